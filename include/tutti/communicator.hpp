@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <tutti/detail/export.hpp>
+#include <tutti/topology.hpp>
+
+namespace tutti {
+
+namespace detail {
+struct CommState;
+}
+
+/// Equal on all ranks.
+struct CommunicatorOptions {
+  std::chrono::nanoseconds timeout{0};  ///< of every call that names none; 0: none
+  bool reproducible = false;            ///< of every call; TUTTI_REPRODUCIBLE=1 sets it too
+  bool native_blocking = false;         ///< lets blocking calls block inside the host MPI's own collective. Only for
+                                        ///< programs that have no nonblocking or persistent call outstanding meanwhile
+  std::string name{};                   ///< used in messages
+};
+
+/// A group of ranks to communicate in. It owns two private duplicates of the MPI communicator (collectives and
+/// point-to-point), so its messages never meet the caller's, and changes no error handler of the caller.
+/// Move-only; the factories, split and the destructor are collective over the communicator. What is left when MPI is
+/// finalized is freed then; the object may be destroyed later. One thread at a time may use a communicator;
+/// different ones may be used concurrently under MPI_THREAD_MULTIPLE. Counterpart: MPI_Comm.
+class TUTTI_EXPORT Communicator {
+ public:
+  Communicator() noexcept;
+  ~Communicator();
+  Communicator(Communicator&&) noexcept;
+  Communicator& operator=(Communicator&&) noexcept;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  /// Works on a duplicate of `comm`; the caller's handle is not kept. Blocking. Counterpart: MPI_Comm_dup.
+  [[nodiscard]] static Communicator duplicate(MPI_Comm comm, const CommunicatorOptions& options = {});
+  /// Takes `comm` over and frees it at the end. Blocking.
+  [[nodiscard]] static Communicator adopt(MPI_Comm comm, const CommunicatorOptions& options = {});
+  /// Refers to `comm`, which must stay valid as long as mpi_handle() is used. Blocking.
+  [[nodiscard]] static Communicator borrow(MPI_Comm comm, const CommunicatorOptions& options = {});
+
+  [[nodiscard]] int rank() const;
+  [[nodiscard]] int size() const;
+  /// The duplicated, adopted or borrowed handle; free for the caller's own MPI calls.
+  [[nodiscard]] MPI_Comm mpi_handle() const;
+  [[nodiscard]] const Topology& topology() const;
+  [[nodiscard]] const CommunicatorOptions& options() const;
+  [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
+
+  /// The ranks of one colour, ordered by key, then rank; an invalid Communicator where color is MPI_UNDEFINED.
+  /// Collective and blocking. Counterpart: MPI_Comm_split.
+  [[nodiscard]] Communicator split(int color, int key = 0) const;
+  /// The ranks that share this rank's node. Collective and blocking. Counterpart: MPI_Comm_split_type.
+  [[nodiscard]] Communicator split_by_node() const;
+
+  /// Gives all outstanding and later calls of this rank on this communicator ErrorCode::aborted. Local; from any
+  /// thread. Peers that wait for this rank fail by their timeout. Counterpart: ncclCommAbort.
+  void abort(const std::string& reason = {}) noexcept;
+
+  [[nodiscard]] const std::shared_ptr<detail::CommState>& state() const;
+  explicit Communicator(std::shared_ptr<detail::CommState> state) noexcept;
+
+ private:
+  std::shared_ptr<detail::CommState> state_;
+};
+
+}  // namespace tutti

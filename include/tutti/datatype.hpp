@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <tutti/detail/export.hpp>
+#include <tutti/float_types.hpp>
+
+namespace tutti {
+
+/// The element types. The numbers are those of the C and Fortran constants.
+enum class DatatypeKind : std::uint8_t {
+  int8 = 1,
+  int16 = 2,
+  int32 = 3,
+  int64 = 4,
+  uint8 = 5,
+  uint16 = 6,
+  uint32 = 7,
+  uint64 = 8,
+  float8_e4m3 = 9,
+  float8_e5m2 = 10,
+  float16 = 11,
+  bfloat16 = 12,
+  float32 = 13,
+  float64 = 14,
+  complex64 = 15,   ///< two float32
+  complex128 = 16,  ///< two float64
+  float32_int32 = 17,  ///< value-index pair, layout of MPI_FLOAT_INT
+  float64_int32 = 18,  ///< value-index pair, layout of MPI_DOUBLE_INT (16 bytes)
+  int32_int32 = 19,    ///< value-index pair, layout of MPI_2INT and MPI_2INTEGER
+  int64_int32 = 20,    ///< value-index pair, layout of MPI_LONG_INT (16 bytes)
+  int64_int64 = 21,    ///< value-index pair
+  float64_int64 = 22,  ///< value-index pair
+  float32_float32 = 23,  ///< value-index pair of Fortran, MPI_2REAL
+  float64_float64 = 24,  ///< value-index pair of Fortran, MPI_2DOUBLE_PRECISION
+  logical8 = 25,   ///< Fortran logical of 1 byte; zero is false, anything else is true
+  logical16 = 26,
+  logical32 = 27,  ///< Fortran's default logical
+  logical64 = 28,
+  bytes = 29,  ///< n opaque bytes, for data movement and user operations
+};
+
+/// The pair that minloc and maxloc work on: a value and an index. Equal in layout to MPI's C pair types.
+template <typename Value, typename Index>
+struct ValueIndex {
+  Value value;
+  Index index;
+  friend constexpr bool operator==(const ValueIndex&, const ValueIndex&) = default;
+};
+
+/// An element type. A small value; copying it is free. Counterpart: MPI_Datatype, ncclDataType_t.
+class Datatype {
+ public:
+  constexpr Datatype() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): a kind is a datatype
+  constexpr Datatype(DatatypeKind kind) : kind_(kind), size_(size_of(kind)) {}
+
+  /// n opaque bytes an element (n > 0).
+  [[nodiscard]] static constexpr Datatype bytes(std::size_t n) {
+    Datatype type;
+    type.kind_ = DatatypeKind::bytes;
+    type.size_ = n;
+    return type;
+  }
+
+  [[nodiscard]] constexpr DatatypeKind kind() const { return kind_; }
+  /// Bytes an element, padding included.
+  [[nodiscard]] constexpr std::size_t size() const { return size_; }
+  friend constexpr bool operator==(const Datatype&, const Datatype&) = default;
+
+ private:
+  static constexpr std::size_t size_of(DatatypeKind kind) {
+    switch (kind) {
+      case DatatypeKind::int8:
+      case DatatypeKind::uint8:
+      case DatatypeKind::float8_e4m3:
+      case DatatypeKind::float8_e5m2:
+      case DatatypeKind::logical8:
+      case DatatypeKind::bytes:
+        return 1;
+      case DatatypeKind::int16:
+      case DatatypeKind::uint16:
+      case DatatypeKind::float16:
+      case DatatypeKind::bfloat16:
+      case DatatypeKind::logical16:
+        return 2;
+      case DatatypeKind::int32:
+      case DatatypeKind::uint32:
+      case DatatypeKind::float32:
+      case DatatypeKind::logical32:
+        return 4;
+      case DatatypeKind::float64_int32:
+      case DatatypeKind::int64_int32:
+      case DatatypeKind::int64_int64:
+      case DatatypeKind::float64_int64:
+      case DatatypeKind::float64_float64:
+      case DatatypeKind::complex128:
+        return 16;
+      default:
+        return 8;
+    }
+  }
+
+  DatatypeKind kind_ = DatatypeKind::uint8;
+  std::size_t size_ = 1;
+};
+
+/// The name of a type as it is written in messages, tables and on command lines: "float32", "bytes(12)".
+[[nodiscard]] TUTTI_EXPORT const char* datatype_name(DatatypeKind kind) noexcept;
+
+/// Datatype of a C++ type: datatype_of<float>() is DatatypeKind::float32.
+template <typename T>
+struct DatatypeOf {
+  static_assert(sizeof(T) == 0, "this type has no tutti::Datatype; wrap the buffer as Buffer(pointer, count, Datatype::bytes(n))");
+};
+#define TUTTI_DATATYPE_OF(type, kind_name) \
+  template <>                              \
+  struct DatatypeOf<type> {                \
+    static constexpr Datatype value{DatatypeKind::kind_name}; \
+  };
+TUTTI_DATATYPE_OF(char, int8)
+TUTTI_DATATYPE_OF(signed char, int8)
+TUTTI_DATATYPE_OF(unsigned char, uint8)
+TUTTI_DATATYPE_OF(std::byte, uint8)
+TUTTI_DATATYPE_OF(short, int16)
+TUTTI_DATATYPE_OF(unsigned short, uint16)
+TUTTI_DATATYPE_OF(int, int32)
+TUTTI_DATATYPE_OF(unsigned int, uint32)
+TUTTI_DATATYPE_OF(long, int64)
+TUTTI_DATATYPE_OF(unsigned long, uint64)
+TUTTI_DATATYPE_OF(long long, int64)
+TUTTI_DATATYPE_OF(unsigned long long, uint64)
+TUTTI_DATATYPE_OF(float8_e4m3_t, float8_e4m3)
+TUTTI_DATATYPE_OF(float8_e5m2_t, float8_e5m2)
+TUTTI_DATATYPE_OF(float16_t, float16)
+TUTTI_DATATYPE_OF(bfloat16_t, bfloat16)
+TUTTI_DATATYPE_OF(float, float32)
+TUTTI_DATATYPE_OF(double, float64)
+TUTTI_DATATYPE_OF(std::complex<float>, complex64)
+TUTTI_DATATYPE_OF(std::complex<double>, complex128)
+using Float32Int32 = ValueIndex<float, std::int32_t>;
+using Float64Int32 = ValueIndex<double, std::int32_t>;
+using Int32Int32 = ValueIndex<std::int32_t, std::int32_t>;
+using Int64Int32 = ValueIndex<std::int64_t, std::int32_t>;
+using Int64Int64 = ValueIndex<std::int64_t, std::int64_t>;
+using Float64Int64 = ValueIndex<double, std::int64_t>;
+using Float32Float32 = ValueIndex<float, float>;
+using Float64Float64 = ValueIndex<double, double>;
+TUTTI_DATATYPE_OF(Float32Int32, float32_int32)
+TUTTI_DATATYPE_OF(Float64Int32, float64_int32)
+TUTTI_DATATYPE_OF(Int32Int32, int32_int32)
+TUTTI_DATATYPE_OF(Int64Int32, int64_int32)
+TUTTI_DATATYPE_OF(Int64Int64, int64_int64)
+TUTTI_DATATYPE_OF(Float64Int64, float64_int64)
+TUTTI_DATATYPE_OF(Float32Float32, float32_float32)
+TUTTI_DATATYPE_OF(Float64Float64, float64_float64)
+#undef TUTTI_DATATYPE_OF
+
+template <typename T>
+[[nodiscard]] constexpr Datatype datatype_of() {
+  return DatatypeOf<T>::value;
+}
+
+}  // namespace tutti

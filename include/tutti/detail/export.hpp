@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#if defined(TUTTI_BUILDING) || defined(__GNUC__)
+#define TUTTI_EXPORT __attribute__((visibility("default")))
+#else
+#define TUTTI_EXPORT
+#endif
+
+/// Marks functions that also run on a device when a device compiler reads them.
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define TUTTI_FUNCTION __host__ __device__ inline
+#else
+#define TUTTI_FUNCTION inline
+#endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// All of the C++ interface but kokkos.hpp, which needs Kokkos.
+#pragma once
+
+#include <tutti/buffer.hpp>
+#include <tutti/collectives/allgather.hpp>
+#include <tutti/collectives/allgatherv.hpp>
+#include <tutti/collectives/allreduce.hpp>
+#include <tutti/collectives/alltoall.hpp>
+#include <tutti/collectives/alltoallv.hpp>
+#include <tutti/collectives/barrier.hpp>
+#include <tutti/collectives/bcast.hpp>
+#include <tutti/collectives/exscan.hpp>
+#include <tutti/collectives/gather.hpp>
+#include <tutti/collectives/gatherv.hpp>
+#include <tutti/collectives/reduce.hpp>
+#include <tutti/collectives/reduce_scatter.hpp>
+#include <tutti/collectives/reduce_scatter_block.hpp>
+#include <tutti/collectives/scan.hpp>
+#include <tutti/collectives/scatter.hpp>
+#include <tutti/collectives/scatterv.hpp>
+#include <tutti/communicator.hpp>
+#include <tutti/datatype.hpp>
+#include <tutti/environment.hpp>
+#include <tutti/error.hpp>
+#include <tutti/float_types.hpp>
+#include <tutti/options.hpp>
+#include <tutti/point_to_point.hpp>
+#include <tutti/reduce_op.hpp>
+#include <tutti/request.hpp>
+#include <tutti/topology.hpp>
+#include <tutti/version.hpp>

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace tutti::algorithms {
+
+enum class Operation : std::uint8_t {
+  barrier,
+  bcast,
+  reduce,
+  allreduce,
+  reduce_scatter_block,
+  reduce_scatter,
+  scan,
+  exscan,
+  gather,
+  gatherv,
+  scatter,
+  scatterv,
+  allgather,
+  allgatherv,
+  alltoall,
+  alltoallv,
+};
+
+/// What an algorithm sees of one call: nothing of MPI, nothing of addresses.
+///
+/// count is, in elements: the whole vector for bcast, reduce, allreduce, scan, exscan; one block for
+/// reduce_scatter_block, gather, scatter, allgather, alltoall (their buffers have `size` blocks).
+///
+/// The v-forms use the spans instead, in elements, with displacements into the user's buffer:
+///   gatherv      send_count; at the root recv_counts, recv_displs (size entries), elsewhere empty
+///   scatterv     recv_count; at the root send_counts, send_displs, elsewhere empty
+///   allgatherv   recv_counts, recv_displs on every rank
+///   alltoallv    send_counts, send_displs, recv_counts, recv_displs: this rank's own
+///   reduce_scatter   recv_counts on every rank
+struct Problem {
+  int rank = 0;
+  int size = 1;
+  int root = 0;
+  std::size_t count = 0;
+  std::size_t send_count = 0;
+  std::size_t recv_count = 0;
+  std::span<const std::size_t> send_counts{};
+  std::span<const std::size_t> send_displs{};
+  std::span<const std::size_t> recv_counts{};
+  std::span<const std::size_t> recv_displs{};
+};
+
+}  // namespace tutti::algorithms

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tutti::algorithms {
+
+/// The named buffers of a schedule. `input` is only read; `output` and `scratch` start unwritten.
+enum class BufferName : std::uint8_t { input, output, scratch };
+
+/// count elements from element `offset` of a buffer. The unit is one element of the operation's datatype.
+struct Slice {
+  BufferName buffer = BufferName::input;
+  std::size_t offset = 0;
+  std::size_t count = 0;
+  friend bool operator==(const Slice&, const Slice&) = default;
+};
+
+/// A message. Messages between one pair of ranks match in the order in which they stand in the two schedules.
+/// Transfers of zero elements are left out on both sides.
+struct Transfer {
+  enum class Kind : std::uint8_t { send, recv };
+  Kind kind = Kind::send;
+  int peer = 0;
+  Slice slice{};
+};
+
+/// Work on this rank's buffers: a copy, or output = inputs[0] op inputs[1] op … op inputs[n-1] in that order (the order
+/// of ranks where the operation does not commute), rounded once. The output may be equal to one of the inputs.
+struct Local {
+  enum class Kind : std::uint8_t { copy, reduce };
+  Kind kind = Kind::copy;
+  std::vector<Slice> inputs;
+  Slice output{};
+};
+
+/// All transfers of a round are posted together; when all are done, the local steps run in order; then the next round.
+/// A round without transfers is local work only.
+struct Round {
+  std::vector<Transfer> transfers;
+  std::vector<Local> locals;
+};
+
+/// What one rank does in one collective: plain data.
+struct Schedule {
+  std::vector<Round> rounds;
+  std::size_t scratch_count = 0;  ///< elements of the scratch buffer
+  /// Whether the schedule is right also when `input` and `output` are one buffer in the sense of MPI_IN_PLACE. Where it
+  /// is not, the executor works from a copy of the input.
+  bool alias_safe = false;
+};
+
+}  // namespace tutti::algorithms

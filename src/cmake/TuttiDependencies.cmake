@@ -1,0 +1,32 @@
+# Finds what the library needs. Nothing is fetched here.
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+# MPICH first: Debian's plain mpicc may be another MPI. A compiler or prefix that the user names wins.
+if(NOT MPI_C_COMPILER AND NOT MPI_HOME AND NOT DEFINED ENV{MPI_HOME})
+  foreach(pair "C:mpicc.mpich" "CXX:mpicxx.mpich" "Fortran:mpif90.mpich")
+    string(REPLACE ":" ";" pair ${pair})
+    list(GET pair 0 lang)
+    list(GET pair 1 wrapper)
+    find_program(TUTTI_MPI_${lang}_WRAPPER ${wrapper})
+    mark_as_advanced(TUTTI_MPI_${lang}_WRAPPER)
+    if(TUTTI_MPI_${lang}_WRAPPER)
+      set(MPI_${lang}_COMPILER ${TUTTI_MPI_${lang}_WRAPPER} CACHE FILEPATH "MPI compiler wrapper")
+    endif()
+  endforeach()
+  find_program(TUTTI_MPIEXEC_WRAPPER mpiexec.mpich)
+  mark_as_advanced(TUTTI_MPIEXEC_WRAPPER)
+  if(TUTTI_MPIEXEC_WRAPPER AND MPI_C_COMPILER MATCHES "mpich")
+    set(MPIEXEC_EXECUTABLE ${TUTTI_MPIEXEC_WRAPPER} CACHE FILEPATH "MPI launcher")
+  endif()
+endif()
+set(MPI_CXX_SKIP_MPICXX ON)
+find_package(MPI 3.1 REQUIRED COMPONENTS C CXX)
+
+include(TuttiKokkos)
+include(TuttiHwloc)
+find_package(fmt REQUIRED)
+
+if(TUTTI_ENABLE_CUDA)
+  find_package(CUDAToolkit 12 REQUIRED)
+endif()

@@ -1,0 +1,1 @@
+# cmake --install: see the packaging files beside this one.

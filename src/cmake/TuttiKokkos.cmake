@@ -1,0 +1,21 @@
+# Kokkos 3.4 to 5 as target tutti::kokkos, with the repair that Debian's copy (from Trilinos) needs: its exported
+# target names no headers, and they are not where its config says they are.
+find_package(Kokkos 3.4 QUIET)
+if(NOT Kokkos_FOUND)
+  find_package(Kokkos QUIET)
+endif()
+if(NOT Kokkos_FOUND)
+  message(FATAL_ERROR "Kokkos was not found: install libtrilinos-kokkos-dev (Debian) or set Kokkos_ROOT to its prefix")
+endif()
+
+add_library(tutti_kokkos INTERFACE)
+add_library(tutti::kokkos_headers ALIAS tutti_kokkos)
+if(TARGET Kokkos::kokkos)
+  target_link_libraries(tutti_kokkos INTERFACE Kokkos::kokkos)
+else()
+  find_library(TUTTI_KOKKOS_CORE NAMES trilinos_kokkoscore kokkoscore REQUIRED)
+  find_path(TUTTI_KOKKOS_INCLUDE Kokkos_Core.hpp PATH_SUFFIXES trilinos REQUIRED HINTS ${Kokkos_INCLUDE_DIRS})
+  mark_as_advanced(TUTTI_KOKKOS_CORE TUTTI_KOKKOS_INCLUDE)
+  target_include_directories(tutti_kokkos SYSTEM INTERFACE ${TUTTI_KOKKOS_INCLUDE})
+  target_link_libraries(tutti_kokkos INTERFACE ${TUTTI_KOKKOS_CORE} ${CMAKE_DL_LIBS})
+endif()
