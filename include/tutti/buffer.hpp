@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <ranges>
 #include <span>
-#include <type_traits>
 #include <tutti/datatype.hpp>
 #include <tutti/detail/export.hpp>
+#include <type_traits>
 
 namespace tutti {
 
@@ -42,8 +42,8 @@ struct ConstBuffer {
   ConstBuffer(const void* address, std::size_t n, Datatype datatype, MemoryKind kind = MemoryKind::detect)
       : data(address), count(n), type(datatype), memory(kind) {}
   template <typename T>
-    requires(!std::is_void_v<T>)
-  ConstBuffer(const T* address, std::size_t n) : data(address), count(n), type(datatype_of<std::remove_cv_t<T>>()) {}
+  requires(!std::is_void_v<T>) ConstBuffer(const T* address, std::size_t n)
+      : data(address), count(n), type(datatype_of<std::remove_cv_t<T>>()) {}
   // NOLINTBEGIN(google-explicit-constructor): spans, vectors and arrays are buffers
   template <detail::HostRange R>
   ConstBuffer(const R& range)
@@ -64,13 +64,13 @@ struct Buffer {
   Buffer(void* address, std::size_t n, Datatype datatype, MemoryKind kind = MemoryKind::detect)
       : data(address), count(n), type(datatype), memory(kind) {}
   template <typename T>
-    requires(!std::is_void_v<T> && !std::is_const_v<T>)
-  Buffer(T* address, std::size_t n) : data(address), count(n), type(datatype_of<T>()) {}
+  requires(!std::is_void_v<T> && !std::is_const_v<T>) Buffer(T* address, std::size_t n)
+      : data(address), count(n), type(datatype_of<T>()) {}
   // NOLINTBEGIN(google-explicit-constructor): spans, vectors and arrays are buffers
   template <detail::HostRange R>
-    requires(!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>> &&
-             !std::same_as<std::remove_cvref_t<R>, Buffer>)
-  Buffer(R&& range)  // NOLINT(bugprone-forwarding-reference-overload)
+  requires(!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>> &&
+           !std::same_as<std::remove_cvref_t<R>, Buffer>)
+      Buffer(R&& range)  // NOLINT(bugprone-forwarding-reference-overload)
       : Buffer(std::ranges::data(range), static_cast<std::size_t>(std::ranges::size(range))) {}
   constexpr Buffer(InPlace) : is_in_place(true) {}
   operator ConstBuffer() const {

@@ -25,17 +25,17 @@ enum class DatatypeKind : std::uint8_t {
   bfloat16 = 12,
   float32 = 13,
   float64 = 14,
-  complex64 = 15,   ///< two float32
-  complex128 = 16,  ///< two float64
-  float32_int32 = 17,  ///< value-index pair, layout of MPI_FLOAT_INT
-  float64_int32 = 18,  ///< value-index pair, layout of MPI_DOUBLE_INT (16 bytes)
-  int32_int32 = 19,    ///< value-index pair, layout of MPI_2INT and MPI_2INTEGER
-  int64_int32 = 20,    ///< value-index pair, layout of MPI_LONG_INT (16 bytes)
-  int64_int64 = 21,    ///< value-index pair
-  float64_int64 = 22,  ///< value-index pair
+  complex64 = 15,        ///< two float32
+  complex128 = 16,       ///< two float64
+  float32_int32 = 17,    ///< value-index pair, layout of MPI_FLOAT_INT
+  float64_int32 = 18,    ///< value-index pair, layout of MPI_DOUBLE_INT (16 bytes)
+  int32_int32 = 19,      ///< value-index pair, layout of MPI_2INT and MPI_2INTEGER
+  int64_int32 = 20,      ///< value-index pair, layout of MPI_LONG_INT (16 bytes)
+  int64_int64 = 21,      ///< value-index pair
+  float64_int64 = 22,    ///< value-index pair
   float32_float32 = 23,  ///< value-index pair of Fortran, MPI_2REAL
   float64_float64 = 24,  ///< value-index pair of Fortran, MPI_2DOUBLE_PRECISION
-  logical8 = 25,   ///< Fortran logical of 1 byte; zero is false, anything else is true
+  logical8 = 25,         ///< Fortran logical of 1 byte; zero is false, anything else is true
   logical16 = 26,
   logical32 = 27,  ///< Fortran's default logical
   logical64 = 28,
@@ -113,11 +113,12 @@ class Datatype {
 /// Datatype of a C++ type: datatype_of<float>() is DatatypeKind::float32.
 template <typename T>
 struct DatatypeOf {
-  static_assert(sizeof(T) == 0, "this type has no tutti::Datatype; wrap the buffer as Buffer(pointer, count, Datatype::bytes(n))");
+  static_assert(sizeof(T) == 0,
+                "this type has no tutti::Datatype; wrap the buffer as Buffer(pointer, count, Datatype::bytes(n))");
 };
-#define TUTTI_DATATYPE_OF(type, kind_name) \
-  template <>                              \
-  struct DatatypeOf<type> {                \
+#define TUTTI_DATATYPE_OF(type, kind_name)                    \
+  template <>                                                 \
+  struct DatatypeOf<type> {                                   \
     static constexpr Datatype value{DatatypeKind::kind_name}; \
   };
 TUTTI_DATATYPE_OF(char, int8)

@@ -16,6 +16,11 @@ namespace detail {
 TUTTI_FUNCTION std::uint32_t float_bits(float x) { return __builtin_bit_cast(std::uint32_t, x); }
 TUTTI_FUNCTION float float_from_bits(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
+/// A choice without control flow, which compilers would not vectorise around floating-point operations.
+TUTTI_FUNCTION std::uint32_t select(bool condition, std::uint32_t yes, std::uint32_t no) {
+  return no ^ ((yes ^ no) & (0U - static_cast<std::uint32_t>(condition)));
+}
+
 /// Rounds |x| (given by its bits, not NaN) to a format of MantissaBits and Bias, ties to even, without any limit
 /// upwards.
 template <int MantissaBits, int Bias>
@@ -27,7 +32,7 @@ TUTTI_FUNCTION std::uint32_t round_magnitude(std::uint32_t magnitude) {
   const std::uint32_t subnormal = float_bits(float_from_bits(magnitude) + float_from_bits(magic)) - magic;
   const std::uint32_t even = (magnitude >> shift) & 1U;
   const std::uint32_t normal = (magnitude - smallest_normal + (1U << 23) + (1U << (shift - 1)) - 1U + even) >> shift;
-  return magnitude < smallest_normal ? subnormal : normal;
+  return select(magnitude < smallest_normal, subnormal, normal);
 }
 
 TUTTI_FUNCTION std::uint16_t float16_bits(float x) {
@@ -38,22 +43,27 @@ TUTTI_FUNCTION std::uint16_t float16_bits(float x) {
   const std::uint32_t magnitude = bits & 0x7fffffffU;
   const std::uint32_t sign = (bits >> 16) & 0x8000U;
   const std::uint32_t nan = 0x7e00U | ((magnitude >> 13) & 0x3ffU);
-  const std::uint32_t finite = magnitude >= 0x47800000U ? 0x7c00U : round_magnitude<10, 15>(magnitude);
-  return static_cast<std::uint16_t>(sign | (magnitude > 0x7f800000U ? nan : finite));
+  const std::uint32_t finite = select(magnitude >= 0x47800000U, 0x7c00U, round_magnitude<10, 15>(magnitude));
+  return static_cast<std::uint16_t>(sign | select(magnitude > 0x7f800000U, nan, finite));
 #endif
+}
+
+/// The conversion in integer arithmetic, which every compiler vectorises.
+TUTTI_FUNCTION float widen_float16(std::uint16_t half) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000U) << 16;
+  const std::uint32_t magnitude = static_cast<std::uint32_t>(half & 0x7fffU) << 13;
+  const std::uint32_t normal = magnitude + (112U << 23);
+  const std::uint32_t special = (magnitude + (224U << 23)) | select(magnitude > 0x0f800000U, 0x00400000U, 0U);
+  const std::uint32_t subnormal = float_bits(float_from_bits(magnitude + (113U << 23)) - float_from_bits(113U << 23));
+  const std::uint32_t finite = select(magnitude < 0x00800000U, subnormal, normal);
+  return float_from_bits(sign | select(magnitude >= 0x0f800000U, special, finite));
 }
 
 TUTTI_FUNCTION float float16_to_float(std::uint16_t half) {
 #ifdef TUTTI_HARDWARE_FLOAT16
   return static_cast<float>(__builtin_bit_cast(_Float16, half));
 #else
-  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000U) << 16;
-  const std::uint32_t magnitude = static_cast<std::uint32_t>(half & 0x7fffU) << 13;
-  const std::uint32_t normal = magnitude + (112U << 23);
-  const std::uint32_t special = (magnitude + (224U << 23)) | (magnitude > 0x0f800000U ? 0x00400000U : 0U);
-  const std::uint32_t subnormal = float_bits(float_from_bits(magnitude + (113U << 23)) - float_from_bits(113U << 23));
-  const std::uint32_t bits = magnitude >= 0x0f800000U ? special : (magnitude < 0x00800000U ? subnormal : normal);
-  return float_from_bits(sign | bits);
+  return widen_float16(half);
 #endif
 }
 
@@ -92,15 +102,16 @@ struct float8_e4m3_t {
   TUTTI_FUNCTION explicit float8_e4m3_t(float x) {
     const std::uint32_t word = detail::float_bits(x);
     const std::uint32_t magnitude = word & 0x7fffffffU;
-    const std::uint32_t finite = magnitude >= 0x43e00000U ? 0x7eU : detail::round_magnitude<3, 7>(magnitude);
-    bits = static_cast<std::uint8_t>(magnitude > 0x7f800000U ? 0x7fU : ((word >> 24) & 0x80U) | finite);
+    const std::uint32_t rounded = detail::round_magnitude<3, 7>(magnitude);
+    const std::uint32_t finite = detail::select(magnitude >= 0x43e00000U, 0x7eU, rounded) | ((word >> 24) & 0x80U);
+    bits = static_cast<std::uint8_t>(detail::select(magnitude > 0x7f800000U, 0x7fU, finite));
   }
   TUTTI_FUNCTION explicit operator float() const {
     const std::uint32_t magnitude = bits & 0x7fU;
     const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x80U) << 24;
     const std::uint32_t subnormal = detail::float_bits(static_cast<float>(magnitude) * 0x1p-9F);
-    const std::uint32_t finite = magnitude < 8U ? subnormal : (magnitude << 20) + (120U << 23);
-    return detail::float_from_bits(sign | (magnitude == 0x7fU ? 0x7fc00000U : finite));
+    const std::uint32_t finite = detail::select(magnitude < 8U, subnormal, (magnitude << 20) + (120U << 23));
+    return detail::float_from_bits(sign | detail::select(magnitude == 0x7fU, 0x7fc00000U, finite));
   }
 };
 
@@ -112,11 +123,12 @@ struct float8_e5m2_t {
   TUTTI_FUNCTION explicit float8_e5m2_t(float x) {
     const std::uint32_t word = detail::float_bits(x);
     const std::uint32_t magnitude = word & 0x7fffffffU;
-    const std::uint32_t finite = magnitude >= 0x47600000U ? 0x7bU : detail::round_magnitude<2, 15>(magnitude);
-    bits = static_cast<std::uint8_t>(magnitude > 0x7f800000U ? 0x7eU : ((word >> 24) & 0x80U) | finite);
+    const std::uint32_t rounded = detail::round_magnitude<2, 15>(magnitude);
+    const std::uint32_t finite = detail::select(magnitude >= 0x47600000U, 0x7bU, rounded) | ((word >> 24) & 0x80U);
+    bits = static_cast<std::uint8_t>(detail::select(magnitude > 0x7f800000U, 0x7eU, finite));
   }
   TUTTI_FUNCTION explicit operator float() const {
-    return detail::float16_to_float(static_cast<std::uint16_t>(bits << 8));
+    return detail::widen_float16(static_cast<std::uint16_t>(bits << 8));
   }
 };
 

@@ -22,8 +22,8 @@ struct Stream {
   constexpr Stream(StreamKind stream_kind, void* stream_handle) : kind(stream_kind), handle(stream_handle) {}
   /// From a cudaStream_t (a pointer to an incomplete type, so that this header needs no CUDA).
   template <typename T>
-    requires(!std::is_void_v<T>)
-  Stream(T* cuda_stream) : kind(StreamKind::cuda), handle(cuda_stream) {}  // NOLINT(google-explicit-constructor)
+  requires(!std::is_void_v<T>) Stream(T* cuda_stream)
+      : kind(StreamKind::cuda), handle(cuda_stream) {}  // NOLINT(google-explicit-constructor)
 };
 
 /// How 16- and 8-bit floats are summed: `full` in float32, rounded once; `backend` as the backend does it.

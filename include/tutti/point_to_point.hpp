@@ -19,7 +19,8 @@ inline constexpr int proc_null = -2;
 /// Sends a buffer to rank `dest`. Not collective. Blocking: returns when the buffer may be used again.
 /// tag: 0 to 32767. A message longer than 2^30 bytes travels in pieces, so its receiver must name source and tag.
 /// Errors: invalid_argument, timeout, aborted, mpi. Counterpart: MPI_Send, ncclSend.
-TUTTI_EXPORT void send(const Communicator& comm, ConstBuffer buffer, int dest, int tag = 0, const Options& options = {});
+TUTTI_EXPORT void send(const Communicator& comm, ConstBuffer buffer, int dest, int tag = 0,
+                       const Options& options = {});
 
 /// Receives at most the buffer's elements from rank `source`. Blocking. A longer message is ErrorCode::truncated.
 /// Counterpart: MPI_Recv, ncclRecv.

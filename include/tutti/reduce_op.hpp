@@ -12,9 +12,9 @@ namespace tutti {
 enum class ReduceKind : std::uint8_t {
   sum = 1,
   prod = 2,
-  min = 3,  ///< a NaN wins and comes out as one fixed quiet NaN; -0 is less than +0: the same bits on every rank
-  max = 4,  ///< as min
-  avg = 5,  ///< sum divided by the number of ranks; integers round towards zero
+  min = 3,         ///< a NaN wins and comes out as one fixed quiet NaN; -0 is less than +0: the same bits on every rank
+  max = 4,         ///< as min
+  avg = 5,         ///< sum divided by the number of ranks; integers round towards zero
   premul_sum = 6,  ///< sum of scalar * x, each rank with its own scalar
   land = 7,
   lor = 8,
@@ -46,7 +46,8 @@ class ReduceOp {
 
   /// A user's function; the function and its context must outlive every call that uses the operation.
   /// All ranks pass functions that do the same. commutative = false keeps MPI's rank order.
-  [[nodiscard]] static constexpr ReduceOp user(UserFunction function, void* context = nullptr, bool commutative = true) {
+  [[nodiscard]] static constexpr ReduceOp user(UserFunction function, void* context = nullptr,
+                                               bool commutative = true) {
     ReduceOp op{ReduceKind::user};
     op.function_ = function;
     op.context_ = context;

@@ -53,6 +53,8 @@ class TUTTI_EXPORT Request {
   [[nodiscard]] bool valid() const noexcept { return execution_ != nullptr; }
   /// Whether the operation was started and has not completed.
   [[nodiscard]] bool active() const noexcept;
+  /// Whether it was started and its end has not been seen by test() or wait().
+  [[nodiscard]] bool pending() const noexcept;
   [[nodiscard]] bool persistent() const noexcept;
 
   /// For a completed receive: what arrived. Of a nonpersistent request it stays readable after test() and wait().

@@ -20,11 +20,11 @@ struct Place {
 /// The machine under a communicator, equal on all ranks.
 struct Topology {
   int nodes = 1;
-  std::vector<Place> places;           ///< one a rank
-  std::vector<int> ranks_per_node;     ///< one a node
-  std::vector<int> cores_per_node;     ///< processing units that the ranks of the node may use together
-  std::vector<std::string> host_names; ///< one a node
-  bool oversubscribed = false;         ///< some node has more ranks than processing units
+  std::vector<Place> places;            ///< one a rank
+  std::vector<int> ranks_per_node;      ///< one a node
+  std::vector<int> cores_per_node;      ///< processing units that the ranks of the node may use together
+  std::vector<std::string> host_names;  ///< one a node
+  bool oversubscribed = false;          ///< some node has more ranks than processing units
 };
 
 }  // namespace tutti

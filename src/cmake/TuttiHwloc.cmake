@@ -1,4 +1,7 @@
 # hwloc 2 as target tutti_hwloc.
+if(TARGET tutti_hwloc)
+  return()
+endif()
 find_path(TUTTI_HWLOC_INCLUDE hwloc.h REQUIRED)
 find_library(TUTTI_HWLOC_LIBRARY hwloc REQUIRED)
 mark_as_advanced(TUTTI_HWLOC_INCLUDE TUTTI_HWLOC_LIBRARY)

@@ -1,1 +1,32 @@
-# cmake --install: see the packaging files beside this one.
+# cmake --install: headers, library, CMake package and pkg-config files. The Fortran module, the mini-apps and their
+# data are installed by their own folders; what they install goes by the variables of TuttiInstallDirs.cmake.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS tutti EXPORT tuttiTargets
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.hpp" PATTERN "*.def")
+install(FILES ${PROJECT_BINARY_DIR}/include/tutti/version.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tutti)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# A client of the static library links what the library links.
+if(NOT BUILD_SHARED_LIBS)
+  set_property(TARGET tutti APPEND PROPERTY INTERFACE_LINK_LIBRARIES
+    $<INSTALL_INTERFACE:$<LINK_ONLY:fmt::fmt>> $<INSTALL_INTERFACE:$<LINK_ONLY:tutti_kokkos>>
+    $<INSTALL_INTERFACE:$<LINK_ONLY:tutti_hwloc>>)
+  if(TUTTI_ENABLE_CUDA)
+    set_property(TARGET tutti APPEND PROPERTY INTERFACE_LINK_LIBRARIES $<INSTALL_INTERFACE:$<LINK_ONLY:CUDA::cudart>>)
+  endif()
+endif()
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tutti)
+install(EXPORT tuttiTargets NAMESPACE tutti:: DESTINATION ${package_dir})
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/tuttiConfig.cmake.in ${PROJECT_BINARY_DIR}/tuttiConfig.cmake
+  INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/tuttiConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/tuttiConfig.cmake ${PROJECT_BINARY_DIR}/tuttiConfigVersion.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/TuttiKokkos.cmake ${CMAKE_CURRENT_LIST_DIR}/TuttiHwloc.cmake DESTINATION ${package_dir})
+
+include(TuttiPkgConfig)

@@ -1,5 +1,8 @@
 # Kokkos 3.4 to 5 as target tutti::kokkos, with the repair that Debian's copy (from Trilinos) needs: its exported
 # target names no headers, and they are not where its config says they are.
+if(TARGET tutti_kokkos)
+  return()
+endif()
 find_package(Kokkos 3.4 QUIET)
 if(NOT Kokkos_FOUND)
   find_package(Kokkos QUIET)

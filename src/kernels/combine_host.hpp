@@ -7,11 +7,12 @@
 #include <span>
 
 #include "kernels/combine_pair_functors.hpp"
+#include "kernels/convert.hpp"
 
-#if defined(__GNUC__) && !defined(__clang__)
-#define TUTTI_INDEPENDENT_LOOP _Pragma("GCC ivdep")
-#elif defined(__clang__)
+#if defined(__clang__)
 #define TUTTI_INDEPENDENT_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define TUTTI_INDEPENDENT_LOOP _Pragma("GCC ivdep")
 #else
 #define TUTTI_INDEPENDENT_LOOP
 #endif
@@ -20,6 +21,9 @@
 namespace tutti::kernels {
 
 using Inputs = std::span<const void* const>;
+
+/// Elements a piece of the blocked loops: their accumulators stay in the first-level cache.
+inline constexpr std::size_t combine_block = 1024;
 
 template <std::size_t N, typename Functor>
 void combine_fixed(const Functor& f, Inputs inputs, typename Functor::Value* out, std::size_t count) {
@@ -36,21 +40,30 @@ void combine_fixed(const Functor& f, Inputs inputs, typename Functor::Value* out
   }
 }
 
-/// Any number of inputs: pieces whose accumulators stay in the first-level cache.
+template <typename Functor, typename Value, typename Acc>
+void load_block(const Functor& f, const Value* __restrict in, Acc* __restrict acc, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) acc[i] = f.load(in[i]);
+}
+
+template <typename Functor, typename Value, typename Acc>
+void join_block(const Functor& f, const Value* __restrict in, Acc* __restrict acc, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) acc[i] = f.join(acc[i], f.load(in[i]));
+}
+
+template <typename Functor, typename Value, typename Acc>
+void store_block(const Functor& f, const Acc* __restrict acc, Value* __restrict out, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) store(f, out + i, acc[i]);
+}
+
 template <typename Functor>
 void combine_blocked(const Functor& f, Inputs inputs, typename Functor::Value* out, std::size_t count) {
   using Value = typename Functor::Value;
-  constexpr std::size_t block = 1024;
-  typename Functor::Acc acc[block];
-  for (std::size_t begin = 0; begin < count; begin += block) {
-    const std::size_t n = std::min(block, count - begin);
-    const auto* first = static_cast<const Value*>(inputs[0]) + begin;
-    for (std::size_t i = 0; i < n; ++i) acc[i] = f.load(first[i]);
-    for (std::size_t k = 1; k < inputs.size(); ++k) {
-      const auto* next = static_cast<const Value*>(inputs[k]) + begin;
-      for (std::size_t i = 0; i < n; ++i) acc[i] = f.join(acc[i], f.load(next[i]));
-    }
-    for (std::size_t i = 0; i < n; ++i) store(f, out + begin + i, acc[i]);
+  alignas(64) typename Functor::Acc acc[combine_block];
+  for (std::size_t begin = 0; begin < count; begin += combine_block) {
+    const std::size_t n = std::min(combine_block, count - begin);
+    load_block(f, static_cast<const Value*>(inputs[0]) + begin, acc, n);
+    for (const void* next : inputs.subspan(1)) join_block(f, static_cast<const Value*>(next) + begin, acc, n);
+    store_block(f, acc, out + begin, n);
   }
 }
 
@@ -68,6 +81,25 @@ void combine_on_host(const Functor& f, Inputs inputs, void* output, std::size_t 
       return combine_fixed<4>(f, inputs, out, count);
     default:
       return combine_blocked(f, inputs, out, count);
+  }
+}
+
+/// Floats of 16 and 8 bits: a float32 functor between conversions of whole pieces. Same bits as the functor of T.
+template <typename T, typename Functor>
+void combine_narrow_on_host(const Functor& f, Inputs inputs, void* output, std::size_t count) {
+  auto* out = static_cast<T*>(output);
+  alignas(64) typename Functor::Acc acc[combine_block];
+  alignas(64) float wide[combine_block];
+  for (std::size_t begin = 0; begin < count; begin += combine_block) {
+    const std::size_t n = std::min(combine_block, count - begin);
+    widen(static_cast<const T*>(inputs[0]) + begin, wide, n);
+    load_block(f, wide, acc, n);
+    for (const void* next : inputs.subspan(1)) {
+      widen(static_cast<const T*>(next) + begin, wide, n);
+      join_block(f, wide, acc, n);
+    }
+    store_block(f, acc, wide, n);
+    narrow(wide, out + begin, n);
   }
 }
 

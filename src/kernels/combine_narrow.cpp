@@ -5,17 +5,26 @@
 
 namespace tutti::kernels {
 
+namespace {
+
+template <typename T>
+bool combine_as(const CombineCall& call) {
+  return visit_float<float>(
+      call.op, [&](const auto& functor) { combine_narrow_on_host<T>(functor, call.inputs, call.output, call.count); });
+}
+
+}  // namespace
+
 bool combine_narrow(const CombineCall& call) {
-  const auto run = [&](const auto& functor) { combine_on_host(functor, call.inputs, call.output, call.count); };
   switch (call.type) {
     case DatatypeKind::float16:
-      return visit_float<float16_t>(call.op, run);
+      return combine_as<float16_t>(call);
     case DatatypeKind::bfloat16:
-      return visit_float<bfloat16_t>(call.op, run);
+      return combine_as<bfloat16_t>(call);
     case DatatypeKind::float8_e4m3:
-      return visit_float<float8_e4m3_t>(call.op, run);
+      return combine_as<float8_e4m3_t>(call);
     default:
-      return visit_float<float8_e5m2_t>(call.op, run);
+      return combine_as<float8_e5m2_t>(call);
   }
 }
 

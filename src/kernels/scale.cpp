@@ -21,9 +21,19 @@ void average(Inputs inputs, void* output, std::size_t count, std::size_t divisor
 }
 
 template <typename T>
+void average_narrow(Inputs inputs, void* output, std::size_t count, std::size_t divisor) {
+  AverageFunctor<float> functor;
+  functor.divisor = divisor;
+  combine_narrow_on_host<T>(functor, inputs, output, count);
+}
+
+template <typename T>
 void scale_values(const void* input, void* output, std::size_t count, double factor) {
-  const ScaleFunctor<T> functor{static_cast<Accumulator<T>>(factor)};
-  combine_fixed<1>(functor, Inputs(&input, 1), static_cast<T*>(output), count);
+  if constexpr (is_small_float<T>) {
+    combine_narrow_on_host<T>(ScaleFunctor<float>{static_cast<float>(factor)}, Inputs(&input, 1), output, count);
+  } else {
+    combine_fixed<1>(ScaleFunctor<T>{static_cast<T>(factor)}, Inputs(&input, 1), static_cast<T*>(output), count);
+  }
 }
 
 }  // namespace
@@ -50,13 +60,13 @@ void combine_avg(Datatype type, std::span<const void* const> inputs, void* outpu
     case DatatypeKind::uint64:
       return average<std::uint64_t>(inputs, output, count, divisor);
     case DatatypeKind::float8_e4m3:
-      return average<float8_e4m3_t>(inputs, output, count, divisor);
+      return average_narrow<float8_e4m3_t>(inputs, output, count, divisor);
     case DatatypeKind::float8_e5m2:
-      return average<float8_e5m2_t>(inputs, output, count, divisor);
+      return average_narrow<float8_e5m2_t>(inputs, output, count, divisor);
     case DatatypeKind::float16:
-      return average<float16_t>(inputs, output, count, divisor);
+      return average_narrow<float16_t>(inputs, output, count, divisor);
     case DatatypeKind::bfloat16:
-      return average<bfloat16_t>(inputs, output, count, divisor);
+      return average_narrow<bfloat16_t>(inputs, output, count, divisor);
     case DatatypeKind::float32:
       return average<float>(inputs, output, count, divisor);
     case DatatypeKind::float64:

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/mpi/message.hpp"
+
+#include <climits>
+
+#include "core/mpi_call.hpp"
+
+namespace tutti::detail {
+namespace {
+
+#if MPI_VERSION < 4
+
+/// A type of exactly `bytes` bytes: whole chunks of 1 GiB, then the rest.
+MPI_Datatype big_type(std::size_t bytes) {
+  constexpr std::size_t chunk = std::size_t{1} << 30U;
+  const int whole = static_cast<int>(bytes / chunk);
+  const int rest = static_cast<int>(bytes % chunk);
+  MPI_Datatype one = MPI_DATATYPE_NULL;
+  MPI_Datatype all = MPI_DATATYPE_NULL;
+  check_mpi(MPI_Type_contiguous(static_cast<int>(chunk), MPI_BYTE, &one), "MPI_Type_contiguous");
+  const int lengths[] = {whole, rest};
+  const MPI_Aint displs[] = {0, static_cast<MPI_Aint>(static_cast<std::size_t>(whole) * chunk)};
+  const MPI_Datatype types[] = {one, MPI_BYTE};
+  check_mpi(MPI_Type_create_struct(2, lengths, displs, types, &all), "MPI_Type_create_struct");
+  check_mpi(MPI_Type_commit(&all), "MPI_Type_commit");
+  MPI_Type_free(&one);
+  return all;
+}
+
+#endif
+
+bool fits(std::size_t bytes) { return bytes <= static_cast<std::size_t>(INT_MAX); }
+
+}  // namespace
+
+void post_send(const void* data, std::size_t bytes, int peer, int tag, MPI_Comm comm, MPI_Request& request) {
+  if (fits(bytes)) {
+    check_mpi(MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, peer, tag, comm, &request), "MPI_Isend");
+    return;
+  }
+#if MPI_VERSION >= 4
+  check_mpi(MPI_Isend_c(data, static_cast<MPI_Count>(bytes), MPI_BYTE, peer, tag, comm, &request), "MPI_Isend_c");
+#else
+  MPI_Datatype type = big_type(bytes);
+  check_mpi(MPI_Isend(data, 1, type, peer, tag, comm, &request), "MPI_Isend");
+  MPI_Type_free(&type);
+#endif
+}
+
+void post_recv(void* data, std::size_t bytes, int peer, int tag, MPI_Comm comm, MPI_Request& request) {
+  if (fits(bytes)) {
+    check_mpi(MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, peer, tag, comm, &request), "MPI_Irecv");
+    return;
+  }
+#if MPI_VERSION >= 4
+  check_mpi(MPI_Irecv_c(data, static_cast<MPI_Count>(bytes), MPI_BYTE, peer, tag, comm, &request), "MPI_Irecv_c");
+#else
+  MPI_Datatype type = big_type(bytes);
+  check_mpi(MPI_Irecv(data, 1, type, peer, tag, comm, &request), "MPI_Irecv");
+  MPI_Type_free(&type);
+#endif
+}
+
+std::size_t received_bytes(const MPI_Status& status) {
+  MPI_Count bytes = 0;
+  check_mpi(MPI_Get_elements_x(&status, MPI_BYTE, &bytes), "MPI_Get_elements_x");
+  return bytes == MPI_UNDEFINED ? 0 : static_cast<std::size_t>(bytes);
+}
+
+void drop_request(MPI_Request& request, bool is_recv) noexcept {
+  if (request == MPI_REQUEST_NULL || !mpi_is_usable()) return;
+  if (is_recv) MPI_Cancel(&request);
+  MPI_Request_free(&request);
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <vector>
+
+#include "communicator/execution.hpp"
+
+namespace tutti::detail {
+
+/// A send or a receive as it was asked for; a wildcard is MPI's.
+struct PointToPoint {
+  bool is_recv = false;
+  const void* from = nullptr;
+  void* to = nullptr;
+  std::size_t bytes = 0;
+  std::size_t unit = 1;  ///< bytes an element
+  int peer = 0;
+  int tag = 0;
+};
+
+/// Sends and receives that are posted together, on the private point-to-point communicator.
+class PointToPointExecution final : public Execution {
+ public:
+  PointToPointExecution(std::shared_ptr<CommState> comm, std::string name, std::vector<PointToPoint> transfers,
+                        std::chrono::nanoseconds timeout);
+
+ private:
+  bool begin() override;
+  bool step() override;
+  void cancel() noexcept override;
+  [[nodiscard]] bool breaks_communicator() const noexcept override { return false; }
+
+  std::vector<PointToPoint> transfers_;
+  std::vector<MPI_Request> requests_;
+  std::vector<MPI_Status> statuses_;
+};
+
+}  // namespace tutti::detail

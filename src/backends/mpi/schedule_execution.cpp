@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/mpi/schedule_execution.hpp"
+
+#include <cstring>
+#include <numeric>
+
+#include "backends/mpi/message.hpp"
+#include "backends/mpi/shape.hpp"
+#include "communicator/comm_state.hpp"
+#include "core/mpi_call.hpp"
+#include "kernels/combine.hpp"
+
+namespace tutti::detail {
+
+using algorithms::BufferName;
+using algorithms::Local;
+using algorithms::Slice;
+using algorithms::Transfer;
+
+namespace {
+
+std::shared_ptr<const algorithms::Schedule> schedule_for(const CommState& comm, const Plan& plan,
+                                                         const Binding& binding) {
+  if (plan.schedule) return plan.schedule;
+  return std::make_shared<const algorithms::Schedule>(
+      plan.algorithm->generate(problem_of(comm.rank, comm.size, plan.signature.root, plan.signature.count, binding)));
+}
+
+std::string name_of(const Plan& plan) {
+  std::string name(algorithms::operation_name(plan.signature.operation));
+  return name.append(" (").append(plan.algorithm->name).append(")");
+}
+
+}  // namespace
+
+ScheduleExecution::ScheduleExecution(std::shared_ptr<CommState> comm_state, std::shared_ptr<const Plan> plan,
+                                     Binding binding, int tag, std::chrono::nanoseconds timeout)
+    : Execution(std::move(comm_state), name_of(*plan), timeout, plan->signature.kind == CallKind::persistent),
+      plan_(std::move(plan)),
+      binding_(std::move(binding)),
+      schedule_(schedule_for(comm(), *plan_, binding_)),
+      tag_(tag),
+      unit_(plan_->signature.type.size()) {
+  scratch_ = comm().scratch.acquire(schedule_->scratch_count * unit_);
+}
+
+ScheduleExecution::~ScheduleExecution() {
+  comm().scratch.release(std::move(scratch_));
+  comm().scratch.release(std::move(input_copy_));
+}
+
+bool ScheduleExecution::begin() {
+  prepare_input();
+  round_ = 0;
+  if (schedule_->rounds.empty()) {
+    finish_result();
+    return true;
+  }
+  post_round();
+  // A round without transfers, and a small message that is already here, need no second call.
+  return step();
+}
+
+bool ScheduleExecution::step() {
+  while (true) {
+    int done = 1;
+    if (!requests_.empty())
+      check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE),
+                name().c_str());
+    if (done == 0) return false;
+    requests_.clear();
+    do_locals();
+    if (++round_ == schedule_->rounds.size()) {
+      finish_result();
+      return true;
+    }
+    post_round();
+  }
+}
+
+void ScheduleExecution::cancel() noexcept {
+  const auto& transfers = schedule_->rounds[round_].transfers;
+  for (std::size_t i = 0; i < requests_.size(); ++i)
+    drop_request(requests_[i], transfers[i].kind == Transfer::Kind::recv);
+  requests_.clear();
+}
+
+void ScheduleExecution::prepare_input() {
+  input_ = binding_.input;
+  const bool scales = binding_.op.kind() == ReduceKind::premul_sum && binding_.input != nullptr;
+  const bool saves = binding_.in_place && !schedule_->alias_safe;
+  if (!scales && !saves) return;
+  const std::size_t count = input_count(plan_->signature.operation, comm().size, plan_->signature.count, binding_);
+  if (count == 0) return;
+  if (input_copy_.bytes == 0) input_copy_ = comm().scratch.acquire(count * unit_);
+  if (scales)
+    kernels::scale_copy(plan_->signature.type, binding_.input, input_copy_.data(), count, binding_.op.scalar());
+  else
+    std::memcpy(input_copy_.data(), binding_.input, count * unit_);
+  input_ = input_copy_.data();
+}
+
+void ScheduleExecution::post_round() {
+  const auto& transfers = schedule_->rounds[round_].transfers;
+  requests_.assign(transfers.size(), MPI_REQUEST_NULL);
+  // Receives first: a message that finds its buffer is not copied twice. The order per peer and direction stays.
+  for (std::size_t i = 0; i < transfers.size(); ++i)
+    if (transfers[i].kind == Transfer::Kind::recv)
+      post_recv(write_address(transfers[i].slice), transfers[i].slice.count * unit_, transfers[i].peer, tag_,
+                comm().collective, requests_[i]);
+  for (std::size_t i = 0; i < transfers.size(); ++i)
+    if (transfers[i].kind == Transfer::Kind::send)
+      post_send(read_address(transfers[i].slice), transfers[i].slice.count * unit_, transfers[i].peer, tag_,
+                comm().collective, requests_[i]);
+}
+
+void ScheduleExecution::do_locals() {
+  for (const Local& local : schedule_->rounds[round_].locals) {
+    if (local.output.count == 0) continue;
+    if (local.kind == Local::Kind::reduce) {
+      reduce(local);
+      continue;
+    }
+    const std::byte* from = read_address(local.inputs.front());
+    std::byte* to = write_address(local.output);
+    if (from != to) std::memmove(to, from, local.output.count * unit_);
+  }
+}
+
+void ScheduleExecution::reduce(const Local& local) {
+  constexpr std::size_t most_on_stack = 16;
+  const void* on_stack[most_on_stack];
+  std::vector<const void*> on_heap;
+  const void** inputs = on_stack;
+  if (local.inputs.size() > most_on_stack) {
+    on_heap.resize(local.inputs.size());
+    inputs = on_heap.data();
+  }
+  for (std::size_t i = 0; i < local.inputs.size(); ++i) inputs[i] = read_address(local.inputs[i]);
+  const std::span<const void* const> all(inputs, local.inputs.size());
+  const Signature& s = plan_->signature;
+  if (s.op == ReduceKind::avg && plan_->algorithm->single_combine)
+    kernels::combine_avg(s.type, all, write_address(local.output), local.output.count,
+                         static_cast<std::size_t>(comm().size));
+  else
+    kernels::combine(s.type, binding_.op, all, write_address(local.output), local.output.count);
+}
+
+void ScheduleExecution::finish_result() {
+  const Signature& s = plan_->signature;
+  if (s.op != ReduceKind::avg || comm().size == 1 || plan_->algorithm->single_combine) return;
+  const std::size_t count = result_count(s, binding_, comm().rank);
+  if (count > 0) kernels::divide(s.type, binding_.output, count, static_cast<std::size_t>(comm().size));
+}
+
+const std::byte* ScheduleExecution::read_address(const Slice& slice) const {
+  const void* base = slice.buffer == BufferName::input    ? input_
+                     : slice.buffer == BufferName::output ? binding_.output
+                                                          : scratch_.data();
+  return static_cast<const std::byte*>(base) + slice.offset * unit_;
+}
+
+std::byte* ScheduleExecution::write_address(const Slice& slice) const {
+  void* base = slice.buffer == BufferName::output ? binding_.output : scratch_.data();
+  return static_cast<std::byte*>(base) + slice.offset * unit_;
+}
+
+}  // namespace tutti::detail

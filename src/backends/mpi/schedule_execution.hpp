@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <vector>
+
+#include "communicator/binding.hpp"
+#include "communicator/execution.hpp"
+#include "communicator/plan.hpp"
+#include "communicator/scratch.hpp"
+
+namespace tutti::detail {
+
+/// Runs any schedule over MPI point-to-point on the private communicator: posts a round, tests it, does its local work,
+/// and goes on to the next.
+class ScheduleExecution final : public Execution {
+ public:
+  /// tag: equal on all ranks, and of no other execution that can be under way at the same time.
+  ScheduleExecution(std::shared_ptr<CommState> comm, std::shared_ptr<const Plan> plan, Binding binding, int tag,
+                    std::chrono::nanoseconds timeout);
+  ~ScheduleExecution() override;
+
+ private:
+  bool begin() override;
+  bool step() override;
+  void cancel() noexcept override;
+
+  void prepare_input();
+  void post_round();
+  void do_locals();
+  void finish_result();
+  void reduce(const algorithms::Local& local);
+  [[nodiscard]] const std::byte* read_address(const algorithms::Slice& slice) const;
+  [[nodiscard]] std::byte* write_address(const algorithms::Slice& slice) const;
+
+  std::shared_ptr<const Plan> plan_;
+  Binding binding_;
+  std::shared_ptr<const algorithms::Schedule> schedule_;
+  int tag_;
+  std::size_t unit_;             ///< bytes an element
+  const void* input_ = nullptr;  ///< the user's, or a scaled or saved copy
+  ScratchPool::Block input_copy_;
+  ScratchPool::Block scratch_;
+  std::size_t round_ = 0;
+  std::vector<MPI_Request> requests_;
+};
+
+}  // namespace tutti::detail

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/native/native_execution.hpp"
+
+#include <tutti/error.hpp>
+
+#include "backends/native/eligible.hpp"
+#include "communicator/comm_state.hpp"
+#include "core/mpi_call.hpp"
+
+// MPI 4 has every collective with large counts under the suffix _c; before, only counts that fit into an int come here.
+#if MPI_VERSION >= 4
+#define TUTTI_LARGE(name) name##_c
+#define TUTTI_COUNT(n) static_cast<MPI_Count>(n)
+#else
+#define TUTTI_LARGE(name) name
+#define TUTTI_COUNT(n) static_cast<int>(n)
+#endif
+// One call in its blocking form, or in its nonblocking form where there is a request.
+#define TUTTI_NATIVE(blocking, nonblocking, ...) \
+  (request == nullptr ? TUTTI_LARGE(blocking)(__VA_ARGS__) : TUTTI_LARGE(nonblocking)(__VA_ARGS__, request))
+
+namespace tutti::detail {
+namespace {
+
+struct NativeCall {
+  const CommState& comm;
+  const Signature& signature;
+  const Binding& binding;
+  NativeCounts& counts;
+  MPI_Request* request;  ///< null: blocking
+
+  [[nodiscard]] int run() const {
+    switch (signature.operation) {
+      case Operation::reduce:
+      case Operation::allreduce:
+      case Operation::reduce_scatter_block:
+      case Operation::scan:
+      case Operation::exscan:
+        return reduction();
+      case Operation::gatherv:
+      case Operation::scatterv:
+      case Operation::allgatherv:
+      case Operation::alltoallv:
+      case Operation::reduce_scatter:
+        return vector_form();
+      default:
+        return movement();
+    }
+  }
+
+ private:
+  [[nodiscard]] const void* send() const { return binding.in_place ? MPI_IN_PLACE : binding.input; }
+
+  [[nodiscard]] int reduction() const {
+    const MPI_Datatype type = mpi_datatype(signature.type.kind());
+    const MPI_Op op = mpi_op(signature.op);
+    const auto n = TUTTI_COUNT(signature.count);
+    const MPI_Comm c = comm.collective;
+    void* out = binding.output;
+    switch (signature.operation) {
+      case Operation::reduce:
+        return TUTTI_NATIVE(MPI_Reduce, MPI_Ireduce, send(), out, n, type, op, signature.root, c);
+      case Operation::allreduce:
+        return TUTTI_NATIVE(MPI_Allreduce, MPI_Iallreduce, send(), out, n, type, op, c);
+      case Operation::reduce_scatter_block:
+        return TUTTI_NATIVE(MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, send(), out, n, type, op, c);
+      case Operation::scan:
+        return TUTTI_NATIVE(MPI_Scan, MPI_Iscan, send(), out, n, type, op, c);
+      default:
+        return TUTTI_NATIVE(MPI_Exscan, MPI_Iexscan, send(), out, n, type, op, c);
+    }
+  }
+
+  /// Data are moved as bytes: MPI's types add nothing here.
+  [[nodiscard]] int movement() const {
+    const auto n = TUTTI_COUNT(signature.count * signature.type.size());
+    const MPI_Comm c = comm.collective;
+    void* out = binding.output;
+    const int root = signature.root;
+    switch (signature.operation) {
+      case Operation::bcast:
+        return TUTTI_NATIVE(MPI_Bcast, MPI_Ibcast, out, n, MPI_BYTE, root, c);
+      case Operation::gather:
+        return TUTTI_NATIVE(MPI_Gather, MPI_Igather, send(), n, MPI_BYTE, out, n, MPI_BYTE, root, c);
+      case Operation::scatter: {
+        void* to = binding.in_place ? MPI_IN_PLACE : out;
+        return TUTTI_NATIVE(MPI_Scatter, MPI_Iscatter, binding.input, n, MPI_BYTE, to, n, MPI_BYTE, root, c);
+      }
+      case Operation::allgather:
+        return TUTTI_NATIVE(MPI_Allgather, MPI_Iallgather, send(), n, MPI_BYTE, out, n, MPI_BYTE, c);
+      case Operation::alltoall:
+        return TUTTI_NATIVE(MPI_Alltoall, MPI_Ialltoall, send(), n, MPI_BYTE, out, n, MPI_BYTE, c);
+      default:
+        return request == nullptr ? MPI_Barrier(c) : MPI_Ibarrier(c, request);
+    }
+  }
+
+#if MPI_VERSION >= 4
+  [[nodiscard]] int vector_form() const {
+    const MPI_Comm c = comm.collective;
+    void* out = binding.output;
+    const int root = signature.root;
+    const MPI_Count unit = static_cast<MPI_Count>(signature.type.size());
+    const MPI_Count* send_counts = counts.send_counts.data();
+    const MPI_Aint* send_displs = counts.send_displs.data();
+    const MPI_Count* recv_counts = counts.recv_counts.data();
+    const MPI_Aint* recv_displs = counts.recv_displs.data();
+    switch (signature.operation) {
+      case Operation::gatherv: {
+        const MPI_Count n = static_cast<MPI_Count>(binding.send_count) * unit;
+        return TUTTI_NATIVE(MPI_Gatherv, MPI_Igatherv, send(), n, MPI_BYTE, out, recv_counts, recv_displs, MPI_BYTE,
+                            root, c);
+      }
+      case Operation::scatterv: {
+        const MPI_Count n = static_cast<MPI_Count>(binding.recv_count) * unit;
+        void* to = binding.in_place ? MPI_IN_PLACE : out;
+        return TUTTI_NATIVE(MPI_Scatterv, MPI_Iscatterv, binding.input, send_counts, send_displs, MPI_BYTE, to, n,
+                            MPI_BYTE, root, c);
+      }
+      case Operation::allgatherv: {
+        const MPI_Count n = static_cast<MPI_Count>(binding.send_count) * unit;
+        return TUTTI_NATIVE(MPI_Allgatherv, MPI_Iallgatherv, send(), n, MPI_BYTE, out, recv_counts, recv_displs,
+                            MPI_BYTE, c);
+      }
+      case Operation::alltoallv:
+        return TUTTI_NATIVE(MPI_Alltoallv, MPI_Ialltoallv, send(), send_counts, send_displs, MPI_BYTE, out, recv_counts,
+                            recv_displs, MPI_BYTE, c);
+      default:
+        return TUTTI_NATIVE(MPI_Reduce_scatter, MPI_Ireduce_scatter, send(), out, recv_counts,
+                            mpi_datatype(signature.type.kind()), mpi_op(signature.op), c);
+    }
+  }
+#else
+  [[nodiscard]] int vector_form() const {
+    throw Error(ErrorCode::internal, "a v-form reached the host MPI without large counts");
+  }
+#endif
+};
+
+template <typename Integer>
+std::vector<Integer> scaled(const std::vector<std::size_t>& from, std::size_t unit) {
+  std::vector<Integer> to;
+  to.reserve(from.size());
+  for (const std::size_t value : from) to.push_back(static_cast<Integer>(value * unit));
+  return to;
+}
+
+NativeCounts native_counts(const Signature& signature, const Binding& binding) {
+  const std::size_t unit = signature.operation == Operation::reduce_scatter ? 1 : signature.type.size();
+  return {scaled<MPI_Count>(binding.send_counts, unit), scaled<MPI_Count>(binding.recv_counts, unit),
+          scaled<MPI_Aint>(binding.send_displs, unit), scaled<MPI_Aint>(binding.recv_displs, unit)};
+}
+
+}  // namespace
+
+NativeExecution::NativeExecution(std::shared_ptr<CommState> comm, std::shared_ptr<const Plan> plan, Binding binding,
+                                 std::chrono::nanoseconds timeout)
+    : Execution(std::move(comm), std::string(algorithms::operation_name(plan->signature.operation)) + " (native)",
+                timeout, false),
+      plan_(std::move(plan)),
+      binding_(std::move(binding)),
+      counts_(native_counts(plan_->signature, binding_)) {}
+
+bool NativeExecution::begin() {
+  check_mpi(NativeCall{comm(), plan_->signature, binding_, counts_, &request_}.run(), name().c_str());
+  return false;
+}
+
+bool NativeExecution::step() {
+  int done = 0;
+  check_mpi(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), name().c_str());
+  return done != 0;
+}
+
+void NativeExecution::cancel() noexcept {
+  // MPI allows neither to cancel nor to free a collective: it is left to the host MPI.
+  request_ = MPI_REQUEST_NULL;
+}
+
+void run_native_blocking(CommState& comm, const Plan& plan, const Binding& binding) {
+  comm.check_usable();
+  NativeCounts counts = native_counts(plan.signature, binding);
+  check_mpi(NativeCall{comm, plan.signature, binding, counts, nullptr}.run(),
+            algorithms::operation_name(plan.signature.operation).data());
+}
+
+}  // namespace tutti::detail

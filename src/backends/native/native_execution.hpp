@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <vector>
+
+#include "communicator/binding.hpp"
+#include "communicator/execution.hpp"
+#include "communicator/plan.hpp"
+
+namespace tutti::detail {
+
+/// The counts of a v-form in MPI's integer types; they live as long as the operation.
+struct NativeCounts {
+  std::vector<MPI_Count> send_counts, recv_counts;
+  std::vector<MPI_Aint> send_displs, recv_displs;
+};
+
+/// The host MPI's own nonblocking collective.
+class NativeExecution final : public Execution {
+ public:
+  NativeExecution(std::shared_ptr<CommState> comm, std::shared_ptr<const Plan> plan, Binding binding,
+                  std::chrono::nanoseconds timeout);
+
+ private:
+  bool begin() override;
+  bool step() override;
+  void cancel() noexcept override;
+
+  std::shared_ptr<const Plan> plan_;
+  Binding binding_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  NativeCounts counts_;
+};
+
+/// The host MPI's own blocking collective; only where the communicator's option native_blocking allows it.
+void run_native_blocking(CommState& comm, const Plan& plan, const Binding& binding);
+
+}  // namespace tutti::detail

@@ -1,0 +1,25 @@
+# tutti.pc and tutti_fortran.pc. They name the MPI that the library was built with, so a client needs no MPI wrapper.
+set(pc_cflags "")
+foreach(dir ${MPI_C_INCLUDE_DIRS})
+  string(APPEND pc_cflags " -I${dir}")
+endforeach()
+set(pc_libs "")
+foreach(library ${MPI_C_LIBRARIES})
+  string(APPEND pc_libs " ${library}")
+endforeach()
+string(APPEND pc_libs " ${MPI_C_LINK_FLAGS}")
+set(pc_private "")
+foreach(library ${TUTTI_HWLOC_LIBRARY} ${TUTTI_KOKKOS_CORE})
+  string(APPEND pc_private " ${library}")
+endforeach()
+
+# The files find the prefix from their own place, so an installed tree may be moved.
+file(RELATIVE_PATH TUTTI_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+
+set(outputs ${PROJECT_BINARY_DIR}/tutti.pc)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/tutti.pc.in ${PROJECT_BINARY_DIR}/tutti.pc @ONLY)
+if(TARGET tutti_fortran)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/tutti_fortran.pc.in ${PROJECT_BINARY_DIR}/tutti_fortran.pc @ONLY)
+  list(APPEND outputs ${PROJECT_BINARY_DIR}/tutti_fortran.pc)
+endif()
+install(FILES ${outputs} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tutti/collectives/allgather.hpp>
+
+#include "collectives/arguments.hpp"
+
+namespace tutti {
+namespace {
+
+detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
+  detail::Arguments args(comm, algorithms::Operation::allgather, options);
+  args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
+  args.set_type(recv.type);
+  args.set_output(recv, "recv");
+  if (send.is_in_place) {
+    args.require(recv.count % args.size() == 0, "recv", "holds a multiple of the number of ranks elements");
+    args.set_count(recv.count / args.size());
+    args.set_in_place_input(detail::element(recv, static_cast<std::size_t>(args.rank()) * (recv.count / args.size())));
+  } else {
+    args.require_same_type(send.type, recv.type);
+    args.require_count(recv.count, send.count * args.size(), "recv", "send's elements times the number of ranks");
+    args.set_count(send.count);
+    args.set_input(send, "send");
+  }
+  return args.take();
+}
+
+}  // namespace
+
+void allgather(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
+  detail::run(comm, checked(comm, send, recv, options), options);
+}
+
+Request iallgather(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
+  return detail::start(comm, checked(comm, send, recv, options), options);
+}
+
+Request allgather_init(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
+  return detail::prepare(comm, checked(comm, send, recv, options), options);
+}
+
+}  // namespace tutti

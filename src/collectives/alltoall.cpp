@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tutti/collectives/alltoall.hpp>
+
+#include "collectives/arguments.hpp"
+
+namespace tutti {
+namespace {
+
+detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
+  detail::Arguments args(comm, algorithms::Operation::alltoall, options);
+  args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
+  args.require(recv.count % args.size() == 0, "recv", "holds a multiple of the number of ranks elements");
+  args.set_type(recv.type);
+  args.set_count(recv.count / args.size());
+  args.set_output(recv, "recv");
+  if (send.is_in_place) {
+    args.set_in_place_input(recv.data);
+  } else {
+    args.require_same_type(send.type, recv.type);
+    args.require_count(send.count, recv.count, "send", "as many as recv has");
+    args.set_input(send, "send");
+    args.require_distinct();
+  }
+  return args.take();
+}
+
+}  // namespace
+
+void alltoall(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
+  detail::run(comm, checked(comm, send, recv, options), options);
+}
+
+Request ialltoall(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
+  return detail::start(comm, checked(comm, send, recv, options), options);
+}
+
+Request alltoall_init(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
+  return detail::prepare(comm, checked(comm, send, recv, options), options);
+}
+
+}  // namespace tutti

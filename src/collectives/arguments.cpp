@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <tutti/error.hpp>
+
+#include "algorithms/registry.hpp"
+
+namespace tutti::detail {
+
+Arguments::Arguments(const Communicator& comm, algorithms::Operation operation, const Options& options)
+    : comm_(comm.state()), declared_(options.memory) {
+  call_.signature.operation = operation;
+  require(options.timeout.count() >= 0, "options.timeout", "is negative; pass 0 for none");
+}
+
+void Arguments::require(bool condition, std::string_view argument, std::string_view problem) const {
+  if (condition) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("{}, {}: argument {} {}", algorithms::operation_name(call_.signature.operation),
+                          comm_->describe(), argument, problem));
+}
+
+void Arguments::require_count(std::size_t count, std::size_t expected, const char* name, std::string_view why) const {
+  if (count != expected)
+    require(false, name, fmt::format("has {} elements where {} are needed ({})", count, expected, why));
+}
+
+void Arguments::require_same_type(Datatype a, Datatype b) const {
+  if (a == b) return;
+  throw Error(ErrorCode::invalid_datatype,
+              fmt::format("{}, {}: arguments send and recv have datatypes {} and {}; pass buffers of one datatype",
+                          algorithms::operation_name(call_.signature.operation), comm_->describe(),
+                          datatype_name(a.kind()), datatype_name(b.kind())));
+}
+
+void Arguments::forbid_in_place(bool is_in_place, const char* name, std::string_view remedy) const {
+  require(!is_in_place, name, fmt::format("is in_place; {}", remedy));
+}
+
+void Arguments::check_address(const void* address, std::size_t count, const char* name) const {
+  require(address != nullptr || count == 0, name, "is a null pointer with elements; pass the buffer's address");
+  require(count <= std::numeric_limits<std::ptrdiff_t>::max() / call_.signature.type.size(), name,
+          "has more bytes than an address space; pass the number of elements");
+}
+
+void Arguments::note_memory(MemoryKind declared, const void* address) {
+  MemoryKind kind = declared != MemoryKind::detect ? declared : declared_;
+  if (kind == MemoryKind::detect) kind = memory_kind(address);
+  if (kind == MemoryKind::device) call_.signature.memory = MemoryClass::device;
+}
+
+void Arguments::set_type(Datatype type) {
+  if (type.size() == 0 || datatype_name(type.kind()) == std::string_view("unknown"))
+    throw Error(
+        ErrorCode::invalid_datatype,
+        fmt::format("{}, {}: the datatype is none of the library's; use a DatatypeKind or Datatype::bytes(n), n > 0",
+                    algorithms::operation_name(call_.signature.operation), comm_->describe()));
+  call_.signature.type = type;
+}
+
+void Arguments::set_root(int root) {
+  require(root >= 0 && root < comm_->size, "root",
+          fmt::format("is {}; pass a rank from 0 to {}", root, comm_->size - 1));
+  call_.signature.root = root;
+}
+
+void Arguments::set_op(const ReduceOp& op, bool allows_avg) {
+  const Datatype type = call_.signature.type;
+  const bool defined = is_defined(op.kind(), type.kind()) && (allows_avg || op.kind() != ReduceKind::avg);
+  if (!defined)
+    throw Error(ErrorCode::invalid_op,
+                fmt::format("{}, {}: argument op is {}, which is not defined for {} here; choose another operation",
+                            algorithms::operation_name(call_.signature.operation), comm_->describe(),
+                            reduce_op_name(op.kind()), datatype_name(type.kind())));
+  require(op.kind() != ReduceKind::user || op.function() != nullptr, "op",
+          "has no function; make it by ReduceOp::user");
+  call_.signature.op = op.kind();
+  call_.signature.commutative = op.commutative();
+  call_.binding.op = op;
+}
+
+void Arguments::set_input(const ConstBuffer& buffer, const char* name) {
+  check_address(buffer.data, buffer.count, name);
+  note_memory(buffer.memory, buffer.data);
+  call_.binding.input = buffer.data;
+}
+
+void Arguments::set_output(const Buffer& buffer, const char* name) {
+  check_address(buffer.data, buffer.count, name);
+  note_memory(buffer.memory, buffer.data);
+  call_.binding.output = buffer.data;
+}
+
+void Arguments::set_in_place_input(const void* address) {
+  call_.binding.input = address;
+  call_.binding.in_place = true;
+}
+
+void Arguments::set_in_place_output(void* address) {
+  call_.binding.output = address;
+  call_.binding.in_place = true;
+}
+
+void Arguments::require_counts(Counts counts, const char* name) const {
+  require_count(counts.size(), size(), name, "one a rank");
+}
+
+void Arguments::require_blocks(Counts counts, Counts displs, std::size_t available, const char* name) const {
+  for (std::size_t r = 0; r < counts.size(); ++r)
+    if (counts[r] > 0 && (displs[r] > available || counts[r] > available - displs[r]))
+      require(
+          false, name,
+          fmt::format("has {} elements, but the block of rank {} ends at element {}; correct its count or displacement",
+                      available, r, displs[r] + counts[r]));
+}
+
+void Arguments::require_distinct() const {
+  const Binding& b = call_.binding;
+  require(b.in_place || b.input != b.output || b.input == nullptr, "recv",
+          "is the same address as send; pass in_place as send");
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <tutti/buffer.hpp>
+#include <tutti/communicator.hpp>
+#include <tutti/options.hpp>
+#include <tutti/reduce_op.hpp>
+
+#include "collectives/call.hpp"
+
+namespace tutti::detail {
+
+using Counts = std::span<const std::size_t>;
+
+/// Checks the arguments of one call and builds it. Each check throws an Error that names the argument, the rank and the
+/// remedy, before anything is sent.
+class Arguments {
+ public:
+  Arguments(const Communicator& comm, algorithms::Operation operation, const Options& options);
+
+  [[nodiscard]] int rank() const { return comm_->rank; }
+  [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(comm_->size); }
+  [[nodiscard]] bool is_root() const { return comm_->rank == call_.signature.root; }
+  [[nodiscard]] Call& call() { return call_; }
+  [[nodiscard]] Call take() { return std::move(call_); }
+
+  void set_type(Datatype type);
+  void set_root(int root);
+  void set_op(const ReduceOp& op, bool allows_avg = true);
+  void set_count(std::size_t count) { call_.signature.count = count; }
+  void set_input(const ConstBuffer& buffer, const char* name);
+  void set_output(const Buffer& buffer, const char* name);
+  /// The input is where the output is: MPI_IN_PLACE.
+  void set_in_place_input(const void* address);
+  void set_in_place_output(void* address);
+
+  void require(bool condition, std::string_view argument, std::string_view problem) const;
+  void require_count(std::size_t count, std::size_t expected, const char* name, std::string_view why) const;
+  void require_same_type(Datatype a, Datatype b) const;
+  void forbid_in_place(bool is_in_place, const char* name, std::string_view remedy) const;
+  void require_counts(Counts counts, const char* name) const;
+  /// Blocks of given sizes lie inside a buffer of `available` elements.
+  void require_blocks(Counts counts, Counts displs, std::size_t available, const char* name) const;
+  /// Two buffers that are not in place are not one.
+  void require_distinct() const;
+
+ private:
+  void check_address(const void* address, std::size_t count, const char* name) const;
+  void note_memory(MemoryKind declared, const void* address);
+
+  std::shared_ptr<CommState> comm_;
+  MemoryKind declared_;
+  Call call_{};
+};
+
+[[nodiscard]] inline std::vector<std::size_t> copy_of(Counts counts) { return {counts.begin(), counts.end()}; }
+
+/// The address of an element of a buffer.
+[[nodiscard]] inline const void* element(const ConstBuffer& buffer, std::size_t index) {
+  return static_cast<const std::byte*>(buffer.data) + index * buffer.type.size();
+}
+
+}  // namespace tutti::detail

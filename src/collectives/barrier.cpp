@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tutti/collectives/barrier.hpp>
+
+#include "collectives/arguments.hpp"
+
+namespace tutti {
+namespace {
+
+detail::Call checked(const Communicator& comm, const Options& options) {
+  detail::Arguments args(comm, algorithms::Operation::barrier, options);
+  return args.take();
+}
+
+}  // namespace
+
+void barrier(const Communicator& comm, const Options& options) { detail::run(comm, checked(comm, options), options); }
+
+Request ibarrier(const Communicator& comm, const Options& options) {
+  return detail::start(comm, checked(comm, options), options);
+}
+
+Request barrier_init(const Communicator& comm, const Options& options) {
+  return detail::prepare(comm, checked(comm, options), options);
+}
+
+}  // namespace tutti

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tutti/collectives/bcast.hpp>
+
+#include "collectives/arguments.hpp"
+
+namespace tutti {
+namespace {
+
+detail::Call checked(const Communicator& comm, Buffer buffer, int root, const Options& options) {
+  detail::Arguments args(comm, algorithms::Operation::bcast, options);
+  args.forbid_in_place(buffer.is_in_place, "buffer", "pass the buffer itself");
+  args.set_type(buffer.type);
+  args.set_root(root);
+  args.set_count(buffer.count);
+  args.set_output(buffer, "buffer");
+  return args.take();
+}
+
+}  // namespace
+
+void bcast(const Communicator& comm, Buffer buffer, int root, const Options& options) {
+  detail::run(comm, checked(comm, buffer, root, options), options);
+}
+
+Request ibcast(const Communicator& comm, Buffer buffer, int root, const Options& options) {
+  return detail::start(comm, checked(comm, buffer, root, options), options);
+}
+
+Request bcast_init(const Communicator& comm, Buffer buffer, int root, const Options& options) {
+  return detail::prepare(comm, checked(comm, buffer, root, options), options);
+}
+
+}  // namespace tutti

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tutti/communicator.hpp>
+#include <tutti/options.hpp>
+#include <tutti/request.hpp>
+
+#include "communicator/binding.hpp"
+#include "communicator/comm_state.hpp"
+#include "communicator/signature.hpp"
+
+namespace tutti::detail {
+
+/// A checked call: what is asked, and this rank's part of it.
+struct Call {
+  Signature signature{};
+  Binding binding{};
+};
+
+/// The three ways to make a call.
+void run(const Communicator& comm, Call call, const Options& options);
+[[nodiscard]] Request start(const Communicator& comm, Call call, const Options& options);
+[[nodiscard]] Request prepare(const Communicator& comm, Call call, const Options& options);
+
+[[nodiscard]] std::chrono::nanoseconds timeout_of(const CommState& comm, const Options& options);
+
+}  // namespace tutti::detail

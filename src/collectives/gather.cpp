@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tutti/collectives/gather.hpp>
+
+#include "collectives/arguments.hpp"
+
+namespace tutti {
+namespace {
+
+detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
+  detail::Arguments args(comm, algorithms::Operation::gather, options);
+  args.set_root(root);
+  if (send.is_in_place) {
+    args.require(args.is_root(), "send", "is in_place on a rank that is not the root; pass the block there");
+    args.require(recv.count % args.size() == 0, "recv", "at the root holds a multiple of the number of ranks elements");
+    args.set_type(recv.type);
+    args.set_count(recv.count / args.size());
+    args.set_output(recv, "recv");
+    args.set_in_place_input(detail::element(recv, static_cast<std::size_t>(args.rank()) * (recv.count / args.size())));
+  } else {
+    args.set_type(send.type);
+    args.set_count(send.count);
+    args.set_input(send, "send");
+    if (args.is_root()) {
+      args.require_same_type(send.type, recv.type);
+      args.require_count(recv.count, send.count * args.size(), "recv", "send's elements times the number of ranks");
+      args.set_output(recv, "recv");
+    }
+  }
+  return args.take();
+}
+
+}  // namespace
+
+void gather(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
+  detail::run(comm, checked(comm, send, recv, root, options), options);
+}
+
+Request igather(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
+  return detail::start(comm, checked(comm, send, recv, root, options), options);
+}
+
+Request gather_init(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
+  return detail::prepare(comm, checked(comm, send, recv, root, options), options);
+}
+
+}  // namespace tutti

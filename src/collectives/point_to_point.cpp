@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <tutti/error.hpp>
+#include <tutti/point_to_point.hpp>
+
+#include "collectives/call.hpp"
+#include "collectives/transfers.hpp"
+#include "communicator/progress.hpp"
+
+namespace tutti {
+namespace detail {
+namespace {
+
+constexpr int largest_tag = 32767;
+
+void require(bool condition, const CommState& comm, std::string_view call, std::string_view problem) {
+  if (!condition)
+    throw Error(ErrorCode::invalid_argument, fmt::format("{}, {}: argument {}", call, comm.describe(), problem));
+}
+
+void check_peer(const CommState& comm, std::string_view call, int peer, bool wildcard, const char* name) {
+  require((peer >= 0 && peer < comm.size) || peer == proc_null || (wildcard && peer == any_source), comm, call,
+          fmt::format("{} is {}; pass a rank from 0 to {} or proc_null", name, peer, comm.size - 1));
+}
+
+void check_message(const CommState& comm, std::string_view call, const void* data, std::size_t count, int tag,
+                   bool wildcard) {
+  require(data != nullptr || count == 0, comm, call, "buffer is a null pointer with elements; pass its address");
+  require((tag >= 0 && tag <= largest_tag) || (wildcard && tag == any_tag), comm, call,
+          fmt::format("tag is {}; pass a number from 0 to {}", tag, largest_tag));
+}
+
+void refuse_device(const CommState& comm, std::string_view call, MemoryKind declared, const void* address) {
+  const MemoryKind kind = declared == MemoryKind::detect ? memory_kind(address) : declared;
+  if (kind == MemoryKind::device)
+    throw Error(
+        ErrorCode::not_built,
+        fmt::format("{}, {}: argument buffer is in device memory, for which this library has no backend; copy it "
+                    "to host memory",
+                    call, comm.describe()));
+}
+
+}  // namespace
+
+PointToPoint checked_send(const CommState& comm, std::string_view call, const ConstBuffer& buffer, int dest, int tag) {
+  check_peer(comm, call, dest, false, "dest");
+  check_message(comm, call, buffer.data, buffer.count, tag, false);
+  refuse_device(comm, call, buffer.memory, buffer.data);
+  const std::size_t unit = buffer.type.size();
+  return {false, buffer.data, nullptr, buffer.count * unit, unit, dest == proc_null ? MPI_PROC_NULL : dest, tag};
+}
+
+PointToPoint checked_recv(const CommState& comm, std::string_view call, const Buffer& buffer, int source, int tag) {
+  check_peer(comm, call, source, true, "source");
+  check_message(comm, call, buffer.data, buffer.count, tag, true);
+  refuse_device(comm, call, buffer.memory, buffer.data);
+  const std::size_t unit = buffer.type.size();
+  const int peer = source == proc_null ? MPI_PROC_NULL : (source == any_source ? MPI_ANY_SOURCE : source);
+  return {true, nullptr, buffer.data, buffer.count * unit, unit, peer, tag == any_tag ? MPI_ANY_TAG : tag};
+}
+
+Status run_transfers(const std::shared_ptr<CommState>& comm, std::string_view call, std::vector<PointToPoint> transfers,
+                     const Options& options) {
+  PointToPointExecution execution(comm, std::string(call), std::move(transfers), timeout_of(*comm, options));
+  run_to_end(execution);
+  return execution.status();
+}
+
+Request start_transfers(const std::shared_ptr<CommState>& comm, std::string_view call,
+                        std::vector<PointToPoint> transfers, const Options& options) {
+  auto execution = std::make_shared<PointToPointExecution>(comm, std::string(call), std::move(transfers),
+                                                           timeout_of(*comm, options));
+  execution->start();
+  ProgressEngine::instance().poll();
+  if (!execution->finished()) ProgressEngine::instance().add(execution);
+  return Request(std::move(execution));
+}
+
+}  // namespace detail
+
+void send(const Communicator& comm, ConstBuffer buffer, int dest, int tag, const Options& options) {
+  const auto& state = comm.state();
+  detail::run_transfers(state, "send", {detail::checked_send(*state, "send", buffer, dest, tag)}, options);
+}
+
+Status recv(const Communicator& comm, Buffer buffer, int source, int tag, const Options& options) {
+  const auto& state = comm.state();
+  return detail::run_transfers(state, "recv", {detail::checked_recv(*state, "recv", buffer, source, tag)}, options);
+}
+
+Status sendrecv(const Communicator& comm, ConstBuffer send_buffer, int dest, int send_tag, Buffer recv_buffer,
+                int source, int recv_tag, const Options& options) {
+  const auto& state = comm.state();
+  return detail::run_transfers(state, "sendrecv",
+                               {detail::checked_send(*state, "sendrecv", send_buffer, dest, send_tag),
+                                detail::checked_recv(*state, "sendrecv", recv_buffer, source, recv_tag)},
+                               options);
+}
+
+Request isend(const Communicator& comm, ConstBuffer buffer, int dest, int tag, const Options& options) {
+  const auto& state = comm.state();
+  return detail::start_transfers(state, "isend", {detail::checked_send(*state, "isend", buffer, dest, tag)}, options);
+}
+
+Request irecv(const Communicator& comm, Buffer buffer, int source, int tag, const Options& options) {
+  const auto& state = comm.state();
+  return detail::start_transfers(state, "irecv", {detail::checked_recv(*state, "irecv", buffer, source, tag)}, options);
+}
+
+}  // namespace tutti

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tutti/collectives/reduce.hpp>
+
+#include "collectives/arguments.hpp"
+
+namespace tutti {
+namespace {
+
+detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, int root,
+                     const Options& options) {
+  detail::Arguments args(comm, algorithms::Operation::reduce, options);
+  args.set_root(root);
+  if (send.is_in_place) {
+    args.require(args.is_root(), "send", "is in_place on a rank that is not the root; pass the contribution there");
+    args.set_type(recv.type);
+    args.set_count(recv.count);
+    args.set_output(recv, "recv");
+    args.set_in_place_input(recv.data);
+  } else {
+    args.set_type(send.type);
+    args.set_count(send.count);
+    args.set_input(send, "send");
+    if (args.is_root()) {
+      args.require_same_type(send.type, recv.type);
+      args.require_count(recv.count, send.count, "recv", "as many as send has");
+      args.set_output(recv, "recv");
+      args.require_distinct();
+    }
+  }
+  args.set_op(op);
+  return args.take();
+}
+
+}  // namespace
+
+void reduce(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, int root, const Options& options) {
+  detail::run(comm, checked(comm, send, recv, op, root, options), options);
+}
+
+Request ireduce(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, int root,
+                const Options& options) {
+  return detail::start(comm, checked(comm, send, recv, op, root, options), options);
+}
+
+Request reduce_init(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, int root,
+                    const Options& options) {
+  return detail::prepare(comm, checked(comm, send, recv, op, root, options), options);
+}
+
+}  // namespace tutti

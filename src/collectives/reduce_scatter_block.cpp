@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tutti/collectives/reduce_scatter_block.hpp>
+
+#include "collectives/arguments.hpp"
+
+namespace tutti {
+namespace {
+
+detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, const Options& options) {
+  detail::Arguments args(comm, algorithms::Operation::reduce_scatter_block, options);
+  args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
+  args.set_type(recv.type);
+  args.set_op(op);
+  args.set_output(recv, "recv");
+  if (send.is_in_place) {
+    args.require(recv.count % args.size() == 0, "recv",
+                 "in place holds the whole vector: a multiple of the number of ranks");
+    args.set_count(recv.count / args.size());
+    args.set_in_place_input(recv.data);
+  } else {
+    args.require_same_type(send.type, recv.type);
+    args.require_count(send.count, recv.count * args.size(), "send", "recv's elements times the number of ranks");
+    args.set_count(recv.count);
+    args.set_input(send, "send");
+    args.require_distinct();
+  }
+  return args.take();
+}
+
+}  // namespace
+
+void reduce_scatter_block(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,
+                          const Options& options) {
+  detail::run(comm, checked(comm, send, recv, op, options), options);
+}
+
+Request ireduce_scatter_block(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,
+                              const Options& options) {
+  return detail::start(comm, checked(comm, send, recv, op, options), options);
+}
+
+Request reduce_scatter_block_init(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,
+                                  const Options& options) {
+  return detail::prepare(comm, checked(comm, send, recv, op, options), options);
+}
+
+}  // namespace tutti

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tutti/collectives/scatter.hpp>
+
+#include "collectives/arguments.hpp"
+
+namespace tutti {
+namespace {
+
+detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
+  detail::Arguments args(comm, algorithms::Operation::scatter, options);
+  args.set_root(root);
+  if (recv.is_in_place) {
+    args.require(args.is_root(), "recv", "is in_place on a rank that is not the root; pass a buffer there");
+    args.require(send.count % args.size() == 0, "send", "at the root holds a multiple of the number of ranks elements");
+    args.set_type(send.type);
+    args.set_count(send.count / args.size());
+    args.set_input(send, "send");
+    // The block stays where it is: nothing is written to the caller's constant buffer.
+    args.set_in_place_output(const_cast<void*>(  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+        detail::element(send, static_cast<std::size_t>(args.rank()) * (send.count / args.size()))));
+  } else {
+    args.set_type(recv.type);
+    args.set_count(recv.count);
+    args.set_output(recv, "recv");
+    if (args.is_root()) {
+      args.require_same_type(send.type, recv.type);
+      args.require_count(send.count, recv.count * args.size(), "send", "recv's elements times the number of ranks");
+      args.set_input(send, "send");
+    }
+  }
+  return args.take();
+}
+
+}  // namespace
+
+void scatter(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
+  detail::run(comm, checked(comm, send, recv, root, options), options);
+}
+
+Request iscatter(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
+  return detail::start(comm, checked(comm, send, recv, root, options), options);
+}
+
+Request scatter_init(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
+  return detail::prepare(comm, checked(comm, send, recv, root, options), options);
+}
+
+}  // namespace tutti

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <tutti/point_to_point.hpp>
+#include <vector>
+
+#include "backends/mpi/point_to_point_execution.hpp"
+#include "communicator/comm_state.hpp"
+
+namespace tutti::detail {
+
+/// Checks the arguments of a send or a receive; `call` names the public function in messages.
+[[nodiscard]] PointToPoint checked_send(const CommState& comm, std::string_view call, const ConstBuffer& buffer,
+                                        int dest, int tag);
+[[nodiscard]] PointToPoint checked_recv(const CommState& comm, std::string_view call, const Buffer& buffer, int source,
+                                        int tag);
+
+/// Posts transfers as one operation, and waits for it or hands out its request.
+Status run_transfers(const std::shared_ptr<CommState>& comm, std::string_view call, std::vector<PointToPoint> transfers,
+                     const Options& options);
+[[nodiscard]] Request start_transfers(const std::shared_ptr<CommState>& comm, std::string_view call,
+                                      std::vector<PointToPoint> transfers, const Options& options);
+
+}  // namespace tutti::detail

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <tutti/reduce_op.hpp>
+#include <vector>
+
+#include "algorithms/problem.hpp"
+
+namespace tutti::detail {
+
+/// This rank's part of a call: its buffers and counts. Nothing of it may change what goes over the wire.
+struct Binding {
+  const void* input = nullptr;
+  void* output = nullptr;
+  bool in_place = false;
+  ReduceOp op{ReduceKind::sum};
+  std::size_t send_count = 0;
+  std::size_t recv_count = 0;
+  std::vector<std::size_t> send_counts{};
+  std::vector<std::size_t> send_displs{};
+  std::vector<std::size_t> recv_counts{};
+  std::vector<std::size_t> recv_displs{};
+};
+
+[[nodiscard]] inline algorithms::Problem problem_of(int rank, int size, int root, std::size_t count,
+                                                    const Binding& binding) {
+  return {rank,
+          size,
+          root,
+          count,
+          binding.send_count,
+          binding.recv_count,
+          binding.send_counts,
+          binding.send_displs,
+          binding.recv_counts,
+          binding.recv_displs};
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "communicator/comm_state.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <tutti/error.hpp>
+#include <tutti/version.hpp>
+
+#include "communicator/lifetime.hpp"
+#include "communicator/progress.hpp"
+#include "core/config.hpp"
+#include "core/mpi_call.hpp"
+#include "topology/discover.hpp"
+
+namespace tutti::detail {
+namespace {
+
+MPI_Comm duplicate_yielding(MPI_Comm comm) {
+  MPI_Comm copy = MPI_COMM_NULL;
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Comm_idup(comm, &copy, &request), "MPI_Comm_idup");
+  wait_yielding(request, "MPI_Comm_idup");
+  check_mpi(MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  return copy;
+}
+
+/// Facts that must be equal on all ranks, as plain bytes to compare.
+struct Agreement {
+  int version[3];
+  int reproducible;
+  int native_blocking;
+  std::int64_t timeout;
+};
+
+void check_agreement(const CommState& state) {
+  Agreement mine{};
+  std::memset(&mine, 0, sizeof mine);
+  mine = {{TUTTI_VERSION_MAJOR, TUTTI_VERSION_MINOR, TUTTI_VERSION_PATCH},
+          state.options.reproducible ? 1 : 0,
+          state.options.native_blocking ? 1 : 0,
+          state.options.timeout.count()};
+  std::vector<Agreement> all(static_cast<std::size_t>(state.size));
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, state.collective, &request),
+            "MPI_Iallgather");
+  wait_yielding(request, "MPI_Iallgather");
+  for (int r = 1; r < state.size; ++r) {
+    const Agreement& a = all[0];
+    const Agreement& b = all[static_cast<std::size_t>(r)];
+    const char* what = nullptr;
+    if (std::memcmp(a.version, b.version, sizeof a.version) != 0) what = "the version of the library";
+    if (a.reproducible != b.reproducible) what = "the option reproducible (or TUTTI_REPRODUCIBLE)";
+    if (a.native_blocking != b.native_blocking) what = "the option native_blocking";
+    if (a.timeout != b.timeout) what = "the timeout (or TUTTI_TIMEOUT)";
+    if (what != nullptr)
+      throw Error(
+          ErrorCode::mismatch,
+          fmt::format("ranks 0 and {} of the new communicator differ in {}; make it equal on all ranks", r, what));
+  }
+}
+
+void create_private(CommState& state) {
+  check_mpi(MPI_Comm_rank(state.user, &state.rank), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(state.user, &state.size), "MPI_Comm_size");
+  state.collective = duplicate_yielding(state.user);
+  state.point_to_point = duplicate_yielding(state.user);
+  int* upper = nullptr;
+  int found = 0;
+  check_mpi(MPI_Comm_get_attr(state.collective, MPI_TAG_UB, static_cast<void*>(&upper), &found), "MPI_Comm_get_attr");
+  if (found != 0) state.tag_half = (*upper - 1) / 2;
+}
+
+}  // namespace
+
+CommState::CommState(MPI_Comm handle, bool owns_handle, CommunicatorOptions chosen)
+    : user(handle), owns_user(owns_handle), options(std::move(chosen)) {
+  register_comm(this);
+}
+
+CommState::~CommState() {
+  unregister_comm(this);
+  release();
+}
+
+void CommState::release() noexcept {
+  if (released_.exchange(true)) return;
+  if (!mpi_is_usable()) return;
+  for (MPI_Comm* comm : {&collective, &point_to_point})
+    if (*comm != MPI_COMM_NULL) MPI_Comm_free(comm);
+  if (owns_user && user != MPI_COMM_NULL) MPI_Comm_free(&user);
+  user = MPI_COMM_NULL;
+}
+
+std::string CommState::describe() const {
+  return fmt::format("communicator {}rank {} of {}", options.name.empty() ? "" : "'" + options.name + "', ", rank,
+                     size);
+}
+
+void CommState::check_usable() const {
+  if (released_.load())
+    throw Error(ErrorCode::finalized,
+                fmt::format("{}: MPI has been finalized; make all calls before MPI_Finalize", describe()));
+  check_aborted();
+  if (broken_.load()) {
+    const std::lock_guard lock(reason_mutex_);
+    throw Error(ErrorCode::invalid_communicator,
+                fmt::format("{}: an earlier collective failed ({}); create a new communicator", describe(), reason_));
+  }
+}
+
+void CommState::throw_aborted() const {
+  const std::lock_guard lock(reason_mutex_);
+  throw Error(ErrorCode::aborted, fmt::format("{}: aborted{}{}", describe(), reason_.empty() ? "" : ": ", reason_));
+}
+
+void CommState::abort(const std::string& reason) noexcept {
+  const std::lock_guard lock(reason_mutex_);
+  if (!aborted.load()) reason_ = reason;
+  aborted.store(true, std::memory_order_release);
+}
+
+void CommState::mark_broken(const std::string& reason) noexcept {
+  const std::lock_guard lock(reason_mutex_);
+  if (!broken_.load() && !aborted.load()) reason_ = reason;
+  broken_.store(true);
+}
+
+std::shared_ptr<CommState> make_comm_state(MPI_Comm handle, bool owns_handle, const CommunicatorOptions& options) {
+  CommunicatorOptions chosen = options;
+  chosen.reproducible = chosen.reproducible || config().reproducible;
+  if (chosen.timeout.count() == 0) chosen.timeout = config().timeout;
+  auto state = std::make_shared<CommState>(handle, owns_handle, chosen);
+  create_private(*state);
+  check_agreement(*state);
+  state->topology = discover_topology(state->collective);
+  if (config().progress_thread) ProgressEngine::instance().start_thread();
+  return state;
+}
+
+std::shared_ptr<CommState> make_child_state(const CommState& parent, MPI_Comm handle) {
+  auto state = std::make_shared<CommState>(handle, true, parent.options);
+  create_private(*state);
+  state->topology = restrict_topology(parent.topology, parent.collective, state->collective);
+  return state;
+}
+
+}  // namespace tutti::detail

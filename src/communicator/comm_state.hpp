@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tutti/communicator.hpp>
+
+#include "communicator/plan.hpp"
+#include "communicator/scratch.hpp"
+
+namespace tutti::detail {
+
+/// What is behind a Communicator. Outstanding executions keep it alive.
+struct CommState {
+  CommState(MPI_Comm handle, bool owns_handle, CommunicatorOptions chosen);
+  ~CommState();
+  CommState(const CommState&) = delete;
+  CommState& operator=(const CommState&) = delete;
+
+  /// Frees the private duplicates and what is owned of the user's handle; afterwards every use is an error. Collective.
+  void release() noexcept;
+
+  /// Throws where the communicator cannot be used: finalized, aborted, or broken by an earlier failure.
+  void check_usable() const;
+  /// Throws only where it was aborted. Cheap: called from waiting loops.
+  void check_aborted() const {
+    if (aborted.load(std::memory_order_acquire)) throw_aborted();
+  }
+  void abort(const std::string& reason) noexcept;
+  /// After a collective failed half-way no later one can be trusted.
+  void mark_broken(const std::string& reason) noexcept;
+
+  [[nodiscard]] int next_tag() noexcept { return static_cast<int>(sequence++ % static_cast<std::uint64_t>(tag_half)); }
+  [[nodiscard]] int next_persistent_tag() noexcept {
+    return tag_half + static_cast<int>(persistent_sequence++ % static_cast<std::uint64_t>(tag_half));
+  }
+  /// "communicator 'name', rank 1 of 4".
+  [[nodiscard]] std::string describe() const;
+
+  MPI_Comm user = MPI_COMM_NULL;
+  bool owns_user = false;
+  MPI_Comm collective = MPI_COMM_NULL;
+  MPI_Comm point_to_point = MPI_COMM_NULL;
+  int rank = 0;
+  int size = 1;
+  int tag_half = 16384;
+  CommunicatorOptions options{};
+  Topology topology{};
+  PlanCache plans{};
+  ScratchPool scratch{};
+  std::uint64_t sequence = 0;
+  std::uint64_t persistent_sequence = 0;
+  std::atomic<bool> aborted{false};
+
+ private:
+  [[noreturn]] void throw_aborted() const;
+  mutable std::mutex reason_mutex_;
+  std::string reason_;
+  std::atomic<bool> broken_{false};
+  std::atomic<bool> released_{false};
+};
+
+/// Creates the private duplicates, learns the topology and checks that the ranks agree on version, options and
+/// environment. Collective over `handle`.
+[[nodiscard]] std::shared_ptr<CommState> make_comm_state(MPI_Comm handle, bool owns_handle,
+                                                         const CommunicatorOptions& options);
+/// The same for a part of a communicator: everything but the duplicates follows from the parent.
+[[nodiscard]] std::shared_ptr<CommState> make_child_state(const CommState& parent, MPI_Comm handle);
+
+}  // namespace tutti::detail

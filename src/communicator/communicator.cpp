@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <tutti/communicator.hpp>
+#include <tutti/error.hpp>
+
+#include "communicator/comm_state.hpp"
+#include "core/mpi_call.hpp"
+
+namespace tutti {
+namespace {
+
+void check_handle(MPI_Comm comm, const char* factory) {
+  if (!detail::mpi_is_usable())
+    throw Error(ErrorCode::finalized,
+                fmt::format("Communicator::{}: MPI is not initialised or already finalized; call MPI_Init or create a "
+                            "tutti::Environment first",
+                            factory));
+  if (comm == MPI_COMM_NULL)
+    throw Error(ErrorCode::invalid_communicator,
+                fmt::format("Communicator::{}: argument comm is MPI_COMM_NULL; pass a valid communicator", factory));
+  int inter = 0;
+  detail::check_mpi(MPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter");
+  if (inter != 0)
+    throw Error(ErrorCode::invalid_communicator,
+                fmt::format("Communicator::{}: argument comm is an intercommunicator; merge it by MPI_Intercomm_merge",
+                            factory));
+}
+
+}  // namespace
+
+Communicator::Communicator() noexcept = default;
+Communicator::~Communicator() = default;
+Communicator::Communicator(Communicator&&) noexcept = default;
+Communicator& Communicator::operator=(Communicator&&) noexcept = default;
+Communicator::Communicator(std::shared_ptr<detail::CommState> state) noexcept : state_(std::move(state)) {}
+
+Communicator Communicator::duplicate(MPI_Comm comm, const CommunicatorOptions& options) {
+  check_handle(comm, "duplicate");
+  MPI_Comm copy = MPI_COMM_NULL;
+  MPI_Request request = MPI_REQUEST_NULL;
+  detail::check_mpi(MPI_Comm_idup(comm, &copy, &request), "MPI_Comm_idup");
+  detail::wait_yielding(request, "MPI_Comm_idup");
+  return Communicator(detail::make_comm_state(copy, true, options));
+}
+
+Communicator Communicator::adopt(MPI_Comm comm, const CommunicatorOptions& options) {
+  check_handle(comm, "adopt");
+  return Communicator(detail::make_comm_state(comm, comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF, options));
+}
+
+Communicator Communicator::borrow(MPI_Comm comm, const CommunicatorOptions& options) {
+  check_handle(comm, "borrow");
+  return Communicator(detail::make_comm_state(comm, false, options));
+}
+
+const std::shared_ptr<detail::CommState>& Communicator::state() const {
+  if (!state_)
+    throw Error(ErrorCode::invalid_communicator,
+                "argument comm is an empty communicator; create it by duplicate, adopt, borrow or split");
+  return state_;
+}
+
+int Communicator::rank() const { return state()->rank; }
+int Communicator::size() const { return state()->size; }
+MPI_Comm Communicator::mpi_handle() const { return state()->user; }
+const Topology& Communicator::topology() const { return state()->topology; }
+const CommunicatorOptions& Communicator::options() const { return state()->options; }
+
+Communicator Communicator::split(int color, int key) const {
+  state()->check_usable();
+  if (color < 0 && color != MPI_UNDEFINED)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("split, {}: argument color is {}; pass a number from 0, or MPI_UNDEFINED",
+                            state_->describe(), color));
+  MPI_Comm part = MPI_COMM_NULL;
+  detail::check_mpi(MPI_Comm_split(state_->collective, color, key, &part), "MPI_Comm_split");
+  if (part == MPI_COMM_NULL) return {};
+  return Communicator(detail::make_child_state(*state_, part));
+}
+
+Communicator Communicator::split_by_node() const {
+  const Topology& machine = topology();
+  return split(machine.places[static_cast<std::size_t>(rank())].node, rank());
+}
+
+void Communicator::abort(const std::string& reason) noexcept {
+  if (state_) state_->abort(reason);
+}
+
+}  // namespace tutti

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "communicator/lifetime.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "communicator/comm_state.hpp"
+#include "communicator/progress.hpp"
+#include "core/mpi_call.hpp"
+
+namespace tutti::detail {
+namespace {
+
+struct Live {
+  std::mutex mutex;
+  std::vector<CommState*> states;
+  int keyval = MPI_KEYVAL_INVALID;
+};
+
+// Never destroyed: communicators of static objects may end after the statics of this file.
+Live& live() {
+  static auto* instance = new Live;
+  return *instance;
+}
+
+int at_finalize(MPI_Comm /*comm*/, int /*keyval*/, void* /*value*/, void* /*extra*/) {
+  ProgressEngine::instance().stop_thread();
+  ProgressEngine::instance().cancel_all();
+  Live& all = live();
+  const std::lock_guard lock(all.mutex);
+  for (CommState* state : all.states) state->release();
+  all.states.clear();
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+void register_comm(CommState* state) {
+  Live& all = live();
+  const std::lock_guard lock(all.mutex);
+  if (all.keyval == MPI_KEYVAL_INVALID) {
+    check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &all.keyval, nullptr),
+              "MPI_Comm_create_keyval");
+    check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, all.keyval, nullptr), "MPI_Comm_set_attr");
+  }
+  all.states.push_back(state);
+}
+
+void unregister_comm(CommState* state) noexcept {
+  Live& all = live();
+  const std::lock_guard lock(all.mutex);
+  std::erase(all.states, state);
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+
+#include "communicator/comm_state.hpp"
+#include "communicator/plan.hpp"
+
+namespace tutti::detail {
+
+/// What the planner knows of the machine under a communicator: shared facts only.
+struct Machine {
+  int rank = 0;
+  int size = 1;
+  bool oversubscribed = false;
+  bool several_nodes = false;
+  bool native_blocking = false;
+};
+
+[[nodiscard]] Machine machine_of(const CommState& comm);
+
+/// Whether each element must be combined in one step in rank order: reproducible mode, and 16- and 8-bit floats that
+/// are to be rounded once.
+[[nodiscard]] bool needs_single_combine(const Signature& signature);
+
+/// Whether a blocking call may wait inside the host MPI's own collective, where nothing else of Tutti goes on.
+[[nodiscard]] bool may_block_inside_mpi(const Signature& signature, const Machine& machine);
+
+/// Chooses backend and algorithm. A pure function of shared facts but for the rank, which only selects this rank's part
+/// of the schedule. Throws invalid_algorithm, with the valid names, where a named algorithm does not exist or cannot do
+/// what is asked.
+[[nodiscard]] std::shared_ptr<const Plan> make_plan(const Signature& signature, const Machine& machine);
+
+}  // namespace tutti::detail

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "communicator/execution.hpp"
+
+namespace tutti::detail {
+
+/// All outstanding executions of the process. Every call of the library polls them, so that an operation goes on
+/// wherever its owner is waiting.
+class ProgressEngine {
+ public:
+  static ProgressEngine& instance();
+
+  /// Takes part in driving an execution until it has finished.
+  void add(std::shared_ptr<Execution> execution);
+  /// One step of every outstanding execution. Never blocks: gives way where another thread is at it.
+  void poll() {
+    if (outstanding_.load(std::memory_order_relaxed) > 0) poll_all();
+  }
+  /// Fails all outstanding executions; for the end of MPI.
+  void cancel_all() noexcept;
+
+  void start_thread();
+  void stop_thread() noexcept;
+
+ private:
+  ProgressEngine() = default;
+  void poll_all();
+  void thread_loop();
+
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Execution>> executions_;
+  std::atomic<std::size_t> outstanding_{0};
+  std::mutex thread_mutex_;
+  std::thread thread_;
+  std::atomic<bool> stop_{false};
+};
+
+}  // namespace tutti::detail

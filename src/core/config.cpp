@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/config.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <string_view>
+#include <tutti/error.hpp>
+
+namespace tutti::detail {
+namespace {
+
+bool read_flag(const char* name) {
+  const char* text = std::getenv(name);
+  if (text == nullptr) return false;
+  const std::string_view value{text};
+  if (value.empty() || value == "0" || value == "off" || value == "false") return false;
+  if (value == "1" || value == "on" || value == "true") return true;
+  throw Error(ErrorCode::invalid_argument, fmt::format("{}={} is neither 0 nor 1; set it to one of them", name, value));
+}
+
+std::chrono::nanoseconds read_seconds(const char* name) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == '\0') return std::chrono::nanoseconds{0};
+  char* end = nullptr;
+  const double seconds = std::strtod(text, &end);
+  if (end == text || *end != '\0' || !(seconds >= 0) || seconds > 1e9)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}={} is no number of seconds from 0 to 1e9; 0 means no timeout", name, text));
+  return std::chrono::nanoseconds{static_cast<std::int64_t>(seconds * 1e9)};
+}
+
+}  // namespace
+
+const Config& config() {
+  static const Config read{read_flag("TUTTI_REPRODUCIBLE"), read_flag("TUTTI_PROGRESS_THREAD"),
+                           read_seconds("TUTTI_TIMEOUT")};
+  return read;
+}
+
+}  // namespace tutti::detail

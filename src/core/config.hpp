@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+
+namespace tutti::detail {
+
+/// What the environment variables TUTTI_* say, read once. The communicator factory checks that ranks agree.
+struct Config {
+  bool reproducible = false;            ///< TUTTI_REPRODUCIBLE
+  bool progress_thread = false;         ///< TUTTI_PROGRESS_THREAD
+  std::chrono::nanoseconds timeout{0};  ///< TUTTI_TIMEOUT, in seconds
+};
+
+/// Throws invalid_argument, which names the variable, where a value cannot be read.
+[[nodiscard]] const Config& config();
+
+}  // namespace tutti::detail

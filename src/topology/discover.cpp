@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topology/discover.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+
+#include "core/mpi_call.hpp"
+#include "topology/place.hpp"
+
+namespace tutti::detail {
+namespace {
+
+struct Entry {
+  std::int32_t leader = 0;  ///< lowest rank on the same node
+  LocalPlace place{};
+};
+
+/// The lowest rank that shares memory with this one, by MPI's own answer (which also splits emulated nodes).
+int node_leader(MPI_Comm comm) {
+  MPI_Comm node = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+  MPI_Group whole = MPI_GROUP_NULL;
+  MPI_Group part = MPI_GROUP_NULL;
+  MPI_Comm_group(comm, &whole);
+  MPI_Comm_group(node, &part);
+  const int first = 0;
+  int leader = 0;
+  MPI_Group_translate_ranks(part, 1, &first, whole, &leader);
+  MPI_Group_free(&part);
+  MPI_Group_free(&whole);
+  MPI_Comm_free(&node);
+  return leader;
+}
+
+std::vector<Entry> exchange(MPI_Comm comm) {
+  int size = 1;
+  MPI_Comm_size(comm, &size);
+  static const LocalPlace place = local_place();
+  Entry mine{node_leader(comm), place};
+  std::vector<Entry> all(static_cast<std::size_t>(size));
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm, &request),
+            "MPI_Iallgather");
+  wait_yielding(request, "MPI_Iallgather");
+  return all;
+}
+
+int count_units(const LocalPlace& place) {
+  int units = 0;
+  for (const auto word : place.units) units += std::popcount(word);
+  return units;
+}
+
+}  // namespace
+
+Topology discover_topology(MPI_Comm comm) {
+  const std::vector<Entry> entries = exchange(comm);
+  Topology topology;
+  topology.nodes = 0;
+  std::map<std::int32_t, int> node_of_leader;
+  std::vector<LocalPlace> together;
+  for (const Entry& entry : entries) {
+    const auto [found, is_new] = node_of_leader.try_emplace(entry.leader, topology.nodes);
+    const int node = found->second;
+    if (is_new) {
+      ++topology.nodes;
+      topology.ranks_per_node.push_back(0);
+      topology.host_names.emplace_back(entry.place.host.data());
+      together.emplace_back();
+    }
+    const auto n = static_cast<std::size_t>(node);
+    topology.places.push_back({node, topology.ranks_per_node[n]++, entry.place.numa, entry.place.l3, entry.place.core,
+                               count_units(entry.place)});
+    for (std::size_t word = 0; word < entry.place.units.size(); ++word)
+      together[n].units[word] |= entry.place.units[word];
+  }
+  for (std::size_t n = 0; n < together.size(); ++n) {
+    topology.cores_per_node.push_back(std::max(1, count_units(together[n])));
+    topology.oversubscribed = topology.oversubscribed || topology.ranks_per_node[n] > topology.cores_per_node[n];
+  }
+  return topology;
+}
+
+Topology restrict_topology(const Topology& whole, MPI_Comm parent, MPI_Comm child) {
+  int size = 1;
+  MPI_Comm_size(child, &size);
+  MPI_Group parent_group = MPI_GROUP_NULL;
+  MPI_Group child_group = MPI_GROUP_NULL;
+  MPI_Comm_group(parent, &parent_group);
+  MPI_Comm_group(child, &child_group);
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::vector<int> parent_ranks(ranks.size());
+  for (int r = 0; r < size; ++r) ranks[static_cast<std::size_t>(r)] = r;
+  MPI_Group_translate_ranks(child_group, size, ranks.data(), parent_group, parent_ranks.data());
+  MPI_Group_free(&child_group);
+  MPI_Group_free(&parent_group);
+
+  Topology part;
+  part.nodes = 0;
+  // The cores of a node are shared with the ranks outside the part: what was crowded stays crowded.
+  part.oversubscribed = whole.oversubscribed;
+  std::map<int, int> node_of;
+  for (const int rank : parent_ranks) {
+    Place place = whole.places[static_cast<std::size_t>(rank)];
+    const auto old = static_cast<std::size_t>(place.node);
+    const auto [found, is_new] = node_of.try_emplace(place.node, part.nodes);
+    if (is_new) {
+      ++part.nodes;
+      part.ranks_per_node.push_back(0);
+      part.cores_per_node.push_back(whole.cores_per_node[old]);
+      part.host_names.push_back(whole.host_names[old]);
+    }
+    place.node = found->second;
+    place.local_rank = part.ranks_per_node[static_cast<std::size_t>(place.node)]++;
+    part.places.push_back(place);
+  }
+  return part;
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topology/place.hpp"
+
+#include <hwloc.h>
+#include <unistd.h>
+
+#include <memory>
+#include <type_traits>
+
+namespace tutti::detail {
+namespace {
+
+struct DestroyTopology {
+  void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
+};
+using TopologyHandle = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, DestroyTopology>;
+
+TopologyHandle load_topology() {
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0) return nullptr;
+  TopologyHandle topology(raw);
+  if (hwloc_topology_load(raw) != 0) return nullptr;
+  return topology;
+}
+
+/// The logical index of the one object of a type that holds the whole set, or -1.
+std::int32_t covering_index(hwloc_topology_t topology, hwloc_const_cpuset_t set, hwloc_obj_type_t type) {
+  hwloc_obj_t object = nullptr;
+  while ((object = hwloc_get_next_obj_by_type(topology, type, object)) != nullptr)
+    if (object->cpuset != nullptr && hwloc_bitmap_isincluded(set, object->cpuset) != 0)
+      return static_cast<std::int32_t>(object->logical_index);
+  return -1;
+}
+
+}  // namespace
+
+LocalPlace local_place() {
+  LocalPlace place;
+  gethostname(place.host.data(), place.host.size() - 1);
+  const TopologyHandle topology = load_topology();
+  if (!topology) return place;
+  hwloc_cpuset_t set = hwloc_bitmap_alloc();
+  if (hwloc_get_cpubind(topology.get(), set, HWLOC_CPUBIND_PROCESS) != 0)
+    hwloc_bitmap_copy(set, hwloc_topology_get_allowed_cpuset(topology.get()));
+  hwloc_bitmap_and(set, set, hwloc_topology_get_allowed_cpuset(topology.get()));
+  place.numa = covering_index(topology.get(), set, HWLOC_OBJ_NUMANODE);
+  place.l3 = covering_index(topology.get(), set, HWLOC_OBJ_L3CACHE);
+  place.core = covering_index(topology.get(), set, HWLOC_OBJ_CORE);
+  for (int unit = hwloc_bitmap_first(set); unit >= 0 && unit < LocalPlace::most_units;
+       unit = hwloc_bitmap_next(set, unit))
+    place.units[static_cast<std::size_t>(unit) / 64] |= std::uint64_t{1} << (static_cast<unsigned>(unit) % 64U);
+  hwloc_bitmap_free(set);
+  return place;
+}
+
+}  // namespace tutti::detail
