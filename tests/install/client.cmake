@@ -1,0 +1,41 @@
+# Builds and runs one client: cmake -D PREFIX= -D LIBDIR= -D CLIENT= -D WORK= -D LANGUAGE= -D COMPILER= -D FLAGS=
+# -D WAY=find_package|pkg_config -D PKG_CONFIG= -D LAUNCHER="mpiexec -n 2" -D GENERATOR= -P client.cmake
+function(run)
+  execute_process(COMMAND ${ARGV} WORKING_DIRECTORY ${WORK} RESULT_VARIABLE result OUTPUT_VARIABLE output
+    ERROR_VARIABLE output)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "failed (${result}): ${ARGV}\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
+separate_arguments(flags UNIX_COMMAND "${FLAGS}")
+separate_arguments(launcher UNIX_COMMAND "${LAUNCHER}")
+
+if(WAY STREQUAL "find_package")
+  run(${CMAKE_COMMAND} -S ${CLIENT} -B ${WORK}/build -G ${GENERATOR} -D CMAKE_PREFIX_PATH=${PREFIX}
+    -D CMAKE_${LANGUAGE}_COMPILER=${COMPILER} "-DCMAKE_${LANGUAGE}_FLAGS=${FLAGS}" -D CMAKE_BUILD_TYPE=Release)
+  run(${CMAKE_COMMAND} --build ${WORK}/build)
+  set(program ${WORK}/build/client)
+else()
+  set(ENV{PKG_CONFIG_PATH} ${PREFIX}/${LIBDIR}/pkgconfig)
+  set(module tutti)
+  if(LANGUAGE STREQUAL "Fortran")
+    set(module tutti_fortran)
+  endif()
+  run(${PKG_CONFIG} --cflags --libs ${module})
+  separate_arguments(package_flags UNIX_COMMAND "${output}")
+  if(LANGUAGE STREQUAL "CXX")
+    list(APPEND flags -std=c++20)
+  endif()
+  file(GLOB source ${CLIENT}/main.*)
+  run(${COMPILER} ${flags} ${source} -o ${WORK}/client ${package_flags} -Wl,-rpath,${PREFIX}/${LIBDIR})
+  set(program ${WORK}/client)
+endif()
+
+run(${launcher} ${program})
+if(NOT output MATCHES "sum of ranks 1")
+  message(FATAL_ERROR "the client ran but printed no right sum:\n${output}")
+endif()

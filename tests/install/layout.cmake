@@ -1,0 +1,21 @@
+# The installed tree holds every public header and what clients of each language need.
+set(expected include/tutti/tutti.hpp include/tutti/version.hpp include/tutti/error_codes.def include/tutti/tutti.h
+  ${LIBDIR}/cmake/tutti/tuttiConfig.cmake ${LIBDIR}/cmake/tutti/tuttiConfigVersion.cmake
+  ${LIBDIR}/cmake/tutti/tuttiTargets.cmake ${LIBDIR}/cmake/tutti/TuttiKokkos.cmake ${LIBDIR}/pkgconfig/tutti.pc)
+file(GLOB_RECURSE headers RELATIVE ${SOURCE} ${SOURCE}/include/tutti/*.hpp)
+list(APPEND expected ${headers})
+if(FORTRAN)
+  list(APPEND expected ${MODULEDIR}/tutti.mod share/tutti/fortran ${LIBDIR}/pkgconfig/tutti_fortran.pc)
+endif()
+if(MINIAPPS)
+  list(APPEND expected bin/tutti-dlrm share/tutti/data)
+endif()
+foreach(path ${expected})
+  if(NOT EXISTS ${PREFIX}/${path})
+    message(SEND_ERROR "not installed: ${path}")
+  endif()
+endforeach()
+file(GLOB libraries ${PREFIX}/${LIBDIR}/libtutti.*)
+if(NOT libraries)
+  message(SEND_ERROR "not installed: the library")
+endif()
