@@ -42,16 +42,19 @@ void combine_fixed(const Functor& f, Inputs inputs, typename Functor::Value* out
 
 template <typename Functor, typename Value, typename Acc>
 void load_block(const Functor& f, const Value* __restrict in, Acc* __restrict acc, std::size_t n) {
+  TUTTI_INDEPENDENT_LOOP
   for (std::size_t i = 0; i < n; ++i) acc[i] = f.load(in[i]);
 }
 
 template <typename Functor, typename Value, typename Acc>
 void join_block(const Functor& f, const Value* __restrict in, Acc* __restrict acc, std::size_t n) {
+  TUTTI_INDEPENDENT_LOOP
   for (std::size_t i = 0; i < n; ++i) acc[i] = f.join(acc[i], f.load(in[i]));
 }
 
 template <typename Functor, typename Value, typename Acc>
 void store_block(const Functor& f, const Acc* __restrict acc, Value* __restrict out, std::size_t n) {
+  TUTTI_INDEPENDENT_LOOP
   for (std::size_t i = 0; i < n; ++i) store(f, out + i, acc[i]);
 }
 

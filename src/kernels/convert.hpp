@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <tutti/float_types.hpp>
 
-#if defined(__AVX512F__) || defined(__F16C__)
+#if defined(__F16C__)
 #include <immintrin.h>
 #endif
 
@@ -21,25 +21,7 @@ inline void narrow(const float* __restrict input, T* __restrict output, std::siz
   for (std::size_t i = 0; i < count; ++i) output[i] = static_cast<T>(input[i]);
 }
 
-#if defined(__AVX512F__)
-inline void widen(const float16_t* __restrict input, float* __restrict output, std::size_t count) {
-  std::size_t i = 0;
-  for (; i + 16 <= count; i += 16) {
-    const __m256i half = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(input + i));
-    _mm512_storeu_ps(output + i, _mm512_cvtph_ps(half));
-  }
-  for (; i < count; ++i) output[i] = static_cast<float>(input[i]);
-}
-
-inline void narrow(const float* __restrict input, float16_t* __restrict output, std::size_t count) {
-  std::size_t i = 0;
-  for (; i + 16 <= count; i += 16) {
-    const __m256i half = _mm512_cvtps_ph(_mm512_loadu_ps(input + i), _MM_FROUND_TO_NEAREST_INT);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(output + i), half);
-  }
-  for (; i < count; ++i) output[i] = static_cast<float16_t>(input[i]);
-}
-#elif defined(__F16C__)
+#if defined(__F16C__)
 inline void widen(const float16_t* __restrict input, float* __restrict output, std::size_t count) {
   std::size_t i = 0;
   for (; i + 8 <= count; i += 8) {
