@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+#include <tutti/error.hpp>
+
+#include "presets.hpp"
+#include "validate.hpp"
+
+namespace dlrm {
+
+namespace {
+
+template <typename T>
+T parse_number(const std::string& name, const std::string& text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) {
+    throw CLI::ValidationError(name, "'" + text + "' is not a number (several are joined by '-', as in 13-512-16)");
+  }
+  return value;
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  std::stringstream stream(text);
+  std::string part;
+  while (std::getline(stream, part, '-')) {
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+template <typename T>
+void add_list(CLI::App& app, const std::string& name, std::vector<T>& target, const std::string& help) {
+  std::ostringstream shown;
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    shown << (i == 0 ? "" : "-") << target[i];
+  }
+  const auto set = [&target, name](const std::string& text) {
+    target.clear();
+    for (const auto& part : split(text)) {
+      target.push_back(parse_number<T>(name, part));
+    }
+  };
+  app.add_option_function<std::string>(name, set, help)->type_name("N-N-...")->default_str(shown.str())->take_last();
+}
+
+template <typename T>
+CLI::Option* add(CLI::App& app, const std::string& name, T& target, const std::string& help) {
+  return app.add_option(name, target, help)->capture_default_str()->take_last();
+}
+
+void add_choice(CLI::App& app, const std::string& name, std::string& target, std::vector<std::string> choices,
+                const std::string& help) {
+  add(app, name, target, help)->check(CLI::IsMember(std::move(choices)));
+}
+
+void add_model(CLI::App& app, Options& o) {
+  add(app, "--arch-sparse-feature-size", o.sparse_feature_size, "length D of an embedding vector");
+  add_list(app, "--arch-embedding-size", o.embedding_size, "rows of each table (taken from the data with dataset)");
+  add_list(app, "--arch-mlp-bot", o.mlp_bot, "widths of the bottom MLP, from the dense features to D");
+  add_list(app, "--arch-mlp-top", o.mlp_top, "widths of the top MLP after the interaction");
+  add_choice(app, "--arch-interaction-op", o.interaction_op, {"dot", "cat"}, "how features meet");
+  app.add_flag("--arch-interaction-itself", o.interaction_itself, "a feature's product with itself counts too");
+}
+
+void add_training(CLI::App& app, Options& o) {
+  add_choice(app, "--loss-function", o.loss_function, {"mse", "bce", "wbce"}, "the loss");
+  add_list(app, "--loss-weights", o.loss_weights, "weights of the classes 0 and 1 for wbce");
+  add(app, "--loss-threshold", o.loss_threshold, "t > 0: predictions are kept in [t, 1-t]");
+  app.add_flag("--round-targets", o.round_targets, "targets are rounded to 0 and 1");
+  add_choice(app, "--optimizer", o.optimizer, {"sgd", "adagrad", "rwsadagrad"}, "the optimizer");
+  add(app, "--learning-rate", o.learning_rate, "the learning rate");
+  add(app, "--lr-num-warmup-steps", o.warmup_steps, "steps of linear warm-up");
+  add(app, "--lr-decay-start-step", o.decay_start_step, "first step of the quadratic decay");
+  add(app, "--lr-num-decay-steps", o.decay_steps, "steps of the quadratic decay");
+  add(app, "--mini-batch-size", o.mini_batch_size, "samples of a step, over all ranks");
+  add(app, "--nepochs", o.nepochs, "passes over the data");
+  add(app, "--max-steps", o.max_steps, "training ends after this many steps in all (0: no limit)");
+  add(app, "--numpy-rand-seed", o.seed, "seed of weights and random data");
+  add_choice(app, "--init", o.init, {"numpy", "fast"}, "first weights: numpy's stream, or a quick one for measurements");
+  app.add_flag("--debug-mode", o.debug_mode, "walks over the data once before the weights are drawn");
+}
+
+void add_data(CLI::App& app, Options& o) {
+  add_choice(app, "--data-generation", o.data_generation, {"random", "dataset", "bench"},
+             "random batches as the reference makes them, a data set, or a few prepared batches for measurements");
+  add_choice(app, "--data-set", o.data_set, {"kaggle", "terabyte", "adult"}, "which data set");
+  add(app, "--raw-data-file", o.raw_data_file, "text file of the data set (Terabyte: prefix of the day files)");
+  add(app, "--processed-data-file", o.processed_data_file, "prefix of binary files PREFIX_train.bin and PREFIX_test.bin");
+  add_choice(app, "--data-randomize", o.data_randomize, {"total", "day", "none"}, "how training samples are shuffled");
+  add(app, "--max-ind-range", o.max_ind_range, "category numbers are taken modulo this when positive");
+  add(app, "--data-sub-sample-rate", o.data_sub_sample_rate, "share of the samples of class 0 to leave out");
+  add(app, "--max-bad-lines", o.max_bad_lines, "malformed lines of text that are skipped before it is an error");
+  add(app, "--test-mini-batch-size", o.test_mini_batch_size, "samples of a test batch (0: as in training)");
+  add(app, "--data-size", o.data_size, "random: number of samples");
+  add(app, "--num-batches", o.num_batches, "random: number of batches, instead of --data-size; data set: stop after");
+  add(app, "--num-indices-per-lookup", o.indices_per_lookup, "random: lookups of a bag");
+  app.add_flag("--num-indices-per-lookup-fixed", o.indices_per_lookup_fixed, "random: exactly so many");
+  add_choice(app, "--rand-data-dist", o.rand_data_dist, {"uniform", "gaussian"}, "random: distribution of indices");
+  add(app, "--rand-data-min", o.rand_data_min, "random, gaussian: least value");
+  add(app, "--rand-data-max", o.rand_data_max, "random, gaussian: greatest value");
+  add(app, "--rand-data-mu", o.rand_data_mu, "random, gaussian: mean (-1: the middle)");
+  add(app, "--rand-data-sigma", o.rand_data_sigma, "random, gaussian: deviation");
+}
+
+void add_reports(CLI::App& app, Options& o) {
+  add(app, "--print-freq", o.print_freq, "steps between two printed losses");
+  add(app, "--test-freq", o.test_freq, "steps between two tests (-1: only at the end of an epoch's training)");
+  app.add_flag("--test-at-end,!--no-test-at-end", o.test_at_end, "tests when training ends, where there is test data");
+  add(app, "--json-file", o.json_file, "writes configuration, losses, test results and times to this file");
+  add(app, "--checkpoint-dir", o.checkpoint_dir, "where checkpoints go");
+  add(app, "--save-freq", o.save_freq, "steps between two checkpoints (0: one at the end)");
+  add(app, "--load", o.load, "checkpoint file to go on from, on any number of ranks");
+}
+
+std::string preset_text() {
+  std::ostringstream text;
+  text << "Presets (any flag overrides them):\n";
+  for (const auto& p : presets()) {
+    text << "  " << p.name << ": " << p.summary << "\n     ";
+    for (const auto& f : p.flags) {
+      text << " " << f;
+    }
+    text << "\n";
+  }
+  return text.str();
+}
+
+std::string preset_of(const std::vector<std::string>& arguments) {
+  std::string name;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].starts_with("--preset=")) {
+      name = arguments[i].substr(9);
+    } else if (arguments[i] == "--preset" && i + 1 < arguments.size()) {
+      name = arguments[i + 1];
+    }
+  }
+  return name;
+}
+
+}  // namespace
+
+ParseResult parse_options(int argc, const char* const* argv) {
+  ParseResult result;
+  CLI::App app{"Trains DLRM, the deep learning recommendation model, over MPI: embedding tables spread over the ranks, "
+               "MLPs data parallel.\nRun it as: mpiexec -n 2 tutti-dlrm --preset adult"};
+  app.set_version_flag("--version", "tutti-dlrm 0.1.0");
+  add(app, "--preset", result.options.preset, "a set of flags, listed below");
+  add_model(app, result.options);
+  add_training(app, result.options);
+  add_data(app, result.options);
+  add_reports(app, result.options);
+  app.footer(preset_text());
+  try {
+    std::vector<std::string> arguments(argv + 1, argv + argc);
+    if (const auto name = preset_of(arguments); !name.empty()) {
+      const auto& flags = find_preset(name).flags;
+      arguments.insert(arguments.begin(), flags.begin(), flags.end());
+    }
+    std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+    app.parse(arguments);
+    validate(result.options);
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out;
+    std::ostringstream err;
+    const int code = app.exit(error, out, err);
+    result.stop = true;
+    result.exit_code = code == 0 ? 0 : 1;
+    result.text = code == 0 ? out.str() : "tutti-dlrm: " + std::string(error.what()) + " (see --help)\n";
+  } catch (const tutti::Error& error) {
+    result.stop = true;
+    result.exit_code = 1;
+    result.text = "tutti-dlrm: " + std::string(error.what()) + "\n";
+  }
+  return result;
+}
+
+}  // namespace dlrm

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dlrm {
+
+/// What `tutti-dlrm` was asked to do. Names and defaults are those of facebookresearch/dlrm's dlrm_s_pytorch.py where
+/// they mean the same.
+struct Options {
+  // Model
+  std::size_t sparse_feature_size = 2;
+  std::vector<std::size_t> embedding_size{4, 3, 2};
+  std::vector<std::size_t> mlp_bot{4, 3, 2};
+  std::vector<std::size_t> mlp_top{4, 2, 1};
+  std::string interaction_op = "dot";
+  bool interaction_itself = false;
+
+  // Loss and optimizer
+  std::string loss_function = "mse";
+  std::vector<double> loss_weights{1.0, 1.0};
+  double loss_threshold = 0;
+  bool round_targets = false;
+  std::string optimizer = "sgd";
+  double learning_rate = 0.01;
+  std::uint64_t warmup_steps = 0;
+  std::uint64_t decay_start_step = 0;
+  std::uint64_t decay_steps = 0;
+
+  // Data
+  std::string data_generation = "random";
+  std::string data_set = "kaggle";
+  std::string raw_data_file;
+  std::string processed_data_file;
+  std::string data_randomize = "total";
+  std::int64_t max_ind_range = -1;
+  double data_sub_sample_rate = 0;
+  std::uint64_t max_bad_lines = 0;
+  std::size_t mini_batch_size = 1;
+  std::size_t test_mini_batch_size = 0;  ///< 0: as mini_batch_size
+  std::uint64_t data_size = 1;
+  std::uint64_t num_batches = 0;
+  std::uint64_t nepochs = 1;
+  std::uint64_t max_steps = 0;  ///< 0: no limit
+  std::size_t indices_per_lookup = 10;
+  bool indices_per_lookup_fixed = false;
+  std::string rand_data_dist = "uniform";
+  double rand_data_min = 0;
+  double rand_data_max = 1;
+  double rand_data_mu = -1;
+  double rand_data_sigma = 1;
+  std::uint32_t seed = 123;
+  std::string init = "numpy";
+  bool debug_mode = false;
+
+  // Reports
+  std::uint64_t print_freq = 1;
+  std::int64_t test_freq = -1;
+  bool test_at_end = true;
+  std::string json_file;
+
+  // Checkpoints
+  std::string checkpoint_dir;
+  std::uint64_t save_freq = 0;
+  std::string load;
+
+  std::string preset;
+};
+
+/// What came of reading the command line: options to run with, or text to show and the status to end with.
+struct ParseResult {
+  Options options;
+  bool stop = false;
+  int exit_code = 0;
+  std::string text;
+};
+
+/// Reads the command line. Local; prints nothing and never exits. A preset's flags count as given before all others,
+/// so that any flag overrides it.
+[[nodiscard]] ParseResult parse_options(int argc, const char* const* argv);
+
+}  // namespace dlrm

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "presets.hpp"
+
+#include <tutti/error.hpp>
+
+namespace dlrm {
+
+namespace {
+
+// The Kaggle row counts with every table capped at a million rows, so that the model fits a small machine.
+constexpr const char* kaggle_rows =
+    "--arch-embedding-size=1460-583-1000000-1000000-305-24-12517-633-3-93145-5683-1000000-3194-27-14992-1000000-10-"
+    "5652-2173-4-1000000-18-15-286181-105-142572";
+
+std::vector<Preset> make_presets() {
+  return {
+      {"adult",
+       "the Adult census data that ships with Tutti: income above 50K",
+       {"--data-generation=dataset", "--data-set=adult"}},
+      {"kaggle",
+       "Criteo Kaggle model, tables capped at a million rows; measures with prepared random batches unless data is "
+       "named",
+       {"--data-generation=bench", "--data-set=kaggle", "--arch-sparse-feature-size=16", kaggle_rows,
+        "--arch-mlp-bot=13-512-256-64-16", "--arch-mlp-top=512-256-1", "--num-indices-per-lookup=1",
+        "--num-indices-per-lookup-fixed", "--loss-function=bce", "--round-targets", "--learning-rate=0.1",
+        "--mini-batch-size=128", "--num-batches=300", "--print-freq=100", "--init=fast"}},
+      {"bench",
+       "the shape of dlrm_s_benchmark.sh: eight tables of a million rows, 100 lookups a bag",
+       {"--data-generation=bench", "--arch-sparse-feature-size=64",
+        "--arch-embedding-size=1000000-1000000-1000000-1000000-1000000-1000000-1000000-1000000",
+        "--arch-mlp-bot=512-512-64", "--arch-mlp-top=1024-1024-1024-1", "--num-indices-per-lookup=100",
+        "--num-indices-per-lookup-fixed", "--loss-function=bce", "--round-targets", "--numpy-rand-seed=727",
+        "--mini-batch-size=2048", "--num-batches=30", "--print-freq=10", "--init=fast"}},
+      {"terabyte",
+       "Criteo Terabyte model, ten million rows at most; give --raw-data-file or --processed-data-file",
+       {"--data-generation=dataset", "--data-set=terabyte", "--max-ind-range=10000000",
+        "--arch-sparse-feature-size=64", "--arch-mlp-bot=13-512-256-64", "--arch-mlp-top=512-512-256-1",
+        "--loss-function=bce", "--round-targets", "--learning-rate=0.1", "--mini-batch-size=2048",
+        "--test-mini-batch-size=16384", "--print-freq=1024"}},
+      {"mlperf",
+       "MLPerf v0.7 model, forty million rows at most; give --raw-data-file or --processed-data-file",
+       {"--data-generation=dataset", "--data-set=terabyte", "--max-ind-range=40000000",
+        "--arch-sparse-feature-size=128", "--arch-mlp-bot=13-512-256-128", "--arch-mlp-top=1024-1024-512-256-1",
+        "--loss-function=bce", "--round-targets", "--learning-rate=1.0", "--mini-batch-size=2048",
+        "--test-mini-batch-size=16384", "--print-freq=2048", "--lr-num-warmup-steps=8000",
+        "--lr-decay-start-step=70000", "--lr-num-decay-steps=30000"}},
+  };
+}
+
+}  // namespace
+
+const std::vector<Preset>& presets() {
+  static const std::vector<Preset> all = make_presets();
+  return all;
+}
+
+const Preset& find_preset(const std::string& name) {
+  std::string names;
+  for (const auto& p : presets()) {
+    if (p.name == name) {
+      return p;
+    }
+    names += (names.empty() ? "" : ", ") + p.name;
+  }
+  throw tutti::Error(tutti::ErrorCode::invalid_argument, "--preset: no preset '" + name + "'; there are " + names);
+}
+
+}  // namespace dlrm

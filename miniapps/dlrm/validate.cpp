@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "validate.hpp"
+
+#include <algorithm>
+#include <tutti/error.hpp>
+
+namespace dlrm {
+
+namespace {
+
+void require(bool condition, const std::string& message) {
+  if (!condition) {
+    throw tutti::Error(tutti::ErrorCode::invalid_argument, message);
+  }
+}
+
+bool all_positive(const std::vector<std::size_t>& sizes) {
+  return !sizes.empty() && std::all_of(sizes.begin(), sizes.end(), [](std::size_t n) { return n > 0; });
+}
+
+void validate_model(const Options& o) {
+  require(o.sparse_feature_size > 0, "--arch-sparse-feature-size must be positive");
+  require(all_positive(o.embedding_size), "--arch-embedding-size needs positive row counts");
+  require(all_positive(o.mlp_bot) && o.mlp_bot.size() >= 2, "--arch-mlp-bot needs at least two positive widths");
+  require(all_positive(o.mlp_top), "--arch-mlp-top needs positive widths");
+  require(o.mlp_bot.back() == o.sparse_feature_size,
+          "--arch-mlp-bot ends with " + std::to_string(o.mlp_bot.back()) + " but --arch-sparse-feature-size is " +
+              std::to_string(o.sparse_feature_size) + "; they must be equal");
+  require(o.mlp_top.back() == 1, "--arch-mlp-top must end with 1");
+}
+
+void validate_training(const Options& o) {
+  require(o.mini_batch_size > 0, "--mini-batch-size must be positive");
+  require(o.print_freq > 0, "--print-freq must be positive");
+  require(o.nepochs > 0, "--nepochs must be positive");
+  require(o.loss_weights.size() == 2, "--loss-weights needs two values, as in 1.0-1.0");
+  require(o.loss_threshold >= 0 && o.loss_threshold < 0.5, "--loss-threshold must be in [0, 0.5)");
+  require(o.learning_rate >= 0, "--learning-rate must not be negative");
+  require(o.decay_steps == 0 || o.warmup_steps > 0 || o.decay_start_step <= 1,
+          "--lr-num-decay-steps without --lr-num-warmup-steps needs --lr-decay-start-step 1 or less");
+  require(o.data_sub_sample_rate >= 0 && o.data_sub_sample_rate < 1, "--data-sub-sample-rate must be in [0, 1)");
+}
+
+void validate_data(const Options& o) {
+  if (o.data_generation == "dataset") {
+    require(o.data_set == "adult" || !o.raw_data_file.empty() || !o.processed_data_file.empty(),
+            "--data-generation=dataset needs --raw-data-file or --processed-data-file (or --data-set=adult, which "
+            "ships with Tutti)");
+  } else {
+    require(o.data_size > 0 || o.num_batches > 0, "--data-size must be positive");
+    require(o.indices_per_lookup > 0, "--num-indices-per-lookup must be positive");
+  }
+  require(o.save_freq == 0 || !o.checkpoint_dir.empty(), "--save-freq needs --checkpoint-dir");
+}
+
+}  // namespace
+
+void validate(const Options& options) {
+  validate_model(options);
+  validate_training(options);
+  validate_data(options);
+}
+
+std::size_t interaction_width(const Options& options, std::size_t tables) {
+  const std::size_t features = tables + 1;
+  const std::size_t dim = options.sparse_feature_size;
+  if (options.interaction_op == "cat") {
+    return features * dim;
+  }
+  return dim + (options.interaction_itself ? features * (features + 1) / 2 : features * (features - 1) / 2);
+}
+
+}  // namespace dlrm

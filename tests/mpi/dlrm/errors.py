@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What goes wrong ends every rank with code 1 and one line that says what and where; nothing hangs."""
+import os
+import struct
+
+import support
+
+
+def expect_error(runner, ranks, what, flags, *words):
+    done = runner.start(ranks, flags, timeout=30)
+    lines = [line for line in done.stderr.splitlines() if line.startswith("tutti-dlrm:")]
+    support.expect(f"{what}: exit code {done.returncode}\n{done.stderr}", done.returncode == 1)
+    support.expect(f"{what}: {len(lines)} lines of error\n{done.stderr}", len(lines) == 1)
+    for word in words:
+        support.expect(f"{what}: '{word}' is not in: {lines[0]}", word in lines[0])
+    print(f"{what}: {lines[0]}")
+
+
+def criteo_line(label=0, fields=39):
+    return "\t".join([str(label)] + ["1"] * min(fields, 13) + ["0a1b2c3d"] * (fields - 13)) + "\n"
+
+
+def write(path, content):
+    with open(path, "wb") as file:
+        file.write(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def main():
+    args = support.arguments(__doc__)
+    runner = support.Runner(args)
+    ranks = int(args.ranks.split(",")[0])
+    model = ["--arch-sparse-feature-size=4", "--arch-mlp-bot=13-4", "--arch-mlp-top=1", "--loss-function=bce",
+             "--data-generation=dataset", "--data-set=kaggle", "--mini-batch-size=4"]
+    expect_error(runner, ranks, "unknown flag", ["--no-such-flag"], "--no-such-flag")
+    expect_error(runner, ranks, "widths", ["--arch-mlp-bot=4-3-5"], "--arch-mlp-bot", "--arch-sparse-feature-size")
+    expect_error(runner, ranks, "absent file", model + ["--raw-data-file=/nonexistent.txt"], "/nonexistent.txt")
+    bad = write(runner.path("bad.txt"), criteo_line() * 30 + criteo_line(fields=20) + criteo_line() * 30)
+    expect_error(runner, ranks, "malformed line", model + ["--raw-data-file=" + bad], "31")
+    empty = write(runner.path("empty.txt"), "")
+    expect_error(runner, ranks, "empty file", model + ["--raw-data-file=" + empty], "empty.txt")
+    cut = struct.pack("<40i", *([1] + [0] * 39)) * 20 + b"\0" * 100
+    write(runner.path("cut_train.bin"), cut)
+    expect_error(runner, ranks, "truncated binary file", model + ["--processed-data-file=" + runner.path("cut")],
+                 "cut_train.bin")
+    # Category 9 of sample 5 does not fit table 2, which --arch-embedding-size gives 5 rows.
+    sample = [[1] + [3] * 13 + [1] * 26 for _ in range(8)]
+    sample[5][14 + 2] = 9
+    whole = b"".join(struct.pack("<40i", *s) for s in sample)
+    write(runner.path("index_train.bin"), whole)
+    write(runner.path("index_test.bin"), whole)
+    rows = "--arch-embedding-size=" + "-".join(["5"] * 26)
+    flags = model + ["--processed-data-file=" + runner.path("index"), rows, "--data-randomize=none"]
+    expect_error(runner, ranks, "index out of range", flags, "table 2", "9", "sample 1")
+    expect_error(runner, ranks, "unwritable results", ["--json-file=/nonexistent/x.json"], "/nonexistent/x.json")
+    expect_error(runner, ranks, "absent checkpoint", ["--load=/nonexistent/c"], "/nonexistent/c")
+    support.expect("the program must not leave files", not os.path.exists("/nonexistent"))
+
+
+support.run(main)

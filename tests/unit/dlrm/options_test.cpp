@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "options.hpp"
+
+#include <gtest/gtest.h>
+
+#include "presets.hpp"
+#include "validate.hpp"
+
+namespace dlrm {
+namespace {
+
+ParseResult parse(std::vector<const char*> flags) {
+  flags.insert(flags.begin(), "tutti-dlrm");
+  return parse_options(static_cast<int>(flags.size()), flags.data());
+}
+
+TEST(Options, DefaultsAreTheReferences) {
+  const auto result = parse({});
+  ASSERT_FALSE(result.stop) << result.text;
+  EXPECT_EQ(result.options.sparse_feature_size, 2U);
+  EXPECT_EQ(result.options.embedding_size, (std::vector<std::size_t>{4, 3, 2}));
+  EXPECT_EQ(result.options.mlp_top, (std::vector<std::size_t>{4, 2, 1}));
+  EXPECT_EQ(result.options.loss_function, "mse");
+  EXPECT_DOUBLE_EQ(result.options.learning_rate, 0.01);
+  EXPECT_EQ(result.options.seed, 123U);
+}
+
+TEST(Options, BooleansAreBareOrHaveAValue) {
+  EXPECT_TRUE(parse({"--round-targets=True"}).options.round_targets);
+  EXPECT_TRUE(parse({"--round-targets"}).options.round_targets);
+  EXPECT_FALSE(parse({"--round-targets=False"}).options.round_targets);
+  EXPECT_TRUE(parse({"--debug-mode"}).options.debug_mode);
+  EXPECT_TRUE(parse({"--num-indices-per-lookup-fixed=True"}).options.indices_per_lookup_fixed);
+}
+
+TEST(Options, LastValueWins) {
+  EXPECT_EQ(parse({"--data-size=40", "--data-size=37"}).options.data_size, 37U);
+}
+
+TEST(Options, FlagsOverridePresetsWhereverTheyStand) {
+  const auto before = parse({"--mini-batch-size=64", "--preset=kaggle"});
+  const auto after = parse({"--preset", "kaggle", "--mini-batch-size", "64"});
+  for (const auto* result : {&before, &after}) {
+    ASSERT_FALSE(result->stop) << result->text;
+    EXPECT_EQ(result->options.mini_batch_size, 64U);
+    EXPECT_EQ(result->options.embedding_size.size(), 26U);
+  }
+}
+
+TEST(Options, EveryPresetParses) {
+  for (const auto& preset : presets()) {
+    const std::string flag = "--preset=" + preset.name;
+    const auto result = parse({flag.c_str(), "--raw-data-file=x"});
+    EXPECT_FALSE(result.stop) << preset.name << ": " << result.text;
+  }
+}
+
+TEST(Options, ErrorsNameTheFlag) {
+  const std::vector<std::pair<std::vector<const char*>, std::string>> cases{
+      {{"--preset=none"}, "--preset"},
+      {{"--arch-mlp-bot=4-x-2"}, "--arch-mlp-bot"},
+      {{"--arch-mlp-bot=4-3-5"}, "--arch-sparse-feature-size"},
+      {{"--arch-mlp-top=4-2"}, "--arch-mlp-top"},
+      {{"--loss-function=l1"}, "--loss-function"},
+      {{"--mini-batch-size=0"}, "--mini-batch-size"},
+      {{"--data-generation=dataset"}, "--raw-data-file"},
+      {{"--loss-weights=1.0"}, "--loss-weights"},
+      {{"--loss-weights=a-b"}, "--loss-weights"},
+      {{"--save-freq=3"}, "--checkpoint-dir"},
+      {{"--no-such-flag"}, "--no-such-flag"},
+  };
+  for (const auto& [flags, name] : cases) {
+    const auto result = parse(flags);
+    EXPECT_TRUE(result.stop) << flags[0];
+    EXPECT_EQ(result.exit_code, 1) << flags[0];
+    EXPECT_NE(result.text.find(name), std::string::npos) << result.text;
+    EXPECT_EQ(std::count(result.text.begin(), result.text.end(), '\n'), 1) << result.text;
+  }
+}
+
+TEST(Options, HelpEndsWellAndListsPresets) {
+  const auto result = parse({"--help"});
+  EXPECT_TRUE(result.stop);
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_NE(result.text.find("--arch-mlp-bot"), std::string::npos);
+  EXPECT_NE(result.text.find("kaggle"), std::string::npos);
+}
+
+TEST(Interaction, Widths) {
+  Options o;
+  o.sparse_feature_size = 16;
+  EXPECT_EQ(interaction_width(o, 26), 367U);
+  o.interaction_itself = true;
+  EXPECT_EQ(interaction_width(o, 26), 16U + 27U * 28U / 2U);
+  o.interaction_op = "cat";
+  EXPECT_EQ(interaction_width(o, 26), 432U);
+}
+
+}  // namespace
+}  // namespace dlrm
