@@ -12,10 +12,11 @@ namespace tutti::algorithms {
 
 /// What an algorithm costs the slowest rank, as closed formulas: the planner's input and the checker's target.
 struct Cost {
-  double rounds = 0;          ///< rounds with a transfer
-  double bytes = 0;           ///< bytes sent or received, whichever is more
-  double reduced_bytes = 0;   ///< bytes of input that local reductions read
-  double copied_bytes = 0;    ///< bytes of local copies
+  double rounds = 0;         ///< rounds with a transfer
+  double bytes = 0;          ///< bytes sent or received, whichever is more
+  double reduced_bytes = 0;  ///< bytes of input that local reductions read
+  double copied_bytes = 0;   ///< bytes of local copies
+  double messages = 0;       ///< messages sent or received, whichever is more: several of one round still cost each
 };
 
 /// One algorithm for one operation.

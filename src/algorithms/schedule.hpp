@@ -19,7 +19,7 @@ struct Slice {
 };
 
 /// A message. Messages between one pair of ranks match in the order in which they stand in the two schedules.
-/// Transfers of zero elements are left out on both sides.
+/// Transfers of zero elements are left out on both sides, except in a barrier, where an empty message is the signal.
 struct Transfer {
   enum class Kind : std::uint8_t { send, recv };
   Kind kind = Kind::send;

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "algorithms/registry.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "algorithms/algorithms.hpp"
+
+namespace tutti::algorithms {
+namespace {
+
+// Columns: operation, name, schedule, cost, ordered, single_combine, max_size. Where operations do not combine,
+// order means nothing and the flags stay false.
+constexpr auto table = std::to_array<Algorithm>({
+    {Operation::barrier, "dissemination", barrier_dissemination, barrier_dissemination_cost, false, false, 0},
+    {Operation::barrier, "binomial", barrier_binomial, barrier_binomial_cost, false, false, 0},
+    {Operation::bcast, "binomial", bcast_binomial, bcast_binomial_cost, false, false, 0},
+    {Operation::bcast, "scatter_allgather", bcast_scatter_allgather, bcast_scatter_allgather_cost, false, false, 0},
+    {Operation::bcast, "linear", bcast_linear, bcast_linear_cost, false, false, 8},
+    {Operation::reduce, "binomial", reduce_binomial, reduce_binomial_cost, true, false, 0},
+    {Operation::reduce, "scatter_gather", reduce_scatter_gather, reduce_scatter_gather_cost, true, true, 0},
+    {Operation::reduce, "direct", reduce_direct, reduce_direct_cost, true, true, 16},
+    {Operation::allreduce, "recursive_doubling", allreduce_recursive_doubling, allreduce_recursive_doubling_cost, true,
+     false, 0},
+    {Operation::allreduce, "rabenseifner", allreduce_rabenseifner, allreduce_rabenseifner_cost, true, false, 0},
+    {Operation::allreduce, "ring", allreduce_ring, allreduce_ring_cost, false, false, 0},
+    {Operation::allreduce, "scatter_allgather", allreduce_scatter_allgather, allreduce_scatter_allgather_cost, true,
+     true, 0},
+    {Operation::allreduce, "direct", allreduce_direct, allreduce_direct_cost, true, true, 16},
+    {Operation::reduce_scatter_block, "direct", reduce_scatter_block_direct, reduce_scatter_direct_cost, true, true, 0},
+    {Operation::reduce_scatter_block, "ring", reduce_scatter_block_ring, reduce_scatter_ring_cost, false, false, 0},
+    {Operation::reduce_scatter, "direct", reduce_scatter_direct, reduce_scatter_direct_cost, true, true, 0},
+    {Operation::reduce_scatter, "ring", reduce_scatter_ring, reduce_scatter_ring_cost, false, false, 0},
+    {Operation::scan, "recursive_doubling", scan_recursive_doubling, scan_recursive_doubling_cost, true, false, 0},
+    {Operation::scan, "linear", scan_linear, scan_linear_cost, true, false, 0},
+    {Operation::scan, "direct", scan_direct, scan_direct_cost, true, true, 0},
+    {Operation::exscan, "recursive_doubling", exscan_recursive_doubling, exscan_recursive_doubling_cost, true, false,
+     0},
+    {Operation::exscan, "linear", exscan_linear, exscan_linear_cost, true, false, 0},
+    {Operation::exscan, "direct", exscan_direct, exscan_direct_cost, true, true, 0},
+    {Operation::gather, "binomial", gather_binomial, gather_binomial_cost, false, false, 0},
+    {Operation::gather, "linear", gather_linear, gather_linear_cost, false, false, 0},
+    {Operation::gatherv, "linear", gatherv_linear, gather_linear_cost, false, false, 0},
+    {Operation::scatter, "binomial", scatter_binomial, scatter_binomial_cost, false, false, 0},
+    {Operation::scatter, "linear", scatter_linear, scatter_linear_cost, false, false, 0},
+    {Operation::scatterv, "linear", scatterv_linear, scatter_linear_cost, false, false, 0},
+    {Operation::allgather, "ring", allgather_ring, allgather_ring_cost, false, false, 0},
+    {Operation::allgather, "bruck", allgather_bruck, allgather_bruck_cost, false, false, 0},
+    {Operation::allgather, "direct", allgather_direct, allgather_direct_cost, false, false, 0},
+    {Operation::allgatherv, "ring", allgatherv_ring, allgather_ring_cost, false, false, 0},
+    {Operation::allgatherv, "direct", allgatherv_direct, allgather_direct_cost, false, false, 0},
+    {Operation::alltoall, "pairwise", alltoall_pairwise, alltoall_pairwise_cost, false, false, 0},
+    {Operation::alltoall, "direct", alltoall_direct, alltoall_direct_cost, false, false, 0},
+    {Operation::alltoall, "bruck", alltoall_bruck, alltoall_bruck_cost, false, false, 0},
+    {Operation::alltoallv, "pairwise", alltoallv_pairwise, alltoall_pairwise_cost, false, false, 0},
+    {Operation::alltoallv, "direct", alltoallv_direct, alltoall_direct_cost, false, false, 0},
+});
+
+constexpr std::array<std::string_view, 16> names = {
+    "barrier",        "bcast",    "reduce",    "allreduce",  "reduce_scatter_block",
+    "reduce_scatter", "scan",     "exscan",    "gather",     "gatherv",
+    "scatter",        "scatterv", "allgather", "allgatherv", "alltoall",
+    "alltoallv",
+};
+
+}  // namespace
+
+std::span<const Algorithm> algorithms_of(Operation operation) {
+  const auto is_of = [operation](const Algorithm& algorithm) { return algorithm.operation == operation; };
+  const auto first = std::find_if(table.begin(), table.end(), is_of);
+  return {first, std::find_if_not(first, table.end(), is_of)};
+}
+
+const Algorithm* find_algorithm(Operation operation, std::string_view name) {
+  for (const Algorithm& algorithm : algorithms_of(operation))
+    if (algorithm.name == name) return &algorithm;
+  return nullptr;
+}
+
+std::string_view operation_name(Operation operation) { return names[static_cast<std::size_t>(operation)]; }
+
+}  // namespace tutti::algorithms
