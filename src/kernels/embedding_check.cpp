@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <tutti/error.hpp>
+
+#include "kernels/embedding_common.hpp"
+
+namespace tutti::kernels {
+
+namespace {
+
+template <typename Index>
+bool all_inside(const Index* indices, std::int64_t begin, std::int64_t end, std::int64_t rows) {
+  bool inside = true;
+  for (std::int64_t p = begin; p < end; ++p) {
+    inside &= static_cast<std::uint64_t>(static_cast<std::int64_t>(indices[p])) < static_cast<std::uint64_t>(rows);
+  }
+  return inside;
+}
+
+template <typename Index>
+std::optional<IndexViolation> check_table(std::size_t t, const EmbeddingTable& table, const TableLookups& lookups,
+                                          std::size_t bags) {
+  const auto* indices = static_cast<const Index*>(lookups.indices);
+  if (all_inside(indices, lookups.offsets[0], lookups.offsets[bags], table.rows)) return std::nullopt;
+  for (std::size_t b = 0; b < bags; ++b) {
+    for (std::int64_t p = lookups.offsets[b]; p < lookups.offsets[b + 1]; ++p) {
+      const auto index = static_cast<std::int64_t>(indices[p]);
+      if (index < 0 || index >= table.rows) {
+        return IndexViolation{t, b, static_cast<std::size_t>(p - lookups.offsets[b]), index, table.rows};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+void check_table_shape(const std::string& where, const EmbeddingTable& table) {
+  if (table.row_stride < table.dim) {
+    throw Error(ErrorCode::invalid_argument, where + ".row_stride is " + std::to_string(table.row_stride) +
+                                                 ", less than its dim " + std::to_string(table.dim));
+  }
+  if (table.rows < 0) {
+    throw Error(ErrorCode::invalid_argument, where + ".rows is " + std::to_string(table.rows) + ", negative");
+  }
+  if (table.type != DatatypeKind::float32 && table.type != DatatypeKind::bfloat16 &&
+      table.type != DatatypeKind::float16) {
+    throw Error(ErrorCode::invalid_datatype,
+                where + ".type is " + datatype_name(table.type) + "; embedding rows are float32, bfloat16 or float16");
+  }
+}
+
+}  // namespace
+
+std::string IndexViolation::text() const {
+  return "table " + std::to_string(table) + ", sample " + std::to_string(bag) + ", position " +
+         std::to_string(position) + " in its bag: row " + std::to_string(index) + " is not in [0, " +
+         std::to_string(rows) + ")";
+}
+
+std::optional<IndexViolation> check_indices(std::span<const EmbeddingTable> tables,
+                                            std::span<const TableLookups> lookups, IndexType index_type,
+                                            std::size_t bags) {
+  if (tables.size() != lookups.size()) {
+    throw Error(ErrorCode::invalid_argument, "check_indices: tables and lookups differ in length");
+  }
+  for (std::size_t t = 0; t < tables.size(); ++t) {
+    const auto violation = index_type == IndexType::int32 ? check_table<std::int32_t>(t, tables[t], lookups[t], bags)
+                                                          : check_table<std::int64_t>(t, tables[t], lookups[t], bags);
+    if (violation) return violation;
+  }
+  return std::nullopt;
+}
+
+void check_call(const char* function, std::span<const EmbeddingTable> tables, std::span<const TableLookups> lookups,
+                std::size_t outputs, IndexType index_type, std::size_t bags, const EmbeddingOptions& options) {
+  const std::string name = function;
+  if (tables.size() != lookups.size() || tables.size() != outputs) {
+    throw Error(ErrorCode::invalid_argument,
+                name + ": tables, lookups and pooled vectors differ in number: " + std::to_string(tables.size()) +
+                    ", " + std::to_string(lookups.size()) + ", " + std::to_string(outputs));
+  }
+  for (std::size_t t = 0; t < tables.size(); ++t) {
+    check_table_shape(name + ": tables[" + std::to_string(t) + "]", tables[t]);
+    if (options.pooling == Pooling::max && lookups[t].weights != nullptr) {
+      throw Error(ErrorCode::invalid_argument,
+                  name + ": lookups[" + std::to_string(t) + "].weights must be null with max pooling");
+    }
+  }
+  if (options.policy != IndexPolicy::fatal || options.indices_checked) return;
+  if (const auto violation = check_indices(tables, lookups, index_type, bags)) {
+    throw Error(ErrorCode::index_out_of_range,
+                name + ": " + violation->text() + "; correct the data or choose the policy clamp or ignore");
+  }
+}
+
+}  // namespace tutti::kernels

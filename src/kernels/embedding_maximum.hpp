@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/embedding_scatter.hpp"
+
+/// What the backward of mean, max and weighted pooling needs to know of the forward, for one table.
+namespace tutti::kernels {
+
+inline void fill_bag_of_position(const TableLookups& lookups, std::size_t bags, std::vector<std::uint32_t>& out) {
+  out.resize(static_cast<std::size_t>(lookups.offsets[bags] - lookups.offsets[0]));
+  for (std::size_t b = 0; b < bags; ++b) {
+    std::fill(out.begin() + (lookups.offsets[b] - lookups.offsets[0]),
+              out.begin() + (lookups.offsets[b + 1] - lookups.offsets[0]), static_cast<std::uint32_t>(b));
+  }
+}
+
+template <typename Index>
+void fill_mean_factors(const ScatterJob& job, std::vector<float>& out) {
+  const auto* indices = static_cast<const Index*>(job.lookups.indices);
+  const std::int64_t* offsets = job.lookups.offsets;
+  out.resize(job.bags);
+  for (std::size_t b = 0; b < job.bags; ++b) {
+    std::int64_t counted = offsets[b + 1] - offsets[b];
+    if (job.policy == IndexPolicy::ignore) {
+      counted = std::count_if(indices + offsets[b], indices + offsets[b + 1],
+                              [&](Index i) { return resolve<IndexPolicy::ignore>(i, job.table.rows) >= 0; });
+    }
+    out[b] = 1.0F / static_cast<float>(std::max<std::int64_t>(counted, 1));
+  }
+}
+
+/// The position (relative to the table's first) whose row holds the maximum, the first of equal ones, bag x dim.
+template <typename Row, typename Index>
+void fill_maximum_at(const ScatterJob& job, std::vector<std::uint32_t>& out) {
+  const auto* indices = static_cast<const Index*>(job.lookups.indices);
+  const auto* rows = static_cast<const Row*>(job.table.weights);
+  const std::int64_t* offsets = job.lookups.offsets;
+  const std::size_t dim = job.table.dim;
+  constexpr std::uint32_t nowhere = 0xffffffffU;
+  std::vector<float> best(dim);
+  out.assign(job.bags * dim, nowhere);
+  for (std::size_t b = 0; b < job.bags; ++b) {
+    std::uint32_t* winner = out.data() + b * dim;
+    for (std::int64_t p = offsets[b]; p < offsets[b + 1]; ++p) {
+      const std::int64_t index = job.policy == IndexPolicy::ignore
+                                     ? resolve<IndexPolicy::ignore>(indices[p], job.table.rows)
+                                     : resolve<IndexPolicy::clamp>(indices[p], job.table.rows);
+      if (index < 0) continue;
+      const Row* row = rows + index * static_cast<std::int64_t>(job.table.row_stride);
+      for (std::size_t d = 0; d < dim; ++d) {
+        const float value = row_value(row[d]);
+        if (winner[d] != nowhere && !(value > best[d])) continue;
+        best[d] = value;
+        winner[d] = static_cast<std::uint32_t>(p - offsets[0]);
+      }
+    }
+  }
+}
+
+}  // namespace tutti::kernels
