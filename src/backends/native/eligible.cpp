@@ -61,19 +61,18 @@ bool is_reduction(Operation operation) {
          operation == Operation::scan || operation == Operation::exscan;
 }
 
-/// Counts of these are local facts: without MPI's large-count functions no rank can know that all fit.
-bool counts_are_local(Operation operation) {
-  return operation == Operation::gatherv || operation == Operation::scatterv || operation == Operation::allgatherv ||
-         operation == Operation::alltoallv || operation == Operation::reduce_scatter;
-}
-
 bool counts_fit(const Signature& signature) {
 #if MPI_VERSION >= 4
   (void)signature;
   return true;
 #else
+  // Without MPI's large-count functions no rank can know that the counts of all fit into an int.
+  const bool counts_are_local =
+      signature.operation == Operation::gatherv || signature.operation == Operation::scatterv ||
+      signature.operation == Operation::allgatherv || signature.operation == Operation::alltoallv ||
+      signature.operation == Operation::reduce_scatter;
   const std::size_t unit = signature.type.kind() == DatatypeKind::bytes ? signature.type.size() : 1;
-  return !counts_are_local(signature.operation) && signature.count <= static_cast<std::size_t>(INT_MAX) / unit;
+  return !counts_are_local && signature.count <= static_cast<std::size_t>(INT_MAX) / unit;
 #endif
 }
 

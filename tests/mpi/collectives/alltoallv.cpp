@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tutti/collectives/alltoallv.hpp>
+
+#include "mpi/collectives/movement.hpp"
+
+namespace tutti::test {
+namespace {
+
+template <typename T>
+class Alltoallv : public ::testing::Test {};
+TYPED_TEST_SUITE(Alltoallv, MovementTypes);
+
+/// What rank `from` sends to rank `to`; symmetric where the call is in place, as MPI asks.
+std::size_t sent(std::size_t count, int from, int to, bool symmetric) {
+  const auto mixed = static_cast<std::size_t>(symmetric ? from + to + from * to : 2 * from + to);
+  return mixed % 3 == 1 ? 0 : count / (1 + mixed % 4);
+}
+
+Uneven blocks(const Case& c, bool sending, bool symmetric) {
+  std::vector<std::size_t> counts;
+  for (int r = 0; r < c.size; ++r)
+    counts.push_back(sending ? sent(c.count, c.rank, r, symmetric) : sent(c.count, r, c.rank, symmetric));
+  return uneven(counts);
+}
+
+TYPED_TEST(Alltoallv, MovesEveryElementInAllForms) {
+  using T = TypeParam;
+  for_each_case(algorithms::Operation::alltoallv, [](const Case& c) {
+    if (!std::is_same_v<T, float> && c.count > 100) return;
+    for (const bool in_place_call : {false, true}) {
+      const Uneven out = blocks(c, true, in_place_call);
+      const Uneven in = blocks(c, false, in_place_call);
+      std::vector<T> send(out.extent);
+      std::vector<T> recv(in.extent);
+      const auto source = [&]() -> ConstBuffer { return in_place_call ? ConstBuffer(in_place) : ConstBuffer(send); };
+      exercise(
+          c.mode, [&] { alltoallv(c.comm, source(), out.counts, out.displs, recv, in.counts, in.displs, c.options); },
+          [&] { return ialltoallv(c.comm, source(), out.counts, out.displs, recv, in.counts, in.displs, c.options); },
+          [&] {
+            return alltoallv_init(c.comm, source(), out.counts, out.displs, recv, in.counts, in.displs, c.options);
+          },
+          [&](int i) {
+            place(recv, 0, zeros<T>(recv.size()));
+            for (std::size_t r = 0; r < out.counts.size(); ++r)
+              place(in_place_call ? recv : send, out.displs[r], block_of<T>(c.rank, r, out.counts[r], i));
+          },
+          [&](int i) {
+            auto expected = zeros<T>(recv.size());
+            for (std::size_t r = 0; r < in.counts.size(); ++r)
+              place(expected, in.displs[r],
+                    block_of<T>(static_cast<int>(r), static_cast<std::size_t>(c.rank), in.counts[r], i));
+            expect_equal(recv, expected, c, i);
+          });
+    }
+  });
+}
+
+}  // namespace
+}  // namespace tutti::test

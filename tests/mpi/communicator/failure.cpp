@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What happens when a rank does not come, or gives up: a named error in time, never a hang.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <thread>
+#include <tutti/tutti.hpp>
+
+namespace tutti::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+int world_rank() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+/// Ranks leave together, so that none finalizes while another still waits for its timeout.
+void meet() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  int done = 0;
+  while (done == 0) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    std::this_thread::yield();
+  }
+}
+
+template <typename Call>
+void expect_failure(ErrorCode code, const char* word, const Call& call) {
+  try {
+    call();
+    ADD_FAILURE() << "no error";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), code) << e.what();
+    EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what();
+  }
+}
+
+TEST(Timeout, OfTheCallNamesTheOperation) {
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  if (comm.size() < 2) GTEST_SKIP() << "needs 2 ranks";
+  std::vector<float> data(100, 1.0F);
+  if (world_rank() == 0) {
+    Options options;
+    options.timeout = 200ms;
+    const auto begin = std::chrono::steady_clock::now();
+    expect_failure(ErrorCode::timeout, "allreduce", [&] { allreduce(comm, data, sum, options); });
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, 200ms);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+    // The order of messages is in doubt now: later collectives say so instead of giving wrong results.
+    expect_failure(ErrorCode::invalid_communicator, "earlier", [&] { barrier(comm); });
+  }
+  meet();
+}
+
+TEST(Timeout, OfTheCommunicatorHoldsForNonblockingAndPointToPoint) {
+  CommunicatorOptions options;
+  options.timeout = 200ms;
+  options.name = "impatient";
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD, options);
+  if (comm.size() < 2) GTEST_SKIP() << "needs 2 ranks";
+  if (world_rank() == 0) {
+    int x = 0;
+    expect_failure(ErrorCode::timeout, "impatient", [&] { recv(comm, Buffer(&x, 1), 1); });
+    std::vector<float> data(100, 1.0F);
+    Request request = iallreduce(comm, data, sum);
+    expect_failure(ErrorCode::timeout, "impatient", [&] { request.wait(); });
+    EXPECT_EQ(request.error(), ErrorCode::success);  // the error was delivered; the request is empty
+  }
+  meet();
+}
+
+TEST(Abort, FromAnotherThreadEndsAWait) {
+  Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  if (comm.size() < 2) GTEST_SKIP() << "needs 2 ranks";
+  if (world_rank() == 0) {
+    std::thread other([&comm] {
+      std::this_thread::sleep_for(100ms);
+      comm.abort("the solver diverged");
+    });
+    std::vector<double> data(10, 1.0);
+    expect_failure(ErrorCode::aborted, "the solver diverged", [&] { allreduce(comm, data, sum); });
+    other.join();
+    expect_failure(ErrorCode::aborted, "the solver diverged", [&] { barrier(comm); });
+  }
+  meet();
+}
+
+}  // namespace
+}  // namespace tutti::test

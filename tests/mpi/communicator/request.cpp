@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Requests: several under way, persistent ones in any order, detached ones, and the progress that MPI programs rely on.
+#include <tutti/request.hpp>
+
+#include "support/exercise.hpp"
+
+namespace tutti::test {
+namespace {
+
+const Communicator& world() { return communicators().front(); }
+constexpr std::size_t count = 1'000;
+
+std::vector<float> contribution(int iteration) {
+  std::vector<float> data(count);
+  for (std::size_t i = 0; i < count; ++i) data[i] = pattern<float>(world().rank(), i, iteration);
+  return data;
+}
+
+std::vector<float> total(int iteration) {
+  std::vector<float> data(count);
+  for (std::size_t i = 0; i < count; ++i)
+    data[i] = combined<float>(ReduceKind::sum, 0, world().size() - 1, i, iteration, world().size());
+  return data;
+}
+
+/// Algorithms of several rounds, of one round, and the host MPI's: they are driven in different ways.
+std::vector<std::string> kinds() { return {"", "ring", "recursive_doubling", "direct", "native"}; }
+
+TEST(Request, IdenticalOnesAreSeparateRunsOfOnePlan) {
+  for (const std::string& kind : kinds()) {
+    Options options;
+    options.algorithm = kind;
+    constexpr int outstanding = 6;
+    std::vector<std::vector<float>> data;
+    std::vector<Request> requests;
+    for (int k = 0; k < outstanding; ++k) data.push_back(contribution(k));
+    for (int k = 0; k < outstanding; ++k)
+      requests.push_back(iallreduce(world(), data[static_cast<std::size_t>(k)], sum, options));
+    // Completion is asked for in another order on every rank.
+    for (int k = 0; k < outstanding; ++k)
+      requests[static_cast<std::size_t>((k * 5 + world().rank()) % outstanding)].wait();
+    for (int k = 0; k < outstanding; ++k) EXPECT_EQ(data[static_cast<std::size_t>(k)], total(k)) << kind << " " << k;
+  }
+}
+
+TEST(Request, NonblockingAndBlockingCallsMix) {
+  for (const std::string& kind : kinds()) {
+    Options options;
+    options.algorithm = kind;
+    auto first = contribution(1);
+    auto second = contribution(2);
+    Request request = iallreduce(world(), first, sum, options);
+    allreduce(world(), second, sum, options);
+    barrier(world());
+    request.wait();
+    EXPECT_EQ(first, total(1)) << kind;
+    EXPECT_EQ(second, total(2)) << kind;
+  }
+}
+
+TEST(Request, PersistentOnesStartInAnyOrder) {
+  constexpr int operations = 4;
+  std::vector<std::vector<float>> in(operations, std::vector<float>(count));
+  std::vector<std::vector<float>> out(operations, std::vector<float>(count));
+  std::vector<Request> requests;
+  for (int k = 0; k < operations; ++k)
+    requests.push_back(allreduce_init(world(), in[static_cast<std::size_t>(k)], out[static_cast<std::size_t>(k)], sum));
+  for (int round = 0; round < 5; ++round) {
+    for (int k = 0; k < operations; ++k) in[static_cast<std::size_t>(k)] = contribution(round * operations + k);
+    for (int k = 0; k < operations; ++k)
+      requests[static_cast<std::size_t>((k + world().rank() + round) % operations)].start();
+    wait_all(requests);
+    for (int k = 0; k < operations; ++k)
+      EXPECT_EQ(out[static_cast<std::size_t>(k)], total(round * operations + k)) << round << " " << k;
+  }
+}
+
+TEST(Request, StatesAreAsDocumented) {
+  Request none;
+  EXPECT_TRUE(none.test());
+  none.wait();
+  EXPECT_THROW(none.start(), Error);
+  std::vector<int> x(2, 1);
+  Request once = iallreduce(world(), x, sum);
+  EXPECT_THROW(once.start(), Error);
+  once.wait();
+  EXPECT_FALSE(once.valid());
+  Request persistent = allreduce_init(world(), x, sum);
+  EXPECT_FALSE(persistent.active());
+  EXPECT_TRUE(persistent.test());
+  persistent.start();
+  persistent.wait();
+  EXPECT_TRUE(persistent.valid());
+  EXPECT_EQ(persistent.error(), ErrorCode::success);
+}
+
+TEST(Request, DetachedOneStillCompletes) {
+  Options options;
+  options.algorithm = "ring";
+  auto data = contribution(4);
+  { Request dropped = iallreduce(world(), data, sum, options); }
+  // Later calls drive it.
+  for (int k = 0; k < 100; ++k) barrier(world());
+  EXPECT_EQ(data, total(4));
+}
+
+// A legal MPI program: the large send of rank 0 completes while it is in Tutti's barrier.
+TEST(Progress, LargeSendOfTheHostGoesOnInABarrier) {
+  if (world().size() < 2) GTEST_SKIP() << "needs 2 ranks";
+  const Communicator& comm = world();
+  std::vector<char> message(std::size_t{8} << 20U, 'x');
+  if (comm.rank() == 0) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Isend(message.data(), static_cast<int>(message.size()), MPI_CHAR, 1, 9, comm.mpi_handle(), &request);
+    barrier(comm);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else {
+    if (comm.rank() == 1)
+      MPI_Recv(message.data(), static_cast<int>(message.size()), MPI_CHAR, 0, 9, comm.mpi_handle(), MPI_STATUS_IGNORE);
+    barrier(comm);
+  }
+}
+
+// Another one: rank 0 blocks in the host MPI between start and wait; rank 1 needs its part before it sends.
+TEST(Progress, NonblockingOperationGoesOnInABlockingReceiveOfTheHost) {
+  if (world().size() < 2) GTEST_SKIP() << "needs 2 ranks";
+  const Communicator& comm = world();
+  auto data = contribution(5);
+  Request request = iallreduce(comm, data, sum);
+  int token = 0;
+  if (comm.rank() == 0) {
+    MPI_Recv(&token, 1, MPI_INT, 1, 9, comm.mpi_handle(), MPI_STATUS_IGNORE);
+    request.wait();
+  } else {
+    request.wait();
+    if (comm.rank() == 1) MPI_Send(&token, 1, MPI_INT, 0, 9, comm.mpi_handle());
+  }
+  EXPECT_EQ(data, total(5));
+}
+
+// What is started on one communicator goes on while the rank waits on another.
+TEST(Progress, WaitOnOneCommunicatorDrivesTheOthers) {
+  const Communicator other = Communicator::duplicate(MPI_COMM_WORLD);
+  Options options;
+  options.algorithm = "ring";
+  auto data = contribution(6);
+  Request request = iallreduce(other, data, sum, options);
+  if (world().rank() % 2 == 0) request.wait();
+  barrier(world());
+  request.wait();
+  EXPECT_EQ(data, total(6));
+}
+
+}  // namespace
+}  // namespace tutti::test

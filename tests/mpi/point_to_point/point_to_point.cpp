@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tutti/point_to_point.hpp>
+
+#include "mpi/collectives/movement.hpp"
+
+namespace tutti::test {
+namespace {
+
+const Communicator& world() { return communicators().front(); }
+int right() { return (world().rank() + 1) % world().size(); }
+int left() { return (world().rank() + world().size() - 1) % world().size(); }
+
+template <typename T>
+class PointToPoint : public ::testing::Test {};
+TYPED_TEST_SUITE(PointToPoint, MovementTypes);
+
+TYPED_TEST(PointToPoint, RingOfSendAndReceive) {
+  using T = TypeParam;
+  for (const std::size_t count : {0, 1, 7, 1000, 300'001})
+    for (int i = 0; i < iterations; ++i) {
+      const auto send_data = block_of<T>(world().rank(), 0, count, i);
+      std::vector<T> recv_data(count);
+      const Status status = sendrecv(world(), send_data, right(), 5, recv_data, left(), 5);
+      EXPECT_EQ(status.source, left());
+      EXPECT_EQ(status.tag, 5);
+      EXPECT_EQ(status.count, count);
+      EXPECT_TRUE(std::memcmp(recv_data.data(), block_of<T>(left(), 0, count, i).data(), count * sizeof(T)) == 0);
+    }
+}
+
+TYPED_TEST(PointToPoint, NonblockingInAnyOrderOfTags) {
+  using T = TypeParam;
+  constexpr std::size_t count = 321;
+  constexpr int messages = 5;
+  std::vector<std::vector<T>> out;
+  std::vector<std::vector<T>> in(messages, std::vector<T>(count));
+  std::vector<Request> requests;
+  for (int m = 0; m < messages; ++m) out.push_back(block_of<T>(world().rank(), static_cast<std::size_t>(m), count, 0));
+  for (int m = 0; m < messages; ++m)
+    requests.push_back(irecv(world(), in[static_cast<std::size_t>(m)], left(), 10 + m));
+  for (int m = messages - 1; m >= 0; --m)
+    requests.push_back(isend(world(), out[static_cast<std::size_t>(m)], right(), 10 + m));
+  wait_all(requests);
+  for (int m = 0; m < messages; ++m) {
+    const auto expected = block_of<T>(left(), static_cast<std::size_t>(m), count, 0);
+    EXPECT_EQ(std::memcmp(in[static_cast<std::size_t>(m)].data(), expected.data(), count * sizeof(T)), 0) << m;
+  }
+}
+
+TEST(PointToPointBlocking, SendMeetsReceive) {
+  if (world().size() < 2) GTEST_SKIP() << "needs 2 ranks";
+  for (const std::size_t count : {std::size_t{1}, std::size_t{100'000}, std::size_t{2'000'000}}) {
+    if (world().rank() == 0) send(world(), block_of<float>(0, 0, count, 1), 1, 3);
+    if (world().rank() == 1) {
+      std::vector<float> data(count);
+      const Status status = recv(world(), data, any_source, any_tag);
+      EXPECT_EQ(status.source, 0);
+      EXPECT_EQ(status.tag, 3);
+      EXPECT_EQ(data, block_of<float>(0, 0, count, 1));
+    }
+  }
+}
+
+TEST(PointToPointBlocking, ShorterMessageIsReportedByItsCount) {
+  std::vector<double> in(10);
+  const std::vector<double> out(4, 1.5);
+  EXPECT_EQ(sendrecv(world(), out, right(), 1, in, left(), 1).count, 4U);
+}
+
+TEST(PointToPointBlocking, LongerMessageIsTruncated) {
+  std::vector<double> in(2);
+  const std::vector<double> out(64, 1.5);
+  Request outgoing = isend(world(), out, right(), 1);
+  try {
+    recv(world(), in, left(), 1);
+    ADD_FAILURE() << "a message that is too long was accepted";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::truncated) << e.what();
+  }
+  outgoing.wait();
+}
+
+TEST(PointToPointBlocking, NobodyIsDoneAtOnce) {
+  std::vector<int> data(3, 7);
+  send(world(), data, proc_null);
+  EXPECT_EQ(recv(world(), data, proc_null).count, 0U);
+  EXPECT_EQ(data, std::vector<int>(3, 7));
+}
+
+TEST(PointToPointArguments, WrongOnesAreNamed) {
+  std::vector<int> data(3);
+  const auto fails = [](const auto& call, const char* argument) {
+    try {
+      call();
+      ADD_FAILURE() << "accepted a wrong " << argument;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::invalid_argument);
+      EXPECT_NE(std::string(e.what()).find(argument), std::string::npos) << e.what();
+    }
+  };
+  fails([&] { send(world(), data, world().size()); }, "dest");
+  fails([&] { send(world(), data, any_source); }, "dest");
+  fails([&] { recv(world(), data, -7); }, "source");
+  fails([&] { send(world(), data, 0, -1); }, "tag");
+  fails([&] { send(world(), data, 0, 40'000); }, "tag");
+  fails([&] { send(world(), ConstBuffer(nullptr, 3, DatatypeKind::int32), 0); }, "buffer");
+}
+
+TEST(Group, EveryPairInAnyOrderWithoutDeadlock) {
+  const int size = world().size();
+  const int rank = world().rank();
+  for (const std::size_t count : {std::size_t{1}, std::size_t{50'000}}) {
+    std::vector<std::vector<float>> out;
+    std::vector<std::vector<float>> in(static_cast<std::size_t>(size), std::vector<float>(count));
+    for (int r = 0; r < size; ++r) out.push_back(block_of<float>(rank, static_cast<std::size_t>(r), count, 0));
+    Group group(world());
+    for (int k = 0; k < size; ++k) {
+      const int peer = rank % 2 == 0 ? k : size - 1 - k;
+      group.send(out[static_cast<std::size_t>(peer)], peer);
+      group.recv(in[static_cast<std::size_t>(peer)], peer);
+    }
+    if (count == 1)
+      group.run();
+    else
+      group.start().wait();
+    for (int r = 0; r < size; ++r)
+      EXPECT_EQ(in[static_cast<std::size_t>(r)], block_of<float>(r, static_cast<std::size_t>(rank), count, 0));
+  }
+}
+
+TEST(WaitAny, GivesEveryRequestOnce) {
+  std::vector<std::vector<int>> in(4, std::vector<int>(2));
+  std::vector<Request> requests;
+  for (int m = 0; m < 4; ++m) requests.push_back(irecv(world(), in[static_cast<std::size_t>(m)], left(), m));
+  for (int m = 0; m < 4; ++m) send(world(), std::vector<int>(2, m), right(), m);
+  std::vector<bool> seen(4, false);
+  while (const auto index = wait_any(requests)) {
+    EXPECT_FALSE(seen[*index]);
+    seen[*index] = true;
+  }
+  EXPECT_EQ(seen, std::vector<bool>(4, true));
+  EXPECT_EQ(in[3], std::vector<int>(2, 3));
+}
+
+}  // namespace
+}  // namespace tutti::test

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The main function of every MPI test: each rank runs the same tests; only rank 0 reports, unless another rank fails.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+/// What a rank other than 0 says: failures only.
+class FailuresOnly : public ::testing::EmptyTestEventListener {
+ public:
+  explicit FailuresOnly(int rank) : rank_(rank) {}
+  void OnTestPartResult(const ::testing::TestPartResult& result) override {
+    if (!result.failed()) return;
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    std::fprintf(stderr, "[rank %d] %s.%s %s:%d\n%s\n", rank_, test != nullptr ? test->test_suite_name() : "",
+                 test != nullptr ? test->name() : "", result.file_name(), result.line_number(), result.message());
+  }
+
+ private:
+  int rank_;
+};
+
+int thread_level() {
+  const char* wanted = std::getenv("TUTTI_TEST_THREADS");
+  return wanted != nullptr && std::strcmp(wanted, "multiple") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, thread_level(), &provided);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  ::testing::InitGoogleTest(&argc, argv);
+  auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
+  if (rank != 0) {
+    delete listeners.Release(listeners.default_result_printer());
+    listeners.Append(new FailuresOnly(rank));
+  }
+  const int mine = RUN_ALL_TESTS();
+  const auto& unit = *::testing::UnitTest::GetInstance();
+  const bool all_skipped = unit.successful_test_count() == 0 && unit.skipped_test_count() > 0;
+  int worst = mine;
+  MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  if (rank == 0 && worst == 0) std::printf("all ranks passed\n");
+  MPI_Finalize();
+  if (worst != 0) return 1;
+  return all_skipped ? 77 : 0;
+}
