@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks tutti.h, and the C names that a built library exports, against api.def.
+
+check_api.py [libtutti.so]
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import api_def
+
+HEADER = Path(__file__).resolve().parent / "tutti.h"
+
+
+def squeeze(declaration):
+    return re.sub(r"\s*([*(),;])\s*", r"\1", " ".join(declaration.split()))
+
+
+def declared():
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", HEADER.read_text(), flags=re.S)
+    return {squeeze(match) for match in re.findall(r"TUTTI_API\s+([^;{}#]*;)", text)}
+
+
+def exported(library):
+    output = subprocess.run(["nm", "-D", "--defined-only", library], check=True, capture_output=True, text=True).stdout
+    names = {line.split()[-1].split("@")[0] for line in output.splitlines()}
+    return {name for name in names if not name.startswith("_")}
+
+
+def report(title, names):
+    for name in sorted(names):
+        print(f"{title}: {name}", file=sys.stderr)
+    return len(names)
+
+
+def main():
+    roles, functions = api_def.read()
+    listed = {squeeze(api_def.c_declaration(function, roles)) for function in functions}
+    problems = report("declared in tutti.h, not so in api.def", declared() - listed)
+    problems += report("in api.def, not so declared in tutti.h", listed - declared())
+    if len(sys.argv) > 1:
+        names = {function.name for function in functions}
+        problems += report("exported, not in api.def", exported(sys.argv[1]) - names)
+        problems += report("in api.def, not exported", names - exported(sys.argv[1]))
+    print(f"{len(functions)} functions, {problems} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tutti/collectives/scan.hpp>
+
+#include "handles.hpp"
+
+using namespace tutti::c;
+
+namespace {
+
+/// Passes what C gave to one of the three forms.
+template <typename Form>
+auto call(Form form, tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count, tutti_datatype_t datatype,
+          const Operation& operation, const tutti_options_t* given) {
+  const tutti::Communicator& c = communicator(comm);
+  return form(c, input(sendbuf, count, datatype), output(recvbuf, count, datatype), operation.op, options(given));
+}
+
+}  // namespace
+
+int tutti_scan(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count, tutti_datatype_t datatype,
+               tutti_op_t op, const tutti_options_t* given) {
+  return guard([&] {
+    const Operation operation = tutti::c::operation(op);
+    call([](auto&&... arguments) { return tutti::scan(std::forward<decltype(arguments)>(arguments)...); }, comm,
+         sendbuf, recvbuf, count, datatype, operation, given);
+  });
+}
+
+int tutti_iscan(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count, tutti_datatype_t datatype,
+                tutti_op_t op, const tutti_options_t* given, tutti_request_t* request) {
+  return guard([&] {
+    const Operation operation = tutti::c::operation(op);
+    start(request, operation.record, [&] {
+      return call([](auto&&... arguments) { return tutti::iscan(std::forward<decltype(arguments)>(arguments)...); },
+                  comm, sendbuf, recvbuf, count, datatype, operation, given);
+    });
+  });
+}
+
+int tutti_scan_init(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count, tutti_datatype_t datatype,
+                    tutti_op_t op, const tutti_options_t* given, tutti_request_t* request) {
+  return guard([&] {
+    const Operation operation = tutti::c::operation(op);
+    start(request, operation.record, [&] {
+      return call([](auto&&... arguments) { return tutti::scan_init(std::forward<decltype(arguments)>(arguments)...); },
+                  comm, sendbuf, recvbuf, count, datatype, operation, given);
+    });
+  });
+}

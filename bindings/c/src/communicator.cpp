@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tutti.h>
+
+#include <fmt/format.h>
+
+#include "handles.hpp"
+
+using namespace tutti::c;
+using tutti::Communicator;
+using tutti::CommunicatorOptions;
+using tutti::Error;
+using tutti::ErrorCode;
+
+namespace {
+
+void give(tutti_comm_t* place, Communicator comm) {
+  *place = comm.valid() ? new tutti_comm_s{std::move(comm)} : TUTTI_COMM_NULL;
+}
+
+Communicator create(MPI_Comm comm, int ownership, const CommunicatorOptions& options) {
+  switch (ownership) {
+    case TUTTI_COMM_DUPLICATE:
+      return Communicator::duplicate(comm, options);
+    case TUTTI_COMM_ADOPT:
+      return Communicator::adopt(comm, options);
+    case TUTTI_COMM_BORROW:
+      return Communicator::borrow(comm, options);
+    default:
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("argument ownership is {}; pass TUTTI_COMM_DUPLICATE, _ADOPT or _BORROW", ownership));
+  }
+}
+
+/// A Fortran handle has a meaning only while MPI is usable.
+MPI_Comm from_fortran(MPI_Fint comm) {
+  int initialized = 0;
+  int finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  if (initialized == 0 || finalized != 0)
+    throw Error(ErrorCode::finalized, "argument mpi_comm: MPI is not initialised or already finalized; call MPI_Init");
+  return MPI_Comm_f2c(comm);
+}
+
+}  // namespace
+
+int tutti_comm_create(MPI_Comm mpi_comm, int ownership, const tutti_comm_options_t* given, tutti_comm_t* comm) {
+  return guard([&] {
+    output(comm, "comm") = nullptr;
+    give(comm, create(mpi_comm, ownership, options(given)));
+  });
+}
+
+int tutti_comm_create_f(MPI_Fint mpi_comm, int ownership, const tutti_comm_options_t* given, tutti_comm_t* comm) {
+  return guard([&] {
+    output(comm, "comm") = nullptr;
+    give(comm, create(from_fortran(mpi_comm), ownership, options(given)));
+  });
+}
+
+int tutti_comm_duplicate(MPI_Comm mpi_comm, tutti_comm_t* comm) {
+  return tutti_comm_create(mpi_comm, TUTTI_COMM_DUPLICATE, nullptr, comm);
+}
+
+int tutti_comm_adopt(MPI_Comm mpi_comm, tutti_comm_t* comm) {
+  return tutti_comm_create(mpi_comm, TUTTI_COMM_ADOPT, nullptr, comm);
+}
+
+int tutti_comm_borrow(MPI_Comm mpi_comm, tutti_comm_t* comm) {
+  return tutti_comm_create(mpi_comm, TUTTI_COMM_BORROW, nullptr, comm);
+}
+
+int tutti_comm_duplicate_f(MPI_Fint mpi_comm, tutti_comm_t* comm) {
+  return tutti_comm_create_f(mpi_comm, TUTTI_COMM_DUPLICATE, nullptr, comm);
+}
+
+int tutti_comm_adopt_f(MPI_Fint mpi_comm, tutti_comm_t* comm) {
+  return tutti_comm_create_f(mpi_comm, TUTTI_COMM_ADOPT, nullptr, comm);
+}
+
+int tutti_comm_borrow_f(MPI_Fint mpi_comm, tutti_comm_t* comm) {
+  return tutti_comm_create_f(mpi_comm, TUTTI_COMM_BORROW, nullptr, comm);
+}
+
+int tutti_comm_split(tutti_comm_t comm, int color, int key, tutti_comm_t* part) {
+  return guard([&] {
+    output(part, "part") = nullptr;
+    give(part, communicator(comm).split(color, key));
+  });
+}
+
+int tutti_comm_split_by_node(tutti_comm_t comm, tutti_comm_t* part) {
+  return guard([&] {
+    output(part, "part") = nullptr;
+    give(part, communicator(comm).split_by_node());
+  });
+}
+
+int tutti_comm_rank(tutti_comm_t comm, int* rank) {
+  return guard([&] { output(rank, "rank") = communicator(comm).rank(); });
+}
+
+int tutti_comm_size(tutti_comm_t comm, int* size) {
+  return guard([&] { output(size, "size") = communicator(comm).size(); });
+}
+
+int tutti_comm_mpi_handle(tutti_comm_t comm, MPI_Comm* handle) {
+  return guard([&] { output(handle, "handle") = communicator(comm).mpi_handle(); });
+}
+
+int tutti_comm_mpi_handle_f(tutti_comm_t comm, MPI_Fint* handle) {
+  return guard([&] { output(handle, "handle") = MPI_Comm_c2f(communicator(comm).mpi_handle()); });
+}
+
+int tutti_comm_abort(tutti_comm_t comm, const char* reason) {
+  return guard([&] {
+    communicator(comm);
+    comm->comm.abort(reason != nullptr ? reason : "");
+  });
+}
+
+int tutti_comm_free(tutti_comm_t* comm) {
+  return guard([&] {
+    tutti_comm_t& handle = output(comm, "comm");
+    delete handle;
+    handle = TUTTI_COMM_NULL;
+  });
+}

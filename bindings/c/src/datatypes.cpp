@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include "handles.hpp"
+
+// A datatype handle is its number; of bytes(n), n > 1, the size is above the number.
+namespace tutti::c {
+namespace {
+
+constexpr int size_shift = 8;
+constexpr tutti_datatype_t number_mask = (tutti_datatype_t{1} << size_shift) - 1;
+constexpr std::size_t most_bytes = std::size_t{1} << 54;
+
+bool is_known(tutti_datatype_t type) noexcept {
+  const tutti_datatype_t number = type & number_mask;
+  if (type < 0) return false;
+  return number == TUTTI_BYTE || (type >= TUTTI_INT8 && type < TUTTI_BYTE);
+}
+
+}  // namespace
+
+Datatype datatype(tutti_datatype_t type, const char* argument) {
+  if (!is_known(type))
+    throw Error(ErrorCode::invalid_datatype,
+                fmt::format("argument {} is {}, which is no datatype; pass a constant of tutti.h or "
+                            "tutti_datatype_bytes(n) with n > 0",
+                            argument, type));
+  const auto kind = static_cast<DatatypeKind>(type & number_mask);
+  const tutti_datatype_t bytes = type >> size_shift;
+  return kind == DatatypeKind::bytes && bytes > 0 ? Datatype::bytes(static_cast<std::size_t>(bytes)) : Datatype(kind);
+}
+
+tutti_datatype_t datatype_handle(Datatype type) noexcept {
+  return type.kind() == DatatypeKind::bytes ? tutti_datatype_bytes(type.size())
+                                            : static_cast<tutti_datatype_t>(type.kind());
+}
+
+}  // namespace tutti::c
+
+using namespace tutti::c;
+
+tutti_datatype_t tutti_datatype_bytes(size_t count) {
+  if (count == 1) return TUTTI_BYTE;
+  if (count == 0 || count > most_bytes) return TUTTI_DATATYPE_NULL;
+  return (static_cast<tutti_datatype_t>(count) << size_shift) | TUTTI_BYTE;
+}
+
+int tutti_datatype_size(tutti_datatype_t datatype, size_t* size) {
+  return guard([&] { output(size, "size") = tutti::c::datatype(datatype).size(); });
+}
+
+const char* tutti_datatype_name(tutti_datatype_t datatype) {
+  return is_known(datatype) ? tutti::datatype_name(static_cast<tutti::DatatypeKind>(datatype & number_mask))
+                            : "unknown datatype";
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <exception>
+#include <new>
+#include <tutti/error.hpp>
+
+namespace tutti::c {
+
+/// Keeps the message of a failure for tutti_error_message() of this thread and gives its code. Never throws.
+int fail(ErrorCode code, const char* message) noexcept;
+
+/// The wall between C++ and C: runs a body, turns whatever it throws into a code and a message.
+template <typename Body>
+int guard(Body&& body) noexcept {
+  try {
+    body();
+    return 0;
+  } catch (const Error& error) {
+    return fail(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::out_of_memory, "out of memory");
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::internal, error.what());
+  } catch (...) {
+    return fail(ErrorCode::internal, "an exception of unknown type");
+  }
+}
+
+}  // namespace tutti::c

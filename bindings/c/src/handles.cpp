@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "handles.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace tutti::c {
+
+void throw_null(const char* argument, const char* remedy) {
+  throw Error(ErrorCode::invalid_argument, fmt::format("argument {} is NULL; {}", argument, remedy));
+}
+
+const Communicator& communicator(tutti_comm_t comm, const char* argument) {
+  if (comm == nullptr)
+    throw Error(ErrorCode::invalid_communicator,
+                fmt::format("argument {} is TUTTI_COMM_NULL; create it by tutti_comm_duplicate, _adopt, _borrow or "
+                            "_split, and do not use it after tutti_comm_free",
+                            argument));
+  return comm->comm;
+}
+
+ConstBuffer input(const void* address, std::size_t count, tutti_datatype_t type) {
+  if (is_in_place(address)) return in_place;
+  return {address, count, datatype(type)};
+}
+
+Buffer output(void* address, std::size_t count, tutti_datatype_t type) {
+  if (is_in_place(address)) return in_place;
+  return {address, count, datatype(type)};
+}
+
+std::size_t blocks(std::size_t count, std::size_t blocks) noexcept {
+  constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+  return blocks != 0 && count > most / blocks ? most - most % blocks : count * blocks;
+}
+
+std::span<const std::size_t> per_rank(const Communicator& comm, const std::size_t* numbers) noexcept {
+  if (numbers == nullptr) return {};
+  return {numbers, static_cast<std::size_t>(comm.size())};
+}
+
+std::size_t extent(std::span<const std::size_t> counts, std::span<const std::size_t> displs) noexcept {
+  std::size_t end = 0;
+  for (std::size_t r = 0; r < std::min(counts.size(), displs.size()); ++r) {
+    const std::size_t room = std::numeric_limits<std::size_t>::max() - displs[r];
+    if (counts[r] > 0) end = std::max(end, displs[r] + std::min(counts[r], room));
+  }
+  return end;
+}
+
+std::size_t total(std::span<const std::size_t> counts) noexcept {
+  std::size_t sum = 0;
+  for (const std::size_t count : counts) sum += count;
+  return sum;
+}
+
+}  // namespace tutti::c

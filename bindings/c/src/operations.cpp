@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "operations.hpp"
+
+#include <fmt/format.h>
+
+#include <mutex>
+#include <unordered_map>
+
+#include "handles.hpp"
+
+namespace tutti::c {
+namespace {
+
+constexpr tutti_op_t first_made = 256;
+
+/// The operations that the program made, by handle. A handle is never given twice.
+class Table {
+ public:
+  // Never destroyed: operations may be freed after the statics of this file.
+  static Table& instance() {
+    static auto* table = new Table;
+    return *table;
+  }
+  tutti_op_t insert(OpRecord record) {
+    const std::lock_guard lock(mutex_);
+    records_.emplace(next_, std::make_shared<OpRecord>(record));
+    return next_++;
+  }
+  OpReference find(tutti_op_t op) {
+    const std::lock_guard lock(mutex_);
+    const auto found = records_.find(op);
+    return found == records_.end() ? nullptr : found->second;
+  }
+  bool erase(tutti_op_t op) {
+    const std::lock_guard lock(mutex_);
+    return records_.erase(op) > 0;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<tutti_op_t, OpReference> records_;
+  tutti_op_t next_ = first_made;
+};
+
+void call_user(const void* in, void* inout, std::size_t count, Datatype type, void* record) {
+  const auto* op = static_cast<const OpRecord*>(record);
+  op->function(in, inout, count, datatype_handle(type), op->context);
+}
+
+bool is_built_in(tutti_op_t op) noexcept {
+  return op >= TUTTI_SUM && op <= TUTTI_MAXLOC && op != static_cast<tutti_op_t>(ReduceKind::premul_sum);
+}
+
+[[noreturn]] void throw_unknown(tutti_op_t op) {
+  throw Error(ErrorCode::invalid_op, fmt::format("argument op is {}, which is no operation; pass a constant of tutti.h "
+                                                 "or what tutti_op_user or tutti_op_premul_sum made",
+                                                 op));
+}
+
+}  // namespace
+
+Operation operation(tutti_op_t op) {
+  if (is_built_in(op)) return {ReduceOp(static_cast<ReduceKind>(op)), nullptr};
+  OpReference record = Table::instance().find(op);
+  if (!record) throw_unknown(op);
+  if (record->function == nullptr) return {ReduceOp::premul_sum(record->scalar), nullptr};
+  return {ReduceOp::user(call_user, record.get(), record->commutative), record};
+}
+
+}  // namespace tutti::c
+
+using namespace tutti::c;
+
+const char* tutti_op_name(tutti_op_t op) {
+  if (is_built_in(op)) return tutti::reduce_op_name(static_cast<tutti::ReduceKind>(op));
+  const OpReference record = Table::instance().find(op);
+  if (!record) return "unknown operation";
+  return tutti::reduce_op_name(record->function != nullptr ? tutti::ReduceKind::user : tutti::ReduceKind::premul_sum);
+}
+
+int tutti_op_premul_sum(double scalar, tutti_op_t* op) {
+  return guard([&] {
+    OpRecord record;
+    record.scalar = scalar;
+    output(op, "op") = Table::instance().insert(record);
+  });
+}
+
+int tutti_op_user(tutti_user_function_t function, void* context, int commutative, tutti_op_t* op) {
+  return guard([&] {
+    if (function == nullptr) throw_null("function", "pass the function that combines");
+    output(op, "op") = Table::instance().insert({function, context, commutative != 0, 1.0});
+  });
+}
+
+int tutti_op_free(tutti_op_t* op) {
+  return guard([&] {
+    tutti_op_t& handle = output(op, "op");
+    if (handle != TUTTI_OP_NULL && !Table::instance().erase(handle)) throw_unknown(handle);
+    handle = TUTTI_OP_NULL;
+  });
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tutti/point_to_point.hpp>
+
+#include "handles.hpp"
+
+using namespace tutti::c;
+
+namespace {
+
+void give(tutti_status_t* place, const tutti::Status& found) {
+  if (place != nullptr) *place = {found.source, found.tag, found.count};
+}
+
+/// A message has no in-place form.
+tutti::ConstBuffer sent(const void* address, size_t count, tutti_datatype_t type, const char* name = "datatype") {
+  return {address, count, datatype(type, name)};
+}
+tutti::Buffer received(void* address, size_t count, tutti_datatype_t type, const char* name = "datatype") {
+  return {address, count, datatype(type, name)};
+}
+
+tutti::Group& group_of(tutti_group_t group) {
+  if (group == nullptr)
+    throw tutti::Error(tutti::ErrorCode::invalid_argument,
+                       "argument group is TUTTI_GROUP_NULL; create it by tutti_group_create");
+  return group->group;
+}
+
+}  // namespace
+
+int tutti_send(tutti_comm_t comm, const void* buffer, size_t count, tutti_datatype_t type, int dest, int tag,
+               const tutti_options_t* given) {
+  return guard([&] { tutti::send(communicator(comm), sent(buffer, count, type), dest, tag, options(given)); });
+}
+
+int tutti_recv(tutti_comm_t comm, void* buffer, size_t count, tutti_datatype_t type, int source, int tag,
+               const tutti_options_t* given, tutti_status_t* status) {
+  return guard([&] {
+    give(status, tutti::recv(communicator(comm), received(buffer, count, type), source, tag, options(given)));
+  });
+}
+
+int tutti_sendrecv(tutti_comm_t comm, const void* sendbuf, size_t send_count, tutti_datatype_t send_datatype, int dest,
+                   int send_tag, void* recvbuf, size_t recv_count, tutti_datatype_t recv_datatype, int source,
+                   int recv_tag, const tutti_options_t* given, tutti_status_t* status) {
+  return guard([&] {
+    give(status, tutti::sendrecv(communicator(comm), sent(sendbuf, send_count, send_datatype, "send_datatype"), dest,
+                                 send_tag, received(recvbuf, recv_count, recv_datatype, "recv_datatype"), source,
+                                 recv_tag, options(given)));
+  });
+}
+
+int tutti_isend(tutti_comm_t comm, const void* buffer, size_t count, tutti_datatype_t type, int dest, int tag,
+                const tutti_options_t* given, tutti_request_t* request) {
+  return guard([&] {
+    start(request,
+          [&] { return tutti::isend(communicator(comm), sent(buffer, count, type), dest, tag, options(given)); });
+  });
+}
+
+int tutti_irecv(tutti_comm_t comm, void* buffer, size_t count, tutti_datatype_t type, int source, int tag,
+                const tutti_options_t* given, tutti_request_t* request) {
+  return guard([&] {
+    start(request,
+          [&] { return tutti::irecv(communicator(comm), received(buffer, count, type), source, tag, options(given)); });
+  });
+}
+
+int tutti_group_create(tutti_comm_t comm, const tutti_options_t* given, tutti_group_t* group) {
+  return guard([&] {
+    output(group, "group") = nullptr;
+    *group = new tutti_group_s{tutti::Group(communicator(comm), options(given))};
+  });
+}
+
+int tutti_group_send(tutti_group_t group, const void* buffer, size_t count, tutti_datatype_t type, int dest, int tag) {
+  return guard([&] { group_of(group).send(sent(buffer, count, type), dest, tag); });
+}
+
+int tutti_group_recv(tutti_group_t group, void* buffer, size_t count, tutti_datatype_t type, int source, int tag) {
+  return guard([&] { group_of(group).recv(received(buffer, count, type), source, tag); });
+}
+
+int tutti_group_start(tutti_group_t group, tutti_request_t* request) {
+  return guard([&] { start(request, [&] { return group_of(group).start(); }); });
+}
+
+int tutti_group_run(tutti_group_t group) {
+  return guard([&] { group_of(group).run(); });
+}
+
+int tutti_group_free(tutti_group_t* group) {
+  return guard([&] {
+    tutti_group_t& handle = output(group, "group");
+    delete handle;
+    handle = TUTTI_GROUP_NULL;
+  });
+}

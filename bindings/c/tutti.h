@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_TUTTI_H
+#define TUTTI_TUTTI_H
+
+/// The C interface. Every function stands for the C++ one of the same word (tutti/collectives/allreduce.hpp for
+/// tutti_allreduce, ...), whose text on shapes, ownership and memory holds here too.
+///
+/// Every function that can fail returns TUTTI_SUCCESS or a TUTTI_ERROR_ code; tutti_error_message() then gives the
+/// text. Handles are opaque; free sets them to NULL. Counts are elements, displacements count elements from 0, ranks
+/// are from 0, as in MPI. NULL as `options` asks for the defaults. MPI must be initialised; the library needs no call
+/// of its own. Threads: one thread at a time per communicator, and what was made from it; different ones may be used
+/// concurrently under MPI_THREAD_MULTIPLE.
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TUTTI_VERSION_MAJOR 0
+#define TUTTI_VERSION_MINOR 1
+#define TUTTI_VERSION_PATCH 0
+#define TUTTI_VERSION_STRING "0.1.0"
+
+#if defined(__GNUC__)
+#define TUTTI_API __attribute__((visibility("default")))
+#else
+#define TUTTI_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// What a function returns. Counterpart: tutti::ErrorCode.
+enum {
+  TUTTI_SUCCESS = 0,
+  TUTTI_ERROR_INVALID_ARGUMENT = 1,
+  TUTTI_ERROR_INVALID_COMMUNICATOR = 2,
+  TUTTI_ERROR_INVALID_DATATYPE = 3,
+  TUTTI_ERROR_INVALID_OP = 4,
+  TUTTI_ERROR_INVALID_REQUEST = 5,
+  TUTTI_ERROR_INVALID_ALGORITHM = 6,
+  TUTTI_ERROR_NOT_SUPPORTED = 7,
+  TUTTI_ERROR_NOT_BUILT = 8,
+  TUTTI_ERROR_MPI = 9,
+  TUTTI_ERROR_TIMEOUT = 10,
+  TUTTI_ERROR_ABORTED = 11,
+  TUTTI_ERROR_TRUNCATED = 12,
+  TUTTI_ERROR_OUT_OF_MEMORY = 13,
+  TUTTI_ERROR_INDEX_OUT_OF_RANGE = 14,
+  TUTTI_ERROR_MISMATCH = 15,
+  TUTTI_ERROR_IO = 16,
+  TUTTI_ERROR_FINALIZED = 17,
+  TUTTI_ERROR_CUDA = 18,
+  TUTTI_ERROR_NCCL = 19,
+  TUTTI_ERROR_INTERNAL = 20
+};
+
+/// The element types. Counterpart: tutti::DatatypeKind. n opaque bytes an element: tutti_datatype_bytes(n).
+typedef int64_t tutti_datatype_t;
+enum {
+  TUTTI_DATATYPE_NULL = 0,
+  TUTTI_INT8 = 1,
+  TUTTI_INT16 = 2,
+  TUTTI_INT32 = 3,
+  TUTTI_INT64 = 4,
+  TUTTI_UINT8 = 5,
+  TUTTI_UINT16 = 6,
+  TUTTI_UINT32 = 7,
+  TUTTI_UINT64 = 8,
+  TUTTI_FLOAT8_E4M3 = 9,
+  TUTTI_FLOAT8_E5M2 = 10,
+  TUTTI_FLOAT16 = 11,
+  TUTTI_BFLOAT16 = 12,
+  TUTTI_FLOAT32 = 13,
+  TUTTI_FLOAT64 = 14,
+  TUTTI_COMPLEX64 = 15,       /* two float32 */
+  TUTTI_COMPLEX128 = 16,      /* two float64 */
+  TUTTI_FLOAT32_INT32 = 17,   /* value-index pair, layout of MPI_FLOAT_INT */
+  TUTTI_FLOAT64_INT32 = 18,   /* value-index pair, layout of MPI_DOUBLE_INT (16 bytes) */
+  TUTTI_INT32_INT32 = 19,     /* value-index pair, layout of MPI_2INT and MPI_2INTEGER */
+  TUTTI_INT64_INT32 = 20,     /* value-index pair, layout of MPI_LONG_INT (16 bytes) */
+  TUTTI_INT64_INT64 = 21,     /* value-index pair */
+  TUTTI_FLOAT64_INT64 = 22,   /* value-index pair */
+  TUTTI_FLOAT32_FLOAT32 = 23, /* value-index pair of Fortran, MPI_2REAL */
+  TUTTI_FLOAT64_FLOAT64 = 24, /* value-index pair of Fortran, MPI_2DOUBLE_PRECISION */
+  TUTTI_LOGICAL8 = 25,        /* Fortran logical of 1 byte; zero is false, anything else is true */
+  TUTTI_LOGICAL16 = 26,
+  TUTTI_LOGICAL32 = 27, /* Fortran's default logical */
+  TUTTI_LOGICAL64 = 28,
+  TUTTI_BYTE = 29 /* one opaque byte */
+};
+
+/// The reductions. Counterpart: tutti::ReduceKind. More are made by tutti_op_premul_sum and tutti_op_user.
+typedef int64_t tutti_op_t;
+enum {
+  TUTTI_OP_NULL = 0,
+  TUTTI_SUM = 1,
+  TUTTI_PROD = 2,
+  TUTTI_MIN = 3,
+  TUTTI_MAX = 4,
+  TUTTI_AVG = 5,
+  TUTTI_LAND = 7,
+  TUTTI_LOR = 8,
+  TUTTI_LXOR = 9,
+  TUTTI_BAND = 10,
+  TUTTI_BOR = 11,
+  TUTTI_BXOR = 12,
+  TUTTI_MINLOC = 13,
+  TUTTI_MAXLOC = 14
+};
+
+/// A group of ranks to communicate in. Counterpart: tutti::Communicator, MPI_Comm.
+typedef struct tutti_comm_s* tutti_comm_t;
+#define TUTTI_COMM_NULL ((tutti_comm_t)0)
+
+/// One running or one persistent operation. Counterpart: tutti::Request, MPI_Request.
+typedef struct tutti_request_s* tutti_request_t;
+#define TUTTI_REQUEST_NULL ((tutti_request_t)0)
+
+/// Sends and receives that are posted as one. Counterpart: tutti::Group.
+typedef struct tutti_group_s* tutti_group_t;
+#define TUTTI_GROUP_NULL ((tutti_group_t)0)
+
+/// As one buffer of a collective: work in place, as MPI_IN_PLACE says.
+#define TUTTI_IN_PLACE ((void*)-1)
+
+/// Wildcards and the peer that is nobody, for point-to-point.
+enum { TUTTI_ANY_SOURCE = -1, TUTTI_ANY_TAG = -1, TUTTI_PROC_NULL = -2 };
+
+/// What tutti_waitany gives when no request is active.
+enum { TUTTI_UNDEFINED = -1 };
+
+/// What happens to the caller's handle. Counterpart: Communicator::duplicate, ::adopt and ::borrow.
+enum { TUTTI_COMM_DUPLICATE = 1, TUTTI_COMM_ADOPT = 2, TUTTI_COMM_BORROW = 3 };
+
+/// Counterpart: tutti::MemoryKind.
+enum {
+  TUTTI_MEMORY_DETECT = 0,
+  TUTTI_MEMORY_HOST = 1,
+  TUTTI_MEMORY_PINNED = 2,
+  TUTTI_MEMORY_DEVICE = 3,
+  TUTTI_MEMORY_MANAGED = 4
+};
+
+/// Counterpart: tutti::StreamKind. "None" is not the default stream (handle 0).
+enum { TUTTI_STREAM_NONE = 0, TUTTI_STREAM_CUDA = 1 };
+
+/// Counterpart: tutti::Accumulation.
+enum { TUTTI_ACCUMULATION_FULL = 0, TUTTI_ACCUMULATION_BACKEND = 1 };
+
+/// What a receive found. NULL where it is not wanted. Counterpart: tutti::Status, MPI_Status.
+typedef struct tutti_status {
+  int source;
+  int tag;
+  size_t count; /* elements received */
+} tutti_status_t;
+
+/// What a call may be told beside its arguments. Counterpart: tutti::Options. Begin with TUTTI_OPTIONS_INIT.
+typedef struct tutti_options {
+  size_t size;           /* sizeof(tutti_options_t) */
+  int32_t version;       /* TUTTI_OPTIONS_VERSION */
+  int32_t stream_kind;   /* TUTTI_STREAM_ */
+  void* stream;          /* a cudaStream_t */
+  int32_t memory;        /* TUTTI_MEMORY_: of all buffers of the call */
+  int32_t accumulation;  /* TUTTI_ACCUMULATION_ */
+  int32_t reproducible;  /* one association order, whatever algorithm, size and layout */
+  double timeout;        /* seconds; 0: the communicator's */
+  const char* algorithm; /* NULL: the planner's choice; else "ring", "mpi:ring", "native", ... */
+} tutti_options_t;
+#define TUTTI_OPTIONS_VERSION 1
+#define TUTTI_OPTIONS_INIT                                                                        \
+  {                                                                                               \
+    sizeof(tutti_options_t), TUTTI_OPTIONS_VERSION, TUTTI_STREAM_NONE, NULL, TUTTI_MEMORY_DETECT, \
+        TUTTI_ACCUMULATION_FULL, 0, 0.0, NULL                                                     \
+  }
+
+/// Of a communicator; equal on all ranks. Counterpart: tutti::CommunicatorOptions. Begin with TUTTI_COMM_OPTIONS_INIT.
+typedef struct tutti_comm_options {
+  size_t size;             /* sizeof(tutti_comm_options_t) */
+  int32_t version;         /* TUTTI_COMM_OPTIONS_VERSION */
+  int32_t reproducible;    /* of every call */
+  double timeout;          /* seconds, of every call that names none; 0: none */
+  int32_t native_blocking; /* blocking calls may block inside the host MPI's own collective */
+  const char* name;        /* used in messages; NULL: none */
+} tutti_comm_options_t;
+#define TUTTI_COMM_OPTIONS_VERSION 1
+#define TUTTI_COMM_OPTIONS_INIT \
+  { sizeof(tutti_comm_options_t), TUTTI_COMM_OPTIONS_VERSION, 0, 0.0, 0, NULL }
+
+/// A user's combination: inout[i] = in[i] op inout[i], where `in` belongs to the lower rank. It must be associative and
+/// must not call Tutti or MPI. Counterpart: tutti::UserFunction, MPI_User_function.
+typedef void (*tutti_user_function_t)(const void* in, void* inout, size_t count, tutti_datatype_t datatype,
+                                      void* context);
+
+/// "0.1.0". Local.
+TUTTI_API const char* tutti_version(void);
+
+/// Drives all outstanding operations of this process a little. Local; never blocks.
+TUTTI_API int tutti_progress(void);
+
+/// The short text of a code: "invalid argument". Local; never NULL. Counterpart: MPI_Error_string.
+TUTTI_API const char* tutti_error_string(int code);
+
+/// The message of the latest failure in the calling thread: it names the argument, the rank and the remedy. Local;
+/// never NULL; valid until the next failure in this thread.
+TUTTI_API const char* tutti_error_message(void);
+
+/// Sets that message and returns `code`: for interfaces built on this one, which have checks of their own. Local.
+TUTTI_API int tutti_error_set(int code, const char* message);
+
+/// What kind of memory (TUTTI_MEMORY_) an address is in. Local.
+TUTTI_API int tutti_memory_kind(const void* address, int* kind);
+
+/// The type of n opaque bytes, n > 0; for data movement and user operations. Local. Counterpart: Datatype::bytes.
+TUTTI_API tutti_datatype_t tutti_datatype_bytes(size_t count);
+
+/// Bytes an element, padding included. Local.
+TUTTI_API int tutti_datatype_size(tutti_datatype_t datatype, size_t* size);
+
+/// The name that messages use, "float32"; of an unknown one "unknown datatype", "unknown operation". Local.
+TUTTI_API const char* tutti_datatype_name(tutti_datatype_t datatype);
+TUTTI_API const char* tutti_op_name(tutti_op_t op);
+
+/// Sum of scalar * x, each rank with its own scalar. Local. Counterpart: ncclRedOpCreatePreMulSum.
+TUTTI_API int tutti_op_premul_sum(double scalar, tutti_op_t* op);
+
+/// A user's operation; all ranks pass functions that do the same. commutative = 0 keeps MPI's rank order. The function
+/// and its context must outlive the calls that use it. Local. Counterpart: MPI_Op_create.
+TUTTI_API int tutti_op_user(tutti_user_function_t function, void* context, int commutative, tutti_op_t* op);
+
+/// Frees an operation made by the two above; calls that are under way keep it. Local. Counterpart: MPI_Op_free.
+TUTTI_API int tutti_op_free(tutti_op_t* op);
+
+/// The factories. duplicate works on a copy of the caller's handle, adopt takes it over and frees it at the end, borrow
+/// refers to it. Collective over the MPI communicator, blocking. create: with the ownership (TUTTI_COMM_DUPLICATE, ...)
+/// and options as arguments. Errors: TUTTI_ERROR_FINALIZED without MPI, _INVALID_COMMUNICATOR, _MISMATCH.
+TUTTI_API int tutti_comm_duplicate(MPI_Comm mpi_comm, tutti_comm_t* comm);
+TUTTI_API int tutti_comm_adopt(MPI_Comm mpi_comm, tutti_comm_t* comm);
+TUTTI_API int tutti_comm_borrow(MPI_Comm mpi_comm, tutti_comm_t* comm);
+TUTTI_API int tutti_comm_create(MPI_Comm mpi_comm, int ownership, const tutti_comm_options_t* options,
+                                tutti_comm_t* comm);
+
+/// The same for a communicator handle of Fortran.
+TUTTI_API int tutti_comm_duplicate_f(MPI_Fint mpi_comm, tutti_comm_t* comm);
+TUTTI_API int tutti_comm_adopt_f(MPI_Fint mpi_comm, tutti_comm_t* comm);
+TUTTI_API int tutti_comm_borrow_f(MPI_Fint mpi_comm, tutti_comm_t* comm);
+TUTTI_API int tutti_comm_create_f(MPI_Fint mpi_comm, int ownership, const tutti_comm_options_t* options,
+                                  tutti_comm_t* comm);
+
+/// The ranks of one colour, ordered by key, then rank; TUTTI_COMM_NULL where color is MPI_UNDEFINED. Collective over
+/// `comm`, blocking. Counterpart: MPI_Comm_split.
+TUTTI_API int tutti_comm_split(tutti_comm_t comm, int color, int key, tutti_comm_t* part);
+
+/// The ranks that share this rank's node. Collective over `comm`, blocking. Counterpart: MPI_Comm_split_type.
+TUTTI_API int tutti_comm_split_by_node(tutti_comm_t comm, tutti_comm_t* part);
+
+/// This rank, and the number of ranks. Local.
+TUTTI_API int tutti_comm_rank(tutti_comm_t comm, int* rank);
+TUTTI_API int tutti_comm_size(tutti_comm_t comm, int* size);
+
+/// The duplicated, adopted or borrowed handle, for the caller's own MPI calls; not to be freed. Local.
+TUTTI_API int tutti_comm_mpi_handle(tutti_comm_t comm, MPI_Comm* handle);
+TUTTI_API int tutti_comm_mpi_handle_f(tutti_comm_t comm, MPI_Fint* handle);
+
+/// Gives all outstanding and later calls of this rank TUTTI_ERROR_ABORTED. Local; from any thread. `reason` may be
+/// NULL. Counterpart: ncclCommAbort.
+TUTTI_API int tutti_comm_abort(tutti_comm_t comm, const char* reason);
+
+/// Frees a communicator and sets the handle to NULL, which is also allowed as input. Collective; also after
+/// MPI_Finalize.
+TUTTI_API int tutti_comm_free(tutti_comm_t* comm);
+
+/// The collectives, each in three forms. Collective over `comm`; every rank passes the same datatype, op, root, options
+/// and, where it is one number, count.
+///   tutti_<word>        blocking
+///   tutti_i<word>       nonblocking: buffers stay valid and untouched until the request is done; the arrays of counts
+///   and
+///                       displacements may be changed at once. Matched in the order in which they are started.
+///   tutti_<word>_init   persistent: tutti_start runs it, as often as wanted; tutti_request_free frees it.
+
+/// Returns when all ranks have called it. Counterpart: MPI_Barrier.
+TUTTI_API int tutti_barrier(tutti_comm_t comm, const tutti_options_t* options);
+TUTTI_API int tutti_ibarrier(tutti_comm_t comm, const tutti_options_t* options, tutti_request_t* request);
+TUTTI_API int tutti_barrier_init(tutti_comm_t comm, const tutti_options_t* options, tutti_request_t* request);
+
+/// Copies `count` elements of the root to all ranks. Counterpart: MPI_Bcast.
+TUTTI_API int tutti_bcast(tutti_comm_t comm, void* buffer, size_t count, tutti_datatype_t datatype, int root,
+                          const tutti_options_t* options);
+TUTTI_API int tutti_ibcast(tutti_comm_t comm, void* buffer, size_t count, tutti_datatype_t datatype, int root,
+                           const tutti_options_t* options, tutti_request_t* request);
+TUTTI_API int tutti_bcast_init(tutti_comm_t comm, void* buffer, size_t count, tutti_datatype_t datatype, int root,
+                               const tutti_options_t* options, tutti_request_t* request);
+
+/// Combines vectors of `count` elements; the result is at the root, which may pass TUTTI_IN_PLACE as sendbuf. Elsewhere
+/// recvbuf is not looked at. Counterpart: MPI_Reduce.
+TUTTI_API int tutti_reduce(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                           tutti_datatype_t datatype, tutti_op_t op, int root, const tutti_options_t* options);
+TUTTI_API int tutti_ireduce(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                            tutti_datatype_t datatype, tutti_op_t op, int root, const tutti_options_t* options,
+                            tutti_request_t* request);
+TUTTI_API int tutti_reduce_init(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                                tutti_datatype_t datatype, tutti_op_t op, int root, const tutti_options_t* options,
+                                tutti_request_t* request);
+
+/// Combines vectors of `count` elements; all ranks get the result. TUTTI_IN_PLACE as sendbuf: the contribution is in
+/// recvbuf. Counterpart: MPI_Allreduce.
+TUTTI_API int tutti_allreduce(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                              tutti_datatype_t datatype, tutti_op_t op, const tutti_options_t* options);
+TUTTI_API int tutti_iallreduce(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                               tutti_datatype_t datatype, tutti_op_t op, const tutti_options_t* options,
+                               tutti_request_t* request);
+TUTTI_API int tutti_allreduce_init(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                                   tutti_datatype_t datatype, tutti_op_t op, const tutti_options_t* options,
+                                   tutti_request_t* request);
+
+/// Combines vectors; rank r gets recv_counts[r] elements. TUTTI_IN_PLACE as sendbuf: the whole vector is in recvbuf.
+/// Counterpart: MPI_Reduce_scatter.
+TUTTI_API int tutti_reduce_scatter(tutti_comm_t comm, const void* sendbuf, void* recvbuf, const size_t* recv_counts,
+                                   tutti_datatype_t datatype, tutti_op_t op, const tutti_options_t* options);
+TUTTI_API int tutti_ireduce_scatter(tutti_comm_t comm, const void* sendbuf, void* recvbuf, const size_t* recv_counts,
+                                    tutti_datatype_t datatype, tutti_op_t op, const tutti_options_t* options,
+                                    tutti_request_t* request);
+TUTTI_API int tutti_reduce_scatter_init(tutti_comm_t comm, const void* sendbuf, void* recvbuf,
+                                        const size_t* recv_counts, tutti_datatype_t datatype, tutti_op_t op,
+                                        const tutti_options_t* options, tutti_request_t* request);
+
+/// Combines vectors of `count` elements a rank; rank r gets block r. TUTTI_IN_PLACE as sendbuf: the whole vector is in
+/// recvbuf. Counterpart: MPI_Reduce_scatter_block.
+TUTTI_API int tutti_reduce_scatter_block(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                                         tutti_datatype_t datatype, tutti_op_t op, const tutti_options_t* options);
+TUTTI_API int tutti_ireduce_scatter_block(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                                          tutti_datatype_t datatype, tutti_op_t op, const tutti_options_t* options,
+                                          tutti_request_t* request);
+TUTTI_API int tutti_reduce_scatter_block_init(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                                              tutti_datatype_t datatype, tutti_op_t op, const tutti_options_t* options,
+                                              tutti_request_t* request);
+
+/// The root gets the ranks' blocks of `count` elements in rank order. TUTTI_IN_PLACE as sendbuf at the root: its block
+/// is in its place. Counterpart: MPI_Gather.
+TUTTI_API int tutti_gather(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                           tutti_datatype_t datatype, int root, const tutti_options_t* options);
+TUTTI_API int tutti_igather(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                            tutti_datatype_t datatype, int root, const tutti_options_t* options,
+                            tutti_request_t* request);
+TUTTI_API int tutti_gather_init(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                                tutti_datatype_t datatype, int root, const tutti_options_t* options,
+                                tutti_request_t* request);
+
+/// The root gets blocks of differing sizes at given places; elsewhere recvbuf and the arrays are not looked at.
+/// TUTTI_IN_PLACE as sendbuf at the root. Counterpart: MPI_Gatherv.
+TUTTI_API int tutti_gatherv(tutti_comm_t comm, const void* sendbuf, size_t send_count, void* recvbuf,
+                            const size_t* recv_counts, const size_t* recv_displs, tutti_datatype_t datatype, int root,
+                            const tutti_options_t* options);
+TUTTI_API int tutti_igatherv(tutti_comm_t comm, const void* sendbuf, size_t send_count, void* recvbuf,
+                             const size_t* recv_counts, const size_t* recv_displs, tutti_datatype_t datatype, int root,
+                             const tutti_options_t* options, tutti_request_t* request);
+TUTTI_API int tutti_gatherv_init(tutti_comm_t comm, const void* sendbuf, size_t send_count, void* recvbuf,
+                                 const size_t* recv_counts, const size_t* recv_displs, tutti_datatype_t datatype,
+                                 int root, const tutti_options_t* options, tutti_request_t* request);
+
+/// Rank r gets block r, of `count` elements, of the root's buffer. TUTTI_IN_PLACE as recvbuf at the root: its block
+/// stays. Counterpart: MPI_Scatter.
+TUTTI_API int tutti_scatter(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                            tutti_datatype_t datatype, int root, const tutti_options_t* options);
+TUTTI_API int tutti_iscatter(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                             tutti_datatype_t datatype, int root, const tutti_options_t* options,
+                             tutti_request_t* request);
+TUTTI_API int tutti_scatter_init(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                                 tutti_datatype_t datatype, int root, const tutti_options_t* options,
+                                 tutti_request_t* request);
+
+/// Rank r gets send_counts[r] elements from element send_displs[r] of the root's buffer; elsewhere sendbuf and the
+/// arrays are not looked at. TUTTI_IN_PLACE as recvbuf at the root. Counterpart: MPI_Scatterv.
+TUTTI_API int tutti_scatterv(tutti_comm_t comm, const void* sendbuf, const size_t* send_counts,
+                             const size_t* send_displs, void* recvbuf, size_t recv_count, tutti_datatype_t datatype,
+                             int root, const tutti_options_t* options);
+TUTTI_API int tutti_iscatterv(tutti_comm_t comm, const void* sendbuf, const size_t* send_counts,
+                              const size_t* send_displs, void* recvbuf, size_t recv_count, tutti_datatype_t datatype,
+                              int root, const tutti_options_t* options, tutti_request_t* request);
+TUTTI_API int tutti_scatterv_init(tutti_comm_t comm, const void* sendbuf, const size_t* send_counts,
+                                  const size_t* send_displs, void* recvbuf, size_t recv_count,
+                                  tutti_datatype_t datatype, int root, const tutti_options_t* options,
+                                  tutti_request_t* request);
+
+/// All ranks get the ranks' blocks of `count` elements. TUTTI_IN_PLACE as sendbuf: the block is in its place.
+/// Counterpart: MPI_Allgather.
+TUTTI_API int tutti_allgather(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                              tutti_datatype_t datatype, const tutti_options_t* options);
+TUTTI_API int tutti_iallgather(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                               tutti_datatype_t datatype, const tutti_options_t* options, tutti_request_t* request);
+TUTTI_API int tutti_allgather_init(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                                   tutti_datatype_t datatype, const tutti_options_t* options, tutti_request_t* request);
+
+/// All ranks get blocks of differing sizes; recv_counts is equal on all ranks. TUTTI_IN_PLACE as sendbuf: the block is
+/// in its place, send_count is not looked at. Counterpart: MPI_Allgatherv.
+TUTTI_API int tutti_allgatherv(tutti_comm_t comm, const void* sendbuf, size_t send_count, void* recvbuf,
+                               const size_t* recv_counts, const size_t* recv_displs, tutti_datatype_t datatype,
+                               const tutti_options_t* options);
+TUTTI_API int tutti_iallgatherv(tutti_comm_t comm, const void* sendbuf, size_t send_count, void* recvbuf,
+                                const size_t* recv_counts, const size_t* recv_displs, tutti_datatype_t datatype,
+                                const tutti_options_t* options, tutti_request_t* request);
+TUTTI_API int tutti_allgatherv_init(tutti_comm_t comm, const void* sendbuf, size_t send_count, void* recvbuf,
+                                    const size_t* recv_counts, const size_t* recv_displs, tutti_datatype_t datatype,
+                                    const tutti_options_t* options, tutti_request_t* request);
+
+/// Rank r gets block r, of `count` elements, of every rank. TUTTI_IN_PLACE as sendbuf: the blocks of recvbuf are
+/// replaced. Counterpart: MPI_Alltoall.
+TUTTI_API int tutti_alltoall(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                             tutti_datatype_t datatype, const tutti_options_t* options);
+TUTTI_API int tutti_ialltoall(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                              tutti_datatype_t datatype, const tutti_options_t* options, tutti_request_t* request);
+TUTTI_API int tutti_alltoall_init(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                                  tutti_datatype_t datatype, const tutti_options_t* options, tutti_request_t* request);
+
+/// Blocks of differing sizes: send_counts[r] of rank s equals recv_counts[s] of rank r. TUTTI_IN_PLACE as sendbuf:
+/// counts and displacements are those of recvbuf. Counterpart: MPI_Alltoallv.
+TUTTI_API int tutti_alltoallv(tutti_comm_t comm, const void* sendbuf, const size_t* send_counts,
+                              const size_t* send_displs, void* recvbuf, const size_t* recv_counts,
+                              const size_t* recv_displs, tutti_datatype_t datatype, const tutti_options_t* options);
+TUTTI_API int tutti_ialltoallv(tutti_comm_t comm, const void* sendbuf, const size_t* send_counts,
+                               const size_t* send_displs, void* recvbuf, const size_t* recv_counts,
+                               const size_t* recv_displs, tutti_datatype_t datatype, const tutti_options_t* options,
+                               tutti_request_t* request);
+TUTTI_API int tutti_alltoallv_init(tutti_comm_t comm, const void* sendbuf, const size_t* send_counts,
+                                   const size_t* send_displs, void* recvbuf, const size_t* recv_counts,
+                                   const size_t* recv_displs, tutti_datatype_t datatype, const tutti_options_t* options,
+                                   tutti_request_t* request);
+
+/// Rank r gets the combination of ranks 0 to r. TUTTI_IN_PLACE as sendbuf. Counterpart: MPI_Scan.
+TUTTI_API int tutti_scan(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count, tutti_datatype_t datatype,
+                         tutti_op_t op, const tutti_options_t* options);
+TUTTI_API int tutti_iscan(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                          tutti_datatype_t datatype, tutti_op_t op, const tutti_options_t* options,
+                          tutti_request_t* request);
+TUTTI_API int tutti_scan_init(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                              tutti_datatype_t datatype, tutti_op_t op, const tutti_options_t* options,
+                              tutti_request_t* request);
+
+/// Rank r > 0 gets the combination of ranks 0 to r - 1; rank 0's recvbuf is left as it is. TUTTI_IN_PLACE as sendbuf.
+/// Counterpart: MPI_Exscan.
+TUTTI_API int tutti_exscan(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                           tutti_datatype_t datatype, tutti_op_t op, const tutti_options_t* options);
+TUTTI_API int tutti_iexscan(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                            tutti_datatype_t datatype, tutti_op_t op, const tutti_options_t* options,
+                            tutti_request_t* request);
+TUTTI_API int tutti_exscan_init(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                                tutti_datatype_t datatype, tutti_op_t op, const tutti_options_t* options,
+                                tutti_request_t* request);
+
+/// Sends to rank `dest`. Not collective; blocking: returns when the buffer may be used again. Tags are 0 to 32767.
+/// Counterpart: MPI_Send.
+TUTTI_API int tutti_send(tutti_comm_t comm, const void* buffer, size_t count, tutti_datatype_t datatype, int dest,
+                         int tag, const tutti_options_t* options);
+
+/// Receives at most `count` elements from rank `source`. Blocking. A longer message is TUTTI_ERROR_TRUNCATED.
+/// Counterpart: MPI_Recv.
+TUTTI_API int tutti_recv(tutti_comm_t comm, void* buffer, size_t count, tutti_datatype_t datatype, int source, int tag,
+                         const tutti_options_t* options, tutti_status_t* status);
+
+/// Both at once, free of deadlock. Blocking. Counterpart: MPI_Sendrecv.
+TUTTI_API int tutti_sendrecv(tutti_comm_t comm, const void* sendbuf, size_t send_count, tutti_datatype_t send_datatype,
+                             int dest, int send_tag, void* recvbuf, size_t recv_count, tutti_datatype_t recv_datatype,
+                             int source, int recv_tag, const tutti_options_t* options, tutti_status_t* status);
+
+/// Nonblocking: the buffer must stay valid and untouched until the request is done. Counterpart: MPI_Isend, MPI_Irecv.
+TUTTI_API int tutti_isend(tutti_comm_t comm, const void* buffer, size_t count, tutti_datatype_t datatype, int dest,
+                          int tag, const tutti_options_t* options, tutti_request_t* request);
+TUTTI_API int tutti_irecv(tutti_comm_t comm, void* buffer, size_t count, tutti_datatype_t datatype, int source, int tag,
+                          const tutti_options_t* options, tutti_request_t* request);
+
+/// Many sends and receives posted as one: no order among them can deadlock. create, send and recv are local; start
+/// posts all with one request, run posts all and waits; both empty the group. Counterpart: ncclGroupStart and
+/// ncclGroupEnd.
+TUTTI_API int tutti_group_create(tutti_comm_t comm, const tutti_options_t* options, tutti_group_t* group);
+TUTTI_API int tutti_group_send(tutti_group_t group, const void* buffer, size_t count, tutti_datatype_t datatype,
+                               int dest, int tag);
+TUTTI_API int tutti_group_recv(tutti_group_t group, void* buffer, size_t count, tutti_datatype_t datatype, int source,
+                               int tag);
+TUTTI_API int tutti_group_start(tutti_group_t group, tutti_request_t* request);
+TUTTI_API int tutti_group_run(tutti_group_t group);
+TUTTI_API int tutti_group_free(tutti_group_t* group);
+
+/// Sets *done to 1 when the operation is complete; then a nonpersistent request is freed and becomes
+/// TUTTI_REQUEST_NULL. Returns the error of a failed operation. Never blocks. TUTTI_REQUEST_NULL is done. Counterpart:
+/// MPI_Test.
+TUTTI_API int tutti_test(tutti_request_t* request, int* done, tutti_status_t* status);
+
+/// Blocks until the operation is complete; else as tutti_test. Counterpart: MPI_Wait.
+TUTTI_API int tutti_wait(tutti_request_t* request, tutti_status_t* status);
+
+/// Orders the operation before what follows on the stream; without a device operation as tutti_wait.
+TUTTI_API int tutti_wait_on_stream(tutti_request_t* request, int stream_kind, void* stream);
+
+/// Waits for all of `count` requests and returns the first error after all are complete. `statuses` is NULL or has
+/// `count` elements. Counterpart: MPI_Waitall.
+TUTTI_API int tutti_waitall(size_t count, tutti_request_t* requests, tutti_status_t* statuses);
+
+/// Waits for one and gives its index, or TUTTI_UNDEFINED when none is active. Counterpart: MPI_Waitany.
+TUTTI_API int tutti_waitany(size_t count, tutti_request_t* requests, int* index, tutti_status_t* status);
+
+/// Start persistent operations. Local. An active or nonpersistent request is TUTTI_ERROR_INVALID_REQUEST. Counterpart:
+/// MPI_Start, MPI_Startall.
+TUTTI_API int tutti_start(tutti_request_t* request);
+TUTTI_API int tutti_startall(size_t count, tutti_request_t* requests);
+
+/// Frees a request and sets it to TUTTI_REQUEST_NULL. An active operation is detached: it goes on, driven by later
+/// calls, and its buffers must stay valid until it is done. Local. Counterpart: MPI_Request_free.
+TUTTI_API int tutti_request_free(tutti_request_t* request);
+
+/// The error of a failed operation; TUTTI_SUCCESS while it runs and after it succeeded. Local.
+TUTTI_API int tutti_request_error(tutti_request_t request, int* code);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TUTTI_TUTTI_H */
