@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <memory>
+
+#include "criteo_binary.hpp"
+
+namespace tutti::miniapps {
+
+enum class Shuffle { total, day, none };
+
+/// "total", "day" or "none"; throws tutti::Error (invalid_argument) for another name.
+[[nodiscard]] Shuffle shuffle_kind(const std::string& name);
+
+struct CriteoTextOptions {
+  std::filesystem::path file;
+  Shuffle shuffle = Shuffle::total;
+  std::int64_t max_ind_range = -1;
+  double sub_sample_rate = 0;       ///< share of the label-0 lines that is left out
+  std::uint64_t max_bad_lines = 0;  ///< malformed lines that are skipped; one more is an error
+  std::uint32_t seed = 123;
+  std::filesystem::path cache_dir;  ///< empty: TUTTI_CACHE_DIR, else a folder of this user in the temporary directory
+};
+
+/// What the conversion of a text file found.
+struct CriteoTextSummary {
+  std::uint64_t lines = 0;
+  std::uint64_t bad_lines = 0;
+  std::string first_bad_line;                  ///< "line 31, field 5: ..."
+  std::array<std::uint64_t, 8> day_offsets{};  ///< of the 7 days among the kept samples
+  std::array<std::uint64_t, criteo_tables> categories{};
+};
+
+/// Criteo's Kaggle text with the reference's preprocessing: category numbers in order of first appearance, the file cut
+/// in 7 days, the last one halved into test and validation. The text is streamed twice (lines, then conversion to a
+/// binary cache file that later runs and the other ranks of the node reuse); a lock makes one process convert while
+/// the others wait. Memory: the dictionaries, and 4 bytes a training sample where shuffled. Throws tutti::Error (io),
+/// naming the first malformed line and field, for more than max_bad_lines of them.
+class CriteoText : public DataSource {
+ public:
+  explicit CriteoText(CriteoTextOptions options);
+
+  [[nodiscard]] std::size_t dense_features() const override { return criteo_dense; }
+  [[nodiscard]] const std::vector<std::uint64_t>& table_rows() const override { return rows_; }
+  [[nodiscard]] std::uint64_t samples(Split split) const override;
+  [[nodiscard]] std::string description() const override;
+  void read(Split split, std::size_t batch_size, std::uint64_t k, SampleRange range,
+            std::span<const std::size_t> tables, Batch& batch) override;
+
+  [[nodiscard]] const CriteoTextSummary& summary() const { return summary_; }
+  /// Writes the samples of a split, in their order, as the reference's binary file.
+  void write_binary(Split split, const std::filesystem::path& path) const;
+
+ private:
+  [[nodiscard]] std::uint64_t first_sample(Split split) const;
+  void read_records(Split split, std::uint64_t first, std::span<CriteoRecord> out) const;
+
+  CriteoTextOptions options_;
+  CriteoTextSummary summary_;
+  std::unique_ptr<CriteoRecordFile> records_;
+  std::vector<std::uint64_t> rows_;
+  std::vector<std::uint32_t> order_;  ///< of the training samples; empty: file order
+  std::vector<CriteoRecord> buffer_;
+};
+
+}  // namespace tutti::miniapps

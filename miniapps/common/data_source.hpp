@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tutti::miniapps {
+
+enum class Split { train, test, validation };
+
+/// Half-open range of samples within a batch.
+struct SampleRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  [[nodiscard]] std::size_t size() const { return end - begin; }
+};
+
+/// The bags of one table for a whole global batch: sample i has indices[offsets[i] .. offsets[i + 1]).
+struct TableBags {
+  std::vector<std::int64_t> offsets;  ///< count + 1 numbers
+  std::vector<std::int64_t> indices;
+};
+
+/// What one rank needs of a global batch. Kept by the caller and reused, so that reading does not allocate again.
+struct Batch {
+  std::size_t count = 0;          ///< samples of the global batch; the last one of an epoch may be short
+  SampleRange range;              ///< the part that dense and labels hold
+  std::vector<float> dense;       ///< [range.size()][dense_features()]
+  std::vector<float> labels;      ///< [range.size()]
+  std::vector<TableBags> tables;  ///< of the tables asked for, in that order, over the whole global batch
+};
+
+/// Where samples come from, a batch at a time. Every rank has its own source and reads for itself: its own part of the
+/// dense features and labels, and the whole batch's indices of the tables that it owns. Every rank of the same settings
+/// sees the same samples, whatever it asks for. Nothing here communicates. One thread at a time.
+class DataSource {
+ public:
+  virtual ~DataSource() = default;
+
+  [[nodiscard]] virtual std::size_t dense_features() const = 0;
+  /// Rows that each table needs.
+  [[nodiscard]] virtual const std::vector<std::uint64_t>& table_rows() const = 0;
+  /// Mean indices of a sample in each table, for placing the tables.
+  [[nodiscard]] virtual std::vector<double> mean_lookups() const { return std::vector<double>(table_rows().size(), 1); }
+  [[nodiscard]] virtual std::uint64_t samples(Split split) const = 0;
+  /// One line for reports: what this is and how large.
+  [[nodiscard]] virtual std::string description() const = 0;
+
+  /// Fixes the order of the training samples of an epoch, counted from 0. Sources without shuffling ignore it.
+  virtual void begin_epoch(std::uint64_t epoch) { (void)epoch; }
+
+  /// ceil(samples / batch_size)
+  [[nodiscard]] std::uint64_t batches(Split split, std::size_t batch_size) const {
+    return (samples(split) + batch_size - 1) / batch_size;
+  }
+  /// Samples of batch k.
+  [[nodiscard]] std::size_t batch_count(Split split, std::size_t batch_size, std::uint64_t k) const;
+
+  /// Reads batch `k` of the epoch, of `batch_size` samples or what is left. `range` is the caller's part and ends at
+  /// batch_count() at most; `tables` are ascending table numbers. Fastest for k in order; any k works. Throws
+  /// tutti::Error: misuse is invalid_argument, unreadable files are io.
+  virtual void read(Split split, std::size_t batch_size, std::uint64_t k, SampleRange range,
+                    std::span<const std::size_t> tables, Batch& batch) = 0;
+
+ protected:
+  /// Throws where the arguments of read contradict each other; gives the batch's sample count.
+  std::size_t check_read(Split split, std::size_t batch_size, std::uint64_t k, SampleRange range,
+                         std::span<const std::size_t> tables) const;
+};
+
+[[nodiscard]] const char* split_name(Split split);
+
+}  // namespace tutti::miniapps

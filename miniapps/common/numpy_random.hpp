@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <span>
+#include <vector>
+
+namespace tutti::miniapps {
+
+/// numpy's legacy generator (numpy.random.RandomState, numpy.random.seed): the same seed gives the same bits. Local;
+/// copying copies the state. Source: Matsumoto and Nishimura, Mersenne Twister, 1998; the drawing rules are numpy's
+/// legacy-distributions.c and mtrand.pyx, frozen since numpy 1.17.
+class NumpyRandom {
+ public:
+  explicit NumpyRandom(std::uint32_t seed) : engine_(seed) {}
+
+  /// As numpy.random.seed: also drops the kept normal value.
+  void seed(std::uint32_t value);
+  [[nodiscard]] std::uint32_t next_uint32() { return static_cast<std::uint32_t>(engine_()); }
+  /// In [0, 1), 53 bits; two outputs of the engine.
+  [[nodiscard]] double random_sample();
+  /// As n calls of random_sample whose values nobody needs.
+  void skip_samples(std::uint64_t n) { engine_.discard(2 * n); }
+  [[nodiscard]] double uniform(double low, double high) { return low + (high - low) * random_sample(); }
+  /// Polar method; the second value of a pair is kept for the next call.
+  [[nodiscard]] double normal(double mean, double deviation) { return mean + deviation * gauss(); }
+
+  /// Drawn as float64 and rounded to float32, in order.
+  void fill_uniform(std::span<float> values, double low, double high);
+  void fill_normal(std::span<float> values, double mean, double deviation);
+
+  /// As numpy.random.shuffle: Fisher-Yates from the end, masked rejection.
+  void shuffle(std::span<std::uint32_t> values);
+  /// As numpy.random.permutation(n), n below 2^32.
+  [[nodiscard]] std::vector<std::uint32_t> permutation(std::uint32_t n);
+
+ private:
+  [[nodiscard]] double gauss();
+  [[nodiscard]] std::uint32_t below_or_equal(std::uint32_t max);
+
+  std::mt19937 engine_;
+  bool has_gauss_ = false;
+  double kept_gauss_ = 0;
+};
+
+}  // namespace tutti::miniapps

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tutti::miniapps {
+
+/// Splits the time of each step among named phases: at any moment exactly one runs. Phases marked exposed hold
+/// communication that nothing hides. Local; a change of phase costs one clock reading.
+class Phases {
+ public:
+  struct Phase {
+    std::string name;
+    bool exposed = false;
+  };
+  /// The first `warmup` steps count in no sum or median. Phase number names.size() is "other".
+  Phases(std::vector<Phase> phases, std::size_t warmup);
+
+  void begin_step();
+  /// What follows belongs to phase number `phase`.
+  void enter(std::size_t phase);
+  void end_step();
+
+  [[nodiscard]] const std::vector<Phase>& phases() const { return phases_; }
+  [[nodiscard]] std::size_t steps() const { return durations_.size(); }
+  [[nodiscard]] double total(std::size_t phase) const { return totals_[phase]; }  ///< seconds
+  [[nodiscard]] double median(std::size_t phase) const;                           ///< seconds a step
+  [[nodiscard]] double median_step() const;                                       ///< seconds
+  [[nodiscard]] double exposed_total() const;                                     ///< seconds
+  /// Name, milliseconds a step (median), share of the total: a line a phase.
+  [[nodiscard]] std::string table() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::vector<Phase> phases_;
+  std::size_t warmup_;
+  std::size_t seen_ = 0;
+  std::size_t current_ = 0;
+  Clock::time_point begin_{};
+  Clock::time_point last_{};
+  std::vector<double> step_;
+  std::vector<double> totals_;
+  std::vector<std::vector<float>> samples_;  ///< [phase][step]
+  std::vector<double> durations_;
+};
+
+/// The middle value, the mean of the two middle ones for an even number, 0 for none.
+[[nodiscard]] double median(std::vector<double> values);
+
+}  // namespace tutti::miniapps

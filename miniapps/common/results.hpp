@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "metrics.hpp"
+
+namespace tutti::miniapps {
+
+struct LossPoint {
+  std::uint64_t iteration = 0;
+  double loss = 0;
+};
+
+/// What a run has to show.
+struct Results {
+  std::vector<std::pair<std::string, std::string>> configuration;
+  int ranks = 1;
+  std::vector<LossPoint> losses;  ///< as printed, in full precision
+  std::optional<Metrics> test;
+  double ms_per_iteration = 0;  ///< median
+  double training_seconds = 0;
+  std::vector<std::pair<std::string, double>> phases;  ///< milliseconds a step
+  double exposed_communication_ms = 0;                 ///< a step
+};
+
+/// Writes `results` as JSON: configuration, ranks, losses (iteration, loss), test (auc, accuracy, log_loss, samples),
+/// ms_per_iteration, training_seconds, phases, exposed_communication_ms. The file appears whole or not at all. Throws
+/// tutti::Error (io) naming the file. One rank calls it.
+void write_results(const std::filesystem::path& path, const Results& results);
+
+/// Throws tutti::Error (io) where `path` could not be written, so that a long run does not find out at its end.
+void check_writable(const std::filesystem::path& path);
+
+}  // namespace tutti::miniapps
