@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace tutti::kernelbench {
+
+struct EmbeddingSettings {
+  std::size_t tables = 1;
+  std::size_t rows = 1000000;
+  std::size_t dim = 64;
+  std::size_t bag = 32;
+  std::size_t batch = 8192;
+  std::string type = "float32";
+  std::string optimizer = "sgd";
+  int rounds = 21;
+};
+
+struct CombineSettings {
+  std::string type = "float32";
+  std::string op = "sum";
+  std::size_t inputs = 2;
+  std::size_t bytes = std::size_t{64} << 20;
+  int rounds = 21;
+};
+
+struct InteractionSettings {
+  std::size_t features = 27;
+  std::size_t dim = 16;
+  std::size_t batch = 2048;
+  int rounds = 21;
+};
+
+nlohmann::json run_embedding(const EmbeddingSettings& settings, int rank);
+nlohmann::json run_combine(const CombineSettings& settings, int rank);
+nlohmann::json run_interaction(const InteractionSettings& settings, int rank);
+
+}  // namespace tutti::kernelbench
