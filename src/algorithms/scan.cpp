@@ -23,11 +23,11 @@ Schedule scan_linear(const Problem& p) {
 Cost scan_linear_cost(int size, double bytes) {
   const double hops = size - 1;
   const bool is_alone = size == 1;
-  // The last rank waits for the whole chain.
+  // The last rank waits for the whole chain; rank 0 copies.
   return {.rounds = hops,
           .bytes = is_alone ? 0.0 : bytes,
           .reduced_bytes = is_alone ? 0.0 : 2 * bytes,
-          .copied_bytes = is_alone ? bytes : 0.0,
+          .copied_bytes = bytes,
           .messages = is_alone ? 0.0 : 1.0};
 }
 
@@ -55,7 +55,7 @@ Cost scan_recursive_doubling_cost(int size, double bytes) {
   return {.rounds = steps,
           .bytes = steps * bytes,
           .reduced_bytes = 2 * steps * bytes,
-          .copied_bytes = size == 1 ? bytes : 0.0,
+          .copied_bytes = bytes,
           .messages = steps};
 }
 
@@ -77,7 +77,7 @@ Cost scan_direct_cost(int size, double bytes) {
   return {.rounds = size > 1 ? 1.0 : 0.0,
           .bytes = others * bytes,
           .reduced_bytes = size > 1 ? size * bytes : 0.0,
-          .copied_bytes = size == 1 ? bytes : 0.0,
+          .copied_bytes = bytes,
           .messages = others};
 }
 
