@@ -11,16 +11,6 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tutti DESTINATION ${CMAKE_INSTAL
 install(FILES ${PROJECT_BINARY_DIR}/include/tutti/version.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tutti)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# A client of the static library links what the library links.
-if(NOT BUILD_SHARED_LIBS)
-  set_property(TARGET tutti APPEND PROPERTY INTERFACE_LINK_LIBRARIES
-    $<INSTALL_INTERFACE:$<LINK_ONLY:fmt::fmt>> $<INSTALL_INTERFACE:$<LINK_ONLY:tutti_kokkos>>
-    $<INSTALL_INTERFACE:$<LINK_ONLY:tutti_hwloc>>)
-  if(TUTTI_ENABLE_CUDA)
-    set_property(TARGET tutti APPEND PROPERTY INTERFACE_LINK_LIBRARIES $<INSTALL_INTERFACE:$<LINK_ONLY:CUDA::cudart>>)
-  endif()
-endif()
-
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tutti)
 install(EXPORT tuttiTargets NAMESPACE tutti:: DESTINATION ${package_dir})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/tuttiConfig.cmake.in ${PROJECT_BINARY_DIR}/tuttiConfig.cmake
