@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <tutti/collectives/allreduce.hpp>
 #include <tutti/collectives/bcast.hpp>
-#include <tutti/error.hpp>
 
 namespace dlrm {
 
@@ -19,7 +18,7 @@ void agree(const tutti::Communicator& comm, const std::string& local_error) {
   std::string message = local_error;
   message.resize(length);
   tutti::bcast(comm, tutti::Buffer(reinterpret_cast<std::uint8_t*>(message.data()), message.size()), first);
-  throw tutti::Error(tutti::ErrorCode::invalid_argument, message);
+  throw AgreedError(tutti::ErrorCode::invalid_argument, message);
 }
 
 }  // namespace dlrm

@@ -4,10 +4,16 @@
 #include <exception>
 #include <string>
 #include <tutti/communicator.hpp>
+#include <tutti/error.hpp>
 
 namespace dlrm {
 
-/// Throws the same tutti::Error on all ranks when any rank passes an error text; the text is that of the lowest such
+/// An error that all ranks throw alike, so that the program can end on all of them without one hanging.
+struct AgreedError : tutti::Error {
+  using tutti::Error::Error;
+};
+
+/// Throws the same AgreedError on all ranks when any rank passes an error text; the text is that of the lowest such
 /// rank. Collective over `comm`; blocking. An empty text is no error.
 void agree(const tutti::Communicator& comm, const std::string& local_error);
 
@@ -18,6 +24,8 @@ void run_agreed(const tutti::Communicator& comm, Action&& action) {
   std::string error;
   try {
     action();
+  } catch (const AgreedError&) {
+    throw;
   } catch (const std::exception& e) {
     error = *e.what() != '\0' ? e.what() : "unknown failure";
   }

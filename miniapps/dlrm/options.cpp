@@ -61,7 +61,7 @@ void add_choice(CLI::App& app, const std::string& name, std::string& target, std
 
 void add_model(CLI::App& app, Options& o) {
   add(app, "--arch-sparse-feature-size", o.sparse_feature_size, "length D of an embedding vector");
-  add_list(app, "--arch-embedding-size", o.embedding_size, "rows of each table (taken from the data with dataset)");
+  add_list(app, "--arch-embedding-size", o.embedding_size, "rows of each table (a data set says so itself)");
   add_list(app, "--arch-mlp-bot", o.mlp_bot, "widths of the bottom MLP, from the dense features to D");
   add_list(app, "--arch-mlp-top", o.mlp_top, "widths of the top MLP after the interaction");
   add_choice(app, "--arch-interaction-op", o.interaction_op, {"dot", "cat"}, "how features meet");
@@ -158,6 +158,9 @@ ParseResult parse_options(int argc, const char* const* argv) {
   app.footer(preset_text());
   try {
     std::vector<std::string> arguments(argv + 1, argv + argc);
+    result.options.embedding_size_given = std::any_of(arguments.begin(), arguments.end(), [](const std::string& a) {
+      return a.starts_with("--arch-embedding-size");
+    });
     if (const auto name = preset_of(arguments); !name.empty()) {
       const auto& flags = find_preset(name).flags;
       arguments.insert(arguments.begin(), flags.begin(), flags.end());

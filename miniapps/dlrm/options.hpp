@@ -14,6 +14,7 @@ struct Options {
   // Model
   std::size_t sparse_feature_size = 2;
   std::vector<std::size_t> embedding_size{4, 3, 2};
+  bool embedding_size_given = false;  ///< by a flag, not by a preset: then data does not change it
   std::vector<std::size_t> mlp_bot{4, 3, 2};
   std::vector<std::size_t> mlp_top{4, 2, 1};
   std::string interaction_op = "dot";

@@ -6,7 +6,7 @@
 
 namespace dlrm {
 
-Slice batch_slice(std::size_t batch, int rank, int ranks) {
+tutti::miniapps::SampleRange batch_slice(std::size_t batch, int rank, int ranks) {
   const auto r = static_cast<std::size_t>(rank);
   const auto n = static_cast<std::size_t>(ranks);
   return {r * batch / n, (r + 1) * batch / n};

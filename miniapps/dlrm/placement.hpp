@@ -4,18 +4,13 @@
 #include <cstddef>
 #include <vector>
 
-namespace dlrm {
+#include "common/data_source.hpp"
 
-/// Half-open range of samples.
-struct Slice {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-  [[nodiscard]] std::size_t size() const { return end - begin; }
-};
+namespace dlrm {
 
 /// The samples of a batch of `batch` that rank `rank` of `ranks` computes: [r*B/R, (r+1)*B/R). Any batch size, also
 /// fewer samples than ranks.
-[[nodiscard]] Slice batch_slice(std::size_t batch, int rank, int ranks);
+[[nodiscard]] tutti::miniapps::SampleRange batch_slice(std::size_t batch, int rank, int ranks);
 
 /// What one table costs its owner.
 struct TableCost {

@@ -61,13 +61,4 @@ void validate(const Options& options) {
   validate_data(options);
 }
 
-std::size_t interaction_width(const Options& options, std::size_t tables) {
-  const std::size_t features = tables + 1;
-  const std::size_t dim = options.sparse_feature_size;
-  if (options.interaction_op == "cat") {
-    return features * dim;
-  }
-  return dim + (options.interaction_itself ? features * (features + 1) / 2 : features * (features - 1) / 2);
-}
-
 }  // namespace dlrm

@@ -3,8 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "presets.hpp"
-#include "validate.hpp"
 
 namespace dlrm {
 namespace {
@@ -84,16 +85,6 @@ TEST(Options, HelpEndsWellAndListsPresets) {
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_NE(result.text.find("--arch-mlp-bot"), std::string::npos);
   EXPECT_NE(result.text.find("kaggle"), std::string::npos);
-}
-
-TEST(Interaction, Widths) {
-  Options o;
-  o.sparse_feature_size = 16;
-  EXPECT_EQ(interaction_width(o, 26), 367U);
-  o.interaction_itself = true;
-  EXPECT_EQ(interaction_width(o, 26), 16U + 27U * 28U / 2U);
-  o.interaction_op = "cat";
-  EXPECT_EQ(interaction_width(o, 26), 432U);
 }
 
 }  // namespace

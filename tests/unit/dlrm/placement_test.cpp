@@ -22,7 +22,7 @@ TEST(BatchSlice, CoversEverySampleOnce) {
     for (const int ranks : {1, 2, 3, 4, 8}) {
       std::size_t at = 0;
       for (int r = 0; r < ranks; ++r) {
-        const Slice slice = batch_slice(batch, r, ranks);
+        const auto slice = batch_slice(batch, r, ranks);
         EXPECT_EQ(slice.begin, at);
         EXPECT_LE(slice.size(), (batch + static_cast<std::size_t>(ranks) - 1) / static_cast<std::size_t>(ranks));
         at = slice.end;

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "application.hpp"
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "agree.hpp"
+#include "checkpointing.hpp"
+#include "common/progress.hpp"
+#include "evaluation.hpp"
+#include "report.hpp"
+#include "setup.hpp"
+#include "trainer.hpp"
+
+namespace dlrm {
+
+namespace mini = tutti::miniapps;
+
+namespace {
+
+// More than the caches hold of one batch, few enough to keep.
+constexpr std::uint64_t prepared_batches = 4;
+
+/// One run from options to results.
+class Application {
+ public:
+  Application(const tutti::Communicator& comm, const Options& options);
+  void run();
+
+ private:
+  void print(const std::string& text) const;
+  TrainerEvents events(mini::Progress& progress);
+  void test(std::uint64_t step);
+  [[nodiscard]] bool has_test_data() const { return options_.data_generation == "dataset" && test_->samples() > 0; }
+  template <typename Action>
+  void agreed(Action&& action) {
+    run_agreed(comm_, std::forward<Action>(action));
+  }
+
+  const tutti::Communicator& comm_;
+  const Options& options_;
+  std::unique_ptr<mini::DataSource> source_;
+  std::optional<Placement> placement_;
+  std::unique_ptr<Model> model_;
+  std::optional<BatchFeed> train_;
+  std::optional<BatchFeed> test_;
+  std::optional<Trainer> trainer_;
+  Configuration configuration_;
+  std::optional<mini::Metrics> last_test_;
+  Position start_;
+};
+
+Application::Application(const tutti::Communicator& comm, const Options& options) : comm_(comm), options_(options) {
+  agreed([&] {
+    if (!options.json_file.empty() && comm.rank() == 0) {
+      mini::check_writable(options.json_file);
+    }
+    source_ = make_source(options);
+    const ModelShape shape = make_shape(options, *source_);
+    placement_.emplace(make_placement(options, shape, *source_, comm.size()));
+    configuration_ = configuration(options, shape, *source_, *placement_);
+    model_ = std::make_unique<Model>(comm, shape, *placement_, row_optimizer(options));
+  });
+  print(header_text(configuration_, comm.size()));
+  agreed([&] {
+    if (options.load.empty()) {
+      set_first_weights(options, *source_, *model_);
+    }
+    const std::uint64_t prepared = options.data_generation == "bench" ? prepared_batches : 0;
+    const std::size_t test_batch =
+        options.test_mini_batch_size > 0 ? options.test_mini_batch_size : options.mini_batch_size;
+    train_.emplace(*source_, mini::Split::train, options.mini_batch_size, *placement_, comm.rank(), prepared);
+    test_.emplace(*source_, mini::Split::test, test_batch, *placement_, comm.rank());
+    trainer_.emplace(comm, options, *model_, *train_);
+  });
+  if (!options.load.empty()) {
+    start_ = load_checkpoint(comm, options.load, *model_, options);
+  }
+}
+
+void Application::print(const std::string& text) const {
+  if (comm_.rank() == 0) {
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+  }
+}
+
+void Application::test(std::uint64_t step) {
+  last_test_ = evaluate_model(comm_, *model_, *test_);
+  print(test_text(step, *last_test_));
+}
+
+TrainerEvents Application::events(mini::Progress& progress) {
+  TrainerEvents events;
+  events.on_step = [&](const Position& at) { progress.update(at.step); };
+  events.on_loss = [&](const LossEntry& entry) {
+    progress.clear();
+    print(loss_text(entry, trainer_->batches_per_epoch()));
+  };
+  events.on_save = [&](const Position& at) {
+    if (!options_.checkpoint_dir.empty()) {
+      save_checkpoint(comm_, options_.checkpoint_dir, *model_, options_, at);
+    }
+  };
+  events.on_test = [&](const Position& at) {
+    if (has_test_data()) {
+      progress.clear();
+      test(at.step);
+    }
+  };
+  return events;
+}
+
+void Application::run() {
+  mini::Progress progress("training", trainer_->total_steps(), comm_.rank() == 0);
+  const TrainingResults results = trainer_->run(start_, events(progress));
+  progress.finish();
+  if (has_test_data() && options_.test_at_end) {
+    test(start_.step + results.steps);
+  }
+  print(phase_text(results));
+  agreed([&] {
+    if (!options_.json_file.empty() && comm_.rank() == 0) {
+      mini::write_results(options_.json_file, json_results(configuration_, comm_.size(), results, last_test_));
+    }
+  });
+}
+
+}  // namespace
+
+void run_application(const tutti::Communicator& comm, const Options& options) {
+  Application application(comm, options);
+  application.run();
+}
+
+}  // namespace dlrm

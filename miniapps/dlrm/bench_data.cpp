@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench_data.hpp"
+
+#include "splitmix.hpp"
+
+namespace dlrm {
+
+namespace mini = tutti::miniapps;
+
+namespace {
+
+// Streams 0, 1, ... are the tables'.
+constexpr std::uint64_t dense_stream = 1U << 30U;
+constexpr std::uint64_t label_stream = dense_stream + 1;
+
+std::int64_t below(std::uint64_t bits, std::uint64_t rows) {
+  return static_cast<std::int64_t>((bits >> 32U) * rows >> 32U);
+}
+
+}  // namespace
+
+BenchData::BenchData(std::uint64_t samples, std::size_t dense_features, std::vector<std::uint64_t> table_rows,
+                     std::size_t indices_per_lookup, std::uint32_t seed)
+    : samples_(samples),
+      dense_features_(dense_features),
+      rows_(std::move(table_rows)),
+      indices_(indices_per_lookup),
+      seed_(seed) {}
+
+std::vector<double> BenchData::mean_lookups() const {
+  return std::vector<double>(rows_.size(), static_cast<double>(indices_));
+}
+
+std::uint64_t BenchData::samples(mini::Split split) const { return split == mini::Split::train ? samples_ : 0; }
+
+std::string BenchData::description() const {
+  return "prepared random batches, " + std::to_string(indices_) + " indices a bag";
+}
+
+void BenchData::fill_table(std::size_t table, std::uint64_t first_sample, std::size_t count, mini::TableBags& bags) {
+  const std::uint64_t start = stream_start(seed_, table) + first_sample * indices_;
+  bags.offsets.resize(count + 1);
+  bags.indices.resize(count * indices_);
+  for (std::size_t s = 0; s <= count; ++s) {
+    bags.offsets[s] = static_cast<std::int64_t>(s * indices_);
+  }
+  for (std::size_t i = 0; i < bags.indices.size(); ++i) {
+    bags.indices[i] = below(splitmix64(start + i), rows_[table]);
+  }
+}
+
+void BenchData::read(mini::Split split, std::size_t batch_size, std::uint64_t k, mini::SampleRange range,
+                     std::span<const std::size_t> tables, mini::Batch& batch) {
+  batch.count = check_read(split, batch_size, k, range, tables);
+  batch.range = range;
+  const std::uint64_t first = k * batch_size;
+  batch.dense.resize(range.size() * dense_features_);
+  const std::uint64_t dense = stream_start(seed_, dense_stream) + (first + range.begin) * dense_features_;
+  for (std::size_t i = 0; i < batch.dense.size(); ++i) {
+    batch.dense[i] = unit_float(splitmix64(dense + i));
+  }
+  batch.labels.resize(range.size());
+  for (std::size_t i = 0; i < range.size(); ++i) {
+    batch.labels[i] =
+        static_cast<float>(splitmix64(stream_start(seed_, label_stream) + first + range.begin + i) >> 63U);
+  }
+  batch.tables.resize(tables.size());
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    fill_table(tables[i], first, batch.count, batch.tables[i]);
+  }
+}
+
+}  // namespace dlrm

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "checkpointing.hpp"
+
+#include <nlohmann/json.hpp>
+#include <tutti/error.hpp>
+
+#include "agree.hpp"
+#include "common/checkpoint.hpp"
+
+namespace dlrm {
+
+namespace mini = tutti::miniapps;
+
+namespace {
+
+nlohmann::json describe(const Model& model, const Options& options) {
+  const auto& shape = model.shape();
+  return {{"rows", shape.rows},
+          {"dim", shape.dim},
+          {"bottom", shape.bottom},
+          {"top", shape.top},
+          {"optimizer", options.optimizer},
+          {"mini_batch_size", options.mini_batch_size}};
+}
+
+nlohmann::json describe(const Position& p) {
+  return {{"step", p.step},
+          {"epoch", p.epoch},
+          {"batch", p.batch},
+          {"loss_sum", p.loss_sum},
+          {"loss_samples", p.loss_samples}};
+}
+
+Position position_of(const nlohmann::json& j) {
+  return {j.at("step"), j.at("epoch"), j.at("batch"), j.at("loss_sum"), j.at("loss_samples")};
+}
+
+/// Names and memory of all that rank `rank` saves or loads: its tables, and the MLPs, which all ranks have alike.
+template <typename Visit>
+void for_each_section(Model& model, bool tables, bool dense, Visit&& visit) {
+  auto& shard = model.shard();
+  for (std::size_t i = 0; tables && i < shard.owned().size(); ++i) {
+    const std::string name = "table " + std::to_string(shard.owned()[i]);
+    visit(name, shard.weights(i));
+    visit(name + " state", shard.state(i));
+  }
+  if (dense) {
+    visit("bottom", model.bottom().parameters());
+    visit("bottom state", model.bottom_state());
+    visit("top", model.top().parameters());
+    visit("top state", model.top_state());
+  }
+}
+
+void check_same_model(const nlohmann::json& saved, const nlohmann::json& wanted, const std::filesystem::path& folder) {
+  for (const auto& [key, value] : wanted.items()) {
+    if (saved.at(key) != value) {
+      throw tutti::Error(tutti::ErrorCode::io, "--load=" + folder.string() + ": the checkpoint is of another model: " +
+                                                   key + " is " + saved.at(key).dump() + ", not " + value.dump());
+    }
+  }
+}
+
+}  // namespace
+
+void save_checkpoint(const tutti::Communicator& comm, const std::filesystem::path& folder, Model& model,
+                     const Options& options, const Position& position) {
+  run_agreed(comm, [&] {
+    mini::CheckpointPart part(folder, comm.rank());
+    const std::string text =
+        nlohmann::json{{"model", describe(model, options)}, {"position", describe(position)}}.dump();
+    for_each_section(model, true, comm.rank() == 0, [&](const std::string& name, std::span<float> values) {
+      part.add(name, std::span<const float>(values));
+    });
+    if (comm.rank() == 0) {
+      part.add("run", std::span<const char>(text));
+    }
+    part.write();
+  });
+  run_agreed(comm, [&] {
+    if (comm.rank() == 0) {
+      mini::commit_checkpoint(folder, comm.size());
+    }
+  });
+}
+
+Position load_checkpoint(const tutti::Communicator& comm, const std::filesystem::path& folder, Model& model,
+                         const Options& options) {
+  Position position;
+  run_agreed(comm, [&] {
+    const mini::CheckpointReader reader(folder);
+    const auto run = nlohmann::json::parse(reader.text("run"));
+    check_same_model(run.at("model"), describe(model, options), folder);
+    position = position_of(run.at("position"));
+    for_each_section(model, true, true, [&](const std::string& name, std::span<float> values) {
+      reader.read(name, values);
+    });
+  });
+  return position;
+}
+
+}  // namespace dlrm

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "evaluation.hpp"
+
+#include "agree.hpp"
+
+namespace dlrm {
+
+tutti::miniapps::Metrics evaluate_model(const tutti::Communicator& comm, Model& model, BatchFeed& feed) {
+  std::vector<float> scores;
+  std::vector<float> labels;
+  PhaseTimer untimed(0);
+  for (std::uint64_t k = 0; k < feed.batches(); ++k) {
+    feed.load(k);
+    const auto predictions = model.forward(feed.batch(), untimed, feed.error());
+    scores.insert(scores.end(), predictions.begin(), predictions.end());
+    labels.insert(labels.end(), feed.batch().labels.begin(), feed.batch().labels.end());
+  }
+  tutti::miniapps::Metrics metrics;
+  run_agreed(comm, [&] { metrics = tutti::miniapps::evaluate(comm, scores, labels); });
+  return metrics;
+}
+
+}  // namespace dlrm

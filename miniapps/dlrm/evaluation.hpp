@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tutti/communicator.hpp>
+
+#include "batch_feed.hpp"
+#include "common/metrics.hpp"
+#include "model.hpp"
+
+namespace dlrm {
+
+/// Predicts all test samples and compares; equal on all ranks and for any number of them. Collective over `comm`;
+/// blocking. Throws AgreedError where the scores are not numbers or the labels of one class.
+[[nodiscard]] tutti::miniapps::Metrics evaluate_model(const tutti::Communicator& comm, Model& model, BatchFeed& feed);
+
+}  // namespace dlrm

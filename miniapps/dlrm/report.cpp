@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace dlrm {
+
+namespace {
+
+double megabytes(std::size_t values) { return static_cast<double>(values * sizeof(float)) / 1e6; }
+
+std::size_t parameters(const std::vector<std::size_t>& widths) {
+  std::size_t sum = 0;
+  for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
+    sum += (widths[i] + 1) * widths[i + 1];
+  }
+  return sum;
+}
+
+std::string placement_text(const ModelShape& shape, const Placement& placement) {
+  std::string text;
+  for (int r = 0; r < placement.ranks(); ++r) {
+    std::size_t values = 0;
+    for (const auto t : placement.tables_of(r)) {
+      values += shape.rows[t] * shape.dim;
+    }
+    text += fmt::format("{}rank {}: {} of {:.1f} MB ({})", r == 0 ? "" : "; ", r, placement.tables_of(r).size(),
+                        megabytes(values), fmt::join(placement.tables_of(r), " "));
+  }
+  return text;
+}
+
+std::string schedule_text(const Options& o) {
+  std::string text = fmt::format("{}, learning rate {:g}", o.optimizer, o.learning_rate);
+  if (o.warmup_steps > 0) {
+    text += fmt::format(", warm-up over {} steps", o.warmup_steps);
+  }
+  if (o.decay_steps > 0) {
+    text += fmt::format(", decay over {} steps from step {}", o.decay_steps, o.decay_start_step);
+  }
+  return text;
+}
+
+double exposed(const TrainingResults& results) {
+  double sum = 0;
+  for (const auto& phase : results.phases) {
+    sum += phase.communication ? phase.mean : 0;
+  }
+  return sum;
+}
+
+}  // namespace
+
+Configuration configuration(const Options& o, const ModelShape& shape, const tutti::miniapps::DataSource& source,
+                            const Placement& placement) {
+  return {
+      {"data", source.description()},
+      {"batch", fmt::format("{} samples over all ranks, {} epoch{}", o.mini_batch_size, o.nepochs,
+                            o.nepochs == 1 ? "" : "s")},
+      {"bottom", fmt::format("{}", fmt::join(shape.bottom, "-"))},
+      {"top", fmt::format("{}, after {}{}", fmt::join(shape.top, "-"), o.interaction_op,
+                          o.interaction_itself ? " with itself" : "")},
+      {"dense", fmt::format("{:.2f} MB on every rank", megabytes(parameters(shape.bottom) + parameters(shape.top)))},
+      {"tables", fmt::format("{} of length {}; {}", shape.rows.size(), shape.dim, placement_text(shape, placement))},
+      {"loss", o.loss_function},
+      {"optimizer", schedule_text(o)},
+      {"seed", fmt::format("{}, {} weights", o.seed, o.init)},
+  };
+}
+
+std::string header_text(const Configuration& configuration, int ranks) {
+  std::string text = fmt::format("tutti-dlrm on {} rank{}\n", ranks, ranks == 1 ? "" : "s");
+  for (const auto& [name, value] : configuration) {
+    text += fmt::format("  {:<10}{}\n", name, value);
+  }
+  return text;
+}
+
+std::string loss_text(const LossEntry& e, std::uint64_t batches) {
+  return fmt::format("Finished training it {}/{} of epoch {}, {:.2f} ms/it, loss {:.6f}\n", e.batch, batches, e.epoch,
+                     e.ms_per_iteration, e.loss);
+}
+
+std::string test_text(std::uint64_t step, const tutti::miniapps::Metrics& m) {
+  return fmt::format("Test after {} steps: AUC {:.6f}, accuracy {:.3f} %, log loss {:.6f} ({} samples)\n", step, m.auc,
+                     100 * m.accuracy, m.log_loss, m.samples);
+}
+
+std::string phase_text(const TrainingResults& results) {
+  double sum = 0;
+  for (const auto& phase : results.phases) {
+    sum += phase.mean;
+  }
+  const double whole = std::max(sum, 1e-9);
+  std::string text = fmt::format("Trained {} steps in {:.2f} s, median {:.3f} ms a step\n", results.steps,
+                                 results.training_seconds, results.ms_per_iteration);
+  text += fmt::format("  {:<14}{:>10}{:>9}{:>16}\n", "phase", "ms/step", "share", "slowest rank");
+  for (const auto& phase : results.phases) {
+    text += fmt::format("  {:<14}{:>10.3f}{:>8.1f}%{:>16.3f}\n", phase.name, phase.mean, 100 * phase.mean / whole,
+                        phase.largest);
+  }
+  text += fmt::format("  exposed communication (alltoall, allreduce): {:.3f} ms a step, {:.1f} %\n", exposed(results),
+                      100 * exposed(results) / whole);
+  return text;
+}
+
+tutti::miniapps::Results json_results(const Configuration& configuration, int ranks, const TrainingResults& results,
+                                      const std::optional<tutti::miniapps::Metrics>& test) {
+  tutti::miniapps::Results json;
+  json.configuration = configuration;
+  json.ranks = ranks;
+  for (const auto& entry : results.losses) {
+    json.losses.push_back({entry.iteration, entry.loss});
+  }
+  json.test = test;
+  json.ms_per_iteration = results.ms_per_iteration;
+  json.training_seconds = results.training_seconds;
+  for (const auto& phase : results.phases) {
+    json.phases.emplace_back(phase.name, phase.mean);
+  }
+  json.exposed_communication_ms = exposed(results);
+  return json;
+}
+
+}  // namespace dlrm

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/data_source.hpp"
+#include "common/metrics.hpp"
+#include "common/results.hpp"
+#include "model.hpp"
+#include "options.hpp"
+#include "placement.hpp"
+#include "run_results.hpp"
+
+namespace dlrm {
+
+using Configuration = std::vector<std::pair<std::string, std::string>>;
+
+/// What is run, name and value, for the header and for --json-file.
+[[nodiscard]] Configuration configuration(const Options& options, const ModelShape& shape,
+                                          const tutti::miniapps::DataSource& source, const Placement& placement);
+
+[[nodiscard]] std::string header_text(const Configuration& configuration, int ranks);
+/// The reference's line of a printed loss.
+[[nodiscard]] std::string loss_text(const LossEntry& entry, std::uint64_t batches);
+[[nodiscard]] std::string test_text(std::uint64_t step, const tutti::miniapps::Metrics& metrics);
+/// A table of where the time of a step went, and the exposed communication.
+[[nodiscard]] std::string phase_text(const TrainingResults& results);
+
+[[nodiscard]] tutti::miniapps::Results json_results(const Configuration& configuration, int ranks,
+                                                    const TrainingResults& results,
+                                                    const std::optional<tutti::miniapps::Metrics>& test);
+
+}  // namespace dlrm

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dlrm {
+
+/// A printed loss: the mean over the samples since the last one.
+struct LossEntry {
+  std::uint64_t iteration = 0;  ///< counted from 1 over all epochs
+  std::uint64_t epoch = 0;
+  std::uint64_t batch = 0;  ///< of the epoch, counted from 1
+  double loss = 0;
+  double ms_per_iteration = 0;
+};
+
+/// Milliseconds a step of one phase: the median, as mean and as largest over the ranks.
+struct PhaseTime {
+  std::string name;
+  bool communication = false;
+  double mean = 0;
+  double largest = 0;
+};
+
+/// What training found; equal on all ranks.
+struct TrainingResults {
+  std::vector<LossEntry> losses;
+  std::vector<PhaseTime> phases;
+  double ms_per_iteration = 0;  ///< median of the steps after the first few; of the slowest rank
+  double training_seconds = 0;
+  std::uint64_t steps = 0;  ///< done by this run
+};
+
+}  // namespace dlrm

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "setup.hpp"
+
+#include <algorithm>
+#include <tutti/error.hpp>
+
+#include "bench_data.hpp"
+#include "common/adult.hpp"
+#include "common/criteo_binary.hpp"
+#include "common/criteo_text.hpp"
+#include "common/random_data.hpp"
+#include "weights.hpp"
+
+namespace dlrm {
+
+namespace mini = tutti::miniapps;
+
+namespace {
+
+std::vector<std::uint64_t> given_rows(const Options& o) {
+  return {o.embedding_size.begin(), o.embedding_size.end()};
+}
+
+std::uint64_t sample_count(const Options& o) {
+  return o.num_batches > 0 ? o.num_batches * o.mini_batch_size : o.data_size;
+}
+
+std::unique_ptr<mini::DataSource> random_source(const Options& o) {
+  mini::RandomDataOptions r;
+  r.samples = sample_count(o);
+  r.dense_features = o.mlp_bot.front();
+  r.table_rows = given_rows(o);
+  r.indices_per_lookup = o.indices_per_lookup;
+  r.indices_per_lookup_fixed = o.indices_per_lookup_fixed;
+  r.gaussian = o.rand_data_dist == "gaussian";
+  r.min = o.rand_data_min;
+  r.max = o.rand_data_max;
+  r.mu = o.rand_data_mu;
+  r.sigma = o.rand_data_sigma;
+  r.round_targets = o.round_targets;
+  r.seed = o.seed;
+  return std::make_unique<mini::RandomData>(r);
+}
+
+std::unique_ptr<mini::DataSource> text_source(const Options& o) {
+  if (o.data_set == "terabyte") {
+    throw tutti::Error(tutti::ErrorCode::invalid_argument,
+                       "--data-set=terabyte is read from --processed-data-file only; convert the day files first");
+  }
+  mini::CriteoTextOptions t;
+  t.file = o.raw_data_file;
+  t.shuffle = mini::shuffle_kind(o.data_randomize);
+  t.max_ind_range = o.max_ind_range;
+  t.sub_sample_rate = o.data_sub_sample_rate;
+  t.max_bad_lines = o.max_bad_lines;
+  t.seed = o.seed;
+  return std::make_unique<mini::CriteoText>(t);
+}
+
+std::unique_ptr<mini::DataSource> data_set(const Options& o) {
+  if (o.data_set == "adult") {
+    return std::make_unique<mini::Adult>(o.seed, o.raw_data_file);
+  }
+  if (!o.processed_data_file.empty()) {
+    return std::make_unique<mini::CriteoBinary>(mini::CriteoBinaryOptions{o.processed_data_file, o.max_ind_range});
+  }
+  return text_source(o);
+}
+
+std::vector<std::size_t> rows_of(const Options& o, const mini::DataSource& source) {
+  const auto& rows = source.table_rows();
+  if (o.embedding_size_given && o.embedding_size.size() != rows.size()) {
+    throw tutti::Error(tutti::ErrorCode::invalid_argument,
+                       "--arch-embedding-size names " + std::to_string(o.embedding_size.size()) +
+                           " tables but the data has " + std::to_string(rows.size()));
+  }
+  return o.embedding_size_given ? o.embedding_size : std::vector<std::size_t>(rows.begin(), rows.end());
+}
+
+std::size_t largest_batch(const Options& o) {
+  return std::max(o.mini_batch_size, o.test_mini_batch_size);
+}
+
+}  // namespace
+
+std::unique_ptr<mini::DataSource> make_source(const Options& o) {
+  if (o.data_generation == "dataset") {
+    return data_set(o);
+  }
+  if (o.data_generation == "bench") {
+    return std::make_unique<BenchData>(sample_count(o), o.mlp_bot.front(), given_rows(o), o.indices_per_lookup, o.seed);
+  }
+  return random_source(o);
+}
+
+ModelShape make_shape(const Options& o, const mini::DataSource& source) {
+  if (o.mlp_bot.front() != source.dense_features()) {
+    throw tutti::Error(tutti::ErrorCode::invalid_argument,
+                       "--arch-mlp-bot begins with " + std::to_string(o.mlp_bot.front()) + " but the data has " +
+                           std::to_string(source.dense_features()) + " dense features");
+  }
+  ModelShape shape;
+  shape.bottom = o.mlp_bot;
+  shape.dim = o.sparse_feature_size;
+  shape.rows = rows_of(o, source);
+  shape.max_batch = largest_batch(o);
+  shape.interaction = interaction_kind(o.interaction_op, o.interaction_itself);
+  shape.top = o.mlp_top;
+  shape.top.insert(shape.top.begin(), Interaction(shape.interaction, shape.rows.size() + 1, shape.dim).width());
+  return shape;
+}
+
+Placement make_placement(const Options& o, const ModelShape& shape, const mini::DataSource& source, int ranks) {
+  const auto lookups = source.mean_lookups();
+  const double values = o.optimizer == "adagrad" ? 2.0 : 1.0;
+  std::vector<TableCost> costs;
+  for (std::size_t t = 0; t < shape.rows.size(); ++t) {
+    const double rows = static_cast<double>(shape.rows[t]);
+    costs.push_back({rows * values * static_cast<double>(shape.dim) * sizeof(float), lookups[t]});
+  }
+  return {costs, ranks};
+}
+
+tutti::kernels::RowOptimizer row_optimizer(const Options& o) {
+  using tutti::kernels::RowOptimizer;
+  if (o.optimizer == "adagrad") {
+    return RowOptimizer::adagrad;
+  }
+  return o.optimizer == "rwsadagrad" ? RowOptimizer::row_wise_adagrad : RowOptimizer::sgd;
+}
+
+void set_first_weights(const Options& o, mini::DataSource& source, Model& model) {
+  if (o.init == "fast") {
+    fast_weights(model, o.seed);
+    return;
+  }
+  mini::NumpyRandom random(o.seed);
+  if (const auto* data = dynamic_cast<mini::RandomData*>(&source); data != nullptr && o.debug_mode) {
+    mini::Batch batch;
+    for (std::uint64_t k = 0; k < source.batches(mini::Split::train, o.mini_batch_size); ++k) {
+      source.read(mini::Split::train, o.mini_batch_size, k, {}, {}, batch);
+    }
+    random = data->generator(mini::Split::train);
+  }
+  draw_weights(model, random);
+}
+
+}  // namespace dlrm

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "trainer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <tutti/collectives/allreduce.hpp>
+
+namespace dlrm {
+
+namespace mini = tutti::miniapps;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t warmup_steps = 5;
+
+std::uint64_t epoch_batches(const Options& options, const BatchFeed& feed) {
+  const std::uint64_t all = feed.batches();
+  return options.num_batches > 0 ? std::min(all, options.num_batches) : all;
+}
+
+}  // namespace
+
+Trainer::Trainer(const tutti::Communicator& comm, const Options& options, Model& model, BatchFeed& feed)
+    : comm_(&comm),
+      options_(&options),
+      model_(&model),
+      feed_(&feed),
+      batches_(epoch_batches(options, feed)),
+      loss_{mini::loss_kind(options.loss_function),
+            {options.loss_weights[0], options.loss_weights[1]},
+            options.loss_threshold},
+      schedule_{options.learning_rate, options.warmup_steps, options.decay_start_step, options.decay_steps},
+      timer_(total_steps() > 4 * warmup_steps ? warmup_steps : 0),
+      gradient_(model.shape().max_batch) {
+  schedule_.validate();
+}
+
+std::uint64_t Trainer::total_steps() const {
+  const std::uint64_t all = batches_ * options_->nepochs;
+  return options_->max_steps > 0 ? std::min(all, options_->max_steps) : all;
+}
+
+void Trainer::step(std::uint64_t k) {
+  timer_.begin_step();
+  timer_.enter(Stage::data);
+  feed_->load(k);
+  const auto& batch = feed_->batch();
+  const auto predictions = model_->forward(batch, timer_, feed_->error());
+  timer_.enter(Stage::top);
+  const auto gradient = std::span(gradient_).first(predictions.size());
+  loss_sum_ += mini::loss(loss_, predictions, batch.labels, batch.count, gradient);
+  loss_samples_ += batch.count;
+  ++steps_;
+  model_->backward(batch, gradient, static_cast<float>(schedule_.at(steps_)), timer_);
+  timer_.end_step();
+  ++printed_steps_;
+}
+
+double Trainer::summed_loss() const {
+  double sum = loss_sum_;
+  tutti::allreduce(*comm_, &sum, 1, tutti::sum);
+  return sum;
+}
+
+LossEntry Trainer::collect_loss(const Position& at) {
+  const double sum = summed_loss();
+  const auto now = Clock::now();
+  const double ms = std::chrono::duration<double, std::milli>(now - last_print_).count();
+  LossEntry entry{at.step, at.epoch, at.batch, sum / static_cast<double>(loss_samples_),
+                  ms / static_cast<double>(printed_steps_)};
+  loss_sum_ = 0;
+  loss_samples_ = 0;
+  printed_steps_ = 0;
+  return entry;
+}
+
+void Trainer::save(Position at, const TrainerEvents& events) const {
+  at.loss_sum = summed_loss();
+  at.loss_samples = loss_samples_;
+  events.on_save(at);
+}
+
+void Trainer::run_step(Position& at, const TrainerEvents& events, TrainingResults& results) {
+  step(at.batch);
+  ++at.batch;
+  ++at.step;
+  events.on_step(at);
+  if (at.batch % options_->print_freq == 0 || at.batch == batches_) {
+    results.losses.push_back(collect_loss(at));
+    events.on_loss(results.losses.back());
+    last_print_ = Clock::now();
+  }
+  if (options_->save_freq > 0 && at.step % options_->save_freq == 0 && !ends(at)) {
+    save(at, events);
+  }
+  if (options_->test_freq > 0 && at.step % static_cast<std::uint64_t>(options_->test_freq) == 0 && !ends(at)) {
+    events.on_test(at);
+  }
+}
+
+TrainingResults Trainer::run(Position start, const TrainerEvents& events) {
+  TrainingResults results;
+  Position at = start;
+  steps_ = at.step;
+  loss_sum_ = comm_->rank() == 0 ? at.loss_sum : 0;
+  loss_samples_ = at.loss_samples;
+  const auto begin = Clock::now();
+  last_print_ = begin;
+  while (at.epoch < options_->nepochs && !ends(at)) {
+    feed_->begin_epoch(at.epoch);
+    while (at.batch < batches_ && !ends(at)) {
+      run_step(at, events, results);
+    }
+    if (at.batch == batches_) {
+      at.batch = 0;
+      ++at.epoch;
+    }
+  }
+  results.training_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  results.steps = at.step - start.step;
+  save(at, events);
+  summarize(results);
+  return results;
+}
+
+void Trainer::summarize(TrainingResults& results) const {
+  const auto& phases = timer_.phases();
+  std::vector<double> mean;
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    mean.push_back(1e3 * timer_.median(i));
+  }
+  std::vector<double> largest = mean;
+  tutti::allreduce(*comm_, mean, tutti::sum);
+  tutti::allreduce(*comm_, largest, tutti::max);
+  results.ms_per_iteration = 1e3 * timer_.median_step();
+  tutti::allreduce(*comm_, &results.ms_per_iteration, 1, tutti::max);
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    results.phases.push_back({phases[i].name, phases[i].exposed, mean[i] / comm_->size(), largest[i]});
+  }
+}
+
+}  // namespace dlrm

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <tutti/communicator.hpp>
+
+#include "batch_feed.hpp"
+#include "common/loss.hpp"
+#include "common/lr_schedule.hpp"
+#include "model.hpp"
+#include "options.hpp"
+#include "run_results.hpp"
+
+namespace dlrm {
+
+/// Where a run stands: the steps done, the epoch and batch that come next, and the losses not yet printed.
+struct Position {
+  std::uint64_t step = 0;
+  std::uint64_t epoch = 0;
+  std::uint64_t batch = 0;
+  double loss_sum = 0;  ///< over all ranks
+  std::uint64_t loss_samples = 0;
+};
+
+/// What happens between steps. Called on all ranks at the same places; each may be collective.
+struct TrainerEvents {
+  std::function<void(const LossEntry&)> on_loss;
+  std::function<void(const Position&)> on_step;  ///< local only
+  std::function<void(const Position&)> on_save;  ///< at --save-freq and at the end
+  std::function<void(const Position&)> on_test;
+};
+
+/// The training loop. Collective over the communicator.
+class Trainer {
+ public:
+  Trainer(const tutti::Communicator& comm, const Options& options, Model& model, BatchFeed& feed);
+
+  /// Trains from `start` to the end; 
+  TrainingResults run(Position start, const TrainerEvents& events);
+
+  [[nodiscard]] std::uint64_t batches_per_epoch() const { return batches_; }
+  [[nodiscard]] std::uint64_t total_steps() const;
+
+ private:
+  void step(std::uint64_t k);
+  void run_step(Position& at, const TrainerEvents& events, TrainingResults& results);
+  [[nodiscard]] double summed_loss() const;
+  [[nodiscard]] LossEntry collect_loss(const Position& at);
+  void save(Position at, const TrainerEvents& events) const;
+  void summarize(TrainingResults& results) const;
+  [[nodiscard]] bool ends(const Position& at) const { return at.step >= total_steps(); }
+
+  const tutti::Communicator* comm_;
+  const Options* options_;
+  Model* model_;
+  BatchFeed* feed_;
+  std::uint64_t batches_;
+  tutti::miniapps::LossOptions loss_;
+  tutti::miniapps::LrSchedule schedule_;
+  PhaseTimer timer_;
+  std::vector<float> gradient_;
+  std::uint64_t steps_ = 0;
+  double loss_sum_ = 0;
+  std::uint64_t loss_samples_ = 0;
+  std::uint64_t printed_steps_ = 0;
+  std::chrono::steady_clock::time_point last_print_{};
+};
+
+}  // namespace dlrm
