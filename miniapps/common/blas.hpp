@@ -6,8 +6,8 @@
 namespace tutti::miniapps {
 
 /// The three fp32 matrix products of a dense layer; all matrices row-major and dense. Local, by the BLAS found at
-/// build time. A BLAS with threads of its own is set to one thread at the first product, unless set_blas_threads was
-/// called or OPENBLAS_NUM_THREADS is set, so that the ranks of a node do not oversubscribe it.
+/// build time. A BLAS with threads of its own is set to one thread at the first product, unless
+/// OPENBLAS_NUM_THREADS is set, so that the ranks of a node do not oversubscribe it.
 /// y[n][out] = x[n][in] * w[out][in]^T
 void matmul_nt(const float* x, const float* w, float* y, std::size_t n, std::size_t in, std::size_t out);
 /// dw[out][in] = dz[n][out]^T * x[n][in]

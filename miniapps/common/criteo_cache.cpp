@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <tutti/error.hpp>
+
+#include "criteo_convert.hpp"
+
+namespace tutti::miniapps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path cache_folder(const CriteoTextOptions& options) {
+  if (!options.cache_dir.empty()) {
+    return options.cache_dir;
+  }
+  const char* named = std::getenv("TUTTI_CACHE_DIR");
+  return named != nullptr ? fs::path(named) : fs::temp_directory_path() / ("tutti-cache-" + std::to_string(::getuid()));
+}
+
+/// All that the records depend on.
+nlohmann::json identity(const CriteoTextOptions& options) {
+  struct stat info {};
+  if (::stat(options.file.c_str(), &info) != 0) {
+    throw Error(ErrorCode::io, options.file.string() + ": cannot be opened; name the Criteo text file");
+  }
+  const bool sampled = options.sub_sample_rate > 0;
+  return {{"format", 1},
+          {"file", fs::canonical(options.file).string()},
+          {"bytes", static_cast<std::int64_t>(info.st_size)},
+          {"changed", {info.st_mtim.tv_sec, info.st_mtim.tv_nsec}},
+          {"inode", info.st_ino},
+          {"max_ind_range", options.max_ind_range},
+          {"sub_sample_rate", options.sub_sample_rate},
+          {"seed", sampled ? options.seed : 0U}};
+}
+
+/// An advisory lock on a file, held until the end of its life.
+class FileLock {
+ public:
+  explicit FileLock(const fs::path& path) : file_(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)) {
+    if (file_ < 0 || ::flock(file_, LOCK_EX) != 0) {
+      throw Error(ErrorCode::io, path.string() + ": cannot be locked; name another folder by TUTTI_CACHE_DIR");
+    }
+  }
+  ~FileLock() { ::close(file_); }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  int file_;
+};
+
+std::optional<CriteoTextSummary> load_summary(const fs::path& path, const fs::path& records,
+                                              const nlohmann::json& wanted) {
+  std::ifstream file(path);
+  const auto json = nlohmann::json::parse(file, nullptr, false);
+  if (json.is_discarded() || json.value("identity", nlohmann::json()) != wanted) {
+    return std::nullopt;
+  }
+  CriteoTextSummary summary;
+  summary.lines = json.at("lines");
+  summary.bad_lines = json.at("bad_lines");
+  summary.first_bad_line = json.at("first_bad_line");
+  summary.day_offsets = json.at("day_offsets");
+  summary.categories = json.at("categories");
+  std::error_code error;
+  const auto bytes = fs::file_size(records, error);
+  const bool whole = !error && bytes == summary.day_offsets.back() * sizeof(CriteoRecord);
+  return whole ? std::optional(summary) : std::nullopt;
+}
+
+void save_summary(const fs::path& path, const CriteoTextSummary& summary, const nlohmann::json& wanted) {
+  const nlohmann::json json{{"identity", wanted},
+                            {"lines", summary.lines},
+                            {"bad_lines", summary.bad_lines},
+                            {"first_bad_line", summary.first_bad_line},
+                            {"day_offsets", summary.day_offsets},
+                            {"categories", summary.categories}};
+  std::ofstream file(path);
+  file << json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) << '\n';
+  if (!file.flush()) {
+    throw Error(ErrorCode::io, path.string() + ": cannot be written; is the disk full?");
+  }
+}
+
+}  // namespace
+
+CriteoCacheEntry cached_criteo_text(const CriteoTextOptions& options) {
+  const nlohmann::json wanted = identity(options);
+  const std::string text = wanted.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  const auto key = ::crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size());
+  const fs::path folder = cache_folder(options);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    throw Error(ErrorCode::io, folder.string() + ": cannot be created; name another folder by TUTTI_CACHE_DIR");
+  }
+  const std::string stem = (folder / options.file.stem()).string() + "-" + std::to_string(key);
+  const FileLock lock(stem + ".lock");
+  CriteoCacheEntry entry{stem + ".bin", {}};
+  if (const auto found = load_summary(stem + ".json", entry.records, wanted)) {
+    entry.summary = *found;
+    check_bad_lines(options, entry.summary);
+    return entry;
+  }
+  fs::remove(stem + ".json", error);
+  entry.summary = convert_criteo_text(options, entry.records);
+  save_summary(stem + ".json", entry.summary, wanted);
+  return entry;
+}
+
+}  // namespace tutti::miniapps

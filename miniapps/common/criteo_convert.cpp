@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "criteo_convert.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <tutti/error.hpp>
+#include <unordered_map>
+
+#include "criteo_line.hpp"
+#include "numpy_random.hpp"
+
+namespace tutti::miniapps {
+
+namespace {
+
+constexpr std::size_t days = 7;
+
+std::ifstream open_text(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    throw Error(ErrorCode::io, path.string() + ": cannot be opened; name the Criteo text file");
+  }
+  return file;
+}
+
+std::uint64_t count_lines(const std::filesystem::path& path) {
+  std::ifstream file = open_text(path);
+  std::vector<char> block(1U << 20U);
+  std::uint64_t lines = 0;
+  char last = '\n';
+  while (file.read(block.data(), static_cast<std::streamsize>(block.size())) || file.gcount() > 0) {
+    const auto end = block.begin() + file.gcount();
+    lines += static_cast<std::uint64_t>(std::count(block.begin(), end, '\n'));
+    last = *(end - 1);
+  }
+  return lines + (last == '\n' ? 0 : 1);
+}
+
+/// Category numbers in order of first appearance, per column.
+class Dictionaries {
+ public:
+  std::int32_t number(std::size_t column, std::uint32_t value) {
+    auto& column_numbers = numbers_[column];
+    return column_numbers.try_emplace(value, static_cast<std::int32_t>(column_numbers.size())).first->second;
+  }
+  [[nodiscard]] std::uint64_t size(std::size_t column) const { return numbers_[column].size(); }
+
+ private:
+  std::array<std::unordered_map<std::uint32_t, std::int32_t>, criteo_tables> numbers_;
+};
+
+CriteoRecord to_record(const CriteoLine& line, std::int64_t max_ind_range, Dictionaries& dictionaries) {
+  CriteoRecord record{line.label, line.dense, {}};
+  for (std::size_t t = 0; t < criteo_tables; ++t) {
+    const std::uint32_t hash =
+        max_ind_range > 0 ? static_cast<std::uint32_t>(line.hashes[t] % static_cast<std::uint64_t>(max_ind_range))
+                          : line.hashes[t];
+    record.categories[t] = dictionaries.number(t, hash);
+  }
+  return record;
+}
+
+/// The first line of each day: `lines` in 7 parts, the first lines % 7 of them one longer.
+std::array<std::uint64_t, days + 1> day_lines(std::uint64_t lines) {
+  std::array<std::uint64_t, days + 1> first{};
+  for (std::size_t d = 0; d < days; ++d) {
+    first[d + 1] = first[d] + lines / days + (d < lines % days ? 1 : 0);
+  }
+  return first;
+}
+
+}  // namespace
+
+void check_bad_lines(const CriteoTextOptions& options, const CriteoTextSummary& summary) {
+  if (summary.bad_lines > options.max_bad_lines) {
+    throw Error(ErrorCode::io, options.file.string() + ": " + std::to_string(summary.bad_lines) +
+                                   " malformed line(s) where " + std::to_string(options.max_bad_lines) +
+                                   " are allowed, the first is " + summary.first_bad_line +
+                                   "; correct the file or raise the limit");
+  }
+}
+
+CriteoTextSummary convert_criteo_text(const CriteoTextOptions& options, const std::filesystem::path& records) {
+  CriteoTextSummary summary;
+  summary.lines = count_lines(options.file);
+  if (summary.lines < days) {
+    throw Error(ErrorCode::io,
+                options.file.string() + ": has " + std::to_string(summary.lines) + " lines, too few for 7 days");
+  }
+  const auto day_first = day_lines(summary.lines);
+  std::ifstream file = open_text(options.file);
+  CriteoRecordWriter writer(records);
+  Dictionaries dictionaries;
+  NumpyRandom random(options.seed);
+  CriteoLine line;
+  CriteoLineFault fault;
+  std::string text;
+  std::uint64_t kept = 0;
+  std::size_t day = 0;
+  for (std::uint64_t number = 0; std::getline(file, text); ++number) {
+    while (day < days && day_first[day] == number) {
+      summary.day_offsets[day++] = kept;
+    }
+    const double chance = options.sub_sample_rate > 0 ? random.random_sample() : 1.0;
+    if (!parse_criteo_line(text, line, fault)) {
+      if (summary.bad_lines++ == 0) {
+        summary.first_bad_line =
+            "line " + std::to_string(number + 1) + ", field " + std::to_string(fault.field) + ": " + fault.what;
+      }
+      check_bad_lines(options, summary);
+      continue;
+    }
+    if (line.label == 0 && chance < options.sub_sample_rate) {
+      continue;
+    }
+    writer.append(to_record(line, options.max_ind_range, dictionaries));
+    ++kept;
+  }
+  summary.day_offsets[days] = kept;
+  if (file.bad() || kept == 0) {
+    throw Error(ErrorCode::io, options.file.string() + (kept == 0 ? ": has no usable line" : ": cannot be read"));
+  }
+  for (std::size_t t = 0; t < criteo_tables; ++t) {
+    summary.categories[t] = dictionaries.size(t);
+  }
+  writer.close();
+  return summary;
+}
+
+}  // namespace tutti::miniapps

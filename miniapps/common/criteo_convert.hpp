@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "criteo_text.hpp"
+
+namespace tutti::miniapps {
+
+/// Converts Criteo text to a file of records, as described at CriteoText. Two streaming passes over the text. Throws
+/// tutti::Error (io) as described there.
+[[nodiscard]] CriteoTextSummary convert_criteo_text(const CriteoTextOptions& options,
+                                                    const std::filesystem::path& records);
+
+/// The converted file of `options`: from the cache where it is there, else converted now. One process of a node
+/// converts, others wait for it. Gives the path of the records.
+struct CriteoCacheEntry {
+  std::filesystem::path records;
+  CriteoTextSummary summary;
+};
+[[nodiscard]] CriteoCacheEntry cached_criteo_text(const CriteoTextOptions& options);
+
+/// Throws tutti::Error (io) that names the first malformed line where there are more than allowed.
+void check_bad_lines(const CriteoTextOptions& options, const CriteoTextSummary& summary);
+
+}  // namespace tutti::miniapps

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <tutti/error.hpp>
+
+#include "criteo_binary.hpp"
+
+namespace tutti::miniapps {
+
+static_assert(std::endian::native == std::endian::little, "the binary format is little-endian");
+
+namespace {
+
+constexpr std::size_t write_block = 4096;  // records
+
+[[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
+  throw Error(ErrorCode::io, path.string() + ": " + what);
+}
+
+}  // namespace
+
+CriteoRecordFile::CriteoRecordFile(const std::filesystem::path& path) : path_(path) {
+  file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file_ < 0) {
+    fail(path, std::string("cannot be opened: ") + std::strerror(errno));
+  }
+  struct stat info {};
+  const bool known = ::fstat(file_, &info) == 0;
+  const auto bytes = static_cast<std::uint64_t>(info.st_size);
+  records_ = bytes / sizeof(CriteoRecord);
+  if (known && bytes > 0 && bytes % sizeof(CriteoRecord) == 0) {
+    return;
+  }
+  ::close(file_);
+  file_ = -1;
+  if (bytes == 0) {
+    fail(path, "is empty");
+  }
+  fail(path, "is truncated: " + std::to_string(bytes) + " bytes are not a multiple of the record's 160, sample " +
+                 std::to_string(records_) + " is incomplete; write the file again");
+}
+
+CriteoRecordFile::~CriteoRecordFile() {
+  if (file_ >= 0) {
+    ::close(file_);
+  }
+}
+
+void CriteoRecordFile::read(std::uint64_t first, std::span<CriteoRecord> out) const {
+  auto* to = reinterpret_cast<char*>(out.data());
+  std::size_t left = out.size_bytes();
+  auto at = static_cast<off_t>(first * sizeof(CriteoRecord));
+  while (left > 0) {
+    const ssize_t got = ::pread(file_, to, left, at);
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got <= 0) {
+      fail(path_, "cannot be read at byte " + std::to_string(at) + ": " +
+                      (got < 0 ? std::strerror(errno) : "it has become shorter"));
+    }
+    to += got;
+    at += got;
+    left -= static_cast<std::size_t>(got);
+  }
+}
+
+CriteoRecordWriter::CriteoRecordWriter(std::filesystem::path path)
+    : path_(std::move(path)), temporary_(path_.string() + ".tmp" + std::to_string(::getpid())) {
+  pending_.reserve(write_block);
+  file_.open(temporary_, std::ios::binary | std::ios::trunc);
+  if (!file_) {
+    fail(temporary_, "cannot be created; name a folder that can be written");
+  }
+}
+
+CriteoRecordWriter::~CriteoRecordWriter() {
+  if (file_.is_open()) {
+    file_.close();
+    std::error_code ignored;
+    std::filesystem::remove(temporary_, ignored);
+  }
+}
+
+void CriteoRecordWriter::append(const CriteoRecord& record) {
+  pending_.push_back(record);
+  if (pending_.size() == write_block) {
+    flush();
+  }
+}
+
+void CriteoRecordWriter::flush() {
+  file_.write(reinterpret_cast<const char*>(pending_.data()),
+              static_cast<std::streamsize>(pending_.size() * sizeof(CriteoRecord)));
+  pending_.clear();
+  if (!file_) {
+    fail(temporary_, "cannot be written; is the disk full?");
+  }
+}
+
+void CriteoRecordWriter::close() {
+  flush();
+  file_.flush();
+  if (!file_) {
+    fail(temporary_, "cannot be written; is the disk full?");
+  }
+  file_.close();
+  std::error_code error;
+  std::filesystem::rename(temporary_, path_, error);
+  if (error) {
+    fail(path_, "cannot be replaced: " + error.message());
+  }
+}
+
+}  // namespace tutti::miniapps

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "phases.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace tutti::miniapps {
+
+Phases::Phases(std::vector<Phase> phases, std::size_t warmup) : phases_(std::move(phases)), warmup_(warmup) {
+  phases_.push_back({"other", false});
+  step_.assign(phases_.size(), 0.0);
+  totals_.assign(phases_.size(), 0.0);
+  samples_.resize(phases_.size());
+}
+
+void Phases::begin_step() {
+  std::fill(step_.begin(), step_.end(), 0.0);
+  begin_ = last_ = Clock::now();
+  current_ = phases_.size() - 1;
+}
+
+void Phases::enter(std::size_t phase) {
+  const auto now = Clock::now();
+  step_[current_] += std::chrono::duration<double>(now - last_).count();
+  last_ = now;
+  current_ = phase;
+}
+
+void Phases::end_step() {
+  enter(phases_.size() - 1);
+  if (seen_++ < warmup_) {
+    return;
+  }
+  durations_.push_back(std::chrono::duration<double>(last_ - begin_).count());
+  for (std::size_t i = 0; i < phases_.size(); ++i) {
+    totals_[i] += step_[i];
+    samples_[i].push_back(static_cast<float>(step_[i]));
+  }
+}
+
+double Phases::median(std::size_t phase) const {
+  return miniapps::median(std::vector<double>(samples_[phase].begin(), samples_[phase].end()));
+}
+
+double Phases::median_step() const { return miniapps::median(durations_); }
+
+double Phases::exposed_total() const {
+  double sum = 0;
+  for (std::size_t i = 0; i < phases_.size(); ++i) {
+    sum += phases_[i].exposed ? totals_[i] : 0.0;
+  }
+  return sum;
+}
+
+std::string Phases::table() const {
+  double all = 0;
+  for (const double seconds : totals_) {
+    all += seconds;
+  }
+  std::string text = "phase            ms/step  share\n";
+  char line[96];
+  for (std::size_t i = 0; i < phases_.size(); ++i) {
+    std::snprintf(line, sizeof line, "%-14s %9.3f %5.1f%%%s\n", phases_[i].name.c_str(), 1e3 * median(i),
+                  all > 0 ? 100 * totals_[i] / all : 0.0, phases_[i].exposed ? "  exposed communication" : "");
+    text += line;
+  }
+  return text;
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) {
+    return 0;
+  }
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return values.size() % 2 == 1 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+}  // namespace tutti::miniapps
