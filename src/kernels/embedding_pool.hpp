@@ -67,7 +67,7 @@ std::size_t pool_any(const BagRange& range) {
       const std::int64_t ahead = resolve<Policy>(indices[std::min(p + look_ahead, last_position)], range.table.rows);
       if (ahead >= 0) prefetch_bytes<false>(rows + ahead * stride, dim * sizeof(Row));
       const std::int64_t index = resolve<Policy>(indices[p], range.table.rows);
-      outside += index != static_cast<std::int64_t>(indices[p]) ? 1U : 0U;
+      outside += index < 0 || index != static_cast<std::int64_t>(indices[p]) ? 1U : 0U;
       if (index < 0) continue;
       ++counted;
       const Row* __restrict row = rows + index * stride;
@@ -96,7 +96,7 @@ std::size_t pool_max(const BagRange& range) {
     bool empty = true;
     for (std::int64_t p = offsets[b]; p < offsets[b + 1]; ++p) {
       const std::int64_t index = resolve<Policy>(indices[p], range.table.rows);
-      outside += index != static_cast<std::int64_t>(indices[p]) ? 1U : 0U;
+      outside += index < 0 || index != static_cast<std::int64_t>(indices[p]) ? 1U : 0U;
       if (index < 0) continue;
       const Row* __restrict row = rows + index * stride;
       for (std::size_t d = 0; d < dim; ++d) {
