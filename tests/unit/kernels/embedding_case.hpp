@@ -140,7 +140,8 @@ class Case {
   }
 
  private:
-  float random_value() { return static_cast<float>(static_cast<int>(generator_() % 2001) - 1000) / 1000.0F; }
+  /// Multiples of 2^-10, so that sums of thousands of them are exact in float32.
+  float random_value() { return static_cast<float>(static_cast<int>(generator_() % 2001) - 1000) / 1024.0F; }
 
   void fill_table(std::size_t t, std::size_t row_stride) {
     const std::size_t values = static_cast<std::size_t>(s.rows[t]) * row_stride;
