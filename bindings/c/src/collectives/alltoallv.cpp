@@ -13,8 +13,8 @@ auto call(Form form, tutti_comm_t comm, const void* sendbuf, const size_t* send_
           void* recvbuf, const size_t* recv_counts, const size_t* recv_displs, tutti_datatype_t datatype,
           const tutti_options_t* given) {
   const tutti::Communicator& c = communicator(comm);
-  const auto out_counts = per_rank(c, send_counts);
-  const auto out_displs = per_rank(c, send_displs);
+  const auto out_counts = per_rank(c, is_in_place(sendbuf) ? nullptr : send_counts);
+  const auto out_displs = per_rank(c, is_in_place(sendbuf) ? nullptr : send_displs);
   const auto in_counts = per_rank(c, recv_counts);
   const auto in_displs = per_rank(c, recv_displs);
   return form(c, input(sendbuf, extent(out_counts, out_displs), datatype), out_counts, out_displs,

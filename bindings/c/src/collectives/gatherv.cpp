@@ -13,8 +13,9 @@ auto call(Form form, tutti_comm_t comm, const void* sendbuf, size_t send_count, 
           const size_t* recv_counts, const size_t* recv_displs, tutti_datatype_t datatype, int root,
           const tutti_options_t* given) {
   const tutti::Communicator& c = communicator(comm);
-  const auto counts = per_rank(c, recv_counts);
-  const auto displs = per_rank(c, recv_displs);
+  const bool is_root = c.rank() == root;
+  const auto counts = per_rank(c, is_root ? recv_counts : nullptr);
+  const auto displs = per_rank(c, is_root ? recv_displs : nullptr);
   return form(c, input(sendbuf, send_count, datatype), output(recvbuf, extent(counts, displs), datatype), counts,
               displs, root, options(given));
 }

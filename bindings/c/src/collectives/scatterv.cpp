@@ -12,8 +12,9 @@ template <typename Form>
 auto call(Form form, tutti_comm_t comm, const void* sendbuf, const size_t* send_counts, const size_t* send_displs,
           void* recvbuf, size_t recv_count, tutti_datatype_t datatype, int root, const tutti_options_t* given) {
   const tutti::Communicator& c = communicator(comm);
-  const auto counts = per_rank(c, send_counts);
-  const auto displs = per_rank(c, send_displs);
+  const bool is_root = c.rank() == root;
+  const auto counts = per_rank(c, is_root ? send_counts : nullptr);
+  const auto displs = per_rank(c, is_root ? send_displs : nullptr);
   return form(c, input(sendbuf, extent(counts, displs), datatype), counts, displs,
               output(recvbuf, recv_count, datatype), root, options(given));
 }

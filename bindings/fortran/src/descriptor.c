@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "descriptor.h"
+
+#include <string.h>
+
+static tutti_datatype_t logical_of(size_t bytes) {
+  switch (bytes) {
+    case 1:
+      return TUTTI_LOGICAL8;
+    case 2:
+      return TUTTI_LOGICAL16;
+    case 4:
+      return TUTTI_LOGICAL32;
+    case 8:
+      return TUTTI_LOGICAL64;
+    default:
+      return TUTTI_DATATYPE_NULL;
+  }
+}
+
+static int is_logical(const CFI_cdesc_t* array) {
+#ifdef CFI_type_mask
+  /* gfortran: the low bits are the type, those above are its kind. */
+  return (array->type & CFI_type_mask) == (CFI_type_Bool & CFI_type_mask);
+#else
+  return array->type == CFI_type_Bool;
+#endif
+}
+
+tutti_datatype_t descriptor_datatype(const CFI_cdesc_t* array) {
+  if (is_logical(array)) return logical_of(array->elem_len);
+  if (array->type == CFI_type_int8_t) return TUTTI_INT8;
+  if (array->type == CFI_type_int16_t) return TUTTI_INT16;
+  if (array->type == CFI_type_int32_t) return TUTTI_INT32;
+  if (array->type == CFI_type_int64_t) return TUTTI_INT64;
+  if (array->type == CFI_type_float) return TUTTI_FLOAT32;
+  if (array->type == CFI_type_double) return TUTTI_FLOAT64;
+  if (array->type == CFI_type_float_Complex) return TUTTI_COMPLEX64;
+  if (array->type == CFI_type_double_Complex) return TUTTI_COMPLEX128;
+  return TUTTI_DATATYPE_NULL;
+}
+
+int descriptor_is_assumed_size(const CFI_cdesc_t* array) {
+  return array->rank > 0 && array->dim[array->rank - 1].extent == -1;
+}
+
+size_t descriptor_elements(const CFI_cdesc_t* array) {
+  size_t elements = 1;
+  if (array->base_addr == NULL) return 0;
+  for (int d = 0; d < array->rank; ++d) elements *= (size_t)array->dim[d].extent;
+  return elements;
+}
+
+int descriptor_is_contiguous(const CFI_cdesc_t* array) {
+  size_t stride = array->elem_len;
+  if (descriptor_elements(array) <= 1) return 1;
+  for (int d = 0; d < array->rank; ++d) {
+    if (array->dim[d].extent > 1 && array->dim[d].sm != (CFI_index_t)stride) return 0;
+    stride *= (size_t)array->dim[d].extent;
+  }
+  return 1;
+}
+
+/* The address of the next element in array element order; `index` starts as zeros. */
+static char* advance(const CFI_cdesc_t* array, char* at, CFI_index_t* index) {
+  for (int d = 0; d < array->rank; ++d) {
+    at += array->dim[d].sm;
+    if (++index[d] < array->dim[d].extent) return at;
+    at -= array->dim[d].sm * array->dim[d].extent;
+    index[d] = 0;
+  }
+  return at;
+}
+
+void descriptor_pack(const CFI_cdesc_t* array, void* packed) {
+  CFI_index_t index[CFI_MAX_RANK] = {0};
+  const size_t elements = descriptor_elements(array);
+  char* from = array->base_addr;
+  char* to = packed;
+  for (size_t i = 0; i < elements; ++i, to += array->elem_len) {
+    memcpy(to, from, array->elem_len);
+    from = advance(array, from, index);
+  }
+}
+
+void descriptor_unpack(const CFI_cdesc_t* array, const void* packed) {
+  CFI_index_t index[CFI_MAX_RANK] = {0};
+  const size_t elements = descriptor_elements(array);
+  const char* from = packed;
+  char* to = array->base_addr;
+  for (size_t i = 0; i < elements; ++i, from += array->elem_len) {
+    memcpy(to, from, array->elem_len);
+    to = advance(array, to, index);
+  }
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "descriptor.h"
+
+extern int tutti_fortran_in_place; /* the module's tutti_in_place: only its address counts */
+
+static int refuse(int code, const char* call, const char* argument, const char* problem) {
+  char message[512];
+  snprintf(message, sizeof message, "%s: argument %s %s", call, argument, problem);
+  return tutti_error_set(code, message);
+}
+
+int tutti_fortran_refuse(const char* call, const char* argument, const char* problem, int64_t number) {
+  char message[512];
+  snprintf(message, sizeof message, "%s: argument %s %s (%" PRId64 ")", call, argument, problem, number);
+  return tutti_error_set(TUTTI_ERROR_INVALID_ARGUMENT, message);
+}
+
+void* tutti_fortran_address(void* address) {
+  return address == (void*)&tutti_fortran_in_place ? TUTTI_IN_PLACE : address;
+}
+
+static int is_in_place(const CFI_cdesc_t* array) { return array->base_addr == (void*)&tutti_fortran_in_place; }
+
+/* Address, elements and type of one array, packed where it must be. */
+static int look_at(const char* call, const char* name, int rules, const CFI_cdesc_t* array, void** address,
+                   size_t* elements, tutti_datatype_t* datatype, void** copy) {
+  if (is_in_place(array))
+    return refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, name, "is tutti_in_place; pass a buffer here");
+  if (descriptor_is_assumed_size(array))
+    return refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, name, "is of assumed size; pass a section with bounds, x(1:n)");
+  *datatype = descriptor_datatype(array);
+  if (*datatype == TUTTI_DATATYPE_NULL)
+    return refuse(TUTTI_ERROR_INVALID_DATATYPE, call, name,
+                  "is of a type that has no Tutti datatype; pass c_loc(x), a count and a datatype");
+  *elements = descriptor_elements(array);
+  *address = array->base_addr;
+  if (descriptor_is_contiguous(array)) return TUTTI_SUCCESS;
+  if (rules & VIEW_NO_COPY)
+    return refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, name,
+                  "is not contiguous, which only blocking calls allow; pass a contiguous array");
+  *copy = malloc(*elements * array->elem_len);
+  if (*copy == NULL) return refuse(TUTTI_ERROR_OUT_OF_MEMORY, call, name, "is a section too large to be packed");
+  descriptor_pack(array, *copy);
+  *address = *copy;
+  return TUTTI_SUCCESS;
+}
+
+/* Elements a block; both buffers must mean the same. */
+static int match(const char* call, int rules, view_call* view) {
+  const int whole = (rules & VIEW_RECV_BLOCKS) || ((rules & VIEW_WHOLE_IN_PLACE) && view->send == TUTTI_IN_PLACE);
+  const size_t send_blocks = rules & VIEW_SEND_BLOCKS ? (size_t)view->ranks : 1;
+  const size_t recv_blocks = whole ? (size_t)view->ranks : 1;
+  if (view->sees_send && view->send_count % send_blocks != 0)
+    return tutti_fortran_refuse(call, "sendbuf", "has a number of elements that is no multiple of the number of ranks",
+                                (int64_t)view->send_count);
+  if (view->sees_recv && view->recv_count % recv_blocks != 0)
+    return tutti_fortran_refuse(call, "recvbuf", "has a number of elements that is no multiple of the number of ranks",
+                                (int64_t)view->recv_count);
+  view->count = view->sees_send ? view->send_count / send_blocks : view->recv_count / recv_blocks;
+  if (view->sees_send && view->sees_recv && view->count != view->recv_count / recv_blocks)
+    return tutti_fortran_refuse(call, "recvbuf", "has a number of elements that does not fit that of sendbuf",
+                                (int64_t)view->recv_count);
+  return TUTTI_SUCCESS;
+}
+
+static int begin(tutti_comm_t comm, view_call* view) {
+  *view = (view_call){0};
+  const int code = tutti_comm_rank(comm, &view->rank);
+  return code ? code : tutti_comm_size(comm, &view->ranks);
+}
+
+int tutti_fortran_open(const char* call, tutti_comm_t comm, int rules, int root, const CFI_cdesc_t* sendbuf,
+                       const CFI_cdesc_t* recvbuf, view_call* view) {
+  int code = begin(comm, view);
+  if (code) return code;
+  tutti_datatype_t sent = TUTTI_DATATYPE_NULL;
+  tutti_datatype_t received = TUTTI_DATATYPE_NULL;
+  const int is_root = view->rank == root;
+  view->send = is_in_place(sendbuf) ? TUTTI_IN_PLACE : NULL;
+  view->recv = is_in_place(recvbuf) ? TUTTI_IN_PLACE : NULL;
+  view->sees_send = !view->send && (is_root || !(rules & VIEW_SEND_AT_ROOT));
+  view->sees_recv = !view->recv && (is_root || !(rules & VIEW_RECV_AT_ROOT));
+  if (view->sees_send) {
+    void* address = NULL;
+    code = look_at(call, "sendbuf", rules, sendbuf, &address, &view->send_count, &sent, &view->send_copy);
+    view->send = address;
+  }
+  if (!code && view->sees_recv)
+    code = look_at(call, "recvbuf", rules, recvbuf, &view->recv, &view->recv_count, &received, &view->recv_copy);
+  if (code) return code;
+  view->datatype = view->sees_send ? sent : received;
+  if (view->sees_send && view->sees_recv && sent != received)
+    return refuse(TUTTI_ERROR_INVALID_DATATYPE, call, "recvbuf", "has another type or kind than sendbuf");
+  return rules & VIEW_FREE_COUNTS ? TUTTI_SUCCESS : match(call, rules, view);
+}
+
+int tutti_fortran_open_one(const char* call, tutti_comm_t comm, int rules, int root, const CFI_cdesc_t* buffer,
+                           view_call* view) {
+  int code = begin(comm, view);
+  if (code) return code;
+  code = look_at(call, "buffer", rules, buffer, &view->recv, &view->recv_count, &view->datatype, &view->recv_copy);
+  view->count = view->recv_count;
+  view->send = TUTTI_IN_PLACE;
+  if (root >= 0 && root != view->rank) {
+    view->send = view->recv;
+    view->recv = NULL;
+  }
+  return code;
+}
+
+int tutti_fortran_open_message(const char* call, int rules, const CFI_cdesc_t* buffer, view_call* view) {
+  *view = (view_call){0};
+  const int code =
+      look_at(call, "buffer", rules, buffer, &view->recv, &view->recv_count, &view->datatype, &view->recv_copy);
+  view->count = view->recv_count;
+  return code;
+}
+
+int tutti_fortran_begin(tutti_comm_t comm, const void* sendbuf, view_call* view) {
+  const int code = begin(comm, view);
+  view->sees_send = sendbuf != (const void*)&tutti_fortran_in_place;
+  return code;
+}
+
+int tutti_fortran_drop(view_call* view, int code) {
+  free(view->send_copy);
+  free(view->recv_copy);
+  view->send_copy = NULL;
+  view->recv_copy = NULL;
+  return code;
+}
+
+int tutti_fortran_close(const CFI_cdesc_t* recvbuf, view_call* view, int code) {
+  if (code == TUTTI_SUCCESS && view->recv_copy != NULL) descriptor_unpack(recvbuf, view->recv_copy);
+  return tutti_fortran_drop(view, code);
+}
+
+int tutti_fortran_fits(const char* call, const char* argument, size_t available, size_t ranks, const size_t* counts,
+                       const size_t* displs) {
+  for (size_t r = 0; r < ranks; ++r)
+    if (counts[r] > 0 && (displs[r] > available || counts[r] > available - displs[r]))
+      return tutti_fortran_refuse(
+          call, argument, "ends before the block of this rank does; correct its count or displacement", (int64_t)r);
+  return TUTTI_SUCCESS;
+}
