@@ -61,17 +61,19 @@ bool is_small_float(DatatypeKind kind) {
          kind == DatatypeKind::float8_e5m2;
 }
 
-/// Seconds a round, a byte moved and a byte combined take; of the order of one node of today, replaced by measurement.
+/// Seconds a round, a message, a byte moved and a byte combined take; of the order of one node of today, replaced by
+/// measurement.
 double seconds(const Algorithm& algorithm, const Signature& signature, const Machine& machine) {
   const double per_round = machine.several_nodes ? 2.5e-6 : (machine.oversubscribed ? 6e-6 : 0.5e-6);
+  const double per_message = machine.several_nodes ? 1e-6 : 0.3e-6;
   constexpr double per_byte = 1.0 / 8e9;
   constexpr double per_reduced_byte = 1.0 / 16e9;
   constexpr double per_copied_byte = 1.0 / 12e9;
   const double bytes = static_cast<double>(signature.count) * static_cast<double>(signature.type.size()) *
                        (has_blocks(signature.operation) ? machine.size : 1);
   const algorithms::Cost cost = algorithm.cost(machine.size, bytes);
-  return cost.rounds * per_round + cost.bytes * per_byte + cost.reduced_bytes * per_reduced_byte +
-         cost.copied_bytes * per_copied_byte;
+  return cost.rounds * per_round + cost.messages * per_message + cost.bytes * per_byte +
+         cost.reduced_bytes * per_reduced_byte + cost.copied_bytes * per_copied_byte;
 }
 
 bool is_right(const Algorithm& algorithm, const Signature& signature) {

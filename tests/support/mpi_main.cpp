@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 namespace {
 
@@ -13,15 +14,18 @@ namespace {
 class FailuresOnly : public ::testing::EmptyTestEventListener {
  public:
   explicit FailuresOnly(int rank) : rank_(rank) {}
+  void OnTestStart(const ::testing::TestInfo& test) override {
+    test_ = std::string(test.test_suite_name()) + "." + test.name();
+  }
   void OnTestPartResult(const ::testing::TestPartResult& result) override {
     if (!result.failed()) return;
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    std::fprintf(stderr, "[rank %d] %s.%s %s:%d\n%s\n", rank_, test != nullptr ? test->test_suite_name() : "",
-                 test != nullptr ? test->name() : "", result.file_name(), result.line_number(), result.message());
+    std::fprintf(stderr, "[rank %d] %s %s:%d\n%s\n", rank_, test_.c_str(), result.file_name(), result.line_number(),
+                 result.message());
   }
 
  private:
   int rank_;
+  std::string test_;
 };
 
 int thread_level() {

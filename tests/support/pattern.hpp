@@ -115,8 +115,6 @@ T combined(ReduceKind op, int first, int last, std::size_t index, int iteration,
           total += x;
       }
     }
-    const bool logical = op == ReduceKind::land || op == ReduceKind::lor || op == ReduceKind::lxor;
-    if (logical && first == last) total = total != 0 ? 1 : 0;
     if (op == ReduceKind::avg) {
       if constexpr (is_narrow<T>) return T(static_cast<float>(total) / static_cast<float>(ranks));
       if constexpr (std::is_floating_point_v<T>) return static_cast<T>(total) / static_cast<T>(ranks);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Requests: several under way, persistent ones in any order, detached ones, and the progress that MPI programs rely on.
+#include <algorithm>
 #include <tutti/request.hpp>
 
 #include "support/exercise.hpp"
@@ -66,7 +67,9 @@ TEST(Request, PersistentOnesStartInAnyOrder) {
   for (int k = 0; k < operations; ++k)
     requests.push_back(allreduce_init(world(), in[static_cast<std::size_t>(k)], out[static_cast<std::size_t>(k)], sum));
   for (int round = 0; round < 5; ++round) {
-    for (int k = 0; k < operations; ++k) in[static_cast<std::size_t>(k)] = contribution(round * operations + k);
+    // Copied, not assigned: the operations are bound to these addresses.
+    for (int k = 0; k < operations; ++k)
+      std::ranges::copy(contribution(round * operations + k), in[static_cast<std::size_t>(k)].begin());
     for (int k = 0; k < operations; ++k)
       requests[static_cast<std::size_t>((k + world().rank() + round) % operations)].start();
     wait_all(requests);
