@@ -22,6 +22,9 @@ if(NOT MPI_C_COMPILER AND NOT MPI_HOME AND NOT DEFINED ENV{MPI_HOME})
 endif()
 set(MPI_CXX_SKIP_MPICXX ON)
 find_package(MPI 3.1 REQUIRED COMPONENTS C CXX)
+# C++ sources use the C interface: without these, mpi.h pulls in MPI's withdrawn C++ classes and their library.
+set(TUTTI_MPI_DEFINITIONS OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+set_property(TARGET MPI::MPI_C APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS ${TUTTI_MPI_DEFINITIONS})
 
 include(TuttiKokkos)
 include(TuttiHwloc)

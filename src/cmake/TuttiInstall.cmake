@@ -2,6 +2,9 @@
 # data are installed by their own folders; what they install goes by the variables of TuttiInstallDirs.cmake.
 include(CMakePackageConfigHelpers)
 
+foreach(definition ${TUTTI_MPI_DEFINITIONS})
+  target_compile_definitions(tutti INTERFACE $<INSTALL_INTERFACE:${definition}>)
+endforeach()
 install(TARGETS tutti EXPORT tuttiTargets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
