@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/checkpoint.hpp"
+#include "common/results.hpp"
+#include "temporary_folder.hpp"
+
+namespace {
+
+using namespace tutti::miniapps;
+
+struct State {
+  std::vector<float> table;
+  std::vector<float> mlp;
+};
+
+State state(float value) { return {std::vector<float>(5000, value), std::vector<float>(333, -value)}; }
+
+/// Two ranks' parts and the commit, in one process.
+void save(const std::filesystem::path& folder, const State& s, const std::string& note) {
+  CheckpointPart first(folder, 0);
+  first.add("note", std::span<const char>(note));
+  first.add("mlp", std::span<const float>(s.mlp));
+  CheckpointPart second(folder, 1);
+  second.add("table 0", std::span<const float>(s.table));
+  first.write();
+  second.write();
+  commit_checkpoint(folder, 2);
+}
+
+/// The one value that a whole checkpoint holds everywhere; fails the test otherwise.
+float load(const std::filesystem::path& folder) {
+  const CheckpointReader reader(folder);
+  std::vector<float> table(5000);
+  std::vector<float> mlp(333);
+  reader.read("table 0", std::span(table));
+  reader.read("mlp", std::span(mlp));
+  for (const float v : table) {
+    EXPECT_EQ(v, table[0]);
+  }
+  for (const float v : mlp) {
+    EXPECT_EQ(v, -table[0]);
+  }
+  EXPECT_EQ(reader.text("note"), std::to_string(static_cast<int>(table[0])));
+  return table[0];
+}
+
+std::filesystem::path file_with(const std::filesystem::path& folder, const std::string& ending) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().filename().string().ends_with(ending)) {
+      return entry.path();
+    }
+  }
+  ADD_FAILURE() << "no file ends in " << ending;
+  return {};
+}
+
+TEST(Checkpoint, HoldsWhatWasSavedLast) {
+  const TemporaryFolder folder;
+  save(folder / "c", state(1), "1");
+  EXPECT_EQ(load(folder / "c"), 1.0F);
+  save(folder / "c", state(2), "2");
+  EXPECT_EQ(load(folder / "c"), 2.0F);
+  const auto entries = std::filesystem::directory_iterator(folder / "c");
+  EXPECT_EQ(std::distance(begin(entries), end(entries)), 3) << "older parts must be gone";
+}
+
+/// A turned bit anywhere in a section, a table, a header or the manifest is noticed and the section named.
+TEST(Checkpoint, DamageIsNoticedEverywhere) {
+  const TemporaryFolder folder;
+  save(folder / "c", state(1), "1");
+  for (const std::string ending : {"-0", "-1", "manifest"}) {
+    const auto path = file_with(folder / "c", ending);
+    const std::string good = read_all(path);
+    for (std::size_t at = 0; at < good.size(); at += at < 700 ? 1 : 97) {
+      std::string bad = good;
+      bad[at] = static_cast<char>(bad[at] ^ 0x10);
+      write_all(path, bad);
+      std::string message;
+      try {
+        CheckpointReader(folder / "c").verify();
+      } catch (const tutti::Error& error) {
+        message = error.what();
+      }
+      if (message.empty()) {  // only the filling between sections may go unnoticed
+        EXPECT_EQ(good[at], '\0') << ending << " byte " << at;
+      } else if (at > 2000) {
+        EXPECT_TRUE(contains(message, "section '") && contains(message, "checksum")) << message;
+      }
+    }
+    write_all(path, good);
+  }
+  EXPECT_EQ(load(folder / "c"), 1.0F);
+}
+
+TEST(Checkpoint, TruncationIsNoticedAtEveryLength) {
+  const TemporaryFolder folder;
+  save(folder / "c", state(1), "1");
+  for (const std::string ending : {"-0", "-1", "manifest"}) {
+    const auto path = file_with(folder / "c", ending);
+    const std::string good = read_all(path);
+    for (std::size_t length = 0; length < good.size(); length += length < 300 ? 1 : 61) {
+      write_all(path, good.substr(0, length));
+      const std::string message = error_of([&] { CheckpointReader(folder / "c").verify(); });
+      if (length > 1000) {
+        EXPECT_TRUE(contains(message, "section '") && contains(message, "truncated")) << message;
+      }
+    }
+    write_all(path, good);
+  }
+}
+
+TEST(Checkpoint, AbsentSectionsAndOtherSizesAreNamed) {
+  const TemporaryFolder folder;
+  save(folder / "c", state(1), "1");
+  const CheckpointReader reader(folder / "c");
+  std::vector<float> small(4);
+  EXPECT_TRUE(contains(error_of([&] { reader.read("mlp", std::span(small)); }), "1332 bytes"));
+  EXPECT_TRUE(contains(error_of([&] { (void)reader.bytes("table 9"); }), "table 9"));
+  EXPECT_TRUE(contains(error_of([&] { CheckpointReader none(folder / "none"); }), "none"));
+}
+
+/// A child saves one checkpoint after another and is killed at some moment: what is left is whole.
+TEST(Checkpoint, KillWhileSavingLeavesOldOrNew) {
+  const TemporaryFolder folder;
+  save(folder / "c", state(1), "1");
+  float newest = 1;
+  for (int round = 0; round < 40; ++round) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      for (int i = static_cast<int>(newest) + 1;; ++i) {
+        save(folder / "c", state(static_cast<float>(i)), std::to_string(i));
+      }
+    }
+    ::usleep(static_cast<useconds_t>(1000 + 937 * round));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    const float now = load(folder / "c");
+    EXPECT_GE(now, newest);
+    newest = now;
+  }
+  EXPECT_GT(newest, 1.0F) << "no save ended, so the test has shown nothing";
+}
+
+TEST(Results, AreJsonInFullPrecision) {
+  const TemporaryFolder folder;
+  Results results;
+  results.configuration = {{"learning-rate", "0.1"}};
+  results.losses = {{1, 0.1 + 1e-17 * 3}, {2, 1.0 / 3.0}};
+  results.test = Metrics{10, 0.75, 0.5, 0.25};
+  results.phases = {{"data", 1.5}};
+  write_results(folder / "r.json", results);
+  const auto json = nlohmann::json::parse(read_all(folder / "r.json"));
+  EXPECT_EQ(json["losses"][1]["loss"].get<double>(), 1.0 / 3.0);
+  EXPECT_EQ(json["losses"][1]["iteration"], 2);
+  EXPECT_EQ(json["test"]["auc"], 0.75);
+  EXPECT_EQ(json["configuration"]["learning-rate"], "0.1");
+  EXPECT_EQ(json["phases"]["data"], 1.5);
+  EXPECT_TRUE(contains(error_of([&] { write_results(folder / "no" / "r.json", results); }), "r.json"));
+  EXPECT_TRUE(contains(error_of([&] { check_writable(folder / "no" / "r.json"); }), "r.json"));
+}
+
+}  // namespace

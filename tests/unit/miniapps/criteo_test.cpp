@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "common/criteo_text.hpp"
+#include "temporary_folder.hpp"
+
+namespace {
+
+using namespace tutti::miniapps;
+
+const std::array<std::size_t, 26> all_tables = [] {
+  std::array<std::size_t, 26> tables{};
+  for (std::size_t t = 0; t < 26; ++t) {
+    tables[t] = t;
+  }
+  return tables;
+}();
+
+std::string line(int label, int dense, const std::string& category) {
+  std::string text = std::to_string(label);
+  for (int i = 0; i < 13; ++i) {
+    text += "\t" + std::to_string(dense);
+  }
+  for (int i = 0; i < 26; ++i) {
+    text += "\t" + category;
+  }
+  return text + "\n";
+}
+
+CriteoTextOptions options_for(const TemporaryFolder& folder, const std::string& content,
+                              Shuffle shuffle = Shuffle::none) {
+  write_all(folder / "text.txt", content);
+  CriteoTextOptions options;
+  options.file = folder / "text.txt";
+  options.cache_dir = folder / "cache";
+  options.shuffle = shuffle;
+  return options;
+}
+
+Batch whole(DataSource& source, Split split) {
+  Batch batch;
+  const auto n = static_cast<std::size_t>(source.samples(split));
+  source.read(split, n, 0, {0, n}, all_tables, batch);
+  return batch;
+}
+
+std::string many_lines(int n) {
+  std::string text;
+  for (int i = 0; i < n; ++i) {
+    text += line(i % 2, i - 1, i % 3 == 0 ? "" : i % 3 == 1 ? "ff" : "0000000a");
+  }
+  return text;
+}
+
+TEST(CriteoText, NumbersCategoriesCutsDaysAndTakesLogs) {
+  const TemporaryFolder folder;
+  CriteoText text(options_for(folder, many_lines(23)));  // days of 4 4 3 3 3 3 3
+  EXPECT_EQ(text.samples(Split::train), 20U);
+  EXPECT_EQ(text.samples(Split::test), 2U);
+  EXPECT_EQ(text.samples(Split::validation), 1U);
+  EXPECT_EQ(text.summary().day_offsets, (std::array<std::uint64_t, 8>{0, 4, 8, 11, 14, 17, 20, 23}));
+  const Batch train = whole(text, Split::train);
+  for (std::size_t i = 0; i < 20; ++i) {
+    EXPECT_EQ(train.labels[i], static_cast<float>(i % 2));
+    EXPECT_EQ(train.tables[25].indices[i], static_cast<std::int64_t>(i % 3));
+    EXPECT_FLOAT_EQ(train.dense[13 * i], std::log(static_cast<float>(i == 0 ? 0 : i - 1) + 1.0F));
+  }
+  EXPECT_EQ(whole(text, Split::test).tables[0].indices, (std::vector<std::int64_t>{2, 0}));
+}
+
+TEST(CriteoText, ShuffledDaysStayTogetherAndNothingIsLost) {
+  const TemporaryFolder folder;
+  for (const Shuffle shuffle : {Shuffle::day, Shuffle::total}) {
+    CriteoText text(options_for(folder, many_lines(700), shuffle));
+    const Batch train = whole(text, Split::train);
+    std::vector<int> seen(600);
+    bool moved = false;
+    for (std::size_t i = 0; i < 600; ++i) {
+      const auto value = static_cast<std::size_t>(std::lround(std::exp(train.dense[13 * i])));
+      const std::size_t original = value == 1 && train.labels[i] == 0.0F ? 0 : value;
+      ASSERT_LT(original, 600U);
+      ++seen[original];
+      moved = moved || original != i;
+      if (shuffle == Shuffle::day) {
+        EXPECT_EQ(original / 100, i / 100);
+      }
+    }
+    EXPECT_TRUE(moved);
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), 600);
+  }
+}
+
+TEST(CriteoText, MalformedLinesAreCountedAndNamed) {
+  const TemporaryFolder folder;
+  std::string bad = many_lines(10) + "1\t2\t3\n" + many_lines(5);
+  auto options = options_for(folder, bad);
+  const std::string message = error_of([&] { CriteoText text(options); });
+  EXPECT_TRUE(contains(message, "line 11, field 4") && contains(message, "3 of 40 fields")) << message;
+  options.max_bad_lines = 1;
+  CriteoText text(options);
+  EXPECT_EQ(text.summary().bad_lines, 1U);
+  EXPECT_EQ(text.summary().day_offsets.back(), 15U);
+  options.max_bad_lines = 0;  // also where the converted file is there already
+  EXPECT_TRUE(contains(error_of([&] { CriteoText again(options); }), "line 11"));
+  std::string fields = line(0, 1, "zz");
+  options = options_for(folder, many_lines(10) + fields);
+  EXPECT_TRUE(contains(error_of([&] { CriteoText again(options); }), "line 11, field 15: 'zz'"));
+}
+
+TEST(CriteoText, ChangedFileIsConvertedAgain) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(CriteoText(options_for(folder, many_lines(21))).samples(Split::train), 18U);
+  EXPECT_EQ(CriteoText(options_for(folder, many_lines(28))).samples(Split::train), 24U);
+}
+
+TEST(CriteoText, MaxIndRangeAndSubSampling) {
+  const TemporaryFolder folder;
+  auto options = options_for(folder, many_lines(70));
+  options.max_ind_range = 5;  // ff is 255, which is 0 modulo 5, as 10 is
+  EXPECT_EQ(CriteoText(options).table_rows()[0], 1U);
+  options.sub_sample_rate = 1.0;
+  CriteoText positives(options);
+  const Batch train = whole(positives, Split::train);
+  EXPECT_EQ(std::count(train.labels.begin(), train.labels.end(), 1.0F), 30);
+  EXPECT_EQ(train.labels.size(), 30U);
+}
+
+TEST(CriteoBinary, RoundTripAndTruncation) {
+  const TemporaryFolder folder;
+  CriteoText text(options_for(folder, many_lines(70)));
+  text.write_binary(Split::train, folder / "x_train.bin");
+  text.write_binary(Split::test, folder / "x_test.bin");
+  CriteoBinary binary({folder / "x"});
+  for (const Split split : {Split::train, Split::test}) {
+    const Batch a = whole(text, split);
+    const Batch b = whole(binary, split);
+    EXPECT_EQ(a.dense, b.dense);
+    EXPECT_EQ(a.labels, b.labels);
+    for (std::size_t t = 0; t < 26; ++t) {
+      EXPECT_EQ(a.tables[t].indices, b.tables[t].indices);
+    }
+  }
+  EXPECT_EQ(binary.samples(Split::validation), 0U);
+  std::filesystem::resize_file(folder / "x_train.bin", 160 * 59 + 1);
+  const std::string message = error_of([&] { CriteoBinary cut({folder / "x"}); });
+  EXPECT_TRUE(contains(message, "x_train.bin") && contains(message, "truncated")) << message;
+}
+
+TEST(CriteoText, RealRowsHaveTheKnownCounts) {
+  const auto file = shared_folder() / "data" / "criteo" / "train.txt";
+  if (!std::filesystem::exists(file)) {
+    GTEST_SKIP() << "no " << file;
+  }
+  const TemporaryFolder folder;
+  CriteoTextOptions options;
+  options.file = file;
+  options.cache_dir = folder / "cache";
+  options.shuffle = Shuffle::none;
+  CriteoText text(options);
+  const std::array<std::uint64_t, 26> want{157, 370,  4525, 3370, 53,   8,   2817, 82,   3, 2584, 1904, 4338, 1591,
+                                           22,  1833, 3906, 9,    1055, 481, 4,    4141, 8, 12,   2153, 38,   1636};
+  EXPECT_EQ(text.table_rows(), std::vector<std::uint64_t>(want.begin(), want.end()));
+  EXPECT_EQ(text.samples(Split::train), 6858U);
+  EXPECT_EQ(text.samples(Split::test), 571U);
+  EXPECT_EQ(text.samples(Split::validation), 571U);
+  EXPECT_EQ(text.summary().lines, 8000U);
+}
+
+}  // namespace
