@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <tutti/tutti.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   tutti_comm_t comm;
   int err = tutti_comm_duplicate(MPI_COMM_WORLD, &comm);
