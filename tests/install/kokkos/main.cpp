@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A client with Kokkos views: sums the ranks over a view, and sees a strided view refused.
+#include <cstdio>
+#include <tutti/kokkos.hpp>
+#include <tutti/tutti.hpp>
+
+namespace {
+
+bool sums(const tutti::Communicator& comm) {
+  const Kokkos::View<double**, Kokkos::HostSpace> x("x", 10, 100);
+  Kokkos::deep_copy(x, comm.rank());
+  tutti::Options options;
+  options.stream = tutti::stream_of(Kokkos::DefaultHostExecutionSpace{});
+  tutti::allreduce(comm, tutti::as_buffer(x), tutti::sum, options);
+
+  const double expected = comm.size() * (comm.size() - 1) / 2.0;
+  bool good = true;
+  for (std::size_t i = 0; i < x.extent(0); ++i)
+    for (std::size_t j = 0; j < x.extent(1); ++j) good = good && x(i, j) == expected;
+  if (good && comm.rank() == 0) std::printf("sum of ranks %g\n", x(9, 99));
+  return good;
+}
+
+bool refuses_strides() {
+  const Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace> matrix("matrix", 4, 5);
+  try {
+    static_cast<void>(tutti::as_buffer(Kokkos::subview(matrix, Kokkos::ALL, 2)));
+  } catch (const tutti::Error& error) {
+    return error.code() == tutti::ErrorCode::invalid_argument;
+  }
+  return false;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const tutti::Environment env(argc, argv);
+  const Kokkos::ScopeGuard kokkos(argc, argv);
+  const auto comm = tutti::Communicator::duplicate(MPI_COMM_WORLD);
+  return sums(comm) && refuses_strides() ? 0 : 1;
+}
