@@ -82,6 +82,9 @@ void update_rows(const ScatterJob& job, std::span<const Occurrence> occurrences,
       const Occurrence ahead = occurrences[std::min(end + look_ahead, n - 1)];
       prefetch_bytes<true>(first + row_of(ahead) * job.table.row_stride, dim * sizeof(Row));
       prefetch_bytes<false>(job.gradient.data + bag_of(job, ahead) * job.gradient.stride, dim * sizeof(float));
+      if constexpr (Optimizer != RowOptimizer::sgd) {
+        prefetch_bytes<true>(job.state + (job.first_row + row_of(ahead)) * state_stride, state_stride * sizeof(float));
+      }
       ++end;
     }
     const float* gradient = sum;
