@@ -26,6 +26,7 @@ struct Settings {
 
 void add_options(CLI::App& app, Settings& settings) {
   app.require_subcommand(1);
+  app.fallthrough();
   app.add_option("--json-file", settings.json_file, "Write the result as JSON to this file");
   auto* embedding = app.add_subcommand("embedding", "Embedding bags beside a loop that copies the same random rows");
   embedding->add_option("--tables", settings.embedding.tables, "Tables in one launch")->capture_default_str();
