@@ -35,20 +35,22 @@ Position position_of(const nlohmann::json& j) {
   return {j.at("step"), j.at("epoch"), j.at("batch"), j.at("loss_sum"), j.at("loss_samples")};
 }
 
-/// Names and memory of all that rank `rank` saves or loads: its tables, and the MLPs, which all ranks have alike.
+/// Names and memory of what a rank saves or loads: its tables and, where `dense`, the MLPs, which all ranks have alike.
 template <typename Visit>
-void for_each_section(Model& model, bool tables, bool dense, Visit&& visit) {
+void for_each_section(Model& model, bool dense, const Visit& visit) {
+  const auto visit_with_state = [&](const std::string& name, std::span<float> values, std::span<float> state) {
+    visit(name, values);
+    if (!state.empty()) {
+      visit(name + " state", state);
+    }
+  };
   auto& shard = model.shard();
-  for (std::size_t i = 0; tables && i < shard.owned().size(); ++i) {
-    const std::string name = "table " + std::to_string(shard.owned()[i]);
-    visit(name, shard.weights(i));
-    visit(name + " state", shard.state(i));
+  for (std::size_t i = 0; i < shard.owned().size(); ++i) {
+    visit_with_state("table " + std::to_string(shard.owned()[i]), shard.weights(i), shard.state(i));
   }
   if (dense) {
-    visit("bottom", model.bottom().parameters());
-    visit("bottom state", model.bottom_state());
-    visit("top", model.top().parameters());
-    visit("top state", model.top_state());
+    visit_with_state("bottom", model.bottom().parameters(), model.bottom_state());
+    visit_with_state("top", model.top().parameters(), model.top_state());
   }
 }
 
@@ -69,7 +71,7 @@ void save_checkpoint(const tutti::Communicator& comm, const std::filesystem::pat
     mini::CheckpointPart part(folder, comm.rank());
     const std::string text =
         nlohmann::json{{"model", describe(model, options)}, {"position", describe(position)}}.dump();
-    for_each_section(model, true, comm.rank() == 0, [&](const std::string& name, std::span<float> values) {
+    for_each_section(model, comm.rank() == 0, [&](const std::string& name, std::span<float> values) {
       part.add(name, std::span<const float>(values));
     });
     if (comm.rank() == 0) {
@@ -92,7 +94,7 @@ Position load_checkpoint(const tutti::Communicator& comm, const std::filesystem:
     const auto run = nlohmann::json::parse(reader.text("run"));
     check_same_model(run.at("model"), describe(model, options), folder);
     position = position_of(run.at("position"));
-    for_each_section(model, true, true, [&](const std::string& name, std::span<float> values) {
+    for_each_section(model, true, [&](const std::string& name, std::span<float> values) {
       reader.read(name, values);
     });
   });

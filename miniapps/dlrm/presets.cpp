@@ -16,7 +16,9 @@ std::vector<Preset> make_presets() {
   return {
       {"adult",
        "the Adult census data that ships with Tutti: income above 50K",
-       {"--data-generation=dataset", "--data-set=adult"}},
+       {"--data-generation=dataset", "--data-set=adult", "--arch-sparse-feature-size=16", "--arch-mlp-bot=7-64-16",
+        "--arch-mlp-top=64-32-1", "--loss-function=bce", "--optimizer=rwsadagrad", "--learning-rate=0.02",
+        "--mini-batch-size=256", "--test-mini-batch-size=1024", "--nepochs=4", "--print-freq=32"}},
       {"kaggle",
        "Criteo Kaggle model, tables capped at a million rows; measures with prepared random batches unless data is "
        "named",
