@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "check.h"
+
+static int rank, size;
+static int64_t sent[most], received[most];
+
+static void fill(int iteration) {
+  clear(sent);
+  clear(received);
+  for (int i = 0; i < block; ++i) sent[i] = value(rank, (size_t)i, iteration);
+}
+static void fill_in_place(int iteration) {
+  clear(sent);
+  clear(received);
+  for (int i = 0; i < block; ++i) received[rank * block + i] = value(rank, (size_t)i, iteration);
+}
+static void check(int iteration) {
+  for (int r = 0; r < size; ++r)
+    for (int i = 0; i < block; ++i) CHECK(received[r * block + i] == value(r, (size_t)i, iteration));
+  CHECK(received[size * block] == -1);
+}
+
+void test_allgather(const struct group* g) {
+  rank = g->rank;
+  size = g->size;
+  THREE_FORMS(fill, check, allgather, g->comm, sent, received, block, TUTTI_INT64);
+  THREE_FORMS(fill_in_place, check, allgather, g->comm, TUTTI_IN_PLACE, received, block, TUTTI_INT64);
+}

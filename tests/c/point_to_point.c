@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "check.h"
+
+enum { length = 20 };
+static int64_t sent[length], received[length];
+
+static void fill(int rank, int iteration) {
+  for (int i = 0; i < length; ++i) {
+    sent[i] = value(rank, (size_t)i, iteration);
+    received[i] = -1;
+  }
+}
+static void check(int from, int elements, int iteration) {
+  for (int i = 0; i < elements; ++i) CHECK(received[i] == value(from, (size_t)i, iteration));
+  for (int i = elements; i < length; ++i) CHECK(received[i] == -1);
+}
+
+/* Even ranks send to the next, odd ones receive; a shorter message than asked for is told by the status. */
+static void test_blocking(const struct group* g) {
+  tutti_status_t status = {-9, -9, 99};
+  fill(g->rank, 1);
+  if (g->rank % 2 == 0 && g->rank + 1 < g->size)
+    OK(tutti_send(g->comm, sent, length - 3, TUTTI_INT64, g->rank + 1, 17, NULL));
+  if (g->rank % 2 == 1) {
+    OK(tutti_recv(g->comm, received, length, TUTTI_INT64, g->rank - 1, 17, NULL, &status));
+    CHECK(status.source == g->rank - 1 && status.tag == 17 && status.count == length - 3);
+    check(g->rank - 1, length - 3, 1);
+  }
+}
+
+static void test_ring(const struct group* g) {
+  const int next = (g->rank + 1) % g->size;
+  const int last = (g->rank + g->size - 1) % g->size;
+  tutti_status_t status;
+  fill(g->rank, 2);
+  OK(tutti_sendrecv(g->comm, sent, length, TUTTI_INT64, next, 4, received, length, TUTTI_INT64, last, 4, NULL,
+                    &status));
+  CHECK(status.source == last && status.count == length);
+  check(last, length, 2);
+  fill(g->rank, 3);
+  tutti_request_t requests[2];
+  tutti_status_t statuses[2];
+  OK(tutti_irecv(g->comm, received, length, TUTTI_INT64, TUTTI_ANY_SOURCE, TUTTI_ANY_TAG, NULL, &requests[0]));
+  OK(tutti_isend(g->comm, sent, 7, TUTTI_INT64, next, 5, NULL, &requests[1]));
+  OK(tutti_waitall(2, requests, statuses));
+  CHECK(statuses[0].source == last && statuses[0].tag == 5 && statuses[0].count == 7);
+  check(last, 7, 3);
+  OK(tutti_barrier(g->comm, NULL)); /* what follows must not meet the wildcards */
+}
+
+static void test_nobody(const struct group* g) {
+  fill(g->rank, 4);
+  OK(tutti_send(g->comm, sent, length, TUTTI_INT64, TUTTI_PROC_NULL, 0, NULL));
+  OK(tutti_recv(g->comm, received, length, TUTTI_INT64, TUTTI_PROC_NULL, 0, NULL, NULL));
+  check(g->rank, 0, 4);
+}
+
+void test_point_to_point(const struct group* g) {
+  test_blocking(g);
+  test_ring(g);
+  test_nobody(g);
+}
