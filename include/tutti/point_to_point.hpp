@@ -17,7 +17,7 @@ inline constexpr int any_tag = -1;
 inline constexpr int proc_null = -2;
 
 /// Sends a buffer to rank `dest`. Not collective. Blocking: returns when the buffer may be used again.
-/// tag: 0 to 32767. A message longer than 2^30 bytes travels in pieces, so its receiver must name source and tag.
+/// tag: 0 to 32767.
 /// Errors: invalid_argument, timeout, aborted, mpi. Counterpart: MPI_Send, ncclSend.
 TUTTI_EXPORT void send(const Communicator& comm, ConstBuffer buffer, int dest, int tag = 0,
                        const Options& options = {});
@@ -30,7 +30,9 @@ TUTTI_EXPORT Status recv(const Communicator& comm, Buffer buffer, int source, in
 TUTTI_EXPORT Status sendrecv(const Communicator& comm, ConstBuffer send_buffer, int dest, int send_tag,
                              Buffer recv_buffer, int source, int recv_tag, const Options& options = {});
 
-/// Nonblocking forms: the buffer must stay valid and untouched until the request is done.
+/// Nonblocking forms: the buffer must stay valid and untouched until the request is done. A message that is too long
+/// for an irecv is ErrorCode::truncated where the host MPI lets the library see it; MPICH gives it to the error handler
+/// of MPI_COMM_WORLD first.
 [[nodiscard]] TUTTI_EXPORT Request isend(const Communicator& comm, ConstBuffer buffer, int dest, int tag = 0,
                                          const Options& options = {});
 [[nodiscard]] TUTTI_EXPORT Request irecv(const Communicator& comm, Buffer buffer, int source, int tag = 0,

@@ -62,6 +62,7 @@ PointToPoint checked_recv(const CommState& comm, std::string_view call, const Bu
 
 Status run_transfers(const std::shared_ptr<CommState>& comm, std::string_view call, std::vector<PointToPoint> transfers,
                      const Options& options) {
+  for (PointToPoint& transfer : transfers) transfer.matches_first = transfer.is_recv && transfer.peer != MPI_PROC_NULL;
   PointToPointExecution execution(comm, std::string(call), std::move(transfers), timeout_of(*comm, options));
   run_to_end(execution);
   return execution.status();

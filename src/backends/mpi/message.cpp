@@ -61,6 +61,26 @@ void post_recv(void* data, std::size_t bytes, int peer, int tag, MPI_Comm comm, 
 #endif
 }
 
+void post_matched_recv(void* data, std::size_t bytes, MPI_Message& message, MPI_Request& request) {
+  if (fits(bytes)) {
+    check_mpi(MPI_Imrecv(data, static_cast<int>(bytes), MPI_BYTE, &message, &request), "MPI_Imrecv");
+    return;
+  }
+#if MPI_VERSION >= 4
+  check_mpi(MPI_Imrecv_c(data, static_cast<MPI_Count>(bytes), MPI_BYTE, &message, &request), "MPI_Imrecv_c");
+#else
+  MPI_Datatype type = big_type(bytes);
+  check_mpi(MPI_Imrecv(data, 1, type, &message, &request), "MPI_Imrecv");
+  MPI_Type_free(&type);
+#endif
+}
+
+bool test_request(MPI_Request& request, MPI_Status& status, const char* what) {
+  int done = 0;
+  check_mpi(MPI_Test(&request, &done, &status), what);
+  return done != 0;
+}
+
 std::size_t received_bytes(const MPI_Status& status) {
   MPI_Count bytes = 0;
   check_mpi(MPI_Get_elements_x(&status, MPI_BYTE, &bytes), "MPI_Get_elements_x");

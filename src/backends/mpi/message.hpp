@@ -12,6 +12,13 @@ namespace tutti::detail {
 void post_send(const void* data, std::size_t bytes, int peer, int tag, MPI_Comm comm, MPI_Request& request);
 void post_recv(void* data, std::size_t bytes, int peer, int tag, MPI_Comm comm, MPI_Request& request);
 
+/// Receives a message that MPI_Improbe matched.
+void post_matched_recv(void* data, std::size_t bytes, MPI_Message& message, MPI_Request& request);
+
+/// Whether a request is complete. One at a time: MPI_Testall reports an error to the handler of MPI_COMM_WORLD, which
+/// aborts.
+[[nodiscard]] bool test_request(MPI_Request& request, MPI_Status& status, const char* what);
+
 /// Bytes that a completed receive brought.
 [[nodiscard]] std::size_t received_bytes(const MPI_Status& status);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/mpi/point_to_point_execution.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
 #include "backends/mpi/message.hpp"
 #include "communicator/comm_state.hpp"
@@ -13,13 +13,12 @@ PointToPointExecution::PointToPointExecution(std::shared_ptr<CommState> comm_sta
                                              std::vector<PointToPoint> transfers, std::chrono::nanoseconds timeout)
     : Execution(std::move(comm_state), std::move(name), timeout, false),
       transfers_(std::move(transfers)),
-      requests_(transfers_.size(), MPI_REQUEST_NULL),
-      statuses_(transfers_.size()) {}
+      requests_(transfers_.size(), MPI_REQUEST_NULL) {}
 
 bool PointToPointExecution::begin() {
   for (std::size_t i = 0; i < transfers_.size(); ++i) {
     const PointToPoint& t = transfers_[i];
-    if (t.is_recv) post_recv(t.to, t.bytes, t.peer, t.tag, comm().point_to_point, requests_[i]);
+    if (t.is_recv && !t.matches_first) post_recv(t.to, t.bytes, t.peer, t.tag, comm().point_to_point, requests_[i]);
   }
   for (std::size_t i = 0; i < transfers_.size(); ++i) {
     const PointToPoint& t = transfers_[i];
@@ -29,20 +28,34 @@ bool PointToPointExecution::begin() {
 }
 
 bool PointToPointExecution::step() {
-  int done = 0;
-  const int code = MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, statuses_.data());
-  if (code != MPI_SUCCESS) {
-    for (const MPI_Status& status : statuses_)
-      if (status.MPI_ERROR != MPI_SUCCESS && status.MPI_ERROR != MPI_ERR_PENDING)
-        check_mpi(status.MPI_ERROR, name().c_str());
-    check_mpi(code, name().c_str());
+  for (; next_ < requests_.size(); ++next_) {
+    const PointToPoint& t = transfers_[next_];
+    if (t.matches_first && requests_[next_] == MPI_REQUEST_NULL && !match(t, requests_[next_])) return false;
+    MPI_Status status{};
+    if (!test_request(requests_[next_], status, name().c_str())) return false;
+    if (!t.is_recv) continue;
+    if (!overlong_.empty())
+      throw Error(
+          ErrorCode::truncated,
+          fmt::format("{}, {}: the message from rank {} with tag {} has {} bytes, argument buffer only {}; pass a "
+                      "longer buffer",
+                      name(), comm().describe(), status.MPI_SOURCE, status.MPI_TAG, overlong_.size(), t.bytes));
+    const std::size_t count = t.peer == MPI_PROC_NULL ? 0 : received_bytes(status) / t.unit;
+    status_ = {status.MPI_SOURCE, status.MPI_TAG, count};
   }
-  if (done == 0) return false;
-  for (std::size_t i = 0; i < transfers_.size(); ++i) {
-    if (!transfers_[i].is_recv) continue;
-    status_ = {statuses_[i].MPI_SOURCE, statuses_[i].MPI_TAG,
-               transfers_[i].peer == MPI_PROC_NULL ? 0 : received_bytes(statuses_[i]) / transfers_[i].unit};
-  }
+  return true;
+}
+
+/// True when the message is here and its receive is posted.
+bool PointToPointExecution::match(const PointToPoint& transfer, MPI_Request& request) {
+  int found = 0;
+  MPI_Message message = MPI_MESSAGE_NULL;
+  MPI_Status status{};
+  check_mpi(MPI_Improbe(transfer.peer, transfer.tag, comm().point_to_point, &found, &message, &status), "MPI_Improbe");
+  if (found == 0) return false;
+  const std::size_t bytes = received_bytes(status);
+  if (bytes > transfer.bytes) overlong_.resize(bytes);
+  post_matched_recv(overlong_.empty() ? transfer.to : overlong_.data(), bytes, message, request);
   return true;
 }
 

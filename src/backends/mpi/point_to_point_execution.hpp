@@ -19,6 +19,10 @@ struct PointToPoint {
   std::size_t unit = 1;  ///< bytes an element
   int peer = 0;
   int tag = 0;
+  /// Match the message before it is received, so that one that is too long is an error of this call: MPICH gives the
+  /// error of a posted receive to the handler of MPI_COMM_WORLD, which aborts. Only for calls that wait: a matched
+  /// receive goes on in this library alone.
+  bool matches_first = false;
 };
 
 /// Sends and receives that are posted together, on the private point-to-point communicator.
@@ -33,9 +37,12 @@ class PointToPointExecution final : public Execution {
   void cancel() noexcept override;
   [[nodiscard]] bool breaks_communicator() const noexcept override { return false; }
 
+  [[nodiscard]] bool match(const PointToPoint& transfer, MPI_Request& request);
+
   std::vector<PointToPoint> transfers_;
   std::vector<MPI_Request> requests_;
-  std::vector<MPI_Status> statuses_;
+  std::vector<std::byte> overlong_;  ///< takes a message that does not fit
+  std::size_t next_ = 0;             ///< all before it are complete
 };
 
 }  // namespace tutti::detail

@@ -2,12 +2,10 @@
 #include "backends/mpi/schedule_execution.hpp"
 
 #include <cstring>
-#include <numeric>
 
 #include "backends/mpi/message.hpp"
 #include "backends/mpi/shape.hpp"
 #include "communicator/comm_state.hpp"
-#include "core/mpi_call.hpp"
 #include "kernels/combine.hpp"
 
 namespace tutti::detail {
@@ -63,14 +61,13 @@ bool ScheduleExecution::begin() {
 
 bool ScheduleExecution::step() {
   while (true) {
-    int done = 1;
-    if (!requests_.empty())
-      check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE),
-                name().c_str());
-    if (done == 0) return false;
-    requests_.clear();
+    for (; next_ < requests_.size(); ++next_) {
+      MPI_Status status;
+      if (!test_request(requests_[next_], status, name().c_str())) return false;
+    }
     do_locals();
     if (++round_ == schedule_->rounds.size()) {
+      requests_.clear();
       finish_result();
       return true;
     }
@@ -79,6 +76,7 @@ bool ScheduleExecution::step() {
 }
 
 void ScheduleExecution::cancel() noexcept {
+  if (requests_.empty()) return;
   const auto& transfers = schedule_->rounds[round_].transfers;
   for (std::size_t i = 0; i < requests_.size(); ++i)
     drop_request(requests_[i], transfers[i].kind == Transfer::Kind::recv);
@@ -103,6 +101,7 @@ void ScheduleExecution::prepare_input() {
 void ScheduleExecution::post_round() {
   const auto& transfers = schedule_->rounds[round_].transfers;
   requests_.assign(transfers.size(), MPI_REQUEST_NULL);
+  next_ = 0;
   // Receives first: a message that finds its buffer is not copied twice. The order per peer and direction stays.
   for (std::size_t i = 0; i < transfers.size(); ++i)
     if (transfers[i].kind == Transfer::Kind::recv)

@@ -44,7 +44,8 @@ class ScheduleExecution final : public Execution {
   ScratchPool::Block input_copy_;
   ScratchPool::Block scratch_;
   std::size_t round_ = 0;
-  std::vector<MPI_Request> requests_;
+  std::vector<MPI_Request> requests_;  ///< of the round; all before next_ are complete
+  std::size_t next_ = 0;
 };
 
 }  // namespace tutti::detail

@@ -39,7 +39,7 @@ TYPED_TEST(ReduceScatterBlock, GivesTheExactResultInAllForms) {
     const bool is_common = std::is_same_v<T, float> || std::is_same_v<T, bfloat16_t>;
     if (!is_common && c.count > 100) return;
     for (const ReduceOp& op : operations<T>()) {
-      if (c.count > 100 && op.kind() != ReduceKind::sum && op.kind() != ReduceKind::max) continue;
+      if (c.count != 7 && op.kind() != ReduceKind::sum && op.kind() != ReduceKind::minloc) continue;
       for (const bool in_place_call : {false, true}) check<T>(c, op, in_place_call);
     }
   });

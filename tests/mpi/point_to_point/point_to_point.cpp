@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <tutti/point_to_point.hpp>
 
 #include "mpi/collectives/movement.hpp"
@@ -24,7 +25,7 @@ TYPED_TEST(PointToPoint, RingOfSendAndReceive) {
       EXPECT_EQ(status.source, left());
       EXPECT_EQ(status.tag, 5);
       EXPECT_EQ(status.count, count);
-      EXPECT_TRUE(std::memcmp(recv_data.data(), block_of<T>(left(), 0, count, i).data(), count * sizeof(T)) == 0);
+      EXPECT_TRUE(std::ranges::equal(recv_data, block_of<T>(left(), 0, count, i), is_same<T>));
     }
 }
 
@@ -43,7 +44,7 @@ TYPED_TEST(PointToPoint, NonblockingInAnyOrderOfTags) {
   wait_all(requests);
   for (int m = 0; m < messages; ++m) {
     const auto expected = block_of<T>(left(), static_cast<std::size_t>(m), count, 0);
-    EXPECT_EQ(std::memcmp(in[static_cast<std::size_t>(m)].data(), expected.data(), count * sizeof(T)), 0) << m;
+    EXPECT_TRUE(std::ranges::equal(in[static_cast<std::size_t>(m)], expected, is_same<T>)) << m;
   }
 }
 
