@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <tutti/error.hpp>
 #include <tutti/point_to_point.hpp>
 
@@ -62,7 +63,9 @@ PointToPoint checked_recv(const CommState& comm, std::string_view call, const Bu
 
 Status run_transfers(const std::shared_ptr<CommState>& comm, std::string_view call, std::vector<PointToPoint> transfers,
                      const Options& options) {
-  for (PointToPoint& transfer : transfers) transfer.matches_first = transfer.is_recv && transfer.peer != MPI_PROC_NULL;
+  // The one receive of a call comes first: what it matches must not wait until a send has completed.
+  const auto sends = std::ranges::stable_partition(transfers, &PointToPoint::is_recv);
+  if (transfers.size() - sends.size() == 1) transfers.front().matches_first = transfers.front().peer != MPI_PROC_NULL;
   PointToPointExecution execution(comm, std::string(call), std::move(transfers), timeout_of(*comm, options));
   run_to_end(execution);
   return execution.status();
