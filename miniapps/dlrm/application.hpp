@@ -7,8 +7,8 @@
 
 namespace dlrm {
 
-/// Trains and tests as the options say; rank 0 prints. Collective over `comm`; blocking. Throws AgreedError for what all
-/// ranks know of, anything else for what only this rank does.
+/// Trains and tests as the options say; rank 0 prints. Collective over `comm`; blocking. Throws AgreedError for what
+/// all ranks know of, anything else for what only this rank does.
 void run_application(const tutti::Communicator& comm, const Options& options);
 
 }  // namespace dlrm

@@ -6,8 +6,8 @@
 namespace dlrm {
 
 /// Quick random batches for measurements: dense features uniform in [0, 1), labels 0 and 1, and exactly so many indices
-/// a bag, uniform over the rows, in no order, with duplicates. Not the reference's numbers, but the same on any number of
-/// ranks. There are no test samples.
+/// a bag, uniform over the rows, in no order, with duplicates. Not the reference's numbers, but the same on any number
+/// of ranks. There are no test samples.
 class BenchData : public tutti::miniapps::DataSource {
  public:
   BenchData(std::uint64_t samples, std::size_t dense_features, std::vector<std::uint64_t> table_rows,

@@ -94,9 +94,7 @@ Position load_checkpoint(const tutti::Communicator& comm, const std::filesystem:
     const auto run = nlohmann::json::parse(reader.text("run"));
     check_same_model(run.at("model"), describe(model, options), folder);
     position = position_of(run.at("position"));
-    for_each_section(model, true, [&](const std::string& name, std::span<float> values) {
-      reader.read(name, values);
-    });
+    for_each_section(model, true, [&](const std::string& name, std::span<float> values) { reader.read(name, values); });
   });
   return position;
 }

@@ -25,7 +25,8 @@ EmbeddingShard::EmbeddingShard(std::vector<std::size_t> owned, const std::vector
     : owned_(std::move(owned)), dim_(dim), optimizer_(optimizer) {
   for (const std::size_t t : owned_) {
     memory_.push_back(k::allocate_table(rows[t] * dim * sizeof(float)));
-    tables_.push_back({memory_.back().get(), tutti::DatatypeKind::float32, static_cast<std::int64_t>(rows[t]), dim, dim});
+    tables_.push_back(
+        {memory_.back().get(), tutti::DatatypeKind::float32, static_cast<std::int64_t>(rows[t]), dim, dim});
   }
   for (std::size_t i = 0; i < owned_.size() && optimizer != k::RowOptimizer::sgd; ++i) {
     state_memory_.push_back(k::allocate_table(state_values(i) * sizeof(float)));

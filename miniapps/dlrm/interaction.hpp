@@ -14,8 +14,8 @@ enum class InteractionKind { dot, dot_itself, cat };
 /// From the values of --arch-interaction-op and --arch-interaction-itself.
 [[nodiscard]] InteractionKind interaction_kind(const std::string& op, bool itself);
 
-/// The interaction of F features of length D. Feature f of sample s is at inputs[f].data + s * inputs[f].stride; feature
-/// 0 is the bottom MLP's output. The result is [samples][width()]. Local.
+/// The interaction of F features of length D. Feature f of sample s is at inputs[f].data + s * inputs[f].stride;
+/// feature 0 is the bottom MLP's output. The result is [samples][width()]. Local.
 class Interaction {
  public:
   using Vectors = std::span<const tutti::kernels::Pooled<const float>>;

@@ -37,8 +37,8 @@ class Model {
         tutti::kernels::RowOptimizer optimizer);
 
   /// Predictions for this rank's slice; they live here until the next call. Checks the indices first: where any rank
-  /// finds one out of range all throw, before anything is exchanged. `local_error`: what else is wrong with the batch on
-  /// this rank.
+  /// finds one out of range all throw, before anything is exchanged. `local_error`: what else is wrong with the batch
+  /// on this rank.
   std::span<const float> forward(const tutti::miniapps::Batch& batch, PhaseTimer& timer,
                                  const std::string& local_error = {});
 
@@ -71,9 +71,9 @@ class Model {
   std::vector<tutti::kernels::TableLookups> table_lookups_;
   std::vector<tutti::kernels::Pooled<const float>> features_;     ///< the bottom MLP's output, then the tables' vectors
   std::vector<tutti::kernels::Pooled<float>> feature_gradients_;  ///< as features_
-  std::vector<float> crossed_;            ///< [slice][I]
-  std::vector<float> crossed_gradients_;  ///< as crossed_
-  std::vector<float> bottom_gradient_;    ///< [slice][D]
+  std::vector<float> crossed_;                                    ///< [slice][I]
+  std::vector<float> crossed_gradients_;                          ///< as crossed_
+  std::vector<float> bottom_gradient_;                            ///< [slice][D]
   std::vector<float> bottom_state_;
   std::vector<float> top_state_;
 };

@@ -82,7 +82,8 @@ void add_training(CLI::App& app, Options& o) {
   add(app, "--nepochs", o.nepochs, "passes over the data");
   add(app, "--max-steps", o.max_steps, "training ends after this many steps in all (0: no limit)");
   add(app, "--numpy-rand-seed", o.seed, "seed of weights and random data");
-  add_choice(app, "--init", o.init, {"numpy", "fast"}, "first weights: numpy's stream, or a quick one for measurements");
+  add_choice(app, "--init", o.init, {"numpy", "fast"},
+             "first weights: numpy's stream, or a quick one for measurements");
   app.add_flag("--debug-mode", o.debug_mode, "walks over the data once before the weights are drawn");
 }
 
@@ -91,7 +92,8 @@ void add_data(CLI::App& app, Options& o) {
              "random batches as the reference makes them, a data set, or a few prepared batches for measurements");
   add_choice(app, "--data-set", o.data_set, {"kaggle", "terabyte", "adult"}, "which data set");
   add(app, "--raw-data-file", o.raw_data_file, "text file of the data set (Terabyte: prefix of the day files)");
-  add(app, "--processed-data-file", o.processed_data_file, "prefix of binary files PREFIX_train.bin and PREFIX_test.bin");
+  add(app, "--processed-data-file", o.processed_data_file,
+      "prefix of binary files PREFIX_train.bin and PREFIX_test.bin");
   add_choice(app, "--data-randomize", o.data_randomize, {"total", "day", "none"}, "how training samples are shuffled");
   add(app, "--max-ind-range", o.max_ind_range, "category numbers are taken modulo this when positive");
   add(app, "--data-sub-sample-rate", o.data_sub_sample_rate, "share of the samples of class 0 to leave out");
@@ -147,8 +149,9 @@ std::string preset_of(const std::vector<std::string>& arguments) {
 
 ParseResult parse_options(int argc, const char* const* argv) {
   ParseResult result;
-  CLI::App app{"Trains DLRM, the deep learning recommendation model, over MPI: embedding tables spread over the ranks, "
-               "MLPs data parallel.\nRun it as: mpiexec -n 2 tutti-dlrm --preset adult"};
+  CLI::App app{
+      "Trains DLRM, the deep learning recommendation model, over MPI: embedding tables spread over the ranks, "
+      "MLPs data parallel.\nRun it as: mpiexec -n 2 tutti-dlrm --preset adult"};
   app.set_version_flag("--version", "tutti-dlrm 0.1.0");
   add(app, "--preset", result.options.preset, "a set of flags, listed below");
   add_model(app, result.options);

@@ -13,8 +13,8 @@
 namespace dlrm {
 
 /// Moves pooled embedding vectors between the owners of tables, which have them for all B samples, and the owners of
-/// samples, which need all T of them for their slice; and gradients back. One alltoallv each way, and no copy beside it:
-/// both sides are read and written where messages leave and arrive.
+/// samples, which need all T of them for their slice; and gradients back. One alltoallv each way, and no copy beside
+/// it: both sides are read and written where messages leave and arrive.
 ///
 /// Owner side: [B][tables of this rank][D]. Sample side: one block [slice][tables of r][D] for each rank r, to be seen
 /// through vectors() and gradients().

@@ -5,12 +5,23 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 namespace dlrm {
 
 namespace {
 
-double megabytes(std::size_t values) { return static_cast<double>(values * sizeof(float)) / 1e6; }
+/// The memory of so many float32 values, as "3.2 KB" or "1.9 MB".
+std::string memory_text(std::size_t values) {
+  constexpr std::array<const char*, 4> units{"B", "KB", "MB", "GB"};
+  double bytes = static_cast<double>(values * sizeof(float));
+  std::size_t unit = 0;
+  while (bytes >= 1000 && unit + 1 < units.size()) {
+    bytes /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 1, units[unit]);
+}
 
 std::size_t parameters(const std::vector<std::size_t>& widths) {
   std::size_t sum = 0;
@@ -27,8 +38,8 @@ std::string placement_text(const ModelShape& shape, const Placement& placement) 
     for (const auto t : placement.tables_of(r)) {
       values += shape.rows[t] * shape.dim;
     }
-    text += fmt::format("{}rank {}: {} of {:.1f} MB ({})", r == 0 ? "" : "; ", r, placement.tables_of(r).size(),
-                        megabytes(values), fmt::join(placement.tables_of(r), " "));
+    text += fmt::format("{}rank {}: {} of {} ({})", r == 0 ? "" : "; ", r, placement.tables_of(r).size(),
+                        memory_text(values), fmt::join(placement.tables_of(r), " "));
   }
   return text;
 }
@@ -58,12 +69,12 @@ Configuration configuration(const Options& o, const ModelShape& shape, const tut
                             const Placement& placement) {
   return {
       {"data", source.description()},
-      {"batch", fmt::format("{} samples over all ranks, {} epoch{}", o.mini_batch_size, o.nepochs,
-                            o.nepochs == 1 ? "" : "s")},
+      {"batch",
+       fmt::format("{} samples over all ranks, {} epoch{}", o.mini_batch_size, o.nepochs, o.nepochs == 1 ? "" : "s")},
       {"bottom", fmt::format("{}", fmt::join(shape.bottom, "-"))},
       {"top", fmt::format("{}, after {}{}", fmt::join(shape.top, "-"), o.interaction_op,
                           o.interaction_itself ? " with itself" : "")},
-      {"dense", fmt::format("{:.2f} MB on every rank", megabytes(parameters(shape.bottom) + parameters(shape.top)))},
+      {"dense", memory_text(parameters(shape.bottom) + parameters(shape.top)) + " on every rank"},
       {"tables", fmt::format("{} of length {}; {}", shape.rows.size(), shape.dim, placement_text(shape, placement))},
       {"loss", o.loss_function},
       {"optimizer", schedule_text(o)},

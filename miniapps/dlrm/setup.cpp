@@ -17,9 +17,7 @@ namespace mini = tutti::miniapps;
 
 namespace {
 
-std::vector<std::uint64_t> given_rows(const Options& o) {
-  return {o.embedding_size.begin(), o.embedding_size.end()};
-}
+std::vector<std::uint64_t> given_rows(const Options& o) { return {o.embedding_size.begin(), o.embedding_size.end()}; }
 
 std::uint64_t sample_count(const Options& o) {
   return o.num_batches > 0 ? o.num_batches * o.mini_batch_size : o.data_size;
@@ -77,9 +75,7 @@ std::vector<std::size_t> rows_of(const Options& o, const mini::DataSource& sourc
   return o.embedding_size_given ? o.embedding_size : std::vector<std::size_t>(rows.begin(), rows.end());
 }
 
-std::size_t largest_batch(const Options& o) {
-  return std::max(o.mini_batch_size, o.test_mini_batch_size);
-}
+std::size_t largest_batch(const Options& o) { return std::max(o.mini_batch_size, o.test_mini_batch_size); }
 
 }  // namespace
 

@@ -37,7 +37,7 @@ class Trainer {
  public:
   Trainer(const tutti::Communicator& comm, const Options& options, Model& model, BatchFeed& feed);
 
-  /// Trains from `start` to the end; 
+  /// Trains from `start` to the end;
   TrainingResults run(Position start, const TrainerEvents& events);
 
   [[nodiscard]] std::uint64_t batches_per_epoch() const { return batches_; }

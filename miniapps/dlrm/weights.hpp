@@ -10,8 +10,8 @@ namespace dlrm {
 /// stream. Every rank draws all of it and keeps what it owns, so that the weights do not depend on the number of ranks.
 void draw_weights(Model& model, tutti::miniapps::NumpyRandom& random);
 
-/// The same distributions, the tables from a counter-based generator of which every rank computes its own part only. Not
-/// the reference's numbers.
+/// The same distributions, the tables from a counter-based generator of which every rank computes its own part only.
+/// Not the reference's numbers.
 void fast_weights(Model& model, std::uint32_t seed);
 
 }  // namespace dlrm

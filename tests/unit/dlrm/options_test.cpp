@@ -34,9 +34,7 @@ TEST(Options, BooleansAreBareOrHaveAValue) {
   EXPECT_TRUE(parse({"--num-indices-per-lookup-fixed=True"}).options.indices_per_lookup_fixed);
 }
 
-TEST(Options, LastValueWins) {
-  EXPECT_EQ(parse({"--data-size=40", "--data-size=37"}).options.data_size, 37U);
-}
+TEST(Options, LastValueWins) { EXPECT_EQ(parse({"--data-size=40", "--data-size=37"}).options.data_size, 37U); }
 
 TEST(Options, FlagsOverridePresetsWhereverTheyStand) {
   const auto before = parse({"--mini-batch-size=64", "--preset=kaggle"});
