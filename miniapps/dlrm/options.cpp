@@ -91,7 +91,7 @@ void add_data(CLI::App& app, Options& o) {
   add_choice(app, "--data-generation", o.data_generation, {"random", "dataset", "bench"},
              "random batches as the reference makes them, a data set, or a few prepared batches for measurements");
   add_choice(app, "--data-set", o.data_set, {"kaggle", "terabyte", "adult"}, "which data set");
-  add(app, "--raw-data-file", o.raw_data_file, "text file of the data set (Terabyte: prefix of the day files)");
+  add(app, "--raw-data-file", o.raw_data_file, "text file of Criteo's Kaggle data; for adult the folder of its files");
   add(app, "--processed-data-file", o.processed_data_file,
       "prefix of binary files PREFIX_train.bin and PREFIX_test.bin");
   add_choice(app, "--data-randomize", o.data_randomize, {"total", "day", "none"}, "how training samples are shuffled");
@@ -112,7 +112,7 @@ void add_data(CLI::App& app, Options& o) {
 
 void add_reports(CLI::App& app, Options& o) {
   add(app, "--print-freq", o.print_freq, "steps between two printed losses");
-  add(app, "--test-freq", o.test_freq, "steps between two tests (-1: only at the end of an epoch's training)");
+  add(app, "--test-freq", o.test_freq, "steps between two tests (-1: one, at the end)");
   app.add_flag("--test-at-end,!--no-test-at-end", o.test_at_end, "tests when training ends, where there is test data");
   add(app, "--json-file", o.json_file, "writes configuration, losses, test results and times to this file");
   add(app, "--checkpoint-dir", o.checkpoint_dir, "where checkpoints go");
@@ -152,6 +152,7 @@ ParseResult parse_options(int argc, const char* const* argv) {
   CLI::App app{
       "Trains DLRM, the deep learning recommendation model, over MPI: embedding tables spread over the ranks, "
       "MLPs data parallel.\nRun it as: mpiexec -n 2 tutti-dlrm --preset adult"};
+  app.name("tutti-dlrm");
   app.set_version_flag("--version", "tutti-dlrm 0.1.0");
   add(app, "--preset", result.options.preset, "a set of flags, listed below");
   add_model(app, result.options);
@@ -161,6 +162,9 @@ ParseResult parse_options(int argc, const char* const* argv) {
   app.footer(preset_text());
   try {
     std::vector<std::string> arguments(argv + 1, argv + argc);
+    for (const auto& argument : arguments) {
+      result.options.command_line += " " + argument;
+    }
     result.options.embedding_size_given = std::any_of(arguments.begin(), arguments.end(), [](const std::string& a) {
       return a.starts_with("--arch-embedding-size");
     });

@@ -69,6 +69,7 @@ struct Options {
   std::string load;
 
   std::string preset;
+  std::string command_line;  ///< the flags as given, for reports
 };
 
 /// What came of reading the command line: options to run with, or text to show and the status to end with.

@@ -68,6 +68,7 @@ double exposed(const TrainingResults& results) {
 Configuration configuration(const Options& o, const ModelShape& shape, const tutti::miniapps::DataSource& source,
                             const Placement& placement) {
   return {
+      {"flags", o.command_line.empty() ? "none" : o.command_line.substr(1)},
       {"data", source.description()},
       {"batch",
        fmt::format("{} samples over all ranks, {} epoch{}", o.mini_batch_size, o.nepochs, o.nepochs == 1 ? "" : "s")},
