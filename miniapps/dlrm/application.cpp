@@ -9,6 +9,7 @@
 #include "checkpointing.hpp"
 #include "common/progress.hpp"
 #include "evaluation.hpp"
+#include "memory_check.hpp"
 #include "report.hpp"
 #include "setup.hpp"
 #include "trainer.hpp"
@@ -52,16 +53,18 @@ class Application {
 };
 
 Application::Application(const tutti::Communicator& comm, const Options& options) : comm_(comm), options_(options) {
+  ModelShape shape;
   agreed([&] {
     if (!options.json_file.empty() && comm.rank() == 0) {
       mini::check_writable(options.json_file);
     }
     source_ = make_source(options);
-    const ModelShape shape = make_shape(options, *source_);
+    shape = make_shape(options, *source_);
     placement_.emplace(make_placement(options, shape, *source_, comm.size()));
     configuration_ = configuration(options, shape, *source_, *placement_);
-    model_ = std::make_unique<Model>(comm, shape, *placement_, row_optimizer(options));
   });
+  check_memory(comm, table_bytes(shape, *placement_, comm.rank(), row_optimizer(options)));
+  agreed([&] { model_ = std::make_unique<Model>(comm, shape, *placement_, row_optimizer(options)); });
   print(header_text(configuration_, comm.size()));
   agreed([&] {
     if (options.load.empty()) {

@@ -29,16 +29,15 @@ EmbeddingShard::EmbeddingShard(std::vector<std::size_t> owned, const std::vector
         {memory_.back().get(), tutti::DatatypeKind::float32, static_cast<std::int64_t>(rows[t]), dim, dim});
   }
   for (std::size_t i = 0; i < owned_.size() && optimizer != k::RowOptimizer::sgd; ++i) {
-    state_memory_.push_back(k::allocate_table(state_values(i) * sizeof(float)));
+    state_memory_.push_back(k::allocate_table(state_values(optimizer, rows[owned_[i]], dim) * sizeof(float)));
     states_.push_back(reinterpret_cast<float*>(state_memory_.back().get()));
   }
 }
 
-std::size_t EmbeddingShard::state_values(std::size_t i) const {
-  const auto rows = static_cast<std::size_t>(tables_[i].rows);
-  switch (optimizer_) {
+std::size_t EmbeddingShard::state_values(k::RowOptimizer optimizer, std::size_t rows, std::size_t dim) {
+  switch (optimizer) {
     case k::RowOptimizer::adagrad:
-      return rows * dim_;
+      return rows * dim;
     case k::RowOptimizer::row_wise_adagrad:
       return rows;
     default:
@@ -51,15 +50,9 @@ std::span<float> EmbeddingShard::weights(std::size_t i) {
 }
 
 std::span<float> EmbeddingShard::state(std::size_t i) {
-  return states_.empty() ? std::span<float>{} : std::span<float>{states_[i], state_values(i)};
-}
-
-std::size_t EmbeddingShard::bytes() const {
-  std::size_t values = 0;
-  for (std::size_t i = 0; i < tables_.size(); ++i) {
-    values += static_cast<std::size_t>(tables_[i].rows) * dim_ + state_values(i);
-  }
-  return values * sizeof(float);
+  return states_.empty()
+             ? std::span<float>{}
+             : std::span<float>{states_[i], state_values(optimizer_, static_cast<std::size_t>(tables_[i].rows), dim_)};
 }
 
 std::string EmbeddingShard::check(const ShardLookups& lookups) const {

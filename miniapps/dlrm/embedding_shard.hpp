@@ -32,7 +32,10 @@ class EmbeddingShard {
   [[nodiscard]] std::span<float> weights(std::size_t i);
   /// Optimizer state of the i-th owned table; empty for sgd, one value a row for row-wise Adagrad.
   [[nodiscard]] std::span<float> state(std::size_t i);
-  [[nodiscard]] std::size_t bytes() const;
+
+  /// Values of optimizer state that a table of rows x dim needs.
+  [[nodiscard]] static std::size_t state_values(tutti::kernels::RowOptimizer optimizer, std::size_t rows,
+                                                std::size_t dim);
 
   /// An index that is out of range, as one sentence with table, row and sample; empty when all are in range.
   [[nodiscard]] std::string check(const ShardLookups& lookups) const;
@@ -44,8 +47,6 @@ class EmbeddingShard {
   void backward(const ShardLookups& lookups, const float* gradients, float learning_rate);
 
  private:
-  [[nodiscard]] std::size_t state_values(std::size_t i) const;
-
   std::vector<std::size_t> owned_;
   std::size_t dim_;
   tutti::kernels::RowOptimizer optimizer_;

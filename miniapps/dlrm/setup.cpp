@@ -125,6 +125,15 @@ tutti::kernels::RowOptimizer row_optimizer(const Options& o) {
   return o.optimizer == "rwsadagrad" ? RowOptimizer::row_wise_adagrad : RowOptimizer::sgd;
 }
 
+std::size_t table_bytes(const ModelShape& shape, const Placement& placement, int rank,
+                        tutti::kernels::RowOptimizer optimizer) {
+  std::size_t values = 0;
+  for (const std::size_t t : placement.tables_of(rank)) {
+    values += shape.rows[t] * shape.dim + EmbeddingShard::state_values(optimizer, shape.rows[t], shape.dim);
+  }
+  return values * sizeof(float);
+}
+
 void set_first_weights(const Options& o, mini::DataSource& source, Model& model) {
   if (o.init == "fast") {
     fast_weights(model, o.seed);

@@ -21,6 +21,10 @@ namespace dlrm {
 
 [[nodiscard]] tutti::kernels::RowOptimizer row_optimizer(const Options& options);
 
+/// Memory of a rank's tables with their optimizer state.
+[[nodiscard]] std::size_t table_bytes(const ModelShape& shape, const Placement& placement, int rank,
+                                      tutti::kernels::RowOptimizer optimizer);
+
 /// Gives the model its first weights. `source`: in --debug-mode its batches are walked over first, which moves the
 /// generator that the weights come from.
 void set_first_weights(const Options& options, tutti::miniapps::DataSource& source, Model& model);
