@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cstdlib>
 #include <tutti/communicator.hpp>
 
 #include "support/exercise.hpp"
@@ -97,6 +98,16 @@ TEST(Communicator, TopologyIsEqualOnAllRanks) {
   for (const int cores : machine.cores_per_node) EXPECT_GE(cores, 1);
 }
 
+TEST(Communicator, EmulatedNodesAreNodes) {
+  const char* cliques = std::getenv("MPIR_CVAR_NUM_CLIQUES");
+  if (cliques == nullptr || world().size() < 2) GTEST_SKIP() << "needs MPIR_CVAR_NUM_CLIQUES and 2 ranks";
+  EXPECT_EQ(world().topology().nodes, std::atoi(cliques));
+  const Communicator node = world().split_by_node();
+  EXPECT_EQ(node.topology().nodes, 1);
+  EXPECT_LT(node.size(), world().size());
+  expect_works(node);
+}
+
 TEST(Communicator, WrongHandlesAreNamed) {
   try {
     (void)Communicator::duplicate(MPI_COMM_NULL);
@@ -142,6 +153,8 @@ TEST(Arguments, WrongOnesAreNamedBeforeAnythingIsSent) {
   fails(ErrorCode::invalid_op, "op", [&] { allreduce(world(), a, band); });
   fails(ErrorCode::invalid_op, "op", [&] { scan(world(), a, b, avg); });
   fails(ErrorCode::invalid_argument, "recv", [&] { allreduce(world(), a, a, sum); });
+  fails(ErrorCode::invalid_datatype, "datatype",
+        [&] { bcast(world(), Buffer(a.data(), 4, static_cast<DatatypeKind>(77)), 0); });
   fails(ErrorCode::invalid_argument, "root", [&] { bcast(world(), a, world().size()); });
   fails(ErrorCode::invalid_argument, "root", [&] { bcast(world(), a, -1); });
   fails(ErrorCode::invalid_argument, "buffer", [&] { bcast(world(), Buffer(nullptr, 4, DatatypeKind::float32), 0); });
