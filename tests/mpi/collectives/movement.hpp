@@ -63,7 +63,7 @@ inline std::vector<std::size_t> uneven_counts(std::size_t count, int size, int s
 template <typename T>
 std::vector<T> zeros(std::size_t count) {
   std::vector<T> data(count);
-  std::memset(static_cast<void*>(data.data()), 0, count * sizeof(T));
+  if (count > 0) std::memset(static_cast<void*>(data.data()), 0, count * sizeof(T));
   return data;
 }
 
