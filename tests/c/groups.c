@@ -37,7 +37,9 @@ void test_groups(const struct group* g) {
   OK(tutti_group_run(group)); /* it is empty again */
   FAILS(tutti_group_send(group, sent, 1, TUTTI_INT64, g->size, 9), TUTTI_ERROR_INVALID_ARGUMENT, "dest");
   FAILS(tutti_group_send(NULL, sent, 1, TUTTI_INT64, 0, 9), TUTTI_ERROR_INVALID_ARGUMENT, "TUTTI_GROUP_NULL");
-  FAILS(tutti_group_create(NULL, NULL, &group), TUTTI_ERROR_INVALID_COMMUNICATOR, "comm");
+  tutti_group_t none = group;
+  FAILS(tutti_group_create(NULL, NULL, &none), TUTTI_ERROR_INVALID_COMMUNICATOR, "comm");
+  CHECK(none == TUTTI_GROUP_NULL);
   OK(tutti_group_free(&group));
   CHECK(group == TUTTI_GROUP_NULL);
 }
