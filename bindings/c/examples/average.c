@@ -5,12 +5,12 @@
 
 enum { points = 1000 };
 
-static int fail(const char *what) {
+static int fail(const char* what) {
   fprintf(stderr, "%s: %s\n", what, tutti_error_message());
   return 1;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   tutti_comm_t comm;
   int rank, size;
