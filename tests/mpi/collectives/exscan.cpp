@@ -1,78 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tutti/collectives/exscan.hpp>
 
-#include "mpi/collectives/reductions.hpp"
+#include "mpi/collectives/vector_reductions.hpp"
 
 namespace tutti::test {
 namespace {
+
+struct Call {
+  static constexpr auto operation = algorithms::Operation::exscan;
+  static constexpr bool is_rooted = false;
+  static constexpr bool has_avg = false;
+  static bool has_result(const Case& c, int /*root*/) { return c.rank > 0; }
+  static int last(const Case& c) { return c.rank - 1; }
+  static void run(const Case& c, ConstBuffer send, Buffer recv, const ReduceOp& op, int /*root*/) {
+    exscan(c.comm, send, recv, op, c.options);
+  }
+  static Request start(const Case& c, ConstBuffer send, Buffer recv, const ReduceOp& op, int /*root*/) {
+    return iexscan(c.comm, send, recv, op, c.options);
+  }
+  static Request prepare(const Case& c, ConstBuffer send, Buffer recv, const ReduceOp& op, int /*root*/) {
+    return exscan_init(c.comm, send, recv, op, c.options);
+  }
+};
 
 template <typename T>
 class Exscan : public ::testing::Test {};
 TYPED_TEST_SUITE(Exscan, ReductionTypes);
 
-template <typename T>
-void check(const Case& c, const ReduceOp& op, bool in_place_call) {
-  std::vector<T> send;
-  std::vector<T> recv(c.count);
-  const bool is_result = c.rank > 0;
-  const bool in_place_here = in_place_call;
-  const auto source = [&]() -> ConstBuffer { return in_place_here ? ConstBuffer(in_place) : ConstBuffer(send); };
-  exercise(
-      c.mode, [&] { exscan(c.comm, source(), recv, op, c.options); },
-      [&] { return iexscan(c.comm, source(), recv, op, c.options); },
-      [&] {
-        send.resize(c.count);
-        return exscan_init(c.comm, source(), recv, op, c.options);
-      },
-      [&](int i) {
-        const auto data = contribution<T>(c.rank, c.count, i);
-        send.resize(c.count);
-        std::copy(data.begin(), data.end(), send.begin());
-        if (in_place_here)
-          std::copy(data.begin(), data.end(), recv.begin());
-        else
-          std::fill(recv.begin(), recv.end(), T{});
-      },
-      [&](int i) {
-        if (is_result) expect_equal(recv, expected<T>(op.kind(), 0, c.rank - 1, 0, c.count, i, c.size), c, i);
-        if (!in_place_here) expect_equal(send, contribution<T>(c.rank, c.count, i), c, i);
-      });
-}
+TYPED_TEST(Exscan, GivesTheExactResultInAllForms) { exercise_reduction<Call, TypeParam>(); }
 
-TYPED_TEST(Exscan, GivesTheExactResultInAllForms) {
-  using T = TypeParam;
-  for_each_case(algorithms::Operation::exscan, [](const Case& c) {
-    // The long vectors are for the common types: the combination is the same code for all.
-    const bool is_common = std::is_same_v<T, float> || std::is_same_v<T, std::int64_t> || std::is_same_v<T, bfloat16_t>;
-    if (!is_common && c.count > 100) return;
-    for (const ReduceOp& op : operations<T>()) {
-      if (op.kind() == ReduceKind::avg) continue;
-      if (c.count != 7 && op.kind() != ReduceKind::sum && op.kind() != ReduceKind::minloc) continue;
-      for (const bool in_place_call : {false, true}) check<T>(c, op, in_place_call);
-    }
-  });
-}
-
-TEST(ExscanOrder, UserOperationKeepsRankOrder) {
-  for_each_case(algorithms::Operation::exscan, [](const Case& c) {
-    if (c.count > 2000) return;
-    {
-      std::vector<Interval> send = own_interval(c.rank, c.count);
-      std::vector<Interval> recv(c.count);
-      const auto from = [&] { return interval_buffer(send); };
-      const auto to = [&] { return interval_buffer(recv); };
-      exercise(
-          c.mode, [&] { exscan(c.comm, from(), to(), interval_op(), c.options); },
-          [&] { return iexscan(c.comm, from(), to(), interval_op(), c.options); },
-          [&] { return exscan_init(c.comm, from(), to(), interval_op(), c.options); },
-          [&](int) { std::fill(recv.begin(), recv.end(), Interval{}); },
-          [&](int i) {
-            const bool is_result = c.rank > 0;
-            if (is_result) expect_equal(recv, std::vector<Interval>(c.count, Interval{0, c.rank - 1, 0}), c, i);
-          });
-    }
-  });
-}
+TEST(ExscanOrder, UserOperationKeepsRankOrder) { exercise_order<Call>(); }
 
 }  // namespace
 }  // namespace tutti::test

@@ -1,78 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tutti/collectives/reduce.hpp>
 
-#include "mpi/collectives/reductions.hpp"
+#include "mpi/collectives/vector_reductions.hpp"
 
 namespace tutti::test {
 namespace {
+
+struct Call {
+  static constexpr auto operation = algorithms::Operation::reduce;
+  static constexpr bool is_rooted = true;
+  static constexpr bool has_avg = true;
+  static bool has_result(const Case& c, int root) { return c.rank == root; }
+  static int last(const Case& c) { return c.size - 1; }
+  static void run(const Case& c, ConstBuffer send, Buffer recv, const ReduceOp& op, int root) {
+    reduce(c.comm, send, recv, op, root, c.options);
+  }
+  static Request start(const Case& c, ConstBuffer send, Buffer recv, const ReduceOp& op, int root) {
+    return ireduce(c.comm, send, recv, op, root, c.options);
+  }
+  static Request prepare(const Case& c, ConstBuffer send, Buffer recv, const ReduceOp& op, int root) {
+    return reduce_init(c.comm, send, recv, op, root, c.options);
+  }
+};
 
 template <typename T>
 class Reduce : public ::testing::Test {};
 TYPED_TEST_SUITE(Reduce, ReductionTypes);
 
-template <typename T>
-void check(const Case& c, const ReduceOp& op, bool in_place_call, int root) {
-  std::vector<T> send;
-  std::vector<T> recv(c.count);
-  const bool is_result = c.rank == root;
-  const bool in_place_here = in_place_call && c.rank == root;
-  const auto source = [&]() -> ConstBuffer { return in_place_here ? ConstBuffer(in_place) : ConstBuffer(send); };
-  exercise(
-      c.mode, [&] { reduce(c.comm, source(), recv, op, root, c.options); },
-      [&] { return ireduce(c.comm, source(), recv, op, root, c.options); },
-      [&] {
-        send.resize(c.count);
-        return reduce_init(c.comm, source(), recv, op, root, c.options);
-      },
-      [&](int i) {
-        const auto data = contribution<T>(c.rank, c.count, i);
-        send.resize(c.count);
-        std::copy(data.begin(), data.end(), send.begin());
-        if (in_place_here)
-          std::copy(data.begin(), data.end(), recv.begin());
-        else
-          std::fill(recv.begin(), recv.end(), T{});
-      },
-      [&](int i) {
-        if (is_result) expect_equal(recv, expected<T>(op.kind(), 0, c.size - 1, 0, c.count, i, c.size), c, i);
-        if (!in_place_here) expect_equal(send, contribution<T>(c.rank, c.count, i), c, i);
-      });
-}
+TYPED_TEST(Reduce, GivesTheExactResultInAllForms) { exercise_reduction<Call, TypeParam>(); }
 
-TYPED_TEST(Reduce, GivesTheExactResultInAllForms) {
-  using T = TypeParam;
-  for_each_case(algorithms::Operation::reduce, [](const Case& c) {
-    // The long vectors are for the common types: the combination is the same code for all.
-    const bool is_common = std::is_same_v<T, float> || std::is_same_v<T, std::int64_t> || std::is_same_v<T, bfloat16_t>;
-    if (!is_common && c.count > 100) return;
-    for (const ReduceOp& op : operations<T>()) {
-      if (c.count != 7 && op.kind() != ReduceKind::sum && op.kind() != ReduceKind::minloc) continue;
-      for (const bool in_place_call : {false, true})
-        for (const int root : {0, c.size - 1}) check<T>(c, op, in_place_call, root);
-    }
-  });
-}
-
-TEST(ReduceOrder, UserOperationKeepsRankOrder) {
-  for_each_case(algorithms::Operation::reduce, [](const Case& c) {
-    if (c.count > 2000) return;
-    for (const int root : {0, c.size - 1}) {
-      std::vector<Interval> send = own_interval(c.rank, c.count);
-      std::vector<Interval> recv(c.count);
-      const auto from = [&] { return interval_buffer(send); };
-      const auto to = [&] { return interval_buffer(recv); };
-      exercise(
-          c.mode, [&] { reduce(c.comm, from(), to(), interval_op(), root, c.options); },
-          [&] { return ireduce(c.comm, from(), to(), interval_op(), root, c.options); },
-          [&] { return reduce_init(c.comm, from(), to(), interval_op(), root, c.options); },
-          [&](int) { std::fill(recv.begin(), recv.end(), Interval{}); },
-          [&](int i) {
-            const bool is_result = c.rank == root;
-            if (is_result) expect_equal(recv, std::vector<Interval>(c.count, Interval{0, c.size - 1, 0}), c, i);
-          });
-    }
-  });
-}
+TEST(ReduceOrder, UserOperationKeepsRankOrder) { exercise_order<Call>(); }
 
 }  // namespace
 }  // namespace tutti::test

@@ -2,6 +2,8 @@
 // What the tests of the reductions share: all operations that a datatype has.
 #pragma once
 
+#include <algorithm>
+
 #include "support/exercise.hpp"
 
 namespace tutti::test {
