@@ -24,12 +24,12 @@ static void test_movement(const struct group* g) {
     OK(tutti_allreduce(g->comm, TUTTI_IN_PLACE, x, 3, TUTTI_##name, TUTTI_SUM, NULL));                  \
     for (int i = 0; i < 3; ++i) CHECK(x[i] == (type)(g->size * (g->size - 1) / 2 + g->size * (i + 1))); \
   }
-#define ALL_SUMS(X)                                                                                                 \
-  X(int8_t, INT8)                                                                                                   \
-  X(int16_t, INT16)                                                                                                 \
-  X(int32_t, INT32)                                                                                                 \
-  X(int64_t, INT64) X(uint8_t, UINT8) X(uint16_t, UINT16) X(uint32_t, UINT32) X(uint64_t, UINT64) X(float, FLOAT32) \
-      X(double, FLOAT64)
+#define ALL_SUMS(X) \
+  X(int8_t, INT8)   \
+  X(int16_t, INT16) \
+  X(int32_t, INT32) \
+  X(int64_t, INT64) \
+  X(uint8_t, UINT8) X(uint16_t, UINT16) X(uint32_t, UINT32) X(uint64_t, UINT64) X(float, FLOAT32) X(double, FLOAT64)
 ALL_SUMS(SUMS)
 
 static void test_handles(void) {
