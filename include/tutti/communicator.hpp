@@ -59,8 +59,10 @@ class TUTTI_EXPORT Communicator {
   /// The ranks that share this rank's node. Collective and blocking. Counterpart: MPI_Comm_split_type.
   [[nodiscard]] Communicator split_by_node() const;
 
-  /// Gives all outstanding and later calls of this rank on this communicator ErrorCode::aborted. Local; from any
-  /// thread. Peers that wait for this rank fail by their timeout. Counterpart: ncclCommAbort.
+  /// Gives all outstanding and later calls of this rank on this communicator ErrorCode::aborted, but for a call that
+  /// waits inside the host MPI (native_blocking). Local; from any thread. Buffers of calls that were under way must
+  /// stay valid until MPI_Finalize, as after a timeout: messages may still reach them. Peers that wait for this rank
+  /// fail by their timeout. Counterpart: ncclCommAbort.
   void abort(const std::string& reason = {}) noexcept;
 
   [[nodiscard]] const std::shared_ptr<detail::CommState>& state() const;

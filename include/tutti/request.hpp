@@ -46,7 +46,8 @@ class TUTTI_EXPORT Request {
   /// Persistent requests only: starts the operation again on the same buffers. Throws if it is still active.
   void start();
 
-  /// The error of a failed operation, without throwing; success while it runs and after it succeeded.
+  /// The error of a failed operation, without throwing, also after test() or wait() has thrown it; success while the
+  /// operation runs and after it succeeded.
   [[nodiscard]] ErrorCode error() const noexcept;
 
   /// Whether there is an operation behind this request.
@@ -67,6 +68,7 @@ class TUTTI_EXPORT Request {
   void finish();
   std::shared_ptr<detail::Execution> execution_;
   Status status_{};
+  ErrorCode error_{};
 };
 
 /// Waits for all; throws the first error after all have completed. Counterpart: MPI_Waitall.

@@ -36,6 +36,9 @@ std::shared_ptr<const Plan> plan_for(CommState& comm, const Signature& signature
 }  // namespace
 
 std::chrono::nanoseconds timeout_of(const CommState& comm, const Options& options) {
+  if (options.timeout.count() < 0)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}: argument options.timeout is negative; pass 0 for none", comm.describe()));
   return options.timeout.count() > 0 ? options.timeout : comm.options.timeout;
 }
 

@@ -19,12 +19,14 @@ Group::Group(Group&&) noexcept = default;
 Group& Group::operator=(Group&&) noexcept = default;
 
 Group& Group::send(ConstBuffer buffer, int dest, int tag) {
-  state_->transfers.push_back(detail::checked_send(*state_->comm, "group send", buffer, dest, tag));
+  state_->transfers.push_back(
+      detail::checked_send(*state_->comm, "group send", buffer, dest, tag, state_->options.memory));
   return *this;
 }
 
 Group& Group::recv(Buffer buffer, int source, int tag) {
-  state_->transfers.push_back(detail::checked_recv(*state_->comm, "group recv", buffer, source, tag));
+  state_->transfers.push_back(
+      detail::checked_recv(*state_->comm, "group recv", buffer, source, tag, state_->options.memory));
   return *this;
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <tutti/error.hpp>
 #include <tutti/point_to_point.hpp>
 
@@ -25,9 +26,19 @@ void check_peer(const CommState& comm, std::string_view call, int peer, bool wil
           fmt::format("{} is {}; pass a rank from 0 to {} or proc_null", name, peer, comm.size - 1));
 }
 
-void check_message(const CommState& comm, std::string_view call, const void* data, std::size_t count, int tag,
-                   bool wildcard) {
-  require(data != nullptr || count == 0, comm, call, "buffer is a null pointer with elements; pass its address");
+template <typename AnyBuffer>
+void check_message(const CommState& comm, std::string_view call, const AnyBuffer& buffer, int tag, bool wildcard) {
+  const Datatype type = buffer.type;
+  if (type.size() == 0 || type.kind() < DatatypeKind::int8 || type.kind() > DatatypeKind::bytes)
+    throw Error(ErrorCode::invalid_datatype,
+                fmt::format("{}, {}: the datatype of argument buffer is none of the library's; use a DatatypeKind or "
+                            "Datatype::bytes(n), n > 0",
+                            call, comm.describe()));
+  require(!buffer.is_in_place, comm, call, "buffer is in_place; pass a buffer");
+  require(buffer.data != nullptr || buffer.count == 0, comm, call,
+          "buffer is a null pointer with elements; pass its address");
+  require(buffer.count <= std::numeric_limits<std::ptrdiff_t>::max() / type.size(), comm, call,
+          "buffer has more bytes than an address space; pass the number of elements");
   require((tag >= 0 && tag <= largest_tag) || (wildcard && tag == any_tag), comm, call,
           fmt::format("tag is {}; pass a number from 0 to {}", tag, largest_tag));
 }
@@ -44,18 +55,20 @@ void refuse_device(const CommState& comm, std::string_view call, MemoryKind decl
 
 }  // namespace
 
-PointToPoint checked_send(const CommState& comm, std::string_view call, const ConstBuffer& buffer, int dest, int tag) {
+PointToPoint checked_send(const CommState& comm, std::string_view call, const ConstBuffer& buffer, int dest, int tag,
+                          MemoryKind declared) {
   check_peer(comm, call, dest, false, "dest");
-  check_message(comm, call, buffer.data, buffer.count, tag, false);
-  refuse_device(comm, call, buffer.memory, buffer.data);
+  check_message(comm, call, buffer, tag, false);
+  refuse_device(comm, call, buffer.memory != MemoryKind::detect ? buffer.memory : declared, buffer.data);
   const std::size_t unit = buffer.type.size();
   return {false, buffer.data, nullptr, buffer.count * unit, unit, dest == proc_null ? MPI_PROC_NULL : dest, tag};
 }
 
-PointToPoint checked_recv(const CommState& comm, std::string_view call, const Buffer& buffer, int source, int tag) {
+PointToPoint checked_recv(const CommState& comm, std::string_view call, const Buffer& buffer, int source, int tag,
+                          MemoryKind declared) {
   check_peer(comm, call, source, true, "source");
-  check_message(comm, call, buffer.data, buffer.count, tag, true);
-  refuse_device(comm, call, buffer.memory, buffer.data);
+  check_message(comm, call, buffer, tag, true);
+  refuse_device(comm, call, buffer.memory != MemoryKind::detect ? buffer.memory : declared, buffer.data);
   const std::size_t unit = buffer.type.size();
   const int peer = source == proc_null ? MPI_PROC_NULL : (source == any_source ? MPI_ANY_SOURCE : source);
   return {true, nullptr, buffer.data, buffer.count * unit, unit, peer, tag == any_tag ? MPI_ANY_TAG : tag};
@@ -85,31 +98,36 @@ Request start_transfers(const std::shared_ptr<CommState>& comm, std::string_view
 
 void send(const Communicator& comm, ConstBuffer buffer, int dest, int tag, const Options& options) {
   const auto& state = comm.state();
-  detail::run_transfers(state, "send", {detail::checked_send(*state, "send", buffer, dest, tag)}, options);
+  detail::run_transfers(state, "send", {detail::checked_send(*state, "send", buffer, dest, tag, options.memory)},
+                        options);
 }
 
 Status recv(const Communicator& comm, Buffer buffer, int source, int tag, const Options& options) {
   const auto& state = comm.state();
-  return detail::run_transfers(state, "recv", {detail::checked_recv(*state, "recv", buffer, source, tag)}, options);
+  return detail::run_transfers(state, "recv",
+                               {detail::checked_recv(*state, "recv", buffer, source, tag, options.memory)}, options);
 }
 
 Status sendrecv(const Communicator& comm, ConstBuffer send_buffer, int dest, int send_tag, Buffer recv_buffer,
                 int source, int recv_tag, const Options& options) {
   const auto& state = comm.state();
-  return detail::run_transfers(state, "sendrecv",
-                               {detail::checked_send(*state, "sendrecv", send_buffer, dest, send_tag),
-                                detail::checked_recv(*state, "sendrecv", recv_buffer, source, recv_tag)},
-                               options);
+  return detail::run_transfers(
+      state, "sendrecv",
+      {detail::checked_send(*state, "sendrecv", send_buffer, dest, send_tag, options.memory),
+       detail::checked_recv(*state, "sendrecv", recv_buffer, source, recv_tag, options.memory)},
+      options);
 }
 
 Request isend(const Communicator& comm, ConstBuffer buffer, int dest, int tag, const Options& options) {
   const auto& state = comm.state();
-  return detail::start_transfers(state, "isend", {detail::checked_send(*state, "isend", buffer, dest, tag)}, options);
+  return detail::start_transfers(state, "isend",
+                                 {detail::checked_send(*state, "isend", buffer, dest, tag, options.memory)}, options);
 }
 
 Request irecv(const Communicator& comm, Buffer buffer, int source, int tag, const Options& options) {
   const auto& state = comm.state();
-  return detail::start_transfers(state, "irecv", {detail::checked_recv(*state, "irecv", buffer, source, tag)}, options);
+  return detail::start_transfers(state, "irecv",
+                                 {detail::checked_recv(*state, "irecv", buffer, source, tag, options.memory)}, options);
 }
 
 }  // namespace tutti

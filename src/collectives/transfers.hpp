@@ -11,11 +11,12 @@
 
 namespace tutti::detail {
 
-/// Checks the arguments of a send or a receive; `call` names the public function in messages.
+/// Checks the arguments of a send or a receive; `call` names the public function in messages,
+/// `declared` is the memory kind that the options give.
 [[nodiscard]] PointToPoint checked_send(const CommState& comm, std::string_view call, const ConstBuffer& buffer,
-                                        int dest, int tag);
+                                        int dest, int tag, MemoryKind declared);
 [[nodiscard]] PointToPoint checked_recv(const CommState& comm, std::string_view call, const Buffer& buffer, int source,
-                                        int tag);
+                                        int tag, MemoryKind declared);
 
 /// Posts transfers as one operation, and waits for it or hands out its request.
 Status run_transfers(const std::shared_ptr<CommState>& comm, std::string_view call, std::vector<PointToPoint> transfers,

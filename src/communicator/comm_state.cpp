@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <new>
 #include <tutti/error.hpp>
 #include <tutti/version.hpp>
 
@@ -25,11 +26,19 @@ MPI_Comm duplicate_yielding(MPI_Comm comm) {
   return copy;
 }
 
+bool has_thread_multiple() {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE;
+}
+
 /// Facts that must be equal on all ranks, as plain bytes to compare.
 struct Agreement {
   int version[3];
   int reproducible;
   int native_blocking;
+  int progress_thread;
+  int lacks_threads;  ///< a progress thread is wanted where MPI gives no MPI_THREAD_MULTIPLE
   std::int64_t timeout;
 };
 
@@ -39,12 +48,21 @@ void check_agreement(const CommState& state) {
   mine = {{TUTTI_VERSION_MAJOR, TUTTI_VERSION_MINOR, TUTTI_VERSION_PATCH},
           state.options.reproducible ? 1 : 0,
           state.options.native_blocking ? 1 : 0,
+          config().progress_thread ? 1 : 0,
+          config().progress_thread && !has_thread_multiple() ? 1 : 0,
           state.options.timeout.count()};
   std::vector<Agreement> all(static_cast<std::size_t>(state.size));
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, state.collective, &request),
             "MPI_Iallgather");
   wait_yielding(request, "MPI_Iallgather");
+  for (int r = 0; r < state.size; ++r)
+    if (all[static_cast<std::size_t>(r)].lacks_threads != 0)
+      throw Error(
+          ErrorCode::not_supported,
+          fmt::format("TUTTI_PROGRESS_THREAD=1 needs MPI_THREAD_MULTIPLE, which rank {} of the new communicator has "
+                      "not; initialise MPI with it, or leave the variable unset",
+                      r));
   for (int r = 1; r < state.size; ++r) {
     const Agreement& a = all[0];
     const Agreement& b = all[static_cast<std::size_t>(r)];
@@ -52,6 +70,7 @@ void check_agreement(const CommState& state) {
     if (std::memcmp(a.version, b.version, sizeof a.version) != 0) what = "the version of the library";
     if (a.reproducible != b.reproducible) what = "the option reproducible (or TUTTI_REPRODUCIBLE)";
     if (a.native_blocking != b.native_blocking) what = "the option native_blocking";
+    if (a.progress_thread != b.progress_thread) what = "TUTTI_PROGRESS_THREAD";
     if (a.timeout != b.timeout) what = "the timeout (or TUTTI_TIMEOUT)";
     if (what != nullptr)
       throw Error(
@@ -73,8 +92,7 @@ void create_private(CommState& state) {
 
 }  // namespace
 
-CommState::CommState(MPI_Comm handle, bool owns_handle, CommunicatorOptions chosen)
-    : user(handle), owns_user(owns_handle), options(std::move(chosen)) {
+CommState::CommState(MPI_Comm handle, CommunicatorOptions chosen) : user(handle), options(std::move(chosen)) {
   register_comm(this);
 }
 
@@ -87,7 +105,7 @@ void CommState::release() noexcept {
   if (released_.exchange(true)) return;
   if (!mpi_is_usable()) return;
   for (MPI_Comm* comm : {&collective, &point_to_point})
-    if (*comm != MPI_COMM_NULL) MPI_Comm_free(comm);
+    if (*comm != MPI_COMM_NULL && !keeps_contexts_.load()) MPI_Comm_free(comm);
   if (owns_user && user != MPI_COMM_NULL) MPI_Comm_free(&user);
   user = MPI_COMM_NULL;
 }
@@ -114,23 +132,31 @@ void CommState::throw_aborted() const {
   throw Error(ErrorCode::aborted, fmt::format("{}: aborted{}{}", describe(), reason_.empty() ? "" : ": ", reason_));
 }
 
+void CommState::keep_reason(const std::string& reason) noexcept {
+  try {
+    reason_ = reason;
+  } catch (const std::bad_alloc&) {
+    reason_.clear();  // the failure is reported all the same, without its reason
+  }
+}
+
 void CommState::abort(const std::string& reason) noexcept {
   const std::lock_guard lock(reason_mutex_);
-  if (!aborted.load()) reason_ = reason;
+  if (!aborted.load()) keep_reason(reason);
   aborted.store(true, std::memory_order_release);
 }
 
 void CommState::mark_broken(const std::string& reason) noexcept {
   const std::lock_guard lock(reason_mutex_);
-  if (!broken_.load() && !aborted.load()) reason_ = reason;
+  if (!broken_.load() && !aborted.load()) keep_reason(reason);
   broken_.store(true);
 }
 
-std::shared_ptr<CommState> make_comm_state(MPI_Comm handle, bool owns_handle, const CommunicatorOptions& options) {
+std::shared_ptr<CommState> make_comm_state(MPI_Comm handle, const CommunicatorOptions& options) {
   CommunicatorOptions chosen = options;
   chosen.reproducible = chosen.reproducible || config().reproducible;
   if (chosen.timeout.count() == 0) chosen.timeout = config().timeout;
-  auto state = std::make_shared<CommState>(handle, owns_handle, chosen);
+  auto state = std::make_shared<CommState>(handle, chosen);
   create_private(*state);
   check_agreement(*state);
   state->topology = discover_topology(state->collective);
@@ -139,7 +165,7 @@ std::shared_ptr<CommState> make_comm_state(MPI_Comm handle, bool owns_handle, co
 }
 
 std::shared_ptr<CommState> make_child_state(const CommState& parent, MPI_Comm handle) {
-  auto state = std::make_shared<CommState>(handle, true, parent.options);
+  auto state = std::make_shared<CommState>(handle, parent.options);
   create_private(*state);
   state->topology = restrict_topology(parent.topology, parent.collective, state->collective);
   return state;

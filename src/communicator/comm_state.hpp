@@ -17,7 +17,7 @@ namespace tutti::detail {
 
 /// What is behind a Communicator. Outstanding executions keep it alive.
 struct CommState {
-  CommState(MPI_Comm handle, bool owns_handle, CommunicatorOptions chosen);
+  CommState(MPI_Comm handle, CommunicatorOptions chosen);
   ~CommState();
   CommState(const CommState&) = delete;
   CommState& operator=(const CommState&) = delete;
@@ -34,6 +34,10 @@ struct CommState {
   void abort(const std::string& reason) noexcept;
   /// After a collective failed half-way no later one can be trusted.
   void mark_broken(const std::string& reason) noexcept;
+
+  /// Messages of a failed operation may still arrive: the private duplicates are never freed, because the host MPI
+  /// would give their context to a new communicator, whose receives would match those messages.
+  void keep_contexts() noexcept { keeps_contexts_.store(true); }
 
   [[nodiscard]] int next_tag() noexcept { return static_cast<int>(sequence++ % static_cast<std::uint64_t>(tag_half)); }
   [[nodiscard]] int next_persistent_tag() noexcept {
@@ -59,16 +63,17 @@ struct CommState {
 
  private:
   [[noreturn]] void throw_aborted() const;
+  void keep_reason(const std::string& reason) noexcept;
   mutable std::mutex reason_mutex_;
   std::string reason_;
   std::atomic<bool> broken_{false};
+  std::atomic<bool> keeps_contexts_{false};
   std::atomic<bool> released_{false};
 };
 
 /// Creates the private duplicates, learns the topology and checks that the ranks agree on version, options and
-/// environment. Collective over `handle`.
-[[nodiscard]] std::shared_ptr<CommState> make_comm_state(MPI_Comm handle, bool owns_handle,
-                                                         const CommunicatorOptions& options);
+/// environment. Collective over `handle`, which stays the caller's: who owns it is set afterwards.
+[[nodiscard]] std::shared_ptr<CommState> make_comm_state(MPI_Comm handle, const CommunicatorOptions& options);
 /// The same for a part of a communicator: everything but the duplicates follows from the parent.
 [[nodiscard]] std::shared_ptr<CommState> make_child_state(const CommState& parent, MPI_Comm handle);
 

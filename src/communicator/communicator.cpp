@@ -27,6 +27,19 @@ void check_handle(MPI_Comm comm, const char* factory) {
                             factory));
 }
 
+/// Makes the state of a handle that this library created, and frees the handle where that fails.
+template <typename Make>
+Communicator owning(MPI_Comm handle, const Make& make) {
+  try {
+    auto state = make();
+    state->owns_user = true;
+    return Communicator(std::move(state));
+  } catch (...) {
+    MPI_Comm_free(&handle);
+    throw;
+  }
+}
+
 }  // namespace
 
 Communicator::Communicator() noexcept = default;
@@ -41,17 +54,20 @@ Communicator Communicator::duplicate(MPI_Comm comm, const CommunicatorOptions& o
   MPI_Request request = MPI_REQUEST_NULL;
   detail::check_mpi(MPI_Comm_idup(comm, &copy, &request), "MPI_Comm_idup");
   detail::wait_yielding(request, "MPI_Comm_idup");
-  return Communicator(detail::make_comm_state(copy, true, options));
+  return owning(copy, [&] { return detail::make_comm_state(copy, options); });
 }
 
 Communicator Communicator::adopt(MPI_Comm comm, const CommunicatorOptions& options) {
   check_handle(comm, "adopt");
-  return Communicator(detail::make_comm_state(comm, comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF, options));
+  auto state = detail::make_comm_state(comm, options);
+  // Only now: where the factory fails the handle is still the caller's.
+  state->owns_user = comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF;
+  return Communicator(std::move(state));
 }
 
 Communicator Communicator::borrow(MPI_Comm comm, const CommunicatorOptions& options) {
   check_handle(comm, "borrow");
-  return Communicator(detail::make_comm_state(comm, false, options));
+  return Communicator(detail::make_comm_state(comm, options));
 }
 
 const std::shared_ptr<detail::CommState>& Communicator::state() const {
@@ -73,10 +89,14 @@ Communicator Communicator::split(int color, int key) const {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("split, {}: argument color is {}; pass a number from 0, or MPI_UNDEFINED",
                             state_->describe(), color));
+  // MPI_Comm_split blocks: it must not begin before every rank is here, or what a rank still waits for never comes.
+  MPI_Request all_here = MPI_REQUEST_NULL;
+  detail::check_mpi(MPI_Ibarrier(state_->collective, &all_here), "MPI_Ibarrier");
+  detail::wait_yielding(all_here, "MPI_Ibarrier");
   MPI_Comm part = MPI_COMM_NULL;
   detail::check_mpi(MPI_Comm_split(state_->collective, color, key, &part), "MPI_Comm_split");
   if (part == MPI_COMM_NULL) return {};
-  return Communicator(detail::make_child_state(*state_, part));
+  return owning(part, [&] { return detail::make_child_state(*state_, part); });
 }
 
 Communicator Communicator::split_by_node() const {

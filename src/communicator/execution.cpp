@@ -16,7 +16,11 @@ Execution::Execution(std::shared_ptr<CommState> comm, std::string name, std::chr
 void Execution::start() noexcept {
   failure_ = nullptr;
   error_ = ErrorCode::success;
-  if (timeout_.count() > 0) deadline_ = std::chrono::steady_clock::now() + timeout_;
+  if (timeout_.count() > 0) {
+    const auto now = std::chrono::steady_clock::now();
+    constexpr auto never = std::chrono::steady_clock::time_point::max();
+    deadline_ = timeout_ > never - now ? never : now + timeout_;
+  }
   phase_.store(Phase::active, std::memory_order_relaxed);
   try {
     comm_->check_usable();
@@ -64,6 +68,7 @@ void Execution::fail(ErrorCode code, const std::string& message) noexcept {
 
 void Execution::fail_now(std::exception_ptr failure, ErrorCode code, const std::string& message) noexcept {
   cancel();
+  comm_->keep_contexts();
   if (breaks_communicator()) comm_->mark_broken(message);
   failure_ = std::move(failure);
   error_ = code;

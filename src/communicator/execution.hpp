@@ -37,7 +37,8 @@ class Execution {
 
   [[nodiscard]] Phase phase() const noexcept { return phase_.load(std::memory_order_acquire); }
   [[nodiscard]] bool finished() const noexcept { return phase() == Phase::done || phase() == Phase::failed; }
-  [[nodiscard]] ErrorCode error() const noexcept { return error_; }
+  /// Success until the execution has failed.
+  [[nodiscard]] ErrorCode error() const noexcept { return phase() == Phase::failed ? error_ : ErrorCode::success; }
   [[nodiscard]] bool persistent() const noexcept { return persistent_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] CommState& comm() const noexcept { return *comm_; }

@@ -20,6 +20,7 @@ Request::Request(std::shared_ptr<Execution> execution) noexcept : execution_(std
 
 void Request::finish() {
   status_ = execution_->status();
+  error_ = execution_->error();
   if (execution_->persistent()) {
     execution_->acknowledge();
     execution_->rethrow();
@@ -59,7 +60,7 @@ void Request::start() {
   if (!execution_->finished()) ProgressEngine::instance().add(execution_);
 }
 
-ErrorCode Request::error() const noexcept { return execution_ ? execution_->error() : ErrorCode::success; }
+ErrorCode Request::error() const noexcept { return execution_ && pending() ? execution_->error() : error_; }
 
 bool Request::active() const noexcept { return execution_ && execution_->phase() == Execution::Phase::active; }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 
+#include <tutti/environment.hpp>
 #include <tutti/error.hpp>
 
 namespace tutti::detail {
@@ -24,6 +25,7 @@ void wait_yielding(MPI_Request& request, const char* what) {
   while (true) {
     check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
     if (done != 0) return;
+    progress();
     sched_yield();
   }
 }

@@ -8,7 +8,7 @@ namespace tutti::detail {
 /// Throws Error where an MPI function returned an error code; `what` names the function.
 void check_mpi(int code, const char* what);
 
-/// Waits for a request of the host MPI by testing and yielding.
+/// Waits for a request of the host MPI by testing and yielding; all outstanding operations go on meanwhile.
 void wait_yielding(MPI_Request& request, const char* what);
 
 /// Whether MPI can be called now.

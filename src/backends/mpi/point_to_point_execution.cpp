@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <tutti/point_to_point.hpp>
+
 #include "backends/mpi/message.hpp"
 #include "communicator/comm_state.hpp"
+#include "communicator/orphans.hpp"
 #include "core/mpi_call.hpp"
 
 namespace tutti::detail {
@@ -34,14 +37,17 @@ bool PointToPointExecution::step() {
     MPI_Status status{};
     if (!test_request(requests_[next_], status, name().c_str())) return false;
     if (!t.is_recv) continue;
+    if (t.peer == MPI_PROC_NULL) {
+      status_ = {proc_null, any_tag, 0};
+      continue;
+    }
     if (!overlong_.empty())
       throw Error(
           ErrorCode::truncated,
           fmt::format("{}, {}: the message from rank {} with tag {} has {} bytes, argument buffer only {}; pass a "
                       "longer buffer",
                       name(), comm().describe(), status.MPI_SOURCE, status.MPI_TAG, overlong_.size(), t.bytes));
-    const std::size_t count = t.peer == MPI_PROC_NULL ? 0 : received_bytes(status) / t.unit;
-    status_ = {status.MPI_SOURCE, status.MPI_TAG, count};
+    status_ = {status.MPI_SOURCE, status.MPI_TAG, received_bytes(status) / t.unit};
   }
   return true;
 }
@@ -61,6 +67,7 @@ bool PointToPointExecution::match(const PointToPoint& transfer, MPI_Request& req
 
 void PointToPointExecution::cancel() noexcept {
   for (std::size_t i = 0; i < requests_.size(); ++i) drop_request(requests_[i], transfers_[i].is_recv);
+  keep_for_messages(std::move(overlong_));
 }
 
 }  // namespace tutti::detail

@@ -2,10 +2,12 @@
 #include "backends/mpi/schedule_execution.hpp"
 
 #include <cstring>
+#include <utility>
 
 #include "backends/mpi/message.hpp"
 #include "backends/mpi/shape.hpp"
 #include "communicator/comm_state.hpp"
+#include "communicator/orphans.hpp"
 #include "kernels/combine.hpp"
 
 namespace tutti::detail {
@@ -81,6 +83,8 @@ void ScheduleExecution::cancel() noexcept {
   for (std::size_t i = 0; i < requests_.size(); ++i)
     drop_request(requests_[i], transfers[i].kind == Transfer::Kind::recv);
   requests_.clear();
+  keep_for_messages(std::exchange(scratch_, {}));
+  keep_for_messages(std::exchange(input_copy_, {}));
 }
 
 void ScheduleExecution::prepare_input() {

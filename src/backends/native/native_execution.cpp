@@ -5,6 +5,7 @@
 
 #include "backends/native/eligible.hpp"
 #include "communicator/comm_state.hpp"
+#include "communicator/orphans.hpp"
 #include "core/mpi_call.hpp"
 
 // MPI 4 has every collective with large counts under the suffix _c; before, only counts that fit into an int come here.
@@ -173,15 +174,22 @@ bool NativeExecution::step() {
 }
 
 void NativeExecution::cancel() noexcept {
-  // MPI allows neither to cancel nor to free a collective: it is left to the host MPI.
+  // MPI allows neither to cancel nor to free a collective: it is left to the host MPI, which still reads the counts.
   request_ = MPI_REQUEST_NULL;
+  keep_for_messages(std::move(counts_));
 }
 
 void run_native_blocking(CommState& comm, const Plan& plan, const Binding& binding) {
   comm.check_usable();
   NativeCounts counts = native_counts(plan.signature, binding);
-  check_mpi(NativeCall{comm, plan.signature, binding, counts, nullptr}.run(),
-            algorithms::operation_name(plan.signature.operation).data());
+  try {
+    check_mpi(NativeCall{comm, plan.signature, binding, counts, nullptr}.run(),
+              algorithms::operation_name(plan.signature.operation).data());
+  } catch (const Error& e) {
+    comm.keep_contexts();
+    comm.mark_broken(e.what());
+    throw;
+  }
 }
 
 }  // namespace tutti::detail

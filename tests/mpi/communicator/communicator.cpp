@@ -130,6 +130,13 @@ TEST(Communicator, DifferingOptionsAreNamedOnAllRanks) {
     ADD_FAILURE() << "ranks with differing options made a communicator";
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ErrorCode::mismatch);
+    // A factory that fails leaves the handle to its caller.
+    MPI_Comm mine = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &mine);
+    EXPECT_THROW((void)Communicator::adopt(mine, options), Error);
+    int size = 0;
+    EXPECT_EQ(MPI_Comm_size(mine, &size), MPI_SUCCESS);
+    MPI_Comm_free(&mine);
     EXPECT_NE(std::string(e.what()).find("reproducible"), std::string::npos) << e.what();
   }
 }

@@ -68,9 +68,38 @@ TEST(Timeout, OfTheCommunicatorHoldsForNonblockingAndPointToPoint) {
     std::vector<float> data(100, 1.0F);
     Request request = iallreduce(comm, data, sum);
     expect_failure(ErrorCode::timeout, "impatient", [&] { request.wait(); });
-    EXPECT_EQ(request.error(), ErrorCode::success);  // the error was delivered; the request is empty
+    EXPECT_EQ(request.error(), ErrorCode::timeout);
+    EXPECT_FALSE(request.valid());
   }
   meet();
+}
+
+TEST(Timeout, LaterCommunicatorGetsNoneOfTheFailedOnesMessages) {
+  {
+    const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+    std::vector<int> data(16, -1'000);
+    Options options;
+    options.timeout = 100ms;
+    if (comm.size() > 1 && comm.rank() == 0)
+      expect_failure(ErrorCode::timeout, "allreduce", [&] { allreduce(comm, data, sum, options); });
+    meet();
+  }
+  for (int round = 0; round < 3; ++round) {
+    const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+    std::vector<int> data(16, 1);
+    allreduce(comm, data, sum);
+    EXPECT_EQ(data, std::vector<int>(16, comm.size()));
+  }
+}
+
+TEST(Timeout, LongestOfAllNeverExpires) {
+  CommunicatorOptions options;
+  options.timeout = std::chrono::nanoseconds::max();
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD, options);
+  if (comm.rank() == 0) std::this_thread::sleep_for(50ms);
+  std::vector<int> data(1000, 1);
+  allreduce(comm, data, sum);
+  EXPECT_EQ(data[999], comm.size());
 }
 
 TEST(Abort, FromAnotherThreadEndsAWait) {

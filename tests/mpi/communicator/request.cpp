@@ -141,6 +141,21 @@ TEST(Progress, NonblockingOperationGoesOnInABlockingReceiveOfTheHost) {
   EXPECT_EQ(data, total(5));
 }
 
+// Making a communicator is a call of the library too: it drives what another rank still waits for.
+TEST(Progress, FactoriesDriveOutstandingOperations) {
+  Options options;
+  options.algorithm = "ring";
+  auto data = contribution(7);
+  Request request = iallreduce(world(), data, sum, options);
+  if (world().rank() % 2 == 1) request.wait();
+  const Communicator part = world().split(0, world().rank());
+  const Communicator copy = Communicator::duplicate(MPI_COMM_WORLD);
+  request.wait();
+  EXPECT_EQ(data, total(7));
+  barrier(part);
+  barrier(copy);
+}
+
 // What is started on one communicator goes on while the rank waits on another.
 TEST(Progress, WaitOnOneCommunicatorDrivesTheOthers) {
   const Communicator other = Communicator::duplicate(MPI_COMM_WORLD);

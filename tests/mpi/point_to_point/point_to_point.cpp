@@ -84,7 +84,10 @@ TEST(PointToPointBlocking, LongerMessageIsTruncated) {
 TEST(PointToPointBlocking, NobodyIsDoneAtOnce) {
   std::vector<int> data(3, 7);
   send(world(), data, proc_null);
-  EXPECT_EQ(recv(world(), data, proc_null).count, 0U);
+  const Status status = recv(world(), data, proc_null);
+  EXPECT_EQ(status.source, proc_null);
+  EXPECT_EQ(status.tag, any_tag);
+  EXPECT_EQ(status.count, 0U);
   EXPECT_EQ(data, std::vector<int>(3, 7));
 }
 
@@ -104,6 +107,9 @@ TEST(PointToPointArguments, WrongOnesAreNamed) {
   fails([&] { recv(world(), data, -7); }, "source");
   fails([&] { send(world(), data, 0, -1); }, "tag");
   fails([&] { send(world(), data, 0, 40'000); }, "tag");
+  fails([&] { send(world(), in_place, 0); }, "buffer");
+  fails([&] { send(world(), ConstBuffer(data.data(), ~std::size_t{0} / 4, DatatypeKind::int32), 0); }, "buffer");
+  EXPECT_THROW(send(world(), ConstBuffer(data.data(), 3, Datatype::bytes(0)), 0), Error);
   fails([&] { send(world(), ConstBuffer(nullptr, 3, DatatypeKind::int32), 0); }, "buffer");
 }
 
