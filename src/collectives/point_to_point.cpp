@@ -77,8 +77,9 @@ PointToPoint checked_recv(const CommState& comm, std::string_view call, const Bu
 Status run_transfers(const std::shared_ptr<CommState>& comm, std::string_view call, std::vector<PointToPoint> transfers,
                      const Options& options) {
   // The one receive of a call comes first: what it matches must not wait until a send has completed.
-  const auto sends = std::ranges::stable_partition(transfers, &PointToPoint::is_recv);
-  if (transfers.size() - sends.size() == 1) transfers.front().matches_first = transfers.front().peer != MPI_PROC_NULL;
+  const auto sends = std::stable_partition(transfers.begin(), transfers.end(),
+                                           [](const PointToPoint& transfer) { return transfer.is_recv; });
+  if (sends - transfers.begin() == 1) transfers.front().matches_first = transfers.front().peer != MPI_PROC_NULL;
   PointToPointExecution execution(comm, std::string(call), std::move(transfers), timeout_of(*comm, options));
   run_to_end(execution);
   return execution.status();

@@ -93,7 +93,7 @@ void ScheduleExecution::prepare_input() {
   const bool saves = binding_.in_place && !schedule_->alias_safe;
   if (!scales && !saves) return;
   const std::size_t count = input_count(plan_->signature.operation, comm().size, plan_->signature.count, binding_);
-  if (count == 0) return;
+  if (count == 0 || binding_.input == nullptr) return;
   if (input_copy_.bytes == 0) input_copy_ = comm().scratch.acquire(count * unit_);
   if (scales)
     kernels::scale_copy(plan_->signature.type, binding_.input, input_copy_.data(), count, binding_.op.scalar());
