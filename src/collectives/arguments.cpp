@@ -53,7 +53,7 @@ void Arguments::note_memory(MemoryKind declared, const void* address) {
 }
 
 void Arguments::set_type(Datatype type) {
-  if (type.size() == 0 || type.kind() < DatatypeKind::int8 || type.kind() > DatatypeKind::bytes)
+  if (!is_datatype(type))
     throw Error(
         ErrorCode::invalid_datatype,
         fmt::format("{}, {}: the datatype is none of the library's; use a DatatypeKind or Datatype::bytes(n), n > 0",

@@ -69,10 +69,7 @@ Request start(const Communicator& communicator, Call call, const Options& option
     execution = std::make_shared<NativeExecution>(comm, plan, std::move(call.binding), timeout);
   else
     execution = std::make_shared<ScheduleExecution>(comm, plan, std::move(call.binding), comm->next_tag(), timeout);
-  execution->start();
-  ProgressEngine::instance().poll();
-  if (!execution->finished()) ProgressEngine::instance().add(execution);
-  return Request(std::move(execution));
+  return ProgressEngine::instance().launch(std::move(execution));
 }
 
 Request prepare(const Communicator& communicator, Call call, const Options& options) {

@@ -22,6 +22,11 @@ void run(const Communicator& comm, Call call, const Options& options);
 [[nodiscard]] Request start(const Communicator& comm, Call call, const Options& options);
 [[nodiscard]] Request prepare(const Communicator& comm, Call call, const Options& options);
 
+/// Whether a datatype is one of the library's: a caller may have cast any number to a kind.
+[[nodiscard]] inline bool is_datatype(Datatype type) {
+  return type.size() > 0 && type.kind() >= DatatypeKind::int8 && type.kind() <= DatatypeKind::bytes;
+}
+
 [[nodiscard]] std::chrono::nanoseconds timeout_of(const CommState& comm, const Options& options);
 
 }  // namespace tutti::detail

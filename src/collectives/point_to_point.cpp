@@ -28,8 +28,7 @@ void check_peer(const CommState& comm, std::string_view call, int peer, bool wil
 
 template <typename AnyBuffer>
 void check_message(const CommState& comm, std::string_view call, const AnyBuffer& buffer, int tag, bool wildcard) {
-  const Datatype type = buffer.type;
-  if (type.size() == 0 || type.kind() < DatatypeKind::int8 || type.kind() > DatatypeKind::bytes)
+  if (!is_datatype(buffer.type))
     throw Error(ErrorCode::invalid_datatype,
                 fmt::format("{}, {}: the datatype of argument buffer is none of the library's; use a DatatypeKind or "
                             "Datatype::bytes(n), n > 0",
@@ -37,7 +36,7 @@ void check_message(const CommState& comm, std::string_view call, const AnyBuffer
   require(!buffer.is_in_place, comm, call, "buffer is in_place; pass a buffer");
   require(buffer.data != nullptr || buffer.count == 0, comm, call,
           "buffer is a null pointer with elements; pass its address");
-  require(buffer.count <= std::numeric_limits<std::ptrdiff_t>::max() / type.size(), comm, call,
+  require(buffer.count <= std::numeric_limits<std::ptrdiff_t>::max() / buffer.type.size(), comm, call,
           "buffer has more bytes than an address space; pass the number of elements");
   require((tag >= 0 && tag <= largest_tag) || (wildcard && tag == any_tag), comm, call,
           fmt::format("tag is {}; pass a number from 0 to {}", tag, largest_tag));
@@ -87,12 +86,8 @@ Status run_transfers(const std::shared_ptr<CommState>& comm, std::string_view ca
 
 Request start_transfers(const std::shared_ptr<CommState>& comm, std::string_view call,
                         std::vector<PointToPoint> transfers, const Options& options) {
-  auto execution = std::make_shared<PointToPointExecution>(comm, std::string(call), std::move(transfers),
-                                                           timeout_of(*comm, options));
-  execution->start();
-  ProgressEngine::instance().poll();
-  if (!execution->finished()) ProgressEngine::instance().add(execution);
-  return Request(std::move(execution));
+  return ProgressEngine::instance().launch(std::make_shared<PointToPointExecution>(
+      comm, std::string(call), std::move(transfers), timeout_of(*comm, options)));
 }
 
 }  // namespace detail

@@ -18,6 +18,13 @@ ProgressEngine& ProgressEngine::instance() {
   return *engine;
 }
 
+Request ProgressEngine::launch(std::shared_ptr<Execution> execution) {
+  execution->start();
+  poll();
+  if (!execution->finished()) add(execution);
+  return Request(std::move(execution));
+}
+
 void ProgressEngine::add(std::shared_ptr<Execution> execution) {
   const std::lock_guard lock(mutex_);
   executions_.push_back(std::move(execution));

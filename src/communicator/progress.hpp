@@ -17,6 +17,8 @@ class ProgressEngine {
  public:
   static ProgressEngine& instance();
 
+  /// Starts an execution and drives it until it has finished; its request.
+  [[nodiscard]] Request launch(std::shared_ptr<Execution> execution);
   /// Takes part in driving an execution until it has finished.
   void add(std::shared_ptr<Execution> execution);
   /// One step of every outstanding execution. Never blocks: gives way where another thread is at it.
