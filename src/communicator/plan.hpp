@@ -5,18 +5,20 @@
 #include <unordered_map>
 
 #include "algorithms/registry.hpp"
+#include "backends/shm/protocol.hpp"
 #include "communicator/signature.hpp"
 
 namespace tutti::detail {
 
-enum class Backend : std::uint8_t { mpi, native };
+enum class Backend : std::uint8_t { mpi, native, shm };
 
 /// The decision for one signature: immutable, shared by all executions of it. The schedule is there for operations
 /// with uniform counts; the v-forms make theirs at each binding.
 struct Plan {
   Signature signature{};
   Backend backend = Backend::mpi;
-  const algorithms::Algorithm* algorithm = nullptr;
+  shm::Protocol protocol = shm::Protocol::automatic;     ///< of the shm backend
+  const algorithms::Algorithm* algorithm = nullptr;      ///< of the mpi backend
   std::shared_ptr<const algorithms::Schedule> schedule{};
 };
 

@@ -2,9 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "communicator/comm_state.hpp"
 #include "communicator/plan.hpp"
+#include "tuning/table.hpp"
 
 namespace tutti::detail {
 
@@ -15,7 +19,26 @@ struct Machine {
   bool oversubscribed = false;
   bool several_nodes = false;
   bool native_blocking = false;
+  bool shm = false;          ///< all ranks share one verified segment of memory
+  bool single_copy = false;  ///< the kernel lets every rank read and write every other's memory
+  std::span<const int> node_of{};           ///< the node of each rank; empty: one node
+  const tuning::Table* table = nullptr;  ///< measured on this machine, where there is such a table
 };
+
+/// One way to make a call, and what is known of it.
+struct Candidate {
+  Backend backend = Backend::mpi;
+  shm::Protocol protocol = shm::Protocol::automatic;
+  const algorithms::Algorithm* algorithm = nullptr;
+  std::string name{};      ///< "shm:slots", "mpi:ring", "native"
+  double seconds = 0;      ///< of a call: measured, else predicted
+  bool measured = false;
+  std::string excluded{};  ///< why it cannot be chosen here; empty where it can
+};
+
+/// Every way to make a call: those that can be chosen first, the fastest before the others. A pure function.
+[[nodiscard]] std::vector<Candidate> candidates(const Signature& signature, const Machine& machine);
+
 
 [[nodiscard]] Machine machine_of(const CommState& comm);
 
