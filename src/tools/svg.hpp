@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tutti::svg {
+
+/// Colours that stay apart in print and for most kinds of colour blindness (Okabe and Ito).
+inline constexpr std::array<std::string_view, 8> palette = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                                            "#e69f00", "#56b4e9", "#7f7f7f", "#5b3a8c"};
+
+struct Point {
+  double x = 0;
+  double y = 0;
+};
+
+/// How a shape is drawn. Colours are those of CSS; "none" leaves a part out.
+struct Style {
+  std::string fill = "none";
+  std::string stroke = "none";
+  double width = 1;       ///< of the stroke
+  double opacity = 1;     ///< 0 … 1
+  std::string dash{};     ///< "4 3"; empty: solid
+  std::string tooltip{};  ///< shown by viewers when the pointer rests on the shape
+};
+
+enum class Anchor : unsigned char { start, middle, end };
+
+/// How text is set. The point given is on the base line.
+struct TextStyle {
+  double size = 12;
+  std::string fill = "#222222";
+  Anchor anchor = Anchor::start;
+  bool bold = false;
+  bool mono = false;
+  double rotate = 0;  ///< degrees, clockwise, about the point
+  bool halo = false;  ///< a white edge, for text that crosses lines
+};
+
+/// Text with what XML forbids replaced: the five characters by their entities, control characters by a blank.
+[[nodiscard]] std::string escape(std::string_view text);
+
+/// Width of a text in a sans-serif font, roughly: to lay out, never to measure.
+[[nodiscard]] double text_width(std::string_view text, const TextStyle& style);
+
+/// A drawing that is put together from top to bottom: what comes later lies above. Units are pixels, y grows downwards.
+/// The result is one self-contained SVG 1.1 document without scripts or outside references.
+class Document {
+ public:
+  /// An empty drawing on white. The title is what viewers and screen readers say of it.
+  Document(double width, double height, std::string_view title);
+
+  Document& rect(Point corner, double width, double height, const Style& style, double radius = 0);
+  Document& circle(Point centre, double radius, const Style& style);
+  Document& line(Point from, Point to, const Style& style);
+  /// A line with a filled head that ends at `to`; the head has the colour of the stroke.
+  Document& arrow(Point from, Point to, const Style& style, double head = 7);
+  Document& polyline(std::span<const Point> points, const Style& style);
+  Document& polygon(std::span<const Point> points, const Style& style);
+  Document& text(Point at, std::string_view words, const TextStyle& style = {});
+
+  /// What follows, until the matching end_group, is one group moved by `shift`; the name becomes its class.
+  Document& begin_group(std::string_view name, Point shift = {});
+  Document& end_group();
+
+  [[nodiscard]] double width() const { return width_; }
+  [[nodiscard]] double height() const { return height_; }
+  /// The document. Groups that are still open are closed in it.
+  [[nodiscard]] std::string str() const;
+  /// Writes it to a file; throws tutti::Error that names the path.
+  void save(const std::string& path) const;
+
+ private:
+  void shape(std::string_view element, const std::string& attributes, const Style& style);
+  double width_;
+  double height_;
+  std::string title_;
+  std::string body_;
+  int open_groups_ = 0;
+};
+
+}  // namespace tutti::svg
