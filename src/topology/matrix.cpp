@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topology/matrix.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace tutti::detail {
+namespace {
+
+constexpr auto legend = std::to_array<LegendEntry>({
+    {Link::self, "X", "self"},
+    {Link::core, "CORE", "the same core"},
+    {Link::nvlink, "NV#", "a bonded set of # NVLinks"},
+    {Link::pix, "PIX", "at most one PCIe switch between the devices"},
+    {Link::pxb, "PXB", "several PCIe switches, but no PCIe host bridge"},
+    {Link::l3, "L3", "the same L3 cache"},
+    {Link::phb, "PHB", "a PCIe host bridge; of a rank, core or NUMA node and a device: the device is local to it"},
+    {Link::node, "NODE", "the same NUMA node; of devices: host bridges of one NUMA node"},
+    {Link::sys, "SYS", "the connection between NUMA nodes"},
+    {Link::net, "NET", "the network between nodes"},
+});
+
+bool is_device(const Element& element) { return element.kind == ElementKind::gpu || element.kind == ElementKind::nic; }
+
+int nvlinks_between(const Element& a, const Element& b) {
+  const auto count_to = [](const Element& from, const Element& to) {
+    for (const NvLinks& links : from.nvlinks)
+      if (links.bus_id == to.bus_id) return links.count;
+    return 0;
+  };
+  return std::max(count_to(a, b), count_to(b, a));
+}
+
+bool share_one_numa(const Element& a, const Element& b) { return a.numas.size() == 1 && a.numas == b.numas; }
+
+Relation between_devices(const Element& a, const Element& b) {
+  if (const int links = nvlinks_between(a, b); links > 0) return {Link::nvlink, links};
+  const auto [end_a, end_b] = std::mismatch(a.bridges.begin(), a.bridges.end(), b.bridges.begin(), b.bridges.end());
+  const auto common = end_a - a.bridges.begin();
+  if (common == 0) return {share_one_numa(a, b) ? Link::node : Link::sys};
+  if (common == 1) return {Link::phb};
+  // Below the last common bridge, a switch has one more bridge (its downstream port) on the way to each device.
+  const auto below = std::max(a.bridges.end() - end_a, b.bridges.end() - end_b);
+  return {below <= 1 ? Link::pix : Link::pxb};
+}
+
+Relation to_device(const Element& place, const Element& device) {
+  const bool is_local = !place.numas.empty() &&
+                        std::includes(device.numas.begin(), device.numas.end(), place.numas.begin(), place.numas.end());
+  return {is_local ? Link::phb : Link::sys};
+}
+
+Relation between_places(const Element& a, const Element& b) {
+  if (a.core >= 0 && a.core == b.core) return {Link::core};
+  if (a.l3 >= 0 && a.l3 == b.l3) return {Link::l3};
+  return {share_one_numa(a, b) ? Link::node : Link::sys};
+}
+
+}  // namespace
+
+std::span<const LegendEntry> link_legend() { return legend; }
+
+Relation relation(const Hardware& hardware, std::size_t a, std::size_t b) {
+  if (a == b) return {Link::self};
+  const Element& x = hardware.elements[a];
+  const Element& y = hardware.elements[b];
+  if (x.node != y.node) return {Link::net};
+  if (is_device(x) && is_device(y)) return between_devices(x, y);
+  if (is_device(x)) return to_device(y, x);
+  if (is_device(y)) return to_device(x, y);
+  return between_places(x, y);
+}
+
+std::string to_text(const Relation& cell) {
+  if (cell.link == Link::nvlink) return fmt::format("NV{}", cell.count);
+  const auto found =
+      std::find_if(legend.begin(), legend.end(), [&](const LegendEntry& entry) { return entry.link == cell.link; });
+  return std::string(found->label);
+}
+
+std::string summary(const Hardware& hardware) {
+  const auto count = [&](ElementKind kind) {
+    return std::count_if(hardware.elements.begin(), hardware.elements.end(),
+                         [kind](const Element& element) { return element.kind == kind; });
+  };
+  const auto words = [](auto n, std::string_view one) { return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s"); };
+  std::string text = words(hardware.hosts.size(), "node");
+  if (const auto n = count(ElementKind::rank); n > 0) text += ", " + words(n, "rank");
+  std::size_t cores = 0;
+  for (const Element& element : hardware.elements)
+    if (element.kind == ElementKind::core) cores += static_cast<std::size_t>(element.cores);
+  return text + fmt::format(", {}, {}, {}, {}", words(cores, "core"), words(count(ElementKind::numa), "NUMA node"),
+                            words(count(ElementKind::gpu), "GPU"), words(count(ElementKind::nic), "NIC"));
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "topology/hardware.hpp"
+
+namespace tutti::detail {
+
+/// How two elements are connected, the nearest first. The PCI levels are those of `nvidia-smi topo -m`.
+enum class Link : std::uint8_t { self, core, nvlink, pix, pxb, l3, phb, node, sys, net };
+
+/// One cell of the matrix.
+struct Relation {
+  Link link = Link::self;
+  int count = 0;  ///< of NVLinks
+  friend bool operator==(const Relation&, const Relation&) = default;
+};
+
+/// How two elements of the hardware are connected. A pure, symmetric function; where a rank may run in several places
+/// the farthest counts.
+[[nodiscard]] Relation relation(const Hardware& hardware, std::size_t a, std::size_t b);
+
+/// "X", "PIX", "NV4".
+[[nodiscard]] std::string to_text(const Relation& relation);
+
+/// A level and what it means, for legends.
+struct LegendEntry {
+  Link link;
+  std::string_view label;
+  std::string_view meaning;
+};
+[[nodiscard]] std::span<const LegendEntry> link_legend();
+
+/// "2 nodes, 4 ranks, 8 cores, 2 NUMA nodes, 4 GPUs, 2 NICs".
+[[nodiscard]] std::string summary(const Hardware& hardware);
+
+/// Matrix, list of elements and legend. Several nodes with many elements get a matrix each: whatever lies between
+/// nodes is NET.
+[[nodiscard]] std::string matrix_text(const Hardware& hardware);
+
+}  // namespace tutti::detail
