@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <tutti/topology.hpp>
+#include <vector>
+
+namespace tutti::detail::tuning {
+
+/// The machine that measurements hold for, whatever its hosts are called.
+struct Key {
+  int ranks = 1;
+  std::vector<int> ranks_per_node{};
+  std::vector<int> cores_per_node{};
+  std::string cpu{};  ///< model of the processor of rank 0
+  std::string mpi{};  ///< the host MPI and its version
+
+  friend bool operator==(const Key&, const Key&) = default;
+};
+
+/// The key of the machine under a communicator. Local; asks hwloc the first time.
+[[nodiscard]] Key key_of(const Topology& topology);
+
+/// What makes a key differ from that of the machine at hand, as "processor 'A', here 'B'"; empty where nothing does.
+[[nodiscard]] std::string difference(const Key& key, const Key& here);
+
+}  // namespace tutti::detail::tuning
