@@ -34,6 +34,9 @@ class Builder {
   void send_signal(int peer) { round_.transfers.push_back({Transfer::Kind::send, peer, output(0, 0)}); }
   void recv_signal(int peer) { round_.transfers.push_back({Transfer::Kind::recv, peer, output(0, 0)}); }
 
+  /// A transfer of another schedule, also an empty one.
+  void transfer(const Transfer& transfer) { round_.transfers.push_back(transfer); }
+
   void copy(const Slice& from, const Slice& to) {
     if (to.count > 0 && from != to) round_.locals.push_back({Local::Kind::copy, {from}, to});
   }

@@ -42,12 +42,15 @@ struct Problem {
   int size = 1;
   int root = 0;
   std::size_t count = 0;
+  /// Bytes of an element: algorithms that cut a vector into pieces choose their number by it. The same on all ranks.
+  std::size_t element_size = 1;
   std::size_t send_count = 0;
   std::size_t recv_count = 0;
   std::span<const std::size_t> send_counts{};
   std::span<const std::size_t> send_displs{};
   std::span<const std::size_t> recv_counts{};
   std::span<const std::size_t> recv_displs{};
+  std::span<const int> node_of{};  ///< the node of each rank; empty: all are on one
 };
 
 }  // namespace tutti::algorithms

@@ -19,6 +19,25 @@ struct Cost {
   double messages = 0;       ///< messages sent or received, whichever is more: several of one round still cost each
 };
 
+/// How ranks are spread over nodes, as far as costs depend on it.
+struct Spread {
+  int size = 1;
+  int nodes = 1;
+  int most = 1;          ///< ranks of the node that has most
+  bool even = true;      ///< all nodes have equally many
+  bool adjacent = true;  ///< the ranks of each node follow one another
+};
+
+/// What a hierarchical algorithm costs on the links of a node and on those between nodes.
+struct LevelCost {
+  Cost on_node;
+  Cost across;
+  double senders = 1;  ///< ranks of a node that send to other nodes at one time
+};
+
+/// What a hierarchical algorithm asks of the layout.
+enum class LayoutNeed : std::uint8_t { none, even, adjacent };
+
 /// One algorithm for one operation.
 struct Algorithm {
   Operation operation;
@@ -33,12 +52,27 @@ struct Algorithm {
   bool single_combine = false;
   /// Largest communicator it is a candidate for without being asked by name; 0: any.
   int max_size = 0;
+  /// Composed of phases on each node and between nodes. Keeps rank order only where the ranks of each node are adjacent.
+  bool hierarchical = false;
+  LayoutNeed need = LayoutNeed::none;
+  /// Of a hierarchical one, whose `cost` is that of all ranks on one node.
+  LevelCost (*level_cost)(const Spread& spread, double bytes) = nullptr;
+  /// Whether it works for that many ranks; nullptr: for any number. Not to be generated or priced where it does not.
+  bool (*fits)(int size) = nullptr;
 };
 
-/// All algorithms of an operation, the default for an unknown machine first.
+/// Whether an algorithm works for that many ranks.
+[[nodiscard]] inline bool fits(const Algorithm& algorithm, int size) {
+  return algorithm.fits == nullptr || algorithm.fits(size);
+}
+
+/// All flat algorithms of an operation, the default for an unknown machine first.
 [[nodiscard]] std::span<const Algorithm> algorithms_of(Operation operation);
 
-/// By name, or nullptr.
+/// All hierarchical algorithms of an operation; none for gatherv, scatterv and alltoallv.
+[[nodiscard]] std::span<const Algorithm> hierarchical_algorithms_of(Operation operation);
+
+/// By name, flat or hierarchical, or nullptr.
 [[nodiscard]] const Algorithm* find_algorithm(Operation operation, std::string_view name);
 
 [[nodiscard]] std::string_view operation_name(Operation operation);

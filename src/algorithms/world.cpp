@@ -2,6 +2,7 @@
 #include "algorithms/world.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "algorithms/blocks.hpp"
 
@@ -26,8 +27,8 @@ std::size_t extent(const Blocks& blocks) {
 
 }  // namespace
 
-World::World(Operation operation, int size, int root, std::size_t count)
-    : operation_(operation), size_(size), root_(root), count_(count) {
+World::World(Operation operation, int size, int root, std::size_t count, std::vector<int> node_of)
+    : operation_(operation), size_(size), root_(root), count_(count), node_of_(std::move(node_of)) {
   if (!is_irregular(operation)) return;
   for (int i = 0; i < size; ++i) {
     send_.push_back(row(i, true));
@@ -59,6 +60,7 @@ World::Counts World::row(int rank, bool sends) const {
 
 Problem World::problem(int rank) const {
   Problem p{.rank = rank, .size = size_, .root = root_, .count = count_};
+  p.node_of = node_of_;
   if (!is_irregular(operation_)) return p;
   p.count = 0;
   const Counts& send = send_[rank];

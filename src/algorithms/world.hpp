@@ -26,7 +26,8 @@ struct Placement {
 class World {
  public:
   /// count as in Problem. The v-forms get irregular counts around `count`, with zeros, and gaps between blocks.
-  World(Operation operation, int size, int root, std::size_t count);
+  /// node_of: the node of each rank; empty: all are on one.
+  World(Operation operation, int size, int root, std::size_t count, std::vector<int> node_of = {});
 
   [[nodiscard]] Operation operation() const { return operation_; }
   [[nodiscard]] int size() const { return size_; }
@@ -55,6 +56,7 @@ class World {
   int size_;
   int root_;
   std::size_t count_;
+  std::vector<int> node_of_;
   std::vector<Counts> send_;
   std::vector<Counts> recv_;
 };
