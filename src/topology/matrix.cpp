@@ -81,18 +81,18 @@ std::string to_text(const Relation& cell) {
 }
 
 std::string summary(const Hardware& hardware) {
-  const auto count = [&](ElementKind kind) {
-    return std::count_if(hardware.elements.begin(), hardware.elements.end(),
-                         [kind](const Element& element) { return element.kind == kind; });
+  const auto words = [](std::size_t n, std::string_view one) {
+    return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
   };
-  const auto words = [](auto n, std::string_view one) { return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s"); };
-  std::string text = words(hardware.hosts.size(), "node");
-  if (const auto n = count(ElementKind::rank); n > 0) text += ", " + words(n, "rank");
-  std::size_t cores = 0;
+  constexpr std::array<std::string_view, 5> kinds = {"rank", "core", "NUMA node", "GPU", "NIC"};
+  std::array<std::size_t, 5> counts{};
   for (const Element& element : hardware.elements)
-    if (element.kind == ElementKind::core) cores += static_cast<std::size_t>(element.cores);
-  return text + fmt::format(", {}, {}, {}, {}", words(cores, "core"), words(count(ElementKind::numa), "NUMA node"),
-                            words(count(ElementKind::gpu), "GPU"), words(count(ElementKind::nic), "NIC"));
+    counts[static_cast<std::size_t>(element.kind)] +=
+        element.kind == ElementKind::core ? static_cast<std::size_t>(element.cores) : 1;
+  std::string text = words(hardware.hosts.size(), "node");
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+    if (counts[kind] > 0) text += ", " + words(counts[kind], kinds[kind]);
+  return text;
 }
 
 }  // namespace tutti::detail

@@ -34,7 +34,7 @@ struct LegendEntry {
 };
 [[nodiscard]] std::span<const LegendEntry> link_legend();
 
-/// "2 nodes, 4 ranks, 8 cores, 2 NUMA nodes, 4 GPUs, 2 NICs".
+/// "2 nodes, 4 ranks, 8 cores, 2 NUMA nodes, 4 GPUs, 2 NICs", without what there is none of.
 [[nodiscard]] std::string summary(const Hardware& hardware);
 
 /// Matrix, list of elements and legend. Several nodes with many elements get a matrix each: whatever lies between

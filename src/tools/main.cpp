@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <tutti/environment.hpp>
+
+#include "tools/program.hpp"
+#include "tools/topo.hpp"
+#include "tools/tune.hpp"
+
+int main(int argc, char** argv) {
+  const tutti::Environment environment(argc, argv);
+  CLI::App app{
+      "Shows how Tutti sees a machine and what it does on it.\n"
+      "Runs alone, or under mpiexec for the ranks of a job; rank 0 prints."};
+  app.name("tutti");
+  app.set_version_flag("--version", fmt::format("tutti {}", tutti::version()));
+  app.require_subcommand(1);
+  tutti::tools::add_topo(app);
+  tutti::tools::add_tune(app);
+  return tutti::tools::run(app, argc, argv);
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/program.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <tutti/error.hpp>
+
+namespace tutti::tools {
+namespace {
+
+int world_rank() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+int world_size() {
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size;
+}
+
+int show(const CLI::App& app, const CLI::ParseError& error) {
+  std::ostringstream out;
+  std::ostringstream err;
+  const int status = app.exit(error, out, err);
+  if (status == 0) {
+    print(out.str());
+    return 0;
+  }
+  if (is_root()) fmt::print(stderr, "tutti: {} (see tutti --help)\n", error.what());
+  return 1;
+}
+
+}  // namespace
+
+bool is_root() { return world_rank() == 0; }
+
+void print(std::string_view text) {
+  if (!is_root()) return;
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+void write_file(const std::string& path, std::string_view text) {
+  if (!is_root()) return;
+  std::ofstream file(path, std::ios::binary);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  file.close();
+  if (!file)
+    throw Error(ErrorCode::io, fmt::format("cannot write '{}': check that its folder exists, that you may write there "
+                                           "and that the disk is not full",
+                                           path));
+  fmt::print(stderr, "tutti: wrote {}\n", path);
+}
+
+int run(CLI::App& app, int argc, const char* const* argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return show(app, error);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "tutti: {}{}\n", is_root() ? "" : fmt::format("rank {}: ", world_rank()), error.what());
+    // Other ranks may wait for this one.
+    if (world_size() > 1) MPI_Abort(MPI_COMM_WORLD, 1);
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace tutti::tools

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
+
+/// What the subcommands of `tutti` have in common. Each has a header of its own with `void add_<name>(CLI::App& app)`,
+/// which registers it; its callback runs on every rank of the job, after MPI was initialised.
+namespace tutti::tools {
+
+/// Whether this process is the one that prints: rank 0 of MPI_COMM_WORLD.
+[[nodiscard]] bool is_root();
+
+/// Writes text to standard output, from rank 0 only.
+void print(std::string_view text);
+
+/// Writes a file, from rank 0 only, and says so on standard error. Throws tutti::Error that names the path.
+void write_file(const std::string& path, std::string_view text);
+
+/// A mistake in the arguments that every rank sees alike: rank 0 shows the text, all ranks end with a status that is
+/// not 0.
+class UsageError : public CLI::ValidationError {
+ public:
+  explicit UsageError(const std::string& message) : CLI::ValidationError(message, CLI::ExitCodes::ValidationError) {}
+};
+
+/// Parses the command line and runs the subcommand it names. Returns the exit status. Collective over MPI_COMM_WORLD.
+[[nodiscard]] int run(CLI::App& app, int argc, const char* const* argv);
+
+}  // namespace tutti::tools

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+namespace tutti::tools {
+
+/// How far a run is: a bar that redraws itself where stderr is a terminal, else a plain line now and then. One rank has
+/// one; `enabled` false makes it silent.
+class Progress {
+ public:
+  Progress(std::string what, std::uint64_t total, bool enabled, std::FILE* out = stderr,
+           std::chrono::milliseconds line_interval = std::chrono::seconds(10));
+  ~Progress() { finish(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// `note` follows the figures, for instance the last loss.
+  void update(std::uint64_t done, const std::string& note = {});
+  /// Removes the bar, so that other output can follow; the next update draws it again.
+  void clear();
+  void finish();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  [[nodiscard]] std::string line(std::uint64_t done, const std::string& note) const;
+
+  std::string what_;
+  std::uint64_t total_;
+  bool enabled_;
+  std::FILE* out_;
+  bool terminal_;
+  bool drawn_ = false;
+  Clock::duration interval_;
+  Clock::time_point begin_ = Clock::now();
+  Clock::time_point next_ = begin_;
+};
+
+}  // namespace tutti::tools

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/topo.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <tutti/collectives/gather.hpp>
+#include <tutti/collectives/gatherv.hpp>
+#include <tutti/communicator.hpp>
+#include <vector>
+
+#include "tools/program.hpp"
+
+namespace tutti::tools {
+namespace {
+
+using detail::ElementKind;
+using detail::Hardware;
+
+struct Settings {
+  std::string input;
+  std::string cores = "auto";
+  std::vector<std::string> show;
+  bool json = false;
+  std::string svg_file;
+};
+
+const std::map<std::string, ElementKind> kinds = {{"ranks", ElementKind::rank},
+                                                  {"cores", ElementKind::core},
+                                                  {"numa", ElementKind::numa},
+                                                  {"gpus", ElementKind::gpu},
+                                                  {"nics", ElementKind::nic}};
+
+/// The texts of all ranks, at rank 0.
+std::vector<std::string> gather_texts(const Communicator& comm, const std::string& mine) {
+  const auto size = static_cast<std::size_t>(comm.size());
+  const std::size_t length = mine.size();
+  std::vector<std::size_t> lengths(is_root() ? size : 0);
+  gather(comm, ConstBuffer(&length, 1), lengths, 0);
+  std::vector<std::size_t> offsets(lengths.size(), 0);
+  for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] = offsets[i - 1] + lengths[i - 1];
+  std::string all(is_root() ? offsets.back() + lengths.back() : 0, ' ');
+  gatherv(comm, ConstBuffer(mine.data(), mine.size()), Buffer(all.data(), all.size()), lengths, offsets, 0);
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < lengths.size(); ++i) texts.push_back(all.substr(offsets[i], lengths[i]));
+  return texts;
+}
+
+/// The first rank of each node looks at its machine. Collective.
+Hardware machine_of_job() {
+  const auto comm = Communicator::duplicate(MPI_COMM_WORLD);
+  const Topology& topology = comm.topology();
+  const bool looks = topology.places[static_cast<std::size_t>(comm.rank())].local_rank == 0;
+  const auto texts = gather_texts(comm, looks ? hardware_to_json(detail::this_machine()) : std::string());
+  if (!is_root()) return {};
+  std::vector<Hardware> nodes;
+  // Nodes are numbered by their lowest rank, which is the one that looked.
+  for (const std::string& text : texts)
+    if (!text.empty()) nodes.push_back(hardware_from_json(text));
+  return detail::join_nodes(nodes, topology);
+}
+
+Hardware choose(Hardware hardware, const Settings& settings) {
+  constexpr std::size_t many_cores = 24;
+  std::size_t cores = 0;
+  for (const auto& element : hardware.elements) cores += element.kind == ElementKind::core ? 1U : 0U;
+  if (settings.cores == "groups" || (settings.cores == "auto" && cores > many_cores))
+    hardware = detail::group_cores(hardware);
+  std::vector<ElementKind> kept;
+  for (const auto& [name, kind] : kinds)
+    if (settings.show.empty() || std::find(settings.show.begin(), settings.show.end(), name) != settings.show.end())
+      kept.push_back(kind);
+  return detail::keep_kinds(hardware, kept);
+}
+
+void show(const Settings& settings) {
+  if (!settings.input.empty() && !is_root()) return;
+  Hardware found = settings.input.empty() ? machine_of_job() : detail::machine_from_xml(settings.input);
+  if (!is_root()) return;
+  const Hardware hardware = choose(std::move(found), settings);
+  if (!settings.svg_file.empty()) write_file(settings.svg_file, topo_drawing(hardware).str());
+  if (settings.json)
+    print(topo_json(hardware));
+  else if (settings.svg_file.empty())
+    print(detail::matrix_text(hardware));
+}
+
+}  // namespace
+
+void add_topo(CLI::App& app) {
+  const auto settings = std::make_shared<Settings>();
+  CLI::App* topo = app.add_subcommand("topo", "The machine as a matrix of ranks, cores, NUMA nodes, GPUs and NICs");
+  std::vector<std::string> names;
+  for (const auto& [name, kind] : kinds) names.push_back(name);
+  topo->add_option("--show", settings->show, "only these kinds of elements")
+      ->delimiter(',')
+      ->check(CLI::IsMember(names));
+  topo->add_option("--cores", settings->cores,
+                   "each: every core; groups: the cores of a cache as one element; auto: groups from 25 cores on")
+      ->check(CLI::IsMember({"auto", "each", "groups"}))
+      ->capture_default_str();
+  topo->add_option("--input", settings->input, "an XML file of hwloc (lstopo machine.xml) in place of this machine");
+  topo->add_flag("--json", settings->json, "prints JSON");
+  topo->add_option("--svg", settings->svg_file, "writes a drawing to this file");
+  topo->footer("Under mpiexec the ranks of the job and all its nodes are shown.");
+  topo->callback([settings] { show(*settings); });
+}
+
+}  // namespace tutti::tools

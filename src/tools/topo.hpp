@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "tools/svg.hpp"
+#include "topology/matrix.hpp"
+
+namespace tutti::tools {
+
+/// `tutti topo`: the machine as a matrix of ranks, cores, NUMA nodes, GPUs and NICs.
+void add_topo(CLI::App& app);
+
+/// Hosts, elements and matrix as JSON.
+[[nodiscard]] std::string topo_json(const detail::Hardware& hardware);
+/// Elements of one node as JSON and back: what ranks send to rank 0.
+[[nodiscard]] std::string hardware_to_json(const detail::Hardware& hardware);
+[[nodiscard]] detail::Hardware hardware_from_json(const std::string& text);
+
+/// The matrix as a drawing, a colour for each level.
+[[nodiscard]] svg::Document topo_drawing(const detail::Hardware& hardware);
+
+}  // namespace tutti::tools
