@@ -8,8 +8,10 @@
 #include "algorithms/registry.hpp"
 #include "backends/mpi/schedule_execution.hpp"
 #include "backends/native/native_execution.hpp"
+#include "backends/shm/shm_execution.hpp"
 #include "communicator/planner.hpp"
 #include "communicator/progress.hpp"
+#include "tuning/overrides.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -19,7 +21,10 @@ void complete_signature(Signature& signature, CallKind kind, const CommState& co
   signature.reproducible = options.reproducible || comm.options.reproducible;
   signature.has_timeout = timeout_of(comm, options).count() > 0;
   signature.accumulation = options.accumulation;
-  signature.algorithm = options.algorithm;
+  if (options.algorithm.empty())
+    signature.algorithm = tuning::override_for(signature.operation);
+  else
+    signature.algorithm = options.algorithm;
 }
 
 std::shared_ptr<const Plan> plan_for(CommState& comm, const Signature& signature) {
@@ -46,6 +51,11 @@ void run(const Communicator& communicator, Call call, const Options& options) {
   const auto& comm = communicator.state();
   complete_signature(call.signature, CallKind::blocking, *comm, options);
   const auto plan = plan_for(*comm, call.signature);
+  if (plan->backend == Backend::shm) {
+    ShmExecution execution(comm, plan, std::move(call.binding), ShmExecution::ordered, timeout_of(*comm, options));
+    run_to_end(execution);
+    return;
+  }
   if (plan->backend == Backend::native) {
     if (may_block_inside_mpi(call.signature, machine_of(*comm))) {
       run_native_blocking(*comm, *plan, call.binding);
@@ -65,7 +75,9 @@ Request start(const Communicator& communicator, Call call, const Options& option
   const auto plan = plan_for(*comm, call.signature);
   const auto timeout = timeout_of(*comm, options);
   std::shared_ptr<Execution> execution;
-  if (plan->backend == Backend::native)
+  if (plan->backend == Backend::shm)
+    execution = std::make_shared<ShmExecution>(comm, plan, std::move(call.binding), ShmExecution::ordered, timeout);
+  else if (plan->backend == Backend::native)
     execution = std::make_shared<NativeExecution>(comm, plan, std::move(call.binding), timeout);
   else
     execution = std::make_shared<ScheduleExecution>(comm, plan, std::move(call.binding), comm->next_tag(), timeout);
@@ -75,7 +87,16 @@ Request start(const Communicator& communicator, Call call, const Options& option
 Request prepare(const Communicator& communicator, Call call, const Options& options) {
   const auto& comm = communicator.state();
   complete_signature(call.signature, CallKind::persistent, *comm, options);
-  const auto plan = plan_for(*comm, call.signature);
+  auto plan = plan_for(*comm, call.signature);
+  if (plan->backend == Backend::shm) {
+    const int cell = comm->arena->acquire_persistent(comm->collective);
+    if (cell >= 0)
+      return Request(std::make_shared<ShmExecution>(comm, plan, std::move(call.binding), cell,
+                                                    timeout_of(*comm, options)));
+    // More persistent operations than cells: this one goes over messages.
+    call.signature.algorithm = "mpi";
+    plan = plan_for(*comm, call.signature);
+  }
   return Request(std::make_shared<ScheduleExecution>(comm, plan, std::move(call.binding), comm->next_persistent_tag(),
                                                      timeout_of(*comm, options)));
 }

@@ -11,8 +11,11 @@
 #include "communicator/lifetime.hpp"
 #include "communicator/progress.hpp"
 #include "core/config.hpp"
+#include "core/log.hpp"
 #include "core/mpi_call.hpp"
 #include "topology/discover.hpp"
+#include "tuning/files.hpp"
+#include "tuning/overrides.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -38,8 +41,10 @@ struct Agreement {
   int reproducible;
   int native_blocking;
   int progress_thread;
+  int shared_memory;
   int lacks_threads;  ///< a progress thread is wanted where MPI gives no MPI_THREAD_MULTIPLE
   std::int64_t timeout;
+  std::uint64_t algorithms;  ///< hash of TUTTI_ALGORITHM
 };
 
 void check_agreement(const CommState& state) {
@@ -49,8 +54,10 @@ void check_agreement(const CommState& state) {
           state.options.reproducible ? 1 : 0,
           state.options.native_blocking ? 1 : 0,
           config().progress_thread ? 1 : 0,
+          config().shared_memory ? 1 : 0,
           config().progress_thread && !has_thread_multiple() ? 1 : 0,
-          state.options.timeout.count()};
+          state.options.timeout.count(),
+          tuning::overrides_hash()};
   std::vector<Agreement> all(static_cast<std::size_t>(state.size));
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, state.collective, &request),
@@ -71,11 +78,30 @@ void check_agreement(const CommState& state) {
     if (a.reproducible != b.reproducible) what = "the option reproducible (or TUTTI_REPRODUCIBLE)";
     if (a.native_blocking != b.native_blocking) what = "the option native_blocking";
     if (a.progress_thread != b.progress_thread) what = "TUTTI_PROGRESS_THREAD";
+    if (a.shared_memory != b.shared_memory) what = "TUTTI_SHM";
     if (a.timeout != b.timeout) what = "the timeout (or TUTTI_TIMEOUT)";
+    if (a.algorithms != b.algorithms) what = "TUTTI_ALGORITHM";
     if (what != nullptr)
       throw Error(
           ErrorCode::mismatch,
           fmt::format("ranks 0 and {} of the new communicator differ in {}; make it equal on all ranks", r, what));
+  }
+  // Only now, where all ranks read the same text: what is wrong with it is found on all of them.
+  (void)tuning::override_for(Operation::barrier);
+}
+
+/// Collective: all choices here follow from shared facts.
+void share_memory(CommState& state) {
+  if (state.size == 1) {
+    state.shm_report = "one rank";
+  } else if (!config().shared_memory) {
+    state.shm_report = "switched off by TUTTI_SHM=0";
+  } else if (state.topology.nodes > 1) {
+    state.shm_report = "ranks on several nodes";
+  } else {
+    state.arena = shm::Arena::create(state.collective, state.topology.oversubscribed, state.shm_report);
+    const bool is_whole = state.arena && state.shm_report.empty();
+    if (!is_whole && state.rank == 0) log_once("shared memory: " + state.shm_report);
   }
 }
 
@@ -160,6 +186,8 @@ std::shared_ptr<CommState> make_comm_state(MPI_Comm handle, const CommunicatorOp
   create_private(*state);
   check_agreement(*state);
   state->topology = discover_topology(state->collective);
+  state->table = tuning::load_table(state->collective, state->topology, state->table_report);
+  share_memory(*state);
   if (config().progress_thread) ProgressEngine::instance().start_thread();
   return state;
 }
@@ -168,6 +196,8 @@ std::shared_ptr<CommState> make_child_state(const CommState& parent, MPI_Comm ha
   auto state = std::make_shared<CommState>(handle, parent.options);
   create_private(*state);
   state->topology = restrict_topology(parent.topology, parent.collective, state->collective);
+  state->table = tuning::load_table(state->collective, state->topology, state->table_report);
+  share_memory(*state);
   return state;
 }
 

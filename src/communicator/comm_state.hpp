@@ -10,10 +10,15 @@
 #include <string>
 #include <tutti/communicator.hpp>
 
+#include "backends/shm/arena.hpp"
 #include "communicator/plan.hpp"
 #include "communicator/scratch.hpp"
 
 namespace tutti::detail {
+
+namespace tuning {
+class Table;
+}
 
 /// What is behind a Communicator. Outstanding executions keep it alive.
 struct CommState {
@@ -55,6 +60,10 @@ struct CommState {
   int tag_half = 16384;
   CommunicatorOptions options{};
   Topology topology{};
+  std::shared_ptr<const tuning::Table> table{};  ///< what was measured on this machine, where there is such a table
+  std::string table_report{};                    ///< where it is from, or why there is none
+  std::unique_ptr<shm::Arena> arena{};  ///< where all ranks are on one node and can share memory
+  std::string shm_report{};             ///< why there is no arena, or what it lacks; empty where all is well
   PlanCache plans{};
   ScratchPool scratch{};
   std::uint64_t sequence = 0;

@@ -2,6 +2,7 @@
 #include "communicator/execution.hpp"
 
 #include <fmt/format.h>
+#include <time.h>
 
 #include "communicator/comm_state.hpp"
 #include "communicator/progress.hpp"
@@ -9,9 +10,13 @@
 
 namespace tutti::detail {
 
-Execution::Execution(std::shared_ptr<CommState> comm, std::string name, std::chrono::nanoseconds timeout,
-                     bool persistent)
-    : comm_(std::move(comm)), name_(std::move(name)), timeout_(timeout), persistent_(persistent) {}
+Execution::Execution(std::shared_ptr<CommState> comm, std::chrono::nanoseconds timeout, bool persistent)
+    : comm_(std::move(comm)), timeout_(timeout), persistent_(persistent) {}
+
+void Execution::nap() noexcept {
+  constexpr timespec shortly{0, 20'000};
+  nanosleep(&shortly, nullptr);
+}
 
 void Execution::start() noexcept {
   failure_ = nullptr;
@@ -28,7 +33,7 @@ void Execution::start() noexcept {
   } catch (const Error& e) {
     fail_now(std::current_exception(), e.code(), e.what());
   } catch (const std::exception& e) {
-    fail(ErrorCode::internal, fmt::format("{}, {}: {}", name_, comm_->describe(), e.what()));
+    fail(ErrorCode::internal, fmt::format("{}, {}: {}", name(), comm_->describe(), e.what()));
   }
 }
 
@@ -44,7 +49,7 @@ bool Execution::poll() noexcept {
       fail(ErrorCode::timeout,
            fmt::format("{}, {}: not complete after {} ms; a rank may be late, stopped, or in another call. Raise the "
                        "timeout, or look at that rank",
-                       name_, comm_->describe(),
+                       name(), comm_->describe(),
                        std::chrono::duration_cast<std::chrono::milliseconds>(timeout_).count()));
       return true;
     }
@@ -52,7 +57,7 @@ bool Execution::poll() noexcept {
   } catch (const Error& e) {
     fail_now(std::current_exception(), e.code(), e.what());
   } catch (const std::exception& e) {
-    fail(ErrorCode::internal, fmt::format("{}, {}: {}", name_, comm_->describe(), e.what()));
+    fail(ErrorCode::internal, fmt::format("{}, {}: {}", name(), comm_->describe(), e.what()));
   }
   return true;
 }
@@ -86,7 +91,10 @@ void run_to_end(Execution& execution) {
   Waiting waiting(execution.comm().topology.oversubscribed);
   while (!execution.poll()) {
     engine.poll();
-    waiting.pause();
+    if (waiting.pause()) continue;
+    execution.announce_nap();
+    if (execution.poll()) break;
+    execution.nap();
   }
   execution.rethrow();
 }

@@ -19,7 +19,7 @@ class Execution {
  public:
   enum class Phase : std::uint8_t { idle, active, done, failed };
 
-  Execution(std::shared_ptr<CommState> comm, std::string name, std::chrono::nanoseconds timeout, bool persistent);
+  Execution(std::shared_ptr<CommState> comm, std::chrono::nanoseconds timeout, bool persistent);
   virtual ~Execution() = default;
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
@@ -40,7 +40,12 @@ class Execution {
   /// Success until the execution has failed.
   [[nodiscard]] ErrorCode error() const noexcept { return phase() == Phase::failed ? error_ : ErrorCode::success; }
   [[nodiscard]] bool persistent() const noexcept { return persistent_; }
-  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  /// For messages: "allreduce (ring)".
+  [[nodiscard]] virtual std::string name() const = 0;
+  /// Passes a longer time in which nothing is to be done. A backend that can be woken asks for it by announce_nap(),
+  /// after which the caller looks once more.
+  virtual void announce_nap() noexcept {}
+  virtual void nap() noexcept;
   [[nodiscard]] CommState& comm() const noexcept { return *comm_; }
   /// Of a completed receive.
   [[nodiscard]] const Status& status() const noexcept { return status_; }
@@ -62,7 +67,6 @@ class Execution {
   [[nodiscard]] bool expired() noexcept;
 
   std::shared_ptr<CommState> comm_;
-  std::string name_;
   std::chrono::nanoseconds timeout_;
   std::chrono::steady_clock::time_point deadline_{};
   std::uint64_t polls_ = 0;

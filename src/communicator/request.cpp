@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <sched.h>
+
 #include <tutti/error.hpp>
 #include <tutti/request.hpp>
 
@@ -43,7 +45,12 @@ void Request::wait() {
   if (!pending()) return;
   ProgressEngine& engine = ProgressEngine::instance();
   detail::Waiting waiting(execution_->comm().topology.oversubscribed);
-  while (engine.poll(), !execution_->finished()) waiting.pause();
+  while (engine.poll(), !execution_->finished()) {
+    if (waiting.pause()) continue;
+    execution_->announce_nap();
+    if (engine.poll(), execution_->finished()) break;
+    execution_->nap();
+  }
   finish();
 }
 
@@ -90,7 +97,7 @@ std::optional<std::size_t> wait_any(std::span<Request> requests) {
       if (requests[i].test()) return i;
     }
     if (!any_active) return std::nullopt;
-    waiting.pause();
+    if (!waiting.pause()) sched_yield();
   }
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <sched.h>
-#include <time.h>
 
 #include <cstdint>
 
@@ -13,27 +12,26 @@ class Waiting {
  public:
   explicit Waiting(bool oversubscribed) noexcept : spins_left_(oversubscribed ? 0 : spins) {}
 
-  void pause() noexcept {
+  /// False when it is time to sleep, which is the caller's to do.
+  [[nodiscard]] bool pause() noexcept {
     ++looks_;
     if (looks_ <= spins_left_) {
 #if defined(__x86_64__)
-      __builtin_ia32_pause();
+      if (looks_ > eager_looks) __builtin_ia32_pause();
 #endif
-      return;
+      return true;
     }
-    if (looks_ <= spins_left_ + yields) {
-      sched_yield();
-      return;
-    }
-    const timespec nap{0, 20'000};
-    nanosleep(&nap, nullptr);
+    if (looks_ > spins_left_ + yields) return false;
+    sched_yield();
+    return true;
   }
 
   [[nodiscard]] std::uint64_t looks() const noexcept { return looks_; }
 
  private:
+  static constexpr std::uint64_t eager_looks = 32;
   static constexpr std::uint64_t spins = 2'000;
-  static constexpr std::uint64_t yields = 200'000;
+  static constexpr std::uint64_t yields = 20'000;
   std::uint64_t looks_ = 0;
   std::uint64_t spins_left_;
 };

@@ -10,9 +10,9 @@
 namespace tutti::detail {
 namespace {
 
-bool read_flag(const char* name) {
+bool read_flag(const char* name, bool otherwise = false) {
   const char* text = std::getenv(name);
-  if (text == nullptr) return false;
+  if (text == nullptr) return otherwise;
   const std::string_view value{text};
   if (value.empty() || value == "0" || value == "off" || value == "false") return false;
   if (value == "1" || value == "on" || value == "true") return true;
@@ -34,7 +34,7 @@ std::chrono::nanoseconds read_seconds(const char* name) {
 
 const Config& config() {
   static const Config read{read_flag("TUTTI_REPRODUCIBLE"), read_flag("TUTTI_PROGRESS_THREAD"),
-                           read_seconds("TUTTI_TIMEOUT")};
+                           read_seconds("TUTTI_TIMEOUT"), read_flag("TUTTI_SHM", true), read_flag("TUTTI_LOG")};
   return read;
 }
 

@@ -10,6 +10,8 @@ struct Config {
   bool reproducible = false;            ///< TUTTI_REPRODUCIBLE
   bool progress_thread = false;         ///< TUTTI_PROGRESS_THREAD
   std::chrono::nanoseconds timeout{0};  ///< TUTTI_TIMEOUT, in seconds
+  bool shared_memory = true;            ///< TUTTI_SHM
+  bool logs = false;                    ///< TUTTI_LOG: warnings go to the standard error
 };
 
 /// Throws invalid_argument, which names the variable, where a value cannot be read.

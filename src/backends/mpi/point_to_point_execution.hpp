@@ -31,6 +31,8 @@ class PointToPointExecution final : public Execution {
   PointToPointExecution(std::shared_ptr<CommState> comm, std::string name, std::vector<PointToPoint> transfers,
                         std::chrono::nanoseconds timeout);
 
+  [[nodiscard]] std::string name() const override { return name_; }
+
  private:
   bool begin() override;
   bool step() override;
@@ -39,6 +41,7 @@ class PointToPointExecution final : public Execution {
 
   [[nodiscard]] bool match(const PointToPoint& transfer, MPI_Request& request);
 
+  std::string name_;
   std::vector<PointToPoint> transfers_;
   std::vector<MPI_Request> requests_;
   std::vector<std::byte> overlong_;  ///< takes a message that does not fit

@@ -26,16 +26,11 @@ std::shared_ptr<const algorithms::Schedule> schedule_for(const CommState& comm, 
       plan.algorithm->generate(problem_of(comm.rank, comm.size, plan.signature.root, plan.signature.count, binding)));
 }
 
-std::string name_of(const Plan& plan) {
-  std::string name(algorithms::operation_name(plan.signature.operation));
-  return name.append(" (").append(plan.algorithm->name).append(")");
-}
-
 }  // namespace
 
 ScheduleExecution::ScheduleExecution(std::shared_ptr<CommState> comm_state, std::shared_ptr<const Plan> plan,
                                      Binding binding, int tag, std::chrono::nanoseconds timeout)
-    : Execution(std::move(comm_state), name_of(*plan), timeout, plan->signature.kind == CallKind::persistent),
+    : Execution(std::move(comm_state), timeout, plan->signature.kind == CallKind::persistent),
       plan_(std::move(plan)),
       binding_(std::move(binding)),
       schedule_(schedule_for(comm(), *plan_, binding_)),
@@ -47,6 +42,11 @@ ScheduleExecution::ScheduleExecution(std::shared_ptr<CommState> comm_state, std:
 ScheduleExecution::~ScheduleExecution() {
   comm().scratch.release(std::move(scratch_));
   comm().scratch.release(std::move(input_copy_));
+}
+
+std::string ScheduleExecution::name() const {
+  std::string text(algorithms::operation_name(plan_->signature.operation));
+  return text.append(" (").append(plan_->algorithm->name).append(")");
 }
 
 bool ScheduleExecution::begin() {
@@ -65,7 +65,7 @@ bool ScheduleExecution::step() {
   while (true) {
     for (; next_ < requests_.size(); ++next_) {
       MPI_Status status;
-      if (!test_request(requests_[next_], status, name().c_str())) return false;
+      if (!test_request(requests_[next_], status, "MPI_Test")) return false;
     }
     do_locals();
     if (++round_ == schedule_->rounds.size()) {

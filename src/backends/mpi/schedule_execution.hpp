@@ -22,6 +22,8 @@ class ScheduleExecution final : public Execution {
                     std::chrono::nanoseconds timeout);
   ~ScheduleExecution() override;
 
+  [[nodiscard]] std::string name() const override;
+
  private:
   bool begin() override;
   bool step() override;

@@ -156,11 +156,14 @@ NativeCounts native_counts(const Signature& signature, const Binding& binding) {
 
 NativeExecution::NativeExecution(std::shared_ptr<CommState> comm, std::shared_ptr<const Plan> plan, Binding binding,
                                  std::chrono::nanoseconds timeout)
-    : Execution(std::move(comm), std::string(algorithms::operation_name(plan->signature.operation)) + " (native)",
-                timeout, false),
+    : Execution(std::move(comm), timeout, false),
       plan_(std::move(plan)),
       binding_(std::move(binding)),
       counts_(native_counts(plan_->signature, binding_)) {}
+
+std::string NativeExecution::name() const {
+  return std::string(algorithms::operation_name(plan_->signature.operation)) + " (native)";
+}
 
 bool NativeExecution::begin() {
   check_mpi(NativeCall{comm(), plan_->signature, binding_, counts_, &request_}.run(), name().c_str());
@@ -169,7 +172,7 @@ bool NativeExecution::begin() {
 
 bool NativeExecution::step() {
   int done = 0;
-  check_mpi(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), name().c_str());
+  check_mpi(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
   return done != 0;
 }
 

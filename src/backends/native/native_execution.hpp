@@ -24,6 +24,8 @@ class NativeExecution final : public Execution {
   NativeExecution(std::shared_ptr<CommState> comm, std::shared_ptr<const Plan> plan, Binding binding,
                   std::chrono::nanoseconds timeout);
 
+  [[nodiscard]] std::string name() const override;
+
  private:
   bool begin() override;
   bool step() override;

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/shm/arena.hpp"
+
+#include <fmt/format.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <random>
+
+#include "backends/shm/memory_access.hpp"
+#include "core/mpi_call.hpp"
+
+namespace tutti::detail::shm {
+namespace {
+
+/// What rank 0 tells of the segment that it made.
+struct Invitation {
+  std::array<char, 64> name{};
+  std::array<char, 160> problem{};
+  std::uint64_t mark = 0;  ///< first word of the segment: the same name may be another file in another container
+  bool made = false;
+};
+
+template <std::size_t N>
+void put(std::array<char, N>& to, const std::string& text) {
+  const std::size_t length = std::min(N - 1, text.size());
+  std::copy_n(text.data(), length, to.data());
+}
+
+bool all_agree(MPI_Comm comm, bool mine) {
+  int ok = mine ? 1 : 0;
+  int all = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallreduce(&ok, &all, 1, MPI_INT, MPI_MIN, comm, &request), "MPI_Iallreduce");
+  wait_yielding(request, "MPI_Iallreduce");
+  return all != 0;
+}
+
+std::atomic<std::uint64_t>& first_word(const Segment& segment) {
+  return *reinterpret_cast<std::atomic<std::uint64_t>*>(segment.data());
+}
+
+std::uint64_t random_word() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32U | device() | 1U;
+}
+
+Segment invite(MPI_Comm comm, int rank, std::size_t bytes, Invitation& invitation) {
+  Segment segment;
+  if (rank == 0) {
+    std::string name;
+    std::string problem;
+    segment = Segment::create(bytes, name, problem);
+    invitation.made = segment.valid();
+    invitation.mark = random_word();
+    put(invitation.name, name);
+    put(invitation.problem, problem);
+    if (segment.valid()) first_word(segment).store(invitation.mark);
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibcast(&invitation, sizeof invitation, MPI_BYTE, 0, comm, &request), "MPI_Ibcast");
+  wait_yielding(request, "MPI_Ibcast");
+  if (rank != 0 && invitation.made) {
+    std::string problem;
+    segment = Segment::open(invitation.name.data(), bytes, problem);
+    if (segment.valid() && first_word(segment).load() != invitation.mark) segment = {};
+  }
+  return segment;
+}
+
+long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* timeout) noexcept {
+  return syscall(SYS_futex, &word, operation, value, timeout, nullptr, 0);
+}
+
+}  // namespace
+
+std::unique_ptr<Arena> Arena::create(MPI_Comm comm, bool oversubscribed, std::string& reason) {
+  int rank = 0;
+  int size = 1;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  if (size > most_ranks) {
+    reason = fmt::format("more than {} ranks on one node", most_ranks);
+    return nullptr;
+  }
+  Invitation invitation;
+  Segment segment = invite(comm, rank, Layout(size).total(size), invitation);
+  if (!invitation.made) {
+    reason = invitation.problem.data();
+    return nullptr;
+  }
+  const bool mapped = segment.valid();
+  std::unique_ptr<Arena> arena(new Arena(std::move(segment), rank, size, oversubscribed));
+  if (mapped) arena->introduce();
+  const bool all_mapped = all_agree(comm, mapped);
+  if (rank == 0) Segment::remove(invitation.name.data());
+  if (!all_mapped) {
+    reason = "a rank could not map the common segment: is /dev/shm one file system for all ranks of the node?";
+    return nullptr;
+  }
+  arena->single_copy_ = all_agree(comm, arena->probe_peers());
+  if (!arena->single_copy_)
+    reason = "the kernel refuses process_vm_readv between the ranks: large messages go through slots";
+  return arena;
+}
+
+void Arena::introduce() noexcept {
+  Control& mine = control(rank_);
+  probe_word_ = static_cast<std::uint64_t>(getpid()) << 32U | static_cast<std::uint64_t>(rank_) | 0x5A000000U;
+  mine.process = getpid();
+  mine.probe_address = reinterpret_cast<std::uint64_t>(&probe_word_);
+  mine.probe_value = probe_word_;
+}
+
+bool Arena::probe_peers() noexcept {
+  for (int r = 0; r < size_; ++r) {
+    if (r == rank_) continue;
+    const Control& peer = control(r);
+    std::uint64_t found = 0;
+    if (!try_read_memory(peer.process, peer.probe_address, &found, sizeof found) || found != peer.probe_value)
+      return false;
+    if (!try_write_memory(peer.process, peer.probe_address, &found, sizeof found)) return false;
+  }
+  return true;
+}
+
+bool Arena::is_free(std::uint64_t ordered) noexcept {
+  if (ordered < known_completed_.load(std::memory_order_acquire) + ordered_cells) return true;
+  std::uint64_t least = ~std::uint64_t{0};
+  for (int r = 0; r < size_; ++r) least = std::min(least, control(r).completed.load(std::memory_order_acquire));
+  known_completed_.store(least, std::memory_order_release);
+  return ordered < least + ordered_cells;
+}
+
+void Arena::complete(std::uint64_t ordered) noexcept {
+  while (completing_.test_and_set(std::memory_order_acquire)) {
+  }
+  if (ordered == completed_) {
+    ++completed_;
+    while (done_[completed_ % ordered_cells]) done_[completed_++ % ordered_cells] = false;
+    control(rank_).completed.store(completed_, std::memory_order_release);
+  } else {
+    done_[ordered % ordered_cells] = true;
+  }
+  completing_.clear(std::memory_order_release);
+}
+
+int Arena::acquire_persistent(MPI_Comm comm) {
+  auto unused = std::find(given_.begin(), given_.end(), false);
+  if (unused == given_.end()) {
+    // What this rank has released others may still hold: ask.
+    std::array<int, persistent_cells> mine{};
+    std::array<int, persistent_cells> any{};
+    for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = in_use_[i].load() ? 1 : 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Iallreduce(mine.data(), any.data(), persistent_cells, MPI_INT, MPI_MAX, comm, &request),
+              "MPI_Iallreduce");
+    wait_yielding(request, "MPI_Iallreduce");
+    for (std::size_t i = 0; i < any.size(); ++i) given_[i] = any[i] != 0;
+    unused = std::find(given_.begin(), given_.end(), false);
+    if (unused == given_.end()) return -1;
+  }
+  *unused = true;
+  const auto index = unused - given_.begin();
+  in_use_[static_cast<std::size_t>(index)].store(true);
+  return ordered_cells + static_cast<int>(index);
+}
+
+void Arena::release_persistent(int number) noexcept {
+  in_use_[static_cast<std::size_t>(number - ordered_cells)].store(false);
+}
+
+void Arena::wake_sleepers() noexcept {
+  // What was published must be seen before a sleeper's last look, or the sleeper must be seen here.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  for (int r = 0; r < size_; ++r) {
+    std::atomic<std::uint32_t>& asleep = control(r).asleep;
+    if (r == rank_ || asleep.load(std::memory_order_relaxed) == 0) continue;
+    asleep.store(0, std::memory_order_relaxed);
+    futex(asleep, FUTEX_WAKE, 1, nullptr);
+  }
+}
+
+void Arena::announce_sleep() noexcept {
+  control(rank_).asleep.store(1, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+void Arena::sleep() noexcept {
+  // Short: messages of the host MPI wake nobody.
+  const timespec longest{0, 500'000};
+  futex(control(rank_).asleep, FUTEX_WAIT, 1, &longest);
+  control(rank_).asleep.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace tutti::detail::shm

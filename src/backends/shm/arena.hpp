@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "backends/shm/layout.hpp"
+#include "backends/shm/segment.hpp"
+
+namespace tutti::detail::shm {
+
+/// The shared memory of one communicator whose ranks are all on one node, and what this rank keeps beside it.
+class Arena {
+ public:
+  /// Maps a common segment and tries single copies between all pairs. Collective and blocking. Null on every rank, with
+  /// the reason, where one of them cannot.
+  [[nodiscard]] static std::unique_ptr<Arena> create(MPI_Comm comm, bool oversubscribed, std::string& reason);
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] bool single_copy() const { return single_copy_; }
+
+  [[nodiscard]] Control& control(int rank) const { return at<Control>(layout_.control(rank)); }
+  [[nodiscard]] Cell& cell(int rank, int number) const { return at<Cell>(layout_.cell(rank, number)); }
+  [[nodiscard]] Pair& pair(int giver, int taker, int number) const {
+    return at<Pair>(layout_.pairs(taker, number) + static_cast<std::size_t>(giver) * sizeof(Pair));
+  }
+  [[nodiscard]] std::byte* slot(int rank, int number) const { return segment_.data() + layout_.slot(rank, number); }
+  [[nodiscard]] pid_t process(int rank) const { return control(rank).process; }
+
+  /// The next operation that is matched by its order.
+  [[nodiscard]] std::uint64_t next_ordered() noexcept { return next_ordered_++; }
+  /// Whether all ranks have finished the operation that used the same cell before.
+  [[nodiscard]] bool is_free(std::uint64_t ordered) noexcept;
+  /// This rank has finished an operation; from any thread.
+  void complete(std::uint64_t ordered) noexcept;
+
+  /// A cell for a persistent operation, or -1 where all are in use. Collective over the communicator; `comm` is asked
+  /// only when no cell is left that no rank has used.
+  [[nodiscard]] int acquire_persistent(MPI_Comm comm);
+  void release_persistent(int number) noexcept;
+  /// Of the next start of what owns a persistent cell; equal on all ranks, for all start it equally often.
+  [[nodiscard]] Generation next_generation(int number) noexcept {
+    return ++generations_[static_cast<std::size_t>(number - ordered_cells)];
+  }
+
+  /// After something was written that a sleeping rank may wait for.
+  void wake() noexcept {
+    if (oversubscribed_) wake_sleepers();
+  }
+  /// Sleeps until another rank writes, or a short time is over. The caller announces, looks once more, then sleeps.
+  void announce_sleep() noexcept;
+  void sleep() noexcept;
+
+ private:
+  Arena(Segment segment, int rank, int size, bool oversubscribed)
+      : segment_(std::move(segment)), layout_(size), rank_(rank), size_(size), oversubscribed_(oversubscribed) {}
+
+  template <typename T>
+  [[nodiscard]] T& at(std::size_t offset) const {
+    return *reinterpret_cast<T*>(segment_.data() + offset);
+  }
+  void introduce() noexcept;
+  [[nodiscard]] bool probe_peers() noexcept;
+  void wake_sleepers() noexcept;
+
+  Segment segment_;
+  Layout layout_;
+  int rank_;
+  int size_;
+  bool oversubscribed_;
+  bool single_copy_ = false;
+  std::uint64_t probe_word_ = 0;
+  std::uint64_t next_ordered_ = 0;
+  std::atomic<std::uint64_t> known_completed_{0};  ///< by all ranks
+  std::atomic_flag completing_ = ATOMIC_FLAG_INIT;
+  std::uint64_t completed_ = 0;
+  std::array<bool, ordered_cells> done_{};
+  std::array<std::atomic<bool>, persistent_cells> in_use_{};
+  std::array<bool, persistent_cells> given_{};
+  std::array<Generation, persistent_cells> generations_{};
+};
+
+}  // namespace tutti::detail::shm

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/shm/exchange.hpp"
+
+#include <cstring>
+
+#include "kernels/combine.hpp"
+
+namespace tutti::detail::shm {
+
+void Exchange::copy_own() const {
+  const Geometry who = geometry();
+  const int me = who.rank();
+  switch (who.operation()) {
+    case Operation::barrier:
+    case Operation::bcast:
+      return;
+    case Operation::gather:
+    case Operation::gatherv:
+    case Operation::scatter:
+    case Operation::scatterv:
+      if (me != plan->signature.root) return;
+      break;
+    default:
+      break;
+  }
+  const Block from = who.given(me);
+  const std::byte* own = source + from.offset * unit();
+  std::byte* to = output() + who.taken(me).offset * unit();
+  if (from.count > 0 && own != to) std::memcpy(to, own, from.count * unit());
+}
+
+void Exchange::combine(std::span<const void* const> inputs, std::byte* result, std::size_t bytes) const {
+  const Datatype type = plan->signature.type;
+  if (plan->signature.op == ReduceKind::avg)
+    kernels::combine_avg(type, inputs, result, bytes / unit(), static_cast<std::size_t>(arena->size()));
+  else
+    kernels::combine(type, binding->op, inputs, result, bytes / unit());
+}
+
+}  // namespace tutti::detail::shm

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+
+#include "backends/shm/arena.hpp"
+#include "backends/shm/geometry.hpp"
+#include "communicator/plan.hpp"
+
+namespace tutti::detail::shm {
+
+/// One run of an operation as its protocols see it: where, what, and this rank's buffers.
+struct Exchange {
+  Arena* arena = nullptr;
+  const Plan* plan = nullptr;
+  const Binding* binding = nullptr;
+  int number = 0;             ///< of the cell
+  Generation generation = 0;  ///< of this use of the cell
+  const std::byte* source = nullptr;  ///< what this rank gives: the caller's buffer, or a scaled or saved copy
+
+  [[nodiscard]] Geometry geometry() const {
+    return {plan->signature, *binding, arena->rank(), arena->size()};
+  }
+  [[nodiscard]] std::size_t unit() const { return plan->signature.type.size(); }
+  [[nodiscard]] std::byte* output() const { return static_cast<std::byte*>(binding->output); }
+  [[nodiscard]] Cell& cell(int rank) const { return arena->cell(rank, number); }
+
+  /// Chunks that a rank has published.
+  [[nodiscard]] std::uint64_t published(int rank) const {
+    return count_of(cell(rank).line.flag.load(std::memory_order_acquire), generation);
+  }
+  void publish(std::uint64_t chunks) const {
+    cell(arena->rank()).line.flag.store(tagged(generation, chunks), std::memory_order_release);
+    arena->wake();
+  }
+
+  /// This rank's own block goes straight from source to output, if it is not there already.
+  void copy_own() const;
+  /// output = inputs[0] op inputs[1] op …, in that order, rounded once; an average is divided.
+  void combine(std::span<const void* const> inputs, std::byte* result, std::size_t bytes) const;
+};
+
+}  // namespace tutti::detail::shm

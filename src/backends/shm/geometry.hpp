@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+
+#include "algorithms/blocks.hpp"
+#include "communicator/binding.hpp"
+#include "communicator/signature.hpp"
+
+namespace tutti::detail::shm {
+
+using algorithms::Block;
+
+/// Who gives what to whom in one operation, as one rank sees it, in elements. Every operation is an exchange: a rank
+/// gives blocks of its source, and takes blocks into its output or combines what it takes.
+class Geometry {
+ public:
+  Geometry(const Signature& signature, const Binding& binding, int rank, int size)
+      : signature_(&signature), binding_(&binding), rank_(rank), size_(size) {}
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] Operation operation() const { return signature_->operation; }
+
+  [[nodiscard]] static bool combines(Operation operation) {
+    switch (operation) {
+      case Operation::reduce:
+      case Operation::allreduce:
+      case Operation::reduce_scatter:
+      case Operation::reduce_scatter_block:
+      case Operation::scan:
+      case Operation::exscan:
+        return true;
+      default:
+        return false;
+    }
+  }
+  [[nodiscard]] bool combines() const { return combines(operation()); }
+
+  /// Whether each reader has a block of its own, or all take the same.
+  [[nodiscard]] static bool is_split(Operation operation) {
+    switch (operation) {
+      case Operation::reduce_scatter:
+      case Operation::reduce_scatter_block:
+      case Operation::scatter:
+      case Operation::scatterv:
+      case Operation::alltoall:
+      case Operation::alltoallv:
+        return true;
+      default:
+        return false;
+    }
+  }
+  [[nodiscard]] bool is_split() const { return is_split(operation()); }
+
+  /// Whether only the giver, or only the taker, knows the size of a block: then all ranks first tell their largest.
+  [[nodiscard]] static bool is_varying(Operation operation) {
+    switch (operation) {
+      case Operation::gatherv:
+      case Operation::scatterv:
+      case Operation::allgatherv:
+      case Operation::alltoallv:
+        return true;
+      default:
+        return false;
+    }
+  }
+  [[nodiscard]] bool is_varying() const { return is_varying(operation()); }
+
+  /// Whether rank `from` gives something to rank `to`.
+  [[nodiscard]] bool flows(int from, int to) const {
+    switch (operation()) {
+      case Operation::bcast:
+      case Operation::scatter:
+      case Operation::scatterv:
+        return from == signature_->root && to != from;
+      case Operation::reduce:
+      case Operation::gather:
+      case Operation::gatherv:
+        return to == signature_->root && to != from;
+      case Operation::scan:
+      case Operation::exscan:
+        return from < to;
+      default:
+        return from != to;
+    }
+  }
+
+  /// What this rank gives to rank `to`, in its source.
+  [[nodiscard]] Block given(int to) const {
+    const auto reader = static_cast<std::size_t>(to);
+    switch (operation()) {
+      case Operation::reduce_scatter_block:
+      case Operation::scatter:
+      case Operation::alltoall:
+        return {reader * signature_->count, signature_->count};
+      case Operation::reduce_scatter:
+        return part(to);
+      case Operation::scatterv:
+      case Operation::alltoallv:
+        return {binding_->send_displs[reader], binding_->send_counts[reader]};
+      case Operation::gatherv:
+      case Operation::allgatherv:
+        return {0, binding_->send_count};
+      default:
+        return {0, signature_->count};
+    }
+  }
+
+  /// Where in its output this rank puts what rank `from` gives it. Not for operations that combine.
+  [[nodiscard]] Block taken(int from) const {
+    const auto giver = static_cast<std::size_t>(from);
+    switch (operation()) {
+      case Operation::gather:
+      case Operation::allgather:
+      case Operation::alltoall:
+        return {giver * signature_->count, signature_->count};
+      case Operation::gatherv:
+      case Operation::allgatherv:
+      case Operation::alltoallv:
+        return {binding_->recv_displs[giver], binding_->recv_counts[giver]};
+      case Operation::scatterv:
+        return {0, binding_->recv_count};
+      default:
+        return {0, signature_->count};
+    }
+  }
+
+  /// Of an operation that combines: elements of rank `to`'s result, and where they lie in every rank's source.
+  [[nodiscard]] Block part(int to) const {
+    if (operation() == Operation::reduce_scatter_block)
+      return {static_cast<std::size_t>(to) * signature_->count, signature_->count};
+    if (operation() == Operation::reduce_scatter) {
+      const auto& counts = binding_->recv_counts;
+      return {std::accumulate(counts.begin(), counts.begin() + to, std::size_t{0}),
+              counts[static_cast<std::size_t>(to)]};
+    }
+    return {0, signature_->count};
+  }
+  /// The ranks whose contributions are combined for rank `to`: from 0 to below this.
+  [[nodiscard]] int contributions(int to) const {
+    if (operation() == Operation::scan) return to + 1;
+    if (operation() == Operation::exscan) return to;
+    return size_;
+  }
+  /// Whether rank `to` gets a result.
+  [[nodiscard]] bool has_result(int to) const {
+    if (operation() == Operation::reduce) return to == signature_->root;
+    return operation() != Operation::exscan || to > 0;
+  }
+
+  /// Elements of the largest block that this rank gives.
+  [[nodiscard]] std::size_t largest_given() const {
+    std::size_t largest = 0;
+    for (int to = 0; to < size_; ++to)
+      if (flows(rank_, to)) largest = std::max(largest, given(to).count);
+    return largest;
+  }
+
+ private:
+  const Signature* signature_;
+  const Binding* binding_;
+  int rank_;
+  int size_;
+};
+
+}  // namespace tutti::detail::shm

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+
+#include "backends/shm/exchange.hpp"
+
+/// How the work of a single copy is cut into pieces, and how ranks take them. All ranks compute the same.
+namespace tutti::detail::shm {
+
+/// Takes the next of `total` pieces; false when none is left.
+[[nodiscard]] inline bool take_piece(std::atomic<std::uint64_t>& word, Generation generation, std::size_t total,
+                                     std::size_t& index) {
+  std::uint64_t seen = word.load(std::memory_order_relaxed);
+  while (true) {
+    const std::uint64_t count = count_of(seen, generation);
+    if (count >= total) return false;
+    if (word.compare_exchange_weak(seen, tagged(generation, count + 1), std::memory_order_acq_rel)) {
+      index = count;
+      return true;
+    }
+  }
+}
+
+inline void finish_piece(std::atomic<std::uint64_t>& word, Generation generation) {
+  std::uint64_t seen = word.load(std::memory_order_relaxed);
+  while (!word.compare_exchange_weak(seen, tagged(generation, count_of(seen, generation) + 1),
+                                     std::memory_order_acq_rel)) {
+  }
+}
+
+[[nodiscard]] inline bool is_finished(const std::atomic<std::uint64_t>& word, Generation generation,
+                                      std::size_t total) {
+  return count_of(word.load(std::memory_order_acquire), generation) >= total;
+}
+
+[[nodiscard]] constexpr std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
+
+inline constexpr std::size_t page = 4096;
+
+/// Bytes of one piece that is moved between two ranks: some pieces each, so that both sides can help.
+[[nodiscard]] inline std::size_t moved_piece(Operation operation, std::size_t bytes) {
+  const bool one_sided = operation == Operation::bcast || operation == Operation::gather ||
+                         operation == Operation::gatherv || operation == Operation::scatter ||
+                         operation == Operation::scatterv;
+  const std::size_t wanted = ceil_div(ceil_div(bytes, one_sided ? 4 : 2), page) * page;
+  return std::clamp(wanted, one_sided ? 8 * page : 16 * page, 64 * page);
+}
+
+/// A range of the result, in bytes of every rank's source, that pieces of it belong to.
+struct Range {
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+};
+
+[[nodiscard]] inline Range range_of(const Geometry& who, std::size_t unit, int index) {
+  Block block = who.part(index);
+  if (!who.is_split()) {
+    // Cut at whole lines, so that no two ranks write one line.
+    const std::size_t grain = std::max<std::size_t>(1, cache_line / unit);
+    const Block lines = algorithms::even_block(ceil_div(block.count, grain), who.size(), index);
+    const std::size_t begin = std::min(lines.offset * grain, block.count);
+    block = {begin, std::min((lines.offset + lines.count) * grain, block.count) - begin};
+  }
+  return {block.offset * unit, block.count * unit};
+}
+
+/// Bytes of one piece of a range that is combined, whole elements: all ranks' pieces together stay in the cache.
+[[nodiscard]] inline std::size_t combined_piece(const Geometry& who, std::size_t unit) {
+  const std::size_t wanted = std::clamp<std::size_t>(32 * page / static_cast<std::size_t>(who.size()), 4 * page, 16 * page);
+  return std::max<std::size_t>(1, wanted / unit) * unit;
+}
+
+}  // namespace tutti::detail::shm

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/shm/shm_execution.hpp"
+
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "algorithms/registry.hpp"
+#include "backends/mpi/shape.hpp"
+#include "communicator/comm_state.hpp"
+#include "communicator/orphans.hpp"
+#include "core/mpi_call.hpp"
+#include "kernels/combine.hpp"
+
+namespace tutti::detail {
+
+using shm::Protocol;
+
+ShmExecution::ShmExecution(const std::shared_ptr<CommState>& comm_state, std::shared_ptr<const Plan> plan,
+                           Binding binding, int cell, std::chrono::nanoseconds timeout)
+    : Execution(comm_state, timeout, plan->signature.kind == CallKind::persistent),
+      plan_(std::move(plan)),
+      binding_(std::move(binding)),
+      arena_(comm_state->arena.get()),
+      persistent_cell_(cell) {}
+
+ShmExecution::~ShmExecution() {
+  if (persistent_cell_ != ordered) arena_->release_persistent(persistent_cell_);
+  comm().scratch.release(std::move(source_copy_));
+  comm().scratch.release(std::move(scratch_));
+}
+
+std::string ShmExecution::name() const {
+  std::string name(algorithms::operation_name(plan_->signature.operation));
+  return name.append(" (shm:").append(shm::protocol_name(plan_->protocol)).append(")");
+}
+
+bool ShmExecution::begin() {
+  exchange_.arena = arena_;
+  exchange_.plan = plan_.get();
+  exchange_.binding = &binding_;
+  take_cell();
+  prepare_source();
+  stage_ = Stage::cell;
+  own_copied_ = false;
+  return step();
+}
+
+void ShmExecution::take_cell() {
+  if (persistent_cell_ != ordered) {
+    exchange_.number = persistent_cell_;
+    exchange_.generation = arena_->next_generation(persistent_cell_);
+    return;
+  }
+  ordered_ = arena_->next_ordered();
+  exchange_.number = static_cast<int>(ordered_ % shm::ordered_cells);
+  exchange_.generation = ordered_ + 1;
+}
+
+bool ShmExecution::is_cell_free() const {
+  if (persistent_cell_ == ordered) return arena_->is_free(ordered_);
+  for (int r = 0; r < arena_->size(); ++r)
+    if (exchange_.cell(r).progress.done.load(std::memory_order_acquire) + 1 < exchange_.generation) return false;
+  return true;
+}
+
+void ShmExecution::prepare_source() {
+  const Operation operation = plan_->signature.operation;
+  const void* source = operation == Operation::bcast ? binding_.output : binding_.input;
+  exchange_.source = static_cast<const std::byte*>(source);
+  const bool scales = binding_.op.kind() == ReduceKind::premul_sum;
+  bool overlaps = false;
+  if (binding_.in_place) {
+    // What a rank writes here others may still have to read.
+    const bool rotates = operation == Operation::alltoall || operation == Operation::alltoallv;
+    overlaps = operation == Operation::reduce_scatter || operation == Operation::reduce_scatter_block ||
+               (rotates && (plan_->protocol == Protocol::single_copy || plan_->protocol == Protocol::automatic));
+  }
+  if ((!scales && !overlaps) || source == nullptr) return;
+  const std::size_t unit = plan_->signature.type.size();
+  const std::size_t count = input_count(operation, arena_->size(), plan_->signature.count, binding_);
+  if (count == 0) return;
+  if (source_copy_.bytes == 0) source_copy_ = comm().scratch.acquire(count * unit);
+  if (scales)
+    kernels::scale_copy(plan_->signature.type, source, source_copy_.data(), count, binding_.op.scalar());
+  else
+    std::memcpy(source_copy_.data(), source, count * unit);
+  exchange_.source = source_copy_.data();
+}
+
+void ShmExecution::publish() {
+  const shm::Geometry who = exchange_.geometry();
+  const std::size_t unit = exchange_.unit();
+  switch (plan_->protocol) {
+    case Protocol::line:
+    case Protocol::slots: {
+      std::size_t largest = plan_->signature.count * unit;
+      if (who.operation() == Operation::reduce_scatter) {
+        largest = 0;
+        for (const std::size_t count : binding_.recv_counts) largest = std::max(largest, count * unit);
+      }
+      slots_.begin(exchange_, largest);
+      slots_.produce(exchange_);
+      stage_ = Stage::slots;
+      break;
+    }
+    case Protocol::single_copy:
+      single_copy_.describe(exchange_);
+      stage_ = Stage::single_copy;
+      exchange_.publish(1);
+      break;
+    case Protocol::automatic: {
+      const std::size_t largest = who.largest_given() * unit;
+      exchange_.cell(arena_->rank()).descriptor.largest = largest;
+      single_copy_.describe(exchange_);
+      slots_.begin(exchange_, largest);
+      stage_ = Stage::largest;
+      // Data that fits is there with the size: if all of it does, no second step is needed.
+      if (shm::Slots::fits(exchange_, largest))
+        slots_.produce(exchange_);
+      else
+        exchange_.publish(1);
+      break;
+    }
+  }
+  if (stage_ == Stage::single_copy) {
+    if (scratch_.bytes == 0) scratch_ = comm().scratch.acquire(shm::SingleCopy::scratch_bytes(exchange_));
+    single_copy_.begin(exchange_, scratch_.data());
+  }
+}
+
+bool ShmExecution::choose() {
+  std::size_t largest = 0;
+  for (int r = 0; r < arena_->size(); ++r) {
+    if (exchange_.published(r) == 0) return false;
+    largest = std::max<std::size_t>(largest, exchange_.cell(r).descriptor.largest);
+  }
+  if (!shm::Slots::fits(exchange_, largest) && arena_->single_copy()) {
+    single_copy_.begin(exchange_, nullptr);
+    stage_ = Stage::single_copy;
+    return true;
+  }
+  slots_.resume(exchange_, largest);
+  stage_ = Stage::slots;
+  return true;
+}
+
+bool ShmExecution::step() {
+  if (go_on()) {
+    finish();
+    return true;
+  }
+  look_at_mpi();
+  return false;
+}
+
+bool ShmExecution::go_on() {
+  if (stage_ == Stage::cell) {
+    if (!is_cell_free()) return false;
+    publish();
+  }
+  if (stage_ == Stage::largest && !choose()) return false;
+  if (stage_ == Stage::single_copy) {
+    const bool is_blocking = plan_->signature.kind == CallKind::blocking;
+    return single_copy_.step(exchange_, is_blocking ? std::numeric_limits<std::size_t>::max() : 1);
+  }
+  if (!own_copied_ && !exchange_.geometry().combines()) {
+    exchange_.copy_own();
+    own_copied_ = true;
+  }
+  return slots_.step(exchange_);
+}
+
+void ShmExecution::finish() {
+  if (persistent_cell_ == ordered)
+    arena_->complete(ordered_);
+  else
+    exchange_.cell(arena_->rank()).progress.done.store(exchange_.generation, std::memory_order_release);
+  arena_->wake();
+}
+
+void ShmExecution::look_at_mpi() {
+  // A peer may be inside the host MPI, waiting for what only this rank's progress there can send.
+  constexpr std::uint32_t looks = 64;
+  if (++idle_ % looks != 0) return;
+  int found = 0;
+  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm().collective, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+}
+
+void ShmExecution::cancel() noexcept {
+  // Peers may still copy from and to them.
+  keep_for_messages(std::exchange(source_copy_, {}));
+  keep_for_messages(std::exchange(scratch_, {}));
+}
+
+}  // namespace tutti::detail

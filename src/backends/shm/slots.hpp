@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "backends/shm/exchange.hpp"
+
+namespace tutti::detail::shm {
+
+/// The protocols `line` and `slots`: every giver copies what it gives into its slot, chunk by chunk, and every taker
+/// takes it from there. Two chunks are under way at a time; a call whose data fits a slot is one chunk, after which no
+/// rank waits for its takers.
+class Slots {
+ public:
+  /// largest: bytes of the largest block that any rank gives.
+  void begin(const Exchange& exchange, std::size_t largest);
+  /// Goes on after the sizes were told by a first chunk, which held the data where all of it fits.
+  void resume(const Exchange& exchange, std::size_t largest);
+  /// Publishes the next chunk.
+  void produce(const Exchange& exchange);
+  /// Goes on as far as it can; true when this rank has taken all.
+  bool step(const Exchange& exchange);
+
+  /// Whether blocks of this size are one chunk.
+  [[nodiscard]] static bool fits(const Exchange& exchange, std::size_t largest);
+
+ private:
+  [[nodiscard]] bool can_produce(const Exchange& exchange) const;
+  [[nodiscard]] bool can_consume(const Exchange& exchange);
+  void consume(const Exchange& exchange);
+  void take(const Exchange& exchange, std::size_t begin);
+  void combine(const Exchange& exchange, std::size_t begin);
+  /// The part of a block that is in the chunk which begins at a byte of it.
+  [[nodiscard]] std::size_t length(std::size_t block_bytes, std::size_t begin) const;
+  /// Where in the slot (or line) of a rank the block for a taker is.
+  [[nodiscard]] std::byte* place(const Exchange& exchange, int giver, int taker, std::uint64_t chunk) const;
+
+  std::size_t window_ = 0;  ///< bytes of a block in one chunk
+  std::uint64_t chunks_ = 1;
+  std::uint64_t base_ = 0;  ///< flags before the first chunk
+  std::uint64_t produced_ = 0;
+  std::uint64_t consumed_ = 0;
+  int next_ = 0;  ///< ranks before it have published the chunk to be taken next
+  bool in_line_ = false;
+  bool packed_ = false;  ///< blocks lie in the slot as in the giver's source
+  std::size_t share_ = 0;
+};
+
+}  // namespace tutti::detail::shm
