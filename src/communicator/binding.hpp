@@ -25,16 +25,18 @@ struct Binding {
 
 [[nodiscard]] inline algorithms::Problem problem_of(int rank, int size, int root, std::size_t count,
                                                     const Binding& binding) {
-  return {rank,
-          size,
-          root,
-          count,
-          binding.send_count,
-          binding.recv_count,
-          binding.send_counts,
-          binding.send_displs,
-          binding.recv_counts,
-          binding.recv_displs};
+  algorithms::Problem problem;
+  problem.rank = rank;
+  problem.size = size;
+  problem.root = root;
+  problem.count = count;
+  problem.send_count = binding.send_count;
+  problem.recv_count = binding.recv_count;
+  problem.send_counts = binding.send_counts;
+  problem.send_displs = binding.send_displs;
+  problem.recv_counts = binding.recv_counts;
+  problem.recv_displs = binding.recv_displs;
+  return problem;
 }
 
 }  // namespace tutti::detail
