@@ -31,6 +31,11 @@ void Exchange::copy_own() const {
 
 void Exchange::combine(std::span<const void* const> inputs, std::byte* result, std::size_t bytes) const {
   const Datatype type = plan->signature.type;
+  if (inputs.size() == 1) {
+    // One contribution is the result as it is: a logical operation would make 1 of 2.
+    if (result != inputs[0]) std::memcpy(result, inputs[0], bytes);
+    return;
+  }
   if (plan->signature.op == ReduceKind::avg)
     kernels::combine_avg(type, inputs, result, bytes / unit(), static_cast<std::size_t>(arena->size()));
   else
