@@ -74,6 +74,8 @@ std::span<const Algorithm> algorithms_of(Operation operation) {
 const Algorithm* find_algorithm(Operation operation, std::string_view name) {
   for (const Algorithm& algorithm : algorithms_of(operation))
     if (algorithm.name == name) return &algorithm;
+  for (const Algorithm& algorithm : hierarchical_algorithms_of(operation))
+    if (algorithm.name == name) return &algorithm;
   return nullptr;
 }
 

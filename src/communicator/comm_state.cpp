@@ -90,6 +90,12 @@ void check_agreement(const CommState& state) {
   (void)tuning::override_for(Operation::barrier);
 }
 
+void use_topology(CommState& state, Topology topology) {
+  state.topology = std::move(topology);
+  state.node_of = nodes_of(state.topology);
+  state.on_node = level_on_node(state.topology);
+}
+
 /// Collective: all choices here follow from shared facts.
 void share_memory(CommState& state) {
   if (state.size == 1) {
@@ -185,7 +191,7 @@ std::shared_ptr<CommState> make_comm_state(MPI_Comm handle, const CommunicatorOp
   auto state = std::make_shared<CommState>(handle, chosen);
   create_private(*state);
   check_agreement(*state);
-  state->topology = discover_topology(state->collective);
+  use_topology(*state, discover_topology(state->collective));
   state->table = tuning::load_table(state->collective, state->topology, state->table_report);
   share_memory(*state);
   if (config().progress_thread) ProgressEngine::instance().start_thread();
@@ -195,7 +201,7 @@ std::shared_ptr<CommState> make_comm_state(MPI_Comm handle, const CommunicatorOp
 std::shared_ptr<CommState> make_child_state(const CommState& parent, MPI_Comm handle) {
   auto state = std::make_shared<CommState>(handle, parent.options);
   create_private(*state);
-  state->topology = restrict_topology(parent.topology, parent.collective, state->collective);
+  use_topology(*state, restrict_topology(parent.topology, parent.collective, state->collective));
   state->table = tuning::load_table(state->collective, state->topology, state->table_report);
   share_memory(*state);
   return state;

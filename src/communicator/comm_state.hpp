@@ -9,8 +9,10 @@
 #include <mutex>
 #include <string>
 #include <tutti/communicator.hpp>
+#include <vector>
 
 #include "backends/shm/arena.hpp"
+#include "communicator/cost_model.hpp"
 #include "communicator/plan.hpp"
 #include "communicator/scratch.hpp"
 
@@ -60,10 +62,12 @@ struct CommState {
   int tag_half = 16384;
   CommunicatorOptions options{};
   Topology topology{};
+  std::vector<int> node_of{};                    ///< the node of each rank, as the topology says
+  LinkLevel on_node = LinkLevel::cache;          ///< the farthest that two ranks of one node are apart
   std::shared_ptr<const tuning::Table> table{};  ///< what was measured on this machine, where there is such a table
   std::string table_report{};                    ///< where it is from, or why there is none
-  std::unique_ptr<shm::Arena> arena{};  ///< where all ranks are on one node and can share memory
-  std::string shm_report{};             ///< why there is no arena, or what it lacks; empty where all is well
+  std::unique_ptr<shm::Arena> arena{};           ///< where all ranks are on one node and can share memory
+  std::string shm_report{};                      ///< why there is no arena, or what it lacks; empty where all is well
   PlanCache plans{};
   ScratchPool scratch{};
   std::uint64_t sequence = 0;

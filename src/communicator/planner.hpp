@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "communicator/comm_state.hpp"
+#include "communicator/cost_model.hpp"
 #include "communicator/plan.hpp"
 #include "tuning/table.hpp"
 
@@ -19,10 +20,11 @@ struct Machine {
   bool oversubscribed = false;
   bool several_nodes = false;
   bool native_blocking = false;
-  bool shm = false;          ///< all ranks share one verified segment of memory
-  bool single_copy = false;  ///< the kernel lets every rank read and write every other's memory
-  std::span<const int> node_of{};           ///< the node of each rank; empty: one node
+  bool shm = false;                      ///< all ranks share one verified segment of memory
+  bool single_copy = false;              ///< the kernel lets every rank read and write every other's memory
+  std::span<const int> node_of{};        ///< the node of each rank; empty: one node
   const tuning::Table* table = nullptr;  ///< measured on this machine, where there is such a table
+  LinkLevel on_node = LinkLevel::cache;  ///< the farthest that two ranks of one node are apart
 };
 
 /// One way to make a call, and what is known of it.
@@ -30,16 +32,23 @@ struct Candidate {
   Backend backend = Backend::mpi;
   shm::Protocol protocol = shm::Protocol::automatic;
   const algorithms::Algorithm* algorithm = nullptr;
-  std::string name{};      ///< "shm:slots", "mpi:ring", "native"
-  double seconds = 0;      ///< of a call: measured, else predicted
+  std::string name{};  ///< "shm:slots", "mpi:ring", "native"
+  double seconds = 0;  ///< of a call: measured, else predicted
   bool measured = false;
-  std::string excluded{};  ///< why it cannot be chosen here; empty where it can
+  std::string excluded{};  ///< why it is not chosen here by itself; empty where it can be
+  bool nameable = true;    ///< whether a call may ask for it by name; where not, `excluded` says why
+  bool preferred = false;  ///< before all others whatever it takes: see candidates()
 };
 
 /// Every way to make a call: those that can be chosen first, the fastest before the others. A pure function.
+///
+/// The host MPI's own collective is preferred, without regard to its time, where there is no shared memory and it was
+/// not measured: for a nonblocking call of several rounds, since it goes on in every MPI call and a schedule only in
+/// Tutti's; and for a blocking call that may wait inside MPI. Where shared memory can make the call, it is a candidate
+/// only if it was measured.
 [[nodiscard]] std::vector<Candidate> candidates(const Signature& signature, const Machine& machine);
 
-
+/// The machine under a communicator. Keeps views of it.
 [[nodiscard]] Machine machine_of(const CommState& comm);
 
 /// Whether each element must be combined in one step in rank order: reproducible mode, and 16- and 8-bit floats that
@@ -50,8 +59,9 @@ struct Candidate {
 [[nodiscard]] bool may_block_inside_mpi(const Signature& signature, const Machine& machine);
 
 /// Chooses backend and algorithm. A pure function of shared facts but for the rank, which only selects this rank's part
-/// of the schedule. Throws invalid_algorithm, with the valid names, where a named algorithm does not exist or cannot do
-/// what is asked.
+/// of the schedule. Signature::algorithm may name a backend ("shm", "mpi", "native": its fastest way here) or one way
+/// ("shm:slots", "mpi:ring", "ring"). With one rank every name means a local copy. Throws invalid_algorithm, with the
+/// valid names, where a named one does not exist or cannot do what is asked.
 [[nodiscard]] std::shared_ptr<const Plan> make_plan(const Signature& signature, const Machine& machine);
 
 }  // namespace tutti::detail

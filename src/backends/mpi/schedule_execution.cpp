@@ -22,8 +22,10 @@ namespace {
 std::shared_ptr<const algorithms::Schedule> schedule_for(const CommState& comm, const Plan& plan,
                                                          const Binding& binding) {
   if (plan.schedule) return plan.schedule;
-  return std::make_shared<const algorithms::Schedule>(
-      plan.algorithm->generate(problem_of(comm.rank, comm.size, plan.signature.root, plan.signature.count, binding)));
+  algorithms::Problem problem = problem_of(comm.rank, comm.size, plan.signature.root, plan.signature.count, binding);
+  problem.element_size = plan.signature.type.size();
+  problem.node_of = comm.node_of;
+  return std::make_shared<const algorithms::Schedule>(plan.algorithm->generate(problem));
 }
 
 }  // namespace
