@@ -7,11 +7,11 @@
 
 #include "agree.hpp"
 #include "checkpointing.hpp"
-#include "common/progress.hpp"
 #include "evaluation.hpp"
 #include "memory_check.hpp"
 #include "report.hpp"
 #include "setup.hpp"
+#include "tools/progress.hpp"
 #include "trainer.hpp"
 
 namespace dlrm {
@@ -31,7 +31,7 @@ class Application {
 
  private:
   void print(const std::string& text) const;
-  TrainerEvents events(mini::Progress& progress);
+  TrainerEvents events(tutti::tools::Progress& progress);
   void test(std::uint64_t step);
   [[nodiscard]] bool has_test_data() const { return options_.data_generation == "dataset" && test_->samples() > 0; }
   template <typename Action>
@@ -94,7 +94,7 @@ void Application::test(std::uint64_t step) {
   print(test_text(step, *last_test_));
 }
 
-TrainerEvents Application::events(mini::Progress& progress) {
+TrainerEvents Application::events(tutti::tools::Progress& progress) {
   TrainerEvents events;
   events.on_step = [&](const Position& at) { progress.update(at.step); };
   events.on_loss = [&](const LossEntry& entry) {
@@ -116,7 +116,7 @@ TrainerEvents Application::events(mini::Progress& progress) {
 }
 
 void Application::run() {
-  mini::Progress progress("training", trainer_->total_steps(), comm_.rank() == 0);
+  tutti::tools::Progress progress("training", trainer_->total_steps(), comm_.rank() == 0);
   const TrainingResults results = trainer_->run(start_, events(progress));
   progress.finish();
   if (has_test_data() && options_.test_at_end) {

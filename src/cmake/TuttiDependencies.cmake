@@ -29,6 +29,7 @@ set_property(TARGET MPI::MPI_C APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS ${T
 include(TuttiKokkos)
 include(TuttiHwloc)
 find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
 
 if(TUTTI_ENABLE_CUDA)
   find_package(CUDAToolkit 12 REQUIRED)

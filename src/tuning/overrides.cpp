@@ -9,6 +9,7 @@
 #include <tutti/error.hpp>
 
 #include "algorithms/registry.hpp"
+#include "backends/shm/geometry.hpp"
 #include "backends/shm/protocol.hpp"
 #include "tuning/hash.hpp"
 #include "tuning/names.hpp"
@@ -37,8 +38,9 @@ std::vector<std::string> algorithm_names(Operation operation) {
   for (std::size_t i = 0, count = names.size(); i < count; ++i) names.push_back(fmt::format("mpi:{}", names[i]));
   using shm::Protocol;
   for (const Protocol protocol : {Protocol::automatic, Protocol::line, Protocol::slots, Protocol::single_copy})
-    names.push_back(fmt::format("shm:{}", shm::protocol_name(protocol)));
-  names.emplace_back("native");
+    if ((protocol == Protocol::automatic) == shm::Geometry::is_varying(operation))
+      names.push_back(fmt::format("shm:{}", shm::protocol_name(protocol)));
+  for (const char* backend : {"shm", "mpi", "native"}) names.emplace_back(backend);
   return names;
 }
 

@@ -27,7 +27,8 @@ class Overrides {
   std::array<std::string, 16> names_{};
 };
 
-/// The names that calls of an operation may give as their algorithm: "ring", "mpi:ring", "shm:slots", "native", ….
+/// The names that calls of an operation may give as their algorithm: "ring", "mpi:ring", "shm:slots", "native", "shm",
+/// ….
 [[nodiscard]] std::vector<std::string> algorithm_names(Operation operation);
 
 /// Of TUTTI_ALGORITHM as it was when first asked for. Throws as Overrides does, each time.

@@ -39,12 +39,12 @@ class Tutti(CMakePackage, CudaPackage):
     depends_on("mpi@3.1:")
     depends_on("hwloc@2:")
     depends_on("fmt@9:")
+    depends_on("nlohmann-json@3.10:")
     depends_on("kokkos@3.4:5")
     depends_on("kokkos+openmp", when="+openmp")
 
     with when("+miniapps"):
         depends_on("cli11@2:")
-        depends_on("nlohmann-json@3.10:")
         depends_on("blas")
         depends_on("zlib-api")
 

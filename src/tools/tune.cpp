@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/tune.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <mpi.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <tutti/collectives/bcast.hpp>
+#include <tutti/communicator.hpp>
+#include <vector>
+
+#include "algorithms/registry.hpp"
+#include "tools/program.hpp"
+#include "tools/progress.hpp"
+#include "tools/table_file.hpp"
+#include "tuning/files.hpp"
+#include "tuning/names.hpp"
+#include "tuning/search.hpp"
+
+namespace tutti::tools {
+namespace {
+
+namespace tuning = detail::tuning;
+using detail::CallKind;
+using detail::Operation;
+using Clock = std::chrono::steady_clock;
+
+struct Settings {
+  std::string output;
+  std::vector<std::string> operations;
+  std::vector<std::string> calls{"blocking", "nonblocking", "persistent"};
+  std::vector<std::string> types{"float32", "bfloat16"};
+  tuning::Scope scope;
+  tuning::Effort effort;
+  double budget = 0;
+  bool restart = false;
+};
+
+/// What a run did.
+struct Outcome {
+  std::size_t measured = 0;
+  std::size_t taken_over = 0;
+  std::size_t left = 0;
+  std::size_t same_choice = 0;  ///< the untuned choice is the fastest, or within 5 % of it
+  double log_gain = 0;          ///< over the other cells: of the seconds of the untuned choice over the fastest's
+  std::vector<std::string> gains{};
+};
+
+[[noreturn]] void refuse(const char* option, const std::string& word, const std::vector<std::string>& valid) {
+  throw UsageError(fmt::format("{}: there is no '{}'; valid: {}", option, word,
+                               fmt::join(tuning::nearest_first(valid, word), ", ")));
+}
+
+std::vector<Operation> operations_of(const std::vector<std::string>& words) {
+  if (words.empty()) return tuning::operations_by_importance();
+  std::vector<std::string> valid;
+  for (const Operation operation : tuning::all_operations()) valid.emplace_back(algorithms::operation_name(operation));
+  std::vector<Operation> operations;
+  for (const std::string& word : words) {
+    Operation operation{};
+    if (!tuning::find_operation(word, operation)) refuse("--operations", word, valid);
+    operations.push_back(operation);
+  }
+  return operations;
+}
+
+std::vector<CallKind> calls_of(const std::vector<std::string>& words) {
+  std::vector<CallKind> kinds;
+  for (const std::string& word : words) {
+    CallKind kind{};
+    if (!tuning::find_call_kind(word, kind)) refuse("--calls", word, {"blocking", "nonblocking", "persistent"});
+    kinds.push_back(kind);
+  }
+  return kinds;
+}
+
+std::vector<Datatype> types_of(const std::vector<std::string>& words) {
+  std::vector<std::string> valid;
+  for (int kind = 1; kind < static_cast<int>(DatatypeKind::bytes); ++kind)
+    valid.emplace_back(datatype_name(static_cast<DatatypeKind>(kind)));
+  std::vector<Datatype> types;
+  for (const std::string& word : words) {
+    const auto found = std::find(valid.begin(), valid.end(), word);
+    if (found == valid.end()) refuse("--types", word, valid);
+    types.emplace_back(static_cast<DatatypeKind>(found - valid.begin() + 1));
+  }
+  return types;
+}
+
+std::string output_of(const Settings& settings) {
+  if (!settings.output.empty()) return settings.output;
+  const char* named = std::getenv("TUTTI_TUNING");
+  if (named != nullptr && *named != '\0' && std::string_view(named) != "off") return named;
+  const auto path = tuning::cache_file();
+  if (path.empty())
+    throw UsageError("there is no cache folder (neither XDG_CACHE_HOME nor HOME is set): pass --output");
+  return path.string();
+}
+
+/// Rank 0's clock decides for all.
+bool is_spent(const Communicator& comm, Clock::time_point begin, double budget) {
+  std::uint8_t spent = std::chrono::duration<double>(Clock::now() - begin).count() >= budget ? 1 : 0;
+  bcast(comm, Buffer(&spent, 1), 0);
+  return spent != 0;
+}
+
+void compare(Outcome& outcome, const tuning::Target& target, const tuning::Cell& cell, const std::string& untuned) {
+  const auto chosen = cell.seconds.find(untuned);
+  if (chosen == cell.seconds.end()) return;
+  auto best = cell.seconds.begin();
+  for (auto it = cell.seconds.begin(); it != cell.seconds.end(); ++it)
+    if (it->second < best->second) best = it;
+  const double gain = chosen->second / best->second;
+  if (gain <= 1.05) {
+    ++outcome.same_choice;
+    return;
+  }
+  outcome.log_gain += std::log(gain);
+  outcome.gains.push_back(fmt::format("  {:<44} {:<24} {:>10.2f} us, untuned {} {:.2f} us", tuning::describe(target),
+                                      best->first, best->second * 1e6, untuned, chosen->second * 1e6));
+}
+
+bool covers(const tuning::Cell& cell, const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    if (cell.seconds.find(name) == cell.seconds.end()) return false;
+  return true;
+}
+
+Outcome search(const Communicator& comm, const Settings& settings, TableFile& file) {
+  const auto targets = tuning::targets_of(settings.scope, comm.size());
+  const auto begin = Clock::now();
+  Progress progress("tune", targets.size(), comm.rank() == 0);
+  Outcome outcome;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const tuning::Target& target = targets[i];
+    const auto names = tuning::candidates_for(comm, target);
+    if (names.empty()) continue;
+    const tuning::Cell place = tuning::place_of(target);
+    if (const tuning::Cell* known = file.find(place); known != nullptr && covers(*known, names)) {
+      ++outcome.taken_over;
+      continue;
+    }
+    if (settings.budget > 0 && is_spent(comm, begin, settings.budget)) {
+      ++outcome.left;
+      continue;
+    }
+    progress.update(i, tuning::describe(target));
+    tuning::Cell cell = tuning::measure(comm, target, settings.effort);
+    compare(outcome, target, cell, names.front());
+    file.put(std::move(cell));
+    ++outcome.measured;
+  }
+  return outcome;
+}
+
+void report(const Outcome& outcome, const std::string& path, bool lists_gains) {
+  std::string text = fmt::format("{} cells measured, {} taken over, {} left; wrote {}\n", outcome.measured,
+                                 outcome.taken_over, outcome.left, path);
+  if (outcome.measured > 0)
+    text += fmt::format("the untuned choice is the fastest, or within 5 % of it, in {} of {} cells",
+                        outcome.same_choice, outcome.measured);
+  if (!outcome.gains.empty())
+    text += fmt::format("; in the others the fastest takes 1/{:.2f} of its time (geometric mean)",
+                        std::exp(outcome.log_gain / static_cast<double>(outcome.gains.size())));
+  if (outcome.measured > 0) text += "\n";
+  if (lists_gains && !outcome.gains.empty()) text += fmt::format("{}\n", fmt::join(outcome.gains, "\n"));
+  if (outcome.left > 0) text += "run it again to go on\n";
+  print(text);
+}
+
+void run_tune(Settings& settings, bool lists_gains) {
+  settings.scope.operations = operations_of(settings.operations);
+  settings.scope.kinds = calls_of(settings.calls);
+  settings.scope.types = types_of(settings.types);
+  const std::string path = output_of(settings);
+  // The table to be made, or one that does not fit, must not be in the way.
+  ::setenv("TUTTI_TUNING", "off", 1);
+  const auto comm = Communicator::duplicate(MPI_COMM_WORLD);
+  TableFile file(comm, path, settings.restart);
+  report(search(comm, settings, file), path, lists_gains);
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app) {
+  auto settings = std::make_shared<Settings>();
+  auto lists_gains = std::make_shared<bool>(false);
+  CLI::App* tune = app.add_subcommand(
+      "tune",
+      "Measures every way to make each call, on the ranks of this job (mpiexec -n 4 tutti tune), and writes a table\n"
+      "that all programs with as many ranks on such a machine use from then on. Stop it at any time: it goes on where\n"
+      "it stopped.");
+  tune->add_option("--output", settings->output,
+                   "file to write or to continue (default: TUTTI_TUNING, else ~/.cache/tutti/tuning.json)");
+  tune->add_option("--operations", settings->operations, "operations, joined by commas (default: all)")->delimiter(',');
+  tune->add_option("--calls", settings->calls, "of blocking,nonblocking,persistent")
+      ->delimiter(',')
+      ->capture_default_str();
+  tune->add_option("--types", settings->types, "datatypes of the operations that combine")
+      ->delimiter(',')
+      ->capture_default_str();
+  tune->add_option("--smallest", settings->scope.smallest, "smallest size, bytes (4, 64K, 1M)")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40U))
+      ->capture_default_str();
+  tune->add_option("--largest", settings->scope.largest, "largest size of a whole vector or of all blocks")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40U))
+      ->capture_default_str();
+  tune->add_option("--factor", settings->scope.factor, "between two sizes")
+      ->check(CLI::Range(2, 16))
+      ->capture_default_str();
+  tune->add_option("--rounds", settings->effort.rounds, "rounds a figure is the median of")
+      ->check(CLI::Range(1, 999))
+      ->capture_default_str();
+  tune->add_option("--budget", settings->budget, "seconds after which no other cell is begun (default: no limit)")
+      ->check(CLI::NonNegativeNumber);
+  tune->add_flag("--restart", settings->restart, "measure again what the file has, and replace it if it is damaged");
+  tune->add_flag("--gains", *lists_gains, "list the cells where the untuned choice is not the fastest");
+  tune->callback([settings, lists_gains] { run_tune(*settings, *lists_gains); });
+}
+
+}  // namespace tutti::tools

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""tutti tune as a user runs it: within a budget, killed and continued, with damaged files and wrong words; and programs
+that use what it made."""
+import argparse
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+SMALL = ["--operations", "allreduce,barrier", "--calls", "blocking", "--types", "float32", "--largest", "64K",
+         "--rounds", "3"]
+
+
+class Failed(Exception):
+    pass
+
+
+def expect(what, condition):
+    if not condition:
+        raise Failed(what)
+
+
+class Runner:
+    def __init__(self, args, folder):
+        self.args = args
+        self.table = os.path.join(folder, "deep", "table.json")
+        self.environment = dict(os.environ, XDG_CACHE_HOME=os.path.join(folder, "cache"))
+        self.environment.pop("TUTTI_TUNING", None)
+
+    def command(self, flags, ranks=2):
+        return self.args.launcher.split() + ["-n", str(ranks), self.args.program, "tune"] + flags
+
+    def start(self, flags, ranks=2, **environment):
+        return subprocess.run(self.command(flags, ranks), capture_output=True, text=True, timeout=60,
+                              env=dict(self.environment, **environment))
+
+    def tune(self, flags, ranks=2, **environment):
+        done = self.start(flags, ranks, **environment)
+        expect(f"{' '.join(flags)}: exit code {done.returncode}\n{done.stdout}{done.stderr}", done.returncode == 0)
+        return [int(n) for n in re.match(r"(\d+) cells measured, (\d+) taken over, (\d+) left", done.stdout).groups()]
+
+    def refused(self, what, flags, *words):
+        done = self.start(flags)
+        lines = [line for line in done.stderr.splitlines() if line.startswith("tutti")]
+        expect(f"{what}: exit code {done.returncode}\n{done.stderr}", done.returncode == 1)
+        expect(f"{what}: {len(lines)} lines of error\n{done.stderr}", len(lines) == 1)
+        for word in words:
+            expect(f"{what}: '{word}' is not in: {lines[0]}", word in lines[0])
+
+    def cells(self):
+        with open(self.table, encoding="utf-8") as file:
+            return json.load(file)["tables"][0]["cells"]
+
+
+def stops_at_its_budget(runner):
+    everything = ["--output", runner.table, "--budget", "0.4"]
+    measured, taken, left = runner.tune(everything)
+    expect(f"a budget ends a run: {measured} measured, {left} left", measured > 0 and left > 100 and taken == 0)
+    expect("what was measured is in the file", len(runner.cells()) == measured)
+    first = runner.cells()[0]
+    expect("the most important call comes first", first["operation"] == "allreduce" and first["bytes"] == 4)
+    measured_next, taken, _ = runner.tune(everything)
+    expect(f"a second run goes on: {taken} taken over of {measured}", taken == measured)
+    expect("and adds to the file", len(runner.cells()) == measured + measured_next)
+
+
+def survives_being_killed(runner):
+    os.remove(runner.table)
+    process = subprocess.Popen(runner.command(["--output", runner.table]), stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, env=runner.environment, start_new_session=True)
+    deadline = time.monotonic() + 40
+    while not (os.path.exists(runner.table) and len(runner.cells()) >= 3):
+        expect("cells come before long", time.monotonic() < deadline)
+        time.sleep(0.02)
+    kill_all(process)
+    expect("the file is whole", len(runner.cells()) >= 3)
+    known = {(c["operation"], c["call"], c["arithmetic"], c["bytes"]) for c in runner.cells()}
+    shared = sum(1 for key in known if key[0] in ("allreduce", "barrier") and key[1] == "blocking" and
+                 key[2] in ("plain", "moved") and key[3] <= 65536)
+    measured, taken, left = runner.tune(SMALL + ["--output", runner.table])
+    expect(f"what the killed run had is taken over: {taken} of {shared}", taken == shared and taken > 0 and left == 0)
+    expect("the rest is measured", measured + taken == 9)
+    expect("nothing is measured twice", runner.tune(SMALL + ["--output", runner.table]) == [0, 9, 0])
+
+
+def kill_all(process):
+    """The launcher's children too, wherever they put themselves."""
+    found = {process.pid}
+    for _ in range(3):
+        for entry in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
+                    if int(file.read().rsplit(")", 1)[1].split()[1]) in found:
+                        found.add(int(entry))
+            except (OSError, ValueError):
+                pass
+    for pid in found:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    process.wait()
+
+
+def is_used_by_programs(runner):
+    command = runner.args.launcher.split() + ["-n", "2", runner.args.reader,
+                                              "--gtest_filter=Tables.OfTheCommandDecideThePlans"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60,
+                          env=dict(runner.environment, TUTTI_TEST_TABLE=runner.table))
+    expect(f"a program uses the table\n{done.stdout}{done.stderr}", done.returncode == 0)
+
+
+def keeps_tables_of_other_ranks(runner):
+    tiny = ["--operations", "barrier", "--calls", "blocking"]
+    expect("another number of ranks begins anew", runner.tune(tiny + ["--output", runner.table], ranks=3) == [1, 0, 0])
+    with open(runner.table, encoding="utf-8") as file:
+        ranks = sorted(table["machine"]["ranks"] for table in json.load(file)["tables"])
+    expect(f"both tables are there: {ranks}", ranks == [2, 3])
+    expect("the first is as it was", runner.tune(SMALL + ["--output", runner.table]) == [0, 9, 0])
+
+
+def writes_where_it_is_told(runner):
+    tiny = ["--operations", "barrier", "--calls", "blocking"]
+    runner.tune(tiny)
+    expect("the cache folder", os.path.exists(os.path.join(runner.environment["XDG_CACHE_HOME"], "tutti",
+                                                           "tuning.json")))
+    named = runner.table + ".named"
+    runner.tune(tiny, TUTTI_TUNING=named)
+    expect("the file that TUTTI_TUNING names", os.path.exists(named))
+
+
+def refuses(runner):
+    runner.refused("an unknown operation", ["--operations", "alreduce"], "'alreduce'; valid: allreduce")
+    runner.refused("an unknown kind of call", ["--calls", "async"], "--calls", "blocking")
+    runner.refused("an unknown type", ["--types", "float33"], "valid: float32")
+    runner.refused("a file that cannot be written", SMALL + ["--output", "/proc/tutti/x.json"], "/proc/tutti/x.json")
+    with open(runner.table, "r+b") as file:
+        file.truncate(200)
+    runner.refused("a damaged file", SMALL + ["--output", runner.table], runner.table, "truncated", "--restart")
+    expect("--restart replaces it", runner.tune(SMALL + ["--output", runner.table, "--restart"]) == [9, 0, 0])
+    expect("no drafts are left", not [n for n in os.listdir(os.path.dirname(runner.table)) if n.endswith(".tmp")])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("program", "reader", "launcher"):
+        parser.add_argument("--" + name, required=True)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="tutti-tune-") as folder:
+        runner = Runner(args, folder)
+        for step in (stops_at_its_budget, survives_being_killed, is_used_by_programs, keeps_tables_of_other_ranks,
+                     writes_where_it_is_told, refuses):
+            step(runner)
+            print(f"{step.__name__}: as it should")
+
+
+try:
+    main()
+except Failed as failure:
+    print(f"FAILED: {failure}")
+    sys.exit(1)
