@@ -42,6 +42,7 @@ struct Agreement {
   int native_blocking;
   int progress_thread;
   int shared_memory;
+  int single_copy;
   int lacks_threads;  ///< a progress thread is wanted where MPI gives no MPI_THREAD_MULTIPLE
   std::int64_t timeout;
   std::uint64_t algorithms;  ///< hash of TUTTI_ALGORITHM
@@ -55,6 +56,7 @@ void check_agreement(const CommState& state) {
           state.options.native_blocking ? 1 : 0,
           config().progress_thread ? 1 : 0,
           config().shared_memory ? 1 : 0,
+          config().single_copy ? 1 : 0,
           config().progress_thread && !has_thread_multiple() ? 1 : 0,
           state.options.timeout.count(),
           tuning::overrides_hash()};
@@ -79,6 +81,7 @@ void check_agreement(const CommState& state) {
     if (a.native_blocking != b.native_blocking) what = "the option native_blocking";
     if (a.progress_thread != b.progress_thread) what = "TUTTI_PROGRESS_THREAD";
     if (a.shared_memory != b.shared_memory) what = "TUTTI_SHM";
+    if (a.single_copy != b.single_copy) what = "TUTTI_SINGLE_COPY";
     if (a.timeout != b.timeout) what = "the timeout (or TUTTI_TIMEOUT)";
     if (a.algorithms != b.algorithms) what = "TUTTI_ALGORITHM";
     if (what != nullptr)

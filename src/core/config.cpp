@@ -33,8 +33,12 @@ std::chrono::nanoseconds read_seconds(const char* name) {
 }  // namespace
 
 const Config& config() {
-  static const Config read{read_flag("TUTTI_REPRODUCIBLE"), read_flag("TUTTI_PROGRESS_THREAD"),
-                           read_seconds("TUTTI_TIMEOUT"), read_flag("TUTTI_SHM", true), read_flag("TUTTI_LOG")};
+  static const Config read{.reproducible = read_flag("TUTTI_REPRODUCIBLE"),
+                           .progress_thread = read_flag("TUTTI_PROGRESS_THREAD"),
+                           .timeout = read_seconds("TUTTI_TIMEOUT"),
+                           .shared_memory = read_flag("TUTTI_SHM", true),
+                           .single_copy = read_flag("TUTTI_SINGLE_COPY", true),
+                           .logs = read_flag("TUTTI_LOG")};
   return read;
 }
 

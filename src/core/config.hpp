@@ -11,6 +11,7 @@ struct Config {
   bool progress_thread = false;         ///< TUTTI_PROGRESS_THREAD
   std::chrono::nanoseconds timeout{0};  ///< TUTTI_TIMEOUT, in seconds
   bool shared_memory = true;            ///< TUTTI_SHM
+  bool single_copy = true;              ///< TUTTI_SINGLE_COPY
   bool logs = false;                    ///< TUTTI_LOG: warnings go to the standard error
 };
 

@@ -12,6 +12,7 @@
 #include <random>
 
 #include "backends/shm/memory_access.hpp"
+#include "core/config.hpp"
 #include "core/mpi_call.hpp"
 
 namespace tutti::detail::shm {
@@ -101,6 +102,10 @@ std::unique_ptr<Arena> Arena::create(MPI_Comm comm, bool oversubscribed, std::st
   if (!all_mapped) {
     reason = "a rank could not map the common segment: is /dev/shm one file system for all ranks of the node?";
     return nullptr;
+  }
+  if (!config().single_copy) {
+    reason = "single copies are switched off by TUTTI_SINGLE_COPY=0: large messages go through slots";
+    return arena;
   }
   arena->single_copy_ = all_agree(comm, arena->probe_peers());
   if (!arena->single_copy_)
