@@ -3,6 +3,7 @@
 
 #include <tutti/environment.hpp>
 
+#include "tools/explain.hpp"
 #include "tools/program.hpp"
 #include "tools/topo.hpp"
 #include "tools/tune.hpp"
@@ -16,6 +17,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", fmt::format("tutti {}", tutti::version()));
   app.require_subcommand(1);
   tutti::tools::add_topo(app);
+  tutti::tools::add_explain(app);
   tutti::tools::add_tune(app);
   return tutti::tools::run(app, argc, argv);
 }

@@ -24,7 +24,19 @@ int world_size() {
   return size;
 }
 
-int show(const CLI::App& app, const CLI::ParseError& error) {
+/// The first argument, where it should be a subcommand and is none.
+std::string unknown_subcommand(const CLI::App& app, int argc, const char* const* argv) {
+  if (argc < 2 || argv[1][0] == '-' || app.get_subcommand_no_throw(argv[1]) != nullptr) return {};
+  return argv[1];
+}
+
+std::string subcommands(const CLI::App& app) {
+  std::string names;
+  for (const CLI::App* one : app.get_subcommands({})) names += (names.empty() ? "" : ", ") + one->get_name();
+  return names;
+}
+
+int show(const CLI::App& app, const CLI::ParseError& error, const std::string& unknown) {
   std::ostringstream out;
   std::ostringstream err;
   const int status = app.exit(error, out, err);
@@ -32,7 +44,10 @@ int show(const CLI::App& app, const CLI::ParseError& error) {
     print(out.str());
     return 0;
   }
-  if (is_root()) fmt::print(stderr, "tutti: {} (see tutti --help)\n", error.what());
+  if (is_root() && !unknown.empty())
+    fmt::print(stderr, "tutti: there is no subcommand '{}'; valid: {} (see tutti --help)\n", unknown, subcommands(app));
+  else if (is_root())
+    fmt::print(stderr, "tutti: {} (see tutti --help)\n", error.what());
   return 1;
 }
 
@@ -62,7 +77,7 @@ int run(CLI::App& app, int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return show(app, error);
+    return show(app, error, unknown_subcommand(app, argc, argv));
   } catch (const std::exception& error) {
     fmt::print(stderr, "tutti: {}{}\n", is_root() ? "" : fmt::format("rank {}: ", world_rank()), error.what());
     // Other ranks may wait for this one.

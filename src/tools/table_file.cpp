@@ -51,23 +51,30 @@ TableFile::TableFile(const Communicator& comm, std::filesystem::path path, bool 
 
 void TableFile::read(bool restart) {
   mine_.key = tuning::key_of(comm_.topology());
-  std::vector<tuning::Section> sections;
   try {
-    if (const auto text = tuning::read_file(path_)) sections = tuning::parse(*text);
+    if (const auto text = tuning::read_file(path_)) take_over(tuning::parse(*text), restart);
   } catch (const Error& e) {
     if (!restart)
       throw Error(ErrorCode::io, fmt::format("{} cannot be continued: {}; pass --restart to replace it, or another "
                                              "--output",
                                              path_.string(), e.what()));
   }
+  // What cannot be written should be known before anything is measured.
+  write();
+}
+
+void TableFile::take_over(std::vector<tuning::Section> sections, bool others_only) {
+  others_.clear();
   for (tuning::Section& section : sections) {
     if (!(section.key == mine_.key)) {
       others_.push_back(std::move(section));
-    } else if (!restart) {
+    } else if (!others_only) {
       mine_.cells = std::move(section.cells);
     }
   }
-  // What cannot be written should be known before anything is measured.
+}
+
+void TableFile::write() {
   std::vector<tuning::Section> all = others_;
   all.push_back(mine_);
   tuning::write_file(path_, tuning::print(all));
@@ -85,9 +92,9 @@ void TableFile::put(tuning::Cell cell) {
   if (old != mine_.cells.end()) mine_.cells.erase(old);
   mine_.cells.push_back(std::move(cell));
   on_root(comm_, [&] {
-    std::vector<tuning::Section> all = others_;
-    all.push_back(mine_);
-    tuning::write_file(path_, tuning::print(all));
+    // Another run may have added to the tables of other numbers of ranks.
+    if (const auto text = tuning::read_file(path_)) take_over(tuning::parse(*text), true);
+    write();
   });
 }
 

@@ -24,6 +24,8 @@ class TableFile {
 
  private:
   void read(bool restart);
+  void take_over(std::vector<detail::tuning::Section> sections, bool others_only);
+  void write();
 
   const Communicator& comm_;
   std::filesystem::path path_;

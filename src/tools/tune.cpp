@@ -181,6 +181,8 @@ void run_tune(Settings& settings, bool lists_gains) {
   // The table to be made, or one that does not fit, must not be in the way.
   ::setenv("TUTTI_TUNING", "off", 1);
   const auto comm = Communicator::duplicate(MPI_COMM_WORLD);
+  if (comm.size() == 1)
+    throw UsageError("one rank has nothing to tune: run it under mpiexec, with as many ranks as your program");
   TableFile file(comm, path, settings.restart);
   report(search(comm, settings, file), path, lists_gains);
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "topology/columns.hpp"
 #include "topology/matrix.hpp"
 
 namespace tutti::detail {
@@ -11,34 +12,15 @@ namespace {
 /// More elements than this of several nodes are shown node by node.
 constexpr std::size_t most_in_one = 40;
 
-using Rows = std::vector<std::vector<std::string>>;
-
-/// Columns as wide as their longest entry, two blanks apart, no blanks at the ends of lines.
-std::string aligned(const Rows& rows) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) line += fmt::format("{:<{}}", row[i], widths[i] + 2);
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
-
 std::string matrix_of(const Hardware& hardware, const std::vector<std::size_t>& shown) {
-  Rows rows(1);
+  TextRows rows(1);
   rows[0].emplace_back();
   for (const std::size_t column : shown) rows[0].push_back(hardware.elements[column].name);
   for (const std::size_t row : shown) {
     rows.push_back({hardware.elements[row].name});
     for (const std::size_t column : shown) rows.back().push_back(to_text(relation(hardware, row, column)));
   }
-  return aligned(rows);
+  return in_columns(rows);
 }
 
 std::string numa_list(const std::vector<int>& numas) {
@@ -48,20 +30,20 @@ std::string numa_list(const std::vector<int>& numas) {
 std::string index_or_dash(int index) { return index < 0 ? "-" : fmt::format("{}", index); }
 
 std::string element_list(const Hardware& hardware) {
-  Rows rows = {{"element", "host", "NUMA", "L3", "core", "PCI", "what it is"}};
+  TextRows rows = {{"element", "host", "NUMA", "L3", "core", "PCI", "what it is"}};
   for (const Element& element : hardware.elements) {
     const auto host = hardware.hosts[static_cast<std::size_t>(element.node)];
     rows.push_back({element.name, host, numa_list(element.numas), index_or_dash(element.l3),
                     index_or_dash(element.core), element.bus_id.empty() ? "-" : element.bus_id, element.detail});
   }
-  return aligned(rows);
+  return in_columns(rows);
 }
 
 std::string legend_text() {
-  Rows rows;
+  TextRows rows;
   for (const LegendEntry& entry : link_legend())
     rows.push_back({"  " + std::string(entry.label), std::string(entry.meaning)});
-  return "Legend\n" + aligned(rows);
+  return "Legend\n" + in_columns(rows);
 }
 
 }  // namespace

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/answer.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tutti/error.hpp>
+
+#include "algorithms/text.hpp"
+#include "tools/protocol_drawing.hpp"
+#include "tools/schedule_drawing.hpp"
+#include "tools/units.hpp"
+#include "topology/columns.hpp"
+#include "tuning/type_class.hpp"
+
+namespace tutti::tools {
+namespace {
+
+using detail::Backend;
+using detail::Candidate;
+
+std::string yes_or_no(bool value) { return value ? "yes" : "no"; }
+
+std::string machine_text(const Answer& answer) {
+  const Surroundings& where = answer.call.surroundings;
+  const detail::Machine machine = answer.call.machine();
+  std::string text =
+      fmt::format("  ranks a node      {}\n  processing units  {}{}\n", fmt::join(where.topology.ranks_per_node, "+"),
+                  fmt::join(where.topology.cores_per_node, "+"),
+                  machine.oversubscribed ? " (more ranks than units: waiting yields)" : "");
+  text += fmt::format("  shared memory     {}{}{}\n", yes_or_no(machine.shm),
+                      machine.shm ? (machine.single_copy ? ", with single copy" : ", without single copy") : "",
+                      where.shm_report.empty() ? "" : ": " + where.shm_report);
+  return text + fmt::format("  measured table    {}\n", where.table_report.empty() ? "none" : where.table_report);
+}
+
+std::string why(const Answer& answer) {
+  if (!answer.call.surroundings.named_by.empty()) return "named by " + answer.call.surroundings.named_by;
+  const Candidate& chosen = *answer.chosen();
+  if (chosen.preferred) return "preferred: it goes on where this library's own ways would not";
+  const auto others = std::count_if(answer.candidates.begin(), answer.candidates.end(),
+                                    [](const Candidate& one) { return one.excluded.empty(); });
+  const std::string time =
+      fmt::format("{} {}", chosen.measured ? "measured" : "predicted", seconds_text(chosen.seconds));
+  return others == 1 ? time + ", the only one that can be chosen"
+                     : fmt::format("{}, the least of {} that can be chosen", time, others);
+}
+
+std::string why_not(const Answer& answer, const Candidate& one) {
+  if (&one == answer.chosen()) return "";
+  if (!one.excluded.empty()) return one.excluded;
+  if (!answer.call.surroundings.named_by.empty()) return "another one was named";
+  return answer.chosen()->preferred ? "another one is preferred" : "slower";
+}
+
+std::string candidate_table(const Answer& answer) {
+  detail::TextRows rows = {{" ", "candidate", "time", "from", "why not"}};
+  for (const Candidate& one : answer.candidates)
+    rows.push_back({&one == answer.chosen() ? "*" : " ", one.name, has_time(one) ? seconds_text(one.seconds) : "-",
+                    !has_time(one) ? "-"
+                    : one.measured ? "measured"
+                                   : "predicted",
+                    why_not(answer, one)});
+  return detail::in_columns(rows);
+}
+
+std::string steps_text(const Answer& answer) {
+  switch (answer.plan->backend) {
+    case Backend::shm:
+      return "Through shared memory\n" +
+             protocol_text(protocol_view(answer.plan->protocol, answer.call.signature, answer.call.size()));
+    case Backend::native:
+      return "The steps are those of the host MPI. --algorithm NAME shows a schedule of this library.\n";
+    default:
+      break;
+  }
+  const auto schedules = schedules_of(answer.call, *answer.plan->algorithm);
+  return fmt::format("Schedule of rank {} (elements of {} bytes)\n{}", answer.call.rank,
+                     answer.call.signature.type.size(),
+                     algorithms::to_text(schedules[static_cast<std::size_t>(answer.call.rank)]));
+}
+
+}  // namespace
+
+bool has_time(const Candidate& candidate) {
+  if (candidate.measured) return true;
+  // The planner gives the host MPI's own, where it was not measured, the time of the schedule it stands beside, and
+  // prices ways that cannot make the call as if they could.
+  return candidate.backend != Backend::native && candidate.nameable && std::isfinite(candidate.seconds);
+}
+
+const Candidate* Answer::chosen() const {
+  for (const Candidate& one : candidates)
+    if (one.backend == plan->backend && one.protocol == plan->protocol && one.algorithm == plan->algorithm) return &one;
+  throw Error(ErrorCode::internal, "explain: the plan is none of the candidates");
+}
+
+Answer answer(Case call) {
+  Answer made{std::move(call), {}, nullptr};
+  const detail::Machine machine = made.call.machine();
+  made.candidates = detail::candidates(made.call.signature, machine);
+  made.plan = detail::make_plan(made.call.signature, machine);
+  return made;
+}
+
+std::string answer_text(const Answer& answer) {
+  std::string text = call_text(answer.call) + "\n" + machine_text(answer) + "\n";
+  text += fmt::format("Chosen: {} ({})\n\n", answer.chosen()->name, why(answer));
+  return text + candidate_table(answer) + "\n" + steps_text(answer);
+}
+
+svg::Document answer_drawing(const Answer& answer) {
+  const std::string title = call_text(answer.call) + ": " + answer.chosen()->name;
+  const detail::Signature& signature = answer.call.signature;
+  if (answer.plan->backend == Backend::shm)
+    return protocol_drawing(protocol_view(answer.plan->protocol, signature, answer.call.size()), title);
+  if (answer.plan->backend == Backend::native) {
+    std::vector<std::string_view> names;
+    for (const auto& algorithm : algorithms::algorithms_of(signature.operation)) names.push_back(algorithm.name);
+    throw Error(
+        ErrorCode::not_supported,
+        fmt::format("the call runs inside the host MPI, whose steps cannot be drawn; name one of this library's "
+                    "algorithms by --algorithm: {}",
+                    fmt::join(names, ", ")));
+  }
+  const auto schedules = schedules_of(answer.call, *answer.plan->algorithm);
+  return schedule_drawing(schedules,
+                          {title, detail::tuning::combines(signature.operation) ? reduce_op_name(signature.op) : "",
+                           signature.type.size(), answer.call.node_of});
+}
+
+}  // namespace tutti::tools

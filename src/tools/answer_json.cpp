@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "tools/answer.hpp"
+#include "tools/protocol_drawing.hpp"
+#include "tuning/names.hpp"
+#include "tuning/type_class.hpp"
+
+namespace tutti::tools {
+namespace {
+
+using algorithms::Schedule;
+using nlohmann::ordered_json;
+
+ordered_json slice_json(const algorithms::Slice& slice) {
+  constexpr std::array names = {"input", "output", "scratch"};
+  return {{"buffer", names[static_cast<std::size_t>(slice.buffer)]}, {"offset", slice.offset}, {"count", slice.count}};
+}
+
+ordered_json schedule_json(const Schedule& schedule) {
+  ordered_json rounds = ordered_json::array();
+  for (const auto& round : schedule.rounds) {
+    ordered_json transfers = ordered_json::array();
+    for (const auto& transfer : round.transfers)
+      transfers.push_back({{"kind", transfer.kind == algorithms::Transfer::Kind::send ? "send" : "recv"},
+                           {"peer", transfer.peer},
+                           {"slice", slice_json(transfer.slice)}});
+    ordered_json locals = ordered_json::array();
+    for (const auto& local : round.locals) {
+      ordered_json inputs = ordered_json::array();
+      for (const auto& input : local.inputs) inputs.push_back(slice_json(input));
+      locals.push_back({{"kind", local.kind == algorithms::Local::Kind::copy ? "copy" : "reduce"},
+                        {"inputs", std::move(inputs)},
+                        {"output", slice_json(local.output)}});
+    }
+    rounds.push_back({{"transfers", std::move(transfers)}, {"locals", std::move(locals)}});
+  }
+  return {
+      {"scratch_count", schedule.scratch_count}, {"alias_safe", schedule.alias_safe}, {"rounds", std::move(rounds)}};
+}
+
+ordered_json call_json(const Case& call) {
+  const detail::Signature& signature = call.signature;
+  ordered_json value = {{"operation", algorithms::operation_name(signature.operation)},
+                        {"kind", detail::tuning::call_kind_name(signature.kind)},
+                        {"type", datatype_name(signature.type.kind())},
+                        {"count", signature.count},
+                        {"bytes", signature.count * signature.type.size()},
+                        {"root", signature.root},
+                        {"reproducible", signature.reproducible}};
+  if (detail::tuning::combines(signature.operation)) value["op"] = reduce_op_name(signature.op);
+  if (!signature.algorithm.empty()) value["algorithm"] = signature.algorithm;
+  return value;
+}
+
+ordered_json machine_json(const Case& call) {
+  const detail::Machine machine = call.machine();
+  const Topology& topology = call.surroundings.topology;
+  return {{"ranks", machine.size},
+          {"ranks_per_node", topology.ranks_per_node},
+          {"cores_per_node", topology.cores_per_node},
+          {"oversubscribed", machine.oversubscribed},
+          {"shm", machine.shm},
+          {"single_copy", machine.single_copy},
+          {"native_blocking", machine.native_blocking},
+          {"table", call.surroundings.table_report}};
+}
+
+ordered_json candidates_json(const Answer& answer) {
+  ordered_json list = ordered_json::array();
+  for (const auto& one : answer.candidates) {
+    ordered_json entry = {{"name", one.name}, {"measured", one.measured}};
+    if (has_time(one)) entry["seconds"] = one.seconds;
+    if (!one.excluded.empty()) entry["excluded"] = one.excluded;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string answer_json(const Answer& answer) {
+  ordered_json value = {{"call", call_json(answer.call)},
+                        {"machine", machine_json(answer.call)},
+                        {"chosen", answer.chosen()->name},
+                        {"candidates", candidates_json(answer)}};
+  if (answer.plan->backend == detail::Backend::mpi) {
+    const auto schedules = schedules_of(answer.call, *answer.plan->algorithm);
+    value["rank"] = answer.call.rank;
+    value["schedule"] = schedule_json(schedules[static_cast<std::size_t>(answer.call.rank)]);
+  }
+  if (answer.plan->backend == detail::Backend::shm) {
+    const auto view = protocol_view(answer.plan->protocol, answer.call.signature, answer.call.size());
+    for (const auto& step : view.steps) value["steps"].push_back(step.words);
+  }
+  return value.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace tutti::tools

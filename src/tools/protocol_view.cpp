@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "backends/shm/geometry.hpp"
+#include "backends/shm/layout.hpp"
+#include "tools/protocol_drawing.hpp"
+#include "tools/units.hpp"
+
+namespace tutti::tools {
+namespace {
+
+using detail::Operation;
+using detail::Signature;
+using detail::shm::Geometry;
+using detail::shm::Protocol;
+using Layer = ProtocolView::Layer;
+using Move = ProtocolView::Move;
+using Step = ProtocolView::Step;
+
+/// A call as its protocols see it.
+struct Call {
+  const Signature& signature;
+  const Geometry& who;
+  int size;
+  std::size_t bytes;  ///< that the busiest rank publishes; 0: not known before the call
+
+  [[nodiscard]] bool gives(int rank) const {
+    for (int to = 0; to < size; ++to)
+      if (who.flows(rank, to)) return true;
+    return false;
+  }
+  [[nodiscard]] bool takes(int rank) const {
+    for (int from = 0; from < size; ++from)
+      if (who.flows(from, rank)) return true;
+    return false;
+  }
+  /// Whether a rank's output changes.
+  [[nodiscard]] bool has_result(int rank) const { return who.combines() ? who.has_result(rank) : takes(rank); }
+  [[nodiscard]] std::string amount() const {
+    return bytes == 0 ? "what it gives" : bytes_text(static_cast<double>(bytes));
+  }
+};
+
+template <typename Holds>
+Layer layer(const Call& call, std::string name, const std::string& words, bool is_shared, Holds&& holds) {
+  Layer made{std::move(name), {}, is_shared};
+  for (int rank = 0; rank < call.size; ++rank)
+    made.boxes.push_back({holds(rank) ? words : "", fmt::format("rank {}", rank)});
+  return made;
+}
+
+Layer inputs(const Call& call) {
+  return layer(call, "inputs", "input", false, [&](int rank) { return call.gives(rank) || call.has_result(rank); });
+}
+
+Layer outputs(const Call& call) {
+  return layer(call, "outputs", "output", false, [&](int rank) { return call.has_result(rank); });
+}
+
+/// How many chunks slots take, in words.
+std::string chunk_words(const Call& call) {
+  const std::size_t share =
+      call.who.is_split() ? detail::shm::slot_bytes / static_cast<std::size_t>(call.size) : detail::shm::slot_bytes;
+  if (call.bytes == 0) return "its sizes, then chunks into its slot";
+  if (call.bytes <= detail::shm::slot_bytes) return fmt::format("{} into its slot, sets its flag", call.amount());
+  return fmt::format("{} into its slot in chunks of up to {}, two under way, and counts them in its flag",
+                     call.amount(), bytes_text(static_cast<double>(share / 2)));
+}
+
+ProtocolView through_segment(const Call& call, bool in_line) {
+  ProtocolView view;
+  const bool is_barrier = call.signature.operation == Operation::barrier;
+  const auto gives = [&](int rank) { return call.gives(rank); };
+  view.layers.push_back(is_barrier ? layer(call, "ranks", "enters", false, gives) : inputs(call));
+  view.layers.push_back(layer(call, "shared segment",
+                              is_barrier ? "flag"
+                              : in_line  ? "flag + data"
+                                         : "flag, slot",
+                              true, gives));
+  view.layers.push_back(is_barrier ? layer(call, "ranks", "leaves", false, gives) : outputs(call));
+  Step publish;
+  publish.words = is_barrier ? "publish: each rank sets its flag"
+                  : in_line ? fmt::format("publish: each giver stores {} and its flag in one cache line", call.amount())
+                            : "publish: each giver copies " + chunk_words(call);
+  Step pull;
+  pull.words = is_barrier            ? "pull: each rank waits for the flags of all others"
+               : call.who.combines() ? "pull: each taker waits for the flags and combines straight from the others' "
+                                       "memory, in rank order"
+                                     : "pull: each taker waits for the flags and copies its blocks out";
+  for (int rank = 0; rank < call.size; ++rank) {
+    if (call.gives(rank)) publish.arrows.push_back({rank, rank, Move::store});
+    for (int from = 0; from < call.size; ++from)
+      if (call.who.flows(from, rank))
+        pull.arrows.push_back({from, rank, call.who.combines() ? Move::combine : Move::load});
+  }
+  view.steps = {std::move(publish), std::move(pull)};
+  return view;
+}
+
+/// Every rank combines a share of the result and hands it to whoever needs it.
+ProtocolView combined_by_single_copy(const Call& call) {
+  ProtocolView view;
+  view.layers.push_back(inputs(call));
+  Layer shares{"shares of the work", {}, false};
+  for (int rank = 0; rank < call.size; ++rank)
+    shares.boxes.push_back(
+        {fmt::format("share {}", rank), fmt::format("worked on by rank {}, then by any that is idle", rank)});
+  view.layers.push_back(std::move(shares));
+  view.layers.push_back(outputs(call));
+  Step read;
+  read.words = "publish addresses; each rank reads its share of every input from the other processes and combines it";
+  Step write;
+  write.words =
+      "write the combined share into the output of every rank that needs it; idle ranks take pieces of others";
+  for (int worker = 0; worker < call.size; ++worker)
+    for (int rank = 0; rank < call.size; ++rank) {
+      read.arrows.push_back({rank, worker, Move::read});
+      const bool own_only = call.who.is_split();
+      if (call.who.has_result(rank) && (!own_only || rank == worker))
+        write.arrows.push_back({worker, rank, Move::write});
+    }
+  view.steps = {std::move(read), std::move(write)};
+  return view;
+}
+
+ProtocolView moved_by_single_copy(const Call& call) {
+  ProtocolView view;
+  view.layers = {inputs(call), outputs(call)};
+  Step read;
+  read.words = fmt::format(
+      "publish addresses; takers read {} straight from the givers' memory in pieces, and givers write "
+      "what is left",
+      call.bytes == 0 ? "the blocks" : call.amount());
+  for (int to = 0; to < call.size; ++to)
+    for (int from = 0; from < call.size; ++from)
+      if (call.who.flows(from, to)) read.arrows.push_back({from, to, Move::read});
+  view.steps = {std::move(read)};
+  return view;
+}
+
+}  // namespace
+
+ProtocolView protocol_view(Protocol protocol, const Signature& signature, int size) {
+  const detail::Binding binding;
+  const Geometry who(signature, binding, 0, size);
+  const Call call{signature, who, size, detail::shm::published_bytes(signature, size)};
+  if (protocol == Protocol::single_copy)
+    return who.combines() ? combined_by_single_copy(call) : moved_by_single_copy(call);
+  return through_segment(call, protocol == Protocol::line);
+}
+
+std::string protocol_text(const ProtocolView& view) {
+  std::string text;
+  for (std::size_t i = 0; i < view.steps.size(); ++i) text += fmt::format("  {}. {}\n", i + 1, view.steps[i].words);
+  return text;
+}
+
+}  // namespace tutti::tools

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/question.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <numeric>
+
+#include "tools/program.hpp"
+#include "tools/units.hpp"
+#include "tuning/names.hpp"
+#include "tuning/type_class.hpp"
+
+namespace tutti::tools {
+namespace {
+
+using detail::CallKind;
+using detail::Operation;
+using detail::Signature;
+
+[[noreturn]] void throw_unknown(std::string_view what, std::string_view given, std::vector<std::string> valid) {
+  valid = detail::tuning::nearest_first(std::move(valid), given);
+  throw UsageError(fmt::format("there is no {} '{}': did you mean '{}'? Valid: {}", what, given, valid.front(),
+                               fmt::join(valid, ", ")));
+}
+
+Operation operation_of(const std::string& name) {
+  Operation operation{};
+  if (detail::tuning::find_operation(name, operation)) return operation;
+  std::vector<std::string> valid;
+  for (const Operation one : detail::tuning::all_operations()) valid.emplace_back(algorithms::operation_name(one));
+  throw_unknown("operation", name, std::move(valid));
+}
+
+CallKind kind_of(const std::string& name) {
+  CallKind kind{};
+  if (detail::tuning::find_call_kind(name, kind)) return kind;
+  throw_unknown("kind of call", name, {"blocking", "nonblocking", "persistent"});
+}
+
+Datatype type_of(const std::string& name) {
+  std::vector<std::string> valid;
+  for (int i = static_cast<int>(DatatypeKind::int8); i <= static_cast<int>(DatatypeKind::bytes); ++i) {
+    const auto kind = static_cast<DatatypeKind>(i);
+    if (name == datatype_name(kind)) return kind;
+    valid.emplace_back(datatype_name(kind));
+  }
+  throw_unknown("datatype", name, std::move(valid));
+}
+
+ReduceKind op_of(const std::string& name) {
+  std::vector<std::string> valid;
+  for (int i = static_cast<int>(ReduceKind::sum); i <= static_cast<int>(ReduceKind::user); ++i) {
+    const auto kind = static_cast<ReduceKind>(i);
+    if (name == reduce_op_name(kind)) return kind;
+    valid.emplace_back(reduce_op_name(kind));
+  }
+  throw_unknown("reduction", name, std::move(valid));
+}
+
+void check_op(ReduceKind op, DatatypeKind type) {
+  if (is_defined(op, type)) return;
+  std::vector<std::string> valid;
+  for (int i = static_cast<int>(ReduceKind::sum); i <= static_cast<int>(ReduceKind::user); ++i)
+    if (is_defined(static_cast<ReduceKind>(i), type)) valid.emplace_back(reduce_op_name(static_cast<ReduceKind>(i)));
+  throw UsageError(fmt::format("{} is not defined for {}; valid: {}", reduce_op_name(op), datatype_name(type),
+                               fmt::join(valid, ", ")));
+}
+
+bool has_root(Operation operation) {
+  switch (operation) {
+    case Operation::bcast:
+    case Operation::reduce:
+    case Operation::gather:
+    case Operation::gatherv:
+    case Operation::scatter:
+    case Operation::scatterv:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Uniform counts, as a signature has them: the sum where all ranks know the counts of all, nothing where none does.
+std::size_t signature_count(Operation operation, std::size_t count, int ranks) {
+  switch (operation) {
+    case Operation::barrier:
+    case Operation::gatherv:
+    case Operation::scatterv:
+    case Operation::alltoallv:
+      return 0;
+    case Operation::reduce_scatter:
+    case Operation::allgatherv:
+      return count * static_cast<std::size_t>(ranks);
+    default:
+      return count;
+  }
+}
+
+/// Counts and displacements of blocks of one size, for all uses of a problem.
+struct EvenBlocks {
+  EvenBlocks(std::size_t count, int size) : counts(static_cast<std::size_t>(size), count), displs(counts.size(), 0) {
+    std::exclusive_scan(counts.begin(), counts.end(), displs.begin(), std::size_t{0});
+  }
+  std::vector<std::size_t> counts;
+  std::vector<std::size_t> displs;
+};
+
+void set_blocks(algorithms::Problem& problem, Operation operation, const EvenBlocks& blocks) {
+  const bool is_root = problem.rank == problem.root;
+  problem.send_count = blocks.counts.front();
+  problem.recv_count = blocks.counts.front();
+  if ((operation == Operation::scatterv && is_root) || operation == Operation::alltoallv) {
+    problem.send_counts = blocks.counts;
+    problem.send_displs = blocks.displs;
+  }
+  if (operation != Operation::scatterv && (operation != Operation::gatherv || is_root)) {
+    problem.recv_counts = blocks.counts;
+    problem.recv_displs = blocks.displs;
+  }
+}
+
+}  // namespace
+
+Case::Case(Signature what, Surroundings where, int of_rank)
+    : signature(std::move(what)), surroundings(std::move(where)), rank(of_rank) {
+  if (surroundings.topology.nodes > 1)
+    for (const Place& place : surroundings.topology.places) node_of.push_back(place.node);
+}
+
+detail::Machine Case::machine() const {
+  detail::Machine machine;
+  machine.rank = rank;
+  machine.size = size();
+  machine.oversubscribed = surroundings.topology.oversubscribed;
+  machine.several_nodes = surroundings.topology.nodes > 1;
+  machine.native_blocking = surroundings.native_blocking;
+  machine.shm = surroundings.shm && !machine.several_nodes;
+  machine.single_copy = surroundings.single_copy && machine.shm;
+  machine.node_of = node_of;
+  machine.table = surroundings.table.get();
+  machine.on_node = detail::level_on_node(surroundings.topology);
+  return machine;
+}
+
+Signature signature_of(const Question& question, int ranks) {
+  Signature signature;
+  signature.operation = operation_of(question.operation);
+  signature.kind = kind_of(question.kind);
+  signature.type = type_of(question.type);
+  if (detail::tuning::combines(signature.operation)) {
+    signature.op = op_of(question.op);
+    check_op(signature.op, signature.type.kind());
+  }
+  signature.reproducible = question.reproducible;
+  signature.algorithm = question.algorithm;
+  if (question.root < 0 || question.root >= ranks)
+    throw UsageError(fmt::format("--root {} is no rank: there are {}, from 0", question.root, ranks));
+  if (question.rank < 0 || question.rank >= ranks)
+    throw UsageError(fmt::format("--rank {} is no rank: there are {}, from 0", question.rank, ranks));
+  signature.root = has_root(signature.operation) ? question.root : 0;
+  const std::size_t bytes = parse_bytes(question.bytes);
+  if (bytes % signature.type.size() != 0)
+    throw UsageError(fmt::format("--bytes {} is no multiple of the {} bytes of a {}", question.bytes,
+                                 signature.type.size(), question.type));
+  signature.count = signature_count(signature.operation, bytes / signature.type.size(), ranks);
+  return signature;
+}
+
+Topology imagined_topology(int ranks, int nodes, int cores, const Place& pattern) {
+  Topology topology;
+  topology.nodes = nodes;
+  topology.ranks_per_node.assign(static_cast<std::size_t>(nodes), 0);
+  topology.cores_per_node.assign(static_cast<std::size_t>(nodes), cores);
+  for (int i = 0; i < nodes; ++i) topology.host_names.push_back(fmt::format("node{}", i));
+  for (int rank = 0; rank < ranks; ++rank) {
+    Place place = pattern;
+    place.node = static_cast<int>(static_cast<long>(rank) * nodes / ranks);
+    place.local_rank = topology.ranks_per_node[static_cast<std::size_t>(place.node)]++;
+    place.cores_allowed = cores;
+    topology.places.push_back(place);
+  }
+  for (const int count : topology.ranks_per_node) topology.oversubscribed = topology.oversubscribed || count > cores;
+  return topology;
+}
+
+std::string call_text(const Case& call) {
+  const Signature& signature = call.signature;
+  std::string text(algorithms::operation_name(signature.operation));
+  if (signature.count > 0)
+    text += fmt::format(" of {} ({} {}{}{})", bytes_text(static_cast<double>(signature.count * signature.type.size())),
+                        signature.count, datatype_name(signature.type.kind()),
+                        detail::tuning::combines(signature.operation) ? ", " : "",
+                        detail::tuning::combines(signature.operation) ? reduce_op_name(signature.op) : "");
+  text += fmt::format(", {}", detail::tuning::call_kind_name(signature.kind));
+  if (signature.reproducible) text += ", reproducible";
+  if (has_root(signature.operation)) text += fmt::format(", root {}", signature.root);
+  const int nodes = call.surroundings.topology.nodes;
+  return text + fmt::format(", on {} rank{} of {} node{}", call.size(), call.size() == 1 ? "" : "s", nodes,
+                            nodes == 1 ? "" : "s");
+}
+
+std::vector<algorithms::Schedule> schedules_of(const Case& call, const algorithms::Algorithm& algorithm) {
+  const Operation operation = call.signature.operation;
+  const bool has_sum = operation == Operation::reduce_scatter || operation == Operation::allgatherv;
+  const std::size_t block = has_sum                     ? call.signature.count / static_cast<std::size_t>(call.size())
+                            : call.signature.count == 0 ? std::size_t{1}
+                                                        : call.signature.count;
+  const EvenBlocks blocks(block, call.size());
+  std::vector<algorithms::Schedule> schedules;
+  for (int rank = 0; rank < call.size(); ++rank) {
+    algorithms::Problem problem;
+    problem.rank = rank;
+    problem.size = call.size();
+    problem.root = call.signature.root;
+    problem.count = call.signature.count;
+    problem.element_size = call.signature.type.size();
+    problem.node_of = call.node_of;
+    set_blocks(problem, operation, blocks);
+    schedules.push_back(algorithm.generate(problem));
+  }
+  return schedules;
+}
+
+}  // namespace tutti::tools

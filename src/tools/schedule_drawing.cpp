@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/schedule_drawing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <tutti/error.hpp>
+#include <utility>
+
+#include "algorithms/text.hpp"
+#include "tools/timeline.hpp"
+#include "tools/units.hpp"
+
+namespace tutti::tools {
+namespace {
+
+constexpr double margin = 24;
+constexpr double gutter = 150;  ///< for the words beside the rows
+constexpr double head = 96;     ///< for title and names of ranks
+constexpr double foot = 64;     ///< for the legend
+constexpr std::string_view near_colour = "#0072b2";
+constexpr std::string_view far_colour = "#d55e00";
+constexpr std::string_view reduce_colour = "#009e73";
+constexpr std::string_view copy_colour = "#7f7f7f";
+
+/// All that is drawn, and where.
+struct Picture {
+  const Timeline& timeline;
+  const ScheduleCaption& caption;
+  std::size_t ranks;
+  double column;
+  double row;
+  std::size_t most_bytes = 1;
+  std::vector<std::vector<const TimedMessage*>> by_step{};
+
+  [[nodiscard]] double x(int rank) const { return margin + gutter + column * (static_cast<double>(rank) + 0.5); }
+  [[nodiscard]] double y(std::size_t step) const { return head + row * static_cast<double>(step); }
+  [[nodiscard]] std::size_t bytes(const algorithms::Slice& slice) const { return slice.count * caption.element_size; }
+  [[nodiscard]] int node(int rank) const {
+    return caption.node_of.empty() ? 0 : caption.node_of[static_cast<std::size_t>(rank)];
+  }
+};
+
+Picture picture_of(const Timeline& timeline, const ScheduleCaption& caption, std::size_t ranks) {
+  Picture picture{timeline, caption, ranks, std::clamp(1000.0 / static_cast<double>(ranks), 58.0, 150.0), 62};
+  picture.by_step.resize(timeline.steps);
+  for (const TimedMessage& message : timeline.messages) {
+    picture.by_step[message.leaves].push_back(&message);
+    picture.most_bytes = std::max(picture.most_bytes, picture.bytes(message.sent));
+  }
+  std::size_t busiest = 0;
+  for (const auto& step : picture.by_step) busiest = std::max(busiest, step.size());
+  // Fans of many arrows need room to be told apart.
+  if (busiest > 2 * ranks) picture.row = busiest > 8 * ranks ? 220 : 120;
+  return picture;
+}
+
+void draw_rows(svg::Document& drawing, const Picture& picture) {
+  const double right = margin + gutter + picture.column * static_cast<double>(picture.ranks);
+  for (std::size_t step = 0; step < picture.timeline.steps; ++step)
+    if (step % 2 == 0) drawing.rect({margin, picture.y(step)}, right - margin, picture.row, {.fill = "#f5f6f8"});
+}
+
+/// "8 x 128 KiB", or the range of sizes.
+std::string sizes_text(const Picture& picture, const std::vector<const TimedMessage*>& messages) {
+  if (messages.empty()) return "local work";
+  std::size_t least = picture.bytes(messages.front()->sent);
+  std::size_t most = least;
+  for (const TimedMessage* message : messages) {
+    least = std::min(least, picture.bytes(message->sent));
+    most = std::max(most, picture.bytes(message->sent));
+  }
+  if (most == 0) return fmt::format("{} signal{}", messages.size(), messages.size() == 1 ? "" : "s");
+  const std::string largest = bytes_text(static_cast<double>(most));
+  if (least == most) return fmt::format("{} × {}", messages.size(), largest);
+  return fmt::format("{} × {} to {}", messages.size(), bytes_text(static_cast<double>(least)), largest);
+}
+
+void draw_steps(svg::Document& drawing, const Picture& picture) {
+  for (std::size_t step = 0; step < picture.timeline.steps; ++step) {
+    drawing.text({margin + 8, picture.y(step) + picture.row / 2 - 3}, fmt::format("step {}", step),
+                 {.size = 12, .bold = true});
+    drawing.text({margin + 8, picture.y(step) + picture.row / 2 + 13}, sizes_text(picture, picture.by_step[step]),
+                 {.size = 10.5, .fill = "#555555"});
+  }
+}
+
+void draw_ranks(svg::Document& drawing, const Picture& picture) {
+  constexpr std::array<std::string_view, 4> tints = {"#dceaf7", "#fbe6d4", "#dff1e3", "#ece2f3"};
+  for (int rank = 0; rank < static_cast<int>(picture.ranks); ++rank) {
+    const double x = picture.x(rank);
+    const auto tint = tints[static_cast<std::size_t>(picture.node(rank)) % tints.size()];
+    const double width = std::min(picture.column - 8, 74.0);
+    drawing.line({x, head - 12}, {x, picture.y(picture.timeline.steps)}, {.stroke = "#b9bec6", .width = 1.2});
+    drawing.rect({x - width / 2, head - 38}, width, 26, {.fill = std::string(tint), .stroke = "#8793a3"}, 5);
+    drawing.text({x, head - 20}, picture.ranks <= 24 ? fmt::format("rank {}", rank) : fmt::format("{}", rank),
+                 {.size = 12, .anchor = svg::Anchor::middle, .bold = true});
+    if (!picture.caption.node_of.empty())
+      drawing.text({x, head - 42}, fmt::format("node {}", picture.node(rank)),
+                   {.size = 9.5, .fill = "#555555", .anchor = svg::Anchor::middle});
+  }
+}
+
+svg::Style style_of(const Picture& picture, const TimedMessage& message) {
+  const bool is_near = picture.node(message.from) == picture.node(message.to);
+  const double share = std::log2(1.0 + static_cast<double>(picture.bytes(message.sent))) /
+                       std::log2(1.0 + static_cast<double>(picture.most_bytes));
+  const bool is_dense = picture.by_step[message.leaves].size() > 8 * picture.ranks;
+  return {.stroke = std::string(is_near ? near_colour : far_colour),
+          .width = is_dense ? 0.8 : 1.1 + 1.4 * share,
+          .opacity = is_dense ? 0.45 : 0.85,
+          .tooltip = fmt::format("rank {} sends {} ({}), rank {} receives it as {}", message.from,
+                                 algorithms::to_text(message.sent),
+                                 bytes_text(static_cast<double>(picture.bytes(message.sent))), message.to,
+                                 algorithms::to_text(message.received))};
+}
+
+void draw_messages(svg::Document& drawing, const Picture& picture) {
+  struct Label {
+    svg::Point at;
+    std::string words;
+  };
+  std::vector<Label> labels;
+  for (const auto& step : picture.by_step) {
+    const bool labelled = step.size() <= 2 * picture.ranks;
+    for (const TimedMessage* message : step) {
+      const svg::Point from{picture.x(message->from), picture.y(message->leaves) + 6};
+      const svg::Point to{picture.x(message->to), picture.y(message->arrives + 1) - 16};
+      drawing.circle(from, 2.2, {.fill = style_of(picture, *message).stroke});
+      drawing.arrow(from, to, style_of(picture, *message), 8);
+      // Nearer to the sender than to the middle, where the arrows of an exchange cross.
+      const double share = std::min(0.3, 34 / std::max(1.0, std::abs(to.x - from.x)));
+      if (labelled && picture.bytes(message->sent) > 0)
+        labels.push_back({{from.x + (to.x - from.x) * share, from.y + (to.y - from.y) * share + 10},
+                          bytes_text(static_cast<double>(picture.bytes(message->sent)))});
+    }
+  }
+  for (const Label& label : labels)
+    drawing.text(label.at, label.words, {.size = 9, .fill = "#333333", .anchor = svg::Anchor::middle, .halo = true});
+}
+
+void draw_locals(svg::Document& drawing, const Picture& picture) {
+  using Kind = algorithms::Local::Kind;
+  std::map<std::pair<int, std::size_t>, std::map<Kind, std::vector<const TimedLocal*>>> places;
+  for (const TimedLocal& local : picture.timeline.locals)
+    places[{local.rank, local.step}][local.local.kind].push_back(&local);
+  for (const auto& [place, kinds] : places) {
+    double x = picture.x(place.first) - (kinds.size() > 1 ? 8 : 0);
+    for (const auto& [kind, list] : kinds) {
+      std::string tooltip = fmt::format("rank {}", place.first);
+      for (const TimedLocal* one : list) tooltip += "\n" + algorithms::to_text(one->local);
+      const double y = picture.y(place.second + 1) - 9;
+      const bool reduces = kind == Kind::reduce;
+      drawing.circle({x, y}, 6.5,
+                     {.fill = reduces ? std::string(reduce_colour) : "#ffffff",
+                      .stroke = std::string(reduces ? reduce_colour : copy_colour),
+                      .width = 1.4,
+                      .tooltip = tooltip});
+      drawing.text({x, y + 3.6}, reduces ? "+" : "=",
+                   {.size = 11, .fill = reduces ? "#ffffff" : "#444444", .anchor = svg::Anchor::middle, .bold = true});
+      if (list.size() > 1)
+        drawing.text({x + 9, y + 3.5}, fmt::format("×{}", list.size()), {.size = 8.5, .fill = "#444444", .halo = true});
+      x += 17;
+    }
+  }
+}
+
+double draw_key(svg::Document& drawing, svg::Point at, std::string_view colour, std::string_view words) {
+  drawing.arrow(at, {at.x + 30, at.y}, {.stroke = std::string(colour), .width = 2}, 8);
+  drawing.text({at.x + 38, at.y + 4}, words, {.size = 11});
+  return at.x + 56 + svg::text_width(words, {.size = 11});
+}
+
+double draw_mark_key(svg::Document& drawing, svg::Point at, std::string_view sign, bool filled,
+                     std::string_view words) {
+  drawing.circle({at.x + 7, at.y}, 6.5,
+                 {.fill = filled ? std::string(reduce_colour) : "#ffffff",
+                  .stroke = std::string(filled ? reduce_colour : copy_colour),
+                  .width = 1.4});
+  drawing.text({at.x + 7, at.y + 3.6}, sign,
+               {.size = 11, .fill = filled ? "#ffffff" : "#444444", .anchor = svg::Anchor::middle, .bold = true});
+  drawing.text({at.x + 20, at.y + 4}, words, {.size = 11});
+  return at.x + 40 + svg::text_width(words, {.size = 11});
+}
+
+void draw_legend(svg::Document& drawing, const Picture& picture) {
+  const double y = picture.y(picture.timeline.steps) + 26;
+  const bool has_nodes = !picture.caption.node_of.empty();
+  double x = margin + 8;
+  x = draw_key(drawing, {x, y}, near_colour, has_nodes ? "message on a node" : "message");
+  if (has_nodes) x = draw_key(drawing, {x, y}, far_colour, "between nodes");
+  if (!picture.caption.op.empty())
+    x = draw_mark_key(drawing, {x, y}, "+", true, "combine (" + picture.caption.op + ")");
+  draw_mark_key(drawing, {x, y}, "=", false, "copy");
+}
+
+void check_limits(std::size_t ranks, std::size_t steps) {
+  if (ranks <= most_drawn_ranks && steps <= most_drawn_steps) return;
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("a drawing of {} ranks and {} steps cannot be read: at most {} ranks and {} steps are drawn; ask "
+                  "for fewer ranks",
+                  ranks, steps, most_drawn_ranks, most_drawn_steps));
+}
+
+}  // namespace
+
+svg::Document schedule_drawing(std::span<const algorithms::Schedule> schedules, const ScheduleCaption& caption) {
+  check_limits(schedules.size(), 0);
+  const Timeline timeline = timeline_of(schedules);
+  check_limits(schedules.size(), timeline.steps);
+  const Picture picture = picture_of(timeline, caption, schedules.size());
+  const double columns = gutter + picture.column * static_cast<double>(picture.ranks);
+  const double width = std::max({columns, svg::text_width(caption.title, {.size = 15, .bold = true}), 520.0});
+  svg::Document drawing(width + 2 * margin, picture.y(timeline.steps) + foot, caption.title);
+  drawing.text({margin, margin + 8}, caption.title, {.size = 15, .bold = true});
+  draw_rows(drawing, picture);
+  draw_ranks(drawing, picture);
+  draw_steps(drawing, picture);
+  draw_messages(drawing, picture);
+  draw_locals(drawing, picture);
+  draw_legend(drawing, picture);
+  return drawing;
+}
+
+}  // namespace tutti::tools

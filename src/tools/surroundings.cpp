@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/surroundings.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <mpi.h>
+
+#include <bit>
+#include <tutti/communicator.hpp>
+#include <tutti/error.hpp>
+
+#include "communicator/comm_state.hpp"
+#include "core/config.hpp"
+#include "tools/program.hpp"
+#include "topology/place.hpp"
+#include "tuning/files.hpp"
+
+namespace tutti::tools {
+namespace {
+
+int world_size() {
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size;
+}
+
+Surroundings of_job(const Question& question) {
+  CommunicatorOptions options;
+  options.native_blocking = question.native_blocking;
+  const auto comm = Communicator::duplicate(MPI_COMM_WORLD, options);
+  const detail::CommState& state = *comm.state();
+  Surroundings found;
+  found.topology = comm.topology();
+  found.shm = state.arena != nullptr;
+  found.single_copy = found.shm && state.arena->single_copy();
+  found.shm_report = state.shm_report;
+  found.table = state.table;
+  found.table_report = state.table_report;
+  return found;
+}
+
+int units_of_this_machine(const detail::LocalPlace& place) {
+  int units = 0;
+  for (const auto word : place.units) units += std::popcount(word);
+  return std::max(1, units);
+}
+
+Surroundings imagined(const Question& question) {
+  const int ranks = question.ranks > 0 ? question.ranks : std::max(2, world_size());
+  const int nodes = std::max(1, question.nodes);
+  if (nodes > ranks) throw UsageError(fmt::format("--nodes {} is more than the {} ranks", nodes, ranks));
+  const detail::LocalPlace here = detail::local_place();
+  Place pattern;
+  pattern.numa = here.numa;
+  pattern.l3 = here.l3;
+  const int cores = question.cores > 0 ? question.cores : units_of_this_machine(here);
+  Surroundings made;
+  made.topology = imagined_topology(ranks, nodes, cores, pattern);
+  made.shm = detail::config().shared_memory;
+  if (!made.shm) made.shm_report = "TUTTI_SHM=0";
+  if (nodes > 1) made.shm_report = "ranks on several nodes";
+  return made;
+}
+
+/// The measurements of a file for so many ranks on each node, wherever they were made.
+void read_table(const std::string& path, Surroundings& surroundings) {
+  const auto text = detail::tuning::read_file(path);
+  if (!text) throw Error(ErrorCode::io, fmt::format("--table {}: there is no such file", path));
+  std::vector<std::string> others;
+  for (const auto& section : detail::tuning::parse(*text)) {
+    if (section.key.ranks_per_node == surroundings.topology.ranks_per_node) {
+      surroundings.table = std::make_shared<const detail::tuning::Table>(section.cells);
+      surroundings.table_report =
+          fmt::format("{}: {} cells, measured on {}, {}", path, section.cells.size(), section.key.cpu, section.key.mpi);
+      return;
+    }
+    others.push_back(fmt::format("{}", fmt::join(section.key.ranks_per_node, "+")));
+  }
+  throw Error(ErrorCode::io,
+              fmt::format("--table {}: it has no measurements for {} ranks, only for {}", path,
+                          fmt::join(surroundings.topology.ranks_per_node, "+"), fmt::join(others, ", ")));
+}
+
+void find_table(Surroundings& surroundings) {
+  const auto finding = detail::tuning::find_table(surroundings.topology, false);
+  surroundings.table_report = finding.report;
+  if (finding.status == detail::tuning::Finding::Status::table)
+    surroundings.table = std::make_shared<const detail::tuning::Table>(finding.section.cells);
+}
+
+}  // namespace
+
+Surroundings surroundings_of(const Question& question) {
+  if (question.ranks < 0 || question.nodes < 0 || question.cores < 0)
+    throw UsageError("--ranks, --nodes and --cores are positive numbers");
+  const bool is_job = question.ranks == 0 && question.nodes == 0 && question.cores == 0 && world_size() > 1;
+  Surroundings surroundings = is_job ? of_job(question) : imagined(question);
+  surroundings.native_blocking = question.native_blocking;
+  if (question.no_shm || question.no_single_copy) surroundings.shm_report = "left out by the command line";
+  surroundings.shm = surroundings.shm && !question.no_shm;
+  surroundings.single_copy = surroundings.single_copy && !question.no_single_copy;
+  if (!question.table.empty()) {
+    if (is_root()) read_table(question.table, surroundings);
+  } else if (!is_job && is_root()) {
+    find_table(surroundings);
+  }
+  return surroundings;
+}
+
+}  // namespace tutti::tools

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "algorithms/schedule.hpp"
+
+namespace tutti::tools {
+
+/// When a message goes, in steps: it leaves when the sender's round begins, and arrives in the step in which both ends
+/// are there.
+struct TimedMessage {
+  int from = 0;
+  int to = 0;
+  algorithms::Slice sent{};
+  algorithms::Slice received{};
+  std::size_t leaves = 0;
+  std::size_t arrives = 0;
+};
+
+/// The local work at the end of a rank's round.
+struct TimedLocal {
+  int rank = 0;
+  std::size_t step = 0;
+  algorithms::Local local{};
+};
+
+/// The schedules of all ranks on one clock: a round lasts from the end of the one before it until its last message has
+/// arrived, at least one step. Sends do not wait for their receives.
+struct Timeline {
+  std::size_t steps = 0;
+  std::vector<TimedMessage> messages;
+  std::vector<TimedLocal> locals;
+};
+
+/// schedules[r] is that of rank r. Throws Error (internal) where a message has only one end or a rank waits for ever.
+[[nodiscard]] Timeline timeline_of(std::span<const algorithms::Schedule> schedules);
+
+}  // namespace tutti::tools
