@@ -162,8 +162,11 @@ std::string Collection::why_not_native(const Candidate& native) const {
   if (machine_.size == 1) return "one rank: a local copy";
   if (signature_.kind == CallKind::blocking && !may_block_inside_mpi(signature_, machine_))
     return "waits inside MPI: only by name, or by the option native_blocking with a core for every rank";
-  if (native.measured || native.preferred) return {};
-  if (fastest(Backend::shm) != nullptr) return "shared memory makes the call, and this way was not measured";
+  if (native.preferred) return {};
+  const Candidate* shared = fastest(Backend::shm);
+  if (shared != nullptr && !native.measured) return "shared memory makes the call, and this way was not measured";
+  if (shared != nullptr && native.seconds >= shared->seconds) return "shared memory is faster";
+  if (native.measured) return {};
   return "a schedule of one round goes on without calls as well, and this way was not measured";
 }
 
@@ -187,6 +190,7 @@ std::vector<Candidate> Collection::take() && {
   const auto comes_first = [](const Candidate& a, const Candidate& b) {
     if (a.excluded.empty() != b.excluded.empty()) return a.excluded.empty();
     if (a.preferred != b.preferred) return a.preferred;
+    if (a.measured != b.measured) return a.measured;
     return a.seconds < b.seconds;
   };
   std::stable_sort(all_.begin(), all_.end(), comes_first);

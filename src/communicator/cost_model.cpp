@@ -47,7 +47,7 @@ const Links& typical_links() {
   static constexpr Links links{{{{0.5e-6, 0.3e-6, 8e9, 64e9, 16e9, 12e9},
                                  {0.6e-6, 0.3e-6, 7e9, 100e9, 14e9, 10e9},
                                  {0.8e-6, 0.3e-6, 6e9, 150e9, 12e9, 8e9},
-                                 {2.2e-6, 0.8e-6, 8e9, 11e9, 16e9, 12e9}}},
+                                 {2.2e-6, 0.8e-6, 8e9, 11e9, 12e9, 8e9}}},
                                5.5e-6};
   return links;
 }

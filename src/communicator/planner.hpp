@@ -40,7 +40,8 @@ struct Candidate {
   bool preferred = false;  ///< before all others whatever it takes: see candidates()
 };
 
-/// Every way to make a call: those that can be chosen first, the fastest before the others. A pure function.
+/// Every way to make a call: those that can be chosen first; of these, measured ones before others, since measured and
+/// predicted times do not compare, and the fastest before the others. A pure function.
 ///
 /// The host MPI's own collective is preferred, without regard to its time, where there is no shared memory and it was
 /// not measured: for a nonblocking call of several rounds, since it goes on in every MPI call and a schedule only in

@@ -58,6 +58,7 @@ inline const std::vector<std::size_t>& sizes() {
 inline std::vector<std::string> algorithm_names(algorithms::Operation operation) {
   std::vector<std::string> names{"", "native"};
   for (const auto& algorithm : algorithms::algorithms_of(operation)) names.emplace_back(algorithm.name);
+  for (const auto& algorithm : algorithms::hierarchical_algorithms_of(operation)) names.emplace_back(algorithm.name);
   return names;
 }
 

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Plans on two emulated nodes (MPICH's MPIR_CVAR_NUM_CLIQUES=2). Ends as skipped where all ranks are on one node.
+#include <tutti/tutti.hpp>
+
+#include "communicator/planner.hpp"
+#include "support/exercise.hpp"
+
+namespace tutti::test {
+namespace {
+
+using algorithms::Operation;
+using detail::CallKind;
+
+const Communicator& world() { return communicators().front(); }
+bool has_two_nodes() { return world().topology().nodes > 1; }
+bool has_pairs() { return has_two_nodes() && world().size() > world().topology().nodes; }
+
+detail::Signature blocking(Operation operation, std::size_t count) {
+  detail::Signature s;
+  s.operation = operation;
+  s.type = DatatypeKind::float32;
+  s.count = count;
+  return s;
+}
+
+std::shared_ptr<const detail::Plan> plan_of(const detail::Signature& s) {
+  return detail::make_plan(s, detail::machine_of(*world().state()));
+}
+
+class TwoNodes : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_two_nodes()) GTEST_SKIP() << "all ranks are on one node: this MPI does not emulate several";
+  }
+};
+
+TEST_F(TwoNodes, MapIsThatOfTheTopology) {
+  const auto& state = *world().state();
+  ASSERT_EQ(state.node_of.size(), static_cast<std::size_t>(world().size()));
+  for (int rank = 0; rank < world().size(); ++rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    EXPECT_EQ(state.node_of[r], world().topology().places[r].node);
+  }
+  EXPECT_EQ(detail::machine_of(state).node_of.size(), state.node_of.size());
+}
+
+TEST_F(TwoNodes, NoSharedMemoryAcross) {
+  EXPECT_FALSE(detail::machine_of(*world().state()).shm);
+  detail::Signature s = blocking(Operation::allreduce, 1);
+  s.algorithm = "shm";
+  EXPECT_THROW((void)plan_of(s), Error);
+}
+
+TEST_F(TwoNodes, HierarchicalPlansAreChosenWhereNodesHaveSeveralRanks) {
+  for (const Operation operation : {Operation::bcast, Operation::reduce, Operation::allreduce,
+                                    Operation::reduce_scatter_block, Operation::allgather, Operation::alltoall}) {
+    bool is_chosen = false;
+    for (const std::size_t count : {std::size_t{1}, std::size_t{1024}, std::size_t{1} << 18U})
+      is_chosen = is_chosen || plan_of(blocking(operation, count))->algorithm->hierarchical;
+    EXPECT_EQ(is_chosen, has_pairs()) << algorithms::operation_name(operation);
+  }
+}
+
+TEST_F(TwoNodes, ChosenPlanIsWhatACallRuns) {
+  std::vector<float> data(1024, 1.0F);
+  allreduce(world(), data, sum);
+  EXPECT_EQ(data, std::vector<float>(1024, static_cast<float>(world().size())));
+  auto& cache = world().state()->plans;
+  detail::Signature s = blocking(Operation::allreduce, data.size());
+  const std::size_t before = cache.size();
+  const auto plan = cache.get(s, [&](const detail::Signature& made) { return plan_of(made); });
+  EXPECT_EQ(cache.size(), before) << "the call had another signature";
+  EXPECT_EQ(plan->algorithm, plan_of(s)->algorithm);
+}
+
+TEST_F(TwoNodes, NodesOfPartsAreCountedAnew) {
+  const Communicator reversed = world().split(0, -world().rank());
+  EXPECT_EQ(reversed.state()->node_of.front(), 0);
+  EXPECT_EQ(reversed.topology().nodes, world().topology().nodes);
+}
+
+}  // namespace
+}  // namespace tutti::test
