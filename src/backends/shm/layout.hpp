@@ -28,7 +28,8 @@ inline constexpr unsigned count_bits = 24;
   return generation << count_bits | count;
 }
 [[nodiscard]] constexpr std::uint64_t count_of(std::uint64_t word, Generation generation) {
-  return word >> count_bits == generation ? word & ((std::uint64_t{1} << count_bits) - 1) : 0;
+  // Compared as it was stored: a long-lived communicator counts beyond the bits that a generation has here.
+  return (word ^ tagged(generation, 0)) >> count_bits == 0 ? word & ((std::uint64_t{1} << count_bits) - 1) : 0;
 }
 
 struct alignas(cache_line) Control {

@@ -23,6 +23,11 @@ std::size_t slot_share(const Signature& signature, int size) {
   return slot_bytes / static_cast<std::size_t>(size) / cache_line * cache_line;
 }
 
+/// What one chunk of a block has where a block does not fit: whole lines.
+std::size_t half_share(const Signature& signature, int size) {
+  return slot_share(signature, size) / 2 / cache_line * cache_line;
+}
+
 }  // namespace
 
 std::string_view protocol_name(Protocol protocol) { return names[static_cast<std::size_t>(protocol)]; }
@@ -50,8 +55,7 @@ bool can_do(Protocol protocol, const Signature& signature, int size, bool single
       return !is_varying && bytes <= line_bytes;
     case Protocol::slots:
       if (is_varying) return false;
-      if (Geometry::combines(signature.operation) && signature.type.size() > slot_share(signature, size) / 2)
-        return false;
+      if (Geometry::combines(signature.operation) && signature.type.size() > half_share(signature, size)) return false;
       return bytes <= slot_bytes || !goes_on_alone;
     case Protocol::single_copy:
       return !is_varying && single_copy && signature.operation != Operation::barrier;

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/shm/protocol.hpp"
+
+#include <gtest/gtest.h>
+
+#include "backends/shm/layout.hpp"
+#include "example.hpp"
+
+namespace tutti::test {
+namespace {
+
+using namespace detail::shm;
+
+constexpr std::size_t line_floats = line_bytes / sizeof(float);
+constexpr std::size_t slot_floats = slot_bytes / sizeof(float);
+
+TEST(Protocol, NamesAreFoundAgain) {
+  for (const Protocol p : {Protocol::automatic, Protocol::line, Protocol::slots, Protocol::single_copy}) {
+    Protocol found = Protocol::automatic;
+    EXPECT_TRUE(find_protocol(protocol_name(p), found));
+    EXPECT_EQ(found, p);
+  }
+  Protocol none = Protocol::line;
+  EXPECT_FALSE(find_protocol("lines", none));
+  EXPECT_EQ(none, Protocol::line);
+}
+
+TEST(Protocol, PublishedBytesCountEveryBlockOnce) {
+  constexpr int size = 4;
+  const auto bytes = [](Operation operation) { return published_bytes(signature_of(operation, 10), size); };
+  EXPECT_EQ(bytes(Operation::barrier), 0U);
+  for (const Operation one : {Operation::bcast, Operation::allreduce, Operation::reduce, Operation::scan,
+                              Operation::exscan, Operation::gather, Operation::allgather})
+    EXPECT_EQ(bytes(one), 40U);
+  for (const Operation split : {Operation::scatter, Operation::alltoall, Operation::reduce_scatter_block})
+    EXPECT_EQ(bytes(split), 160U);
+  EXPECT_EQ(bytes(Operation::reduce_scatter), 40U) << "its count is that of all blocks together";
+  for (const Operation varying : {Operation::gatherv, Operation::scatterv, Operation::allgatherv, Operation::alltoallv})
+    EXPECT_EQ(bytes(varying), 0U);
+}
+
+TEST(Protocol, ALineIsShort) {
+  EXPECT_TRUE(can_do(Protocol::line, signature_of(Operation::allreduce, line_floats), 2, true));
+  EXPECT_FALSE(can_do(Protocol::line, signature_of(Operation::allreduce, line_floats + 1), 2, true));
+  EXPECT_TRUE(can_do(Protocol::line, signature_of(Operation::alltoall, line_floats / 2), 2, true));
+  EXPECT_FALSE(can_do(Protocol::line, signature_of(Operation::alltoall, line_floats / 2), 3, true));
+  EXPECT_TRUE(can_do(Protocol::line, signature_of(Operation::barrier, 0), most_ranks, false));
+}
+
+TEST(Protocol, WhatMustGoOnAloneIsPublishedAtOnce) {
+  for (const CallKind kind : {CallKind::nonblocking, CallKind::persistent}) {
+    const auto may = [kind](std::size_t count) {
+      return can_do(Protocol::slots, signature_of(Operation::bcast, count, DatatypeKind::float32, kind), 2, true);
+    };
+    EXPECT_TRUE(may(slot_floats));
+    EXPECT_FALSE(may(slot_floats + 1));
+    EXPECT_FALSE(
+        can_do(Protocol::automatic, signature_of(Operation::alltoallv, 0, DatatypeKind::float32, kind), 2, false));
+  }
+  EXPECT_TRUE(can_do(Protocol::slots, signature_of(Operation::bcast, 100 * slot_floats), 2, true));
+  EXPECT_TRUE(can_do(Protocol::automatic, signature_of(Operation::alltoallv, 0), 2, false));
+}
+
+TEST(Protocol, SingleCopyNeedsTheKernelsLeave) {
+  const Signature signature = signature_of(Operation::allreduce, 1 << 20);
+  EXPECT_TRUE(can_do(Protocol::single_copy, signature, 2, true));
+  EXPECT_FALSE(can_do(Protocol::single_copy, signature, 2, false));
+  EXPECT_FALSE(can_do(Protocol::single_copy, signature_of(Operation::barrier, 0), 2, true));
+}
+
+TEST(Protocol, OnlyVFormsChooseByThemselves) {
+  for (const Operation operation : all_operations) {
+    const Signature signature = signature_of(operation, 1);
+    const bool varying = Geometry::is_varying(operation);
+    EXPECT_EQ(can_do(Protocol::automatic, signature, 2, true), varying);
+    EXPECT_EQ(can_do(Protocol::slots, signature, 2, true), !varying);
+    EXPECT_EQ(can_do(Protocol::line, signature, 2, true), !varying);
+  }
+}
+
+// An element that is combined is never split: a chunk must hold one. In chunks a taker has half of its share of a
+// slot, in whole lines.
+TEST(Protocol, AnElementThatNoChunkHoldsIsRefused) {
+  for (int size = 2; size <= 64; ++size) {
+    const std::size_t share = slot_bytes / static_cast<std::size_t>(size) / cache_line * cache_line;
+    const std::size_t chunk = share / 2 / cache_line * cache_line;
+    const auto may = [size](Operation operation, std::size_t unit) {
+      return can_do(Protocol::slots, signature_of(operation, 100, Datatype::bytes(unit)), size, true);
+    };
+    EXPECT_TRUE(may(Operation::reduce_scatter_block, chunk)) << size;
+    EXPECT_FALSE(may(Operation::reduce_scatter_block, chunk + 1)) << size;
+    EXPECT_TRUE(may(Operation::alltoall, chunk + 1)) << "what is only moved can be split";
+    EXPECT_TRUE(may(Operation::allreduce, slot_bytes / 2));
+    EXPECT_FALSE(may(Operation::allreduce, slot_bytes / 2 + 1));
+  }
+}
+
+TEST(Protocol, PredictionsArePositiveAndGrow) {
+  for (const Operation operation : all_operations)
+    for (const Protocol p : {Protocol::slots, Protocol::single_copy}) {
+      if (Geometry::is_varying(operation) || operation == Operation::barrier) continue;
+      const double few = predict(p, signature_of(operation, 1), 4, false);
+      const double many = predict(p, signature_of(operation, 1 << 22), 4, false);
+      EXPECT_GT(few, 0);
+      EXPECT_GT(many, few);
+    }
+}
+
+}  // namespace
+}  // namespace tutti::test
