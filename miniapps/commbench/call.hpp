@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <tutti/communicator.hpp>
+
+#include "point.hpp"
+#include "shape.hpp"
+
+namespace tutti::commbench {
+
+/// One collective call with its arguments bound, to be made again and again.
+class Call {
+ public:
+  Call() = default;
+  virtual ~Call() = default;
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  /// The whole call, in its mode: blocking, or start and wait.
+  virtual void run() = 0;
+  /// Nonblocking and persistent ones in parts.
+  virtual void start() = 0;
+  virtual bool test() = 0;
+  virtual void wait() = 0;
+};
+
+/// Addresses and shape of one call; they must stay valid as long as the Call made of them.
+struct Arguments {
+  Point point{};
+  World world{};
+  const Shape* shape = nullptr;
+  std::byte* send = nullptr;
+  std::byte* recv = nullptr;
+};
+
+/// A call of Tutti. `algorithm` as in tutti::Options. Collective for persistent ones; throws tutti::Error.
+[[nodiscard]] std::unique_ptr<Call> make_tutti_call(const Communicator& comm, const Arguments& arguments,
+                                                    const std::string& algorithm);
+
+/// A call of the host MPI itself, on the communicator's own handle. Collective for persistent ones; throws
+/// NotApplicable where this MPI has no such type, operation, count or persistent form.
+[[nodiscard]] std::unique_ptr<Call> make_mpi_call(const Communicator& comm, const Arguments& arguments);
+
+}  // namespace tutti::commbench

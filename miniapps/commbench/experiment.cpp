@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "experiment.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "clock.hpp"
+
+namespace tutti::commbench {
+namespace {
+
+/// Persistent requests keep scratch memory each.
+constexpr std::size_t most_persistent_slots = 64;
+constexpr std::size_t most_in_a_batch = 512;
+
+World world_of(const Communicator& comm, const Settings& settings) { return {comm.rank(), comm.size(), settings.root}; }
+
+/// Where the settings ask for buffers of its own for each iteration: how many may follow one another. Equal on all
+/// ranks: counted by the size of the point, not by what this rank has of it.
+std::size_t slots_for(const Settings& settings, const Point& point, const Shape& shape) {
+  if (settings.reuse == Reuse::reuse || point.operation == Operation::barrier) return 1;
+  const std::size_t fit = settings.cold_bytes / (2 * (shape.total * point.type.size() + 8192));
+  const std::size_t most = point.mode == Mode::persistent ? most_persistent_slots : most_in_a_batch;
+  return std::clamp<std::size_t>(fit, 2, most);
+}
+
+Pattern pattern_of(const Point& point, int ranks) { return {point.type, point.op, ranks}; }
+
+}  // namespace
+
+Experiment::Experiment(const Communicator& comm, const Settings& settings, const Point& point, const Shape& shape,
+                       const std::string& algorithm, std::optional<Evictor>& evictor)
+    : comm_(comm),
+      settings_(settings),
+      point_(point),
+      shape_(shape),
+      world_(world_of(comm, settings)),
+      algorithm_(algorithm),
+      team_(comm),
+      buffers_(point, shape, world_, pattern_of(point, comm.size()), settings.reuse, slots_for(settings, point, shape)),
+      evictor_(evictor) {
+  make_calls();
+}
+
+void Experiment::make_calls() {
+  calls_.clear();
+  for (std::size_t slot = 0; slot < buffers_.slots(); ++slot) {
+    const Arguments arguments{point_, world_, &shape_, buffers_.send(slot), buffers_.recv(slot)};
+    calls_.push_back(algorithm_ == host_mpi
+                         ? make_mpi_call(comm_, arguments)
+                         : make_tutti_call(comm_, arguments, algorithm_ == "auto" ? "" : algorithm_));
+  }
+}
+
+double Experiment::timed_call(std::size_t slot) {
+  Call& call = *calls_[slot];
+  team_.meet();
+  entered_ = now();
+  call.run();
+  left_ = now();
+  return left_ - entered_;
+}
+
+/// Nobody may leave a barrier before the last has come: on one node all ranks read the same clock.
+void Experiment::verify_barrier() {
+  if (comm_.topology().nodes > 1) return;
+  const double last = team_.largest(entered_);
+  ++checked_;
+  if (left_ >= last) return;
+  ++wrong_;
+  if (fault_.empty()) fault_ = fmt::format("left the barrier {:.9f} s before the last rank came", last - left_);
+}
+
+void Experiment::verify(std::size_t slot, std::uint64_t iteration) {
+  if (settings_.check == Check::off) return;
+  if (point_.operation == Operation::barrier) {
+    verify_barrier();
+    return;
+  }
+  ++checked_;
+  const auto fault = buffers_.find_fault(slot, iteration);
+  if (!fault) return;
+  ++wrong_;
+  if (fault_.empty()) fault_ = fmt::format("iteration {}: {}", iteration, *fault);
+}
+
+void Experiment::warm_up() {
+  std::vector<double> seconds;
+  for (int i = 0; i < std::max(settings_.warm_up, 1); ++i) {
+    buffers_.fill(0, ++iteration_);
+    seconds.push_back(timed_call(0));
+    verify(0, iteration_);
+  }
+  team_.take_largest(seconds);
+  estimate_ = seconds.back();
+}
+
+/// About eight batches fill a budget.
+std::size_t Experiment::batch_size(double budget) const {
+  if (buffers_.slots() > 1) return buffers_.slots();
+  if (settings_.check == Check::all) return 1;
+  const double wanted = std::ceil(budget / 8 / std::max(estimate_, 1e-8));
+  return static_cast<std::size_t>(std::clamp(wanted, 2.0, static_cast<double>(most_in_a_batch)));
+}
+
+/// On the same buffers: the last iteration has new data, and its result is verified.
+std::vector<double> Experiment::repeated_batch(std::size_t iterations) {
+  std::vector<double> seconds(iterations);
+  for (std::size_t i = 0; i < iterations; ++i) {
+    if (i + 1 == iterations && settings_.check != Check::off) buffers_.fill(0, ++iteration_);
+    seconds[i] = timed_call(0);
+  }
+  verify(0, iteration_);
+  return seconds;
+}
+
+/// Each iteration on buffers and data of its own, which no cache holds.
+std::vector<double> Experiment::rotated_batch(std::size_t iterations) {
+  if (settings_.reuse == Reuse::fresh) {
+    calls_.clear();
+    buffers_.renew();
+    make_calls();
+  }
+  const std::uint64_t before = iteration_;
+  for (std::size_t i = 0; i < iterations; ++i) buffers_.fill(i, ++iteration_);
+  if (evictor_) evictor_->run();
+  std::vector<double> seconds(iterations);
+  for (std::size_t i = 0; i < iterations; ++i) seconds[i] = timed_call(i);
+  for (std::size_t i = 0; i < iterations; ++i) verify(i, before + i + 1);
+  return seconds;
+}
+
+std::vector<double> Experiment::batch(std::size_t iterations) {
+  std::vector<double> seconds =
+      buffers_.slots() > 1 ? rotated_batch(std::min(iterations, buffers_.slots())) : repeated_batch(iterations);
+  team_.take_largest(seconds);
+  return seconds;
+}
+
+void Experiment::measure(double budget, int min_iterations, Measurement& result) {
+  checked_ = wrong_ = 0;
+  fault_.clear();
+  warm_up();
+  double spent = 0;
+  int iterations = 0;
+  while ((spent < budget || iterations < min_iterations) && iterations < settings_.max_iterations) {
+    const auto left = static_cast<std::size_t>(settings_.max_iterations - iterations);
+    for (const double seconds : batch(std::min(batch_size(budget), left))) {
+      spent += seconds;
+      ++iterations;
+      result.seconds.push_back(seconds);
+    }
+  }
+  result.checked += checked_;
+  result.wrong += static_cast<std::uint64_t>(team_.sum(static_cast<double>(wrong_)));
+  const std::string fault = team_.first_text(fault_);
+  if (result.fault.empty()) result.fault = fault;
+}
+
+}  // namespace tutti::commbench

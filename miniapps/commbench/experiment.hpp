@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "buffers.hpp"
+#include "call.hpp"
+#include "measurement.hpp"
+#include "settings.hpp"
+#include "team.hpp"
+
+namespace tutti::commbench {
+
+/// One algorithm at one point: makes and verifies calls. Collective, as are its members but the constructor's checks.
+class Experiment {
+ public:
+  /// Throws NotApplicable, and tutti::Error where an algorithm cannot do this call.
+  Experiment(const Communicator& comm, const Settings& settings, const Point& point, const Shape& shape,
+             const std::string& algorithm, std::optional<Evictor>& evictor);
+
+  /// Adds timed iterations for `budget` seconds to `result`, and what the checks found.
+  void measure(double budget, int min_iterations, Measurement& result);
+
+  /// How much of the communication hides behind computing, with and without tests.
+  [[nodiscard]] Overlap measure_overlap(double pure, double budget);
+
+ private:
+  void make_calls();
+  [[nodiscard]] double timed_call(std::size_t slot);
+  void warm_up();
+  [[nodiscard]] std::vector<double> batch(std::size_t iterations);
+  [[nodiscard]] std::vector<double> repeated_batch(std::size_t iterations);
+  [[nodiscard]] std::vector<double> rotated_batch(std::size_t iterations);
+  void verify(std::size_t slot, std::uint64_t iteration);
+  void verify_barrier();
+  [[nodiscard]] std::size_t batch_size(double budget) const;
+  [[nodiscard]] double overlapped(double compute, int tests, double& computed);
+
+  const Communicator& comm_;
+  const Settings& settings_;
+  Point point_;
+  const Shape& shape_;
+  World world_;
+  std::string algorithm_;
+  Team team_;
+  Buffers buffers_;
+  std::optional<Evictor>& evictor_;
+  std::vector<std::unique_ptr<Call>> calls_;
+  std::uint64_t iteration_ = 0;
+  double estimate_ = 0;
+  double entered_ = 0;
+  double left_ = 0;
+  std::uint64_t checked_ = 0;
+  std::uint64_t wrong_ = 0;
+  std::string fault_;
+};
+
+}  // namespace tutti::commbench

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <mpi.h>
+
+#include <cstdio>
+#include <exception>
+#include <tutti/tutti.hpp>
+
+#include "algorithm_names.hpp"
+#include "names.hpp"
+#include "options.hpp"
+#include "report.hpp"
+#include "suite.hpp"
+#include "tools/progress.hpp"
+
+namespace {
+
+using namespace tutti::commbench;
+
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+void print_list(const tutti::Communicator& comm) {
+  std::string text =
+      fmt::format("operations: {}\n\ndatatypes: {}\n\noperations of reductions: {}\n\nmemory:\n",
+                  fmt::join(operation_names(), ", "), fmt::join(type_names(), ", "), fmt::join(op_names(), ", "));
+  for (const auto kind : parse_memory({"all"})) {
+    const std::string why = why_no_memory(kind);
+    text += fmt::format("  {:8} {}\n", tutti::memory_kind_name(kind), why.empty() ? "yes" : "no: " + why);
+  }
+  text += fmt::format("\nalgorithms on {} ranks, beside auto, all, the backends shm, mpi and native, and {}:\n",
+                      comm.size(), host_mpi);
+  for (const Operation operation : all_operations)
+    text += fmt::format("  {:20} {}\n", tutti::algorithms::operation_name(operation),
+                        fmt::join(all_algorithm_names(comm, operation), ", "));
+  print(text);
+}
+
+/// What depends on the number of ranks. Throws std::invalid_argument.
+void complete(Settings& settings, int ranks) {
+  if (settings.root < 0 || settings.root >= ranks)
+    throw std::invalid_argument(
+        fmt::format("--root {} is no rank; there are {}, from 0 to {}", settings.root, ranks, ranks - 1));
+  if (settings.reuse != Reuse::reuse && settings.cold_bytes == 0)
+    settings.cold_bytes = std::max(std::size_t{64} << 20U, 2 * largest_cache() / static_cast<std::size_t>(ranks));
+}
+
+int measure(const tutti::Communicator& comm, Settings settings) {
+  const bool is_first = comm.rank() == 0;
+  complete(settings, comm.size());
+  const auto points = points_of(settings, comm.size());
+  if (points.empty())
+    throw std::invalid_argument(
+        "nothing to measure: no type in --types has an operation of --ops, or --high is below "
+        "one element a rank; see --list");
+  for (const std::string& file : {settings.json_file, settings.csv_file})
+    if (is_first && !file.empty()) check_writable(file);
+  Suite suite(comm, settings);
+  tutti::tools::Progress progress("commbench", points.size(), is_first && settings.progress);
+  std::vector<PointResult> results;
+  std::uint64_t wrong = 0;
+  if (is_first) print(table_header());
+  for (const Point& point : points) {
+    results.push_back(suite.measure(point));
+    for (const Measurement& m : results.back().measurements) wrong += m.wrong;
+    if (!is_first) continue;
+    progress.clear();
+    print(table_lines(results.back(), comm.size()));
+    progress.update(results.size());
+  }
+  progress.finish();
+  if (is_first && !settings.json_file.empty()) write_json(settings.json_file, settings, comm, results);
+  if (is_first && !settings.csv_file.empty()) write_csv(settings.csv_file, results, comm.size());
+  if (wrong > 0 && is_first) std::fprintf(stderr, "tutti-commbench: %lu results were wrong\n", (unsigned long)wrong);
+  return wrong > 0 ? 1 : 0;
+}
+
+int run(const tutti::Communicator& comm, const Request& request) {
+  if (request.task == Task::stop) {
+    if (comm.rank() == 0) std::fputs(request.text.c_str(), request.exit_code == 0 ? stdout : stderr);
+    return request.exit_code;
+  }
+  if (request.task == Task::list) {
+    if (comm.rank() == 0) print_list(comm);
+    return 0;
+  }
+  return measure(comm, request.settings);
+}
+
+int run_plot(const PlotOptions& options) {
+  try {
+    plot(options);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tutti-commbench: %s\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Request request = parse_command_line(argc, argv);
+  if (request.task == Task::plot) return run_plot(request.plot);
+  const tutti::Environment environment(argc, argv);
+  const auto comm = tutti::Communicator::duplicate(MPI_COMM_WORLD);
+  try {
+    return run(comm, request);
+  } catch (const std::invalid_argument& error) {  // found alike on all ranks
+    if (comm.rank() == 0) std::fprintf(stderr, "tutti-commbench: %s\n", error.what());
+    return 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tutti-commbench: rank %d: %s\n", comm.rank(), error.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  return 1;
+}

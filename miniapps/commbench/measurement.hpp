@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tutti::commbench {
+
+/// Medians of the slowest rank, in seconds, as OSU's benchmarks of nonblocking collectives measure them.
+struct Overlap {
+  double pure = 0;          ///< start and wait with nothing between
+  double compute = 0;       ///< computing of that length
+  double total = 0;         ///< start, computing, wait
+  double percent = 0;       ///< hidden communication
+  double tested_total = 0;  ///< the same with tests during the computing
+  double tested_percent = 0;
+  int tests = 0;
+};
+
+/// What was found of one algorithm at one point; equal on all ranks.
+struct Measurement {
+  std::string algorithm{};
+  std::size_t bytes = 0;          ///< really moved: size as nccl-tests defines it
+  std::vector<double> seconds{};  ///< of the slowest rank in each timed iteration
+  std::uint64_t checked = 0;      ///< iterations whose results were verified
+  std::uint64_t wrong = 0;        ///< results that were wrong, over ranks and iterations
+  std::string fault{};            ///< the first of them, with its rank
+  std::optional<Overlap> overlap{};
+  std::string skipped{};  ///< why nothing was measured
+};
+
+}  // namespace tutti::commbench

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <tutti/buffer.hpp>
+
+namespace tutti::commbench {
+
+/// Which memory the calls of a point work on.
+enum class Reuse : std::uint8_t {
+  reuse,  ///< the same buffers in every iteration
+  cold,   ///< every iteration its own, after as much other memory was read as the caches hold
+  fresh,  ///< as cold, in pages that were mapped for it: receive buffers have never been touched
+};
+
+/// Why there is no memory of a kind in this build and on this machine; empty where there is. Local.
+[[nodiscard]] std::string why_no_memory(MemoryKind kind);
+
+/// Owns bytes of one kind of memory, zeroed on the host; host memory is mapped page by page as it is touched. Throws
+/// tutti::Error (out_of_memory) with the number of bytes.
+class Memory {
+ public:
+  Memory() = default;
+  Memory(MemoryKind kind, std::size_t bytes);
+  ~Memory();
+  Memory(Memory&& other) noexcept;
+  Memory& operator=(Memory&& other) noexcept;
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return bytes_; }
+  [[nodiscard]] MemoryKind kind() const { return kind_; }
+  /// Whether the host may read and write it directly.
+  [[nodiscard]] bool is_visible() const { return kind_ != MemoryKind::device; }
+
+ private:
+  MemoryKind kind_ = MemoryKind::host;
+  std::size_t bytes_ = 0;
+  std::byte* data_ = nullptr;
+};
+
+/// From and to memory of any kind; blocking.
+void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes);
+
+/// Bytes of the largest cache of this machine; 64 MiB where the system does not say.
+[[nodiscard]] std::size_t largest_cache();
+
+}  // namespace tutti::commbench

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <tutti/environment.hpp>
+
+#include "statistics.hpp"
+#include "text_file.hpp"
+
+namespace tutti::commbench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* program_version = "0.1.0";
+
+std::string op_name(const Point& point) { return point.op ? reduce_op_name(*point.op) : "-"; }
+
+std::string type_name(const Point& point) {
+  if (point.operation == Operation::barrier) return "-";
+  if (point.type.kind() == DatatypeKind::bytes) return fmt::format("bytes({})", point.type.size());
+  return datatype_name(point.type.kind());
+}
+
+std::string name_of(Operation operation) { return std::string(algorithms::operation_name(operation)); }
+
+const char* check_name(Check check) { return check == Check::all ? "all" : check == Check::sample ? "sample" : "off"; }
+
+const char* reuse_name(Reuse reuse) {
+  return reuse == Reuse::reuse ? "reuse" : reuse == Reuse::cold ? "cold" : "fresh";
+}
+
+struct Figures {
+  Statistics us;
+  double algbw = 0;
+  double busbw = 0;
+};
+
+Figures figures_of(const Point& point, const Measurement& m, int ranks) {
+  const Statistics s = statistics_of(m.seconds);
+  const double algbw = algorithm_bandwidth(m.bytes, s.p50);
+  return {{s.min * 1e6, s.p50 * 1e6, s.p95 * 1e6, s.p99 * 1e6, s.max * 1e6},
+          algbw,
+          algbw * bus_factor(point.operation, ranks)};
+}
+
+std::string check_text(const Measurement& m) {
+  if (m.wrong > 0) return fmt::format("{} WRONG: {}", m.wrong, m.fault);
+  return m.checked > 0 ? fmt::format("{} ok", m.checked) : "unchecked";
+}
+
+std::string overlap_text(const Measurement& m) {
+  return m.overlap ? fmt::format("{:3.0f}/{:3.0f}", m.overlap->percent, m.overlap->tested_percent) : "-";
+}
+
+Json overlap_json(const Overlap& o) {
+  return {{"pure_us", o.pure * 1e6},
+          {"compute_us", o.compute * 1e6},
+          {"total_us", o.total * 1e6},
+          {"percent", o.percent},
+          {"tests", o.tests},
+          {"total_with_tests_us", o.tested_total * 1e6},
+          {"percent_with_tests", o.tested_percent}};
+}
+
+Json point_json(const PointResult& result, const Measurement& m, int ranks) {
+  const Point& p = result.point;
+  Json json = {{"operation", name_of(p.operation)}, {"datatype", type_name(p)},
+               {"reduce_op", op_name(p)},           {"memory", memory_kind_name(p.memory)},
+               {"mode", mode_name(p.mode)},         {"bytes", m.bytes},
+               {"algorithm", m.algorithm},          {"chosen_by_tutti", result.chosen}};
+  if (!m.skipped.empty()) {
+    json["skipped"] = m.skipped;
+    return json;
+  }
+  const Figures f = figures_of(p, m, ranks);
+  json["iterations"] = m.seconds.size();
+  json["latency_us"] = {{"min", f.us.min}, {"p50", f.us.p50}, {"p95", f.us.p95}, {"p99", f.us.p99}, {"max", f.us.max}};
+  json["algbw_gb_s"] = f.algbw;
+  json["busbw_gb_s"] = f.busbw;
+  json["checked"] = m.checked;
+  json["wrong"] = m.wrong;
+  if (m.wrong > 0) json["fault"] = m.fault;
+  if (m.overlap) json["overlap"] = overlap_json(*m.overlap);
+  return json;
+}
+
+Json settings_json(const Settings& s) {
+  return {{"check", check_name(s.check)},
+          {"buffers", reuse_name(s.reuse)},
+          {"cold_bytes", s.cold_bytes},
+          {"warm_up", s.warm_up},
+          {"rounds", s.rounds},
+          {"budget_s", s.budget},
+          {"min_iterations", s.min_iterations},
+          {"max_iterations", s.max_iterations},
+          {"root", s.root},
+          {"uneven", s.uneven}};
+}
+
+Json machine_json(const Communicator& comm) {
+  Json facts = Json::array();
+  std::istringstream lines(config_summary());
+  for (std::string line; std::getline(lines, line);) facts.push_back(line);
+  return {{"ranks", comm.size()},
+          {"nodes", comm.topology().nodes},
+          {"oversubscribed", comm.topology().oversubscribed},
+          {"libraries", facts}};
+}
+
+}  // namespace
+
+std::string table_header() {
+  return fmt::format(
+      "{:20} {:13} {:10} {:>10} {:7} {:11} {:24} {:>6} {:>10} {:>10} {:>10} {:>10} {:>8} {:>8} {:>7}  {}\n",
+      "operation", "type", "op", "bytes", "memory", "mode", "algorithm", "calls", "min us", "p50 us", "p95 us",
+      "p99 us", "algbw", "busbw", "overlap", "check");
+}
+
+std::string table_lines(const PointResult& result, int ranks) {
+  std::string text;
+  const Point& p = result.point;
+  for (const Measurement& m : result.measurements) {
+    const std::string name = m.algorithm == "auto" ? fmt::format("auto ({})", result.chosen) : m.algorithm;
+    text += fmt::format("{:20} {:13} {:10} {:>10} {:7} {:11} {:24} ", name_of(p.operation), type_name(p), op_name(p),
+                        m.bytes, memory_kind_name(p.memory), mode_name(p.mode), name);
+    if (!m.skipped.empty()) {
+      text += fmt::format("left out: {}\n", m.skipped);
+      continue;
+    }
+    const Figures f = figures_of(p, m, ranks);
+    text += fmt::format("{:>6} {:10.2f} {:10.2f} {:10.2f} {:10.2f} {:8.3f} {:8.3f} {:>7}  {}\n", m.seconds.size(),
+                        f.us.min, f.us.p50, f.us.p95, f.us.p99, f.algbw, f.busbw, overlap_text(m), check_text(m));
+  }
+  return text;
+}
+
+void write_json(const std::string& path, const Settings& settings, const Communicator& comm,
+                const std::vector<PointResult>& results) {
+  Json json = {{"program", "tutti-commbench"},
+               {"version", program_version},
+               {"machine", machine_json(comm)},
+               {"settings", settings_json(settings)},
+               {"points", Json::array()}};
+  for (const PointResult& result : results)
+    for (const Measurement& m : result.measurements) json["points"].push_back(point_json(result, m, comm.size()));
+  write_text(path, json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n");
+}
+
+void write_csv(const std::string& path, const std::vector<PointResult>& results, int ranks) {
+  std::string text =
+      "operation,datatype,reduce_op,memory,mode,bytes,algorithm,iterations,min_us,p50_us,p95_us,p99_us,algbw_gb_s,"
+      "busbw_gb_s,overlap_percent,overlap_with_tests_percent,checked,wrong\n";
+  for (const PointResult& result : results)
+    for (const Measurement& m : result.measurements) {
+      if (!m.skipped.empty()) continue;
+      const Point& p = result.point;
+      const Figures f = figures_of(p, m, ranks);
+      const std::string overlap =
+          m.overlap ? fmt::format("{:.1f},{:.1f}", m.overlap->percent, m.overlap->tested_percent) : std::string(",");
+      text += fmt::format("{},{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.4f},{:.4f},{},{},{}\n",
+                          name_of(p.operation), type_name(p), op_name(p), memory_kind_name(p.memory), mode_name(p.mode),
+                          m.bytes, m.algorithm, m.seconds.size(), f.us.min, f.us.p50, f.us.p95, f.us.p99, f.algbw,
+                          f.busbw, overlap, m.checked, m.wrong);
+    }
+  write_text(path, text);
+}
+
+}  // namespace tutti::commbench

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "operations.hpp"
+
+namespace tutti::commbench {
+
+/// Part of a result: elements [at, at + length) are the combination, over ranks first to last, of the elements from
+/// `offset` of their send buffers. Of a broadcast the root's buffer counts as its send buffer.
+struct Piece {
+  std::size_t at = 0;
+  std::size_t length = 0;
+  int first = 0;
+  int last = 0;
+  std::size_t offset = 0;
+};
+
+/// What one rank passes to a call, in elements, and what it must get.
+struct Shape {
+  std::size_t count = 0;  ///< as the call takes it: of the vector, or of one block
+  std::size_t send = 0;   ///< of the send buffer; 0 where it is not looked at
+  std::size_t recv = 0;   ///< of the receive buffer, which is the buffer of a broadcast
+  std::size_t total = 0;  ///< of the vector, or of all blocks of one rank together: the size of the point
+  std::vector<std::size_t> send_counts{};
+  std::vector<std::size_t> send_displs{};
+  std::vector<std::size_t> recv_counts{};
+  std::vector<std::size_t> recv_displs{};
+  std::vector<Piece> result{};
+};
+
+struct World {
+  int rank = 0;
+  int ranks = 1;
+  int root = 0;
+};
+
+/// `elements`: of the whole size of the point. Blocks are equal; with `uneven` those of the v-forms and of
+/// reduce_scatter are in turn half and one and a half times as long.
+[[nodiscard]] Shape make_shape(Operation operation, std::size_t elements, const World& world, bool uneven);
+
+}  // namespace tutti::commbench

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What tutti-commbench computes: bandwidth factors, statistics, overlap, shapes, names, plots.
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <stdexcept>
+
+#include "names.hpp"
+#include "operations.hpp"
+#include "options.hpp"
+#include "plot.hpp"
+#include "shape.hpp"
+#include "statistics.hpp"
+#include "suite.hpp"
+
+namespace {
+
+using namespace tutti::commbench;
+
+// The table of nccl-tests, doc/PERFORMANCE.md.
+TEST(Bandwidth, HasTheFactorsOfNcclTests) {
+  for (const int n : {1, 2, 3, 8, 100}) {
+    const double others = (n - 1.0) / n;
+    EXPECT_DOUBLE_EQ(bus_factor(Operation::allreduce, n), 2 * others);
+    for (const auto op : {Operation::allgather, Operation::reduce_scatter_block, Operation::reduce_scatter,
+                          Operation::alltoall, Operation::gather, Operation::scatter, Operation::alltoallv})
+      EXPECT_DOUBLE_EQ(bus_factor(op, n), others) << static_cast<int>(op);
+    EXPECT_DOUBLE_EQ(bus_factor(Operation::bcast, n), 1);
+    EXPECT_DOUBLE_EQ(bus_factor(Operation::reduce, n), 1);
+    EXPECT_DOUBLE_EQ(bus_factor(Operation::barrier, n), 0);
+  }
+  EXPECT_DOUBLE_EQ(algorithm_bandwidth(2'000'000'000, 0.5), 4);
+  EXPECT_DOUBLE_EQ(algorithm_bandwidth(5, 0), 0);
+}
+
+TEST(Statistics, AreNearestRankPercentiles) {
+  std::vector<double> values(200);
+  std::iota(values.rbegin(), values.rend(), 1.0);
+  const auto s = statistics_of(values);
+  EXPECT_EQ(s.min, 1);
+  EXPECT_EQ(s.p50, 100);
+  EXPECT_EQ(s.p95, 190);
+  EXPECT_EQ(s.p99, 198);
+  EXPECT_EQ(s.max, 200);
+  EXPECT_EQ(statistics_of({3, 1, 2}).p50, 2);
+  EXPECT_EQ(statistics_of({7}).p99, 7);
+  EXPECT_EQ(statistics_of({}).p50, 0);
+}
+
+TEST(Overlap, IsThatOfOsu) {
+  EXPECT_DOUBLE_EQ(overlap_percent(10, 10, 10), 100);  // all hidden
+  EXPECT_DOUBLE_EQ(overlap_percent(10, 10, 20), 0);    // one after the other
+  EXPECT_DOUBLE_EQ(overlap_percent(10, 12, 15), 70);
+  EXPECT_DOUBLE_EQ(overlap_percent(10, 10, 25), 0);
+  EXPECT_DOUBLE_EQ(overlap_percent(10, 10, 8), 100);
+  EXPECT_DOUBLE_EQ(overlap_percent(0, 10, 8), 0);
+}
+
+// What all ranks send is what all ranks receive, and every piece lies inside the buffer of its source.
+TEST(Shapes, FitTogether) {
+  for (const auto operation : all_operations)
+    for (const int ranks : {1, 2, 3, 5, 8})
+      for (const bool uneven : {false, true}) {
+        const int root = ranks / 2;
+        std::vector<Shape> shapes;
+        for (int r = 0; r < ranks; ++r) shapes.push_back(make_shape(operation, 1000, {r, ranks, root}, uneven));
+        for (int r = 0; r < ranks; ++r) {
+          const Shape& shape = shapes[static_cast<std::size_t>(r)];
+          EXPECT_EQ(shape.total, shapes.front().total);
+          std::size_t covered = 0;
+          for (const Piece& piece : shape.result) {
+            covered += piece.length;
+            EXPECT_LE(piece.at + piece.length, shape.recv);
+            for (int s = piece.first; s <= piece.last; ++s) {
+              const Shape& source = shapes[static_cast<std::size_t>(s)];
+              EXPECT_LE(piece.offset + piece.length, operation == Operation::bcast ? source.recv : source.send);
+            }
+          }
+          const bool gets_nothing = operation == Operation::exscan && r == 0;
+          EXPECT_EQ(covered, gets_nothing ? 0 : shape.recv) << static_cast<int>(operation) << " rank " << r;
+        }
+      }
+}
+
+TEST(Shapes, DifferWhereAsked) {
+  const Shape even = make_shape(Operation::allgatherv, 40, {0, 4, 0}, false);
+  const Shape uneven = make_shape(Operation::allgatherv, 40, {0, 4, 0}, true);
+  EXPECT_EQ(even.recv_counts, (std::vector<std::size_t>{10, 10, 10, 10}));
+  EXPECT_EQ(uneven.recv_counts, (std::vector<std::size_t>{5, 15, 5, 15}));
+  EXPECT_EQ(uneven.recv_displs, (std::vector<std::size_t>{0, 5, 20, 25}));
+}
+
+TEST(Names, AreThoseOfTheLibraryAndErrorsSayWhatToDo) {
+  EXPECT_EQ(parse_operations({"all"}).size(), all_operations.size());
+  EXPECT_EQ(parse_types({"float32", "bytes(12)", "float32"}).size(), 2U);
+  EXPECT_EQ(parse_types({"bytes(12)"}).front().size(), 12U);
+  EXPECT_EQ(parse_ops({"max"}).front(), tutti::ReduceKind::max);
+  for (const char* name : {"float31", "bytes(0)", "bytes(x)", "bytes()", ""}) {
+    try {
+      (void)parse_types({name});
+      FAIL() << name;
+    } catch (const std::invalid_argument& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find("--types"), std::string::npos) << text;
+      EXPECT_NE(text.find("float32"), std::string::npos) << text;
+    }
+  }
+  EXPECT_THROW((void)parse_modes({}), std::invalid_argument);
+}
+
+tutti::commbench::Request parse(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "tutti-commbench");
+  return parse_command_line(static_cast<int>(arguments.size()), arguments.data());
+}
+
+TEST(CommandLine, IsRead) {
+  const auto request = parse({"-o", "bcast,reduce", "--low", "1KB", "--high", "2MB", "--ops", "max,sum", "--modes",
+                              "all", "-a", "auto,mpi:ring", "--check", "all", "--buffers", "cold", "--no-overlap"});
+  ASSERT_EQ(request.task, Task::measure) << request.text;
+  EXPECT_EQ(request.settings.operations, (std::vector<Operation>{Operation::bcast, Operation::reduce}));
+  EXPECT_EQ(request.settings.low, 1024U);
+  EXPECT_EQ(request.settings.high, 2U << 20U);
+  EXPECT_EQ(request.settings.modes.size(), 3U);
+  EXPECT_EQ(request.settings.check, Check::all);
+  EXPECT_EQ(request.settings.reuse, Reuse::cold);
+  EXPECT_FALSE(request.settings.overlap);
+  EXPECT_EQ(parse({"--list"}).task, Task::list);
+  EXPECT_EQ(parse({"plot", "a.json", "-o", "a.svg"}).task, Task::plot);
+}
+
+TEST(CommandLine, NamesWhatIsWrong) {
+  const auto expect = [](const std::vector<const char*>& arguments, const char* argument) {
+    const auto request = parse(arguments);
+    EXPECT_EQ(request.task, Task::stop) << argument;
+    EXPECT_EQ(request.exit_code, 1);
+    EXPECT_NE(request.text.find(argument), std::string::npos) << request.text;
+  };
+  expect({"--operations", "allreduc"}, "--operations");
+  expect({"--low", "many"}, "--low");
+  expect({"--high", "2"}, "--high");
+  expect({"--factor", "1"}, "--factor");
+  expect({"--rounds", "0"}, "--rounds");
+  expect({"--budget", "-1"}, "--budget");
+  expect({"--check", "some"}, "--check");
+  expect({"--memory", "tape"}, "--memory");
+  expect({"--min-iterations", "9", "--max-iterations", "8"}, "--max-iterations");
+  expect({"--unknown"}, "--unknown");
+  expect({"plot", "a.json"}, "--output");
+  EXPECT_EQ(parse({"--help"}).exit_code, 0);
+}
+
+TEST(Points, AreThoseThatAreDefined) {
+  Settings settings;
+  settings.operations = {Operation::barrier, Operation::allreduce, Operation::allgather, Operation::scan};
+  settings.types = parse_types({"float32", "int32_int32"});
+  settings.ops = parse_ops({"sum", "minloc", "avg"});
+  settings.memory = {tutti::MemoryKind::host};
+  settings.modes = {Mode::blocking};
+  settings.low = settings.high = 64;
+  // barrier 1; allreduce: float32 sum and avg, pair minloc; allgather 2 types; scan: float32 sum, pair minloc.
+  EXPECT_EQ(points_of(settings, 4).size(), 1U + 3U + 2U + 2U);
+  EXPECT_EQ(points_of(settings, 100).size(), 1U + 3U + 0U + 2U);  // a block would be less than an element
+  settings.high = 1024;
+  settings.operations = {Operation::bcast};
+  EXPECT_EQ(points_of(settings, 4).size(), 6U);
+}
+
+constexpr const char* document = R"({"points": [
+  {"operation": "bcast", "datatype": "int8", "reduce_op": "-", "memory": "host", "mode": "blocking", "bytes": 4,
+   "algorithm": "auto", "latency_us": {"p50": 1.5}, "busbw_gb_s": 0.1, "algbw_gb_s": 0.2},
+  {"operation": "bcast", "datatype": "int8", "reduce_op": "-", "memory": "host", "mode": "blocking", "bytes": 16,
+   "algorithm": "auto", "latency_us": {"p50": 2.5}, "busbw_gb_s": 0.3, "algbw_gb_s": 0.4},
+  {"operation": "bcast", "datatype": "int8", "reduce_op": "-", "memory": "host", "mode": "blocking", "bytes": 16,
+   "algorithm": "<ring>", "latency_us": {"p50": 3.5}, "busbw_gb_s": 0.3, "algbw_gb_s": 0.4},
+  {"operation": "scan", "datatype": "int8", "reduce_op": "sum", "memory": "host", "mode": "blocking", "bytes": 16,
+   "algorithm": "auto", "skipped": "for a reason"}]})";
+
+TEST(Plot, HasAPanelACollectiveAndALineAnAlgorithm) {
+  PlotOptions options;
+  const auto panels = read_panels(document, options);
+  ASSERT_EQ(panels.size(), 1U);
+  EXPECT_EQ(panels[0].title, "bcast, int8");
+  ASSERT_EQ(panels[0].curves.size(), 2U);
+  EXPECT_EQ(panels[0].curves[0].x, (std::vector<double>{4, 16}));
+  EXPECT_EQ(panels[0].curves[0].y, (std::vector<double>{1.5, 2.5}));
+  options.metric = Metric::bus_bandwidth;
+  EXPECT_EQ(read_panels(document, options)[0].curves[0].y, (std::vector<double>{0.1, 0.3}));
+  const std::string svg = draw_panels(panels, Metric::latency);
+  EXPECT_NE(svg.find("&lt;ring&gt;"), std::string::npos);
+  EXPECT_NE(svg.find("polyline"), std::string::npos);
+  EXPECT_NE(svg.find("latency"), std::string::npos);
+}
+
+TEST(Plot, RefusesWhatItCannotDraw) {
+  PlotOptions options;
+  options.input = "some.json";
+  for (const char* text : {"", "{}", "[1, 2]", R"({"points": []})", R"({"points": [{"bytes": 1}]})"}) {
+    try {
+      (void)read_panels(text, options);
+      FAIL() << text;
+    } catch (const std::invalid_argument& error) {
+      EXPECT_NE(std::string(error.what()).find("some.json"), std::string::npos);
+    }
+  }
+}
+
+}  // namespace
