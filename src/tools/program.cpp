@@ -24,16 +24,20 @@ int world_size() {
   return size;
 }
 
-/// The first argument, where it should be a subcommand and is none.
-std::string unknown_subcommand(const CLI::App& app, int argc, const char* const* argv) {
-  if (argc < 2 || argv[1][0] == '-' || app.get_subcommand_no_throw(argv[1]) != nullptr) return {};
-  return argv[1];
-}
-
+/// Their names, by commas.
 std::string subcommands(const CLI::App& app) {
   std::string names;
-  for (const CLI::App* one : app.get_subcommands({})) names += (names.empty() ? "" : ", ") + one->get_name();
+  for (const CLI::App* one : app.get_subcommands([](const CLI::App*) { return true; }))
+    names += (names.empty() ? "" : ", ") + one->get_name();
   return names;
+}
+
+/// The first argument, where it should be a subcommand and is none.
+std::string unknown_subcommand(const CLI::App& app, int argc, const char* const* argv) {
+  if (argc < 2 || argv[1][0] == '-') return {};
+  for (const CLI::App* one : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (one->get_name() == argv[1]) return {};
+  return argv[1];
 }
 
 int show(const CLI::App& app, const CLI::ParseError& error, const std::string& unknown) {

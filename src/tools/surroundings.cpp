@@ -57,9 +57,19 @@ Surroundings imagined(const Question& question) {
   Surroundings made;
   made.topology = imagined_topology(ranks, nodes, cores, pattern);
   made.shm = detail::config().shared_memory;
+  made.single_copy = detail::config().single_copy;
+  if (!made.single_copy) made.shm_report = "TUTTI_SINGLE_COPY=0";
   if (!made.shm) made.shm_report = "TUTTI_SHM=0";
   if (nodes > 1) made.shm_report = "ranks on several nodes";
   return made;
+}
+
+std::vector<detail::tuning::Section> parse_table(const std::string& path, const std::string& text) {
+  try {
+    return detail::tuning::parse(text);
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("--table {}: {}", path, error.what()));
+  }
 }
 
 /// The measurements of a file for so many ranks on each node, wherever they were made.
@@ -67,7 +77,7 @@ void read_table(const std::string& path, Surroundings& surroundings) {
   const auto text = detail::tuning::read_file(path);
   if (!text) throw Error(ErrorCode::io, fmt::format("--table {}: there is no such file", path));
   std::vector<std::string> others;
-  for (const auto& section : detail::tuning::parse(*text)) {
+  for (const auto& section : parse_table(path, *text)) {
     if (section.key.ranks_per_node == surroundings.topology.ranks_per_node) {
       surroundings.table = std::make_shared<const detail::tuning::Table>(section.cells);
       surroundings.table_report =

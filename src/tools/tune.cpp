@@ -46,6 +46,7 @@ struct Outcome {
   std::size_t measured = 0;
   std::size_t taken_over = 0;
   std::size_t left = 0;
+  std::size_t disturbed = 0;
   std::size_t same_choice = 0;  ///< the untuned choice is the fastest, or within 5 % of it
   double log_gain = 0;          ///< over the other cells: of the seconds of the untuned choice over the fastest's
   std::vector<std::string> gains{};
@@ -150,9 +151,10 @@ Outcome search(const Communicator& comm, const Settings& settings, TableFile& fi
       continue;
     }
     progress.update(i, tuning::describe(target));
-    tuning::Cell cell = tuning::measure(comm, target, settings.effort);
-    compare(outcome, target, cell, names.front());
-    file.put(std::move(cell));
+    tuning::Measurement measurement = tuning::measure(comm, target, settings.effort);
+    if (measurement.is_disturbed) ++outcome.disturbed;
+    compare(outcome, target, measurement.cell, names.front());
+    file.put(std::move(measurement.cell));
     ++outcome.measured;
   }
   return outcome;
@@ -168,6 +170,9 @@ void report(const Outcome& outcome, const std::string& path, bool lists_gains) {
     text += fmt::format("; in the others the fastest takes 1/{:.2f} of its time (geometric mean)",
                         std::exp(outcome.log_gain / static_cast<double>(outcome.gains.size())));
   if (outcome.measured > 0) text += "\n";
+  if (outcome.disturbed > 0)
+    text += fmt::format("in {} of {} cells the figures scatter: is other work going on? --restart measures again\n",
+                        outcome.disturbed, outcome.measured);
   if (lists_gains && !outcome.gains.empty()) text += fmt::format("{}\n", fmt::join(outcome.gains, "\n"));
   if (outcome.left > 0) text += "run it again to go on\n";
   print(text);

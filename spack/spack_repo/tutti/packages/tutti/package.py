@@ -26,6 +26,7 @@ class Tutti(CMakePackage, CudaPackage):
     variant("shared", default=True, description="Build a shared library")
     variant("fortran", default=True, description="Fortran module tutti")
     variant("miniapps", default=True, description="Mini-apps (DLRM training)")
+    variant("tools", default=True, description="Command tutti (topology, explanations, tuning)")
     variant("openmp", default=False, description="Kokkos with its OpenMP space")
     variant("nccl", default=False, description="Device collectives through NCCL", when="+cuda")
     variant("tests", default=False, description="Build the tests")
@@ -43,6 +44,7 @@ class Tutti(CMakePackage, CudaPackage):
     depends_on("kokkos@3.4:5")
     depends_on("kokkos+openmp", when="+openmp")
 
+    depends_on("cli11@2:", when="+tools")
     with when("+miniapps"):
         depends_on("cli11@2:")
         depends_on("blas")
@@ -69,6 +71,7 @@ class Tutti(CMakePackage, CudaPackage):
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
             self.define_from_variant("TUTTI_ENABLE_FORTRAN", "fortran"),
             self.define_from_variant("TUTTI_ENABLE_MINIAPPS", "miniapps"),
+            self.define_from_variant("TUTTI_ENABLE_TOOLS", "tools"),
             self.define_from_variant("TUTTI_ENABLE_CUDA", "cuda"),
             self.define("TUTTI_ENABLE_NCCL", spec.satisfies("+nccl")),
             self.define_from_variant("TUTTI_ENABLE_TESTS", "tests"),

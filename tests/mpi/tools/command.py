@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command tutti as a user runs it: topo and explain, alone and under the launcher, with good and with wrong words."""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+class Failed(Exception):
+    pass
+
+
+def expect(what, condition):
+    if not condition:
+        raise Failed(what)
+
+
+class Runner:
+    def __init__(self, args, folder):
+        self.args = args
+        self.folder = folder
+
+    def run(self, *flags, ranks=0, **environment):
+        command = [self.args.program, *flags]
+        if ranks:
+            command = self.args.launcher.split() + ["-n", str(ranks)] + command
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, env=dict(os.environ, **environment))
+
+    def text(self, *flags, ranks=0, **environment):
+        done = self.run(*flags, ranks=ranks, **environment)
+        expect(f"{' '.join(flags)}: status {done.returncode}\n{done.stderr}", done.returncode == 0)
+        return done.stdout
+
+    def json(self, *flags, ranks=0, **environment):
+        return json.loads(self.text(*flags, ranks=ranks, **environment))
+
+    def drawing(self, *flags):
+        path = os.path.join(self.folder, "drawing.svg")
+        self.text(*flags, "--svg", path)
+        root = xml.etree.ElementTree.parse(path).getroot()
+        expect(f"{' '.join(flags)}: the root is {root.tag}", root.tag == SVG + "svg")
+        return [element.text or "" for element in root.iter(SVG + "text")]
+
+    def refused(self, flags, *words, ranks=0, **environment):
+        done = self.run(*flags, ranks=ranks, **environment)
+        lines = [line for line in done.stderr.splitlines() if line.startswith("tutti: ")]
+        expect(f"{flags}: status {done.returncode}\n{done.stdout}{done.stderr}", done.returncode not in (0, 77))
+        expect(f"{flags}: {len(lines)} lines of error\n{done.stderr}", len(lines) == 1)
+        for word in words:
+            expect(f"{flags}: '{word}' is not in: {lines[0]}", word in lines[0])
+
+
+def usage(runner):
+    expect("--version", runner.text("--version").startswith("tutti 0."))
+    for command in ([], ["topo"], ["explain"]):
+        shown = runner.text(*command, "--help")
+        expect(f"{command} --help: {shown}", "Usage: tutti" in shown)
+    expect("--help names the subcommands", all(word in runner.text("--help") for word in ("topo", "explain", "tune")))
+    runner.refused([], "subcommand")
+    runner.refused(["topp"], "'topp'", "topo", "explain")
+    runner.refused(["topo", "--no-such-flag"], "--no-such-flag")
+    shown = runner.text("--help", ranks=2)
+    expect("only rank 0 prints", shown.count("Usage: tutti") == 1)
+    runner.refused(["topp"], "'topp'", ranks=2)
+
+
+def topo(runner):
+    machine = ["topo", "--input", runner.args.machine]
+    shown = runner.text(*machine)
+    for row in ("GPU0    PHB", "mlx5_1  SYS", "PIX", "PXB", "NODE", "a bonded set of # NVLinks",
+                "8 cores, 2 NUMA nodes, 4 GPUs, 2 NICs"):
+        expect(f"'{row}' is not in\n{shown}", row in shown)
+    only = runner.text(*machine, "--show", "gpus,nics")
+    expect("--show leaves out the cores", "core 0" not in only and "GPU3" in only)
+    expect("--cores groups", "cores 0-3" in runner.text(*machine, "--cores", "groups"))
+    value = runner.json(*machine, "--json")
+    names = [element["name"] for element in value["elements"]]
+    row = value["matrix"][names.index("GPU0")]
+    expect(f"GPU0: {row}", row[names.index("mlx5_0")] == "PIX" and row[names.index("GPU1")] == "PXB")
+    words = runner.drawing(*machine)
+    expect("the drawing names the elements", words.count("mlx5_0") == 2 and "PXB" in words)
+    here = runner.json("topo", "--json")
+    kinds = [element["kind"] for element in here["elements"]]
+    expect(f"this machine: {kinds}", kinds.count("rank") == 1 and "core" in kinds)
+    runner.refused(["topo", "--input", "/nowhere.xml"], "/nowhere.xml")
+    runner.refused(["topo", "--input", __file__], "hwloc cannot read")
+    runner.refused(["topo", "--show", "gpu"], "gpus")
+    runner.refused(machine + ["--svg", "/nowhere/drawing.svg"], "/nowhere/drawing.svg")
+
+
+def explain(runner):
+    shown = runner.text("explain", "allreduce", "--bytes", "1MiB", "--ranks", "8", "--algorithm", "ring", "--rank", "3")
+    for part in ("allreduce of 1 MiB (262144 float32, sum)", "on 8 ranks of 1 node", "Chosen: mpi:ring",
+                 "Schedule of rank 3", "round 13", "from 2"):
+        expect(f"'{part}' is not in\n{shown}", part in shown)
+    expect("round 14 is none of 8 ranks' rounds", "round 14" not in shown)
+    for nodes in (1, 2):
+        for size in ("0", "8", "64KiB", "64MiB"):
+            value = runner.json("explain", "allreduce", "--bytes", size, "--ranks", "8", "--nodes", str(nodes), "--json")
+            names = [one["name"] for one in value["candidates"]]
+            expect(f"{size} on {nodes}: {value['chosen']} of {names}", value["chosen"] == names[0])
+            expect("shm only on one node", nodes == 1 or not value["chosen"].startswith("shm"))
+    value = runner.json("explain", "bcast", "--bytes", "64", "--ranks", "1000", "--nodes", "10", "--no-shm", "--json",
+                        "--type", "uint8", "--root", "7", "--kind", "persistent")
+    expect(f"a job that is not here: {value['machine']}", value["machine"]["ranks_per_node"] == [100] * 10)
+    forced = runner.text("explain", "allreduce", "--ranks", "4", TUTTI_ALGORITHM="allreduce:rabenseifner")
+    expect("TUTTI_ALGORITHM is heard", "mpi:rabenseifner (named by TUTTI_ALGORITHM)" in forced)
+    exact = runner.json("explain", "allreduce", "--ranks", "4", "--reproducible", "--json", "--no-shm")
+    expect("reproducible", any("one rounding" in one.get("excluded", "") for one in exact["candidates"]))
+    runner.refused(["explain"], "name an operation")
+    runner.refused(["explain", "alreduce"], "did you mean 'allreduce'?", "reduce_scatter_block", "alltoallv")
+    runner.refused(["explain", "allreduce", "--type", "float"], "float32", "bfloat16")
+    runner.refused(["explain", "allreduce", "--op", "plus"], "sum")
+    runner.refused(["explain", "allreduce", "--kind", "async"], "nonblocking")
+    runner.refused(["explain", "allreduce", "--bytes", "many"], "'many'")
+    runner.refused(["explain", "allreduce", "--bytes", "6"], "multiple")
+    runner.refused(["explain", "bcast", "--ranks", "4", "--root", "4"], "--root 4")
+    runner.refused(["explain", "allreduce", "--ranks", "2", "--nodes", "3"], "--nodes 3")
+    runner.refused(["explain", "allreduce", "--ranks", "-2"], "positive")
+    runner.refused(["explain", "allreduce", "--algorithm", "rign"], "rign", "ring")
+    runner.refused(["explain", "allreduce", "--table", "/nowhere.json"], "/nowhere.json")
+    runner.refused(["explain", "allreduce", "--table", __file__], "command.py")
+
+
+def drawings(runner):
+    words = runner.drawing("explain", "allreduce", "--bytes", "1MiB", "--ranks", "8", "--algorithm", "ring")
+    expect(f"{words}", "rank 7" in words and "step 13" in words and words.count("8 × 128 KiB") == 14)
+    words = runner.drawing("explain", "allreduce", "--ranks", "8", "--nodes", "2", "--algorithm", "hierarchical")
+    expect(f"{words}", words.count("node 1") == 4 and "between nodes" in words)
+    for ranks in ("2", "16"):
+        words = runner.drawing("explain", "alltoallv", "--ranks", ranks, "--algorithm", "pairwise")
+        expect(f"{words}", f"rank {int(ranks) - 1}" in words)
+    for protocol in ("line", "slots", "single_copy"):
+        words = runner.drawing("explain", "allreduce", "--ranks", "4", "--algorithm", "shm:" + protocol)
+        expect(f"{protocol}: {words}", any(word.startswith("1  publish") for word in words))
+    runner.refused(["explain", "allreduce", "--ranks", "200", "--algorithm", "ring", "--svg", "ring.svg"], "at most 64")
+    runner.refused(["explain", "allreduce", "--algorithm", "native", "--svg", "native.svg"], "host MPI")
+
+
+def backends(runner):
+    shown = runner.text("explain", "--backends")
+    for word in ("backend", "shm", "mpi", "native", "nccl", "host", "device", "composed", "not built", "alltoallv"):
+        expect(f"'{word}' is not in\n{shown}", word in shown)
+    value = runner.json("explain", "--backends", "--json")
+    expect("the host MPI's own has limits", "limits" in value["operations"]["allreduce"]["native"]["host"])
+    off = runner.json("explain", "--backends", "--json", TUTTI_SHM="0")
+    expect("no shared memory", off["operations"]["allreduce"]["shm"]["host"]["support"] == "absent")
+    runner.refused(["explain", "allreduce", "--backends"], "--backends")
+    runner.refused(["explain", "--backends", "--svg", "x.svg"], "no drawing")
+
+
+def jobs(runner):
+    value = runner.json("topo", "--json", ranks=2)
+    names = [element["name"] for element in value["elements"]]
+    expect(f"two ranks: {names}", names[:2] == ["rank 0", "rank 1"] and len(value["hosts"]) == 1)
+    value = runner.json("explain", "allreduce", "--json", ranks=2)
+    expect(f"the job is explained: {value['machine']}", value["machine"]["ranks"] == 2)
+    value = runner.json("explain", "allreduce", "--ranks", "6", "--json", ranks=2)
+    expect(f"another is imagined: {value['machine']}", value["machine"]["ranks"] == 6)
+    runner.refused(["explain", "alreduce"], "allreduce", ranks=2)
+    # MPICH can split one machine into two nodes; other libraries show one.
+    split = runner.json("topo", "--json", ranks=2, MPIR_CVAR_NUM_CLIQUES="2")
+    if len(split["hosts"]) == 2:
+        expect(f"across: {split['matrix'][0][1]}", split["matrix"][0][1] == "NET")
+        shown = runner.text("explain", "allreduce", ranks=2, MPIR_CVAR_NUM_CLIQUES="2")
+        expect(f"two nodes:\n{shown}", "on 2 ranks of 2 nodes" in shown and "do not share memory" in shown)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--launcher", required=True)
+    parser.add_argument("--machine", required=True)
+    parser.add_argument("case", choices=["usage", "topo", "explain", "drawings", "backends", "jobs"])
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            globals()[args.case](Runner(args, folder))
+        except Failed as failure:
+            print(failure, file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
