@@ -39,8 +39,8 @@ struct Finding {
 
 /// Looks for the table of a machine: in the file that TUTTI_TUNING names ("off": nowhere), else in the user's cache
 /// folder, then in the install's. A file named by TUTTI_TUNING that cannot be used is refused, but for one thing: where
-/// `is_part` (of the ranks of the job), it may lack a table for their number. What the folders have and does not fit is
-/// passed over, and the report says why. Local; throws nothing but bad_alloc.
+/// `is_part` (some of the ranks of the job, or one), it may lack a table for their number. What the folders have and
+/// does not fit is passed over, and the report says why. Local; throws nothing but bad_alloc.
 [[nodiscard]] Finding find_table(const Topology& topology, bool is_part);
 
 /// Rank 0 looks for a table and gives all ranks what it found: the table, or nullptr, or on every rank the same Error

@@ -79,7 +79,7 @@ Message look(MPI_Comm comm, const Topology& topology) {
     int world_size = 1;
     MPI_Comm_size(comm, &size);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
-    const Finding finding = find_table(topology, size != world_size);
+    const Finding finding = find_table(topology, size != world_size || size == 1);
     if (finding.status == Finding::Status::table) message.text = print({finding.section});
     message.report = finding.report;
     message.status = finding.status;

@@ -68,10 +68,11 @@ void warm_up(const Communicator& comm, Contender& contender, const Effort& effor
 }
 
 /// Algorithms that refuse do so on all ranks alike.
-std::vector<Contender> contenders_for(const Communicator& comm, const Target& target, TrialMemory& memory,
+std::vector<Contender> contenders_for(const Communicator& comm, const Target& target,
+                                      const std::vector<std::string>& names, TrialMemory& memory,
                                       const Effort& effort) {
   std::vector<Contender> contenders;
-  for (const std::string& name : candidates_for(comm, target)) try {
+  for (const std::string& name : names) try {
       Contender contender;
       contender.name = name;
       contender.trial = std::make_unique<Trial>(comm, target, memory, name);
@@ -108,28 +109,35 @@ void race(const Communicator& comm, const std::vector<Contender*>& contenders, i
   for (std::size_t k = 0; k < seconds.size(); ++k) contenders[k % contenders.size()]->seconds.push_back(seconds[k]);
 }
 
-bool is_disturbed(const Contender* contender) {
-  const auto& seconds = contender->seconds;
-  return median(seconds) > calm * *std::min_element(seconds.begin(), seconds.end());
+/// Whether the figures do not tell the fastest: one scatters, and some of its rounds beat the median of all others.
+bool is_disturbed(const std::vector<Contender*>& contenders) {
+  double lowest = HUGE_VAL;
+  for (const Contender* contender : contenders) lowest = std::min(lowest, median(contender->seconds));
+  return std::any_of(contenders.begin(), contenders.end(), [&](const Contender* contender) {
+    const double best = *std::min_element(contender->seconds.begin(), contender->seconds.end());
+    return best <= lowest && median(contender->seconds) > calm * best;
+  });
 }
 
-Cell measure_one_size(const Communicator& comm, const Target& target, const Effort& effort) {
+Measurement measure_one_size(const Communicator& comm, const Target& target, const std::vector<std::string>& names,
+                             const Effort& effort) {
   TrialMemory memory(target, comm.size());
-  std::vector<Contender> contenders = contenders_for(comm, target, memory, effort);
+  std::vector<Contender> contenders = contenders_for(comm, target, names, memory, effort);
   double best = HUGE_VAL;
   for (const Contender& contender : contenders) best = std::min(best, contender.estimate);
   std::vector<Contender*> hopeful;
   for (Contender& contender : contenders)
     if (contender.estimate <= best * effort.hopeless) hopeful.push_back(&contender);
   const int rounds = hopeful.empty() ? 0 : rounds_for(hopeful, effort);
-  for (int i = 0; i < most_races && !hopeful.empty(); ++i) {
+  Measurement measurement{place_of(target), !hopeful.empty()};
+  for (int i = 0; i < most_races && measurement.is_disturbed; ++i) {
     race(comm, hopeful, rounds);
-    if (std::none_of(hopeful.begin(), hopeful.end(), is_disturbed)) break;
+    measurement.is_disturbed = is_disturbed(hopeful);
   }
-  Cell cell = place_of(target);
   for (const Contender& contender : contenders)
-    cell.seconds[contender.name] = contender.seconds.empty() ? contender.estimate : median(contender.seconds);
-  return cell;
+    measurement.cell.seconds[contender.name] =
+        contender.seconds.empty() ? contender.estimate : median(contender.seconds);
+  return measurement;
 }
 
 }  // namespace
@@ -151,15 +159,18 @@ std::vector<std::string> candidates_for(const Communicator& comm, const Target& 
   return names;
 }
 
-Cell measure(const Communicator& comm, const Target& target, const Effort& effort) {
-  if (!has_hidden_size(target.operation)) return measure_one_size(comm, target, effort);
+Measurement measure(const Communicator& comm, const Target& target, const Effort& effort) {
+  const std::vector<std::string> names = candidates_for(comm, target);
+  if (!has_hidden_size(target.operation)) return measure_one_size(comm, target, names, effort);
   constexpr std::size_t sizes[] = {std::size_t{1} << 10U, std::size_t{32} << 10U, std::size_t{1} << 20U};
-  Cell mean = place_of(target);
+  Measurement mean{place_of(target), false};
   for (const std::size_t bytes : sizes) {
     Target sized = target;
     sized.bytes = bytes;
-    for (const auto& [name, seconds] : measure_one_size(comm, sized, effort).seconds)
-      mean.seconds.try_emplace(name, 1.0).first->second *= std::pow(seconds, 1.0 / std::size(sizes));
+    const Measurement one = measure_one_size(comm, sized, names, effort);
+    mean.is_disturbed = mean.is_disturbed || one.is_disturbed;
+    for (const auto& [name, seconds] : one.cell.seconds)
+      mean.cell.seconds.try_emplace(name, 1.0).first->second *= std::pow(seconds, 1.0 / std::size(sizes));
   }
   return mean;
 }

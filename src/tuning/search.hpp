@@ -17,12 +17,17 @@ struct Effort {
   double hopeless = 4;          ///< candidates so many times slower than the best are timed once
 };
 
+struct Measurement {
+  Cell cell{};
+  bool is_disturbed = false;  ///< the figures scatter so much that they do not tell the fastest
+};
+
 /// The names of the candidates that can be chosen for a target, the untuned choice first. Equal on all ranks.
 [[nodiscard]] std::vector<std::string> candidates_for(const Communicator& comm, const Target& target);
 
 /// Measures the candidates of a target: seconds of a call on the slowest rank, each the median over rounds in which the
 /// candidates alternate; disturbed measurements are prolonged. A target whose size ranks do not share gets the
 /// geometric mean over blocks of 1 KiB, 32 KiB and 1 MiB. Collective; the same result on all ranks.
-[[nodiscard]] Cell measure(const Communicator& comm, const Target& target, const Effort& effort);
+[[nodiscard]] Measurement measure(const Communicator& comm, const Target& target, const Effort& effort);
 
 }  // namespace tutti::detail::tuning

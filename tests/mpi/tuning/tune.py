@@ -43,8 +43,8 @@ class Runner:
         expect(f"{' '.join(flags)}: exit code {done.returncode}\n{done.stdout}{done.stderr}", done.returncode == 0)
         return [int(n) for n in re.match(r"(\d+) cells measured, (\d+) taken over, (\d+) left", done.stdout).groups()]
 
-    def refused(self, what, flags, *words):
-        done = self.start(flags)
+    def refused(self, what, flags, *words, ranks=2):
+        done = self.start(flags, ranks)
         lines = [line for line in done.stderr.splitlines() if line.startswith("tutti")]
         expect(f"{what}: exit code {done.returncode}\n{done.stderr}", done.returncode == 1)
         expect(f"{what}: {len(lines)} lines of error\n{done.stderr}", len(lines) == 1)
@@ -77,6 +77,9 @@ def survives_being_killed(runner):
         expect("cells come before long", time.monotonic() < deadline)
         time.sleep(0.02)
     kill_all(process)
+    for name in os.listdir(os.path.dirname(runner.table)):
+        if name.endswith(".tmp"):
+            os.remove(os.path.join(os.path.dirname(runner.table), name))
     expect("the file is whole", len(runner.cells()) >= 3)
     known = {(c["operation"], c["call"], c["arithmetic"], c["bytes"]) for c in runner.cells()}
     shared = sum(1 for key in known if key[0] in ("allreduce", "barrier") and key[1] == "blocking" and
@@ -137,6 +140,7 @@ def refuses(runner):
     runner.refused("an unknown operation", ["--operations", "alreduce"], "'alreduce'; valid: allreduce")
     runner.refused("an unknown kind of call", ["--calls", "async"], "--calls", "blocking")
     runner.refused("an unknown type", ["--types", "float33"], "valid: float32")
+    runner.refused("a single rank", SMALL + ["--output", runner.table], "one rank", ranks=1)
     runner.refused("a file that cannot be written", SMALL + ["--output", "/proc/tutti/x.json"], "/proc/tutti/x.json")
     with open(runner.table, "r+b") as file:
         file.truncate(200)
