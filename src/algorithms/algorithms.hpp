@@ -14,6 +14,11 @@ namespace tutti::algorithms {
 [[nodiscard]] Schedule barrier_dissemination(const Problem& problem);
 [[nodiscard]] Cost barrier_dissemination_cost(int size, double bytes);
 
+/// Three signals a round, over 1, 2 and 3 times the distances 1, 4, 16 …: half the rounds. Hoefler, Mehlan, Mietke,
+/// Rehm, Fast Barrier Synchronization for InfiniBand, CAC 2006.
+[[nodiscard]] Schedule barrier_dissemination4(const Problem& problem);
+[[nodiscard]] Cost barrier_dissemination4_cost(int size, double bytes);
+
 /// Signals up a binomial tree to rank 0 and down again: fewest messages. Mellor-Crummey, Scott, ACM TOCS 9(1), 1991.
 [[nodiscard]] Schedule barrier_binomial(const Problem& problem);
 [[nodiscard]] Cost barrier_binomial_cost(int size, double bytes);
@@ -22,6 +27,10 @@ namespace tutti::algorithms {
 /// in MPICH, IJHPCA 2005. In all broadcasts the data is in `output` at the root from the start; there is no input.
 [[nodiscard]] Schedule bcast_binomial(const Problem& problem);
 [[nodiscard]] Cost bcast_binomial_cost(int size, double bytes);
+
+/// Down the 4-nomial tree at the root: half the rounds of the binomial one, three messages a round.
+[[nodiscard]] Schedule bcast_knomial(const Problem& problem);
+[[nodiscard]] Cost bcast_knomial_cost(int size, double bytes);
 
 /// Binomial scatter, then allgather round a ring that leaves out what the scatter brought. Barnett, Shuler, van de
 /// Geijn et al., Interprocessor Collective Communication Library, 1994.
@@ -32,10 +41,25 @@ namespace tutti::algorithms {
 [[nodiscard]] Schedule bcast_linear(const Problem& problem);
 [[nodiscard]] Cost bcast_linear_cost(int size, double bytes);
 
+/// Chunks follow one another down a chain of all ranks from the root: the bytes once, but size - 2 hops before the last
+/// rank has its first chunk. The number of chunks balances the two; see pipeline_chunks.
+[[nodiscard]] Schedule bcast_chain(const Problem& problem);
+[[nodiscard]] Cost bcast_chain_cost(int size, double bytes);
+
+/// Halves of the data, in chunks, down two binary trees whose inner ranks are different: the bytes once and logarithmic
+/// hops. Sanders, Speck, Träff, Two-tree Algorithms for Full Bandwidth Broadcast, Reduction and Scan, Parallel
+/// Computing 35(12), 2009.
+[[nodiscard]] Schedule bcast_double_tree(const Problem& problem);
+[[nodiscard]] Cost bcast_double_tree_cost(int size, double bytes);
+
 /// Up the binomial tree at rank 0, adjacent ranks first so that order is kept, and from rank 0 to the root. Thakur et
 /// al., IJHPCA 2005. The root alone has an output, in all reduces.
 [[nodiscard]] Schedule reduce_binomial(const Problem& problem);
 [[nodiscard]] Cost reduce_binomial_cost(int size, double bytes);
+
+/// As reduce_binomial on the 4-nomial tree; up to four operands are combined in one step.
+[[nodiscard]] Schedule reduce_knomial(const Problem& problem);
+[[nodiscard]] Cost reduce_knomial_cost(int size, double bytes);
 
 /// The root receives all contributions and combines them in one step.
 [[nodiscard]] Schedule reduce_direct(const Problem& problem);
@@ -45,10 +69,24 @@ namespace tutti::algorithms {
 [[nodiscard]] Schedule reduce_scatter_gather(const Problem& problem);
 [[nodiscard]] Cost reduce_scatter_gather_cost(int size, double bytes);
 
+/// Up the two trees of bcast_double_tree, in chunks. Ranks are taken from the root upwards: not in order.
+[[nodiscard]] Schedule reduce_double_tree(const Problem& problem);
+[[nodiscard]] Cost reduce_double_tree_cost(int size, double bytes);
+
 /// Exchange with partners at distances 1, 2, 4 …, the surplus over a power of two folded in first. Thakur et al.,
 /// IJHPCA 2005; Rabenseifner, ICCS 2004.
 [[nodiscard]] Schedule allreduce_recursive_doubling(const Problem& problem);
 [[nodiscard]] Cost allreduce_recursive_doubling_cost(int size, double bytes);
+
+/// reduce_binomial to rank 0, then bcast_binomial: twice the rounds, a message a round and rank less.
+[[nodiscard]] Schedule allreduce_reduce_bcast(const Problem& problem);
+[[nodiscard]] Cost allreduce_reduce_bcast_cost(int size, double bytes);
+
+/// Recursive doubling with groups of three and four that exchange in one round; the surplus over 2^i or 3 * 2^i ranks
+/// is folded in first. Ruefenacht, Bull, Booth, Generalisation of Recursive Doubling for AllReduce, Parallel Computing
+/// 69, 2017.
+[[nodiscard]] Schedule allreduce_recursive_multiplying(const Problem& problem);
+[[nodiscard]] Cost allreduce_recursive_multiplying_cost(int size, double bytes);
 
 /// Recursive halving (nearest partner first, so that order is kept), then recursive doubling. Rabenseifner, ICCS 2004.
 [[nodiscard]] Schedule allreduce_rabenseifner(const Problem& problem);
@@ -58,6 +96,11 @@ namespace tutti::algorithms {
 /// Patarasuk, Yuan, Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations, JPDC 2009.
 [[nodiscard]] Schedule allreduce_ring(const Problem& problem);
 [[nodiscard]] Cost allreduce_ring_cost(int size, double bytes);
+
+/// Up and down two trees as in reduce_double_tree and bcast_double_tree, both ways at once. Rank 0 is above both trees
+/// and these are in order, so rank order is kept. Sanders, Speck, Träff, Parallel Computing 35(12), 2009.
+[[nodiscard]] Schedule allreduce_double_tree(const Problem& problem);
+[[nodiscard]] Cost allreduce_double_tree_cost(int size, double bytes);
 
 /// One shot: all send all to all, each combines in one step.
 [[nodiscard]] Schedule allreduce_direct(const Problem& problem);
@@ -70,13 +113,25 @@ namespace tutti::algorithms {
 
 /// Part i of all goes to rank i, which combines in one step.
 [[nodiscard]] Schedule reduce_scatter_block_direct(const Problem& problem);
+[[nodiscard]] Schedule reduce_scatter_direct(const Problem& problem);
+[[nodiscard]] Cost reduce_scatter_direct_cost(int size, double bytes);
 
 /// Partial sums go round the ring. Patarasuk, Yuan, JPDC 2009.
 [[nodiscard]] Schedule reduce_scatter_block_ring(const Problem& problem);
-[[nodiscard]] Schedule reduce_scatter_direct(const Problem& problem);
-[[nodiscard]] Cost reduce_scatter_direct_cost(int size, double bytes);
 [[nodiscard]] Schedule reduce_scatter_ring(const Problem& problem);
 [[nodiscard]] Cost reduce_scatter_ring_cost(int size, double bytes);
+
+/// Halves of what is left go to partners at half the distance before; the surplus over a power of two is folded in
+/// first. Log rounds and the least bytes; not in rank order. Thakur et al., IJHPCA 2005.
+[[nodiscard]] Schedule reduce_scatter_block_recursive_halving(const Problem& problem);
+[[nodiscard]] Schedule reduce_scatter_recursive_halving(const Problem& problem);
+[[nodiscard]] Cost reduce_scatter_recursive_halving_cost(int size, double bytes);
+
+/// As recursive halving but nearest partner first, so that order is kept; a last round brings each part from the rank
+/// of its number's bits reversed. Träff, An Improved Algorithm for (Non-commutative) Reduce-Scatter, EuroPVM/MPI 2005.
+[[nodiscard]] Schedule reduce_scatter_block_butterfly(const Problem& problem);
+[[nodiscard]] Schedule reduce_scatter_butterfly(const Problem& problem);
+[[nodiscard]] Cost reduce_scatter_butterfly_cost(int size, double bytes);
 
 /// A chain: each rank waits for the one before.
 [[nodiscard]] Schedule scan_linear(const Problem& problem);
@@ -107,6 +162,10 @@ namespace tutti::algorithms {
 [[nodiscard]] Schedule gather_binomial(const Problem& problem);
 [[nodiscard]] Cost gather_binomial_cost(int size, double bytes);
 
+/// As gather_binomial on the 4-nomial tree.
+[[nodiscard]] Schedule gather_knomial(const Problem& problem);
+[[nodiscard]] Cost gather_knomial_cost(int size, double bytes);
+
 /// The root sends to all in one round.
 [[nodiscard]] Schedule scatter_linear(const Problem& problem);
 [[nodiscard]] Cost scatter_linear_cost(int size, double bytes);
@@ -115,6 +174,10 @@ namespace tutti::algorithms {
 /// Down the binomial tree at the root, whole subtrees a message. Thakur et al., IJHPCA 2005.
 [[nodiscard]] Schedule scatter_binomial(const Problem& problem);
 [[nodiscard]] Cost scatter_binomial_cost(int size, double bytes);
+
+/// As scatter_binomial on the 4-nomial tree.
+[[nodiscard]] Schedule scatter_knomial(const Problem& problem);
+[[nodiscard]] Cost scatter_knomial_cost(int size, double bytes);
 
 /// Blocks go round the ring. Thakur et al., IJHPCA 2005.
 [[nodiscard]] Schedule allgather_ring(const Problem& problem);
@@ -125,6 +188,22 @@ namespace tutti::algorithms {
 /// 8(11), 1997.
 [[nodiscard]] Schedule allgather_bruck(const Problem& problem);
 [[nodiscard]] Cost allgather_bruck_cost(int size, double bytes);
+[[nodiscard]] Schedule allgatherv_bruck(const Problem& problem);
+
+/// Exchange of all known blocks with partners at distances 1, 2, 4 …, in place in the output. For powers of two. Thakur
+/// et al., IJHPCA 2005.
+[[nodiscard]] Schedule allgather_recursive_doubling(const Problem& problem);
+[[nodiscard]] Cost allgather_recursive_doubling_cost(int size, double bytes);
+
+/// Pairs of blocks go back and forth between neighbours: half the rounds of the ring. For even sizes. Chen, Zhang,
+/// Zhang, Yuan, Performance Evaluation of Allgather Algorithms on Terascale Linux Cluster with Fast Ethernet, HPC Asia
+/// 2005.
+[[nodiscard]] Schedule allgather_neighbor_exchange(const Problem& problem);
+[[nodiscard]] Cost allgather_neighbor_exchange_cost(int size, double bytes);
+
+/// gather_binomial to rank 0, then bcast_binomial of all.
+[[nodiscard]] Schedule allgather_gather_bcast(const Problem& problem);
+[[nodiscard]] Cost allgather_gather_bcast_cost(int size, double bytes);
 
 /// All send to all in one round.
 [[nodiscard]] Schedule allgather_direct(const Problem& problem);
@@ -145,5 +224,9 @@ namespace tutti::algorithms {
 /// TPDS 8(11), 1997.
 [[nodiscard]] Schedule alltoall_bruck(const Problem& problem);
 [[nodiscard]] Cost alltoall_bruck_cost(int size, double bytes);
+
+/// The same with digits of radix 4, three messages a round: half the rounds. Bruck et al. give all radices.
+[[nodiscard]] Schedule alltoall_bruck4(const Problem& problem);
+[[nodiscard]] Cost alltoall_bruck4_cost(int size, double bytes);
 
 }  // namespace tutti::algorithms

@@ -40,26 +40,4 @@ Cost allgather_direct_cost(int size, double bytes) {
       .rounds = size > 1 ? 1.0 : 0.0, .bytes = bytes * others / size, .copied_bytes = bytes / size, .messages = others};
 }
 
-Schedule allgather_bruck(const Problem& p) {
-  Builder b;
-  // Scratch has the blocks from this rank's own on, upwards.
-  b.copy(input(0, p.count), scratch(0, p.count));
-  b.end_round();
-  for (int distance = 1; distance < p.size; distance *= 2) {
-    const int n = std::min(distance, p.size - distance);
-    b.send(wrap(p.rank - distance, p.size), scratch(0, n * p.count));
-    b.recv(wrap(p.rank + distance, p.size), scratch(distance * p.count, n * p.count));
-    b.end_round();
-  }
-  const int upper = p.size - p.rank;
-  b.copy(scratch(0, upper * p.count), output(p.rank * p.count, upper * p.count));
-  b.copy(scratch(upper * p.count, p.rank * p.count), output(0, p.rank * p.count));
-  return b.finish(p.size * p.count, true);
-}
-
-Cost allgather_bruck_cost(int size, double bytes) {
-  const double steps = ceil_log2(size);
-  return {.rounds = steps, .bytes = bytes * (size - 1) / size, .copied_bytes = bytes + bytes / size, .messages = steps};
-}
-
 }  // namespace tutti::algorithms

@@ -61,10 +61,10 @@ Cost allreduce_rabenseifner_cost(int size, double bytes) {
   const double folds = floor_power(size) < size ? 1 : 0;
   const double part = bytes * (floor_power(size) - 1) / floor_power(size);
   return {.rounds = 2 * (steps + folds),
-          .bytes = 2 * part + folds * bytes,
+          .bytes = 2 * part + 2 * folds * bytes,
           .reduced_bytes = 2 * (part + folds * bytes),
           .copied_bytes = size == 1 ? bytes : 0.0,
-          .messages = 2 * steps + folds};
+          .messages = 2 * (steps + folds)};
 }
 
 }  // namespace tutti::algorithms

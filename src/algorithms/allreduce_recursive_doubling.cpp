@@ -29,10 +29,10 @@ Cost allreduce_recursive_doubling_cost(int size, double bytes) {
   const double steps = floor_log2(size);
   const double folds = floor_power(size) < size ? 1 : 0;
   return {.rounds = steps + 2 * folds,
-          .bytes = (steps + folds) * bytes,
+          .bytes = (steps + 2 * folds) * bytes,
           .reduced_bytes = 2 * (steps + folds) * bytes,
           .copied_bytes = size == 1 ? bytes : 0.0,
-          .messages = steps + folds};
+          .messages = steps + 2 * folds};
 }
 
 }  // namespace tutti::algorithms

@@ -5,47 +5,83 @@
 namespace tutti::algorithms {
 namespace {
 
-/// The blocks that travel over `distance`: those whose remaining way has that bit.
-std::vector<int> travellers(int size, int distance) {
-  std::vector<int> blocks;
-  for (int i = distance; i < size; ++i)
-    if ((i & distance) != 0) blocks.push_back(i);
-  return blocks;
+/// Runs of the blocks that travel over `distance`, digit * a power of the radix: those whose way, in ranks, has that
+/// digit there.
+Blocks travellers(int size, int power, int digit, int radix) {
+  Blocks runs;
+  for (int i = digit * power; i < size; i += radix * power)
+    runs.push_back({static_cast<std::size_t>(i), static_cast<std::size_t>(std::min(power, size - i))});
+  return runs;
+}
+
+std::size_t blocks_of(const Blocks& runs) {
+  std::size_t n = 0;
+  for (const Block& run : runs) n += run.count;
+  return n;
+}
+
+/// How many blocks leave a rank in the round of a power.
+std::size_t moved(int size, int power, int radix) {
+  std::size_t n = 0;
+  for (int digit = 1; digit < radix; ++digit) n += blocks_of(travellers(size, power, digit, radix));
+  return n;
+}
+
+Schedule travel(const Problem& p, int radix) {
+  Builder b;
+  const std::size_t n = p.count;
+  std::size_t most = 0;
+  for (int power = 1; power < p.size; power *= radix) most = std::max(most, moved(p.size, power, radix));
+  const std::size_t packed = p.size * n;
+  const std::size_t arrived = packed + most * n;
+
+  // Slot i of scratch has the block that has i ranks still to go.
+  const int upper = p.size - p.rank;
+  b.copy(input(p.rank * n, upper * n), scratch(0, upper * n));
+  b.copy(input(0, p.rank * n), scratch(upper * n, p.rank * n));
+  for (int power = 1; power < p.size; power *= radix) {
+    std::size_t at = 0;
+    for (int digit = 1; digit < radix; ++digit)
+      for (const Block& run : travellers(p.size, power, digit, radix)) {
+        b.copy(scratch(run.offset * n, run.count * n), scratch(packed + at, run.count * n));
+        at += run.count * n;
+      }
+    b.end_round();
+    at = 0;
+    for (int digit = 1; digit < radix; ++digit) {
+      const Blocks runs = travellers(p.size, power, digit, radix);
+      const std::size_t size = blocks_of(runs) * n;
+      b.send(wrap(p.rank + digit * power, p.size), scratch(packed + at, size));
+      b.recv(wrap(p.rank - digit * power, p.size), scratch(arrived + at, size));
+      for (const Block& run : runs) {
+        b.copy(scratch(arrived + at, run.count * n), scratch(run.offset * n, run.count * n));
+        at += run.count * n;
+      }
+    }
+  }
+  for (int i = 0; i < p.size; ++i) b.copy(scratch(i * n, n), output(wrap(p.rank - i, p.size) * n, n));
+  return b.finish(arrived + most * n, true);
+}
+
+Cost cost(int size, double bytes, int radix) {
+  Cost cost;
+  double blocks = 0;
+  for (int power = 1; power < size; power *= radix) {
+    cost.rounds += 1;
+    cost.messages += std::min(radix - 1, (size - 1) / power);
+    blocks += static_cast<double>(moved(size, power, radix));
+  }
+  cost.bytes = blocks * bytes / size;
+  cost.copied_bytes = 2 * (bytes + cost.bytes);
+  return cost;
 }
 
 }  // namespace
 
-Schedule alltoall_bruck(const Problem& p) {
-  Builder b;
-  const std::size_t n = p.count;
-  const auto slot = [n](int i) { return scratch(i * n, n); };
-  const int most = (p.size + 1) / 2;
-  const auto packed = [&](std::size_t i) { return scratch((p.size + i) * n, n); };
-  const auto arrived = [&](std::size_t i) { return scratch((p.size + most + i) * n, n); };
+Schedule alltoall_bruck(const Problem& p) { return travel(p, 2); }
+Cost alltoall_bruck_cost(int size, double bytes) { return cost(size, bytes, 2); }
 
-  // Slot i has the block that has i ranks still to go.
-  const int upper = p.size - p.rank;
-  b.copy(input(p.rank * n, upper * n), scratch(0, upper * n));
-  b.copy(input(0, p.rank * n), scratch(upper * n, p.rank * n));
-  for (int distance = 1; distance < p.size; distance *= 2) {
-    const std::vector<int> blocks = travellers(p.size, distance);
-    for (std::size_t i = 0; i < blocks.size(); ++i) b.copy(slot(blocks[i]), packed(i));
-    b.end_round();
-    b.send(wrap(p.rank + distance, p.size), scratch(p.size * n, blocks.size() * n));
-    b.recv(wrap(p.rank - distance, p.size), scratch((p.size + most) * n, blocks.size() * n));
-    for (std::size_t i = 0; i < blocks.size(); ++i) b.copy(arrived(i), slot(blocks[i]));
-  }
-  for (int i = 0; i < p.size; ++i) b.copy(slot(i), output(wrap(p.rank - i, p.size) * n, n));
-  return b.finish((p.size + 2 * most) * n, true);
-}
-
-Cost alltoall_bruck_cost(int size, double bytes) {
-  double moved = 0;
-  for (int distance = 1; distance < size; distance *= 2)
-    moved += static_cast<double>(travellers(size, distance).size());
-  const double block = bytes / size;
-  const double steps = ceil_log2(size);
-  return {.rounds = steps, .bytes = moved * block, .copied_bytes = 2 * (bytes + moved * block), .messages = steps};
-}
+Schedule alltoall_bruck4(const Problem& p) { return travel(p, 4); }
+Cost alltoall_bruck4_cost(int size, double bytes) { return cost(size, bytes, 4); }
 
 }  // namespace tutti::algorithms

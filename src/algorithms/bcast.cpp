@@ -27,23 +27,6 @@ Cost bcast_linear_cost(int size, double bytes) {
   return {.rounds = size > 1 ? 1.0 : 0.0, .bytes = others * bytes, .messages = others};
 }
 
-Schedule bcast_binomial(const Problem& p) {
-  Builder b;
-  const Tree tree(p);
-  if (!tree.is_root()) b.recv(tree.parent(), output(0, p.count));
-  b.end_round();
-  for (int distance = tree.width() / 2; distance > 0; distance /= 2) {
-    if (tree.has_child(distance)) b.send(tree.child(distance), output(0, p.count));
-    b.end_round();
-  }
-  return b.finish(0, true);
-}
-
-Cost bcast_binomial_cost(int size, double bytes) {
-  const double depth = ceil_log2(size);
-  return {.rounds = depth, .bytes = depth * bytes, .messages = depth};
-}
-
 Schedule bcast_scatter_allgather(const Problem& p) {
   Builder b;
   const Blocks blocks = even_blocks(p.count, p.size);

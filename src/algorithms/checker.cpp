@@ -4,95 +4,109 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "algorithms/critical_path.hpp"
 #include "algorithms/simulation.hpp"
 
 namespace tutti::algorithms {
 namespace {
 
-void check_order(const Algorithm& algorithm, const Symbol& found, const Expected& expected, const std::string& where) {
-  std::vector<Symbol::Run> runs = found.runs;
-  const bool needs_order = algorithm.ordered || expected.first == expected.last;
-  std::sort(runs.begin(), runs.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  int next = expected.first;
-  for (const Symbol::Run& run : runs) {
-    if (run.first < next) throw Fault(fmt::format("{} has the contribution of rank {} twice", where, run.first));
-    if (run.first > next) throw Fault(fmt::format("{} misses the contribution of rank {}", where, next));
-    next = run.last + 1;
-  }
-  if (next <= expected.last) throw Fault(fmt::format("{} misses the contribution of rank {}", where, next));
-  if (next > expected.last + 1)
-    throw Fault(fmt::format("{} has contributions of ranks above {}", where, expected.last));
-  if (needs_order && found.runs.size() > 1) throw Fault(fmt::format("{} is not combined in rank order", where));
-}
+/// Checks one rank's terms; the same ones come up for many elements.
+class Judge {
+ public:
+  Judge(const Algorithm& algorithm, const Terms& terms, std::string rank)
+      : algorithm_(algorithm), terms_(terms), rank_(std::move(rank)) {}
 
-void check_element(const Algorithm& algorithm, const Symbol& found, const Expected& expected,
-                   const std::string& where) {
-  if (found.runs.empty()) throw Fault(fmt::format("{} is never written", where));
-  if (found.element != expected.element)
-    throw Fault(fmt::format("{} is of element {}, should be of {}", where, found.element, expected.element));
-  check_order(algorithm, found, expected, where);
-  if (algorithm.single_combine && found.combines > 1)
-    throw Fault(fmt::format("{} went through {} combining steps instead of one", where, found.combines));
-}
+  void check(const Symbol& found, const Expected& expected, std::size_t index) {
+    if (found.term == Terms::nothing) throw Fault(fmt::format("{}: output[{}] is never written", rank_, index));
+    if (found.element != expected.element)
+      throw Fault(fmt::format("{}: output[{}] is of element {}, should be of {}", rank_, index, found.element,
+                              expected.element));
+    if (found.term == last_ && expected.first == first_of_last_ && expected.last == last_of_last_) return;
+    check_term(found.term, expected, fmt::format("{}: output[{}]", rank_, index));
+    last_ = found.term;
+    first_of_last_ = expected.first;
+    last_of_last_ = expected.last;
+  }
+
+ private:
+  void check_term(Terms::Id id, const Expected& expected, const std::string& where) const {
+    std::vector<Terms::Run> runs(terms_.runs(id).begin(), terms_.runs(id).end());
+    std::sort(runs.begin(), runs.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    int next = expected.first;
+    for (const Terms::Run& run : runs) {
+      if (run.first < next) throw Fault(fmt::format("{} has the contribution of rank {} twice", where, run.first));
+      if (run.first > next) throw Fault(fmt::format("{} misses the contribution of rank {}", where, next));
+      next = run.last + 1;
+    }
+    if (next <= expected.last) throw Fault(fmt::format("{} misses the contribution of rank {}", where, next));
+    if (next > expected.last + 1)
+      throw Fault(fmt::format("{} has contributions of ranks above {}", where, expected.last));
+    if (algorithm_.ordered && runs.size() > 1) throw Fault(fmt::format("{} is not combined in rank order", where));
+    if (algorithm_.single_combine && terms_.combines(id) > 1)
+      throw Fault(fmt::format("{} went through {} combining steps instead of one", where, terms_.combines(id)));
+  }
+
+  const Algorithm& algorithm_;
+  const Terms& terms_;
+  std::string rank_;
+  Terms::Id last_ = Terms::nothing;
+  int first_of_last_ = 0;
+  int last_of_last_ = 0;
+};
 
 void check_results(const Algorithm& algorithm, const World& world, const Simulation& simulation) {
   for (int rank = 0; rank < world.size(); ++rank) {
     const std::vector<Expected> expected = world.expected(rank);
+    Judge judge(algorithm, simulation.terms(), fmt::format("rank {}", rank));
     for (std::size_t i = 0; i < expected.size(); ++i) {
-      const std::string where = fmt::format("rank {}: output[{}]", rank, i);
       if (expected[i].is_written)
-        check_element(algorithm, simulation.result(rank, i), expected[i], where);
+        judge.check(simulation.result(rank, i), expected[i], i);
       else if (!simulation.is_untouched(rank, i))
-        throw Fault(where + " is written but is not part of the result");
+        throw Fault(fmt::format("rank {}: output[{}] is written but is not part of the result", rank, i));
       if (algorithm.operation == Operation::allreduce &&
-          simulation.result(rank, i).tree != simulation.result(0, i).tree)
-        throw Fault(where + " is not associated as on rank 0");
+          simulation.result(rank, i).term != simulation.result(0, i).term)
+        throw Fault(fmt::format("rank {}: output[{}] is not associated as on rank 0", rank, i));
     }
   }
 }
 
-void raise(Cost& most, const Cost& other) {
-  most.rounds = std::max(most.rounds, other.rounds);
-  most.bytes = std::max(most.bytes, other.bytes);
-  most.reduced_bytes = std::max(most.reduced_bytes, other.reduced_bytes);
-  most.copied_bytes = std::max(most.copied_bytes, other.copied_bytes);
-  most.messages = std::max(most.messages, other.messages);
+/// A formula may differ from what was counted by rounding alone.
+bool is_same(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max({1.0, std::abs(a), std::abs(b)}); }
+
+std::string differences(const Cost& counted, const Cost& formula) {
+  std::string text;
+  const auto compare = [&text](const char* what, double is, double says) {
+    if (!is_same(is, says)) text += fmt::format("; {} {}, the formula says {}", what, is, says);
+  };
+  compare("rounds", counted.rounds, formula.rounds);
+  compare("bytes", counted.bytes, formula.bytes);
+  compare("reduced bytes", counted.reduced_bytes, formula.reduced_bytes);
+  compare("copied bytes", counted.copied_bytes, formula.copied_bytes);
+  compare("messages", counted.messages, formula.messages);
+  return text;
 }
 
-Cost measure(const Schedule& schedule) {
-  Cost cost;
-  double elements[2] = {0, 0};
-  double messages[2] = {0, 0};
-  for (const Round& round : schedule.rounds) {
-    cost.rounds += round.transfers.empty() ? 0 : 1;
-    for (const Transfer& transfer : round.transfers) {
-      elements[static_cast<int>(transfer.kind)] += static_cast<double>(transfer.slice.count);
-      messages[static_cast<int>(transfer.kind)] += 1;
-    }
-    for (const Local& local : round.locals)
-      (local.kind == Local::Kind::copy ? cost.copied_bytes : cost.reduced_bytes) +=
-          static_cast<double>(local.output.count * local.inputs.size());
-  }
-  cost.bytes = std::max(elements[0], elements[1]);
-  cost.messages = std::max(messages[0], messages[1]);
-  return cost;
+std::string title(const Algorithm& algorithm, const World& world) {
+  return fmt::format("{} {}, {} ranks, root {}", operation_name(algorithm.operation), algorithm.name, world.size(),
+                     world.root());
 }
 
 }  // namespace
 
-Report check(const Algorithm& algorithm, const World& world, const std::vector<Schedule>& schedules, Memory memory) {
+Report check(const Algorithm& algorithm, const World& world, const std::vector<Schedule>& schedules, Memory memory,
+             const Order& order) {
   Report report;
-  for (const Schedule& schedule : schedules) raise(report.measured, measure(schedule));
+  report.measured = busiest_rank(schedules);
   try {
     Simulation simulation(world, schedules, memory == Memory::in_place);
-    simulation.run();
+    simulation.run(Matching(schedules), order);
     check_results(algorithm, world, simulation);
   } catch (const Fault& fault) {
     report.ok = false;
     report.problem =
-        fmt::format("{} {}, {} ranks, root {}{}: {}", operation_name(algorithm.operation), algorithm.name, world.size(),
-                    world.root(), memory == Memory::in_place ? ", in place" : "", fault.what());
+        fmt::format("{}{}: {}", title(algorithm, world), memory == Memory::in_place ? ", in place" : "", fault.what());
   }
   return report;
 }
@@ -104,6 +118,24 @@ Report check(const Algorithm& algorithm, const World& world) {
   Report in_place = check(algorithm, world, schedules, Memory::in_place);
   in_place.measured = separate.measured;
   return in_place;
+}
+
+Report check_cost(const Algorithm& algorithm, const World& world) {
+  Report report;
+  try {
+    const std::vector<Schedule> schedules = world.schedules(algorithm);
+    report.measured = critical_path(schedules, Matching(schedules));
+    const auto unit = static_cast<double>(world.element_size());
+    for (double* bytes : {&report.measured.bytes, &report.measured.reduced_bytes, &report.measured.copied_bytes})
+      *bytes *= unit;
+    const Cost formula = algorithm.cost(world.size(), world.bytes());
+    report.problem = differences(report.measured, formula);
+  } catch (const Fault& fault) {
+    report.problem = fmt::format(": {}", fault.what());
+  }
+  report.ok = report.problem.empty();
+  if (!report.ok) report.problem = title(algorithm, world) + report.problem;
+  return report;
 }
 
 }  // namespace tutti::algorithms

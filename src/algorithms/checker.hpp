@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/rendezvous.hpp"
 #include "algorithms/world.hpp"
 
 namespace tutti::algorithms {
@@ -12,7 +13,7 @@ namespace tutti::algorithms {
 struct Report {
   bool ok = true;
   std::string problem;
-  /// The most that any rank does, with one element as the unit of bytes. Compare with Algorithm::cost.
+  /// From check(): the most that any rank does, with one element as the unit of bytes. From check_cost(): see there.
   Cost measured{};
 };
 
@@ -28,10 +29,17 @@ enum class Memory { separate, in_place };
 ///     all ranks associate alike in an allreduce;
 ///   - a barrier ends on no rank before it began on all.
 /// in_place: with input and output in one memory on ranks whose schedule is alias_safe. No MPI; not collective.
+///
+/// One order of progress stands for all: what a rank does next depends on messages, never on which came first, and the
+/// transfers of a round touch no memory in common, so every order that MPI may choose has the same results.
 [[nodiscard]] Report check(const Algorithm& algorithm, const World& world, const std::vector<Schedule>& schedules,
-                           Memory memory);
+                           Memory memory, const Order& order = {});
 
 /// Generates the schedules and checks them in separate memory and in place. `measured` is of the former.
 [[nodiscard]] Report check(const Algorithm& algorithm, const World& world);
+
+/// Whether Algorithm::cost is what the schedules cost: see critical_path(), whose figures are `measured`, in bytes. The
+/// blocks must divide evenly for the formulas to be exact.
+[[nodiscard]] Report check_cost(const Algorithm& algorithm, const World& world);
 
 }  // namespace tutti::algorithms

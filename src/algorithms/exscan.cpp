@@ -23,9 +23,9 @@ Schedule exscan_linear(const Problem& p) {
 Cost exscan_linear_cost(int size, double bytes) {
   const double hops = size - 1;
   return {.rounds = hops,
-          .bytes = size > 1 ? bytes : 0.0,
-          .reduced_bytes = size > 2 ? 2 * bytes : 0.0,
-          .messages = size > 1 ? 1.0 : 0.0};
+          .bytes = hops * bytes,
+          .reduced_bytes = size > 2 ? 2 * (hops - 1) * bytes : 0.0,
+          .messages = hops};
 }
 
 Schedule exscan_recursive_doubling(const Problem& p) {
@@ -52,11 +52,11 @@ Schedule exscan_recursive_doubling(const Problem& p) {
 
 Cost exscan_recursive_doubling_cost(int size, double bytes) {
   const double steps = ceil_log2(size);
-  // An upper bound: no rank sends at every step and receives at every step but with few ranks.
-  return {.rounds = steps,
-          .bytes = steps * bytes,
-          .reduced_bytes = size > 2 ? 2 * (2 * steps - 2) * bytes : 0.0,
-          .messages = steps};
+  // A rank that receives at all steps combines twice at each but the first; that the window grows at the first and the
+  // last but one needs ranks above it.
+  const bool is_upper_half = 4 * size > 3 * (1 << ceil_log2(size));
+  const double reduces = size > 2 ? 2 * steps - (is_upper_half ? 2 : 3) : 0.0;
+  return {.rounds = steps, .bytes = steps * bytes, .reduced_bytes = 2 * reduces * bytes, .messages = steps};
 }
 
 Schedule exscan_direct(const Problem& p) {

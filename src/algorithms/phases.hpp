@@ -2,7 +2,7 @@
 #pragma once
 
 #include "algorithms/builder.hpp"
-#include "algorithms/problem.hpp"
+#include "algorithms/tree.hpp"
 
 namespace tutti::algorithms {
 
@@ -43,6 +43,34 @@ inline void allgather_by_ring(Builder& b, const Problem& p, const Blocks& blocks
     b.recv(wrap(p.rank - 1, p.size), output(blocks[wrap(first - step - 1, p.size)]));
     b.end_round();
   }
+}
+
+/// Down a k-nomial tree, the far children first; one round to receive and one a level to send.
+inline void bcast_down(Builder& b, const Tree& tree, int radix, const Slice& all) {
+  if (!tree.is_root()) b.recv(tree.parent(), all);
+  b.end_round();
+  for (int power = tree.width() / radix; power > 0; power /= radix) {
+    for (int i = 1; i <= tree.children(power); ++i) b.send(tree.child(i * power), all);
+    b.end_round();
+  }
+}
+
+/// Up a k-nomial tree whose places are in rank order, the near children first, so that order is kept: `mine` becomes
+/// `partial` where something was combined, and is sent up. Scratch of (radix - 1) * count elements for what arrives.
+inline void reduce_up(Builder& b, const Tree& tree, int radix, Slice& mine, const Slice& partial) {
+  for (int power = 1; power < tree.width(); power *= radix) {
+    std::vector<Slice> parts{mine};
+    for (int i = 1; i <= tree.children(power); ++i) {
+      parts.push_back(scratch((i - 1) * mine.count, mine.count));
+      b.recv(tree.child(i * power), parts.back());
+    }
+    if (parts.size() == 1) continue;
+    b.reduce(std::move(parts), partial);
+    b.end_round();
+    mine = partial;
+  }
+  if (!tree.is_root()) b.send(tree.parent(), mine);
+  b.end_round();
 }
 
 }  // namespace tutti::algorithms

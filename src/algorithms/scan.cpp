@@ -22,13 +22,12 @@ Schedule scan_linear(const Problem& p) {
 
 Cost scan_linear_cost(int size, double bytes) {
   const double hops = size - 1;
-  const bool is_alone = size == 1;
   // The last rank waits for the whole chain; rank 0 copies.
   return {.rounds = hops,
-          .bytes = is_alone ? 0.0 : bytes,
-          .reduced_bytes = is_alone ? 0.0 : 2 * bytes,
+          .bytes = hops * bytes,
+          .reduced_bytes = 2 * hops * bytes,
           .copied_bytes = bytes,
-          .messages = is_alone ? 0.0 : 1.0};
+          .messages = hops};
 }
 
 Schedule scan_recursive_doubling(const Problem& p) {

@@ -1,67 +1,77 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace tutti::algorithms {
 
-/// An ordered product of contributions of ranks to one element: runs of adjacent ranks from left to right.
-struct Symbol {
-  struct Run {
-    int first;
-    int last;
-  };
-  std::size_t element = 0;
-  std::vector<Run> runs;
-  int combines = 0;        ///< most reduce steps that any contribution went through
-  std::uint64_t tree = 0;  ///< equal where the association of the operands is equal
-};
-
-/// All symbols of one check; cells hold their numbers. Number 0 is memory that was never written.
-class Symbols {
+/// All ordered products of contributions that come up in one check, by number. A term says which ranks are combined, in
+/// which order and how associated, but not to which element they contribute: the same for long runs of elements. Two
+/// terms are equal exactly where their numbers are.
+class Terms {
  public:
   using Id = std::uint32_t;
-  static constexpr Id unwritten = 0;
+  static constexpr Id nothing = 0;
+  /// Adjacent ranks in rank order.
+  struct Run {
+    int first = 0;
+    int last = 0;
+    friend bool operator==(const Run&, const Run&) = default;
+  };
 
-  Symbols() : all_(1) {}
-  [[nodiscard]] const Symbol& operator[](Id id) const { return all_[id]; }
-
-  Id contribution(int rank, std::size_t element) {
-    all_.push_back({element, {{rank, rank}}, 0, mix(0, static_cast<std::uint64_t>(rank) + 1)});
-    return static_cast<Id>(all_.size() - 1);
+  explicit Terms(int size) : terms_(1) {
+    for (int rank = 0; rank < size; ++rank) terms_.push_back({{{rank, rank}}, 0});
   }
 
-  /// The product in the given order, or `unwritten` where the operands are of different elements.
-  Id combine(std::span<const Id> operands) {
-    Symbol result{all_[operands.front()].element, {}, 0, operands.size()};
+  /// The contribution of one rank.
+  [[nodiscard]] static Id of_rank(int rank) { return static_cast<Id>(rank) + 1; }
+  /// From left to right.
+  [[nodiscard]] std::span<const Run> runs(Id id) const { return terms_[id].runs; }
+  /// The most reduce steps that any contribution in it went through.
+  [[nodiscard]] int combines(Id id) const { return terms_[id].combines; }
+
+  /// The product in the given order, in one reduce step.
+  Id combine(const std::vector<Id>& operands) {
+    const auto [known, is_new] = products_.try_emplace(operands, static_cast<Id>(terms_.size()));
+    if (!is_new) return known->second;
+    Term product;
     for (const Id id : operands) {
-      const Symbol& operand = all_[id];
-      if (operand.element != result.element) return unwritten;
-      for (const Symbol::Run& run : operand.runs) append(result.runs, run);
-      result.combines = result.combines > operand.combines ? result.combines : operand.combines;
-      result.tree = mix(result.tree, operand.tree);
+      for (const Run& run : terms_[id].runs) append(product.runs, run);
+      product.combines = std::max(product.combines, terms_[id].combines);
     }
-    ++result.combines;
-    all_.push_back(std::move(result));
-    return static_cast<Id>(all_.size() - 1);
+    ++product.combines;
+    terms_.push_back(std::move(product));
+    return known->second;
   }
 
  private:
-  static void append(std::vector<Symbol::Run>& runs, const Symbol::Run& run) {
+  struct Term {
+    std::vector<Run> runs;
+    int combines = 0;
+  };
+
+  static void append(std::vector<Run>& runs, const Run& run) {
     if (!runs.empty() && runs.back().last + 1 == run.first)
       runs.back().last = run.last;
     else
       runs.push_back(run);
   }
-  static std::uint64_t mix(std::uint64_t h, std::uint64_t v) {
-    h = (h ^ v) * 0x9E3779B97F4A7C15ULL;
-    return h ^ (h >> 29U);
-  }
 
-  std::vector<Symbol> all_;
+  std::vector<Term> terms_;
+  std::map<std::vector<Id>, Id> products_;
+};
+
+/// What an element of memory holds: a term of contributions to one element of the ranks' inputs. Unwritten at first.
+struct Symbol {
+  Terms::Id term = Terms::nothing;
+  std::uint32_t element = 0;
+  friend bool operator==(const Symbol&, const Symbol&) = default;
 };
 
 }  // namespace tutti::algorithms

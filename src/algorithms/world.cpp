@@ -29,15 +29,41 @@ std::size_t extent(const Blocks& blocks) {
 
 World::World(Operation operation, int size, int root, std::size_t count, std::vector<int> node_of)
     : operation_(operation), size_(size), root_(root), count_(count), node_of_(std::move(node_of)) {
-  if (!is_irregular(operation)) return;
-  for (int i = 0; i < size; ++i) {
+  make_rows();
+}
+
+World& World::set_element_size(std::size_t bytes) {
+  element_size_ = bytes;
+  return *this;
+}
+
+World& World::make_regular() {
+  is_regular_ = true;
+  make_rows();
+  return *this;
+}
+
+double World::bytes() const {
+  const bool is_of_vector = operation_ == Operation::bcast || operation_ == Operation::reduce ||
+                            operation_ == Operation::allreduce || operation_ == Operation::scan ||
+                            operation_ == Operation::exscan;
+  if (operation_ == Operation::barrier) return 0;
+  return static_cast<double>(count_ * element_size_) * (is_of_vector ? 1 : size_);
+}
+
+void World::make_rows() {
+  send_.clear();
+  recv_.clear();
+  if (!is_irregular(operation_)) return;
+  const int rows = operation_ == Operation::alltoallv ? size_ : 1;
+  for (int i = 0; i < rows; ++i) {
     send_.push_back(row(i, true));
     recv_.push_back(row(i, false));
   }
 }
 
 std::size_t World::count_between(int from, int to) const {
-  if (count_ == 0) return 0;
+  if (count_ == 0 || is_regular_) return count_;
   // All but alltoallv have one count a rank: that of the rank that is not the root.
   const auto key = static_cast<std::size_t>(operation_ == Operation::alltoallv    ? 3 * from + 5 * to
                                             : operation_ == Operation::gatherv    ? from
@@ -60,11 +86,12 @@ World::Counts World::row(int rank, bool sends) const {
 
 Problem World::problem(int rank) const {
   Problem p{.rank = rank, .size = size_, .root = root_, .count = count_};
+  p.element_size = element_size_;
   p.node_of = node_of_;
   if (!is_irregular(operation_)) return p;
   p.count = 0;
-  const Counts& send = send_[rank];
-  const Counts& recv = recv_[rank];
+  const Counts& send = sent_by(rank);
+  const Counts& recv = received_by(rank);
   const bool is_root = rank == root_;
   if (operation_ == Operation::gatherv || operation_ == Operation::allgatherv)
     p.send_count = count_between(rank, root_);
@@ -200,7 +227,7 @@ std::vector<Expected> World::expected(int rank) const {
       put(result, all, root_, root_, static_cast<std::size_t>(rank) * count_);
       break;
     case Operation::scatterv:
-      put(result, all, root_, root_, send_[root_].displs[rank]);
+      put(result, all, root_, root_, sent_by(root_).displs[rank]);
       break;
     case Operation::gather:
     case Operation::allgather:
@@ -216,7 +243,7 @@ std::vector<Expected> World::expected(int rank) const {
       const Blocks blocks = placed_blocks(p.recv_counts, p.recv_displs);
       for (std::size_t i = 0; i < blocks.size(); ++i) {
         const int from = static_cast<int>(i);
-        put(result, blocks[i], from, from, operation_ == Operation::alltoallv ? send_[i].displs[rank] : 0);
+        put(result, blocks[i], from, from, operation_ == Operation::alltoallv ? sent_by(from).displs[rank] : 0);
       }
       break;
     }

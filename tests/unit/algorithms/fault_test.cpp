@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "algorithms/checker.hpp"
+#include "algorithms/critical_path.hpp"
 #include "cases.hpp"
 
 namespace tutti::algorithms {
@@ -189,6 +190,97 @@ TEST_F(Planted, BarrierThatForgetsARank) {
   use(Operation::barrier, "dissemination", 4);
   for (Schedule& schedule : schedules_) schedule.rounds.pop_back();
   EXPECT_THAT(fault(), HasSubstr("leaves the barrier before"));
+}
+
+TEST_F(Planted, LostContribution) {
+  use(Operation::allreduce, "reduce_bcast", 4);
+  Local& local = locals(0, 0)[0];
+  local = {Local::Kind::copy, {local.inputs[1]}, local.output};
+  EXPECT_THAT(fault(), HasSubstr("misses the contribution of rank 0"));
+}
+
+TEST_F(Planted, MissingRound) {
+  use(Operation::allreduce, "recursive_doubling", 8);
+  for (Schedule& schedule : schedules_) schedule.rounds.pop_back();
+  EXPECT_THAT(fault(), HasSubstr("misses the contribution"));
+}
+
+TEST_F(Planted, OverwrittenBeforeItIsSent) {
+  use(Operation::allgather, "ring", 4);
+  // What rank 2 received in round 1 is sent in round 2.
+  const Slice received = transfers(2, 1)[1].slice;
+  ASSERT_EQ(transfers(2, 2)[0].slice, received);
+  locals(2, 1).push_back({Local::Kind::copy, {{BufferName::output, 16, 8}}, received});
+  EXPECT_THAT(fault(), HasSubstr("the contribution of rank"));
+}
+
+TEST_F(Planted, CycleOfRendezvousOfThree) {
+  use(Operation::allgather, "ring", 3);
+  // Each rank sends before it receives: right with buffers, never with rendezvous.
+  for (Schedule& schedule : schedules_) {
+    Round receive{{schedule.rounds[1].transfers[1]}, {}};
+    schedule.rounds[1].transfers.pop_back();
+    schedule.rounds.insert(schedule.rounds.begin() + 2, receive);
+  }
+  EXPECT_THAT(fault(), HasSubstr("deadlock"));
+}
+
+TEST_F(Planted, ReceivesThatCrossOnOneWay) {
+  use(Operation::scatter, "binomial", 4);
+  // Two messages between one pair match in order: swapped, they have each other's length.
+  auto& sent = transfers(0, 0);
+  sent = {{Transfer::Kind::send, 2, {BufferName::input, 24, 8}}, {Transfer::Kind::send, 2, {BufferName::input, 16, 8}}};
+  auto& received = transfers(2, 0);
+  received = {{Transfer::Kind::recv, 0, {BufferName::scratch, 0, 8}},
+              {Transfer::Kind::recv, 0, {BufferName::scratch, 8, 8}}};
+  EXPECT_THAT(fault(), HasSubstr("is of element"));
+}
+
+template <double Cost::*Figure>
+Cost one_more(int size, double bytes) {
+  Cost cost = find_algorithm(Operation::allreduce, "ring")->cost(size, bytes);
+  cost.*Figure += 1;
+  return cost;
+}
+
+TEST(PlantedCost, EveryWrongFigureIsFound) {
+  Algorithm ring = *find_algorithm(Operation::allreduce, "ring");
+  const World world(Operation::allreduce, 4, 0, 16);
+  ASSERT_TRUE(check_cost(ring, world).ok);
+  const auto fault = [&](Cost (*cost)(int, double)) {
+    ring.cost = cost;
+    const Report report = check_cost(ring, world);
+    EXPECT_FALSE(report.ok);
+    return report.problem;
+  };
+  EXPECT_THAT(fault(one_more<&Cost::rounds>), HasSubstr("rounds 6, the formula says 7"));
+  EXPECT_THAT(fault(one_more<&Cost::bytes>), HasSubstr("; bytes 24, the formula says 25"));
+  EXPECT_THAT(fault(one_more<&Cost::reduced_bytes>), HasSubstr("reduced bytes 24, the formula says 25"));
+  EXPECT_THAT(fault(one_more<&Cost::copied_bytes>), HasSubstr("copied bytes 0, the formula says 1"));
+  EXPECT_THAT(fault(one_more<&Cost::messages>), HasSubstr("messages 6, the formula says 7"));
+}
+
+TEST(PlantedCost, FormulaOfAnotherAlgorithm) {
+  Algorithm linear = *find_algorithm(Operation::bcast, "linear");
+  linear.cost = find_algorithm(Operation::bcast, "binomial")->cost;
+  EXPECT_THAT(check_cost(linear, World(Operation::bcast, 8, 0, 16)).problem, HasSubstr("rounds 1, the formula says 3"));
+}
+
+TEST(PlantedCost, RankThatWaitsForNothingIsNotFree) {
+  // Cutting a round in two adds a round to the chain, though each rank moves the same bytes.
+  const Algorithm& algorithm = *find_algorithm(Operation::allgather, "direct");
+  const World world(Operation::allgather, 3, 0, 4);
+  std::vector<Schedule> schedules = world.schedules(algorithm);
+  const Cost whole = critical_path(schedules, Matching(schedules));
+  for (Schedule& schedule : schedules) {
+    Round& round = schedule.rounds[0];
+    Round second{{round.transfers[2], round.transfers[3]}, {}};
+    round.transfers.resize(2);
+    schedule.rounds.push_back(second);
+  }
+  const Cost cut = critical_path(schedules, Matching(schedules));
+  EXPECT_EQ(cut.rounds, whole.rounds + 1);
+  EXPECT_EQ(cut.bytes, whole.bytes);
 }
 
 }  // namespace

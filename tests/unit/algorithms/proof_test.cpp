@@ -21,47 +21,69 @@ bool has_root(Operation operation) {
   }
 }
 
-// One whose messages do not grow with the square of the ranks; bruck's do in number of copies.
-bool scales(const Algorithm& algorithm) {
-  const Cost cost = algorithm.cost(1024, 0);
-  return cost.messages < 40 && cost.rounds < 40 && algorithm.operation != Operation::alltoall;
-}
-
+/// Shows for an algorithm and numbers of ranks what checker.hpp lists, in separate memory and in place.
 class Proof : public testing::TestWithParam<Algorithm> {
  protected:
-  void prove(int size, const std::set<std::size_t>& counts) {
+  void prove(int size, std::set<int> roots, const std::set<std::size_t>& counts) {
     const Algorithm& algorithm = GetParam();
-    const std::set<int> roots =
-        has_root(algorithm.operation) ? std::set{0, std::min(1, size - 1), size - 1} : std::set{0};
+    if (!fits(algorithm, size)) return;
+    if (!has_root(algorithm.operation)) roots = {0};
     for (const int root : roots)
       for (const std::size_t count : counts) {
-        const Report report = check(algorithm, World(algorithm.operation, size, root, count));
-        ASSERT_TRUE(report.ok) << report.problem << " (count " << count << ")";
+        prove_one(World(algorithm.operation, size, root, count), count);
+        // Elements so large that a few of them travel in several chunks.
+        if (is_pipelined(algorithm))
+          prove_one(World(algorithm.operation, size, root, count).set_element_size(16384), count);
       }
+  }
+
+ private:
+  void prove_one(const World& world, std::size_t count) {
+    const Report report = check(GetParam(), world);
+    ASSERT_TRUE(report.ok) << report.problem << " (count " << count << ")";
   }
 };
 
-TEST_P(Proof, SmallWorlds) {
-  for (int size = 1; size <= 40; ++size) {
+TEST_P(Proof, UpTo20RanksForAllRootsAndManyCounts) {
+  for (int size = 1; size <= 20; ++size) {
     const auto n = static_cast<std::size_t>(size);
-    prove(size, size <= 17 ? std::set<std::size_t>{0, 1, 3, n - 1, 2 * n + 1} : std::set<std::size_t>{0, 1, n - 1});
+    std::set<int> roots;
+    for (int root = 0; root < size; ++root) roots.insert(root);
+    prove(size, roots, {0, 1, 3, n - 1, 2 * n + 1});
   }
 }
 
-TEST_P(Proof, LargeWorlds) {
-  for (const int size : {64, 65, 100}) prove(size, {2, 101});
+TEST_P(Proof, From21To130Ranks) {
+  for (int size = 21; size <= 130; ++size)
+    prove(size, {0, size / 3}, {has_blocks(GetParam().operation) ? 1 : static_cast<std::size_t>(size) + 1});
 }
 
-INSTANTIATE_TEST_SUITE_P(Algorithms, Proof, testing::ValuesIn(algorithms_where([](const Algorithm&) { return true; })),
-                         name_of);
-
-class ProofAtScale : public Proof {};
-
-TEST_P(ProofAtScale, VeryLargeWorlds) {
-  for (const int size : {127, 128, 130, 256}) prove(size, {1, 5});
+TEST_P(Proof, ManyRanks) {
+  for (const int size : large_sizes(GetParam())) {
+    // A vector that is not cut into blocks needs few elements.
+    const bool is_whole = GetParam().cost(size, 1).bytes > 3 || is_logarithmic(GetParam());
+    const std::size_t vector = is_whole ? 37 : static_cast<std::size_t>(size);
+    prove(size, {1}, {has_blocks(GetParam().operation) ? 1 : vector});
+  }
 }
 
-INSTANTIATE_TEST_SUITE_P(Algorithms, ProofAtScale, testing::ValuesIn(algorithms_where(scales)), name_of);
+TEST_P(Proof, InAnyOrderOfProgress) {
+  const Algorithm& algorithm = GetParam();
+  for (const int size : {2, 5, 8, 13, 16, 31}) {
+    if (!fits(algorithm, size)) continue;
+    const World world(algorithm.operation, size, size / 2, 7);
+    const std::vector<Schedule> schedules = world.schedules(algorithm);
+    for (std::uint32_t seed = 0; seed < 20; ++seed) {
+      const Order order{seed == 0 ? Order::Kind::oldest_first : Order::Kind::shuffled, seed};
+      for (const Memory memory : {Memory::separate, Memory::in_place}) {
+        const Report report = check(algorithm, world, schedules, memory, order);
+        ASSERT_TRUE(report.ok) << report.problem << " (seed " << seed << ")";
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Algorithms, Proof, testing::ValuesIn(all_algorithms()), name_of);
 
 TEST(Registry, HasTwoAlgorithmsForTheMainOperationsAndOneForAll) {
   for (int i = 0; i <= static_cast<int>(Operation::alltoallv); ++i) {
@@ -71,12 +93,34 @@ TEST(Registry, HasTwoAlgorithmsForTheMainOperationsAndOneForAll) {
   }
 }
 
+TEST(Registry, HasForAnyNumberOfRanksOneThatFits) {
+  for (int i = 0; i <= static_cast<int>(Operation::alltoallv); ++i)
+    for (int size = 1; size <= 9; ++size) {
+      int fitting = 0;
+      for (const Algorithm& a : algorithms_of(static_cast<Operation>(i))) fitting += fits(a, size) ? 1 : 0;
+      EXPECT_GE(fitting, 1) << operation_name(static_cast<Operation>(i));
+    }
+  EXPECT_FALSE(fits(*find_algorithm(Operation::allgather, "neighbor_exchange"), 5));
+  EXPECT_FALSE(fits(*find_algorithm(Operation::allgather, "recursive_doubling"), 6));
+  EXPECT_TRUE(fits(*find_algorithm(Operation::allgather, "recursive_doubling"), 8));
+}
+
 TEST(Registry, EveryReductionHasAnUnlimitedAlgorithmThatCombinesOnceInOrder) {
   for (const Operation operation : {Operation::reduce, Operation::allreduce, Operation::reduce_scatter,
                                     Operation::reduce_scatter_block, Operation::scan, Operation::exscan}) {
     bool found = false;
     for (const Algorithm& a : algorithms_of(operation))
-      found = found || (a.single_combine && a.ordered && a.max_size == 0);
+      found = found || (a.single_combine && a.ordered && a.max_size == 0 && a.fits == nullptr);
+    EXPECT_TRUE(found) << operation_name(operation);
+  }
+}
+
+TEST(Registry, EveryReductionHasALogarithmicAlgorithmInOrder) {
+  for (const Operation operation : {Operation::reduce, Operation::allreduce, Operation::reduce_scatter,
+                                    Operation::reduce_scatter_block, Operation::scan, Operation::exscan}) {
+    bool found = false;
+    for (const Algorithm& a : algorithms_of(operation))
+      found = found || (a.ordered && a.max_size == 0 && a.fits == nullptr && is_logarithmic(a));
     EXPECT_TRUE(found) << operation_name(operation);
   }
 }
