@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <set>
 #include <tutti/tutti.hpp>
 
 #include "algorithm_names.hpp"
@@ -39,6 +40,17 @@ void print_list(const tutti::Communicator& comm) {
   print(text);
 }
 
+/// Names that no operation asked for has. Throws std::invalid_argument.
+void check_algorithms(const tutti::Communicator& comm, const Settings& settings) {
+  std::set<std::string> valid{"auto", "all", "shm", "mpi", "native", host_mpi};
+  for (const Operation operation : settings.operations)
+    for (const std::string& name : all_algorithm_names(comm, operation)) valid.insert(name);
+  for (const std::string& name : settings.algorithms)
+    if (!valid.contains(name) && !valid.contains("mpi:" + name))
+      throw std::invalid_argument(fmt::format("--algorithms: there is no '{}' for these operations; choose from {}",
+                                              name, fmt::join(valid, ", ")));
+}
+
 /// What depends on the number of ranks. Throws std::invalid_argument.
 void complete(Settings& settings, int ranks) {
   if (settings.root < 0 || settings.root >= ranks)
@@ -51,6 +63,7 @@ void complete(Settings& settings, int ranks) {
 int measure(const tutti::Communicator& comm, Settings settings) {
   const bool is_first = comm.rank() == 0;
   complete(settings, comm.size());
+  check_algorithms(comm, settings);
   const auto points = points_of(settings, comm.size());
   if (points.empty())
     throw std::invalid_argument(
@@ -74,7 +87,8 @@ int measure(const tutti::Communicator& comm, Settings settings) {
   progress.finish();
   if (is_first && !settings.json_file.empty()) write_json(settings.json_file, settings, comm, results);
   if (is_first && !settings.csv_file.empty()) write_csv(settings.csv_file, results, comm.size());
-  if (wrong > 0 && is_first) std::fprintf(stderr, "tutti-commbench: %lu results were wrong\n", (unsigned long)wrong);
+  if (wrong > 0 && is_first)
+    std::fprintf(stderr, "tutti-commbench: %s\n", fmt::format("{} results were wrong", wrong).c_str());
   return wrong > 0 ? 1 : 0;
 }
 
