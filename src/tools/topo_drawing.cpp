@@ -8,8 +8,8 @@
 namespace tutti::tools {
 namespace {
 
+using detail::Connection;
 using detail::Hardware;
-using detail::Link;
 
 constexpr double cell_height = 26;
 constexpr double margin = 24;
@@ -21,25 +21,25 @@ struct Colours {
 };
 
 /// The nearer, the darker; NVLink stands apart in green.
-Colours colours_of(Link link) {
+Colours colours_of(Connection link) {
   switch (link) {
-    case Link::self:
+    case Connection::self:
       return {"#ececec", "#777777"};
-    case Link::core:
+    case Connection::core:
       return {"#08306b", "#ffffff"};
-    case Link::nvlink:
+    case Connection::nvlink:
       return {"#1b7837", "#ffffff"};
-    case Link::pix:
+    case Connection::pix:
       return {"#08519c", "#ffffff"};
-    case Link::pxb:
+    case Connection::pxb:
       return {"#2171b5", "#ffffff"};
-    case Link::l3:
+    case Connection::l3:
       return {"#4292c6", "#ffffff"};
-    case Link::phb:
+    case Connection::phb:
       return {"#9ecae1", "#16324a"};
-    case Link::node:
+    case Connection::node:
       return {"#c6dbef", "#16324a"};
-    case Link::sys:
+    case Connection::sys:
       return {"#fdd49e", "#5a3310"};
     default:
       return {"#fc8d59", "#4a1c0a"};

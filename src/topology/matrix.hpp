@@ -10,11 +10,11 @@
 namespace tutti::detail {
 
 /// How two elements are connected, the nearest first. The PCI levels are those of `nvidia-smi topo -m`.
-enum class Link : std::uint8_t { self, core, nvlink, pix, pxb, l3, phb, node, sys, net };
+enum class Connection : std::uint8_t { self, core, nvlink, pix, pxb, l3, phb, node, sys, net };
 
 /// One cell of the matrix.
 struct Relation {
-  Link link = Link::self;
+  Connection link = Connection::self;
   int count = 0;  ///< of NVLinks
   friend bool operator==(const Relation&, const Relation&) = default;
 };
@@ -28,7 +28,7 @@ struct Relation {
 
 /// A level and what it means, for legends.
 struct LegendEntry {
-  Link link;
+  Connection link;
   std::string_view label;
   std::string_view meaning;
 };

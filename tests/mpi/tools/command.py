@@ -163,6 +163,15 @@ def jobs(runner):
     value = runner.json("explain", "allreduce", "--ranks", "6", "--json", ranks=2)
     expect(f"another is imagined: {value['machine']}", value["machine"]["ranks"] == 6)
     runner.refused(["explain", "alreduce"], "allreduce", ranks=2)
+    table = os.path.join(runner.folder, "table.json")
+    runner.text("tune", "--operations", "allreduce", "--calls", "blocking", "--types", "float32", "--largest", "4K",
+                "--rounds", "3", "--output", table, ranks=2)
+    value = runner.json("explain", "allreduce", "--bytes", "1KiB", "--ranks", "2", "--table", table, "--json")
+    chosen = value["candidates"][0]
+    expect(f"measured times are used: {value}", chosen["measured"] and chosen["name"] == value["chosen"])
+    shown = runner.text("explain", "allreduce", "--bytes", "1KiB", ranks=2, TUTTI_TUNING=table)
+    expect(f"a job finds its table:\n{shown}", "(measured " in shown and table in shown)
+    runner.refused(["explain", "allreduce", "--ranks", "3", "--table", table], "for 3 ranks, only for 2")
     # MPICH can split one machine into two nodes; other libraries show one.
     split = runner.json("topo", "--json", ranks=2, MPIR_CVAR_NUM_CLIQUES="2")
     if len(split["hosts"]) == 2:
