@@ -24,6 +24,7 @@
 #include <tutti/environment.hpp>
 #include <tutti/error.hpp>
 #include <tutti/float_types.hpp>
+#include <tutti/memory.hpp>
 #include <tutti/options.hpp>
 #include <tutti/point_to_point.hpp>
 #include <tutti/reduce_op.hpp>

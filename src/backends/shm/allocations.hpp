@@ -4,8 +4,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <mutex>
-#include <vector>
+#include <shared_mutex>
+#include <span>
+#include <unordered_map>
 
 namespace tutti::detail::shm {
 
@@ -16,23 +20,28 @@ class Allocations {
 
   /// id: of one rank's part, equal in all processes that map it, never 0.
   void add(std::uint64_t id, std::byte* data, std::size_t bytes, bool own);
-  void remove(std::uint64_t id) noexcept;
+  /// Returns when no thread uses them any more: they may be unmapped.
+  void remove(std::span<const std::uint64_t> ids) noexcept;
 
   /// The own part that an address lies in; false, and nothing changed, where there is none.
   bool find(const void* address, std::uint64_t& id, std::uint64_t& offset) const;
   /// Where a part is mapped in this process, or null.
   [[nodiscard]] std::byte* resolve(std::uint64_t id, std::uint64_t offset) const;
 
+  /// As long as it is held, what resolve gives stays mapped, also when another thread frees it. One a thread.
+  using Use = std::shared_lock<std::shared_mutex>;
+  [[nodiscard]] Use use() const { return Use(in_use_); }
+
  private:
-  struct Part {
-    std::uint64_t id;
-    std::byte* data;
+  struct Own {
     std::size_t bytes;
-    bool own;
+    std::uint64_t id;
   };
-  mutable std::mutex mutex_;
-  std::vector<Part> parts_;
-  std::atomic<std::size_t> count_{0};
+  mutable std::shared_mutex mutex_;
+  mutable std::shared_mutex in_use_;
+  std::unordered_map<std::uint64_t, std::byte*> parts_;
+  std::map<const std::byte*, Own, std::less<>> own_;  ///< by their begin
+  std::atomic<std::size_t> own_count_{0};
 };
 
 }  // namespace tutti::detail::shm

@@ -26,6 +26,12 @@ class Segment {
   [[nodiscard]] static Segment create(std::size_t bytes, std::string& name, std::string& problem);
   /// Another process's.
   [[nodiscard]] static Segment open(const std::string& name, std::size_t bytes, std::string& problem);
+  /// As create, with no page reserved: each process reserves its own part, so that it lies close to its core.
+  [[nodiscard]] static Segment create_unreserved(std::size_t bytes, std::string& name, std::string& problem);
+  /// Reserves the pages of a part, which begins at a page and whose name has not been removed.
+  [[nodiscard]] bool reserve(const std::string& name, std::size_t begin, std::size_t bytes, std::string& problem);
+  /// Memory of this process alone, zeroed, its pages not reserved.
+  [[nodiscard]] static Segment alone(std::size_t bytes, std::string& problem);
   /// Removes the name; mappings stay.
   static void remove(const std::string& name) noexcept;
 

@@ -73,6 +73,8 @@ void SingleCopy::begin(const Exchange& /*exchange*/, std::byte* scratch) {
 }
 
 bool SingleCopy::step(const Exchange& exchange, std::size_t pieces) {
+  // Another thread may free an allocation in which a peer's buffer lies.
+  const Allocations::Use use = Allocations::instance().use();
   return exchange.geometry().combines() ? step_combining(exchange, pieces) : step_moving(exchange, pieces);
 }
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <tutti/buffer.hpp>
+#include <tutti/communicator.hpp>
+#include <tutti/detail/export.hpp>
+#include <type_traits>
+
+namespace tutti {
+
+namespace detail {
+struct Memory;
+}
+
+/// This rank's part of memory made by allocate(). Move-only; the destructor returns it. That is local and needs neither
+/// the communicator nor MPI, so both may end before. No call that uses the memory may be outstanding then. A part lies
+/// in memory as long as any rank of the node has it, so ranks may free at different times: calls on parts that are left
+/// stay right, but a rank that has freed its own part reaches the others' as slowly as any memory. Counterpart: what
+/// MPI_Win_allocate_shared gives.
+class TUTTI_EXPORT Allocation {
+ public:
+  /// Empty: data() is null, size() is 0.
+  Allocation() noexcept;
+  ~Allocation();
+  Allocation(Allocation&&) noexcept;
+  Allocation& operator=(Allocation&&) noexcept;
+  Allocation(const Allocation&) = delete;
+  Allocation& operator=(const Allocation&) = delete;
+
+  /// Aligned to 4096 bytes at least. Never null after allocate(), also for 0 bytes; those must not be accessed.
+  [[nodiscard]] void* data() const noexcept;
+  /// Bytes, as asked for.
+  [[nodiscard]] std::size_t size() const noexcept;
+  [[nodiscard]] MemoryKind kind() const noexcept;
+  /// Whether the other ranks of the node load and store it directly; false where it is ordinary memory.
+  [[nodiscard]] bool is_shared() const noexcept;
+
+  /// The whole elements that fit. The view is valid as long as this object, or the one it is moved to, owns the memory.
+  template <typename T>
+  requires std::is_trivially_copyable_v<T>
+  [[nodiscard]] std::span<T> as() const noexcept { return {static_cast<T*>(data()), size() / sizeof(T)}; }
+
+  explicit Allocation(std::unique_ptr<detail::Memory> memory) noexcept;
+
+ private:
+  std::unique_ptr<detail::Memory> memory_;
+};
+
+/// `bytes` zeroed bytes for this rank; 0 is allowed, and ranks may ask for different numbers. The parts of the ranks of
+/// one node lie in memory that all of them have mapped, and whose pages are reserved at once: large collectives among
+/// them, on any communicator, then read and write each other's buffers directly. Where a node has one rank, TUTTI_SHM=0
+/// is set, or /dev/shm is absent or has no room, the ranks of that node get ordinary memory: everything works, no
+/// faster. Calls use it as they use any memory; pointers into the middle are as good as to the begin.
+/// Collective over `comm`; blocking. `kind` is equal on all ranks. Memory: MemoryKind::host.
+/// Errors, the same on all ranks: mismatch (kinds differ), not_built (device, pinned and managed memory),
+/// invalid_argument (kind detect; more bytes than a process can address), out_of_memory; each names the rank.
+/// Counterparts: MPI_Win_allocate_shared, MPI_Alloc_mem, ncclMemAlloc.
+[[nodiscard]] TUTTI_EXPORT Allocation allocate(const Communicator& comm, std::size_t bytes,
+                                               MemoryKind kind = MemoryKind::host);
+
+}  // namespace tutti
