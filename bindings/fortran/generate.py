@@ -18,6 +18,7 @@ sys.path.insert(0, str(C))
 import api_def  # noqa: E402
 from collective_forms import collective_files  # noqa: E402
 from fortran_text import HEADER, wrap  # noqa: E402
+from memory_forms import memory_files  # noqa: E402
 from message_forms import message_files  # noqa: E402
 
 SKIPPED_CONSTANTS = {"TUTTI_COMM_DUPLICATE", "TUTTI_COMM_ADOPT", "TUTTI_COMM_BORROW"}  # the names of procedures
@@ -67,6 +68,7 @@ def files():
     made = {"constants.inc": constants(), "interfaces.inc": interfaces(roles, functions)}
     made |= collective_files(functions)
     made |= message_files(functions)
+    made |= memory_files()
     return made
 
 

@@ -6,12 +6,15 @@
 !> from the array. A section that is not contiguous is packed in blocking calls and refused in the others. tutti_in_place
 !> stands for a buffer as MPI_IN_PLACE does. Everything else, device memory too, goes by address: type(c_ptr), count,
 !> datatype. Buffers of nonblocking and persistent calls should be `asynchronous` (or `target`) where they are declared.
+!> tutti_allocate(comm, array, shape) associates a pointer, contiguous :: array(:) with zeroed memory that the ranks of a
+!> node share (integer, real, complex; 32 and 64 bits; ranks 1 to 3); tutti_allocate(comm, bytes, data) gives its
+!> address. tutti_deallocate returns either.
 !> Ranks and displacements are from 0, as in MPI; the index of tutti_waitany is from 1.
 !> Errors: `ierror`, last and optional, gets the code and tutti_error_message() the text; without it a failure ends the
 !> program by `error stop` with the text.
 module tutti
   use, intrinsic :: iso_c_binding
-  use, intrinsic :: iso_fortran_env, only: int32, int64
+  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   implicit none
   private
 
@@ -91,6 +94,7 @@ module tutti
   include "src/generics.inc"
   include "generated/generics.inc"
   include "generated/point_to_point_generics.inc"
+  include "generated/memory_generics.inc"
 
 contains
 
@@ -100,6 +104,7 @@ contains
   include "src/communicator.inc"
   include "src/requests.inc"
   include "src/group.inc"
+  include "src/memory.inc"
   include "generated/barrier.inc"
   include "generated/bcast.inc"
   include "generated/reduce.inc"
@@ -117,5 +122,8 @@ contains
   include "generated/scan.inc"
   include "generated/exscan.inc"
   include "generated/point_to_point.inc"
+  include "generated/memory_integer.inc"
+  include "generated/memory_real.inc"
+  include "generated/memory_complex.inc"
 
 end module tutti

@@ -105,7 +105,8 @@ static inline void clear(int64_t* data) {
   X(alltoall)             \
   X(alltoallv)            \
   X(scan)                 \
-  X(exscan) X(point_to_point) X(groups) X(requests) X(operations) X(datatypes) X(options) X(communicator) X(errors)
+  X(exscan)               \
+  X(point_to_point) X(groups) X(requests) X(operations) X(datatypes) X(options) X(communicator) X(memory) X(errors)
 #define DECLARE(name) void test_##name(const struct group* g);
 TESTS(DECLARE)
 #undef DECLARE

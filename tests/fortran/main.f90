@@ -9,6 +9,7 @@ program tutti_fortran_tests
   use varying
   use arrays
   use messages
+  use shared
   use others
   implicit none
   type(tutti_comm) :: world, half
@@ -39,6 +40,7 @@ contains
     call test_varying(g)
     call test_arrays(g)
     call test_messages(g)
+    call test_memory(g)
     call test_requests(g)
     call test_operations(g)
     call test_options(g)

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tutti.h>
+
+#include <fmt/format.h>
+
+#include <mutex>
+#include <tutti/memory.hpp>
+#include <unordered_map>
+
+#include "handles.hpp"
+
+using namespace tutti::c;
+using tutti::Allocation;
+using tutti::Error;
+using tutti::ErrorCode;
+using tutti::MemoryKind;
+
+namespace {
+
+/// What C holds by its address alone.
+struct Held {
+  std::mutex mutex;
+  std::unordered_map<const void*, Allocation> parts;
+};
+
+// Never destroyed: programs may free after the statics of this file.
+Held& held() {
+  static auto* all = new Held;
+  return *all;
+}
+
+/// A number that is no kind becomes one that allocate refuses, on all ranks.
+MemoryKind kind_of(int number) {
+  const bool is_kind = number >= TUTTI_MEMORY_DETECT && number <= TUTTI_MEMORY_MANAGED;
+  return is_kind ? static_cast<MemoryKind>(number) : static_cast<MemoryKind>(255);
+}
+
+}  // namespace
+
+int tutti_allocate(tutti_comm_t comm, size_t bytes, int memory_kind, void** data) {
+  return guard([&] {
+    output(data, "data") = nullptr;
+    Allocation part = tutti::allocate(communicator(comm), bytes, kind_of(memory_kind));
+    void* address = part.data();
+    Held& all = held();
+    const std::lock_guard lock(all.mutex);
+    all.parts.emplace(address, std::move(part));
+    *data = address;
+  });
+}
+
+int tutti_deallocate(void* data) {
+  return guard([&] {
+    if (data == nullptr) return;
+    Allocation part;
+    {
+      Held& all = held();
+      const std::lock_guard lock(all.mutex);
+      const auto found = all.parts.find(data);
+      if (found == all.parts.end())
+        throw Error(
+            ErrorCode::invalid_argument,
+            fmt::format("argument data is {}, which tutti_allocate did not give, or which is freed already; pass "
+                        "the address that it gave, once",
+                        data));
+      part = std::move(found->second);
+      all.parts.erase(found);
+    }
+  });
+}
