@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Plans on two emulated nodes (MPICH's MPIR_CVAR_NUM_CLIQUES=2). Ends as skipped where all ranks are on one node.
+#include <chrono>
+#include <thread>
 #include <tutti/tutti.hpp>
 
 #include "communicator/planner.hpp"
@@ -71,6 +73,29 @@ TEST_F(TwoNodes, ChosenPlanIsWhatACallRuns) {
   const auto plan = cache.get(s, [&](const detail::Signature& made) { return plan_of(made); });
   EXPECT_EQ(cache.size(), before) << "the call had another signature";
   EXPECT_EQ(plan->algorithm, plan_of(s)->algorithm);
+}
+
+/// The clock of the machine, which the emulated nodes share.
+std::int64_t now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+TEST_F(TwoNodes, NobodyLeavesABarrierBeforeTheLastHasCome) {
+  for (const detail::Candidate& c :
+       detail::candidates(blocking(Operation::barrier, 0), detail::machine_of(*world().state())))
+    for (int late = 0; late < world().size(); ++late) {
+      if (!c.nameable) continue;
+      Options options;
+      options.algorithm = c.name;
+      if (world().rank() == late) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+      const std::int64_t entered = now();
+      barrier(world(), options);
+      const std::int64_t left = now();
+      std::int64_t last_entered = 0;
+      MPI_Allreduce(&entered, &last_entered, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+      EXPECT_GE(left, last_entered) << "'" << c.name << "', rank " << late << " late";
+    }
 }
 
 TEST_F(TwoNodes, NodesOfPartsAreCountedAnew) {
