@@ -12,22 +12,22 @@
 namespace tutti::algorithms {
 namespace {
 
-/// Checks one rank's terms; the same ones come up for many elements.
+/// Checks elements of results. The same terms come up for many elements and on many ranks: each is looked at once.
 class Judge {
  public:
-  Judge(const Algorithm& algorithm, const Terms& terms, std::string rank)
-      : algorithm_(algorithm), terms_(terms), rank_(std::move(rank)) {}
+  Judge(const Algorithm& algorithm, const Terms& terms) : algorithm_(algorithm), terms_(terms) {}
 
-  void check(const Symbol& found, const Expected& expected, std::size_t index) {
-    if (found.term == Terms::nothing) throw Fault(fmt::format("{}: output[{}] is never written", rank_, index));
+  void check(const Symbol& found, const Expected& expected, int rank, std::size_t index) {
+    const auto where = [&] { return fmt::format("rank {}: output[{}]", rank, index); };
+    if (found.term == Terms::nothing) throw Fault(where() + " is never written");
     if (found.element != expected.element)
-      throw Fault(fmt::format("{}: output[{}] is of element {}, should be of {}", rank_, index, found.element,
-                              expected.element));
-    if (found.term == last_ && expected.first == first_of_last_ && expected.last == last_of_last_) return;
-    check_term(found.term, expected, fmt::format("{}: output[{}]", rank_, index));
-    last_ = found.term;
-    first_of_last_ = expected.first;
-    last_of_last_ = expected.last;
+      throw Fault(fmt::format("{} is of element {}, should be of {}", where(), found.element, expected.element));
+    if (expected.first == expected.last && found.term == Terms::of_rank(expected.first)) return;
+    if (found.term >= right_.size()) right_.resize(found.term + 1, {1, 0});
+    Terms::Run& right = right_[found.term];
+    if (right == Terms::Run{expected.first, expected.last}) return;
+    check_term(found.term, expected, where());
+    right = {expected.first, expected.last};
   }
 
  private:
@@ -50,19 +50,16 @@ class Judge {
 
   const Algorithm& algorithm_;
   const Terms& terms_;
-  std::string rank_;
-  Terms::Id last_ = Terms::nothing;
-  int first_of_last_ = 0;
-  int last_of_last_ = 0;
+  std::vector<Terms::Run> right_;  ///< by term: the ranks that it was found to be of
 };
 
 void check_results(const Algorithm& algorithm, const World& world, const Simulation& simulation) {
+  Judge judge(algorithm, simulation.terms());
   for (int rank = 0; rank < world.size(); ++rank) {
     const std::vector<Expected> expected = world.expected(rank);
-    Judge judge(algorithm, simulation.terms(), fmt::format("rank {}", rank));
     for (std::size_t i = 0; i < expected.size(); ++i) {
       if (expected[i].is_written)
-        judge.check(simulation.result(rank, i), expected[i], i);
+        judge.check(simulation.result(rank, i), expected[i], rank, i);
       else if (!simulation.is_untouched(rank, i))
         throw Fault(fmt::format("rank {}: output[{}] is written but is not part of the result", rank, i));
       if (algorithm.operation == Operation::allreduce &&
