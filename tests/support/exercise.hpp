@@ -54,9 +54,13 @@ inline const std::vector<std::size_t>& sizes() {
   return all;
 }
 
-/// Every algorithm of an operation by name, the planner's choice, and the host MPI's own.
+/// Every algorithm of an operation by name, the protocols of shared memory, the planner's choice, and the host MPI's
+/// own. With one rank all of them are one local copy.
 inline std::vector<std::string> algorithm_names(algorithms::Operation operation) {
   std::vector<std::string> names{"", "native"};
+  if (communicators().front().size() > 1)
+    for (const char* protocol : {"automatic", "line", "slots", "single_copy"})
+      names.push_back(std::string("shm:") + protocol);
   for (const auto& algorithm : algorithms::algorithms_of(operation)) names.emplace_back(algorithm.name);
   for (const auto& algorithm : algorithms::hierarchical_algorithms_of(operation)) names.emplace_back(algorithm.name);
   return names;
