@@ -4,6 +4,9 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -11,6 +14,7 @@
 #include <span>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <tutti/tutti.hpp>
 #include <vector>
 
@@ -128,6 +132,42 @@ TEST(Memory, PartsAreFoundByTheirIdAsLongAsTheyLive) {
   first.reset();
   EXPECT_EQ(Allocations::instance().resolve(id_of_first, 0), nullptr);
   EXPECT_EQ(Allocations::instance().resolve(id, 0), second.data());
+}
+
+TEST(Memory, IsNotUnmappedWhileAnotherThreadUsesIt) {
+  std::array<std::byte, 64> memory{};
+  constexpr std::uint64_t id = 7;
+  Allocations& all = Allocations::instance();
+  all.add(id, memory.data(), memory.size(), false);
+  std::atomic<bool> removed{false};
+  std::optional<Allocations::Use> use = all.use();
+  std::thread remover([&] {
+    all.remove(std::array{id});
+    removed = true;
+  });
+  while (all.resolve(id, 0) != nullptr) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(removed);
+  use.reset();
+  remover.join();
+  EXPECT_TRUE(removed);
+}
+
+TEST(Memory, EndsWhereThePartEnds) {
+  std::array<std::byte, 64> memory{};
+  constexpr std::uint64_t id = 8;
+  Allocations& all = Allocations::instance();
+  all.add(id, memory.data() + 16, 32, true);
+  std::uint64_t found = 0;
+  std::uint64_t offset = 0;
+  EXPECT_FALSE(all.find(memory.data() + 15, found, offset));
+  EXPECT_FALSE(all.find(memory.data() + 48, found, offset));
+  EXPECT_EQ(found, 0U);
+  EXPECT_TRUE(all.find(memory.data() + 47, found, offset));
+  EXPECT_EQ(found, id);
+  EXPECT_EQ(offset, 31U);
+  all.remove(std::array{id});
+  EXPECT_FALSE(all.find(memory.data() + 16, found, offset));
 }
 
 TEST(Memory, MovesWithItsObject) {
