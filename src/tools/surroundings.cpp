@@ -14,6 +14,7 @@
 #include "tools/program.hpp"
 #include "topology/place.hpp"
 #include "tuning/files.hpp"
+#include "tuning/remembered.hpp"
 
 namespace tutti::tools {
 namespace {
@@ -95,7 +96,7 @@ void find_table(Surroundings& surroundings) {
   const auto finding = detail::tuning::find_table(surroundings.topology, false);
   surroundings.table_report = finding.report;
   if (finding.status == detail::tuning::Finding::Status::table)
-    surroundings.table = std::make_shared<const detail::tuning::Table>(finding.section.cells);
+    surroundings.table = detail::tuning::table_of(finding.text);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ struct Finding {
   enum class Status : int { nothing, table, refused };
   Status status = Status::nothing;
   std::string report{};  ///< in words: where the table is from, or why there is none; of a refusal the reason
-  Section section{};
+  std::string text{};    ///< the table, as a document of its own
 };
 
 /// Looks for the table of a machine: in the file that TUTTI_TUNING names ("off": nowhere), else in the user's cache

@@ -7,6 +7,7 @@
 
 #include "core/mpi_call.hpp"
 #include "tuning/files.hpp"
+#include "tuning/remembered.hpp"
 
 namespace tutti::detail::tuning {
 namespace {
@@ -31,32 +32,31 @@ bool has_machine(const std::vector<Section>& sections, const Key& here) {
   return false;
 }
 
-/// Looks into one file; `explicitly` where the user named it. False where there is nothing to see.
-bool look_into(const fs::path& path, const Topology& topology, bool explicitly, bool is_part, Finding& finding) {
+/// Looks into one file; `explicitly` where the user named it.
+void look_into(const fs::path& path, const Topology& topology, bool explicitly, bool is_part, Finding& finding) {
   const auto refuse = [&](const std::string& reason, bool is_refused) {
     if (is_refused) finding.status = Finding::Status::refused;
     finding.report += fmt::format("{}{}: {}", finding.report.empty() ? "" : "; ", path.string(), reason);
   };
   try {
-    const auto text = read_file(path);
-    if (!text) {
+    const auto tables = tables_in(path);
+    if (!tables) {
       if (explicitly) refuse("there is no such file", true);
-      return explicitly;
+      return;
     }
-    const std::vector<Section> sections = parse(*text);
+    const std::vector<Section>& sections = tables->sections();
     const Key here = key_of(topology);
-    for (const Section& section : sections)
-      if (section.key == here) {
+    for (std::size_t i = 0; i < sections.size(); ++i)
+      if (sections[i].key == here) {
+        finding.text = tables->text(i);
         finding.status = Finding::Status::table;
-        finding.section = section;
-        finding.report = fmt::format("{}: {} cells for {} ranks", path.string(), section.cells.size(), here.ranks);
-        return true;
+        finding.report = fmt::format("{}: {} cells for {} ranks", path.string(), sections[i].cells.size(), here.ranks);
+        return;
       }
     refuse(misfit(sections, here), explicitly && !(is_part && has_machine(sections, here)));
   } catch (const Error& e) {
     refuse(e.what(), explicitly);
   }
-  return explicitly;
 }
 
 void broadcast(MPI_Comm comm, void* data, std::size_t bytes) {
@@ -65,28 +65,17 @@ void broadcast(MPI_Comm comm, void* data, std::size_t bytes) {
   wait_yielding(request, "MPI_Ibcast");
 }
 
-struct Message {
-  Finding::Status status = Finding::Status::nothing;
-  std::string report{};
-  std::string text{};
-};
-
 /// What rank 0 tells the others. It must not fail before they know: they wait for it.
-Message look(MPI_Comm comm, const Topology& topology) {
-  Message message;
+Finding look(MPI_Comm comm, const Topology& topology) {
   try {
     int size = 1;
     int world_size = 1;
     MPI_Comm_size(comm, &size);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
-    const Finding finding = find_table(topology, size != world_size || size == 1);
-    if (finding.status == Finding::Status::table) message.text = print({finding.section});
-    message.report = finding.report;
-    message.status = finding.status;
+    return find_table(topology, size != world_size || size == 1);
   } catch (const std::exception& e) {
-    message = {Finding::Status::refused, fmt::format("it cannot be used ({})", e.what()), {}};
+    return {Finding::Status::refused, fmt::format("it cannot be used ({})", e.what()), {}};
   }
-  return message;
 }
 
 }  // namespace
@@ -112,25 +101,25 @@ Finding find_table(const Topology& topology, bool is_part) {
 std::shared_ptr<const Table> load_table(MPI_Comm comm, const Topology& topology, std::string& report) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
-  Message message;
-  if (rank == 0) message = look(comm, topology);
-  std::array<std::int32_t, 4> header{static_cast<std::int32_t>(message.status),
-                                     static_cast<std::int32_t>(message.report.size()),
-                                     static_cast<std::int32_t>(message.text.size()), 0};
+  Finding finding;
+  if (rank == 0) finding = look(comm, topology);
+  std::array<std::int32_t, 4> header{static_cast<std::int32_t>(finding.status),
+                                     static_cast<std::int32_t>(finding.report.size()),
+                                     static_cast<std::int32_t>(finding.text.size()), 0};
   broadcast(comm, header.data(), sizeof header);
-  message.status = static_cast<Finding::Status>(header[0]);
-  message.report.resize(static_cast<std::size_t>(header[1]));
-  message.text.resize(static_cast<std::size_t>(header[2]));
-  if (!message.report.empty()) broadcast(comm, message.report.data(), message.report.size());
-  if (!message.text.empty()) broadcast(comm, message.text.data(), message.text.size());
-  if (message.status == Finding::Status::refused)
+  finding.status = static_cast<Finding::Status>(header[0]);
+  finding.report.resize(static_cast<std::size_t>(header[1]));
+  finding.text.resize(static_cast<std::size_t>(header[2]));
+  if (!finding.report.empty()) broadcast(comm, finding.report.data(), finding.report.size());
+  if (!finding.text.empty()) broadcast(comm, finding.text.data(), finding.text.size());
+  if (finding.status == Finding::Status::refused)
     throw Error(ErrorCode::io,
                 fmt::format("TUTTI_TUNING of rank 0 names a table that cannot be used: {}; measure it again with "
                             "'tutti tune', or unset TUTTI_TUNING",
-                            message.report));
-  report = message.report;
-  if (message.status != Finding::Status::table) return nullptr;
-  return std::make_shared<const Table>(parse(message.text).at(0).cells);
+                            finding.report));
+  report = finding.report;
+  if (finding.status != Finding::Status::table) return nullptr;
+  return table_of(finding.text);
 }
 
 }  // namespace tutti::detail::tuning

@@ -10,6 +10,7 @@
 #include <tutti/error.hpp>
 
 #include "example.hpp"
+#include "tuning/remembered.hpp"
 
 namespace tutti::detail::tuning {
 namespace {
@@ -96,7 +97,7 @@ TEST_F(TuningFiles, TheCacheFolderIsLookedInto) {
   write_file(cache_file(), print(fitting()));
   const Finding finding = find();
   EXPECT_EQ(finding.status, Finding::Status::table) << finding.report;
-  EXPECT_EQ(finding.section, fitting()[0]);
+  EXPECT_EQ(parse(finding.text), std::vector<Section>{fitting()[0]});
   EXPECT_NE(finding.report.find(cache_file().string()), std::string::npos);
 }
 
@@ -140,6 +141,24 @@ TEST_F(TuningFiles, AFileWithoutThisNumberOfRanksIsRefusedForTheWholeJobOnly) {
   EXPECT_EQ(find(false).status, Finding::Status::refused);
   EXPECT_EQ(find(true).status, Finding::Status::nothing);
   EXPECT_NE(find(true).report.find("8 ranks, here 2"), std::string::npos) << find(true).report;
+}
+
+TEST_F(TuningFiles, AreReadAgainWhenTheyHaveChanged) {
+  const fs::path path = folder_ / "mine.json";
+  EXPECT_EQ(tables_in(path), nullptr);
+  write_file(path, print(fitting()));
+  const auto first = tables_in(path);
+  EXPECT_EQ(first->sections(), fitting());
+  EXPECT_EQ(tables_in(path), first);
+  write_file(path, print({fitting()[1]}));
+  EXPECT_EQ(tables_in(path)->sections(), std::vector<Section>{fitting()[1]});
+  write_file(path, "damaged");
+  EXPECT_THROW((void)tables_in(path), Error);
+  fs::remove(path);
+  EXPECT_EQ(tables_in(path), nullptr);
+  EXPECT_EQ(table_of(first->text(0)), table_of(first->text(0)));
+  EXPECT_EQ(table_of(first->text(0))->cell_count(), 2U);
+  EXPECT_EQ(table_of(first->text(1))->cell_count(), 0U);
 }
 
 TEST_F(TuningFiles, OfAnUnreadableFileTheReasonIsTold) {
