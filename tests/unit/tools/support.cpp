@@ -9,7 +9,7 @@ namespace {
 
 /// The name of a tag's element, or what is wrong with the tag.
 bool read_tag(const std::string& tag, std::string& name) {
-  static const std::regex shape(R"re(/?([A-Za-z]+)(\s+[A-Za-z:_-]+="[^"<]*")*\s*/?)re");
+  static const std::regex shape(R"re(/?([A-Za-z]+)(\s+[A-Za-z0-9:_-]+="[^"<]*")*\s*/?)re");
   std::smatch found;
   if (!std::regex_match(tag, found, shape)) return false;
   name = found[1];
