@@ -31,9 +31,8 @@ detail::Signature signature_of(const Communicator& comm, const Point& point, con
   detail::Signature signature;
   signature.operation = point.operation;
   signature.kind = call_kind(point.mode);
-  signature.memory = point.memory == MemoryKind::device || point.memory == MemoryKind::managed
-                         ? detail::MemoryClass::device
-                         : detail::MemoryClass::host;
+  signature.memory = point.memory == Place::device || point.memory == Place::managed ? detail::MemoryClass::device
+                                                                                     : detail::MemoryClass::host;
   signature.type = point.type;
   signature.op = point.op.value_or(ReduceKind::sum);
   signature.reproducible = comm.options().reproducible;

@@ -20,14 +20,15 @@ std::string hexadecimal(const std::byte* bytes, std::size_t count) {
 }  // namespace
 
 Buffers::Buffers(const Point& point, const Shape& shape, const World& world, const Pattern& pattern, Reuse reuse,
-                 std::size_t slots)
+                 std::size_t slots, const Communicator* comm)
     : point_(point),
       shape_(shape),
       world_(world),
       pattern_(pattern),
+      comm_(comm),
       reuse_(reuse),
       slots_(slots),
-      memory_(point.memory, slots * slot_bytes(point, shape)) {
+      memory_(comm, point.memory, slots * slot_bytes(point, shape)) {
   if (!memory_.is_visible()) stage_.resize(std::max(send_bytes(), recv_bytes()) + guard);
 }
 
@@ -63,7 +64,7 @@ void Buffers::fill(std::size_t slot, std::uint64_t iteration) {
 void Buffers::renew() {
   const std::size_t bytes = memory_.size();
   memory_ = Memory{};
-  memory_ = Memory(point_.memory, bytes);
+  memory_ = Memory(comm_, point_.memory, bytes);
 }
 
 std::optional<std::string> Buffers::fault_in(const std::byte* got, std::uint64_t iteration) const {

@@ -14,11 +14,12 @@
 
 namespace tutti::commbench {
 
-/// The send and receive buffers of one point, in as many slots as iterations may follow one another.
+/// The send and receive buffers of one point, in as many slots as iterations may follow one another. Made collectively
+/// over `comm` for shared memory; no other kind needs it.
 class Buffers {
  public:
   Buffers(const Point& point, const Shape& shape, const World& world, const Pattern& pattern, Reuse reuse,
-          std::size_t slots);
+          std::size_t slots, const Communicator* comm = nullptr);
 
   [[nodiscard]] std::size_t slots() const { return slots_; }
   [[nodiscard]] std::byte* send(std::size_t slot) const;
@@ -48,6 +49,7 @@ class Buffers {
   const Shape& shape_;
   World world_;
   Pattern pattern_;
+  const Communicator* comm_;
   Reuse reuse_;
   std::size_t slots_;
   Memory memory_;
@@ -57,7 +59,7 @@ class Buffers {
 /// Reads as much memory as the caches hold, so that nothing else stays in them.
 class Evictor {
  public:
-  explicit Evictor(std::size_t bytes) : memory_(MemoryKind::host, bytes) {}
+  explicit Evictor(std::size_t bytes) : memory_(nullptr, Place::host, bytes) {}
   void run();
 
  private:

@@ -40,7 +40,8 @@ Experiment::Experiment(const Communicator& comm, const Settings& settings, const
       world_(world_of(comm, settings)),
       algorithm_(algorithm),
       team_(comm),
-      buffers_(point, shape, world_, pattern_of(point, comm.size()), settings.reuse, slots_for(settings, point, shape)),
+      buffers_(point, shape, world_, pattern_of(point, comm.size()), settings.reuse, slots_for(settings, point, shape),
+               &comm),
       evictor_(evictor) {
   make_calls();
 }

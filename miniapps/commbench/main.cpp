@@ -30,7 +30,7 @@ void print_list(const tutti::Communicator& comm) {
                   fmt::join(operation_names(), ", "), fmt::join(type_names(), ", "), fmt::join(op_names(), ", "));
   for (const auto kind : parse_memory({"all"})) {
     const std::string why = why_no_memory(kind);
-    text += fmt::format("  {:8} {}\n", tutti::memory_kind_name(kind), why.empty() ? "yes" : "no: " + why);
+    text += fmt::format("  {:8} {}\n", place_name(kind), why.empty() ? "yes" : "no: " + why);
   }
   text += fmt::format("\nalgorithms on {} ranks, beside auto, all, the backends shm, mpi and native, and {}:\n",
                       comm.size(), host_mpi);

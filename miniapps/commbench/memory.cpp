@@ -71,28 +71,51 @@ void* map(std::size_t bytes) {
 
 }  // namespace
 
-std::string why_no_memory(MemoryKind kind) { return kind == MemoryKind::host ? std::string{} : why_no_cuda(); }
+const char* place_name(Place place) { return place == Place::shared ? "shared" : memory_kind_name(kind_of(place)); }
 
-Memory::Memory(MemoryKind kind, std::size_t bytes) : kind_(kind), bytes_(bytes) {
-  if (bytes == 0) return;
-  data_ = static_cast<std::byte*>(kind == MemoryKind::host ? map(bytes) : cuda_allocate(kind, bytes));
+MemoryKind kind_of(Place place) {
+  switch (place) {
+    case Place::pinned:
+      return MemoryKind::pinned;
+    case Place::device:
+      return MemoryKind::device;
+    case Place::managed:
+      return MemoryKind::managed;
+    default:
+      return MemoryKind::host;
+  }
+}
+
+std::string why_no_memory(Place place) { return kind_of(place) == MemoryKind::host ? std::string{} : why_no_cuda(); }
+
+Memory::Memory(const Communicator* comm, Place place, std::size_t bytes) : place_(place), bytes_(bytes) {
+  if (place == Place::shared) {
+    shared_ = allocate(*comm, bytes);
+    data_ = static_cast<std::byte*>(shared_.data());
+  } else if (bytes > 0) {
+    data_ = static_cast<std::byte*>(place == Place::host ? map(bytes) : cuda_allocate(kind_of(place), bytes));
+  }
 }
 
 Memory::~Memory() {
-  if (data_ == nullptr) return;
-  if (kind_ == MemoryKind::host)
+  if (data_ == nullptr || place_ == Place::shared) return;
+  if (place_ == Place::host)
     ::munmap(data_, bytes_);
   else
-    cuda_free(kind_, data_);
+    cuda_free(kind_of(place_), data_);
 }
 
 Memory::Memory(Memory&& other) noexcept
-    : kind_(other.kind_), bytes_(std::exchange(other.bytes_, 0)), data_(std::exchange(other.data_, nullptr)) {}
+    : place_(other.place_),
+      bytes_(std::exchange(other.bytes_, 0)),
+      data_(std::exchange(other.data_, nullptr)),
+      shared_(std::move(other.shared_)) {}
 
 Memory& Memory::operator=(Memory&& other) noexcept {
-  std::swap(kind_, other.kind_);
+  std::swap(place_, other.place_);
   std::swap(bytes_, other.bytes_);
   std::swap(data_, other.data_);
+  std::swap(shared_, other.shared_);
   return *this;
 }
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <tutti/buffer.hpp>
+#include <tutti/memory.hpp>
 
 namespace tutti::commbench {
 
@@ -15,15 +15,22 @@ enum class Reuse : std::uint8_t {
   fresh,  ///< as cold, in pages that were mapped for it: receive buffers have never been touched
 };
 
+/// Where the buffers of a point lie: a kind of memory, or memory from tutti::allocate, which is shared in a node.
+enum class Place : std::uint8_t { host, shared, pinned, device, managed };
+
+[[nodiscard]] const char* place_name(Place place);
+[[nodiscard]] MemoryKind kind_of(Place place);
+
 /// Why there is no memory of a kind in this build and on this machine; empty where there is. Local.
-[[nodiscard]] std::string why_no_memory(MemoryKind kind);
+[[nodiscard]] std::string why_no_memory(Place place);
 
 /// Owns bytes of one kind of memory, zeroed on the host; host memory is mapped page by page as it is touched. Throws
 /// tutti::Error (out_of_memory) with the number of bytes.
 class Memory {
  public:
   Memory() = default;
-  Memory(MemoryKind kind, std::size_t bytes);
+  /// Collective over `comm` for shared memory, which nothing else needs.
+  Memory(const Communicator* comm, Place place, std::size_t bytes);
   ~Memory();
   Memory(Memory&& other) noexcept;
   Memory& operator=(Memory&& other) noexcept;
@@ -32,14 +39,14 @@ class Memory {
 
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return bytes_; }
-  [[nodiscard]] MemoryKind kind() const { return kind_; }
   /// Whether the host may read and write it directly.
-  [[nodiscard]] bool is_visible() const { return kind_ != MemoryKind::device; }
+  [[nodiscard]] bool is_visible() const { return place_ != Place::device; }
 
  private:
-  MemoryKind kind_ = MemoryKind::host;
+  Place place_ = Place::host;
   std::size_t bytes_ = 0;
   std::byte* data_ = nullptr;
+  Allocation shared_{};
 };
 
 /// From and to memory of any kind; blocking.

@@ -169,7 +169,7 @@ class MpiCall final : public Call {
 }  // namespace
 
 std::unique_ptr<Call> make_mpi_call(const Communicator& comm, const Arguments& arguments) {
-  if (arguments.point.memory == MemoryKind::device || arguments.point.memory == MemoryKind::managed)
+  if (arguments.point.memory == Place::device || arguments.point.memory == Place::managed)
     throw NotApplicable("whether the host MPI takes device memory is not known: only host memory is passed to it");
   return std::make_unique<MpiCall>(comm.mpi_handle(), arguments);
 }

@@ -101,10 +101,10 @@ std::vector<Datatype> parse_types(const std::vector<std::string>& names) {
 
 std::vector<ReduceKind> parse_ops(const std::vector<std::string>& names) { return parse("--ops", names, ops()); }
 
-std::vector<MemoryKind> parse_memory(const std::vector<std::string>& names) {
-  std::vector<Named<MemoryKind>> all;
-  for (const MemoryKind kind : {MemoryKind::host, MemoryKind::pinned, MemoryKind::device, MemoryKind::managed})
-    all.push_back({memory_kind_name(kind), kind});
+std::vector<Place> parse_memory(const std::vector<std::string>& names) {
+  std::vector<Named<Place>> all;
+  for (const Place place : {Place::host, Place::shared, Place::pinned, Place::device, Place::managed})
+    all.push_back({place_name(place), place});
   return parse("--memory", names, all);
 }
 

@@ -38,7 +38,7 @@ void add_lists(CLI::App& app, Lists& lists) {
   add("-o,--operations", lists.operations, "collectives, or all (see --list)");
   add("-t,--types", lists.types, "datatypes, or all; also bytes(N)");
   add("--ops", lists.ops, "operations of reductions, or all; those that a type has not are left out");
-  add("-m,--memory", lists.memory, "host, pinned, device, managed, or all");
+  add("-m,--memory", lists.memory, "host, shared (from tutti::allocate), pinned, device, managed, or all");
   add("--modes", lists.modes, "blocking, nonblocking, persistent, or all");
   add("-a,--algorithms", lists.algorithms,
       "auto (Tutti's choice), a backend (shm, mpi, native), one way (shm:slots, mpi:ring), all, and host-mpi: the host "

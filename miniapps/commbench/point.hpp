@@ -6,9 +6,9 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <tutti/buffer.hpp>
 #include <tutti/reduce_op.hpp>
 
+#include "memory.hpp"
 #include "operations.hpp"
 
 namespace tutti::commbench {
@@ -25,7 +25,7 @@ struct Point {
   Datatype type{DatatypeKind::float32};
   std::optional<ReduceKind> op{};  ///< of reductions
   std::size_t bytes = 0;           ///< asked for; what is measured may be a little less, see Shape::total
-  MemoryKind memory = MemoryKind::host;
+  Place memory = Place::host;
   Mode mode = Mode::blocking;
 };
 

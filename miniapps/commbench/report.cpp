@@ -68,9 +68,8 @@ Json overlap_json(const Overlap& o) {
 
 Json point_json(const PointResult& result, const Measurement& m, int ranks) {
   const Point& p = result.point;
-  Json json = {{"operation", name_of(p.operation)}, {"datatype", type_name(p)},
-               {"reduce_op", op_name(p)},           {"memory", memory_kind_name(p.memory)},
-               {"mode", mode_name(p.mode)},         {"bytes", m.bytes},
+  Json json = {{"operation", name_of(p.operation)}, {"datatype", type_name(p)},        {"reduce_op", op_name(p)},
+               {"memory", place_name(p.memory)},    {"mode", mode_name(p.mode)},       {"bytes", m.bytes},
                {"algorithm", m.algorithm},          {"chosen_by_tutti", result.chosen}};
   if (!m.skipped.empty()) {
     json["skipped"] = m.skipped;
@@ -126,7 +125,7 @@ std::string table_lines(const PointResult& result, int ranks) {
   for (const Measurement& m : result.measurements) {
     const std::string name = m.algorithm == "auto" ? fmt::format("auto ({})", result.chosen) : m.algorithm;
     text += fmt::format("{:20} {:13} {:10} {:>10} {:7} {:11} {:24} ", name_of(p.operation), type_name(p), op_name(p),
-                        m.bytes, memory_kind_name(p.memory), mode_name(p.mode), name);
+                        m.bytes, place_name(p.memory), mode_name(p.mode), name);
     if (!m.skipped.empty()) {
       text += fmt::format("left out: {}\n", m.skipped);
       continue;
@@ -162,7 +161,7 @@ void write_csv(const std::string& path, const std::vector<PointResult>& results,
       const std::string overlap =
           m.overlap ? fmt::format("{:.1f},{:.1f}", m.overlap->percent, m.overlap->tested_percent) : std::string(",");
       text += fmt::format("{},{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.4f},{:.4f},{},{},{}\n",
-                          name_of(p.operation), type_name(p), op_name(p), memory_kind_name(p.memory), mode_name(p.mode),
+                          name_of(p.operation), type_name(p), op_name(p), place_name(p.memory), mode_name(p.mode),
                           m.bytes, m.algorithm, m.seconds.size(), f.us.min, f.us.p50, f.us.p95, f.us.p99, f.algbw,
                           f.busbw, overlap, m.checked, m.wrong);
     }

@@ -25,7 +25,7 @@ struct Settings {
   std::vector<Operation> operations;
   std::vector<Datatype> types;
   std::vector<ReduceKind> ops;
-  std::vector<MemoryKind> memory;
+  std::vector<Place> memory;
   std::vector<Mode> modes;
   std::vector<std::string> algorithms;  ///< as in tutti::Options; also "auto", "all" and host_mpi
   std::size_t low = 4;                  ///< bytes

@@ -65,7 +65,7 @@ std::vector<Point> points_of(const Settings& settings, int ranks) {
   for (const Operation operation : settings.operations) {
     const bool has_data = operation != Operation::barrier;
     for (const Mode mode : settings.modes)
-      for (const MemoryKind memory : choices(settings.memory, has_data))
+      for (const Place memory : choices(settings.memory, has_data))
         for (const Datatype type : choices(settings.types, has_data)) {
           Point point{operation, type, std::nullopt, 0, memory, mode};
           if (!reduces(operation)) add_points(settings, point, ranks, points);
@@ -108,7 +108,7 @@ PointResult Suite::measure(const Point& point) {
   const auto possible = algorithm_names(comm_, point, shape, settings_.root);
   if (!possible.empty()) result.chosen = possible.front();
   std::string impossible = why_no_memory(point.memory);
-  if (impossible.empty() && settings_.reuse == Reuse::fresh && point.memory != MemoryKind::host)
+  if (impossible.empty() && settings_.reuse == Reuse::fresh && point.memory != Place::host)
     impossible = "--buffers fresh is for host memory";
   for (const std::string& algorithm : algorithms_at(settings_, possible)) {
     Measurement measurement;

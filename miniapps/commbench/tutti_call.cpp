@@ -17,9 +17,9 @@ class TuttiCall final : public Call {
         op_(arguments.point.op ? Pattern::operation(*arguments.point.op, arguments.world.rank)
                                : ReduceOp(ReduceKind::sum)),
         shape_(*arguments.shape),
-        send_(arguments.send, shape_.send, arguments.point.type, arguments.point.memory),
-        recv_(arguments.recv, shape_.recv, arguments.point.type, arguments.point.memory) {
-    options_.memory = arguments.point.memory;
+        send_(arguments.send, shape_.send, arguments.point.type, kind_of(arguments.point.memory)),
+        recv_(arguments.recv, shape_.recv, arguments.point.type, kind_of(arguments.point.memory)) {
+    options_.memory = kind_of(arguments.point.memory);
     options_.algorithm = algorithm;
     if (mode_ == Mode::persistent) request_ = issue<Mode::persistent>();
   }

@@ -123,6 +123,8 @@ def buffers(runner):
         expect(len(measured) == 2 * 4 * 3, f"{kind}: {len(measured)} points")
     done = runner.start(QUICK + ["--check=off", "--high=4", "-a", "auto"])
     expect(done.returncode == 0 and "unchecked" in done.stdout, done.stdout + done.stderr)
+    measured, _ = runner.measure(["-o", "all", "--low=64", "--high=64KB", "--factor=1024", "-a", "auto", "-m", "shared"])
+    expect({p["memory"] for p in measured} == {"shared"}, "shared memory")
     done = runner.start(QUICK + ["--memory=all", "--high=4", "-a", "auto"])
     expect(done.returncode == 0, "memory kinds that are not there are left out: " + done.stderr)
 

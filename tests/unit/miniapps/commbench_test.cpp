@@ -154,7 +154,7 @@ TEST(Points, AreThoseThatAreDefined) {
   settings.operations = {Operation::barrier, Operation::allreduce, Operation::allgather, Operation::scan};
   settings.types = parse_types({"float32", "int32_int32"});
   settings.ops = parse_ops({"sum", "minloc", "avg"});
-  settings.memory = {tutti::MemoryKind::host};
+  settings.memory = {Place::host};
   settings.modes = {Mode::blocking};
   settings.low = settings.high = 64;
   // barrier 1; allreduce: float32 sum and avg, pair minloc; allgather 2 types; scan: float32 sum, pair minloc.
