@@ -138,6 +138,10 @@ std::string Collection::why_wrong(const Algorithm& algorithm) const {
 std::string Collection::why_unwise(const Algorithm& algorithm) const {
   if (algorithm.max_size != 0 && machine_.size > algorithm.max_size)
     return fmt::format("made for at most {} ranks; only by name", algorithm.max_size);
+  // A rank may be inside the host MPI until others have finished this call: measured or not.
+  if (signature_.kind != CallKind::blocking && fastest(Backend::shm) != nullptr &&
+      algorithm.cost(machine_.size, 1.0).rounds > 1)
+    return "its rounds need every rank's calls, and shared memory goes on while one is away; only by name";
   if (!algorithm.hierarchical) return {};
   if (wiring_.spread.nodes == 1) return "one node: nothing to compose; only by name";
   if (wiring_.spread.most == 1) return "one rank a node: nothing to compose; only by name";

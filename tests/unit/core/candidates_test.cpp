@@ -123,6 +123,18 @@ TEST(Candidates, SharedMemoryMakesEveryBlockingCallOfANode) {
           << algorithms::operation_name(operation) << " of " << count;
 }
 
+// A rank may wait inside the host MPI for what others do after the call: a schedule of several rounds would hang.
+TEST(Candidates, WhatMustGoOnAloneHasNoRoundsThatWaitForARank) {
+  for (const Operation operation : operations)
+    for (const CallKind kind : {CallKind::nonblocking, CallKind::persistent})
+      for (const int size : {2, 3, 8, 64})
+        for (const std::size_t count : {1, 10'000, 10'000'000})
+          for (const Candidate& c : candidates(signature(operation, count, kind), one_node(size))) {
+            if (!c.excluded.empty() || c.algorithm == nullptr) continue;
+            EXPECT_LE(c.algorithm->cost(size, 1.0).rounds, 1) << c.name << " for " << size << " ranks, " << count;
+          }
+}
+
 TEST(Candidates, SharedMemoryIsRightInReproducibleModeAndForAnyOperation) {
   Signature s = signature(Operation::allreduce, 100);
   s.reproducible = true;

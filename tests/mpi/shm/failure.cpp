@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ranks that do not come, give up, or name memory that is not theirs: named errors in time, and others live on.
+#include <sys/mman.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "mpi/shm/work.hpp"
+#include "support/exercise.hpp"
+
+namespace tutti::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t lengths[] = {1, 4'000, 500'000};
+
+int world_rank() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+void meet() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  for (int done = 0; done == 0; std::this_thread::yield()) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+}
+
+template <typename Call>
+void expect_failure(ErrorCode code, const std::string& word, const Call& call) {
+  try {
+    call();
+    ADD_FAILURE() << "no error; expected one that says " << word;
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), code) << e.what();
+    EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what();
+  }
+}
+
+Options over_shm(std::chrono::nanoseconds timeout = 0ns) {
+  Options options;
+  options.algorithm = "shm";
+  options.timeout = timeout;
+  return options;
+}
+
+void expect_usable() {
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  for (const std::size_t length : lengths) {
+    Work work(comm, Operation::allreduce, length);
+    work.fill(3);
+    work.run(over_shm());
+    work.verify("a new communicator");
+  }
+}
+
+TEST(Timeout, OfARankThatNeverComes) {
+  for (const std::size_t length : lengths) {
+    const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+    Work work(comm, Operation::allreduce, length);
+    work.fill(0);
+    if (world_rank() != 0) {
+      expect_failure(ErrorCode::timeout, "shm:", [&] { work.run(over_shm(200ms)); });
+      expect_failure(ErrorCode::invalid_communicator, "earlier", [&] { barrier(comm); });
+    }
+    meet();
+  }
+  expect_usable();
+  meet();
+}
+
+TEST(Timeout, OfANonblockingCall) {
+  for (const std::size_t length : lengths) {
+    const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+    Work work(comm, Operation::alltoall, length);
+    work.fill(0);
+    if (world_rank() != 0) {
+      Request request = work.start(over_shm(200ms));
+      expect_failure(ErrorCode::timeout, "alltoall", [&] { request.wait(); });
+    }
+    meet();
+  }
+  expect_usable();
+  meet();
+}
+
+TEST(Abort, FromAnotherThreadEndsAWaitForSharedMemory) {
+  for (const std::size_t length : lengths) {
+    Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+    if (world_rank() == 0) {
+      std::thread other([&comm] {
+        std::this_thread::sleep_for(100ms);
+        comm.abort("the solver diverged");
+      });
+      Work work(comm, Operation::allreduce, length);
+      work.fill(0);
+      expect_failure(ErrorCode::aborted, "the solver diverged", [&] { work.run(over_shm()); });
+      other.join();
+    }
+    meet();
+  }
+  expect_usable();
+  meet();
+}
+
+// What the kernel refuses is an error that says so on those who meet it; the others wait for their timeout.
+TEST(BadPointer, OfTheRootOfABroadcast) {
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  Options options = over_shm(1s);
+  options.algorithm = "shm:single_copy";
+  constexpr std::size_t bytes = std::size_t{8} << 20U;
+  void* gone = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(gone, MAP_FAILED);
+  std::vector<unsigned char> data(bytes);
+  const bool is_root = comm.rank() == 0;
+  munmap(gone, bytes);
+  int refused = 0;
+  try {
+    bcast(comm, Buffer(is_root ? static_cast<unsigned char*>(gone) : data.data(), bytes), 0, options);
+    ADD_FAILURE() << "no error";
+  } catch (const Error& e) {
+    const std::string text = e.what();
+    const bool is_named = text.find("not (or no longer) valid memory") != std::string::npos;
+    EXPECT_TRUE(e.code() == ErrorCode::timeout || (e.code() == ErrorCode::internal && is_named)) << text;
+    refused = e.code() == ErrorCode::internal ? 1 : 0;
+  }
+  int all_refused = 0;
+  MPI_Allreduce(&refused, &all_refused, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  EXPECT_GE(all_refused, 1) << "no rank met the bad pointer";
+  meet();
+  expect_usable();
+  meet();
+}
+
+TEST(Segment, LeavesNoNameBehind) {
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  barrier(comm);
+  meet();
+  // No other program of the library has to be running: its names exist for a moment only.
+  int seen = 0;
+  for (int look = 0; look < 20; ++look) {
+    int now = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
+      now += entry.path().filename().string().starts_with("tutti-") ? 1 : 0;
+    seen = look == 0 ? now : std::min(seen, now);
+    std::this_thread::sleep_for(5ms);
+  }
+  EXPECT_EQ(seen, 0);
+  meet();
+}
+
+}  // namespace
+}  // namespace tutti::test
