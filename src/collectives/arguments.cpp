@@ -11,7 +11,7 @@
 namespace tutti::detail {
 
 Arguments::Arguments(const Communicator& comm, algorithms::Operation operation, const Options& options)
-    : comm_(comm.state()), declared_(options.memory) {
+    : comm_(comm.state().get()), declared_(options.memory) {
   call_.signature.operation = operation;
   require(options.timeout.count() >= 0, "options.timeout", "is negative; pass 0 for none");
 }
@@ -37,7 +37,7 @@ void Arguments::require_same_type(Datatype a, Datatype b) const {
 }
 
 void Arguments::forbid_in_place(bool is_in_place, const char* name, std::string_view remedy) const {
-  require(!is_in_place, name, fmt::format("is in_place; {}", remedy));
+  if (is_in_place) require(false, name, fmt::format("is in_place; {}", remedy));
 }
 
 void Arguments::check_address(const void* address, std::size_t count, const char* name) const {
@@ -62,8 +62,8 @@ void Arguments::set_type(Datatype type) {
 }
 
 void Arguments::set_root(int root) {
-  require(root >= 0 && root < comm_->size, "root",
-          fmt::format("is {}; pass a rank from 0 to {}", root, comm_->size - 1));
+  if (root < 0 || root >= comm_->size)
+    require(false, "root", fmt::format("is {}; pass a rank from 0 to {}", root, comm_->size - 1));
   call_.signature.root = root;
 }
 

@@ -51,7 +51,7 @@ class Arguments {
   void check_address(const void* address, std::size_t count, const char* name) const;
   void note_memory(MemoryKind declared, const void* address);
 
-  std::shared_ptr<CommState> comm_;
+  const CommState* comm_;  ///< the caller holds it
   MemoryKind declared_;
   Call call_{};
 };

@@ -27,7 +27,8 @@ void complete_signature(Signature& signature, CallKind kind, const CommState& co
     signature.algorithm = options.algorithm;
 }
 
-std::shared_ptr<const Plan> plan_for(CommState& comm, const Signature& signature) {
+/// Valid until the next call on the communicator.
+const std::shared_ptr<const Plan>& plan_for(CommState& comm, const Signature& signature) {
   comm.check_usable();
   if (signature.memory == MemoryClass::device)
     throw Error(
@@ -36,6 +37,12 @@ std::shared_ptr<const Plan> plan_for(CommState& comm, const Signature& signature
                     "memory",
                     algorithms::operation_name(signature.operation), comm.describe()));
   return comm.plans.get(signature, [&comm](const Signature& s) { return make_plan(s, machine_of(comm)); });
+}
+
+/// For an execution that ends before the call does: without the cost of counting.
+template <typename T>
+std::shared_ptr<T> unowned(const std::shared_ptr<T>& held) {
+  return {std::shared_ptr<void>(), held.get()};
 }
 
 }  // namespace
@@ -50,9 +57,14 @@ std::chrono::nanoseconds timeout_of(const CommState& comm, const Options& option
 void run(const Communicator& communicator, Call call, const Options& options) {
   const auto& comm = communicator.state();
   complete_signature(call.signature, CallKind::blocking, *comm, options);
-  const auto plan = plan_for(*comm, call.signature);
+  const auto& plan = plan_for(*comm, call.signature);
   if (plan->backend == Backend::shm) {
-    ShmExecution execution(comm, plan, std::move(call.binding), ShmExecution::ordered, timeout_of(*comm, options));
+    ProgressEngine::instance().poll();
+    ShmProgress begun;
+    if (run_at_once(*comm, *plan, call.binding, begun)) return;
+    ShmExecution execution(unowned(comm), unowned(plan), std::move(call.binding), ShmExecution::ordered,
+                           timeout_of(*comm, options));
+    execution.resume(begun);
     run_to_end(execution);
     return;
   }
@@ -72,7 +84,7 @@ void run(const Communicator& communicator, Call call, const Options& options) {
 Request start(const Communicator& communicator, Call call, const Options& options) {
   const auto& comm = communicator.state();
   complete_signature(call.signature, CallKind::nonblocking, *comm, options);
-  const auto plan = plan_for(*comm, call.signature);
+  const auto& plan = plan_for(*comm, call.signature);
   const auto timeout = timeout_of(*comm, options);
   std::shared_ptr<Execution> execution;
   if (plan->backend == Backend::shm)

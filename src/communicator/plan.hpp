@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <memory>
 #include <unordered_map>
 
@@ -25,23 +26,32 @@ struct Plan {
 /// The plans of one communicator. Plans follow from shared facts alone, so a rank may drop and remake them.
 class PlanCache {
  public:
+  /// Valid until the next call.
   template <typename Make>
-  std::shared_ptr<const Plan> get(const Signature& signature, Make&& make) {
-    if (last_ && last_->signature == signature) return last_;
+  const std::shared_ptr<const Plan>& get(const Signature& signature, Make&& make) {
+    std::shared_ptr<const Plan>& recent = recent_[place_of(signature)];
+    if (recent && recent->signature == signature) return recent;
     auto found = plans_.find(signature);
     if (found == plans_.end()) {
       if (plans_.size() >= capacity) plans_.clear();
       found = plans_.emplace(signature, make(signature)).first;
     }
-    last_ = found->second;
-    return last_;
+    recent = found->second;
+    return recent;
   }
   [[nodiscard]] std::size_t size() const { return plans_.size(); }
 
  private:
   static constexpr std::size_t capacity = 4096;
   std::unordered_map<Signature, std::shared_ptr<const Plan>, SignatureHash> plans_;
-  std::shared_ptr<const Plan> last_;
+  // A program repeats a few calls in turn: they are found without a hash of all of their signature.
+  static constexpr std::size_t recent_places = 64;
+  [[nodiscard]] static std::size_t place_of(const Signature& s) {
+    const std::size_t mixed = s.count * 0x9E3779B97F4A7C15ULL + static_cast<std::size_t>(s.operation) * 5 +
+                              static_cast<std::size_t>(s.kind) * 3 + static_cast<std::size_t>(s.type.kind());
+    return (mixed ^ mixed >> 32U) % recent_places;
+  }
+  std::array<std::shared_ptr<const Plan>, recent_places> recent_{};
 };
 
 }  // namespace tutti::detail

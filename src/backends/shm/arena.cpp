@@ -96,6 +96,9 @@ std::unique_ptr<Arena> Arena::create(MPI_Comm comm, bool oversubscribed, std::st
   }
   const bool mapped = segment.valid();
   std::unique_ptr<Arena> arena(new Arena(std::move(segment), rank, size, oversubscribed));
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  arena->threaded_ = level == MPI_THREAD_MULTIPLE;
   if (mapped) arena->introduce();
   const bool all_mapped = all_agree(comm, mapped);
   if (rank == 0) Segment::remove(invitation.name.data());
@@ -133,8 +136,7 @@ bool Arena::probe_peers() noexcept {
   return true;
 }
 
-bool Arena::is_free(std::uint64_t ordered) noexcept {
-  if (ordered < known_completed_.load(std::memory_order_acquire) + ordered_cells) return true;
+bool Arena::look_at_completed(std::uint64_t ordered) noexcept {
   std::uint64_t least = ~std::uint64_t{0};
   for (int r = 0; r < size_; ++r) least = std::min(least, control(r).completed.load(std::memory_order_acquire));
   known_completed_.store(least, std::memory_order_release);
@@ -142,8 +144,14 @@ bool Arena::is_free(std::uint64_t ordered) noexcept {
 }
 
 void Arena::complete(std::uint64_t ordered) noexcept {
+  if (!threaded_) return complete_in_turn(ordered);
   while (completing_.test_and_set(std::memory_order_acquire)) {
   }
+  complete_in_turn(ordered);
+  completing_.clear(std::memory_order_release);
+}
+
+void Arena::complete_in_turn(std::uint64_t ordered) noexcept {
   if (ordered == completed_) {
     ++completed_;
     while (done_[completed_ % ordered_cells]) done_[completed_++ % ordered_cells] = false;
@@ -151,7 +159,6 @@ void Arena::complete(std::uint64_t ordered) noexcept {
   } else {
     done_[ordered % ordered_cells] = true;
   }
-  completing_.clear(std::memory_order_release);
 }
 
 int Arena::acquire_persistent(MPI_Comm comm) {

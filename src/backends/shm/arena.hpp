@@ -23,6 +23,7 @@ class Arena {
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] bool oversubscribed() const { return oversubscribed_; }
   [[nodiscard]] bool single_copy() const { return single_copy_; }
 
   [[nodiscard]] Control& control(int rank) const { return at<Control>(layout_.control(rank)); }
@@ -36,7 +37,14 @@ class Arena {
   /// The next operation that is matched by its order.
   [[nodiscard]] std::uint64_t next_ordered() noexcept { return next_ordered_++; }
   /// Whether all ranks have finished the operation that used the same cell before.
-  [[nodiscard]] bool is_free(std::uint64_t ordered) noexcept;
+  [[nodiscard]] bool is_free(std::uint64_t ordered) noexcept {
+    return ordered < known_completed_.load(std::memory_order_acquire) + ordered_cells || look_at_completed(ordered);
+  }
+  [[nodiscard]] bool is_next_free() noexcept { return is_free(next_ordered_); }
+  /// Fetches the line that the next operation will write: the writer then need not wait for it.
+  void prepare_next() const noexcept {
+    __builtin_prefetch(&cell(rank_, static_cast<int>(next_ordered_ % ordered_cells)).lines[0], 1);
+  }
   /// This rank has finished an operation; from any thread.
   void complete(std::uint64_t ordered) noexcept;
 
@@ -68,12 +76,15 @@ class Arena {
   void introduce() noexcept;
   [[nodiscard]] bool probe_peers() noexcept;
   void wake_sleepers() noexcept;
+  [[nodiscard]] bool look_at_completed(std::uint64_t ordered) noexcept;
+  void complete_in_turn(std::uint64_t ordered) noexcept;
 
   Segment segment_;
   Layout layout_;
   int rank_;
   int size_;
   bool oversubscribed_;
+  bool threaded_ = false;  ///< several threads of this rank may complete operations
   bool single_copy_ = false;
   std::uint64_t probe_word_ = 0;
   std::uint64_t next_ordered_ = 0;

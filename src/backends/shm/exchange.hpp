@@ -25,12 +25,15 @@ struct Exchange {
   [[nodiscard]] std::byte* output() const { return static_cast<std::byte*>(binding->output); }
   [[nodiscard]] Cell& cell(int rank) const { return arena->cell(rank, number); }
 
+  [[nodiscard]] Descriptor& descriptor(int rank) const {
+    return *reinterpret_cast<Descriptor*>(cell(rank).lines[0].payload);
+  }
   /// Chunks that a rank has published.
   [[nodiscard]] std::uint64_t published(int rank) const {
-    return count_of(cell(rank).line.flag.load(std::memory_order_acquire), generation);
+    return count_of(cell(rank).lines[0].flag.load(std::memory_order_acquire), generation);
   }
   void publish(std::uint64_t chunks) const {
-    cell(arena->rank()).line.flag.store(tagged(generation, chunks), std::memory_order_release);
+    cell(arena->rank()).lines[0].flag.store(tagged(generation, chunks), std::memory_order_release);
     arena->wake();
   }
 
@@ -39,5 +42,13 @@ struct Exchange {
   /// output = inputs[0] op inputs[1] op …, in that order, rounded once; an average is divided.
   void combine(std::span<const void* const> inputs, std::byte* result, std::size_t bytes) const;
 };
+
+/// Bytes of the largest block that any rank gives, where all know it.
+[[nodiscard]] inline std::size_t largest_block(const Exchange& exchange) {
+  const Signature& s = exchange.plan->signature;
+  if (s.operation != Operation::reduce_scatter) return s.count * s.type.size();
+  const auto& counts = exchange.binding->recv_counts;
+  return *std::max_element(counts.begin(), counts.end()) * s.type.size();
+}
 
 }  // namespace tutti::detail::shm

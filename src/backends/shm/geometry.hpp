@@ -127,6 +127,17 @@ class Geometry {
     }
   }
 
+  /// Where the block of rank `from` for rank `to` lies in the source of the one and in the output of the other, where
+  /// every rank can tell.
+  [[nodiscard]] std::size_t given_offset(int to) const {
+    return is_split() ? static_cast<std::size_t>(to) * signature_->count : 0;
+  }
+  [[nodiscard]] std::size_t taken_offset(int from) const {
+    const bool has_block_a_rank = operation() == Operation::gather || operation() == Operation::allgather ||
+                                  operation() == Operation::alltoall;
+    return has_block_a_rank ? static_cast<std::size_t>(from) * signature_->count : 0;
+  }
+
   /// Of an operation that combines: elements of rank `to`'s result, and where they lie in every rank's source.
   [[nodiscard]] Block part(int to) const {
     if (operation() == Operation::reduce_scatter_block)

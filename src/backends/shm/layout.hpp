@@ -59,11 +59,13 @@ struct Place {
   std::uint64_t offset;      ///< in the rank's part of the allocation
 };
 
-struct alignas(cache_line) Descriptor {
+/// What a rank says of its buffers: in the line of its flag, so that both come at once.
+struct Descriptor {
   Place input;
   Place output;
-  std::uint64_t largest;  ///< bytes of the largest block that the rank publishes
+  std::uint64_t largest;  ///< bytes of the largest block that the rank gives
 };
+static_assert(sizeof(Descriptor) <= line_bytes);
 
 /// Pieces of a range of the result, taken and finished.
 struct alignas(cache_line) Work {
@@ -79,10 +81,21 @@ struct Pair {
   std::uint64_t give_offset;  ///< bytes into this rank's input of what it gives to the indexed rank
 };
 
+/// Lines of a cell, for messages that go as lines.
+inline constexpr std::size_t cell_lines = 40;
+/// Copies of contributions that are combined from lines.
+inline constexpr std::size_t most_combined_bytes = 8192;
+
+[[nodiscard]] constexpr std::size_t lines_of(std::size_t bytes) {
+  return bytes == 0 ? 1 : (bytes + line_bytes - 1) / line_bytes;
+}
+[[nodiscard]] constexpr std::size_t combined_room(std::size_t bytes) {
+  return (bytes + cache_line - 1) / cache_line * cache_line;
+}
+
 struct Cell {
-  Line line;
+  Line lines[cell_lines];  ///< the flag of the first also counts the chunks of the other protocols
   Progress progress;
-  Descriptor descriptor;
   Work work;
 };
 

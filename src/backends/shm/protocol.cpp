@@ -28,6 +28,15 @@ std::size_t half_share(const Signature& signature, int size) {
   return slot_share(signature, size) / 2 / cache_line * cache_line;
 }
 
+bool fits_lines(const Signature& signature, int size) {
+  const std::size_t block = signature.count * signature.type.size();
+  const auto ranks = static_cast<std::size_t>(size);
+  if (block > cell_lines * line_bytes) return false;
+  if (lines_of(block) * (Geometry::is_split(signature.operation) ? ranks : 1) > cell_lines) return false;
+  if (!Geometry::combines(signature.operation)) return true;
+  return ranks * cache_line <= most_combined_bytes && (ranks - 1) * combined_room(block) <= most_combined_bytes;
+}
+
 }  // namespace
 
 std::string_view protocol_name(Protocol protocol) { return names[static_cast<std::size_t>(protocol)]; }
@@ -52,7 +61,7 @@ bool can_do(Protocol protocol, const Signature& signature, int size, bool single
     case Protocol::automatic:
       return is_varying && (single_copy || !goes_on_alone);
     case Protocol::line:
-      return !is_varying && bytes <= line_bytes;
+      return !is_varying && fits_lines(signature, size);
     case Protocol::slots:
       if (is_varying) return false;
       if (Geometry::combines(signature.operation) && signature.type.size() > half_share(signature, size)) return false;
@@ -64,36 +73,41 @@ bool can_do(Protocol protocol, const Signature& signature, int size, bool single
 }
 
 double predict(Protocol protocol, const Signature& signature, int size, bool oversubscribed) {
-  // Of one server node of today, two ranks: a line between cores, a system call, bytes a second of one core.
+  // Of one server node of today, measured with two ranks: a line between cores, a turn of processes on one core, bytes
+  // a second into and out of a slot, system calls that copy, and bytes a second of theirs.
   constexpr double line_seconds = 60e-9;
   constexpr double switch_seconds = 1.2e-6;
-  constexpr double call_seconds = 0.6e-6;
-  constexpr double cached_rate = 12e9;
+  constexpr double write_rate = 9e9;
+  constexpr double read_rate = 14e9;
+  constexpr double lone_call_seconds = 0.63e-6;
+  constexpr double call_seconds = 1.1e-6;
   constexpr double copy_rate = 16e9;
-  constexpr double combine_rate = 20e9;
   const double ranks = size;
   const double others = ranks - 1;
   const auto bytes = static_cast<double>(published_bytes(signature, size));
-  const bool combines = Geometry::combines(signature.operation);
-  const bool is_split = Geometry::is_split(signature.operation);
+  const Operation operation = signature.operation;
+  const bool is_split = Geometry::is_split(operation);
   const double start = line_seconds * ranks + (oversubscribed ? switch_seconds * ranks : 0);
-  // What one rank reads of the others.
-  const double read = is_split ? bytes * others / ranks : bytes * others;
+  const double given = is_split ? bytes * others / ranks : bytes;
+  const double taken = is_split ? bytes * others / ranks : bytes * others;
+  const bool is_one_sided =
+      operation == Operation::bcast || operation == Operation::gather || operation == Operation::scatter;
   switch (protocol) {
     case Protocol::automatic:
-    case Protocol::line:
       return start;
+    case Protocol::line:
+      return start + line_seconds / 8 * static_cast<double>(lines_of(static_cast<std::size_t>(taken)));
     case Protocol::slots:
-      return start + line_seconds + bytes / copy_rate + read / cached_rate + (combines ? read / combine_rate : 0);
+      return start + line_seconds + given / write_rate + taken / read_rate;
     case Protocol::single_copy: {
-      // The ranks share the work: each combines, or copies, its part and hands it on.
-      const double work = signature.operation == Operation::allreduce   ? 2 * bytes * others / ranks
-                          : signature.operation == Operation::reduce    ? bytes * others / ranks * 1.5
-                          : signature.operation == Operation::allgather ? read
-                          : is_split                                    ? read
-                                                                        : bytes * others / ranks;
-      const double calls = 2 * others * (1 + work / 65536);
-      return start + line_seconds * ranks * 4 + calls * call_seconds + work / copy_rate;
+      // The ranks share the work: one-sided copies are done by both sides, sums by all, who hand them on.
+      if (is_one_sided) return start + lone_call_seconds + taken / ranks / copy_rate;
+      const bool hands_on = Geometry::combines(operation) && !is_split;
+      const double calls = hands_on ? 2 * others : others;
+      const double work = operation == Operation::allreduce ? 2 * bytes * others / ranks
+                          : hands_on                        ? 1.5 * bytes * others / ranks
+                                                            : taken;
+      return start + 0.2e-6 + calls * call_seconds + work / copy_rate;
     }
   }
   return start;

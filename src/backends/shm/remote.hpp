@@ -13,7 +13,7 @@ namespace tutti::detail::shm {
 class Remote {
  public:
   Remote(const Exchange& exchange, int rank, bool output)
-      : process_(exchange.arena->process(rank)), place_(chosen(exchange.cell(rank).descriptor, output)) {
+      : process_(exchange.arena->process(rank)), place_(chosen(exchange.descriptor(rank), output)) {
     if (rank == exchange.arena->rank()) {
       mapped_ = output ? exchange.output() : const_cast<std::byte*>(exchange.source);  // NOLINT: read only as a source
     } else if (place_.allocation != 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/shm/shm_execution.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -16,18 +17,18 @@ namespace tutti::detail {
 
 using shm::Protocol;
 
-ShmExecution::ShmExecution(const std::shared_ptr<CommState>& comm_state, std::shared_ptr<const Plan> plan,
+ShmExecution::ShmExecution(std::shared_ptr<CommState> comm_state, std::shared_ptr<const Plan> plan,
                            Binding binding, int cell, std::chrono::nanoseconds timeout)
-    : Execution(comm_state, timeout, plan->signature.kind == CallKind::persistent),
+    : Execution(std::move(comm_state), timeout, plan->signature.kind == CallKind::persistent),
       plan_(std::move(plan)),
       binding_(std::move(binding)),
-      arena_(comm_state->arena.get()),
+      arena_(comm().arena.get()),
       persistent_cell_(cell) {}
 
 ShmExecution::~ShmExecution() {
   if (persistent_cell_ != ordered) arena_->release_persistent(persistent_cell_);
-  comm().scratch.release(std::move(source_copy_));
-  comm().scratch.release(std::move(scratch_));
+  if (source_copy_.bytes != 0) comm().scratch.release(std::move(source_copy_));
+  if (scratch_.bytes != 0) comm().scratch.release(std::move(scratch_));
 }
 
 std::string ShmExecution::name() const {
@@ -43,10 +44,20 @@ bool ShmExecution::begin() {
   prepare_source();
   stage_ = Stage::cell;
   own_copied_ = false;
+  if (begun_ != none) {
+    stage_ = plan_->protocol == Protocol::line ? Stage::lines : Stage::slots;
+    begun_ = none;
+  }
   return step();
 }
 
 void ShmExecution::take_cell() {
+  if (begun_ != none) {
+    ordered_ = begun_;
+    exchange_.number = static_cast<int>(ordered_ % shm::ordered_cells);
+    exchange_.generation = ordered_ + 1;
+    return;
+  }
   if (persistent_cell_ != ordered) {
     exchange_.number = persistent_cell_;
     exchange_.generation = arena_->next_generation(persistent_cell_);
@@ -93,17 +104,13 @@ void ShmExecution::publish() {
   const std::size_t unit = exchange_.unit();
   switch (plan_->protocol) {
     case Protocol::line:
-    case Protocol::slots: {
-      std::size_t largest = plan_->signature.count * unit;
-      if (who.operation() == Operation::reduce_scatter) {
-        largest = 0;
-        for (const std::size_t count : binding_.recv_counts) largest = std::max(largest, count * unit);
-      }
-      slots_.begin(exchange_, largest);
-      slots_.produce(exchange_);
+      lines_.begin(exchange_);
+      stage_ = Stage::lines;
+      break;
+    case Protocol::slots:
+      slots_.begin(exchange_, shm::largest_block(exchange_));
       stage_ = Stage::slots;
       break;
-    }
     case Protocol::single_copy:
       single_copy_.describe(exchange_);
       stage_ = Stage::single_copy;
@@ -111,15 +118,10 @@ void ShmExecution::publish() {
       break;
     case Protocol::automatic: {
       const std::size_t largest = who.largest_given() * unit;
-      exchange_.cell(arena_->rank()).descriptor.largest = largest;
+      exchange_.descriptor(arena_->rank()).largest = largest;
       single_copy_.describe(exchange_);
-      slots_.begin(exchange_, largest);
       stage_ = Stage::largest;
-      // Data that fits is there with the size: if all of it does, no second step is needed.
-      if (shm::Slots::fits(exchange_, largest))
-        slots_.produce(exchange_);
-      else
-        exchange_.publish(1);
+      slots_.announce(exchange_, largest);
       break;
     }
   }
@@ -133,7 +135,7 @@ bool ShmExecution::choose() {
   std::size_t largest = 0;
   for (int r = 0; r < arena_->size(); ++r) {
     if (exchange_.published(r) == 0) return false;
-    largest = std::max<std::size_t>(largest, exchange_.cell(r).descriptor.largest);
+    largest = std::max<std::size_t>(largest, exchange_.descriptor(r).largest);
   }
   if (!shm::Slots::fits(exchange_, largest) && arena_->single_copy()) {
     single_copy_.begin(exchange_, nullptr);
@@ -164,6 +166,7 @@ bool ShmExecution::go_on() {
     const bool is_blocking = plan_->signature.kind == CallKind::blocking;
     return single_copy_.step(exchange_, is_blocking ? std::numeric_limits<std::size_t>::max() : 1);
   }
+  if (stage_ == Stage::lines) return lines_.step(exchange_);
   if (!own_copied_ && !exchange_.geometry().combines()) {
     exchange_.copy_own();
     own_copied_ = true;
@@ -191,6 +194,37 @@ void ShmExecution::cancel() noexcept {
   // Peers may still copy from and to them.
   keep_for_messages(std::exchange(source_copy_, {}));
   keep_for_messages(std::exchange(scratch_, {}));
+}
+
+bool run_at_once(CommState& comm, const Plan& plan, const Binding& binding, ShmProgress& begun) {
+  shm::Arena& arena = *comm.arena;
+  const bool is_short = plan.protocol == Protocol::line || plan.protocol == Protocol::slots;
+  if (!is_short || binding.in_place || plan.signature.op == ReduceKind::premul_sum || !arena.is_next_free())
+    return false;
+  shm::Exchange exchange;
+  exchange.arena = &arena;
+  exchange.plan = &plan;
+  exchange.binding = &binding;
+  exchange.source = static_cast<const std::byte*>(
+      plan.signature.operation == Operation::bcast ? binding.output : binding.input);
+  begun.ordered = arena.next_ordered();
+  exchange.number = static_cast<int>(begun.ordered % shm::ordered_cells);
+  exchange.generation = begun.ordered + 1;
+  const bool is_line = plan.protocol == Protocol::line;
+  if (is_line)
+    begun.lines.begin(exchange);
+  else
+    begun.slots.begin(exchange, shm::largest_block(exchange));
+  constexpr int looks = 200;
+  const int most = comm.topology.oversubscribed ? 1 : looks;
+  for (int i = 0; i < most; ++i) {
+    if (!(is_line ? begun.lines.step(exchange) : begun.slots.step(exchange))) continue;
+    if (!is_line && !shm::Geometry::combines(plan.signature.operation)) exchange.copy_own();
+    arena.complete(begun.ordered);
+    arena.prepare_next();
+    return true;
+  }
+  return false;
 }
 
 }  // namespace tutti::detail

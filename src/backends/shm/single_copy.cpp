@@ -47,10 +47,10 @@ class Contributions {
 void SingleCopy::describe(const Exchange& exchange) const {
   const Geometry who = exchange.geometry();
   const int me = who.rank();
-  Descriptor& mine = exchange.cell(me).descriptor;
+  Descriptor& mine = exchange.descriptor(me);
   mine.input = place_of(exchange.source);
   mine.output = place_of(exchange.output());
-  if (who.combines()) return;
+  if (!who.is_varying()) return;
   for (int r = 0; r < who.size(); ++r) {
     Pair& pair = exchange.arena->pair(r, me, exchange.number);
     if (who.flows(me, r)) pair.give_offset = who.given(r).offset * exchange.unit();
@@ -154,13 +154,15 @@ bool SingleCopy::move_piece(const Exchange& exchange, int from, int to) {
   if (!take_piece(pair.taken, exchange.generation, ceil_div(whole, piece), index)) return false;
   const std::size_t begin = index * piece;
   const std::size_t bytes = std::min(piece, whole - begin);
-  if (pulls) {
-    const std::size_t offset = exchange.arena->pair(to, from, exchange.number).give_offset + begin;
-    Remote(exchange, from, false).read(offset, exchange.output() + pair.take_offset + begin, bytes);
-  } else {
-    const std::size_t offset = exchange.arena->pair(to, from, exchange.number).give_offset + begin;
-    Remote(exchange, to, true).write(pair.take_offset + begin, exchange.source + offset, bytes);
-  }
+  const bool tells = who.is_varying();
+  const std::size_t unit = exchange.unit();
+  const std::size_t give =
+      tells ? exchange.arena->pair(to, from, exchange.number).give_offset : who.given_offset(to) * unit;
+  const std::size_t take = tells ? pair.take_offset : who.taken_offset(from) * unit;
+  if (pulls)
+    Remote(exchange, from, false).read(give + begin, exchange.output() + take + begin, bytes);
+  else
+    Remote(exchange, to, true).write(take + begin, exchange.source + give + begin, bytes);
   finish_piece(pair.finished, exchange.generation);
   exchange.arena->wake();
   return true;

@@ -15,12 +15,11 @@ std::size_t share_of(const Geometry& who) {
   return slot_bytes / static_cast<std::size_t>(who.size()) / cache_line * cache_line;
 }
 
-/// Bytes of all blocks as they lie in the source, where all ranks know them; else more than any slot has.
-std::size_t packed_bytes(const Exchange& exchange, const Geometry& who) {
-  if (who.is_varying()) return slot_bytes + 1;
-  if (!who.is_split()) return exchange.plan->signature.count * exchange.unit();
-  const std::size_t blocks = who.operation() == Operation::reduce_scatter ? 1 : static_cast<std::size_t>(who.size());
-  return exchange.plan->signature.count * blocks * exchange.unit();
+/// Bytes of a chunk: the whole block where the slot holds it, for each flag costs a line that both sides want.
+std::size_t window_of(std::size_t largest, std::size_t share, std::size_t grain) {
+  const std::size_t wanted = largest <= share ? largest : share / 2;
+  const std::size_t lines = std::max(wanted / cache_line, std::size_t{1}) * cache_line;
+  return std::max((largest <= share ? wanted : lines) / grain, std::size_t{1}) * grain;
 }
 
 }  // namespace
@@ -34,23 +33,25 @@ void Slots::begin(const Exchange& exchange, std::size_t largest) {
   consumed_ = 0;
   next_ = 0;
   share_ = share_of(who);
-  const std::size_t packed = packed_bytes(exchange, who);
-  packed_ = who.is_split() && packed <= slot_bytes;
-  in_line_ = packed <= line_bytes;
+  window_ = window_of(largest, share_, who.combines() ? exchange.unit() : 1);
+  places_ = std::max<std::uint64_t>(share_ / window_, 1);
+  chunks_ = std::max<std::uint64_t>((largest + window_ - 1) / window_, 1);
+}
+
+void Slots::announce(const Exchange& exchange, std::size_t largest) {
+  begin(exchange, largest);
+  // One chunk, and room for the whole of it.
+  window_ = std::max<std::size_t>(share_, 1);
   chunks_ = 1;
-  window_ = largest;
-  if (packed_ || largest <= share_) return;
-  const std::size_t grain = who.combines() ? exchange.unit() : 1;
-  share_ = share_ / 2 / cache_line * cache_line;
-  window_ = share_ / grain * grain;
-  chunks_ = (largest + window_ - 1) / window_;
+  places_ = 1;
+  if (largest <= share_)
+    produce(exchange);
+  else
+    exchange.publish(1);
 }
 
 void Slots::resume(const Exchange& exchange, std::size_t largest) {
-  if (fits(exchange, largest)) {
-    window_ = largest;
-    return;
-  }
+  if (largest <= share_) return;
   begin(exchange, largest);
   base_ = 1;
 }
@@ -60,25 +61,18 @@ std::size_t Slots::length(std::size_t block_bytes, std::size_t begin) const {
 }
 
 std::byte* Slots::place(const Exchange& exchange, int giver, int taker, std::uint64_t chunk) const {
-  Arena& arena = *exchange.arena;
-  std::byte* base = in_line_ ? exchange.cell(giver).line.payload : arena.slot(giver, exchange.number);
-  const Geometry who = exchange.geometry();
-  if (packed_) {
-    // As in the giver's source, where this rank's block is where its own block for the taker is.
-    return base + who.given(taker).offset * exchange.unit();
-  }
-  if (chunk % 2 == 1) base += slot_bytes / 2 / cache_line * cache_line;
-  return who.is_split() ? base + static_cast<std::size_t>(taker) * share_ : base;
+  std::byte* base = exchange.arena->slot(giver, exchange.number) + chunk % places_ * window_;
+  return exchange.geometry().is_split() ? base + static_cast<std::size_t>(taker) * share_ : base;
 }
 
 bool Slots::can_produce(const Exchange& exchange) const {
   if (produced_ == chunks_) return false;
-  if (produced_ < 2) return true;
+  if (produced_ < places_) return true;
   const Geometry who = exchange.geometry();
   for (int to = 0; to < who.size(); ++to) {
     if (!who.flows(who.rank(), to)) continue;
     const std::uint64_t word = exchange.cell(to).progress.consumed.load(std::memory_order_acquire);
-    if (count_of(word, exchange.generation) + 1 < produced_) return false;
+    if (count_of(word, exchange.generation) + places_ <= produced_) return false;
   }
   return true;
 }
@@ -87,15 +81,19 @@ void Slots::produce(const Exchange& exchange) {
   const Geometry who = exchange.geometry();
   const int me = who.rank();
   const std::size_t begin = produced_ * window_;
+  bool gives = false;
   for (int to = 0; to < who.size(); ++to) {
     if (!who.flows(me, to)) continue;
+    gives = true;
     const Block block = who.given(to);
     const std::size_t bytes = length(block.count * exchange.unit(), begin);
     if (bytes > 0)
       std::memcpy(place(exchange, me, to, produced_), exchange.source + block.offset * exchange.unit() + begin, bytes);
     if (!who.is_split()) break;  // all take the same
   }
-  exchange.publish(base_ + ++produced_);
+  ++produced_;
+  // Nobody looks at the flag of a rank that gives nothing, but where sizes are told.
+  if (gives || who.is_varying()) exchange.publish(base_ + produced_);
 }
 
 bool Slots::can_consume(const Exchange& exchange) {
@@ -147,7 +145,7 @@ void Slots::consume(const Exchange& exchange) {
     take(exchange, begin);
   next_ = 0;
   ++consumed_;
-  if (chunks_ == 1) return;
+  if (chunks_ <= places_) return;
   exchange.cell(exchange.arena->rank())
       .progress.consumed.store(tagged(exchange.generation, consumed_), std::memory_order_release);
   exchange.arena->wake();

@@ -5,27 +5,29 @@
 
 namespace tutti::detail::shm {
 
-/// The protocols `line` and `slots`: every giver copies what it gives into its slot, chunk by chunk, and every taker
-/// takes it from there. Two chunks are under way at a time; a call whose data fits a slot is one chunk, after which no
-/// rank waits for its takers.
+/// The protocol `slots`: every giver copies what it gives into its slot, chunk by chunk, and every taker takes it from
+/// there while the next chunk is written. The slot is a ring of chunks; a giver whose data fits it waits for no taker.
 class Slots {
  public:
   /// largest: bytes of the largest block that any rank gives.
   void begin(const Exchange& exchange, std::size_t largest);
-  /// Goes on after the sizes were told by a first chunk, which held the data where all of it fits.
+  /// Tells this rank's sizes by a first flag, and gives the data at once where it fits.
+  void announce(const Exchange& exchange, std::size_t largest);
+  /// Goes on when all ranks have told their sizes.
   void resume(const Exchange& exchange, std::size_t largest);
   /// Publishes the next chunk.
   void produce(const Exchange& exchange);
+  /// Whether all that this rank takes in the next chunk is there.
+  [[nodiscard]] bool can_consume(const Exchange& exchange);
+  void consume(const Exchange& exchange);
   /// Goes on as far as it can; true when this rank has taken all.
   bool step(const Exchange& exchange);
 
-  /// Whether blocks of this size are one chunk.
+  /// Whether blocks of this size fit a slot.
   [[nodiscard]] static bool fits(const Exchange& exchange, std::size_t largest);
 
  private:
   [[nodiscard]] bool can_produce(const Exchange& exchange) const;
-  [[nodiscard]] bool can_consume(const Exchange& exchange);
-  void consume(const Exchange& exchange);
   void take(const Exchange& exchange, std::size_t begin);
   void combine(const Exchange& exchange, std::size_t begin);
   /// The part of a block that is in the chunk which begins at a byte of it.
@@ -39,9 +41,8 @@ class Slots {
   std::uint64_t produced_ = 0;
   std::uint64_t consumed_ = 0;
   int next_ = 0;  ///< ranks before it have published the chunk to be taken next
-  bool in_line_ = false;
-  bool packed_ = false;  ///< blocks lie in the slot as in the giver's source
-  std::size_t share_ = 0;
+  std::uint64_t places_ = 1;  ///< chunks that the ring holds
+  std::size_t share_ = 0;     ///< bytes of the slot for one block
 };
 
 }  // namespace tutti::detail::shm

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/shm/lines.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace tutti::detail::shm {
+namespace {
+
+void put(Line* lines, Generation generation, const std::byte* from, std::size_t bytes) {
+  for (; bytes > line_bytes; bytes -= line_bytes, from += line_bytes, ++lines) {
+    std::memcpy(lines->payload, from, line_bytes);
+    lines->flag.store(tagged(generation, 1), std::memory_order_release);
+  }
+  if (bytes > 0) std::memcpy(lines->payload, from, bytes);
+  lines->flag.store(tagged(generation, 1), std::memory_order_release);
+}
+
+void get(const Line* lines, std::byte* to, std::size_t bytes) {
+  for (; bytes > line_bytes; bytes -= line_bytes, to += line_bytes, ++lines)
+    std::memcpy(to, lines->payload, line_bytes);
+  if (bytes > 0) std::memcpy(to, lines->payload, bytes);
+}
+
+}  // namespace
+
+void Lines::begin(const Exchange& exchange) {
+  const Signature& s = exchange.plan->signature;
+  per_block_ = lines_of(largest_block(exchange));
+  produced_ = false;
+  from_ = 0;
+  line_ = 0;
+  // A blocking barrier goes by way of rank 0: fewer lines change hands. Not where a rank may be away, nor where every
+  // turn costs a switch of processes.
+  centered_ = s.operation == Operation::barrier && s.kind == CallKind::blocking && !exchange.arena->oversubscribed();
+}
+
+void Lines::produce(const Exchange& exchange) {
+  const Geometry who = exchange.geometry();
+  const int me = who.rank();
+  Line* lines = exchange.cell(me).lines;
+  produced_ = true;
+  for (int to = 0; to < who.size(); ++to) {
+    if (!flows(who, me, to)) continue;
+    const Block block = who.given(to);
+    Line* first = who.is_split() ? lines + static_cast<std::size_t>(to) * per_block_ : lines;
+    put(first, exchange.generation, exchange.source + block.offset * exchange.unit(), block.count * exchange.unit());
+    if (!who.is_split()) break;  // all take the same
+  }
+  exchange.arena->wake();
+}
+
+bool Lines::has_arrived(const Exchange& exchange) {
+  const Geometry who = exchange.geometry();
+  const int me = who.rank();
+  for (; from_ < who.size(); ++from_, line_ = 0) {
+    if (!flows(who, from_, me)) continue;
+    const std::size_t bytes = (who.combines() ? who.part(me) : who.taken(from_)).count * exchange.unit();
+    const Line* lines = exchange.cell(from_).lines;
+    if (who.is_split()) lines += static_cast<std::size_t>(me) * per_block_;
+    for (const std::size_t count = lines_of(bytes); line_ < count; ++line_)
+      if (lines[line_].flag.load(std::memory_order_acquire) != tagged(exchange.generation, 1)) return false;
+  }
+  return true;
+}
+
+void Lines::consume(const Exchange& exchange) {
+  const Geometry who = exchange.geometry();
+  if (who.combines()) return combine(exchange);
+  const int me = who.rank();
+  exchange.copy_own();
+  for (int from = 0; from < who.size(); ++from) {
+    if (!who.flows(from, me)) continue;
+    const Block block = who.taken(from);
+    const Line* lines = exchange.cell(from).lines;
+    if (who.is_split()) lines += static_cast<std::size_t>(me) * per_block_;
+    get(lines, exchange.output() + block.offset * exchange.unit(), block.count * exchange.unit());
+  }
+}
+
+void Lines::combine(const Exchange& exchange) {
+  const Geometry who = exchange.geometry();
+  const int me = who.rank();
+  const Block part = who.part(me);
+  const std::size_t bytes = part.count * exchange.unit();
+  if (bytes == 0 || !who.has_result(me)) return;
+  alignas(cache_line) std::array<std::byte, most_combined_bytes> copies;
+  std::array<const void*, most_combined_bytes / cache_line> inputs;
+  std::byte* copy = copies.data();
+  const auto count = static_cast<std::size_t>(who.contributions(me));
+  for (std::size_t i = 0; i < count; ++i) {
+    const int from = static_cast<int>(i);
+    const Line* lines = exchange.cell(from).lines;
+    if (who.is_split()) lines += static_cast<std::size_t>(me) * per_block_;
+    if (from == me) {
+      inputs[i] = exchange.source + part.offset * exchange.unit();
+    } else if (bytes <= line_bytes) {
+      inputs[i] = lines->payload;
+    } else {
+      get(lines, copy, bytes);
+      inputs[i] = copy;
+      copy += combined_room(bytes);
+    }
+  }
+  exchange.combine({inputs.data(), count}, exchange.output(), bytes);
+}
+
+bool Lines::step(const Exchange& exchange) {
+  // In a barrier by way of rank 0 that rank gives the signal when all have come.
+  const bool waits_first = centered_ && exchange.arena->rank() == 0;
+  if (!produced_ && !waits_first) produce(exchange);
+  if (!has_arrived(exchange)) return false;
+  if (!produced_) produce(exchange);
+  if (!centered_) consume(exchange);
+  return true;
+}
+
+}  // namespace tutti::detail::shm
