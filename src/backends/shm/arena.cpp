@@ -165,11 +165,11 @@ int Arena::acquire_persistent(MPI_Comm comm) {
   auto unused = std::find(given_.begin(), given_.end(), false);
   if (unused == given_.end()) {
     // What this rank has released others may still hold: ask.
-    std::array<int, persistent_cells> mine{};
-    std::array<int, persistent_cells> any{};
+    std::array<int, persistent_owners> mine{};
+    std::array<int, persistent_owners> any{};
     for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = in_use_[i].load() ? 1 : 0;
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Iallreduce(mine.data(), any.data(), persistent_cells, MPI_INT, MPI_MAX, comm, &request),
+    check_mpi(MPI_Iallreduce(mine.data(), any.data(), persistent_owners, MPI_INT, MPI_MAX, comm, &request),
               "MPI_Iallreduce");
     wait_yielding(request, "MPI_Iallreduce");
     for (std::size_t i = 0; i < any.size(); ++i) given_[i] = any[i] != 0;
@@ -179,11 +179,11 @@ int Arena::acquire_persistent(MPI_Comm comm) {
   *unused = true;
   const auto index = unused - given_.begin();
   in_use_[static_cast<std::size_t>(index)].store(true);
-  return ordered_cells + static_cast<int>(index);
+  return ordered_cells + starts_apart * static_cast<int>(index);
 }
 
 void Arena::release_persistent(int number) noexcept {
-  in_use_[static_cast<std::size_t>(number - ordered_cells)].store(false);
+  in_use_[static_cast<std::size_t>((number - ordered_cells) / starts_apart)].store(false);
 }
 
 void Arena::wake_sleepers() noexcept {

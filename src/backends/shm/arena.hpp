@@ -48,13 +48,13 @@ class Arena {
   /// This rank has finished an operation; from any thread.
   void complete(std::uint64_t ordered) noexcept;
 
-  /// A cell for a persistent operation, or -1 where all are in use. Collective over the communicator; `comm` is asked
-  /// only when no cell is left that no rank has used.
+  /// The first of the cells for a persistent operation, or -1 where all are in use. Collective over the communicator;
+  /// `comm` is asked only when no cell is left that no rank has used.
   [[nodiscard]] int acquire_persistent(MPI_Comm comm);
   void release_persistent(int number) noexcept;
   /// Of the next start of what owns a persistent cell; equal on all ranks, for all start it equally often.
   [[nodiscard]] Generation next_generation(int number) noexcept {
-    return ++generations_[static_cast<std::size_t>(number - ordered_cells)];
+    return ++generations_[static_cast<std::size_t>((number - ordered_cells) / starts_apart)];
   }
 
   /// After something was written that a sleeping rank may wait for.
@@ -92,9 +92,9 @@ class Arena {
   std::atomic_flag completing_ = ATOMIC_FLAG_INIT;
   std::uint64_t completed_ = 0;
   std::array<bool, ordered_cells> done_{};
-  std::array<std::atomic<bool>, persistent_cells> in_use_{};
-  std::array<bool, persistent_cells> given_{};
-  std::array<Generation, persistent_cells> generations_{};
+  std::array<std::atomic<bool>, persistent_owners> in_use_{};
+  std::array<bool, persistent_owners> given_{};
+  std::array<Generation, persistent_owners> generations_{};
 };
 
 }  // namespace tutti::detail::shm

@@ -14,10 +14,12 @@ namespace tutti::detail::shm {
 
 inline constexpr std::size_t cache_line = 64;
 
-/// Cells for operations that are matched by their order, and cells that persistent operations own.
+/// Cells for operations that are matched by their order, and those that persistent operations own: each has two, for its
+/// even and its odd starts, so that a rank that starts it again publishes at once, although others have yet to finish.
 inline constexpr int ordered_cells = 16;
-inline constexpr int persistent_cells = 16;
-inline constexpr int all_cells = ordered_cells + persistent_cells;
+inline constexpr int persistent_owners = 16;
+inline constexpr int starts_apart = 2;
+inline constexpr int all_cells = ordered_cells + starts_apart * persistent_owners;
 inline constexpr std::size_t slot_bytes = std::size_t{32} << 10U;
 inline constexpr int most_ranks = 256;
 
@@ -82,9 +84,11 @@ struct Pair {
 };
 
 /// Lines of a cell, for messages that go as lines.
-inline constexpr std::size_t cell_lines = 40;
-/// Copies of contributions that are combined from lines.
+inline constexpr std::size_t cell_lines = 80;
+/// Copies of contributions that are combined from lines, and the largest of them: above, a second copy costs more than
+/// the lines save.
 inline constexpr std::size_t most_combined_bytes = 8192;
+inline constexpr std::size_t most_combined_block = 2048;
 
 [[nodiscard]] constexpr std::size_t lines_of(std::size_t bytes) {
   return bytes == 0 ? 1 : (bytes + line_bytes - 1) / line_bytes;

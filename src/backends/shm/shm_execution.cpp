@@ -59,8 +59,8 @@ void ShmExecution::take_cell() {
     return;
   }
   if (persistent_cell_ != ordered) {
-    exchange_.number = persistent_cell_;
     exchange_.generation = arena_->next_generation(persistent_cell_);
+    exchange_.number = persistent_cell_ + static_cast<int>(exchange_.generation % shm::starts_apart);
     return;
   }
   ordered_ = arena_->next_ordered();
@@ -71,7 +71,8 @@ void ShmExecution::take_cell() {
 bool ShmExecution::is_cell_free() const {
   if (persistent_cell_ == ordered) return arena_->is_free(ordered_);
   for (int r = 0; r < arena_->size(); ++r)
-    if (exchange_.cell(r).progress.done.load(std::memory_order_acquire) + 1 < exchange_.generation) return false;
+    if (exchange_.cell(r).progress.done.load(std::memory_order_acquire) + shm::starts_apart < exchange_.generation)
+      return false;
   return true;
 }
 

@@ -77,7 +77,7 @@ TEST(Outstanding, BlockingNonblockingAndPersistentOnesMix) {
 }
 
 TEST(Persistent, MoreThanThereAreCellsGoOverMessages) {
-  std::deque<Work> work = many(2 * persistent_cells + 3, 0);
+  std::deque<Work> work = many(2 * persistent_owners + 3, 0);
   std::vector<Request> requests;
   for (Work& w : work) requests.push_back(w.prepare());
   const std::size_t n = requests.size();
@@ -108,7 +108,7 @@ TEST(Persistent, ReleasedCellsAreUsedAgain) {
 
 TEST(Persistent, ReleasedByTheRanksInDifferentOrders) {
   for (int round = 0; round < 5; ++round) {
-    std::deque<Work> work = many(persistent_cells, round);
+    std::deque<Work> work = many(persistent_owners, round);
     std::vector<Request> requests;
     for (Work& w : work) requests.push_back(w.prepare());
     for (Request& request : requests) request.start();
@@ -121,7 +121,7 @@ TEST(Persistent, ReleasedByTheRanksInDifferentOrders) {
 
 TEST(Dropped, ActiveRequestsStillComplete) {
   std::deque<Work> ordered = many(ordered_cells / 2, 4);
-  std::deque<Work> bound = many(persistent_cells / 2, 2);
+  std::deque<Work> bound = many(persistent_owners / 2, 2);
   for (Work& w : ordered) {
     Request request = w.start();
   }
