@@ -28,8 +28,9 @@ std::set<std::size_t> counts(int size) {
   std::set<std::size_t> all{0, 1, 3};
   constexpr std::size_t piece = 16 * 4096;
   const std::size_t share = slot_bytes / static_cast<std::size_t>(size) / cache_line * cache_line;
-  for (const std::size_t bytes : {line_bytes, cache_line, slot_bytes / 2, slot_bytes, 3 * slot_bytes / 2,
-                                  2 * slot_bytes, share / 2, share, 3 * share, piece, 2 * piece, 8 * piece})
+  for (const std::size_t bytes :
+       {line_bytes, 2 * line_bytes, most_combined_bytes / 2, cell_lines * line_bytes, slot_bytes / 2, slot_bytes,
+        3 * slot_bytes / 2, 2 * slot_bytes, share / 2, share, 3 * share, piece, 2 * piece, 8 * piece})
     all.merge(counts_around(bytes, size));
   return all;
 }
