@@ -103,8 +103,8 @@ Request prepare(const Communicator& communicator, Call call, const Options& opti
   if (plan->backend == Backend::shm) {
     const int cell = comm->arena->acquire_persistent(comm->collective);
     if (cell >= 0)
-      return Request(std::make_shared<ShmExecution>(comm, plan, std::move(call.binding), cell,
-                                                    timeout_of(*comm, options)));
+      return Request(
+          std::make_shared<ShmExecution>(comm, plan, std::move(call.binding), cell, timeout_of(*comm, options)));
     // More persistent operations than cells: this one goes over messages.
     call.signature.algorithm = "mpi";
     plan = plan_for(*comm, call.signature);

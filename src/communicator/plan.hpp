@@ -18,8 +18,8 @@ enum class Backend : std::uint8_t { mpi, native, shm };
 struct Plan {
   Signature signature{};
   Backend backend = Backend::mpi;
-  shm::Protocol protocol = shm::Protocol::automatic;     ///< of the shm backend
-  const algorithms::Algorithm* algorithm = nullptr;      ///< of the mpi backend
+  shm::Protocol protocol = shm::Protocol::automatic;  ///< of the shm backend
+  const algorithms::Algorithm* algorithm = nullptr;   ///< of the mpi backend
   std::shared_ptr<const algorithms::Schedule> schedule{};
 };
 

@@ -46,8 +46,8 @@ struct Candidate {
 /// The host MPI's own collective is preferred, without regard to its time, where there is no shared memory and it was
 /// not measured: for a nonblocking call of several rounds, since it goes on in every MPI call and a schedule only in
 /// Tutti's; and for a blocking call that may wait inside MPI. Where shared memory can make the call, it is a candidate
-/// only if it was measured; and a nonblocking or persistent call is made by no schedule of several rounds, for a rank may
-/// be inside the host MPI until the others are done.
+/// only if it was measured; and a nonblocking or persistent call is made by no schedule of several rounds, for a rank
+/// may be inside the host MPI until the others are done.
 [[nodiscard]] std::vector<Candidate> candidates(const Signature& signature, const Machine& machine);
 
 /// The machine under a communicator. Keeps views of it.

@@ -14,13 +14,11 @@ struct Exchange {
   Arena* arena = nullptr;
   const Plan* plan = nullptr;
   const Binding* binding = nullptr;
-  int number = 0;             ///< of the cell
-  Generation generation = 0;  ///< of this use of the cell
+  int number = 0;                     ///< of the cell
+  Generation generation = 0;          ///< of this use of the cell
   const std::byte* source = nullptr;  ///< what this rank gives: the caller's buffer, or a scaled or saved copy
 
-  [[nodiscard]] Geometry geometry() const {
-    return {plan->signature, *binding, arena->rank(), arena->size()};
-  }
+  [[nodiscard]] Geometry geometry() const { return {plan->signature, *binding, arena->rank(), arena->size()}; }
   [[nodiscard]] std::size_t unit() const { return plan->signature.type.size(); }
   [[nodiscard]] std::byte* output() const { return static_cast<std::byte*>(binding->output); }
   [[nodiscard]] Cell& cell(int rank) const { return arena->cell(rank, number); }

@@ -21,6 +21,7 @@ class Geometry {
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] int root() const { return signature_->root; }
   [[nodiscard]] Operation operation() const { return signature_->operation; }
 
   [[nodiscard]] static bool combines(Operation operation) {
@@ -133,8 +134,8 @@ class Geometry {
     return is_split() ? static_cast<std::size_t>(to) * signature_->count : 0;
   }
   [[nodiscard]] std::size_t taken_offset(int from) const {
-    const bool has_block_a_rank = operation() == Operation::gather || operation() == Operation::allgather ||
-                                  operation() == Operation::alltoall;
+    const bool has_block_a_rank =
+        operation() == Operation::gather || operation() == Operation::allgather || operation() == Operation::alltoall;
     return has_block_a_rank ? static_cast<std::size_t>(from) * signature_->count : 0;
   }
 

@@ -14,8 +14,9 @@ namespace tutti::detail::shm {
 
 inline constexpr std::size_t cache_line = 64;
 
-/// Cells for operations that are matched by their order, and those that persistent operations own: each has two, for its
-/// even and its odd starts, so that a rank that starts it again publishes at once, although others have yet to finish.
+/// Cells for operations that are matched by their order, and those that persistent operations own: each has two, for
+/// its even and its odd starts, so that a rank that starts it again publishes at once, although others have yet to
+/// finish.
 inline constexpr int ordered_cells = 16;
 inline constexpr int persistent_owners = 16;
 inline constexpr int starts_apart = 2;
@@ -122,7 +123,9 @@ class Layout {
   [[nodiscard]] constexpr std::size_t total(int size) const { return control(size); }
 
  private:
-  static constexpr std::size_t round_up(std::size_t bytes) { return (bytes + cache_line - 1) / cache_line * cache_line; }
+  static constexpr std::size_t round_up(std::size_t bytes) {
+    return (bytes + cache_line - 1) / cache_line * cache_line;
+  }
   std::size_t pairs_bytes_;
   std::size_t cell_bytes_;
   std::size_t rank_bytes_;

@@ -40,13 +40,16 @@ inline void finish_piece(std::atomic<std::uint64_t>& word, Generation generation
 
 inline constexpr std::size_t page = 4096;
 
-/// Bytes of one piece that is moved between two ranks: some pieces each, so that both sides can help.
+/// Bytes of one piece that is moved between two ranks. Of a one-sided transfer each side does about half; where both
+/// take from each other, each has enough to do, and one call of the kernel is the fastest.
 [[nodiscard]] inline std::size_t moved_piece(Operation operation, std::size_t bytes) {
+  constexpr std::size_t most = 256 * page;
   const bool one_sided = operation == Operation::bcast || operation == Operation::gather ||
                          operation == Operation::gatherv || operation == Operation::scatter ||
                          operation == Operation::scatterv;
-  const std::size_t wanted = ceil_div(ceil_div(bytes, one_sided ? 4 : 2), page) * page;
-  return std::clamp(wanted, one_sided ? 8 * page : 16 * page, 64 * page);
+  if (!one_sided) return std::clamp(bytes, page, most);
+  const std::size_t pieces = bytes > most / 2 ? 4 : 2;
+  return std::clamp(ceil_div(ceil_div(bytes, pieces), page) * page, 8 * page, most);
 }
 
 /// A range of the result, in bytes of every rank's source, that pieces of it belong to.
@@ -55,12 +58,24 @@ struct Range {
   std::size_t bytes = 0;
 };
 
+/// Of a reduce the root's own range is larger: what others combine has to be copied to it besides.
+[[nodiscard]] inline Block share_of_range(const Geometry& who, std::size_t count, int index) {
+  if (who.operation() != Operation::reduce) return algorithms::even_block(count, who.size(), index);
+  const auto ranks = static_cast<std::size_t>(who.size());
+  const std::size_t whole = ranks + (ranks - 1) * (ranks - 1);
+  const auto begin_of = [&](int rank) {
+    const auto before = static_cast<std::size_t>(rank);
+    return count * (before * (ranks - 1) + (rank > who.root() ? 1 : 0)) / whole;
+  };
+  return {begin_of(index), begin_of(index + 1) - begin_of(index)};
+}
+
 [[nodiscard]] inline Range range_of(const Geometry& who, std::size_t unit, int index) {
   Block block = who.part(index);
   if (!who.is_split()) {
     // Cut at whole lines, so that no two ranks write one line.
     const std::size_t grain = std::max<std::size_t>(1, cache_line / unit);
-    const Block lines = algorithms::even_block(ceil_div(block.count, grain), who.size(), index);
+    const Block lines = share_of_range(who, ceil_div(block.count, grain), index);
     const std::size_t begin = std::min(lines.offset * grain, block.count);
     block = {begin, std::min((lines.offset + lines.count) * grain, block.count) - begin};
   }
@@ -69,7 +84,8 @@ struct Range {
 
 /// Bytes of one piece of a range that is combined, whole elements: all ranks' pieces together stay in the cache.
 [[nodiscard]] inline std::size_t combined_piece(const Geometry& who, std::size_t unit) {
-  const std::size_t wanted = std::clamp<std::size_t>(32 * page / static_cast<std::size_t>(who.size()), 4 * page, 16 * page);
+  const std::size_t wanted =
+      std::clamp<std::size_t>(128 * page / static_cast<std::size_t>(who.size()), 4 * page, 64 * page);
   return std::max<std::size_t>(1, wanted / unit) * unit;
 }
 

@@ -34,7 +34,8 @@ bool fits_lines(const Signature& signature, int size) {
   if (block > cell_lines * line_bytes) return false;
   if (lines_of(block) * (Geometry::is_split(signature.operation) ? ranks : 1) > cell_lines) return false;
   if (!Geometry::combines(signature.operation)) return true;
-  return ranks * cache_line <= most_combined_bytes && (ranks - 1) * combined_room(block) <= most_combined_bytes;
+  return block <= most_combined_block && ranks * cache_line <= most_combined_bytes &&
+         (ranks - 1) * combined_room(block) <= most_combined_bytes;
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ namespace tutti::detail {
 
 using shm::Protocol;
 
-ShmExecution::ShmExecution(std::shared_ptr<CommState> comm_state, std::shared_ptr<const Plan> plan,
-                           Binding binding, int cell, std::chrono::nanoseconds timeout)
+ShmExecution::ShmExecution(std::shared_ptr<CommState> comm_state, std::shared_ptr<const Plan> plan, Binding binding,
+                           int cell, std::chrono::nanoseconds timeout)
     : Execution(std::move(comm_state), timeout, plan->signature.kind == CallKind::persistent),
       plan_(std::move(plan)),
       binding_(std::move(binding)),
@@ -206,8 +206,8 @@ bool run_at_once(CommState& comm, const Plan& plan, const Binding& binding, ShmP
   exchange.arena = &arena;
   exchange.plan = &plan;
   exchange.binding = &binding;
-  exchange.source = static_cast<const std::byte*>(
-      plan.signature.operation == Operation::bcast ? binding.output : binding.input);
+  exchange.source =
+      static_cast<const std::byte*>(plan.signature.operation == Operation::bcast ? binding.output : binding.input);
   begun.ordered = arena.next_ordered();
   exchange.number = static_cast<int>(begun.ordered % shm::ordered_cells);
   exchange.generation = begun.ordered + 1;

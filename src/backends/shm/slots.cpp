@@ -132,8 +132,8 @@ void Slots::combine(const Exchange& exchange, std::size_t begin) {
     inputs = many.data();
   }
   for (int from = 0; from < who.contributions(me); ++from)
-    inputs[from] = from == me ? exchange.source + part.offset * exchange.unit() + begin
-                              : place(exchange, from, me, consumed_);
+    inputs[from] =
+        from == me ? exchange.source + part.offset * exchange.unit() + begin : place(exchange, from, me, consumed_);
   exchange.combine({inputs, count}, exchange.output() + begin, bytes);
 }
 

@@ -40,7 +40,7 @@ class Slots {
   std::uint64_t base_ = 0;  ///< flags before the first chunk
   std::uint64_t produced_ = 0;
   std::uint64_t consumed_ = 0;
-  int next_ = 0;  ///< ranks before it have published the chunk to be taken next
+  int next_ = 0;              ///< ranks before it have published the chunk to be taken next
   std::uint64_t places_ = 1;  ///< chunks that the ring holds
   std::size_t share_ = 0;     ///< bytes of the slot for one block
 };
