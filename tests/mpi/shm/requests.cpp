@@ -91,11 +91,9 @@ TEST(Persistent, MoreThanThereAreCellsGoOverMessages) {
 }
 
 TEST(Persistent, ReleasedCellsAreUsedAgain) {
-  Options options;
-  if (world().size() > 1) options.algorithm = "shm";
   for (int k = 0; k < 100; ++k) {
     Work work(world(), Operation::allreduce, lengths()[static_cast<std::size_t>(k) % lengths().size()]);
-    Request request = work.prepare(options);
+    Request request = work.prepare();
     for (int round = 0; round < 1 + k % 3; ++round) {
       work.fill(k + round);
       request.start();
