@@ -10,13 +10,16 @@
 
 namespace tutti::algorithms {
 
-/// What an algorithm costs the slowest rank, as closed formulas: the planner's input and the checker's target.
+/// What an algorithm costs, as closed formulas: the planner's input and the checker's target (critical_path()). Each
+/// figure is its sum along the longest chain of dependent rounds: a round waits for the one before on its own rank and
+/// for both ends of its messages. So it counts what ranks do one after the other, be it on different ranks, and may be
+/// more than any one rank does. In a round each figure is that of the busier end of a message.
 struct Cost {
   double rounds = 0;         ///< rounds with a transfer
-  double bytes = 0;          ///< bytes sent or received, whichever is more
+  double bytes = 0;          ///< of a round those sent or received, whichever are more
   double reduced_bytes = 0;  ///< bytes of input that local reductions read
   double copied_bytes = 0;   ///< bytes of local copies
-  double messages = 0;       ///< messages sent or received, whichever is more: several of one round still cost each
+  double messages = 0;       ///< of a round those sent or received, whichever are more: each costs, also side by side
 };
 
 /// How ranks are spread over nodes, as far as costs depend on it.
@@ -52,7 +55,7 @@ struct Algorithm {
   bool single_combine = false;
   /// Largest communicator it is a candidate for without being asked by name; 0: any.
   int max_size = 0;
-  /// Composed of phases on each node and between nodes. Keeps rank order only where the ranks of each node are adjacent.
+  /// Composed of phases on each node and between nodes. Keeps rank order only where each node's ranks are adjacent.
   bool hierarchical = false;
   LayoutNeed need = LayoutNeed::none;
   /// Of a hierarchical one, whose `cost` is that of all ranks on one node.
