@@ -80,6 +80,8 @@ struct alignas(cache_line) Work {
 struct Pair {
   std::atomic<std::uint64_t> taken;
   std::atomic<std::uint64_t> finished;
+  std::uint64_t take_bytes;   ///< of that block, as this rank says
+  std::uint64_t give_bytes;   ///< of what this rank gives to the indexed one
   std::uint64_t take_offset;  ///< bytes into this rank's output
   std::uint64_t give_offset;  ///< bytes into this rank's input of what it gives to the indexed rank
 };

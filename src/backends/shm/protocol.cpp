@@ -6,6 +6,7 @@
 
 #include "backends/shm/geometry.hpp"
 #include "backends/shm/layout.hpp"
+#include "backends/shm/pieces.hpp"
 
 namespace tutti::detail::shm {
 namespace {
@@ -102,6 +103,8 @@ double predict(Protocol protocol, const Signature& signature, int size, bool ove
       return start + line_seconds + given / write_rate + taken / read_rate;
     case Protocol::single_copy: {
       // The ranks share the work: one-sided copies are done by both sides, sums by all, who hand them on.
+      if (operation == Operation::reduce && bytes <= static_cast<double>(root_alone_bytes))
+        return start + 0.2e-6 + lone_call_seconds * others + taken / read_rate;
       if (is_one_sided) return start + lone_call_seconds + taken / ranks / copy_rate;
       const bool hands_on = Geometry::combines(operation) && !is_split;
       const double calls = hands_on ? 2 * others : others;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/shm/single_copy.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <tutti/error.hpp>
 #include <vector>
 
+#include "algorithms/registry.hpp"
 #include "backends/shm/pieces.hpp"
 #include "backends/shm/remote.hpp"
 
@@ -16,7 +20,14 @@ Place place_of(const void* address) {
   return place;
 }
 
-/// Adresses of all contributions to a piece; those that are not mapped here are read into scratch.
+/// In a blocking call no rank is away: a single piece of another rank is best done where its result is wanted.
+bool is_left_to_owner(const Exchange& exchange, int range) {
+  const Signature& s = exchange.plan->signature;
+  return s.operation == Operation::reduce && s.kind == CallKind::blocking && range == s.root &&
+         range != exchange.arena->rank();
+}
+
+/// Addresses of all contributions to a piece; those that are not mapped here are read into scratch.
 class Contributions {
  public:
   Contributions(const Exchange& exchange, int count, std::size_t offset, std::size_t bytes, std::byte* scratch)
@@ -53,8 +64,14 @@ void SingleCopy::describe(const Exchange& exchange) const {
   if (!who.is_varying()) return;
   for (int r = 0; r < who.size(); ++r) {
     Pair& pair = exchange.arena->pair(r, me, exchange.number);
-    if (who.flows(me, r)) pair.give_offset = who.given(r).offset * exchange.unit();
-    if (who.flows(r, me)) pair.take_offset = who.taken(r).offset * exchange.unit();
+    if (who.flows(me, r)) {
+      pair.give_offset = who.given(r).offset * exchange.unit();
+      pair.give_bytes = who.given(r).count * exchange.unit();
+    }
+    if (who.flows(r, me)) {
+      pair.take_offset = who.taken(r).offset * exchange.unit();
+      pair.take_bytes = who.taken(r).count * exchange.unit();
+    }
   }
 }
 
@@ -91,6 +108,7 @@ bool SingleCopy::step_combining(const Exchange& exchange, std::size_t pieces) {
   for (; next_range_ < who.size(); ++next_range_) {
     const int range = (who.rank() + next_range_) % who.size();
     const std::size_t total = ceil_div(range_of(who, exchange.unit(), range).bytes, piece);
+    if (total == 1 && is_left_to_owner(exchange, range)) continue;
     std::size_t index = 0;
     while (take_piece(exchange.cell(range).work.taken, exchange.generation, total, index)) {
       combine_piece(exchange, range, index);
@@ -144,9 +162,20 @@ void SingleCopy::combine_piece(const Exchange& exchange, int range, std::size_t 
   }
 }
 
+void SingleCopy::check_agreement(const Exchange& exchange, int from, int to) const {
+  if (!exchange.geometry().is_varying()) return;
+  const std::uint64_t given = exchange.arena->pair(to, from, exchange.number).give_bytes;
+  const std::uint64_t taken = exchange.arena->pair(from, to, exchange.number).take_bytes;
+  if (given == taken) return;
+  throw Error(ErrorCode::mismatch,
+              fmt::format("{}: rank {} gives rank {} {} bytes, which takes {}; make their counts equal",
+                          algorithms::operation_name(exchange.plan->signature.operation), from, to, given, taken));
+}
+
 bool SingleCopy::move_piece(const Exchange& exchange, int from, int to) {
   const Geometry who = exchange.geometry();
   const bool pulls = to == who.rank();
+  check_agreement(exchange, from, to);
   const std::size_t whole = (pulls ? who.taken(from) : who.given(to)).count * exchange.unit();
   const std::size_t piece = moved_piece(who.operation(), whole);
   Pair& pair = exchange.arena->pair(from, to, exchange.number);

@@ -24,6 +24,8 @@ class SingleCopy {
   bool step_moving(const Exchange& exchange, std::size_t pieces);
   bool all_published(const Exchange& exchange);
   void combine_piece(const Exchange& exchange, int range, std::size_t index);
+  /// Throws where two ranks of a v-form differ in what one gives the other: neither buffer may be overrun.
+  void check_agreement(const Exchange& exchange, int from, int to) const;
   /// True when a piece was moved.
   bool move_piece(const Exchange& exchange, int from, int to);
   [[nodiscard]] bool is_moved(const Exchange& exchange) const;

@@ -15,11 +15,12 @@ std::size_t share_of(const Geometry& who) {
   return slot_bytes / static_cast<std::size_t>(who.size()) / cache_line * cache_line;
 }
 
-/// Bytes of a chunk: the whole block where the slot holds it, for each flag costs a line that both sides want.
+/// Bytes of a chunk: one page at most, so that the copies overlap; less does not pay, for each flag costs a line that
+/// both sides want. Whole elements where they are combined.
 std::size_t window_of(std::size_t largest, std::size_t share, std::size_t grain) {
-  const std::size_t wanted = largest <= share ? largest : share / 2;
-  const std::size_t lines = std::max(wanted / cache_line, std::size_t{1}) * cache_line;
-  return std::max((largest <= share ? wanted : lines) / grain, std::size_t{1}) * grain;
+  constexpr std::size_t most = 4096;
+  const std::size_t wanted = std::min({largest, share, most});
+  return std::max(wanted / grain, std::size_t{1}) * grain;
 }
 
 }  // namespace
@@ -36,6 +37,11 @@ void Slots::begin(const Exchange& exchange, std::size_t largest) {
   window_ = window_of(largest, share_, who.combines() ? exchange.unit() : 1);
   places_ = std::max<std::uint64_t>(share_ / window_, 1);
   chunks_ = std::max<std::uint64_t>((largest + window_ - 1) / window_, 1);
+  if (largest > share_ || chunks_ <= places_) return;
+  // Elements that leave gaps: whole, so that what fits a slot never waits for a taker.
+  window_ = largest;
+  chunks_ = 1;
+  places_ = 1;
 }
 
 void Slots::announce(const Exchange& exchange, std::size_t largest) {
