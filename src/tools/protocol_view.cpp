@@ -61,12 +61,10 @@ Layer outputs(const Call& call) {
 
 /// How many chunks slots take, in words.
 std::string chunk_words(const Call& call) {
-  const std::size_t share =
-      call.who.is_split() ? detail::shm::slot_bytes / static_cast<std::size_t>(call.size) : detail::shm::slot_bytes;
   if (call.bytes == 0) return "its sizes, then chunks into its slot";
   if (call.bytes <= detail::shm::slot_bytes) return fmt::format("{} into its slot, sets its flag", call.amount());
-  return fmt::format("{} into its slot in chunks of up to {}, two under way, and counts them in its flag",
-                     call.amount(), bytes_text(static_cast<double>(share / 2)));
+  return fmt::format("{} into its slot in chunks of up to a page, as takers make room, and counts them in its flag",
+                     call.amount());
 }
 
 ProtocolView through_segment(const Call& call, bool in_line) {
@@ -82,8 +80,9 @@ ProtocolView through_segment(const Call& call, bool in_line) {
   view.layers.push_back(is_barrier ? layer(call, "ranks", "leaves", false, gives) : outputs(call));
   Step publish;
   publish.words = is_barrier ? "publish: each rank sets its flag"
-                  : in_line ? fmt::format("publish: each giver stores {} and its flag in one cache line", call.amount())
-                            : "publish: each giver copies " + chunk_words(call);
+                  : in_line
+                      ? fmt::format("publish: each giver stores {} in cache lines with a flag each", call.amount())
+                      : "publish: each giver copies " + chunk_words(call);
   Step pull;
   pull.words = is_barrier            ? "pull: each rank waits for the flags of all others"
                : call.who.combines() ? "pull: each taker waits for the flags and combines straight from the others' "

@@ -12,7 +12,7 @@ namespace tutti::detail::shm {
 /// How the ranks of one node hand data to each other.
 enum class Protocol : std::uint8_t {
   automatic,    ///< v-forms: whoever publishes chooses, and says so beside its data
-  line,         ///< flag and payload in one cache line
+  line,         ///< flag and payload in each cache line
   slots,        ///< through slots of the shared segment, in pipelined chunks
   single_copy,  ///< straight from and to the callers' buffers, by process_vm_readv and process_vm_writev
 };
