@@ -23,12 +23,6 @@ void get(const Line* lines, std::byte* to, std::size_t bytes) {
   if (bytes > 0) std::memcpy(to, lines->payload, bytes);
 }
 
-void pause_briefly() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
-
 }  // namespace
 
 void Lines::begin(const Exchange& exchange) {
@@ -39,8 +33,6 @@ void Lines::begin(const Exchange& exchange) {
   line_ = 0;
   // A blocking barrier goes by way of rank 0: fewer lines change hands. Not where a rank may be away, nor where every
   // turn costs a switch of processes.
-  const Geometry who = exchange.geometry();
-  takes_ = who.flows(who.rank() == 0 ? 1 : 0, who.rank());
   centered_ = s.operation == Operation::barrier && s.kind == CallKind::blocking && !exchange.arena->oversubscribed();
 }
 
@@ -117,11 +109,7 @@ void Lines::combine(const Exchange& exchange) {
 bool Lines::step(const Exchange& exchange) {
   // In a barrier by way of rank 0 that rank gives the signal when all have come.
   const bool waits_first = centered_ && exchange.arena->rank() == 0;
-  if (!produced_ && !waits_first) {
-    produce(exchange);
-    // A look at a line that is about to be written costs its writer more than the short wait costs here.
-    if (takes_) pause_briefly();
-  }
+  if (!produced_ && !waits_first) produce(exchange);
   if (!has_arrived(exchange)) return false;
   if (!produced_) produce(exchange);
   if (!centered_) consume(exchange);

@@ -29,7 +29,6 @@ class Lines {
   std::size_t per_block_ = 0;  ///< lines of one block
   bool centered_ = false;
   bool produced_ = false;
-  bool takes_ = false;
   int from_ = 0;          ///< all lines of the ranks before it have arrived
   std::size_t line_ = 0;  ///< and of this rank's those before this one
 };

@@ -32,7 +32,7 @@ std::size_t half_share(const Signature& signature, int size) {
 bool fits_lines(const Signature& signature, int size) {
   const std::size_t block = signature.count * signature.type.size();
   const auto ranks = static_cast<std::size_t>(size);
-  if (block > cell_lines * line_bytes) return false;
+  if (block > cell_lines / 2 * line_bytes) return false;
   if (lines_of(block) * (Geometry::is_split(signature.operation) ? ranks : 1) > cell_lines) return false;
   if (!Geometry::combines(signature.operation)) return true;
   return block <= most_combined_block && ranks * cache_line <= most_combined_bytes &&
