@@ -139,10 +139,16 @@ def programs(options, folder):
     return commands
 
 
+def cache_bytes(level):
+    """Of the machine, as getconf says; 0 where there is none (os.sysconf does not know the caches)."""
+    told = subprocess.run(["getconf", f"LEVEL{level}_CACHE_SIZE"], capture_output=True, text=True, check=False)
+    return int(told.stdout.strip() or 0) if told.returncode == 0 and told.stdout.strip().isdigit() else 0
+
+
 def cold_bytes(options):
     if options.cold_bytes or not options.cold:
         return options.cold_bytes
-    sizes = [os.sysconf(f"SC_LEVEL{level}_CACHE_SIZE") for level in (2, 3, 4)]
+    sizes = [cache_bytes(level) for level in (2, 3, 4)]
     return max(64 << 20, 2 * max(sizes) // options.ranks)
 
 
