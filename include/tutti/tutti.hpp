@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tutti/buffer.hpp>
+#include <tutti/checkpoint.hpp>
 #include <tutti/collectives/allgather.hpp>
 #include <tutti/collectives/allgatherv.hpp>
 #include <tutti/collectives/allreduce.hpp>
@@ -19,15 +20,19 @@
 #include <tutti/collectives/scan.hpp>
 #include <tutti/collectives/scatter.hpp>
 #include <tutti/collectives/scatterv.hpp>
+#include <tutti/communication_hook.hpp>
 #include <tutti/communicator.hpp>
 #include <tutti/datatype.hpp>
 #include <tutti/environment.hpp>
 #include <tutti/error.hpp>
 #include <tutti/float_types.hpp>
+#include <tutti/gradient_reducer.hpp>
 #include <tutti/memory.hpp>
 #include <tutti/options.hpp>
+#include <tutti/parameter_server.hpp>
 #include <tutti/point_to_point.hpp>
 #include <tutti/reduce_op.hpp>
 #include <tutti/request.hpp>
+#include <tutti/sharded_optimizer.hpp>
 #include <tutti/topology.hpp>
 #include <tutti/version.hpp>

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <tutti/error.hpp>
 
+#include <tutti/checkpoint.hpp>
 #include "agree.hpp"
-#include "common/checkpoint.hpp"
 
 namespace dlrm {
 
@@ -68,7 +68,7 @@ void check_same_model(const nlohmann::json& saved, const nlohmann::json& wanted,
 void save_checkpoint(const tutti::Communicator& comm, const std::filesystem::path& folder, Model& model,
                      const Options& options, const Position& position) {
   run_agreed(comm, [&] {
-    mini::CheckpointPart part(folder, comm.rank());
+    tutti::CheckpointPart part(folder, comm.rank());
     const std::string text =
         nlohmann::json{{"model", describe(model, options)}, {"position", describe(position)}}.dump();
     for_each_section(model, comm.rank() == 0, [&](const std::string& name, std::span<float> values) {
@@ -81,7 +81,7 @@ void save_checkpoint(const tutti::Communicator& comm, const std::filesystem::pat
   });
   run_agreed(comm, [&] {
     if (comm.rank() == 0) {
-      mini::commit_checkpoint(folder, comm.size());
+      tutti::commit_checkpoint(folder, comm.size());
     }
   });
 }
@@ -90,7 +90,7 @@ Position load_checkpoint(const tutti::Communicator& comm, const std::filesystem:
                          const Options& options) {
   Position position;
   run_agreed(comm, [&] {
-    const mini::CheckpointReader reader(folder);
+    const tutti::CheckpointReader reader(folder);
     const auto run = nlohmann::json::parse(reader.text("run"));
     check_same_model(run.at("model"), describe(model, options), folder);
     position = position_of(run.at("position"));

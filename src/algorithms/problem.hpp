@@ -26,6 +26,36 @@ enum class Operation : std::uint8_t {
   alltoallv,
 };
 
+/// Whether the ranks' contributions are combined by a ReduceOp.
+[[nodiscard]] constexpr bool combines(Operation operation) {
+  switch (operation) {
+    case Operation::reduce:
+    case Operation::allreduce:
+    case Operation::reduce_scatter:
+    case Operation::reduce_scatter_block:
+    case Operation::scan:
+    case Operation::exscan:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Whether one rank gives or gets all.
+[[nodiscard]] constexpr bool has_root(Operation operation) {
+  switch (operation) {
+    case Operation::bcast:
+    case Operation::reduce:
+    case Operation::gather:
+    case Operation::gatherv:
+    case Operation::scatter:
+    case Operation::scatterv:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// What an algorithm sees of one call: nothing of MPI, nothing of addresses.
 ///
 /// count is, in elements: the whole vector for bcast, reduce, allreduce, scan, exscan; one block for

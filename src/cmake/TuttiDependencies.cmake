@@ -30,6 +30,7 @@ include(TuttiKokkos)
 include(TuttiHwloc)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
+find_package(ZLIB REQUIRED)
 
 if(TUTTI_ENABLE_CUDA)
   find_package(CUDAToolkit 12 REQUIRED)

@@ -15,20 +15,6 @@ namespace {
 using algorithms::Algorithm;
 using algorithms::Spread;
 
-bool reduces(Operation operation) {
-  switch (operation) {
-    case Operation::reduce:
-    case Operation::allreduce:
-    case Operation::reduce_scatter:
-    case Operation::reduce_scatter_block:
-    case Operation::scan:
-    case Operation::exscan:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool is_small_float(DatatypeKind kind) {
   return kind == DatatypeKind::float16 || kind == DatatypeKind::bfloat16 || kind == DatatypeKind::float8_e4m3 ||
          kind == DatatypeKind::float8_e5m2;
@@ -125,7 +111,7 @@ std::string Collection::why_wrong(const Algorithm& algorithm) const {
   if (algorithm.hierarchical && !algorithms::meets(spread, algorithm.need))
     return algorithm.need == algorithms::LayoutNeed::even ? "needs equally many ranks on all nodes"
                                                           : "needs the ranks of each node to follow one another";
-  if (!reduces(signature_.operation)) return {};
+  if (!combines(signature_.operation)) return {};
   if (needs_single_combine(signature_) && !(algorithm.single_combine && algorithm.ordered))
     return "combines in several steps, where this call asks for one rounding in rank order";
   const bool keeps_order =
@@ -217,7 +203,7 @@ bool may_block_inside_mpi(const Signature& signature, const Machine& machine) {
 }
 
 bool needs_single_combine(const Signature& signature) {
-  if (!reduces(signature.operation) || signature.op == ReduceKind::user) return signature.reproducible;
+  if (!combines(signature.operation) || signature.op == ReduceKind::user) return signature.reproducible;
   if (signature.reproducible) return true;
   const bool rounds = signature.op == ReduceKind::sum || signature.op == ReduceKind::prod ||
                       signature.op == ReduceKind::avg || signature.op == ReduceKind::premul_sum;

@@ -10,20 +10,6 @@ namespace {
 using algorithms::Algorithm;
 using algorithms::Cost;
 
-bool is_rooted(Operation operation) {
-  switch (operation) {
-    case Operation::bcast:
-    case Operation::reduce:
-    case Operation::gather:
-    case Operation::gatherv:
-    case Operation::scatter:
-    case Operation::scatterv:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// Whether each rank sends to the rank beside it only.
 bool goes_along_neighbours(const Algorithm& algorithm) {
   const std::string_view name = algorithm.name;
@@ -33,7 +19,7 @@ bool goes_along_neighbours(const Algorithm& algorithm) {
 
 /// Ranks of one node that send to other nodes at one time. What a root does is in the cost of the root.
 double flat_senders(const Algorithm& algorithm, const algorithms::Spread& spread) {
-  if (is_rooted(algorithm.operation)) return 1;
+  if (has_root(algorithm.operation)) return 1;
   if (spread.adjacent && goes_along_neighbours(algorithm)) return 1;
   return spread.most;
 }

@@ -126,9 +126,8 @@ svg::Document answer_drawing(const Answer& answer) {
                     fmt::join(names, ", ")));
   }
   const auto schedules = schedules_of(answer.call, *answer.plan->algorithm);
-  return schedule_drawing(schedules,
-                          {title, detail::tuning::combines(signature.operation) ? reduce_op_name(signature.op) : "",
-                           signature.type.size(), answer.call.node_of});
+  return schedule_drawing(schedules, {title, combines(signature.operation) ? reduce_op_name(signature.op) : "",
+                                      signature.type.size(), answer.call.node_of});
 }
 
 }  // namespace tutti::tools

@@ -49,7 +49,7 @@ ordered_json call_json(const Case& call) {
                         {"bytes", signature.count * signature.type.size()},
                         {"root", signature.root},
                         {"reproducible", signature.reproducible}};
-  if (detail::tuning::combines(signature.operation)) value["op"] = reduce_op_name(signature.op);
+  if (combines(signature.operation)) value["op"] = reduce_op_name(signature.op);
   if (!signature.algorithm.empty()) value["algorithm"] = signature.algorithm;
   return value;
 }

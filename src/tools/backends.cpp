@@ -32,7 +32,7 @@ std::vector<Pair> pairs_of(Operation operation) {
   std::vector<Pair> pairs;
   for (int t = static_cast<int>(DatatypeKind::int8); t <= static_cast<int>(DatatypeKind::bytes); ++t) {
     const auto type = static_cast<DatatypeKind>(t);
-    if (!detail::tuning::combines(operation)) {
+    if (!combines(operation)) {
       pairs.push_back({type});
       continue;
     }

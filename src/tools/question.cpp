@@ -67,20 +67,6 @@ void check_op(ReduceKind op, DatatypeKind type) {
                                fmt::join(valid, ", ")));
 }
 
-bool has_root(Operation operation) {
-  switch (operation) {
-    case Operation::bcast:
-    case Operation::reduce:
-    case Operation::gather:
-    case Operation::gatherv:
-    case Operation::scatter:
-    case Operation::scatterv:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// Uniform counts, as a signature has them: the sum where all ranks know the counts of all, nothing where none does.
 std::size_t signature_count(Operation operation, std::size_t count, int ranks) {
   switch (operation) {
@@ -148,7 +134,7 @@ Signature signature_of(const Question& question, int ranks) {
   signature.operation = operation_of(question.operation);
   signature.kind = kind_of(question.kind);
   signature.type = type_of(question.type);
-  if (detail::tuning::combines(signature.operation)) {
+  if (combines(signature.operation)) {
     signature.op = op_of(question.op);
     check_op(signature.op, signature.type.kind());
   }
@@ -188,10 +174,10 @@ std::string call_text(const Case& call) {
   const Signature& signature = call.signature;
   std::string text(algorithms::operation_name(signature.operation));
   if (signature.count > 0)
-    text += fmt::format(" of {} ({} {}{}{})", bytes_text(static_cast<double>(signature.count * signature.type.size())),
-                        signature.count, datatype_name(signature.type.kind()),
-                        detail::tuning::combines(signature.operation) ? ", " : "",
-                        detail::tuning::combines(signature.operation) ? reduce_op_name(signature.op) : "");
+    text +=
+        fmt::format(" of {} ({} {}{}{})", bytes_text(static_cast<double>(signature.count * signature.type.size())),
+                    signature.count, datatype_name(signature.type.kind()), combines(signature.operation) ? ", " : "",
+                    combines(signature.operation) ? reduce_op_name(signature.op) : "");
   text += fmt::format(", {}", detail::tuning::call_kind_name(signature.kind));
   if (signature.reproducible) text += ", reproducible";
   if (has_root(signature.operation)) text += fmt::format(", root {}", signature.root);

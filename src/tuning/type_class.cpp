@@ -36,20 +36,6 @@ Arithmetic arithmetic_of(DatatypeKind kind) {
 
 }  // namespace
 
-bool combines(Operation operation) {
-  switch (operation) {
-    case Operation::reduce:
-    case Operation::allreduce:
-    case Operation::reduce_scatter:
-    case Operation::reduce_scatter_block:
-    case Operation::scan:
-    case Operation::exscan:
-      return true;
-    default:
-      return false;
-  }
-}
-
 TypeClass type_class_of(const Signature& signature) {
   if (!combines(signature.operation)) return {};
   const Arithmetic arithmetic =

@@ -30,9 +30,6 @@ struct TypeClass {
 
 [[nodiscard]] TypeClass type_class_of(const Signature& signature);
 
-/// Whether an operation combines elements.
-[[nodiscard]] bool combines(Operation operation);
-
 [[nodiscard]] std::string_view arithmetic_name(Arithmetic arithmetic);
 /// By name, or false.
 [[nodiscard]] bool find_arithmetic(std::string_view name, Arithmetic& arithmetic);

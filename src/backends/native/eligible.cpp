@@ -55,12 +55,6 @@ bool op_is_equal(ReduceKind op, DatatypeKind kind) {
   }
 }
 
-bool is_reduction(Operation operation) {
-  return operation == Operation::reduce || operation == Operation::allreduce ||
-         operation == Operation::reduce_scatter || operation == Operation::reduce_scatter_block ||
-         operation == Operation::scan || operation == Operation::exscan;
-}
-
 bool counts_fit(const Signature& signature) {
 #if MPI_VERSION >= 4
   (void)signature;
@@ -145,7 +139,7 @@ MPI_Op mpi_op(ReduceKind kind) {
 bool native_is_eligible(const Signature& signature) {
   if (signature.memory != MemoryClass::host || signature.kind == CallKind::persistent || signature.reproducible)
     return false;
-  if (is_reduction(signature.operation) && !op_is_equal(signature.op, signature.type.kind())) return false;
+  if (combines(signature.operation) && !op_is_equal(signature.op, signature.type.kind())) return false;
   return counts_fit(signature);
 }
 

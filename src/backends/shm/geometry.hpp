@@ -24,20 +24,7 @@ class Geometry {
   [[nodiscard]] int root() const { return signature_->root; }
   [[nodiscard]] Operation operation() const { return signature_->operation; }
 
-  [[nodiscard]] static bool combines(Operation operation) {
-    switch (operation) {
-      case Operation::reduce:
-      case Operation::allreduce:
-      case Operation::reduce_scatter:
-      case Operation::reduce_scatter_block:
-      case Operation::scan:
-      case Operation::exscan:
-        return true;
-      default:
-        return false;
-    }
-  }
-  [[nodiscard]] bool combines() const { return combines(operation()); }
+  [[nodiscard]] bool combines() const { return algorithms::combines(operation()); }
 
   /// Whether each reader has a block of its own, or all take the same.
   [[nodiscard]] static bool is_split(Operation operation) {

@@ -34,7 +34,7 @@ bool fits_lines(const Signature& signature, int size) {
   const auto ranks = static_cast<std::size_t>(size);
   if (block > cell_lines / 2 * line_bytes) return false;
   if (lines_of(block) * (Geometry::is_split(signature.operation) ? ranks : 1) > cell_lines) return false;
-  if (!Geometry::combines(signature.operation)) return true;
+  if (!combines(signature.operation)) return true;
   return block <= most_combined_block && ranks * cache_line <= most_combined_bytes &&
          (ranks - 1) * combined_room(block) <= most_combined_bytes;
 }
@@ -66,7 +66,7 @@ bool can_do(Protocol protocol, const Signature& signature, int size, bool single
       return !is_varying && fits_lines(signature, size);
     case Protocol::slots:
       if (is_varying) return false;
-      if (Geometry::combines(signature.operation) && signature.type.size() > half_share(signature, size)) return false;
+      if (combines(signature.operation) && signature.type.size() > half_share(signature, size)) return false;
       return bytes <= slot_bytes || !goes_on_alone;
     case Protocol::single_copy:
       return !is_varying && single_copy && signature.operation != Operation::barrier;
@@ -106,7 +106,7 @@ double predict(Protocol protocol, const Signature& signature, int size, bool ove
       if (operation == Operation::reduce && bytes <= static_cast<double>(root_alone_bytes))
         return start + 0.2e-6 + lone_call_seconds * others + taken / read_rate;
       if (is_one_sided) return start + lone_call_seconds + taken / ranks / copy_rate;
-      const bool hands_on = Geometry::combines(operation) && !is_split;
+      const bool hands_on = combines(operation) && !is_split;
       const double calls = hands_on ? 2 * others : others;
       const double work = operation == Operation::allreduce ? 2 * bytes * others / ranks
                           : hands_on                        ? 1.5 * bytes * others / ranks

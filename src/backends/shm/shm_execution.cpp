@@ -220,7 +220,7 @@ bool run_at_once(CommState& comm, const Plan& plan, const Binding& binding, ShmP
   const int most = comm.topology.oversubscribed ? 1 : looks;
   for (int i = 0; i < most; ++i) {
     if (!(is_line ? begun.lines.step(exchange) : begun.slots.step(exchange))) continue;
-    if (!is_line && !shm::Geometry::combines(plan.signature.operation)) exchange.copy_own();
+    if (!is_line && !algorithms::combines(plan.signature.operation)) exchange.copy_own();
     arena.complete(begun.ordered);
     arena.prepare_next();
     return true;

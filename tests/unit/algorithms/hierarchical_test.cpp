@@ -16,11 +16,6 @@ std::vector<Algorithm> hierarchical_algorithms() {
   return all;
 }
 
-bool is_rooted(Operation operation) {
-  return operation == Operation::bcast || operation == Operation::reduce || operation == Operation::gather ||
-         operation == Operation::scatter;
-}
-
 bool moves_all_to_all(Operation operation) { return operation == Operation::alltoall; }
 
 /// What the algorithm promises on a layout: order of ranks only where those of a node are adjacent, but for one that
@@ -38,7 +33,7 @@ class Hierarchical : public testing::TestWithParam<Algorithm> {
     const Spread spread = spread_of(node_of, size);
     if (!meets(spread, algorithm.need)) return;
     ++proved_;
-    const std::set<int> roots = is_rooted(algorithm.operation) ? std::set{0, size / 2, size - 1} : std::set{0};
+    const std::set<int> roots = has_root(algorithm.operation) ? std::set{0, size / 2, size - 1} : std::set{0};
     for (const int root : roots)
       for (const std::size_t count : counts) {
         const World world(algorithm.operation, size, root, count, node_of);

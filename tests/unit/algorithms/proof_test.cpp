@@ -7,20 +7,6 @@
 namespace tutti::algorithms {
 namespace {
 
-bool has_root(Operation operation) {
-  switch (operation) {
-    case Operation::bcast:
-    case Operation::reduce:
-    case Operation::gather:
-    case Operation::gatherv:
-    case Operation::scatter:
-    case Operation::scatterv:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// Shows for an algorithm and numbers of ranks what checker.hpp lists, in separate memory and in place.
 class Proof : public testing::TestWithParam<Algorithm> {
  protected:

@@ -41,6 +41,7 @@ class Tutti(CMakePackage, CudaPackage):
     depends_on("hwloc@2:")
     depends_on("fmt@9:")
     depends_on("nlohmann-json@3.10:")
+    depends_on("zlib-api")
     depends_on("kokkos@3.4:5")
     depends_on("kokkos+openmp", when="+openmp")
 
@@ -48,7 +49,6 @@ class Tutti(CMakePackage, CudaPackage):
     with when("+miniapps"):
         depends_on("cli11@2:")
         depends_on("blas")
-        depends_on("zlib-api")
 
     with when("+tests"):
         depends_on("googletest@1.12:+gmock")

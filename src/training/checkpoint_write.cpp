@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <tutti/checkpoint.hpp>
 #include <tutti/error.hpp>
 
-#include "checkpoint.hpp"
-#include "checkpoint_format.hpp"
+#include "training/checkpoint_format.hpp"
 
-namespace tutti::miniapps {
+namespace tutti {
 
-namespace checkpoint {
+namespace detail::checkpoint {
 
 namespace {
 
@@ -82,7 +82,9 @@ void sync_folder(const std::filesystem::path& folder) {
   }
 }
 
-}  // namespace checkpoint
+}  // namespace detail::checkpoint
+
+namespace checkpoint = detail::checkpoint;
 
 namespace {
 
@@ -161,4 +163,4 @@ void commit_checkpoint(const std::filesystem::path& folder, int parts) {
   }
 }
 
-}  // namespace tutti::miniapps
+}  // namespace tutti

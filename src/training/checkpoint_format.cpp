@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "checkpoint_format.hpp"
+#include "training/checkpoint_format.hpp"
 
 #include <zlib.h>
 
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <tutti/error.hpp>
 
-namespace tutti::miniapps::checkpoint {
+namespace tutti::detail::checkpoint {
 
 namespace {
 
@@ -115,4 +115,4 @@ Manifest read_manifest(const std::filesystem::path& folder) {
   return {json.at("generation"), json.at("part_crcs")};
 }
 
-}  // namespace tutti::miniapps::checkpoint
+}  // namespace tutti::detail::checkpoint

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <fstream>
+#include <tutti/checkpoint.hpp>
 #include <tutti/error.hpp>
 
-#include "checkpoint.hpp"
-#include "checkpoint_format.hpp"
+#include "training/checkpoint_format.hpp"
 
-namespace tutti::miniapps {
+namespace tutti {
+
+namespace checkpoint = detail::checkpoint;
 
 struct CheckpointReader::Entry {
   checkpoint::Section section;
@@ -90,4 +92,4 @@ void CheckpointReader::verify() const {
   }
 }
 
-}  // namespace tutti::miniapps
+}  // namespace tutti

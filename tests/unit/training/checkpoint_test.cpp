@@ -6,13 +6,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/checkpoint.hpp"
+#include <tutti/checkpoint.hpp>
 #include "common/results.hpp"
 #include "temporary_folder.hpp"
 
 namespace {
 
-using namespace tutti::miniapps;
+using namespace tutti;
 
 struct State {
   std::vector<float> table;

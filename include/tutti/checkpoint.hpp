@@ -7,9 +7,10 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <tutti/detail/export.hpp>
 #include <vector>
 
-namespace tutti::miniapps {
+namespace tutti {
 
 /// A checkpoint is a folder: one part file a rank, each of named sections, and a manifest that names the valid
 /// generation of parts and is replaced last, by an atomic rename. So a kill at any moment leaves the old or the new
@@ -18,7 +19,7 @@ namespace tutti::miniapps {
 /// Saving on R ranks: every rank makes a CheckpointPart with the same folder, adds sections whose names no other rank
 /// uses, and calls write(); when all ranks have written (a barrier or an agreed status by the caller), one rank calls
 /// commit_checkpoint; another barrier lets all go on. Nothing here communicates. All ranks see one file system.
-class CheckpointPart {
+class TUTTI_EXPORT CheckpointPart {
  public:
   CheckpointPart(std::filesystem::path folder, int rank);
   /// Names memory to be saved; it must stay valid and unchanged until write() returns.
@@ -43,12 +44,12 @@ class CheckpointPart {
 
 /// Makes the parts of ranks 0 to parts - 1 the folder's checkpoint, and removes those of older ones. One rank calls it,
 /// after every rank's write().
-void commit_checkpoint(const std::filesystem::path& folder, int parts);
+TUTTI_EXPORT void commit_checkpoint(const std::filesystem::path& folder, int parts);
 
 /// Reads a checkpoint, on any number of ranks: each section is found whatever rank wrote it. Opening checks the
 /// manifest and the tables; reading a section checks that section. Damage is a tutti::Error (io) that names the section
 /// (or the table) and says "checksum", or "truncated".
-class CheckpointReader {
+class TUTTI_EXPORT CheckpointReader {
  public:
   explicit CheckpointReader(std::filesystem::path folder);
   ~CheckpointReader();
@@ -73,4 +74,4 @@ class CheckpointReader {
   std::vector<Entry> entries_;
 };
 
-}  // namespace tutti::miniapps
+}  // namespace tutti

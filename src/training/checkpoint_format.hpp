@@ -11,7 +11,7 @@
 // The files of a checkpoint. A part: a header of 32 bytes (magic, version, length and checksum of the table), the table
 // (JSON: name, offset, bytes, crc of each section), the sections at multiples of 64 bytes. The manifest: one header of
 // the same form, then JSON (generation, and the checksum of each part's table).
-namespace tutti::miniapps::checkpoint {
+namespace tutti::detail::checkpoint {
 
 struct Section {
   std::string name;
@@ -48,4 +48,4 @@ void write_file(const std::filesystem::path& path, const std::vector<Piece>& pie
 /// Flushes a folder's entries to disk.
 void sync_folder(const std::filesystem::path& folder);
 
-}  // namespace tutti::miniapps::checkpoint
+}  // namespace tutti::detail::checkpoint
