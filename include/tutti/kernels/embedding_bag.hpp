@@ -23,13 +23,32 @@ enum class IndexPolicy : std::uint8_t {
 
 enum class IndexType : std::uint8_t { int32, int64 };
 
-/// A table of rows x dim values in host memory, owned by the caller. Row r starts at element r * row_stride.
+/// How a row of type uint8 is read: value = scale * q + bias, in float32. As fbgemm's row-wise scaled 8-bit rows.
+struct RowScale {
+  float scale = 1;
+  float bias = 0;
+};
+
+/// Where a shard lies in its whole table. Random bits of stochastic rounding are those of the whole table's rows and
+/// columns, so they do not depend on how it is sharded.
+struct ShardPlace {
+  std::uint64_t table = 0;        ///< number of the table in the model
+  std::int64_t first_row = 0;     ///< row of the whole table that is row 0 here
+  std::size_t first_column = 0;   ///< column of the whole table that is column 0 here
+  std::size_t whole_columns = 0;  ///< columns of the whole table; 0: dim, the columns are not sharded
+};
+
+/// A table, or the shard of one, of rows x dim values in host memory, owned by the caller. Row r starts at element
+/// r * row_stride. Rows of type uint8 have a scale each, for the columns that are here: where columns are sharded,
+/// every shard has its own scales, so (as nowhere else) the stored values depend on the sharding.
 struct EmbeddingTable {
   void* weights = nullptr;
-  DatatypeKind type = DatatypeKind::float32;  ///< float32, bfloat16 or float16
+  DatatypeKind type = DatatypeKind::float32;  ///< float32, bfloat16, float16 or uint8
   std::int64_t rows = 0;
   std::size_t dim = 0;
   std::size_t row_stride = 0;  ///< elements, at least dim
+  RowScale* scales = nullptr;  ///< one a row, type uint8 only
+  ShardPlace place = {};
 };
 
 /// The bags of one table: bag b has the indices at positions offsets[b] .. offsets[b + 1] - 1 of `indices`.
