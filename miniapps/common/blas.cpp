@@ -64,4 +64,25 @@ void matmul_nn(const float* dz, const float* w, float* dx, std::size_t n, std::s
               k, 0.0F, dx, k);
 }
 
+void matmul_nt(const double* x, const double* w, double* y, std::size_t n, std::size_t in, std::size_t out) {
+  once();
+  const int k = dimension(in);
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, dimension(n), dimension(out), k, 1.0, x, k, w, k, 0.0, y,
+              dimension(out));
+}
+
+void matmul_tn(const double* dz, const double* x, double* dw, std::size_t n, std::size_t in, std::size_t out) {
+  once();
+  const int k = dimension(in);
+  cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, dimension(out), k, dimension(n), 1.0, dz, dimension(out), x, k,
+              0.0, dw, k);
+}
+
+void matmul_nn(const double* dz, const double* w, double* dx, std::size_t n, std::size_t in, std::size_t out) {
+  once();
+  const int k = dimension(in);
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, dimension(n), k, dimension(out), 1.0, dz, dimension(out), w, k,
+              0.0, dx, k);
+}
+
 }  // namespace tutti::miniapps

@@ -12,10 +12,11 @@ namespace tutti::miniapps {
 
 enum class Activation { identity, relu, sigmoid };
 
-/// A stack of dense layers, y = activation(x W^T + b), in fp32. All weights and biases are one contiguous block, and so
-/// are their gradients: layer 0's W (out, in) row-major, its b, layer 1's W, and so on. Local; nothing here
-/// communicates. One thread at a time. After the first step of the largest batch no call allocates.
-class Mlp {
+/// A stack of dense layers, y = activation(x W^T + b), in float or double. All weights and biases are one contiguous
+/// block, and so are their gradients: layer 0's W (out, in) row-major, its b, layer 1's W, and so on. Local; nothing
+/// here communicates. One thread at a time. After the first step of the largest batch no call allocates.
+template <typename Float>
+class BasicMlp {
  public:
   struct Layer {
     std::size_t in;
@@ -27,29 +28,29 @@ class Mlp {
 
   /// `widths` has the input width, then the output width of each layer (two numbers at least); relu after each layer
   /// but the last. Throws tutti::Error (invalid_argument) for fewer or zero widths. Parameters start at zero.
-  Mlp(std::span<const std::size_t> widths, Activation last);
+  BasicMlp(std::span<const std::size_t> widths, Activation last);
 
   /// The reference's weights, layer by layer: W normal(0, sqrt(2 / (in + out))), then b normal(0, sqrt(1 / out)).
   void initialize(NumpyRandom& random);
 
   /// `x` is [n][input_width()]; the result [n][output_width()] lives here until the next forward. n may be 0.
-  [[nodiscard]] std::span<const float> forward(std::span<const float> x, std::size_t n);
+  [[nodiscard]] std::span<const Float> forward(std::span<const Float> x, std::size_t n);
 
   /// After forward of the same `x`, which must be unchanged. `output_gradient` [n][output_width()] is with respect to
   /// the activated output and is overwritten. `input_gradient` [n][input_width()] is written, or skipped where empty.
   /// Gradients are overwritten, not added to. `layer_done(i)` is called, from the last layer to the first, as soon as
   /// layer_gradients(i) is final, so that its reduction can start.
-  void backward(std::span<const float> x, std::span<float> output_gradient, std::span<float> input_gradient,
+  void backward(std::span<const Float> x, std::span<Float> output_gradient, std::span<Float> input_gradient,
                 const std::function<void(std::size_t)>& layer_done = {});
 
   [[nodiscard]] const std::vector<Layer>& layers() const { return layers_; }
   [[nodiscard]] std::size_t input_width() const { return layers_.front().in; }
   [[nodiscard]] std::size_t output_width() const { return layers_.back().out; }
-  [[nodiscard]] std::span<float> parameters() { return parameters_; }
-  [[nodiscard]] std::span<const float> parameters() const { return parameters_; }
-  [[nodiscard]] std::span<float> gradients() { return gradients_; }
-  [[nodiscard]] std::span<float> layer_parameters(std::size_t layer);
-  [[nodiscard]] std::span<float> layer_gradients(std::size_t layer);
+  [[nodiscard]] std::span<Float> parameters() { return parameters_; }
+  [[nodiscard]] std::span<const Float> parameters() const { return parameters_; }
+  [[nodiscard]] std::span<Float> gradients() { return gradients_; }
+  [[nodiscard]] std::span<Float> layer_parameters(std::size_t layer);
+  [[nodiscard]] std::span<Float> layer_gradients(std::size_t layer);
   /// Multiplications and additions of forward, and of backward with or without the input gradient, for n samples.
   [[nodiscard]] double forward_flops(std::size_t n) const;
   [[nodiscard]] double backward_flops(std::size_t n, bool input_gradient) const;
@@ -58,11 +59,16 @@ class Mlp {
   void reserve(std::size_t n);
 
   std::vector<Layer> layers_;
-  std::vector<float> parameters_;
-  std::vector<float> gradients_;
-  std::vector<std::vector<float>> outputs_;  ///< [layer][n][out], activated
-  std::vector<std::vector<float>> deltas_;   ///< [layer][n][out], gradient of outputs_, for all layers but the last
+  std::vector<Float> parameters_;
+  std::vector<Float> gradients_;
+  std::vector<std::vector<Float>> outputs_;  ///< [layer][n][out], activated
+  std::vector<std::vector<Float>> deltas_;   ///< [layer][n][out], gradient of outputs_, for all layers but the last
   std::size_t samples_ = 0;
 };
+
+extern template class BasicMlp<float>;
+extern template class BasicMlp<double>;
+
+using Mlp = BasicMlp<float>;
 
 }  // namespace tutti::miniapps
