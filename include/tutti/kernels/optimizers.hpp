@@ -9,12 +9,12 @@
 namespace tutti::kernels {
 
 enum class DenseOptimizer : std::uint8_t {
-  sgd,      ///< g += weight_decay * w; with momentum u = momentum * u + g; w -= lr * (nesterov ? g + momentum * u : u)
+  sgd,      ///< with momentum u = momentum * u + g; w -= lr * (nesterov ? g + momentum * u : u), else w -= lr * g
   adagrad,  ///< s += g^2; w -= lr * g / (sqrt(s) + epsilon)
-  adam,     ///< Kingma and Ba 2015, Algorithm 1, with bias correction; weight decay is added to the gradient
+  adam,     ///< Kingma and Ba 2015, Algorithm 1, with bias correction
 };
 
-/// As torch.optim.SGD (the first step sets u = g), Adagrad and Adam.
+/// As torch.optim.SGD (the first step sets u = g), Adagrad and Adam. In all of them first g += weight_decay * w.
 struct DenseUpdate {
   DenseOptimizer optimizer = DenseOptimizer::sgd;
   double learning_rate = 0.01;
