@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench_data.hpp"
 
+#include <algorithm>
+
 #include "splitmix.hpp"
 
 namespace dlrm {
@@ -20,29 +22,30 @@ std::int64_t below(std::uint64_t bits, std::uint64_t rows) {
 }  // namespace
 
 BenchData::BenchData(std::uint64_t samples, std::size_t dense_features, std::vector<std::uint64_t> table_rows,
-                     std::size_t indices_per_lookup, std::uint32_t seed)
+                     std::vector<std::size_t> indices_per_lookup, std::uint32_t seed)
     : samples_(samples),
       dense_features_(dense_features),
       rows_(std::move(table_rows)),
-      indices_(indices_per_lookup),
+      indices_(std::move(indices_per_lookup)),
       seed_(seed) {}
 
-std::vector<double> BenchData::mean_lookups() const {
-  return std::vector<double>(rows_.size(), static_cast<double>(indices_));
-}
+std::vector<double> BenchData::mean_lookups() const { return {indices_.begin(), indices_.end()}; }
 
 std::uint64_t BenchData::samples(mini::Split split) const { return split == mini::Split::train ? samples_ : 0; }
 
 std::string BenchData::description() const {
-  return "prepared random batches, " + std::to_string(indices_) + " indices a bag";
+  const auto [least, most] = std::minmax_element(indices_.begin(), indices_.end());
+  return "prepared random batches, " + std::to_string(*least) +
+         (*least == *most ? "" : " to " + std::to_string(*most)) + " indices a bag";
 }
 
 void BenchData::fill_table(std::size_t table, std::uint64_t first_sample, std::size_t count, mini::TableBags& bags) {
-  const std::uint64_t start = stream_start(seed_, table) + first_sample * indices_;
+  const std::size_t indices = indices_[table];
+  const std::uint64_t start = stream_start(seed_, table) + first_sample * indices;
   bags.offsets.resize(count + 1);
-  bags.indices.resize(count * indices_);
+  bags.indices.resize(count * indices);
   for (std::size_t s = 0; s <= count; ++s) {
-    bags.offsets[s] = static_cast<std::int64_t>(s * indices_);
+    bags.offsets[s] = static_cast<std::int64_t>(s * indices);
   }
   for (std::size_t i = 0; i < bags.indices.size(); ++i) {
     bags.indices[i] = below(splitmix64(start + i), rows_[table]);

@@ -5,13 +5,13 @@
 
 namespace dlrm {
 
-/// Quick random batches for measurements: dense features uniform in [0, 1), labels 0 and 1, and exactly so many indices
-/// a bag, uniform over the rows, in no order, with duplicates. Not the reference's numbers, but the same on any number
-/// of ranks. There are no test samples.
+/// Quick random batches for measurements: dense features uniform in [0, 1), labels 0 and 1, and for each table
+/// exactly so many indices a bag, uniform over the rows, in no order, with duplicates. Not the reference's numbers, but
+/// the same on any number of ranks. There are no test samples.
 class BenchData : public tutti::miniapps::DataSource {
  public:
   BenchData(std::uint64_t samples, std::size_t dense_features, std::vector<std::uint64_t> table_rows,
-            std::size_t indices_per_lookup, std::uint32_t seed);
+            std::vector<std::size_t> indices_per_lookup, std::uint32_t seed);
 
   [[nodiscard]] std::size_t dense_features() const override { return dense_features_; }
   [[nodiscard]] const std::vector<std::uint64_t>& table_rows() const override { return rows_; }
@@ -27,7 +27,7 @@ class BenchData : public tutti::miniapps::DataSource {
   std::uint64_t samples_;
   std::size_t dense_features_;
   std::vector<std::uint64_t> rows_;
-  std::size_t indices_;
+  std::vector<std::size_t> indices_;  ///< of a bag, by table
   std::uint64_t seed_;
 };
 

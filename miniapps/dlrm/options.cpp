@@ -64,7 +64,10 @@ void add_model(CLI::App& app, Options& o) {
   add_list(app, "--arch-embedding-size", o.embedding_size, "rows of each table (a data set says so itself)");
   add_list(app, "--arch-mlp-bot", o.mlp_bot, "widths of the bottom MLP, from the dense features to D");
   add_list(app, "--arch-mlp-top", o.mlp_top, "widths of the top MLP after the interaction");
-  add_choice(app, "--arch-interaction-op", o.interaction_op, {"dot", "cat"}, "how features meet");
+  add_choice(app, "--arch-interaction-op", o.interaction_op, {"dot", "cat", "dcn"},
+             "how features meet; dcn: a low-rank cross network");
+  add(app, "--dcn-num-layers", o.dcn_num_layers, "dcn: layers of the cross network");
+  add(app, "--dcn-low-rank-dim", o.dcn_low_rank_dim, "dcn: rank of a layer's matrix");
   app.add_flag("--arch-interaction-itself", o.interaction_itself, "a feature's product with itself counts too");
 }
 
@@ -73,7 +76,7 @@ void add_training(CLI::App& app, Options& o) {
   add_list(app, "--loss-weights", o.loss_weights, "weights of the classes 0 and 1 for wbce");
   add(app, "--loss-threshold", o.loss_threshold, "t > 0: predictions are kept in [t, 1-t]");
   app.add_flag("--round-targets", o.round_targets, "targets are rounded to 0 and 1");
-  add_choice(app, "--optimizer", o.optimizer, {"sgd", "adagrad", "rwsadagrad"}, "the optimizer");
+  add_choice(app, "--optimizer", o.optimizer, {"sgd", "adagrad", "rwsadagrad", "adam"}, "the optimizer");
   add(app, "--learning-rate", o.learning_rate, "the learning rate");
   add(app, "--lr-num-warmup-steps", o.warmup_steps, "steps of linear warm-up");
   add(app, "--lr-decay-start-step", o.decay_start_step, "first step of the quadratic decay");
@@ -85,6 +88,23 @@ void add_training(CLI::App& app, Options& o) {
   add_choice(app, "--init", o.init, {"numpy", "fast"},
              "first weights: numpy's stream, or a quick one for measurements");
   app.add_flag("--debug-mode", o.debug_mode, "walks over the data once before the weights are drawn");
+}
+
+void add_placement(CLI::App& app, Options& o) {
+  add_choice(app, "--sharding", o.sharding,
+             {"auto", "data-parallel", "table-wise", "row-wise", "column-wise", "row-wise-on-node", "mixed"},
+             "how tables are spread over the ranks");
+  add(app, "--memory-limit", o.memory_limit, "memory of a rank's tables, with their optimizer state (0: what is free)")
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("BYTES[K|M|G]");
+  add_choice(app, "--table-type", o.table_type, {"fp32", "bf16", "fp16", "int8"},
+             "how rows are stored; int8 has a scale a row");
+  app.add_flag("--stochastic-rounding,!--no-stochastic-rounding", o.stochastic_rounding,
+               "updates of bf16, fp16 and int8 rows round at random, by seed, step and place");
+  app.add_flag("--pipeline", o.pipeline, "lookup and exchange of the next batch beside the dense part of this one");
+  add_choice(app, "--compute-type", o.compute_type, {"fp32", "bf16"},
+             "of the matrix products; weights, sums and gradients of weights stay fp32");
+  app.add_flag("--inference-only", o.inference_only, "predicts only; throughput and latency of the batches");
 }
 
 void add_data(CLI::App& app, Options& o) {
@@ -103,6 +123,8 @@ void add_data(CLI::App& app, Options& o) {
   add(app, "--num-batches", o.num_batches, "random: number of batches, instead of --data-size; data set: stop after");
   add(app, "--num-indices-per-lookup", o.indices_per_lookup, "random: lookups of a bag");
   app.add_flag("--num-indices-per-lookup-fixed", o.indices_per_lookup_fixed, "random: exactly so many");
+  add_list(app, "--num-indices-per-lookup-per-feature", o.indices_per_feature,
+           "multi-hot: lookups of a bag, a number for each table");
   add_choice(app, "--rand-data-dist", o.rand_data_dist, {"uniform", "gaussian"}, "random: distribution of indices");
   add(app, "--rand-data-min", o.rand_data_min, "random, gaussian: least value");
   add(app, "--rand-data-max", o.rand_data_max, "random, gaussian: greatest value");
@@ -118,6 +140,16 @@ void add_reports(CLI::App& app, Options& o) {
   add(app, "--checkpoint-dir", o.checkpoint_dir, "where checkpoints go");
   add(app, "--save-freq", o.save_freq, "steps between two checkpoints (0: one at the end)");
   add(app, "--load", o.load, "checkpoint file to go on from, on any number of ranks");
+}
+
+/// As category numbers of a data set are taken modulo --max-ind-range, so are those of prepared batches.
+void cap_rows(Options& o) {
+  if (o.data_generation != "bench" || o.max_ind_range <= 0) {
+    return;
+  }
+  for (std::size_t& rows : o.embedding_size) {
+    rows = std::min(rows, static_cast<std::size_t>(o.max_ind_range));
+  }
 }
 
 std::string preset_text() {
@@ -157,6 +189,7 @@ ParseResult parse_options(int argc, const char* const* argv) {
   add(app, "--preset", result.options.preset, "a set of flags, listed below");
   add_model(app, result.options);
   add_training(app, result.options);
+  add_placement(app, result.options);
   add_data(app, result.options);
   add_reports(app, result.options);
   app.footer(preset_text());
@@ -174,6 +207,7 @@ ParseResult parse_options(int argc, const char* const* argv) {
     }
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
     app.parse(arguments);
+    cap_rows(result.options);
     validate(result.options);
   } catch (const CLI::ParseError& error) {
     std::ostringstream out;

@@ -19,6 +19,8 @@ struct Options {
   std::vector<std::size_t> mlp_top{4, 2, 1};
   std::string interaction_op = "dot";
   bool interaction_itself = false;
+  std::size_t dcn_num_layers = 3;
+  std::size_t dcn_low_rank_dim = 512;
 
   // Loss and optimizer
   std::string loss_function = "mse";
@@ -30,6 +32,15 @@ struct Options {
   std::uint64_t warmup_steps = 0;
   std::uint64_t decay_start_step = 0;
   std::uint64_t decay_steps = 0;
+
+  // Placement and number formats
+  std::string sharding = "auto";
+  std::uint64_t memory_limit = 0;  ///< bytes of a rank; 0: what is free
+  std::string table_type = "fp32";
+  bool stochastic_rounding = true;
+  bool pipeline = false;
+  std::string compute_type = "fp32";
+  bool inference_only = false;
 
   // Data
   std::string data_generation = "random";
@@ -48,6 +59,7 @@ struct Options {
   std::uint64_t max_steps = 0;  ///< 0: no limit
   std::size_t indices_per_lookup = 10;
   bool indices_per_lookup_fixed = false;
+  std::vector<std::size_t> indices_per_feature;  ///< empty: indices_per_lookup for all
   std::string rand_data_dist = "uniform";
   double rand_data_min = 0;
   double rand_data_max = 1;

@@ -23,6 +23,13 @@ std::uint64_t sample_count(const Options& o) {
   return o.num_batches > 0 ? o.num_batches * o.mini_batch_size : o.data_size;
 }
 
+std::unique_ptr<mini::DataSource> bench_source(const Options& o) {
+  const auto indices = o.indices_per_feature.empty()
+                           ? std::vector<std::size_t>(o.embedding_size.size(), o.indices_per_lookup)
+                           : o.indices_per_feature;
+  return std::make_unique<BenchData>(sample_count(o), o.mlp_bot.front(), given_rows(o), indices, o.seed);
+}
+
 std::unique_ptr<mini::DataSource> random_source(const Options& o) {
   mini::RandomDataOptions r;
   r.samples = sample_count(o);
@@ -84,7 +91,7 @@ std::unique_ptr<mini::DataSource> make_source(const Options& o) {
     return data_set(o);
   }
   if (o.data_generation == "bench") {
-    return std::make_unique<BenchData>(sample_count(o), o.mlp_bot.front(), given_rows(o), o.indices_per_lookup, o.seed);
+    return bench_source(o);
   }
   return random_source(o);
 }

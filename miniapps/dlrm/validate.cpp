@@ -27,6 +27,39 @@ void validate_model(const Options& o) {
           "--arch-mlp-bot ends with " + std::to_string(o.mlp_bot.back()) + " but --arch-sparse-feature-size is " +
               std::to_string(o.sparse_feature_size) + "; they must be equal");
   require(o.mlp_top.back() == 1, "--arch-mlp-top must end with 1");
+  require(o.dcn_num_layers > 0, "--dcn-num-layers must be positive");
+  require(o.dcn_low_rank_dim > 0, "--dcn-low-rank-dim must be positive");
+}
+
+/// What is named by a flag but does not exist in this version.
+void refuse_absent(const Options& o) {
+  const auto absent = [](const std::string& flag, const std::string& instead) {
+    require(false, flag + " is not in this version; " + instead);
+  };
+  if (o.sharding != "auto" && o.sharding != "table-wise") {
+    absent("--sharding=" + o.sharding, "use table-wise");
+  }
+  if (o.memory_limit > 0) {
+    absent("--memory-limit", "a rank's tables may take what memory is free");
+  }
+  if (o.table_type != "fp32") {
+    absent("--table-type=" + o.table_type, "use fp32");
+  }
+  if (o.pipeline) {
+    absent("--pipeline", "leave it out");
+  }
+  if (o.optimizer == "adam") {
+    absent("--optimizer=adam", "use sgd, adagrad or rwsadagrad");
+  }
+  if (o.interaction_op == "dcn") {
+    absent("--arch-interaction-op=dcn", "use dot or cat");
+  }
+  if (o.compute_type != "fp32") {
+    absent("--compute-type=" + o.compute_type, "use fp32");
+  }
+  if (o.inference_only) {
+    absent("--inference-only", "leave it out");
+  }
 }
 
 void validate_training(const Options& o) {
@@ -41,6 +74,17 @@ void validate_training(const Options& o) {
   require(o.data_sub_sample_rate >= 0 && o.data_sub_sample_rate < 1, "--data-sub-sample-rate must be in [0, 1)");
 }
 
+void validate_multi_hot(const Options& o) {
+  if (o.indices_per_feature.empty()) {
+    return;
+  }
+  require(o.data_generation == "bench", "--num-indices-per-lookup-per-feature needs --data-generation=bench");
+  require(all_positive(o.indices_per_feature), "--num-indices-per-lookup-per-feature needs positive numbers");
+  require(o.indices_per_feature.size() == o.embedding_size.size(),
+          "--num-indices-per-lookup-per-feature names " + std::to_string(o.indices_per_feature.size()) +
+              " tables but --arch-embedding-size has " + std::to_string(o.embedding_size.size()));
+}
+
 void validate_data(const Options& o) {
   if (o.data_generation == "dataset") {
     require(o.data_set == "adult" || !o.raw_data_file.empty() || !o.processed_data_file.empty(),
@@ -49,6 +93,7 @@ void validate_data(const Options& o) {
   } else {
     require(o.data_size > 0 || o.num_batches > 0, "--data-size must be positive");
     require(o.indices_per_lookup > 0, "--num-indices-per-lookup must be positive");
+    validate_multi_hot(o);
   }
   require(o.save_freq == 0 || !o.checkpoint_dir.empty(), "--save-freq needs --checkpoint-dir");
 }
@@ -56,6 +101,7 @@ void validate_data(const Options& o) {
 }  // namespace
 
 void validate(const Options& options) {
+  refuse_absent(options);
   validate_model(options);
   validate_training(options);
   validate_data(options);

@@ -46,6 +46,14 @@ TEST(Options, FlagsOverridePresetsWhereverTheyStand) {
   }
 }
 
+TEST(Options, MultiHotSizesAndCappedRows) {
+  const auto result = parse({"--data-generation=bench", "--arch-embedding-size=9-500-70", "--max-ind-range=60",
+                             "--num-indices-per-lookup-per-feature=1-20-3"});
+  ASSERT_FALSE(result.stop) << result.text;
+  EXPECT_EQ(result.options.indices_per_feature, (std::vector<std::size_t>{1, 20, 3}));
+  EXPECT_EQ(result.options.embedding_size, (std::vector<std::size_t>{9, 60, 60}));
+}
+
 TEST(Options, EveryPresetParses) {
   for (const auto& preset : presets()) {
     const std::string flag = "--preset=" + preset.name;
@@ -67,6 +75,10 @@ TEST(Options, ErrorsNameTheFlag) {
       {{"--loss-weights=a-b"}, "--loss-weights"},
       {{"--save-freq=3"}, "--checkpoint-dir"},
       {{"--no-such-flag"}, "--no-such-flag"},
+      {{"--sharding=diagonal"}, "--sharding"},
+      {{"--dcn-low-rank-dim=0"}, "--dcn-low-rank-dim"},
+      {{"--num-indices-per-lookup-per-feature=1-2-3"}, "--data-generation=bench"},
+      {{"--num-indices-per-lookup-per-feature=1-2", "--data-generation=bench"}, "2 tables"},
   };
   for (const auto& [flags, name] : cases) {
     const auto result = parse(flags);
