@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "common/criteo_text.hpp"
-#include "temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace {
 

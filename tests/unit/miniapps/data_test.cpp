@@ -8,7 +8,7 @@
 #include "common/adult.hpp"
 #include "common/criteo_text.hpp"
 #include "common/random_data.hpp"
-#include "temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace {
 

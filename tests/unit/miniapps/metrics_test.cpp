@@ -6,7 +6,7 @@
 
 #include "common/metrics.hpp"
 #include "common/numpy_random.hpp"
-#include "temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include "common/loss.hpp"
 #include "common/lr_schedule.hpp"
 #include "common/mlp.hpp"
-#include "temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace {
 
