@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+#include "kernels/convert.hpp"
+
+/// Runs of float or double to and from 16 bits, by way of float32 in pieces that stay in the cache.
+namespace tutti::training {
+
+inline constexpr std::size_t run_piece = 1024;
+
+template <typename T>
+void divide_run(const T* __restrict input, float* __restrict output, std::size_t count, std::size_t divisor) {
+  const T by = static_cast<T>(divisor);
+  if ((divisor & (divisor - 1)) == 0) {  // the product with such a reciprocal is exact, and faster
+    const T factor = T(1) / by;
+    for (std::size_t i = 0; i < count; ++i) output[i] = static_cast<float>(input[i] * factor);
+  } else {
+    for (std::size_t i = 0; i < count; ++i) output[i] = static_cast<float>(input[i] / by);
+  }
+}
+
+/// output[i] = input[i] / divisor.
+template <typename Narrow, typename T>
+void narrow_run(const T* input, Narrow* output, std::size_t count, std::size_t divisor) {
+  float piece[run_piece];
+  for (std::size_t at = 0; at < count; at += run_piece) {
+    const std::size_t length = std::min(run_piece, count - at);
+    divide_run(input + at, piece, length, divisor);
+    kernels::narrow(piece, output + at, length);
+  }
+}
+
+template <typename Narrow, typename T>
+void widen_run(const Narrow* input, T* output, std::size_t count) {
+  if constexpr (std::is_same_v<T, float>) {
+    kernels::widen(input, output, count);
+  } else {
+    float piece[run_piece];
+    for (std::size_t at = 0; at < count; at += run_piece) {
+      const std::size_t length = std::min(run_piece, count - at);
+      kernels::widen(input + at, piece, length);
+      std::copy(piece, piece + length, output + at);
+    }
+  }
+}
+
+}  // namespace tutti::training
