@@ -25,4 +25,19 @@ struct LossOptions {
 double loss(const LossOptions& options, std::span<const float> predictions, std::span<const float> labels,
             std::size_t global_batch, std::span<float> gradient);
 
+/// What scores (outputs without a last activation) are compared by.
+enum class ScoreLoss {
+  squared,   ///< (s - y)^2, one score a sample
+  logistic,  ///< cross entropy of sigmoid(s), one score a sample, y is 0 or 1
+  softmax,   ///< cross entropy of softmax(s), one score a class, y is the class's number
+};
+
+/// As loss(), of scores [labels.size()][width]: the sum of the losses, and the gradient of the mean over
+/// `global_batch` samples. Stable for scores of any size. Throws tutti::Error (invalid_argument): unequal lengths, a
+/// label that is no class. Local.
+double score_loss(ScoreLoss kind, std::span<const float> scores, std::size_t width, std::span<const float> labels,
+                  std::size_t global_batch, std::span<float> gradient);
+double score_loss(ScoreLoss kind, std::span<const double> scores, std::size_t width, std::span<const double> labels,
+                  std::size_t global_batch, std::span<double> gradient);
+
 }  // namespace tutti::miniapps

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "checkpointing.hpp"
+
+#include <nlohmann/json.hpp>
+#include <tutti/checkpoint.hpp>
+#include <tutti/error.hpp>
+
+#include "common/agree.hpp"
+
+namespace sgd {
+
+namespace mini = tutti::miniapps;
+
+namespace {
+
+nlohmann::json describe(const Options& o, const std::vector<std::size_t>& widths) {
+  return {{"data", o.data},   {"seed", o.seed},           {"model", o.model},
+          {"widths", widths}, {"precision", o.precision}, {"optimizer", o.optimizer},
+          {"mode", o.mode},   {"hook", o.hook},           {"batch size", o.batch_size}};
+}
+
+nlohmann::json describe(const Position& p) {
+  return {{"step", p.step}, {"epoch", p.epoch}, {"batch", p.batch}, {"loss samples", p.loss_samples}};
+}
+
+void check_same_run(const nlohmann::json& saved, const nlohmann::json& wanted, const std::string& folder) {
+  for (const auto& [key, value] : wanted.items()) {
+    if (saved.at(key) != value) {
+      throw tutti::Error(tutti::ErrorCode::io, "--load=" + folder + ": the checkpoint is of another run: " + key +
+                                                   " is " + saved.at(key).dump() + ", not " + value.dump());
+    }
+  }
+}
+
+std::string of_rank(const std::string& name, int rank) { return name + " of rank " + std::to_string(rank); }
+
+std::vector<std::byte> read_section(const tutti::CheckpointReader& reader, const std::string& name) {
+  std::vector<std::byte> content(reader.bytes(name));
+  reader.read(name, std::span<std::byte>(content));
+  return content;
+}
+
+/// What loading finds before anything collective is done with it.
+struct Loaded {
+  Position position;
+  std::vector<std::byte> shared;
+  std::vector<std::byte> local;
+};
+
+template <typename Float>
+Loaded read_checkpoint(const tutti::Communicator& comm, const Options& options, const Model<Float>& model,
+                       const Synchronizer<Float>& synchronizer) {
+  const tutti::CheckpointReader reader(options.load);
+  const auto run = nlohmann::json::parse(reader.text("run"));
+  check_same_run(run.at("settings"), describe(options, model.widths()), options.load);
+  const int ranks = run.at("ranks");
+  const bool same = ranks == comm.size();
+  if (!same && synchronizer.has_local_state()) {
+    throw tutti::Error(tutti::ErrorCode::io, "--load=" + options.load +
+                                                 ": ranks have state of their own in this mode; "
+                                                 "go on with " +
+                                                 std::to_string(ranks) + " ranks, not " + std::to_string(comm.size()));
+  }
+  const int from = same ? comm.rank() : 0;
+  const auto& p = run.at("position");
+  Loaded loaded;
+  loaded.position = {p.at("step"), p.at("epoch"), p.at("batch"), 0, p.at("loss samples")};
+  std::vector<double> sums(static_cast<std::size_t>(ranks));
+  for (int r = 0; r < ranks; ++r) {
+    reader.read(of_rank("loss", r), std::span(sums).subspan(static_cast<std::size_t>(r), 1));
+    loaded.position.loss_sum += same ? 0 : comm.rank() == 0 ? sums[static_cast<std::size_t>(r)] : 0;
+  }
+  loaded.position.loss_sum = same ? sums[static_cast<std::size_t>(comm.rank())] : loaded.position.loss_sum;
+  for (const auto& tensor : model.tensors()) {
+    const int owner = synchronizer.replicas_differ() ? from : 0;
+    reader.read(of_rank(tensor.name, owner), tensor.value);
+  }
+  loaded.shared = read_section(reader, "shared state");
+  loaded.local = read_section(reader, of_rank("state", from));
+  return loaded;
+}
+
+}  // namespace
+
+template <typename Float>
+void save_checkpoint(const tutti::Communicator& comm, const Options& options, const Model<Float>& model,
+                     const Synchronizer<Float>& synchronizer, const Position& position) {
+  const auto shared = synchronizer.save_shared();
+  const auto local = synchronizer.save_local();
+  mini::run_agreed(comm, [&] {
+    tutti::CheckpointPart part(options.checkpoint_dir, comm.rank());
+    const std::string text = nlohmann::json{
+        {"settings", describe(options, model.widths())},
+        {"ranks", comm.size()},
+        {"position",
+         describe(position)}}.dump();
+    if (comm.rank() == 0) {
+      part.add("run", std::span<const char>(text));
+      part.add("shared state", std::span<const std::byte>(shared));
+    }
+    if (comm.rank() == 0 || synchronizer.replicas_differ()) {
+      for (const auto& tensor : model.tensors()) {
+        part.add(of_rank(tensor.name, comm.rank()), std::span<const Float>(tensor.value));
+      }
+    }
+    part.add(of_rank("loss", comm.rank()), std::span(&position.loss_sum, 1));
+    part.add(of_rank("state", comm.rank()), std::span<const std::byte>(local));
+    part.write();
+  });
+  mini::run_agreed(comm, [&] {
+    if (comm.rank() == 0) {
+      tutti::commit_checkpoint(options.checkpoint_dir, comm.size());
+    }
+  });
+}
+
+template <typename Float>
+Position load_checkpoint(const tutti::Communicator& comm, const Options& options, const Model<Float>& model,
+                         Synchronizer<Float>& synchronizer) {
+  Loaded loaded;
+  mini::run_agreed(comm, [&] { loaded = read_checkpoint(comm, options, model, synchronizer); });
+  synchronizer.load_shared(loaded.shared);
+  synchronizer.load_local(loaded.local);
+  return loaded.position;
+}
+
+template void save_checkpoint(const tutti::Communicator&, const Options&, const Model<float>&,
+                              const Synchronizer<float>&, const Position&);
+template void save_checkpoint(const tutti::Communicator&, const Options&, const Model<double>&,
+                              const Synchronizer<double>&, const Position&);
+template Position load_checkpoint(const tutti::Communicator&, const Options&, const Model<float>&,
+                                  Synchronizer<float>&);
+template Position load_checkpoint(const tutti::Communicator&, const Options&, const Model<double>&,
+                                  Synchronizer<double>&);
+
+}  // namespace sgd

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "study.hpp"
+
+namespace sgd {
+
+/// What `tutti-sgd` was asked to do.
+struct Options {
+  // Data
+  std::string data = "adult";  ///< adult, generated, libsvm, csv
+  std::string train_file;
+  std::string test_file;
+  double test_share = 0.2;  ///< of the samples, where a file has no test file beside it
+  std::string label = "0";  ///< csv: column by name or number
+  bool csv_header = true;
+  std::uint64_t samples = 10000;  ///< generated: training samples
+  std::size_t features = 64;      ///< generated
+  std::size_t classes = 2;        ///< generated, for classification
+  double noise = 0.1;             ///< generated
+
+  // Model
+  std::string model = "logistic";  ///< linear, logistic, softmax, mlp
+  std::vector<std::size_t> hidden{256};
+  std::string precision = "fp32";
+
+  // Optimizer
+  std::string optimizer = "sgd";  ///< sgd, adagrad, adam
+  double learning_rate = 0.1;
+  double momentum = 0;
+  bool nesterov = false;
+  double weight_decay = 0;
+  std::string schedule = "constant";  ///< constant, step, cosine
+  std::uint64_t warmup_steps = 0;
+  std::uint64_t decay_every = 1000;
+  double decay_factor = 0.1;
+  double clip = 0;  ///< 0: not
+  std::size_t batch_size = 256;
+  std::uint64_t epochs = 1;
+  std::uint64_t max_steps = 0;  ///< 0: no limit
+  std::size_t gradient_accumulation = 1;
+  std::uint64_t seed = 1;
+
+  // Communication
+  std::string mode = "overlap";
+  std::string hook = "none";
+  std::size_t power_sgd_rank = 2;
+  std::size_t power_sgd_start = 10;
+  std::size_t local_steps = 8;
+  std::size_t server_fence = 1;  ///< steps between two fences; 0: only where an epoch ends
+  std::string bucket_bytes = "25M";
+  std::string first_bucket_bytes = "1M";
+  std::size_t communicators = 1;
+  bool progress_thread = false;
+  bool check = false;
+  bool reproducible = false;
+  bool compare = false;
+
+  // Reports
+  std::uint64_t print_freq = 50;
+  std::string json_file;
+  std::string checkpoint_dir;
+  std::uint64_t save_freq = 0;
+  std::string load;
+  bool test_at_end = true;
+  bool print_map = false;
+  std::string command_line;  ///< as given, for reports
+};
+
+struct ParseResult {
+  Options options;
+  bool stop = false;  ///< help, version or an error: print `text` and end with `exit_code`
+  int exit_code = 0;
+  std::string text;
+};
+
+/// Reads the command line. Local; throws nothing. Studies add their flags and are asked to validate.
+[[nodiscard]] ParseResult parse_options(int argc, const char* const* argv,
+                                        std::span<const std::unique_ptr<Study>> studies);
+
+/// "25M", "64K", "1048576" as bytes; "auto" as 0. Throws tutti::Error (invalid_argument) that names `flag`.
+[[nodiscard]] std::size_t parse_bytes(const std::string& flag, const std::string& text);
+
+}  // namespace sgd

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "trainer.hpp"
+
+#include <algorithm>
+#include <tutti/collectives/allreduce.hpp>
+
+namespace sgd {
+
+namespace mini = tutti::miniapps;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t warmup_steps = 5;
+
+}  // namespace
+
+mini::ScoreLoss loss_of(const Options& o) {
+  return o.model == "linear"     ? mini::ScoreLoss::squared
+         : o.model == "logistic" ? mini::ScoreLoss::logistic
+                                 : mini::ScoreLoss::softmax;
+}
+
+template <typename Float>
+Trainer<Float>::Trainer(const tutti::Communicator& comm, const Options& options, const Source& source,
+                        Model<Float>& model, Synchronizer<Float>& synchronizer)
+    : comm_(&comm),
+      options_(&options),
+      source_(&source),
+      model_(&model),
+      synchronizer_(&synchronizer),
+      joins_(options.mode == "join"),
+      sampler_(source.samples(Split::train), options.batch_size, options.seed, joins_ ? Cut::front : Cut::even),
+      timer_(total_steps() > 4 * warmup_steps ? warmup_steps : 0) {
+  schedule_ = {options.schedule,    options.learning_rate, options.warmup_steps,
+               options.decay_every, options.decay_factor,  total_steps()};
+  if (options.gradient_accumulation > 1) {
+    for (const auto& tensor : model.tensors()) {
+      accumulated_.emplace_back(tensor.value.size());
+    }
+  }
+}
+
+template <typename Float>
+std::uint64_t Trainer<Float>::total_steps() const {
+  const std::uint64_t all = sampler_.batches() * options_->epochs;
+  return options_->max_steps > 0 ? std::min(all, options_->max_steps) : all;
+}
+
+template <typename Float>
+void Trainer<Float>::read(const Permutation& order, mini::SampleRange range) {
+  rows_.clear();
+  const std::uint64_t first = at_.batch * options_->batch_size;
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    source_->append(Split::train, order(first + i), rows_);
+  }
+  labels_.assign(rows_.labels.begin(), rows_.labels.end());
+}
+
+template <typename Float>
+void Trainer<Float>::gradient_ready(std::size_t i, bool first, bool last) {
+  if (!accumulated_.empty()) {
+    const auto gradient = model_->tensors()[i].gradient;
+    auto& sum = accumulated_[i];
+    for (std::size_t v = 0; v < sum.size(); ++v) {
+      sum[v] = first ? gradient[v] : sum[v] + gradient[v];
+    }
+    if (last) {
+      std::copy(sum.begin(), sum.end(), gradient.begin());
+    }
+  }
+  synchronizer_->ready(i, timer_);
+  timer_.enter(Stage::backward);
+}
+
+template <typename Float>
+void Trainer<Float>::pass(const Permutation& order, mini::SampleRange range, bool first, bool last) {
+  timer_.enter(Stage::data);
+  read(order, range);
+  synchronizer_->begin_pass(last);
+  timer_.enter(Stage::forward);
+  const auto scores = model_->forward(rows_);
+  score_gradient_.resize(scores.size());
+  const std::size_t samples =
+      synchronizer_->local_mean() ? std::max<std::size_t>(1, part().size()) : sampler_.count(at_.batch);
+  at_.loss_sum += mini::score_loss(loss_of(*options_), scores, model_->outputs(), std::span<const Float>(labels_),
+                                   samples, std::span<Float>(score_gradient_));
+  timer_.enter(Stage::backward);
+  model_->backward(rows_, score_gradient_, [&](std::size_t i) { gradient_ready(i, first, last); });
+}
+
+template <typename Float>
+void Trainer<Float>::step(const Permutation& order) {
+  timer_.begin_step();
+  synchronizer_->begin_step(timer_);
+  const std::size_t passes = options_->gradient_accumulation;
+  const auto mine = part();
+  for (std::size_t p = 0; p < passes; ++p) {
+    pass(order, {mine.begin + p * mine.size() / passes, mine.begin + (p + 1) * mine.size() / passes}, p == 0,
+         p + 1 == passes);
+  }
+  synchronizer_->finish(timer_);
+  synchronizer_->update(schedule_.at(at_.step + 1), timer_);
+  timer_.end_step();
+}
+
+template <typename Float>
+LossEntry Trainer<Float>::collect_loss() {
+  double sum = at_.loss_sum;
+  tutti::allreduce(*comm_, &sum, 1, tutti::sum);
+  const double ms = std::chrono::duration<double, std::milli>(Clock::now() - last_print_).count();
+  LossEntry entry{at_.step, at_.epoch, at_.batch, sum / static_cast<double>(at_.loss_samples),
+                  ms / static_cast<double>(printed_steps_)};
+  at_.loss_sum = 0;
+  at_.loss_samples = 0;
+  printed_steps_ = 0;
+  return entry;
+}
+
+template <typename Float>
+void Trainer<Float>::end_step(const TrainerEvents& events, TrainingResults& results) {
+  at_.loss_samples += sampler_.count(at_.batch);
+  ++at_.batch;
+  ++at_.step;
+  ++printed_steps_;
+  events.on_step(at_);
+  if (at_.step % options_->print_freq == 0 || ends()) {
+    results.losses.push_back(collect_loss());
+    events.on_loss(results.losses.back());
+    last_print_ = Clock::now();
+  }
+  if (options_->save_freq > 0 && at_.step % options_->save_freq == 0 && !ends()) {
+    events.on_save(at_);
+  }
+}
+
+template <typename Float>
+void Trainer<Float>::run_epoch(const TrainerEvents& events, TrainingResults& results) {
+  const Permutation order = sampler_.order(at_.epoch);
+  while (at_.batch < sampler_.batches() && !ends() && !(joins_ && part().size() == 0)) {
+    step(order);
+    end_step(events, results);
+  }
+  while (joins_) {
+    timer_.begin_step();
+    if (!synchronizer_->join(timer_)) {
+      break;
+    }
+    synchronizer_->update(schedule_.at(at_.step + 1), timer_);
+    timer_.end_step();
+    end_step(events, results);
+  }
+}
+
+template <typename Float>
+TrainingResults Trainer<Float>::run(Position start, const TrainerEvents& events) {
+  TrainingResults results;
+  at_ = start;
+  const auto begin = Clock::now();
+  last_print_ = begin;
+  while (at_.epoch < options_->epochs && !ends()) {
+    run_epoch(events, results);
+    if (at_.batch == sampler_.batches()) {
+      at_.batch = 0;
+      ++at_.epoch;
+    }
+  }
+  results.training_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  results.steps = at_.step - start.step;
+  events.on_save(at_);
+  synchronizer_->settle(timer_);
+  summarize(results);
+  return results;
+}
+
+template <typename Float>
+void Trainer<Float>::summarize(TrainingResults& results) const {
+  const auto& phases = timer_.phases();
+  std::vector<double> mean;
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    mean.push_back(1e3 * timer_.median(i));
+  }
+  std::vector<double> largest = mean;
+  tutti::allreduce(*comm_, mean, tutti::sum);
+  tutti::allreduce(*comm_, largest, tutti::max);
+  results.ms_per_step = 1e3 * timer_.median_step();
+  tutti::allreduce(*comm_, &results.ms_per_step, 1, tutti::max);
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    results.phases.push_back({phases[i].name, phases[i].exposed, mean[i] / comm_->size(), largest[i]});
+    results.exposed_ms += phases[i].exposed ? mean[i] / comm_->size() : 0;
+  }
+  results.bytes_per_step = synchronizer_->bytes_per_step();
+  results.details = synchronizer_->details();
+}
+
+template class Trainer<float>;
+template class Trainer<double>;
+
+}  // namespace sgd
