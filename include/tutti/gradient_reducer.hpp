@@ -22,8 +22,9 @@ struct Parameter {
   std::vector<std::size_t> shape{};           ///< empty: a scalar
   DatatypeKind type = DatatypeKind::float32;  ///< float32, float64, float16 or bfloat16
   void* value = nullptr;                      ///< sent from rank 0 to all by prepare(); nullptr: not
-  void* gradient = nullptr;  ///< copied to the bucket by ready() and back by wait(); nullptr: the gradient lives in the
-                             ///< bucket (no copy), see GradientReducer::gradient()
+  void* gradient = nullptr;  ///< copied to the bucket by ready(), and back when the bucket is done, at the latest by
+                             ///< wait() (a bucket that is this gradient alone is reduced where it is); nullptr: the
+                             ///< gradient lives in the bucket (no copy), see GradientReducer::gradient()
 };
 
 /// Equal on all ranks, but for progress_thread.
@@ -32,7 +33,7 @@ struct ReducerOptions {
 
   std::size_t bucket_bytes = 25U << 20U;  ///< at most so much a bucket, but one parameter at least; `automatic`: some
                                           ///< steps of each of several sizes are timed, all ranks agree on the best
-  std::size_t first_bucket_bytes = 1U << 20U;  ///< of the bucket that is launched first
+  std::size_t first_bucket_bytes = 1U << 20U;  ///< of the first bucket of each type, so that it is launched early
   ReduceKind op = ReduceKind::avg;             ///< avg or sum
   bool rebuild = true;          ///< buckets follow the order in which gradients were ready on rank 0 in the first step
   bool find_unused = false;     ///< parameters that no rank marked ready are left out; else a missing one is an error
@@ -40,7 +41,8 @@ struct ReducerOptions {
   bool average_active = false;  ///< with uneven: avg divides by the ranks that still have steps, not by all
   bool check = false;           ///< finds gradients that changed between ready() and wait(); costs a copy and two sums
   std::size_t communicators =
-      1;                         ///< buckets go round robin over the communicator and so many less one duplicates of it
+      1;  ///< buckets go round robin over so many duplicates of the communicator, which prepare()
+          ///< makes: what the caller does with its own never meets the reducer's calls
   bool progress_thread = false;  ///< a thread of this reducer drives outstanding buckets; needs MPI_THREAD_MULTIPLE
   std::shared_ptr<CommunicationHook> hook{};  ///< empty: allreduce_hook()
 };
@@ -90,9 +92,12 @@ class TUTTI_EXPORT GradientReducer {
   /// Drives what is under way; never blocks. To be called now and then from a long computation without ready().
   void progress();
   /// Ends the step: gradients are reduced when it returns. Collective; blocking (tests and yields). With find_unused,
-  /// parameters marked by no rank keep the caller's gradient, and zero in a bucket.
+  /// parameters marked by no rank keep the caller's gradient, and zero in a bucket. Errors, on every rank:
+  /// invalid_argument, which names the parameter, its rank and the remedy, for a parameter that was marked twice, not
+  /// at all, or changed (check). What the gradients hold is undefined then; the next step is as any other. What a
+  /// reduction throws is thrown here too, on this rank, and by all later calls.
   void wait();
-  /// Whether any rank marked parameter i ready in the last step.
+  /// Whether any rank marked parameter i ready in the last step; without find_unused always, after a step.
   [[nodiscard]] bool used(std::size_t i) const;
 
   /// Accumulation: with false, ready() and wait() do nothing until true; gradients are to be added up by the caller.

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tutti/collectives/allreduce.hpp>
+#include <tutti/communication_hook.hpp>
+#include <tutti/request.hpp>
+#include <vector>
+
+namespace tutti {
+namespace {
+
+class AllreduceHook final : public CommunicationHook {
+ public:
+  [[nodiscard]] std::string name() const override { return "allreduce"; }
+
+  void prepare(std::span<const Communicator> comms, std::span<const GradientBucket> buckets) override {
+    comms_ = comms;
+    buckets_ = buckets;
+    requests_.clear();
+    requests_.resize(buckets.size());
+  }
+
+  void start(std::size_t bucket) override {
+    const GradientBucket& b = buckets_[bucket];
+    Options options;
+    options.memory = MemoryKind::host;
+    requests_[bucket] = iallreduce(comms_[bucket % comms_.size()], b.data, b.op, options);
+  }
+
+  bool test(std::size_t bucket) override { return requests_[bucket].test(); }
+
+  [[nodiscard]] std::size_t bytes(std::size_t bucket) const override {
+    return buckets_[bucket].data.count * buckets_[bucket].data.type.size();
+  }
+
+ private:
+  std::span<const Communicator> comms_;
+  std::span<const GradientBucket> buckets_;
+  std::vector<Request> requests_;
+};
+
+}  // namespace
+
+std::shared_ptr<CommunicationHook> allreduce_hook() { return std::make_shared<AllreduceHook>(); }
+
+}  // namespace tutti

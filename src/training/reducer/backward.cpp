@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "training/reducer/backward.hpp"
+
+#include "training/reducer/fingerprint.hpp"
+
+namespace tutti::detail::reducer {
+
+void Backward::begin(const BucketSet& buckets, bool finds_changes) {
+  buckets_ = &buckets;
+  is_open_ = true;
+  finds_changes_ = finds_changes;
+  is_ready_.assign(buckets.sizes().size(), false);
+  if (finds_changes) fingerprints_.assign(buckets.sizes().size(), 0);
+  missing_.clear();
+  for (const GradientBucket& bucket : buckets.buckets()) missing_.push_back(bucket.entries.size());
+  arrival_.clear();
+  full_ = 0;
+  mistake_ = {};
+}
+
+bool Backward::mark(std::size_t parameter, int rank) {
+  if (parameter >= is_ready_.size()) {
+    if (!mistake_) mistake_ = {Mistake::Kind::out_of_range, rank, parameter};
+    return false;
+  }
+  if (is_ready_[parameter]) {
+    if (!mistake_) mistake_ = {Mistake::Kind::twice, rank, parameter};
+    return false;
+  }
+  is_ready_[parameter] = true;
+  arrival_.push_back(parameter);
+  if (finds_changes_) fingerprints_[parameter] = fingerprint_of(parameter);
+  buckets_->take(parameter);
+  if (--missing_[buckets_->bucket_of(parameter)] > 0) return false;
+  const std::size_t before = full_;
+  while (full_ < missing_.size() && missing_[full_] == 0) ++full_;
+  return full_ > before;
+}
+
+Mistake Backward::end(bool may_miss, int rank) {
+  is_open_ = false;
+  for (std::size_t i = 0; i < is_ready_.size(); ++i) {
+    if (is_ready_[i]) continue;
+    if (!may_miss && !mistake_) mistake_ = {Mistake::Kind::missing, rank, i};
+    buckets_->clear(i);
+  }
+  if (finds_changes_ && !mistake_) find_changes(rank);
+  return mistake_;
+}
+
+std::vector<std::uint64_t> Backward::ready_bits() const {
+  constexpr std::size_t word = 64;
+  std::vector<std::uint64_t> bits((is_ready_.size() + word - 1) / word, 0);
+  for (std::size_t i = 0; i < is_ready_.size(); ++i)
+    if (is_ready_[i]) bits[i / word] |= std::uint64_t{1} << i % word;
+  return bits;
+}
+
+std::uint64_t Backward::fingerprint_of(std::size_t parameter) const {
+  return fingerprint({buckets_->gradient(parameter), buckets_->sizes()[parameter].bytes()});
+}
+
+void Backward::find_changes(int rank) {
+  for (std::size_t i = 0; i < is_ready_.size(); ++i) {
+    if (!is_ready_[i] || fingerprints_[i] == fingerprint_of(i)) continue;
+    mistake_ = {Mistake::Kind::changed, rank, i};
+    return;
+  }
+}
+
+}  // namespace tutti::detail::reducer

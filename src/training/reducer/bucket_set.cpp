@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "training/reducer/bucket_set.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <numeric>
+
+#include "communicator/orphans.hpp"
+
+namespace tutti::detail::reducer {
+namespace {
+
+ParameterSize size_of(const Parameter& parameter) {
+  return {std::accumulate(parameter.shape.begin(), parameter.shape.end(), std::size_t{1}, std::multiplies<>()),
+          parameter.type};
+}
+
+}  // namespace
+
+BucketSet::BucketSet(const Communicator& comm, std::span<const Parameter> parameters, const BucketRules& rules)
+    : parameters_(parameters), rules_(rules), slots_(parameters.size()) {
+  for (const Parameter& parameter : parameters) {
+    sizes_.push_back(size_of(parameter));
+    bytes_ += padded_bytes(sizes_.back());
+    homes_.push_back(static_cast<std::byte*>(parameter.gradient));
+  }
+  block_ = tutti::allocate(comm, bytes_);
+  if (!rules_.separate) return;
+  separate_ = std::make_unique<std::byte[]>(bytes_);
+  std::size_t offset = 0;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (homes_[i] == nullptr) homes_[i] = separate_.get() + offset;
+    offset += padded_bytes(sizes_[i]);
+  }
+}
+
+void BucketSet::arrange(const BucketPlan& plan) {
+  auto* block = static_cast<std::byte*>(block_.data());
+  const bool moves = buckets_ && std::find(homes_.begin(), homes_.end(), nullptr) != homes_.end();
+  std::vector<std::byte> before;
+  if (moves) before.assign(block, block + bytes_);
+  const std::vector<Slot> old = slots_;
+  if (buckets_) std::memset(block, 0, bytes_);
+  lay_out(plan);
+  if (!moves) return;
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    if (lives_in_bucket(i) && sizes_[i].count > 0)
+      std::memcpy(slots_[i].data, before.data() + (old[i].data - block), sizes_[i].bytes());
+}
+
+void BucketSet::lay_out(const BucketPlan& plan) {
+  auto made = std::make_unique<std::vector<GradientBucket>>();
+  auto* next = static_cast<std::byte*>(block_.data());
+  for (const std::vector<std::size_t>& members : plan) {
+    const DatatypeKind type = sizes_[members[0]].type;
+    const bool is_in_place = rules_.in_place && !rules_.separate && members.size() == 1 && !lives_in_bucket(members[0]);
+    std::byte* const begin = is_in_place ? homes_[members[0]] : next;
+    GradientBucket bucket;
+    bucket.index = made->size();
+    bucket.op = rules_.op;
+    const std::vector<std::size_t> offsets = entry_offsets(sizes_, members);
+    for (std::size_t k = 0; k < members.size(); ++k) {
+      const std::size_t i = members[k];
+      bucket.entries.push_back({i, offsets[k], sizes_[i].count, parameters_[i].shape});
+      slots_[i] = {bucket.index, begin + offsets[k] * Datatype(type).size()};
+      next += padded_bytes(sizes_[i]);
+    }
+    bucket.data = Buffer(begin, offsets.back() + bucket.entries.back().count, type, MemoryKind::host);
+    made->push_back(std::move(bucket));
+  }
+  buckets_ = std::move(made);
+}
+
+std::byte* BucketSet::gradient(std::size_t parameter) const {
+  return lives_in_bucket(parameter) ? slots_[parameter].data : homes_[parameter];
+}
+
+void BucketSet::take(std::size_t parameter) const {
+  std::byte* const from = gradient(parameter);
+  std::byte* const to = slots_[parameter].data;
+  if (from != to && sizes_[parameter].count > 0) std::memcpy(to, from, sizes_[parameter].bytes());
+}
+
+void BucketSet::give_back(std::size_t parameter) const {
+  std::byte* const from = slots_[parameter].data;
+  std::byte* const to = gradient(parameter);
+  if (from != to && sizes_[parameter].count > 0) std::memcpy(to, from, sizes_[parameter].bytes());
+}
+
+void BucketSet::clear(std::size_t parameter) const {
+  if (sizes_[parameter].count > 0) std::memset(slots_[parameter].data, 0, sizes_[parameter].bytes());
+}
+
+void BucketSet::clear_all() const {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) clear(i);
+}
+
+void BucketSet::keep_memory() noexcept {
+  keep_for_messages(std::move(block_));
+  keep_for_messages(std::shared_ptr<std::byte[]>(std::move(separate_)));
+  keep_for_messages(std::shared_ptr<std::vector<GradientBucket>>(std::move(buckets_)));
+}
+
+}  // namespace tutti::detail::reducer

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "training/reducer/driver.hpp"
+
+#include <time.h>
+
+#include "communicator/waiting.hpp"
+
+namespace tutti::detail::reducer {
+namespace {
+
+void nap() noexcept {
+  constexpr timespec shortly{0, 20'000};
+  nanosleep(&shortly, nullptr);
+}
+
+}  // namespace
+
+Driver::Driver(Pipeline& pipeline, bool threaded, bool oversubscribed)
+    : pipeline_(pipeline), threaded_(threaded), oversubscribed_(oversubscribed) {
+  if (threaded_) thread_ = std::thread([this] { run(); });
+}
+
+Driver::~Driver() {
+  if (!thread_.joinable()) return;
+  stop_.store(true);
+  signal();
+  thread_.join();
+}
+
+void Driver::signal() {
+  signals_.fetch_add(1, std::memory_order_release);
+  signals_.notify_one();
+}
+
+void Driver::allow(std::size_t buckets) {
+  pipeline_.allow(buckets);
+  if (threaded_) signal();
+}
+
+void Driver::help(std::chrono::nanoseconds budget) {
+  if (threaded_ || !pipeline_.has_work()) return;
+  const auto end = std::chrono::steady_clock::now() + budget;
+  bool works = true;
+  while (works) {
+    works = false;
+    guard([&] { works = pipeline_.advance(); });
+    works = works && pipeline_.has_work() && std::chrono::steady_clock::now() < end;
+  }
+}
+
+void Driver::drive_until(const std::function<bool(const Pipeline&)>& condition) {
+  caller_drives_.store(true);
+  {
+    const std::lock_guard lock(mutex_);
+    Waiting waiting(oversubscribed_);
+    while (!failed_.load() && !condition(pipeline_)) {
+      bool works = false;
+      guard([&] { works = pipeline_.advance(); });
+      if (works)
+        waiting = Waiting(oversubscribed_);
+      else if (!waiting.pause())
+        nap();
+    }
+  }
+  caller_drives_.store(false);
+  check();
+}
+
+void Driver::check() const {
+  if (failed_.load(std::memory_order_acquire)) std::rethrow_exception(failure_);
+}
+
+void Driver::run() {
+  Waiting waiting(true);
+  while (!stop_.load()) {
+    const std::uint32_t seen = signals_.load(std::memory_order_acquire);
+    bool sleeps = true;
+    bool works = false;
+    if (!caller_drives_.load()) {
+      const std::lock_guard lock(mutex_);
+      sleeps = failed_.load() || !pipeline_.has_work();
+      if (!sleeps) guard([&] { works = pipeline_.advance(); });
+    }
+    if (works) waiting = Waiting(true);
+    if (sleeps)
+      signals_.wait(seen);
+    else if (!works && !waiting.pause())
+      nap();
+  }
+}
+
+}  // namespace tutti::detail::reducer

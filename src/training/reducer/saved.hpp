@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "training/reducer/bucket_plan.hpp"
+#include "training/reducer/tuner.hpp"
+
+namespace tutti::detail::reducer {
+
+/// What a reducer keeps between steps.
+struct Saved {
+  std::uint64_t steps = 0;
+  bool order_settled = false;
+  bool rebuilt = false;
+  std::vector<std::size_t> order;  ///< in which gradients are expected
+  BucketPlan plan;
+  Tuner::Progress tuner;
+  std::vector<std::byte> hook;
+};
+
+[[nodiscard]] std::vector<std::byte> encode(const Saved& saved);
+/// Throws Error(io) where the bytes are not what encode() makes of a reducer with so many parameters.
+[[nodiscard]] Saved decode(std::span<const std::byte> bytes, std::size_t parameters);
+
+}  // namespace tutti::detail::reducer

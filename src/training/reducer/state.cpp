@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "training/reducer/state.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <tutti/collectives/allreduce.hpp>
+#include <tutti/collectives/bcast.hpp>
+#include <tutti/error.hpp>
+#include <utility>
+
+#include "communicator/orphans.hpp"
+#include "kernels/combine.hpp"
+#include "training/reducer/map_text.hpp"
+#include "training/reducer/registration.hpp"
+
+namespace tutti {
+
+using namespace detail::reducer;  // NOLINT(google-build-using-namespace): the parts of this class
+
+namespace {
+
+/// For how long one call that must not block goes on with reductions, if there is anything to do.
+constexpr std::chrono::microseconds help_budget{500};
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error(ErrorCode::invalid_argument, "gradient reducer: " + what);
+}
+
+void check_options(const ReducerOptions& options) {
+  if (options.op != ReduceKind::avg && options.op != ReduceKind::sum)
+    refuse(fmt::format("option op is {}; pass avg or sum", reduce_op_name(options.op)));
+  if (options.communicators == 0) refuse("option communicators is 0; pass at least 1");
+}
+
+void check_parameter(const Parameter& parameter) {
+  switch (parameter.type) {
+    case DatatypeKind::float16:
+    case DatatypeKind::bfloat16:
+    case DatatypeKind::float32:
+    case DatatypeKind::float64:
+      return;
+    default:
+      refuse(fmt::format("add, parameter '{}': type is {}; pass float16, bfloat16, float32 or float64", parameter.name,
+                         datatype_name(parameter.type)));
+  }
+}
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace
+
+GradientReducer::State::State(const Communicator& user, ReducerOptions chosen)
+    : user_(&user), options_(std::move(chosen)), hook_(options_.hook ? options_.hook : allreduce_hook()) {
+  check_options(options_);
+}
+
+GradientReducer::State::~State() {
+  driver_.reset();
+  if (!pipeline_.is_open() || !buckets) return;
+  // Reductions are under way, and peers may still read and write the gradients.
+  buckets->keep_memory();
+  detail::keep_for_messages(std::move(hook_));
+  detail::keep_for_messages(std::move(comms_));
+}
+
+void GradientReducer::State::require_prepared(const char* call) const {
+  if (!buckets) refuse(fmt::format("{} before prepare(); call prepare() once all parameters are added", call));
+}
+
+void GradientReducer::State::require_between_steps(const char* call) const {
+  require_prepared(call);
+  if (backward_.is_open()) refuse(fmt::format("{} within a step; call wait() first", call));
+}
+
+std::size_t GradientReducer::State::add(Parameter parameter) {
+  if (buckets) refuse(fmt::format("add, parameter '{}': prepare() was called; add parameters before", parameter.name));
+  check_parameter(parameter);
+  parameters.push_back(std::move(parameter));
+  return parameters.size() - 1;
+}
+
+void GradientReducer::State::prepare() {
+  if (buckets) refuse("prepare() was called before; make another reducer");
+  compare(*user_, facts_of(options_, parameters));
+  check_threads(*user_, options_.progress_thread);
+  for (std::size_t i = 0; i < options_.communicators; ++i) comms_.push_back(user_->split(0, user_->rank()));
+  broadcast_values(comms_[0], parameters);
+  const bool sums = options_.op == ReduceKind::sum || (options_.uneven && options_.average_active);
+  buckets.emplace(comms_[0], parameters,
+                  BucketRules{sums ? ReduceKind::sum : ReduceKind::avg, options_.check, !options_.find_unused});
+  const auto sizes = buckets->sizes();
+  const std::size_t total =
+      std::accumulate(sizes.begin(), sizes.end(), std::size_t{0},
+                      [](std::size_t bytes, const ParameterSize& p) { return bytes + p.bytes(); });
+  tuner_ = options_.bucket_bytes == ReducerOptions::automatic ? Tuner::among_sizes(total)
+                                                              : Tuner::fixed(options_.bucket_bytes);
+  order_ = reverse_order(parameters.size());
+  order_settled_ = !options_.rebuild;
+  used_bits_.assign((parameters.size() + 63) / 64, 0);
+  plan_and_arrange();
+  driver_ = std::make_unique<Driver>(pipeline_, options_.progress_thread, user_->topology().oversubscribed);
+}
+
+void GradientReducer::State::plan_and_arrange() {
+  arrange(plan_buckets(buckets->sizes(), order_, {tuner_.bytes(), options_.first_bucket_bytes}));
+}
+
+void GradientReducer::State::arrange(const BucketPlan& plan) {
+  if (layouts > 0 && plan == plan_) return;
+  plan_ = plan;
+  buckets->arrange(plan_);
+  ++layouts;
+  hook_->prepare(comms_, buckets->buckets());
+  pipeline_.prepare({comms_, hook_.get(), buckets->buckets(), options_.uneven, options_.find_unused,
+                     [this](std::size_t bucket) { finished(bucket); }});
+}
+
+void GradientReducer::State::begin_step(bool active) {
+  step_begin_ = Clock::now();
+  if (active) backward_.begin(*buckets, options_.check);
+  driver_->with([&](Pipeline& pipeline) { pipeline.begin(active); });
+}
+
+void GradientReducer::State::ready(std::size_t i) {
+  if (!syncs_) return;
+  if (!backward_.is_open()) {
+    require_prepared("ready()");
+    driver_->check();
+    begin_step(true);
+  }
+  if (backward_.mark(i, user_->rank())) driver_->allow(backward_.full());
+  driver_->help(help_budget);
+}
+
+void GradientReducer::State::progress() {
+  if (driver_) driver_->help(help_budget);
+}
+
+void GradientReducer::State::wait() {
+  if (!syncs_) return;
+  const auto begin = Clock::now();
+  require_prepared("wait()");
+  driver_->check();
+  if (!backward_.is_open()) begin_step(true);
+  const Mistake mistake = backward_.end(options_.find_unused, user_->rank());
+  finish_step(mistake, backward_.ready_bits());
+  const Mistake found = Mistake::from_word(pipeline_.status());
+  statistics_.exposed_seconds = seconds_since(begin);
+  found.throw_as_error(parameters);
+  adapt(seconds_since(step_begin_), true);
+}
+
+bool GradientReducer::State::join() {
+  require_between_steps("join()");
+  driver_->check();
+  if (!options_.uneven) refuse("join() without the option uneven; set it on all ranks");
+  begin_step(false);
+  driver_->drive_until([](const Pipeline& pipeline) { return pipeline.knows_active(); });
+  if (pipeline_.active() == 0) {
+    driver_->with([](Pipeline& pipeline) { pipeline.abandon(); });
+    return false;
+  }
+  buckets->clear_all();
+  finish_step({}, std::vector<std::uint64_t>(used_bits_.size(), 0));
+  Mistake::from_word(pipeline_.status()).throw_as_error(parameters);
+  adapt(0, false);
+  return true;
+}
+
+void GradientReducer::State::finish_step(const Mistake& mistake, std::vector<std::uint64_t> ready_bits) {
+  driver_->with([&](Pipeline& pipeline) { pipeline.close(mistake.word(), std::move(ready_bits)); });
+  driver_->drive_until([](const Pipeline& pipeline) { return !pipeline.is_open(); });
+  if (options_.find_unused)
+    used_bits_ = pipeline_.used();
+  else
+    used_bits_.assign(used_bits_.size(), ~std::uint64_t{0});
+  if (gives_back_late()) give_back();
+  ++statistics_.steps;
+}
+
+void GradientReducer::State::finished(std::size_t bucket) {
+  const GradientBucket& done = buckets->buckets()[bucket];
+  if (options_.uneven && options_.average_active && options_.op == ReduceKind::avg)
+    kernels::divide(done.data.type, done.data.data, done.data.count, static_cast<std::size_t>(pipeline_.active()));
+  if (gives_back_late()) return;
+  for (const BucketEntry& entry : done.entries) buckets->give_back(entry.parameter);
+}
+
+void GradientReducer::State::give_back() {
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    if (used(i) || parameters[i].gradient == nullptr) buckets->give_back(i);
+}
+
+bool GradientReducer::State::take_arrival(bool has_step) {
+  if (order_settled_) return false;
+  order_settled_ = true;
+  std::vector<std::uint64_t> arrival(parameters.size() + 1, 0);
+  if (user_->rank() == 0 && has_step) {
+    arrival[0] = backward_.arrival().size();
+    std::copy(backward_.arrival().begin(), backward_.arrival().end(), arrival.begin() + 1);
+  }
+  bcast(comms_[0], arrival, 0);
+  if (arrival[0] == 0) return false;
+  const std::vector<std::size_t> seen(arrival.begin() + 1,
+                                      arrival.begin() + 1 + static_cast<std::ptrdiff_t>(arrival[0]));
+  order_ = complete_order(seen, parameters.size());
+  return true;
+}
+
+void GradientReducer::State::adapt(double seconds, bool has_step) {
+  const bool was_settled = order_settled_;
+  const std::size_t before = layouts;
+  if (take_arrival(has_step)) {
+    plan_and_arrange();
+    statistics_.rebuilt = layouts > before;
+  }
+  if (!was_settled || tuner_.is_settled()) return;
+  allreduce(comms_[0], &seconds, 1, max);
+  if (tuner_.record(seconds)) plan_and_arrange();
+}
+
+void GradientReducer::State::set_sync(bool sync) {
+  require_between_steps("set_sync()");
+  syncs_ = sync;
+}
+
+Buffer GradientReducer::State::gradient(std::size_t i) const {
+  require_prepared("gradient()");
+  if (i >= parameters.size())
+    throw Error(ErrorCode::index_out_of_range,
+                fmt::format("gradient reducer: gradient({}), but there are {} parameters", i, parameters.size()));
+  return {buckets->gradient(i), buckets->sizes()[i].count, parameters[i].type, MemoryKind::host};
+}
+
+bool GradientReducer::State::used(std::size_t i) const {
+  if (i >= parameters.size())
+    throw Error(ErrorCode::index_out_of_range,
+                fmt::format("gradient reducer: used({}), but there are {} parameters", i, parameters.size()));
+  return !used_bits_.empty() && (used_bits_[i / 64] >> i % 64 & 1U) != 0;
+}
+
+std::string GradientReducer::State::map() const {
+  require_prepared("map()");
+  return fmt::format("at most {} bytes a bucket{}, {}\n", tuner_.bytes(),
+                     options_.bucket_bytes != ReducerOptions::automatic ? ""
+                     : tuner_.is_settled()                              ? " (measured)"
+                                                                        : " (being measured)",
+                     statistics_.rebuilt ? "in the order in which gradients were ready on rank 0"
+                                         : "in reverse order of registration") +
+         map_text(buckets->buckets(), parameters);
+}
+
+ReducerStatistics GradientReducer::State::statistics() const {
+  ReducerStatistics now = statistics_;
+  if (!buckets) return now;
+  now.buckets = buckets->buckets().size();
+  now.bucket_bytes = tuner_.bytes();
+  for (std::size_t b = 0; b < now.buckets; ++b) now.bytes_per_step += hook_->bytes(b);
+  now.tuned = options_.bucket_bytes == ReducerOptions::automatic && tuner_.is_settled();
+  return now;
+}
+
+std::vector<std::byte> GradientReducer::State::save() const {
+  require_between_steps("save()");
+  return encode(
+      {statistics_.steps, order_settled_, statistics_.rebuilt, order_, plan_, tuner_.progress(), hook_->save()});
+}
+
+void GradientReducer::State::load(std::span<const std::byte> bytes) {
+  require_between_steps("load()");
+  Saved saved = decode(bytes, parameters.size());
+  statistics_.steps = saved.steps;
+  statistics_.rebuilt = saved.rebuilt;
+  order_settled_ = saved.order_settled;
+  order_ = std::move(saved.order);
+  tuner_ = Tuner(std::move(saved.tuner));
+  arrange(saved.plan);
+  hook_->load(saved.hook);
+}
+
+}  // namespace tutti

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tutti/gradient_reducer.hpp>
+#include <vector>
+
+#include "training/reducer/backward.hpp"
+#include "training/reducer/bucket_set.hpp"
+#include "training/reducer/driver.hpp"
+#include "training/reducer/pipeline.hpp"
+#include "training/reducer/saved.hpp"
+#include "training/reducer/tuner.hpp"
+
+namespace tutti {
+
+/// What is behind a GradientReducer: the parts of src/training/reducer, and the order in which a step uses them.
+struct GradientReducer::State {
+  State(const Communicator& user, ReducerOptions chosen);
+  ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  std::size_t add(Parameter parameter);
+  void prepare();
+  void ready(std::size_t i);
+  void progress();
+  void wait();
+  bool join();
+  void set_sync(bool sync);
+  [[nodiscard]] Buffer gradient(std::size_t i) const;
+  [[nodiscard]] bool used(std::size_t i) const;
+  [[nodiscard]] std::string map() const;
+  [[nodiscard]] ReducerStatistics statistics() const;
+  [[nodiscard]] std::vector<std::byte> save() const;
+  void load(std::span<const std::byte> bytes);
+
+  std::vector<Parameter> parameters;
+  std::optional<detail::reducer::BucketSet> buckets;
+  std::size_t layouts = 0;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void require_prepared(const char* call) const;
+  void require_between_steps(const char* call) const;
+  void arrange(const detail::reducer::BucketPlan& plan);
+  void plan_and_arrange();
+  void begin_step(bool active);
+  void finish_step(const detail::reducer::Mistake& mistake, std::vector<std::uint64_t> ready_bits);
+  void finished(std::size_t bucket);
+  void give_back();
+  void adapt(double seconds, bool has_step);
+  [[nodiscard]] bool take_arrival(bool has_step);
+  [[nodiscard]] bool gives_back_late() const { return options_.check || options_.find_unused; }
+
+  const Communicator* user_;
+  ReducerOptions options_;
+  std::shared_ptr<CommunicationHook> hook_;
+  std::vector<Communicator> comms_;
+  detail::reducer::Backward backward_;
+  detail::reducer::Pipeline pipeline_;
+  detail::reducer::Tuner tuner_;
+  std::vector<std::size_t> order_;
+  detail::reducer::BucketPlan plan_;
+  std::vector<std::uint64_t> used_bits_;
+  Clock::time_point step_begin_{};
+  ReducerStatistics statistics_{};
+  bool syncs_ = true;
+  bool order_settled_ = false;
+  std::unique_ptr<detail::reducer::Driver> driver_;
+};
+
+}  // namespace tutti
