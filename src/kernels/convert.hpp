@@ -23,21 +23,21 @@ inline void narrow(const float* __restrict input, T* __restrict output, std::siz
 
 #if defined(__F16C__)
 inline void widen(const float16_t* __restrict input, float* __restrict output, std::size_t count) {
-  std::size_t i = 0;
-  for (; i + 8 <= count; i += 8) {
+  const std::size_t whole = count - count % 8;
+  for (std::size_t i = 0; i < whole; i += 8) {
     const __m128i half = _mm_loadu_si128(reinterpret_cast<const __m128i*>(input + i));
     _mm256_storeu_ps(output + i, _mm256_cvtph_ps(half));
   }
-  for (; i < count; ++i) output[i] = static_cast<float>(input[i]);
+  for (std::size_t i = whole; i < count; ++i) output[i] = static_cast<float>(input[i]);
 }
 
 inline void narrow(const float* __restrict input, float16_t* __restrict output, std::size_t count) {
-  std::size_t i = 0;
-  for (; i + 8 <= count; i += 8) {
+  const std::size_t whole = count - count % 8;
+  for (std::size_t i = 0; i < whole; i += 8) {
     const __m128i half = _mm256_cvtps_ph(_mm256_loadu_ps(input + i), _MM_FROUND_TO_NEAREST_INT);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(output + i), half);
   }
-  for (; i < count; ++i) output[i] = static_cast<float16_t>(input[i]);
+  for (std::size_t i = whole; i < count; ++i) output[i] = static_cast<float16_t>(input[i]);
 }
 #endif
 

@@ -18,8 +18,8 @@ bool all_inside(const Index* indices, std::int64_t begin, std::int64_t end, std:
 }
 
 template <typename Index>
-std::optional<IndexViolation> check_table(std::size_t t, const EmbeddingTable& table, const TableLookups& lookups,
-                                          std::size_t bags) {
+std::optional<IndexViolation> check_lookups(std::size_t t, const EmbeddingTable& table, const TableLookups& lookups,
+                                            std::size_t bags) {
   const auto* indices = static_cast<const Index*>(lookups.indices);
   if (all_inside(indices, lookups.offsets[0], lookups.offsets[bags], table.rows)) return std::nullopt;
   for (std::size_t b = 0; b < bags; ++b) {
@@ -31,21 +31,6 @@ std::optional<IndexViolation> check_table(std::size_t t, const EmbeddingTable& t
     }
   }
   return std::nullopt;
-}
-
-void check_table_shape(const std::string& where, const EmbeddingTable& table) {
-  if (table.row_stride < table.dim) {
-    throw Error(ErrorCode::invalid_argument, where + ".row_stride is " + std::to_string(table.row_stride) +
-                                                 ", less than its dim " + std::to_string(table.dim));
-  }
-  if (table.rows < 0) {
-    throw Error(ErrorCode::invalid_argument, where + ".rows is " + std::to_string(table.rows) + ", negative");
-  }
-  if (table.type != DatatypeKind::float32 && table.type != DatatypeKind::bfloat16 &&
-      table.type != DatatypeKind::float16) {
-    throw Error(ErrorCode::invalid_datatype,
-                where + ".type is " + datatype_name(table.type) + "; embedding rows are float32, bfloat16 or float16");
-  }
 }
 
 }  // namespace
@@ -63,11 +48,36 @@ std::optional<IndexViolation> check_indices(std::span<const EmbeddingTable> tabl
     throw Error(ErrorCode::invalid_argument, "check_indices: tables and lookups differ in length");
   }
   for (std::size_t t = 0; t < tables.size(); ++t) {
-    const auto violation = index_type == IndexType::int32 ? check_table<std::int32_t>(t, tables[t], lookups[t], bags)
-                                                          : check_table<std::int64_t>(t, tables[t], lookups[t], bags);
+    const auto violation = index_type == IndexType::int32 ? check_lookups<std::int32_t>(t, tables[t], lookups[t], bags)
+                                                          : check_lookups<std::int64_t>(t, tables[t], lookups[t], bags);
     if (violation) return violation;
   }
   return std::nullopt;
+}
+
+void check_table(const std::string& where, const EmbeddingTable& table) {
+  const auto refuse = [&](const std::string& what) { throw Error(ErrorCode::invalid_argument, where + what); };
+  if (table.row_stride < table.dim) {
+    refuse(".row_stride is " + std::to_string(table.row_stride) + ", less than its dim " + std::to_string(table.dim));
+  }
+  if (table.rows < 0) refuse(".rows is " + std::to_string(table.rows) + ", negative");
+  if (table.place.whole_columns != 0 && table.place.first_column + table.dim > table.place.whole_columns) {
+    refuse(".place has columns " + std::to_string(table.place.first_column) + " to " +
+           std::to_string(table.place.first_column + table.dim) + " of a table of " +
+           std::to_string(table.place.whole_columns));
+  }
+  switch (table.type) {
+    case DatatypeKind::float32:
+    case DatatypeKind::bfloat16:
+    case DatatypeKind::float16:
+      return;
+    case DatatypeKind::uint8:
+      if (table.rows > 0 && table.scales == nullptr) refuse(".scales is null; rows of type uint8 need a scale each");
+      return;
+    default:
+      throw Error(ErrorCode::invalid_datatype, where + ".type is " + datatype_name(table.type) +
+                                                   "; embedding rows are float32, bfloat16, float16 or uint8");
+  }
 }
 
 void check_call(const char* function, std::span<const EmbeddingTable> tables, std::span<const TableLookups> lookups,
@@ -79,7 +89,7 @@ void check_call(const char* function, std::span<const EmbeddingTable> tables, st
                     ", " + std::to_string(lookups.size()) + ", " + std::to_string(outputs));
   }
   for (std::size_t t = 0; t < tables.size(); ++t) {
-    check_table_shape(name + ": tables[" + std::to_string(t) + "]", tables[t]);
+    check_table(name + ": tables[" + std::to_string(t) + "]", tables[t]);
     if (options.pooling == Pooling::max && lookups[t].weights != nullptr) {
       throw Error(ErrorCode::invalid_argument,
                   name + ": lookups[" + std::to_string(t) + "].weights must be null with max pooling");

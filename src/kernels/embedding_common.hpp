@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <tutti/kernels/embedding_bag.hpp>
 
-/// What forward and backward share: values of rows, index policy and prefetch.
+/// What forward and backward share: index policy, prefetch and the choice of types.
 namespace tutti::kernels {
 
-inline float row_value(float x) { return x; }
-inline float row_value(bfloat16_t x) { return static_cast<float>(x); }
-inline float row_value(float16_t x) { return detail::widen_float16(x.bits); }
-
 /// Rows between the one in work and the one whose cache lines are asked for.
-inline constexpr std::int64_t look_ahead = 12;
+inline constexpr std::int64_t look_ahead = 48;
 
-template <bool Write>
+/// Asks for memory in the second-level cache: it has more misses in flight than the first. Reading intent also where
+/// the row will be written, since asking for ownership early is slower. The empty instruction is for GCC, which takes
+/// functions that only prefetch for functions without effect, and drops calls of them.
 inline void prefetch_bytes(const void* start, std::size_t bytes) {
   const auto* line = static_cast<const char*>(start);
-  for (std::size_t k = 0; k < bytes; k += 64) __builtin_prefetch(line + k, Write ? 1 : 0, 3);
+  asm volatile("" : : "r"(line));
+  for (std::size_t k = 0; k < bytes; k += 64) __builtin_prefetch(line + k, 0, 2);
 }
 
 /// The row of an index under a policy, or -1 where it is left out.
@@ -35,23 +35,31 @@ inline std::int64_t resolve(std::int64_t index, std::int64_t rows) {
 void check_call(const char* function, std::span<const EmbeddingTable> tables, std::span<const TableLookups> lookups,
                 std::size_t outputs, IndexType index_type, std::size_t bags, const EmbeddingOptions& options);
 
-/// Calls visit(Row*, Index*) with null pointers of the types at run time.
+/// Checks shape and type of a table, which the message calls `where`; throws tutti::Error.
+void check_table(const std::string& where, const EmbeddingTable& table);
+
+/// Calls visit(Stored*) with a null pointer of the type in which rows are stored.
 template <typename Visit>
-void visit_row_and_index(DatatypeKind row, IndexType index, const Visit& visit) {
-  const auto with_index = [&]<typename Row>(Row* tag) {
-    if (index == IndexType::int32) {
-      visit(tag, static_cast<std::int32_t*>(nullptr));
-    } else {
-      visit(tag, static_cast<std::int64_t*>(nullptr));
-    }
-  };
+void visit_row(DatatypeKind row, const Visit& visit) {
   switch (row) {
     case DatatypeKind::bfloat16:
-      return with_index(static_cast<bfloat16_t*>(nullptr));
+      return visit(static_cast<bfloat16_t*>(nullptr));
     case DatatypeKind::float16:
-      return with_index(static_cast<float16_t*>(nullptr));
+      return visit(static_cast<float16_t*>(nullptr));
+    case DatatypeKind::uint8:
+      return visit(static_cast<std::uint8_t*>(nullptr));
     default:
-      return with_index(static_cast<float*>(nullptr));
+      return visit(static_cast<float*>(nullptr));
+  }
+}
+
+/// Calls visit(Index*) with a null pointer of the type of indices.
+template <typename Visit>
+void visit_index(IndexType index, const Visit& visit) {
+  if (index == IndexType::int32) {
+    visit(static_cast<std::int32_t*>(nullptr));
+  } else {
+    visit(static_cast<std::int64_t*>(nullptr));
   }
 }
 

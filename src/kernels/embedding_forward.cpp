@@ -56,8 +56,8 @@ std::size_t embedding_bag_forward(std::span<const EmbeddingTable> tables, std::s
       const std::size_t next = std::min(end, (t + 1) * bags);
       const BagRange range{tables[t],       lookups[t],      outputs[t],
                            item - t * bags, next - t * bags, options.pooling == Pooling::mean};
-      visit_row_and_index(tables[t].type, index_type, [&]<typename Row, typename Index>(Row*, Index*) {
-        outside[p] += pool<Row, Index>(range, options);
+      visit_row(tables[t].type, [&]<typename Row>(Row*) {
+        visit_index(index_type, [&]<typename Index>(Index*) { outside[p] += pool<Row, Index>(range, options); });
       });
       item = next;
     }

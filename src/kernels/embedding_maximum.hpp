@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/embedding_scatter.hpp"
+#include "kernels/row_reader.hpp"
 
 /// What the backward of mean, max and weighted pooling needs to know of the forward, for one table.
 namespace tutti::kernels {
@@ -36,7 +37,6 @@ void fill_mean_factors(const ScatterJob& job, std::vector<float>& out) {
 template <typename Row, typename Index>
 void fill_maximum_at(const ScatterJob& job, std::vector<std::uint32_t>& out) {
   const auto* indices = static_cast<const Index*>(job.lookups.indices);
-  const auto* rows = static_cast<const Row*>(job.table.weights);
   const std::int64_t* offsets = job.lookups.offsets;
   const std::size_t dim = job.table.dim;
   constexpr std::uint32_t nowhere = 0xffffffffU;
@@ -49,9 +49,9 @@ void fill_maximum_at(const ScatterJob& job, std::vector<std::uint32_t>& out) {
                                      ? resolve<IndexPolicy::ignore>(indices[p], job.table.rows)
                                      : resolve<IndexPolicy::clamp>(indices[p], job.table.rows);
       if (index < 0) continue;
-      const Row* row = rows + index * static_cast<std::int64_t>(job.table.row_stride);
+      const RowReader<Row> row(job.table, index);
       for (std::size_t d = 0; d < dim; ++d) {
-        const float value = row_value(row[d]);
+        const float value = row[d];
         if (winner[d] != nowhere && !(value > best[d])) continue;
         best[d] = value;
         winner[d] = static_cast<std::uint32_t>(p - offsets[0]);

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/embedding_common.hpp"
-#include "kernels/lanes.hpp"
+#include "kernels/row_reader.hpp"
 
 /// Loops over the bags [first, last) of one table.
 namespace tutti::kernels {
@@ -18,25 +17,38 @@ struct BagRange {
   bool mean;
 };
 
+/// Asks for the row of a position, were there one.
+template <typename Row, typename Index, IndexPolicy Policy>
+inline void prefetch_position(const BagRange& range, std::int64_t position, std::size_t dim) {
+  if (position >= range.lookups.offsets[range.last]) return;
+  const std::int64_t row =
+      resolve<Policy>(static_cast<const Index*>(range.lookups.indices)[position], range.table.rows);
+  if (row >= 0) RowReader<Row>::prefetch(range.table, row, dim);
+}
+
+/// Asks for the first rows of the range, which the loops do not look ahead to.
+template <typename Row, typename Index, IndexPolicy Policy>
+inline void prefetch_first(const BagRange& range, std::size_t dim) {
+  const std::int64_t begin = range.lookups.offsets[range.first];
+  for (std::int64_t p = begin; p < begin + look_ahead; ++p) prefetch_position<Row, Index, Policy>(range, p, dim);
+}
+
 /// Sum and mean of rows of exactly Dim values, all indices in range: the sums stay in registers.
 template <typename Row, typename Index, std::size_t Dim>
 void pool_fixed(const BagRange& range) {
-  const auto* rows = static_cast<const Row*>(range.table.weights);
   const auto* indices = static_cast<const Index*>(range.lookups.indices);
   const std::int64_t* offsets = range.lookups.offsets;
   const float* factors = range.lookups.weights;
-  const auto stride = static_cast<std::int64_t>(range.table.row_stride);
-  const std::int64_t last_position = offsets[range.last] - 1;
+  prefetch_first<Row, Index, IndexPolicy::fatal>(range, Dim);
   for (std::size_t b = range.first; b < range.last; ++b) {
     Lanes acc[Dim / lane_count] = {};
     for (std::int64_t p = offsets[b]; p < offsets[b + 1]; ++p) {
-      const std::int64_t ahead = indices[std::min(p + look_ahead, last_position)];
-      prefetch_bytes<false>(rows + ahead * stride, Dim * sizeof(Row));
-      const Row* row = rows + indices[p] * stride;
+      prefetch_position<Row, Index, IndexPolicy::fatal>(range, p + look_ahead, Dim);
+      const RowReader<Row> row(range.table, indices[p]);
       const float factor = factors != nullptr ? factors[p] : 1.0F;
       for (std::size_t k = 0; k < Dim / lane_count; ++k) {
         Lanes values;
-        load_lanes(values, row + k * lane_count);
+        row.load(values, k * lane_count);
         acc[k] += values * factor;
       }
     }
@@ -52,27 +64,24 @@ void pool_fixed(const BagRange& range) {
 /// Sum and mean of any dim and policy. Returns how many indices were out of range.
 template <typename Row, typename Index, IndexPolicy Policy>
 std::size_t pool_any(const BagRange& range) {
-  const auto* rows = static_cast<const Row*>(range.table.weights);
   const auto* indices = static_cast<const Index*>(range.lookups.indices);
   const std::int64_t* offsets = range.lookups.offsets;
-  const auto stride = static_cast<std::int64_t>(range.table.row_stride);
-  const std::int64_t last_position = offsets[range.last] - 1;
   const std::size_t dim = range.table.dim;
+  prefetch_first<Row, Index, Policy>(range, dim);
   std::size_t outside = 0;
   for (std::size_t b = range.first; b < range.last; ++b) {
     float* __restrict out = range.output.data + b * range.output.stride;
     std::fill_n(out, dim, 0.0F);
     std::int64_t counted = 0;
     for (std::int64_t p = offsets[b]; p < offsets[b + 1]; ++p) {
-      const std::int64_t ahead = resolve<Policy>(indices[std::min(p + look_ahead, last_position)], range.table.rows);
-      if (ahead >= 0) prefetch_bytes<false>(rows + ahead * stride, dim * sizeof(Row));
+      prefetch_position<Row, Index, Policy>(range, p + look_ahead, dim);
       const std::int64_t index = resolve<Policy>(indices[p], range.table.rows);
       outside += index < 0 || index != static_cast<std::int64_t>(indices[p]) ? 1U : 0U;
       if (index < 0) continue;
       ++counted;
-      const Row* __restrict row = rows + index * stride;
+      const RowReader<Row> row(range.table, index);
       const float factor = range.lookups.weights != nullptr ? range.lookups.weights[p] : 1.0F;
-      for (std::size_t d = 0; d < dim; ++d) out[d] += row_value(row[d]) * factor;
+      for (std::size_t d = 0; d < dim; ++d) out[d] += row[d] * factor;
     }
     if (range.mean && counted > 1) {
       for (std::size_t d = 0; d < dim; ++d) out[d] /= static_cast<float>(counted);
@@ -84,10 +93,8 @@ std::size_t pool_any(const BagRange& range) {
 /// Maximum, any dim and policy. Returns how many indices were out of range.
 template <typename Row, typename Index, IndexPolicy Policy>
 std::size_t pool_max(const BagRange& range) {
-  const auto* rows = static_cast<const Row*>(range.table.weights);
   const auto* indices = static_cast<const Index*>(range.lookups.indices);
   const std::int64_t* offsets = range.lookups.offsets;
-  const auto stride = static_cast<std::int64_t>(range.table.row_stride);
   const std::size_t dim = range.table.dim;
   std::size_t outside = 0;
   for (std::size_t b = range.first; b < range.last; ++b) {
@@ -98,9 +105,9 @@ std::size_t pool_max(const BagRange& range) {
       const std::int64_t index = resolve<Policy>(indices[p], range.table.rows);
       outside += index < 0 || index != static_cast<std::int64_t>(indices[p]) ? 1U : 0U;
       if (index < 0) continue;
-      const Row* __restrict row = rows + index * stride;
+      const RowReader<Row> row(range.table, index);
       for (std::size_t d = 0; d < dim; ++d) {
-        const float value = row_value(row[d]);
+        const float value = row[d];
         out[d] = empty || value > out[d] ? value : out[d];
       }
       empty = false;

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "kernels/embedding_common.hpp"
 #include "kernels/embedding_scratch.hpp"
-#include "kernels/row_update.hpp"
 
-/// From gradients of bags to updates of the rows [first_row, last_row) of one table.
+/// From gradients of bags to gradients of the rows [first_row, last_row) of one table.
 namespace tutti::kernels {
 
 /// Everything a partition needs for one table. Null pointers where the pooling has no use for them.
@@ -14,8 +14,6 @@ struct ScatterJob {
   const EmbeddingTable& table;
   const TableLookups& lookups;
   Pooled<const float> gradient;
-  float* state;
-  const RowUpdate& update;
   std::size_t bags;
   IndexPolicy policy;
   const std::uint32_t* bag_of_position;  ///< then the payload is the position, else the bag
@@ -66,37 +64,48 @@ inline void add_occurrence(const ScatterJob& job, Occurrence occurrence, float* 
   for (std::size_t d = 0; d < n; ++d) sum[d] += gradient[d] * factor;
 }
 
-template <RowOptimizer Optimizer, std::size_t Dim, typename Row>
-void update_rows(const ScatterJob& job, std::span<const Occurrence> occurrences, std::vector<float>& scratch) {
+/// Calls ahead(row) some rows before, and once for each row visit(row, gradient), with the gradient summed over the
+/// row's occurrences in their order. Rows are counted from first_row; the gradient is valid during the call.
+template <std::size_t Dim, typename Ahead, typename Visit>
+void for_each_row(const ScatterJob& job, std::span<const Occurrence> occurrences, std::vector<float>& scratch,
+                  const Ahead& ahead, const Visit& visit) {
   const std::size_t dim = Dim > 0 ? Dim : job.table.dim;
   const bool plain = job.factors == nullptr && job.maximum_at == nullptr && job.lookups.weights == nullptr;
-  const std::size_t state_stride = Optimizer == RowOptimizer::adagrad ? dim : 1;
-  auto* const first = static_cast<Row*>(job.table.weights) + job.first_row * job.table.row_stride;
+  constexpr auto distance = static_cast<std::size_t>(look_ahead);
+  const std::size_t n = occurrences.size();
+  for (std::size_t i = 0; i < std::min(distance, n); ++i) ahead(row_of(occurrences[i]));
   scratch.resize(dim);
   float* const sum = scratch.data();
-  const std::size_t n = occurrences.size();
   for (std::size_t i = 0; i < n;) {
     const std::uint32_t row = row_of(occurrences[i]);
-    std::size_t end = i;
-    while (end < n && row_of(occurrences[end]) == row) {
-      const Occurrence ahead = occurrences[std::min(end + look_ahead, n - 1)];
-      prefetch_bytes<true>(first + row_of(ahead) * job.table.row_stride, dim * sizeof(Row));
-      prefetch_bytes<false>(job.gradient.data + bag_of(job, ahead) * job.gradient.stride, dim * sizeof(float));
-      if constexpr (Optimizer != RowOptimizer::sgd) {
-        prefetch_bytes<true>(job.state + (job.first_row + row_of(ahead)) * state_stride, state_stride * sizeof(float));
-      }
-      ++end;
+    const std::size_t begin = i;
+    for (; i < n && row_of(occurrences[i]) == row; ++i) {
+      if (i + distance < n) ahead(row_of(occurrences[i + distance]));
     }
-    const float* gradient = sum;
-    if (plain && end == i + 1) {
-      gradient = job.gradient.data + bag_of(job, occurrences[i]) * job.gradient.stride;
-    } else {
-      std::fill_n(sum, dim, 0.0F);
-      for (; i < end; ++i) add_occurrence<Dim>(job, occurrences[i], sum);
+    if (plain && i == begin + 1) {
+      visit(row, job.gradient.data + bag_of(job, occurrences[begin]) * job.gradient.stride);
+      continue;
     }
-    i = end;
-    float* state = Optimizer == RowOptimizer::sgd ? nullptr : job.state + (job.first_row + row) * state_stride;
-    update_row<Optimizer, Dim>(first + row * job.table.row_stride, gradient, state, dim, job.update);
+    std::fill_n(sum, dim, 0.0F);
+    for (std::size_t k = begin; k < i; ++k) add_occurrence<Dim>(job, occurrences[k], sum);
+    visit(row, sum);
+  }
+}
+
+/// Calls visit(std::integral_constant<std::size_t, Dim>) where Dim is dim if it is a common one, else 0.
+template <typename Visit>
+void visit_dim(std::size_t dim, const Visit& visit) {
+  switch (dim) {
+    case 16:
+      return visit(std::integral_constant<std::size_t, 16>());
+    case 32:
+      return visit(std::integral_constant<std::size_t, 32>());
+    case 64:
+      return visit(std::integral_constant<std::size_t, 64>());
+    case 128:
+      return visit(std::integral_constant<std::size_t, 128>());
+    default:
+      return visit(std::integral_constant<std::size_t, 0>());
   }
 }
 

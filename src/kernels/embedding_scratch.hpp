@@ -11,7 +11,10 @@ namespace tutti::kernels {
 
 struct PartitionScratch {
   GroupScratch groups;
-  std::vector<float> gradient;  ///< of one row
+  std::span<const Occurrence> occurrences;  ///< grouped, of the table in work
+  std::vector<float> gradient;              ///< of one row
+  std::vector<float> values;                ///< of one row
+  RowSquares squares;                       ///< of the rows of this partition
 };
 
 struct EmbeddingWorkspace::Scratch {

@@ -31,6 +31,14 @@ inline void load_lanes(Lanes& to, const float16_t* from) {
   load_lanes(to, wide);
 }
 
+inline void load_lanes(Lanes& to, const std::uint8_t* from) {
+  using Bytes [[gnu::vector_size(16)]] = std::uint8_t;
+  using Words [[gnu::vector_size(64)]] = std::int32_t;
+  Bytes bytes;
+  std::memcpy(&bytes, from, sizeof bytes);
+  to = __builtin_convertvector(__builtin_convertvector(bytes, Words), Lanes);
+}
+
 inline void store_lanes(float* to, const Lanes& from) { std::memcpy(to, &from, sizeof from); }
 
 }  // namespace tutti::kernels

@@ -11,6 +11,7 @@ namespace tutti::kernels {
 namespace {
 
 constexpr std::size_t hash_limit = 2048;
+constexpr std::size_t split_limit = std::size_t{1} << 27;
 constexpr unsigned largest_digit = 11;
 
 // Each row has a chain of its occurrences: links[i] is the next one, slots hold first occurrences (plus one).
@@ -50,34 +51,70 @@ std::span<const Occurrence> chain_rows(GroupScratch& scratch) {
   return scratch.other;
 }
 
-std::span<const Occurrence> sort_rows(GroupScratch& scratch, std::uint64_t rows) {
+/// Sorts n occurrences, with `other` as the second place of n; returns which of the two has the result.
+Occurrence* sort_rows(Occurrence* from, Occurrence* other, std::size_t n, std::uint64_t rows) {
   const auto bits = static_cast<unsigned>(std::bit_width(rows > 0 ? rows - 1 : 0));
   const unsigned passes = std::max(1U, (bits + largest_digit - 1) / largest_digit);
   const unsigned digit = std::max(1U, (bits + passes - 1) / passes);
   const Occurrence mask = (Occurrence{1} << digit) - 1;
   std::array<std::array<std::uint32_t, std::size_t{1} << largest_digit>, 3> starts{};
-  for (const Occurrence occurrence : scratch.input) {
-    for (unsigned pass = 0; pass < passes; ++pass) ++starts[pass][(occurrence >> (32 + pass * digit)) & mask];
+  for (std::size_t i = 0; i < n; ++i) {
+    for (unsigned pass = 0; pass < passes; ++pass) ++starts[pass][(from[i] >> (32 + pass * digit)) & mask];
   }
-  scratch.other.resize(scratch.input.size());
-  Occurrence* from = scratch.input.data();
-  Occurrence* to = scratch.other.data();
   for (unsigned pass = 0; pass < passes; ++pass) {
     auto& start = starts[pass];
     std::uint32_t sum = 0;
     for (std::size_t k = 0; k <= mask; ++k) sum += std::exchange(start[k], sum);
-    for (std::size_t i = 0; i < scratch.input.size(); ++i) {
-      to[start[(from[i] >> (32 + pass * digit)) & mask]++] = from[i];
+    for (std::size_t i = 0; i < n; ++i) {
+      other[start[(from[i] >> (32 + pass * digit)) & mask]++] = from[i];
     }
-    std::swap(from, to);
+    std::swap(from, other);
   }
-  return {from, scratch.input.size()};
+  return from;
+}
+
+// A filter of two bits a slot, seen and seen again (32 slots a word), finds rows that certainly occur once. Rows that
+// share a slot are sorted with the repeated ones.
+std::span<const Occurrence> split_rows(GroupScratch& scratch, std::uint64_t rows) {
+  const std::size_t n = scratch.input.size();
+  const auto bits = static_cast<unsigned>(std::bit_width(8 * n));
+  const std::uint32_t mask = (1U << bits) - 1;
+  const auto slot_of = [&](Occurrence occurrence) {
+    return (row_of(occurrence) ^ static_cast<std::uint32_t>(std::uint64_t{row_of(occurrence)} >> bits)) & mask;
+  };
+  scratch.seen.assign(std::size_t{1} << (bits - 5), 0);
+  std::uint64_t* seen = scratch.seen.data();
+  for (const Occurrence occurrence : scratch.input) {
+    const std::uint32_t slot = slot_of(occurrence);
+    std::uint64_t& word = seen[slot >> 5];
+    const std::uint64_t bit = std::uint64_t{1} << (slot & 31);
+    word |= bit | ((word & bit) << 32);
+  }
+  scratch.other.resize(n);
+  scratch.repeated.resize(n);
+  Occurrence* once = scratch.other.data();
+  Occurrence* repeated = scratch.repeated.data();
+  for (const Occurrence occurrence : scratch.input) {
+    const std::uint32_t slot = slot_of(occurrence);
+    const bool again = ((seen[slot >> 5] >> (32 + (slot & 31))) & 1) != 0;
+    *once = *repeated = occurrence;
+    once += again ? 0 : 1;
+    repeated += again ? 1 : 0;
+  }
+  const auto rest = static_cast<std::size_t>(repeated - scratch.repeated.data());
+  const Occurrence* sorted = sort_rows(scratch.repeated.data(), scratch.input.data(), rest, rows);
+  std::copy_n(sorted, rest, once);
+  return scratch.other;
 }
 
 }  // namespace
 
-std::span<const Occurrence> group_rows(GroupScratch& scratch, std::uint64_t rows) {
-  return scratch.input.size() <= hash_limit ? chain_rows(scratch) : sort_rows(scratch, rows);
+std::span<const Occurrence> group_rows(GroupScratch& scratch, std::uint64_t rows, RowOrder order) {
+  const std::size_t n = scratch.input.size();
+  if (order == RowOrder::any && n <= hash_limit) return chain_rows(scratch);
+  if (order == RowOrder::any && n <= split_limit && rows / 2 > n) return split_rows(scratch, rows);
+  scratch.other.resize(n);
+  return {sort_rows(scratch.input.data(), scratch.other.data(), n, rows), n};
 }
 
 }  // namespace tutti::kernels

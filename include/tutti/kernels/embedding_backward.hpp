@@ -38,8 +38,8 @@ struct RowUpdate {
   RowOptimizer optimizer = RowOptimizer::sgd;
   float learning_rate = 0.01F;
   float epsilon = 1e-10F;
-  float beta1 = 0.9F;      ///< adam
-  float beta2 = 0.999F;    ///< adam
+  double beta1 = 0.9;      ///< adam
+  double beta2 = 0.999;    ///< adam
   std::uint64_t step = 1;  ///< number of the training step, from 1: bias correction of adam, stochastic rounding
   Rounding rounding = Rounding::nearest;
   std::uint64_t seed = 0;  ///< stochastic rounding

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <tutti/kernels/embedding_backward.hpp>
+
+/// Random bits without state: a hash of (seed, step, table, row, column), so that they do not depend on who computes
+/// them, or in which order.
+namespace tutti::kernels {
+
+/// The output function of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+inline std::uint64_t mix_bits(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15U;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31);
+}
+
+/// The bits of one row.
+class RowNoise {
+ public:
+  RowNoise(std::uint64_t key, std::size_t first_column)
+      : low_(static_cast<std::uint32_t>(key)),
+        high_(static_cast<std::uint32_t>(key >> 32)),
+        first_column_(static_cast<std::uint32_t>(first_column)) {}
+
+  /// 32 bits for column d of the shard: two rounds of multiplication and shift, a half of the key before each.
+  [[nodiscard]] std::uint32_t operator()(std::size_t d) const {
+    std::uint32_t x = (first_column_ + static_cast<std::uint32_t>(d)) * 0x9e3779b1U + low_;
+    x = (x ^ (x >> 16)) * 0x7feb352dU;
+    x = ((x ^ (x >> 15)) + high_) * 0x846ca68bU;
+    return x ^ (x >> 16);
+  }
+
+ private:
+  std::uint32_t low_;
+  std::uint32_t high_;
+  std::uint32_t first_column_;
+};
+
+/// The bits of one table in one step.
+class TableNoise {
+ public:
+  TableNoise(const RowUpdate& update, const ShardPlace& place)
+      : key_(mix_bits(mix_bits(mix_bits(update.seed) ^ update.step) ^ place.table)), place_(place) {}
+
+  [[nodiscard]] RowNoise row(std::uint64_t row) const {
+    return {mix_bits(key_ ^ (static_cast<std::uint64_t>(place_.first_row) + row)), place_.first_column};
+  }
+
+ private:
+  std::uint64_t key_;
+  ShardPlace place_;
+};
+
+}  // namespace tutti::kernels
