@@ -110,6 +110,10 @@ class TUTTI_EXPORT GradientReducer {
   [[nodiscard]] bool join();
 
   [[nodiscard]] std::size_t parameters() const;
+  /// What was registered as parameter i.
+  [[nodiscard]] const Parameter& parameter(std::size_t i) const;
+  /// What reduces the buckets.
+  [[nodiscard]] const CommunicationHook& hook() const;
   [[nodiscard]] std::span<const GradientBucket> buckets() const;
   /// The parameter-to-bucket map as a table: bucket, bytes, parameters with shapes.
   [[nodiscard]] std::string map() const;

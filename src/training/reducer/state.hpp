@@ -33,6 +33,7 @@ struct GradientReducer::State {
   void set_sync(bool sync);
   [[nodiscard]] Buffer gradient(std::size_t i) const;
   [[nodiscard]] bool used(std::size_t i) const;
+  [[nodiscard]] const CommunicationHook& hook() const { return *hook_; }
   [[nodiscard]] std::string map() const;
   [[nodiscard]] ReducerStatistics statistics() const;
   [[nodiscard]] std::vector<std::byte> save() const;
