@@ -24,14 +24,22 @@ struct ParameterServerOptions {
 };
 
 /// A table of rows x dim float32 values, of which each rank holds a block of rows, that every rank reads and updates at
-/// any time without the owner taking part: request-style use, as of a parameter server (Li et al., OSDI 2014).
+/// any time without the owner taking part: request-style use, as of a parameter server (Li et al., OSDI 2014). One
+/// thread of a rank at a time. It keeps the communicator alive, and ends before MPI_Finalize.
 ///
 /// Consistency: a pull sees each row as some whole number of pushes has left it, and a push is applied to each row
 /// whole (rows are atomic; different rows are not ordered). A push has been applied when push() returns. fence() orders
-/// all before it before all after it, on all ranks. Counterpart: MPI_Win_lock_all, MPI_Get, MPI_Accumulate.
+/// all before it before all after it, on all ranks. A rank that loses the processor inside a push keeps others from the
+/// row that it is at, who give way; the communicator's timeout bounds that.
+///
+/// Over MPI, rows are requested in batches, three messages there and back for each rank that has some. Whether they are
+/// served while their owner computes is the host MPI's: MPICH serves ranks of other nodes only inside calls of the
+/// owner, so one that computes for long should call progress() now and then (or set MPIR_CVAR_ASYNC_PROGRESS=1).
+/// Counterpart: MPI_Win_lock_all, MPI_Get, MPI_Accumulate.
 class TUTTI_EXPORT ParameterServer {
  public:
-  /// Collective; blocking. Rows are zero. Errors, on all ranks alike: mismatch, out_of_memory, invalid_argument.
+  /// Collective; blocking. Rows are zero; rank r holds the r-th of blocks of ceil(rows / size) of them. Errors, on all
+  /// ranks alike: mismatch, out_of_memory, invalid_argument.
   ParameterServer(const Communicator& comm, std::int64_t rows, std::size_t dim,
                   const ParameterServerOptions& options = {});
   /// Collective.
@@ -49,6 +57,8 @@ class TUTTI_EXPORT ParameterServer {
   void push(std::span<const std::int64_t> rows, std::span<const float> gradients, float learning_rate);
   /// Collective; blocking.
   void fence();
+  /// Serves requests of other ranks, where the host MPI has to be called for that. Local; never blocks.
+  void progress();
 
   /// This rank's rows [first_row(), first_row() + local rows), for filling and saving between two fences.
   [[nodiscard]] std::span<float> local();
