@@ -23,7 +23,7 @@ bool GradientReducer::used(std::size_t i) const { return state_->used(i); }
 void GradientReducer::set_sync(bool sync) { state_->set_sync(sync); }
 bool GradientReducer::join() { return state_->join(); }
 std::size_t GradientReducer::parameters() const { return state_->parameters.size(); }
-const Parameter& GradientReducer::parameter(std::size_t i) const { return state_->parameters.at(i); }
+const Parameter& GradientReducer::parameter(std::size_t i) const { return state_->parameter(i); }
 const CommunicationHook& GradientReducer::hook() const { return state_->hook(); }
 std::span<const GradientBucket> GradientReducer::buckets() const {
   if (!state_->buckets) return {};

@@ -5,12 +5,12 @@
 
 namespace tutti::detail::reducer {
 
-void Backward::begin(const BucketSet& buckets, bool finds_changes) {
+void Backward::begin(const BucketSet& buckets, const Rules& rules) {
   buckets_ = &buckets;
   is_open_ = true;
-  finds_changes_ = finds_changes;
-  is_ready_.assign(buckets.sizes().size(), false);
-  if (finds_changes) fingerprints_.assign(buckets.sizes().size(), 0);
+  rules_ = rules;
+  is_ready_.assign(buckets.sizes().size(), 0);
+  if (rules.finds_changes) fingerprints_.assign(buckets.sizes().size(), 0);
   missing_.clear();
   for (const GradientBucket& bucket : buckets.buckets()) missing_.push_back(bucket.entries.size());
   arrival_.clear();
@@ -23,28 +23,34 @@ bool Backward::mark(std::size_t parameter, int rank) {
     if (!mistake_) mistake_ = {Mistake::Kind::out_of_range, rank, parameter};
     return false;
   }
-  if (is_ready_[parameter]) {
+  if (is_ready_[parameter] != 0) {
     if (!mistake_) mistake_ = {Mistake::Kind::twice, rank, parameter};
     return false;
   }
-  is_ready_[parameter] = true;
+  is_ready_[parameter] = 1;
   arrival_.push_back(parameter);
-  if (finds_changes_) fingerprints_[parameter] = fingerprint_of(parameter);
-  buckets_->take(parameter);
+  if (rules_.finds_changes) fingerprints_[parameter] = fingerprint_of(parameter);
+  if (rules_.takes_at_once) buckets_->take(parameter);
   if (--missing_[buckets_->bucket_of(parameter)] > 0) return false;
   const std::size_t before = full_;
   while (full_ < missing_.size() && missing_[full_] == 0) ++full_;
   return full_ > before;
 }
 
+void Backward::take(const GradientBucket& bucket) const {
+  if (rules_.takes_at_once) return;
+  for (const BucketEntry& entry : bucket.entries)
+    if (is_ready_[entry.parameter] != 0) buckets_->take(entry.parameter);
+}
+
 Mistake Backward::end(bool may_miss, int rank) {
   is_open_ = false;
   for (std::size_t i = 0; i < is_ready_.size(); ++i) {
-    if (is_ready_[i]) continue;
+    if (is_ready_[i] != 0) continue;
     if (!may_miss && !mistake_) mistake_ = {Mistake::Kind::missing, rank, i};
     buckets_->clear(i);
   }
-  if (finds_changes_ && !mistake_) find_changes(rank);
+  if (rules_.finds_changes && !mistake_) find_changes(rank);
   return mistake_;
 }
 
@@ -52,7 +58,7 @@ std::vector<std::uint64_t> Backward::ready_bits() const {
   constexpr std::size_t word = 64;
   std::vector<std::uint64_t> bits((is_ready_.size() + word - 1) / word, 0);
   for (std::size_t i = 0; i < is_ready_.size(); ++i)
-    if (is_ready_[i]) bits[i / word] |= std::uint64_t{1} << i % word;
+    if (is_ready_[i] != 0) bits[i / word] |= std::uint64_t{1} << i % word;
   return bits;
 }
 
@@ -62,7 +68,7 @@ std::uint64_t Backward::fingerprint_of(std::size_t parameter) const {
 
 void Backward::find_changes(int rank) {
   for (std::size_t i = 0; i < is_ready_.size(); ++i) {
-    if (!is_ready_[i] || fingerprints_[i] == fingerprint_of(i)) continue;
+    if (is_ready_[i] == 0 || fingerprints_[i] == fingerprint_of(i)) continue;
     mistake_ = {Mistake::Kind::changed, rank, i};
     return;
   }

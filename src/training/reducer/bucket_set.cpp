@@ -92,10 +92,6 @@ void BucketSet::clear(std::size_t parameter) const {
   if (sizes_[parameter].count > 0) std::memset(slots_[parameter].data, 0, sizes_[parameter].bytes());
 }
 
-void BucketSet::clear_all() const {
-  for (std::size_t i = 0; i < parameters_.size(); ++i) clear(i);
-}
-
 void BucketSet::keep_memory() noexcept {
   keep_for_messages(std::move(block_));
   keep_for_messages(std::shared_ptr<std::byte[]>(std::move(separate_)));

@@ -42,7 +42,6 @@ class BucketSet {
   void give_back(std::size_t parameter) const;
   /// This rank contributes zeros.
   void clear(std::size_t parameter) const;
-  void clear_all() const;
 
   /// Never frees the memory: an operation on it may be under way.
   void keep_memory() noexcept;

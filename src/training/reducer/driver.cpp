@@ -84,7 +84,7 @@ void Driver::run() {
     if (works) waiting = Waiting(true);
     if (sleeps)
       signals_.wait(seen);
-    else if (!works && !waiting.pause())
+    else if (!waiting.pause())  // also after work: the caller's thread may want the core
       nap();
   }
 }

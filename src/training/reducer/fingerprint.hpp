@@ -15,7 +15,11 @@ namespace tutti::detail::reducer {
   constexpr std::uint64_t factor = 0x9E3779B97F4A7C15ULL;
   constexpr std::size_t lanes = 8;
   std::array<std::uint64_t, lanes> sums{};
-  const auto mix = [](std::uint64_t sum, std::uint64_t word) { return ((sum ^ word) * factor) ^ (sum >> 29U); };
+  // One to one in the sum and in the word.
+  const auto mix = [](std::uint64_t sum, std::uint64_t word) {
+    const std::uint64_t product = (sum ^ word) * factor;
+    return product ^ product >> 29U;
+  };
   std::size_t at = 0;
   for (; at + sizeof sums <= bytes.size(); at += sizeof sums) {
     std::array<std::uint64_t, lanes> words{};

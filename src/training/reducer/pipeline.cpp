@@ -46,6 +46,7 @@ bool Pipeline::may_launch() const {
 
 bool Pipeline::launch_next() {
   if (!may_launch()) return false;
+  setup_.full(next_);
   setup_.hook->start(next_);
   ++next_;
   ++under_way_;

@@ -24,6 +24,7 @@ class Pipeline {
     std::span<const GradientBucket> buckets;
     bool counts_active = false;
     bool finds_unused = false;
+    std::function<void(std::size_t)> full;      ///< of each bucket, just before it is launched
     std::function<void(std::size_t)> finished;  ///< of each bucket, as soon as its result is there
   };
   void prepare(Setup setup);
@@ -41,6 +42,10 @@ class Pipeline {
   void abandon() noexcept { is_open_ = false; }
 
   [[nodiscard]] bool is_open() const { return is_open_; }
+  /// Whether reductions are under way that this rank has not seen the end of.
+  [[nodiscard]] bool is_outstanding() const {
+    return under_way_ > 0 || active_request_.valid() || used_request_.valid() || status_request_.valid();
+  }
   [[nodiscard]] bool knows_active() const { return !active_request_.valid(); }
   [[nodiscard]] std::int64_t active() const { return active_; }
   /// Whether advance() can do anything before allow() or close() is called again.

@@ -6,7 +6,11 @@
 #include <bit>
 #include <cstring>
 #include <string>
+#include <tutti/collectives/allreduce.hpp>
+#include <tutti/collectives/bcast.hpp>
 #include <tutti/error.hpp>
+
+#include "tuning/hash.hpp"
 
 namespace tutti::detail::reducer {
 namespace {
@@ -125,6 +129,31 @@ Saved decode(std::span<const std::byte> bytes, std::size_t parameters) {
   if (saved.tuner.best.size() != saved.tuner.candidates.size()) fail("it is damaged");
   saved.hook = in.rest();
   return saved;
+}
+
+Saved agreed_state(const Communicator& comm, std::span<const std::byte> bytes, std::size_t parameters) {
+  Saved saved;
+  std::string problem;
+  try {
+    saved = decode(bytes, parameters);
+  } catch (const Error& e) {
+    problem = e.what();
+  }
+  // All but the hook's state is equal on all ranks.
+  Saved common = saved;
+  common.hook.clear();
+  const std::vector<std::byte> text = encode(common);
+  std::uint64_t mine = tuning::hash({reinterpret_cast<const char*>(text.data()), text.size()});
+  std::uint64_t on_root = mine;
+  bcast(comm, Buffer(&on_root, 1), 0);
+  std::int64_t verdict = !problem.empty() ? 2 : mine != on_root ? 1 : 0;
+  allreduce(comm, &verdict, 1, max);
+  if (verdict == 0) return saved;
+  if (!problem.empty()) throw Error(ErrorCode::io, problem);
+  if (verdict == 2)
+    throw Error(ErrorCode::io, "gradient reducer, argument state: it is damaged on another rank; that one tells more");
+  throw Error(ErrorCode::mismatch,
+              "gradient reducer, argument state: the ranks' states are not of one save(); load one checkpoint");
 }
 
 }  // namespace tutti::detail::reducer

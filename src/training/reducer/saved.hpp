@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <tutti/communicator.hpp>
 #include <vector>
 
 #include "training/reducer/bucket_plan.hpp"
@@ -25,5 +26,9 @@ struct Saved {
 [[nodiscard]] std::vector<std::byte> encode(const Saved& saved);
 /// Throws Error(io) where the bytes are not what encode() makes of a reducer with so many parameters.
 [[nodiscard]] Saved decode(std::span<const std::byte> bytes, std::size_t parameters);
+
+/// decode(), which fails on every rank where it fails on one: io, or mismatch where the ranks' states are not of one
+/// save(). Collective over `comm`; blocking.
+[[nodiscard]] Saved agreed_state(const Communicator& comm, std::span<const std::byte> bytes, std::size_t parameters);
 
 }  // namespace tutti::detail::reducer

@@ -59,15 +59,28 @@ GradientReducer::State::State(const Communicator& user, ReducerOptions chosen)
 
 GradientReducer::State::~State() {
   driver_.reset();
-  if (!pipeline_.is_open() || !buckets) return;
+  if (!buckets || !pipeline_->is_outstanding()) return;
   // Reductions are under way, and peers may still read and write the gradients.
   buckets->keep_memory();
   detail::keep_for_messages(std::move(hook_));
   detail::keep_for_messages(std::move(comms_));
+  detail::keep_for_messages(std::shared_ptr<Pipeline>(std::move(pipeline_)));
 }
 
 void GradientReducer::State::require_prepared(const char* call) const {
   if (!buckets) refuse(fmt::format("{} before prepare(); call prepare() once all parameters are added", call));
+}
+
+void GradientReducer::State::require_index(const char* call, std::size_t i) const {
+  if (i >= parameters.size())
+    throw Error(ErrorCode::index_out_of_range,
+                fmt::format("gradient reducer: {}({}), but there are {} parameters; pass a number that add() returned",
+                            call, i, parameters.size()));
+}
+
+const Parameter& GradientReducer::State::parameter(std::size_t i) const {
+  require_index("parameter", i);
+  return parameters[i];
 }
 
 void GradientReducer::State::require_between_steps(const char* call) const {
@@ -101,7 +114,7 @@ void GradientReducer::State::prepare() {
   order_settled_ = !options_.rebuild;
   used_bits_.assign((parameters.size() + 63) / 64, 0);
   plan_and_arrange();
-  driver_ = std::make_unique<Driver>(pipeline_, options_.progress_thread, user_->topology().oversubscribed);
+  driver_ = std::make_unique<Driver>(*pipeline_, options_.progress_thread, user_->topology().oversubscribed);
 }
 
 void GradientReducer::State::plan_and_arrange() {
@@ -114,13 +127,14 @@ void GradientReducer::State::arrange(const BucketPlan& plan) {
   buckets->arrange(plan_);
   ++layouts;
   hook_->prepare(comms_, buckets->buckets());
-  pipeline_.prepare({comms_, hook_.get(), buckets->buckets(), options_.uneven, options_.find_unused,
-                     [this](std::size_t bucket) { finished(bucket); }});
+  pipeline_->prepare({comms_, hook_.get(), buckets->buckets(), options_.uneven, options_.find_unused,
+                      [this](std::size_t bucket) { backward_.take(buckets->buckets()[bucket]); },
+                      [this](std::size_t bucket) { finished(bucket); }});
 }
 
 void GradientReducer::State::begin_step(bool active) {
   step_begin_ = Clock::now();
-  if (active) backward_.begin(*buckets, options_.check);
+  backward_.begin(*buckets, {options_.check, !options_.progress_thread});
   driver_->with([&](Pipeline& pipeline) { pipeline.begin(active); });
 }
 
@@ -146,11 +160,10 @@ void GradientReducer::State::wait() {
   driver_->check();
   if (!backward_.is_open()) begin_step(true);
   const Mistake mistake = backward_.end(options_.find_unused, user_->rank());
-  finish_step(mistake, backward_.ready_bits());
-  const Mistake found = Mistake::from_word(pipeline_.status());
+  end_step(mistake);
   statistics_.exposed_seconds = seconds_since(begin);
-  found.throw_as_error(parameters);
-  adapt(seconds_since(step_begin_), true);
+  Mistake::from_word(pipeline_->status()).throw_as_error(parameters);
+  adapt(seconds_since(step_begin_));
 }
 
 bool GradientReducer::State::join() {
@@ -158,23 +171,23 @@ bool GradientReducer::State::join() {
   driver_->check();
   if (!options_.uneven) refuse("join() without the option uneven; set it on all ranks");
   begin_step(false);
+  (void)backward_.end(true, user_->rank());
   driver_->drive_until([](const Pipeline& pipeline) { return pipeline.knows_active(); });
-  if (pipeline_.active() == 0) {
+  if (pipeline_->active() == 0) {
     driver_->with([](Pipeline& pipeline) { pipeline.abandon(); });
     return false;
   }
-  buckets->clear_all();
-  finish_step({}, std::vector<std::uint64_t>(used_bits_.size(), 0));
-  Mistake::from_word(pipeline_.status()).throw_as_error(parameters);
-  adapt(0, false);
+  end_step({});
+  Mistake::from_word(pipeline_->status()).throw_as_error(parameters);
+  adapt(0);
   return true;
 }
 
-void GradientReducer::State::finish_step(const Mistake& mistake, std::vector<std::uint64_t> ready_bits) {
-  driver_->with([&](Pipeline& pipeline) { pipeline.close(mistake.word(), std::move(ready_bits)); });
+void GradientReducer::State::end_step(const Mistake& mistake) {
+  driver_->with([&](Pipeline& pipeline) { pipeline.close(mistake.word(), backward_.ready_bits()); });
   driver_->drive_until([](const Pipeline& pipeline) { return !pipeline.is_open(); });
   if (options_.find_unused)
-    used_bits_ = pipeline_.used();
+    used_bits_ = pipeline_->used();
   else
     used_bits_.assign(used_bits_.size(), ~std::uint64_t{0});
   if (gives_back_late()) give_back();
@@ -184,7 +197,7 @@ void GradientReducer::State::finish_step(const Mistake& mistake, std::vector<std
 void GradientReducer::State::finished(std::size_t bucket) {
   const GradientBucket& done = buckets->buckets()[bucket];
   if (options_.uneven && options_.average_active && options_.op == ReduceKind::avg)
-    kernels::divide(done.data.type, done.data.data, done.data.count, static_cast<std::size_t>(pipeline_.active()));
+    kernels::divide(done.data.type, done.data.data, done.data.count, static_cast<std::size_t>(pipeline_->active()));
   if (gives_back_late()) return;
   for (const BucketEntry& entry : done.entries) buckets->give_back(entry.parameter);
 }
@@ -194,11 +207,11 @@ void GradientReducer::State::give_back() {
     if (used(i) || parameters[i].gradient == nullptr) buckets->give_back(i);
 }
 
-bool GradientReducer::State::take_arrival(bool has_step) {
+bool GradientReducer::State::take_arrival() {
   if (order_settled_) return false;
   order_settled_ = true;
   std::vector<std::uint64_t> arrival(parameters.size() + 1, 0);
-  if (user_->rank() == 0 && has_step) {
+  if (user_->rank() == 0) {
     arrival[0] = backward_.arrival().size();
     std::copy(backward_.arrival().begin(), backward_.arrival().end(), arrival.begin() + 1);
   }
@@ -210,10 +223,10 @@ bool GradientReducer::State::take_arrival(bool has_step) {
   return true;
 }
 
-void GradientReducer::State::adapt(double seconds, bool has_step) {
+void GradientReducer::State::adapt(double seconds) {
   const bool was_settled = order_settled_;
   const std::size_t before = layouts;
-  if (take_arrival(has_step)) {
+  if (take_arrival()) {
     plan_and_arrange();
     statistics_.rebuilt = layouts > before;
   }
@@ -223,22 +236,18 @@ void GradientReducer::State::adapt(double seconds, bool has_step) {
 }
 
 void GradientReducer::State::set_sync(bool sync) {
-  require_between_steps("set_sync()");
+  if (backward_.is_open()) refuse("set_sync() within a step; call wait() first");
   syncs_ = sync;
 }
 
 Buffer GradientReducer::State::gradient(std::size_t i) const {
   require_prepared("gradient()");
-  if (i >= parameters.size())
-    throw Error(ErrorCode::index_out_of_range,
-                fmt::format("gradient reducer: gradient({}), but there are {} parameters", i, parameters.size()));
+  require_index("gradient", i);
   return {buckets->gradient(i), buckets->sizes()[i].count, parameters[i].type, MemoryKind::host};
 }
 
 bool GradientReducer::State::used(std::size_t i) const {
-  if (i >= parameters.size())
-    throw Error(ErrorCode::index_out_of_range,
-                fmt::format("gradient reducer: used({}), but there are {} parameters", i, parameters.size()));
+  require_index("used", i);
   return !used_bits_.empty() && (used_bits_[i / 64] >> i % 64 & 1U) != 0;
 }
 
@@ -271,7 +280,7 @@ std::vector<std::byte> GradientReducer::State::save() const {
 
 void GradientReducer::State::load(std::span<const std::byte> bytes) {
   require_between_steps("load()");
-  Saved saved = decode(bytes, parameters.size());
+  Saved saved = agreed_state(comms_[0], bytes, parameters.size());
   statistics_.steps = saved.steps;
   statistics_.rebuilt = saved.rebuilt;
   order_settled_ = saved.order_settled;

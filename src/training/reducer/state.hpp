@@ -32,6 +32,7 @@ struct GradientReducer::State {
   bool join();
   void set_sync(bool sync);
   [[nodiscard]] Buffer gradient(std::size_t i) const;
+  [[nodiscard]] const Parameter& parameter(std::size_t i) const;
   [[nodiscard]] bool used(std::size_t i) const;
   [[nodiscard]] const CommunicationHook& hook() const { return *hook_; }
   [[nodiscard]] std::string map() const;
@@ -46,16 +47,17 @@ struct GradientReducer::State {
  private:
   using Clock = std::chrono::steady_clock;
 
+  void require_index(const char* call, std::size_t i) const;
   void require_prepared(const char* call) const;
   void require_between_steps(const char* call) const;
   void arrange(const detail::reducer::BucketPlan& plan);
   void plan_and_arrange();
   void begin_step(bool active);
-  void finish_step(const detail::reducer::Mistake& mistake, std::vector<std::uint64_t> ready_bits);
+  void end_step(const detail::reducer::Mistake& mistake);
   void finished(std::size_t bucket);
   void give_back();
-  void adapt(double seconds, bool has_step);
-  [[nodiscard]] bool take_arrival(bool has_step);
+  void adapt(double seconds);
+  [[nodiscard]] bool take_arrival();
   [[nodiscard]] bool gives_back_late() const { return options_.check || options_.find_unused; }
 
   const Communicator* user_;
@@ -63,7 +65,7 @@ struct GradientReducer::State {
   std::shared_ptr<CommunicationHook> hook_;
   std::vector<Communicator> comms_;
   detail::reducer::Backward backward_;
-  detail::reducer::Pipeline pipeline_;
+  std::unique_ptr<detail::reducer::Pipeline> pipeline_ = std::make_unique<detail::reducer::Pipeline>();
   detail::reducer::Tuner tuner_;
   std::vector<std::size_t> order_;
   detail::reducer::BucketPlan plan_;
