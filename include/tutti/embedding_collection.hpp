@@ -22,6 +22,9 @@ namespace tutti {
 struct EmbeddingCollectionOptions {
   kernels::RowOptimizer optimizer = kernels::RowOptimizer::sgd;
   float epsilon = 1e-10F;
+  double beta1 = 0.9;                                       ///< adam
+  double beta2 = 0.999;                                     ///< adam
+  kernels::Rounding rounding = kernels::Rounding::nearest;  ///< of rows that are not float32
   kernels::IndexPolicy policy = kernels::IndexPolicy::fatal;
   std::size_t max_batch = 1;  ///< samples of the largest global batch
   std::size_t slots = 1;      ///< batches in flight: each has buffers of its own
@@ -91,7 +94,7 @@ class TUTTI_EXPORT EmbeddingCollection {
   /// Checks the input, and begins to agree on it and to exchange it, while the caller and other slots do other things.
   /// The memory that `input` names stays valid and unchanged until the slot's update, or its next input. Nonblocking;
   /// throws nothing that depends on data: what is wrong is told by look_up(). Errors: invalid_argument for a slot that
-  /// is out of range or whose batch has not ended.
+  /// is out of range or whose batch is still needed (its vectors or gradients are under way, or await their update).
   void start_input(std::size_t slot, const EmbeddingInput& input);
   /// Ends the input's exchange and reads the rows as they are now. Blocking. Errors, the same on all ranks, before any
   /// vector is exchanged; the slot is then free, and all else unchanged: index_out_of_range with table, sample, index
@@ -99,11 +102,10 @@ class TUTTI_EXPORT EmbeddingCollection {
   void look_up(std::size_t slot);
   /// Starts the vectors' exchange. Nonblocking.
   void send_vectors(std::size_t slot);
-  /// start_input (unless an input was given before), look_up and send_vectors.
+  /// start_input, look_up and send_vectors.
   void start_forward(std::size_t slot, const EmbeddingInput& input);
-  void start_forward(std::size_t slot);
   /// Ends the exchange: one view a table of the pooled vectors of this rank's samples, in float32, sample s of the
-  /// slice at data + s * stride. Valid until the slot's next input. Blocking.
+  /// slice at data + s * stride. Valid until the slot's next input, which may follow without backward. Blocking.
   [[nodiscard]] const std::vector<kernels::Pooled<const float>>& finish_forward(std::size_t slot);
 
   /// Local. Where the gradients of those vectors go before start_backward.
@@ -112,13 +114,11 @@ class TUTTI_EXPORT EmbeddingCollection {
   void start_backward(std::size_t slot);
   /// Ends the exchange. Blocking.
   void receive_gradients(std::size_t slot);
-  /// Updates this rank's rows; counts as one step of the optimizer. The slot is free then. Batches are updated in the
-  /// order of these calls. Collective where the optimizer is row-wise Adagrad and columns are divided; blocking.
+  /// Updates this rank's rows; counts as one step of the optimizer. Batches are updated in the order of these calls.
+  /// Collective where the optimizer is row-wise Adagrad and columns are divided; blocking.
   void update(std::size_t slot, float learning_rate);
   /// receive_gradients and update.
   void finish_backward(std::size_t slot, float learning_rate);
-  /// Frees the slot after finish_forward without an update, as inference does. Local.
-  void release(std::size_t slot);
 
   /// Local. Drives what is under way; never blocks.
   void progress();

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <tutti/error.hpp>
+#include <tutti/kernels/embedding_rows.hpp>
+
+#include "training/embedding/collection_sections.hpp"
+#include "training/embedding/collection_state.hpp"
+
+namespace tutti {
+
+namespace {
+
+using detail::Block;
+using detail::state_name;
+using detail::TableSection;
+using kernels::RowOptimizer;
+
+// Sections are read whole, so that no reader needs much more memory than its shards.
+constexpr std::size_t section_bytes = std::size_t{16} << 20U;
+
+/// Memory laid out as [rows][parts][columns] of so many bytes a value: rows (1 part), scales and row-wise state (1 part
+/// of 1 column), state of Adagrad and Adam (1 and 2 parts).
+struct Grid {
+  std::string content;
+  std::byte* data = nullptr;
+  Block block;
+  std::size_t parts = 1;
+  std::size_t value_bytes = 0;
+  [[nodiscard]] std::size_t row_bytes() const { return parts * block.columns() * value_bytes; }
+};
+
+/// Grids of piece i. `shared`: those that are the same on every rank that has these rows.
+class PieceGrids {
+ public:
+  PieceGrids(const detail::CollectionFacts& facts, const detail::ShardTables& tables, std::size_t i)
+      : shard_(facts.pieces()[i].shard), config_(facts.tables[shard_.table]), table_(tables.table(i)) {
+    const RowOptimizer optimizer = facts.options.optimizer;
+    const Block all{shard_.row_begin, shard_.row_end, shard_.column_begin, shard_.column_end};
+    grids_.push_back(
+        {datatype_name(config_.type), static_cast<std::byte*>(table_.weights), all, 1, Datatype(config_.type).size()});
+    if (table_.scales != nullptr) {
+      // Scales are those of these very columns: one value a row under their name.
+      grids_.push_back({"scales", reinterpret_cast<std::byte*>(table_.scales), all, 1, sizeof(kernels::RowScale)});
+    }
+    auto* state = reinterpret_cast<std::byte*>(tables.state(i));
+    if (optimizer == RowOptimizer::row_wise_adagrad) {
+      grids_.push_back({state_name(optimizer), state, {shard_.row_begin, shard_.row_end, 0, 1}, 1, sizeof(float)});
+    } else if (state != nullptr) {
+      grids_.push_back({state_name(optimizer), state, all, tables.state_width(i) / shard_.columns(), sizeof(float)});
+    }
+  }
+
+  [[nodiscard]] const TableShard& shard() const { return shard_; }
+  [[nodiscard]] const EmbeddingTableConfig& config() const { return config_; }
+  [[nodiscard]] const kernels::EmbeddingTable& table() const { return table_; }
+  [[nodiscard]] const Grid& rows() const { return grids_.front(); }
+  [[nodiscard]] const std::vector<Grid>& all() const { return grids_; }
+  /// Nothing where the optimizer has no state.
+  [[nodiscard]] const Grid* state(RowOptimizer optimizer) const {
+    const auto* name = state_name(optimizer);
+    const auto at = std::find_if(grids_.begin(), grids_.end(), [&](const Grid& g) { return g.content == name; });
+    return *name == 0 || at == grids_.end() ? nullptr : &*at;
+  }
+
+ private:
+  TableShard shard_;
+  const EmbeddingTableConfig& config_;
+  kernels::EmbeddingTable table_;
+  std::vector<Grid> grids_;
+};
+
+std::size_t stored_row_bytes(const Grid& grid) {
+  return grid.content == "scales" ? grid.value_bytes : grid.row_bytes();
+}
+
+/// All grids of a piece are cut at the same rows, so that rows are found with their scales.
+void add_grid(CheckpointPart& part, const std::string& prefix, const std::string& table, const Grid& grid,
+              std::int64_t step) {
+  const std::size_t row = stored_row_bytes(grid);
+  for (std::int64_t begin = grid.block.row_begin; begin < grid.block.row_end; begin += step) {
+    const std::int64_t end = std::min(begin + step, grid.block.row_end);
+    const TableSection section{{}, grid.content, begin, end, grid.block.column_begin, grid.block.column_end};
+    const std::byte* first = grid.data + static_cast<std::size_t>(begin - grid.block.row_begin) * row;
+    part.add(detail::section_name(prefix, table, section),
+             std::span(first, static_cast<std::size_t>(end - begin) * row));
+  }
+}
+
+std::int64_t rows_of_section(const std::vector<Grid>& grids) {
+  std::size_t largest = 1;
+  for (const Grid& grid : grids) largest = std::max(largest, stored_row_bytes(grid));
+  return static_cast<std::int64_t>(std::max<std::size_t>(1, section_bytes / largest));
+}
+
+[[noreturn]] void fail(const EmbeddingTableConfig& table, const std::string& what) {
+  throw Error(ErrorCode::io, fmt::format("checkpoint: table '{}' {}", table.name, what));
+}
+
+DatatypeKind row_type(const std::string& content) {
+  for (const auto kind : {DatatypeKind::float32, DatatypeKind::float16, DatatypeKind::bfloat16, DatatypeKind::uint8}) {
+    if (content == datatype_name(kind)) return kind;
+  }
+  return DatatypeKind::bytes;
+}
+
+/// Reads one piece's part of a checkpoint.
+class PieceLoader {
+ public:
+  PieceLoader(const CheckpointReader& reader, const PieceGrids& grids, const std::vector<TableSection>& sections)
+      : reader_(reader), grids_(grids), sections_(sections) {}
+
+  void load_rows() {
+    const Grid& rows = grids_.rows();
+    for (const auto& section : sections_) {
+      if (row_type(section.content) == DatatypeKind::bytes) continue;
+      if (section.column_end > grids_.config().dim || section.row_end > grids_.config().rows) {
+        fail(grids_.config(), fmt::format("has rows up to {} of {} values there, but is {} x {} here", section.row_end,
+                                          section.column_end, grids_.config().rows, grids_.config().dim));
+      }
+      const auto common = common_of(section, rows.block);
+      if (!common) continue;
+      take_rows(section, *common);
+      covered_ += static_cast<std::size_t>(common->rows()) * common->columns();
+    }
+    check_covered(rows, "rows");
+  }
+
+  void load_state(const Grid& state) {
+    covered_ = 0;
+    for (const auto& section : sections_) {
+      if (section.content != state.content) continue;
+      const auto common = common_of(section, state.block);
+      if (!common) continue;
+      const Block saved = block_of(section);
+      read(section, static_cast<std::size_t>(saved.rows()) * state.parts * saved.columns() * sizeof(float), content_);
+      copy_state(saved, *common, state);
+      covered_ += static_cast<std::size_t>(common->rows()) * common->columns();
+    }
+    check_covered(state, ("state of " + state.content).c_str());
+  }
+
+ private:
+  static Block block_of(const TableSection& s) { return {s.row_begin, s.row_end, s.column_begin, s.column_end}; }
+  static std::optional<Block> common_of(const TableSection& s, const Block& block) {
+    return detail::common_block(block_of(s), block);
+  }
+
+  void read(const TableSection& section, std::size_t bytes, std::vector<std::byte>& to) const {
+    if (reader_.bytes(section.name) != bytes)
+      fail(grids_.config(), "has a section '" + section.name + "' of another size than its name says");
+    to.resize(bytes);
+    reader_.read(section.name, std::span(to));
+  }
+
+  void check_covered(const Grid& grid, const char* what) const {
+    if (covered_ != static_cast<std::size_t>(grid.block.rows()) * grid.block.columns()) {
+      fail(grids_.config(), fmt::format("lacks {} {} to {} of columns {} to {}", what, grid.block.row_begin,
+                                        grid.block.row_end, grid.block.column_begin, grid.block.column_end));
+    }
+  }
+
+  void take_rows(const TableSection& section, const Block& common) {
+    const Block saved = block_of(section);
+    kernels::EmbeddingTable from;
+    from.type = row_type(section.content);
+    from.rows = saved.rows();
+    from.dim = saved.columns();
+    from.row_stride = from.dim;
+    const std::size_t row_bytes = from.dim * Datatype(from.type).size();
+    read(section, static_cast<std::size_t>(from.rows) * row_bytes, content_);
+    from.weights = content_.data();
+    if (from.type == DatatypeKind::uint8) {
+      TableSection scales = section;
+      scales.content = "scales";
+      const auto at = std::find_if(sections_.begin(), sections_.end(), [&](const TableSection& other) {
+        return other.content == "scales" && other.row_begin <= section.row_begin && other.row_end >= section.row_end &&
+               other.column_begin == section.column_begin && other.column_end == section.column_end;
+      });
+      if (at == sections_.end()) fail(grids_.config(), "lacks the scales of '" + section.name + "'");
+      read(*at, static_cast<std::size_t>(at->row_end - at->row_begin) * sizeof(kernels::RowScale), scales_);
+      from.scales = reinterpret_cast<kernels::RowScale*>(scales_.data()) + (section.row_begin - at->row_begin);
+    }
+    const kernels::EmbeddingTable& to = grids_.table();
+    const TableShard& shard = grids_.shard();
+    if (from.type == to.type && from.dim == to.dim && saved.column_begin == shard.column_begin) {
+      const auto first = static_cast<std::size_t>(common.row_begin - shard.row_begin);
+      const auto skipped = static_cast<std::size_t>(common.row_begin - saved.row_begin);
+      const auto count = static_cast<std::size_t>(common.rows());
+      std::memcpy(static_cast<std::byte*>(to.weights) + first * row_bytes, content_.data() + skipped * row_bytes,
+                  count * row_bytes);
+      if (to.scales != nullptr) std::copy_n(from.scales + skipped, count, to.scales + first);
+      return;
+    }
+    values_.resize(static_cast<std::size_t>(common.rows()) * common.columns());
+    kernels::read_rows(
+        from,
+        {common.row_begin - saved.row_begin, common.rows(), common.column_begin - saved.column_begin, common.columns()},
+        values_.data(), common.columns());
+    kernels::write_rows(
+        to,
+        {common.row_begin - shard.row_begin, common.rows(), common.column_begin - shard.column_begin, common.columns()},
+        values_.data(), common.columns());
+  }
+
+  void copy_state(const Block& saved, const Block& common, const Grid& state) {
+    const auto* from = reinterpret_cast<const float*>(content_.data());
+    auto* to = reinterpret_cast<float*>(state.data);
+    for (std::int64_t row = common.row_begin; row < common.row_end; ++row) {
+      for (std::size_t k = 0; k < state.parts; ++k) {
+        const auto at = [&](const Block& block) {
+          return (static_cast<std::size_t>(row - block.row_begin) * state.parts + k) * block.columns() +
+                 common.column_begin - block.column_begin;
+        };
+        std::copy_n(from + at(saved), common.columns(), to + at(state.block));
+      }
+    }
+  }
+
+  const CheckpointReader& reader_;
+  const PieceGrids& grids_;
+  const std::vector<TableSection>& sections_;
+  std::size_t covered_ = 0;
+  std::vector<std::byte> content_;
+  std::vector<std::byte> scales_;
+  std::vector<float> values_;
+};
+
+}  // namespace
+
+void EmbeddingCollection::add_to(CheckpointPart& part, const std::string& prefix) const {
+  const auto& facts = state_->facts;
+  for (std::size_t i = 0; i < facts.pieces().size(); ++i) {
+    if (facts.pieces()[i].replica && facts.rank != 0) continue;
+    const PieceGrids grids(facts, state_->tables, i);
+    const std::int64_t step = rows_of_section(grids.all());
+    for (const Grid& grid : grids.all()) {
+      // Row-wise state is the same for all columns: the shard of the first ones writes it.
+      const bool once = grid.content == state_name(RowOptimizer::row_wise_adagrad);
+      if (!once || grids.shard().column_begin == 0) add_grid(part, prefix, grids.config().name, grid, step);
+    }
+  }
+  if (facts.rank == 0) part.add(prefix + " steps", std::span<const std::uint64_t>(&state_->steps, 1));
+}
+
+void EmbeddingCollection::load(const CheckpointReader& reader, const std::string& prefix) {
+  const auto& facts = state_->facts;
+  const auto names = reader.names();
+  for (std::size_t i = 0; i < facts.pieces().size(); ++i) {
+    const PieceGrids grids(facts, state_->tables, i);
+    const auto sections = detail::sections_of(names, prefix, grids.config().name);
+    PieceLoader loader(reader, grids, sections);
+    loader.load_rows();
+    if (const Grid* state = grids.state(facts.options.optimizer)) loader.load_state(*state);
+  }
+  reader.read(prefix + " steps", std::span<std::uint64_t>(&state_->steps, 1));
+}
+
+}  // namespace tutti

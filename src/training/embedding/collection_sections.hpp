@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <tutti/kernels/embedding_backward.hpp>
+#include <vector>
+
+namespace tutti::detail {
+
+/// A block of one table in a checkpoint: what it holds, and which rows and columns.
+struct TableSection {
+  std::string name;     ///< of the section
+  std::string content;  ///< a datatype, "scales", or an optimizer
+  std::int64_t row_begin = 0;
+  std::int64_t row_end = 0;
+  std::size_t column_begin = 0;
+  std::size_t column_end = 0;
+};
+
+/// "<prefix> <table> <content> rows a:b columns c:d".
+[[nodiscard]] std::string section_name(const std::string& prefix, const std::string& table,
+                                       const TableSection& section);
+/// The sections of one table among the names of a checkpoint.
+[[nodiscard]] std::vector<TableSection> sections_of(std::span<const std::string> names, const std::string& prefix,
+                                                    const std::string& table);
+
+/// How the state of an optimizer is named.
+[[nodiscard]] const char* state_name(kernels::RowOptimizer optimizer);
+
+/// A rectangle of a table.
+struct Block {
+  std::int64_t row_begin = 0;
+  std::int64_t row_end = 0;
+  std::size_t column_begin = 0;
+  std::size_t column_end = 0;
+  [[nodiscard]] std::int64_t rows() const { return row_end - row_begin; }
+  [[nodiscard]] std::size_t columns() const { return column_end - column_begin; }
+};
+[[nodiscard]] std::optional<Block> common_block(const Block& a, const Block& b);
+
+}  // namespace tutti::detail

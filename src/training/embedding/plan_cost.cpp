@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "training/embedding/plan_cost.hpp"
+
+#include <algorithm>
+
+namespace tutti::detail {
+
+std::size_t shard_bytes(const EmbeddingTableConfig& table, std::int64_t rows, std::size_t columns,
+                        kernels::RowOptimizer optimizer) {
+  const std::size_t scale = table.type == DatatypeKind::uint8 ? sizeof(kernels::RowScale) : 0;
+  const std::size_t row =
+      columns * Datatype(table.type).size() + scale + kernels::row_state_values(optimizer, columns) * sizeof(float);
+  return static_cast<std::size_t>(rows) * row;
+}
+
+std::size_t PlanCost::bytes(const TableShard& shard) const {
+  return shard_bytes(tables_[shard.table], shard.rows(), shard.columns(), options_->optimizer);
+}
+
+double PlanCost::lookups(const TableShard& shard) const {
+  const auto& table = tables_[shard.table];
+  const double part = table.rows > 0 ? static_cast<double>(shard.rows()) / static_cast<double>(table.rows) : 0;
+  return static_cast<double>(options_->batch) * table.mean_lookups * part;
+}
+
+double PlanCost::lookup_seconds(const TableShard& shard, Sharding sharding) const {
+  const auto& table = tables_[shard.table];
+  const auto columns = static_cast<double>(shard.columns());
+  const double row = columns * static_cast<double>(Datatype(table.type).size());
+  const double state = static_cast<double>(kernels::row_state_values(options_->optimizer, shard.columns())) * 4;
+  // A replica reads for its own samples, and is updated from all.
+  const double read = sharding == Sharding::data_parallel ? lookups(shard) / ranks() : lookups(shard);
+  const double forward = read * (row / facts_->row_bytes_rate + facts_->seconds_per_lookup);
+  const double moved = 2 * row + 2 * state + 4 * columns;
+  return forward + lookups(shard) * (moved / facts_->row_bytes_rate + 2 * facts_->seconds_per_lookup);
+}
+
+double PlanCost::assembly_seconds(const TableShard& shard, Sharding sharding) const {
+  const auto& table = tables_[shard.table];
+  const bool whole = shard.rows() == table.rows && shard.columns() == table.dim;
+  if (whole && sharding != Sharding::data_parallel) return 0;
+  const double values = static_cast<double>(options_->batch) / ranks() * static_cast<double>(shard.columns());
+  return 2 * values * 2 * sizeof(float) / facts_->row_bytes_rate;
+}
+
+double PlanCost::shard_seconds(const TableShard& shard, Sharding sharding) const {
+  const double others = ranks() > 1 ? (ranks() - 1) / ranks() : 0;
+  const double vectors = static_cast<double>(options_->batch * shard.columns() * sizeof(float)) * others;
+  return lookup_seconds(shard, sharding) + 2 * vectors / facts_->exchange_rate;
+}
+
+double PlanCost::exchange_seconds(double own_width, double own_gradient_width, double width,
+                                  double gradient_width) const {
+  if (ranks() < 2 || gradient_width <= 0) return 0;
+  const double batch = static_cast<double>(options_->batch);
+  const double to_others = batch * (ranks() - 1) / ranks() * sizeof(float);
+  const double of_others = batch / ranks() * sizeof(float);
+  const double vectors = std::max(to_others * own_width, of_others * (width - own_width));
+  const double gradients = std::max(to_others * own_gradient_width, of_others * (gradient_width - own_gradient_width));
+  return 2 * facts_->exchange_latency * (ranks() - 1) + (vectors + gradients) / facts_->exchange_rate;
+}
+
+std::vector<RankLoad> PlanCost::loads(const ShardingPlan& plan) const {
+  std::vector<RankLoad> loads(facts_->node_of.size());
+  std::vector<double> width(loads.size(), 0);
+  std::vector<double> gradient_width(loads.size(), 0);
+  double all = 0;
+  double all_gradients = 0;
+  std::vector<double> assembly(plan.shardings.size(), 0);
+  for (const TableShard& shard : plan.shards) {
+    const Sharding sharding = plan.shardings[shard.table];
+    const auto r = static_cast<std::size_t>(shard.rank);
+    const auto columns = static_cast<double>(shard.columns());
+    const bool replica = sharding == Sharding::data_parallel;
+    loads[r].bytes += bytes(shard);
+    loads[r].lookups += replica ? lookups(shard) / ranks() : lookups(shard);
+    loads[r].lookup_seconds += lookup_seconds(shard, sharding);
+    if (!replica || shard.rank == 0) assembly[shard.table] += assembly_seconds(shard, sharding);
+    width[r] += replica ? 0 : columns;
+    gradient_width[r] += columns;
+    all += replica ? 0 : columns;
+    all_gradients += columns;
+  }
+  double together = 0;
+  for (const double seconds : assembly) together += seconds;
+  for (std::size_t r = 0; r < loads.size(); ++r) {
+    loads[r].lookup_seconds += together;
+    loads[r].exchange_seconds = exchange_seconds(width[r], gradient_width[r], all, all_gradients);
+  }
+  return loads;
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <tutti/sharding_plan.hpp>
+#include <vector>
+
+namespace tutti::detail {
+
+/// Bytes of rows, of their scales and of optimizer state of `rows` rows of `columns` columns.
+[[nodiscard]] std::size_t shard_bytes(const EmbeddingTableConfig& table, std::int64_t rows, std::size_t columns,
+                                      kernels::RowOptimizer optimizer);
+
+/// What shards cost by the model: rows at random, and vectors that all ranks exchange twice a step.
+class PlanCost {
+ public:
+  PlanCost(const PlannerFacts& facts, std::span<const EmbeddingTableConfig> tables, const PlannerOptions& options)
+      : facts_(&facts), tables_(tables), options_(&options) {}
+
+  [[nodiscard]] std::size_t bytes(const TableShard& shard) const;
+  /// Seconds that a shard adds to its rank, for placing one shard after the other.
+  [[nodiscard]] double shard_seconds(const TableShard& shard, Sharding sharding) const;
+  /// The loads of all ranks under a whole plan.
+  [[nodiscard]] std::vector<RankLoad> loads(const ShardingPlan& plan) const;
+
+ private:
+  [[nodiscard]] double ranks() const { return static_cast<double>(facts_->node_of.size()); }
+  [[nodiscard]] double lookups(const TableShard& shard) const;
+  [[nodiscard]] double lookup_seconds(const TableShard& shard, Sharding sharding) const;
+  /// Of putting vectors together, and gradients apart, where the samples are.
+  [[nodiscard]] double assembly_seconds(const TableShard& shard, Sharding sharding) const;
+  [[nodiscard]] double exchange_seconds(double own_width, double own_gradient_width, double width,
+                                        double gradient_width) const;
+
+  const PlannerFacts* facts_;
+  std::span<const EmbeddingTableConfig> tables_;
+  const PlannerOptions* options_;
+};
+
+}  // namespace tutti::detail

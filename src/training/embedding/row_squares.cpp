@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "training/embedding/row_squares.hpp"
+
+#include <algorithm>
+#include <tutti/collectives/alltoallv.hpp>
+
+namespace tutti::detail {
+
+namespace {
+
+/// The pieces with the same rows of the same table, by column.
+std::vector<PieceMap::Reference> peers_of(const PieceMap& map, const Piece& piece) {
+  std::vector<PieceMap::Reference> peers;
+  for (const auto& at : map.of_table(piece.shard.table)) {
+    if (map.piece(at).shard.row_begin == piece.shard.row_begin) peers.push_back(at);
+  }
+  return peers;
+}
+
+/// Each pair of ranks exchanges, in the order of the receiver's pieces and of their columns, the sums of the sender's.
+struct Route {
+  std::size_t receiver_piece;
+  PieceMap::Reference sender;
+};
+
+std::vector<Route> routes_to(const CollectionFacts& facts, int receiver) {
+  std::vector<Route> routes;
+  const auto& pieces = facts.map.of_rank(receiver);
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (pieces[i].replica || !facts.map.columns_divided(pieces[i].shard.table)) continue;
+    for (const auto& peer : peers_of(facts.map, pieces[i])) routes.push_back({i, peer});
+  }
+  return routes;
+}
+
+}  // namespace
+
+void add_row_squares(const Communicator& comm, const CollectionFacts& facts, std::span<PieceGroup> groups) {
+  const auto ranks = static_cast<std::size_t>(facts.ranks);
+  std::vector<std::vector<double>*> sums_of_piece(facts.pieces().size(), nullptr);
+  for (PieceGroup& group : groups) {
+    for (std::size_t k = 0; k < group.pieces().size(); ++k) sums_of_piece[group.pieces()[k]] = &group.squares()[k].sums;
+  }
+  const auto sums_of = [&](std::size_t i) -> std::vector<double>& { return *sums_of_piece[i]; };
+
+  std::vector<double> sent;
+  std::vector<std::size_t> sent_counts(ranks, 0);
+  std::vector<std::size_t> sent_begins(ranks, 0);
+  for (std::size_t r = 0; r < ranks; ++r) {
+    sent_begins[r] = sent.size();
+    for (const Route& route : routes_to(facts, static_cast<int>(r))) {
+      if (route.sender.rank != facts.rank) continue;
+      const auto& sums = sums_of(route.sender.index);
+      sent.insert(sent.end(), sums.begin(), sums.end());
+    }
+    sent_counts[r] = sent.size() - sent_begins[r];
+  }
+
+  // Peers see the same lookups, so they have as many rows.
+  const auto routes = routes_to(facts, facts.rank);
+  std::vector<std::size_t> counts(ranks, 0);
+  for (const Route& route : routes)
+    counts[static_cast<std::size_t>(route.sender.rank)] += sums_of(route.receiver_piece).size();
+  std::vector<std::size_t> begins(ranks, 0);
+  for (std::size_t r = 1; r < ranks; ++r) begins[r] = begins[r - 1] + counts[r - 1];
+  std::vector<double> arrived(begins.back() + counts.back());
+  alltoallv(comm, sent, sent_counts, sent_begins, arrived, counts, begins, {.memory = MemoryKind::host});
+
+  for (auto* sums : sums_of_piece) {
+    if (sums != nullptr) std::fill(sums->begin(), sums->end(), 0.0);
+  }
+  for (const Route& route : routes) {
+    auto& sums = sums_of(route.receiver_piece);
+    std::size_t& at = begins[static_cast<std::size_t>(route.sender.rank)];
+    for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += arrived[at + k];
+    at += sums.size();
+  }
+}
+
+}  // namespace tutti::detail

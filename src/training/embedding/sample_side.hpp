@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <tutti/kernels/embedding_bag.hpp>
+#include <vector>
+
+#include "training/embedding/batch_bags.hpp"
+#include "training/embedding/vector_exchange.hpp"
+
+namespace tutti::detail {
+
+/// Whole vectors of this rank's samples out of the pieces that arrive, and gradients for the pieces. A table that is
+/// whole on one rank is seen where it arrives; the others are put together here.
+class SampleSide {
+ public:
+  SampleSide(const CollectionFacts& facts, VectorExchange& exchange);
+
+  /// After a change of the exchange's batch.
+  void connect();
+  [[nodiscard]] const std::vector<kernels::Pooled<const float>>& vectors() const { return vectors_; }
+  [[nodiscard]] const std::vector<kernels::Pooled<float>>& gradients() const { return gradients_; }
+  /// Where the vectors of a replica's own samples go: [slice][dim].
+  [[nodiscard]] float* replica_vectors(std::size_t t) { return staged_[t].vectors.data(); }
+
+  /// Puts the pieces together: columns side by side, rows added in their order, means divided.
+  void assemble(const BatchBags& bags);
+  /// Copies the gradients to the blocks of all pieces.
+  void distribute(const BatchBags& bags);
+
+ private:
+  struct Staged {
+    std::vector<float> vectors;
+    std::vector<float> gradients;
+  };
+  void assemble_table(std::size_t t, const std::vector<float>& counts);
+  void distribute_table(std::size_t t, const std::vector<float>& counts);
+  [[nodiscard]] bool staged(std::size_t t) const { return !facts_->map.whole(t); }
+
+  const CollectionFacts* facts_;
+  VectorExchange* exchange_;
+  std::size_t slice_ = 0;
+  std::vector<Staged> staged_;  ///< one a table; empty for those that are whole
+  std::vector<kernels::Pooled<const float>> vectors_;
+  std::vector<kernels::Pooled<float>> gradients_;
+};
+
+}  // namespace tutti::detail

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "training/embedding/shard_tables.hpp"
+
+#include "training/embedding/plan_cost.hpp"
+
+namespace tutti::detail {
+
+ShardTables::ShardTables(const CollectionFacts& facts) {
+  const auto allocate = [this](std::size_t bytes) {
+    memory_.push_back(kernels::allocate_table(bytes));
+    return memory_.back().get();
+  };
+  for (const Piece& piece : facts.pieces()) {
+    const TableShard& shard = piece.shard;
+    const auto& config = facts.tables[shard.table];
+    const auto rows = static_cast<std::size_t>(shard.rows());
+    kernels::EmbeddingTable table;
+    table.type = config.type;
+    table.rows = shard.rows();
+    table.dim = shard.columns();
+    table.row_stride = table.dim;
+    table.place = {shard.table, shard.row_begin, shard.column_begin, config.dim};
+    table.weights = allocate(rows * table.dim * Datatype(config.type).size());
+    if (config.type == DatatypeKind::uint8)
+      table.scales = reinterpret_cast<kernels::RowScale*>(allocate(rows * sizeof(kernels::RowScale)));
+    tables_.push_back(table);
+    state_widths_.push_back(kernels::row_state_values(facts.options.optimizer, table.dim));
+    states_.push_back(state_widths_.back() == 0
+                          ? nullptr
+                          : reinterpret_cast<float*>(allocate(rows * state_widths_.back() * sizeof(float))));
+  }
+}
+
+std::size_t ShardTables::bytes() const {
+  std::size_t sum = 0;
+  for (const auto& memory : memory_) sum += memory.get_deleter().bytes;
+  return sum;
+}
+
+PieceGroup::PieceGroup(kernels::Pooling pooling, std::vector<std::size_t> pieces, const ShardTables& tables)
+    : pooling_(pooling), pieces_(std::move(pieces)) {
+  for (const std::size_t i : pieces_) {
+    tables_.push_back(tables.table(i));
+    states_.push_back(tables.state(i));
+  }
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <tutti/kernels/embedding_backward.hpp>
+#include <tutti/kernels/table_memory.hpp>
+#include <vector>
+
+#include "training/embedding/batch_bags.hpp"
+
+namespace tutti::detail {
+
+/// The rows of this rank's pieces with their optimizer state, zeroed at first.
+class ShardTables {
+ public:
+  explicit ShardTables(const CollectionFacts& facts);
+
+  [[nodiscard]] std::size_t size() const { return tables_.size(); }
+  [[nodiscard]] const kernels::EmbeddingTable& table(std::size_t i) const { return tables_[i]; }
+  [[nodiscard]] float* state(std::size_t i) const { return states_[i]; }
+  /// Values of state a row of piece i.
+  [[nodiscard]] std::size_t state_width(std::size_t i) const { return state_widths_[i]; }
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  std::vector<kernels::TableMemory> memory_;
+  std::vector<kernels::EmbeddingTable> tables_;
+  std::vector<float*> states_;
+  std::vector<std::size_t> state_widths_;
+};
+
+/// Pieces that one call of a kernel serves.
+class PieceGroup {
+ public:
+  /// Of the pieces that `wanted` says yes to: pooled as `pooling` says.
+  PieceGroup(kernels::Pooling pooling, std::vector<std::size_t> pieces, const ShardTables& tables);
+
+  [[nodiscard]] const std::vector<std::size_t>& pieces() const { return pieces_; }
+  /// lookups(i) and output(i) of piece i.
+  template <typename Lookups, typename Output>
+  void look_up(kernels::IndexType type, std::size_t bags, const Lookups& lookups, const Output& output) {
+    gather(lookups);
+    outputs_.clear();
+    for (const std::size_t i : pieces_) outputs_.push_back(output(i));
+    kernels::embedding_bag_forward(tables_, lookups_, type, bags, outputs_, options());
+  }
+  template <typename Lookups, typename Gradient>
+  void square(kernels::IndexType type, std::size_t bags, const Lookups& lookups, const Gradient& gradient,
+              kernels::EmbeddingWorkspace& workspace) {
+    gather(lookups);
+    gather_gradients(gradient);
+    squares_.resize(pieces_.size());
+    kernels::embedding_row_squares(tables_, lookups_, type, bags, gradients_, options(), workspace, squares_);
+  }
+  [[nodiscard]] std::vector<kernels::RowSquares>& squares() { return squares_; }
+  template <typename Lookups, typename Gradient>
+  void update(kernels::IndexType type, std::size_t bags, const Lookups& lookups, const Gradient& gradient,
+              const kernels::RowUpdate& update, kernels::EmbeddingWorkspace& workspace) {
+    gather(lookups);
+    gather_gradients(gradient);
+    kernels::embedding_bag_backward(tables_, lookups_, type, bags, gradients_, states_, update, options(), workspace,
+                                    squares_);
+  }
+
+ private:
+  [[nodiscard]] kernels::EmbeddingOptions options() const { return {.pooling = pooling_, .indices_checked = true}; }
+  template <typename Lookups>
+  void gather(const Lookups& lookups) {
+    lookups_.clear();
+    for (const std::size_t i : pieces_) lookups_.push_back(lookups(i));
+  }
+  template <typename Gradient>
+  void gather_gradients(const Gradient& gradient) {
+    gradients_.clear();
+    for (const std::size_t i : pieces_) gradients_.push_back(gradient(i));
+  }
+
+  kernels::Pooling pooling_;
+  std::vector<std::size_t> pieces_;
+  std::vector<kernels::EmbeddingTable> tables_;
+  std::vector<float*> states_;
+  std::vector<kernels::TableLookups> lookups_;
+  std::vector<kernels::Pooled<float>> outputs_;
+  std::vector<kernels::Pooled<const float>> gradients_;
+  std::vector<kernels::RowSquares> squares_;  ///< filled by square(), else empty
+};
+
+}  // namespace tutti::detail

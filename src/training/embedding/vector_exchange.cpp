@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "training/embedding/vector_exchange.hpp"
+
+#include <algorithm>
+#include <tutti/collectives/alltoallv.hpp>
+
+namespace tutti::detail {
+
+VectorExchange::VectorExchange(const Communicator& comm, const CollectionFacts& facts)
+    : comm_(&comm), facts_(&facts), alone_(facts.ranks == 1) {
+  const auto ranks = static_cast<std::size_t>(facts.ranks);
+  const std::size_t largest = facts.options.max_batch;
+  const std::size_t slice = (largest + ranks - 1) / ranks;
+  std::size_t vectors = 0;
+  std::size_t gradients = 0;
+  for (int r = 0; r < facts.ranks; ++r) {
+    vectors += facts.map.vector_width(r);
+    gradients += facts.map.gradient_width(r);
+  }
+  const std::size_t sent = facts.map.vector_width(facts.rank);
+  pieces_.resize(largest * (alone_ ? sent : std::max(sent, facts.map.gradient_width(facts.rank))));
+  if (!alone_) vectors_.resize(slice * vectors);
+  gradients_.resize(slice * gradients);
+  for (auto* counts : {&looked_up_counts_, &vector_counts_, &arrived_counts_, &gradient_counts_}) {
+    counts->sizes.assign(ranks, 0);
+    counts->begins.assign(ranks, 0);
+  }
+}
+
+void VectorExchange::set_batch(std::size_t batch) {
+  if (batch == batch_) return;
+  batch_ = batch;
+  const std::size_t slice = facts_->slice(batch).size();
+  const std::size_t sent = facts_->map.vector_width(facts_->rank);
+  const std::size_t received = facts_->map.gradient_width(facts_->rank);
+  std::size_t vectors = 0;
+  std::size_t gradients = 0;
+  for (int rank = 0; rank < facts_->ranks; ++rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    const SampleSlice theirs = sample_slice(batch, rank, facts_->ranks);
+    const auto set = [r](Counts& counts, std::size_t size, std::size_t begin) {
+      counts.sizes[r] = size;
+      counts.begins[r] = begin;
+    };
+    set(looked_up_counts_, theirs.size() * sent, theirs.begin * sent);
+    set(arrived_counts_, theirs.size() * received, theirs.begin * received);
+    set(vector_counts_, slice * facts_->map.vector_width(rank), vectors);
+    set(gradient_counts_, slice * facts_->map.gradient_width(rank), gradients);
+    vectors += vector_counts_.sizes[r];
+    gradients += gradient_counts_.sizes[r];
+  }
+}
+
+void VectorExchange::send_vectors() {
+  if (alone_) return;
+  request_ = ialltoallv(*comm_, pieces_, looked_up_counts_.sizes, looked_up_counts_.begins, vectors_,
+                        vector_counts_.sizes, vector_counts_.begins, {.memory = MemoryKind::host});
+}
+
+void VectorExchange::send_gradients() {
+  if (alone_) return;
+  request_ = ialltoallv(*comm_, gradients_, gradient_counts_.sizes, gradient_counts_.begins, pieces_,
+                        arrived_counts_.sizes, arrived_counts_.begins, {.memory = MemoryKind::host});
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A collection saved under one plan goes on under another, on as many or on other numbers of ranks.
+#include <filesystem>
+
+#include "embedding_exercise.hpp"
+
+namespace {
+
+using namespace tutti;
+using namespace tutti::test;
+using kernels::Pooling;
+using kernels::RowOptimizer;
+
+std::filesystem::path folder() {
+  std::string name(64, '\0');
+  if (world().rank() == 0)
+    name = std::filesystem::temp_directory_path() / ("tutti-embedding-" + std::to_string(getpid()));
+  name.resize(128, '\0');
+  bcast(world(), Buffer(name.data(), name.size()), 0);
+  return name.c_str();
+}
+
+void save(const EmbeddingCollection& collection, const std::filesystem::path& where) {
+  CheckpointPart part(where, world().rank());
+  collection.add_to(part);
+  part.write();
+  barrier(world());
+  if (world().rank() == 0) commit_checkpoint(where, world().size());
+  barrier(world());
+}
+
+struct Removed {
+  std::filesystem::path path;
+  ~Removed() {
+    barrier(world());
+    std::error_code ignored;
+    if (world().rank() == 0) std::filesystem::remove_all(path, ignored);
+  }
+};
+
+constexpr Sharding shardings[] = {Sharding::data_parallel, Sharding::table_wise, Sharding::row_wise,
+                                  Sharding::column_wise};
+
+class Checkpoints : public ::testing::TestWithParam<RowOptimizer> {};
+
+TEST_P(Checkpoints, GoOnUnderAnyPlan) {
+  const Removed guard{folder()};
+  for (const Sharding from : shardings)
+    for (const Sharding to : shardings) {
+      Setting setting;
+      setting.optimizer = GetParam();
+      setting.tables = four_tables(from, Pooling::mean);
+      Exercise before(world(), setting);
+      before.run("before");
+      save(before.collection, guard.path);
+      setting.tables = four_tables(to, Pooling::mean);
+      Exercise after(world(), setting);
+      after.collection.load(CheckpointReader(guard.path));
+      after.reference = before.reference;
+      EXPECT_EQ(after.collection.steps(), 4U);
+      after.expect_rows("loaded");
+      for (std::uint64_t k = 5; k <= 8; ++k) after.step(k, "after");
+      after.expect_rows("after");
+    }
+}
+
+TEST_P(Checkpoints, GoOnOnFewerRanks) {
+  const Removed guard{folder()};
+  for (const Sharding from : shardings) {
+    Setting setting;
+    setting.optimizer = GetParam();
+    setting.tables = four_tables(from, Pooling::sum);
+    Exercise before(world(), setting);
+    before.run("before");
+    save(before.collection, guard.path);
+    const Communicator part = world().split(world().rank() % 2);
+    setting.tables = four_tables(Sharding::column_wise, Pooling::sum);
+    Exercise after(part, setting);
+    after.collection.load(CheckpointReader(guard.path));
+    after.reference = before.reference;
+    for (std::uint64_t k = 5; k <= 8; ++k) after.step(k, "after");
+    after.expect_rows("after");
+    barrier(world());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Checkpoints,
+                         ::testing::Values(RowOptimizer::sgd, RowOptimizer::adagrad, RowOptimizer::row_wise_adagrad,
+                                           RowOptimizer::adam));
+
+TEST(EmbeddingCheckpoint, RowsOfAllTypesAreTheSameBits) {
+  const Removed guard{folder()};
+  for (const auto type : {DatatypeKind::float32, DatatypeKind::bfloat16, DatatypeKind::float16, DatatypeKind::uint8}) {
+    Setting setting;
+    setting.tables = four_tables(Sharding::row_wise, Pooling::sum, type);
+    Exercise before(world(), setting);
+    for (std::uint64_t k = 1; k <= 3; ++k) {
+      before.collection.start_forward(0, before.input(k));
+      (void)before.collection.finish_forward(0);
+      before.fill_gradients(k);
+      before.collection.start_backward(0);
+      before.collection.finish_backward(0, static_cast<float>(rate));
+    }
+    save(before.collection, guard.path);
+    Exercise after(world(), setting);
+    after.collection.load(CheckpointReader(guard.path));
+    const auto shards = before.collection.shards();
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+      std::vector<float> a(static_cast<std::size_t>(shards[i].rows()) * shards[i].columns());
+      std::vector<float> b(a.size());
+      before.collection.read_rows(i, shards[i].row_begin, shards[i].row_end, a);
+      after.collection.read_rows(i, shards[i].row_begin, shards[i].row_end, b);
+      EXPECT_EQ(a, b) << datatype_name(type);
+    }
+  }
+}
+
+TEST(EmbeddingCheckpoint, WhatIsMissingIsNamed) {
+  const Removed guard{folder()};
+  Setting setting;
+  setting.tables = four_tables(Sharding::table_wise, Pooling::sum);
+  Exercise before(world(), setting);
+  save(before.collection, guard.path);
+  const auto message = [&](const Setting& other) {
+    Exercise after(world(), other);
+    try {
+      after.collection.load(CheckpointReader(guard.path));
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::io);
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  Setting more = setting;
+  for (auto& table : more.tables) table.sharding = Sharding::data_parallel;
+  more.tables[0].rows = 60;
+  EXPECT_NE(message(more).find("'first' lacks rows"), std::string::npos) << message(more);
+  Setting stateful = setting;
+  for (auto& table : stateful.tables) table.sharding = Sharding::data_parallel;
+  stateful.optimizer = RowOptimizer::adam;
+  EXPECT_NE(message(stateful).find("lacks state of adam"), std::string::npos) << message(stateful);
+}
+
+}  // namespace

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <tutti/error.hpp>
+#include <tutti/sharding_plan.hpp>
+
+namespace {
+
+using namespace tutti;
+
+PlannerFacts ranks(std::size_t count, std::size_t per_node = 64) {
+  PlannerFacts facts;
+  facts.node_of.clear();
+  for (std::size_t r = 0; r < count; ++r) facts.node_of.push_back(static_cast<int>(r / per_node));
+  facts.exchange_latency = 1e-6;
+  return facts;
+}
+
+EmbeddingTableConfig table(const std::string& name, std::int64_t rows, std::size_t dim,
+                           Sharding sharding = Sharding::automatic, double lookups = 1) {
+  return {name, rows, dim, DatatypeKind::float32, kernels::Pooling::sum, lookups, sharding};
+}
+
+// Criteo Kaggle's 26 tables.
+std::vector<EmbeddingTableConfig> kaggle() {
+  std::vector<EmbeddingTableConfig> tables;
+  for (const std::int64_t rows :
+       {1461, 584, 10131227, 2202608, 306, 24, 12518, 634, 4, 93146, 5684, 8351593, 3195, 28, 14993, 5461306, 11, 5653,
+        2173, 4, 7046547, 18, 16, 286181, 105, 142572})
+    tables.push_back(table(std::to_string(tables.size()), rows, 16));
+  return tables;
+}
+
+std::string message(const PlannerFacts& facts, const std::vector<EmbeddingTableConfig>& tables,
+                    const PlannerOptions& options) {
+  try {
+    (void)plan_sharding(facts, tables, options);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::invalid_argument);
+    return e.what();
+  }
+  return {};
+}
+
+TEST(ShardingPlan, EveryPlanCoversItsTables) {
+  for (const std::size_t count : {1U, 2U, 3U, 4U, 7U, 64U}) {
+    for (const Sharding sharding : {Sharding::automatic, Sharding::data_parallel, Sharding::table_wise,
+                                    Sharding::row_wise, Sharding::column_wise, Sharding::row_wise_on_node}) {
+      auto tables = kaggle();
+      for (auto& t : tables) t.sharding = sharding;
+      const auto plan = plan_sharding(ranks(count, 2), tables, {.batch = 2048});
+      EXPECT_NO_THROW(plan.validate(tables)) << count << " ranks, " << sharding_name(sharding);
+      ASSERT_EQ(plan.prediction.size(), count);
+      for (std::size_t t = 0; t < tables.size() && sharding != Sharding::automatic; ++t)
+        EXPECT_EQ(plan.shardings[t], sharding);
+    }
+  }
+}
+
+TEST(ShardingPlan, BytesAreThoseOfTheShards) {
+  const auto tables = kaggle();
+  for (const auto& [optimizer, values] :
+       {std::pair(kernels::RowOptimizer::sgd, 16.0), std::pair(kernels::RowOptimizer::adagrad, 32.0),
+        std::pair(kernels::RowOptimizer::adam, 48.0)}) {
+    const auto plan = plan_sharding(ranks(4), tables, {.batch = 2048, .optimizer = optimizer});
+    std::size_t sum = 0;
+    for (const auto& load : plan.prediction) sum += load.bytes;
+    double replicated = 0;
+    double rows = 0;
+    for (std::size_t t = 0; t < tables.size(); ++t) {
+      const auto n = static_cast<double>(tables[t].rows);
+      rows += n;
+      if (plan.shardings[t] == Sharding::data_parallel) replicated += 3 * n;
+    }
+    EXPECT_DOUBLE_EQ(static_cast<double>(sum), (rows + replicated) * values * 4);
+  }
+}
+
+TEST(ShardingPlan, TableWiseIsBalanced) {
+  std::vector<EmbeddingTableConfig> tables;
+  for (int t = 0; t < 8; ++t) tables.push_back(table(std::to_string(t), 1000, 64, Sharding::table_wise, 100));
+  const auto plan = plan_sharding(ranks(4), tables, {.batch = 2048});
+  for (const auto& load : plan.prediction) EXPECT_DOUBLE_EQ(load.lookups, 2 * 100 * 2048.0);
+}
+
+TEST(ShardingPlan, FewerTablesThanRanksAreDivided) {
+  const std::vector<EmbeddingTableConfig> tables{table("a", 1000000, 64, Sharding::automatic, 100),
+                                                 table("b", 1000000, 64, Sharding::automatic, 100)};
+  auto whole = tables;
+  for (auto& t : whole) t.sharding = Sharding::table_wise;
+  const PlannerOptions options{.batch = 2048};
+  const auto plan = plan_sharding(ranks(8), tables, options);
+  const auto undivided = plan_sharding(ranks(8), whole, options);
+  EXPECT_LT(plan.seconds(), 0.5 * undivided.seconds());
+  std::set<int> used;
+  for (const auto& shard : plan.shards) used.insert(shard.rank);
+  EXPECT_EQ(used.size(), 8U);
+}
+
+TEST(ShardingPlan, TheSearchNeverMakesItWorse) {
+  for (const std::size_t count : {2U, 4U, 16U}) {
+    auto whole = kaggle();
+    for (auto& t : whole) t.sharding = Sharding::table_wise;
+    const PlannerOptions options{.batch = 128 * count};
+    EXPECT_LE(plan_sharding(ranks(count), kaggle(), options).seconds(),
+              plan_sharding(ranks(count), whole, options).seconds());
+  }
+}
+
+TEST(ShardingPlan, MemoryLimitIsKept) {
+  const auto tables = kaggle();
+  std::size_t all = 0;
+  for (const auto& t : tables) all += static_cast<std::size_t>(t.rows) * 64;
+  const std::size_t limit = all / 8 + all / 80;  // the largest table alone is more than a rank of 8 may have
+  const auto plan = plan_sharding(ranks(8), tables, {.batch = 1024, .memory_limit = limit});
+  EXPECT_NO_THROW(plan.validate(tables));
+  for (const auto& load : plan.prediction) EXPECT_LE(load.bytes, limit);
+}
+
+TEST(ShardingPlan, ALimitThatCannotBeMetIsNamed) {
+  const std::vector<EmbeddingTableConfig> tables{table("small", 10, 4), table("huge", 1000000, 64)};
+  const auto text = message(ranks(2), tables, {.batch = 8, .memory_limit = 1000000});
+  EXPECT_NE(text.find("'huge'"), std::string::npos) << text;
+  EXPECT_NE(text.find("1000000 bytes"), std::string::npos) << text;
+  EXPECT_NE(text.find("Raise the limit"), std::string::npos) << text;
+  auto fixed = tables;
+  fixed[1].sharding = Sharding::table_wise;
+  EXPECT_NE(message(ranks(2), fixed, {.batch = 8, .memory_limit = 200000000}), "");
+}
+
+TEST(ShardingPlan, RowWiseOnANodeStaysThere) {
+  const std::vector<EmbeddingTableConfig> tables{table("a", 100, 8, Sharding::row_wise_on_node),
+                                                 table("b", 100, 8, Sharding::row_wise_on_node)};
+  const auto facts = ranks(6, 3);
+  const auto plan = plan_sharding(facts, tables, {.batch = 64});
+  std::set<int> nodes[2];
+  for (const auto& shard : plan.shards) nodes[shard.table].insert(facts.node_of[static_cast<std::size_t>(shard.rank)]);
+  EXPECT_EQ(nodes[0].size(), 1U);
+  EXPECT_EQ(nodes[1].size(), 1U);
+  EXPECT_NE(nodes[0], nodes[1]);
+  EXPECT_EQ(plan.shards.size(), 6U);
+}
+
+TEST(ShardingPlan, EmptyShardsAreLeftOut) {
+  const std::vector<EmbeddingTableConfig> tables{table("rows", 3, 8, Sharding::row_wise),
+                                                 table("columns", 3, 2, Sharding::column_wise)};
+  const auto plan = plan_sharding(ranks(8), tables, {.batch = 64});
+  EXPECT_EQ(plan.shards.size(), 5U);
+  EXPECT_NO_THROW(plan.validate(tables));
+}
+
+TEST(ShardingPlan, ImpossibleTablesAreNamed) {
+  EXPECT_NE(message(ranks(2), {table("none", 0, 4)}, {}).find("'none'"), std::string::npos);
+  EXPECT_NE(message(ranks(2), {table("twice", 1, 4), table("twice", 1, 4)}, {}).find("'twice'"), std::string::npos);
+  auto largest = table("largest", 10, 4, Sharding::row_wise);
+  largest.pooling = kernels::Pooling::max;
+  EXPECT_NE(message(ranks(2), {largest}, {}).find("whole bags"), std::string::npos);
+}
+
+TEST(ShardingPlan, PlansByHandAreChecked) {
+  const std::vector<EmbeddingTableConfig> tables{table("a", 10, 4)};
+  const auto fails = [&](const ShardingPlan& plan) {
+    try {
+      plan.validate(tables);
+    } catch (const Error& e) {
+      return std::string(e.what()).find("'a'") != std::string::npos;
+    }
+    return false;
+  };
+  ShardingPlan plan;
+  plan.ranks = 2;
+  plan.shardings = {Sharding::row_wise};
+  plan.shards = {{0, 0, 0, 5, 0, 4}, {0, 1, 5, 10, 0, 4}};
+  EXPECT_FALSE(fails(plan));
+  plan.shards[1].row_begin = 4;
+  EXPECT_TRUE(fails(plan)) << "overlap";
+  plan.shards[1].row_begin = 6;
+  EXPECT_TRUE(fails(plan)) << "gap";
+  plan.shards[1] = {0, 2, 5, 10, 0, 4};
+  EXPECT_TRUE(fails(plan)) << "rank";
+  plan.shards[1] = {0, 1, 5, 11, 0, 4};
+  EXPECT_TRUE(fails(plan)) << "row";
+  plan.shardings = {Sharding::data_parallel};
+  EXPECT_TRUE(fails(plan)) << "replica";
+}
+
+TEST(ShardingPlan, TextNamesTablesAndRanks) {
+  const std::vector<EmbeddingTableConfig> tables{table("users", 1000, 64, Sharding::row_wise),
+                                                 table("items", 10, 64, Sharding::data_parallel)};
+  const auto text = plan_sharding(ranks(2), tables, {.batch = 64}).text();
+  for (const char* part : {"users", "items", "row-wise", "data-parallel", "rows 0-499", "rows 500-999", "exchange ms"})
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+TEST(ShardingPlan, LargePlansAreQuick) {
+  auto tables = kaggle();
+  const auto plan = plan_sharding(ranks(512, 8), tables, {.batch = 65536});
+  EXPECT_NO_THROW(plan.validate(tables));
+}
+
+}  // namespace
