@@ -6,59 +6,9 @@
 #include <string>
 #include <tutti/error.hpp>
 
-#include "blas.hpp"
-
 namespace tutti::miniapps {
 
 namespace {
-
-/// y = activation(y + b), one pass.
-template <typename Float>
-void add_bias_activate(Float* y, const Float* b, std::size_t n, std::size_t width, Activation activation) {
-  for (std::size_t i = 0; i < n; ++i, y += width) {
-    if (activation == Activation::relu) {
-      for (std::size_t j = 0; j < width; ++j) {
-        const Float z = y[j] + b[j];
-        y[j] = z < Float{0} ? Float{0} : z;
-      }
-      continue;
-    }
-    for (std::size_t j = 0; j < width; ++j) {
-      y[j] += b[j];
-      if (activation == Activation::sigmoid) {
-        y[j] = Float{1} / (Float{1} + std::exp(-y[j]));
-      }
-    }
-  }
-}
-
-/// d becomes the gradient before the activation, db its sum over the samples, one pass.
-template <typename Float>
-void deactivate_and_sum(Float* __restrict d, const Float* __restrict y, Float* __restrict db, std::size_t n,
-                        std::size_t width, Activation activation) {
-  std::fill(db, db + width, Float{0});
-  for (std::size_t i = 0; i < n; ++i, d += width, y += width) {
-    switch (activation) {
-      case Activation::relu:
-        for (std::size_t j = 0; j < width; ++j) {
-          d[j] = y[j] > Float{0} ? d[j] : Float{0};
-          db[j] += d[j];
-        }
-        break;
-      case Activation::sigmoid:
-        for (std::size_t j = 0; j < width; ++j) {
-          d[j] *= (Float{1} - y[j]) * y[j];
-          db[j] += d[j];
-        }
-        break;
-      case Activation::identity:
-        for (std::size_t j = 0; j < width; ++j) {
-          db[j] += d[j];
-        }
-        break;
-    }
-  }
-}
 
 template <typename Float>
 void fill_normal(NumpyRandom& random, std::span<Float> values, double deviation) {
@@ -70,7 +20,7 @@ void fill_normal(NumpyRandom& random, std::span<Float> values, double deviation)
 }  // namespace
 
 template <typename Float>
-BasicMlp<Float>::BasicMlp(std::span<const std::size_t> widths, Activation last) {
+BasicMlp<Float>::BasicMlp(std::span<const std::size_t> widths, Activation last, Products products) {
   if (widths.size() < 2 || std::find(widths.begin(), widths.end(), std::size_t{0}) != widths.end()) {
     throw Error(ErrorCode::invalid_argument, "Mlp: widths must be at least two numbers above 0");
   }
@@ -82,8 +32,7 @@ BasicMlp<Float>::BasicMlp(std::span<const std::size_t> widths, Activation last) 
   }
   parameters_.assign(offset, Float{0});
   gradients_.assign(offset, Float{0});
-  outputs_.resize(layers_.size());
-  deltas_.resize(layers_.size() - 1);
+  engine_ = make_mlp_engine<Float>(products, {layers_, parameters_.data(), gradients_.data()});
 }
 
 template <typename Float>
@@ -97,36 +46,13 @@ void BasicMlp<Float>::initialize(NumpyRandom& random) {
 }
 
 template <typename Float>
-void BasicMlp<Float>::reserve(std::size_t n) {
-  for (std::size_t l = 0; l < layers_.size(); ++l) {
-    const std::size_t size = n * layers_[l].out;
-    if (outputs_[l].size() >= size) {
-      continue;
-    }
-    outputs_[l].resize(size);
-    if (l < deltas_.size()) {
-      deltas_[l].resize(size);
-    }
-  }
-}
-
-template <typename Float>
 std::span<const Float> BasicMlp<Float>::forward(std::span<const Float> x, std::size_t n) {
   if (x.size() != n * input_width()) {
     throw Error(ErrorCode::invalid_argument, "Mlp::forward: x has " + std::to_string(x.size()) + " values, not " +
                                                  std::to_string(n) + " x " + std::to_string(input_width()));
   }
-  reserve(n);
   samples_ = n;
-  const Float* input = x.data();
-  for (std::size_t l = 0; n > 0 && l < layers_.size(); ++l) {
-    const Layer& layer = layers_[l];
-    const Float* w = parameters_.data() + layer.offset;
-    matmul_nt(input, w, outputs_[l].data(), n, layer.in, layer.out);
-    add_bias_activate(outputs_[l].data(), w + layer.in * layer.out, n, layer.out, layer.activation);
-    input = outputs_[l].data();
-  }
-  return {outputs_.back().data(), n * output_width()};
+  return {engine_->forward(x.data(), n), n * output_width()};
 }
 
 template <typename Float>
@@ -137,26 +63,8 @@ void BasicMlp<Float>::backward(std::span<const Float> x, std::span<Float> output
       (!input_gradient.empty() && input_gradient.size() != x.size())) {
     throw Error(ErrorCode::invalid_argument, "Mlp::backward: sizes differ from those of the last forward");
   }
-  Float* delta = output_gradient.data();
-  for (std::size_t l = layers_.size(); l-- > 0;) {
-    const Layer& layer = layers_[l];
-    const Float* input = l == 0 ? x.data() : outputs_[l - 1].data();
-    Float* below = l == 0 ? (input_gradient.empty() ? nullptr : input_gradient.data()) : deltas_[l - 1].data();
-    Float* dw = gradients_.data() + layer.offset;
-    deactivate_and_sum(delta, outputs_[l].data(), dw + layer.in * layer.out, n, layer.out, layer.activation);
-    if (n == 0) {
-      std::fill(dw, dw + layer.in * layer.out, Float{0});
-    } else {
-      matmul_tn(delta, input, dw, n, layer.in, layer.out);
-    }
-    if (layer_done) {
-      layer_done(l);
-    }
-    if (n > 0 && below != nullptr) {
-      matmul_nn(delta, parameters_.data() + layer.offset, below, n, layer.in, layer.out);
-    }
-    delta = below;
-  }
+  engine_->backward(x.data(), output_gradient.data(), input_gradient.empty() ? nullptr : input_gradient.data(),
+                    layer_done);
 }
 
 template <typename Float>

@@ -3,32 +3,28 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "mlp_engine.hpp"
 #include "numpy_random.hpp"
 
 namespace tutti::miniapps {
 
-enum class Activation { identity, relu, sigmoid };
-
 /// A stack of dense layers, y = activation(x W^T + b), in float or double. All weights and biases are one contiguous
 /// block, and so are their gradients: layer 0's W (out, in) row-major, its b, layer 1's W, and so on. Local; nothing
-/// here communicates. One thread at a time. After the first step of the largest batch no call allocates.
+/// here communicates. One thread at a time. After the first step of the largest batch no call allocates memory
+/// for matrices.
 template <typename Float>
 class BasicMlp {
  public:
-  struct Layer {
-    std::size_t in;
-    std::size_t out;
-    std::size_t offset;  ///< of W in the block; b follows at offset + in * out
-    Activation activation;
-    [[nodiscard]] std::size_t parameters() const { return in * out + out; }
-  };
+  using Layer = DenseLayer;
 
   /// `widths` has the input width, then the output width of each layer (two numbers at least); relu after each layer
-  /// but the last. Throws tutti::Error (invalid_argument) for fewer or zero widths. Parameters start at zero.
-  BasicMlp(std::span<const std::size_t> widths, Activation last);
+  /// but the last. Throws tutti::Error (invalid_argument) for fewer or zero widths, (not_supported) where there are
+  /// no such products. Parameters start at zero.
+  BasicMlp(std::span<const std::size_t> widths, Activation last, Products products = Products::automatic);
 
   /// The reference's weights, layer by layer: W normal(0, sqrt(2 / (in + out))), then b normal(0, sqrt(1 / out)).
   void initialize(NumpyRandom& random);
@@ -43,6 +39,10 @@ class BasicMlp {
   void backward(std::span<const Float> x, std::span<Float> output_gradient, std::span<Float> input_gradient,
                 const std::function<void(std::size_t)>& layer_done = {});
 
+  /// True promises that the parameters stay as they are until it is called with false, as when only predicting: a
+  /// forward may then leave out the conversion of weights.
+  void keep_parameters(bool keep) { engine_->keep_parameters(keep); }
+
   [[nodiscard]] const std::vector<Layer>& layers() const { return layers_; }
   [[nodiscard]] std::size_t input_width() const { return layers_.front().in; }
   [[nodiscard]] std::size_t output_width() const { return layers_.back().out; }
@@ -56,13 +56,10 @@ class BasicMlp {
   [[nodiscard]] double backward_flops(std::size_t n, bool input_gradient) const;
 
  private:
-  void reserve(std::size_t n);
-
   std::vector<Layer> layers_;
   std::vector<Float> parameters_;
   std::vector<Float> gradients_;
-  std::vector<std::vector<Float>> outputs_;  ///< [layer][n][out], activated
-  std::vector<std::vector<Float>> deltas_;   ///< [layer][n][out], gradient of outputs_, for all layers but the last
+  std::unique_ptr<MlpEngine<Float>> engine_;
   std::size_t samples_ = 0;
 };
 
