@@ -23,7 +23,8 @@ struct BucketEntry {
 };
 
 /// Gradients that are reduced together: one type, one contiguous block of memory. Equal on all ranks but for the
-/// address. The reducer owns the memory; it stays where it is until the next prepare().
+/// address. The reducer owns the memory; it stays where it is until the next prepare(). Any count works; one that is a
+/// multiple of the ranks times 64 bytes divides into equal parts, for hooks that scatter.
 struct GradientBucket {
   std::size_t index = 0;            ///< position in the order of launching
   Buffer data{};                    ///< this rank's gradients, then the result; what lies between entries is zero
