@@ -9,6 +9,7 @@
 #include <tutti/tutti.hpp>
 
 #include "algorithm_names.hpp"
+#include "common/text_file.hpp"
 #include "names.hpp"
 #include "options.hpp"
 #include "report.hpp"
@@ -70,7 +71,7 @@ int measure(const tutti::Communicator& comm, Settings settings) {
         "nothing to measure: no type in --types has an operation of --ops, or --high is below "
         "one element a rank; see --list");
   for (const std::string& file : {settings.json_file, settings.csv_file})
-    if (is_first && !file.empty()) check_writable(file);
+    if (is_first && !file.empty()) tutti::miniapps::check_writable(file);
   Suite suite(comm, settings);
   tutti::tools::Progress progress("commbench", points.size(), is_first && settings.progress);
   std::vector<PointResult> results;

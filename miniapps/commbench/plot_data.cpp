@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "common/text_file.hpp"
 #include "plot.hpp"
-#include "text_file.hpp"
 
 namespace tutti::commbench {
 namespace {
@@ -73,8 +73,8 @@ std::vector<Panel> read_panels(const std::string& json_text, const PlotOptions& 
 }
 
 void plot(const PlotOptions& options) {
-  const auto panels = read_panels(read_text(options.input), options);
-  write_text(options.output, draw_panels(panels, options.metric));
+  const auto panels = read_panels(miniapps::read_text(options.input), options);
+  miniapps::write_text(options.output, draw_panels(panels, options.metric));
 }
 
 }  // namespace tutti::commbench

@@ -7,8 +7,8 @@
 #include <sstream>
 #include <tutti/environment.hpp>
 
+#include "common/text_file.hpp"
 #include "statistics.hpp"
-#include "text_file.hpp"
 
 namespace tutti::commbench {
 namespace {
@@ -146,7 +146,7 @@ void write_json(const std::string& path, const Settings& settings, const Communi
                {"points", Json::array()}};
   for (const PointResult& result : results)
     for (const Measurement& m : result.measurements) json["points"].push_back(point_json(result, m, comm.size()));
-  write_text(path, json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n");
+  miniapps::write_text(path, json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n");
 }
 
 void write_csv(const std::string& path, const std::vector<PointResult>& results, int ranks) {
@@ -165,7 +165,7 @@ void write_csv(const std::string& path, const std::vector<PointResult>& results,
                           m.bytes, m.algorithm, m.seconds.size(), f.us.min, f.us.p50, f.us.p95, f.us.p99, f.algbw,
                           f.busbw, overlap, m.checked, m.wrong);
     }
-  write_text(path, text);
+  miniapps::write_text(path, text);
 }
 
 }  // namespace tutti::commbench

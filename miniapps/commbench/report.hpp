@@ -20,7 +20,4 @@ void write_json(const std::string& path, const Settings& settings, const Communi
                 const std::vector<PointResult>& results);
 void write_csv(const std::string& path, const std::vector<PointResult>& results, int ranks);
 
-/// Throws tutti::Error (io) where a file could not be written, so that a long run does not find out at its end.
-void check_writable(const std::string& path);
-
 }  // namespace tutti::commbench

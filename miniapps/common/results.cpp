@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "results.hpp"
 
-#include <unistd.h>
-
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <tutti/error.hpp>
 
 namespace tutti::miniapps {
 
@@ -37,42 +33,16 @@ Json to_json(const Results& results) {
     json["phases"][name] = milliseconds;
   }
   json["exposed_communication_ms"] = results.exposed_communication_ms;
+  for (const auto& [name, value] : results.inference) {
+    json["inference"][name] = value;
+  }
   return json;
-}
-
-std::filesystem::path temporary_name(const std::filesystem::path& path) {
-  return path.string() + ".tmp" + std::to_string(::getpid());
-}
-
-[[noreturn]] void fail(const std::filesystem::path& path) {
-  throw Error(ErrorCode::io, path.string() + ": cannot be written; name a file in a folder that can be written");
 }
 
 }  // namespace
 
 void write_results(const std::filesystem::path& path, const Results& results) {
-  const auto temporary = temporary_name(path);
-  std::ofstream file(temporary);
-  file << to_json(results).dump(2, ' ', true, Json::error_handler_t::replace) << '\n';
-  file.close();
-  std::error_code error;
-  if (file) {
-    std::filesystem::rename(temporary, path, error);
-  }
-  if (!file || error) {
-    std::filesystem::remove(temporary, error);
-    fail(path);
-  }
-}
-
-void check_writable(const std::filesystem::path& path) {
-  const auto temporary = temporary_name(path);
-  std::error_code error;
-  const bool writable = std::ofstream(temporary).good() && !std::filesystem::is_directory(path, error);
-  std::filesystem::remove(temporary, error);
-  if (!writable) {
-    fail(path);
-  }
+  write_text(path, to_json(results).dump(2, ' ', true, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace tutti::miniapps

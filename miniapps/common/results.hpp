@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "metrics.hpp"
+#include "text_file.hpp"  // check_writable
 
 namespace tutti::miniapps {
 
@@ -25,16 +26,14 @@ struct Results {
   std::optional<Metrics> test;
   double ms_per_iteration = 0;  ///< median
   double training_seconds = 0;
-  std::vector<std::pair<std::string, double>> phases;  ///< milliseconds a step
-  double exposed_communication_ms = 0;                 ///< a step
+  std::vector<std::pair<std::string, double>> phases;     ///< milliseconds a step
+  double exposed_communication_ms = 0;                    ///< a step
+  std::vector<std::pair<std::string, double>> inference;  ///< of a run that only predicts
 };
 
 /// Writes `results` as JSON: configuration, ranks, losses (iteration, loss), test (auc, accuracy, log_loss, samples),
-/// ms_per_iteration, training_seconds, phases, exposed_communication_ms. The file appears whole or not at all. Throws
-/// tutti::Error (io) naming the file. One rank calls it.
+/// ms_per_iteration, training_seconds, phases, exposed_communication_ms and, of a run that only predicts, inference.
+/// The file appears whole or not at all. Throws tutti::Error (io) naming the file. One rank calls it.
 void write_results(const std::filesystem::path& path, const Results& results);
-
-/// Throws tutti::Error (io) where `path` could not be written, so that a long run does not find out at its end.
-void check_writable(const std::filesystem::path& path);
 
 }  // namespace tutti::miniapps
