@@ -34,10 +34,20 @@ void check_same_run(const nlohmann::json& saved, const nlohmann::json& wanted, c
 
 std::string of_rank(const std::string& name, int rank) { return name + " of rank " + std::to_string(rank); }
 
+/// Empty where there is none.
 std::vector<std::byte> read_section(const tutti::CheckpointReader& reader, const std::string& name) {
+  if (!reader.has(name)) {
+    return {};
+  }
   std::vector<std::byte> content(reader.bytes(name));
   reader.read(name, std::span<std::byte>(content));
   return content;
+}
+
+void add_section(tutti::CheckpointPart& part, const std::string& name, std::span<const std::byte> content) {
+  if (!content.empty()) {
+    part.add(name, content);
+  }
 }
 
 /// What loading finds before anything collective is done with it.
@@ -96,7 +106,7 @@ void save_checkpoint(const tutti::Communicator& comm, const Options& options, co
          describe(position)}}.dump();
     if (comm.rank() == 0) {
       part.add("run", std::span<const char>(text));
-      part.add("shared state", std::span<const std::byte>(shared));
+      add_section(part, "shared state", shared);
     }
     if (comm.rank() == 0 || synchronizer.replicas_differ()) {
       for (const auto& tensor : model.tensors()) {
@@ -104,7 +114,7 @@ void save_checkpoint(const tutti::Communicator& comm, const Options& options, co
       }
     }
     part.add(of_rank("loss", comm.rank()), std::span(&position.loss_sum, 1));
-    part.add(of_rank("state", comm.rank()), std::span<const std::byte>(local));
+    add_section(part, of_rank("state", comm.rank()), local);
     part.write();
   });
   mini::run_agreed(comm, [&] {

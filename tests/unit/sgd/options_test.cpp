@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <tutti/error.hpp>
+
+namespace sgd {
+namespace {
+
+ParseResult parse(std::vector<const char*> flags) {
+  flags.insert(flags.begin(), "tutti-sgd");
+  return parse_options(static_cast<int>(flags.size()), flags.data(), {});
+}
+
+TEST(Options, HooksAreModesToo) {
+  for (const auto& flags : {std::vector<const char*>{"--mode=hook=bf16"}, {"--mode", "overlap", "--hook", "bf16"}}) {
+    const auto result = parse(flags);
+    ASSERT_FALSE(result.stop) << result.text;
+    EXPECT_EQ(result.options.mode, "overlap");
+    EXPECT_EQ(result.options.hook, "bf16");
+  }
+}
+
+TEST(Options, WidthsAndBytes) {
+  EXPECT_EQ(parse({"--hidden=512-64"}).options.hidden, (std::vector<std::size_t>{512, 64}));
+  EXPECT_EQ(parse_bytes("--x", "64K"), 65536U);
+  EXPECT_EQ(parse_bytes("--x", "auto"), 0U);
+  EXPECT_THROW((void)parse_bytes("--x", "1.5M"), tutti::Error);
+  EXPECT_THROW((void)parse_bytes("--x", "0"), tutti::Error);
+}
+
+TEST(Options, HelpHasGroups) {
+  const auto help = parse({"--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  for (const char* group : {"Data:", "Model:", "Training:", "Communication:", "Reports and checkpoints:"}) {
+    EXPECT_NE(help.text.find(group), std::string::npos) << group;
+  }
+}
+
+TEST(Options, ErrorsNameTheFlag) {
+  const std::vector<std::pair<std::vector<const char*>, std::string>> cases{
+      {{"--mode=fast"}, "--mode=fast"},
+      {{"--mode=hook=none2"}, "--hook=none2"},
+      {{"--mode=naive", "--hook=bf16"}, "--hook"},
+      {{"--mode=parameter-server", "--precision=fp64"}, "--precision"},
+      {{"--mode=parameter-server", "--momentum=0.9"}, "--momentum"},
+      {{"--data=csv"}, "--train-file"},
+      {{"--hidden=3-x"}, "--hidden"},
+      {{"--batch-size=0"}, "--batch-size"},
+      {{"--nesterov"}, "--momentum"},
+      {{"--optimizer=adam", "--momentum=0.5"}, "--momentum"},
+      {{"--save-freq=3"}, "--checkpoint-dir"},
+      {{"--bucket-bytes=x"}, "--bucket-bytes"},
+      {{"--model=tree"}, "--model"},
+      {{"--compare", "--load=x"}, "--compare"},
+  };
+  for (const auto& [flags, name] : cases) {
+    const auto result = parse(flags);
+    EXPECT_TRUE(result.stop) << name;
+    EXPECT_EQ(result.exit_code, 1) << name;
+    EXPECT_NE(result.text.find(name), std::string::npos) << result.text;
+  }
+}
+
+}  // namespace
+}  // namespace sgd
