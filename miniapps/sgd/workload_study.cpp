@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "workload_study.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <tutti/collectives/bcast.hpp>
+
+#include "breakdown.hpp"
+#include "common/agree.hpp"
+#include "common/text_file.hpp"
+#include "scaling.hpp"
+#include "sweep.hpp"
+#include "workload_flags.hpp"
+#include "workload_report.hpp"
+
+namespace sgd {
+
+namespace {
+
+namespace mini = tutti::miniapps;
+using Json = nlohmann::ordered_json;
+using tutti::Communicator;
+
+struct Findings {
+  std::string text;
+  Json json;
+  std::string svg;
+  std::size_t wrong = 0;
+};
+
+Json to_json(const std::vector<Figures>& figures) {
+  Json rows = Json::array();
+  for (const Figures& f : figures) rows.push_back(to_json(f));
+  return rows;
+}
+
+Findings compare(const Communicator& comm, Subject& subject, const WorkloadFlags& flags, const Options& options) {
+  const auto methods = methods_of(flags, options, "none,naive,flat,bucketed,overlap");
+  const auto figures = subject.measure(comm, methods, Growth::weak);
+  return {methods_text(figures), {{"modes", to_json(figures)}}, {}, wrong_in(figures)};
+}
+
+Findings break_down(const Communicator& comm, Subject& subject, const WorkloadFlags& flags, const Options& options) {
+  const auto methods = methods_of(flags, options, "none,flat,bucketed,overlap");
+  const auto figures = subject.measure(comm, breakdown_methods(methods), Growth::weak);
+  const bool has_none = !figures.empty() && figures.front().method.mode == "none";
+  const auto rows = breakdown_rows(figures, methods.size() - (has_none ? 0 : 1));
+  Json json = Json::array();
+  for (const BreakdownRow& row : rows) {
+    json.push_back({{"mode", row.name},
+                    {"forward_ms", row.forward},
+                    {"backward_ms", row.backward},
+                    {"communication_ms", row.communication},
+                    {"exposed_ms", row.exposed},
+                    {"update_ms", row.update}});
+  }
+  return {breakdown_text(rows), {{"breakdown", json}}, breakdown_chart(rows, subject.title()), wrong_in(figures)};
+}
+
+Findings scale(const Communicator& comm, Subject& subject, const WorkloadFlags& flags, const Options& options) {
+  const Growth growth = flags.scaling == "weak" ? Growth::weak : Growth::strong;
+  const auto points = measure_scaling(comm, subject, methods_of(flags, options, "none,flat,overlap"), growth);
+  Findings findings;
+  if (comm.rank() != 0) return findings;
+  Json json = Json::array();
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    json.push_back({{"ranks", points[p].ranks}, {"modes", to_json(points[p].figures)}});
+    for (std::size_t m = 0; m < points[p].figures.size(); ++m) {
+      json.back()["modes"][m]["efficiency"] = efficiency(points, p, m, growth);
+    }
+    findings.wrong += wrong_in(points[p].figures);
+  }
+  findings.text = scaling_text(points, growth);
+  findings.json = {{"scaling", flags.scaling}, {"points", json}};
+  findings.svg = scaling_chart(points, growth);
+  return findings;
+}
+
+Findings sweep(const Communicator& comm, Subject& subject, const WorkloadFlags& flags, const Options& options) {
+  const Sweep found = measure_sweep(comm, subject, methods_of(flags, options, "none").front());
+  Json json = Json::array();
+  std::size_t wrong = wrong_in(found.levels);
+  for (const SweepPoint& point : found.points) {
+    json.push_back(to_json(point.figures));
+    json.back()["bucket_bytes"] = point.bucket_bytes;
+    json.back()["auto"] = point.is_chosen;
+    wrong += point.figures.wrong;
+  }
+  return {sweep_text(found), {{"sweep", json}, {"levels", to_json(found.levels)}}, sweep_chart(found), wrong};
+}
+
+using Measure = Findings (*)(const Communicator&, Subject&, const WorkloadFlags&, const Options&);
+
+void write_files(const WorkloadFlags& flags, const Options& options, const Findings& findings) {
+  if (!options.json_file.empty()) mini::write_text(options.json_file, findings.json.dump(2) + "\n");
+  if (!flags.svg_file.empty()) mini::write_text(flags.svg_file, findings.svg);
+}
+
+class SubjectStudy : public Study {
+ public:
+  SubjectStudy(std::shared_ptr<WorkloadFlags> flags, bool (*is_asked_for)(const WorkloadFlags&), Measure measure,
+               bool adds_flags)
+      : flags_(std::move(flags)), is_asked_for_(is_asked_for), measure_(measure), adds_flags_(adds_flags) {}
+
+  void add_flags(CLI::App& app) override {
+    if (adds_flags_) add_workload_flags(app, *flags_);
+  }
+  bool selected() const override { return is_asked_for_(*flags_); }
+  void validate(const Options& options) const override { sgd::validate(*flags_, options); }
+
+  void run(const Communicator& comm, const Options& options) override {
+    const bool is_first = comm.rank() == 0;
+    std::unique_ptr<Subject> subject;
+    mini::run_agreed(comm, [&] {
+      if (is_first && !options.json_file.empty()) mini::check_writable(options.json_file);
+      if (is_first && !flags_->svg_file.empty()) mini::check_writable(flags_->svg_file);
+      subject = make_subject(*flags_, options);
+    });
+    if (is_first) print(fmt::format("{}; {} ranks\n", subject->title(), comm.size()));
+    Findings findings = measure_(comm, *subject, *flags_, options);
+    findings.json["title"] = subject->title();
+    findings.json["ranks"] = comm.size();
+    std::uint64_t wrong = findings.wrong;
+    tutti::bcast(comm, tutti::Buffer(&wrong, 1), 0);
+    if (is_first) print(findings.text + (flags_->network.empty() ? "" : checked_text(wrong)));
+    mini::run_agreed(comm, [&] {
+      if (is_first) write_files(*flags_, options, findings);
+    });
+    mini::agree(comm, wrong == 0 ? "" : "averages were wrong, see above");
+  }
+
+ private:
+  static void print(const std::string& text) {
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+  }
+
+  std::shared_ptr<WorkloadFlags> flags_;
+  bool (*is_asked_for_)(const WorkloadFlags&);
+  Measure measure_;
+  bool adds_flags_;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<Study>> make_workload_studies() {
+  const auto flags = std::make_shared<WorkloadFlags>();
+  std::vector<std::unique_ptr<Study>> studies;
+  const auto add = [&](bool (*is_asked_for)(const WorkloadFlags&), Measure measure) {
+    studies.push_back(std::make_unique<SubjectStudy>(flags, is_asked_for, measure, studies.empty()));
+  };
+  add([](const WorkloadFlags& f) { return !f.scaling.empty(); }, scale);
+  add([](const WorkloadFlags& f) { return f.breakdown; }, break_down);
+  add([](const WorkloadFlags& f) { return f.sweep; }, sweep);
+  add([](const WorkloadFlags& f) { return !f.network.empty(); }, compare);
+  return studies;
+}
+
+}  // namespace sgd
