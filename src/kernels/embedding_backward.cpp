@@ -56,11 +56,13 @@ void check_update(const ScatterCall& call, std::span<float* const> states, const
 /// Throws unless the sums are of the rows that were grouped.
 void check_rows(const RowSquares& squares, const ScatterJob& whole, std::size_t partitions, std::size_t t,
                 const EmbeddingWorkspace::Scratch& scratch) {
-  for (std::size_t p = 0; p < partitions; ++p) {
-    if (has_rows(squares, partition_of(whole, partitions, p), scratch.partitions[p].occurrences)) continue;
-    refuse("squares[" + std::to_string(t) +
-           "] has other rows than the lookups; give those that embedding_row_squares " + "found for the same lookups");
+  bool same = first_square(squares, whole.last_row) == squares.rows.size();
+  for (std::size_t p = 0; same && p < partitions; ++p) {
+    same = has_rows(squares, partition_of(whole, partitions, p), scratch.partitions[p].occurrences);
   }
+  if (same) return;
+  refuse("squares[" + std::to_string(t) +
+         "] has other rows than the lookups; give those that embedding_row_squares found for the same lookups");
 }
 
 }  // namespace

@@ -9,16 +9,21 @@
 /// What forward and backward share: index policy, prefetch and the choice of types.
 namespace tutti::kernels {
 
-/// Rows between the one in work and the one whose cache lines are asked for.
+/// Rows between the one in work and those that are asked for: first in the second-level cache, which has more misses
+/// in flight, then, from there, in the first.
 inline constexpr std::int64_t look_ahead = 48;
+inline constexpr std::int64_t look_near = 8;
 
-/// Asks for memory in the second-level cache: it has more misses in flight than the first. Reading intent also where
-/// the row will be written, since asking for ownership early is slower. The empty instruction is for GCC, which takes
-/// functions that only prefetch for functions without effect, and drops calls of them.
+enum class CacheLevel : std::uint8_t { first, second };
+
+/// Asks for memory with reading intent, also where it will be written: asking for ownership early is slower. The empty
+/// instruction is for GCC, which takes functions that only prefetch for functions without effect, and drops calls of
+/// them.
+template <CacheLevel Level>
 inline void prefetch_bytes(const void* start, std::size_t bytes) {
   const auto* line = static_cast<const char*>(start);
   asm volatile("" : : "r"(line));
-  for (std::size_t k = 0; k < bytes; k += 64) __builtin_prefetch(line + k, 0, 2);
+  for (std::size_t k = 0; k < bytes; k += 64) __builtin_prefetch(line + k, 0, Level == CacheLevel::first ? 3 : 2);
 }
 
 /// The row of an index under a policy, or -1 where it is left out.

@@ -18,19 +18,27 @@ struct BagRange {
 };
 
 /// Asks for the row of a position, were there one.
-template <typename Row, typename Index, IndexPolicy Policy>
+template <typename Row, typename Index, IndexPolicy Policy, CacheLevel Level>
 inline void prefetch_position(const BagRange& range, std::int64_t position, std::size_t dim) {
   if (position >= range.lookups.offsets[range.last]) return;
   const std::int64_t row =
       resolve<Policy>(static_cast<const Index*>(range.lookups.indices)[position], range.table.rows);
-  if (row >= 0) RowReader<Row>::prefetch(range.table, row, dim);
+  if (row >= 0) prefetch_row<Row, Level>(range.table, row, dim);
+}
+
+template <typename Row, typename Index, IndexPolicy Policy>
+inline void prefetch_ahead(const BagRange& range, std::int64_t position, std::size_t dim) {
+  prefetch_position<Row, Index, Policy, CacheLevel::second>(range, position + look_ahead, dim);
+  prefetch_position<Row, Index, Policy, CacheLevel::first>(range, position + look_near, dim);
 }
 
 /// Asks for the first rows of the range, which the loops do not look ahead to.
 template <typename Row, typename Index, IndexPolicy Policy>
 inline void prefetch_first(const BagRange& range, std::size_t dim) {
   const std::int64_t begin = range.lookups.offsets[range.first];
-  for (std::int64_t p = begin; p < begin + look_ahead; ++p) prefetch_position<Row, Index, Policy>(range, p, dim);
+  for (std::int64_t p = begin; p < begin + look_ahead; ++p) {
+    prefetch_position<Row, Index, Policy, CacheLevel::second>(range, p, dim);
+  }
 }
 
 /// Sum and mean of rows of exactly Dim values, all indices in range: the sums stay in registers.
@@ -43,7 +51,7 @@ void pool_fixed(const BagRange& range) {
   for (std::size_t b = range.first; b < range.last; ++b) {
     Lanes acc[Dim / lane_count] = {};
     for (std::int64_t p = offsets[b]; p < offsets[b + 1]; ++p) {
-      prefetch_position<Row, Index, IndexPolicy::fatal>(range, p + look_ahead, Dim);
+      prefetch_ahead<Row, Index, IndexPolicy::fatal>(range, p, Dim);
       const RowReader<Row> row(range.table, indices[p]);
       const float factor = factors != nullptr ? factors[p] : 1.0F;
       for (std::size_t k = 0; k < Dim / lane_count; ++k) {
@@ -74,7 +82,7 @@ std::size_t pool_any(const BagRange& range) {
     std::fill_n(out, dim, 0.0F);
     std::int64_t counted = 0;
     for (std::int64_t p = offsets[b]; p < offsets[b + 1]; ++p) {
-      prefetch_position<Row, Index, Policy>(range, p + look_ahead, dim);
+      prefetch_ahead<Row, Index, Policy>(range, p, dim);
       const std::int64_t index = resolve<Policy>(indices[p], range.table.rows);
       outside += index < 0 || index != static_cast<std::int64_t>(indices[p]) ? 1U : 0U;
       if (index < 0) continue;

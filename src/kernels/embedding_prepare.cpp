@@ -27,15 +27,34 @@ void prepare_pooling(ScatterJob& job, Pooling pooling, EmbeddingWorkspace::Scrat
   }
 }
 
+template <typename Index, IndexPolicy Policy>
+std::span<const Occurrence> group(const ScatterJob& job, RowOrder order, GroupScratch& scratch) {
+  const auto total = static_cast<std::size_t>(job.lookups.offsets[job.bags] - job.lookups.offsets[0]);
+  const std::uint64_t rows = job.last_row - job.first_row;
+  const double share = static_cast<double>(rows) / std::max(1.0, static_cast<double>(job.table.rows));
+  const auto expected = static_cast<std::size_t>(share * static_cast<double>(total));
+  if (order == RowOrder::any && worth_splitting(expected, rows)) {
+    return split_rows(scratch, rows, total, [&](const auto& visit) { for_each_occurrence<Index, Policy>(job, visit); });
+  }
+  scratch.input.resize(total + 1);
+  Occurrence* next = scratch.input.data();
+  for_each_occurrence<Index, Policy>(job, [&](Occurrence occurrence, bool mine) {
+    *next = occurrence;
+    next += mine ? 1 : 0;
+  });
+  scratch.input.resize(static_cast<std::size_t>(next - scratch.input.data()));
+  return group_rows(scratch, rows, order);
+}
+
 template <typename Index>
-void collect_with_policy(const ScatterJob& job, std::vector<Occurrence>& out) {
+std::span<const Occurrence> group_with_policy(const ScatterJob& job, RowOrder order, GroupScratch& scratch) {
   switch (job.policy) {
     case IndexPolicy::clamp:
-      return collect<Index, IndexPolicy::clamp>(job, out);
+      return group<Index, IndexPolicy::clamp>(job, order, scratch);
     case IndexPolicy::ignore:
-      return collect<Index, IndexPolicy::ignore>(job, out);
+      return group<Index, IndexPolicy::ignore>(job, order, scratch);
     default:
-      return collect<Index, IndexPolicy::fatal>(job, out);
+      return group<Index, IndexPolicy::fatal>(job, order, scratch);
   }
 }
 
@@ -75,8 +94,7 @@ ScatterJob group_table(const ScatterCall& call, std::size_t t, std::size_t parti
     for_each_partition(partitions, [&](std::size_t p) {
       const ScatterJob job = partition_of(whole, partitions, p);
       PartitionScratch& own = scratch.partitions[p];
-      collect_with_policy<Index>(job, own.groups.input);
-      own.occurrences = group_rows(own.groups, job.last_row - job.first_row, order);
+      own.occurrences = group_with_policy<Index>(job, order, own.groups);
     });
   });
   return whole;

@@ -32,10 +32,10 @@ void check_block(const std::string& function, const EmbeddingTable& table, const
 /// A whole row at a time, so that rows with a scale get one for all their columns.
 template <typename Stored>
 void write_block(const EmbeddingTable& table, const RowBlock& block, const float* from, std::size_t stride) {
-  std::vector<float> row(table.dim);
+  std::vector<float> row(padded(table.dim));
   for (std::int64_t r = 0; r < block.rows; ++r) {
     const std::int64_t at = block.first_row + r;
-    if (block.columns < table.dim) RowReader<Stored>(table, at).read(row.data(), table.dim);
+    if (block.columns < table.dim) read_row<Stored>(table, at, row.data(), table.dim);
     std::copy_n(from + static_cast<std::size_t>(r) * stride, block.columns, row.data() + block.first_column);
     write_row<Stored>(table, static_cast<std::uint64_t>(at), row.data(), table.dim, nullptr);
   }

@@ -28,24 +28,24 @@ inline std::size_t bag_of(const ScatterJob& job, Occurrence occurrence) {
   return job.bag_of_position != nullptr ? job.bag_of_position[payload] : payload;
 }
 
-/// Collects the occurrences of the job's rows, in the order of positions; rows are counted from first_row.
-template <typename Index, IndexPolicy Policy>
-void collect(const ScatterJob& job, std::vector<Occurrence>& out) {
+/// Calls visit(occurrence, mine) for every index, in the order of positions; where it is not of the job's rows, mine is
+/// false and the occurrence anything. Rows are counted from first_row. No branch depends on an index.
+template <typename Index, IndexPolicy Policy, typename Visit>
+void for_each_occurrence(const ScatterJob& job, const Visit& visit) {
   const auto* indices = static_cast<const Index*>(job.lookups.indices);
   const std::int64_t* offsets = job.lookups.offsets;
+  const std::int64_t table_rows = job.table.rows;
+  const std::uint64_t first_row = job.first_row;
   const std::uint64_t rows = job.last_row - job.first_row;
-  out.resize(static_cast<std::size_t>(offsets[job.bags] - offsets[0]));
-  std::size_t n = 0;
+  const bool positions = job.bag_of_position != nullptr;
   for (std::size_t b = 0; b < job.bags; ++b) {
-    for (std::int64_t p = offsets[b]; p < offsets[b + 1]; ++p) {
-      const std::int64_t index = resolve<Policy>(indices[p], job.table.rows);
-      const std::uint64_t row = static_cast<std::uint64_t>(index) - job.first_row;
-      const std::uint64_t payload = job.bag_of_position != nullptr ? static_cast<std::uint64_t>(p - offsets[0]) : b;
-      out[n] = (row << 32) | payload;
-      n += row < rows ? 1 : 0;
+    const std::int64_t begin = offsets[b];
+    const std::int64_t end = offsets[b + 1];
+    for (std::int64_t p = begin; p < end; ++p) {
+      const std::uint64_t row = static_cast<std::uint64_t>(resolve<Policy>(indices[p], table_rows)) - first_row;
+      visit((row << 32) | (positions ? static_cast<std::uint64_t>(p - offsets[0]) : b), row < rows);
     }
   }
-  out.resize(n);
 }
 
 /// Adds the gradient of one occurrence to `sum`.
@@ -64,30 +64,48 @@ inline void add_occurrence(const ScatterJob& job, Occurrence occurrence, float* 
   for (std::size_t d = 0; d < n; ++d) sum[d] += gradient[d] * factor;
 }
 
-/// Calls ahead(row) some rows before, and once for each row visit(row, gradient), with the gradient summed over the
-/// row's occurrences in their order. Rows are counted from first_row; the gradient is valid during the call.
-template <std::size_t Dim, typename Ahead, typename Visit>
+/// Sums plain gradients of the occurrences of a row.
+template <std::size_t Dim>
+inline void add_plain(const ScatterJob& job, std::span<const Occurrence> occurrences, float* __restrict sum) {
+  const std::size_t n = Dim > 0 ? Dim : job.table.dim;
+  for (const Occurrence occurrence : occurrences) {
+    const float* __restrict gradient = job.gradient.data + payload_of(occurrence) * job.gradient.stride;
+    for (std::size_t d = 0; d < n; ++d) sum[d] += gradient[d];
+  }
+}
+
+/// Calls ask.operator()<CacheLevel>(row) some rows before, and once for each row visit(row, gradient), with the
+/// gradient summed over the row's occurrences in their order. Rows are counted from first_row; the gradient is valid
+/// during the call.
+template <std::size_t Dim, typename Ask, typename Visit>
 void for_each_row(const ScatterJob& job, std::span<const Occurrence> occurrences, std::vector<float>& scratch,
-                  const Ahead& ahead, const Visit& visit) {
+                  const Ask& ask, const Visit& visit) {
   const std::size_t dim = Dim > 0 ? Dim : job.table.dim;
-  const bool plain = job.factors == nullptr && job.maximum_at == nullptr && job.lookups.weights == nullptr;
-  constexpr auto distance = static_cast<std::size_t>(look_ahead);
+  const bool plain = job.factors == nullptr && job.bag_of_position == nullptr;
+  constexpr auto far = static_cast<std::size_t>(look_ahead);
+  constexpr auto near = static_cast<std::size_t>(look_near);
   const std::size_t n = occurrences.size();
-  for (std::size_t i = 0; i < std::min(distance, n); ++i) ahead(row_of(occurrences[i]));
+  for (std::size_t i = 0; i < std::min(far, n); ++i)
+    ask.template operator()<CacheLevel::second>(row_of(occurrences[i]));
   scratch.resize(dim);
   float* const sum = scratch.data();
   for (std::size_t i = 0; i < n;) {
     const std::uint32_t row = row_of(occurrences[i]);
     const std::size_t begin = i;
     for (; i < n && row_of(occurrences[i]) == row; ++i) {
-      if (i + distance < n) ahead(row_of(occurrences[i + distance]));
+      if (i + far < n) ask.template operator()<CacheLevel::second>(row_of(occurrences[i + far]));
+      if (i + near < n) ask.template operator()<CacheLevel::first>(row_of(occurrences[i + near]));
     }
     if (plain && i == begin + 1) {
-      visit(row, job.gradient.data + bag_of(job, occurrences[begin]) * job.gradient.stride);
+      visit(row, job.gradient.data + payload_of(occurrences[begin]) * job.gradient.stride);
       continue;
     }
     std::fill_n(sum, dim, 0.0F);
-    for (std::size_t k = begin; k < i; ++k) add_occurrence<Dim>(job, occurrences[k], sum);
+    if (plain) {
+      add_plain<Dim>(job, occurrences.subspan(begin, i - begin), sum);
+    } else {
+      for (std::size_t k = begin; k < i; ++k) add_occurrence<Dim>(job, occurrences[k], sum);
+    }
     visit(row, sum);
   }
 }

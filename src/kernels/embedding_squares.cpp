@@ -16,10 +16,10 @@ void find_squares(const ScatterJob& job, PartitionScratch& own) {
   own.squares.sums.clear();
   visit_dim(job.table.dim, [&]<std::size_t Dim>(std::integral_constant<std::size_t, Dim>) {
     for_each_row<Dim>(
-        job, own.occurrences, own.gradient, [](std::uint32_t) {},
+        job, own.occurrences, own.gradient, []<CacheLevel>(std::uint32_t) {},
         [&](std::uint32_t row, const float* gradient) {
           own.squares.rows.push_back(static_cast<std::uint32_t>(job.first_row + row));
-          own.squares.sums.push_back(sum_of_squares<Dim>(gradient, job.table.dim));
+          own.squares.sums.push_back(sum_of_squares(gradient, job.table.dim));
         });
   });
 }

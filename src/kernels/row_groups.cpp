@@ -73,48 +73,25 @@ Occurrence* sort_rows(Occurrence* from, Occurrence* other, std::size_t n, std::u
   return from;
 }
 
-// A filter of two bits a slot, seen and seen again (32 slots a word), finds rows that certainly occur once. Rows that
-// share a slot are sorted with the repeated ones.
-std::span<const Occurrence> split_rows(GroupScratch& scratch, std::uint64_t rows) {
-  const std::size_t n = scratch.input.size();
-  const auto bits = static_cast<unsigned>(std::bit_width(8 * n));
-  const std::uint32_t mask = (1U << bits) - 1;
-  const auto slot_of = [&](Occurrence occurrence) {
-    return (row_of(occurrence) ^ static_cast<std::uint32_t>(std::uint64_t{row_of(occurrence)} >> bits)) & mask;
-  };
-  scratch.seen.assign(std::size_t{1} << (bits - 5), 0);
-  std::uint64_t* seen = scratch.seen.data();
-  for (const Occurrence occurrence : scratch.input) {
-    const std::uint32_t slot = slot_of(occurrence);
-    std::uint64_t& word = seen[slot >> 5];
-    const std::uint64_t bit = std::uint64_t{1} << (slot & 31);
-    word |= bit | ((word & bit) << 32);
-  }
-  scratch.other.resize(n);
-  scratch.repeated.resize(n);
-  Occurrence* once = scratch.other.data();
-  Occurrence* repeated = scratch.repeated.data();
-  for (const Occurrence occurrence : scratch.input) {
-    const std::uint32_t slot = slot_of(occurrence);
-    const bool again = ((seen[slot >> 5] >> (32 + (slot & 31))) & 1) != 0;
-    *once = *repeated = occurrence;
-    once += again ? 0 : 1;
-    repeated += again ? 1 : 0;
-  }
-  const auto rest = static_cast<std::size_t>(repeated - scratch.repeated.data());
-  const Occurrence* sorted = sort_rows(scratch.repeated.data(), scratch.input.data(), rest, rows);
-  std::copy_n(sorted, rest, once);
-  return scratch.other;
-}
-
 }  // namespace
 
 std::span<const Occurrence> group_rows(GroupScratch& scratch, std::uint64_t rows, RowOrder order) {
   const std::size_t n = scratch.input.size();
   if (order == RowOrder::any && n <= hash_limit) return chain_rows(scratch);
-  if (order == RowOrder::any && n <= split_limit && rows / 2 > n) return split_rows(scratch, rows);
   scratch.other.resize(n);
   return {sort_rows(scratch.input.data(), scratch.other.data(), n, rows), n};
+}
+
+bool worth_splitting(std::size_t count, std::uint64_t rows) {
+  return count > hash_limit && count <= split_limit && rows / 2 > count;
+}
+
+std::span<const Occurrence> join_rows(GroupScratch& scratch, std::size_t once, std::size_t repeated,
+                                      std::uint64_t rows) {
+  scratch.input.resize(repeated);
+  const Occurrence* sorted = sort_rows(scratch.repeated.data(), scratch.input.data(), repeated, rows);
+  std::copy_n(sorted, repeated, scratch.other.data() + once);
+  return {scratch.other.data(), once + repeated};
 }
 
 }  // namespace tutti::kernels

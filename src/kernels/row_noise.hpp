@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <tutti/kernels/embedding_backward.hpp>
 
+#include "kernels/lanes.hpp"
+
 /// Random bits without state: a hash of (seed, step, table, row, column), so that they do not depend on who computes
 /// them, or in which order.
 namespace tutti::kernels {
@@ -25,12 +27,14 @@ class RowNoise {
         high_(static_cast<std::uint32_t>(key >> 32)),
         first_column_(static_cast<std::uint32_t>(first_column)) {}
 
-  /// 32 bits for column d of the shard: two rounds of multiplication and shift, a half of the key before each.
-  [[nodiscard]] std::uint32_t operator()(std::size_t d) const {
-    std::uint32_t x = (first_column_ + static_cast<std::uint32_t>(d)) * 0x9e3779b1U + low_;
+  /// 32 bits for each of the columns d, d + 1, ... of the shard: two rounds of multiplication and shift, with half of
+  /// the key before each.
+  void load(UintLanes& to, std::size_t d) const {
+    constexpr UintLanes count = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    UintLanes x = (count + (first_column_ + static_cast<std::uint32_t>(d))) * 0x9e3779b1U + low_;
     x = (x ^ (x >> 16)) * 0x7feb352dU;
     x = ((x ^ (x >> 15)) + high_) * 0x846ca68bU;
-    return x ^ (x >> 16);
+    to = x ^ (x >> 16);
   }
 
  private:

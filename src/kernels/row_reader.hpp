@@ -8,10 +8,14 @@
 namespace tutti::kernels {
 
 template <typename Stored>
+inline const Stored* row_start(const EmbeddingTable& table, std::int64_t row) {
+  return static_cast<const Stored*>(table.weights) + row * static_cast<std::int64_t>(table.row_stride);
+}
+
+template <typename Stored>
 class RowReader {
  public:
-  RowReader(const EmbeddingTable& table, std::int64_t row)
-      : values_(static_cast<const Stored*>(table.weights) + row * static_cast<std::int64_t>(table.row_stride)) {}
+  RowReader(const EmbeddingTable& table, std::int64_t row) : values_(row_start<Stored>(table, row)) {}
 
   float operator[](std::size_t d) const {
     if constexpr (std::is_same_v<Stored, float16_t>) {
@@ -20,12 +24,9 @@ class RowReader {
       return static_cast<float>(values_[d]);
     }
   }
-  void load(Lanes& to, std::size_t d) const { load_lanes(to, values_ + d); }
-  void read(float* __restrict to, std::size_t count) const { widen(values_, to, count); }
-
-  static void prefetch(const EmbeddingTable& table, std::int64_t row, std::size_t dim) {
-    prefetch_bytes(static_cast<const Stored*>(table.weights) + row * static_cast<std::int64_t>(table.row_stride),
-                   dim * sizeof(Stored));
+  /// The values d to d + width - 1, at most sixteen.
+  [[gnu::always_inline]] void load(Lanes& to, std::size_t d, std::size_t width = lane_count) const {
+    load_part(to, values_ + d, width);
   }
 
  private:
@@ -36,27 +37,35 @@ template <>
 class RowReader<std::uint8_t> {
  public:
   RowReader(const EmbeddingTable& table, std::int64_t row)
-      : values_(static_cast<const std::uint8_t*>(table.weights) + row * static_cast<std::int64_t>(table.row_stride)),
-        scale_(table.scales[row]) {}
+      : values_(row_start<std::uint8_t>(table, row)), scale_(table.scales[row]) {}
 
   float operator[](std::size_t d) const { return static_cast<float>(values_[d]) * scale_.scale + scale_.bias; }
-  void load(Lanes& to, std::size_t d) const {
-    load_lanes(to, values_ + d);
+  [[gnu::always_inline]] void load(Lanes& to, std::size_t d, std::size_t width = lane_count) const {
+    load_part(to, values_ + d, width);
     to = to * scale_.scale + scale_.bias;
-  }
-  void read(float* __restrict to, std::size_t count) const {
-    for (std::size_t d = 0; d < count; ++d) to[d] = (*this)[d];
-  }
-
-  static void prefetch(const EmbeddingTable& table, std::int64_t row, std::size_t dim) {
-    prefetch_bytes(static_cast<const std::uint8_t*>(table.weights) + row * static_cast<std::int64_t>(table.row_stride),
-                   dim);
-    prefetch_bytes(table.scales + row, sizeof(RowScale));
   }
 
  private:
   const std::uint8_t* values_;
   RowScale scale_;
 };
+
+template <typename Stored>
+inline void read_row(const EmbeddingTable& table, std::int64_t row, float* __restrict to, std::size_t count) {
+  const RowReader<Stored> reader(table, row);
+  const std::size_t whole = count - count % lane_count;
+  for (std::size_t d = 0; d < whole; d += lane_count) {
+    Lanes values;
+    reader.load(values, d);
+    store_lanes(to + d, values);
+  }
+  for (std::size_t d = whole; d < count; ++d) to[d] = reader[d];
+}
+
+template <typename Stored, CacheLevel Level>
+inline void prefetch_row(const EmbeddingTable& table, std::int64_t row, std::size_t dim) {
+  prefetch_bytes<Level>(row_start<Stored>(table, row), dim * sizeof(Stored));
+  if constexpr (std::is_same_v<Stored, std::uint8_t>) prefetch_bytes<Level>(table.scales + row, sizeof(RowScale));
+}
 
 }  // namespace tutti::kernels

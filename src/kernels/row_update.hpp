@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <tutti/kernels/embedding_backward.hpp>
 
-/// One row of float32 values and its whole gradient. Dim is the number of values where it is known when compiling, else
-/// 0.
+#include "kernels/lanes.hpp"
+
+/// One row of float32 values and its whole gradient.
 namespace tutti::kernels {
 
 /// The constants of an update, computed once a call.
@@ -28,53 +30,66 @@ struct UpdateRule {
 };
 
 /// In float64, so that the sum over the columns of a row hardly depends on how they are sharded.
-template <std::size_t Dim>
-inline double sum_of_squares(const float* __restrict gradient, std::size_t dim) {
-  constexpr std::size_t lanes = 16;
-  double partial[lanes] = {};
-  const std::size_t n = Dim > 0 ? Dim : dim;
-  const auto square = [&](std::size_t d) {
-    const auto wide = static_cast<double>(gradient[d]);
-    return wide * wide;
-  };
-  const std::size_t whole = n - n % lanes;
-  for (std::size_t d = 0; d < whole; d += lanes) {
-    for (std::size_t k = 0; k < lanes; ++k) partial[k] += square(d + k);
+inline double sum_of_squares(const float* gradient, std::size_t count) {
+  WideLanes low = {};
+  WideLanes high = {};
+  for (std::size_t d = 0; d < count; d += lane_count) {
+    Lanes values;
+    load_part(values, gradient + d, std::min(lane_count, count - d));
+    add_squares(low, high, values);
   }
-  for (std::size_t d = whole; d < n; ++d) partial[d - whole] += square(d);
-  for (std::size_t width = lanes / 2; width > 0; width /= 2) {
-    for (std::size_t k = 0; k < width; ++k) partial[k] += partial[k + width];
-  }
-  return partial[0];
+  low += high;
+  double sum = 0;
+  for (std::size_t k = 0; k < lane_count / 2; ++k) sum += low[k];
+  return sum;
 }
 
-/// `state` is that of the row, row_state_values(Optimizer, dim) values; mean_square is read by row-wise Adagrad.
-template <RowOptimizer Optimizer, std::size_t Dim>
-inline void update_row(float* __restrict row, const float* __restrict gradient, float* __restrict state,
-                       std::size_t dim, const UpdateRule& rule, float mean_square) {
-  const std::size_t n = Dim > 0 ? Dim : dim;
-  const UpdateRule r = rule;
-  if constexpr (Optimizer == RowOptimizer::sgd) {
-    for (std::size_t d = 0; d < n; ++d) row[d] -= r.rate * gradient[d];
-  } else if constexpr (Optimizer == RowOptimizer::adagrad) {
-    for (std::size_t d = 0; d < n; ++d) {
-      const float squares = state[d] + gradient[d] * gradient[d];
-      state[d] = squares;
-      row[d] -= r.rate * gradient[d] / (std::sqrt(squares) + r.epsilon);
-    }
-  } else if constexpr (Optimizer == RowOptimizer::row_wise_adagrad) {
-    *state += mean_square;
-    const float denominator = std::sqrt(*state) + r.epsilon;
-    for (std::size_t d = 0; d < n; ++d) row[d] -= r.rate * gradient[d] / denominator;
-  } else {
-    float* __restrict moment = state;
-    float* __restrict square = state + n;
-    for (std::size_t d = 0; d < n; ++d) {
-      moment[d] = r.keep1 * moment[d] + r.take1 * gradient[d];
-      square[d] = r.keep2 * square[d] + r.take2 * gradient[d] * gradient[d];
-      row[d] -= r.rate * (moment[d] * r.correction1) / (std::sqrt(square[d] * r.correction2) + r.epsilon);
+/// Changes a row sixteen values at a time. `state` is that of the row, row_state_values(Optimizer, dim) values;
+/// mean_square is read by row-wise Adagrad.
+template <RowOptimizer Optimizer>
+class RowChange {
+ public:
+  RowChange(const UpdateRule& rule, float* state, std::size_t dim, float mean_square)
+      : rule_(rule), state_(state), dim_(dim) {
+    if constexpr (Optimizer == RowOptimizer::row_wise_adagrad) {
+      *state += mean_square;
+      denominator_ = std::sqrt(*state) + rule.epsilon;
     }
   }
-}
+
+  /// The values d to d + width - 1 of the row, from their gradients.
+  [[gnu::always_inline]] void operator()(Lanes& row, const Lanes& gradient, std::size_t d, std::size_t width) const {
+    if constexpr (Optimizer == RowOptimizer::sgd) {
+      row -= rule_.rate * gradient;
+    } else if constexpr (Optimizer == RowOptimizer::adagrad) {
+      Lanes squares;
+      load_part(squares, state_ + d, width);
+      squares += gradient * gradient;
+      store_part(state_ + d, squares, width);
+      square_root(squares);
+      row -= rule_.rate * gradient / (squares + rule_.epsilon);
+    } else if constexpr (Optimizer == RowOptimizer::row_wise_adagrad) {
+      row -= rule_.rate * gradient / denominator_;
+    } else {
+      Lanes moment;
+      Lanes square;
+      load_part(moment, state_ + d, width);
+      load_part(square, state_ + dim_ + d, width);
+      moment = rule_.keep1 * moment + rule_.take1 * gradient;
+      square = rule_.keep2 * square + rule_.take2 * gradient * gradient;
+      store_part(state_ + d, moment, width);
+      store_part(state_ + dim_ + d, square, width);
+      square *= rule_.correction2;
+      square_root(square);
+      row -= rule_.rate * (moment * rule_.correction1) / (square + rule_.epsilon);
+    }
+  }
+
+ private:
+  UpdateRule rule_;
+  float* state_;
+  std::size_t dim_;
+  float denominator_ = 0;
+};
 
 }  // namespace tutti::kernels

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <tutti/kernels/embedding_bag.hpp>
+
+#include "kernels/row_rounding.hpp"
+
+/// Scales of rows of bytes.
+namespace tutti::kernels {
+
+template <typename Choose>
+inline float choose_lane(const Lanes& from, const Choose& choose) {
+  using Half [[gnu::vector_size(32)]] = float;
+  using Quarter [[gnu::vector_size(16)]] = float;
+  Half half[2];
+  std::memcpy(half, &from, sizeof half);
+  half[0] = choose(half[0], half[1]);
+  Quarter quarter[2];
+  std::memcpy(quarter, half, sizeof quarter);
+  quarter[0] = choose(quarter[0], quarter[1]);
+  float rest[4];
+  std::memcpy(rest, quarter, sizeof rest);
+  return choose(choose(rest[0], rest[1]), choose(rest[2], rest[3]));
+}
+
+/// The scale that takes the least value to 0 and the largest to 255. `from` is readable to a multiple of sixteen
+/// values, those after `count` repeat one of the row. A value that is not finite makes the bias a NaN, and so all
+/// values.
+inline RowScale scale_of(const float* from, std::size_t count) {
+  Lanes least;
+  load_lanes(least, from);
+  Lanes largest = least;
+  UintLanes special = {};
+  for (std::size_t d = 0; d < count; d += lane_count) {
+    Lanes x;
+    load_lanes(x, from + d);
+    least = x < least ? x : least;
+    largest = x > largest ? x : largest;
+    UintLanes word;
+    bits_of(word, x);
+    special |= reinterpret_cast<UintLanes>((word & 0x7f800000U) == 0x7f800000U);
+  }
+  const auto lesser = [](const auto& a, const auto& b) { return a < b ? a : b; };
+  const auto larger = [](const auto& a, const auto& b) { return a > b ? a : b; };
+  std::uint64_t words[sizeof special / sizeof(std::uint64_t)];
+  std::memcpy(words, &special, sizeof special);
+  for (std::size_t k = 1; k < std::size(words); ++k) words[0] |= words[k];
+  if (words[0] != 0) return {1.0F, std::numeric_limits<float>::quiet_NaN()};
+  const float bias = choose_lane(least, lesser);
+  const float scale = (choose_lane(largest, larger) - bias) / 255.0F;
+  return {scale >= std::numeric_limits<float>::min() ? scale : 1.0F, bias};
+}
+
+}  // namespace tutti::kernels
