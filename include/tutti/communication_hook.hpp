@@ -78,7 +78,9 @@ struct PowerSgdOptions {
 
 /// PowerSGD (Vogels, Karimireddy, Jaggi 2019, Algorithm 1 and 2): each gradient of two dimensions or more, as a matrix
 /// of shape[0] rows, is sent as two factors of `rank` columns; others (biases) are summed as they are. float32,
-/// float64.
+/// float64. Factors have the same bits on all ranks, so the gradients have. With error feedback each rank keeps what
+/// its own factors lose, as many bytes as the gradients. Errors: invalid_argument for rank 0 and for a rate that is not
+/// positive. Counterpart: DDP's powerSGD_hook.
 [[nodiscard]] TUTTI_EXPORT std::shared_ptr<CommunicationHook> power_sgd_hook(const PowerSgdOptions& options = {});
 
 }  // namespace tutti
