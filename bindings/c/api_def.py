@@ -9,7 +9,15 @@ Role = namedtuple("Role", "name intent c fortran")
 Argument = namedtuple("Argument", "name role")
 Function = namedtuple("Function", "name kind result arguments operation form")
 
-API_DEF = Path(__file__).resolve().parent / "api.def"
+HERE = Path(__file__).resolve().parent
+API_DEF = HERE / "api.def"
+HEADERS = ("tutti.h", "tutti_training.h")
+
+
+def header_text():
+    """The headers without their comments."""
+    text = "\n".join((HERE / header).read_text() for header in HEADERS)
+    return re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S)
 
 
 def parse_arguments(text, roles):
@@ -51,6 +59,6 @@ def c_result(function, roles):
 
 
 def c_declaration(function, roles):
-    """The declaration as tutti.h has it, white space apart."""
+    """The declaration as the header has it, white space apart."""
     arguments = ", ".join(f"{a.role.c} {a.name}" for a in function.arguments) or "void"
     return f"{c_result(function, roles)} {function.name}({arguments});"

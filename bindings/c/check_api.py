@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks tutti.h, and the C names that a built library exports, against api.def.
+"""Checks the headers, and the C names that a built library exports, against api.def.
 
 check_api.py [libtutti.so]
 """
@@ -8,11 +8,9 @@ check_api.py [libtutti.so]
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import api_def
 
-HEADER = Path(__file__).resolve().parent / "tutti.h"
 
 
 def squeeze(declaration):
@@ -20,7 +18,7 @@ def squeeze(declaration):
 
 
 def declared():
-    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", HEADER.read_text(), flags=re.S)
+    text = api_def.header_text()
     return {squeeze(match) for match in re.findall(r"TUTTI_API\s+([^;{}#]*;)", text)}
 
 
@@ -39,8 +37,8 @@ def report(title, names):
 def main():
     roles, functions = api_def.read()
     listed = {squeeze(api_def.c_declaration(function, roles)) for function in functions}
-    problems = report("declared in tutti.h, not so in api.def", declared() - listed)
-    problems += report("in api.def, not so declared in tutti.h", listed - declared())
+    problems = report("declared in a header, not so in api.def", declared() - listed)
+    problems += report("in api.def, not so declared in a header", listed - declared())
     if len(sys.argv) > 1:
         names = {function.name for function in functions}
         problems += report("exported, not in api.def", exported(sys.argv[1]) - names)

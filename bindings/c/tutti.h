@@ -524,4 +524,6 @@ TUTTI_API int tutti_request_error(tutti_request_t request, int* code);
 }
 #endif
 
+#include "tutti_training.h" /* IWYU pragma: export */
+
 #endif /* TUTTI_TUTTI_H */

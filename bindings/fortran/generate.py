@@ -25,8 +25,8 @@ SKIPPED_CONSTANTS = {"TUTTI_COMM_DUPLICATE", "TUTTI_COMM_ADOPT", "TUTTI_COMM_BOR
 
 
 def constants():
-    """The enumerators of tutti.h with their numbers."""
-    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", (C / "tutti.h").read_text(), flags=re.S)
+    """The enumerators of the headers with their numbers."""
+    text = api_def.header_text()
     lines = [HEADER]
     for body in re.findall(r"enum \{(.*?)\};", text, flags=re.S):
         values = re.findall(r"(TUTTI_\w+) = (-?\d+)", body)

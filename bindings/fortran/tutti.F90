@@ -9,7 +9,10 @@
 !> tutti_allocate(comm, array, shape) associates a pointer, contiguous :: array(:) with zeroed memory that the ranks of a
 !> node share (integer, real, complex; 32 and 64 bits; ranks 1 to 3); tutti_allocate(comm, bytes, data) gives its
 !> address. tutti_deallocate returns either.
-!> Ranks and displacements are from 0, as in MPI; the index of tutti_waitany is from 1.
+!> Training: parameters are arrays of reals of any rank. Their last dimension is the first of the shape that C and C++
+!> see, so a matrix has the rows there that are its columns here.
+!> Ranks and displacements are from 0, as in MPI; the index of tutti_waitany, parameters of a reducer and rows of tables
+!> are from 1.
 !> Errors: `ierror`, last and optional, gets the code and tutti_error_message() the text; without it a failure ends the
 !> program by `error stop` with the text.
 module tutti
@@ -74,6 +77,8 @@ module tutti
     character(len=64) :: name = "" !< used in messages
   end type
 
+  include "src/training_types.inc"
+
   !> As a buffer of a collective: work in place. By address: c_loc(tutti_in_place).
   integer(c_int), bind(C, name="tutti_fortran_in_place"), target, public :: tutti_in_place = 0
 
@@ -92,6 +97,7 @@ module tutti
   include "src/private.inc"
   include "generated/interfaces.inc"
   include "src/generics.inc"
+  include "src/training_generics.inc"
   include "generated/generics.inc"
   include "generated/point_to_point_generics.inc"
   include "generated/memory_generics.inc"
@@ -105,6 +111,9 @@ contains
   include "src/requests.inc"
   include "src/group.inc"
   include "src/memory.inc"
+  include "src/reducer.inc"
+  include "src/optimizer.inc"
+  include "src/server.inc"
   include "generated/barrier.inc"
   include "generated/bcast.inc"
   include "generated/reduce.inc"

@@ -89,24 +89,26 @@ static inline void clear(int64_t* data) {
   for (int i = 0; i < most; ++i) data[i] = -1;
 }
 
-#define TESTS(X)          \
-  X(barrier)              \
-  X(bcast)                \
-  X(reduce)               \
-  X(allreduce)            \
-  X(reduce_scatter)       \
-  X(reduce_scatter_block) \
-  X(gather)               \
-  X(gatherv)              \
-  X(scatter)              \
-  X(scatterv)             \
-  X(allgather)            \
-  X(allgatherv)           \
-  X(alltoall)             \
-  X(alltoallv)            \
-  X(scan)                 \
-  X(exscan)               \
-  X(point_to_point) X(groups) X(requests) X(operations) X(datatypes) X(options) X(communicator) X(memory) X(errors)
+#define TESTS(X)                                                                                                      \
+  X(barrier)                                                                                                          \
+  X(bcast)                                                                                                            \
+  X(reduce)                                                                                                           \
+  X(allreduce)                                                                                                        \
+  X(reduce_scatter)                                                                                                   \
+  X(reduce_scatter_block)                                                                                             \
+  X(gather)                                                                                                           \
+  X(gatherv)                                                                                                          \
+  X(scatter)                                                                                                          \
+  X(scatterv)                                                                                                         \
+  X(allgather)                                                                                                        \
+  X(allgatherv)                                                                                                       \
+  X(alltoall)                                                                                                         \
+  X(alltoallv)                                                                                                        \
+  X(scan)                                                                                                             \
+  X(exscan)                                                                                                           \
+  X(point_to_point)                                                                                                   \
+  X(groups) X(requests) X(operations) X(datatypes) X(options) X(communicator) X(memory) X(errors) X(reducer) X(hooks) \
+      X(optimizers) X(server)
 #define DECLARE(name) void test_##name(const struct group* g);
 TESTS(DECLARE)
 #undef DECLARE

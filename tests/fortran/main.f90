@@ -11,6 +11,7 @@ program tutti_fortran_tests
   use messages
   use shared
   use others
+  use training
   implicit none
   type(tutti_comm) :: world, half
   type(group) :: whole
@@ -41,6 +42,7 @@ contains
     call test_arrays(g)
     call test_messages(g)
     call test_memory(g)
+    call test_training(g)
     call test_requests(g)
     call test_operations(g)
     call test_options(g)

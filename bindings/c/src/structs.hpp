@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <tutti/error.hpp>
+
+namespace tutti::c {
+
+[[noreturn]] inline void refuse_member(const char* argument, const char* member, const std::string& problem) {
+  throw Error(ErrorCode::invalid_argument, fmt::format("argument {}: member {} {}", argument, member, problem));
+}
+
+/// The caller's struct, as long as the caller knows it, over the defaults.
+template <typename Struct>
+Struct read_struct(const Struct* given, Struct values, int newest, const char* argument, const char* init) {
+  const std::size_t least = offsetof(Struct, version) + sizeof(values.version);
+  if (given->size < least || given->size > sizeof(Struct))
+    refuse_member(argument, "size", fmt::format("is {}; begin with {}", given->size, init));
+  if (given->version < 1 || given->version > newest)
+    refuse_member(argument, "version",
+                  fmt::format("is {}; this library knows 1 to {}; begin with {}", given->version, newest, init));
+  std::memcpy(static_cast<void*>(&values), given, given->size);
+  return values;
+}
+
+/// A number from `least` to `most`.
+template <typename Number>
+Number within(Number value, Number least, Number most, const char* argument, const char* member) {
+  if (!(value >= least && value <= most))
+    refuse_member(argument, member, fmt::format("is {}; pass a number from {} to {}", value, least, most));
+  return value;
+}
+
+}  // namespace tutti::c

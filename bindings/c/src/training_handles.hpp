@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tutti.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <tutti/communication_hook.hpp>
+#include <tutti/gradient_reducer.hpp>
+#include <tutti/kernels/optimizers.hpp>
+#include <tutti/parameter_server.hpp>
+#include <tutti/sharded_optimizer.hpp>
+
+#include "handles.hpp"
+
+struct tutti_reducer_s {
+  tutti::GradientReducer reducer;
+  const tutti::Communicator* comm;
+};
+
+struct tutti_optimizer_s {
+  tutti::ShardedOptimizer optimizer;
+};
+
+struct tutti_server_s {
+  tutti::ParameterServer server;
+};
+
+namespace tutti::c {
+
+[[nodiscard]] ReducerOptions options(const tutti_reducer_options_t* given);
+[[nodiscard]] ParameterServerOptions options(const tutti_server_options_t* given);
+[[nodiscard]] kernels::DenseUpdate update(const tutti_dense_update_t* given);
+/// A hook that calls functions of C. Throws invalid_argument where one is missing.
+[[nodiscard]] std::shared_ptr<CommunicationHook> user_hook(const tutti_hook_t* given);
+
+/// What a handle stands for; null is refused.
+template <typename Handle>
+auto& whole(Handle handle, const char* argument) {
+  if (handle == nullptr) throw_null(argument, "pass what the function that ends in _create gave");
+  return *handle;
+}
+
+/// Frees a handle, which may be null.
+template <typename Handle>
+int free_handle(Handle* place, const char* argument) noexcept {
+  return guard([&] {
+    Handle& handle = output(place, argument);
+    delete handle;
+    handle = nullptr;
+  });
+}
+
+/// Memory of the caller's that must not be null where it has elements.
+template <typename T>
+std::span<T> elements(T* data, std::size_t count, const char* argument) {
+  if (count > 0 && data == nullptr) throw_null(argument, "pass an array");
+  return {data, count};
+}
+
+/// State for a checkpoint: its size, and the bytes where there is a place for them.
+void give_state(std::span<const std::byte> state, void* data, std::size_t capacity, std::size_t* bytes);
+/// A text with its end mark, cut to the caller's capacity.
+void give_text(const std::string& made, char* text, std::size_t capacity, std::size_t* length);
+
+}  // namespace tutti::c
