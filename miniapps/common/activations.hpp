@@ -27,14 +27,13 @@ void activate(Float* y, std::size_t count, Activation activation) {
   }
 }
 
-/// y = activation(y + b)
+/// y = y + b
 template <typename Float>
-void add_bias_activate(Float* y, const Float* b, std::size_t n, std::size_t width, Activation activation) {
+void add_bias(Float* y, const Float* b, std::size_t n, std::size_t width) {
   for (std::size_t i = 0; i < n; ++i, y += width) {
     for (std::size_t j = 0; j < width; ++j) {
       y[j] += b[j];
     }
-    activate(y, width, activation);
   }
 }
 
@@ -66,10 +65,10 @@ void deactivate_and_sum(Float* __restrict d, const Float* __restrict y, Float* _
   }
 }
 
-/// relu on the bits.
-void relu(bfloat16_t* y, std::size_t count);
-/// deactivate_and_sum after relu; the sums are fp32.
-void deactivate_relu_and_sum(bfloat16_t* d, const bfloat16_t* y, float* db, std::size_t n, std::size_t width);
+// Of bfloat16: relu and identity, sums in fp32.
+void activate(bfloat16_t* y, std::size_t count, Activation activation);
+void deactivate_and_sum(bfloat16_t* d, const bfloat16_t* y, float* db, std::size_t n, std::size_t width,
+                        Activation activation);
 /// To the nearest, ties to even.
 void round_to_bfloat16(const float* values, bfloat16_t* rounded, std::size_t count);
 

@@ -10,7 +10,10 @@ namespace tutti::miniapps {
 
 template <typename Float>
 BlasMlpEngine<Float>::BlasMlpEngine(const DenseBlock<Float>& block)
-    : block_(block), outputs_(block.layers.size()), deltas_(block.layers.size() - 1) {}
+    : block_(block),
+      outputs_(block.layers.size()),
+      deltas_(block.layers.size() - 1),
+      unused_sums_(block.widest_output()) {}
 
 template <typename Float>
 void BlasMlpEngine<Float>::reserve(std::size_t n) {
@@ -35,7 +38,10 @@ const Float* BlasMlpEngine<Float>::forward(const Float* x, std::size_t n) {
     const DenseLayer& layer = block_.layers[l];
     const Float* w = block_.parameters + layer.offset;
     matmul_nt(input, w, outputs_[l].data(), n, layer.in, layer.out);
-    add_bias_activate(outputs_[l].data(), w + layer.in * layer.out, n, layer.out, layer.activation);
+    if (layer.bias) {
+      add_bias(outputs_[l].data(), w + layer.weights(), n, layer.out);
+    }
+    activate(outputs_[l].data(), n * layer.out, layer.activation);
     input = outputs_[l].data();
   }
   return outputs_.back().data();
@@ -51,9 +57,10 @@ void BlasMlpEngine<Float>::backward(const Float* x, Float* output_gradient, Floa
     const Float* input = l == 0 ? x : outputs_[l - 1].data();
     Float* below = l == 0 ? input_gradient : deltas_[l - 1].data();
     Float* dw = block_.gradients + layer.offset;
-    deactivate_and_sum(delta, outputs_[l].data(), dw + layer.in * layer.out, n, layer.out, layer.activation);
+    Float* db = layer.bias ? dw + layer.weights() : unused_sums_.data();
+    deactivate_and_sum(delta, outputs_[l].data(), db, n, layer.out, layer.activation);
     if (n == 0) {
-      std::fill(dw, dw + layer.in * layer.out, Float{0});
+      std::fill(dw, dw + layer.weights(), Float{0});
     } else {
       matmul_tn(delta, input, dw, n, layer.in, layer.out);
     }

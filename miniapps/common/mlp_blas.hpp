@@ -23,6 +23,7 @@ class BlasMlpEngine final : public MlpEngine<Float> {
   DenseBlock<Float> block_;
   std::vector<std::vector<Float>> outputs_;  ///< [layer][n][out], activated
   std::vector<std::vector<Float>> deltas_;   ///< [layer][n][out], gradient of outputs_, for all layers but the last
+  std::vector<Float> unused_sums_;           ///< where a layer has no bias
   std::size_t samples_ = 0;
 };
 

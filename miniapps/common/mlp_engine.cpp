@@ -16,8 +16,19 @@ bool has_onednn() { return true; }
 
 namespace {
 
+void check_bf16() {
+  using Type = dnnl::memory::data_type;
+  try {
+    const OneDnnLayer probe({16, 16, 16}, {Type::bf16, Type::bf16, Type::f32});
+  } catch (const dnnl::error&) {
+    throw Error(ErrorCode::not_supported,
+                "products in bf16: oneDNN has none for this processor, which needs AVX-512; use fp32");
+  }
+}
+
 std::unique_ptr<MlpEngine<float>> onednn(Products products, const DenseBlock<float>& block) {
   if (products == Products::onednn_bf16) {
+    check_bf16();
     return std::make_unique<OneDnnMlpEngine<bfloat16_t>>(block);
   }
   return std::make_unique<OneDnnMlpEngine<float>>(block);

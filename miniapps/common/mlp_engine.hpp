@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <span>
-#include <string>
 
 namespace tutti::miniapps {
 
 enum class Activation { identity, relu, sigmoid };
 
-/// One dense layer, y = activation(x W^T + b), and where it lies in the block of parameters.
+/// One dense layer, y = activation(x W^T + b), and where it lies in the block of parameters. Only a last layer may have
+/// a sigmoid.
 struct DenseLayer {
   std::size_t in;
   std::size_t out;
   std::size_t offset;  ///< of W, (out, in) row-major; b follows at offset + in * out
   Activation activation;
-  [[nodiscard]] std::size_t parameters() const { return in * out + out; }
+  bool bias = true;
+  [[nodiscard]] std::size_t weights() const { return in * out; }
+  [[nodiscard]] std::size_t parameters() const { return weights() + (bias ? out : 0); }
 };
 
 /// What computes the matrix products of an MLP. `automatic` is oneDNN for float where the program is built with it, and
@@ -34,6 +37,14 @@ struct DenseBlock {
   std::span<const DenseLayer> layers;
   const Float* parameters;
   Float* gradients;
+
+  [[nodiscard]] std::size_t widest_output() const {
+    std::size_t widest = 0;
+    for (const DenseLayer& layer : layers) {
+      widest = std::max(widest, layer.out);
+    }
+    return widest;
+  }
 };
 
 /// The arithmetic of a stack of dense layers. Local. Sizes are the caller's to check. After the first step of the
@@ -56,8 +67,8 @@ class MlpEngine {
   virtual void keep_parameters(bool keep) { (void)keep; }
 };
 
-/// Throws tutti::Error (not_supported) where `products` needs oneDNN and the program is built without it, or where there
-/// is none for this type.
+/// Throws tutti::Error (not_supported) where `products` needs oneDNN and the program is built without it, or where
+/// there is none for this type.
 template <typename Float>
 [[nodiscard]] std::unique_ptr<MlpEngine<Float>> make_mlp_engine(Products products, const DenseBlock<Float>& block);
 

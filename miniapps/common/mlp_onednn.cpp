@@ -22,7 +22,11 @@ constexpr bool is_float = std::is_same_v<Value, float>;
 
 template <typename Value>
 OneDnnMlpEngine<Value>::OneDnnMlpEngine(const DenseBlock<float>& block)
-    : block_(block), outputs_(block.layers.size() - 1), deltas_(block.layers.size() - 1) {}
+    : block_(block),
+      no_bias_(block.widest_output()),
+      unused_sums_(block.widest_output()),
+      outputs_(block.layers.size() - 1),
+      deltas_(block.layers.size() - 1) {}
 
 template <typename Value>
 typename OneDnnMlpEngine<Value>::Plan& OneDnnMlpEngine<Value>::plan(std::size_t n) {
@@ -96,16 +100,12 @@ const float* OneDnnMlpEngine<Value>::forward(const float* x, std::size_t n) {
   const Value* input = input_;
   for (std::size_t l = 0; l < outputs_.size(); ++l) {
     const DenseLayer& layer = block_.layers[l];
-    made.layers[l].forward(input, block_.parameters + layer.offset + layer.in * layer.out, outputs_[l].data());
-    if constexpr (is_float<Value>) {
-      activate(outputs_[l].data(), n * layer.out, Activation::relu);
-    } else {
-      relu(outputs_[l].data(), n * layer.out);
-    }
+    made.layers[l].forward(input, bias(layer), outputs_[l].data());
+    activate(outputs_[l].data(), n * layer.out, layer.activation);
     input = outputs_[l].data();
   }
   const DenseLayer& last = block_.layers.back();
-  made.layers.back().forward(input, block_.parameters + last.offset + last.in * last.out, result_.data());
+  made.layers.back().forward(input, bias(last), result_.data());
   activate(result_.data(), n * last.out, last.activation);
   return result_.data();
 }
@@ -120,12 +120,8 @@ const Value* OneDnnMlpEngine<Value>::deactivate_last(float* output_gradient) {
 template <typename Value>
 void OneDnnMlpEngine<Value>::deactivate(std::size_t l) {
   const DenseLayer& layer = block_.layers[l];
-  if constexpr (is_float<Value>) {
-    deactivate_and_sum(deltas_[l].data(), outputs_[l].data(), bias_gradient(layer), samples_, layer.out,
-                       Activation::relu);
-  } else {
-    deactivate_relu_and_sum(deltas_[l].data(), outputs_[l].data(), bias_gradient(layer), samples_, layer.out);
-  }
+  deactivate_and_sum(deltas_[l].data(), outputs_[l].data(), bias_gradient(layer), samples_, layer.out,
+                     layer.activation);
 }
 
 template <typename Value>

@@ -36,8 +36,11 @@ class OneDnnMlpEngine final : public MlpEngine<float> {
   const Value* deactivate_last(float* output_gradient);
   void deactivate(std::size_t layer);
   void clear_gradients(const std::function<void(std::size_t)>& layer_done);
-  [[nodiscard]] float* bias_gradient(const DenseLayer& layer) const {
-    return block_.gradients + layer.offset + layer.in * layer.out;
+  [[nodiscard]] const float* bias(const DenseLayer& layer) const {
+    return layer.bias ? block_.parameters + layer.offset + layer.weights() : no_bias_.data();
+  }
+  [[nodiscard]] float* bias_gradient(const DenseLayer& layer) {
+    return layer.bias ? block_.gradients + layer.offset + layer.weights() : unused_sums_.data();
   }
 
   DenseBlock<float> block_;
@@ -47,6 +50,8 @@ class OneDnnMlpEngine final : public MlpEngine<float> {
   const Value* input_ = nullptr;             ///< of the last forward
   std::vector<Value> rounded_input_;         ///< [n][in], where Value is not float
   std::vector<Value> rounded_gradient_;      ///< [n][out], of the last layer, where Value is not float
+  std::vector<float> no_bias_;               ///< zeros
+  std::vector<float> unused_sums_;           ///< where a layer has no bias
   std::vector<float> result_;                ///< [n][out] of the last layer
   std::vector<std::vector<Value>> outputs_;  ///< [layer][n][out], activated, of all layers but the last
   std::vector<std::vector<Value>> deltas_;   ///< as outputs_: their gradients

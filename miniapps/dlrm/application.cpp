@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "application.hpp"
 
+#include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 
 #include "agree.hpp"
 #include "checkpointing.hpp"
 #include "evaluation.hpp"
+#include "inference.hpp"
 #include "memory_check.hpp"
 #include "report.hpp"
 #include "setup.hpp"
@@ -30,6 +33,9 @@ class Application {
   void run();
 
  private:
+  void train();
+  void infer();
+  void write(const std::function<mini::Results()>& results);
   void print(const std::string& text) const;
   TrainerEvents events(tutti::tools::Progress& progress);
   void test(std::uint64_t step);
@@ -115,7 +121,29 @@ TrainerEvents Application::events(tutti::tools::Progress& progress) {
   return events;
 }
 
-void Application::run() {
+void Application::write(const std::function<mini::Results()>& results) {
+  agreed([&] {
+    if (!options_.json_file.empty() && comm_.rank() == 0) {
+      mini::write_results(options_.json_file, results());
+    }
+  });
+}
+
+void Application::infer() {
+  BatchFeed& feed = options_.data_generation == "dataset" ? *test_ : *train_;
+  const std::uint64_t batches =
+      options_.num_batches > 0 ? std::min(options_.num_batches, feed.batches()) : feed.batches();
+  tutti::tools::Progress progress("predicting", batches, comm_.rank() == 0);
+  const InferenceResults results =
+      run_inference(comm_, *model_, feed, batches, has_test_data(), [&](std::uint64_t done) { progress.update(done); });
+  progress.finish();
+  print(inference_text(results));
+  write([&] { return json_results(configuration_, comm_.size(), results); });
+}
+
+void Application::run() { options_.inference_only ? infer() : train(); }
+
+void Application::train() {
   tutti::tools::Progress progress("training", trainer_->total_steps(), comm_.rank() == 0);
   const TrainingResults results = trainer_->run(start_, events(progress));
   progress.finish();
@@ -123,11 +151,7 @@ void Application::run() {
     test(start_.step + results.steps);
   }
   print(phase_text(results));
-  agreed([&] {
-    if (!options_.json_file.empty() && comm_.rank() == 0) {
-      mini::write_results(options_.json_file, json_results(configuration_, comm_.size(), results, last_test_));
-    }
-  });
+  write([&] { return json_results(configuration_, comm_.size(), results, last_test_); });
 }
 
 }  // namespace

@@ -15,12 +15,16 @@ namespace {
 
 nlohmann::json describe(const Model& model, const Options& options) {
   const auto& shape = model.shape();
-  return {{"rows", shape.rows},
-          {"dim", shape.dim},
-          {"bottom", shape.bottom},
-          {"top", shape.top},
-          {"optimizer", options.optimizer},
-          {"mini_batch_size", options.mini_batch_size}};
+  nlohmann::json description{{"rows", shape.rows},
+                             {"dim", shape.dim},
+                             {"bottom", shape.bottom},
+                             {"top", shape.top},
+                             {"optimizer", options.optimizer},
+                             {"mini_batch_size", options.mini_batch_size}};
+  if (shape.interaction.kind == InteractionKind::dcn) {
+    description["dcn"] = {shape.interaction.dcn_layers, shape.interaction.dcn_rank};
+  }
+  return description;
 }
 
 nlohmann::json describe(const Position& p) {
@@ -50,15 +54,19 @@ void for_each_section(Model& model, bool dense, const Visit& visit) {
   }
   if (dense) {
     visit_with_state("bottom", model.bottom().parameters(), model.bottom_state());
+    if (!model.interaction().parameters().empty()) {
+      visit_with_state("interaction", model.interaction().parameters(), model.interaction_state());
+    }
     visit_with_state("top", model.top().parameters(), model.top_state());
   }
 }
 
 void check_same_model(const nlohmann::json& saved, const nlohmann::json& wanted, const std::filesystem::path& folder) {
   for (const auto& [key, value] : wanted.items()) {
-    if (saved.at(key) != value) {
-      throw tutti::Error(tutti::ErrorCode::io, "--load=" + folder.string() + ": the checkpoint is of another model: " +
-                                                   key + " is " + saved.at(key).dump() + ", not " + value.dump());
+    if (saved.value(key, nlohmann::json()) != value) {
+      throw tutti::Error(tutti::ErrorCode::io, "--load=" + folder.string() +
+                                                   ": the checkpoint is of another model: " + key + " is " +
+                                                   saved.value(key, nlohmann::json()).dump() + ", not " + value.dump());
     }
   }
 }

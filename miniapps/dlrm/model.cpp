@@ -9,16 +9,28 @@ namespace dlrm {
 
 namespace mini = tutti::miniapps;
 
+namespace {
+
+void update_dense(std::span<float> parameters, std::span<const float> gradients, std::span<float> state, float rate) {
+  if (state.empty()) {
+    mini::sgd_update(parameters, gradients, rate);
+  } else {
+    mini::adagrad_update(parameters, gradients, state, rate);
+  }
+}
+
+}  // namespace
+
 Model::Model(const tutti::Communicator& comm, ModelShape shape, const Placement& placement,
              tutti::kernels::RowOptimizer optimizer)
     : shape_(std::move(shape)),
-      bottom_(shape_.bottom, mini::Activation::relu),
-      top_(shape_.top, mini::Activation::sigmoid),
+      bottom_(shape_.bottom, mini::Activation::relu, shape_.products),
+      top_(shape_.top, mini::Activation::sigmoid, shape_.products),
       shard_(placement.tables_of(comm.rank()), shape_.rows, shape_.dim, optimizer),
       exchange_(comm, placement, shape_.dim, shape_.max_batch),
       reducer_(comm),
       agreement_(comm),
-      interaction_(shape_.interaction, shape_.rows.size() + 1, shape_.dim) {
+      interaction_(shape_.interaction, shape_.products) {
   const auto ranks = static_cast<std::size_t>(comm.size());
   const std::size_t slice = (shape_.max_batch + ranks - 1) / ranks;
   features_.resize(shape_.rows.size() + 1);
@@ -29,6 +41,7 @@ Model::Model(const tutti::Communicator& comm, ModelShape shape, const Placement&
   table_lookups_.resize(shard_.owned().size());
   if (optimizer != tutti::kernels::RowOptimizer::sgd) {
     bottom_state_.resize(bottom_.parameters().size());
+    interaction_state_.resize(interaction_.parameters().size());
     top_state_.resize(top_.parameters().size());
   }
 }
@@ -84,6 +97,7 @@ void Model::backward(const mini::Batch& batch, std::span<float> prediction_gradi
   exchange_.start_backward();
   timer.enter(Stage::allreduce);
   reducer_.start(top_.gradients());
+  reducer_.start(interaction_.gradients());
   timer.enter(Stage::backward);
   bottom_.backward(dense(batch), std::span(bottom_gradient_).first(slice * shape_.dim), {}, [this](std::size_t) {
     exchange_.progress();
@@ -98,16 +112,15 @@ void Model::backward(const mini::Batch& batch, std::span<float> prediction_gradi
   timer.enter(Stage::allreduce);
   reducer_.finish();
   timer.enter(Stage::update);
-  update_dense(bottom_, bottom_state_, rate);
-  update_dense(top_, top_state_, rate);
+  update_dense(bottom_.parameters(), bottom_.gradients(), bottom_state_, rate);
+  update_dense(interaction_.parameters(), interaction_.gradients(), interaction_state_, rate);
+  update_dense(top_.parameters(), top_.gradients(), top_state_, rate);
 }
 
-void Model::update_dense(mini::Mlp& mlp, std::span<float> state, float rate) {
-  if (state.empty()) {
-    mini::sgd_update(mlp.parameters(), mlp.gradients(), rate);
-  } else {
-    mini::adagrad_update(mlp.parameters(), mlp.gradients(), state, rate);
-  }
+void Model::keep_parameters(bool keep) {
+  bottom_.keep_parameters(keep);
+  interaction_.keep_parameters(keep);
+  top_.keep_parameters(keep);
 }
 
 }  // namespace dlrm

@@ -26,7 +26,8 @@ struct ModelShape {
   std::vector<std::size_t> rows;
   std::size_t dim = 0;
   std::size_t max_batch = 0;  ///< largest global batch
-  InteractionKind interaction = InteractionKind::dot;
+  InteractionShape interaction;
+  tutti::miniapps::Products products = tutti::miniapps::Products::automatic;
 };
 
 /// DLRM, hybrid parallel: this rank's tables, and a replica of both MLPs that computes this rank's slice of each batch.
@@ -42,23 +43,27 @@ class Model {
   std::span<const float> forward(const tutti::miniapps::Batch& batch, PhaseTimer& timer,
                                  const std::string& local_error = {});
 
-  /// After forward of the same batch: from the gradient of the predictions (overwritten) to updated tables and MLPs.
+  /// After forward of the same batch: from the gradient of the predictions (overwritten) to updated tables and dense
+  /// parameters.
   void backward(const tutti::miniapps::Batch& batch, std::span<float> prediction_gradient, float rate,
                 PhaseTimer& timer);
 
   [[nodiscard]] tutti::miniapps::Mlp& bottom() { return bottom_; }
   [[nodiscard]] tutti::miniapps::Mlp& top() { return top_; }
+  [[nodiscard]] Interaction& interaction() { return interaction_; }
   [[nodiscard]] EmbeddingShard& shard() { return shard_; }
   [[nodiscard]] const ModelShape& shape() const { return shape_; }
-  /// Adagrad's sums for the bottom, then the top MLP; empty for sgd.
+  /// As BasicMlp::keep_parameters, for all that is dense.
+  void keep_parameters(bool keep);
+  /// Adagrad's sums for the bottom MLP, the interaction and the top MLP; empty for sgd.
   [[nodiscard]] std::span<float> bottom_state() { return bottom_state_; }
+  [[nodiscard]] std::span<float> interaction_state() { return interaction_state_; }
   [[nodiscard]] std::span<float> top_state() { return top_state_; }
 
  private:
   ShardLookups lookups(const tutti::miniapps::Batch& batch);
   [[nodiscard]] std::span<const float> dense(const tutti::miniapps::Batch& batch) const;
   void connect_features(std::span<const float> bottom_output);
-  void update_dense(tutti::miniapps::Mlp& mlp, std::span<float> state, float rate);
 
   ModelShape shape_;
   tutti::miniapps::Mlp bottom_;
@@ -75,6 +80,7 @@ class Model {
   std::vector<float> crossed_gradients_;                          ///< as crossed_
   std::vector<float> bottom_gradient_;                            ///< [slice][D]
   std::vector<float> bottom_state_;
+  std::vector<float> interaction_state_;
   std::vector<float> top_state_;
 };
 

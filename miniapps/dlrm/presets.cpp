@@ -12,6 +12,23 @@ constexpr const char* kaggle_rows =
     "--arch-embedding-size=1460-583-1000000-1000000-305-24-12517-633-3-93145-5683-1000000-3194-27-14992-1000000-10-"
     "5652-2173-4-1000000-18-15-286181-105-142572";
 
+// MLPerf training v3: rows of each table, and its lookups of a sample.
+constexpr const char* mlperf_v2_rows =
+    "--arch-embedding-size=40000000-39060-17295-7424-20265-3-7122-1543-63-40000000-3067956-405282-10-2209-11938-155-4-"
+    "976-14-40000000-40000000-40000000-590152-12973-108-36";
+constexpr const char* mlperf_v2_lookups =
+    "--num-indices-per-lookup-per-feature=3-2-1-2-6-1-1-1-1-7-3-8-1-6-9-5-1-1-1-12-100-27-10-3-1-1";
+
+Preset mlperf_v1(const char* name) {
+  return {
+      name,
+      "MLPerf v0.7 and v1 model, forty million rows at most; give --raw-data-file or --processed-data-file",
+      {"--data-generation=dataset", "--data-set=terabyte", "--max-ind-range=40000000", "--arch-sparse-feature-size=128",
+       "--arch-mlp-bot=13-512-256-128", "--arch-mlp-top=1024-1024-512-256-1", "--loss-function=bce", "--round-targets",
+       "--learning-rate=1.0", "--mini-batch-size=2048", "--test-mini-batch-size=16384", "--print-freq=2048",
+       "--lr-num-warmup-steps=8000", "--lr-decay-start-step=70000", "--lr-num-decay-steps=30000"}};
+}
+
 std::vector<Preset> make_presets() {
   return {
       {"adult",
@@ -38,13 +55,16 @@ std::vector<Preset> make_presets() {
        {"--data-generation=dataset", "--data-set=terabyte", "--max-ind-range=10000000", "--arch-sparse-feature-size=64",
         "--arch-mlp-bot=13-512-256-64", "--arch-mlp-top=512-512-256-1", "--loss-function=bce", "--round-targets",
         "--learning-rate=0.1", "--mini-batch-size=2048", "--test-mini-batch-size=16384", "--print-freq=1024"}},
-      {"mlperf",
-       "MLPerf v0.7 model, forty million rows at most; give --raw-data-file or --processed-data-file",
-       {"--data-generation=dataset", "--data-set=terabyte", "--max-ind-range=40000000",
-        "--arch-sparse-feature-size=128", "--arch-mlp-bot=13-512-256-128", "--arch-mlp-top=1024-1024-512-256-1",
-        "--loss-function=bce", "--round-targets", "--learning-rate=1.0", "--mini-batch-size=2048",
-        "--test-mini-batch-size=16384", "--print-freq=2048", "--lr-num-warmup-steps=8000",
-        "--lr-decay-start-step=70000", "--lr-num-decay-steps=30000"}},
+      mlperf_v1("mlperf-v1"),
+      mlperf_v1("mlperf"),
+      {"mlperf-v2",
+       "MLPerf v3 model, DCNv2 with several lookups a bag; tables capped at a million rows, which --max-ind-range "
+       "changes; measures with prepared random batches",
+       {"--data-generation=bench", "--max-ind-range=1000000", "--arch-sparse-feature-size=128", mlperf_v2_rows,
+        mlperf_v2_lookups, "--arch-mlp-bot=13-512-256-128", "--arch-mlp-top=1024-1024-512-256-1",
+        "--arch-interaction-op=dcn", "--dcn-num-layers=3", "--dcn-low-rank-dim=512", "--loss-function=bce",
+        "--round-targets", "--optimizer=rwsadagrad", "--learning-rate=0.005", "--mini-batch-size=2048",
+        "--num-batches=20", "--print-freq=5", "--init=fast"}},
   };
 }
 

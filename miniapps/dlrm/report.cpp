@@ -44,6 +44,18 @@ std::string placement_text(const ModelShape& shape, const Placement& placement) 
   return text;
 }
 
+std::string interaction_text(const Options& o) {
+  if (o.interaction_op == "dcn") {
+    return fmt::format("a cross network of {} layers of rank {}", o.dcn_num_layers, o.dcn_low_rank_dim);
+  }
+  return o.interaction_op + (o.interaction_itself ? " with itself" : "");
+}
+
+/// Of the cross network.
+std::size_t parameters(const InteractionShape& shape) {
+  return shape.kind == InteractionKind::dcn ? shape.dcn_layers * shape.width() * (2 * shape.dcn_rank + 1) : 0;
+}
+
 std::string schedule_text(const Options& o) {
   std::string text = fmt::format("{}, learning rate {:g}", o.optimizer, o.learning_rate);
   if (o.warmup_steps > 0) {
@@ -73,9 +85,11 @@ Configuration configuration(const Options& o, const ModelShape& shape, const tut
       {"batch",
        fmt::format("{} samples over all ranks, {} epoch{}", o.mini_batch_size, o.nepochs, o.nepochs == 1 ? "" : "s")},
       {"bottom", fmt::format("{}", fmt::join(shape.bottom, "-"))},
-      {"top", fmt::format("{}, after {}{}", fmt::join(shape.top, "-"), o.interaction_op,
-                          o.interaction_itself ? " with itself" : "")},
-      {"dense", memory_text(parameters(shape.bottom) + parameters(shape.top)) + " on every rank"},
+      {"top", fmt::format("{}, after {}", fmt::join(shape.top, "-"), interaction_text(o))},
+      {"dense",
+       fmt::format("{} on every rank, products in {}",
+                   memory_text(parameters(shape.bottom) + parameters(shape.interaction) + parameters(shape.top)),
+                   o.compute_type)},
       {"tables", fmt::format("{} of length {}; {}", shape.rows.size(), shape.dim, placement_text(shape, placement))},
       {"loss", o.loss_function},
       {"optimizer", schedule_text(o)},
@@ -119,6 +133,18 @@ std::string phase_text(const TrainingResults& results) {
   return text;
 }
 
+std::string inference_text(const InferenceResults& r) {
+  std::string text =
+      fmt::format("Predicted {} samples in {} batches, {:.0f} samples/s\n", r.samples, r.batches, r.samples_per_second);
+  text += fmt::format("  latency of a batch: mean {:.3f} ms, p50 {:.3f}, p95 {:.3f}, p99 {:.3f}\n", r.mean_ms, r.p50_ms,
+                      r.p95_ms, r.p99_ms);
+  if (r.metrics) {
+    text += fmt::format("  AUC {:.6f}, accuracy {:.3f} %, log loss {:.6f} ({} samples)\n", r.metrics->auc,
+                        100 * r.metrics->accuracy, r.metrics->log_loss, r.metrics->samples);
+  }
+  return text;
+}
+
 tutti::miniapps::Results json_results(const Configuration& configuration, int ranks, const TrainingResults& results,
                                       const std::optional<tutti::miniapps::Metrics>& test) {
   tutti::miniapps::Results json;
@@ -134,6 +160,21 @@ tutti::miniapps::Results json_results(const Configuration& configuration, int ra
     json.phases.emplace_back(phase.name, phase.mean);
   }
   json.exposed_communication_ms = exposed(results);
+  return json;
+}
+
+tutti::miniapps::Results json_results(const Configuration& configuration, int ranks, const InferenceResults& results) {
+  tutti::miniapps::Results json;
+  json.configuration = configuration;
+  json.ranks = ranks;
+  json.test = results.metrics;
+  json.inference = {{"batches", static_cast<double>(results.batches)},
+                    {"samples", static_cast<double>(results.samples)},
+                    {"samples_per_second", results.samples_per_second},
+                    {"mean_ms", results.mean_ms},
+                    {"p50_ms", results.p50_ms},
+                    {"p95_ms", results.p95_ms},
+                    {"p99_ms", results.p99_ms}};
   return json;
 }
 

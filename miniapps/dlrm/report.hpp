@@ -9,6 +9,7 @@
 #include "common/data_source.hpp"
 #include "common/metrics.hpp"
 #include "common/results.hpp"
+#include "inference.hpp"
 #include "model.hpp"
 #include "options.hpp"
 #include "placement.hpp"
@@ -29,8 +30,12 @@ using Configuration = std::vector<std::pair<std::string, std::string>>;
 /// A table of where the time of a step went, and the exposed communication.
 [[nodiscard]] std::string phase_text(const TrainingResults& results);
 
+[[nodiscard]] std::string inference_text(const InferenceResults& results);
+
 [[nodiscard]] tutti::miniapps::Results json_results(const Configuration& configuration, int ranks,
                                                     const TrainingResults& results,
                                                     const std::optional<tutti::miniapps::Metrics>& test);
+[[nodiscard]] tutti::miniapps::Results json_results(const Configuration& configuration, int ranks,
+                                                    const InferenceResults& results);
 
 }  // namespace dlrm

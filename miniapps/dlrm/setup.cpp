@@ -82,6 +82,18 @@ std::vector<std::size_t> rows_of(const Options& o, const mini::DataSource& sourc
   return o.embedding_size_given ? o.embedding_size : std::vector<std::size_t>(rows.begin(), rows.end());
 }
 
+mini::Products products(const Options& o) {
+  if (o.compute_type != "bf16") {
+    return mini::Products::automatic;
+  }
+  if (!mini::has_onednn()) {
+    throw tutti::Error(tutti::ErrorCode::not_supported,
+                       "--compute-type=bf16 needs oneDNN, which this program is built without; install it (Debian: "
+                       "libdnnl-dev) and build again, or use fp32");
+  }
+  return mini::Products::onednn_bf16;
+}
+
 std::size_t largest_batch(const Options& o) { return std::max(o.mini_batch_size, o.test_mini_batch_size); }
 
 }  // namespace
@@ -107,9 +119,11 @@ ModelShape make_shape(const Options& o, const mini::DataSource& source) {
   shape.dim = o.sparse_feature_size;
   shape.rows = rows_of(o, source);
   shape.max_batch = largest_batch(o);
-  shape.interaction = interaction_kind(o.interaction_op, o.interaction_itself);
+  shape.interaction = {interaction_kind(o.interaction_op, o.interaction_itself), shape.rows.size() + 1, shape.dim,
+                       o.dcn_num_layers, o.dcn_low_rank_dim};
+  shape.products = products(o);
   shape.top = o.mlp_top;
-  shape.top.insert(shape.top.begin(), Interaction(shape.interaction, shape.rows.size() + 1, shape.dim).width());
+  shape.top.insert(shape.top.begin(), shape.interaction.width());
   return shape;
 }
 

@@ -51,15 +51,6 @@ void refuse_absent(const Options& o) {
   if (o.optimizer == "adam") {
     absent("--optimizer=adam", "use sgd, adagrad or rwsadagrad");
   }
-  if (o.interaction_op == "dcn") {
-    absent("--arch-interaction-op=dcn", "use dot or cat");
-  }
-  if (o.compute_type != "fp32") {
-    absent("--compute-type=" + o.compute_type, "use fp32");
-  }
-  if (o.inference_only) {
-    absent("--inference-only", "leave it out");
-  }
 }
 
 void validate_training(const Options& o) {
@@ -71,6 +62,8 @@ void validate_training(const Options& o) {
   require(o.learning_rate >= 0, "--learning-rate must not be negative");
   require(o.decay_steps == 0 || o.warmup_steps > 0 || o.decay_start_step <= 1,
           "--lr-num-decay-steps without --lr-num-warmup-steps needs --lr-decay-start-step 1 or less");
+  require(!o.inference_only || o.test_freq < 1, "--inference-only does not train: leave out --test-freq");
+  require(!o.inference_only || o.save_freq == 0, "--inference-only does not train: leave out --save-freq");
   require(o.data_sub_sample_rate >= 0 && o.data_sub_sample_rate < 1, "--data-sub-sample-rate must be in [0, 1)");
 }
 

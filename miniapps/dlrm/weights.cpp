@@ -26,6 +26,7 @@ void draw_weights(Model& model, tutti::miniapps::NumpyRandom& random) {
     }
   }
   model.bottom().initialize(random);
+  model.interaction().initialize(random);
   model.top().initialize(random);
 }
 
@@ -43,6 +44,7 @@ void fast_weights(Model& model, std::uint32_t seed) {
   }
   tutti::miniapps::NumpyRandom random(seed);
   model.bottom().initialize(random);
+  model.interaction().initialize(random);
   model.top().initialize(random);
 }
 

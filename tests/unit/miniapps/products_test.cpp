@@ -87,7 +87,7 @@ TEST_P(ProductsTest, AreThoseOfDoublePrecision) {
     const double tolerance = (n < 32 ? 8 : 1) * GetParam().tolerance;
     EXPECT_LT(distance(got.output, want.output), tolerance) << n;
     EXPECT_LT(distance(got.gradients, want.gradients), tolerance) << n;
-    EXPECT_LT(distance(got.input_gradient, want.input_gradient), tolerance) << n;
+    EXPECT_LT(distance(got.input_gradient, want.input_gradient), 3 * tolerance) << n;
   }
 }
 
@@ -140,7 +140,7 @@ TEST(Products, BitsOfBfloat16) {
   const std::array<float, 7> from{1.0F, -2.0F, -0.0F, 0.0F, -1e-40F, INFINITY, -INFINITY};
   std::array<tutti::bfloat16_t, 7> y;
   round_to_bfloat16(from.data(), y.data(), y.size());
-  relu(y.data(), y.size());
+  activate(y.data(), y.size(), Activation::relu);
   const std::array<float, 7> want{1.0F, 0.0F, 0.0F, 0.0F, 0.0F, INFINITY, 0.0F};
   for (std::size_t i = 0; i < y.size(); ++i) {
     EXPECT_EQ(static_cast<float>(y[i]), want[i]) << i;

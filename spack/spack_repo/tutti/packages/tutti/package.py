@@ -26,6 +26,7 @@ class Tutti(CMakePackage, CudaPackage):
     variant("shared", default=True, description="Build a shared library")
     variant("fortran", default=True, description="Fortran module tutti")
     variant("miniapps", default=True, description="Mini-apps (DLRM training)")
+    variant("onednn", default=True, description="Mini-apps with matrix products by oneDNN, bf16 too", when="+miniapps")
     variant("tools", default=True, description="Command tutti (topology, explanations, tuning)")
     variant("openmp", default=False, description="Kokkos with its OpenMP space")
     variant("nccl", default=False, description="Device collectives through NCCL", when="+cuda")
@@ -49,6 +50,7 @@ class Tutti(CMakePackage, CudaPackage):
     with when("+miniapps"):
         depends_on("cli11@2:")
         depends_on("blas")
+    depends_on("onednn@2.6:2", when="+onednn")
 
     with when("+tests"):
         depends_on("googletest@1.12:+gmock")
@@ -75,6 +77,7 @@ class Tutti(CMakePackage, CudaPackage):
             self.define_from_variant("TUTTI_ENABLE_CUDA", "cuda"),
             self.define("TUTTI_ENABLE_NCCL", spec.satisfies("+nccl")),
             self.define_from_variant("TUTTI_ENABLE_TESTS", "tests"),
+            self.define("TUTTI_ENABLE_ONEDNN", spec.satisfies("+onednn")),
             self.define("TUTTI_ENABLE_BENCHMARKS", False),
             # The compiler wrapper sets the target's architecture.
             self.define("TUTTI_ENABLE_NATIVE_ARCH", False),
