@@ -80,7 +80,7 @@ std::string ReducerSync<Float>::details() const {
   const auto s = reducer_.statistics();
   return fmt::format("  {} bucket{} of at most {} bytes{}{}\n", s.buckets, s.buckets == 1 ? "" : "s", s.bucket_bytes,
                      s.tuned ? ", chosen by measurement" : "", s.rebuilt ? ", in the order of arrival" : "") +
-         (prints_map_ ? reducer_.map() : "");
+         (prints_map_ ? reducer_.map() + "\n" : "");
 }
 
 template class ReducerSync<float>;

@@ -11,7 +11,7 @@ TEST(Modes, AccumulationGivesTheSameLosses) {
   const auto comm = world();
   for (const char* mode : {"naive", "overlap", "sharded"}) {
     auto options = with_mode(small_run("mlp", "fp64"), mode);
-    options.max_steps = 50;
+    options.max_steps = 20;
     const auto want = train(comm, options);
     options.gradient_accumulation = 3;
     EXPECT_LE(difference(train(comm, options), want), 1e-10) << mode;
@@ -40,7 +40,7 @@ TEST(Modes, ServerWithAFenceAStepIsSgd) {
   const auto comm = world();
   auto options = small_run("mlp", "fp32");
   options.momentum = 0;
-  options.max_steps = 100;
+  options.max_steps = 60;
   const auto want = train(comm, with_mode(options, "naive"));
   options = with_mode(options, "parameter-server");
   EXPECT_LE(difference(train(comm, options), want), 1e-5);
@@ -52,7 +52,7 @@ TEST(Modes, ServerWithAFenceAStepIsSgd) {
 TEST(Modes, SixteenBitsHalveTheBytes) {
   const auto comm = world();
   auto options = small_run("mlp", "fp32");
-  options.max_steps = 100;
+  options.max_steps = 60;
   const auto want = train(comm, with_mode(options, "overlap"));
   for (const char* mode : {"hook=bf16", "hook=fp16"}) {
     const auto got = train(comm, with_mode(options, mode));
