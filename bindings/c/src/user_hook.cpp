@@ -22,8 +22,8 @@ class UserHook final : public CommunicationHook {
     bytes_.clear();
     for (const GradientBucket& bucket : buckets) {
       const Buffer& data = bucket.data;
-      given.push_back({data.data, data.count, datatype_handle(data.type),
-                       bucket.op == ReduceKind::avg ? TUTTI_AVG : TUTTI_SUM});
+      given.push_back(
+          {data.data, data.count, datatype_handle(data.type), bucket.op == ReduceKind::avg ? TUTTI_AVG : TUTTI_SUM});
       bytes_.push_back(data.count * data.type.size());
     }
     check(functions_.prepare(functions_.context, handles.size(), handles.data(), given.size(), given.data()),
