@@ -93,14 +93,17 @@ class TUTTI_EXPORT EmbeddingCollection {
 
   /// Checks the input, and begins to agree on it and to exchange it, while the caller and other slots do other things.
   /// The memory that `input` names stays valid and unchanged until the slot's update, or its next input. Nonblocking;
-  /// throws nothing that depends on data: what is wrong is told by look_up(). Errors: invalid_argument for a slot that
-  /// is out of range or whose batch is still needed (its vectors or gradients are under way, or await their update).
+  /// throws nothing that depends on data: what is wrong is told by send_vectors(). Errors: invalid_argument for a slot
+  /// that is out of range or whose batch is still needed (its vectors or gradients are under way, or await their
+  /// update).
   void start_input(std::size_t slot, const EmbeddingInput& input);
-  /// Ends the input's exchange and reads the rows as they are now. Blocking. Errors, the same on all ranks, before any
-  /// vector is exchanged; the slot is then free, and all else unchanged: index_out_of_range with table, sample, index
-  /// and range; invalid_argument with EmbeddingInput::error; mismatch of batches, layouts or index types.
+  /// Ends the input's exchange and reads the rows as they are now. With InputLayout::global that is local: rows are
+  /// read while the ranks agree. Blocking. Errors: as send_vectors().
   void look_up(std::size_t slot);
-  /// Starts the vectors' exchange. Nonblocking.
+  /// Ends the agreement and starts the vectors' exchange, which is nonblocking. Errors, of look_up() or of this call,
+  /// the same on all ranks, before any vector is exchanged; the slot is then free, and all else unchanged:
+  /// index_out_of_range with table, sample, index and range; invalid_argument with EmbeddingInput::error, or for input
+  /// that is not as the collection; mismatch of batches, layouts or index types.
   void send_vectors(std::size_t slot);
   /// start_input, look_up and send_vectors.
   void start_forward(std::size_t slot, const EmbeddingInput& input);

@@ -69,7 +69,7 @@ struct PlannerOptions {
 /// The machine as the planner sees it. plan_sharding fills it from a communicator; any other may be planned for too.
 struct PlannerFacts {
   std::vector<int> node_of{0};       ///< the node of each rank
-  double row_bytes_rate = 4e9;       ///< bytes a second of rows looked up at random, one rank
+  double row_bytes_rate = 12e9;      ///< bytes a second of rows looked up at random, one rank
   double seconds_per_lookup = 5e-9;  ///< of an index, beside its row's bytes
   double exchange_latency = 0;       ///< seconds of an exchange with one other rank, but for its bytes
   double exchange_rate = 8e9;        ///< bytes a second that a rank sends or receives

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
+#include <tutti/collectives/allreduce.hpp>
 #include <tutti/error.hpp>
 
 #include "training/embedding/fingerprint.hpp"
@@ -130,24 +132,45 @@ EmbeddingCollection::State::State(const Communicator& communicator, std::span<co
     : comm((detail::check_alike(communicator, detail::fingerprint(configs, plan, options),
                                 "EmbeddingCollection: tables, plans or options"),
             &communicator)),
-      facts(detail::make_facts(communicator, configs, std::move(plan), options)),
-      tables(facts) {
+      facts(detail::make_facts(communicator, configs, std::move(plan), options)) {
+  std::int32_t full = 0;
+  try {
+    allocate();
+  } catch (const std::bad_alloc&) {
+    full = comm->rank() + 1;
+  } catch (const Error&) {
+    full = comm->rank() + 1;
+  }
+  allreduce(*comm, Buffer(&full, 1), max);
+  if (full > 0) {
+    throw Error(
+        ErrorCode::out_of_memory,
+        fmt::format("EmbeddingCollection: rank {} has no memory for its shards; use more ranks or a smaller type",
+                    full - 1));
+  }
+  group();
+  inputs = std::make_unique<detail::InputQueue>(communicator);
+}
+
+void EmbeddingCollection::State::allocate() {
+  tables = detail::ShardTables(facts);
+  for (std::size_t i = 0; i < facts.options.slots; ++i)
+    slots.push_back(std::make_unique<detail::BatchSlot>(*comm, facts));
+}
+
+void EmbeddingCollection::State::group() {
   using detail::Piece;
-  const bool row_wise = options.optimizer == kernels::RowOptimizer::row_wise_adagrad;
+  const bool row_wise = facts.options.optimizer == kernels::RowOptimizer::row_wise_adagrad;
   const auto shares_rows = [&](const Piece& piece) {
     return row_wise && !piece.replica && facts.map.columns_divided(piece.shard.table);
   };
-  for (std::size_t t = 0; t < configs.size(); ++t) {
+  for (std::size_t t = 0; t < facts.tables.size(); ++t)
     adds_squares |= row_wise && !facts.map.replicated(t) && facts.map.columns_divided(t);
-  }
   sharded = detail::make_groups(facts, tables, [](const Piece& piece) { return !piece.replica; });
   replicas = detail::make_groups(facts, tables, [](const Piece& piece) { return piece.replica; });
   updated = detail::make_groups(facts, tables, [&](const Piece& piece) { return !shares_rows(piece); });
   completed = detail::make_groups(facts, tables, shares_rows);
   for (const Piece& piece : facts.pieces()) shards.push_back(piece.shard);
-  for (std::size_t i = 0; i < options.slots; ++i)
-    slots.push_back(std::make_unique<detail::BatchSlot>(communicator, facts));
-  inputs = std::make_unique<detail::InputQueue>(communicator);
 }
 
 detail::BatchSlot& EmbeddingCollection::State::slot(std::size_t i, detail::BatchStage expected, const char* call) {
@@ -163,6 +186,14 @@ detail::BatchSlot& EmbeddingCollection::State::slot(std::size_t i, detail::Batch
                             call, i));
   }
   return *slots[i];
+}
+
+void EmbeddingCollection::State::finish_input(detail::BatchSlot& slot) {
+  inputs->complete(slot.input);
+  if (const auto& fault = slot.input.fault()) {
+    slot.stage = detail::BatchStage::none;
+    throw Error(fault->code, fault->text);
+  }
 }
 
 void EmbeddingCollection::State::look_up(detail::BatchSlot& slot) {

@@ -51,7 +51,11 @@ struct EmbeddingCollection::State {
   State(const Communicator& communicator, std::span<const EmbeddingTableConfig> configs, ShardingPlan plan,
         const EmbeddingCollectionOptions& options);
 
+  void allocate();
+  void group();
   detail::BatchSlot& slot(std::size_t i, detail::BatchStage expected, const char* call);
+  /// Throws what is wrong with the input, after all ranks know, and frees the slot.
+  void finish_input(detail::BatchSlot& slot);
   void look_up(detail::BatchSlot& slot);
   void update(detail::BatchSlot& slot, float learning_rate);
 

@@ -41,17 +41,14 @@ void EmbeddingCollection::start_input(std::size_t slot, const EmbeddingInput& in
 
 void EmbeddingCollection::look_up(std::size_t slot) {
   BatchSlot& s = state_->slot(slot, BatchStage::input, "look_up");
-  state_->inputs->complete(s.input);
-  if (const auto& fault = s.input.fault()) {
-    s.stage = BatchStage::none;
-    throw Error(fault->code, fault->text);
-  }
+  if (!s.input.readable()) state_->finish_input(s);
   state_->look_up(s);
   s.stage = BatchStage::looked_up;
 }
 
 void EmbeddingCollection::send_vectors(std::size_t slot) {
   BatchSlot& s = state_->slot(slot, BatchStage::looked_up, "send_vectors");
+  state_->finish_input(s);
   s.exchange.send_vectors();
   s.stage = BatchStage::vectors_sent;
 }

@@ -31,8 +31,8 @@ double PlanCost::lookup_seconds(const TableShard& shard, Sharding sharding) cons
   // A replica reads for its own samples, and is updated from all.
   const double read = sharding == Sharding::data_parallel ? lookups(shard) / ranks() : lookups(shard);
   const double forward = read * (row / facts_->row_bytes_rate + facts_->seconds_per_lookup);
-  const double moved = 2 * row + 2 * state + 4 * columns;
-  return forward + lookups(shard) * (moved / facts_->row_bytes_rate + 2 * facts_->seconds_per_lookup);
+  const double moved = 2 * row + 2 * state;
+  return forward + lookups(shard) * (moved / facts_->row_bytes_rate + facts_->seconds_per_lookup);
 }
 
 double PlanCost::assembly_seconds(const TableShard& shard, Sharding sharding) const {

@@ -14,6 +14,7 @@ namespace tutti::detail {
 /// The rows of this rank's pieces with their optimizer state, zeroed at first.
 class ShardTables {
  public:
+  ShardTables() = default;
   explicit ShardTables(const CollectionFacts& facts);
 
   [[nodiscard]] std::size_t size() const { return tables_.size(); }

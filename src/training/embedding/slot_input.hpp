@@ -23,6 +23,8 @@ class SlotInput {
   /// Goes on as far as messages allow; with `wait` to the end. True at the end. All ranks advance the same slots in the
   /// same order on `comm`, which nothing else uses.
   bool advance(const Communicator& comm, bool wait);
+  /// Whether bags() is complete, though the ranks may still find that they disagree.
+  [[nodiscard]] bool readable() const { return !fault_ && (stage_ == Stage::done || has_all_samples()); }
   /// After the end: what all ranks found wrong, or nothing.
   [[nodiscard]] const std::optional<InputFault>& fault() const { return fault_; }
   [[nodiscard]] const BatchBags& bags() const { return bags_; }

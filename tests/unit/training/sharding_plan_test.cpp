@@ -27,8 +27,8 @@ EmbeddingTableConfig table(const std::string& name, std::int64_t rows, std::size
 std::vector<EmbeddingTableConfig> kaggle() {
   std::vector<EmbeddingTableConfig> tables;
   for (const std::int64_t rows :
-       {1461, 584, 10131227, 2202608, 306, 24, 12518, 634, 4, 93146, 5684, 8351593, 3195, 28, 14993, 5461306, 11, 5653,
-        2173, 4, 7046547, 18, 16, 286181, 105, 142572})
+       {1461, 584,   10131227, 2202608, 306,  24,   12518, 634,     4,  93146, 5684,   8351593, 3195,
+        28,   14993, 5461306,  11,      5653, 2173, 4,     7046547, 18, 16,    286181, 105,     142572})
     tables.push_back(table(std::to_string(tables.size()), rows, 16));
   return tables;
 }
