@@ -49,6 +49,47 @@ void run(const dnnl::primitive& primitive, const std::unordered_map<int, memory>
   runtime().stream.wait();
 }
 
+using Forward = dnnl::inner_product_forward::primitive_desc;
+using BackwardWeights = dnnl::inner_product_backward_weights::primitive_desc;
+using BackwardInput = dnnl::inner_product_backward_data::primitive_desc;
+
+// Version 3 of oneDNN describes a primitive in one step, version 2 in two.
+#if DNNL_VERSION_MAJOR >= 3
+
+Forward forward_description(const memory::desc& x, const memory::desc& w, const memory::desc& b,
+                            const memory::desc& y) {
+  return {runtime().engine, dnnl::prop_kind::forward_training, x, w, b, y};
+}
+
+BackwardWeights backward_weights_description(const memory::desc& x, const memory::desc& dw, const memory::desc& dz,
+                                             const Forward& hint) {
+  return {runtime().engine, x, dw, dz, hint};
+}
+
+BackwardInput backward_input_description(const memory::desc& dx, const memory::desc& w, const memory::desc& dz,
+                                         const Forward& hint) {
+  return {runtime().engine, dx, w, dz, hint};
+}
+
+#else
+
+Forward forward_description(const memory::desc& x, const memory::desc& w, const memory::desc& b,
+                            const memory::desc& y) {
+  return {{dnnl::prop_kind::forward_training, x, w, b, y}, runtime().engine};
+}
+
+BackwardWeights backward_weights_description(const memory::desc& x, const memory::desc& dw, const memory::desc& dz,
+                                             const Forward& hint) {
+  return {{x, dw, dz}, runtime().engine, hint};
+}
+
+BackwardInput backward_input_description(const memory::desc& dx, const memory::desc& w, const memory::desc& dz,
+                                         const Forward& hint) {
+  return {{dx, w, dz}, runtime().engine, hint};
+}
+
+#endif
+
 }  // namespace
 
 const dnnl::engine& onednn_engine() { return runtime().engine; }
@@ -64,17 +105,18 @@ OneDnnLayer::OneDnnLayer(const Shape& s, const Types& t)
       bias_({dim(s.out)}, memory::data_type::f32, Tag::a) {
   const auto& engine = onednn_engine();
   const auto any = matrix(s.out, s.in, t.operands, Tag::any);
-  forward_description_ = {{dnnl::prop_kind::forward_training, x_, any, bias_, y_}, engine};
+  forward_description_ = forward_description(x_, any, bias_, y_);
   forward_ = dnnl::inner_product_forward(forward_description_);
   packed_ = memory(forward_description_.weights_desc(), engine);
   pack_ = dnnl::reorder(memory(dw_, engine, nullptr), packed_);
-  backward_weights_ = dnnl::inner_product_backward_weights({{x_, dw_, dz_}, engine, forward_description_});
+  backward_weights_ =
+      dnnl::inner_product_backward_weights(backward_weights_description(x_, dw_, dz_, forward_description_));
 }
 
 void OneDnnLayer::prepare_backward_input() {
   const auto& engine = onednn_engine();
   const auto any = matrix(shape_.out, shape_.in, types_.operands, Tag::any);
-  const dnnl::inner_product_backward_data::primitive_desc backward({dx_, any, dz_}, engine, forward_description_);
+  const auto backward = backward_input_description(dx_, any, dz_, forward_description_);
   backward_input_ = dnnl::inner_product_backward_data(backward);
   if (backward.weights_desc() == forward_description_.weights_desc()) {
     packed_backward_ = packed_;

@@ -50,7 +50,7 @@ class Tutti(CMakePackage, CudaPackage):
     with when("+miniapps"):
         depends_on("cli11@2:")
         depends_on("blas")
-    depends_on("onednn@2.6:2", when="+onednn")
+    depends_on("onednn@2.6:3", when="+onednn")
 
     with when("+tests"):
         depends_on("googletest@1.12:+gmock")
