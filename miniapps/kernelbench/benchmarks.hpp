@@ -15,6 +15,7 @@ struct EmbeddingSettings {
   std::size_t batch = 8192;
   std::string type = "float32";
   std::string optimizer = "sgd";
+  bool stochastic = false;
   int rounds = 21;
 };
 

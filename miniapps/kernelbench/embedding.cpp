@@ -3,6 +3,7 @@
 #include <random>
 #include <stdexcept>
 #include <tutti/kernels/embedding_backward.hpp>
+#include <tutti/kernels/embedding_rows.hpp>
 #include <tutti/kernels/table_memory.hpp>
 
 #include "benchmarks.hpp"
@@ -18,6 +19,7 @@ constexpr int index_sets = 4;
 
 struct Problem {
   std::vector<TableMemory> memory;
+  std::vector<TableMemory> scale_memory;
   std::vector<TableMemory> state_memory;
   std::vector<EmbeddingTable> tables;
   std::vector<float*> states;
@@ -33,30 +35,41 @@ struct Problem {
 RowOptimizer optimizer_of(const std::string& name) {
   if (name == "sgd") return RowOptimizer::sgd;
   if (name == "adagrad") return RowOptimizer::adagrad;
+  if (name == "adam") return RowOptimizer::adam;
   return RowOptimizer::row_wise_adagrad;
 }
 
-std::size_t row_bytes(const EmbeddingSettings& s) { return s.dim * (s.type == "float32" ? 4 : 2); }
+DatatypeKind type_of(const std::string& name) {
+  if (name == "bfloat16") return DatatypeKind::bfloat16;
+  if (name == "float16") return DatatypeKind::float16;
+  if (name == "uint8") return DatatypeKind::uint8;
+  return DatatypeKind::float32;
+}
+
+std::size_t row_bytes(const EmbeddingSettings& s) { return s.dim * Datatype(type_of(s.type)).size(); }
 
 void add_table(Problem& problem, const EmbeddingSettings& s, std::size_t t) {
-  const bool wide = s.type == "float32";
   problem.memory.push_back(allocate_table(s.rows * row_bytes(s)));
-  auto* weights = problem.memory.back().get();
-  for (std::size_t i = 0; i < s.rows * s.dim; ++i) {
-    const float value = static_cast<float>(i % 1000) * 1e-3F;
-    if (wide) {
-      reinterpret_cast<float*>(weights)[i] = value;
-    } else {
-      reinterpret_cast<bfloat16_t*>(weights)[i] = bfloat16_t(value);
-    }
+  EmbeddingTable table{problem.memory.back().get(), type_of(s.type), static_cast<std::int64_t>(s.rows), s.dim, s.dim};
+  if (table.type == DatatypeKind::uint8) {
+    problem.scale_memory.push_back(allocate_table(s.rows * sizeof(RowScale)));
+    table.scales = reinterpret_cast<RowScale*>(problem.scale_memory.back().get());
   }
-  problem.tables.push_back({weights, wide ? DatatypeKind::float32 : DatatypeKind::bfloat16,
-                            static_cast<std::int64_t>(s.rows), s.dim, s.dim});
+  table.place.table = t;
+  std::vector<float> row(s.dim);
+  for (std::int64_t r = 0; r < table.rows; ++r) {
+    for (std::size_t d = 0; d < s.dim; ++d) {
+      row[d] = static_cast<float>((static_cast<std::size_t>(r) * s.dim + d) % 1000) * 1e-3F;
+    }
+    write_rows(table, {r, 1, 0, s.dim}, row.data(), s.dim);
+  }
+  problem.tables.push_back(table);
   const std::size_t stride = s.tables * s.dim;
   problem.outputs.push_back({reinterpret_cast<float*>(problem.pooled.get()) + t * s.dim, stride});
   problem.gradients.push_back({reinterpret_cast<float*>(problem.gradient.get()) + t * s.dim, stride});
-  if (optimizer_of(s.optimizer) == RowOptimizer::sgd) return;
-  problem.state_memory.push_back(allocate_table(s.rows * s.dim * sizeof(float)));
+  const std::size_t state_values = s.rows * row_state_values(optimizer_of(s.optimizer), s.dim);
+  if (state_values == 0) return;
+  problem.state_memory.push_back(allocate_table(state_values * sizeof(float)));
   problem.states.push_back(reinterpret_cast<float*>(problem.state_memory.back().get()));
 }
 
@@ -109,7 +122,8 @@ nlohmann::json run_embedding(const EmbeddingSettings& s, int rank) {
   std::vector<std::vector<TableLookups>> lookups;
   for (int set = 0; set < index_sets; ++set) lookups.push_back(lookups_of(problem, s, set));
   EmbeddingWorkspace workspace;
-  const RowUpdate update{optimizer_of(s.optimizer), 0.01F};
+  RowUpdate update{optimizer_of(s.optimizer), 0.01F};
+  update.rounding = s.stochastic ? Rounding::stochastic : Rounding::nearest;
   const auto forward = [&](int round) {
     embedding_bag_forward(problem.tables, lookups[static_cast<std::size_t>(round % index_sets)], IndexType::int64,
                           s.batch, problem.outputs);
@@ -127,7 +141,8 @@ nlohmann::json run_embedding(const EmbeddingSettings& s, int rank) {
                                  [&](int r) {
                                    forward(r);
                                    backward(r);
-                                 }}},
+                                 }},
+                                {"update", backward}},
                                s.rounds);
   const double gigabytes = static_cast<double>(s.tables * s.batch * s.bag * row_bytes(s)) / 1e9;
   return {{"tables", s.tables},
@@ -137,13 +152,15 @@ nlohmann::json run_embedding(const EmbeddingSettings& s, int rank) {
           {"batch", s.batch},
           {"type", s.type},
           {"optimizer", s.optimizer},
+          {"rounding", s.stochastic ? "stochastic" : "nearest"},
           {"forward_ms", seconds[1] * 1e3},
           {"forward_gb_per_s", gigabytes / seconds[1]},
           {"copy_kept_gb_per_s", gigabytes / seconds[0]},
           {"copy_reused_gb_per_s", gigabytes / seconds[2]},
           {"forward_over_copy_kept", seconds[0] / seconds[1]},
           {"forward_over_copy_reused", seconds[2] / seconds[1]},
-          {"forward_backward_update_ms", seconds[3] * 1e3}};
+          {"forward_backward_update_ms", seconds[3] * 1e3},
+          {"update_ms", seconds[4] * 1e3}};
 }
 
 }  // namespace tutti::kernelbench

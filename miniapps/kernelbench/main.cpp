@@ -35,11 +35,13 @@ void add_options(CLI::App& app, Settings& settings) {
   embedding->add_option("--bag", settings.embedding.bag, "Indices a bag")->capture_default_str();
   embedding->add_option("--batch", settings.embedding.batch, "Bags a table and process")->capture_default_str();
   embedding->add_option("--type", settings.embedding.type, "Type of the rows")
-      ->check(CLI::IsMember({"float32", "bfloat16"}))
+      ->check(CLI::IsMember({"float32", "bfloat16", "float16", "uint8"}))
       ->capture_default_str();
   embedding->add_option("--optimizer", settings.embedding.optimizer, "Update fused with the backward")
-      ->check(CLI::IsMember({"sgd", "adagrad", "row_wise_adagrad"}))
+      ->check(CLI::IsMember({"sgd", "adagrad", "row_wise_adagrad", "adam"}))
       ->capture_default_str();
+  embedding->add_flag("--stochastic-rounding", settings.embedding.stochastic,
+                      "Round rows that are not float32 at random");
   embedding->add_option("--rounds", settings.embedding.rounds, "Measured rounds")->capture_default_str();
   auto* combine = app.add_subcommand("combine", "Elementwise combination beside memcpy");
   combine->add_option("--type", settings.combine.type, "Datatype, for example float32")->capture_default_str();
