@@ -524,6 +524,7 @@ TUTTI_API int tutti_request_error(tutti_request_t request, int* code);
 }
 #endif
 
-#include "tutti_training.h" /* IWYU pragma: export */
+#include "tutti_embedding.h" /* IWYU pragma: export */
+#include "tutti_training.h"  /* IWYU pragma: export */
 
 #endif /* TUTTI_TUTTI_H */

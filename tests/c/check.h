@@ -89,26 +89,45 @@ static inline void clear(int64_t* data) {
   for (int i = 0; i < most; ++i) data[i] = -1;
 }
 
-#define TESTS(X)                                                                                                      \
-  X(barrier)                                                                                                          \
-  X(bcast)                                                                                                            \
-  X(reduce)                                                                                                           \
-  X(allreduce)                                                                                                        \
-  X(reduce_scatter)                                                                                                   \
-  X(reduce_scatter_block)                                                                                             \
-  X(gather)                                                                                                           \
-  X(gatherv)                                                                                                          \
-  X(scatter)                                                                                                          \
-  X(scatterv)                                                                                                         \
-  X(allgather)                                                                                                        \
-  X(allgatherv)                                                                                                       \
-  X(alltoall)                                                                                                         \
-  X(alltoallv)                                                                                                        \
-  X(scan)                                                                                                             \
-  X(exscan)                                                                                                           \
-  X(point_to_point)                                                                                                   \
-  X(groups) X(requests) X(operations) X(datatypes) X(options) X(communicator) X(memory) X(errors) X(reducer) X(hooks) \
-      X(optimizers) X(server)
+#define REDUCTION_TESTS(X) \
+  X(barrier)               \
+  X(bcast)                 \
+  X(reduce)                \
+  X(allreduce)             \
+  X(reduce_scatter)        \
+  X(reduce_scatter_block)  \
+  X(gather)                \
+  X(gatherv)
+#define MOVEMENT_TESTS(X) \
+  X(scatter)              \
+  X(scatterv)             \
+  X(allgather)            \
+  X(allgatherv)           \
+  X(alltoall)             \
+  X(alltoallv)            \
+  X(scan)                 \
+  X(exscan)
+#define OTHER_TESTS(X) \
+  X(point_to_point)    \
+  X(groups)            \
+  X(requests)          \
+  X(operations)        \
+  X(datatypes)         \
+  X(options)           \
+  X(communicator)      \
+  X(memory)            \
+  X(errors)
+#define TRAINING_TESTS(X) \
+  X(reducer)              \
+  X(hooks)                \
+  X(optimizers)           \
+  X(server)               \
+  X(embedding)
+#define TESTS(X)     \
+  REDUCTION_TESTS(X) \
+  MOVEMENT_TESTS(X)  \
+  OTHER_TESTS(X)     \
+  TRAINING_TESTS(X)
 #define DECLARE(name) void test_##name(const struct group* g);
 TESTS(DECLARE)
 #undef DECLARE

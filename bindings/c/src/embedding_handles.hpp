@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tutti/embedding_collection.hpp>
+#include <vector>
+
+#include "training_handles.hpp"
+
+struct tutti_embedding_s {
+  tutti::EmbeddingCollection collection;
+  const tutti::Communicator* comm;
+  std::vector<std::size_t> samples;                                         // of this rank, by slot
+  std::vector<std::vector<tutti::kernels::TableLookups>> lookups;           // by slot
+  std::vector<std::vector<tutti::kernels::Pooled<const float>>> vectors{};  // by slot
+};
+
+namespace tutti::c {
+
+[[nodiscard]] std::vector<EmbeddingTableConfig> table_configs(std::span<const tutti_embedding_table_t> given);
+[[nodiscard]] EmbeddingCollectionOptions embedding_options(const tutti_embedding_options_t* given);
+[[nodiscard]] PlannerOptions planner_options(const tutti_embedding_options_t* given);
+[[nodiscard]] InputLayout input_layout(int given);
+[[nodiscard]] kernels::IndexType index_type(tutti_datatype_t given);
+[[noreturn]] void refuse_table(std::size_t table, std::size_t tables);
+[[noreturn]] void refuse_slot(std::size_t slot, std::size_t slots);
+
+}  // namespace tutti::c

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "embedding_handles.hpp"
+#include "structs.hpp"
+
+namespace tutti::c {
+namespace {
+
+constexpr const char* argument = "options";
+
+tutti_embedding_options_t read(const tutti_embedding_options_t* given) {
+  const tutti_embedding_options_t defaults TUTTI_EMBEDDING_OPTIONS_INIT;
+  if (given == nullptr) return defaults;
+  return read_struct(given, defaults, TUTTI_EMBEDDING_OPTIONS_VERSION, argument, "TUTTI_EMBEDDING_OPTIONS_INIT");
+}
+
+template <typename Enum>
+Enum number(std::int32_t value, int most, const char* of, const char* member) {
+  return static_cast<Enum>(within<std::int32_t>(value, 0, most, of, member));
+}
+
+}  // namespace
+
+std::vector<EmbeddingTableConfig> table_configs(std::span<const tutti_embedding_table_t> given) {
+  std::vector<EmbeddingTableConfig> configs;
+  for (const tutti_embedding_table_t& table : given) {
+    if (table.name == nullptr) refuse_member("tables", "name", "is NULL; pass a text");
+    EmbeddingTableConfig config;
+    config.name = table.name;
+    config.rows = table.rows;
+    config.dim = table.dim;
+    config.type = datatype(table.datatype, "tables").kind();
+    config.pooling = number<kernels::Pooling>(table.pooling, TUTTI_POOLING_MAX, "tables", "pooling");
+    config.sharding = number<Sharding>(table.sharding, TUTTI_SHARDING_ROW_WISE_ON_NODE, "tables", "sharding");
+    config.mean_lookups = table.mean_lookups;
+    configs.push_back(std::move(config));
+  }
+  return configs;
+}
+
+EmbeddingCollectionOptions embedding_options(const tutti_embedding_options_t* given) {
+  const auto values = read(given);
+  EmbeddingCollectionOptions result;
+  result.optimizer = number<kernels::RowOptimizer>(values.optimizer, TUTTI_ROWS_ADAM, argument, "optimizer");
+  result.epsilon = static_cast<float>(values.epsilon);
+  result.beta1 = values.beta1;
+  result.beta2 = values.beta2;
+  result.rounding = values.stochastic_rounding != 0 ? kernels::Rounding::stochastic : kernels::Rounding::nearest;
+  result.policy = number<kernels::IndexPolicy>(values.policy, TUTTI_INDEX_IGNORE, argument, "policy");
+  result.max_batch = values.max_batch;
+  result.slots = within<std::size_t>(values.slots, 1, 1024, argument, "slots");
+  result.weighted = values.weighted != 0;
+  result.seed = values.seed;
+  return result;
+}
+
+PlannerOptions planner_options(const tutti_embedding_options_t* given) {
+  const auto values = read(given);
+  PlannerOptions result;
+  result.batch = values.max_batch;
+  result.memory_limit = values.memory_limit;
+  result.optimizer = embedding_options(given).optimizer;
+  return result;
+}
+
+InputLayout input_layout(int given) {
+  if (given == TUTTI_INPUT_GLOBAL) return InputLayout::global;
+  if (given == TUTTI_INPUT_LOCAL) return InputLayout::local;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("argument layout is {}; pass TUTTI_INPUT_GLOBAL or TUTTI_INPUT_LOCAL", given));
+}
+
+kernels::IndexType index_type(tutti_datatype_t given) {
+  if (given == TUTTI_INT32) return kernels::IndexType::int32;
+  if (given == TUTTI_INT64) return kernels::IndexType::int64;
+  throw Error(ErrorCode::invalid_datatype, fmt::format("argument index_datatype is {}; pass TUTTI_INT32 or TUTTI_INT64",
+                                                       tutti_datatype_name(given)));
+}
+
+void refuse_table(std::size_t table, std::size_t tables) {
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("argument table is {}; pass a number below {}, the number of tables", table, tables));
+}
+
+void refuse_slot(std::size_t slot, std::size_t slots) {
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("argument slot is {}; pass a number below {}, the number of slots", slot, slots));
+}
+
+}  // namespace tutti::c

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TUTTI_TUTTI_EMBEDDING_H
+#define TUTTI_TUTTI_EMBEDDING_H
+
+/// Sharded embedding tables: the part of the C interface that stands for tutti/embedding_collection.hpp and
+/// tutti/sharding_plan.hpp, whose texts hold here too. tutti.h includes it. Tables, rows, indices, offsets and slots
+/// are from 0.
+#include "tutti.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Embedding tables divided over the ranks. Counterpart: tutti::EmbeddingCollection.
+typedef struct tutti_embedding_s* tutti_embedding_t;
+#define TUTTI_EMBEDDING_NULL ((tutti_embedding_t)0)
+
+/// How a table is divided. Counterpart: tutti::Sharding.
+enum {
+  TUTTI_SHARDING_AUTO = 0,
+  TUTTI_SHARDING_DATA_PARALLEL = 1,
+  TUTTI_SHARDING_TABLE_WISE = 2,
+  TUTTI_SHARDING_ROW_WISE = 3,
+  TUTTI_SHARDING_COLUMN_WISE = 4,
+  TUTTI_SHARDING_ROW_WISE_ON_NODE = 5
+};
+
+/// Counterpart: tutti::kernels::RowOptimizer.
+enum { TUTTI_ROWS_SGD = 0, TUTTI_ROWS_ADAGRAD = 1, TUTTI_ROWS_ROW_WISE_ADAGRAD = 2, TUTTI_ROWS_ADAM = 3 };
+
+/// Counterpart: tutti::kernels::Pooling.
+enum { TUTTI_POOLING_SUM = 0, TUTTI_POOLING_MEAN = 1, TUTTI_POOLING_MAX = 2 };
+
+/// What happens to an index outside of its table. Counterpart: tutti::kernels::IndexPolicy.
+enum { TUTTI_INDEX_FATAL = 0, TUTTI_INDEX_CLAMP = 1, TUTTI_INDEX_IGNORE = 2 };
+
+/// Which bags a rank passes: all samples' for tables it needs, or its own samples' for all tables. Counterpart:
+/// tutti::InputLayout.
+enum { TUTTI_INPUT_GLOBAL = 0, TUTTI_INPUT_LOCAL = 1 };
+
+/// Equal on all ranks. Counterpart: tutti::EmbeddingTableConfig.
+typedef struct tutti_embedding_table {
+  const char* name; /* unlike the others' */
+  int64_t rows;
+  size_t dim;
+  tutti_datatype_t datatype; /* TUTTI_FLOAT32, _FLOAT16, _BFLOAT16 or, scaled by row, _UINT8 */
+  int32_t pooling;           /* TUTTI_POOLING_ */
+  int32_t sharding;          /* TUTTI_SHARDING_ */
+  double mean_lookups;       /* indices a sample, for the planner */
+} tutti_embedding_table_t;
+
+/// Equal on all ranks. Counterpart: tutti::EmbeddingCollectionOptions. Begin with TUTTI_EMBEDDING_OPTIONS_INIT.
+typedef struct tutti_embedding_options {
+  size_t size;       /* sizeof(tutti_embedding_options_t) */
+  int32_t version;   /* TUTTI_EMBEDDING_OPTIONS_VERSION */
+  int32_t optimizer; /* TUTTI_ROWS_ */
+  double epsilon;
+  double beta1;
+  double beta2;
+  size_t max_batch;    /* samples of the largest global batch */
+  size_t slots;        /* batches in flight */
+  size_t memory_limit; /* bytes of rows and state a rank, for the planner; 0: none */
+  uint64_t seed;       /* of tutti_embedding_initialize and of stochastic rounding */
+  int32_t policy;      /* TUTTI_INDEX_ */
+  int32_t stochastic_rounding;
+  int32_t weighted; /* bags have factors; needed for TUTTI_INPUT_LOCAL only */
+} tutti_embedding_options_t;
+#define TUTTI_EMBEDDING_OPTIONS_VERSION 1
+#define TUTTI_EMBEDDING_OPTIONS_INIT                                                                                   \
+  {                                                                                                                    \
+    sizeof(tutti_embedding_options_t), TUTTI_EMBEDDING_OPTIONS_VERSION, TUTTI_ROWS_SGD, 1e-10, 0.9, 0.999, 1, 1, 0, 0, \
+        TUTTI_INDEX_FATAL, 0, 0                                                                                        \
+  }
+
+/// The bags of one table: bag b has the indices at positions offsets[b] to offsets[b + 1] - 1. Counterpart:
+/// tutti::kernels::TableLookups.
+typedef struct tutti_bags {
+  const void* indices; /* int32_t or int64_t */
+  const int64_t* offsets;
+  const float* weights; /* a factor an index, or NULL */
+} tutti_bags_t;
+
+/// Fills rows [begin, end) of a table: values has dim floats a row.
+typedef void (*tutti_make_rows_t)(int64_t begin, int64_t end, float* values, void* context);
+
+/// Plans how the tables are divided, and makes them; rows are zero. Collective, blocking. Errors, on all ranks alike:
+/// TUTTI_ERROR_INVALID_ARGUMENT, _MISMATCH, _OUT_OF_MEMORY. Counterparts: tutti::plan_sharding and EmbeddingCollection.
+TUTTI_API int tutti_embedding_create(tutti_comm_t comm, const tutti_embedding_table_t* tables, size_t count,
+                                     const tutti_embedding_options_t* options, tutti_embedding_t* collection);
+
+/// Collective.
+TUTTI_API int tutti_embedding_free(tutti_embedding_t* collection);
+
+/// The plan and its prediction as a table. Local. As tutti_reducer_map.
+TUTTI_API int tutti_embedding_plan(tutti_embedding_t collection, char* text, size_t capacity, size_t* length);
+
+/// Whether this rank passes a table's bags in TUTTI_INPUT_GLOBAL; and bytes of rows and state here. Local.
+TUTTI_API int tutti_embedding_needs(tutti_embedding_t collection, size_t table, int* needs);
+TUTTI_API int tutti_embedding_bytes(tutti_embedding_t collection, size_t* bytes);
+
+/// Rows uniform in +-1/sqrt(rows) from the option seed; or rows of a table from a function, called for blocks of the
+/// rows that this rank has. Local.
+TUTTI_API int tutti_embedding_initialize(tutti_embedding_t collection);
+TUTTI_API int tutti_embedding_fill(tutti_embedding_t collection, size_t table, tutti_make_rows_t make, void* context);
+
+/// A step on a slot: start_forward with one tutti_bags_t a table, of `batch` samples of all ranks; finish_forward,
+/// after which vectors tells where the pooled vectors are of this rank's `samples` samples, sample s at data + s *
+/// stride; gradients tells where theirs are to be written; start_backward; finish_backward, which updates the rows.
+/// What the bags name stays unchanged until then. index_datatype: TUTTI_INT32 or TUTTI_INT64. Collective, in the same
+/// order on all ranks, but for vectors and gradients, which are local; the finish calls and start_forward block. Errors
+/// of start_forward, on all ranks alike: TUTTI_ERROR_INDEX_OUT_OF_RANGE, _MISMATCH.
+TUTTI_API int tutti_embedding_start_forward(tutti_embedding_t collection, size_t slot, const tutti_bags_t* bags,
+                                            tutti_datatype_t index_datatype, size_t batch, int layout);
+TUTTI_API int tutti_embedding_finish_forward(tutti_embedding_t collection, size_t slot);
+TUTTI_API int tutti_embedding_vectors(tutti_embedding_t collection, size_t slot, size_t table, const float** data,
+                                      size_t* stride, size_t* samples);
+TUTTI_API int tutti_embedding_gradients(tutti_embedding_t collection, size_t slot, size_t table, float** data,
+                                        size_t* stride, size_t* samples);
+TUTTI_API int tutti_embedding_start_backward(tutti_embedding_t collection, size_t slot);
+TUTTI_API int tutti_embedding_finish_backward(tutti_embedding_t collection, size_t slot, double learning_rate);
+
+/// Drives what is under way; never blocks. Local.
+TUTTI_API int tutti_embedding_progress(tutti_embedding_t collection);
+
+/// A checkpoint in a folder that all ranks see; load takes it under any plan and number of ranks. Collective, blocking.
+/// Errors, on all ranks: TUTTI_ERROR_IO. Counterpart: tutti::CheckpointPart, tutti::CheckpointReader.
+TUTTI_API int tutti_embedding_save(tutti_embedding_t collection, const char* folder);
+TUTTI_API int tutti_embedding_load(tutti_embedding_t collection, const char* folder);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TUTTI_TUTTI_EMBEDDING_H */

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+
+#include "check.h"
+
+enum { tables = 2, batch = 6, dim = 4, rows = 9 };
+
+/* Row r of table t has t + r / 8 in every column. */
+static void make_rows(int64_t begin, int64_t end, float* values, void* context) {
+  const size_t table = *(const size_t*)context;
+  for (int64_t r = begin; r < end; ++r)
+    for (int d = 0; d < dim; ++d) values[(r - begin) * dim + d] = (float)table + (float)r / 8;
+}
+
+static tutti_embedding_t make(const struct group* g, int sharding) {
+  const tutti_embedding_table_t given[tables] = {
+      {"first", rows, dim, TUTTI_FLOAT32, TUTTI_POOLING_SUM, sharding, 2},
+      {"second", rows, dim, TUTTI_FLOAT32, TUTTI_POOLING_SUM, TUTTI_SHARDING_AUTO, 2}};
+  tutti_embedding_options_t options = TUTTI_EMBEDDING_OPTIONS_INIT;
+  options.max_batch = batch;
+  tutti_embedding_t collection = TUTTI_EMBEDDING_NULL;
+  OK(tutti_embedding_create(g->comm, given, tables, &options, &collection));
+  return collection;
+}
+
+/* Sample s looks rows s and s + 1 up, in both tables; the first table's row r is then worth first + r / 8 each. */
+static int64_t indices[2 * batch];
+static int64_t offsets[batch + 1];
+static const tutti_bags_t bags[tables] = {{indices, offsets, NULL}, {indices, offsets, NULL}};
+
+static int first_sample(const struct group* g) { return g->rank * batch / g->size; }
+
+static void forward(const struct group* g, tutti_embedding_t collection, const float* grown) {
+  OK(tutti_embedding_start_forward(collection, 0, bags, TUTTI_INT64, batch, TUTTI_INPUT_GLOBAL));
+  OK(tutti_embedding_progress(collection));
+  OK(tutti_embedding_finish_forward(collection, 0));
+  for (size_t t = 0; t < tables; ++t) {
+    const float* data = NULL;
+    size_t stride = 0, samples = 0;
+    OK(tutti_embedding_vectors(collection, 0, t, &data, &stride, &samples));
+    CHECK(samples == (size_t)((g->rank + 1) * batch / g->size - first_sample(g)) && stride >= dim);
+    for (size_t s = 0; s < samples; ++s) {
+      const int at = first_sample(g) + (int)s;
+      const float expected = 2 * (float)t + (float)(2 * at + 1) / 8 + grown[at] + grown[at + 1];
+      for (int d = 0; d < dim; ++d) CHECK(fabsf(data[s * stride + (size_t)d] - expected) < 1e-5f);
+    }
+  }
+}
+
+static void backward(tutti_embedding_t collection) {
+  for (size_t t = 0; t < tables; ++t) {
+    float* data = NULL;
+    size_t stride = 0, samples = 0;
+    OK(tutti_embedding_gradients(collection, 0, t, &data, &stride, &samples));
+    for (size_t s = 0; s < samples; ++s)
+      for (int d = 0; d < dim; ++d) data[s * stride + (size_t)d] = -1;
+  }
+  OK(tutti_embedding_start_backward(collection, 0));
+  OK(tutti_embedding_finish_backward(collection, 0, 0.5));
+}
+
+/* Every step adds 0.5 to a row for each sample that has it: rows 1 to batch - 1 occur twice. */
+static void test_steps(const struct group* g, int sharding) {
+  tutti_embedding_t collection = make(g, sharding);
+  float grown[batch + 1] = {0};
+  for (size_t t = 0; t < tables; ++t) OK(tutti_embedding_fill(collection, t, make_rows, &t));
+  for (int step = 0; step < 3; ++step) {
+    forward(g, collection, grown);
+    backward(collection);
+    for (int r = 0; r <= batch; ++r) grown[r] += r == 0 || r == batch ? 0.5f : 1.0f;
+  }
+  char folder[96] = "";
+  int first = 0; /* the world's rank of this group's first */
+  MPI_Comm_rank(MPI_COMM_WORLD, &first);
+  OK(tutti_bcast(g->comm, &first, 1, TUTTI_INT32, 0, NULL));
+  int of_world = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &of_world);
+  snprintf(folder, sizeof folder, "c_embedding/%d_%d_%d_%d", of_world, g->size, first, sharding);
+  OK(tutti_embedding_save(collection, folder));
+  OK(tutti_embedding_free(&collection));
+  collection = make(g, TUTTI_SHARDING_TABLE_WISE);
+  OK(tutti_embedding_load(collection, folder));
+  forward(g, collection, grown);
+  OK(tutti_embedding_free(&collection));
+  OK(tutti_barrier(g->comm, NULL));
+}
+
+static void test_refused(const struct group* g) {
+  tutti_embedding_t collection = make(g, TUTTI_SHARDING_AUTO);
+  size_t length = 0, bytes = 0;
+  int needs = 0;
+  char text[8] = "";
+  OK(tutti_embedding_initialize(collection));
+  OK(tutti_embedding_plan(collection, text, sizeof text, &length));
+  CHECK(length > 100 && strlen(text) == 7);
+  OK(tutti_embedding_bytes(collection, &bytes));
+  OK(tutti_embedding_needs(collection, 1, &needs));
+  FAILS(tutti_embedding_needs(collection, 2, &needs), TUTTI_ERROR_INVALID_ARGUMENT, "argument table is 2");
+  FAILS(tutti_embedding_start_forward(collection, 1, bags, TUTTI_INT64, batch, TUTTI_INPUT_GLOBAL),
+        TUTTI_ERROR_INVALID_ARGUMENT, "argument slot is 1");
+  FAILS(tutti_embedding_start_forward(collection, 0, bags, TUTTI_FLOAT32, batch, TUTTI_INPUT_GLOBAL),
+        TUTTI_ERROR_INVALID_DATATYPE, "float32");
+  FAILS(tutti_embedding_start_forward(collection, 0, bags, TUTTI_INT64, batch, 9), TUTTI_ERROR_INVALID_ARGUMENT,
+        "argument layout is 9");
+  indices[0] = rows;
+  FAILS(tutti_embedding_start_forward(collection, 0, bags, TUTTI_INT64, batch, TUTTI_INPUT_GLOBAL),
+        TUTTI_ERROR_INDEX_OUT_OF_RANGE, "9");
+  indices[0] = 0;
+  FAILS(tutti_embedding_load(collection, "no such folder"), TUTTI_ERROR_IO, "no such folder");
+  OK(tutti_embedding_free(&collection));
+  FAILS(tutti_embedding_initialize(TUTTI_EMBEDDING_NULL), TUTTI_ERROR_INVALID_ARGUMENT, "argument collection");
+  FAILS(tutti_embedding_create(g->comm, NULL, 1, NULL, &collection), TUTTI_ERROR_INVALID_ARGUMENT, "argument tables");
+}
+
+void test_embedding(const struct group* g) {
+  for (int s = 0; s < batch; ++s) {
+    indices[2 * s] = s;
+    indices[2 * s + 1] = s + 1;
+    offsets[s + 1] = 2 * s + 2;
+  }
+  for (int sharding = TUTTI_SHARDING_AUTO; sharding <= TUTTI_SHARDING_ROW_WISE_ON_NODE; ++sharding)
+    test_steps(g, sharding);
+  test_refused(g);
+}
