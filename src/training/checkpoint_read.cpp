@@ -27,7 +27,8 @@ CheckpointReader::CheckpointReader(std::filesystem::path folder) : folder_(std::
     }
     const auto size = std::filesystem::file_size(part);
     for (const auto& section : sections) {
-      if (section.offset > size || section.bytes > size - section.offset) {
+      const bool is_inside = section.offset <= size && section.bytes <= size - section.offset;
+      if (section.bytes > 0 && !is_inside) {
         throw Error(ErrorCode::io, "checkpoint file " + part.string() + ": section '" + section.name +
                                        "' is truncated; take another checkpoint");
       }

@@ -69,6 +69,24 @@ TEST(Checkpoint, HoldsWhatWasSavedLast) {
 }
 
 /// A turned bit anywhere in a section, a table, a header or the manifest is noticed and the section named.
+TEST(Checkpoint, EmptySectionsAreKept) {
+  const TemporaryFolder folder;
+  const std::vector<float> values(7, 1.0F);
+  for (const bool empty_last : {false, true}) {
+    CheckpointPart part(folder / "c", 0);
+    if (!empty_last) part.add("nothing", std::span<const float>{});
+    part.add("values", std::span<const float>(values));
+    if (empty_last) part.add("nothing", std::span<const float>{});
+    part.write();
+    commit_checkpoint(folder / "c", 1);
+    const CheckpointReader reader(folder / "c");
+    EXPECT_TRUE(reader.has("nothing"));
+    EXPECT_EQ(reader.bytes("nothing"), 0U);
+    EXPECT_EQ(reader.text("nothing"), "");
+    reader.verify();
+  }
+}
+
 TEST(Checkpoint, DamageIsNoticedEverywhere) {
   const TemporaryFolder folder;
   save(folder / "c", state(1), "1");
