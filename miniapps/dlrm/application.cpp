@@ -14,6 +14,7 @@
 #include "memory_check.hpp"
 #include "report.hpp"
 #include "setup.hpp"
+#include "tables.hpp"
 #include "tools/progress.hpp"
 #include "trainer.hpp"
 
@@ -48,7 +49,6 @@ class Application {
   const tutti::Communicator& comm_;
   const Options& options_;
   std::unique_ptr<mini::DataSource> source_;
-  std::optional<Placement> placement_;
   std::unique_ptr<Model> model_;
   std::optional<BatchFeed> train_;
   std::optional<BatchFeed> test_;
@@ -60,18 +60,24 @@ class Application {
 
 Application::Application(const tutti::Communicator& comm, const Options& options) : comm_(comm), options_(options) {
   ModelShape shape;
+  std::vector<tutti::EmbeddingTableConfig> tables;
+  tutti::ShardingPlan plan;
   agreed([&] {
     if (!options.json_file.empty() && comm.rank() == 0) {
       mini::check_writable(options.json_file);
     }
     source_ = make_source(options);
     shape = make_shape(options, *source_);
-    placement_.emplace(make_placement(options, shape, *source_, comm.size()));
-    configuration_ = configuration(options, shape, *source_, *placement_);
+    tables = make_tables(options, shape, *source_);
   });
-  check_memory(comm, table_bytes(shape, *placement_, comm.rank(), row_optimizer(options)));
-  agreed([&] { model_ = std::make_unique<Model>(comm, shape, *placement_, row_optimizer(options)); });
+  agreed([&] { plan = make_plan(comm, options, tables); });
+  configuration_ = configuration(options, shape, *source_, plan);
+  check_memory(comm, plan.prediction[static_cast<std::size_t>(comm.rank())].bytes);
+  agreed([&] { model_ = std::make_unique<Model>(comm, shape, tables, plan, collection_options(options, shape)); });
   print(header_text(configuration_, comm.size()));
+  if (comm.size() > 1) {
+    print(plan.text());
+  }
   agreed([&] {
     if (options.load.empty()) {
       set_first_weights(options, *source_, *model_);
@@ -79,8 +85,9 @@ Application::Application(const tutti::Communicator& comm, const Options& options
     const std::uint64_t prepared = options.data_generation == "bench" ? prepared_batches : 0;
     const std::size_t test_batch =
         options.test_mini_batch_size > 0 ? options.test_mini_batch_size : options.mini_batch_size;
-    train_.emplace(*source_, mini::Split::train, options.mini_batch_size, *placement_, comm.rank(), prepared);
-    test_.emplace(*source_, mini::Split::test, test_batch, *placement_, comm.rank());
+    const ReaderPart part = reader_part(model_->embeddings(), comm.rank(), comm.size());
+    train_.emplace(*source_, mini::Split::train, options.mini_batch_size, part, prepared);
+    test_.emplace(*source_, mini::Split::test, test_batch, part);
     trainer_.emplace(comm, options, *model_, *train_);
   });
   if (!options.load.empty()) {

@@ -39,26 +39,20 @@ Position position_of(const nlohmann::json& j) {
   return {j.at("step"), j.at("epoch"), j.at("batch"), j.at("loss_sum"), j.at("loss_samples")};
 }
 
-/// Names and memory of what a rank saves or loads: its tables and, where `dense`, the MLPs, which all ranks have alike.
+/// Names and memory of what is dense, which all ranks have alike.
 template <typename Visit>
-void for_each_section(Model& model, bool dense, const Visit& visit) {
+void for_each_dense(Model& model, const Visit& visit) {
   const auto visit_with_state = [&](const std::string& name, std::span<float> values, std::span<float> state) {
     visit(name, values);
     if (!state.empty()) {
       visit(name + " state", state);
     }
   };
-  auto& shard = model.shard();
-  for (std::size_t i = 0; i < shard.owned().size(); ++i) {
-    visit_with_state("table " + std::to_string(shard.owned()[i]), shard.weights(i), shard.state(i));
+  visit_with_state("bottom", model.bottom().parameters(), model.bottom_state());
+  if (!model.interaction().parameters().empty()) {
+    visit_with_state("interaction", model.interaction().parameters(), model.interaction_state());
   }
-  if (dense) {
-    visit_with_state("bottom", model.bottom().parameters(), model.bottom_state());
-    if (!model.interaction().parameters().empty()) {
-      visit_with_state("interaction", model.interaction().parameters(), model.interaction_state());
-    }
-    visit_with_state("top", model.top().parameters(), model.top_state());
-  }
+  visit_with_state("top", model.top().parameters(), model.top_state());
 }
 
 void check_same_model(const nlohmann::json& saved, const nlohmann::json& wanted, const std::filesystem::path& folder) {
@@ -79,10 +73,11 @@ void save_checkpoint(const tutti::Communicator& comm, const std::filesystem::pat
     tutti::CheckpointPart part(folder, comm.rank());
     const std::string text =
         nlohmann::json{{"model", describe(model, options)}, {"position", describe(position)}}.dump();
-    for_each_section(model, comm.rank() == 0, [&](const std::string& name, std::span<float> values) {
-      part.add(name, std::span<const float>(values));
-    });
+    model.embeddings().add_to(part);
     if (comm.rank() == 0) {
+      for_each_dense(model, [&](const std::string& name, std::span<float> values) {
+        part.add(name, std::span<const float>(values));
+      });
       part.add("run", std::span<const char>(text));
     }
     part.write();
@@ -102,7 +97,8 @@ Position load_checkpoint(const tutti::Communicator& comm, const std::filesystem:
     const auto run = nlohmann::json::parse(reader.text("run"));
     check_same_model(run.at("model"), describe(model, options), folder);
     position = position_of(run.at("position"));
-    for_each_section(model, true, [&](const std::string& name, std::span<float> values) { reader.read(name, values); });
+    model.embeddings().load(reader);
+    for_each_dense(model, [&](const std::string& name, std::span<float> values) { reader.read(name, values); });
   });
   return position;
 }

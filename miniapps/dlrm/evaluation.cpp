@@ -10,10 +10,10 @@ tutti::miniapps::Metrics evaluate_model(const tutti::Communicator& comm, Model& 
   std::vector<float> labels;
   PhaseTimer untimed(0);
   for (std::uint64_t k = 0; k < feed.batches(); ++k) {
-    feed.load(k);
-    const auto predictions = model.forward(feed.batch(), untimed, feed.error());
+    const BatchFeed::Loaded loaded = feed.load(k);
+    const auto predictions = model.forward(*loaded.batch, untimed, loaded.error);
     scores.insert(scores.end(), predictions.begin(), predictions.end());
-    labels.insert(labels.end(), feed.batch().labels.begin(), feed.batch().labels.end());
+    labels.insert(labels.end(), loaded.batch->labels.begin(), loaded.batch->labels.end());
   }
   tutti::miniapps::Metrics metrics;
   run_agreed(comm, [&] { metrics = tutti::miniapps::evaluate(comm, scores, labels); });

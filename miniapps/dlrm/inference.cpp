@@ -53,17 +53,17 @@ InferenceResults run_inference(const tutti::Communicator& comm, Model& model, Ba
   PhaseTimer untimed(0);
   model.keep_parameters(true);
   for (std::uint64_t k = 0; k < count; ++k) {
-    feed.load(k);
+    const BatchFeed::Loaded loaded = feed.load(k);
     const auto begin = Clock::now();
-    const auto predictions = model.forward(feed.batch(), untimed, feed.error());
+    const auto predictions = model.forward(*loaded.batch, untimed, loaded.error);
     const std::chrono::duration<double, std::milli> latency = Clock::now() - begin;
     if (k >= warmup) {
       latencies.push_back(latency.count());
-      results.samples += feed.batch().count;
+      results.samples += loaded.batch->count;
     }
     if (with_metrics) {
       scores.insert(scores.end(), predictions.begin(), predictions.end());
-      labels.insert(labels.end(), feed.batch().labels.begin(), feed.batch().labels.end());
+      labels.insert(labels.end(), loaded.batch->labels.begin(), loaded.batch->labels.end());
     }
     on_batch(k + 1);
   }

@@ -2,7 +2,9 @@
 #include "model.hpp"
 
 #include <algorithm>
+#include <tutti/kernels/optimizers.hpp>
 
+#include "agree.hpp"
 #include "common/dense_optimizer.hpp"
 
 namespace dlrm {
@@ -11,25 +13,50 @@ namespace mini = tutti::miniapps;
 
 namespace {
 
-void update_dense(std::span<float> parameters, std::span<const float> gradients, std::span<float> state, float rate) {
-  if (state.empty()) {
-    mini::sgd_update(parameters, gradients, rate);
-  } else {
-    mini::adagrad_update(parameters, gradients, state, rate);
+using tutti::kernels::RowOptimizer;
+
+/// What a collection throws about a batch it throws on all ranks.
+template <typename Call>
+void agreed(const Call& call) {
+  try {
+    call();
+  } catch (const tutti::Error& error) {
+    const auto code = error.code();
+    if (code == tutti::ErrorCode::index_out_of_range || code == tutti::ErrorCode::invalid_argument ||
+        code == tutti::ErrorCode::mismatch) {
+      throw AgreedError(code, error.what());
+    }
+    throw;
+  }
+}
+
+std::size_t dense_state_values(RowOptimizer optimizer) {
+  return optimizer == RowOptimizer::sgd ? 0 : optimizer == RowOptimizer::adam ? 2 : 1;
+}
+
+void update_dense(RowOptimizer optimizer, std::uint64_t step, std::span<float> parameters,
+                  std::span<const float> gradients, std::span<float> state, float rate) {
+  switch (optimizer) {
+    case RowOptimizer::sgd:
+      return mini::sgd_update(parameters, gradients, rate);
+    case RowOptimizer::adam:
+      return tutti::kernels::dense_update(
+          {.optimizer = tutti::kernels::DenseOptimizer::adam, .learning_rate = static_cast<double>(rate)}, step,
+          parameters, gradients, state);
+    default:
+      return mini::adagrad_update(parameters, gradients, state, rate);
   }
 }
 
 }  // namespace
 
-Model::Model(const tutti::Communicator& comm, ModelShape shape, const Placement& placement,
-             tutti::kernels::RowOptimizer optimizer)
+Model::Model(const tutti::Communicator& comm, ModelShape shape, std::span<const tutti::EmbeddingTableConfig> tables,
+             tutti::ShardingPlan plan, const tutti::EmbeddingCollectionOptions& options)
     : shape_(std::move(shape)),
+      embeddings_(comm, tables, std::move(plan), options),
       bottom_(shape_.bottom, mini::Activation::relu, shape_.products),
       top_(shape_.top, mini::Activation::sigmoid, shape_.products),
-      shard_(placement.tables_of(comm.rank()), shape_.rows, shape_.dim, optimizer),
-      exchange_(comm, placement, shape_.dim, shape_.max_batch),
       reducer_(comm),
-      agreement_(comm),
       interaction_(shape_.interaction, shape_.products) {
   const auto ranks = static_cast<std::size_t>(comm.size());
   const std::size_t slice = (shape_.max_batch + ranks - 1) / ranks;
@@ -38,48 +65,85 @@ Model::Model(const tutti::Communicator& comm, ModelShape shape, const Placement&
   crossed_.resize(slice * interaction_.width());
   crossed_gradients_.resize(slice * interaction_.width());
   bottom_gradient_.resize(slice * shape_.dim);
-  table_lookups_.resize(shard_.owned().size());
-  if (optimizer != tutti::kernels::RowOptimizer::sgd) {
-    bottom_state_.resize(bottom_.parameters().size());
-    interaction_state_.resize(interaction_.parameters().size());
-    top_state_.resize(top_.parameters().size());
-  }
+  const std::size_t states = dense_state_values(options.optimizer);
+  bottom_state_.resize(states * bottom_.parameters().size());
+  interaction_state_.resize(states * interaction_.parameters().size());
+  top_state_.resize(states * top_.parameters().size());
 }
 
-ShardLookups Model::lookups(const mini::Batch& batch) {
-  for (std::size_t i = 0; i < table_lookups_.size(); ++i) {
-    table_lookups_[i] = {batch.tables[i].indices.data(), batch.tables[i].offsets.data(), nullptr};
+void Model::start_input(std::size_t slot, const mini::Batch& batch, const std::string& local_error) {
+  auto& lookups = lookups_[slot];
+  lookups.assign(embeddings_.tables(), {});
+  std::size_t read = 0;
+  for (std::size_t t = 0; t < lookups.size() && local_error.empty(); ++t) {
+    if (embeddings_.needs(t)) {
+      const auto& bags = batch.tables[read++];
+      lookups[t] = {bags.indices.data(), bags.offsets.data(), nullptr};
+    }
   }
-  return {table_lookups_, tutti::kernels::IndexType::int64, batch.count};
+  embeddings_.start_input(slot, {.tables = lookups, .batch = batch.count, .error = local_error});
+}
+
+void Model::prefetch(const mini::Batch& batch, const std::string& local_error) {
+  ahead_ = Ahead{&batch, 1 - slot_};
+  start_input(ahead_->slot, batch, local_error);
+}
+
+void Model::look_up_ahead(PhaseTimer& timer) {
+  try {
+    timer.enter(Stage::lookup);
+    agreed([&] { embeddings_.look_up(ahead_->slot); });
+    timer.enter(Stage::alltoall);
+    agreed([&] { embeddings_.send_vectors(ahead_->slot); });
+  } catch (const AgreedError&) {
+    ahead_->failure = std::current_exception();
+  }
+  ahead_->sent = true;
 }
 
 std::span<const float> Model::dense(const mini::Batch& batch) const {
   return std::span(batch.dense).first(batch.range.size() * bottom_.input_width());
 }
 
-void Model::connect_features(std::span<const float> bottom_output) {
+void Model::connect_features(std::span<const float> bottom_output,
+                             const std::vector<tutti::kernels::Pooled<const float>>& vectors) {
   features_[0] = {bottom_output.data(), shape_.dim};
   feature_gradients_[0] = {bottom_gradient_.data(), shape_.dim};
-  std::copy(exchange_.vectors().begin(), exchange_.vectors().end(), features_.begin() + 1);
-  std::copy(exchange_.gradients().begin(), exchange_.gradients().end(), feature_gradients_.begin() + 1);
+  const auto& gradients = embeddings_.gradients(slot_);
+  std::copy(vectors.begin(), vectors.end(), features_.begin() + 1);
+  std::copy(gradients.begin(), gradients.end(), feature_gradients_.begin() + 1);
+}
+
+void Model::start_forward(const mini::Batch& batch, PhaseTimer& timer, const std::string& local_error) {
+  if (ahead_ && ahead_->batch == &batch) {
+    slot_ = ahead_->slot;
+    const bool sent = ahead_->sent;
+    const std::exception_ptr failure = ahead_->failure;
+    ahead_.reset();
+    if (failure) {
+      std::rethrow_exception(failure);
+    }
+    if (sent) {
+      return;
+    }
+  } else {
+    slot_ = ahead_ ? 1 - ahead_->slot : 0;
+    timer.enter(Stage::data);
+    start_input(slot_, batch, local_error);
+  }
+  timer.enter(Stage::lookup);
+  agreed([&] { embeddings_.look_up(slot_); });
+  timer.enter(Stage::alltoall);
+  agreed([&] { embeddings_.send_vectors(slot_); });
 }
 
 std::span<const float> Model::forward(const mini::Batch& batch, PhaseTimer& timer, const std::string& local_error) {
-  timer.enter(Stage::data);
-  const ShardLookups sparse = local_error.empty() ? lookups(batch) : ShardLookups{};
-  agreement_.start(local_error.empty() ? shard_.check(sparse) : local_error);
-  timer.enter(Stage::lookup);
-  if (!agreement_.bad_here()) {
-    shard_.forward(sparse, exchange_.pooled());
-  }
-  timer.enter(Stage::alltoall);
-  agreement_.finish();
-  exchange_.start_forward(batch.count);
+  start_forward(batch, timer, local_error);
   timer.enter(Stage::bottom);
   const std::size_t slice = batch.range.size();
-  connect_features(bottom_.forward(dense(batch), slice));
+  const auto bottom_output = bottom_.forward(dense(batch), slice);
   timer.enter(Stage::alltoall);
-  exchange_.finish_forward();
+  connect_features(bottom_output, embeddings_.finish_forward(slot_));
   timer.enter(Stage::interaction);
   interaction_.forward(slice, features_, crossed_.data());
   timer.enter(Stage::top);
@@ -94,27 +158,32 @@ void Model::backward(const mini::Batch& batch, std::span<float> prediction_gradi
                 std::span(crossed_gradients_).first(crossed));
   interaction_.backward(slice, features_, crossed_gradients_.data(), feature_gradients_);
   timer.enter(Stage::alltoall);
-  exchange_.start_backward();
+  embeddings_.start_backward(slot_);
   timer.enter(Stage::allreduce);
   reducer_.start(top_.gradients());
   reducer_.start(interaction_.gradients());
   timer.enter(Stage::backward);
   bottom_.backward(dense(batch), std::span(bottom_gradient_).first(slice * shape_.dim), {}, [this](std::size_t) {
-    exchange_.progress();
+    embeddings_.progress();
     reducer_.progress();
   });
   timer.enter(Stage::allreduce);
   reducer_.start(bottom_.gradients());
   timer.enter(Stage::alltoall);
-  exchange_.finish_backward();
+  embeddings_.receive_gradients(slot_);
   timer.enter(Stage::update);
-  shard_.backward(lookups(batch), exchange_.pooled(), rate);
+  embeddings_.update(slot_, rate);
+  if (ahead_) {
+    look_up_ahead(timer);
+  }
   timer.enter(Stage::allreduce);
   reducer_.finish();
   timer.enter(Stage::update);
-  update_dense(bottom_.parameters(), bottom_.gradients(), bottom_state_, rate);
-  update_dense(interaction_.parameters(), interaction_.gradients(), interaction_state_, rate);
-  update_dense(top_.parameters(), top_.gradients(), top_state_, rate);
+  const auto optimizer = embeddings_.options().optimizer;
+  const std::uint64_t step = embeddings_.steps();
+  update_dense(optimizer, step, bottom_.parameters(), bottom_.gradients(), bottom_state_, rate);
+  update_dense(optimizer, step, interaction_.parameters(), interaction_.gradients(), interaction_state_, rate);
+  update_dense(optimizer, step, top_.parameters(), top_.gradients(), top_state_, rate);
 }
 
 void Model::keep_parameters(bool keep) {

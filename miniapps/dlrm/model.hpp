@@ -1,41 +1,37 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <exception>
+#include <optional>
 #include <span>
+#include <string>
 #include <tutti/communicator.hpp>
+#include <tutti/embedding_collection.hpp>
 #include <vector>
 
 #include "common/data_source.hpp"
 #include "common/mlp.hpp"
-#include "embedding_shard.hpp"
 #include "gradient_reducer.hpp"
 #include "interaction.hpp"
-#include "options.hpp"
+#include "model_shape.hpp"
 #include "phases.hpp"
-#include "placement.hpp"
-#include "pooled_exchange.hpp"
-#include "step_agreement.hpp"
 
 namespace dlrm {
 
-/// Shapes of a model: all that follows from options and data.
-struct ModelShape {
-  std::vector<std::size_t> bottom;
-  std::vector<std::size_t> top;  ///< interaction width included
-  std::vector<std::size_t> rows;
-  std::size_t dim = 0;
-  std::size_t max_batch = 0;  ///< largest global batch
-  InteractionShape interaction;
-  tutti::miniapps::Products products = tutti::miniapps::Products::automatic;
-};
-
-/// DLRM, hybrid parallel: this rank's tables, and a replica of both MLPs that computes this rank's slice of each batch.
-/// forward and backward are collective over the communicator; every rank passes the same global batch.
+/// DLRM, hybrid parallel: tables divided over the ranks by a plan, and a replica of all that is dense, which computes
+/// this rank's slice of each batch. All calls are collective over the communicator; every rank passes the same global
+/// batch.
 class Model {
  public:
-  Model(const tutti::Communicator& comm, ModelShape shape, const Placement& placement,
-        tutti::kernels::RowOptimizer optimizer);
+  Model(const tutti::Communicator& comm, ModelShape shape, std::span<const tutti::EmbeddingTableConfig> tables,
+        tutti::ShardingPlan plan, const tutti::EmbeddingCollectionOptions& options);
+
+  /// Begins the next forward's input while the batch before it is in work, with two slots: backward then looks its rows
+  /// up right after its own update, so that the vectors travel beside the dense part's reduction. Results are those of
+  /// a forward without it. The batch stays unchanged until its backward.
+  void prefetch(const tutti::miniapps::Batch& batch, const std::string& local_error);
 
   /// Predictions for this rank's slice; they live here until the next call. Checks the indices first: where any rank
   /// finds one out of range all throw, before anything is exchanged. `local_error`: what else is wrong with the batch
@@ -51,29 +47,39 @@ class Model {
   [[nodiscard]] tutti::miniapps::Mlp& bottom() { return bottom_; }
   [[nodiscard]] tutti::miniapps::Mlp& top() { return top_; }
   [[nodiscard]] Interaction& interaction() { return interaction_; }
-  [[nodiscard]] EmbeddingShard& shard() { return shard_; }
+  [[nodiscard]] tutti::EmbeddingCollection& embeddings() { return embeddings_; }
   [[nodiscard]] const ModelShape& shape() const { return shape_; }
   /// As BasicMlp::keep_parameters, for all that is dense.
   void keep_parameters(bool keep);
-  /// Adagrad's sums for the bottom MLP, the interaction and the top MLP; empty for sgd.
+  /// The optimizer's state of the bottom MLP, the interaction and the top MLP; empty for sgd.
   [[nodiscard]] std::span<float> bottom_state() { return bottom_state_; }
   [[nodiscard]] std::span<float> interaction_state() { return interaction_state_; }
   [[nodiscard]] std::span<float> top_state() { return top_state_; }
 
  private:
-  ShardLookups lookups(const tutti::miniapps::Batch& batch);
+  /// A batch whose forward has begun before its turn.
+  struct Ahead {
+    const tutti::miniapps::Batch* batch = nullptr;
+    std::size_t slot = 0;
+    std::exception_ptr failure{};  ///< to be thrown at its turn
+    bool sent = false;
+  };
+  void start_input(std::size_t slot, const tutti::miniapps::Batch& batch, const std::string& local_error);
+  void look_up_ahead(PhaseTimer& timer);
   [[nodiscard]] std::span<const float> dense(const tutti::miniapps::Batch& batch) const;
-  void connect_features(std::span<const float> bottom_output);
+  void start_forward(const tutti::miniapps::Batch& batch, PhaseTimer& timer, const std::string& local_error);
+  void connect_features(std::span<const float> bottom_output,
+                        const std::vector<tutti::kernels::Pooled<const float>>& vectors);
 
   ModelShape shape_;
+  tutti::EmbeddingCollection embeddings_;
   tutti::miniapps::Mlp bottom_;
   tutti::miniapps::Mlp top_;
-  EmbeddingShard shard_;
-  PooledExchange exchange_;
   GradientReducer reducer_;
-  StepAgreement agreement_;
   Interaction interaction_;
-  std::vector<tutti::kernels::TableLookups> table_lookups_;
+  std::array<std::vector<tutti::kernels::TableLookups>, 2> lookups_;  ///< of each slot
+  std::size_t slot_ = 0;                                              ///< of the batch in work
+  std::optional<Ahead> ahead_;
   std::vector<tutti::kernels::Pooled<const float>> features_;     ///< the bottom MLP's output, then the tables' vectors
   std::vector<tutti::kernels::Pooled<float>> feature_gradients_;  ///< as features_
   std::vector<float> crossed_;                                    ///< [slice][I]

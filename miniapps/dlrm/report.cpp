@@ -11,10 +11,10 @@ namespace dlrm {
 
 namespace {
 
-/// The memory of so many float32 values, as "3.2 KB" or "1.9 MB".
-std::string memory_text(std::size_t values) {
+/// "3.2 KB" or "1.9 MB".
+std::string bytes_text(std::size_t count) {
   constexpr std::array<const char*, 4> units{"B", "KB", "MB", "GB"};
-  double bytes = static_cast<double>(values * sizeof(float));
+  double bytes = static_cast<double>(count);
   std::size_t unit = 0;
   while (bytes >= 1000 && unit + 1 < units.size()) {
     bytes /= 1000;
@@ -22,6 +22,9 @@ std::string memory_text(std::size_t values) {
   }
   return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 1, units[unit]);
 }
+
+/// The memory of so many float32 values.
+std::string memory_text(std::size_t values) { return bytes_text(values * sizeof(float)); }
 
 std::size_t parameters(const std::vector<std::size_t>& widths) {
   std::size_t sum = 0;
@@ -31,15 +34,14 @@ std::size_t parameters(const std::vector<std::size_t>& widths) {
   return sum;
 }
 
-std::string placement_text(const ModelShape& shape, const Placement& placement) {
+std::string placement_text(const tutti::ShardingPlan& plan) {
+  std::vector<std::size_t> shards(static_cast<std::size_t>(plan.ranks), 0);
+  for (const auto& shard : plan.shards) {
+    ++shards[static_cast<std::size_t>(shard.rank)];
+  }
   std::string text;
-  for (int r = 0; r < placement.ranks(); ++r) {
-    std::size_t values = 0;
-    for (const auto t : placement.tables_of(r)) {
-      values += shape.rows[t] * shape.dim;
-    }
-    text += fmt::format("{}rank {}: {} of {} ({})", r == 0 ? "" : "; ", r, placement.tables_of(r).size(),
-                        memory_text(values), fmt::join(placement.tables_of(r), " "));
+  for (std::size_t r = 0; r < shards.size(); ++r) {
+    text += fmt::format("{}rank {}: {} of {}", r == 0 ? "" : "; ", r, shards[r], bytes_text(plan.prediction[r].bytes));
   }
   return text;
 }
@@ -78,7 +80,7 @@ double exposed(const TrainingResults& results) {
 }  // namespace
 
 Configuration configuration(const Options& o, const ModelShape& shape, const tutti::miniapps::DataSource& source,
-                            const Placement& placement) {
+                            const tutti::ShardingPlan& plan) {
   return {
       {"flags", o.command_line.empty() ? "none" : o.command_line.substr(1)},
       {"data", source.description()},
@@ -90,7 +92,8 @@ Configuration configuration(const Options& o, const ModelShape& shape, const tut
        fmt::format("{} on every rank, products in {}",
                    memory_text(parameters(shape.bottom) + parameters(shape.interaction) + parameters(shape.top)),
                    o.compute_type)},
-      {"tables", fmt::format("{} of length {}; {}", shape.rows.size(), shape.dim, placement_text(shape, placement))},
+      {"tables", fmt::format("{} of length {} in {}, {}; {}", shape.rows.size(), shape.dim, o.table_type, o.sharding,
+                             placement_text(plan))},
       {"loss", o.loss_function},
       {"optimizer", schedule_text(o)},
       {"seed", fmt::format("{}, {} weights", o.seed, o.init)},

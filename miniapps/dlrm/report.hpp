@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <tutti/sharding_plan.hpp>
 #include <utility>
 #include <vector>
 
@@ -10,9 +11,8 @@
 #include "common/metrics.hpp"
 #include "common/results.hpp"
 #include "inference.hpp"
-#include "model.hpp"
+#include "model_shape.hpp"
 #include "options.hpp"
-#include "placement.hpp"
 #include "run_results.hpp"
 
 namespace dlrm {
@@ -21,7 +21,7 @@ using Configuration = std::vector<std::pair<std::string, std::string>>;
 
 /// What is run, name and value, for the header and for --json-file.
 [[nodiscard]] Configuration configuration(const Options& options, const ModelShape& shape,
-                                          const tutti::miniapps::DataSource& source, const Placement& placement);
+                                          const tutti::miniapps::DataSource& source, const tutti::ShardingPlan& plan);
 
 [[nodiscard]] std::string header_text(const Configuration& configuration, int ranks);
 /// The reference's line of a printed loss.

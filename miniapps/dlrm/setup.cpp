@@ -127,34 +127,6 @@ ModelShape make_shape(const Options& o, const mini::DataSource& source) {
   return shape;
 }
 
-Placement make_placement(const Options& o, const ModelShape& shape, const mini::DataSource& source, int ranks) {
-  const auto lookups = source.mean_lookups();
-  const double values = o.optimizer == "adagrad" ? 2.0 : 1.0;
-  std::vector<TableCost> costs;
-  for (std::size_t t = 0; t < shape.rows.size(); ++t) {
-    const double rows = static_cast<double>(shape.rows[t]);
-    costs.push_back({rows * values * static_cast<double>(shape.dim) * sizeof(float), lookups[t]});
-  }
-  return {costs, ranks};
-}
-
-tutti::kernels::RowOptimizer row_optimizer(const Options& o) {
-  using tutti::kernels::RowOptimizer;
-  if (o.optimizer == "adagrad") {
-    return RowOptimizer::adagrad;
-  }
-  return o.optimizer == "rwsadagrad" ? RowOptimizer::row_wise_adagrad : RowOptimizer::sgd;
-}
-
-std::size_t table_bytes(const ModelShape& shape, const Placement& placement, int rank,
-                        tutti::kernels::RowOptimizer optimizer) {
-  std::size_t values = 0;
-  for (const std::size_t t : placement.tables_of(rank)) {
-    values += shape.rows[t] * shape.dim + EmbeddingShard::state_values(optimizer, shape.rows[t], shape.dim);
-  }
-  return values * sizeof(float);
-}
-
 void set_first_weights(const Options& o, mini::DataSource& source, Model& model) {
   if (o.init == "fast") {
     fast_weights(model, o.seed);

@@ -42,17 +42,23 @@ std::uint64_t Trainer::total_steps() const {
   return options_->max_steps > 0 ? std::min(all, options_->max_steps) : all;
 }
 
-void Trainer::step(std::uint64_t k) {
+void Trainer::step(std::uint64_t k, bool goes_on) {
   timer_.begin_step();
   timer_.enter(Stage::data);
-  feed_->load(k);
-  const auto& batch = feed_->batch();
-  const auto predictions = model_->forward(batch, timer_, feed_->error());
+  const BatchFeed::Loaded loaded = ahead_.batch != nullptr ? ahead_ : feed_->load(k);
+  ahead_ = {};
+  const auto& batch = *loaded.batch;
+  const auto predictions = model_->forward(batch, timer_, loaded.error);
   timer_.enter(Stage::top);
   const auto gradient = std::span(gradient_).first(predictions.size());
   loss_sum_ += mini::loss(loss_, predictions, batch.labels, batch.count, gradient);
   loss_samples_ += batch.count;
   ++steps_;
+  if (goes_on) {
+    timer_.enter(Stage::data);
+    ahead_ = feed_->load(k + 1);
+    model_->prefetch(*ahead_.batch, ahead_.error);
+  }
   model_->backward(batch, gradient, static_cast<float>(schedule_.at(steps_)), timer_);
   timer_.end_step();
   ++printed_steps_;
@@ -83,7 +89,8 @@ void Trainer::save(Position at, const TrainerEvents& events) const {
 }
 
 void Trainer::run_step(Position& at, const TrainerEvents& events, TrainingResults& results) {
-  step(at.batch);
+  const bool goes_on = options_->pipeline && at.batch + 1 < batches_ && at.step + 1 < total_steps();
+  step(at.batch, goes_on);
   ++at.batch;
   ++at.step;
   events.on_step(at);

@@ -44,7 +44,8 @@ class Trainer {
   [[nodiscard]] std::uint64_t total_steps() const;
 
  private:
-  void step(std::uint64_t k);
+  /// `goes_on`: batch k + 1 of the epoch comes next, and may begin.
+  void step(std::uint64_t k, bool goes_on);
   void run_step(Position& at, const TrainerEvents& events, TrainingResults& results);
   [[nodiscard]] double summed_loss() const;
   [[nodiscard]] LossEntry collect_loss(const Position& at);
@@ -61,6 +62,7 @@ class Trainer {
   tutti::miniapps::LrSchedule schedule_;
   PhaseTimer timer_;
   std::vector<float> gradient_;
+  BatchFeed::Loaded ahead_;  ///< the next step's, where it has begun
   std::uint64_t steps_ = 0;
   double loss_sum_ = 0;
   std::uint64_t loss_samples_ = 0;

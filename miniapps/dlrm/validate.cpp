@@ -31,28 +31,6 @@ void validate_model(const Options& o) {
   require(o.dcn_low_rank_dim > 0, "--dcn-low-rank-dim must be positive");
 }
 
-/// What is named by a flag but does not exist in this version.
-void refuse_absent(const Options& o) {
-  const auto absent = [](const std::string& flag, const std::string& instead) {
-    require(false, flag + " is not in this version; " + instead);
-  };
-  if (o.sharding != "auto" && o.sharding != "table-wise") {
-    absent("--sharding=" + o.sharding, "use table-wise");
-  }
-  if (o.memory_limit > 0) {
-    absent("--memory-limit", "a rank's tables may take what memory is free");
-  }
-  if (o.table_type != "fp32") {
-    absent("--table-type=" + o.table_type, "use fp32");
-  }
-  if (o.pipeline) {
-    absent("--pipeline", "leave it out");
-  }
-  if (o.optimizer == "adam") {
-    absent("--optimizer=adam", "use sgd, adagrad or rwsadagrad");
-  }
-}
-
 void validate_training(const Options& o) {
   require(o.mini_batch_size > 0, "--mini-batch-size must be positive");
   require(o.print_freq > 0, "--print-freq must be positive");
@@ -94,7 +72,6 @@ void validate_data(const Options& o) {
 }  // namespace
 
 void validate(const Options& options) {
-  refuse_absent(options);
   validate_model(options);
   validate_training(options);
   validate_data(options);

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tables.hpp"
+
+#include <array>
+#include <utility>
+
+#include "memory_check.hpp"
+
+namespace dlrm {
+
+using tutti::Sharding;
+
+namespace {
+
+Sharding sharding_of(const std::string& name, std::size_t table) {
+  constexpr std::array kinds{Sharding::data_parallel, Sharding::table_wise, Sharding::row_wise, Sharding::column_wise,
+                             Sharding::row_wise_on_node};
+  if (name == "mixed") {
+    return kinds[table % kinds.size()];
+  }
+  for (const Sharding kind : kinds) {
+    if (name == tutti::sharding_name(kind)) {
+      return kind;
+    }
+  }
+  return Sharding::automatic;
+}
+
+tutti::DatatypeKind row_type(const std::string& name) {
+  using tutti::DatatypeKind;
+  constexpr std::array<std::pair<const char*, DatatypeKind>, 3> types{
+      {{"bf16", DatatypeKind::bfloat16}, {"fp16", DatatypeKind::float16}, {"int8", DatatypeKind::uint8}}};
+  for (const auto& [text, type] : types) {
+    if (name == text) {
+      return type;
+    }
+  }
+  return DatatypeKind::float32;
+}
+
+}  // namespace
+
+std::vector<tutti::EmbeddingTableConfig> make_tables(const Options& o, const ModelShape& shape,
+                                                     const tutti::miniapps::DataSource& source) {
+  const auto lookups = source.mean_lookups();
+  std::vector<tutti::EmbeddingTableConfig> tables;
+  for (std::size_t t = 0; t < shape.rows.size(); ++t) {
+    tables.push_back({.name = std::to_string(t),
+                      .rows = static_cast<std::int64_t>(shape.rows[t]),
+                      .dim = shape.dim,
+                      .type = row_type(o.table_type),
+                      .pooling = tutti::kernels::Pooling::sum,
+                      .mean_lookups = lookups[t],
+                      .sharding = sharding_of(o.sharding, t)});
+  }
+  return tables;
+}
+
+tutti::kernels::RowOptimizer row_optimizer(const Options& o) {
+  using tutti::kernels::RowOptimizer;
+  if (o.optimizer == "adagrad") {
+    return RowOptimizer::adagrad;
+  }
+  if (o.optimizer == "adam") {
+    return RowOptimizer::adam;
+  }
+  return o.optimizer == "rwsadagrad" ? RowOptimizer::row_wise_adagrad : RowOptimizer::sgd;
+}
+
+tutti::ShardingPlan make_plan(const tutti::Communicator& comm, const Options& o,
+                              const std::vector<tutti::EmbeddingTableConfig>& tables) {
+  tutti::PlannerOptions planner{
+      .batch = o.mini_batch_size, .memory_limit = o.memory_limit, .optimizer = row_optimizer(o)};
+  const auto plan = tutti::plan_sharding(comm, tables, planner);
+  if (o.memory_limit > 0 || o.sharding != "auto") {
+    return plan;
+  }
+  // Only where a rank would get more than it can have is its share of what is free a limit.
+  const FreeMemory free = free_memory(comm);
+  std::size_t most = 0;
+  std::size_t all = 0;
+  for (const auto& load : plan.prediction) {
+    most = std::max(most, load.bytes);
+    all += load.bytes;
+  }
+  if (most <= free.of_rank || all > free.of_all) {
+    return plan;
+  }
+  planner.memory_limit = free.of_rank;
+  return tutti::plan_sharding(comm, tables, planner);
+}
+
+tutti::EmbeddingCollectionOptions collection_options(const Options& o, const ModelShape& shape) {
+  tutti::EmbeddingCollectionOptions options;
+  options.optimizer = row_optimizer(o);
+  options.epsilon = o.optimizer == "adam" ? 1e-8F : 1e-10F;
+  options.rounding = o.stochastic_rounding ? tutti::kernels::Rounding::stochastic : tutti::kernels::Rounding::nearest;
+  options.max_batch = shape.max_batch;
+  options.slots = o.pipeline ? 2 : 1;
+  options.seed = o.seed;
+  return options;
+}
+
+ReaderPart reader_part(const tutti::EmbeddingCollection& embeddings, int rank, int ranks) {
+  ReaderPart part{{}, rank, ranks};
+  for (std::size_t t = 0; t < embeddings.tables(); ++t) {
+    if (embeddings.needs(t)) {
+      part.tables.push_back(t);
+    }
+  }
+  return part;
+}
+
+}  // namespace dlrm

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <tutti/embedding_collection.hpp>
+#include <vector>
+
+#include "batch_feed.hpp"
+#include "common/data_source.hpp"
+#include "model_shape.hpp"
+#include "options.hpp"
+
+namespace dlrm {
+
+/// The embedding tables of a model, with the sharding that --sharding names.
+[[nodiscard]] std::vector<tutti::EmbeddingTableConfig> make_tables(const Options& options, const ModelShape& shape,
+                                                                   const tutti::miniapps::DataSource& source);
+
+[[nodiscard]] tutti::kernels::RowOptimizer row_optimizer(const Options& options);
+
+/// Divides the tables over the ranks. Collective over `comm`; blocking. Throws tutti::Error, on all ranks alike.
+[[nodiscard]] tutti::ShardingPlan make_plan(const tutti::Communicator& comm, const Options& options,
+                                            const std::vector<tutti::EmbeddingTableConfig>& tables);
+
+[[nodiscard]] tutti::EmbeddingCollectionOptions collection_options(const Options& options, const ModelShape& shape);
+
+/// What a rank reads of each batch.
+[[nodiscard]] ReaderPart reader_part(const tutti::EmbeddingCollection& embeddings, int rank, int ranks);
+
+}  // namespace dlrm

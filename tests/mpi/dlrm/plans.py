@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The golden losses under every sharding of the tables, with and without pipelining, and number formats near them."""
+import json
+import os
+
+import support
+
+PLANS = ["auto", "data-parallel", "table-wise", "row-wise", "column-wise", "row-wise-on-node", "mixed"]
+OPTIMIZED = ["--arch-embedding-size=50-7-200-31", "--arch-sparse-feature-size=16", "--arch-mlp-bot=5-16-16",
+             "--arch-mlp-top=8-1", "--num-indices-per-lookup=6", "--loss-function=bce", "--round-targets",
+             "--learning-rate=0.05", "--mini-batch-size=16", "--data-size=330", "--print-freq=3"]
+
+
+def golden(runner, ranks):
+    here = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(here, "golden_losses.json"), encoding="utf-8") as file:
+        cases = json.load(file)["cases"]
+    longest = sorted(cases, key=lambda case: -len(case["losses"]))[:3]
+    for plan in PLANS:
+        for case in longest:
+            for more in ([], ["--pipeline"]):
+                flags = case["flags"].split() + ["--print-freq=1", "--sharding=" + plan] + more
+                results = runner.train(ranks, flags)
+                what = f"{case['name']}, {plan}{' pipelined' if more else ''} on {ranks} ranks"
+                support.expect_close(what, support.losses(results), case["losses"], 1e-5)
+        print(f"{plan} on {ranks} ranks: golden losses")
+
+
+def optimizers(runner, ranks):
+    for optimizer in ("sgd", "adagrad", "rwsadagrad", "adam"):
+        flags = OPTIMIZED + ["--optimizer=" + optimizer]
+        reference = support.losses(runner.train(1, flags + ["--sharding=table-wise"]))
+        for plan in PLANS:
+            got = support.losses(runner.train(ranks, flags + ["--sharding=" + plan, "--pipeline"]))
+            support.expect_close(f"{optimizer}, {plan} on {ranks} ranks", got, reference, 1e-5)
+        print(f"{optimizer} on {ranks} ranks: {len(reference)} losses agree under {len(PLANS)} plans")
+
+
+def formats(runner, ranks):
+    reference = support.losses(runner.train(1, OPTIMIZED))[-1]
+    for kind in ("bf16", "fp16", "int8"):
+        for plan in ("table-wise", "mixed"):
+            loss = support.losses(runner.train(ranks, OPTIMIZED + ["--table-type=" + kind, "--sharding=" + plan]))[-1]
+            support.expect(f"{kind}, {plan} on {ranks} ranks: loss {loss}, fp32's is {reference}",
+                           abs(loss - reference) <= 0.01 * reference)
+        print(f"{kind} rows on {ranks} ranks: loss within 1 % of fp32's")
+
+
+def limit(runner, ranks):
+    """A limit that one table alone exceeds divides it; one that cannot be met is an error that names the table."""
+    flags = ["--arch-embedding-size=1000-10", "--arch-sparse-feature-size=4", "--arch-mlp-bot=4-4",
+             "--num-batches=2"]
+    runner.train(ranks, flags + [f"--memory-limit={1100 * 16 // ranks + 200}"])
+    done = runner.start(ranks, flags + ["--memory-limit=1000"])
+    support.expect(f"limit: exit code {done.returncode}\n{done.stderr}", done.returncode == 1)
+    support.expect(f"limit: {done.stderr}", "memory_limit" in done.stderr and "'0'" in done.stderr)
+    print("memory limit: " + done.stderr.strip().splitlines()[-1])
+
+
+def main():
+    args = support.arguments(__doc__)
+    runner = support.Runner(args)
+    for ranks in map(int, args.ranks.split(",")):
+        golden(runner, ranks)
+        optimizers(runner, ranks)
+        formats(runner, ranks)
+        limit(runner, ranks)
+
+
+support.run(main)
