@@ -12,17 +12,12 @@ namespace tutti::kernels {
 
 template <typename Choose>
 inline float choose_lane(const Lanes& from, const Choose& choose) {
-  using Half [[gnu::vector_size(32)]] = float;
-  using Quarter [[gnu::vector_size(16)]] = float;
-  Half half[2];
-  std::memcpy(half, &from, sizeof half);
-  half[0] = choose(half[0], half[1]);
-  Quarter quarter[2];
-  std::memcpy(quarter, half, sizeof quarter);
-  quarter[0] = choose(quarter[0], quarter[1]);
-  float rest[4];
-  std::memcpy(rest, quarter, sizeof rest);
-  return choose(choose(rest[0], rest[1]), choose(rest[2], rest[3]));
+  float lanes[lane_count];
+  store_lanes(lanes, from);
+  for (std::size_t width = lane_count / 2; width > 0; width /= 2) {
+    for (std::size_t k = 0; k < width; ++k) lanes[k] = choose(lanes[k], lanes[k + width]);
+  }
+  return lanes[0];
 }
 
 /// The scale that takes the least value to 0 and the largest to 255. `from` is readable to a multiple of sixteen
@@ -42,8 +37,8 @@ inline RowScale scale_of(const float* from, std::size_t count) {
     bits_of(word, x);
     special |= reinterpret_cast<UintLanes>((word & 0x7f800000U) == 0x7f800000U);
   }
-  const auto lesser = [](const auto& a, const auto& b) { return a < b ? a : b; };
-  const auto larger = [](const auto& a, const auto& b) { return a > b ? a : b; };
+  const auto lesser = [](float a, float b) { return a < b ? a : b; };
+  const auto larger = [](float a, float b) { return a > b ? a : b; };
   std::uint64_t words[sizeof special / sizeof(std::uint64_t)];
   std::memcpy(words, &special, sizeof special);
   for (std::size_t k = 1; k < std::size(words); ++k) words[0] |= words[k];
