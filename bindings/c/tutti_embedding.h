@@ -80,6 +80,16 @@ typedef struct tutti_bags {
   const float* weights; /* a factor an index, or NULL */
 } tutti_bags_t;
 
+/// A block of a table on this rank: rows [row_begin, row_end) of columns [column_begin, column_end). Counterpart:
+/// tutti::TableShard.
+typedef struct tutti_table_shard {
+  size_t table;
+  int64_t row_begin;
+  int64_t row_end;
+  size_t column_begin;
+  size_t column_end;
+} tutti_table_shard_t;
+
 /// Fills rows [begin, end) of a table: values has dim floats a row.
 typedef void (*tutti_make_rows_t)(int64_t begin, int64_t end, float* values, void* context);
 
@@ -94,6 +104,9 @@ TUTTI_API int tutti_embedding_free(tutti_embedding_t* collection);
 /// The plan and its prediction as a table. Local. As tutti_reducer_map.
 TUTTI_API int tutti_embedding_plan(tutti_embedding_t collection, char* text, size_t capacity, size_t* length);
 
+/// How the plan divides a table: a TUTTI_SHARDING_ other than AUTO. Local.
+TUTTI_API int tutti_embedding_sharding(tutti_embedding_t collection, size_t table, int* sharding);
+
 /// Whether this rank passes a table's bags in TUTTI_INPUT_GLOBAL; and bytes of rows and state here. Local.
 TUTTI_API int tutti_embedding_needs(tutti_embedding_t collection, size_t table, int* needs);
 TUTTI_API int tutti_embedding_bytes(tutti_embedding_t collection, size_t* bytes);
@@ -103,14 +116,27 @@ TUTTI_API int tutti_embedding_bytes(tutti_embedding_t collection, size_t* bytes)
 TUTTI_API int tutti_embedding_initialize(tutti_embedding_t collection);
 TUTTI_API int tutti_embedding_fill(tutti_embedding_t collection, size_t table, tutti_make_rows_t make, void* context);
 
+/// This rank's shards, *count of them in the order of the plan; as many as fit into `capacity` are written, shards may
+/// be NULL with capacity 0. Local.
+TUTTI_API int tutti_embedding_shards(tutti_embedding_t collection, tutti_table_shard_t* shards, size_t capacity,
+                                     size_t* count);
+
+/// Rows [row_begin, row_end) of this rank's shard number `shard`, numbered as in the table, with the shard's columns:
+/// `count` values, rows times columns. Local. Counterpart: tutti::EmbeddingCollection::read_rows.
+TUTTI_API int tutti_embedding_read_rows(tutti_embedding_t collection, size_t shard, int64_t row_begin, int64_t row_end,
+                                        float* values, size_t count);
+
 /// A step on a slot: start_forward with one tutti_bags_t a table, of `batch` samples of all ranks; finish_forward,
 /// after which vectors tells where the pooled vectors are of this rank's `samples` samples, sample s at data + s *
 /// stride; gradients tells where theirs are to be written; start_backward; finish_backward, which updates the rows.
-/// What the bags name stays unchanged until then. index_datatype: TUTTI_INT32 or TUTTI_INT64. Collective, in the same
-/// order on all ranks, but for vectors and gradients, which are local; the finish calls and start_forward block. Errors
-/// of start_forward, on all ranks alike: TUTTI_ERROR_INDEX_OUT_OF_RANGE, _MISMATCH.
+/// What the bags name stays unchanged until then. index_datatype: TUTTI_INT32 or TUTTI_INT64. error: NULL, or what is
+/// wrong with the batch on this rank beside its indices; the bags are not looked at then, and all ranks fail.
+/// Collective, in the same order on all ranks, but for vectors and gradients, which are local; the finish calls and
+/// start_forward block. Errors of start_forward, on all ranks alike: TUTTI_ERROR_INDEX_OUT_OF_RANGE, _MISMATCH,
+/// TUTTI_ERROR_INVALID_ARGUMENT with the text `error`.
 TUTTI_API int tutti_embedding_start_forward(tutti_embedding_t collection, size_t slot, const tutti_bags_t* bags,
-                                            tutti_datatype_t index_datatype, size_t batch, int layout);
+                                            tutti_datatype_t index_datatype, size_t batch, int layout,
+                                            const char* error);
 TUTTI_API int tutti_embedding_finish_forward(tutti_embedding_t collection, size_t slot);
 TUTTI_API int tutti_embedding_vectors(tutti_embedding_t collection, size_t slot, size_t table, const float** data,
                                       size_t* stride, size_t* samples);

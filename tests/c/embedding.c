@@ -26,12 +26,14 @@ static tutti_embedding_t make(const struct group* g, int sharding) {
 /* Sample s looks rows s and s + 1 up, in both tables; the first table's row r is then worth first + r / 8 each. */
 static int64_t indices[2 * batch];
 static int64_t offsets[batch + 1];
-static const tutti_bags_t bags[tables] = {{indices, offsets, NULL}, {indices, offsets, NULL}};
 
 static int first_sample(const struct group* g) { return g->rank * batch / g->size; }
 
-static void forward(const struct group* g, tutti_embedding_t collection, const float* grown) {
-  OK(tutti_embedding_start_forward(collection, 0, bags, TUTTI_INT64, batch, TUTTI_INPUT_GLOBAL));
+static void forward(const struct group* g, tutti_embedding_t collection, const float* grown, int layout) {
+  /* Those of this rank's samples, where layout says so: offsets need not begin with 0. */
+  const int64_t* from = offsets + (layout == TUTTI_INPUT_LOCAL ? first_sample(g) : 0);
+  const tutti_bags_t given[tables] = {{indices, from, NULL}, {indices, from, NULL}};
+  OK(tutti_embedding_start_forward(collection, 0, given, TUTTI_INT64, batch, layout, NULL));
   OK(tutti_embedding_progress(collection));
   OK(tutti_embedding_finish_forward(collection, 0));
   for (size_t t = 0; t < tables; ++t) {
@@ -59,16 +61,49 @@ static void backward(tutti_embedding_t collection) {
   OK(tutti_embedding_finish_backward(collection, 0, 0.5));
 }
 
+/* The rows that this rank has, by shard. */
+static void check_rows(const struct group* g, tutti_embedding_t collection, const float* grown) {
+  tutti_table_shard_t shards[tables] = {{0}};
+  size_t count = 0, more = 0;
+  OK(tutti_embedding_shards(collection, shards, tables, &count));
+  OK(tutti_embedding_shards(collection, NULL, 0, &more));
+  CHECK(count == more && count <= tables);
+  int64_t seen = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const tutti_table_shard_t* shard = &shards[i];
+    const size_t columns = shard->column_end - shard->column_begin;
+    float values[rows * dim];
+    OK(tutti_embedding_read_rows(collection, i, shard->row_begin, shard->row_end, values,
+                                 (size_t)(shard->row_end - shard->row_begin) * columns));
+    for (int64_t r = shard->row_begin; r < shard->row_end; ++r)
+      for (size_t d = 0; d < columns; ++d, ++seen) {
+        const float expected = (float)shard->table + (float)r / 8 + (r <= batch ? grown[r] : 0);
+        CHECK(fabsf(values[(size_t)(r - shard->row_begin) * columns + d] - expected) < 1e-5f);
+      }
+    FAILS(tutti_embedding_read_rows(collection, i, shard->row_begin, shard->row_end + 1, values, rows * dim),
+          TUTTI_ERROR_INVALID_ARGUMENT, "read_rows");
+  }
+  int sharding[tables] = {0}, replicas = 0;
+  for (size_t t = 0; t < tables; ++t) {
+    OK(tutti_embedding_sharding(collection, t, &sharding[t]));
+    CHECK(sharding[t] > TUTTI_SHARDING_AUTO && sharding[t] <= TUTTI_SHARDING_ROW_WISE_ON_NODE);
+    replicas += sharding[t] == TUTTI_SHARDING_DATA_PARALLEL ? g->size : 1;
+  }
+  OK(tutti_allreduce(g->comm, TUTTI_IN_PLACE, &seen, 1, TUTTI_INT64, TUTTI_SUM, NULL));
+  CHECK(seen == replicas * rows * dim);
+}
+
 /* Every step adds 0.5 to a row for each sample that has it: rows 1 to batch - 1 occur twice. */
 static void test_steps(const struct group* g, int sharding) {
   tutti_embedding_t collection = make(g, sharding);
   float grown[batch + 1] = {0};
   for (size_t t = 0; t < tables; ++t) OK(tutti_embedding_fill(collection, t, make_rows, &t));
   for (int step = 0; step < 3; ++step) {
-    forward(g, collection, grown);
+    forward(g, collection, grown, step == 1 ? TUTTI_INPUT_LOCAL : TUTTI_INPUT_GLOBAL);
     backward(collection);
     for (int r = 0; r <= batch; ++r) grown[r] += r == 0 || r == batch ? 0.5f : 1.0f;
   }
+  check_rows(g, collection, grown);
   char folder[96] = "";
   int first = 0; /* the world's rank of this group's first */
   MPI_Comm_rank(MPI_COMM_WORLD, &first);
@@ -80,12 +115,14 @@ static void test_steps(const struct group* g, int sharding) {
   OK(tutti_embedding_free(&collection));
   collection = make(g, TUTTI_SHARDING_TABLE_WISE);
   OK(tutti_embedding_load(collection, folder));
-  forward(g, collection, grown);
+  check_rows(g, collection, grown);
+  forward(g, collection, grown, TUTTI_INPUT_LOCAL);
   OK(tutti_embedding_free(&collection));
   OK(tutti_barrier(g->comm, NULL));
 }
 
 static void test_refused(const struct group* g) {
+  const tutti_bags_t bags[tables] = {{indices, offsets, NULL}, {indices, offsets, NULL}};
   tutti_embedding_t collection = make(g, TUTTI_SHARDING_AUTO);
   size_t length = 0, bytes = 0;
   int needs = 0;
@@ -96,16 +133,20 @@ static void test_refused(const struct group* g) {
   OK(tutti_embedding_bytes(collection, &bytes));
   OK(tutti_embedding_needs(collection, 1, &needs));
   FAILS(tutti_embedding_needs(collection, 2, &needs), TUTTI_ERROR_INVALID_ARGUMENT, "argument table is 2");
-  FAILS(tutti_embedding_start_forward(collection, 1, bags, TUTTI_INT64, batch, TUTTI_INPUT_GLOBAL),
+  FAILS(tutti_embedding_start_forward(collection, 1, bags, TUTTI_INT64, batch, TUTTI_INPUT_GLOBAL, NULL),
         TUTTI_ERROR_INVALID_ARGUMENT, "argument slot is 1");
-  FAILS(tutti_embedding_start_forward(collection, 0, bags, TUTTI_FLOAT32, batch, TUTTI_INPUT_GLOBAL),
+  FAILS(tutti_embedding_start_forward(collection, 0, bags, TUTTI_FLOAT32, batch, TUTTI_INPUT_GLOBAL, NULL),
         TUTTI_ERROR_INVALID_DATATYPE, "float32");
-  FAILS(tutti_embedding_start_forward(collection, 0, bags, TUTTI_INT64, batch, 9), TUTTI_ERROR_INVALID_ARGUMENT,
+  FAILS(tutti_embedding_start_forward(collection, 0, bags, TUTTI_INT64, batch, 9, NULL), TUTTI_ERROR_INVALID_ARGUMENT,
         "argument layout is 9");
   indices[0] = rows;
-  FAILS(tutti_embedding_start_forward(collection, 0, bags, TUTTI_INT64, batch, TUTTI_INPUT_GLOBAL),
+  FAILS(tutti_embedding_start_forward(collection, 0, bags, TUTTI_INT64, batch, TUTTI_INPUT_GLOBAL, NULL),
         TUTTI_ERROR_INDEX_OUT_OF_RANGE, "9");
   indices[0] = 0;
+  /* What one rank finds wrong fails on all. */
+  FAILS(tutti_embedding_start_forward(collection, 0, bags, TUTTI_INT64, batch, TUTTI_INPUT_GLOBAL,
+                                      g->rank == g->size - 1 ? "a line of the file is cut" : NULL),
+        TUTTI_ERROR_INVALID_ARGUMENT, "a line of the file is cut");
   FAILS(tutti_embedding_load(collection, "no such folder"), TUTTI_ERROR_IO, "no such folder");
   OK(tutti_embedding_free(&collection));
   FAILS(tutti_embedding_initialize(TUTTI_EMBEDDING_NULL), TUTTI_ERROR_INVALID_ARGUMENT, "argument collection");

@@ -6,8 +6,6 @@ using tutti::EmbeddingCollection;
 
 namespace {
 
-EmbeddingCollection& collection_of(tutti_embedding_t collection) { return whole(collection, "collection").collection; }
-
 /// Where the vectors, or gradients, of one table lie.
 template <typename Views, typename Float>
 void give_view(const Views& views, std::size_t table, std::size_t of, Float** data, std::size_t* stride,
@@ -50,50 +48,18 @@ int tutti_embedding_create(tutti_comm_t comm, const tutti_embedding_table_t* tab
 
 int tutti_embedding_free(tutti_embedding_t* collection) { return free_handle(collection, "collection"); }
 
-int tutti_embedding_plan(tutti_embedding_t collection, char* text, size_t capacity, size_t* length) {
-  return guard([&] { give_text(collection_of(collection).plan().text(), text, capacity, length); });
-}
-
-int tutti_embedding_needs(tutti_embedding_t collection, size_t table, int* needs) {
-  return guard([&] {
-    output(needs, "needs") = 0;
-    const EmbeddingCollection& tables = collection_of(collection);
-    if (table >= tables.tables()) refuse_table(table, tables.tables());
-    *needs = tables.needs(table) ? 1 : 0;
-  });
-}
-
-int tutti_embedding_bytes(tutti_embedding_t collection, size_t* bytes) {
-  return guard([&] { output(bytes, "bytes") = collection_of(collection).bytes(); });
-}
-
-int tutti_embedding_initialize(tutti_embedding_t collection) {
-  return guard([&] { collection_of(collection).initialize(); });
-}
-
-int tutti_embedding_fill(tutti_embedding_t collection, size_t table, tutti_make_rows_t make, void* context) {
-  return guard([&] {
-    EmbeddingCollection& tables = collection_of(collection);
-    if (table >= tables.tables()) refuse_table(table, tables.tables());
-    if (make == nullptr) throw_null("make", "pass a function");
-    tables.fill(table, [&](std::int64_t begin, std::int64_t end, std::span<float> values) {
-      make(begin, end, values.data(), context);
-    });
-  });
-}
-
 int tutti_embedding_start_forward(tutti_embedding_t collection, size_t slot, const tutti_bags_t* bags,
-                                  tutti_datatype_t index_datatype, size_t batch, int layout) {
+                                  tutti_datatype_t index_datatype, size_t batch, int layout, const char* error) {
   return guard([&] {
     EmbeddingCollection& tables = collection_of(collection);
     const tutti::InputLayout chosen = input_layout(layout);
     const tutti::kernels::IndexType type = index_type(index_datatype);
-    const auto given = elements(bags, tables.tables(), "bags");
+    const auto given = error != nullptr ? std::span(bags, 0) : elements(bags, tables.tables(), "bags");
     tutti_embedding_s& handle = *collection;
     if (slot >= handle.lookups.size()) refuse_slot(slot, handle.lookups.size());
     std::vector<tutti::kernels::TableLookups> lookups;
     for (const tutti_bags_t& table : given) lookups.push_back({table.indices, table.offsets, table.weights});
-    tables.start_forward(slot, {lookups, type, batch, chosen, {}});
+    tables.start_forward(slot, {lookups, type, batch, chosen, error != nullptr ? error : ""});
     // The array lives as long as the slot's batch.
     handle.lookups[slot] = std::move(lookups);
     handle.samples[slot] = tutti::sample_slice(batch, handle.comm->rank(), handle.comm->size()).size();

@@ -16,11 +16,16 @@ struct tutti_embedding_s {
 
 namespace tutti::c {
 
+[[nodiscard]] inline EmbeddingCollection& collection_of(tutti_embedding_t collection) {
+  return whole(collection, "collection").collection;
+}
 [[nodiscard]] std::vector<EmbeddingTableConfig> table_configs(std::span<const tutti_embedding_table_t> given);
 [[nodiscard]] EmbeddingCollectionOptions embedding_options(const tutti_embedding_options_t* given);
 [[nodiscard]] PlannerOptions planner_options(const tutti_embedding_options_t* given);
 [[nodiscard]] InputLayout input_layout(int given);
 [[nodiscard]] kernels::IndexType index_type(tutti_datatype_t given);
+/// Throws where there is no such table.
+void check_table(const EmbeddingCollection& collection, std::size_t table);
 [[noreturn]] void refuse_table(std::size_t table, std::size_t tables);
 [[noreturn]] void refuse_slot(std::size_t slot, std::size_t slots);
 

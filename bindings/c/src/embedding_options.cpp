@@ -76,6 +76,10 @@ kernels::IndexType index_type(tutti_datatype_t given) {
                                                        tutti_datatype_name(given)));
 }
 
+void check_table(const EmbeddingCollection& collection, std::size_t table) {
+  if (table >= collection.tables()) refuse_table(table, collection.tables());
+}
+
 void refuse_table(std::size_t table, std::size_t tables) {
   throw Error(ErrorCode::invalid_argument,
               fmt::format("argument table is {}; pass a number below {}, the number of tables", table, tables));
