@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <tutti/collectives/allreduce.hpp>
 
 namespace tutti::miniapps {
 
@@ -74,6 +75,22 @@ double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return values.size() % 2 == 1 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+std::vector<PhaseTime> phase_times(const Communicator& comm, const Phases& phases) {
+  std::vector<double> sums;
+  for (std::size_t i = 0; i < phases.phases().size(); ++i) {
+    sums.push_back(1e3 * phases.median(i));
+  }
+  std::vector<double> largest = sums;
+  allreduce(comm, sums, sum);
+  allreduce(comm, largest, max);
+  std::vector<PhaseTime> times;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const auto& phase = phases.phases()[i];
+    times.push_back({phase.name, phase.exposed, sums[i] / comm.size(), largest[i]});
+  }
+  return times;
 }
 
 }  // namespace tutti::miniapps

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <string>
+#include <tutti/communicator.hpp>
 #include <utility>
 #include <vector>
 
@@ -47,6 +48,17 @@ class Phases {
   std::vector<std::vector<float>> samples_;  ///< [phase][step]
   std::vector<double> durations_;
 };
+
+/// Milliseconds a step of one phase: the median, as mean and as largest over the ranks.
+struct PhaseTime {
+  std::string name;
+  bool exposed = false;
+  double mean = 0;
+  double largest = 0;
+};
+
+/// The phases' times, equal on all ranks. Collective over `comm`; blocking.
+[[nodiscard]] std::vector<PhaseTime> phase_times(const Communicator& comm, const Phases& phases);
 
 /// The middle value, the mean of the two middle ones for an even number, 0 for none.
 [[nodiscard]] double median(std::vector<double> values);

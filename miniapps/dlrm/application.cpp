@@ -7,8 +7,8 @@
 #include <memory>
 #include <optional>
 
-#include "agree.hpp"
 #include "checkpointing.hpp"
+#include "common/agree.hpp"
 #include "evaluation.hpp"
 #include "inference.hpp"
 #include "memory_check.hpp"
@@ -43,7 +43,7 @@ class Application {
   [[nodiscard]] bool has_test_data() const { return options_.data_generation == "dataset" && test_->samples() > 0; }
   template <typename Action>
   void agreed(Action&& action) {
-    run_agreed(comm_, std::forward<Action>(action));
+    mini::run_agreed(comm_, std::forward<Action>(action));
   }
 
   const tutti::Communicator& comm_;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "splitmix.hpp"
+#include "streams.hpp"
 
 namespace dlrm {
 
@@ -48,7 +48,7 @@ void BenchData::fill_table(std::size_t table, std::uint64_t first_sample, std::s
     bags.offsets[s] = static_cast<std::int64_t>(s * indices);
   }
   for (std::size_t i = 0; i < bags.indices.size(); ++i) {
-    bags.indices[i] = below(splitmix64(start + i), rows_[table]);
+    bags.indices[i] = below(mini::mix_counter(start + i), rows_[table]);
   }
 }
 
@@ -60,12 +60,12 @@ void BenchData::read(mini::Split split, std::size_t batch_size, std::uint64_t k,
   batch.dense.resize(range.size() * dense_features_);
   const std::uint64_t dense = stream_start(seed_, dense_stream) + (first + range.begin) * dense_features_;
   for (std::size_t i = 0; i < batch.dense.size(); ++i) {
-    batch.dense[i] = unit_float(splitmix64(dense + i));
+    batch.dense[i] = unit_float(mini::mix_counter(dense + i));
   }
   batch.labels.resize(range.size());
   for (std::size_t i = 0; i < range.size(); ++i) {
     batch.labels[i] =
-        static_cast<float>(splitmix64(stream_start(seed_, label_stream) + first + range.begin + i) >> 63U);
+        static_cast<float>(mini::mix_counter(stream_start(seed_, label_stream) + first + range.begin + i) >> 63U);
   }
   batch.tables.resize(tables.size());
   for (std::size_t i = 0; i < tables.size(); ++i) {

@@ -5,7 +5,7 @@
 #include <tutti/error.hpp>
 
 #include <tutti/checkpoint.hpp>
-#include "agree.hpp"
+#include "common/agree.hpp"
 
 namespace dlrm {
 
@@ -69,7 +69,7 @@ void check_same_model(const nlohmann::json& saved, const nlohmann::json& wanted,
 
 void save_checkpoint(const tutti::Communicator& comm, const std::filesystem::path& folder, Model& model,
                      const Options& options, const Position& position) {
-  run_agreed(comm, [&] {
+  mini::run_agreed(comm, [&] {
     tutti::CheckpointPart part(folder, comm.rank());
     const std::string text =
         nlohmann::json{{"model", describe(model, options)}, {"position", describe(position)}}.dump();
@@ -82,7 +82,7 @@ void save_checkpoint(const tutti::Communicator& comm, const std::filesystem::pat
     }
     part.write();
   });
-  run_agreed(comm, [&] {
+  mini::run_agreed(comm, [&] {
     if (comm.rank() == 0) {
       tutti::commit_checkpoint(folder, comm.size());
     }
@@ -92,7 +92,7 @@ void save_checkpoint(const tutti::Communicator& comm, const std::filesystem::pat
 Position load_checkpoint(const tutti::Communicator& comm, const std::filesystem::path& folder, Model& model,
                          const Options& options) {
   Position position;
-  run_agreed(comm, [&] {
+  mini::run_agreed(comm, [&] {
     const tutti::CheckpointReader reader(folder);
     const auto run = nlohmann::json::parse(reader.text("run"));
     check_same_model(run.at("model"), describe(model, options), folder);

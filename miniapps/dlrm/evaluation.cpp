@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "evaluation.hpp"
 
-#include "agree.hpp"
+#include "common/agree.hpp"
 
 namespace dlrm {
 
@@ -16,7 +16,7 @@ tutti::miniapps::Metrics evaluate_model(const tutti::Communicator& comm, Model& 
     labels.insert(labels.end(), loaded.batch->labels.begin(), loaded.batch->labels.end());
   }
   tutti::miniapps::Metrics metrics;
-  run_agreed(comm, [&] { metrics = tutti::miniapps::evaluate(comm, scores, labels); });
+  tutti::miniapps::run_agreed(comm, [&] { metrics = tutti::miniapps::evaluate(comm, scores, labels); });
   return metrics;
 }
 

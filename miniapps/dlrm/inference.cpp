@@ -7,7 +7,7 @@
 #include <numeric>
 #include <tutti/collectives/allreduce.hpp>
 
-#include "agree.hpp"
+#include "common/agree.hpp"
 
 namespace dlrm {
 
@@ -71,7 +71,7 @@ InferenceResults run_inference(const tutti::Communicator& comm, Model& model, Ba
   tutti::allreduce(comm, latencies, tutti::max);
   summarize(std::move(latencies), results);
   if (with_metrics) {
-    run_agreed(comm, [&] { results.metrics = tutti::miniapps::evaluate(comm, scores, labels); });
+    tutti::miniapps::run_agreed(comm, [&] { results.metrics = tutti::miniapps::evaluate(comm, scores, labels); });
   }
   return results;
 }

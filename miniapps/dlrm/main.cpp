@@ -6,8 +6,8 @@
 #include <tutti/communicator.hpp>
 #include <tutti/environment.hpp>
 
-#include "agree.hpp"
 #include "application.hpp"
+#include "common/agree.hpp"
 #include "options.hpp"
 
 int main(int argc, char** argv) {
@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
   }
   try {
     dlrm::run_application(comm, parsed.options);
-  } catch (const dlrm::AgreedError& error) {
+  } catch (const tutti::miniapps::AgreedError& error) {
     if (comm.rank() == 0) {
       std::fprintf(stderr, "tutti-dlrm: %s\n", error.what());
     }

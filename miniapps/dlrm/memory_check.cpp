@@ -9,7 +9,7 @@
 #include <string>
 #include <tutti/collectives/allreduce.hpp>
 
-#include "agree.hpp"
+#include "common/agree.hpp"
 
 namespace dlrm {
 
@@ -46,12 +46,12 @@ void check_memory(const tutti::Communicator& comm, std::size_t bytes) {
   tutti::allreduce(node, &needed, 1, tutti::sum);
   std::uint64_t available = available_bytes();
   tutti::allreduce(node, &available, 1, tutti::min);
-  agree(comm,
-        needed <= available
-            ? std::string()
-            : fmt::format("the tables need {:.1f} GB on the node of rank {}, which has {:.1f} GB available; use "
-                          "more nodes or a smaller --table-type, or lower --max-ind-range or --arch-embedding-size",
-                          static_cast<double>(needed) / 1e9, comm.rank(), static_cast<double>(available) / 1e9));
+  tutti::miniapps::agree(
+      comm, needed <= available
+                ? std::string()
+                : fmt::format("the tables need {:.1f} GB on the node of rank {}, which has {:.1f} GB available; use "
+                              "more nodes or a smaller --table-type, or lower --max-ind-range or --arch-embedding-size",
+                              static_cast<double>(needed) / 1e9, comm.rank(), static_cast<double>(available) / 1e9));
 }
 
 }  // namespace dlrm

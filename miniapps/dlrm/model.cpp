@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <tutti/kernels/optimizers.hpp>
 
-#include "agree.hpp"
+#include "common/agree.hpp"
 #include "common/dense_optimizer.hpp"
 
 namespace dlrm {
@@ -24,7 +24,7 @@ void agreed(const Call& call) {
     const auto code = error.code();
     if (code == tutti::ErrorCode::index_out_of_range || code == tutti::ErrorCode::invalid_argument ||
         code == tutti::ErrorCode::mismatch) {
-      throw AgreedError(code, error.what());
+      throw mini::AgreedError(code, error.what());
     }
     throw;
   }
@@ -95,7 +95,7 @@ void Model::look_up_ahead(PhaseTimer& timer) {
     agreed([&] { embeddings_.look_up(ahead_->slot); });
     timer.enter(Stage::alltoall);
     agreed([&] { embeddings_.send_vectors(ahead_->slot); });
-  } catch (const AgreedError&) {
+  } catch (const mini::AgreedError&) {
     ahead_->failure = std::current_exception();
   }
   ahead_->sent = true;

@@ -72,7 +72,7 @@ std::string schedule_text(const Options& o) {
 double exposed(const TrainingResults& results) {
   double sum = 0;
   for (const auto& phase : results.phases) {
-    sum += phase.communication ? phase.mean : 0;
+    sum += phase.exposed ? phase.mean : 0;
   }
   return sum;
 }

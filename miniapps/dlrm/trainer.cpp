@@ -133,19 +133,9 @@ TrainingResults Trainer::run(Position start, const TrainerEvents& events) {
 }
 
 void Trainer::summarize(TrainingResults& results) const {
-  const auto& phases = timer_.phases();
-  std::vector<double> mean;
-  for (std::size_t i = 0; i < phases.size(); ++i) {
-    mean.push_back(1e3 * timer_.median(i));
-  }
-  std::vector<double> largest = mean;
-  tutti::allreduce(*comm_, mean, tutti::sum);
-  tutti::allreduce(*comm_, largest, tutti::max);
   results.ms_per_iteration = 1e3 * timer_.median_step();
   tutti::allreduce(*comm_, &results.ms_per_iteration, 1, tutti::max);
-  for (std::size_t i = 0; i < phases.size(); ++i) {
-    results.phases.push_back({phases[i].name, phases[i].exposed, mean[i] / comm_->size(), largest[i]});
-  }
+  results.phases = mini::phase_times(*comm_, timer_);
 }
 
 }  // namespace dlrm

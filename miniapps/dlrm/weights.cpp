@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "splitmix.hpp"
+#include "streams.hpp"
 
 namespace dlrm {
 
@@ -42,7 +42,7 @@ void fast_weights(Model& model, std::uint32_t seed) {
     model.embeddings().fill(t, [&](std::int64_t row_begin, std::int64_t, std::span<float> values) {
       const std::uint64_t first = stream + static_cast<std::uint64_t>(row_begin) * shape.dim;
       for (std::size_t v = 0; v < values.size(); ++v) {
-        values[v] = (unit_float(splitmix64(first + v)) - 0.5F) * width;
+        values[v] = (unit_float(tutti::miniapps::mix_counter(first + v)) - 0.5F) * width;
       }
     });
   }

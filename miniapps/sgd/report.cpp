@@ -88,7 +88,7 @@ std::string phase_text(const TrainingResults& results) {
   text += fmt::format("  {:<14}{:>10}{:>9}{:>16}\n", "phase", "ms/step", "share", "slowest rank");
   for (const auto& phase : results.phases) {
     text += fmt::format("  {:<14}{:>10.3f}{:>8.1f}%{:>16.3f}{}\n", phase.name, phase.mean, 100 * phase.mean / whole,
-                        phase.largest, phase.communication ? "  exposed" : "");
+                        phase.largest, phase.exposed ? "  exposed" : "");
   }
   return text;
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "common/phases.hpp"
+
 namespace sgd {
 
 /// A printed loss: the mean over the samples since the last one.
@@ -17,18 +19,10 @@ struct LossEntry {
   double ms_per_step = 0;
 };
 
-/// Milliseconds a step of one phase: the median, as mean and as largest over the ranks.
-struct PhaseTime {
-  std::string name;
-  bool communication = false;
-  double mean = 0;
-  double largest = 0;
-};
-
 /// What training found; equal on all ranks.
 struct TrainingResults {
   std::vector<LossEntry> losses;
-  std::vector<PhaseTime> phases;
+  std::vector<tutti::miniapps::PhaseTime> phases;
   double ms_per_step = 0;  ///< median of the steps after the first few; of the slowest rank
   double training_seconds = 0;
   std::uint64_t steps = 0;    ///< done by this run

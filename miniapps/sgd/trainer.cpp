@@ -176,19 +176,11 @@ TrainingResults Trainer<Float>::run(Position start, const TrainerEvents& events)
 
 template <typename Float>
 void Trainer<Float>::summarize(TrainingResults& results) const {
-  const auto& phases = timer_.phases();
-  std::vector<double> mean;
-  for (std::size_t i = 0; i < phases.size(); ++i) {
-    mean.push_back(1e3 * timer_.median(i));
-  }
-  std::vector<double> largest = mean;
-  tutti::allreduce(*comm_, mean, tutti::sum);
-  tutti::allreduce(*comm_, largest, tutti::max);
   results.ms_per_step = 1e3 * timer_.median_step();
   tutti::allreduce(*comm_, &results.ms_per_step, 1, tutti::max);
-  for (std::size_t i = 0; i < phases.size(); ++i) {
-    results.phases.push_back({phases[i].name, phases[i].exposed, mean[i] / comm_->size(), largest[i]});
-    results.exposed_ms += phases[i].exposed ? mean[i] / comm_->size() : 0;
+  results.phases = tutti::miniapps::phase_times(*comm_, timer_);
+  for (const auto& phase : results.phases) {
+    results.exposed_ms += phase.exposed ? phase.mean : 0;
   }
   results.bytes_per_step = synchronizer_->bytes_per_step();
   results.details = synchronizer_->details();

@@ -48,7 +48,7 @@ class WorkloadSubject : public Subject {
 
 double phase_of(const TrainingResults& results, const std::string& name) {
   const auto found = std::find_if(results.phases.begin(), results.phases.end(),
-                                  [&](const PhaseTime& phase) { return phase.name == name; });
+                                  [&](const tutti::miniapps::PhaseTime& phase) { return phase.name == name; });
   return found == results.phases.end() ? 0 : found->mean;
 }
 

@@ -10,6 +10,7 @@
 #include <tutti/memory.hpp>
 
 #include "backends/shm/allocations.hpp"
+#include "communicator/agreement.hpp"
 #include "communicator/comm_state.hpp"
 #include "core/config.hpp"
 #include "core/log.hpp"
@@ -31,16 +32,6 @@ struct Wish {
 
 /// The name of the segment that the first rank of a node made; blank where there is none.
 using Offer = std::array<char, 64>;
-
-template <typename T>
-std::vector<T> all_gather(const CommState& comm, const T& mine) {
-  std::vector<T> all(static_cast<std::size_t>(comm.size));
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm.collective, &request),
-            "MPI_Iallgather");
-  wait_yielding(request, "MPI_Iallgather");
-  return all;
-}
 
 std::uint64_t random_word() {
   std::random_device device;

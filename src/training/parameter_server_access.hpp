@@ -76,15 +76,4 @@ class RowWait {
 /// MPI one-sided.
 [[nodiscard]] std::unique_ptr<RowAccess> make_one_sided(std::shared_ptr<CommState> comm, const RowShape& shape);
 
-/// Each rank's value on all ranks. Collective.
-template <typename T>
-std::vector<T> all_gather(const CommState& comm, const T& mine) {
-  std::vector<T> all(static_cast<std::size_t>(comm.size));
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm.collective, &request),
-            "MPI_Iallgather");
-  wait_yielding(request, "MPI_Iallgather");
-  return all;
-}
-
 }  // namespace tutti::detail::server

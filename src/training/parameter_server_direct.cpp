@@ -5,6 +5,7 @@
 #include <tutti/memory.hpp>
 
 #include "backends/shm/allocations.hpp"
+#include "communicator/agreement.hpp"
 #include "core/config.hpp"
 #include "training/parameter_server_access.hpp"
 

@@ -6,16 +6,12 @@
 #include <limits>
 
 #include "mpi/training/model.hpp"
+#include "support/world.hpp"
 
 namespace {
 
 using namespace tutti;
 using namespace tutti::test;
-
-const Communicator& world() {
-  static const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
-  return comm;
-}
 
 const std::vector<std::vector<std::size_t>> shapes{{60, 50}, {50}, {}, {20'000}};
 

@@ -9,16 +9,12 @@
 #include <vector>
 
 #include "embedding_reference.hpp"
+#include "support/world.hpp"
 
 namespace tutti::test {
 
 inline constexpr double rate = 0.1;
 inline constexpr float epsilon = 1e-4F;
-
-inline const Communicator& world() {
-  static const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
-  return comm;
-}
 
 struct Setting {
   std::vector<EmbeddingTableConfig> tables;

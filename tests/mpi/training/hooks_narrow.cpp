@@ -5,16 +5,12 @@
 #include <limits>
 
 #include "mpi/training/bucket_set.hpp"
+#include "support/world.hpp"
 
 namespace {
 
 using namespace tutti;
 using namespace tutti::test;
-
-const Communicator& world() {
-  static const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
-  return comm;
-}
 
 const Shapes shapes{{40, 50}, {7}, {3, 11, 5}, {}, {20'011}};
 

@@ -4,16 +4,12 @@
 #include <cmath>
 
 #include "mpi/training/bucket_set.hpp"
+#include "support/world.hpp"
 
 namespace {
 
 using namespace tutti;
 using namespace tutti::test;
-
-const Communicator& world() {
-  static const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
-  return comm;
-}
 
 const Shapes shapes{{64, 48}, {64}, {32, 8, 3, 3}, {32}, {10, 2}, {}, {200, 90}};
 

@@ -7,16 +7,12 @@
 #include <functional>
 
 #include "mpi/training/model.hpp"
+#include "support/world.hpp"
 
 namespace {
 
 using namespace tutti;
 using namespace tutti::test;
-
-const Communicator& world() {
-  static const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
-  return comm;
-}
 
 const std::vector<std::vector<std::size_t>> shapes{{60, 50}, {50}, {30, 7, 11}, {}, {40, 41}, {5}};
 

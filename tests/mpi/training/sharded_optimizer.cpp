@@ -6,16 +6,12 @@
 #include <utility>
 
 #include "mpi/training/model.hpp"
+#include "support/world.hpp"
 
 namespace {
 
 using namespace tutti;
 using namespace tutti::test;
-
-const Communicator& world() {
-  static const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
-  return comm;
-}
 
 using Shapes = std::vector<std::vector<std::size_t>>;
 const Shapes shapes{{60, 50}, {50}, {3, 7, 11}, {}, {40, 41}, {5}};
