@@ -23,6 +23,7 @@
 #include <tutti/communication_hook.hpp>
 #include <tutti/communicator.hpp>
 #include <tutti/datatype.hpp>
+#include <tutti/embedding_collection.hpp>
 #include <tutti/environment.hpp>
 #include <tutti/error.hpp>
 #include <tutti/float_types.hpp>
@@ -34,5 +35,6 @@
 #include <tutti/reduce_op.hpp>
 #include <tutti/request.hpp>
 #include <tutti/sharded_optimizer.hpp>
+#include <tutti/sharding_plan.hpp>
 #include <tutti/topology.hpp>
 #include <tutti/version.hpp>
