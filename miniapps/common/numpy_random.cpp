@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "numpy_random.hpp"
 
+#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -49,15 +50,24 @@ void NumpyRandom::fill_normal(std::span<float> values, double mean, double devia
 }
 
 std::uint32_t NumpyRandom::below_or_equal(std::uint32_t max) {
-  std::uint32_t mask = max;
-  for (const unsigned shift : {1U, 2U, 4U, 8U, 16U}) {
-    mask |= mask >> shift;
-  }
+  const auto mask = static_cast<std::uint32_t>(std::bit_ceil(std::uint64_t{max} + 1) - 1);
   std::uint32_t value = 0;
   do {
     value = next_uint32() & mask;
   } while (value > max);
   return value;
+}
+
+void NumpyRandom::fill_below(std::span<std::int32_t> values, std::uint32_t n) {
+  for (std::int32_t& v : values) {
+    v = n > 1 ? static_cast<std::int32_t>(below_or_equal(n - 1)) : 0;
+  }
+}
+
+void NumpyRandom::skip_below(std::uint64_t count, std::uint32_t n) {
+  for (std::uint64_t i = 0; n > 1 && i < count; ++i) {
+    (void)below_or_equal(n - 1);
+  }
 }
 
 void NumpyRandom::shuffle(std::span<std::uint32_t> values) {

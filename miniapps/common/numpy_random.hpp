@@ -30,6 +30,11 @@ class NumpyRandom {
   void fill_uniform(std::span<float> values, double low, double high);
   void fill_normal(std::span<float> values, double mean, double deviation);
 
+  /// As numpy.random.randint(0, n, values.size()), n from 1 to 2^31: masked rejection; n = 1 draws nothing.
+  void fill_below(std::span<std::int32_t> values, std::uint32_t n);
+  /// As fill_below of `count` values that nobody needs.
+  void skip_below(std::uint64_t count, std::uint32_t n);
+
   /// As numpy.random.shuffle: Fisher-Yates from the end, masked rejection.
   void shuffle(std::span<std::uint32_t> values);
   /// As numpy.random.permutation(n), n below 2^32.

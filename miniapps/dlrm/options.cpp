@@ -124,7 +124,12 @@ void add_data(CLI::App& app, Options& o) {
   add(app, "--num-indices-per-lookup", o.indices_per_lookup, "random: lookups of a bag");
   app.add_flag("--num-indices-per-lookup-fixed", o.indices_per_lookup_fixed, "random: exactly so many");
   add_list(app, "--num-indices-per-lookup-per-feature", o.indices_per_feature,
-           "multi-hot: lookups of a bag, a number for each table");
+           "multi-hot: lookups of a bag, a number for each table; a data set's ids become fixed bags");
+  add_choice(app, "--multi-hot-rule", o.multi_hot_rule, {"numpy", "counter"},
+             "multi-hot, data set: MLPerf's bags, or others that take no memory");
+  add(app, "--multi-hot-memory", o.multi_hot_memory, "multi-hot, data set: most that the bags of a rank may take")
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("BYTES[K|M|G]");
   add_choice(app, "--rand-data-dist", o.rand_data_dist, {"uniform", "gaussian"}, "random: distribution of indices");
   add(app, "--rand-data-min", o.rand_data_min, "random, gaussian: least value");
   add(app, "--rand-data-max", o.rand_data_max, "random, gaussian: greatest value");

@@ -60,6 +60,8 @@ struct Options {
   std::size_t indices_per_lookup = 10;
   bool indices_per_lookup_fixed = false;
   std::vector<std::size_t> indices_per_feature;  ///< empty: indices_per_lookup for all
+  std::string multi_hot_rule = "numpy";
+  std::uint64_t multi_hot_memory = std::uint64_t{2} << 30U;
   std::string rand_data_dist = "uniform";
   double rand_data_min = 0;
   double rand_data_max = 1;

@@ -8,6 +8,7 @@
 #include "common/adult.hpp"
 #include "common/criteo_binary.hpp"
 #include "common/criteo_text.hpp"
+#include "common/multi_hot.hpp"
 #include "common/random_data.hpp"
 #include "weights.hpp"
 
@@ -72,6 +73,19 @@ std::unique_ptr<mini::DataSource> data_set(const Options& o) {
   return text_source(o);
 }
 
+std::unique_ptr<mini::DataSource> dataset_source(const Options& o) {
+  auto source = data_set(o);
+  if (o.indices_per_feature.empty()) {
+    return source;
+  }
+  mini::MultiHotOptions m;
+  m.sizes = o.indices_per_feature;
+  m.rows = o.embedding_size_given ? given_rows(o) : source->table_rows();
+  m.rule = mini::bag_rule(o.multi_hot_rule);
+  m.max_bytes = o.multi_hot_memory;
+  return std::make_unique<mini::MultiHot>(std::move(source), std::move(m));
+}
+
 std::vector<std::size_t> rows_of(const Options& o, const mini::DataSource& source) {
   const auto& rows = source.table_rows();
   if (o.embedding_size_given && o.embedding_size.size() != rows.size()) {
@@ -100,7 +114,7 @@ std::size_t largest_batch(const Options& o) { return std::max(o.mini_batch_size,
 
 std::unique_ptr<mini::DataSource> make_source(const Options& o) {
   if (o.data_generation == "dataset") {
-    return data_set(o);
+    return dataset_source(o);
   }
   if (o.data_generation == "bench") {
     return bench_source(o);

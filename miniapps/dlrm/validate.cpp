@@ -49,9 +49,11 @@ void validate_multi_hot(const Options& o) {
   if (o.indices_per_feature.empty()) {
     return;
   }
-  require(o.data_generation == "bench", "--num-indices-per-lookup-per-feature needs --data-generation=bench");
+  require(o.data_generation != "random",
+          "--num-indices-per-lookup-per-feature needs --data-generation=bench or dataset");
   require(all_positive(o.indices_per_feature), "--num-indices-per-lookup-per-feature needs positive numbers");
-  require(o.indices_per_feature.size() == o.embedding_size.size(),
+  const bool rows_known = o.data_generation == "bench" || o.embedding_size_given;
+  require(!rows_known || o.indices_per_feature.size() == o.embedding_size.size(),
           "--num-indices-per-lookup-per-feature names " + std::to_string(o.indices_per_feature.size()) +
               " tables but --arch-embedding-size has " + std::to_string(o.embedding_size.size()));
 }
@@ -64,8 +66,8 @@ void validate_data(const Options& o) {
   } else {
     require(o.data_size > 0 || o.num_batches > 0, "--data-size must be positive");
     require(o.indices_per_lookup > 0, "--num-indices-per-lookup must be positive");
-    validate_multi_hot(o);
   }
+  validate_multi_hot(o);
   require(o.save_freq == 0 || !o.checkpoint_dir.empty(), "--save-freq needs --checkpoint-dir");
 }
 
