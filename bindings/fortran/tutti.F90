@@ -11,8 +11,8 @@
 !> address. tutti_deallocate returns either.
 !> Training: parameters are arrays of reals of any rank. Their last dimension is the first of the shape that C and C++
 !> see, so a matrix has the rows there that are its columns here.
-!> Ranks and displacements are from 0, as in MPI; the index of tutti_waitany, parameters of a reducer and rows of tables
-!> are from 1.
+!> Ranks and displacements are from 0, as in MPI; the index of tutti_waitany, parameters of a reducer, tables, their rows
+!> and columns, slots and samples are from 1.
 !> Errors: `ierror`, last and optional, gets the code and tutti_error_message() the text; without it a failure ends the
 !> program by `error stop` with the text.
 module tutti
@@ -78,6 +78,7 @@ module tutti
   end type
 
   include "src/training_types.inc"
+  include "src/embedding_types.inc"
 
   !> As a buffer of a collective: work in place. By address: c_loc(tutti_in_place).
   integer(c_int), bind(C, name="tutti_fortran_in_place"), target, public :: tutti_in_place = 0
@@ -98,6 +99,7 @@ module tutti
   include "generated/interfaces.inc"
   include "src/generics.inc"
   include "src/training_generics.inc"
+  include "src/embedding_generics.inc"
   include "generated/generics.inc"
   include "generated/point_to_point_generics.inc"
   include "generated/memory_generics.inc"
@@ -114,6 +116,9 @@ contains
   include "src/reducer.inc"
   include "src/optimizer.inc"
   include "src/server.inc"
+  include "src/embedding.inc"
+  include "src/embedding_rows.inc"
+  include "src/embedding_step.inc"
   include "generated/barrier.inc"
   include "generated/bcast.inc"
   include "generated/reduce.inc"

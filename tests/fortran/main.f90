@@ -12,6 +12,7 @@ program tutti_fortran_tests
   use shared
   use others
   use training
+  use embedding
   implicit none
   type(tutti_comm) :: world, half
   type(group) :: whole
@@ -43,6 +44,7 @@ contains
     call test_messages(g)
     call test_memory(g)
     call test_training(g)
+    call test_embedding(g)
     call test_requests(g)
     call test_operations(g)
     call test_options(g)
