@@ -59,7 +59,7 @@ std::vector<Preset> make_presets() {
       mlperf_v1("mlperf"),
       {"mlperf-v2",
        "MLPerf v3 model, DCNv2 with several lookups a bag; tables capped at a million rows, which --max-ind-range "
-       "changes; measures with prepared random batches",
+       "changes; measures with prepared random batches, or trains with --data-generation=dataset and a file",
        {"--data-generation=bench", "--max-ind-range=1000000", "--arch-sparse-feature-size=128", mlperf_v2_rows,
         mlperf_v2_lookups, "--arch-mlp-bot=13-512-256-128", "--arch-mlp-top=1024-1024-512-256-1",
         "--arch-interaction-op=dcn", "--dcn-num-layers=3", "--dcn-low-rank-dim=512", "--loss-function=bce",

@@ -54,6 +54,15 @@ TEST(Options, MultiHotSizesAndCappedRows) {
   EXPECT_EQ(result.options.embedding_size, (std::vector<std::size_t>{9, 60, 60}));
 }
 
+TEST(Options, MultiHotBagsOfADataSet) {
+  const auto result = parse({"--preset=mlperf-v2", "--data-generation=dataset", "--raw-data-file=x",
+                             "--multi-hot-rule=counter", "--multi-hot-memory=3G"});
+  ASSERT_FALSE(result.stop) << result.text;
+  EXPECT_EQ(result.options.indices_per_feature.size(), 26U);
+  EXPECT_EQ(result.options.multi_hot_rule, "counter");
+  EXPECT_EQ(result.options.multi_hot_memory, std::uint64_t{3} << 30U);
+}
+
 TEST(Options, EveryPresetParses) {
   for (const auto& preset : presets()) {
     const std::string flag = "--preset=" + preset.name;
@@ -79,6 +88,9 @@ TEST(Options, ErrorsNameTheFlag) {
       {{"--dcn-low-rank-dim=0"}, "--dcn-low-rank-dim"},
       {{"--num-indices-per-lookup-per-feature=1-2-3"}, "--data-generation=bench"},
       {{"--num-indices-per-lookup-per-feature=1-2", "--data-generation=bench"}, "2 tables"},
+      {{"--num-indices-per-lookup-per-feature=1-0", "--preset=adult"}, "positive"},
+      {{"--num-indices-per-lookup-per-feature=1-2", "--arch-embedding-size=5", "--preset=adult"}, "2 tables"},
+      {{"--multi-hot-rule=pareto"}, "--multi-hot-rule"},
   };
   for (const auto& [flags, name] : cases) {
     const auto result = parse(flags);

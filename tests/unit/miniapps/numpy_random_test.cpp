@@ -43,6 +43,25 @@ TEST(NumpyRandom, PermutationIsNumpys) {
   EXPECT_EQ(random.permutation(10), (std::vector<std::uint32_t>{2, 8, 4, 9, 1, 6, 7, 3, 0, 5}));
 }
 
+TEST(NumpyRandom, IntegersAreNumpys) {
+  NumpyRandom random(0);  // numpy.random.randint(0, n, count), one call after the other
+  std::vector<std::int32_t> values(6);
+  random.fill_below(values, 40000000);
+  EXPECT_EQ(values, (std::vector<std::int32_t>{8325804, 2215104, 38712131, 15039847, 7644169, 22630677}));
+  values.resize(3);
+  random.fill_below(values, 1);
+  EXPECT_EQ(values, (std::vector<std::int32_t>{0, 0, 0}));
+  values.resize(2);
+  random.fill_below(values, 1U << 31U);
+  EXPECT_EQ(values, (std::vector<std::int32_t>{1650906866, 1879422756}));
+  NumpyRandom skipped(0);
+  skipped.skip_below(6, 40000000);
+  skipped.skip_below(9, 1);
+  std::vector<std::int32_t> after(2);
+  skipped.fill_below(after, 1U << 31U);
+  EXPECT_EQ(after, values);
+}
+
 TEST(NumpyRandom, SkippingEqualsDrawing) {
   NumpyRandom a(7);
   NumpyRandom b(7);
