@@ -3,11 +3,11 @@
 """Runs the DLRM step, the embedding kernel, or data-parallel steps in turn with PyTorch scripts that do the same work,
 and prints medians.
 
-usage: compare_pytorch.py {kaggle|bench|embedding|ddp} --peers DIR --python PYTHON [--build DIR] [--rounds N]
+usage: compare_pytorch.py {kaggle|bench|bench-bf16|embedding|ddp} --peers DIR --python PYTHON [--build DIR] [--rounds N]
 
 DIR holds torch_dlrm.py, torch_embedding.py and torch_ddp.py, which print "median X ms", "train ms bag X fbgemm Y" and
 "none X, flat Y (exposed Z), ddp W (exposed V)"; PYTHON has torch and fbgemm-gpu-cpu. Everything runs once a round, one
-after another, so that all see the same machine. ddp: gradients of the shapes of --model over 2 ranks while a backward
+after another, so that all see the same machine. bench-bf16: matrix products in bf16 on both sides. ddp: gradients of the shapes of --model over 2 ranks while a backward
 of --backward-ms sleeps; what each way adds to the step without communication is exposed.
 """
 import argparse
@@ -39,12 +39,13 @@ def launcher(ranks):
     return ["mpiexec.mpich", "-bind-to", "core", "-n", str(ranks)]
 
 
-def dlrm_contestants(preset, options):
+def dlrm_contestants(preset, options, bf16=False):
     program = options.build / "bin" / "tutti-dlrm"
     script = [options.python, options.peers / "torch_dlrm.py", "--preset", preset, "--engine", "fbgemm"]
+    script += ["--bf16"] if bf16 else []
 
-    def tutti():
-        return number(r"median ([\d.]+) ms a step", output_of(launcher(2) + [program, "--preset", preset]))
+    def tutti(*flags):
+        return number(r"median ([\d.]+) ms a step", output_of(launcher(2) + [program, "--preset", preset, *flags]))
 
     def torch_one_process(threads):
         return number(r"median ([\d.]+) ms", output_of(script + ["--threads", str(threads)]))
@@ -56,8 +57,12 @@ def dlrm_contestants(preset, options):
         other.wait()
         return number(r"median ([\d.]+) ms", text)
 
+    own = {"tutti, 2 ranks": tutti}
+    if bf16:
+        own = {"tutti, 2 ranks": lambda: tutti("--compute-type=bf16"),
+               "tutti, 2 ranks, bf16 tables too": lambda: tutti("--compute-type=bf16", "--table-type=bf16")}
     return {
-        "tutti, 2 ranks": tutti,
+        **own,
         "PyTorch + fbgemm, 1 thread": lambda: torch_one_process(1),
         "PyTorch + fbgemm, 2 threads": lambda: torch_one_process(2),
         "PyTorch + fbgemm, 2 processes (gloo)": torch_two_processes,
@@ -125,7 +130,7 @@ def compare_ddp(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["kaggle", "bench", "embedding", "ddp"])
+    parser.add_argument("what", choices=["kaggle", "bench", "bench-bf16", "embedding", "ddp"])
     parser.add_argument("--peers", type=pathlib.Path, required=True)
     parser.add_argument("--python", required=True)
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build/release"))
@@ -138,7 +143,11 @@ def main():
         if options.backward_ms is None:
             options.backward_ms = {"resnet18": 100.0, "resnet50": 400.0, "bert": 1500.0}[options.model]
         return compare_ddp(options)
-    contestants = embedding_contestants(options) if options.what == "embedding" else dlrm_contestants(options.what, options)
+    if options.what == "embedding":
+        contestants = embedding_contestants(options)
+    else:
+        preset, _, bf16 = options.what.partition("-")
+        contestants = dlrm_contestants(preset, options, bf16 == "bf16")
     times = {name: [] for name in contestants}
     for _ in range(options.rounds):
         for name, run in contestants.items():
