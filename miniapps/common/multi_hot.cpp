@@ -23,7 +23,8 @@ MultiHotBags make_bags(const DataSource& source, const MultiHotOptions& options)
   if (options.rule == BagRule::numpy && bytes > options.max_bytes) {
     throw Error(ErrorCode::out_of_memory,
                 fmt::format("the multi-hot bags of all tables take {:.2f} GB a rank, more than the limit of {:.2f} GB; "
-                            "raise --multi-hot-memory, lower --max-ind-range, or use --multi-hot-rule=counter, which "
+                            "raise --multi-hot-memory, lower --max-ind-range or --arch-embedding-size, or use "
+                            "--multi-hot-rule=counter, which "
                             "keeps none but has other bags than MLPerf",
                             static_cast<double>(bytes) / 1e9, static_cast<double>(options.max_bytes) / 1e9));
   }
