@@ -5,19 +5,14 @@
 #include <cstdint>
 #include <tutti/kernels/embedding_backward.hpp>
 
+#include "core/mix_bits.hpp"
 #include "kernels/lanes.hpp"
 
 /// Random bits without state: a hash of (seed, step, table, row, column), so that they do not depend on who computes
 /// them, or in which order.
 namespace tutti::kernels {
 
-/// The output function of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-inline std::uint64_t mix_bits(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15U;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31);
-}
+using detail::mix_bits;
 
 /// The bits of one row.
 class RowNoise {

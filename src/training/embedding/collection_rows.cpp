@@ -6,6 +6,7 @@
 #include <tutti/error.hpp>
 #include <tutti/kernels/embedding_rows.hpp>
 
+#include "core/mix_bits.hpp"
 #include "training/embedding/collection_state.hpp"
 
 namespace tutti {
@@ -13,14 +14,6 @@ namespace tutti {
 namespace {
 
 constexpr std::int64_t block_values = 1 << 18;
-
-/// A hash of a counter: splitmix64's finalizer (Steele, Lea, Flood, OOPSLA 2014).
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15ULL;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
 
 /// In [-1, 1), of 24 bits.
 float signed_unit(std::uint64_t bits) { return static_cast<float>(bits >> 40) * 0x1p-23F - 1.0F; }
@@ -83,14 +76,14 @@ void EmbeddingCollection::fill(std::size_t t, const MakeRows& make) {
 }
 
 void EmbeddingCollection::initialize() {
-  const std::uint64_t seed = mix(state_->facts.options.seed);
+  const std::uint64_t seed = detail::mix_bits(state_->facts.options.seed);
   for (std::size_t t = 0; t < tables(); ++t) {
     const auto& config = table(t);
     const float bound = 1.0F / std::sqrt(static_cast<float>(config.rows));
-    const std::uint64_t stream = mix(seed + t);
+    const std::uint64_t stream = detail::mix_bits(seed + t);
     fill(t, [&](std::int64_t row_begin, std::int64_t, std::span<float> values) {
       const std::uint64_t first = stream + static_cast<std::uint64_t>(row_begin) * config.dim;
-      for (std::size_t k = 0; k < values.size(); ++k) values[k] = bound * signed_unit(mix(first + k));
+      for (std::size_t k = 0; k < values.size(); ++k) values[k] = bound * signed_unit(detail::mix_bits(first + k));
     });
   }
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/mix_bits.hpp"
+
 namespace tutti::training {
 
 namespace {
@@ -134,13 +136,6 @@ double make_orthogonal(T* columns, std::size_t length, std::size_t index) {
   return index > 0 ? 0 : before;
 }
 
-std::uint64_t mixed(std::uint64_t x) {  // splitmix64
-  x += 0x9e3779b97f4a7c15U;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31);
-}
-
 }  // namespace
 
 template <typename T>
@@ -211,9 +206,9 @@ void fill_zero_columns(T* columns, std::size_t length, std::size_t rank, std::ui
   for (std::size_t c = 0; c < rank; ++c) {
     T* column = columns + c * length;
     if (std::any_of(column, column + length, [](T x) { return x != T(0); })) continue;
-    const std::uint64_t stream = mixed(seed ^ mixed(c));
+    const std::uint64_t stream = detail::mix_bits(seed ^ detail::mix_bits(c));
     for (std::size_t i = 0; i < length; ++i) {
-      const std::uint64_t bits = mixed(stream + i) >> 41;  // 23 bits and a half: exact in float
+      const std::uint64_t bits = detail::mix_bits(stream + i) >> 41;  // 23 bits and a half: exact in float
       column[i] = (static_cast<T>(bits) + T(0.5)) * T(0x1p-22) - T(1);
     }
   }
