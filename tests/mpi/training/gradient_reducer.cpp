@@ -104,9 +104,15 @@ TEST(ReducerTypes, OneModelMayHaveSeveral) {
       const Buffer g = reducer.gradient(i);
       const double want = (comm.size() + 1) / 2.0 * base(i, 0, step);
       for (std::size_t k = 0; k < g.count; ++k) {
-        if (i % 3 == 0) EXPECT_EQ(static_cast<double>(static_cast<float*>(g.data)[k]), want);
-        if (i % 3 == 1) EXPECT_EQ(static_cast<double*>(g.data)[k], want);
-        if (i % 3 == 2) EXPECT_EQ(static_cast<double>(float(static_cast<bfloat16_t*>(g.data)[k])), want);
+        if (i % 3 == 0) {
+          EXPECT_EQ(static_cast<double>(static_cast<float*>(g.data)[k]), want);
+        }
+        if (i % 3 == 1) {
+          EXPECT_EQ(static_cast<double*>(g.data)[k], want);
+        }
+        if (i % 3 == 2) {
+          EXPECT_EQ(static_cast<double>(float(static_cast<bfloat16_t*>(g.data)[k])), want);
+        }
       }
     }
   }

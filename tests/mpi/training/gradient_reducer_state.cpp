@@ -91,8 +91,11 @@ TEST(Rebuild, ASumOfViewsMovesWithItsBucket) {
     std::vector<bool> is_entry(b.data.count, false);
     for (const BucketEntry& e : b.entries)
       std::fill_n(is_entry.begin() + static_cast<std::ptrdiff_t>(e.offset), e.count, true);
-    for (std::size_t k = 0; k < b.data.count; ++k)
-      if (!is_entry[k]) EXPECT_EQ(static_cast<const float*>(b.data.data)[k], 0.F) << k;
+    for (std::size_t k = 0; k < b.data.count; ++k) {
+      if (!is_entry[k]) {
+        EXPECT_EQ(static_cast<const float*>(b.data.data)[k], 0.F) << k;
+      }
+    }
   }
 }
 
