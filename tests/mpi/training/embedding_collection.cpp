@@ -26,6 +26,8 @@ void for_each_way(const Body& body) {
     for (const Pooling pooling : poolings) {
       if (pooling == Pooling::max && divides_bags(sharding)) continue;
       for (const InputLayout layout : layouts) {
+        // Many ranks on few cores take long: there each pooling has one of the layouts.
+        if (world().size() > 2 && (static_cast<int>(pooling) + static_cast<int>(layout)) % 2 == 1) continue;
         const std::string where = std::string(sharding_name(sharding)) + ", pooling " +
                                   std::to_string(static_cast<int>(pooling)) + ", layout " +
                                   std::to_string(static_cast<int>(layout));
