@@ -59,6 +59,16 @@ class TUTTI_EXPORT Communicator {
   /// The ranks that share this rank's node. Collective and blocking. Counterpart: MPI_Comm_split_type.
   [[nodiscard]] Communicator split_by_node() const;
 
+  /// Prepares the communicator for device memory: all ranks agree on what they have (NCCL and its version, whether the
+  /// MPI takes device addresses, several ranks on a GPU), and NCCL is set up. The device is the process's current one;
+  /// it stays this communicator's. A blocking or persistent call on device memory does this by itself; a nonblocking
+  /// one goes through host memory until it is done. Later calls return at once. Collective; blocking. Errors, the same
+  /// on all ranks: not_built (a library without CUDA), mismatch (a rank without a device). Counterpart:
+  /// ncclCommInitRankConfig.
+  void prepare_device() const;
+  /// What calls on device memory use here, and why not what they do not use; one line a fact. Local.
+  [[nodiscard]] std::string device_report() const;
+
   /// Gives all outstanding and later calls of this rank on this communicator ErrorCode::aborted, but for a call that
   /// waits inside the host MPI (native_blocking). Local; from any thread. Buffers of calls that were under way must
   /// stay valid until MPI_Finalize, as after a timeout: messages may still reach them. Peers that wait for this rank

@@ -13,6 +13,7 @@
 
 #include "backends/shm/arena.hpp"
 #include "communicator/cost_model.hpp"
+#include "communicator/device_side.hpp"
 #include "communicator/plan.hpp"
 #include "communicator/scratch.hpp"
 
@@ -68,6 +69,7 @@ struct CommState {
   std::string table_report{};                    ///< where it is from, or why there is none
   std::unique_ptr<shm::Arena> arena{};           ///< where all ranks are on one node and can share memory
   std::string shm_report{};                      ///< why there is no arena, or what it lacks; empty where all is well
+  std::unique_ptr<DeviceSide> device{};          ///< once it is prepared for device memory
   PlanCache plans{};
   ScratchPool scratch{};
   std::uint64_t sequence = 0;

@@ -104,6 +104,12 @@ Communicator Communicator::split_by_node() const {
   return split(machine.places[static_cast<std::size_t>(rank())].node, rank());
 }
 
+void Communicator::prepare_device() const { detail::prepare_device(*state(), nullptr); }
+
+std::string Communicator::device_report() const {
+  return state()->device ? state()->device->report : "not prepared for device memory: see Communicator::prepare_device";
+}
+
 void Communicator::abort(const std::string& reason) noexcept {
   if (state_) state_->abort(reason);
 }

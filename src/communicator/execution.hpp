@@ -9,6 +9,8 @@
 #include <tutti/error.hpp>
 #include <tutti/request.hpp>
 
+#include "device/runtime.hpp"
+
 namespace tutti::detail {
 
 struct CommState;
@@ -46,6 +48,9 @@ class Execution {
   /// after which the caller looks once more.
   virtual void announce_nap() noexcept {}
   virtual void nap() noexcept;
+  /// Orders the operation before what follows on the stream, without its end being waited for; false where only the
+  /// host can wait. Work of the device and buffers must then live until the stream has passed.
+  virtual bool order_before(device::StreamHandle /*stream*/) { return false; }
   [[nodiscard]] CommState& comm() const noexcept { return *comm_; }
   /// Of a completed receive.
   [[nodiscard]] const Status& status() const noexcept { return status_; }

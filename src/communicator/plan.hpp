@@ -11,7 +11,7 @@
 
 namespace tutti::detail {
 
-enum class Backend : std::uint8_t { mpi, native, shm };
+enum class Backend : std::uint8_t { mpi, native, shm, nccl, staged };
 
 /// The decision for one signature: immutable, shared by all executions of it. The schedule is there for operations
 /// with uniform counts; the v-forms make theirs at each binding.
@@ -19,8 +19,10 @@ struct Plan {
   Signature signature{};
   Backend backend = Backend::mpi;
   shm::Protocol protocol = shm::Protocol::automatic;  ///< of the shm backend
-  const algorithms::Algorithm* algorithm = nullptr;   ///< of the mpi backend
+  const algorithms::Algorithm* algorithm = nullptr;   ///< of the mpi backend, and of nccl; null there: direct
   std::shared_ptr<const algorithms::Schedule> schedule{};
+  std::shared_ptr<const Plan> host{};  ///< of the staged backend: the plan for a piece in host memory
+  std::size_t pieces = 1;              ///< of the staged backend
 };
 
 /// The plans of one communicator. Plans follow from shared facts alone, so a rank may drop and remake them.

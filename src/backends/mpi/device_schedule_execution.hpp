@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <vector>
+
+#include "backends/device/buffers.hpp"
+#include "communicator/binding.hpp"
+#include "communicator/execution.hpp"
+#include "communicator/plan.hpp"
+#include "device/pool.hpp"
+
+namespace tutti::detail {
+
+/// Runs any schedule on device memory over MPI point-to-point: local work is done by kernels and copies on the
+/// communicator's own stream, and each round's messages are posted when the work before it is done. A message goes
+/// from and to device memory directly where the MPI takes that, the call is blocking, and no NCCL work of this process
+/// is in flight on the device; else through pinned memory. The message is the same, so that choice is local.
+class DeviceScheduleExecution final : public Execution {
+ public:
+  DeviceScheduleExecution(std::shared_ptr<CommState> comm, std::shared_ptr<const Plan> plan, Binding binding, int tag,
+                          Stream stream, std::chrono::nanoseconds timeout);
+  ~DeviceScheduleExecution() override;
+
+  [[nodiscard]] std::string name() const override;
+  bool order_before(device::StreamHandle stream) override;
+
+ private:
+  struct State;
+  bool begin() override;
+  bool step() override;
+  void cancel() noexcept override;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tutti::detail

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tutti/datatype.hpp>
+#include <tutti/reduce_op.hpp>
+
+#include "algorithms/registry.hpp"
+#include "backends/nccl/types.hpp"
+#include "communicator/signature.hpp"
+
+/// How NCCL makes a call: pure functions of facts that are equal on all ranks.
+namespace tutti::detail::nccl {
+
+/// An element of the library as NCCL moves or sums it: `words` of `type`.
+struct Words {
+  DataType type = DataType::uint8;
+  std::size_t words = 1;
+  friend bool operator==(const Words&, const Words&) = default;
+};
+
+/// For moving data: any datatype. The widest type that an element is a whole number of.
+[[nodiscard]] Words words_to_move(Datatype type);
+
+/// For reducing inside NCCL: nothing where NCCL's result is not the library's (see Signature::accumulation,
+/// reproducible) or NCCL has no such type or operation. Complex numbers are pairs of real ones in sums and averages.
+/// premul_sum is `sum` here: its operation is made for a communicator.
+struct Reduction {
+  Words words{};
+  RedOp op = RedOp::sum;
+  bool pre_multiplies = false;
+};
+[[nodiscard]] std::optional<Reduction> reduction_inside(const Signature& signature, int version);
+
+/// Whether one NCCL collective is the whole call: "nccl:direct". barrier is an allreduce of one word.
+[[nodiscard]] bool is_direct(const Signature& signature, int version);
+
+/// Whether a schedule can be run as NCCL groups of send and recv ("nccl:pairwise"), with the local work on the device:
+/// any for moving data; for reductions those that combine as the signature asks, where there are device kernels and the
+/// operation is no user function. `why` is set where it cannot.
+[[nodiscard]] bool can_group(const algorithms::Algorithm& algorithm, const Signature& signature, bool has_kernels,
+                             std::string& why);
+
+/// The schedule that is preferred for groups: few rounds, since each is a launch; empty where none is.
+[[nodiscard]] std::string_view preferred_algorithm(const Signature& signature, int size);
+
+}  // namespace tutti::detail::nccl

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// The part of NCCL's binary interface that is used, as nccl.h has it since 2.18; table_check.cpp compares it with the
+/// installed header. So the logic of this backend compiles and is tested without NCCL.
+namespace tutti::detail::nccl {
+
+using CommHandle = void*;  ///< ncclComm_t
+using WindowHandle = void*;
+
+enum class Result : int {
+  success = 0,
+  unhandled_cuda_error = 1,
+  system_error = 2,
+  internal_error = 3,
+  invalid_argument = 4,
+  invalid_usage = 5,
+  remote_error = 6,
+  in_progress = 7,
+};
+
+enum class DataType : int {
+  int8 = 0,
+  uint8 = 1,
+  int32 = 2,
+  uint32 = 3,
+  int64 = 4,
+  uint64 = 5,
+  float16 = 6,
+  float32 = 7,
+  float64 = 8,
+  bfloat16 = 9,
+  float8_e4m3 = 10,
+  float8_e5m2 = 11,
+};
+
+/// ncclRedOp_t; values above `avg` are made by ncclRedOpCreatePreMulSum.
+enum class RedOp : int { sum = 0, prod = 1, max = 2, min = 3, avg = 4 };
+enum class ScalarResidence : int { device = 0, host_immediate = 1 };
+
+struct UniqueId {
+  char internal[128];
+};
+
+/// ncclConfig_t of 2.18; newer versions fill in what they have more.
+struct Config {
+  std::size_t size = sizeof(Config);
+  unsigned magic = 0xcafebeef;
+  unsigned version = 21800;
+  int blocking = -2147483647 - 1;
+  int cga_cluster_size = -2147483647 - 1;
+  int min_ctas = -2147483647 - 1;
+  int max_ctas = -2147483647 - 1;
+  const char* net_name = nullptr;
+  int split_share = -2147483647 - 1;
+};
+
+inline constexpr int oldest_version = 21800;
+/// Since which version NCCL has what.
+inline constexpr int version_of_register = 21900;       ///< ncclMemAlloc, ncclCommRegister
+inline constexpr int version_of_float8 = 22400;         ///< fp8 types
+inline constexpr int version_of_windows = 22700;        ///< ncclCommWindowRegister: symmetric memory
+inline constexpr int version_of_alltoall = 22800;       ///< ncclAlltoAll, ncclGather, ncclScatter
+inline constexpr int version_of_several_ranks = 23003;  ///< several ranks on a GPU, by NCCL_MULTI_RANK_GPU_ENABLE=1
+
+}  // namespace tutti::detail::nccl

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "communicator/binding.hpp"
+#include "communicator/execution.hpp"
+#include "communicator/plan.hpp"
+#include "device/flag.hpp"
+#include "device/pool.hpp"
+
+namespace tutti::detail {
+
+/// Runs an operation on device memory through the host: pieces go to pinned memory, a host execution of any backend
+/// (shared memory where the ranks share a node) works on them, and the results go back, each step in stream order and
+/// the copies of one piece beside the communication of another. How many pieces follows from the signature alone.
+/// A blocking call with a stream returns when the communication is done and the copies back are on the stream; with the
+/// progress thread at once: the stream then waits for a flag. Without a stream it returns when all is done.
+class StagedExecution final : public Execution {
+ public:
+  /// Makes the host executions of all pieces, and takes their tags or places in shared memory, in the order of calls.
+  StagedExecution(std::shared_ptr<CommState> comm, std::shared_ptr<const Plan> plan, Binding binding, Stream stream,
+                  std::chrono::nanoseconds timeout);
+  ~StagedExecution() override;
+
+  [[nodiscard]] std::string name() const override;
+  bool order_before(device::StreamHandle stream) override;
+  void announce_nap() noexcept override;
+  void nap() noexcept override;
+
+ private:
+  struct State;
+  bool begin() override;
+  bool step() override;
+  void cancel() noexcept override;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tutti::detail

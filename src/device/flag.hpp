@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "device/pool.hpp"
+
+namespace tutti::detail::device {
+
+/// A gate on a stream that the host opens: a word of pinned memory that the stream waits for, never a host function
+/// that blocks. The destructor opens it, and keeps the word until the stream has passed.
+class Flag {
+ public:
+  Flag() noexcept = default;
+  ~Flag();
+  Flag(Flag&& other) noexcept;
+  Flag& operator=(Flag&& other) noexcept;
+  Flag(const Flag&) = delete;
+  Flag& operator=(const Flag&) = delete;
+  /// What follows on the stream waits for open().
+  void close(int device, StreamHandle stream);
+  void open() noexcept;
+  [[nodiscard]] bool is_closed() const noexcept { return is_closed_; }
+
+ private:
+  Block word_{};
+  Event passed_{};
+  bool is_closed_ = false;
+};
+
+}  // namespace tutti::detail::device

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <tutti/buffer.hpp>
+
+#include "device/runtime.hpp"
+
+namespace tutti::detail::device {
+
+class Pool;
+
+/// Memory from a pool; goes back at the end. Move-only.
+class Block {
+ public:
+  Block() noexcept = default;
+  ~Block() { reset(); }
+  Block(Block&& other) noexcept;
+  Block& operator=(Block&& other) noexcept;
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  void reset() noexcept;
+
+ private:
+  friend class Pool;
+  Block(Pool* pool, std::byte* data, std::size_t size) noexcept : pool_(pool), data_(data), size_(size) {}
+  Pool* pool_ = nullptr;
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Pinned or device memory for executions, kept between calls: asking CUDA for memory may wait for the device, which is
+/// a deadlock while NCCL works there. So a pool grows only while traffic(device) has no NCCL work in flight, and drives
+/// the progress of the library until that is so. Blocks are given out again only when nothing on a stream uses them any
+/// more: who gives one back has seen the event that says so. Any thread.
+class Pool {
+ public:
+  /// The pool of a kind (pinned or device) and a device of this process; never destroyed.
+  [[nodiscard]] static Pool& of(MemoryKind kind, int device);
+  /// At least `bytes` bytes, aligned to 256; empty for 0. Throws out_of_memory, cuda.
+  [[nodiscard]] Block acquire(std::size_t bytes);
+  /// Makes room beforehand, in a phase that may allocate: blocks of these sizes.
+  void reserve(std::size_t bytes, std::size_t blocks);
+  /// Gives all unused memory back to CUDA.
+  void trim() noexcept;
+
+ private:
+  friend class Block;
+  struct State;
+  Pool(MemoryKind kind, int device);
+  void give_back(std::byte* data, std::size_t size) noexcept;
+  State* state_;
+};
+
+/// An event from a pool; goes back at the end. Move-only; empty when moved from.
+class Event {
+ public:
+  Event() noexcept = default;
+  ~Event();
+  Event(Event&& other) noexcept;
+  Event& operator=(Event&& other) noexcept;
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  /// Records on a stream of a device; takes an event from the pool at the first time.
+  void record(int device, StreamHandle stream);
+  /// Whether what was recorded is done; true where nothing was.
+  [[nodiscard]] bool is_complete() const;
+  [[nodiscard]] EventHandle handle() const noexcept { return handle_; }
+  [[nodiscard]] bool is_recorded() const noexcept { return handle_ != nullptr; }
+
+ private:
+  EventHandle handle_ = nullptr;
+  int device_ = -1;
+};
+
+}  // namespace tutti::detail::device

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "device/runtime.hpp"
+
+#include <atomic>
+#include <tutti/error.hpp>
+
+namespace tutti::detail::device {
+namespace {
+
+std::atomic<Runtime*> replaced{nullptr};
+
+}  // namespace
+
+Runtime* runtime() noexcept { return replaced.load(std::memory_order_acquire); }
+
+Runtime& required_runtime(const char* what) {
+  if (Runtime* found = runtime()) return *found;
+  throw Error(ErrorCode::not_built, std::string(what) +
+                                        ": this library was built without CUDA; build it with "
+                                        "TUTTI_ENABLE_CUDA=ON, or use host memory");
+}
+
+Runtime* replace_runtime(Runtime* other) noexcept { return replaced.exchange(other); }
+
+void Runtime::run_host(StreamHandle /*stream*/, std::function<void()> /*function*/) {
+  throw Error(ErrorCode::internal, "run_host: this runtime has no host functions");
+}
+
+Guard::Guard(int device) : former_(required_runtime("device").current_device()), changed_(former_ != device) {
+  if (changed_) runtime()->set_current_device(device);
+}
+
+Guard::~Guard() {
+  if (!changed_) return;
+  try {
+    runtime()->set_current_device(former_);
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the device's failure is reported by the call itself
+  }
+}
+
+}  // namespace tutti::detail::device

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mutex>
+
+#include "device/runtime.hpp"
+
+namespace tutti::detail::device {
+
+/// The NCCL work of this process on one device. All communicators launch under one lock, so in one order. Any thread.
+class Traffic {
+ public:
+  /// Never destroyed.
+  [[nodiscard]] static Traffic& of(int device);
+
+  /// Held while NCCL calls are made.
+  [[nodiscard]] std::mutex& launch_mutex() noexcept;
+  /// NCCL work was launched on a stream that is not captured: it is in flight until what precedes this call there is
+  /// done.
+  void note_launch(StreamHandle stream);
+  /// Whether no NCCL work is in flight. Never waits; CUDA errors count as idle, their owner reports them.
+  [[nodiscard]] bool is_idle() noexcept;
+
+ private:
+  explicit Traffic(int device);
+  struct State;
+  State* state_;
+};
+
+}  // namespace tutti::detail::device

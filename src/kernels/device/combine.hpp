@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <tutti/datatype.hpp>
+#include <tutti/reduce_op.hpp>
+
+#include "device/runtime.hpp"
+
+/// The arithmetic of reductions on device memory: combine.hpp with the same functors, and so the same bits, in stream
+/// order. They return at once and may be captured. Any number of inputs. User functions run on the host only.
+namespace tutti::kernels::device {
+
+using tutti::detail::device::StreamHandle;
+
+/// Whether this build has kernels for the device of this process: Kokkos with CUDA, or a runtime that runs host
+/// functions (tests).
+[[nodiscard]] bool has_kernels() noexcept;
+
+void combine(Datatype type, const ReduceOp& op, std::span<const void* const> inputs, void* output, std::size_t count,
+             StreamHandle stream);
+void combine_avg(Datatype type, std::span<const void* const> inputs, void* output, std::size_t count,
+                 std::size_t divisor, StreamHandle stream);
+void scale_copy(Datatype type, const void* input, void* output, std::size_t count, double factor, StreamHandle stream);
+void divide(Datatype type, void* data, std::size_t count, std::size_t divisor, StreamHandle stream);
+
+}  // namespace tutti::kernels::device

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "device/runtime.hpp"
+
+namespace tutti::standin {
+
+using detail::device::EventHandle;
+using detail::device::StreamHandle;
+
+/// A stand-in for the CUDA runtime, for tests of the logic that uses it: "device" memory is host memory that it keeps
+/// a list of; a stream is a queue of work that is done, in order, only while somebody asks (is_complete, is_idle) or
+/// work of another stream is waited for: never at the call, so that a missing order between streams gives wrong
+/// results. It records the calls. It proves nothing about a GPU.
+class Runtime final : public detail::device::Runtime {
+ public:
+  /// Work in a queue: called until it returns true, without blocking.
+  using Work = std::function<bool()>;
+
+  explicit Runtime(int devices = 1);
+  ~Runtime() override;
+
+  /// Installs itself while it lives.
+  void install();
+
+  // Of tests and of the other stand-ins.
+  void enqueue(StreamHandle stream, const std::string& name, Work work);
+  /// Lets all streams go on a little; true when all are empty.
+  bool run_some();
+  /// Until all streams are empty, with MPI_Iprobe or sched_yield between.
+  void run_all();
+  [[nodiscard]] const std::vector<std::string>& record() const { return record_; }
+  void clear_record() { record_.clear(); }
+  /// A capture of a stream, as cudaStreamBeginCapture and its end: what is enqueued meanwhile on it, and on streams
+  /// that wait for its events, becomes a graph; launch() enqueues it, destroy_graph() calls what was retained.
+  void begin_capture(StreamHandle stream);
+  [[nodiscard]] int end_capture(StreamHandle stream);
+  void launch(int graph, StreamHandle stream);
+  void destroy_graph(int graph);
+  /// Makes the next call of that name fail with cuda.
+  void fail_next(const std::string& name);
+  /// Bytes of device memory given out and not returned; allocations since the begin.
+  [[nodiscard]] std::size_t live_allocations() const;
+  /// Calls of allocate and release so far: none may happen while NCCL work is in flight.
+  void set_uuid(int device, detail::device::Uuid uuid);
+  void set_stream_flags(bool has) { has_flags_ = has; }
+
+  // detail::device::Runtime
+  bool has_context() override;
+  int device_count() override;
+  int current_device() override;
+  void set_current_device(int device) override;
+  detail::device::Uuid uuid(int device) override;
+  std::string device_name(int device) override;
+  Pointer inspect(const void* address) override;
+  void* allocate(MemoryKind kind, std::size_t bytes) override;
+  void release(MemoryKind kind, void* address) noexcept override;
+  void copy(void* to, const void* from, std::size_t bytes, StreamHandle stream) override;
+  void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+                 std::size_t rows, StreamHandle stream) override;
+  void fill_zero(void* to, std::size_t bytes, StreamHandle stream) override;
+  StreamHandle create_stream() override;
+  void destroy_stream(StreamHandle stream) noexcept override;
+  EventHandle create_event() override;
+  void destroy_event(EventHandle event) noexcept override;
+  void record(EventHandle event, StreamHandle stream) override;
+  bool is_complete(EventHandle event) override;
+  void wait_event(StreamHandle stream, EventHandle event) override;
+  bool is_idle(StreamHandle stream) override;
+  std::uint64_t capture_of(StreamHandle stream) override;
+  void retain_by_graph(StreamHandle stream, void (*release)(void*), void* data) override;
+  bool has_stream_flags(int device) override;
+  void wait_flag(StreamHandle stream, const std::uint32_t* word, std::uint32_t value) override;
+  bool runs_host_functions() const noexcept override { return true; }
+  void run_host(StreamHandle stream, std::function<void()> function) override;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+  std::vector<std::string> record_;
+  bool has_flags_ = true;
+};
+
+}  // namespace tutti::standin
