@@ -19,6 +19,11 @@ bool read_flag(const char* name, bool otherwise = false) {
   throw Error(ErrorCode::invalid_argument, fmt::format("{}={} is neither 0 nor 1; set it to one of them", name, value));
 }
 
+std::optional<bool> read_choice(const char* name) {
+  if (std::getenv(name) == nullptr) return std::nullopt;
+  return read_flag(name);
+}
+
 std::chrono::nanoseconds read_seconds(const char* name) {
   const char* text = std::getenv(name);
   if (text == nullptr || *text == '\0') return std::chrono::nanoseconds{0};
@@ -38,6 +43,8 @@ const Config& config() {
                            .timeout = read_seconds("TUTTI_TIMEOUT"),
                            .shared_memory = read_flag("TUTTI_SHM", true),
                            .single_copy = read_flag("TUTTI_SINGLE_COPY", true),
+                           .nccl = read_flag("TUTTI_NCCL", true),
+                           .cuda_aware = read_choice("TUTTI_CUDA_AWARE"),
                            .logs = read_flag("TUTTI_LOG")};
   return read;
 }

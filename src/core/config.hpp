@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 
 namespace tutti::detail {
 
@@ -12,6 +13,8 @@ struct Config {
   std::chrono::nanoseconds timeout{0};  ///< TUTTI_TIMEOUT, in seconds
   bool shared_memory = true;            ///< TUTTI_SHM
   bool single_copy = true;              ///< TUTTI_SINGLE_COPY
+  bool nccl = true;                     ///< TUTTI_NCCL
+  std::optional<bool> cuda_aware{};     ///< TUTTI_CUDA_AWARE: nothing where it is not set
   bool logs = false;                    ///< TUTTI_LOG: warnings go to the standard error
 };
 
