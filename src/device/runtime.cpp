@@ -26,6 +26,20 @@ void Runtime::run_host(StreamHandle /*stream*/, std::function<void()> /*function
   throw Error(ErrorCode::internal, "run_host: this runtime has no host functions");
 }
 
+void Runtime::start_graph(StreamHandle /*stream*/) {
+  throw Error(ErrorCode::not_supported, "start_graph: this runtime has no graphs");
+}
+
+GraphHandle Runtime::finish_graph(StreamHandle /*stream*/) {
+  throw Error(ErrorCode::not_supported, "finish_graph: this runtime has no graphs");
+}
+
+void Runtime::launch_graph(GraphHandle /*graph*/, StreamHandle /*stream*/) {
+  throw Error(ErrorCode::not_supported, "launch_graph: this runtime has no graphs");
+}
+
+void Runtime::release_graph(GraphHandle /*graph*/) noexcept {}
+
 Guard::Guard(int device) : former_(required_runtime("device").current_device()), changed_(former_ != device) {
   if (changed_) runtime()->set_current_device(device);
 }

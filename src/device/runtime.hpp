@@ -13,6 +13,8 @@ namespace tutti::detail::device {
 /// A cudaStream_t (null: the default stream), a cudaEvent_t.
 using StreamHandle = void*;
 using EventHandle = void*;
+/// A graph that can be launched.
+using GraphHandle = void*;
 using Uuid = std::array<unsigned char, 16>;
 
 /// What the library needs of the CUDA runtime: the only way to it, and the seam for tests. Failures throw Error: cuda,
@@ -64,6 +66,15 @@ class Runtime {
   /// Calls `release(data)` when the graph that the stream is captured into, and all made of it, are gone. The function
   /// must not call CUDA.
   virtual void retain_by_graph(StreamHandle stream, void (*release)(void*), void* data) = 0;
+
+  /// What is put on the stream from here on, and on streams that wait for it, becomes a graph instead of being done.
+  /// Counterpart: cudaStreamBeginCapture, of this thread's calls only.
+  virtual void start_graph(StreamHandle stream);
+  /// Ends what start_graph began, also after a failure, which it throws; the graph is ready to be launched.
+  [[nodiscard]] virtual GraphHandle finish_graph(StreamHandle stream);
+  virtual void launch_graph(GraphHandle graph, StreamHandle stream);
+  /// No launch of it is under way.
+  virtual void release_graph(GraphHandle graph) noexcept;
 
   /// Whether a stream can wait for a word of pinned memory.
   [[nodiscard]] virtual bool has_stream_flags(int device) = 0;
