@@ -21,12 +21,14 @@ struct Words {
   friend bool operator==(const Words&, const Words&) = default;
 };
 
-/// For moving data: any datatype. The widest type that an element is a whole number of.
+/// For moving data: any datatype. Words no longer than the alignment that its elements have.
 [[nodiscard]] Words words_to_move(Datatype type);
 
-/// For reducing inside NCCL: nothing where NCCL's result is not the library's (see Signature::accumulation,
-/// reproducible) or NCCL has no such type or operation. Complex numbers are pairs of real ones in sums and averages.
-/// premul_sum is `sum` here: its operation is made for a communicator.
+/// For reducing inside NCCL: nothing where NCCL's result is not the library's or NCCL has no such type or operation.
+/// Complex numbers are pairs of real ones in sums and averages. NCCL's minimum and maximum of floating-point numbers
+/// drop a NaN, and it rounds sums of 16 and 8 bits at each hop: these only with Accumulation::backend. Its average of
+/// floating-point numbers sums x * (1 / ranks), one rounding from the sum's quotient. In the reproducible mode NCCL
+/// reduces nothing. premul_sum is `sum` here: its operation is made for a communicator.
 struct Reduction {
   Words words{};
   RedOp op = RedOp::sum;
@@ -39,11 +41,12 @@ struct Reduction {
 
 /// Whether a schedule can be run as NCCL groups of send and recv ("nccl:pairwise"), with the local work on the device:
 /// any for moving data; for reductions those that combine as the signature asks, where there are device kernels and the
-/// operation is no user function. `why` is set where it cannot.
+/// operation is no user function. `why` is set where it cannot. Whether it fits the number and the layout of the ranks
+/// is asked elsewhere.
 [[nodiscard]] bool can_group(const algorithms::Algorithm& algorithm, const Signature& signature, bool has_kernels,
                              std::string& why);
 
-/// The schedule that is preferred for groups: few rounds, since each is a launch; empty where none is.
+/// The schedule that is preferred for groups: few rounds, since each is a launch. Every operation has one.
 [[nodiscard]] std::string_view preferred_algorithm(const Signature& signature, int size);
 
 }  // namespace tutti::detail::nccl

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/nccl/rules.hpp"
+
+#include <fmt/format.h>
+
+#include "communicator/planner.hpp"
+
+namespace tutti::detail::nccl {
+namespace {
+
+/// Number types that NCCL reduces; a complex one as two real ones.
+std::optional<Words> words_to_reduce(DatatypeKind kind, int version) {
+  switch (kind) {
+    case DatatypeKind::int8:
+      return Words{DataType::int8, 1};
+    case DatatypeKind::uint8:
+      return Words{DataType::uint8, 1};
+    case DatatypeKind::int32:
+      return Words{DataType::int32, 1};
+    case DatatypeKind::uint32:
+      return Words{DataType::uint32, 1};
+    case DatatypeKind::int64:
+      return Words{DataType::int64, 1};
+    case DatatypeKind::uint64:
+      return Words{DataType::uint64, 1};
+    case DatatypeKind::float16:
+      return Words{DataType::float16, 1};
+    case DatatypeKind::bfloat16:
+      return Words{DataType::bfloat16, 1};
+    case DatatypeKind::float32:
+      return Words{DataType::float32, 1};
+    case DatatypeKind::float64:
+      return Words{DataType::float64, 1};
+    case DatatypeKind::complex64:
+      return Words{DataType::float32, 2};
+    case DatatypeKind::complex128:
+      return Words{DataType::float64, 2};
+    case DatatypeKind::float8_e4m3:
+      if (version >= version_of_float8) return Words{DataType::float8_e4m3, 1};
+      return std::nullopt;
+    case DatatypeKind::float8_e5m2:
+      if (version >= version_of_float8) return Words{DataType::float8_e5m2, 1};
+      return std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<RedOp> op_inside(ReduceKind op) {
+  switch (op) {
+    case ReduceKind::sum:
+    case ReduceKind::premul_sum:
+      return RedOp::sum;
+    case ReduceKind::prod:
+      return RedOp::prod;
+    case ReduceKind::min:
+      return RedOp::min;
+    case ReduceKind::max:
+      return RedOp::max;
+    case ReduceKind::avg:
+      return RedOp::avg;
+    default:
+      return std::nullopt;
+  }
+}
+
+bool is_small_float(DataType type) {
+  return type == DataType::float16 || type == DataType::bfloat16 || type == DataType::float8_e4m3 ||
+         type == DataType::float8_e5m2;
+}
+
+bool is_float(DataType type) { return is_small_float(type) || type == DataType::float32 || type == DataType::float64; }
+
+/// Whether the library asks for more than NCCL's arithmetic gives.
+bool differs(RedOp op, DataType type) {
+  return is_small_float(type) || (is_float(type) && (op == RedOp::min || op == RedOp::max));
+}
+
+std::size_t alignment_of(Datatype type) {
+  switch (type.kind()) {
+    case DatatypeKind::bytes:
+      return 1;
+    case DatatypeKind::complex64:
+    case DatatypeKind::float32_int32:
+    case DatatypeKind::int32_int32:
+    case DatatypeKind::float32_float32:
+      return 4;
+    default:
+      return type.size() < 8 ? type.size() : 8;
+  }
+}
+
+/// A vector that every rank can send to every other in about the time that one more launch takes.
+bool is_small(const Signature& signature, int size) {
+  constexpr std::size_t most_bytes = std::size_t{1} << 20U;
+  constexpr int most_ranks = 16;
+  const std::size_t all = signature.type.size() * static_cast<std::size_t>(size);
+  return size <= most_ranks && signature.count <= most_bytes / all;
+}
+
+}  // namespace
+
+Words words_to_move(Datatype type) {
+  const std::size_t width = alignment_of(type);
+  const DataType word = width == 8   ? DataType::uint64
+                        : width == 4 ? DataType::uint32
+                        : width == 2 ? DataType::float16
+                                     : DataType::uint8;
+  return {word, type.size() / width};
+}
+
+std::optional<Reduction> reduction_inside(const Signature& signature, int version) {
+  if (signature.reproducible || !is_defined(signature.op, signature.type.kind())) return std::nullopt;
+  const auto words = words_to_reduce(signature.type.kind(), version);
+  const auto op = op_inside(signature.op);
+  if (!words || !op) return std::nullopt;
+  if (words->words == 2 && *op != RedOp::sum && *op != RedOp::avg) return std::nullopt;
+  if (signature.accumulation != Accumulation::backend && differs(*op, words->type)) return std::nullopt;
+  return Reduction{*words, *op, signature.op == ReduceKind::premul_sum};
+}
+
+bool is_direct(const Signature& signature, int version) {
+  switch (signature.operation) {
+    case Operation::barrier:
+    case Operation::bcast:
+    case Operation::allgather:
+      return true;
+    case Operation::reduce:
+    case Operation::allreduce:
+    case Operation::reduce_scatter_block:
+      return reduction_inside(signature, version).has_value();
+    case Operation::alltoall:
+    case Operation::gather:
+    case Operation::scatter:
+      return version >= version_of_alltoall;
+    default:
+      return false;
+  }
+}
+
+bool can_group(const algorithms::Algorithm& algorithm, const Signature& signature, bool has_kernels, std::string& why) {
+  why.clear();
+  if (!algorithms::combines(signature.operation)) return true;
+  if (signature.op == ReduceKind::user)
+    why = "a user's function runs on the host";
+  else if (!has_kernels)
+    why = "this build, on some rank, has no kernels for the device";
+  else if (needs_single_combine(signature) && !(algorithm.single_combine && algorithm.ordered))
+    why = "combines in several steps, where this call asks for one rounding in rank order";
+  else if (!signature.commutative && !algorithm.ordered)
+    why = "does not keep the order of ranks, which an operation that does not commute asks for";
+  return why.empty();
+}
+
+std::string_view preferred_algorithm(const Signature& signature, int size) {
+  const bool is_free = !needs_single_combine(signature);
+  switch (signature.operation) {
+    case Operation::barrier:
+      return "dissemination";
+    case Operation::bcast:
+      return is_small(signature, size) ? "linear" : "scatter_allgather";
+    case Operation::allreduce:
+      return is_small(signature, size) ? "direct" : "scatter_allgather";
+    case Operation::reduce:
+      return is_small(signature, size) ? "direct" : "scatter_gather";
+    case Operation::scan:
+    case Operation::exscan:
+      return is_free && !is_small(signature, size) ? "recursive_doubling" : "direct";
+    case Operation::gather:
+    case Operation::gatherv:
+    case Operation::scatter:
+    case Operation::scatterv:
+      return "linear";
+    case Operation::reduce_scatter:
+    case Operation::reduce_scatter_block:
+    case Operation::allgather:
+    case Operation::allgatherv:
+    case Operation::alltoall:
+    case Operation::alltoallv:
+      return "direct";
+  }
+  return {};
+}
+
+}  // namespace tutti::detail::nccl
