@@ -33,14 +33,20 @@ void check(const BucketPlan& plan, std::span<const ParameterSize> parameters, st
     for (std::size_t k = 0; k < plan[b].size(); ++k) {
       ++seen[plan[b][k]];
       EXPECT_EQ(parameters[plan[b][k]].type, type);
-      if (k > 0) EXPECT_LT(place[plan[b][k - 1]], place[plan[b][k]]);
+      if (k > 0) {
+        EXPECT_LT(place[plan[b][k - 1]], place[plan[b][k]]);
+      }
     }
     const std::size_t end = place[plan[b].back()];
-    if (b > 0) EXPECT_GT(end, last) << "a bucket that is full later is launched earlier";
+    if (b > 0) {
+      EXPECT_GT(end, last) << "a bucket that is full later is launched earlier";
+    }
     last = end;
     auto& earlier = of_type[type];
     const std::size_t limit = earlier.empty() ? std::min(limits.first, limits.bytes) : limits.bytes;
-    if (plan[b].size() > 1) EXPECT_LE(bytes_of(plan[b], parameters), limit);
+    if (plan[b].size() > 1) {
+      EXPECT_LE(bytes_of(plan[b], parameters), limit);
+    }
     if (!earlier.empty()) {
       const auto& before = plan[earlier.back()];
       const std::size_t room = earlier.size() == 1 ? std::min(limits.first, limits.bytes) : limits.bytes;
