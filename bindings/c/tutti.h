@@ -141,7 +141,9 @@ enum {
   TUTTI_MEMORY_MANAGED = 4
 };
 
-/// Counterpart: tutti::StreamKind. "None" is not the default stream (handle 0).
+/// The stream that a call on device memory is ordered on. Without one the caller has synchronised the buffers, and the
+/// call returns when it is done; "none" is not the default stream (TUTTI_STREAM_CUDA with handle NULL). Host buffers
+/// have no stream: it is not looked at. Counterpart: tutti::StreamKind.
 enum { TUTTI_STREAM_NONE = 0, TUTTI_STREAM_CUDA = 1 };
 
 /// Counterpart: tutti::Accumulation.
@@ -159,7 +161,7 @@ typedef struct tutti_options {
   size_t size;           /* sizeof(tutti_options_t) */
   int32_t version;       /* TUTTI_OPTIONS_VERSION */
   int32_t stream_kind;   /* TUTTI_STREAM_ */
-  void* stream;          /* a cudaStream_t */
+  void* stream;          /* a cudaStream_t; read with TUTTI_STREAM_CUDA only */
   int32_t memory;        /* TUTTI_MEMORY_: of all buffers of the call */
   int32_t accumulation;  /* TUTTI_ACCUMULATION_ */
   int32_t reproducible;  /* one association order, whatever algorithm, size and layout */
@@ -260,6 +262,18 @@ TUTTI_API int tutti_comm_size(tutti_comm_t comm, int* size);
 /// The duplicated, adopted or borrowed handle, for the caller's own MPI calls; not to be freed. Local.
 TUTTI_API int tutti_comm_mpi_handle(tutti_comm_t comm, MPI_Comm* handle);
 TUTTI_API int tutti_comm_mpi_handle_f(tutti_comm_t comm, MPI_Fint* handle);
+
+/// Prepares the communicator for buffers in device memory: all ranks agree on what they have, and NCCL is set up. The
+/// device is the process's current one (cudaSetDevice); it stays this communicator's. The first blocking call on device
+/// memory, and the _init calls, do this by themselves; a nonblocking call goes through host memory until it is done.
+/// Later calls return at once. Collective over `comm`, blocking. Errors, the same on all ranks: TUTTI_ERROR_NOT_BUILT
+/// (a library without CUDA), _MISMATCH (a rank without a device). Counterparts: Communicator::prepare_device,
+/// ncclCommInitRankConfig.
+TUTTI_API int tutti_comm_prepare_device(tutti_comm_t comm);
+
+/// What calls on device memory use here, and why not what they do not use, one line a fact. Local. Needs *length + 1
+/// bytes; what fits into `capacity` is written, with an end mark; text may be NULL with capacity 0.
+TUTTI_API int tutti_comm_device_report(tutti_comm_t comm, char* text, size_t capacity, size_t* length);
 
 /// Gives all outstanding and later calls of this rank TUTTI_ERROR_ABORTED. Local; from any thread. `reason` may be
 /// NULL. Counterpart: ncclCommAbort.

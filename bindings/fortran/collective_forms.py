@@ -72,6 +72,13 @@ def rules_of(function):
     return RULES.get(function.operation, 0) | (NO_COPY if function.form != "blocking" else 0)
 
 
+def opening(function, open_it, rules, root, buffers):
+    """The look at the descriptors of a call. A call that never packs need not know what memory the arrays are in."""
+    if not rules_of(function) & NO_COPY:
+        rules = f"with_memory({rules}, options)"
+    return f"code = {open_it}({call_name(function)}, comm%handle, {rules}, {root}, {buffers}, view)"
+
+
 def looked_at(function, side):
     """When this rank's arrays of counts of a side mean something."""
     rules = rules_of(function)
@@ -138,7 +145,7 @@ def typed(function, kind):
     buffers = "buffer" if one else "sendbuf, recvbuf"
     open_it = "view_open_one" if one else "view_open"
     opening_root = "-1_c_int" if one else root
-    body = [f"code = {open_it}({call_name(function)}, comm%handle, {rules}, {opening_root}, {buffers}, view)"]
+    body = [opening(function, open_it, rules, opening_root, buffers)]
     body += check_counts(function, True)
     call = c_call(
         function,
@@ -179,7 +186,7 @@ def in_place(function):
         },
     )
     body = [
-        f"code = view_open_one({call_name(function)}, comm%handle, {rules}, {root}, inout, view)",
+        opening(function, "view_open_one", rules, root, "inout"),
         f"if (code == 0) code = {call}",
         "code = view_close(inout, view, code)",
         "call finish(code, ierror)",

@@ -54,9 +54,8 @@ def typed(function):
         sends = argument.role.name == "sendbuf"
         view = "outgoing" if sends else "incoming"
         declarations += [array(argument.name, "in" if sends else "inout", not waits), f"type(view_call) :: {view}"]
-        opens.append(
-            f"code = view_open_message({call_name(function)}, {0 if waits else NO_COPY}_c_int, {argument.name}, {view})"
-        )
+        rules = "with_memory(0_c_int, options)" if waits else f"{NO_COPY}_c_int"
+        opens.append(f"code = view_open_message({call_name(function)}, {rules}, {argument.name}, {view})")
         closes.append(f"code = view_drop({view}, code)" if sends else f"code = view_close({argument.name}, {view}, code)")
         prefix = argument.name[:4] + "_" if argument.name != "buffer" else ""
         replaced |= {

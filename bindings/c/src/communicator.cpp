@@ -112,6 +112,14 @@ int tutti_comm_mpi_handle_f(tutti_comm_t comm, MPI_Fint* handle) {
   return guard([&] { output(handle, "handle") = MPI_Comm_c2f(communicator(comm).mpi_handle()); });
 }
 
+int tutti_comm_prepare_device(tutti_comm_t comm) {
+  return guard([&] { communicator(comm).prepare_device(); });
+}
+
+int tutti_comm_device_report(tutti_comm_t comm, char* text, size_t capacity, size_t* length) {
+  return guard([&] { give_text(communicator(comm).device_report(), text, capacity, length); });
+}
+
 int tutti_comm_abort(tutti_comm_t comm, const char* reason) {
   return guard([&] {
     communicator(comm);

@@ -21,6 +21,13 @@ const Communicator& communicator(tutti_comm_t comm, const char* argument) {
   return comm->comm;
 }
 
+void give_text(const std::string& made, char* text, std::size_t capacity, std::size_t* length) {
+  output(length, "length") = made.size();
+  if (capacity == 0) return;
+  if (text == nullptr) throw_null("text", "pass an array");
+  text[made.copy(text, capacity - 1)] = '\0';
+}
+
 ConstBuffer input(const void* address, std::size_t count, tutti_datatype_t type) {
   if (is_in_place(address)) return in_place;
   return {address, count, datatype(type)};

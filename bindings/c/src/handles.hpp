@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <tutti/buffer.hpp>
 #include <tutti/communicator.hpp>
 #include <tutti/options.hpp>
@@ -57,6 +58,9 @@ T& output(T* place, const char* argument) {
   if (place == nullptr) throw_null(argument, "pass the address of a variable");
   return *place;
 }
+
+/// A text with its end mark, cut to the caller's capacity.
+void give_text(const std::string& made, char* text, std::size_t capacity, std::size_t* length);
 
 /// Makes a request handle of what `make` starts; `request` is NULL when it throws.
 template <typename Make>

@@ -20,15 +20,6 @@ void give_state(std::span<const std::byte> state, void* data, std::size_t capaci
   std::memcpy(data, state.data(), state.size());
 }
 
-void give_text(const std::string& made, char* text, std::size_t capacity, std::size_t* length) {
-  output(length, "length") = made.size();
-  if (capacity == 0) return;
-  const auto place = elements(text, capacity, "text");
-  const std::size_t kept = std::min(made.size(), capacity - 1);
-  std::copy_n(made.data(), kept, place.data());
-  place[kept] = '\0';
-}
-
 }  // namespace tutti::c
 
 namespace {

@@ -62,7 +62,5 @@ std::span<T> elements(T* data, std::size_t count, const char* argument) {
 
 /// State for a checkpoint: its size, and the bytes where there is a place for them.
 void give_state(std::span<const std::byte> state, void* data, std::size_t capacity, std::size_t* bytes);
-/// A text with its end mark, cut to the caller's capacity.
-void give_text(const std::string& made, char* text, std::size_t capacity, std::size_t* length);
 
 }  // namespace tutti::c

@@ -27,6 +27,14 @@ void* tutti_fortran_address(void* address) {
 
 static int is_in_place(const CFI_cdesc_t* array) { return array->base_addr == (void*)&tutti_fortran_in_place; }
 
+/* What the host must not touch, and what a copy in host memory cannot stand for: its memory is of another class. */
+static int is_on_device(int rules, const void* address) {
+  int kind = TUTTI_MEMORY_HOST;
+  if (rules & VIEW_DEVICE) return 1;
+  tutti_memory_kind(address, &kind);
+  return kind == TUTTI_MEMORY_DEVICE || kind == TUTTI_MEMORY_MANAGED;
+}
+
 /* Address, elements and type of one array, packed where it must be. */
 static int look_at(const char* call, const char* name, int rules, const CFI_cdesc_t* array, void** address,
                    size_t* elements, tutti_datatype_t* datatype, void** copy) {
@@ -44,6 +52,10 @@ static int look_at(const char* call, const char* name, int rules, const CFI_cdes
   if (rules & VIEW_NO_COPY)
     return refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, name,
                   "is not contiguous, which only blocking calls allow; pass a contiguous array");
+  if (is_on_device(rules, array->base_addr))
+    return refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, name,
+                  "is a section in device memory, which is not packed; pass a contiguous array, such as a copy of the "
+                  "section made on the device");
   *copy = malloc(*elements * array->elem_len);
   if (*copy == NULL) return refuse(TUTTI_ERROR_OUT_OF_MEMORY, call, name, "is a section too large to be packed");
   descriptor_pack(array, *copy);

@@ -4,8 +4,8 @@
 
 /* What the Fortran module asks of the buffers it is given: address, elements and type of a descriptor, a packed copy of
    a section, and whether the buffers of a call fit together. Compiled with the C compiler that belongs to the Fortran
-   one: descriptors differ between compilers. Only descriptors are read; data are touched where a section must be
-   packed. */
+   one: descriptors differ between compilers. Only descriptors are read, so arrays may be in device memory; data are
+   touched only where a section must be packed, and never in device memory. */
 #include <ISO_Fortran_binding.h>
 #include <tutti/tutti.h>
 
@@ -17,7 +17,8 @@ enum {
   VIEW_SEND_AT_ROOT = 8,    /* sendbuf is looked at on the root only */
   VIEW_WHOLE_IN_PLACE = 16, /* in place, recvbuf has a block a rank */
   VIEW_FREE_COUNTS = 32,    /* the sizes follow from arrays of counts */
-  VIEW_NO_COPY = 64         /* a section cannot be packed: the call returns before it is done */
+  VIEW_NO_COPY = 64,        /* a section cannot be packed: the call returns before it is done */
+  VIEW_DEVICE = 128         /* the buffers are declared to be in device or managed memory */
 };
 
 /* One call's buffers; mirrored by type view_call of the module. */
