@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 
 #include "device/pool.hpp"
 
@@ -21,8 +21,12 @@ class Flag {
   void close(int device, StreamHandle stream);
   void open() noexcept;
   [[nodiscard]] bool is_closed() const noexcept { return is_closed_; }
+  /// Flags of this process that are closed.
+  [[nodiscard]] static std::size_t closed_count() noexcept;
 
  private:
+  void retire() noexcept;
+
   Block word_{};
   Event passed_{};
   bool is_closed_ = false;

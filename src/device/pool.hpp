@@ -35,31 +35,38 @@ class Block {
 /// Pinned or device memory for executions, kept between calls: asking CUDA for memory may wait for the device, which is
 /// a deadlock while NCCL works there. So a pool grows only while traffic(device) has no NCCL work in flight, and drives
 /// the progress of the library until that is so. Blocks are given out again only when nothing on a stream uses them any
-/// more: who gives one back has seen the event that says so. Any thread.
+/// more: who gives one back has seen the event that says so. Any thread, but not under Traffic::launch_mutex.
 class Pool {
  public:
   /// The pool of a kind (pinned or device) and a device of this process; never destroyed.
   [[nodiscard]] static Pool& of(MemoryKind kind, int device);
   /// At least `bytes` bytes, aligned to 256; empty for 0. Throws out_of_memory, cuda.
   [[nodiscard]] Block acquire(std::size_t bytes);
-  /// Makes room beforehand, in a phase that may allocate: blocks of these sizes.
+  /// Makes room beforehand, in a phase that may allocate: this many unused blocks of this size.
   void reserve(std::size_t bytes, std::size_t blocks);
-  /// Gives all unused memory back to CUDA.
+  /// Gives all unused memory back to CUDA; nothing happens while that might wait for the device: where NCCL work is in
+  /// flight, or a Flag is closed.
   void trim() noexcept;
+  /// Bytes got from CUDA and not given back.
+  [[nodiscard]] std::size_t held_bytes() const;
 
  private:
   friend class Block;
   struct State;
   Pool(MemoryKind kind, int device);
   void give_back(std::byte* data, std::size_t size) noexcept;
+  [[nodiscard]] Block take_unused(std::size_t bytes, std::size_t most);
+  [[nodiscard]] std::byte* grow(std::size_t bytes);
   State* state_;
 };
+
+class EventPool;
 
 /// An event from a pool; goes back at the end. Move-only; empty when moved from.
 class Event {
  public:
   Event() noexcept = default;
-  ~Event();
+  ~Event() { reset(); }
   Event(Event&& other) noexcept;
   Event& operator=(Event&& other) noexcept;
   Event(const Event&) = delete;
@@ -70,10 +77,11 @@ class Event {
   [[nodiscard]] bool is_complete() const;
   [[nodiscard]] EventHandle handle() const noexcept { return handle_; }
   [[nodiscard]] bool is_recorded() const noexcept { return handle_ != nullptr; }
+  void reset() noexcept;
 
  private:
+  EventPool* pool_ = nullptr;
   EventHandle handle_ = nullptr;
-  int device_ = -1;
 };
 
 }  // namespace tutti::detail::device

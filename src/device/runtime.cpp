@@ -8,6 +8,7 @@ namespace tutti::detail::device {
 namespace {
 
 std::atomic<Runtime*> replaced{nullptr};
+std::atomic<std::uint64_t> generation{0};
 
 }  // namespace
 
@@ -20,7 +21,12 @@ Runtime& required_runtime(const char* what) {
                                         "TUTTI_ENABLE_CUDA=ON, or use host memory");
 }
 
-Runtime* replace_runtime(Runtime* other) noexcept { return replaced.exchange(other); }
+Runtime* replace_runtime(Runtime* other) noexcept {
+  generation.fetch_add(1, std::memory_order_acq_rel);
+  return replaced.exchange(other, std::memory_order_acq_rel);
+}
+
+std::uint64_t runtime_generation() noexcept { return generation.load(std::memory_order_acquire); }
 
 void Runtime::run_host(StreamHandle /*stream*/, std::function<void()> /*function*/) {
   throw Error(ErrorCode::internal, "run_host: this runtime has no host functions");

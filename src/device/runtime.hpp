@@ -92,8 +92,11 @@ class Runtime {
 /// As runtime(), but throws not_built, naming `what` was asked for.
 [[nodiscard]] Runtime& required_runtime(const char* what);
 
-/// Tests only: puts another runtime in its place and gives the former.
+/// Tests only: puts another runtime in its place (null: that of the build again) and gives the former, or null where
+/// none was put there. What pools keep of the former is forgotten, not released.
 Runtime* replace_runtime(Runtime* other) noexcept;
+/// Counts the calls of replace_runtime: what is kept for a runtime is kept by this number.
+[[nodiscard]] std::uint64_t runtime_generation() noexcept;
 
 /// Makes a device current, and the former one again at the end.
 class Guard {

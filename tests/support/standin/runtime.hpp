@@ -20,7 +20,10 @@ using detail::device::StreamHandle;
 /// A stand-in for the CUDA runtime, for tests of the logic that uses it: "device" memory is host memory that it keeps
 /// a list of; a stream is a queue of work that is done, in order, only while somebody asks (is_complete, is_idle) or
 /// work of another stream is waited for: never at the call, so that a missing order between streams gives wrong
-/// results. It records the calls. It proves nothing about a GPU.
+/// results. The stream that is asked for goes first, and as far as it can; only where that is not enough do the others
+/// make a step. New memory holds bytes 0xff (NaN). It holds callers to CUDA's rules of captures: no query, and no event
+/// from outside, on a captured stream; every stream that took part joins before the end. It records the calls. It
+/// proves nothing about a GPU.
 class Runtime final : public detail::device::Runtime {
  public:
   /// Work in a queue: called until it returns true, without blocking.
@@ -46,11 +49,19 @@ class Runtime final : public detail::device::Runtime {
   [[nodiscard]] int end_capture(StreamHandle stream);
   void launch(int graph, StreamHandle stream);
   void destroy_graph(int graph);
-  /// Makes the next call of that name fail with cuda.
+  /// Makes the next call of that name (as in Runtime: "copy", "is_complete", …) fail with cuda, or with out_of_memory
+  /// where it is "allocate".
   void fail_next(const std::string& name);
-  /// Bytes of device memory given out and not returned; allocations since the begin.
+  /// Allocations not released.
   [[nodiscard]] std::size_t live_allocations() const;
-  /// Calls of allocate and release so far: none may happen while NCCL work is in flight.
+  /// Calls of allocate and release while work whose name begins with "nccl" was in a stream: with CUDA, a deadlock.
+  [[nodiscard]] std::size_t forbidden_allocations() const;
+  /// More bytes than these, together, are out_of_memory.
+  void set_memory(std::size_t bytes);
+  /// Whether this process uses the device already; true at the begin.
+  void set_context(bool has);
+  /// Ends work that would never be complete: what is in all streams is dropped, its events are complete.
+  void drop_all();
   void set_uuid(int device, detail::device::Uuid uuid);
   void set_stream_flags(bool has) { has_flags_ = has; }
 
@@ -85,6 +96,7 @@ class Runtime final : public detail::device::Runtime {
 
  private:
   struct State;
+  void note(const std::string& name, const std::string& what = {});
   std::unique_ptr<State> state_;
   std::vector<std::string> record_;
   bool has_flags_ = true;

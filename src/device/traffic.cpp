@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "device/traffic.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <tutti/error.hpp>
+#include <vector>
+
+#include "device/kept.hpp"
+#include "device/pool.hpp"
+
+namespace tutti::detail::device {
+namespace {
+
+/// The last launch on a stream.
+struct Launch {
+  StreamHandle stream = nullptr;
+  Event done{};
+};
+
+bool is_done(const Launch& launch) noexcept {
+  try {
+    return launch.done.is_complete();
+  } catch (const std::exception&) {
+    return true;
+  }
+}
+
+}  // namespace
+
+struct Traffic::State {
+  int device;
+  std::mutex launch_mutex{};
+  std::mutex mutex{};
+  std::vector<Launch> launches{};
+  std::atomic<std::size_t> in_flight{0};  ///< of launches; an upper bound between two looks
+};
+
+Traffic::Traffic(int device) : state_(new State{device}) {}
+
+Traffic& Traffic::of(int device) {
+  static auto* all = new Kept<int, Traffic>;
+  return all->of(device, [&] { return new Traffic(device); });
+}
+
+std::mutex& Traffic::launch_mutex() noexcept { return state_->launch_mutex; }
+
+void Traffic::note_launch(StreamHandle stream) {
+  const std::lock_guard lock(state_->mutex);
+  auto& launches = state_->launches;
+  const auto known = std::ranges::find(launches, stream, &Launch::stream);
+  Launch& launch = known == launches.end() ? launches.emplace_back(stream) : *known;
+  state_->in_flight.store(launches.size(), std::memory_order_release);
+  launch.done.record(state_->device, stream);
+}
+
+bool Traffic::is_idle() noexcept {
+  if (state_->in_flight.load(std::memory_order_acquire) == 0) return true;
+  const std::lock_guard lock(state_->mutex);
+  std::erase_if(state_->launches, is_done);
+  state_->in_flight.store(state_->launches.size(), std::memory_order_release);
+  return state_->launches.empty();
+}
+
+}  // namespace tutti::detail::device
