@@ -27,39 +27,42 @@ std::size_t planned_count(const Point& point, const Shape& shape) {
   }
 }
 
-detail::Signature signature_of(const Communicator& comm, const Point& point, const Shape& shape, int root) {
+detail::Signature signature_of(const Communicator& comm, const Point& point, const Shape& shape, int root,
+                               Accumulation accumulation) {
   detail::Signature signature;
   signature.operation = point.operation;
   signature.kind = call_kind(point.mode);
-  signature.memory = point.memory == Place::device || point.memory == Place::managed ? detail::MemoryClass::device
-                                                                                     : detail::MemoryClass::host;
+  signature.memory = is_on_device(point.memory) ? detail::MemoryClass::device : detail::MemoryClass::host;
   signature.type = point.type;
   signature.op = point.op.value_or(ReduceKind::sum);
   signature.reproducible = comm.options().reproducible;
   signature.has_timeout = comm.options().timeout.count() > 0;
   signature.root = root;
+  signature.accumulation = accumulation;
   signature.count = planned_count(point, shape);
   return signature;
 }
 
 }  // namespace
 
-std::vector<std::string> algorithm_names(const Communicator& comm, const Point& point, const Shape& shape, int root) {
+std::vector<std::string> algorithm_names(const Communicator& comm, const Point& point, const Shape& shape, int root,
+                                         Accumulation accumulation) {
   std::vector<std::string> names;
   for (const auto& candidate :
-       detail::candidates(signature_of(comm, point, shape, root), detail::machine_of(*comm.state())))
+       detail::candidates(signature_of(comm, point, shape, root, accumulation), detail::machine_of(*comm.state())))
     if (candidate.nameable) names.push_back(candidate.name);
   return names;
 }
 
-std::vector<std::string> all_algorithm_names(const Communicator& comm, Operation operation) {
+std::vector<std::string> all_algorithm_names(const Communicator& comm, Operation operation, Place memory) {
   Point point;
+  point.memory = memory;
   point.operation = operation;
   Shape shape;
   shape.count = shape.total = 1;
   std::vector<std::string> names;
   for (const auto& candidate :
-       detail::candidates(signature_of(comm, point, shape, 0), detail::machine_of(*comm.state())))
+       detail::candidates(signature_of(comm, point, shape, 0, Accumulation::full), detail::machine_of(*comm.state())))
     names.push_back(candidate.name);
   std::sort(names.begin(), names.end());
   return names;

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <tutti/communicator.hpp>
+#include <tutti/options.hpp>
 #include <vector>
 
 #include "point.hpp"
@@ -13,9 +14,9 @@ namespace tutti::commbench {
 /// The ways in which Tutti can make a call here, the one that it chooses by itself first: "shm:slots", "mpi:ring".
 /// Local.
 [[nodiscard]] std::vector<std::string> algorithm_names(const Communicator& comm, const Point& point, const Shape& shape,
-                                                       int root);
+                                                       int root, Accumulation accumulation);
 
-/// All names that an operation has, whatever the call. Local.
-[[nodiscard]] std::vector<std::string> all_algorithm_names(const Communicator& comm, Operation operation);
+/// All names that an operation has in a kind of memory, whatever the call. Local.
+[[nodiscard]] std::vector<std::string> all_algorithm_names(const Communicator& comm, Operation operation, Place memory);
 
 }  // namespace tutti::commbench

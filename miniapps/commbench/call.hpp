@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <tutti/communicator.hpp>
+#include <tutti/options.hpp>
 
 #include "point.hpp"
 #include "shape.hpp"
@@ -25,6 +26,8 @@ class Call {
   virtual void start() = 0;
   virtual bool test() = 0;
   virtual void wait() = 0;
+  /// In the place of wait(): what follows on the call's stream comes after it.
+  virtual void order() { wait(); }
 };
 
 /// Addresses and shape of one call; they must stay valid as long as the Call made of them.
@@ -34,6 +37,9 @@ struct Arguments {
   const Shape* shape = nullptr;
   std::byte* send = nullptr;
   std::byte* recv = nullptr;
+  Stream stream{};  ///< of calls on device memory
+  Accumulation accumulation = Accumulation::full;
+  bool in_place = false;  ///< in MPI's sense, on the ranks where the operation has it; Tutti's calls only
 };
 
 /// A call of Tutti. `algorithm` as in tutti::Options. Collective for persistent ones; throws tutti::Error.
@@ -43,5 +49,11 @@ struct Arguments {
 /// A call of the host MPI itself, on the communicator's own handle. Collective for persistent ones; throws
 /// NotApplicable where this MPI has no such type, operation, count or persistent form.
 [[nodiscard]] std::unique_ptr<Call> make_mpi_call(const Communicator& comm, const Arguments& arguments);
+
+class RawNccl;
+
+/// A call of NCCL itself on the arguments' stream, as a program without Tutti makes it: one collective, or a group of
+/// sends and receives. Throws NotApplicable where NCCL has no such operation or type, or cannot be used.
+[[nodiscard]] std::unique_ptr<Call> make_nccl_call(RawNccl& nccl, const Communicator& comm, const Arguments& arguments);
 
 }  // namespace tutti::commbench

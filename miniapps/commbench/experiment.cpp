@@ -32,7 +32,7 @@ Pattern pattern_of(const Point& point, int ranks) { return {point.type, point.op
 }  // namespace
 
 Experiment::Experiment(const Communicator& comm, const Settings& settings, const Point& point, const Shape& shape,
-                       const std::string& algorithm, std::optional<Evictor>& evictor)
+                       const std::string& algorithm, Equipment& equipment)
     : comm_(comm),
       settings_(settings),
       point_(point),
@@ -42,18 +42,27 @@ Experiment::Experiment(const Communicator& comm, const Settings& settings, const
       team_(comm),
       buffers_(point, shape, world_, pattern_of(point, comm.size()), settings.reuse, slots_for(settings, point, shape),
                &comm),
-      evictor_(evictor) {
+      equipment_(equipment) {
+  if (is_on_device(point.memory)) stream_.emplace();
   make_calls();
+}
+
+std::unique_ptr<Call> Experiment::make_call(std::size_t slot) {
+  Arguments arguments{point_, world_, &shape_, buffers_.send(slot), buffers_.recv(slot)};
+  if (stream_) arguments.stream = stream_->stream();
+  arguments.accumulation = settings_.accumulation;
+  if (algorithm_ == host_mpi) return make_mpi_call(comm_, arguments);
+  if (algorithm_ == raw_nccl) return make_nccl_call(equipment_.nccl, comm_, arguments);
+  return make_tutti_call(comm_, arguments, algorithm_ == "auto" ? "" : algorithm_);
 }
 
 void Experiment::make_calls() {
   calls_.clear();
-  for (std::size_t slot = 0; slot < buffers_.slots(); ++slot) {
-    const Arguments arguments{point_, world_, &shape_, buffers_.send(slot), buffers_.recv(slot)};
-    calls_.push_back(algorithm_ == host_mpi
-                         ? make_mpi_call(comm_, arguments)
-                         : make_tutti_call(comm_, arguments, algorithm_ == "auto" ? "" : algorithm_));
-  }
+  for (std::size_t slot = 0; slot < buffers_.slots(); ++slot) calls_.push_back(make_call(slot));
+}
+
+void Experiment::settle() const {
+  if (stream_) stream_->settle();
 }
 
 double Experiment::timed_call(std::size_t slot) {
@@ -61,6 +70,7 @@ double Experiment::timed_call(std::size_t slot) {
   team_.meet();
   entered_ = now();
   call.run();
+  settle();
   left_ = now();
   return left_ - entered_;
 }
@@ -127,7 +137,7 @@ std::vector<double> Experiment::rotated_batch(std::size_t iterations) {
   }
   const std::uint64_t before = iteration_;
   for (std::size_t i = 0; i < iterations; ++i) buffers_.fill(i, ++iteration_);
-  if (evictor_) evictor_->run();
+  if (equipment_.evictor) equipment_.evictor->run();
   std::vector<double> seconds(iterations);
   for (std::size_t i = 0; i < iterations; ++i) seconds[i] = timed_call(i);
   for (std::size_t i = 0; i < iterations; ++i) verify(i, before + i + 1);
@@ -155,10 +165,16 @@ void Experiment::measure(double budget, int min_iterations, Measurement& result)
       result.seconds.push_back(seconds);
     }
   }
+  add_checks(result);
+}
+
+void Experiment::add_checks(Measurement& result) {
   result.checked += checked_;
   result.wrong += static_cast<std::uint64_t>(team_.sum(static_cast<double>(wrong_)));
   const std::string fault = team_.first_text(fault_);
   if (result.fault.empty()) result.fault = fault;
+  checked_ = wrong_ = 0;
+  fault_.clear();
 }
 
 }  // namespace tutti::commbench

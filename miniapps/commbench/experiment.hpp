@@ -8,27 +8,43 @@
 
 #include "buffers.hpp"
 #include "call.hpp"
+#include "device_stream.hpp"
 #include "measurement.hpp"
+#include "raw_nccl.hpp"
 #include "settings.hpp"
 #include "team.hpp"
 
 namespace tutti::commbench {
+
+/// What is made once for all experiments.
+struct Equipment {
+  std::optional<Evictor> evictor{};
+  RawNccl nccl{};
+};
 
 /// One algorithm at one point: makes and verifies calls. Collective, as are its members but the constructor's checks.
 class Experiment {
  public:
   /// Throws NotApplicable, and tutti::Error where an algorithm cannot do this call.
   Experiment(const Communicator& comm, const Settings& settings, const Point& point, const Shape& shape,
-             const std::string& algorithm, std::optional<Evictor>& evictor);
+             const std::string& algorithm, Equipment& equipment);
 
   /// Adds timed iterations for `budget` seconds to `result`, and what the checks found.
   void measure(double budget, int min_iterations, Measurement& result);
+
+  /// Whether calls are queued on a stream.
+  [[nodiscard]] bool is_queued() const;
+  /// Calls queued behind one another, for about `budget` seconds; the last result is verified into `result`.
+  void measure_queued(double budget, Measurement& result);
 
   /// How much of the communication hides behind computing, with and without tests.
   [[nodiscard]] Overlap measure_overlap(double pure, double budget);
 
  private:
   void make_calls();
+  [[nodiscard]] std::unique_ptr<Call> make_call(std::size_t slot);
+  void settle() const;
+  void add_checks(Measurement& result);
   [[nodiscard]] double timed_call(std::size_t slot);
   void warm_up();
   [[nodiscard]] std::vector<double> batch(std::size_t iterations);
@@ -47,7 +63,8 @@ class Experiment {
   std::string algorithm_;
   Team team_;
   Buffers buffers_;
-  std::optional<Evictor>& evictor_;
+  Equipment& equipment_;
+  std::optional<DeviceStream> stream_{};  ///< of calls on device memory
   std::vector<std::unique_ptr<Call>> calls_;
   std::uint64_t iteration_ = 0;
   double estimate_ = 0;

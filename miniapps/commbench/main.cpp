@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <set>
@@ -37,15 +38,17 @@ void print_list(const tutti::Communicator& comm) {
                       comm.size(), host_mpi);
   for (const Operation operation : all_operations)
     text += fmt::format("  {:20} {}\n", tutti::algorithms::operation_name(operation),
-                        fmt::join(all_algorithm_names(comm, operation), ", "));
+                        fmt::join(all_algorithm_names(comm, operation, Place::host), ", "));
+  if (why_no_memory(Place::device).empty()) text += fmt::format("\ndevice memory:\n{}\n", comm.device_report());
   print(text);
 }
 
 /// Names that no operation asked for has. Throws std::invalid_argument.
 void check_algorithms(const tutti::Communicator& comm, const Settings& settings) {
-  std::set<std::string> valid{"auto", "all", "shm", "mpi", "native", host_mpi};
+  std::set<std::string> valid{"auto", "all", "shm", "mpi", "native", "nccl", "staged", host_mpi, raw_nccl};
   for (const Operation operation : settings.operations)
-    for (const std::string& name : all_algorithm_names(comm, operation)) valid.insert(name);
+    for (const Place memory : settings.memory)
+      for (const std::string& name : all_algorithm_names(comm, operation, memory)) valid.insert(name);
   for (const std::string& name : settings.algorithms)
     if (!valid.contains(name) && !valid.contains("mpi:" + name))
       throw std::invalid_argument(fmt::format("--algorithms: there is no '{}' for these operations; choose from {}",
@@ -61,9 +64,15 @@ void complete(Settings& settings, int ranks) {
     settings.cold_bytes = std::max(std::size_t{64} << 20U, 2 * largest_cache() / static_cast<std::size_t>(ranks));
 }
 
+bool needs_device(const Settings& settings) {
+  return std::any_of(settings.memory.begin(), settings.memory.end(),
+                     [](Place place) { return is_on_device(place) && why_no_memory(place).empty(); });
+}
+
 int measure(const tutti::Communicator& comm, Settings settings) {
   const bool is_first = comm.rank() == 0;
   complete(settings, comm.size());
+  if (needs_device(settings)) comm.prepare_device();
   check_algorithms(comm, settings);
   const auto points = points_of(settings, comm.size());
   if (points.empty())

@@ -20,6 +20,13 @@ struct Overlap {
   int tests = 0;
 };
 
+/// Calls one behind the other on a stream, without waiting between them; seconds a call of the slowest rank.
+struct Queued {
+  double launch = 0;  ///< until the call returns, by the host's clock
+  double device = 0;  ///< by the stream's clock, from before the first to behind the last
+  double total = 0;   ///< by the host's clock, until the last is done
+};
+
 /// What was found of one algorithm at one point; equal on all ranks.
 struct Measurement {
   std::string algorithm{};
@@ -29,7 +36,8 @@ struct Measurement {
   std::uint64_t wrong = 0;        ///< results that were wrong, over ranks and iterations
   std::string fault{};            ///< the first of them, with its rank
   std::optional<Overlap> overlap{};
-  std::string skipped{};  ///< why nothing was measured
+  std::vector<Queued> queued{};  ///< one a round, of blocking calls on device memory
+  std::string skipped{};         ///< why nothing was measured
 };
 
 }  // namespace tutti::commbench

@@ -10,9 +10,8 @@
 #include <tutti/error.hpp>
 #include <utility>
 
-#if TUTTI_HAVE_CUDA
-#include <cuda_runtime_api.h>
-#endif
+#include "device/runtime.hpp"
+#include "device_stream.hpp"
 
 namespace tutti::commbench {
 namespace {
@@ -22,46 +21,15 @@ namespace {
                                                     bytes, memory_kind_name(kind)));
 }
 
-#if TUTTI_HAVE_CUDA
-
-void* cuda_allocate(MemoryKind kind, std::size_t bytes) {
-  void* data = nullptr;
-  const cudaError_t status = kind == MemoryKind::pinned    ? cudaMallocHost(&data, bytes)
-                             : kind == MemoryKind::managed ? cudaMallocManaged(&data, bytes, cudaMemAttachGlobal)
-                                                           : cudaMalloc(&data, bytes);
-  if (status != cudaSuccess) {
-    (void)cudaGetLastError();
-    fail(kind, bytes);
+std::string why_no_device() {
+  detail::device::Runtime* runtime = detail::device::runtime();
+  if (runtime == nullptr) return "this build has no CUDA (TUTTI_ENABLE_CUDA)";
+  try {
+    return runtime->device_count() > 0 ? "" : "no GPU was found";
+  } catch (const Error& error) {
+    return error.what();
   }
-  return data;
 }
-
-void cuda_free(MemoryKind kind, void* data) {
-  (void)(kind == MemoryKind::pinned ? cudaFreeHost(data) : cudaFree(data));
-}
-
-void cuda_copy(void* to, const void* from, std::size_t bytes) {
-  const cudaError_t status = cudaMemcpy(to, from, bytes, cudaMemcpyDefault);
-  if (status != cudaSuccess)
-    throw Error(ErrorCode::cuda, fmt::format("copying {} bytes: {}", bytes, cudaGetErrorString(status)));
-}
-
-std::string why_no_cuda() {
-  int devices = 0;
-  const cudaError_t status = cudaGetDeviceCount(&devices);
-  if (status == cudaSuccess && devices > 0) return {};
-  (void)cudaGetLastError();
-  return fmt::format("no GPU was found ({})", cudaGetErrorString(status));
-}
-
-#else
-
-void* cuda_allocate(MemoryKind kind, std::size_t bytes) { fail(kind, bytes); }
-void cuda_free(MemoryKind /*kind*/, void* /*data*/) {}
-void cuda_copy(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
-std::string why_no_cuda() { return "this build has no CUDA (TUTTI_ENABLE_CUDA)"; }
-
-#endif
 
 void* map(std::size_t bytes) {
   void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -86,14 +54,16 @@ MemoryKind kind_of(Place place) {
   }
 }
 
-std::string why_no_memory(Place place) { return kind_of(place) == MemoryKind::host ? std::string{} : why_no_cuda(); }
+std::string why_no_memory(Place place) { return kind_of(place) == MemoryKind::host ? std::string{} : why_no_device(); }
 
 Memory::Memory(const Communicator* comm, Place place, std::size_t bytes) : place_(place), bytes_(bytes) {
   if (place == Place::shared) {
     shared_ = allocate(*comm, bytes);
     data_ = static_cast<std::byte*>(shared_.data());
   } else if (bytes > 0) {
-    data_ = static_cast<std::byte*>(place == Place::host ? map(bytes) : cuda_allocate(kind_of(place), bytes));
+    data_ = static_cast<std::byte*>(
+        place == Place::host ? map(bytes)
+                             : detail::device::required_runtime("device memory").allocate(kind_of(place), bytes));
   }
 }
 
@@ -101,8 +71,8 @@ Memory::~Memory() {
   if (data_ == nullptr || place_ == Place::shared) return;
   if (place_ == Place::host)
     ::munmap(data_, bytes_);
-  else
-    cuda_free(kind_of(place_), data_);
+  else if (detail::device::Runtime* runtime = detail::device::runtime())
+    runtime->release(kind_of(place_), data_);
 }
 
 Memory::Memory(Memory&& other) noexcept
@@ -120,7 +90,10 @@ Memory& Memory::operator=(Memory&& other) noexcept {
 }
 
 void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
-  if (bytes > 0) cuda_copy(to, from, bytes);
+  if (bytes == 0) return;
+  const DeviceStream stream;
+  detail::device::required_runtime("device memory").copy(to, from, bytes, stream.handle());
+  stream.settle();
 }
 
 std::size_t largest_cache() {

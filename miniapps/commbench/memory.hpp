@@ -20,6 +20,8 @@ enum class Place : std::uint8_t { host, shared, pinned, device, managed };
 
 [[nodiscard]] const char* place_name(Place place);
 [[nodiscard]] MemoryKind kind_of(Place place);
+/// Whether calls on it are device calls, ordered on a stream.
+[[nodiscard]] constexpr bool is_on_device(Place place) { return place == Place::device || place == Place::managed; }
 
 /// Why there is no memory of a kind in this build and on this machine; empty where there is. Local.
 [[nodiscard]] std::string why_no_memory(Place place);

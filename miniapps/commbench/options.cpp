@@ -41,8 +41,8 @@ void add_lists(CLI::App& app, Lists& lists) {
   add("-m,--memory", lists.memory, "host, shared (from tutti::allocate), pinned, device, managed, or all");
   add("--modes", lists.modes, "blocking, nonblocking, persistent, or all");
   add("-a,--algorithms", lists.algorithms,
-      "auto (Tutti's choice), a backend (shm, mpi, native), one way (shm:slots, mpi:ring), all, and host-mpi: the host "
-      "MPI called without Tutti");
+      "auto (Tutti's choice), a backend (shm, mpi, native; nccl, mpi, staged on device memory), one way (shm:slots, "
+      "mpi:ring, nccl:direct), all; and called without Tutti: host-mpi, the host MPI, and raw-nccl");
 }
 
 void add_sizes(CLI::App& app, Settings& s) {
@@ -61,6 +61,10 @@ void add_sizes(CLI::App& app, Settings& s) {
 void add_method(CLI::App& app, Settings& s) {
   const std::map<std::string, Check> checks{{"all", Check::all}, {"sample", Check::sample}, {"off", Check::off}};
   const std::map<std::string, Reuse> reuses{{"reuse", Reuse::reuse}, {"cold", Reuse::cold}, {"fresh", Reuse::fresh}};
+  const std::map<std::string, Accumulation> sums{{"full", Accumulation::full}, {"backend", Accumulation::backend}};
+  app.add_option("--accumulation", s.accumulation, "sums of 16- and 8-bit floats: full (in float32), or as the backend")
+      ->transform(CLI::CheckedTransformer(sums))
+      ->default_str("full");
   app.add_option("--check", s.check, "which results are verified")
       ->transform(CLI::CheckedTransformer(checks))
       ->default_str("sample");

@@ -66,6 +66,19 @@ Json overlap_json(const Overlap& o) {
           {"percent_with_tests", o.tested_percent}};
 }
 
+double median(const std::vector<Queued>& rounds, double Queued::*figure) {
+  std::vector<double> values;
+  for (const Queued& round : rounds) values.push_back(round.*figure * 1e6);
+  return statistics_of(values).p50;
+}
+
+Json queued_json(const std::vector<Queued>& rounds) {
+  return {{"launch", median(rounds, &Queued::launch)},
+          {"device", median(rounds, &Queued::device)},
+          {"total", median(rounds, &Queued::total)},
+          {"rounds", rounds.size()}};
+}
+
 Json point_json(const PointResult& result, const Measurement& m, int ranks) {
   const Point& p = result.point;
   Json json = {{"operation", name_of(p.operation)}, {"datatype", type_name(p)},        {"reduce_op", op_name(p)},
@@ -83,6 +96,7 @@ Json point_json(const PointResult& result, const Measurement& m, int ranks) {
   json["checked"] = m.checked;
   json["wrong"] = m.wrong;
   if (m.wrong > 0) json["fault"] = m.fault;
+  if (!m.queued.empty()) json["queued_us"] = queued_json(m.queued);
   if (m.overlap) json["overlap"] = overlap_json(*m.overlap);
   return json;
 }
@@ -97,17 +111,23 @@ Json settings_json(const Settings& s) {
           {"min_iterations", s.min_iterations},
           {"max_iterations", s.max_iterations},
           {"root", s.root},
-          {"uneven", s.uneven}};
+          {"uneven", s.uneven},
+          {"accumulation", s.accumulation == Accumulation::full ? "full" : "backend"}};
+}
+
+Json lines_of(const std::string& text) {
+  Json facts = Json::array();
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) facts.push_back(line);
+  return facts;
 }
 
 Json machine_json(const Communicator& comm) {
-  Json facts = Json::array();
-  std::istringstream lines(config_summary());
-  for (std::string line; std::getline(lines, line);) facts.push_back(line);
   return {{"ranks", comm.size()},
           {"nodes", comm.topology().nodes},
           {"oversubscribed", comm.topology().oversubscribed},
-          {"libraries", facts}};
+          {"libraries", lines_of(config_summary())},
+          {"device", lines_of(comm.device_report())}};
 }
 
 }  // namespace

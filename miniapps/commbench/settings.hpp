@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <tutti/options.hpp>
 #include <vector>
 
 #include "memory.hpp"
@@ -19,6 +20,8 @@ enum class Check : std::uint8_t {
 
 /// The name, among the algorithms, of the host MPI's own collective called without Tutti.
 inline constexpr const char* host_mpi = "host-mpi";
+/// The name of NCCL's own collective called without Tutti, on device memory.
+inline constexpr const char* raw_nccl = "raw-nccl";
 
 /// What is measured, and how. Equal on all ranks.
 struct Settings {
@@ -27,12 +30,13 @@ struct Settings {
   std::vector<ReduceKind> ops;
   std::vector<Place> memory;
   std::vector<Mode> modes;
-  std::vector<std::string> algorithms;  ///< as in tutti::Options; also "auto", "all" and host_mpi
+  std::vector<std::string> algorithms;  ///< as in tutti::Options; also "auto", "all", host_mpi and raw_nccl
   std::size_t low = 4;                  ///< bytes
   std::size_t high = std::size_t{64} << 20U;
   std::size_t factor = 4;
   int root = 0;
   bool uneven = false;
+  Accumulation accumulation = Accumulation::full;  ///< of 16- and 8-bit floats
   Check check = Check::sample;
   Reuse reuse = Reuse::reuse;
   std::size_t cold_bytes = 0;  ///< that a rank reads to empty the caches; 0: twice the largest cache over the ranks

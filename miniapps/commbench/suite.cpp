@@ -80,16 +80,17 @@ std::vector<Point> points_of(const Settings& settings, int ranks) {
 }
 
 Suite::Suite(const Communicator& comm, const Settings& settings) : comm_(comm), settings_(settings) {
-  if (settings.reuse != Reuse::reuse) evictor_.emplace(settings.cold_bytes);
+  if (settings.reuse != Reuse::reuse) equipment_.evictor.emplace(settings.cold_bytes);
 }
 
 void Suite::measure_round(const Point& point, const Shape& shape, bool is_last, Measurement& result) {
   if (!result.skipped.empty()) return;
   try {
-    Experiment experiment(comm_, settings_, point, shape, result.algorithm, evictor_);
+    Experiment experiment(comm_, settings_, point, shape, result.algorithm, equipment_);
     const double budget = settings_.budget / settings_.rounds;
     const int iterations = (settings_.min_iterations + settings_.rounds - 1) / settings_.rounds;
     experiment.measure(budget, iterations, result);
+    if (experiment.is_queued()) experiment.measure_queued(budget / 4, result);
     if (is_last && settings_.overlap && point.mode != Mode::blocking)
       result.overlap = experiment.measure_overlap(statistics_of(result.seconds).p50, settings_.budget);
   } catch (const NotApplicable& reason) {
@@ -105,9 +106,10 @@ PointResult Suite::measure(const Point& point) {
   result.point = point;
   const Shape shape = make_shape(point.operation, point.bytes / point.type.size(),
                                  {comm_.rank(), comm_.size(), settings_.root}, settings_.uneven);
-  const auto possible = algorithm_names(comm_, point, shape, settings_.root);
-  if (!possible.empty()) result.chosen = possible.front();
   std::string impossible = why_no_memory(point.memory);
+  if (impossible.empty() && is_on_device(point.memory)) comm_.prepare_device();
+  const auto possible = algorithm_names(comm_, point, shape, settings_.root, settings_.accumulation);
+  if (!possible.empty()) result.chosen = possible.front();
   if (impossible.empty() && settings_.reuse == Reuse::fresh && point.memory != Place::host)
     impossible = "--buffers fresh is for host memory";
   for (const std::string& algorithm : algorithms_at(settings_, possible)) {

@@ -6,7 +6,7 @@
 #include <tutti/communicator.hpp>
 #include <vector>
 
-#include "buffers.hpp"
+#include "experiment.hpp"
 #include "measurement.hpp"
 #include "settings.hpp"
 
@@ -34,7 +34,7 @@ class Suite {
 
   const Communicator& comm_;
   const Settings& settings_;
-  std::optional<Evictor> evictor_;
+  Equipment equipment_{};
 };
 
 }  // namespace tutti::commbench

@@ -21,6 +21,9 @@ class TuttiCall final : public Call {
         recv_(arguments.recv, shape_.recv, arguments.point.type, kind_of(arguments.point.memory)) {
     options_.memory = kind_of(arguments.point.memory);
     options_.algorithm = algorithm;
+    options_.stream = arguments.stream;
+    options_.accumulation = arguments.accumulation;
+    if (arguments.in_place) work_in_place(arguments.world.rank);
     if (mode_ == Mode::persistent) request_ = issue<Mode::persistent>();
   }
 
@@ -40,8 +43,21 @@ class TuttiCall final : public Call {
   }
   bool test() override { return request_.test(); }
   void wait() override { request_.wait(); }
+  void order() override { request_.wait(options_.stream); }
 
  private:
+  void work_in_place(int rank) {
+    const bool is_root = rank == root_;
+    const bool is_reduce = operation_ == Operation::reduce;
+    const bool is_gather = operation_ == Operation::gather || operation_ == Operation::gatherv;
+    const bool is_scatter = operation_ == Operation::scatter || operation_ == Operation::scatterv;
+    if (operation_ == Operation::bcast || operation_ == Operation::barrier) return;
+    if (is_scatter && is_root) recv_ = in_place;
+    if (!is_scatter && (is_root || !(is_reduce || is_gather))) send_ = in_place;
+    const bool scatters_sums = operation_ == Operation::reduce_scatter || operation_ == Operation::reduce_scatter_block;
+    if (scatters_sums) recv_.count = shape_.send;
+  }
+
 #define TUTTI_COMMBENCH_FORMS(word, ...)            \
   if constexpr (form == Mode::blocking) {           \
     tutti::word(comm_, __VA_ARGS__);                \

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include "call.hpp"
+#include "raw_nccl.hpp"
+
+namespace tutti::commbench {
+namespace {
+
+using detail::nccl::DataType;
+using detail::nccl::RedOp;
+using detail::nccl::Result;
+using Sizes = std::vector<std::size_t>;
+
+DataType type_of(Datatype type) {
+  switch (type.kind()) {
+    case DatatypeKind::int8:
+      return DataType::int8;
+    case DatatypeKind::uint8:
+      return DataType::uint8;
+    case DatatypeKind::int32:
+      return DataType::int32;
+    case DatatypeKind::uint32:
+      return DataType::uint32;
+    case DatatypeKind::int64:
+      return DataType::int64;
+    case DatatypeKind::uint64:
+      return DataType::uint64;
+    case DatatypeKind::float16:
+      return DataType::float16;
+    case DatatypeKind::bfloat16:
+      return DataType::bfloat16;
+    case DatatypeKind::float32:
+      return DataType::float32;
+    case DatatypeKind::float64:
+      return DataType::float64;
+    default:
+      throw NotApplicable(fmt::format("NCCL has no {}", datatype_name(type.kind())));
+  }
+}
+
+RedOp op_of(ReduceKind op) {
+  switch (op) {
+    case ReduceKind::sum:
+      return RedOp::sum;
+    case ReduceKind::prod:
+      return RedOp::prod;
+    case ReduceKind::min:
+      return RedOp::min;
+    case ReduceKind::max:
+      return RedOp::max;
+    case ReduceKind::avg:
+      return RedOp::avg;
+    default:
+      throw NotApplicable(fmt::format("NCCL has no {}", reduce_op_name(op)));
+  }
+}
+
+void require_possible(Operation operation) {
+  if (operation == Operation::scan || operation == Operation::exscan || operation == Operation::barrier ||
+      operation == Operation::reduce_scatter)
+    throw NotApplicable(fmt::format("NCCL has no {}", algorithms::operation_name(operation)));
+}
+
+class NcclCall final : public Call {
+ public:
+  NcclCall(RawNccl& nccl, const Arguments& a)
+      : nccl_(nccl), a_(a), count_(a.shape->count), type_(type_of(a.point.type)) {
+    require_possible(a.point.operation);
+    if (a.point.mode != Mode::blocking) throw NotApplicable("calls of NCCL have one form: ordered on a stream");
+    if (a.point.op) op_ = op_of(*a.point.op);
+  }
+
+  void run() override { nccl_.check(issue(), "NCCL"); }
+  void start() override { run(); }
+  bool test() override { return true; }
+  void wait() override {}
+
+ private:
+  Result issue();
+  Result exchange(bool to_all, bool from_all);
+  Result send_to(int peer);
+  Result recv_from(int peer);
+
+  RawNccl& nccl_;
+  Arguments a_;
+  std::size_t count_;
+  DataType type_;
+  RedOp op_ = RedOp::sum;
+};
+
+Result NcclCall::issue() {
+  const auto& t = nccl_.table();
+  const auto comm = nccl_.handle();
+  void* stream = a_.stream.handle;
+  const int root = a_.world.root;
+  const bool is_root = a_.world.rank == root;
+  switch (a_.point.operation) {
+    case Operation::bcast:
+      return t.broadcast(a_.recv, a_.recv, count_, type_, root, comm, stream);
+    case Operation::reduce:
+      return t.reduce(a_.send, a_.recv, count_, type_, op_, root, comm, stream);
+    case Operation::allreduce:
+      return t.all_reduce(a_.send, a_.recv, count_, type_, op_, comm, stream);
+    case Operation::reduce_scatter_block:
+      return t.reduce_scatter(a_.send, a_.recv, count_, type_, op_, comm, stream);
+    case Operation::allgather:
+      return t.all_gather(a_.send, a_.recv, count_, type_, comm, stream);
+    case Operation::gather:
+    case Operation::gatherv:
+      return exchange(false, is_root);
+    case Operation::scatter:
+    case Operation::scatterv:
+      return exchange(is_root, false);
+    default:
+      return exchange(true, true);
+  }
+}
+
+/// One block, or the one for `peer`.
+Result NcclCall::send_to(int peer) {
+  const Shape& shape = *a_.shape;
+  const auto at = static_cast<std::size_t>(peer);
+  const bool one_block = shape.send_counts.empty();
+  const std::size_t from = one_block ? 0 : shape.send_displs[at] * a_.point.type.size();
+  return nccl_.table().send(a_.send + from, one_block ? shape.send : shape.send_counts[at], type_, peer, nccl_.handle(),
+                            a_.stream.handle);
+}
+
+Result NcclCall::recv_from(int peer) {
+  const Shape& shape = *a_.shape;
+  const auto at = static_cast<std::size_t>(peer);
+  const bool one_block = shape.recv_counts.empty();
+  const std::size_t to = one_block ? 0 : shape.recv_displs[at] * a_.point.type.size();
+  return nccl_.table().recv(a_.recv + to, one_block ? shape.recv : shape.recv_counts[at], type_, peer, nccl_.handle(),
+                            a_.stream.handle);
+}
+
+/// As a root, or as all ranks do; where not, with the root only.
+Result NcclCall::exchange(bool to_all, bool from_all) {
+  const Operation operation = a_.point.operation;
+  const bool gathers = operation == Operation::gather || operation == Operation::gatherv;
+  const bool scatters = operation == Operation::scatter || operation == Operation::scatterv;
+  nccl_.check(nccl_.table().group_start(), "ncclGroupStart");
+  for (int peer = 0; peer < a_.world.ranks; ++peer) {
+    const bool is_root = peer == a_.world.root;
+    if (to_all || (gathers && is_root)) nccl_.check(send_to(peer), "ncclSend");
+    if (from_all || (scatters && is_root)) nccl_.check(recv_from(peer), "ncclRecv");
+  }
+  return nccl_.table().group_end();
+}
+
+}  // namespace
+
+std::unique_ptr<Call> make_nccl_call(RawNccl& nccl, const Communicator& comm, const Arguments& arguments) {
+  if (!is_on_device(arguments.point.memory)) throw NotApplicable("NCCL works on device memory; see --memory");
+  nccl.connect(comm);
+  return std::make_unique<NcclCall>(nccl, arguments);
+}
+
+}  // namespace tutti::commbench
