@@ -1,30 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <Kokkos_Core.hpp>
 #include <cstddef>
 #include <utility>
 
-#include "kernels/runtime.hpp"
-
+/// Work on the threads of Kokkos' host space. Without Kokkos' headers, which only nvcc can read where Kokkos has CUDA.
 namespace tutti::kernels {
 
-using HostSpace = Kokkos::DefaultHostExecutionSpace;
-
 /// The number of partitions to make: the caller's choice, or one a thread.
-inline std::size_t partition_count(std::size_t asked) {
-  ensure_kokkos();
-  return asked > 0 ? asked : static_cast<std::size_t>(HostSpace().concurrency());
-}
+[[nodiscard]] std::size_t partition_count(std::size_t asked);
+
+/// run(body, p) for every p < partitions, concurrently where the host space has threads.
+void run_partitions(std::size_t partitions, void (*run)(const void* body, std::size_t p), const void* body);
 
 /// body(p) for every p < partitions, concurrently where the host space has threads. The body must not throw.
 template <typename Body>
 void for_each_partition(std::size_t partitions, const Body& body) {
   if (partitions == 1) return body(std::size_t{0});
-  ensure_kokkos();
-  Kokkos::parallel_for("tutti", Kokkos::RangePolicy<HostSpace>(HostSpace(), 0, partitions),
-                       [&body](std::size_t p) { body(p); });
-  HostSpace().fence();
+  run_partitions(
+      partitions, [](const void* data, std::size_t p) { (*static_cast<const Body*>(data))(p); }, &body);
 }
 
 /// The half-open range of `total` items that partition p of `partitions` has.

@@ -13,10 +13,20 @@ void finalize_kokkos() {
   if (Kokkos::is_initialized()) Kokkos::finalize();
 }
 
+/// Where Kokkos has CUDA: the device that this process has chosen; -1 where there is none.
+int chosen_device() {
+  int device = 0;
+#if defined(KOKKOS_ENABLE_CUDA)
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0 || cudaGetDevice(&device) != cudaSuccess) return -1;
+#endif
+  return device;
+}
+
 void initialize_kokkos() {
-  if (Kokkos::is_initialized()) return;
+  if (Kokkos::is_initialized() || chosen_device() < 0) return;
 #if defined(KOKKOS_VERSION) && KOKKOS_VERSION >= 30700
-  Kokkos::initialize(Kokkos::InitializationSettings().set_disable_warnings(true));
+  Kokkos::initialize(Kokkos::InitializationSettings().set_disable_warnings(true).set_device_id(chosen_device()));
 #else
   Kokkos::InitArguments arguments;
   arguments.disable_warnings = true;
@@ -27,9 +37,10 @@ void initialize_kokkos() {
 
 }  // namespace
 
-void ensure_kokkos() {
+bool ensure_kokkos() {
   static std::once_flag once;
   std::call_once(once, initialize_kokkos);
+  return Kokkos::is_initialized();
 }
 
 }  // namespace tutti::kernels

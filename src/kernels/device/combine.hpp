@@ -18,6 +18,10 @@ using tutti::detail::device::StreamHandle;
 /// functions (tests).
 [[nodiscard]] bool has_kernels() noexcept;
 
+/// Makes what launching on a stream needs, which allocates device memory: before the stream is captured, and while no
+/// NCCL work is in flight. Throws not_built.
+void prepare_stream(StreamHandle stream);
+
 void combine(Datatype type, const ReduceOp& op, std::span<const void* const> inputs, void* output, std::size_t count,
              StreamHandle stream);
 void combine_avg(Datatype type, std::span<const void* const> inputs, void* output, std::size_t count,

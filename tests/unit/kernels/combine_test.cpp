@@ -8,10 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/combine_default_space.hpp"
-
-// Every datatype and operation, 1 to 17 inputs, against one plain expression an operation, in place and out of place,
-// on the host and in Kokkos' default space.
+// Every datatype and operation, 1 to 17 inputs, against one plain expression an operation, in place and out of place.
 namespace {
 
 using namespace tutti;
@@ -108,11 +105,6 @@ void check(DatatypeKind type, ReduceKind op) {
       std::vector<T> output(count);
       kernels::combine(type, op, pointers, output.data(), count);
       expect_same(output, expected, what);
-      if (n <= 8) {
-        std::vector<T> other(count);
-        kernels::combine_in_default_space(type, op, pointers, other.data(), count);
-        expect_same(other, expected, what + " in Kokkos' space");
-      }
       for (const std::size_t target : {std::size_t{0}, n / 2, n - 1}) {
         auto copies = inputs;
         for (std::size_t k = 0; k < n; ++k) pointers[k] = copies[k].data();
@@ -168,18 +160,13 @@ void check_complex(DatatypeKind type) {
     for (const auto& input : inputs) pointers.push_back(input.data());
     for (const ReduceKind op : {ReduceKind::sum, ReduceKind::prod, ReduceKind::avg, ReduceKind::premul_sum}) {
       std::vector<C> output(count);
-      std::vector<C> device(count);
       kernels::combine(type, op, pointers, output.data(), count);
-      if (n <= 8) kernels::combine_in_default_space(type, op, pointers, device.data(), count);
       for (std::size_t i = 0; i < count; ++i) {
         C expected = inputs[0][i];
         for (std::size_t k = 1; k < n; ++k) {
           expected = op == ReduceKind::prod ? expected * inputs[k][i] : expected + inputs[k][i];
         }
         ASSERT_EQ(output[i], expected);
-        if (n <= 8) {
-          ASSERT_EQ(device[i], expected);
-        }
       }
     }
   }
