@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What tests and the other stand-ins ask of the stand-in.
+#include <mpi.h>
+#include <sched.h>
+
+#include "support/standin/state.hpp"
+
+namespace tutti::standin {
+
+void Runtime::install() {
+  state_->former = detail::device::replace_runtime(this);
+  state_->is_installed = true;
+}
+
+void Runtime::enqueue(StreamHandle stream, const std::string& name, Work work) {
+  const std::lock_guard lock(state_->mutex);
+  state_->add(state_->stream_of(stream), {name, std::move(work)});
+}
+
+bool Runtime::run_some() {
+  std::vector<Stream*> streams;
+  {
+    const std::lock_guard lock(state_->mutex);
+    streams.assign(state_->streams.begin(), state_->streams.end());
+  }
+  for (Stream* stream : streams) state_->drive(*stream, 1);
+  const std::lock_guard lock(state_->mutex);
+  return state_->all_empty();
+}
+
+void Runtime::run_all() {
+  int has_mpi = 0;
+  int is_over = 0;
+  MPI_Initialized(&has_mpi);
+  MPI_Finalized(&is_over);
+  while (!run_some()) {
+    int found = 0;
+    if (has_mpi != 0 && is_over == 0)
+      MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+    sched_yield();
+  }
+}
+
+void Runtime::drop_all() {
+  const std::lock_guard lock(state_->mutex);
+  for (Stream* stream : state_->streams) {
+    stream->jobs.clear();
+    stream->waits_for = nullptr;
+  }
+  for (const auto& [event, mark] : state_->events)
+    if (mark.done) mark.done->store(true);
+}
+
+void Runtime::fail_next(const std::string& name) {
+  const std::lock_guard lock(state_->mutex);
+  state_->failures.insert(name);
+}
+
+std::size_t Runtime::live_allocations() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->memory.size();
+}
+
+std::size_t Runtime::forbidden_allocations() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->forbidden;
+}
+
+void Runtime::set_memory(std::size_t bytes) {
+  const std::lock_guard lock(state_->mutex);
+  state_->most = bytes;
+}
+
+void Runtime::set_context(bool has) {
+  const std::lock_guard lock(state_->mutex);
+  state_->has_context = has;
+}
+
+void Runtime::set_uuid(int device, detail::device::Uuid uuid) {
+  const std::lock_guard lock(state_->mutex);
+  state_->uuids.at(static_cast<std::size_t>(device)) = uuid;
+}
+
+}  // namespace tutti::standin

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstdlib>
+#include <cstring>
+
+#include "support/standin/state.hpp"
+
+namespace tutti::standin {
+
+Runtime::Pointer Runtime::inspect(const void* address) {
+  const std::lock_guard lock(state_->mutex);
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  auto next = state_->memory.upper_bound(at);
+  if (!state_->has_context || next == state_->memory.begin()) return {};
+  const auto& [begin, piece] = *--next;
+  if (at - begin >= std::max<std::size_t>(piece.bytes, 1)) return {};
+  return {piece.kind, piece.kind == MemoryKind::pinned ? -1 : piece.device};
+}
+
+void* Runtime::allocate(MemoryKind kind, std::size_t bytes) {
+  const std::lock_guard lock(state_->mutex);
+  note("allocate", std::string(memory_kind_name(kind)) + " " + std::to_string(bytes));
+  if (state_->has_nccl_work()) ++state_->forbidden;
+  if (kind == MemoryKind::host || kind == MemoryKind::detect) refuse("allocate: not a kind of CUDA's memory");
+  constexpr std::size_t alignment = 4096;
+  const std::size_t size = (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
+  state_->sweep();
+  void* address = bytes > state_->most - state_->used ? nullptr : std::aligned_alloc(alignment, size);
+  if (address == nullptr) throw Error(ErrorCode::out_of_memory, "stand-in of CUDA: allocate: out of memory");
+  std::memset(address, 0xff, size);
+  state_->has_context = true;
+  state_->used += bytes;
+  state_->memory[reinterpret_cast<std::uintptr_t>(address)] = {bytes, kind, state_->current_device()};
+  return address;
+}
+
+void Runtime::release(MemoryKind kind, void* address) noexcept {
+  const std::lock_guard lock(state_->mutex);
+  record_.push_back(std::string("release ") + memory_kind_name(kind));
+  if (state_->has_nccl_work()) ++state_->forbidden;
+  const auto found = state_->memory.find(reinterpret_cast<std::uintptr_t>(address));
+  if (found == state_->memory.end()) std::abort();
+  state_->used -= found->second.bytes;
+  state_->memory.erase(found);
+  state_->released.push_back(address);
+  state_->sweep();
+}
+
+}  // namespace tutti::standin

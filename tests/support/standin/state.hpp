@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <set>
+#include <thread>
+#include <tutti/error.hpp>
+
+#include "support/standin/runtime.hpp"
+#include "support/standin/stream.hpp"
+
+namespace tutti::standin {
+
+[[noreturn]] inline void refuse(const std::string& problem) {
+  throw Error(ErrorCode::cuda, "stand-in of CUDA: " + problem);
+}
+
+struct Piece {
+  std::size_t bytes = 0;
+  MemoryKind kind = MemoryKind::device;
+  int device = 0;
+};
+
+struct Runtime::State {
+  explicit State(int count) : devices(static_cast<std::size_t>(count)), uuids(static_cast<std::size_t>(count)) {
+    for (std::size_t i = 0; i < uuids.size(); ++i) uuids[i].fill(static_cast<unsigned char>(i + 1));
+  }
+
+  mutable std::recursive_mutex mutex;
+  std::vector<Stream> devices;  ///< the default stream of each
+  std::vector<detail::device::Uuid> uuids;
+  std::map<std::thread::id, int> current;
+  std::set<Stream*> streams;
+  std::vector<std::unique_ptr<Stream>> made;
+  std::map<EventHandle, Mark> events;
+  std::map<std::uintptr_t, Piece> memory;
+  std::vector<void*> released;  ///< that work under way may still use
+  std::size_t used = 0;
+  std::size_t most = ~std::size_t{0};
+  std::size_t forbidden = 0;
+  std::multiset<std::string> failures;
+  std::map<std::uint64_t, std::shared_ptr<Graph>> captures;
+  std::map<int, std::shared_ptr<Graph>> graphs;
+  std::uint64_t last_capture = 0;
+  std::uintptr_t last_handle = 0x1000;
+  int last_graph = 0;
+  bool has_context = true;
+  bool is_installed = false;
+  detail::device::Runtime* former = nullptr;
+
+  int current_device() {
+    const auto found = current.find(std::this_thread::get_id());
+    return found == current.end() ? 0 : found->second;
+  }
+
+  Stream& stream_of(StreamHandle handle) {
+    constexpr std::uintptr_t special = 2;  // cudaStreamLegacy, cudaStreamPerThread
+    if (reinterpret_cast<std::uintptr_t>(handle) <= special) return devices[static_cast<std::size_t>(current_device())];
+    auto* stream = static_cast<Stream*>(handle);
+    if (!streams.contains(stream) || stream->is_destroyed) refuse("no such stream");
+    return *stream;
+  }
+
+  Mark& mark_of(EventHandle event) {
+    const auto found = events.find(event);
+    if (found == events.end()) refuse("no such event");
+    return found->second;
+  }
+
+  void add(Stream& stream, Job job) {
+    if (stream.capture == 0)
+      stream.jobs.push_back(std::move(job));
+    else
+      captures.at(stream.capture)->lanes[stream.lane].push_back({std::move(job), 0, 0});
+  }
+
+  /// A stream waits for an event of a capture: it takes part from now on.
+  void join(Stream& stream, const Mark& mark) {
+    const auto found = captures.find(mark.capture);
+    if (found == captures.end()) refuse("wait_event: the capture that the event was recorded in has ended");
+    if (stream.capture != 0 && stream.capture != mark.capture) refuse("wait_event: the event is of another capture");
+    Graph& graph = *found->second;
+    if (stream.capture == 0) {
+      stream.capture = mark.capture;
+      stream.lane = graph.lanes.size();
+      graph.lanes.emplace_back();
+    }
+    graph.lanes[stream.lane].push_back({{"wait_event", [] { return true; }}, mark.lane, mark.position});
+  }
+
+  bool all_empty() const {
+    return std::ranges::all_of(streams, [](const Stream* s) { return s->jobs.empty(); });
+  }
+
+  bool has_nccl_work() const {
+    return std::ranges::any_of(streams, [](const Stream* s) {
+      return std::ranges::any_of(s->jobs, [](const Job& job) { return job.name.starts_with("nccl"); });
+    });
+  }
+
+  /// At most `most` jobs of a stream, what they wait for before them. Nobody holds the mutex while a job is called.
+  void drive(Stream& stream, std::size_t most_jobs, int depth = 0);
+  bool step(Stream& stream);
+  /// The stream as far as it goes; where `done` is false then, all others a step.
+  bool ask(Stream& stream, const std::function<bool()>& done);
+  void sweep();
+};
+
+}  // namespace tutti::standin
