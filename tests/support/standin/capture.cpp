@@ -44,6 +44,18 @@ void Runtime::destroy_graph(int graph) {
   state_->graphs.erase(graph);
 }
 
+detail::device::GraphHandle Runtime::finish_graph(StreamHandle stream) {
+  return reinterpret_cast<detail::device::GraphHandle>(static_cast<std::intptr_t>(end_capture(stream)));
+}
+
+void Runtime::launch_graph(detail::device::GraphHandle graph, StreamHandle stream) {
+  launch(static_cast<int>(reinterpret_cast<std::intptr_t>(graph)), stream);
+}
+
+void Runtime::release_graph(detail::device::GraphHandle graph) noexcept {
+  destroy_graph(static_cast<int>(reinterpret_cast<std::intptr_t>(graph)));
+}
+
 std::uint64_t Runtime::capture_of(StreamHandle stream) {
   const std::lock_guard lock(state_->mutex);
   return state_->stream_of(stream).capture;

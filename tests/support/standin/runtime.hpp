@@ -88,6 +88,10 @@ class Runtime final : public detail::device::Runtime {
   void wait_event(StreamHandle stream, EventHandle event) override;
   bool is_idle(StreamHandle stream) override;
   std::uint64_t capture_of(StreamHandle stream) override;
+  void start_graph(StreamHandle stream) override { begin_capture(stream); }
+  detail::device::GraphHandle finish_graph(StreamHandle stream) override;
+  void launch_graph(detail::device::GraphHandle graph, StreamHandle stream) override;
+  void release_graph(detail::device::GraphHandle graph) noexcept override;
   void retain_by_graph(StreamHandle stream, void (*release)(void*), void* data) override;
   bool has_stream_flags(int device) override;
   void wait_flag(StreamHandle stream, const std::uint32_t* word, std::uint32_t value) override;
