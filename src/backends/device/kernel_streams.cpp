@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/device/kernel_streams.hpp"
+
+#include <sched.h>
+
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <tutti/environment.hpp>
+#include <utility>
+
+#include "device/traffic.hpp"
+#include "kernels/device/combine.hpp"
+
+namespace tutti::detail {
+
+using device::StreamHandle;
+
+namespace {
+
+struct Prepared {
+  std::mutex mutex;
+  std::set<std::pair<std::uint64_t, StreamHandle>> streams;
+};
+
+Prepared& prepared() {
+  static auto* only = new Prepared;
+  return *only;
+}
+
+}  // namespace
+
+bool has_kernels_prepared(StreamHandle stream) {
+  Prepared& all = prepared();
+  const std::lock_guard lock(all.mutex);
+  return all.streams.contains({device::runtime_generation(), stream});
+}
+
+void prepare_kernels(int device, StreamHandle stream) {
+  if (has_kernels_prepared(stream)) return;
+  device::Traffic& traffic = device::Traffic::of(device);
+  while (true) {
+    {
+      const std::lock_guard no_launch(traffic.launch_mutex());
+      if (traffic.is_idle()) {
+        kernels::device::prepare_stream(stream);
+        break;
+      }
+    }
+    progress();
+    sched_yield();
+  }
+  Prepared& all = prepared();
+  const std::lock_guard lock(all.mutex);
+  all.streams.emplace(device::runtime_generation(), stream);
+}
+
+}  // namespace tutti::detail
