@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "backends/device/buffers.hpp"
+#include "backends/nccl/launch.hpp"
 #include "communicator/binding.hpp"
 #include "communicator/execution.hpp"
 #include "communicator/plan.hpp"
@@ -14,32 +15,48 @@ namespace tutti::detail {
 /// Runs an operation on device memory by NCCL: one collective, or the rounds of a schedule, each a group of sends and
 /// receives followed by its local work, all on one stream. A blocking call with a stream runs on that stream and is
 /// done when it is launched. Without a stream, and for nonblocking and persistent calls, it runs on the communicator's
-/// own stream, after what is on the caller's; it is done when the device is.
+/// own stream, after what is on the caller's; it is done when the device is. Under capture it is done when it is
+/// launched; a nonblocking or persistent one must then be joined by order_before() on the captured stream. NCCL's work
+/// cannot be taken back: one that fails or is given up aborts the NCCL communicator.
 class NcclExecution final : public Execution {
  public:
+  /// The communicator is prepared for its device and has NCCL there. The plan is one of the nccl backend.
   NcclExecution(std::shared_ptr<CommState> comm, std::shared_ptr<const Plan> plan, Binding binding, Stream stream,
                 std::chrono::nanoseconds timeout);
   ~NcclExecution() override;
 
   [[nodiscard]] std::string name() const override;
   bool order_before(device::StreamHandle stream) override;
+  /// Whether the last start is part of a graph: then nothing but order_before() tells a stream of it.
+  [[nodiscard]] bool is_captured() const noexcept { return capture_ != 0; }
 
  private:
   bool begin() override;
   bool step() override;
   void cancel() noexcept override;
 
-  void launch();
-  void run_direct();
-  void run_schedule();
+  [[nodiscard]] bool breaks_communicator() const noexcept override { return is_under_way_; }
+
+  [[nodiscard]] bool runs_on_callers() const;
+  [[nodiscard]] bool needs_kernels() const;
+  [[noreturn]] void refuse_capture(const char* why);
+  [[nodiscard]] device::StreamHandle enter_stream();
+  [[nodiscard]] DeviceBuffers& acquire(device::StreamHandle stream);
+  void acquire_into(DeviceBuffers& buffers) const;
+  void launch(DeviceBuffers& buffers, device::StreamHandle stream);
+  void leave_blocks() noexcept;
+  [[noreturn]] void rethrow_named(const Error& error) const;
 
   std::shared_ptr<const Plan> plan_;
   Binding binding_;
   Stream stream_;
+  std::chrono::nanoseconds patience_;
   std::shared_ptr<const algorithms::Schedule> schedule_{};
   DeviceBuffers buffers_{};
   device::Event before_{};
   device::Event after_{};
+  std::uint64_t capture_ = 0;  ///< the capture that the last start was part of; 0: none
+  bool is_under_way_ = false;  ///< the other ranks may wait for this one
 };
 
 }  // namespace tutti::detail

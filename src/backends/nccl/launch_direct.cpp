@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tutti/error.hpp>
+
+#include "backends/nccl/launch.hpp"
+#include "backends/nccl/rules.hpp"
+#include "device/traffic.hpp"
+
+namespace tutti::detail::nccl {
+namespace {
+
+/// One collective: its buffers as NCCL takes them, and its counts in NCCL's words.
+class Direct {
+ public:
+  explicit Direct(const Launch& launch)
+      : launch_(launch),
+        signature_(launch.plan.signature),
+        table_(launch.comm.table()),
+        send_(launch.buffers.input()),
+        recv_(static_cast<std::byte*>(launch.binding.output)) {}
+
+  void run();
+
+ private:
+  void barrier();
+  void move();
+  void reduce();
+  void reduce_scatter(const Words& words, RedOp op);
+  [[nodiscard]] RedOp operation(const Reduction& reduction) const;
+  [[nodiscard]] std::size_t words_of(const Words& words) const { return signature_.count * words.words; }
+
+  const Launch& launch_;
+  const Signature& signature_;
+  const Table& table_;
+  const std::byte* send_;
+  std::byte* recv_;
+};
+
+void Direct::run() {
+  if (signature_.operation == Operation::barrier) return barrier();
+  if (signature_.count == 0) return;
+  launch_.buffers.prepare_input(launch_.stream);
+  if (algorithms::combines(signature_.operation))
+    reduce();
+  else
+    move();
+  launch_.note();
+}
+
+void Direct::barrier() {
+  std::byte* word = launch_.buffers.signals();
+  device::required_runtime("barrier").fill_zero(word, 1, launch_.stream);
+  launch_.check(table_.all_reduce(word, word, 1, DataType::uint8, RedOp::max, launch_.comm.handle(), launch_.stream),
+                "ncclAllReduce");
+  launch_.note();
+}
+
+void Direct::move() {
+  const Words words = words_to_move(signature_.type);
+  const std::size_t n = words_of(words);
+  const int root = signature_.root;
+  const CommHandle comm = launch_.comm.handle();
+  const StreamHandle stream = launch_.stream;
+  switch (signature_.operation) {
+    case Operation::bcast:
+      return launch_.check(table_.broadcast(recv_, recv_, n, words.type, root, comm, stream), "ncclBroadcast");
+    case Operation::allgather:
+      return launch_.check(table_.all_gather(send_, recv_, n, words.type, comm, stream), "ncclAllGather");
+    case Operation::alltoall:
+      return launch_.check(table_.all_to_all(send_, recv_, n, words.type, comm, stream), "ncclAlltoAll");
+    case Operation::gather:
+      return launch_.check(table_.gather(send_, recv_, n, words.type, root, comm, stream), "ncclGather");
+    case Operation::scatter:
+      return launch_.check(table_.scatter(send_, recv_, n, words.type, root, comm, stream), "ncclScatter");
+    default:
+      throw Error(ErrorCode::internal, "NCCL has no collective for this operation");
+  }
+}
+
+RedOp Direct::operation(const Reduction& reduction) const {
+  if (!reduction.pre_multiplies) return reduction.op;
+  return launch_.comm.pre_multiplied_sum(reduction.words.type, launch_.binding.op.scalar());
+}
+
+void Direct::reduce() {
+  const auto reduction = reduction_inside(signature_, launch_.comm.table().version);
+  if (!reduction) throw Error(ErrorCode::internal, "NCCL does not reduce as this call asks for");
+  const Words& words = reduction->words;
+  const RedOp op = operation(*reduction);
+  const CommHandle comm = launch_.comm.handle();
+  const StreamHandle stream = launch_.stream;
+  switch (signature_.operation) {
+    case Operation::allreduce:
+      return launch_.check(table_.all_reduce(send_, recv_, words_of(words), words.type, op, comm, stream),
+                           "ncclAllReduce");
+    case Operation::reduce:
+      return launch_.check(table_.reduce(send_, recv_, words_of(words), words.type, op, signature_.root, comm, stream),
+                           "ncclReduce");
+    default:
+      return reduce_scatter(words, op);
+  }
+}
+
+/// In place the library's result is at the begin of the vector, and NCCL's where the rank's block was.
+void Direct::reduce_scatter(const Words& words, RedOp op) {
+  const std::size_t block = signature_.count * signature_.type.size();
+  std::byte* result = recv_;
+  if (launch_.binding.in_place) result = recv_ + static_cast<std::size_t>(launch_.rank) * block;
+  launch_.check(
+      table_.reduce_scatter(send_, result, words_of(words), words.type, op, launch_.comm.handle(), launch_.stream),
+      "ncclReduceScatter");
+  if (result != recv_) device::required_runtime("reduce_scatter_block").copy(recv_, result, block, launch_.stream);
+}
+
+}  // namespace
+
+void Launch::note() const {
+  if (!is_captured) device::Traffic::of(comm.device()).note_launch(stream);
+}
+
+bool saves_input(const Signature& signature, const Binding& binding) {
+  return signature.operation == Operation::alltoall && binding.in_place;
+}
+
+void launch_direct(const Launch& launch) { Direct(launch).run(); }
+
+}  // namespace tutti::detail::nccl

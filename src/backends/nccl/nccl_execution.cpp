@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/nccl/nccl_execution.hpp"
+
+#include <fmt/format.h>
+
+#include <mutex>
+#include <utility>
+
+#include "backends/device/kernel_streams.hpp"
+#include "backends/device/parking.hpp"
+#include "backends/mpi/bound_schedule.hpp"
+#include "communicator/comm_state.hpp"
+#include "communicator/orphans.hpp"
+#include "device/traffic.hpp"
+
+namespace tutti::detail {
+
+using device::StreamHandle;
+
+namespace {
+
+device::Runtime& runtime() { return device::required_runtime("NCCL"); }
+
+DeviceSide& side_of(CommState& comm) {
+  if (comm.device && comm.device->nccl) return *comm.device;
+  throw Error(ErrorCode::internal, "the communicator has no NCCL communicator");
+}
+
+}  // namespace
+
+NcclExecution::NcclExecution(std::shared_ptr<CommState> comm_state, std::shared_ptr<const Plan> plan, Binding binding,
+                             Stream stream, std::chrono::nanoseconds timeout)
+    : Execution(std::move(comm_state), timeout, plan->signature.kind == CallKind::persistent),
+      plan_(std::move(plan)),
+      binding_(std::move(binding)),
+      stream_(stream),
+      patience_(timeout) {
+  if (plan_->algorithm != nullptr) schedule_ = bound_schedule(comm(), *plan_, binding_);
+}
+
+NcclExecution::~NcclExecution() { leave_blocks(); }
+
+std::string NcclExecution::name() const {
+  const std::string_view way = plan_->algorithm != nullptr ? plan_->algorithm->name : "direct";
+  return fmt::format("{} (nccl:{})", algorithms::operation_name(plan_->signature.operation), way);
+}
+
+bool NcclExecution::runs_on_callers() const {
+  return plan_->signature.kind == CallKind::blocking && stream_.kind == StreamKind::cuda;
+}
+
+bool NcclExecution::needs_kernels() const { return schedule_ && algorithms::combines(plan_->signature.operation); }
+
+bool NcclExecution::begin() {
+  is_under_way_ = true;
+  try {
+    DeviceSide& side = side_of(comm());
+    const device::Guard guard(side.device);
+    side.nccl->check_async();
+    const StreamHandle stream = enter_stream();
+    launch(acquire(stream), stream);
+    if (!runs_on_callers() || buffers_.holds_blocks()) after_.record(side.device, stream);
+  } catch (const Error& e) {
+    rethrow_named(e);
+  }
+  return runs_on_callers() || capture_ != 0;
+}
+
+/// The stream that the work goes on, after what is on the caller's.
+StreamHandle NcclExecution::enter_stream() {
+  const DeviceSide& side = *comm().device;
+  const StreamHandle stream = runs_on_callers() ? stream_.handle : side.stream;
+  capture_ = stream_.kind == StreamKind::cuda ? runtime().capture_of(stream_.handle) : 0;
+  if (capture_ == 0 && runtime().capture_of(stream) != 0)
+    refuse_capture(
+        "the communicator's own stream is still part of a capture: end that by wait(stream) of its requests");
+  if (needs_kernels() && capture_ == 0) prepare_kernels(side.device, stream);
+  if (needs_kernels() && !has_kernels_prepared(stream))
+    refuse_capture(
+        "this operation's kernels need memory at their first use of a stream: call it once before the capture");
+  if (!runs_on_callers() && stream_.kind == StreamKind::cuda) {
+    before_.record(side.device, stream_.handle);
+    runtime().wait_event(stream, before_.handle());
+  }
+  return stream;
+}
+
+/// Alike on all ranks, and nothing was begun: the communicator stays usable.
+void NcclExecution::refuse_capture(const char* why) {
+  is_under_way_ = false;
+  throw Error(ErrorCode::not_supported, std::string("capture: ") + why);
+}
+
+/// A graph has its own buffers: it may be launched beside other runs of a persistent operation.
+DeviceBuffers& NcclExecution::acquire(StreamHandle stream) {
+  if (capture_ != 0) {
+    auto buffers = std::make_unique<DeviceBuffers>();
+    acquire_into(*buffers);
+    return retain_by_graph(std::move(buffers), stream);
+  }
+  collect_parked();
+  if (!buffers_.is_acquired()) acquire_into(buffers_);
+  return buffers_;
+}
+
+void NcclExecution::acquire_into(DeviceBuffers& buffers) const {
+  const CommState& c = comm();
+  const Operation operation = plan_->signature.operation;
+  if (schedule_) {
+    buffers.acquire(*plan_, *schedule_, binding_, c.rank, c.size, c.device->device);
+    buffers.acquire_signals(nccl::signal_bytes(*schedule_, operation));
+  } else {
+    buffers.acquire_direct(*plan_, binding_, c.rank, c.size, c.device->device,
+                           nccl::saves_input(plan_->signature, binding_));
+    buffers.acquire_signals(operation == Operation::barrier ? 1 : 0);
+  }
+}
+
+void NcclExecution::launch(DeviceBuffers& buffers, StreamHandle stream) {
+  const CommState& c = comm();
+  nccl::Comm& nccl_comm = *c.device->nccl;
+  const std::lock_guard lock(device::Traffic::of(c.device->device).launch_mutex());
+  if (capture_ != 0) {
+    nccl_comm.retain_by_graph(stream);
+  } else {
+    nccl_comm.use_registered(binding_.input);
+    nccl_comm.use_registered(binding_.output);
+  }
+  const nccl::Launch launch{nccl_comm, c.rank, c.size, stream, patience_, capture_ != 0, *plan_, binding_, buffers};
+  if (schedule_)
+    nccl::launch_schedule(launch, *schedule_);
+  else
+    nccl::launch_direct(launch);
+}
+
+bool NcclExecution::step() {
+  try {
+    if (after_.is_complete()) return true;
+    side_of(comm()).nccl->check_async();
+  } catch (const Error& e) {
+    rethrow_named(e);
+  }
+  return false;
+}
+
+void NcclExecution::cancel() noexcept {
+  if (!is_under_way_) return;
+  if (comm().device && comm().device->nccl) comm().device->nccl->abort();
+  // How far the device is, nobody knows now.
+  if (buffers_.holds_blocks()) keep_for_messages(std::exchange(buffers_, {}));
+}
+
+bool NcclExecution::order_before(StreamHandle stream) {
+  if (!after_.is_recorded()) return false;
+  if (runtime().capture_of(stream) != capture_)
+    throw Error(ErrorCode::not_supported,
+                fmt::format("{}, {}: wait(stream) belongs to the capture that the operation was started in, or to none",
+                            name(), comm().describe()));
+  runtime().wait_event(stream, after_.handle());
+  return true;
+}
+
+/// Of a persistent operation that was captured last all that used its own buffers is over.
+void NcclExecution::leave_blocks() noexcept {
+  if (buffers_.holds_blocks() && capture_ == 0) park(std::exchange(buffers_, {}), std::move(after_));
+}
+
+void NcclExecution::rethrow_named(const Error& error) const {
+  throw Error(error.code(), fmt::format("{}, {}: {}", name(), comm().describe(), error.what()));
+}
+
+}  // namespace tutti::detail
