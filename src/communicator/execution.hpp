@@ -65,6 +65,12 @@ class Execution {
   /// Whether a failure leaves the communicator's order of messages in doubt.
   [[nodiscard]] virtual bool breaks_communicator() const noexcept { return true; }
 
+  /// Lets go of an execution that is a part of this one, which reports the failure.
+  static void drop_part(Execution& part) noexcept {
+    if (part.phase() == Phase::active) part.cancel();
+    part.phase_.store(Phase::idle, std::memory_order_release);
+  }
+
   Status status_{};
 
  private:

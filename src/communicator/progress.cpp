@@ -62,12 +62,14 @@ void ProgressEngine::start_thread() {
   if (thread_.joinable()) return;
   stop_.store(false);
   thread_ = std::thread([this] { thread_loop(); });
+  has_thread_.store(true);
 }
 
 void ProgressEngine::stop_thread() noexcept {
   const std::lock_guard lock(thread_mutex_);
   if (!thread_.joinable()) return;
   stop_.store(true);
+  has_thread_.store(false);
   thread_.join();
 }
 

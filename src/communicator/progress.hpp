@@ -30,6 +30,8 @@ class ProgressEngine {
 
   void start_thread();
   void stop_thread() noexcept;
+  /// Whether a thread of the library polls.
+  [[nodiscard]] bool has_thread() const noexcept { return has_thread_.load(std::memory_order_relaxed); }
 
  private:
   ProgressEngine() = default;
@@ -42,6 +44,7 @@ class ProgressEngine {
   std::mutex thread_mutex_;
   std::thread thread_;
   std::atomic<bool> stop_{false};
+  std::atomic<bool> has_thread_{false};
 };
 
 }  // namespace tutti::detail

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "backends/mpi/bound_schedule.hpp"
 #include "backends/mpi/message.hpp"
 #include "backends/mpi/shape.hpp"
 #include "communicator/comm_state.hpp"
@@ -17,25 +18,12 @@ using algorithms::Local;
 using algorithms::Slice;
 using algorithms::Transfer;
 
-namespace {
-
-std::shared_ptr<const algorithms::Schedule> schedule_for(const CommState& comm, const Plan& plan,
-                                                         const Binding& binding) {
-  if (plan.schedule) return plan.schedule;
-  algorithms::Problem problem = problem_of(comm.rank, comm.size, plan.signature.root, plan.signature.count, binding);
-  problem.element_size = plan.signature.type.size();
-  problem.node_of = comm.node_of;
-  return std::make_shared<const algorithms::Schedule>(plan.algorithm->generate(problem));
-}
-
-}  // namespace
-
 ScheduleExecution::ScheduleExecution(std::shared_ptr<CommState> comm_state, std::shared_ptr<const Plan> plan,
                                      Binding binding, int tag, std::chrono::nanoseconds timeout)
     : Execution(std::move(comm_state), timeout, plan->signature.kind == CallKind::persistent),
       plan_(std::move(plan)),
       binding_(std::move(binding)),
-      schedule_(schedule_for(comm(), *plan_, binding_)),
+      schedule_(bound_schedule(comm(), *plan_, binding_)),
       tag_(tag),
       unit_(plan_->signature.type.size()) {
   scratch_ = comm().scratch.acquire(schedule_->scratch_count * unit_);

@@ -63,7 +63,7 @@ void ShmExecution::take_cell() {
     exchange_.number = persistent_cell_ + static_cast<int>(exchange_.generation % shm::starts_apart);
     return;
   }
-  ordered_ = arena_->next_ordered();
+  ordered_ = reserved_ != none ? reserved_ : arena_->next_ordered();
   exchange_.number = static_cast<int>(ordered_ % shm::ordered_cells);
   exchange_.generation = ordered_ + 1;
 }

@@ -36,6 +36,10 @@ class ShmExecution final : public Execution {
     slots_ = begun.slots;
   }
 
+  /// Takes the place in the order of operations that Arena::next_ordered() gave the caller, instead of the next one at
+  /// the start. It must be started: later operations can pass it by no more than the cells of the ring.
+  void take_place(std::uint64_t number) noexcept { reserved_ = number; }
+
   [[nodiscard]] std::string name() const override;
   void announce_nap() noexcept override { arena_->announce_sleep(); }
   void nap() noexcept override { arena_->sleep(); }
@@ -65,6 +69,7 @@ class ShmExecution final : public Execution {
   bool own_copied_ = false;
   std::uint64_t ordered_ = 0;
   std::uint64_t begun_ = none;
+  std::uint64_t reserved_ = none;
   int persistent_cell_;
   std::uint32_t idle_ = 0;
   shm::Lines lines_{};

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/mpi/cuda_aware.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <mpi.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <tutti/error.hpp>
+#include <vector>
+
+#include "backends/mpi/message.hpp"
+#include "communicator/comm_state.hpp"
+#include "core/config.hpp"
+#include "core/mpi_call.hpp"
+#include "device/pool.hpp"
+
+namespace tutti::detail {
+namespace {
+
+struct Answer {
+  std::optional<bool> says{};  ///< nothing: there is no query
+  std::string from{};
+};
+
+/// MPICH's: `1` is MPIX_GPU_SUPPORT_CUDA. Open MPI's answers the same for its own.
+Answer ask_gpu_query() {
+  using Query = int (*)(int, int*);
+  constexpr int cuda = 0;  // MPIX_GPU_SUPPORT_CUDA of MPICH
+  const auto query = reinterpret_cast<Query>(dlsym(RTLD_DEFAULT, "MPIX_GPU_query_support"));
+  if (query == nullptr) return {};
+  int supported = 0;
+  if (query(cuda, &supported) != MPI_SUCCESS) return {};
+  return {supported != 0, "MPIX_GPU_query_support"};
+}
+
+Answer ask_cuda_query() {
+  using Query = int (*)();
+  const auto query = reinterpret_cast<Query>(dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support"));
+  if (query == nullptr) return {};
+  return {query() != 0, "MPIX_Query_cuda_support"};
+}
+
+#if MPI_VERSION >= 4
+/// MPI 4.1: the kinds of memory that this process may pass. An MPI that knows the key and does not list cuda says no.
+Answer ask_memory_kinds() {
+  MPI_Info info = MPI_INFO_NULL;
+  if (MPI_Comm_get_info(MPI_COMM_WORLD, &info) != MPI_SUCCESS) return {};
+  char value[512];
+  int length = sizeof value;
+  int found = 0;
+  const int code = MPI_Info_get_string(info, "mpi_memory_alloc_kinds", &length, value, &found);
+  MPI_Info_free(&info);
+  if (code != MPI_SUCCESS || found == 0) return {};
+  return {std::string_view(value).find("cuda") != std::string_view::npos, "the info key mpi_memory_alloc_kinds"};
+}
+#else
+Answer ask_memory_kinds() { return {}; }
+#endif
+
+Answer ask_mpi() {
+  for (const Answer& answer : {ask_gpu_query(), ask_cuda_query(), ask_memory_kinds()})
+    if (answer.says) return answer;
+  return {};
+}
+
+bool all_agree(const CommState& comm, bool mine) {
+  int flag = mine ? 1 : 0;
+  int all = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallreduce(&flag, &all, 1, MPI_INT, MPI_MIN, comm.collective, &request), "MPI_Iallreduce");
+  wait_yielding(request, "MPI_Iallreduce");
+  return all != 0;
+}
+
+/// Whom a rank sends to and receives from: rings that all ranks see alike.
+struct Neighbours {
+  int to = MPI_PROC_NULL;
+  int from = MPI_PROC_NULL;
+};
+
+/// The next rank on the same node, where there is another.
+Neighbours on_node(const CommState& comm) {
+  std::vector<int> members;
+  const int node = comm.node_of.empty() ? 0 : comm.node_of[static_cast<std::size_t>(comm.rank)];
+  for (int r = 0; r < comm.size; ++r)
+    if (comm.node_of.empty() || comm.node_of[static_cast<std::size_t>(r)] == node) members.push_back(r);
+  const std::size_t n = members.size();
+  if (n < 2) return {};
+  const auto at = static_cast<std::size_t>(std::find(members.begin(), members.end(), comm.rank) - members.begin());
+  return {members[(at + 1) % n], members[(at + n - 1) % n]};
+}
+
+/// The lowest rank of each node sends to that of the next.
+Neighbours off_node(const CommState& comm) {
+  const int nodes = comm.topology.nodes;
+  if (nodes < 2 || comm.node_of.empty()) return {};
+  const auto lowest = [&](int node) {
+    return static_cast<int>(std::find(comm.node_of.begin(), comm.node_of.end(), node) - comm.node_of.begin());
+  };
+  const int node = comm.node_of[static_cast<std::size_t>(comm.rank)];
+  if (lowest(node) != comm.rank) return {};
+  return {lowest((node + 1) % nodes), lowest((node + nodes - 1) % nodes)};
+}
+
+std::byte pattern(int rank, std::size_t i) {
+  return static_cast<std::byte>((static_cast<std::size_t>(rank) * 131 + i * 7 + i / 251 + 1) & 0xFFU);
+}
+
+/// Device memory and its image in pinned memory, for one size of message.
+class Probe {
+ public:
+  Probe(const CommState& comm, int device, std::size_t bytes)
+      : comm_(comm),
+        device_(device),
+        bytes_(bytes),
+        send_(device::Pool::of(MemoryKind::device, device).acquire(bytes)),
+        recv_(device::Pool::of(MemoryKind::device, device).acquire(bytes)),
+        host_(device::Pool::of(MemoryKind::pinned, device).acquire(bytes)) {}
+
+  /// This rank's bytes in the send buffer, and zeros in the other.
+  void fill(device::StreamHandle stream) {
+    for (std::size_t i = 0; i < bytes_; ++i) host_.data()[i] = pattern(comm_.rank, i);
+    device::runtime()->copy(send_.data(), host_.data(), bytes_, stream);
+    device::runtime()->fill_zero(recv_.data(), bytes_, stream);
+    finish(stream);
+  }
+  void exchange(const Neighbours& peers) {
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    post_recv(recv_.data(), bytes_, peers.from, tag, comm_.point_to_point, requests[0]);
+    post_send(send_.data(), bytes_, peers.to, tag, comm_.point_to_point, requests[1]);
+    for (MPI_Request& request : requests) wait_yielding(request, "MPI_Test");
+  }
+  [[nodiscard]] bool is_right(int from, device::StreamHandle stream) {
+    if (from == MPI_PROC_NULL) return true;
+    std::memset(host_.data(), 0, bytes_);
+    device::runtime()->copy(host_.data(), recv_.data(), bytes_, stream);
+    finish(stream);
+    for (std::size_t i = 0; i < bytes_; ++i)
+      if (host_.data()[i] != pattern(from, i)) return false;
+    return true;
+  }
+
+ private:
+  static constexpr int tag = 0;
+
+  void finish(device::StreamHandle stream) {
+    device::Event done;
+    done.record(device_, stream);
+    while (!done.is_complete()) sched_yield();
+  }
+
+  const CommState& comm_;
+  int device_;
+  std::size_t bytes_;
+  device::Block send_;
+  device::Block recv_;
+  device::Block host_;
+};
+
+/// Empty, or what went wrong here. Every rank does all exchanges, also after a failure of its own: its peers wait.
+std::string probe(const CommState& comm, int device) {
+  std::string wrong;
+  device::StreamHandle stream = nullptr;
+  std::optional<Probe> probes[2];
+  const std::size_t sizes[2] = {8, std::size_t{4} << 20U};
+  try {
+    stream = device::runtime()->create_stream();
+    for (int i = 0; i < 2; ++i) probes[i].emplace(comm, device, sizes[i]).fill(stream);
+  } catch (const Error& e) {
+    wrong = e.what();
+  }
+  // Device memory that is not there cannot be sent: agree before anything is.
+  if (all_agree(comm, wrong.empty())) {
+    for (const Neighbours& peers : {on_node(comm), off_node(comm)})
+      for (int i = 0; i < 2; ++i) {
+        probes[i]->exchange(peers);
+        try {
+          if (wrong.empty() && !probes[i]->is_right(peers.from, stream))
+            wrong = fmt::format("a message of {} bytes from rank {} to rank {} came with wrong bytes", sizes[i],
+                                peers.from, comm.rank);
+        } catch (const Error& e) {
+          wrong = e.what();
+        }
+      }
+  }
+  if (stream != nullptr) device::runtime()->destroy_stream(stream);
+  return wrong;
+}
+
+}  // namespace
+
+bool probe_cuda_aware(const CommState& comm, int device, std::string& why) {
+  const std::optional<bool> wanted = config().cuda_aware;
+  const Answer answer = ask_mpi();
+  bool go_on = true;
+  if (wanted && !*wanted) {
+    why = "switched off by TUTTI_CUDA_AWARE=0";
+    go_on = false;
+  } else if (!answer.says && !wanted) {
+    why = "the MPI has no query for it, and TUTTI_CUDA_AWARE=1 is not set";
+    go_on = false;
+  } else if (answer.says && !*answer.says) {
+    why = fmt::format("{} says no", answer.from);
+    go_on = false;
+  }
+  if (!all_agree(comm, go_on)) {
+    if (go_on) why = "another rank's MPI says no";
+    return false;
+  }
+  const std::string source = answer.says ? answer.from : "TUTTI_CUDA_AWARE=1";
+  const std::string wrong = probe(comm, device);
+  if (!all_agree(comm, wrong.empty())) {
+    why = fmt::format("{} says yes, but {}", source, wrong.empty() ? "the probe failed on another rank" : wrong);
+    return false;
+  }
+  why = fmt::format("{} says yes, and messages of device memory came right", source);
+  return true;
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/mpi/device_schedule_execution.hpp"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+
+#include "algorithms/registry.hpp"
+#include "backends/mpi/bound_schedule.hpp"
+#include "backends/mpi/message.hpp"
+#include "backends/staged/retired.hpp"
+#include "backends/staged/work_stream.hpp"
+#include "communicator/comm_state.hpp"
+#include "communicator/orphans.hpp"
+#include "device/traffic.hpp"
+
+namespace tutti::detail {
+
+using algorithms::Round;
+using algorithms::Transfer;
+
+namespace {
+
+/// What work on the stream, or a message, uses: it outlives the execution where that ends before.
+struct Memory {
+  DeviceBuffers buffers;
+  std::array<device::Block, 2> bounce;  ///< of even and odd rounds: one is filled while the other is emptied
+};
+
+std::size_t round_bytes(const Round& round, std::size_t unit) {
+  std::size_t elements = 0;
+  for (const Transfer& transfer : round.transfers) elements += transfer.slice.count;
+  return elements * unit;
+}
+
+}  // namespace
+
+struct DeviceScheduleExecution::State {
+  State(const CommState& comm_state, std::shared_ptr<const Plan> the_plan, Binding the_binding, int the_tag,
+        const Stream& stream);
+  ~State();
+
+  void restart();
+  void launch_round();
+  void post_round();
+  [[nodiscard]] bool has_arrived();
+  void end_round();
+  /// True when all that is left is on the stream.
+  bool go_on();
+
+  template <typename Do>
+  void each(Transfer::Kind kind, Do&& act) {
+    std::size_t offset = 0;
+    const auto& transfers = round().transfers;
+    for (std::size_t i = 0; i < transfers.size(); ++i) {
+      const std::size_t bytes = transfers[i].slice.count * memory->buffers.unit();
+      std::byte* bounced = is_direct ? nullptr : memory->bounce[index % 2].data() + offset;
+      if (transfers[i].kind == kind) act(transfers[i], i, bounced, bytes);
+      offset += bytes;
+    }
+  }
+  [[nodiscard]] const Round& round() const { return schedule->rounds[index]; }
+
+  const CommState& comm;
+  std::shared_ptr<const Plan> plan;
+  Binding binding;
+  int tag;
+  Stream caller;
+  WorkStream work;
+  std::shared_ptr<const algorithms::Schedule> schedule;
+  std::unique_ptr<Memory> memory = std::make_unique<Memory>();
+  std::vector<MPI_Request> requests;
+  std::size_t next = 0;  ///< all requests before it are complete
+  std::size_t index = 0;
+  device::Event begun;
+  device::Event ready;  ///< what the round's messages need is done
+  device::Event done;
+  bool is_posted = false;
+  bool is_direct = false;
+  bool all_out = false;
+  bool in_use = false;  ///< work on a stream may use the memory
+  std::mutex mutex;
+};
+
+DeviceScheduleExecution::State::State(const CommState& comm_state, std::shared_ptr<const Plan> the_plan,
+                                      Binding the_binding, int the_tag, const Stream& stream)
+    : comm(comm_state),
+      plan(std::move(the_plan)),
+      binding(std::move(the_binding)),
+      tag(the_tag),
+      caller(stream),
+      work(work_stream(comm, {binding.output, binding.input})),
+      schedule(bound_schedule(comm, *plan, binding)) {
+  staged::sweep_retired();
+  const device::Guard guard(work.device);
+  memory->buffers.acquire(*plan, *schedule, binding, comm.rank, comm.size, work.device);
+}
+
+DeviceScheduleExecution::State::~State() {
+  if (in_use)
+    staged::retire(std::move(done), std::shared_ptr<void>(std::move(memory)));
+  else if (memory)
+    memory->buffers.release();
+}
+
+void DeviceScheduleExecution::State::restart() {
+  index = 0;
+  all_out = false;
+  in_use = true;
+  follow(work, caller, begun);
+  memory->buffers.prepare_input(work.stream);
+  if (!schedule->rounds.empty()) launch_round();
+}
+
+/// What is sent comes to where messages are sent from.
+void DeviceScheduleExecution::State::launch_round() {
+  is_posted = false;
+  const bool may_be_direct = comm.device && comm.device->cuda_aware && plan->signature.kind == CallKind::blocking;
+  is_direct = may_be_direct && device::Traffic::of(work.device).is_idle();
+  device::Block& bounce = memory->bounce[index % 2];
+  const std::size_t bytes = is_direct ? 0 : round_bytes(round(), memory->buffers.unit());
+  if (bounce.size() < bytes) {
+    std::size_t most = 0;
+    for (std::size_t i = index; i < schedule->rounds.size(); i += 2)
+      most = std::max(most, round_bytes(schedule->rounds[i], memory->buffers.unit()));
+    bounce = device::Pool::of(MemoryKind::pinned, work.device).acquire(most);
+  }
+  if (!is_direct)
+    each(Transfer::Kind::send, [&](const Transfer& t, std::size_t, std::byte* bounced, std::size_t size) {
+      if (size > 0) device::runtime()->copy(bounced, memory->buffers.read_address(t.slice), size, work.stream);
+    });
+  if (!round().transfers.empty()) ready.record(work.device, work.stream);
+}
+
+void DeviceScheduleExecution::State::post_round() {
+  is_posted = true;
+  requests.assign(round().transfers.size(), MPI_REQUEST_NULL);
+  next = 0;
+  each(Transfer::Kind::recv, [&](const Transfer& t, std::size_t i, std::byte* bounced, std::size_t bytes) {
+    post_recv(is_direct ? memory->buffers.write_address(t.slice) : bounced, bytes, t.peer, tag, comm.collective,
+              requests[i]);
+  });
+  each(Transfer::Kind::send, [&](const Transfer& t, std::size_t i, std::byte* bounced, std::size_t bytes) {
+    post_send(is_direct ? memory->buffers.read_address(t.slice) : bounced, bytes, t.peer, tag, comm.collective,
+              requests[i]);
+  });
+}
+
+bool DeviceScheduleExecution::State::has_arrived() {
+  for (; next < requests.size(); ++next) {
+    MPI_Status status;
+    if (!test_request(requests[next], status, "MPI_Test")) return false;
+  }
+  return true;
+}
+
+void DeviceScheduleExecution::State::end_round() {
+  if (!is_direct)
+    each(Transfer::Kind::recv, [&](const Transfer& t, std::size_t, std::byte* bounced, std::size_t bytes) {
+      if (bytes > 0) device::runtime()->copy(memory->buffers.write_address(t.slice), bounced, bytes, work.stream);
+    });
+  memory->buffers.run_locals(round(), work.stream);
+  requests.clear();
+}
+
+bool DeviceScheduleExecution::State::go_on() {
+  if (all_out) return true;
+  while (index < schedule->rounds.size()) {
+    if (!round().transfers.empty()) {
+      if (!is_posted && !ready.is_complete()) return false;
+      if (!is_posted) post_round();
+      if (!has_arrived()) return false;
+    }
+    end_round();
+    if (++index < schedule->rounds.size()) launch_round();
+  }
+  memory->buffers.finish_result(work.stream);
+  done.record(work.device, work.stream);
+  all_out = true;
+  return true;
+}
+
+DeviceScheduleExecution::DeviceScheduleExecution(std::shared_ptr<CommState> comm_state,
+                                                 std::shared_ptr<const Plan> plan, Binding binding, int tag,
+                                                 Stream stream, std::chrono::nanoseconds timeout)
+    : Execution(std::move(comm_state), timeout, plan->signature.kind == CallKind::persistent),
+      state_(std::make_unique<State>(comm(), std::move(plan), std::move(binding), tag, stream)) {}
+
+DeviceScheduleExecution::~DeviceScheduleExecution() = default;
+
+std::string DeviceScheduleExecution::name() const {
+  std::string text(algorithms::operation_name(state_->plan->signature.operation));
+  return text.append(" (mpi:").append(state_->plan->algorithm->name).append(", device memory)");
+}
+
+bool DeviceScheduleExecution::begin() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    const device::Guard guard(state_->work.device);
+    state_->restart();
+  }
+  return step();
+}
+
+bool DeviceScheduleExecution::step() {
+  State& s = *state_;
+  const std::lock_guard lock(s.mutex);
+  const device::Guard guard(s.work.device);
+  if (!s.go_on()) return false;
+  if (s.plan->signature.kind == CallKind::blocking && s.caller.kind == StreamKind::cuda) {
+    precede(s.caller, s.done);
+    return true;
+  }
+  if (!s.done.is_complete()) return false;
+  s.in_use = false;
+  return true;
+}
+
+bool DeviceScheduleExecution::order_before(device::StreamHandle stream) {
+  State& s = *state_;
+  const std::lock_guard lock(s.mutex);
+  if (!s.all_out || phase() != Phase::active) return false;
+  const device::Guard guard(s.work.device);
+  precede(Stream(StreamKind::cuda, stream), s.done);
+  return true;
+}
+
+void DeviceScheduleExecution::cancel() noexcept {
+  State& s = *state_;
+  if (s.index < s.schedule->rounds.size())
+    for (std::size_t i = 0; i < s.requests.size(); ++i)
+      drop_request(s.requests[i], s.round().transfers[i].kind == Transfer::Kind::recv);
+  s.requests.clear();
+  s.in_use = false;
+  // Messages and kernels may still be at it.
+  keep_for_messages(std::move(s.memory));
+  s.memory = nullptr;
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/staged/retired.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <tutti/error.hpp>
+#include <vector>
+
+namespace tutti::detail::staged {
+namespace {
+
+struct Entry {
+  device::Event event;
+  std::shared_ptr<void> memory;
+};
+
+struct List {
+  std::mutex mutex;
+  std::vector<Entry> entries;
+  std::atomic<std::size_t> count{0};
+  std::uint64_t generation = 0;  ///< of the runtime whose events these are
+
+  void forget_others() {
+    if (generation != device::runtime_generation()) entries.clear();
+    generation = device::runtime_generation();
+  }
+};
+
+/// Never destroyed: the device's runtime may be gone before the statics of this file.
+List& list() {
+  static auto* made = new List;
+  return *made;
+}
+
+bool is_over(const Entry& entry) {
+  try {
+    return entry.event.is_complete();
+  } catch (const Error&) {
+    return false;  // A device that failed may still write: the memory is kept.
+  }
+}
+
+}  // namespace
+
+void retire(device::Event event, std::shared_ptr<void> memory) {
+  List& all = list();
+  const std::lock_guard lock(all.mutex);
+  all.forget_others();
+  all.entries.push_back({std::move(event), std::move(memory)});
+  all.count.store(all.entries.size(), std::memory_order_relaxed);
+}
+
+void sweep_retired() {
+  List& all = list();
+  if (all.count.load(std::memory_order_relaxed) == 0) return;
+  std::vector<Entry> over;  // destroyed without the lock
+  const std::lock_guard lock(all.mutex);
+  all.forget_others();
+  const auto first =
+      std::stable_partition(all.entries.begin(), all.entries.end(), [](const Entry& entry) { return !is_over(entry); });
+  std::move(first, all.entries.end(), std::back_inserter(over));
+  all.entries.erase(first, all.entries.end());
+  all.count.store(all.entries.size(), std::memory_order_relaxed);
+}
+
+}  // namespace tutti::detail::staged

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/staged/staged_execution.hpp"
+
+#include <array>
+#include <atomic>
+#include <mutex>
+
+#include "algorithms/registry.hpp"
+#include "backends/staged/host_pieces.hpp"
+#include "backends/staged/retired.hpp"
+#include "backends/staged/work_stream.hpp"
+#include "communicator/comm_state.hpp"
+#include "communicator/orphans.hpp"
+
+namespace tutti::detail {
+
+using staged::Copy;
+using staged::Cut;
+using staged::Staging;
+
+namespace {
+
+/// Pieces whose copies or messages are under way at a time: one is copied while another is communicated.
+constexpr std::size_t most_at_once = 2;
+
+/// The host's image of a piece. What a piece sends stays as it is until its result has left: the copies of all pieces
+/// are on one stream.
+struct Slot {
+  device::Block in;
+  device::Block out;
+  device::Event arrived;
+  Staging staging;
+};
+
+struct Slots {
+  std::array<Slot, most_at_once> at;
+};
+
+void copy(device::Runtime& runtime, std::byte* to, const std::byte* from, const Copy& c, bool to_host,
+          device::StreamHandle stream) {
+  to += to_host ? c.host : c.device;
+  from += to_host ? c.device : c.host;
+  if (c.rows == 1)
+    runtime.copy(to, from, c.width, stream);
+  else
+    runtime.copy_rows(to, to_host ? c.host_pitch : c.device_pitch, from, to_host ? c.device_pitch : c.host_pitch,
+                      c.width, c.rows, stream);
+}
+
+}  // namespace
+
+struct StagedExecution::State {
+  State(const std::shared_ptr<CommState>& shared_comm, std::shared_ptr<const Plan> the_plan, Binding the_binding,
+        const Stream& stream);
+
+  void restart();
+  /// True when the results of all pieces are on their way to the caller's buffer.
+  bool go_on();
+  void copy_in(std::size_t piece);
+  void copy_out(std::size_t piece);
+  [[nodiscard]] Binding binding_of(std::size_t piece);
+  [[nodiscard]] Slot& slot_of(std::size_t piece) { return slots.at[piece % most_at_once]; }
+  void open_gates() noexcept {
+    for (device::Flag& gate : gates) gate.open();
+    gates.clear();
+  }
+
+  const CommState& comm;
+  std::shared_ptr<const Plan> plan;
+  Binding binding;
+  Stream caller;
+  WorkStream work;
+  Cut cut;
+  staged::HostPieces pieces;
+  Slots slots;
+  device::Event begun;
+  device::Event done;
+  std::vector<device::Flag> gates;
+  std::size_t arriving = 0;  ///< pieces before it are copied in, or are being so
+  std::size_t begun_pieces = 0;
+  std::size_t ended = 0;  ///< pieces before it have been communicated
+  bool all_out = false;
+  bool is_gated = false;               ///< the caller has gone on: its stream waits for a gate
+  bool in_use = false;                 ///< work on a stream may use the slots
+  std::atomic<bool> for_peers{false};  ///< nothing but other ranks' writes in shared memory is waited for
+  std::mutex mutex;                    ///< the progress thread goes on with what a caller orders its stream after
+};
+
+StagedExecution::State::State(const std::shared_ptr<CommState>& shared_comm, std::shared_ptr<const Plan> the_plan,
+                              Binding the_binding, const Stream& stream)
+    : comm(*shared_comm),
+      plan(std::move(the_plan)),
+      binding(std::move(the_binding)),
+      caller(stream),
+      work(work_stream(comm, {binding.output, binding.input})),
+      cut{plan->pieces, plan->host->signature.count},
+      pieces(shared_comm, plan->host, cut, plan->signature.count) {
+  staged::sweep_retired();
+  const device::Guard guard(work.device);
+  device::Pool& pool = device::Pool::of(MemoryKind::pinned, work.device);
+  for (std::size_t i = 0; i < std::min(cut.pieces, most_at_once); ++i) {
+    // The first pieces are the longest.
+    Slot& slot = slots.at[i];
+    slot.staging =
+        staged::stage(plan->signature, binding, comm.rank, comm.size, range_of(cut, plan->signature.count, i));
+    if (slot.staging.in_bytes > 0) slot.in = pool.acquire(slot.staging.in_bytes);
+    if (slot.staging.out_bytes > 0) slot.out = pool.acquire(slot.staging.out_bytes);
+  }
+}
+
+void StagedExecution::State::restart() {
+  arriving = begun_pieces = ended = 0;
+  all_out = is_gated = false;
+  in_use = true;
+  follow(work, caller, begun);
+  while (arriving < std::min(cut.pieces, most_at_once)) copy_in(arriving++);
+}
+
+void StagedExecution::State::copy_in(std::size_t piece) {
+  Slot& slot = slot_of(piece);
+  slot.staging =
+      staged::stage(plan->signature, binding, comm.rank, comm.size, range_of(cut, plan->signature.count, piece));
+  const bool shared = slot.staging.shared;
+  const auto* from = static_cast<const std::byte*>(shared ? binding.output : binding.input);
+  std::byte* to = shared ? slot.out.data() : slot.in.data();
+  for (const Copy& c : slot.staging.in) copy(*device::runtime(), to, from, c, true, work.stream);
+  slot.arrived.record(work.device, work.stream);
+}
+
+void StagedExecution::State::copy_out(std::size_t piece) {
+  Slot& slot = slot_of(piece);
+  auto* to = static_cast<std::byte*>(binding.output);
+  for (const Copy& c : slot.staging.out) copy(*device::runtime(), to, slot.out.data(), c, false, work.stream);
+}
+
+Binding StagedExecution::State::binding_of(std::size_t piece) {
+  Slot& slot = slot_of(piece);
+  Binding host = slot.staging.host;
+  host.input = slot.in.data();
+  host.output = slot.out.data();
+  return host;
+}
+
+bool StagedExecution::State::go_on() {
+  if (all_out) return true;
+  while (begun_pieces < arriving && slot_of(begun_pieces).arrived.is_complete()) {
+    pieces.start(begun_pieces, binding_of(begun_pieces));
+    ++begun_pieces;
+  }
+  for (std::size_t piece = ended; piece < begun_pieces; ++piece) {
+    Execution* execution = pieces.find(piece);
+    if (!execution->poll()) continue;
+    execution->rethrow();
+    if (piece != ended) continue;
+    pieces.finish(piece);
+    copy_out(piece);
+    ++ended;
+    if (arriving < cut.pieces) copy_in(arriving++);
+  }
+  for_peers.store(begun_pieces == arriving && pieces.plan().backend == Backend::shm, std::memory_order_relaxed);
+  if (ended < cut.pieces) return false;
+  for_peers.store(false, std::memory_order_relaxed);
+  done.record(work.device, work.stream);
+  all_out = true;
+  return true;
+}
+
+StagedExecution::StagedExecution(std::shared_ptr<CommState> comm_state, std::shared_ptr<const Plan> plan,
+                                 Binding binding, Stream stream, std::chrono::nanoseconds timeout)
+    : Execution(comm_state, timeout, plan->signature.kind == CallKind::persistent),
+      state_(std::make_unique<State>(comm_state, std::move(plan), std::move(binding), stream)) {}
+
+StagedExecution::~StagedExecution() {
+  if (state_->in_use) staged::retire_later(std::move(state_->done), std::move(state_->slots));
+}
+
+std::string StagedExecution::name() const {
+  const Plan& host = state_->pieces.plan();
+  std::string text(algorithms::operation_name(state_->plan->signature.operation));
+  text += " (staged:";
+  text += host.backend == Backend::shm ? shm::protocol_name(host.protocol) : host.algorithm->name;
+  return text += ")";
+}
+
+bool StagedExecution::begin() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    const device::Guard guard(state_->work.device);
+    state_->restart();
+    if (state_->plan->signature.kind == CallKind::blocking && returns_at_once(state_->caller, state_->work.device)) {
+      state_->is_gated = true;
+      state_->gates.emplace_back().close(state_->work.device, state_->caller.handle);
+    }
+  }
+  return step();
+}
+
+bool StagedExecution::step() {
+  State& s = *state_;
+  const std::lock_guard lock(s.mutex);
+  const device::Guard guard(s.work.device);
+  if (!s.go_on()) return false;
+  const bool is_ordered =
+      s.plan->signature.kind == CallKind::blocking && s.caller.kind == StreamKind::cuda && !s.is_gated;
+  if (is_ordered) {
+    precede(s.caller, s.done);
+    return true;
+  }
+  if (!s.done.is_complete()) return false;
+  s.in_use = false;
+  s.open_gates();
+  return true;
+}
+
+bool StagedExecution::order_before(device::StreamHandle stream) {
+  State& s = *state_;
+  const std::lock_guard lock(s.mutex);
+  const device::Guard guard(s.work.device);
+  const Stream waiting(StreamKind::cuda, stream);
+  if (phase() != Phase::active) return false;
+  if (s.all_out) {
+    precede(waiting, s.done);
+    return true;
+  }
+  if (!returns_at_once(waiting, s.work.device)) return false;
+  s.gates.emplace_back().close(s.work.device, stream);
+  return true;
+}
+
+void StagedExecution::announce_nap() noexcept {
+  if (state_->for_peers.load(std::memory_order_relaxed)) comm().arena->announce_sleep();
+}
+
+void StagedExecution::nap() noexcept {
+  if (state_->for_peers.load(std::memory_order_relaxed))
+    comm().arena->sleep();
+  else
+    Execution::nap();
+}
+
+void StagedExecution::cancel() noexcept {
+  State& s = *state_;
+  for (std::size_t piece = 0; piece < s.cut.pieces; ++piece)
+    if (Execution* execution = s.pieces.find(piece)) drop_part(*execution);
+  // Messages, other ranks and copies may still be at it.
+  keep_for_messages(std::move(s.slots));
+  s.slots = {};
+  s.in_use = false;
+  s.open_gates();
+}
+
+}  // namespace tutti::detail
