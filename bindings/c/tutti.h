@@ -209,7 +209,8 @@ TUTTI_API const char* tutti_error_message(void);
 /// Sets that message and returns `code`: for interfaces built on this one, which have checks of their own. Local.
 TUTTI_API int tutti_error_set(int code, const char* message);
 
-/// What kind of memory (TUTTI_MEMORY_) an address is in. Local.
+/// What kind of memory (TUTTI_MEMORY_) an address is in: host, pinned, device or managed; host where this process does
+/// not use CUDA. Local. Counterpart: cudaPointerGetAttributes.
 TUTTI_API int tutti_memory_kind(const void* address, int* kind);
 
 /// The type of n opaque bytes, n > 0; for data movement and user operations. Local. Counterpart: Datatype::bytes.
@@ -512,7 +513,9 @@ TUTTI_API int tutti_test(tutti_request_t* request, int* done, tutti_status_t* st
 /// Blocks until the operation is complete; else as tutti_test. Counterpart: MPI_Wait.
 TUTTI_API int tutti_wait(tutti_request_t* request, tutti_status_t* status);
 
-/// Orders the operation before what follows on the stream; without a device operation as tutti_wait.
+/// Orders the operation before what follows on the stream: returns at once where the device does the work (NCCL), and
+/// when the communication is done where the host does. A nonpersistent request is freed. Without a stream, or a device
+/// operation, as tutti_wait. Counterparts: Request::wait(stream), cudaStreamWaitEvent.
 TUTTI_API int tutti_wait_on_stream(tutti_request_t* request, int stream_kind, void* stream);
 
 /// Waits for all of `count` requests and returns the first error after all are complete. `statuses` is NULL or has

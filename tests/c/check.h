@@ -116,6 +116,7 @@ static inline void clear(int64_t* data) {
   X(options)           \
   X(communicator)      \
   X(memory)            \
+  X(device)            \
   X(errors)
 #define TRAINING_TESTS(X) \
   X(reducer)              \

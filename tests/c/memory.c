@@ -43,7 +43,6 @@ static void test_refused(const struct group* g) {
   FAILS(tutti_allocate(TUTTI_COMM_NULL, 8, TUTTI_MEMORY_HOST, &x), TUTTI_ERROR_INVALID_COMMUNICATOR, "argument comm");
   CHECK(x == NULL);
   FAILS(tutti_allocate(g->comm, 8, TUTTI_MEMORY_HOST, NULL), TUTTI_ERROR_INVALID_ARGUMENT, "argument data");
-  FAILS(tutti_allocate(g->comm, 8, TUTTI_MEMORY_DEVICE, &x), TUTTI_ERROR_NOT_BUILT, "device");
   FAILS(tutti_allocate(g->comm, 8, 77, &x), TUTTI_ERROR_INVALID_ARGUMENT, "argument kind");
   FAILS(tutti_allocate(g->comm, is_last ? SIZE_MAX : 8, TUTTI_MEMORY_HOST, &x), TUTTI_ERROR_INVALID_ARGUMENT,
         "argument bytes");

@@ -10,6 +10,7 @@ program tutti_fortran_tests
   use arrays
   use messages
   use shared
+  use device
   use others
   use training
   use embedding
@@ -43,6 +44,7 @@ contains
     call test_arrays(g)
     call test_messages(g)
     call test_memory(g)
+    call test_device(g)
     call test_training(g)
     call test_embedding(g)
     call test_requests(g)

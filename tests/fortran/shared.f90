@@ -90,8 +90,6 @@ contains
     call tutti_allocate(g%comm, x, [merge(-1, 3, g%rank == 0)], ierror=code)
     call expect_failure(code, tutti_error_invalid_argument, "argument bytes")
     call expect(.not. associated(x), "nothing allocated")
-    call tutti_allocate(g%comm, x, [8], memory=tutti_memory_device, ierror=code)
-    call expect_failure(code, tutti_error_not_built, "device")
     data = c_loc(other)
     call tutti_deallocate(data, ierror=code)
     call expect_failure(code, tutti_error_invalid_argument, "argument data")

@@ -61,6 +61,14 @@ tutti_request_t persistent(tutti_request_t request) {
   return request;
 }
 
+/// A stream may wait for an operation that goes on after this call: a user's is kept as long.
+void order(tutti_request_t& request, Stream stream) {
+  const OpReference op = request != nullptr ? request->op : nullptr;
+  Request running(op ? request->request.execution() : nullptr);
+  wait(request, nullptr, stream);
+  if (running.active()) Detached::instance().keep(new tutti_request_s{std::move(running), op});
+}
+
 }  // namespace
 
 bool finished(tutti_request_t& request, tutti_status_t* status) {
@@ -107,7 +115,7 @@ int tutti_wait_on_stream(tutti_request_t* request, int stream_kind, void* stream
     if (stream_kind != TUTTI_STREAM_NONE && stream_kind != TUTTI_STREAM_CUDA)
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("argument stream_kind is {}; pass TUTTI_STREAM_NONE or _CUDA", stream_kind));
-    wait(output(request, "request"), nullptr, {static_cast<tutti::StreamKind>(stream_kind), stream});
+    order(output(request, "request"), {static_cast<tutti::StreamKind>(stream_kind), stream});
   });
 }
 
