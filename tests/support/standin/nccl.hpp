@@ -13,12 +13,16 @@ namespace tutti::standin {
 
 /// A stand-in for NCCL, for tests of the logic that uses it: records every call with its arguments, and does what NCCL
 /// documents, over host memory: messages go by MPI, on a communicator of its own, as work of the stand-in streams. A
-/// group is one piece of work. It holds callers to NCCL's rules: the same order of launches on all ranks, no call while
-/// one is in progress, no call on an aborted communicator, no destruction while graphs live. It proves nothing about a
+/// group is one piece of work for each of its communicators. What is in progress comes to its stream only when
+/// get_async_error has said so. A send ends only when its receive is there. It holds callers to NCCL's rules: the same
+/// order of launches on all ranks, within a communicator and across them; no call while one is in progress; none on an
+/// aborted communicator; no end of one while its graphs live or its work is in flight; memory that the device reaches.
+/// A broken rule is a failure of the running test. Without MPI a communicator has one rank. It proves nothing about a
 /// GPU.
 class Nccl {
  public:
-  /// version: what get_version answers; functions that came later are null in the table.
+  /// version: what get_version answers; functions that came later are null in the table. Collective over
+  /// MPI_COMM_WORLD at the first one of a process, where MPI is initialised.
   Nccl(Runtime& runtime, int version);
   ~Nccl();
   Nccl(const Nccl&) = delete;
@@ -27,21 +31,32 @@ class Nccl {
   /// Puts its table in place while it lives.
   void install();
   [[nodiscard]] const detail::nccl::Table& table() const;
+  /// The calls but get_async_error and get_…_error, as "group_start()", "send(count=4, float32, peer=1)",
+  /// "all_reduce(count=4, float32, sum)", "broadcast(count=4, uint8, root=0)", "comm_init_rank_config(size=2, rank=0)".
   [[nodiscard]] const std::vector<std::string>& record() const;
   void clear_record();
 
-  /// Each init, and each launch, answers ncclInProgress for that many looks first.
+  /// Each init, launch, window and finalize answers ncclInProgress for that many looks first.
   void set_in_progress(int looks);
-  /// The init of this process never ends, as where a peer does not come.
+  /// The next init of this process never ends, as where a peer does not come.
   void hang_init();
-  /// Launched work of this process never ends, until the communicator is aborted.
+  /// The next work launched by this process never ends, until its communicator is aborted.
   void hang_work();
-  /// The next call of that name returns this result.
+  /// The next call of that name ("all_reduce") returns this result.
   void fail_next(const std::string& name, detail::nccl::Result result);
-  /// What get_async_error answers from now on.
+  /// What get_async_error answers from now on; success: what it finds.
   void set_async_error(detail::nccl::Result result);
   /// Communicators made and not destroyed or aborted.
   [[nodiscard]] int live_communicators() const;
+  /// Registrations, windows and made operations of live communicators.
+  [[nodiscard]] int live_registrations() const;
+  /// Launches, other than captured ones, whose work is not done.
+  [[nodiscard]] int in_flight() const;
+  /// Ranks on one device fail at init, as in NCCL: before 2.30.3, or without NCCL_MULTI_RANK_GPU_ENABLE=1.
+  void forbid_shared_devices();
+  /// A broken rule is only written down.
+  void expect_violations();
+  [[nodiscard]] const std::vector<std::string>& violations() const;
 
  private:
   struct State;

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "support/standin/nccl.hpp"
+
+#include <algorithm>
+
+#include "support/standin/nccl_state.hpp"
+
+namespace tutti::standin {
+
+struct Nccl::State : NcclState {
+  using NcclState::NcclState;
+  bool is_installed = false;
+};
+
+Nccl::Nccl(Runtime& runtime, int version) : state_(std::make_unique<State>(runtime)) {
+  state_->version = version;
+  state_->table = functions_of(version);
+  current_nccl = state_.get();
+  (void)wire();
+}
+
+Nccl::~Nccl() {
+  if (state_->is_installed) detail::nccl::replace_table(nullptr);
+  state_->runtime = nullptr;
+  // Kept: communicators that are ended later, and work that is still in streams, refer to it.
+  static auto* gone = new std::vector<std::unique_ptr<State>>;
+  gone->push_back(std::move(state_));
+}
+
+void Nccl::install() {
+  state_->is_installed = true;
+  detail::nccl::replace_table(&state_->table);
+}
+
+const detail::nccl::Table& Nccl::table() const { return state_->table; }
+const std::vector<std::string>& Nccl::record() const { return state_->record; }
+void Nccl::clear_record() { state_->record.clear(); }
+void Nccl::set_in_progress(int looks) { state_->looks = looks; }
+void Nccl::hang_init() { state_->hangs_init = true; }
+void Nccl::hang_work() { state_->hangs_work = true; }
+void Nccl::fail_next(const std::string& name, detail::nccl::Result result) { state_->failures[name] = result; }
+void Nccl::forbid_shared_devices() { state_->forbids_shared_devices = true; }
+void Nccl::expect_violations() { state_->expects_violations = true; }
+const std::vector<std::string>& Nccl::violations() const { return state_->violations; }
+
+void Nccl::set_async_error(detail::nccl::Result result) {
+  const std::lock_guard lock(state_->mutex);
+  state_->async_error = result;
+  state_->last_error = "ordered asynchronous error";
+}
+
+int Nccl::live_communicators() const {
+  const std::lock_guard lock(state_->mutex);
+  return static_cast<int>(
+      std::count_if(state_->comms.begin(), state_->comms.end(), [](const auto& c) { return c->is_alive(); }));
+}
+
+int Nccl::live_registrations() const {
+  const std::lock_guard lock(state_->mutex);
+  std::size_t live = 0;
+  for (const auto& comm : state_->comms)
+    if (comm->is_alive()) live += comm->registrations.size() + comm->windows.size() + comm->factors.size();
+  return static_cast<int>(live);
+}
+
+int Nccl::in_flight() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->in_flight;
+}
+
+}  // namespace tutti::standin

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The stand-in's communicators: made, asked, ended.
+#include <sched.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "support/standin/nccl_functions.hpp"
+
+namespace tutti::standin {
+namespace {
+
+using detail::nccl::Config;
+using Phase = NcclComm::Phase;
+
+struct IdContent {
+  std::uint64_t magic = 0;
+  int creator = 0;
+  std::uint64_t serial = 0;
+};
+constexpr std::uint64_t id_magic = 0x7475747469696421;
+
+Result get_version(int* version) {
+  *version = current_nccl->version;
+  return Result::success;
+}
+
+Result get_unique_id(UniqueId* id) {
+  auto& state = *current_nccl;
+  const std::lock_guard lock(state.mutex);
+  if (const auto ordered = state.enter("get_unique_id", "")) return *ordered;
+  static std::uint64_t serial = 0;
+  IdContent content{id_magic, 0, ++serial};
+  if (wire() != MPI_COMM_NULL) MPI_Comm_rank(wire(), &content.creator);
+  std::memset(id, 0, sizeof *id);
+  std::memcpy(id->internal, &content, sizeof content);
+  return Result::success;
+}
+
+Result check_init(NcclState& state, int size, const IdContent& id, int rank, const Config* config) {
+  if (id.magic != id_magic) return state.violate("init with an id that get_unique_id did not make");
+  if (rank < 0 || rank >= size) return state.violate("init: rank outside of 0 .. size - 1");
+  if (config == nullptr || config->magic != 0xcafebeefU || config->size < sizeof(Config) || config->version < 21800)
+    return state.violate("init: config was not initialised");
+  if (config->blocking != 0) return state.violate("init: the library makes nonblocking communicators only");
+  if (wire() == MPI_COMM_NULL && size != 1) return state.violate("several ranks need MPI");
+  return Result::success;
+}
+
+Result comm_init_rank_config(CommHandle* made, int size, UniqueId id, int rank, Config* config) {
+  auto& state = *current_nccl;
+  const int device = state.runtime->current_device();
+  const Uuid uuid = state.runtime->uuid(device);
+  const std::lock_guard lock(state.mutex);
+  *made = nullptr;
+  if (const auto ordered =
+          state.enter("comm_init_rank_config", "size=" + std::to_string(size) + ", rank=" + std::to_string(rank)))
+    return *ordered;
+  IdContent content;
+  std::memcpy(static_cast<void*>(&content), id.internal, sizeof content);
+  if (const Result r = check_init(state, size, content, rank, config); r != Result::success) return r;
+  auto comm = std::make_unique<NcclComm>();
+  comm->state = &state;
+  comm->is_busy = true;
+  comm->looks = state.looks;
+  const std::uint64_t number = content.serial * 64 + static_cast<std::uint64_t>(content.creator % 64);
+  if (!std::exchange(state.hangs_init, false))
+    comm->meeting = std::make_unique<Meeting>(number, content.creator, rank, size, uuid);
+  *made = comm.get();
+  state.comms.push_back(std::move(comm));
+  return Result::in_progress;
+}
+
+Result finalize(CommHandle handle) {
+  auto& state = *current_nccl;
+  const std::lock_guard lock(state.mutex);
+  if (const auto ordered = state.enter("comm_finalize", "")) return *ordered;
+  NcclComm* comm = state.ready(handle, "comm_finalize");
+  if (comm == nullptr) return Result::invalid_usage;
+  if (comm->graphs > 0) return state.violate("comm_finalize while graphs with work of the communicator live");
+  comm->phase = Phase::finalizing;
+  comm->is_busy = true;
+  comm->looks = state.looks;
+  return Result::in_progress;
+}
+
+Result destroy(CommHandle handle) {
+  auto& state = *current_nccl;
+  const std::lock_guard lock(state.mutex);
+  if (const auto ordered = state.enter("comm_destroy", "")) return *ordered;
+  NcclComm* comm = state.usable(handle, "comm_destroy");
+  if (comm == nullptr) return Result::invalid_usage;
+  if (comm->is_busy) return state.violate("comm_destroy while a call on the communicator is in progress");
+  if (comm->graphs > 0) return state.violate("comm_destroy while graphs with work of the communicator live");
+  if (state.runtime != nullptr && comm->finished != comm->launched)
+    return state.violate("comm_destroy while its work is in flight");
+  comm->phase = Phase::destroyed;
+  comm->registrations.clear();
+  return Result::success;
+}
+
+Result abort(CommHandle handle) {
+  auto& state = *current_nccl;
+  const std::lock_guard lock(state.mutex);
+  if (const auto ordered = state.enter("comm_abort", "")) return *ordered;
+  NcclComm* comm = state.usable(handle, "comm_abort");
+  if (comm == nullptr) return Result::invalid_usage;
+  if (comm->graphs > 0) return state.violate("comm_abort while graphs with work of the communicator live");
+  comm->phase = Phase::aborted;
+  comm->meeting.reset();
+  for (const auto& launch : comm->pending) launch->give_up();  // never came to a stream
+  comm->pending.clear();
+  comm->is_busy = false;
+  return Result::success;
+}
+
+Result get_async_error(CommHandle handle, Result* answer) {
+  auto& state = *current_nccl;
+  NcclComm* comm = nullptr;
+  {
+    const std::lock_guard lock(state.mutex);
+    const auto ordered = state.failures.find("comm_get_async_error");
+    if (ordered != state.failures.end()) {
+      const Result result = ordered->second;
+      state.failures.erase(ordered);
+      return result;
+    }
+    comm = state.usable(handle, "comm_get_async_error");
+    if (comm == nullptr) return Result::invalid_usage;
+    if (state.async_error != Result::success) {
+      *answer = state.async_error;
+      return Result::success;
+    }
+  }
+  *answer = advance(*comm);
+  return Result::success;
+}
+
+const char* get_error_string(Result result) {
+  switch (result) {
+    case Result::success:
+      return "no error";
+    case Result::unhandled_cuda_error:
+      return "unhandled cuda error (run with NCCL_DEBUG=INFO for details)";
+    case Result::system_error:
+      return "unhandled system error (run with NCCL_DEBUG=INFO for details)";
+    case Result::internal_error:
+      return "internal error";
+    case Result::invalid_argument:
+      return "invalid argument (run with NCCL_DEBUG=WARN for details)";
+    case Result::invalid_usage:
+      return "invalid usage (run with NCCL_DEBUG=WARN for details)";
+    case Result::remote_error:
+      return "remote process exited or there was a network error";
+    case Result::in_progress:
+      return "NCCL operation in progress";
+  }
+  return "unknown result code";
+}
+
+const char* get_last_error(CommHandle /*comm*/) { return current_nccl->last_error.c_str(); }
+
+/// A communicator that is being made: whether all its ranks are there.
+Result advance_init(NcclComm& comm) {
+  auto& state = *comm.state;
+  if (comm.meeting == nullptr || !comm.meeting->advance(comm.members)) return Result::in_progress;
+  if (comm.looks-- > 0) return Result::in_progress;
+  comm.is_busy = false;
+  comm.phase = Phase::ready;
+  const char* several = std::getenv("NCCL_MULTI_RANK_GPU_ENABLE");
+  const bool may_share =
+      state.version >= detail::nccl::version_of_several_ranks && several != nullptr && *several == '1';
+  if (state.forbids_shared_devices && comm.meeting->shares_devices() && !may_share)
+    comm.error = state.refuse(Result::invalid_usage, "Duplicate GPU detected: two ranks on one CUDA device");
+  comm.meeting.reset();
+  return comm.error;
+}
+
+}  // namespace
+
+Result accept(NcclComm& comm) {
+  comm.looks = comm.state->looks;
+  comm.is_busy = true;
+  return comm.looks > 0 ? Result::in_progress : Result::success;
+}
+
+Result advance(NcclComm& comm) {
+  auto& state = *comm.state;
+  std::vector<std::shared_ptr<Launch>> ready;
+  bool finalizes = false;
+  {
+    const std::lock_guard lock(state.mutex);
+    if (comm.error != Result::success) return comm.error;
+    if (!comm.is_busy) return Result::success;
+    if (comm.phase == Phase::making) return advance_init(comm);
+    if (comm.looks > 0 && comm.looks-- > 0) return Result::in_progress;
+    finalizes = comm.phase == Phase::finalizing;
+    if (!finalizes) {
+      ready.swap(comm.pending);
+      if (comm.window.first != nullptr) *std::exchange(comm.window.first, nullptr) = comm.window.second;
+      comm.is_busy = false;
+    }
+  }
+  for (const auto& launch : ready) launch->enqueue();
+  if (!finalizes) return Result::success;
+  if (state.runtime != nullptr) (void)state.runtime->run_some();
+  const std::lock_guard lock(state.mutex);
+  if (state.runtime != nullptr && comm.finished != comm.launched) return Result::in_progress;
+  comm.is_busy = false;
+  comm.phase = Phase::finalized;
+  return Result::success;
+}
+
+void set_management_functions(detail::nccl::Table& table) {
+  table.get_version = get_version;
+  table.get_unique_id = get_unique_id;
+  table.comm_init_rank_config = comm_init_rank_config;
+  table.comm_finalize = finalize;
+  table.comm_destroy = destroy;
+  table.comm_abort = abort;
+  table.comm_get_async_error = get_async_error;
+  table.get_error_string = get_error_string;
+  table.get_last_error = get_last_error;
+}
+
+}  // namespace tutti::standin
