@@ -27,6 +27,7 @@ set(TUTTI_MPI_DEFINITIONS OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 set_property(TARGET MPI::MPI_C APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS ${TUTTI_MPI_DEFINITIONS})
 
 include(TuttiKokkos)
+include(TuttiDeviceLanguage)
 include(TuttiHwloc)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)

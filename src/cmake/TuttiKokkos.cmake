@@ -1,8 +1,10 @@
-# Kokkos 3.4 to 5 as target tutti::kokkos, with the repair that Debian's copy (from Trilinos) needs: its exported
-# target names no headers, and they are not where its config says they are.
+# Kokkos 3.4 to 5 as target tutti_kokkos, for what reads its headers, with the repair that Debian's copy (from Trilinos)
+# needs: its exported target names no headers, and they are not where its config says they are.
+# A Kokkos with CUDA: only nvcc reads its headers, so its target's flags are kept from other compilers.
 if(TARGET tutti_kokkos)
   return()
 endif()
+set(Kokkos_LAUNCH_COMPILER OFF)
 find_package(Kokkos 3.4 QUIET)
 if(NOT Kokkos_FOUND)
   find_package(Kokkos QUIET)
@@ -27,7 +29,10 @@ add_library(tutti::kokkos_headers ALIAS tutti_kokkos)
 find_path(TUTTI_KOKKOS_INCLUDE Kokkos_Core.hpp PATH_SUFFIXES kokkos trilinos REQUIRED
   HINTS ${Kokkos_INCLUDE_DIRS} ${Kokkos_DIR}/../../../include)
 mark_as_advanced(TUTTI_KOKKOS_INCLUDE)
-if(TARGET Kokkos::kokkos)
+if(TARGET Kokkos::kokkos AND Kokkos_ENABLE_CUDA)
+  target_include_directories(tutti_kokkos SYSTEM INTERFACE ${TUTTI_KOKKOS_INCLUDE})
+  target_link_libraries(tutti_kokkos INTERFACE $<LINK_ONLY:Kokkos::kokkos>)
+elseif(TARGET Kokkos::kokkos)
   tutti_repair_kokkos_includes(Kokkos::kokkos ${TUTTI_KOKKOS_INCLUDE})
   target_link_libraries(tutti_kokkos INTERFACE Kokkos::kokkos)
 else()
