@@ -10,6 +10,7 @@
 #include "communicator/progress.hpp"
 #include "core/config.hpp"
 #include "core/mpi_call.hpp"
+#include "device/runtime_built.hpp"
 
 namespace tutti {
 namespace {
@@ -62,11 +63,7 @@ std::string config_summary() {
   MPI_Get_library_version(library, &length);
   std::string_view text(library, static_cast<std::size_t>(length));
   text = text.substr(0, text.find('\n'));
-#if TUTTI_HAVE_CUDA
-  constexpr const char* cuda = "built in";
-#else
-  constexpr const char* cuda = "not built";
-#endif
+  const char* cuda = detail::device::built_runtime() != nullptr ? "built in" : "not built";
   return fmt::format("tutti {}\nMPI: {} (MPI {}.{})\nKokkos: {}.{}.{}\nCUDA: {}\nNCCL: not built\n",
                      TUTTI_VERSION_STRING, text, MPI_VERSION, MPI_SUBVERSION, KOKKOS_VERSION / 10000,
                      KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100, cuda);

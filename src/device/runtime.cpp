@@ -4,6 +4,8 @@
 #include <atomic>
 #include <tutti/error.hpp>
 
+#include "device/runtime_built.hpp"
+
 namespace tutti::detail::device {
 namespace {
 
@@ -12,7 +14,10 @@ std::atomic<std::uint64_t> generation{0};
 
 }  // namespace
 
-Runtime* runtime() noexcept { return replaced.load(std::memory_order_acquire); }
+Runtime* runtime() noexcept {
+  Runtime* other = replaced.load(std::memory_order_acquire);
+  return other != nullptr ? other : built_runtime();
+}
 
 Runtime& required_runtime(const char* what) {
   if (Runtime* found = runtime()) return *found;
