@@ -42,14 +42,43 @@ void check_message(const CommState& comm, std::string_view call, const AnyBuffer
           fmt::format("tag is {}; pass a number from 0 to {}", tag, largest_tag));
 }
 
-void refuse_device(const CommState& comm, std::string_view call, MemoryKind declared, const void* address) {
+/// Whether the buffer is in device memory.
+bool is_on_device(const CommState& comm, std::string_view call, MemoryKind declared, const void* address) {
   const MemoryKind kind = declared == MemoryKind::detect ? memory_kind(address) : declared;
-  if (kind == MemoryKind::device)
+  if (kind != MemoryKind::device && kind != MemoryKind::managed) return false;
+  if (device::runtime() == nullptr)
+    throw Error(ErrorCode::not_built,
+                fmt::format("{}, {}: argument buffer is in device memory, and this library was built without CUDA; "
+                            "build it with TUTTI_ENABLE_CUDA=ON, or copy the buffer to host memory",
+                            call, comm.describe()));
+  return true;
+}
+
+/// What of a transfer both directions have.
+template <typename AnyBuffer>
+PointToPoint described(const CommState& comm, std::string_view call, const AnyBuffer& buffer, MemoryKind declared,
+                       int peer, int tag) {
+  PointToPoint transfer;
+  const MemoryKind kind = buffer.memory != MemoryKind::detect ? buffer.memory : declared;
+  transfer.unit = buffer.type.size();
+  transfer.bytes = buffer.count * transfer.unit;
+  transfer.peer = peer;
+  transfer.tag = tag;
+  transfer.on_device =
+      is_on_device(comm, call, kind, buffer.data) && transfer.bytes > 0 && transfer.peer != MPI_PROC_NULL;
+  return transfer;
+}
+
+/// Streams under capture take no messages.
+void check_stream(const CommState& comm, std::string_view call, const std::vector<PointToPoint>& transfers,
+                  const Stream& stream) {
+  if (stream.kind != StreamKind::cuda) return;
+  const bool any = std::any_of(transfers.begin(), transfers.end(), [](const PointToPoint& t) { return t.on_device; });
+  if (any && device::runtime()->capture_of(stream.handle) != 0)
     throw Error(
-        ErrorCode::not_built,
-        fmt::format("{}, {}: argument buffer is in device memory, for which this library has no backend; copy it "
-                    "to host memory",
-                    call, comm.describe()));
+        ErrorCode::not_supported,
+        fmt::format("{}, {}: the stream is under capture, where messages cannot go; call it outside the capture", call,
+                    comm.describe()));
 }
 
 }  // namespace
@@ -58,36 +87,40 @@ PointToPoint checked_send(const CommState& comm, std::string_view call, const Co
                           MemoryKind declared) {
   check_peer(comm, call, dest, false, "dest");
   check_message(comm, call, buffer, tag, false);
-  refuse_device(comm, call, buffer.memory != MemoryKind::detect ? buffer.memory : declared, buffer.data);
-  const std::size_t unit = buffer.type.size();
-  return {false, buffer.data, nullptr, buffer.count * unit, unit, dest == proc_null ? MPI_PROC_NULL : dest, tag};
+  PointToPoint send = described(comm, call, buffer, declared, dest == proc_null ? MPI_PROC_NULL : dest, tag);
+  send.from = buffer.data;
+  return send;
 }
 
 PointToPoint checked_recv(const CommState& comm, std::string_view call, const Buffer& buffer, int source, int tag,
                           MemoryKind declared) {
   check_peer(comm, call, source, true, "source");
   check_message(comm, call, buffer, tag, true);
-  refuse_device(comm, call, buffer.memory != MemoryKind::detect ? buffer.memory : declared, buffer.data);
-  const std::size_t unit = buffer.type.size();
   const int peer = source == proc_null ? MPI_PROC_NULL : (source == any_source ? MPI_ANY_SOURCE : source);
-  return {true, nullptr, buffer.data, buffer.count * unit, unit, peer, tag == any_tag ? MPI_ANY_TAG : tag};
+  PointToPoint recv = described(comm, call, buffer, declared, peer, tag == any_tag ? MPI_ANY_TAG : tag);
+  recv.is_recv = true;
+  recv.to = buffer.data;
+  return recv;
 }
 
 Status run_transfers(const std::shared_ptr<CommState>& comm, std::string_view call, std::vector<PointToPoint> transfers,
                      const Options& options) {
+  check_stream(*comm, call, transfers, options.stream);
   // The one receive of a call comes first: what it matches must not wait until a send has completed.
   const auto sends = std::stable_partition(transfers.begin(), transfers.end(),
                                            [](const PointToPoint& transfer) { return transfer.is_recv; });
   if (sends - transfers.begin() == 1) transfers.front().matches_first = transfers.front().peer != MPI_PROC_NULL;
-  PointToPointExecution execution(comm, std::string(call), std::move(transfers), timeout_of(*comm, options));
+  PointToPointExecution execution(comm, std::string(call), std::move(transfers), timeout_of(*comm, options), true,
+                                  options.stream);
   run_to_end(execution);
   return execution.status();
 }
 
 Request start_transfers(const std::shared_ptr<CommState>& comm, std::string_view call,
                         std::vector<PointToPoint> transfers, const Options& options) {
+  check_stream(*comm, call, transfers, options.stream);
   return ProgressEngine::instance().launch(std::make_shared<PointToPointExecution>(
-      comm, std::string(call), std::move(transfers), timeout_of(*comm, options)));
+      comm, std::string(call), std::move(transfers), timeout_of(*comm, options), false, options.stream));
 }
 
 }  // namespace detail

@@ -11,6 +11,7 @@
 #include <tutti/communicator.hpp>
 #include <vector>
 
+#include "backends/mpi/send_order.hpp"
 #include "backends/shm/arena.hpp"
 #include "communicator/cost_model.hpp"
 #include "communicator/device_side.hpp"
@@ -72,6 +73,7 @@ struct CommState {
   std::unique_ptr<DeviceSide> device{};          ///< once it is prepared for device memory
   PlanCache plans{};
   ScratchPool scratch{};
+  SendOrder send_order{};
   std::uint64_t sequence = 0;
   std::uint64_t persistent_sequence = 0;
   std::atomic<bool> aborted{false};

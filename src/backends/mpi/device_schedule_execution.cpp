@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "algorithms/registry.hpp"
+#include "backends/device/kernel_streams.hpp"
 #include "backends/mpi/bound_schedule.hpp"
 #include "backends/mpi/message.hpp"
 #include "backends/staged/retired.hpp"
@@ -94,6 +95,7 @@ DeviceScheduleExecution::State::State(const CommState& comm_state, std::shared_p
   staged::sweep_retired();
   const device::Guard guard(work.device);
   memory->buffers.acquire(*plan, *schedule, binding, comm.rank, comm.size, work.device);
+  if (algorithms::combines(plan->signature.operation)) prepare_kernels(work.device, work.stream);
 }
 
 DeviceScheduleExecution::State::~State() {
@@ -227,6 +229,8 @@ bool DeviceScheduleExecution::order_before(device::StreamHandle stream) {
 
 void DeviceScheduleExecution::cancel() noexcept {
   State& s = *state_;
+  const std::lock_guard lock(s.mutex);
+  s.all_out = false;
   if (s.index < s.schedule->rounds.size())
     for (std::size_t i = 0; i < s.requests.size(); ++i)
       drop_request(s.requests[i], s.round().transfers[i].kind == Transfer::Kind::recv);

@@ -4,8 +4,12 @@
 #include <mpi.h>
 
 #include <memory>
+#include <mutex>
+#include <tutti/options.hpp>
 #include <vector>
 
+#include "backends/mpi/device_transfers.hpp"
+#include "backends/mpi/send_order.hpp"
 #include "communicator/execution.hpp"
 
 namespace tutti::detail {
@@ -23,15 +27,19 @@ struct PointToPoint {
   /// error of a posted receive to the handler of MPI_COMM_WORLD, which aborts. Only for calls that wait: a matched
   /// receive goes on in this library alone.
   bool matches_first = false;
+  bool on_device = false;  ///< bytes in device memory
 };
 
-/// Sends and receives that are posted together, on the private point-to-point communicator.
+/// Sends and receives that are posted together, on the private point-to-point communicator. Those in device memory are
+/// ordered on the caller's stream; a blocking call with a stream ends when what is left is on it.
 class PointToPointExecution final : public Execution {
  public:
   PointToPointExecution(std::shared_ptr<CommState> comm, std::string name, std::vector<PointToPoint> transfers,
-                        std::chrono::nanoseconds timeout);
+                        std::chrono::nanoseconds timeout, bool blocking, const Stream& stream);
+  ~PointToPointExecution() override;
 
   [[nodiscard]] std::string name() const override { return name_; }
+  bool order_before(device::StreamHandle stream) override;
 
  private:
   bool begin() override;
@@ -39,13 +47,24 @@ class PointToPointExecution final : public Execution {
   void cancel() noexcept override;
   [[nodiscard]] bool breaks_communicator() const noexcept override { return false; }
 
-  [[nodiscard]] bool match(const PointToPoint& transfer, MPI_Request& request);
+  void begin_on_device();
+  void post_recvs();
+  /// Those that may go now; true when none is left.
+  bool post_sends();
+  [[nodiscard]] bool go_on();
+  [[nodiscard]] bool match(std::size_t i);
+  void complete(std::size_t i, const MPI_Status& status);
 
   std::string name_;
   std::vector<PointToPoint> transfers_;
   std::vector<MPI_Request> requests_;
   std::vector<std::byte> overlong_;  ///< takes a message that does not fit
   std::size_t next_ = 0;             ///< all before it are complete
+  bool recvs_posted_ = false;
+  bool sends_posted_ = false;
+  std::vector<SendOrder::Ticket> tickets_;   ///< of sends that wait; 0: posted. Empty where none had to
+  std::unique_ptr<DeviceTransfers> device_;  ///< where some transfer is in device memory
+  std::mutex mutex_;                         ///< the progress thread goes on with what a caller orders a stream after
 };
 
 }  // namespace tutti::detail

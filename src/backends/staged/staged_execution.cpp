@@ -80,7 +80,8 @@ struct StagedExecution::State {
   std::size_t begun_pieces = 0;
   std::size_t ended = 0;  ///< pieces before it have been communicated
   bool all_out = false;
-  bool is_gated = false;               ///< the caller has gone on: its stream waits for a gate
+  bool is_gated = false;  ///< the caller has gone on: its stream waits for a gate
+  bool is_cancelled = false;
   bool in_use = false;                 ///< work on a stream may use the slots
   std::atomic<bool> for_peers{false};  ///< nothing but other ranks' writes in shared memory is waited for
   std::mutex mutex;                    ///< the progress thread goes on with what a caller orders its stream after
@@ -110,7 +111,7 @@ StagedExecution::State::State(const std::shared_ptr<CommState>& shared_comm, std
 
 void StagedExecution::State::restart() {
   arriving = begun_pieces = ended = 0;
-  all_out = is_gated = false;
+  all_out = is_gated = is_cancelled = false;
   in_use = true;
   follow(work, caller, begun);
   while (arriving < std::min(cut.pieces, most_at_once)) copy_in(arriving++);
@@ -217,7 +218,7 @@ bool StagedExecution::order_before(device::StreamHandle stream) {
   const std::lock_guard lock(s.mutex);
   const device::Guard guard(s.work.device);
   const Stream waiting(StreamKind::cuda, stream);
-  if (phase() != Phase::active) return false;
+  if (s.is_cancelled || phase() != Phase::active) return false;
   if (s.all_out) {
     precede(waiting, s.done);
     return true;
@@ -240,6 +241,8 @@ void StagedExecution::nap() noexcept {
 
 void StagedExecution::cancel() noexcept {
   State& s = *state_;
+  const std::lock_guard lock(s.mutex);
+  s.is_cancelled = true;
   for (std::size_t piece = 0; piece < s.cut.pieces; ++piece)
     if (Execution* execution = s.pieces.find(piece)) drop_part(*execution);
   // Messages, other ranks and copies may still be at it.
