@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <tutti/buffer.hpp>
+#include <vector>
+
+namespace tutti::detail::device {
+
+/// The pinned, device and managed memory of tutti::allocate in this process. Any thread.
+class Allocations {
+ public:
+  struct Range {
+    std::byte* base = nullptr;
+    std::size_t bytes = 0;
+    std::uint64_t id = 0;  ///< never given twice, so that a range at the same address is not taken for a former one
+    MemoryKind kind = MemoryKind::device;
+    int device = 0;
+  };
+
+  static Allocations& instance();
+
+  /// The range's number. `release` gives the memory back to where it came from.
+  std::uint64_t add(std::byte* base, std::size_t bytes, MemoryKind kind, int device, std::function<void()> release);
+  /// Forgets a range at once; its memory is released as soon as no NCCL work is in flight on its device: now, or at a
+  /// later call of sweep().
+  void retire(std::uint64_t id) noexcept;
+  /// Releases what was retired and can be released now. Never waits.
+  void sweep() noexcept;
+
+  /// What an address lies in. Fast where there is none at all.
+  [[nodiscard]] std::optional<Range> find(const void* address) const;
+
+  /// `before_release` is called once, when no NCCL work is in flight any more and before the memory of range `id` is
+  /// released: the place to deregister it. False where the range is gone already. The function must not call this
+  /// class, nor take a lock that is held while this class is called.
+  bool watch(std::uint64_t id, const void* watcher, std::function<void()> before_release);
+  /// Forgets all functions of a watcher; when it returns, none of them is being called.
+  void unwatch(const void* watcher) noexcept;
+
+ private:
+  struct Watcher {
+    const void* who;
+    std::function<void()> before_release;
+  };
+  struct Entry {
+    Range range{};
+    std::uint64_t generation = 0;
+    std::function<void()> release{};
+    std::vector<Watcher> watchers{};
+  };
+
+  Allocations() = default;
+  static void end(Entry& entry) noexcept;
+
+  mutable std::shared_mutex mutex_;  ///< of the two lists; never held while a function is called
+  std::mutex ending_;                ///< held while functions are called; taken before mutex_
+  std::map<const std::byte*, Entry, std::less<>> live_;
+  std::vector<Entry> retired_;
+  std::atomic<std::size_t> count_{0};  ///< of live ones
+  std::uint64_t last_id_ = 0;
+};
+
+}  // namespace tutti::detail::device
