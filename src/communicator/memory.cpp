@@ -12,9 +12,11 @@
 #include "backends/shm/allocations.hpp"
 #include "communicator/agreement.hpp"
 #include "communicator/comm_state.hpp"
+#include "communicator/device_memory.hpp"
 #include "core/config.hpp"
 #include "core/log.hpp"
 #include "core/mpi_call.hpp"
+#include "device/allocations.hpp"
 
 namespace tutti {
 namespace detail {
@@ -53,14 +55,10 @@ void check(const CommState& comm, const std::vector<Wish>& wishes) {
            fmt::format("argument bytes is {} on rank {}; pass at most {}", wish.bytes, r, most_bytes));
   }
   const MemoryKind kind = wishes[0].kind;
-  if (kind == MemoryKind::host) return;
-  if (kind > MemoryKind::detect && kind <= MemoryKind::managed)
-    throw Error(ErrorCode::not_built,
-                fmt::format("allocate, {}: this library has no allocator of {} memory; pass MemoryKind::host, or "
-                            "allocate it by the CUDA runtime",
-                            comm.describe(), memory_kind_name(kind)));
-  throw Error(ErrorCode::invalid_argument, fmt::format("allocate, {}: argument kind is {}; pass MemoryKind::host",
-                                                       comm.describe(), memory_kind_name(kind)));
+  if (kind == MemoryKind::detect || kind > MemoryKind::managed)
+    throw Error(ErrorCode::invalid_argument, fmt::format("allocate, {}: argument kind is {}; pass host, pinned, device "
+                                                         "or managed",
+                                                         comm.describe(), memory_kind_name(kind)));
 }
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
@@ -170,6 +168,10 @@ std::unique_ptr<Memory> make_memory(const CommState& comm, std::size_t bytes, Me
   auto memory = std::make_unique<Memory>();
   memory->bytes = bytes;
   memory->kind = kind;
+  if (kind != MemoryKind::host) {
+    take_device_memory(*memory, comm);
+    return memory;
+  }
   const Node node(comm, wishes);
   std::vector<char> mapped(static_cast<std::size_t>(comm.size), 0);
   if (config().shared_memory && comm.topology.nodes < comm.size) {
@@ -185,6 +187,7 @@ std::unique_ptr<Memory> make_memory(const CommState& comm, std::size_t bytes, Me
 
 Memory::~Memory() {
   if (!parts.empty()) shm::Allocations::instance().remove(parts);
+  if (range != 0) device::Allocations::instance().retire(range);
 }
 
 }  // namespace detail

@@ -22,6 +22,7 @@ struct Memory {
   std::size_t bytes = 0;
   MemoryKind kind = MemoryKind::host;
   std::vector<std::uint64_t> parts{};  ///< under which the node's parts are known; none where nothing is shared
+  std::uint64_t range = 0;             ///< under which device::Allocations knows it; 0: host memory
 };
 
 }  // namespace tutti::detail

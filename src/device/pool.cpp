@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "device/pool.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <bit>
 #include <map>
 #include <mutex>
-#include <tutti/environment.hpp>
 #include <tutti/error.hpp>
 #include <utility>
 #include <vector>
 
 #include "device/flag.hpp"
+#include "device/give_way.hpp"
 #include "device/kept.hpp"
 #include "device/traffic.hpp"
 
@@ -107,8 +105,7 @@ Block Pool::acquire(std::size_t bytes) {
     }
     // A block that is far too large is better than to wait for the device.
     if (Block block = take_unused(wanted, ~std::size_t{0}); block.data() != nullptr) return block;
-    progress();
-    sched_yield();
+    give_way();
   }
 }
 

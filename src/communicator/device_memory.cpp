@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "communicator/device_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <string_view>
+#include <tutti/error.hpp>
+
+#include "communicator/agreement.hpp"
+#include "device/allocations.hpp"
+#include "device/give_way.hpp"
+#include "device/traffic.hpp"
+
+namespace tutti::detail {
+namespace {
+
+struct Piece {
+  std::byte* data = nullptr;
+  std::function<void()> release{};
+};
+
+/// What a rank says of its part.
+struct Outcome {
+  ErrorCode code = ErrorCode::success;
+  std::array<char, 240> text{};
+};
+
+/// Runs `work` when no NCCL work is in flight on the device and none can be launched.
+template <typename Work>
+void while_nccl_rests(int device, const Work& work) {
+  device::Traffic& traffic = device::Traffic::of(device);
+  while (true) {
+    {
+      const std::lock_guard no_launch(traffic.launch_mutex());
+      if (traffic.is_idle()) return work();
+    }
+    device::give_way();
+  }
+}
+
+/// Empty where NCCL has no memory to give; CUDA is asked then.
+Piece ask_nccl(const nccl::Table& table, std::size_t bytes) {
+  void* data = nullptr;
+  if (table.mem_alloc == nullptr || table.mem_free == nullptr ||
+      table.mem_alloc(&data, bytes) != nccl::Result::success || data == nullptr)
+    return {};
+  return {static_cast<std::byte*>(data), [data, free = table.mem_free] { (void)free(data); }};
+}
+
+Piece ask_cuda(device::Runtime& runtime, MemoryKind kind, std::size_t bytes) {
+  void* data = runtime.allocate(kind, bytes);
+  return {static_cast<std::byte*>(data), [&runtime, kind, data] { runtime.release(kind, data); }};
+}
+
+void zero(device::Runtime& runtime, MemoryKind kind, std::byte* data, std::size_t bytes) {
+  if (kind == MemoryKind::pinned) {
+    std::memset(data, 0, bytes);
+    return;
+  }
+  device::StreamHandle stream = runtime.create_stream();
+  try {
+    runtime.fill_zero(data, bytes, stream);
+    while (!runtime.is_idle(stream)) device::give_way();
+  } catch (...) {
+    runtime.destroy_stream(stream);
+    throw;
+  }
+  runtime.destroy_stream(stream);
+}
+
+void take(Memory& memory, const CommState& comm) {
+  device::Runtime& runtime = device::required_runtime("memory of CUDA");
+  if (runtime.device_count() == 0)
+    throw Error(ErrorCode::cuda, "no GPU was found; give every rank one, or pass MemoryKind::host");
+  const int device = comm.device ? comm.device->device : runtime.current_device();
+  const device::Guard guard(device);
+  device::Allocations& all = device::Allocations::instance();
+  all.sweep();
+  const std::size_t bytes = std::max<std::size_t>(memory.bytes, 1);
+  while_nccl_rests(device, [&] {
+    Piece piece;
+    if (memory.kind == MemoryKind::device && comm.device && comm.device->nccl)
+      piece = ask_nccl(comm.device->nccl->table(), bytes);
+    if (piece.data == nullptr) piece = ask_cuda(runtime, memory.kind, bytes);
+    memory.data = piece.data;
+    memory.range = all.add(piece.data, bytes, memory.kind, device, std::move(piece.release));
+  });
+  zero(runtime, memory.kind, memory.data, bytes);
+}
+
+Outcome try_to_take(Memory& memory, const CommState& comm) noexcept {
+  Outcome outcome;
+  const auto failed = [&](ErrorCode code, std::string_view text) {
+    outcome.code = code;
+    std::copy_n(text.data(), std::min(text.size(), outcome.text.size() - 1), outcome.text.data());
+  };
+  try {
+    take(memory, comm);
+  } catch (const Error& e) {
+    failed(e.code(), e.what());
+  } catch (const std::exception& e) {
+    failed(ErrorCode::internal, e.what());
+  }
+  return outcome;
+}
+
+}  // namespace
+
+void take_device_memory(Memory& memory, const CommState& comm) {
+  const std::vector<Outcome> all = all_gather(comm, try_to_take(memory, comm));
+  const auto failed = std::ranges::find_if(all, [](const Outcome& o) { return o.code != ErrorCode::success; });
+  if (failed == all.end()) return;
+  throw Error(failed->code, fmt::format("allocate, {}: {} memory on rank {}: {}", comm.describe(),
+                                        memory_kind_name(memory.kind), failed - all.begin(), failed->text.data()));
+}
+
+}  // namespace tutti::detail
