@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The arithmetic of reductions on the device gives the bits of that on the host.
+#include "kernels/combine.hpp"
+
+#include <cstring>
+#include <random>
+#include <tutti/tutti.hpp>
+
+#include "commbench/names.hpp"
+#include "gpu/arrays.hpp"
+#include "gpu/trial.hpp"
+#include "kernels/device/combine.hpp"
+
+namespace tutti::test::gpu {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+class Kernels : public OnDevice {
+ protected:
+  void SetUp() override {
+    OnDevice::SetUp();
+    if (IsSkipped()) return;
+    if (!kernels::device::has_kernels()) GTEST_SKIP() << "skipped: no device kernels: Kokkos has no CUDA here";
+  }
+};
+
+/// Any bits, but small numbers where they are to be multiplied; the padding of pairs is zero.
+Bytes random_elements(Datatype type, std::size_t count, unsigned seed) {
+  std::mt19937 generator(seed);
+  Bytes data(count * type.size());
+  commbench::Pattern(type, std::nullopt, 1).fill(data.data(), count, static_cast<int>(seed), generator() % 1000);
+  const bool is_padded = type.kind() == DatatypeKind::float64_int32 || type.kind() == DatatypeKind::int64_int32;
+  if (is_padded)
+    for (std::size_t i = 0; i < count; ++i) std::memset(data.data() + i * 16 + 12, 0, 4);
+  return data;
+}
+
+std::string name_of(Datatype type, ReduceKind op) {
+  return std::string(reduce_op_name(op)) + " of " + datatype_name(type.kind());
+}
+
+void expect_bits_of_the_host(Datatype type, ReduceKind op, std::size_t inputs, std::size_t count) {
+  std::vector<Bytes> host;
+  std::vector<DeviceArray<std::byte>> device;
+  std::vector<const void*> host_inputs;
+  std::vector<const void*> device_inputs;
+  for (std::size_t i = 0; i < inputs; ++i) host.push_back(random_elements(type, count, static_cast<unsigned>(i + 1)));
+  for (const Bytes& data : host) device.emplace_back(data);
+  for (const Bytes& data : host) host_inputs.push_back(data.data());
+  for (const auto& data : device) device_inputs.push_back(data.data());
+  Bytes expected(count * type.size());
+  const DeviceArray<std::byte> result(expected);
+  const commbench::DeviceStream stream;
+  kernels::device::prepare_stream(stream.handle());
+  if (op == ReduceKind::avg) {
+    kernels::combine_avg(type, host_inputs, expected.data(), count, inputs);
+    kernels::device::combine_avg(type, device_inputs, result.data(), count, inputs, stream.handle());
+  } else {
+    kernels::combine(type, op, host_inputs, expected.data(), count);
+    kernels::device::combine(type, op, device_inputs, result.data(), count, stream.handle());
+  }
+  stream.settle();
+  const Bytes got = result.read();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (std::memcmp(got.data() + i * type.size(), expected.data() + i * type.size(), type.size()) == 0) continue;
+    ADD_FAILURE() << name_of(type, op) << ", " << inputs << " inputs: element " << i << " of " << count << " differs";
+    return;
+  }
+}
+
+TEST_F(Kernels, CombineEveryDatatypeAndOperation) {
+  for (const Datatype type : commbench::parse_types({"all"}))
+    for (const ReduceKind op : commbench::parse_ops({"all"})) {
+      if (op == ReduceKind::user || !is_defined(op, type.kind())) continue;
+      for (const std::size_t inputs : {1, 2, 5}) expect_bits_of_the_host(type, op, inputs, 1023);
+    }
+}
+
+TEST_F(Kernels, CombineManyElements) {
+  const std::size_t count = is_standin() ? 100'003 : 10'000'019;
+  for (const DatatypeKind type : {DatatypeKind::float32, DatatypeKind::bfloat16, DatatypeKind::float64})
+    expect_bits_of_the_host(type, ReduceKind::sum, 2, count);
+}
+
+TEST_F(Kernels, ScaleAndDivide) {
+  constexpr std::size_t count = 4099;
+  for (const DatatypeKind kind : {DatatypeKind::float32, DatatypeKind::bfloat16, DatatypeKind::complex128}) {
+    const Datatype type(kind);
+    const Bytes data = random_elements(type, count, 3);
+    Bytes expected(data.size());
+    kernels::scale_copy(type, data.data(), expected.data(), count, 1.0 / 3);
+    kernels::divide(type, expected.data(), count, 7);
+    const DeviceArray<std::byte> from(data);
+    const DeviceArray<std::byte> to(data);
+    const commbench::DeviceStream stream;
+    kernels::device::prepare_stream(stream.handle());
+    kernels::device::scale_copy(type, from.data(), to.data(), count, 1.0 / 3, stream.handle());
+    kernels::device::divide(type, to.data(), count, 7, stream.handle());
+    stream.settle();
+    EXPECT_EQ(to.read(), expected) << datatype_name(kind);
+  }
+}
+
+}  // namespace
+}  // namespace tutti::test::gpu

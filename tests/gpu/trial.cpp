@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "gpu/trial.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <tutti/tutti.hpp>
+
+namespace tutti::test::gpu {
+namespace {
+
+constexpr std::size_t guard = 64;
+constexpr int poison = 0xA5;
+
+bool is_one_of(Operation operation, std::initializer_list<Operation> all) {
+  return std::find(all.begin(), all.end(), operation) != all.end();
+}
+
+bool is_scatter(Operation operation) { return is_one_of(operation, {Operation::scatter, Operation::scatterv}); }
+
+commbench::World world_of(const Communicator& comm) { return {comm.rank(), comm.size(), comm.size() - 1}; }
+
+}  // namespace
+
+const Communicator& device_world() {
+  static const Communicator comm = [] {
+    auto made = Communicator::duplicate(MPI_COMM_WORLD);
+    made.prepare_device();
+    return made;
+  }();
+  return comm;
+}
+
+Point point_of(Operation operation, Datatype type, std::optional<ReduceKind> op, std::size_t count, int ranks) {
+  const std::size_t blocks = commbench::has_one_vector(operation) ? 1 : static_cast<std::size_t>(ranks);
+  return {operation, type, op, count * blocks * type.size(), Place::device, Mode::blocking};
+}
+
+Trial::Trial(const Communicator& comm, const Point& point, const Form& form, const std::string& algorithm)
+    : comm_(comm),
+      point_(point),
+      form_(form),
+      algorithm_(algorithm),
+      world_(world_of(comm)),
+      shape_(commbench::make_shape(point.operation, point.bytes / point.type.size(), world_, true)),
+      pattern_(point.type, point.op, comm.size()),
+      send_bytes_(shape_.send * point.type.size()),
+      recv_bytes_(std::max(shape_.recv * point.type.size(), form.in_place ? send_bytes_ : 0)),
+      send_(nullptr, point.memory, send_bytes_ + guard),
+      recv_(nullptr, point.memory, recv_bytes_ + guard),
+      host_send_(nullptr, Place::pinned, send_bytes_ + guard),
+      host_recv_(nullptr, Place::pinned, recv_bytes_ + guard) {
+  point_.mode = form.mode;
+  commbench::Arguments arguments{point_, world_, &shape_, send_.data(), recv_.data()};
+  if (form.streamed) arguments.stream = stream_.stream();
+  arguments.in_place = form.in_place;
+  call_ = commbench::make_tutti_call(comm, arguments, algorithm);
+}
+
+bool Trial::works_in_place() const {
+  const bool is_rooted = is_one_of(point_.operation, {Operation::reduce, Operation::gather, Operation::gatherv}) ||
+                         is_scatter(point_.operation);
+  return form_.in_place && point_.operation != Operation::bcast && (!is_rooted || world_.rank == world_.root);
+}
+
+void Trial::put_contribution_into_recv() {
+  if (is_scatter(point_.operation)) return;
+  const bool is_a_block =
+      is_one_of(point_.operation, {Operation::gather, Operation::gatherv, Operation::allgather, Operation::allgatherv});
+  const std::size_t at = is_a_block ? shape_.recv_displs[static_cast<std::size_t>(world_.rank)] : 0;
+  std::memcpy(host_recv_.data() + at * point_.type.size(), host_send_.data(), send_bytes_);
+}
+
+void Trial::make_data(std::uint64_t iteration) {
+  pattern_.fill(host_send_.data(), shape_.send, world_.rank, iteration);
+  std::memset(host_recv_.data(), poison, host_recv_.size());
+  if (point_.operation == Operation::bcast && world_.rank == world_.root)
+    pattern_.fill(host_recv_.data(), shape_.recv, world_.root, iteration);
+  if (works_in_place()) put_contribution_into_recv();
+}
+
+void Trial::copy(std::byte* to, const std::byte* from, std::size_t bytes) const {
+  detail::device::required_runtime("a test").copy(to, from, bytes, stream_.handle());
+}
+
+/// Work that takes a GPU a while, so that what does not wait for the stream comes too early.
+void Trial::delay() const {
+  if (is_standin()) return;
+  constexpr std::size_t bytes = std::size_t{64} << 20U;
+  static const commbench::Memory scratch(nullptr, Place::device, bytes);
+  for (int i = 0; i < 8; ++i)
+    detail::device::required_runtime("a test").fill_zero(scratch.data(), bytes, stream_.handle());
+}
+
+void Trial::run_streamed() {
+  delay();
+  copy(send_.data(), host_send_.data(), send_bytes_);
+  copy(recv_.data(), host_recv_.data(), host_recv_.size());
+  if (form_.mode == Mode::blocking) {
+    call_->run();
+  } else {
+    call_->start();
+    call_->order();
+  }
+  copy(host_recv_.data(), recv_.data(), host_recv_.size());
+  // The call has read all that it reads before what follows on the stream.
+  detail::device::required_runtime("a test").fill_zero(send_.data(), send_.size(), stream_.handle());
+  detail::device::required_runtime("a test").fill_zero(recv_.data(), recv_.size(), stream_.handle());
+  stream_.settle();
+  if (form_.mode != Mode::blocking) call_->wait();
+}
+
+void Trial::run_settled() {
+  copy(send_.data(), host_send_.data(), send_bytes_);
+  copy(recv_.data(), host_recv_.data(), host_recv_.size());
+  stream_.settle();
+  call_->run();
+  copy(host_recv_.data(), recv_.data(), host_recv_.size());
+  stream_.settle();
+}
+
+std::string Trial::fault(const std::byte* got, const char* where, std::uint64_t iteration) const {
+  if (is_scatter(point_.operation) && works_in_place()) return {};
+  for (const commbench::Piece& piece : shape_.result) {
+    const auto wrong = pattern_.first_wrong(got, piece, iteration);
+    if (wrong)
+      return fmt::format("{}: element {} of {} is wrong in iteration {} on rank {} of {}: {} {} {}, {}{}{}, '{}'",
+                         where, *wrong, shape_.recv, iteration, world_.rank, world_.ranks,
+                         algorithms::operation_name(point_.operation), datatype_name(point_.type.kind()),
+                         point_.op ? reduce_op_name(*point_.op) : "", commbench::mode_name(form_.mode),
+                         form_.streamed ? ", streamed" : "", form_.in_place ? ", in place" : "", algorithm_);
+  }
+  return {};
+}
+
+/// The same call on the same data in host memory.
+std::string Trial::host_fault(std::uint64_t iteration) {
+  make_data(iteration);
+  Point point = point_;
+  point.memory = Place::host;
+  point.mode = Mode::blocking;
+  std::vector<std::byte> send(host_send_.data(), host_send_.data() + host_send_.size());
+  std::vector<std::byte> recv(host_recv_.data(), host_recv_.data() + host_recv_.size());
+  commbench::Arguments arguments{point, world_, &shape_, send.data(), recv.data()};
+  arguments.in_place = form_.in_place;
+  commbench::make_tutti_call(comm_, arguments, {})->run();
+  return fault(recv.data(), "in host memory", iteration);
+}
+
+std::string Trial::run(std::uint64_t iteration) {
+  make_data(iteration);
+  if (form_.streamed)
+    run_streamed();
+  else
+    run_settled();
+  std::string found = fault(host_recv_.data(), "on the device", iteration);
+  const std::byte* behind = host_recv_.data() + recv_bytes_;
+  if (found.empty() && std::any_of(behind, behind + guard, [](std::byte b) { return b != std::byte{poison}; }))
+    found = fmt::format("bytes behind the result of {} were written", algorithms::operation_name(point_.operation));
+  const std::string host = host_fault(iteration);
+  return found.empty() ? host : found;
+}
+
+}  // namespace tutti::test::gpu
