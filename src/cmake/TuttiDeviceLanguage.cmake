@@ -7,9 +7,11 @@ if(Kokkos_ENABLE_CUDA)
     set(CMAKE_CUDA_ARCHITECTURES ${Kokkos_CUDA_ARCHITECTURES})
   endif()
   set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
-  set(CMAKE_CUDA_STANDARD 20)
-  set(CMAKE_CUDA_STANDARD_REQUIRED ON)
   enable_language(CUDA)
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc has C++20
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+  endif()
   message(STATUS "Device kernels: Kokkos ${Kokkos_VERSION} with CUDA ${CMAKE_CUDA_COMPILER_VERSION}, architectures "
     "${CMAKE_CUDA_ARCHITECTURES}")
 endif()
