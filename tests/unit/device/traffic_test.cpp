@@ -16,15 +16,15 @@ class Traffics : public ::testing::Test {
   /// Work on a stream that ends when the test says so.
   void launch(StreamHandle stream, const bool& goes) {
     runtime.enqueue(stream, "nccl", [&goes] { return goes; });
-    traffic.note_launch(stream);
+    Traffic::of(0).note_launch(stream);
   }
   standin::Runtime runtime{2};
   StreamHandle first = runtime.create_stream();
   StreamHandle second = runtime.create_stream();
-  Traffic& traffic = Traffic::of(0);
 };
 
 TEST_F(Traffics, AreIdleBeforeAnyLaunch) {
+  Traffic& traffic = Traffic::of(0);
   EXPECT_TRUE(traffic.is_idle());
   EXPECT_EQ(&Traffic::of(0), &traffic);
   EXPECT_NE(&Traffic::of(1), &traffic);
@@ -36,20 +36,20 @@ TEST_F(Traffics, AreInFlightUntilEveryStreamHasPassed) {
   bool second_goes = false;
   launch(first, first_goes);
   launch(second, second_goes);
-  EXPECT_FALSE(traffic.is_idle());
+  EXPECT_FALSE(Traffic::of(0).is_idle());
   EXPECT_TRUE(Traffic::of(1).is_idle());
   first_goes = true;
-  EXPECT_FALSE(traffic.is_idle());
+  EXPECT_FALSE(Traffic::of(0).is_idle());
   second_goes = true;
-  EXPECT_TRUE(traffic.is_idle());
-  EXPECT_TRUE(traffic.is_idle());
+  EXPECT_TRUE(Traffic::of(0).is_idle());
+  EXPECT_TRUE(Traffic::of(0).is_idle());
 }
 
 TEST_F(Traffics, WhatFollowsTheLaunchDoesNotCount) {
   bool goes = true;
   launch(first, goes);
   runtime.enqueue(first, "of the user", [] { return false; });
-  EXPECT_TRUE(traffic.is_idle());
+  EXPECT_TRUE(Traffic::of(0).is_idle());
   runtime.drop_all();
 }
 
@@ -57,16 +57,16 @@ TEST_F(Traffics, KeepOneEventAStream) {
   bool goes = false;
   for (int i = 0; i < 100; ++i) launch(first, goes);
   EXPECT_EQ(std::ranges::count(runtime.record(), "create_event"), 1);
-  EXPECT_FALSE(traffic.is_idle());
+  EXPECT_FALSE(Traffic::of(0).is_idle());
   goes = true;
-  EXPECT_TRUE(traffic.is_idle());
+  EXPECT_TRUE(Traffic::of(0).is_idle());
 }
 
 TEST_F(Traffics, CountFailuresOfTheDeviceAsIdle) {
   bool goes = false;
   launch(first, goes);
   runtime.fail_next("is_complete");
-  EXPECT_TRUE(traffic.is_idle());
+  EXPECT_TRUE(Traffic::of(0).is_idle());
   runtime.drop_all();
 }
 
