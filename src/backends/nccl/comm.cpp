@@ -1,10 +1,85 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/nccl/comm.hpp"
 
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <utility>
+
+#include "backends/nccl/comm_body.hpp"
+#include "backends/nccl/ending.hpp"
+#include "core/mpi_call.hpp"
+
 namespace tutti::detail::nccl {
+namespace {
 
-struct Comm::State {};
+using Clock = std::chrono::steady_clock;
 
-Comm::~Comm() = default;
+/// Large messages of the host MPI go on: a peer may have to end one before it comes to its NCCL call. Not the library's
+/// own operations, which may need the launch lock that the caller holds.
+void drive_mpi() {
+  if (!mpi_is_usable()) return;
+  int found = 0;
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE);
+}
+
+void release_graph(void* data) {
+  const std::unique_ptr<std::shared_ptr<std::atomic<int>>> count(static_cast<std::shared_ptr<std::atomic<int>>*>(data));
+  (*count)->fetch_sub(1, std::memory_order_acq_rel);
+}
+
+}  // namespace
+
+Comm::Comm(std::shared_ptr<CommBody> body) : body_(std::move(body)) {}
+
+Comm::~Comm() { end_with_patience(body_); }
+
+const Table& Comm::table() const noexcept { return body_->table; }
+CommHandle Comm::handle() const noexcept { return body_->handle; }
+int Comm::device() const noexcept { return body_->device; }
+
+void Comm::check(Result result, const char* what, std::chrono::nanoseconds timeout) {
+  if (result == Result::success) return;
+  const auto deadline = Clock::now() + timeout;
+  while (result == Result::in_progress) {
+    result = body_->look();
+    if (result != Result::in_progress) break;
+    if (timeout.count() > 0 && Clock::now() > deadline)
+      throw Error(ErrorCode::timeout,
+                  fmt::format("{} was still in progress after {:.3g} s; a rank may not have come to the same call",
+                              what, std::chrono::duration<double>(timeout).count()));
+    drive_mpi();
+    sched_yield();
+  }
+  if (result != Result::success) throw Error(ErrorCode::nccl, body_->text(what, result));
+}
+
+void Comm::check_async() {
+  const Result state = body_->look();
+  if (state == Result::success || state == Result::in_progress) return;
+  throw Error(ErrorCode::nccl, body_->text("an operation of NCCL", state));
+}
+
+void Comm::retain_by_graph(StreamHandle stream) {
+  body_->throw_if_aborted();
+  device::Runtime& runtime = device::required_runtime("NCCL");
+  const std::uint64_t capture = runtime.capture_of(stream);
+  if (capture == body_->last_capture) return;
+  auto count = std::make_unique<std::shared_ptr<std::atomic<int>>>(body_->graphs);
+  runtime.retain_by_graph(stream, release_graph, count.get());
+  body_->graphs->fetch_add(1, std::memory_order_acq_rel);
+  (void)count.release();
+  body_->last_capture = capture;
+}
+
+int Comm::live_graphs() const noexcept { return body_->graphs->load(std::memory_order_acquire); }
+
+void Comm::abort() noexcept {
+  if (!body_->aborted.exchange(true)) begin_abort(body_);
+}
+
+bool Comm::is_aborted() const noexcept { return body_->aborted.load(std::memory_order_acquire); }
+
+void Comm::collect() noexcept { go_on_ending(); }
 
 }  // namespace tutti::detail::nccl

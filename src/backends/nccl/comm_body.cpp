@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/nccl/comm_body.hpp"
+
+#include <fmt/format.h>
+
+#include "device/traffic.hpp"
+
+namespace tutti::detail::nccl {
+
+void CommBody::throw_if_aborted() const {
+  if (aborted.load(std::memory_order_acquire))
+    throw Error(ErrorCode::aborted, "the NCCL communicator was aborted; make another communicator");
+}
+
+Result CommBody::look() {
+  const std::lock_guard lock(mutex);
+  throw_if_aborted();
+  Result state = Result::success;
+  const Result asked = table.comm_get_async_error(handle, &state);
+  return asked == Result::success ? state : asked;
+}
+
+std::string CommBody::text(const char* what, Result result) const {
+  const char* said = table.get_last_error(nullptr);
+  const bool is_known = said != nullptr && *said != '\0';
+  return fmt::format("{} failed: {}{}{} (NCCL_DEBUG=WARN tells more)", what, table.get_error_string(result),
+                     is_known ? ": " : "", is_known ? said : "");
+}
+
+void CommBody::deregister(std::uint64_t range) noexcept {
+  const std::lock_guard no_launch(device::Traffic::of(device).launch_mutex());
+  const std::lock_guard lock(mutex);
+  const auto found = registrations.find(range);
+  if (found == registrations.end() || handle == nullptr) return;
+  if (found->second.buffer != nullptr) (void)table.comm_deregister(handle, found->second.buffer);
+  if (found->second.window != nullptr) (void)table.comm_window_deregister(handle, found->second.window);
+  registrations.erase(found);
+}
+
+}  // namespace tutti::detail::nccl

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <array>
+#include <utility>
+
+#include "backends/nccl/comm.hpp"
+#include "backends/nccl/comm_body.hpp"
+#include "backends/nccl/vote.hpp"
+#include "communicator/comm_state.hpp"
+#include "communicator/progress.hpp"
+#include "core/mpi_call.hpp"
+#include "device/traffic.hpp"
+
+namespace tutti::detail::nccl {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Duration = std::chrono::nanoseconds;
+
+/// What rank 0 tells all before the initialisation.
+struct Invitation {
+  UniqueId id{};
+  Result result = Result::success;
+};
+
+Invitation invite(const CommState& comm, const Table& table) {
+  Invitation invitation;
+  if (comm.rank == 0) invitation.result = table.get_unique_id(&invitation.id);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibcast(&invitation, sizeof invitation, MPI_BYTE, 0, comm.collective, &request), "MPI_Ibcast");
+  wait_yielding(request, "MPI_Ibcast");
+  // All have the id before any is busy in NCCL: the MPI of a rank may rest there.
+  check_mpi(MPI_Ibarrier(comm.collective, &request), "MPI_Ibarrier");
+  wait_yielding(request, "MPI_Ibarrier");
+  return invitation;
+}
+
+Result begin_init(CommBody& body, const CommState& comm, const UniqueId& id) {
+  Config config;
+  config.blocking = 0;
+  const std::lock_guard no_launch(device::Traffic::of(body.device).launch_mutex());
+  return body.table.comm_init_rank_config(&body.handle, comm.size, id, comm.rank, &config);
+}
+
+/// This rank's part: casts its vote when its initialisation has ended, by success, failure or time.
+class Initialisation {
+ public:
+  Initialisation(CommBody& body, Vote& vote, Result begun, Duration timeout)
+      : body_(body), vote_(vote), result_(begun), timeout_(timeout), begin_(Clock::now()) {}
+
+  void advance() {
+    if (vote_.has_cast()) return;
+    if (result_ == Result::in_progress) result_ = body_.look();
+    if (result_ == Result::success) return vote_.cast(true, {});
+    if (result_ != Result::in_progress) return vote_.cast(false, body_.text("ncclCommInitRankConfig", result_));
+    if (timeout_.count() == 0 || Clock::now() - begin_ < timeout_) return;
+    vote_.cast(false, fmt::format("ncclCommInitRankConfig was not complete after {:.3g} s",
+                                  std::chrono::duration<double>(timeout_).count()));
+  }
+
+ private:
+  CommBody& body_;
+  Vote& vote_;
+  Result result_;
+  Duration timeout_;
+  Clock::time_point begin_;
+};
+
+void give_way() {
+  ProgressEngine::instance().poll();
+  sched_yield();
+}
+
+Vote::Decision agree(Initialisation& mine, Vote& vote) {
+  auto decision = vote.poll();
+  for (; !decision; decision = vote.poll()) {
+    mine.advance();
+    give_way();
+  }
+  if (!vote.has_cast()) vote.cast(false, "another rank failed");
+  while (!vote.is_settled()) give_way();
+  return *decision;
+}
+
+void abort_half_made(CommBody& body) {
+  if (body.handle == nullptr) return;
+  const std::lock_guard no_launch(device::Traffic::of(body.device).launch_mutex());
+  (void)body.table.comm_abort(std::exchange(body.handle, nullptr));
+}
+
+}  // namespace
+
+std::unique_ptr<Comm> Comm::create(const CommState& comm, const Table& table, int device, Duration timeout,
+                                   std::string& why) {
+  const auto body = std::make_shared<CommBody>(table, device, timeout);
+  const Invitation invitation = invite(comm, table);
+  if (invitation.result != Result::success) {
+    why = fmt::format("rank 0: ncclGetUniqueId failed: {}", table.get_error_string(invitation.result));
+    return nullptr;
+  }
+  Vote vote(comm, 2 * timeout);
+  Initialisation mine(*body, vote, begin_init(*body, comm, invitation.id), timeout);
+  const Vote::Decision decision = agree(mine, vote);
+  if (decision.success) return std::unique_ptr<Comm>(new Comm(body));
+  abort_half_made(*body);
+  why = decision.why;
+  return nullptr;
+}
+
+}  // namespace tutti::detail::nccl

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/nccl/ending.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <vector>
+
+#include "communicator/progress.hpp"
+#include "core/mpi_call.hpp"
+#include "device/allocations.hpp"
+#include "device/traffic.hpp"
+
+namespace tutti::detail::nccl {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using End = CommBody::End;
+
+/// Communicators that wait for the end of graphs or launches.
+class Waiting {
+ public:
+  static Waiting& instance() {
+    static auto* only = new Waiting;  // never destroyed: graphs may end after the statics
+    return *only;
+  }
+  void add(const std::shared_ptr<CommBody>& body) {
+    const std::lock_guard lock(mutex_);
+    if (std::ranges::find(bodies_, body) == bodies_.end()) bodies_.push_back(body);
+    count_.store(bodies_.size(), std::memory_order_release);
+  }
+  template <typename Step>
+  void each(const Step& step) {
+    if (count_.load(std::memory_order_acquire) == 0) return;
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return;
+    std::erase_if(bodies_, step);
+    count_.store(bodies_.size(), std::memory_order_release);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<CommBody>> bodies_;
+  std::atomic<std::size_t> count_{0};
+};
+
+/// Ends the handle by NCCL's abort, which also stops what runs on the device. Both locks are held.
+void abort_now(CommBody& body) {
+  body.registrations.clear();
+  body.factors.clear();
+  (void)body.table.comm_abort(body.handle);
+  body.handle = nullptr;
+  body.end = End::done;
+}
+
+/// Gives back what the communicator holds, and asks it to come to rest.
+void finalize(CommBody& body) {
+  for (const auto& [range, made] : body.registrations) {
+    if (made.buffer != nullptr) (void)body.table.comm_deregister(body.handle, made.buffer);
+    if (made.window != nullptr) (void)body.table.comm_window_deregister(body.handle, made.window);
+  }
+  body.registrations.clear();
+  for (const auto& [key, op] : body.factors) (void)body.table.red_op_destroy(op, body.handle);
+  body.factors.clear();
+  const Result result = body.table.comm_finalize(body.handle);
+  if (result != Result::success && result != Result::in_progress) return abort_now(body);
+  body.end_by = Clock::now() + (body.patience.count() > 0 ? body.patience : std::chrono::nanoseconds(60s));
+  body.end = End::finalizing;
+}
+
+void poll_finalize(CommBody& body) {
+  Result state = Result::success;
+  const Result asked = body.table.comm_get_async_error(body.handle, &state);
+  if (asked == Result::success && state == Result::in_progress && Clock::now() < body.end_by) return;
+  if (asked != Result::success || state != Result::success) return abort_now(body);
+  (void)body.table.comm_destroy(body.handle);
+  body.handle = nullptr;
+  body.end = End::done;
+}
+
+/// One step towards the end; true when there is nothing more to do. Does not wait for a lock.
+bool step(CommBody& body) {
+  if (body.graphs->load(std::memory_order_acquire) > 0) return false;
+  const std::unique_lock no_launch(device::Traffic::of(body.device).launch_mutex(), std::try_to_lock);
+  if (!no_launch) return false;
+  const std::unique_lock lock(body.mutex, std::try_to_lock);
+  if (!lock) return false;
+  if (body.end == End::done || body.handle == nullptr) return true;
+  if (body.aborted.load(std::memory_order_acquire))
+    abort_now(body);
+  else if (body.end == End::begun)
+    finalize(body);
+  else if (body.end == End::finalizing)
+    poll_finalize(body);
+  return body.end == End::done;
+}
+
+void give_way() {
+  try {
+    if (mpi_is_usable()) ProgressEngine::instance().poll();
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the failed operation tells its owner
+  }
+  sched_yield();
+}
+
+}  // namespace
+
+void begin_abort(const std::shared_ptr<CommBody>& body) noexcept {
+  // Another thread may be about to leave its launch: it sees the mark.
+  const auto deadline = Clock::now() + 100ms;
+  while (!step(*body)) {
+    if (body->graphs->load(std::memory_order_acquire) > 0 || Clock::now() > deadline)
+      return Waiting::instance().add(body);
+    sched_yield();
+  }
+}
+
+void end_with_patience(const std::shared_ptr<CommBody>& body) noexcept {
+  device::Allocations::instance().unwatch(body.get());
+  {
+    const std::lock_guard lock(body->mutex);
+    if (body->end == End::none) body->end = End::begun;
+  }
+  const auto patience = body->patience.count() > 0 ? body->patience : std::chrono::nanoseconds(60s);
+  const auto deadline = Clock::now() + patience + 1s;
+  while (!step(*body)) {
+    if (body->graphs->load(std::memory_order_acquire) > 0 || Clock::now() > deadline)
+      return Waiting::instance().add(body);
+    give_way();
+  }
+}
+
+void go_on_ending() noexcept {
+  Waiting::instance().each([](const std::shared_ptr<CommBody>& body) { return step(*body); });
+}
+
+}  // namespace tutti::detail::nccl

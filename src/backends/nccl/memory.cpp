@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a communicator makes of memory and factors, once.
+#include <array>
+#include <cstring>
+#include <tutti/float_types.hpp>
+
+#include "backends/nccl/comm.hpp"
+#include "backends/nccl/comm_body.hpp"
+#include "device/allocations.hpp"
+#include "device/traffic.hpp"
+
+namespace tutti::detail::nccl {
+namespace {
+
+using Scalar = std::array<std::byte, 8>;
+
+template <typename T>
+Scalar scalar_of(T value) {
+  Scalar bytes{};
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return bytes;
+}
+
+Scalar scalar_of(DataType type, double factor) {
+  switch (type) {
+    case DataType::int8:
+      return scalar_of(static_cast<std::int8_t>(factor));
+    case DataType::uint8:
+      return scalar_of(static_cast<std::uint8_t>(factor));
+    case DataType::int32:
+      return scalar_of(static_cast<std::int32_t>(factor));
+    case DataType::uint32:
+      return scalar_of(static_cast<std::uint32_t>(factor));
+    case DataType::int64:
+      return scalar_of(static_cast<std::int64_t>(factor));
+    case DataType::uint64:
+      return scalar_of(static_cast<std::uint64_t>(factor));
+    case DataType::float16:
+      return scalar_of(float16_t(static_cast<float>(factor)));
+    case DataType::float32:
+      return scalar_of(static_cast<float>(factor));
+    case DataType::float64:
+      return scalar_of(factor);
+    case DataType::bfloat16:
+      return scalar_of(bfloat16_t(static_cast<float>(factor)));
+    case DataType::float8_e4m3:
+      return scalar_of(float8_e4m3_t(static_cast<float>(factor)));
+    case DataType::float8_e5m2:
+      return scalar_of(float8_e5m2_t(static_cast<float>(factor)));
+  }
+  throw Error(ErrorCode::internal, "NCCL has no such type");
+}
+
+using device::Allocations;
+
+/// The device memory of the library's allocator that an address lies in, on this device.
+std::optional<Allocations::Range> range_of(const void* address, int device) {
+  if (address == nullptr) return std::nullopt;
+  auto range = Allocations::instance().find(address);
+  if (range && (range->kind != MemoryKind::device || range->device != device)) range.reset();
+  return range;
+}
+
+}  // namespace
+
+RedOp Comm::pre_multiplied_sum(DataType type, double factor) {
+  body_->throw_if_aborted();
+  const auto key = std::pair(type, factor);
+  if (const auto found = body_->factors.find(key); found != body_->factors.end()) return found->second;
+  Scalar scalar = scalar_of(type, factor);
+  RedOp op = RedOp::sum;
+  check(body_->table.red_op_create_pre_mul_sum(&op, scalar.data(), type, ScalarResidence::host_immediate, handle()),
+        "ncclRedOpCreatePreMulSum", body_->patience);
+  const std::lock_guard lock(body_->mutex);
+  body_->factors.emplace(key, op);
+  return op;
+}
+
+void Comm::use_registered(const void* address) {
+  body_->throw_if_aborted();
+  if (body_->table.comm_register == nullptr) return;
+  const auto range = range_of(address, device());
+  if (!range) return;
+  {
+    const std::lock_guard lock(body_->mutex);
+    CommBody::Registration made;
+    if (body_->registrations.contains(range->id)) return;
+    if (body_->table.comm_register(body_->handle, range->base, range->bytes, &made.buffer) != Result::success)
+      made.buffer = nullptr;  // and it is not asked again
+    body_->registrations.emplace(range->id, made);
+  }
+  CommBody* body = body_.get();  // unwatch() comes before its end
+  (void)Allocations::instance().watch(range->id, body, [body, id = range->id] { body->deregister(id); });
+}
+
+bool Comm::register_window(const void* address, std::chrono::nanoseconds timeout) {
+  constexpr int symmetric = 1;  // NCCL_WIN_COLL_SYMMETRIC
+  const auto range = range_of(address, device());
+  if (body_->table.comm_window_register == nullptr || !range) return false;
+  CommBody::Registration made;
+  {
+    const std::lock_guard no_other(device::Traffic::of(device()).launch_mutex());
+    body_->throw_if_aborted();
+    try {
+      check(body_->table.comm_window_register(handle(), range->base, range->bytes, &made.window, symmetric),
+            "ncclCommWindowRegister", timeout);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::nccl) throw;
+      return false;
+    }
+    const std::lock_guard lock(body_->mutex);
+    body_->registrations[range->id].window = made.window;
+  }
+  CommBody* body = body_.get();
+  (void)Allocations::instance().watch(range->id, body, [body, id = range->id] { body->deregister(id); });
+  return true;
+}
+
+}  // namespace tutti::detail::nccl

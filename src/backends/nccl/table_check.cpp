@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Compares types.hpp and symbols.def with the installed nccl.h: a difference does not compile. Nothing runs.
+#include <nccl.h>
+
+#include <cstddef>
+#include <type_traits>
+
+#include "backends/nccl/table.hpp"
+
+namespace tutti::detail::nccl {
+namespace {
+
+static_assert(NCCL_VERSION_CODE >= oldest_version, "NCCL 2.18 or newer is needed");
+
+template <typename Ours, typename Theirs>
+constexpr bool same(Ours ours, Theirs theirs) {
+  return sizeof(Ours) == sizeof(Theirs) && static_cast<int>(ours) == static_cast<int>(theirs);
+}
+
+static_assert(same(Result::success, ncclSuccess));
+static_assert(same(Result::unhandled_cuda_error, ncclUnhandledCudaError));
+static_assert(same(Result::system_error, ncclSystemError));
+static_assert(same(Result::internal_error, ncclInternalError));
+static_assert(same(Result::invalid_argument, ncclInvalidArgument));
+static_assert(same(Result::invalid_usage, ncclInvalidUsage));
+static_assert(same(Result::remote_error, ncclRemoteError));
+static_assert(same(Result::in_progress, ncclInProgress));
+
+static_assert(same(DataType::int8, ncclInt8));
+static_assert(same(DataType::uint8, ncclUint8));
+static_assert(same(DataType::int32, ncclInt32));
+static_assert(same(DataType::uint32, ncclUint32));
+static_assert(same(DataType::int64, ncclInt64));
+static_assert(same(DataType::uint64, ncclUint64));
+static_assert(same(DataType::float16, ncclFloat16));
+static_assert(same(DataType::float32, ncclFloat32));
+static_assert(same(DataType::float64, ncclFloat64));
+static_assert(same(DataType::bfloat16, ncclBfloat16));
+#if NCCL_VERSION_CODE >= 22400
+static_assert(same(DataType::float8_e4m3, ncclFloat8e4m3));
+static_assert(same(DataType::float8_e5m2, ncclFloat8e5m2));
+#endif
+
+static_assert(same(RedOp::sum, ncclSum));
+static_assert(same(RedOp::prod, ncclProd));
+static_assert(same(RedOp::max, ncclMax));
+static_assert(same(RedOp::min, ncclMin));
+static_assert(same(RedOp::avg, ncclAvg));
+static_assert(same(static_cast<RedOp>(5), ncclNumOps), "made operations begin after avg");
+static_assert(same(ScalarResidence::device, ncclScalarDevice));
+static_assert(same(ScalarResidence::host_immediate, ncclScalarHostImmediate));
+
+static_assert(sizeof(UniqueId) == sizeof(ncclUniqueId) && alignof(UniqueId) == alignof(ncclUniqueId));
+static_assert(sizeof(UniqueId::internal) == NCCL_UNIQUE_ID_BYTES);
+
+// NCCL reads as much of a configuration as its size says, and takes the rest as unset.
+static_assert(sizeof(Config) <= sizeof(ncclConfig_t) && alignof(Config) == alignof(ncclConfig_t));
+static_assert(offsetof(Config, size) == offsetof(ncclConfig_t, size));
+static_assert(offsetof(Config, magic) == offsetof(ncclConfig_t, magic));
+static_assert(offsetof(Config, version) == offsetof(ncclConfig_t, version));
+static_assert(offsetof(Config, blocking) == offsetof(ncclConfig_t, blocking));
+static_assert(offsetof(Config, cga_cluster_size) == offsetof(ncclConfig_t, cgaClusterSize));
+static_assert(offsetof(Config, min_ctas) == offsetof(ncclConfig_t, minCTAs));
+static_assert(offsetof(Config, max_ctas) == offsetof(ncclConfig_t, maxCTAs));
+static_assert(offsetof(Config, net_name) == offsetof(ncclConfig_t, netName));
+static_assert(offsetof(Config, split_share) == offsetof(ncclConfig_t, splitShare));
+
+[[maybe_unused]] constexpr ncclConfig_t theirs = NCCL_CONFIG_INITIALIZER;
+static_assert(Config{}.magic == theirs.magic && Config{}.version <= theirs.version);
+static_assert(Config{}.blocking == theirs.blocking && Config{}.net_name == theirs.netName);
+
+#if NCCL_VERSION_CODE >= 22700
+static_assert(NCCL_WIN_COLL_SYMMETRIC == 1);
+#endif
+
+/// NCCL's types as this library writes them.
+template <typename T>
+struct Ours {
+  using Type = T;
+};
+template <typename T>
+struct Ours<T*> {
+  using Type = typename Ours<T>::Type*;
+};
+template <typename T>
+struct Ours<const T> {
+  using Type = const typename Ours<T>::Type;
+};
+template <typename R, typename... A>
+struct Ours<R(A...)> {
+  using Type = typename Ours<R>::Type(typename Ours<A>::Type...);
+};
+#define TUTTI_OURS(theirs_type, ours_type) \
+  template <>                              \
+  struct Ours<theirs_type> {               \
+    using Type = ours_type;                \
+  };
+TUTTI_OURS(ncclComm_t, CommHandle)
+TUTTI_OURS(cudaStream_t, StreamHandle)
+TUTTI_OURS(ncclResult_t, Result)
+TUTTI_OURS(ncclDataType_t, DataType)
+TUTTI_OURS(ncclRedOp_t, RedOp)
+TUTTI_OURS(ncclScalarResidence_t, ScalarResidence)
+TUTTI_OURS(ncclUniqueId, UniqueId)
+TUTTI_OURS(ncclConfig_t, Config)
+#if NCCL_VERSION_CODE >= 22700
+TUTTI_OURS(ncclWindow_t, WindowHandle)
+#endif
+#undef TUTTI_OURS
+
+/// Stands for a function that the header is too old for.
+struct Absent {};
+extern const Absent absent;
+#if NCCL_VERSION_CODE < 21900
+#define ncclMemAlloc absent
+#define ncclMemFree absent
+#define ncclCommRegister absent
+#define ncclCommDeregister absent
+#endif
+#if NCCL_VERSION_CODE < 22700
+#define ncclCommWindowRegister absent
+#define ncclCommWindowDeregister absent
+#endif
+#if NCCL_VERSION_CODE < 22800
+#define ncclAlltoAll absent
+#define ncclGather absent
+#define ncclScatter absent
+#endif
+
+template <typename Header, typename List>
+constexpr bool agrees = std::is_same_v<Header, const Absent> || std::is_same_v<typename Ours<Header>::Type, List>;
+
+#define TUTTI_NCCL_FUNCTION(member, symbol, since, result, arguments) \
+  static_assert(agrees<decltype(symbol), result arguments>, #symbol " is not as symbols.def has it");
+#include "backends/nccl/symbols.def"
+#undef TUTTI_NCCL_FUNCTION
+
+}  // namespace
+}  // namespace tutti::detail::nccl

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "communicator/comm_state.hpp"
+
+namespace tutti::detail::nccl {
+
+/// Whether something succeeded on all ranks, where a rank that fails must stop those that would wait for it: every rank
+/// casts one vote; rank 0 tells all as soon as one has failed, or all have succeeded. The constructor is collective in
+/// order; nothing blocks. One at a time on a communicator.
+class Vote {
+ public:
+  struct Decision {
+    bool success = false;
+    std::string why{};  ///< "rank 1: …", of the lowest failed rank that was known
+  };
+
+  /// After `patience` (0: never) rank 0 decides without ranks that have not voted, and the others without rank 0.
+  Vote(const CommState& comm, std::chrono::nanoseconds patience);
+  ~Vote();
+  Vote(const Vote&) = delete;
+  Vote& operator=(const Vote&) = delete;
+
+  void cast(bool success, std::string_view why);
+  [[nodiscard]] bool has_cast() const noexcept { return has_cast_; }
+  /// The decision, once it is known.
+  [[nodiscard]] std::optional<Decision> poll();
+  /// True when no message is under way any more; to be polled before the end.
+  [[nodiscard]] bool is_settled();
+
+ private:
+  struct Ballot {
+    int rank = 0;
+    int success = 0;
+    std::array<char, 504> why{};
+  };
+  struct Messages {
+    std::vector<Ballot> ballots{};  ///< on rank 0, of all ranks
+    Ballot decision{};
+    std::vector<MPI_Request> incoming{};
+    std::vector<MPI_Request> outgoing{};
+  };
+  void decide(const Ballot& ballot);
+  [[nodiscard]] bool is_expired() const;
+  [[nodiscard]] std::optional<Ballot> count();
+
+  const CommState* comm_;
+  int tag_;
+  std::chrono::nanoseconds patience_;
+  std::chrono::steady_clock::time_point begin_;
+  bool has_cast_ = false;
+  bool is_decided_ = false;
+  std::unique_ptr<Messages> messages_;
+};
+
+}  // namespace tutti::detail::nccl
