@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes one table of what tests/gpu/run left in a folder: report.md and report.json, and prints the first."""
+import json
+import pathlib
+import sys
+import xml.etree.ElementTree
+
+PARTS = ["build", "tests", "sanitizer", "nccl", "staging", "kernels", "dlrm"]
+MIB = 1 << 20
+
+
+def load(path):
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+def facts(folder):
+    path = folder / "facts.txt"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    return dict(line.split(": ", 1) for line in lines if ": " in line)
+
+
+def statuses(folder):
+    found = {}
+    for part in PARTS:
+        path = folder / f"{part}.status"
+        found[part] = path.read_text(encoding="utf-8").strip() if path.is_file() else "skipped: it did not come to that"
+    return found
+
+
+def test_counts(folder):
+    """Of the JUnit file of ctest: each test's name and what became of it."""
+    path = folder / "tests.xml"
+    if not path.is_file():
+        return None
+    cases = list(xml.etree.ElementTree.parse(path).getroot().iter("testcase"))
+    outcome = {"run": "passed", "fail": "failed", "notrun": "skipped", "disabled": "skipped"}
+    results = {case.get("name"): outcome.get(case.get("status"), case.get("status")) for case in cases}
+    for case in cases:
+        if case.find("skipped") is not None:
+            results[case.get("name")] = "skipped"
+    counts = {kind: sum(r == kind for r in results.values()) for kind in ("passed", "failed", "skipped")}
+    return {**counts, "not_passed": sorted(f"{name}: {r}" for name, r in results.items() if r != "passed")}
+
+
+def points(folder, pattern):
+    for path in sorted(folder.glob(pattern)):
+        document = load(path)
+        for point in document["points"]:
+            if "skipped" not in point:
+                yield {**point, "ranks": document["machine"]["ranks"]}
+
+
+def wrong_results(folder):
+    return sum(p.get("wrong", 0) for p in points(folder, "nccl-*.json")) + \
+        sum(p.get("wrong", 0) for p in points(folder, "staging-*.json"))
+
+
+def nccl_overhead(folder):
+    """Tutti's calls beside NCCL's own, queued behind one another: by the stream's clock and until they return."""
+    cells = {}
+    for point in points(folder, "nccl-*.json"):
+        key = (point["ranks"], point["operation"], point["datatype"], point["bytes"])
+        cells.setdefault(key, {})[point["algorithm"]] = point
+    rows = []
+    for (ranks, operation, datatype, size), found in sorted(cells.items()):
+        ours, raw = found.get("nccl:direct"), found.get("raw-nccl")
+        if not ours or not raw or "queued_us" not in ours or "queued_us" not in raw:
+            continue
+        added = ours["queued_us"]["total"] - raw["queued_us"]["total"]
+        percent = 100 * added / raw["queued_us"]["total"]
+        rows.append({"ranks": ranks, "operation": operation, "datatype": datatype, "bytes": size,
+                     "tutti_us": ours["queued_us"]["total"], "raw_us": raw["queued_us"]["total"],
+                     "tutti_launch_us": ours["queued_us"]["launch"], "raw_launch_us": raw["queued_us"]["launch"],
+                     "added_us": added, "added_percent": percent,
+                     "met": percent <= 2 if size >= MIB else added <= 2})
+    return rows
+
+
+def bandwidths(folder):
+    return [{"ranks": p["ranks"], "operation": p["operation"], "bytes": p["bytes"], "algorithm": p["algorithm"],
+             "us": p["latency_us"]["p50"], "busbw_gb_s": p["busbw_gb_s"]} for p in points(folder, "staging-*.json")]
+
+
+def kernels(folder):
+    rows = []
+    for path in sorted(folder.glob("kernels-*.json")):
+        figures = load(path)
+        copy = figures["copy_gb_per_s"]
+        for what, bar in (("forward", 0.8), ("backward", 0.6)):
+            share = figures[f"{what}_gb_per_s"] / copy
+            rows.append({"type": figures["type"], "dim": figures["dim"], "what": what, "copy_gb_s": copy,
+                         "gb_s": figures[f"{what}_gb_per_s"], "share": share, "bar": bar, "met": share >= bar})
+    return rows
+
+
+def dlrm(folder):
+    rows = []
+    for path in sorted(folder.glob("dlrm-*.json"), key=lambda p: int(p.stem.split("-")[1])):
+        figures = load(path)
+        rows.append({"batch": int(path.stem.split("-")[1]), "ms_per_step": figures["ms_per_iteration"]})
+    return rows
+
+
+def table(header, rows):
+    if not rows:
+        return []
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    return lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows] + [""]
+
+
+def markdown(report):
+    lines = ["# Device memory on a GPU", ""]
+    lines += table(["", ""], list(report["facts"].items()))
+    lines += table(["part", "outcome"], list(report["parts"].items()))
+    tests = report["tests"]
+    if tests:
+        lines += [f"Tests: {tests['passed']} passed, {tests['failed']} failed, {tests['skipped']} skipped.", ""]
+        lines += [f"* {name}" for name in tests["not_passed"]] + [""]
+    yes = {True: "yes", False: "**no**"}
+    lines += table(["ranks", "operation", "type", "bytes", "Tutti µs", "NCCL µs", "launch, Tutti", "launch, NCCL", "added µs",
+                    "added %", "bar met"],
+                   [[r["ranks"], r["operation"], r["datatype"], r["bytes"], f"{r['tutti_us']:.2f}", f"{r['raw_us']:.2f}",
+                     f"{r['tutti_launch_us']:.2f}", f"{r['raw_launch_us']:.2f}", f"{r['added_us']:.2f}",
+                     f"{r['added_percent']:.1f}", yes[r["met"]]] for r in report["nccl"]])
+    lines += table(["ranks", "operation", "bytes", "way", "µs", "bus GB/s"],
+                   [[r["ranks"], r["operation"], r["bytes"], r["algorithm"], f"{r['us']:.1f}", f"{r['busbw_gb_s']:.2f}"]
+                    for r in report["staging"]])
+    lines += table(["rows", "dim", "lookup", "copy GB/s", "GB/s", "share", "bar", "bar met"],
+                   [[r["type"], r["dim"], r["what"], f"{r['copy_gb_s']:.0f}", f"{r['gb_s']:.0f}", f"{r['share']:.2f}",
+                     r["bar"], yes[r["met"]]] for r in report["kernels"]])
+    lines += table(["DLRM, batch", "ms a step"], [[r["batch"], f"{r['ms_per_step']:.3f}"] for r in report["dlrm"]])
+    if report["wrong_results"]:
+        lines += [f"**{report['wrong_results']} results of the benchmarks were wrong.**", ""]
+    return "\n".join(lines)
+
+
+def make(folder):
+    return {"facts": facts(folder), "parts": statuses(folder), "tests": test_counts(folder),
+            "nccl": nccl_overhead(folder), "staging": bandwidths(folder), "kernels": kernels(folder),
+            "dlrm": dlrm(folder), "wrong_results": wrong_results(folder)}
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    report = make(folder)
+    (folder / "report.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    text = markdown(report)
+    (folder / "report.md").write_text(text + "\n", encoding="utf-8")
+    print(text)
+    print(f"{folder}/report.md, {folder}/report.json")
+    failed = any(s.startswith("failed") for s in report["parts"].values()) or report["wrong_results"] > 0
+    return 1 if failed or (report["tests"] or {}).get("failed", 0) > 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tutti-commbench on device memory, with the stand-ins in the place of a GPU: it measures every way, beside NCCL
+// itself, and finds the results right. Its figures mean nothing here.
+#include <tutti/tutti.hpp>
+
+#include "gpu/machine.hpp"
+#include "suite.hpp"
+#include "support/world.hpp"
+
+namespace tutti::commbench {
+namespace {
+
+class DeviceSuite : public test::gpu::OnDevice {};
+
+Settings short_settings() {
+  Settings settings;
+  settings.operations = {Operation::allreduce};
+  settings.types = {DatatypeKind::float32};
+  settings.ops = {ReduceKind::sum};
+  settings.memory = {Place::device};
+  settings.modes = {Mode::blocking};
+  settings.algorithms = {"auto"};
+  settings.low = settings.high = 4096;
+  settings.check = Check::all;
+  settings.warm_up = 1;
+  settings.rounds = 2;
+  settings.budget = 1e-4;
+  settings.min_iterations = 4;
+  settings.overlap_tests = 2;
+  settings.progress = false;
+  return settings;
+}
+
+std::vector<PointResult> measure(const Settings& settings) {
+  const Communicator& comm = test::world();
+  std::vector<PointResult> results;
+  Suite suite(comm, settings);
+  for (const Point& point : points_of(settings, comm.size())) results.push_back(suite.measure(point));
+  return results;
+}
+
+void expect_measured(const Measurement& m) {
+  EXPECT_EQ(m.skipped, "") << m.algorithm;
+  EXPECT_GE(m.seconds.size(), 4U) << m.algorithm;
+  EXPECT_GT(m.checked, 0U) << m.algorithm;
+  EXPECT_EQ(m.wrong, 0U) << m.algorithm << ": " << m.fault;
+}
+
+TEST_F(DeviceSuite, MeasuresTuttiBesideNccl) {
+  Settings settings = short_settings();
+  settings.operations = {Operation::allreduce, Operation::bcast,  Operation::reduce,  Operation::reduce_scatter_block,
+                         Operation::allgather, Operation::gather, Operation::scatter, Operation::alltoall,
+                         Operation::alltoallv, Operation::gatherv};
+  settings.uneven = true;
+  settings.algorithms = {"auto", raw_nccl};
+  for (const PointResult& result : measure(settings)) {
+    EXPECT_EQ(result.chosen.substr(0, 5), "nccl:") << algorithms::operation_name(result.point.operation);
+    ASSERT_EQ(result.measurements.size(), 2U);
+    for (const Measurement& m : result.measurements) {
+      expect_measured(m);
+      ASSERT_EQ(m.queued.size(), 2U) << m.algorithm;
+      for (const Queued& queued : m.queued) {
+        EXPECT_GT(queued.launch, 0);
+        EXPECT_GE(queued.device, 0);
+        EXPECT_GE(queued.total, queued.launch);
+      }
+    }
+  }
+}
+
+TEST_F(DeviceSuite, MeasuresEveryWayInEveryForm) {
+  Settings settings = short_settings();
+  settings.algorithms = {"all"};
+  settings.modes = {Mode::blocking, Mode::nonblocking, Mode::persistent};
+  settings.types = {DatatypeKind::float32, DatatypeKind::bfloat16};
+  std::size_t ways = 0;
+  for (const PointResult& result : measure(settings))
+    for (const Measurement& m : result.measurements) {
+      expect_measured(m);
+      EXPECT_EQ(m.overlap.has_value(), result.point.mode != Mode::blocking);
+      EXPECT_EQ(m.queued.empty(), result.point.mode != Mode::blocking);
+      ++ways;
+    }
+  EXPECT_GT(ways, 3U * 2U * 3U);
+}
+
+TEST_F(DeviceSuite, NarrowSumsAsTheBackend) {
+  Settings settings = short_settings();
+  settings.types = {DatatypeKind::bfloat16};
+  settings.accumulation = Accumulation::backend;
+  settings.algorithms = {"nccl:direct", raw_nccl};
+  for (const PointResult& result : measure(settings))
+    for (const Measurement& m : result.measurements) expect_measured(m);
+}
+
+TEST_F(DeviceSuite, MeasuresManagedAndPinnedMemory) {
+  Settings settings = short_settings();
+  settings.memory = {Place::managed, Place::pinned};
+  settings.reuse = Reuse::cold;
+  settings.cold_bytes = std::size_t{1} << 16U;
+  for (const PointResult& result : measure(settings))
+    for (const Measurement& m : result.measurements) expect_measured(m);
+}
+
+TEST_F(DeviceSuite, WhatNcclHasNotIsLeftOut) {
+  Settings settings = short_settings();
+  settings.operations = {Operation::scan};
+  settings.algorithms = {raw_nccl};
+  for (const PointResult& result : measure(settings))
+    EXPECT_NE(result.measurements.front().skipped.find("NCCL has no scan"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tutti::commbench
