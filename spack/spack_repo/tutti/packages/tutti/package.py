@@ -55,8 +55,10 @@ class Tutti(CMakePackage, CudaPackage):
     with when("+tests"):
         depends_on("googletest@1.12:+gmock")
 
+    # Kokkos with CUDA brings the kernels on the device; only nvcc reads its headers.
     with when("+cuda"):
         depends_on("cuda@12:")
+        depends_on("kokkos+wrapper", when="%gcc")
         conflicts("cuda_arch=none", msg="name the device architecture: cuda_arch=90")
     depends_on("nccl@2.18:", when="+nccl")
     for _arch in CudaPackage.cuda_arch_values:
@@ -86,8 +88,12 @@ class Tutti(CMakePackage, CudaPackage):
         ]
         if spec.satisfies("+fortran"):
             args.append(self.define("MPI_Fortran_COMPILER", spec["mpi"].mpifc))
-        if spec.satisfies("^kokkos+wrapper"):
-            args.append(self.define("CMAKE_CXX_COMPILER", spec["kokkos"].kokkos_cxx))
+        if spec.satisfies("+cuda"):
+            args.append(self.define("CUDAToolkit_ROOT", spec["cuda"].prefix))
+            args.append(self.define("CMAKE_CUDA_COMPILER", spec["cuda"].prefix.bin.nvcc))
+            args.append(self.define("CMAKE_CUDA_ARCHITECTURES", ";".join(spec.variants["cuda_arch"].value)))
+        if spec.satisfies("+nccl"):
+            args.append(self.define("NCCL_ROOT", spec["nccl"].prefix))
         return args
 
     def check(self):
