@@ -40,10 +40,13 @@ class TUTTI_EXPORT Request {
   /// Blocks until done: tests and yields, never blocks inside MPI. Errors as test().
   void wait();
 
-  /// Orders the operation before what follows on the stream. Without a device operation: as wait().
+  /// Orders the operation before what follows on the stream: returns at once where the device does the work (NCCL), and
+  /// when the communication is done where the host does. Of what goes wrong later the next call tells. A nonpersistent
+  /// request is empty afterwards. Without a stream, or a device operation: as wait(). Counterpart: cudaStreamWaitEvent.
   void wait(Stream stream);
 
-  /// Persistent requests only: starts the operation again on the same buffers. Throws if it is still active.
+  /// Persistent requests only: starts the operation again on the same buffers. Throws if it is still active; one that
+  /// was only ordered on a stream is waited for first.
   void start();
 
   /// The error of a failed operation, without throwing, also after test() or wait() has thrown it; success while the
@@ -69,6 +72,7 @@ class TUTTI_EXPORT Request {
   std::shared_ptr<detail::Execution> execution_;
   Status status_{};
   ErrorCode error_{};
+  bool is_ordered_ = false;  ///< a persistent operation whose end a stream waits for
 };
 
 /// Waits for all; throws the first error after all have completed. Counterpart: MPI_Waitall.

@@ -49,7 +49,7 @@ void Arguments::check_address(const void* address, std::size_t count, const char
 void Arguments::note_memory(MemoryKind declared, const void* address) {
   MemoryKind kind = declared != MemoryKind::detect ? declared : declared_;
   if (kind == MemoryKind::detect) kind = memory_kind(address);
-  if (kind == MemoryKind::device) call_.signature.memory = MemoryClass::device;
+  if (kind == MemoryKind::device || kind == MemoryKind::managed) call_.signature.memory = MemoryClass::device;
 }
 
 void Arguments::set_type(Datatype type) {

@@ -6,11 +6,15 @@
 #include <tutti/error.hpp>
 
 #include "algorithms/registry.hpp"
+#include "backends/mpi/device_schedule_execution.hpp"
 #include "backends/mpi/schedule_execution.hpp"
 #include "backends/native/native_execution.hpp"
+#include "backends/nccl/nccl_execution.hpp"
 #include "backends/shm/shm_execution.hpp"
+#include "backends/staged/staged_execution.hpp"
 #include "communicator/planner.hpp"
 #include "communicator/progress.hpp"
+#include "core/config.hpp"
 #include "tuning/overrides.hpp"
 
 namespace tutti::detail {
@@ -30,13 +34,61 @@ void complete_signature(Signature& signature, CallKind kind, const CommState& co
 /// Valid until the next call on the communicator.
 const std::shared_ptr<const Plan>& plan_for(CommState& comm, const Signature& signature) {
   comm.check_usable();
-  if (signature.memory == MemoryClass::device)
-    throw Error(
-        ErrorCode::not_built,
-        fmt::format("{}, {}: a buffer is in device memory, for which this library has no backend; copy it to host "
-                    "memory",
-                    algorithms::operation_name(signature.operation), comm.describe()));
   return comm.plans.get(signature, [&comm](const Signature& s) { return make_plan(s, machine_of(comm)); });
+}
+
+[[noreturn]] void refuse_capture(const CommState& comm, const Signature& signature, std::string_view why) {
+  throw Error(ErrorCode::not_supported,
+              fmt::format("{}, {}: the stream is under capture, where {}; call it outside the capture",
+                          algorithms::operation_name(signature.operation), comm.describe(), why));
+}
+
+/// The plan of a call on device memory. Ranks agree on what they have for it in calls that may wait.
+std::shared_ptr<const Plan> device_plan(CommState& comm, const Call& call, const Stream& stream) {
+  const Signature& signature = call.signature;
+  device::Runtime* runtime = device::runtime();
+  if (runtime == nullptr)
+    throw Error(ErrorCode::not_built,
+                fmt::format("{}, {}: a buffer is in device memory, and this library was built without CUDA; build it "
+                            "with TUTTI_ENABLE_CUDA=ON, or copy the buffer to host memory",
+                            algorithms::operation_name(signature.operation), comm.describe()));
+  comm.check_usable();
+  const bool is_captured = stream.kind == StreamKind::cuda && runtime->capture_of(stream.handle) != 0;
+  if (is_captured && !comm.device)
+    refuse_capture(comm, signature, "a communicator that is not prepared for device memory cannot be used");
+  const void* address = call.binding.output != nullptr ? call.binding.output : call.binding.input;
+  if (comm.device || signature.kind != CallKind::nonblocking) prepare_device(comm, address);
+  const auto& plan = plan_for(comm, signature);
+  if (is_captured && plan->backend != Backend::nccl)
+    refuse_capture(comm, signature, "only NCCL can run, which does not make this call here");
+  return plan;
+}
+
+std::shared_ptr<Execution> device_execution(const std::shared_ptr<CommState>& comm, std::shared_ptr<const Plan> plan,
+                                            Binding binding, const Options& options) {
+  const auto timeout = timeout_of(*comm, options);
+  if (plan->backend == Backend::nccl)
+    return std::make_shared<NcclExecution>(comm, std::move(plan), std::move(binding), options.stream, timeout);
+  if (plan->backend == Backend::staged)
+    return std::make_shared<StagedExecution>(comm, std::move(plan), std::move(binding), options.stream, timeout);
+  const int tag = plan->signature.kind == CallKind::persistent ? comm->next_persistent_tag() : comm->next_tag();
+  return std::make_shared<DeviceScheduleExecution>(comm, std::move(plan), std::move(binding), tag, options.stream,
+                                                   timeout);
+}
+
+/// Whether a blocking call on a stream returns before its communication is done: the stream then waits for a flag.
+bool returns_at_once(const Plan& plan, const Options& options) {
+  return plan.backend == Backend::staged && options.stream.kind == StreamKind::cuda && config().progress_thread;
+}
+
+void run_on_device(const std::shared_ptr<CommState>& comm, Call call, const Options& options) {
+  auto plan = device_plan(*comm, call, options.stream);
+  const bool is_detached = returns_at_once(*plan, options);
+  const auto execution = device_execution(comm, std::move(plan), std::move(call.binding), options);
+  if (is_detached)
+    (void)ProgressEngine::instance().launch(execution);
+  else
+    run_to_end(*execution);
 }
 
 /// For an execution that ends before the call does: without the cost of counting.
@@ -57,6 +109,7 @@ std::chrono::nanoseconds timeout_of(const CommState& comm, const Options& option
 void run(const Communicator& communicator, Call call, const Options& options) {
   const auto& comm = communicator.state();
   complete_signature(call.signature, CallKind::blocking, *comm, options);
+  if (call.signature.memory == MemoryClass::device) return run_on_device(comm, std::move(call), options);
   const auto& plan = plan_for(*comm, call.signature);
   if (plan->backend == Backend::shm) {
     ProgressEngine::instance().poll();
@@ -84,6 +137,10 @@ void run(const Communicator& communicator, Call call, const Options& options) {
 Request start(const Communicator& communicator, Call call, const Options& options) {
   const auto& comm = communicator.state();
   complete_signature(call.signature, CallKind::nonblocking, *comm, options);
+  if (call.signature.memory == MemoryClass::device) {
+    auto made = device_plan(*comm, call, options.stream);
+    return ProgressEngine::instance().launch(device_execution(comm, std::move(made), std::move(call.binding), options));
+  }
   const auto& plan = plan_for(*comm, call.signature);
   const auto timeout = timeout_of(*comm, options);
   std::shared_ptr<Execution> execution;
@@ -99,6 +156,10 @@ Request start(const Communicator& communicator, Call call, const Options& option
 Request prepare(const Communicator& communicator, Call call, const Options& options) {
   const auto& comm = communicator.state();
   complete_signature(call.signature, CallKind::persistent, *comm, options);
+  if (call.signature.memory == MemoryClass::device) {
+    auto made = device_plan(*comm, call, options.stream);
+    return Request(device_execution(comm, std::move(made), std::move(call.binding), options));
+  }
   auto plan = plan_for(*comm, call.signature);
   if (plan->backend == Backend::shm) {
     const int cell = comm->arena->acquire_persistent(comm->collective);

@@ -39,7 +39,6 @@ class Collection {
  private:
   void add(Candidate candidate);
   void add_schedule(const Algorithm& algorithm);
-  [[nodiscard]] std::string why_wrong(const Algorithm& algorithm) const;
   [[nodiscard]] std::string why_unwise(const Algorithm& algorithm) const;
   [[nodiscard]] std::string why_not_native(const Candidate& native) const;
   [[nodiscard]] bool prefers_native() const;
@@ -93,7 +92,7 @@ void Collection::add_schedule(const Algorithm& algorithm) {
   c.backend = Backend::mpi;
   c.algorithm = &algorithm;
   c.name = fmt::format("mpi:{}", algorithm.name);
-  c.excluded = why_wrong(algorithm);
+  c.excluded = why_wrong(algorithm, signature_, wiring_.spread);
   c.nameable = c.excluded.empty();
   if (!algorithms::fits(algorithm, machine_.size)) {
     c.seconds = std::numeric_limits<double>::infinity();
@@ -103,22 +102,6 @@ void Collection::add_schedule(const Algorithm& algorithm) {
   if (c.nameable) c.excluded = why_unwise(algorithm);
   c.seconds = predict(algorithm, signature_, wiring_);
   add(std::move(c));
-}
-
-std::string Collection::why_wrong(const Algorithm& algorithm) const {
-  const Spread& spread = wiring_.spread;
-  if (!algorithms::fits(algorithm, machine_.size)) return "does not work for this number of ranks";
-  if (algorithm.hierarchical && !algorithms::meets(spread, algorithm.need))
-    return algorithm.need == algorithms::LayoutNeed::even ? "needs equally many ranks on all nodes"
-                                                          : "needs the ranks of each node to follow one another";
-  if (!combines(signature_.operation)) return {};
-  if (needs_single_combine(signature_) && !(algorithm.single_combine && algorithm.ordered))
-    return "combines in several steps, where this call asks for one rounding in rank order";
-  const bool keeps_order =
-      algorithm.ordered && (!algorithm.hierarchical || spread.adjacent || algorithm.single_combine);
-  if (!signature_.commutative && !keeps_order)
-    return "does not keep the order of ranks, which an operation that does not commute asks for";
-  return {};
 }
 
 std::string Collection::why_unwise(const Algorithm& algorithm) const {
@@ -177,19 +160,39 @@ void Collection::add_native() {
 }
 
 std::vector<Candidate> Collection::take() && {
+  sort_candidates(all_);
+  return std::move(all_);
+}
+
+}  // namespace
+
+std::string why_wrong(const Algorithm& algorithm, const Signature& signature, const Spread& spread) {
+  if (!algorithms::fits(algorithm, spread.size)) return "does not work for this number of ranks";
+  if (algorithm.hierarchical && !algorithms::meets(spread, algorithm.need))
+    return algorithm.need == algorithms::LayoutNeed::even ? "needs equally many ranks on all nodes"
+                                                          : "needs the ranks of each node to follow one another";
+  if (!combines(signature.operation)) return {};
+  if (needs_single_combine(signature) && !(algorithm.single_combine && algorithm.ordered))
+    return "combines in several steps, where this call asks for one rounding in rank order";
+  const bool keeps_order =
+      algorithm.ordered && (!algorithm.hierarchical || spread.adjacent || algorithm.single_combine);
+  if (!signature.commutative && !keeps_order)
+    return "does not keep the order of ranks, which an operation that does not commute asks for";
+  return {};
+}
+
+void sort_candidates(std::vector<Candidate>& all) {
   const auto comes_first = [](const Candidate& a, const Candidate& b) {
     if (a.excluded.empty() != b.excluded.empty()) return a.excluded.empty();
     if (a.preferred != b.preferred) return a.preferred;
     if (a.measured != b.measured) return a.measured;
     return a.seconds < b.seconds;
   };
-  std::stable_sort(all_.begin(), all_.end(), comes_first);
-  return std::move(all_);
+  std::stable_sort(all.begin(), all.end(), comes_first);
 }
 
-}  // namespace
-
 std::vector<Candidate> candidates(const Signature& signature, const Machine& machine) {
+  if (signature.memory == MemoryClass::device) return device_candidates(signature, machine);
   Collection all(signature, machine);
   all.add_shm();
   all.add_schedules();

@@ -138,11 +138,19 @@ CommState::~CommState() {
 
 void CommState::release() noexcept {
   if (released_.exchange(true)) return;
+  nccl_to_abort_.store(nullptr);
+  device.reset();
   if (!mpi_is_usable()) return;
   for (MPI_Comm* comm : {&collective, &point_to_point})
     if (*comm != MPI_COMM_NULL && !keeps_contexts_.load()) MPI_Comm_free(comm);
   if (owns_user && user != MPI_COMM_NULL) MPI_Comm_free(&user);
   user = MPI_COMM_NULL;
+}
+
+void CommState::use_device(std::unique_ptr<DeviceSide> side) {
+  device = std::move(side);
+  nccl_to_abort_.store(device->nccl.get());
+  plans.clear();
 }
 
 std::string CommState::describe() const {
@@ -179,6 +187,7 @@ void CommState::abort(const std::string& reason) noexcept {
   const std::lock_guard lock(reason_mutex_);
   if (!aborted.load()) keep_reason(reason);
   aborted.store(true, std::memory_order_release);
+  if (nccl::Comm* comm = nccl_to_abort_.load()) comm->abort();
 }
 
 void CommState::mark_broken(const std::string& reason) noexcept {

@@ -52,6 +52,8 @@ struct CommState {
   [[nodiscard]] int next_persistent_tag() noexcept {
     return tag_half + static_cast<int>(persistent_sequence++ % static_cast<std::uint64_t>(tag_half));
   }
+  /// From now on plans use the device; those made before know nothing of it.
+  void use_device(std::unique_ptr<DeviceSide> side);
   /// "communicator 'name', rank 1 of 4".
   [[nodiscard]] std::string describe() const;
 
@@ -86,6 +88,7 @@ struct CommState {
   std::atomic<bool> broken_{false};
   std::atomic<bool> keeps_contexts_{false};
   std::atomic<bool> released_{false};
+  std::atomic<nccl::Comm*> nccl_to_abort_{nullptr};
 };
 
 /// Creates the private duplicates, learns the topology and checks that the ranks agree on version, options and

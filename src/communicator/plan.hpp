@@ -42,6 +42,10 @@ class PlanCache {
     return recent;
   }
   [[nodiscard]] std::size_t size() const { return plans_.size(); }
+  void clear() {
+    plans_.clear();
+    recent_ = {};
+  }
 
  private:
   static constexpr std::size_t capacity = 4096;

@@ -9,6 +9,8 @@
 #include <tutti/error.hpp>
 #include <vector>
 
+#include "backends/staged/pieces.hpp"
+
 namespace tutti::detail {
 namespace {
 
@@ -32,6 +34,10 @@ std::string_view backend_name(Backend backend) {
       return "shm";
     case Backend::native:
       return "native";
+    case Backend::nccl:
+      return "nccl";
+    case Backend::staged:
+      return "staged";
     case Backend::mpi:
       break;
   }
@@ -75,7 +81,8 @@ const Candidate& named_backend(const Signature& signature, const Machine& machin
 
 const Candidate& named(const Signature& signature, const Machine& machine, const std::vector<Candidate>& all) {
   const std::string_view name = signature.algorithm;
-  if (name == "shm" || name == "mpi" || name == "native") return named_backend(signature, machine, all);
+  const auto is_backend = [&](const Candidate& c) { return backend_name(c.backend) == name; };
+  if (std::ranges::any_of(all, is_backend)) return named_backend(signature, machine, all);
   for (const Candidate& c : all) {
     if (!is_named(c, name)) continue;
     if (!c.nameable) throw_unsuitable(signature, machine, all, c.excluded);
@@ -93,7 +100,32 @@ const Candidate& first(const Signature& signature, const Machine& machine, const
 /// One rank has nothing to exchange: a schedule is a local copy then. MPICH 4.0.2 even misplaces the block of an
 /// allgatherv.
 bool is_local(const Candidate& chosen, const Machine& machine) {
-  return machine.size == 1 && chosen.backend != Backend::mpi;
+  return machine.size == 1 && (chosen.backend == Backend::shm || chosen.backend == Backend::native);
+}
+
+std::shared_ptr<Plan> plan_from(const Candidate& chosen, const Signature& signature, const Machine& machine) {
+  auto plan = std::make_shared<Plan>();
+  plan->signature = signature;
+  plan->backend = chosen.backend;
+  plan->protocol = chosen.protocol;
+  plan->algorithm = chosen.algorithm;
+  if (plan->algorithm != nullptr && !schedule_needs_binding(signature.operation)) {
+    algorithms::Problem problem;
+    problem.rank = machine.rank;
+    problem.size = machine.size;
+    problem.root = signature.root;
+    problem.count = signature.count;
+    problem.element_size = signature.type.size();
+    problem.node_of = machine.node_of;
+    plan->schedule = std::make_shared<const algorithms::Schedule>(plan->algorithm->generate(problem));
+  }
+  return plan;
+}
+
+/// The plan in host memory of one piece of a staged call.
+std::shared_ptr<const Plan> host_plan(const Signature& signature, std::size_t count, const Machine& machine) {
+  const Candidate chosen = host_candidate(signature, count, machine);
+  return plan_from(chosen, host_signature(signature, count), machine);
 }
 
 }  // namespace
@@ -110,6 +142,12 @@ Machine machine_of(const CommState& comm) {
   if (machine.several_nodes) machine.node_of = comm.node_of;
   machine.table = comm.table.get();
   machine.on_node = comm.on_node;
+  if (comm.device) {
+    machine.device_prepared = true;
+    machine.device_kernels = comm.device->kernels;
+    machine.cuda_aware = comm.device->cuda_aware;
+    machine.nccl_version = comm.device->nccl_version;
+  }
   return machine;
 }
 
@@ -118,20 +156,11 @@ std::shared_ptr<const Plan> make_plan(const Signature& signature, const Machine&
   const bool has_name = !signature.algorithm.empty();
   const Candidate* chosen = &(has_name ? named(signature, machine, all) : first(signature, machine, all));
   if (is_local(*chosen, machine)) chosen = &first(signature, machine, all);
-  auto plan = std::make_shared<Plan>();
-  plan->signature = signature;
-  plan->backend = chosen->backend;
-  plan->protocol = chosen->protocol;
-  plan->algorithm = chosen->algorithm;
-  if (plan->backend == Backend::mpi && !schedule_needs_binding(signature.operation)) {
-    algorithms::Problem problem;
-    problem.rank = machine.rank;
-    problem.size = machine.size;
-    problem.root = signature.root;
-    problem.count = signature.count;
-    problem.element_size = signature.type.size();
-    problem.node_of = machine.node_of;
-    plan->schedule = std::make_shared<const algorithms::Schedule>(plan->algorithm->generate(problem));
+  const auto plan = plan_from(*chosen, signature, machine);
+  if (plan->backend == Backend::staged) {
+    const staged::Cut cut = staged::cut(signature, machine.size);
+    plan->pieces = cut.pieces;
+    plan->host = host_plan(signature, cut.count, machine);
   }
   return plan;
 }

@@ -25,6 +25,10 @@ struct Machine {
   std::span<const int> node_of{};        ///< the node of each rank; empty: one node
   const tuning::Table* table = nullptr;  ///< measured on this machine, where there is such a table
   LinkLevel on_node = LinkLevel::cache;  ///< the farthest that two ranks of one node are apart
+  bool device_prepared = false;          ///< the ranks have agreed on what follows
+  bool device_kernels = false;           ///< reductions run on the device
+  bool cuda_aware = false;               ///< the MPI takes device addresses
+  int nccl_version = 0;                  ///< 0: NCCL is not used
 };
 
 /// One way to make a call, and what is known of it.
@@ -49,6 +53,23 @@ struct Candidate {
 /// only if it was measured; and a nonblocking or persistent call is made by no schedule of several rounds, for a rank
 /// may be inside the host MPI until the others are done.
 [[nodiscard]] std::vector<Candidate> candidates(const Signature& signature, const Machine& machine);
+
+/// The same for device memory: NCCL goes before all else where it can make the call as it is asked for, since the call
+/// then stays on the stream; then whichever of schedules on device memory (where the MPI takes it) and staging through
+/// host memory is predicted to be faster. Before the communicator is prepared there is only staging.
+[[nodiscard]] std::vector<Candidate> device_candidates(const Signature& signature, const Machine& machine);
+
+/// The way in host memory that a call on device memory is staged over: shared memory or a schedule, never the host
+/// MPI's own, whose order among other calls would not be kept. `count` is that of the piece.
+[[nodiscard]] Signature host_signature(const Signature& device_signature, std::size_t count);
+[[nodiscard]] Candidate host_candidate(const Signature& device_signature, std::size_t count, const Machine& machine);
+
+/// Chosen first: what is not excluded; of that what is preferred, then what was measured, then the fastest.
+void sort_candidates(std::vector<Candidate>& all);
+
+/// Why a schedule does not give the call's result for that many ranks, whatever runs it; empty where it does.
+[[nodiscard]] std::string why_wrong(const algorithms::Algorithm& algorithm, const Signature& signature,
+                                    const algorithms::Spread& spread);
 
 /// The machine under a communicator. Keeps views of it.
 [[nodiscard]] Machine machine_of(const CommState& comm);

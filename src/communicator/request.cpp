@@ -23,6 +23,7 @@ Request::Request(std::shared_ptr<Execution> execution) noexcept : execution_(std
 void Request::finish() {
   status_ = execution_->status();
   error_ = execution_->error();
+  is_ordered_ = false;
   if (execution_->persistent()) {
     execution_->acknowledge();
     execution_->rethrow();
@@ -54,12 +55,21 @@ void Request::wait() {
   finish();
 }
 
-void Request::wait(Stream /*stream*/) { wait(); }
+void Request::wait(Stream stream) {
+  if (!pending()) return;
+  ProgressEngine::instance().poll();
+  const bool is_running = stream.kind != StreamKind::none && !execution_->finished();
+  if (!is_running || !execution_->order_before(stream.handle)) return wait();
+  // The engine sees the end; for the caller the stream has it.
+  is_ordered_ = execution_->persistent();
+  if (!is_ordered_) execution_.reset();
+}
 
 void Request::start() {
   if (!execution_ || !execution_->persistent())
     throw Error(ErrorCode::invalid_request,
                 "start: the request is not persistent; only those of an _init call can be started");
+  if (is_ordered_) wait();
   if (active())
     throw Error(ErrorCode::invalid_request, "start: the persistent " + execution_->name() +
                                                 " is still active; wait for it before it is started again");

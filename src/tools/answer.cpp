@@ -9,6 +9,7 @@
 #include <tutti/error.hpp>
 
 #include "algorithms/text.hpp"
+#include "backends/nccl/table.hpp"
 #include "tools/protocol_drawing.hpp"
 #include "tools/schedule_drawing.hpp"
 #include "tools/units.hpp"
@@ -33,13 +34,21 @@ std::string machine_text(const Answer& answer) {
   text += fmt::format("  shared memory     {}{}{}\n", yes_or_no(machine.shm),
                       machine.shm ? (machine.single_copy ? ", with single copy" : ", without single copy") : "",
                       where.shm_report.empty() ? "" : ": " + where.shm_report);
+  if (answer.call.signature.memory == detail::MemoryClass::device)
+    text += fmt::format("  NCCL              {}\n  device            {}, {}\n",
+                        machine.nccl_version == 0 ? "none: " + where.device.nccl_report
+                                                  : detail::nccl::version_text(machine.nccl_version),
+                        machine.device_kernels ? "kernels" : "no kernels",
+                        machine.cuda_aware ? "CUDA-aware MPI" : "MPI through pinned memory");
   return text + fmt::format("  measured table    {}\n", where.table_report.empty() ? "none" : where.table_report);
 }
 
 std::string why(const Answer& answer) {
   if (!answer.call.surroundings.named_by.empty()) return "named by " + answer.call.surroundings.named_by;
   const Candidate& chosen = *answer.chosen();
-  if (chosen.preferred) return "preferred: it goes on where this library's own ways would not";
+  if (chosen.preferred)
+    return chosen.backend == Backend::nccl ? "preferred: the call stays on the stream"
+                                           : "preferred: it goes on where this library's own ways would not";
   const auto others = std::count_if(answer.candidates.begin(), answer.candidates.end(),
                                     [](const Candidate& one) { return one.excluded.empty(); });
   const std::string time =
@@ -73,6 +82,12 @@ std::string steps_text(const Answer& answer) {
              protocol_text(protocol_view(answer.plan->protocol, answer.call.signature, answer.call.size()));
     case Backend::native:
       return "The steps are those of the host MPI. --algorithm NAME shows a schedule of this library.\n";
+    case Backend::staged:
+      return fmt::format("In {} piece{} through pinned host memory, copies beside communication\n", answer.plan->pieces,
+                         answer.plan->pieces == 1 ? "" : "s");
+    case Backend::nccl:
+      if (answer.plan->algorithm == nullptr) return "One collective of NCCL on the caller's stream\n";
+      break;
     default:
       break;
   }
@@ -116,14 +131,13 @@ svg::Document answer_drawing(const Answer& answer) {
   const detail::Signature& signature = answer.call.signature;
   if (answer.plan->backend == Backend::shm)
     return protocol_drawing(protocol_view(answer.plan->protocol, signature, answer.call.size()), title);
-  if (answer.plan->backend == Backend::native) {
+  if (answer.plan->algorithm == nullptr) {
     std::vector<std::string_view> names;
     for (const auto& algorithm : algorithms::algorithms_of(signature.operation)) names.push_back(algorithm.name);
-    throw Error(
-        ErrorCode::not_supported,
-        fmt::format("the call runs inside the host MPI, whose steps cannot be drawn; name one of this library's "
-                    "algorithms by --algorithm: {}",
-                    fmt::join(names, ", ")));
+    throw Error(ErrorCode::not_supported,
+                fmt::format("the call is made by {}, whose steps cannot be drawn; name one of this library's "
+                            "algorithms by --algorithm: {}",
+                            answer.chosen()->name, fmt::join(names, ", ")));
   }
   const auto schedules = schedules_of(answer.call, *answer.plan->algorithm);
   return schedule_drawing(schedules, {title, combines(signature.operation) ? reduce_op_name(signature.op) : "",

@@ -85,7 +85,7 @@ std::string answer_json(const Answer& answer) {
                         {"machine", machine_json(answer.call)},
                         {"chosen", answer.chosen()->name},
                         {"candidates", candidates_json(answer)}};
-  if (answer.plan->backend == detail::Backend::mpi) {
+  if (answer.plan->algorithm != nullptr) {
     const auto schedules = schedules_of(answer.call, *answer.plan->algorithm);
     value["rank"] = answer.call.rank;
     value["schedule"] = schedule_json(schedules[static_cast<std::size_t>(answer.call.rank)]);

@@ -8,6 +8,8 @@
 #include <sstream>
 #include <tutti/environment.hpp>
 
+#include "backends/nccl/rules.hpp"
+#include "backends/nccl/table.hpp"
 #include "tuning/names.hpp"
 #include "tuning/type_class.hpp"
 
@@ -16,11 +18,13 @@ namespace {
 
 using detail::Backend;
 using detail::CallKind;
+using detail::MemoryClass;
 using detail::Operation;
 using detail::Signature;
 
-constexpr std::array backends = {Backend::shm, Backend::mpi, Backend::native};
-constexpr std::array<std::string_view, 4> backend_names = {"shm", "mpi", "native", "nccl"};
+constexpr std::array backends = {Backend::shm, Backend::mpi, Backend::native, Backend::nccl, Backend::staged};
+constexpr std::array<std::string_view, 5> backend_names = {"shm", "mpi", "native", "nccl", "staged"};
+constexpr std::size_t backend_count = backends.size();
 
 struct Pair {
   Datatype type{};
@@ -43,8 +47,8 @@ std::vector<Pair> pairs_of(Operation operation) {
 }
 
 /// Which backends can be asked for a call, by their place in `backends`.
-std::array<bool, 3> can_make(const Signature& signature, const detail::Machine& machine) {
-  std::array<bool, 3> can{};
+std::array<bool, backend_count> can_make(const Signature& signature, const detail::Machine& machine) {
+  std::array<bool, backend_count> can{};
   for (const auto& candidate : detail::candidates(signature, machine))
     for (std::size_t b = 0; b < backends.size(); ++b)
       can[b] = can[b] || (candidate.backend == backends[b] && candidate.nameable);
@@ -58,15 +62,16 @@ struct Coverage {
 };
 
 /// Small and large calls: a backend that makes only small ones does not count.
-std::array<Coverage, 3> coverage_of(Operation operation, const std::vector<Pair>& pairs,
-                                    const detail::Machine& machine) {
-  std::array<Coverage, 3> coverage;
+std::array<Coverage, backend_count> coverage_of(Operation operation, MemoryClass memory, const std::vector<Pair>& pairs,
+                                                const detail::Machine& machine) {
+  std::array<Coverage, backend_count> coverage;
   for (const CallKind kind : {CallKind::blocking, CallKind::nonblocking, CallKind::persistent}) {
-    std::array<std::size_t, 3> made{};
+    std::array<std::size_t, backend_count> made{};
     for (const Pair& pair : pairs) {
       Signature signature;
       signature.operation = operation;
       signature.kind = kind;
+      signature.memory = memory;
       signature.type = pair.type;
       signature.op = pair.op;
       signature.count = operation == Operation::barrier ? 0 : 1;
@@ -83,10 +88,9 @@ std::array<Coverage, 3> coverage_of(Operation operation, const std::vector<Pair>
   return coverage;
 }
 
-BackendCell cell_of(Backend backend, const Coverage& coverage, std::size_t pairs, const detail::Machine& machine) {
-  if (backend == Backend::shm && !machine.shm) return {Support::absent, {}};
+BackendCell covered(Support support, const Coverage& coverage, std::size_t pairs) {
   if (coverage.pairs == 0) return {Support::none, {}};
-  BackendCell cell{backend == Backend::mpi ? Support::composed : Support::native, {}};
+  BackendCell cell{support, {}};
   if (coverage.kinds.size() < 3) cell.limits = fmt::format("only {} calls", fmt::join(coverage.kinds, " and "));
   if (coverage.pairs < pairs)
     cell.limits += fmt::format("{}{} of {} pairs of datatype and reduction", cell.limits.empty() ? "" : "; ",
@@ -94,21 +98,49 @@ BackendCell cell_of(Backend backend, const Coverage& coverage, std::size_t pairs
   return cell;
 }
 
-/// Device buffers are refused by every call of this version.
-std::vector<BackendCell> device_cells() { return {{}, {}, {}, {Support::not_built, {}}}; }
+BackendCell host_cell(Backend backend, const Coverage& coverage, std::size_t pairs, const detail::Machine& machine) {
+  if (backend == Backend::shm && !machine.shm) return {Support::absent, {}};
+  return covered(backend == Backend::mpi ? Support::composed : Support::native, coverage, pairs);
+}
 
-BackendTable::Row row_of(Operation operation, const detail::Machine& machine) {
+/// Whether NCCL has a collective for this: else it is composed of groups of messages.
+bool is_native_there(Operation operation, const detail::Machine& machine) {
+  Signature signature;
+  signature.operation = operation;
+  signature.memory = MemoryClass::device;
+  signature.type = DatatypeKind::float32;
+  return detail::nccl::is_direct(signature, machine.nccl_version);
+}
+
+BackendCell device_cell(Backend backend, Operation operation, const Coverage& coverage, std::size_t pairs,
+                        const detail::Machine& machine, const DeviceFacts& facts) {
+  if (backend == Backend::shm || backend == Backend::native) return {Support::none, {}};
+  if (!facts.built && facts.nccl_version == 0) return {Support::not_built, {}};
+  if (backend == Backend::nccl && machine.nccl_version == 0) return {Support::absent, {}};
+  if (backend == Backend::staged) return covered(Support::staged, coverage, pairs);
+  const bool is_native = backend == Backend::nccl && is_native_there(operation, machine);
+  return covered(is_native ? Support::native : Support::composed, coverage, pairs);
+}
+
+BackendTable::Row row_of(Operation operation, const detail::Machine& machine, const DeviceFacts& facts) {
   const std::vector<Pair> pairs = pairs_of(operation);
-  const auto coverage = coverage_of(operation, pairs, machine);
-  BackendTable::Row row{std::string(algorithms::operation_name(operation)), {}, device_cells()};
-  for (std::size_t b = 0; b < backends.size(); ++b)
-    row.host.push_back(cell_of(backends[b], coverage[b], pairs.size(), machine));
-  row.host.push_back({Support::not_built, {}});
+  const auto on_host = coverage_of(operation, MemoryClass::host, pairs, machine);
+  const auto on_device = coverage_of(operation, MemoryClass::device, pairs, machine);
+  BackendTable::Row row{std::string(algorithms::operation_name(operation)), {}, {}};
+  for (std::size_t b = 0; b < backend_count; ++b) {
+    row.host.push_back(host_cell(backends[b], on_host[b], pairs.size(), machine));
+    row.device.push_back(device_cell(backends[b], operation, on_device[b], pairs.size(), machine, facts));
+  }
   return row;
 }
 
-BackendTable::Row point_to_point() {
-  return {"send, recv", {{}, {Support::native, {}}, {}, {Support::not_built, {}}}, device_cells()};
+/// Messages go by MPI in every memory: directly where it takes device memory and no NCCL work is in flight.
+BackendTable::Row point_to_point(const DeviceFacts& facts) {
+  BackendTable::Row row{"send, recv", std::vector<BackendCell>(backend_count), std::vector<BackendCell>(backend_count)};
+  row.host[1].support = Support::native;
+  row.device[1].support = facts.built ? Support::native : Support::not_built;
+  row.device[4].support = facts.built ? Support::staged : Support::not_built;
+  return row;
 }
 
 std::vector<std::string> facts_of(const Surroundings& surroundings, const detail::Machine& machine) {
@@ -123,7 +155,12 @@ std::vector<std::string> facts_of(const Surroundings& surroundings, const detail
   facts.push_back(fmt::format("native: blocking calls choose it {}",
                               machine.oversubscribed ? "only by name: more ranks than processing units"
                                                      : "by name, or by the option native_blocking"));
-  facts.emplace_back("nccl: not built; buffers in device memory are refused with an error");
+  const DeviceFacts& device = surroundings.device;
+  facts.push_back("device memory: " + std::string(!device.built    ? "not built; refused with an error"
+                                                  : device.kernels ? "reductions by kernels"
+                                                                   : "reductions that NCCL has not, on the host"));
+  facts.push_back("nccl: " +
+                  (device.nccl_version == 0 ? device.nccl_report : detail::nccl::version_text(device.nccl_version)));
   return facts;
 }
 
@@ -134,8 +171,9 @@ BackendTable backend_table(const Surroundings& surroundings) {
   const detail::Machine machine = call.machine();
   BackendTable table;
   table.backends.assign(backend_names.begin(), backend_names.end());
-  for (const Operation operation : detail::tuning::all_operations()) table.rows.push_back(row_of(operation, machine));
-  table.rows.push_back(point_to_point());
+  for (const Operation operation : detail::tuning::all_operations())
+    table.rows.push_back(row_of(operation, machine, surroundings.device));
+  table.rows.push_back(point_to_point(surroundings.device));
   table.facts = facts_of(surroundings, machine);
   return table;
 }

@@ -25,8 +25,11 @@ std::string cell_text(const BackendCell& cell) {
 std::string limits_text(const BackendTable& table) {
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> operations;
   for (const auto& row : table.rows)
-    for (std::size_t b = 0; b < row.host.size(); ++b)
+    for (std::size_t b = 0; b < row.host.size(); ++b) {
       if (!row.host[b].limits.empty()) operations[{table.backends[b], row.host[b].limits}].push_back(row.operation);
+      if (!row.device[b].limits.empty())
+        operations[{table.backends[b] + " on the device", row.device[b].limits}].push_back(row.operation);
+    }
   std::string text;
   for (const auto& [limit, names] : operations)
     text += fmt::format("* {}, {}: {}\n", limit.first, fmt::join(names, ", "), limit.second);

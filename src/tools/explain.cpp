@@ -69,7 +69,9 @@ void add_call(CLI::App& app, Question& question) {
   app.add_option("--op", question.op, "reduction")->capture_default_str();
   app.add_option("--root", question.root, "root")->capture_default_str();
   app.add_option("--kind", question.kind, "blocking, nonblocking or persistent")->capture_default_str();
-  app.add_option("--algorithm", question.algorithm, "what a call would name: ring, mpi:ring, shm:slots, native, …");
+  app.add_option("--algorithm", question.algorithm,
+                 "what a call would name: ring, mpi:ring, shm:slots, native, nccl, staged, …");
+  app.add_option("--memory", question.memory, "host or device")->capture_default_str();
   app.add_flag("--reproducible", question.reproducible, "in reproducible mode");
 }
 
@@ -80,6 +82,9 @@ void add_machine(CLI::App& app, Question& question) {
   app.add_flag("--no-shm", question.no_shm, "as if ranks could not share memory");
   app.add_flag("--no-single-copy", question.no_single_copy, "as if the kernel refused to copy between processes");
   app.add_flag("--native-blocking", question.native_blocking, "with the communicator option native_blocking");
+  app.add_option("--nccl", question.nccl, "with this version of NCCL, or none (without: as this library finds it)");
+  app.add_flag("--cuda-aware", question.cuda_aware, "as if the MPI took device memory");
+  app.add_flag("--no-kernels", question.no_kernels, "as if this library had no kernels for the device");
   app.add_option("--table", question.table, "file of measurements (without: the one that a communicator would find)");
 }
 

@@ -58,6 +58,12 @@ ReduceKind op_of(const std::string& name) {
   throw_unknown("reduction", name, std::move(valid));
 }
 
+detail::MemoryClass memory_of(const std::string& name) {
+  if (name == "host") return detail::MemoryClass::host;
+  if (name == "device") return detail::MemoryClass::device;
+  throw_unknown("memory", name, {"host", "device"});
+}
+
 void check_op(ReduceKind op, DatatypeKind type) {
   if (is_defined(op, type)) return;
   std::vector<std::string> valid;
@@ -126,6 +132,10 @@ detail::Machine Case::machine() const {
   machine.node_of = node_of;
   machine.table = surroundings.table.get();
   machine.on_node = detail::level_on_node(surroundings.topology);
+  machine.device_prepared = true;
+  machine.device_kernels = surroundings.device.kernels;
+  machine.cuda_aware = surroundings.device.cuda_aware;
+  machine.nccl_version = surroundings.device.nccl_version;
   return machine;
 }
 
@@ -134,6 +144,7 @@ Signature signature_of(const Question& question, int ranks) {
   signature.operation = operation_of(question.operation);
   signature.kind = kind_of(question.kind);
   signature.type = type_of(question.type);
+  signature.memory = memory_of(question.memory);
   if (combines(signature.operation)) {
     signature.op = op_of(question.op);
     check_op(signature.op, signature.type.kind());
@@ -180,6 +191,7 @@ std::string call_text(const Case& call) {
                     combines(signature.operation) ? reduce_op_name(signature.op) : "");
   text += fmt::format(", {}", detail::tuning::call_kind_name(signature.kind));
   if (signature.reproducible) text += ", reproducible";
+  if (signature.memory == detail::MemoryClass::device) text += ", in device memory";
   if (has_root(signature.operation)) text += fmt::format(", root {}", signature.root);
   const int nodes = call.surroundings.topology.nodes;
   return text + fmt::format(", on {} rank{} of {} node{}", call.size(), call.size() == 1 ? "" : "s", nodes,

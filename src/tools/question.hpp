@@ -18,16 +18,29 @@ struct Question {
   std::string op = "sum";
   std::string kind = "blocking";
   std::string algorithm;
-  std::string table;  ///< a file of measurements
-  int ranks = 0;      ///< 0: those of the job
-  int nodes = 0;      ///< 0: those of the job, or 1
-  int cores = 0;      ///< processing units of a node; 0: those of this machine
+  std::string memory = "host";  ///< or device
+  std::string nccl;             ///< version to imagine, "2.28.9", or "none"; empty: as here
+  std::string table;            ///< a file of measurements
+  int ranks = 0;                ///< 0: those of the job
+  int nodes = 0;                ///< 0: those of the job, or 1
+  int cores = 0;                ///< processing units of a node; 0: those of this machine
   int root = 0;
   int rank = 0;
   bool reproducible = false;
   bool no_shm = false;
   bool no_single_copy = false;
   bool native_blocking = false;
+  bool cuda_aware = false;
+  bool no_kernels = false;
+};
+
+/// What ranks would agree on for device memory.
+struct DeviceFacts {
+  bool built = false;  ///< this library knows device memory
+  bool kernels = false;
+  bool cuda_aware = false;
+  int nccl_version = 0;
+  std::string nccl_report{};  ///< why there is no NCCL
 };
 
 /// What of a job or a machine an answer depends on; asked of MPI and hwloc before, so that answers are pure.
@@ -36,6 +49,7 @@ struct Surroundings {
   bool native_blocking = false;
   bool shm = true;
   bool single_copy = true;
+  DeviceFacts device{};
   std::shared_ptr<const detail::tuning::Table> table{};
   std::string table_report{};  ///< where the table is from, or why there is none
   std::string shm_report{};    ///< why ranks share no memory, or what it lacks

@@ -6,11 +6,15 @@
 #include <mpi.h>
 
 #include <bit>
+#include <cstdio>
 #include <tutti/communicator.hpp>
 #include <tutti/error.hpp>
 
+#include "backends/nccl/table.hpp"
 #include "communicator/comm_state.hpp"
 #include "core/config.hpp"
+#include "device/runtime.hpp"
+#include "kernels/device/combine.hpp"
 #include "tools/program.hpp"
 #include "topology/place.hpp"
 #include "tuning/files.hpp"
@@ -99,6 +103,28 @@ void find_table(Surroundings& surroundings) {
     surroundings.table = detail::tuning::table_of(finding.text);
 }
 
+int parse_version(const std::string& text) {
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+  if (text == "none") return 0;
+  if (std::sscanf(text.c_str(), "%d.%d.%d", &major, &minor, &patch) < 2 || major != 2 || minor < 18 || minor > 99)
+    throw UsageError(fmt::format("--nccl {} is no version from 2.18, like 2.28.9; or pass none", text));
+  return major * 10000 + minor * 100 + patch;
+}
+
+/// What this library finds, or the command line names in its place. Whether an MPI takes device memory only a job can
+/// tell, by data.
+DeviceFacts device_facts(const Question& question) {
+  DeviceFacts facts;
+  facts.built = detail::device::runtime() != nullptr;
+  facts.kernels = !question.no_kernels && (kernels::device::has_kernels() || !question.nccl.empty());
+  facts.cuda_aware = question.cuda_aware;
+  if (const detail::nccl::Table* table = detail::nccl::table(facts.nccl_report)) facts.nccl_version = table->version;
+  if (!question.nccl.empty()) facts.nccl_version = parse_version(question.nccl);
+  return facts;
+}
+
 }  // namespace
 
 Surroundings surroundings_of(const Question& question) {
@@ -107,6 +133,7 @@ Surroundings surroundings_of(const Question& question) {
   const bool is_job = question.ranks == 0 && question.nodes == 0 && question.cores == 0 && world_size() > 1;
   Surroundings surroundings = is_job ? of_job(question) : imagined(question);
   surroundings.native_blocking = question.native_blocking;
+  surroundings.device = device_facts(question);
   if (question.no_shm || question.no_single_copy) surroundings.shm_report = "left out by the command line";
   surroundings.shm = surroundings.shm && !question.no_shm;
   surroundings.single_copy = surroundings.single_copy && !question.no_single_copy;

@@ -142,8 +142,20 @@ TEST(Backends, SayWhatTheyCanDo) {
   EXPECT_EQ(allreduce.host[1].limits, "") << "every kind of call, datatype and reduction";
   EXPECT_EQ(allreduce.host[2].support, Support::native);
   EXPECT_THAT(allreduce.host[2].limits, HasSubstr("only blocking and nonblocking calls"));
-  EXPECT_EQ(allreduce.host[3].support, Support::not_built);
-  for (std::size_t b = 0; b < 3; ++b) EXPECT_EQ(allreduce.device[b].support, Support::none);
+  EXPECT_EQ(allreduce.host[3].support, Support::none) << "NCCL has no host memory";
+  EXPECT_EQ(allreduce.device[0].support, Support::none);
+  EXPECT_EQ(allreduce.device[3].support, Support::not_built);
+}
+
+TEST(Backends, ImagineADevice) {
+  Surroundings where = surroundings(true);
+  where.device = {.built = true, .kernels = true, .cuda_aware = true, .nccl_version = 22809, .nccl_report = {}};
+  const BackendTable table = backend_table(where);
+  EXPECT_EQ(row(table, "allreduce").device[3].support, Support::native);
+  EXPECT_EQ(row(table, "alltoallv").device[3].support, Support::composed);
+  EXPECT_EQ(row(table, "scan").device[1].support, Support::composed);
+  EXPECT_EQ(row(table, "allreduce").device[4].support, Support::staged);
+  EXPECT_EQ(row(table, "allreduce").device[4].limits, "") << "what nothing else makes is staged";
 }
 
 TEST(Backends, FollowTheMachine) {
