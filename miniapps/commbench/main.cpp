@@ -108,6 +108,7 @@ int run(const tutti::Communicator& comm, const Request& request) {
     return request.exit_code;
   }
   if (request.task == Task::list) {
+    if (why_no_memory(Place::device).empty()) comm.prepare_device();
     if (comm.rank() == 0) print_list(comm);
     return 0;
   }
