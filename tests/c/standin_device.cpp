@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The C interface on "device" memory, with the stand-ins of CUDA and NCCL: what C passes reaches the device's backends,
+// in stream order. Proves nothing about a GPU.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "c/every_collective.h"
+#include "mpi/nccl/support.hpp"
+
+namespace tutti::test {
+namespace {
+
+/// A communicator of C over all ranks.
+class CDevice : public ::testing::Test {
+ protected:
+  CDevice() {
+    (void)machine();
+    EXPECT_EQ(tutti_comm_duplicate(MPI_COMM_WORLD, &comm_), TUTTI_SUCCESS);
+    tutti_comm_rank(comm_, &rank_);
+    tutti_comm_size(comm_, &size_);
+    options_.stream_kind = TUTTI_STREAM_CUDA;
+    options_.stream = machine().stream;
+  }
+  ~CDevice() override {
+    machine().drain();
+    tutti_comm_free(&comm_);
+  }
+
+  tutti_comm_t comm_ = TUTTI_COMM_NULL;
+  int rank_ = -1;
+  int size_ = 0;
+  tutti_options_t options_ = TUTTI_OPTIONS_INIT;
+};
+
+#define OK(call) ASSERT_EQ(call, TUTTI_SUCCESS) << tutti_error_message()
+
+std::vector<std::byte> bytes_of(const std::vector<std::int64_t>& numbers) {
+  std::vector<std::byte> bytes(numbers.size() * sizeof(std::int64_t));
+  std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  return bytes;
+}
+
+std::vector<std::int64_t> numbers_of(const std::vector<std::byte>& bytes) {
+  std::vector<std::int64_t> numbers(bytes.size() / sizeof(std::int64_t));
+  std::memcpy(numbers.data(), bytes.data(), bytes.size());
+  return numbers;
+}
+
+/// Both buffers of every_collective.h.
+struct Buffers {
+  explicit Buffers(int size) : in(every_count(size) * sizeof(std::int64_t)), out(in.size()) {}
+  DeviceMemory in;
+  DeviceMemory out;
+
+  static std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> given(collective which, int rank, int size) {
+    std::vector<std::int64_t> in(every_count(size));
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = every_given(rank, i);
+    std::vector<std::int64_t> out(in.size(), -1);
+    return {in, which == every_bcast ? in : out};
+  }
+  static std::vector<std::int64_t> expected(collective which, int rank, int size) {
+    std::vector<std::int64_t> out(every_count(size));
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = every_expected(which, rank, size, i);
+    return out;
+  }
+  [[nodiscard]] int call(collective which, form form, tutti_comm_t comm, const tutti_options_t* options,
+                         tutti_request_t* request) const {
+    return every_call(which, form, comm, reinterpret_cast<const std::int64_t*>(in.data()),
+                      reinterpret_cast<std::int64_t*>(out.data()), options, request);
+  }
+};
+
+TEST_F(CDevice, EveryCollectiveIsOrderedOnTheStream) {
+  OK(tutti_comm_prepare_device(comm_));
+  for (int which = 0; which < collectives; ++which) {
+    for (int form = 0; form < forms; ++form) {
+      SCOPED_TRACE(std::string(every_name(static_cast<collective>(which))) + ", form " + std::to_string(form));
+      const Buffers buffers(size_);
+      const auto [in, out] = Buffers::given(static_cast<collective>(which), rank_, size_);
+      tutti_request_t request = TUTTI_REQUEST_NULL;
+      // "Kernels" before and after; neither runs at its call.
+      buffers.in.fill_on(machine().stream, bytes_of(in));
+      buffers.out.fill_on(machine().stream, bytes_of(out));
+      OK(buffers.call(static_cast<collective>(which), static_cast<enum form>(form), comm_, &options_, &request));
+      if (form == persistent) OK(tutti_start(&request));
+      if (form != blocking) OK(tutti_wait_on_stream(&request, TUTTI_STREAM_CUDA, machine().stream));
+      std::vector<std::byte> seen;
+      machine().runtime.run_host(machine().stream, [&] { seen = buffers.out.content(); });
+      machine().drain();
+      EXPECT_EQ(numbers_of(seen), Buffers::expected(static_cast<collective>(which), rank_, size_));
+      EXPECT_TRUE(form == persistent || request == TUTTI_REQUEST_NULL);
+      OK(tutti_request_free(&request));
+    }
+  }
+}
+
+TEST_F(CDevice, EveryCollectiveIsDoneWithoutAStream) {
+  const tutti_options_t options = TUTTI_OPTIONS_INIT;
+  for (int which = 0; which < collectives; ++which) {
+    for (int form = 0; form < forms; ++form) {
+      SCOPED_TRACE(std::string(every_name(static_cast<collective>(which))) + ", form " + std::to_string(form));
+      const Buffers buffers(size_);
+      const auto [in, out] = Buffers::given(static_cast<collective>(which), rank_, size_);
+      buffers.in.fill(bytes_of(in));
+      buffers.out.fill(bytes_of(out));
+      tutti_request_t request = TUTTI_REQUEST_NULL;
+      OK(buffers.call(static_cast<collective>(which), static_cast<enum form>(form), comm_, &options, &request));
+      if (form == persistent) OK(tutti_start(&request));
+      if (form != blocking) OK(tutti_wait(&request, nullptr));
+      EXPECT_EQ(numbers_of(buffers.out.content()), Buffers::expected(static_cast<collective>(which), rank_, size_));
+      OK(tutti_request_free(&request));
+    }
+  }
+}
+
+TEST_F(CDevice, BlockingCallsReturnBeforeTheStreamHasComeToThem) {
+  OK(tutti_comm_prepare_device(comm_));
+  const Buffers buffers(size_);
+  const auto [in, out] = Buffers::given(every_allreduce, rank_, size_);
+  options_.memory = TUTTI_MEMORY_DEVICE;
+  const Gate gate(machine().stream);
+  buffers.in.fill_on(machine().stream, bytes_of(in));
+  buffers.out.fill_on(machine().stream, bytes_of(out));
+  machine().nccl.clear_record();
+  OK(buffers.call(every_allreduce, blocking, comm_, &options_, nullptr));
+  EXPECT_TRUE(size_ == 1 || !machine().nccl.record().empty());
+  EXPECT_FALSE(machine().runtime.is_idle(machine().stream));
+  *gate.open = true;
+  machine().drain();
+  EXPECT_EQ(numbers_of(buffers.out.content()), Buffers::expected(every_allreduce, rank_, size_));
+}
+
+TEST_F(CDevice, Report) {
+  std::size_t length = 0;
+  OK(tutti_comm_device_report(comm_, nullptr, 0, &length));
+  const std::size_t before = length;
+  OK(tutti_comm_prepare_device(comm_));
+  OK(tutti_comm_device_report(comm_, nullptr, 0, &length));
+  std::string text(length + 1, 'x');
+  OK(tutti_comm_device_report(comm_, text.data(), text.size(), &length));
+  EXPECT_NE(length, before);
+  EXPECT_EQ(text.find('\0'), length);
+  EXPECT_NE(text.find("NCCL"), std::string::npos) << text;
+}
+
+TEST_F(CDevice, Messages) {
+  const DeviceMemory in(8 * sizeof(std::int64_t));
+  const DeviceMemory out(in.size());
+  const int next = (rank_ + 1) % size_;
+  const int last = (rank_ + size_ - 1) % size_;
+  const std::vector<std::int64_t> expected(8, 40 + last);
+  const auto check = [&](const char* what) {
+    std::vector<std::byte> seen;
+    machine().runtime.run_host(machine().stream, [&] { seen = out.content(); });
+    machine().drain();
+    EXPECT_EQ(numbers_of(seen), expected) << what;
+    out.fill(bytes_of(std::vector<std::int64_t>(8, -1)));
+  };
+  in.fill_on(machine().stream, bytes_of(std::vector<std::int64_t>(8, 40 + rank_)));
+  OK(tutti_sendrecv(comm_, in.data(), 8, TUTTI_INT64, next, 1, out.data(), 8, TUTTI_INT64, last, 1, &options_,
+                    nullptr));
+  check("sendrecv");
+  tutti_request_t requests[2];
+  OK(tutti_irecv(comm_, out.data(), 8, TUTTI_INT64, last, 2, &options_, &requests[0]));
+  OK(tutti_isend(comm_, in.data(), 8, TUTTI_INT64, next, 2, &options_, &requests[1]));
+  for (tutti_request_t& request : requests) OK(tutti_wait_on_stream(&request, TUTTI_STREAM_CUDA, machine().stream));
+  check("isend and irecv");
+  tutti_group_t group = TUTTI_GROUP_NULL;
+  OK(tutti_group_create(comm_, &options_, &group));
+  OK(tutti_group_send(group, in.data(), 8, TUTTI_INT64, next, 3));
+  OK(tutti_group_recv(group, out.data(), 8, TUTTI_INT64, last, 3));
+  OK(tutti_group_run(group));
+  check("group");
+  OK(tutti_group_free(&group));
+}
+
+TEST_F(CDevice, AllocatesEveryKind) {
+  const std::size_t live = machine().runtime.live_allocations();
+  for (const int kind : {TUTTI_MEMORY_PINNED, TUTTI_MEMORY_DEVICE, TUTTI_MEMORY_MANAGED}) {
+    void* data = nullptr;
+    OK(tutti_allocate(comm_, 64 * sizeof(std::int64_t), kind, &data));
+    machine().drain();
+    int found = -1;
+    OK(tutti_memory_kind(data, &found));
+    EXPECT_EQ(found, kind);
+    auto* numbers = static_cast<std::int64_t*>(data);
+    EXPECT_EQ(std::count(numbers, numbers + 64, 0), 64);
+    std::fill(numbers, numbers + 64, rank_ + 1);
+    OK(tutti_allreduce(comm_, TUTTI_IN_PLACE, data, 64, TUTTI_INT64, TUTTI_SUM, nullptr));
+    EXPECT_EQ(std::count(numbers, numbers + 64, size_ * (size_ + 1) / 2), 64);
+    machine().drain();
+    OK(tutti_deallocate(data));
+  }
+  EXPECT_LE(live, machine().runtime.live_allocations());
+}
+
+void add_numbers(const void* in, void* inout, std::size_t count, tutti_datatype_t /*datatype*/, void* factor) {
+  const auto* from = static_cast<const std::int64_t*>(in);
+  auto* to = static_cast<std::int64_t*>(inout);
+  for (std::size_t i = 0; i < count; ++i) to[i] += *static_cast<const std::int64_t*>(factor) * from[i];
+}
+
+/// The program frees its operation at once; it lasts until the call that a stream waits for is done.
+TEST_F(CDevice, UserOperationsOutliveTheirHandles) {
+  std::int64_t factor = 1;
+  const Buffers buffers(size_);
+  const auto [in, out] = Buffers::given(every_allreduce, rank_, size_);
+  buffers.in.fill_on(machine().stream, bytes_of(in));
+  tutti_op_t op = TUTTI_OP_NULL;
+  tutti_request_t request = TUTTI_REQUEST_NULL;
+  OK(tutti_op_user(add_numbers, &factor, 1, &op));
+  OK(tutti_iallreduce(comm_, buffers.in.data(), buffers.out.data(), in.size(), TUTTI_INT64, op, &options_, &request));
+  OK(tutti_op_free(&op));
+  OK(tutti_wait_on_stream(&request, TUTTI_STREAM_CUDA, machine().stream));
+  EXPECT_EQ(request, TUTTI_REQUEST_NULL);
+  std::vector<std::byte> seen;
+  machine().runtime.run_host(machine().stream, [&] { seen = buffers.out.content(); });
+  machine().drain();
+  EXPECT_EQ(numbers_of(seen), Buffers::expected(every_allreduce, rank_, size_));
+}
+
+}  // namespace
+}  // namespace tutti::test

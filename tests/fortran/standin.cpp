@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What standin_device.f90 needs of the stand-ins: streams, "kernels" on them, and memory that the host must not touch.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "mpi/nccl/support.hpp"
+
+using tutti::test::Gate;
+using tutti::test::machine;
+
+namespace {
+
+std::unique_ptr<Gate>& gate() {
+  static auto* one = new std::unique_ptr<Gate>;
+  return *one;
+}
+
+std::size_t page() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+
+}  // namespace
+
+extern "C" {
+
+void* standin_stream() { return machine().stream; }
+
+/// Numbers in "device" memory, on pages of their own; for the life of the program.
+void* standin_device_memory(std::size_t count) {
+  const std::size_t bytes = (count * sizeof(std::int64_t) + page() - 1) / page() * page();
+  auto* memory = machine().runtime.allocate(tutti::MemoryKind::device, bytes + page());
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  return reinterpret_cast<void*>((address + page() - 1) / page() * page());
+}
+
+/// From now on whoever reads or writes the numbers ends the program, until they are let go.
+void standin_forbid(void* data, std::size_t count, int forbidden) {
+  const std::size_t bytes = (count * sizeof(std::int64_t) + page() - 1) / page() * page();
+  EXPECT_EQ(mprotect(data, bytes, forbidden != 0 ? PROT_NONE : PROT_READ | PROT_WRITE), 0);
+}
+
+/// "Kernels": write first, first + step, ... ; copy to the host.
+void standin_fill(std::int64_t* data, std::size_t count, std::int64_t first, std::int64_t step) {
+  machine().runtime.run_host(machine().stream, [=] {
+    for (std::size_t i = 0; i < count; ++i) data[i] = first + step * static_cast<std::int64_t>(i);
+  });
+}
+void standin_copy(std::int64_t* to, const std::int64_t* from, std::size_t count) {
+  machine().runtime.run_host(machine().stream, [=] { std::copy_n(from, count, to); });
+}
+
+/// The stream goes no further from here, until it is opened; then everything runs.
+void standin_close() { gate() = std::make_unique<Gate>(machine().stream); }
+void standin_run() {
+  if (gate()) *gate()->open = true;
+  gate().reset();
+  machine().drain();
+}
+
+/// Whether an expectation of the stand-ins, or of this file, was broken.
+int standin_failed() { return ::testing::UnitTest::GetInstance()->ad_hoc_test_result().Failed() ? 1 : 0; }
+
+}  // extern "C"
