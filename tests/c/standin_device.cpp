@@ -85,8 +85,12 @@ TEST_F(CDevice, EveryCollectiveIsOrderedOnTheStream) {
       buffers.in.fill_on(machine().stream, bytes_of(in));
       buffers.out.fill_on(machine().stream, bytes_of(out));
       OK(buffers.call(static_cast<collective>(which), static_cast<enum form>(form), comm_, &options_, &request));
-      if (form == persistent) OK(tutti_start(&request));
-      if (form != blocking) OK(tutti_wait_on_stream(&request, TUTTI_STREAM_CUDA, machine().stream));
+      if (form == persistent) {
+        OK(tutti_start(&request));
+      }
+      if (form != blocking) {
+        OK(tutti_wait_on_stream(&request, TUTTI_STREAM_CUDA, machine().stream));
+      }
       std::vector<std::byte> seen;
       machine().runtime.run_host(machine().stream, [&] { seen = buffers.out.content(); });
       machine().drain();
@@ -108,8 +112,12 @@ TEST_F(CDevice, EveryCollectiveIsDoneWithoutAStream) {
       buffers.out.fill(bytes_of(out));
       tutti_request_t request = TUTTI_REQUEST_NULL;
       OK(buffers.call(static_cast<collective>(which), static_cast<enum form>(form), comm_, &options, &request));
-      if (form == persistent) OK(tutti_start(&request));
-      if (form != blocking) OK(tutti_wait(&request, nullptr));
+      if (form == persistent) {
+        OK(tutti_start(&request));
+      }
+      if (form != blocking) {
+        OK(tutti_wait(&request, nullptr));
+      }
       EXPECT_EQ(numbers_of(buffers.out.content()), Buffers::expected(static_cast<collective>(which), rank_, size_));
       OK(tutti_request_free(&request));
     }
@@ -166,7 +174,9 @@ TEST_F(CDevice, Messages) {
   tutti_request_t requests[2];
   OK(tutti_irecv(comm_, out.data(), 8, TUTTI_INT64, last, 2, &options_, &requests[0]));
   OK(tutti_isend(comm_, in.data(), 8, TUTTI_INT64, next, 2, &options_, &requests[1]));
-  for (tutti_request_t& request : requests) OK(tutti_wait_on_stream(&request, TUTTI_STREAM_CUDA, machine().stream));
+  for (tutti_request_t& request : requests) {
+    OK(tutti_wait_on_stream(&request, TUTTI_STREAM_CUDA, machine().stream));
+  }
   check("isend and irecv");
   tutti_group_t group = TUTTI_GROUP_NULL;
   OK(tutti_group_create(comm_, &options_, &group));
