@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lookups, their backward fused with the update, and the interaction on the device give the numbers of the host.
+#include <algorithm>
+#include <cmath>
 #include <random>
 #include <tutti/kernels/device.hpp>
 #include <tutti/kernels/embedding_rows.hpp>
@@ -205,6 +207,14 @@ TEST_F(Embedding, AnIndexOutsideIsFoundAndChangesNothing) {
   EXPECT_EQ(found.rows, sizes.rows);
 }
 
+/// Products and sums of the interaction may be fused, on one side in another way than on the other.
+void expect_near(const Floats& got, const Floats& want) {
+  ASSERT_EQ(got.size(), want.size());
+  float worst = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) worst = std::max(worst, std::abs(got[i] - want[i]));
+  EXPECT_LT(worst, 1e-4F);
+}
+
 TEST_F(Embedding, Interaction) {
   const DotInteraction shape{27, 128};
   constexpr std::size_t samples = 65;
@@ -232,8 +242,8 @@ TEST_F(Embedding, Interaction) {
   kernels::device::dot_interaction_backward(shape, samples, views(in_data), out_gradient.data(), shape.width(),
                                             views(in_gradients.data()), workspace, stream.stream());
   stream.settle();
-  EXPECT_EQ(out.read(), output);
-  EXPECT_EQ(in_gradients.read(), input_gradients);
+  expect_near(out.read(), output);
+  expect_near(in_gradients.read(), input_gradients);
 }
 
 }  // namespace

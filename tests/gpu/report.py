@@ -95,10 +95,10 @@ def kernels(folder):
 
 def dlrm(folder):
     rows = []
-    for path in sorted(folder.glob("dlrm-*.json"), key=lambda p: int(p.stem.split("-")[1])):
-        figures = load(path)
-        rows.append({"batch": int(path.stem.split("-")[1]), "ms_per_step": figures["ms_per_iteration"]})
-    return rows
+    for path in folder.glob("dlrm-*.json"):
+        _, batch, *graph = path.stem.split("-")
+        rows.append({"batch": int(batch), "graph": bool(graph), "ms_per_step": load(path)["ms_per_iteration"]})
+    return sorted(rows, key=lambda row: (row["batch"], row["graph"]))
 
 
 def table(header, rows):
@@ -128,7 +128,8 @@ def markdown(report):
     lines += table(["rows", "dim", "lookup", "copy GB/s", "GB/s", "share", "bar", "bar met"],
                    [[r["type"], r["dim"], r["what"], f"{r['copy_gb_s']:.0f}", f"{r['gb_s']:.0f}", f"{r['share']:.2f}",
                      r["bar"], yes[r["met"]]] for r in report["kernels"]])
-    lines += table(["DLRM, batch", "ms a step"], [[r["batch"], f"{r['ms_per_step']:.3f}"] for r in report["dlrm"]])
+    lines += table(["DLRM, batch", "CUDA graph", "ms a step"],
+                   [[r["batch"], "yes" if r["graph"] else "no", f"{r['ms_per_step']:.3f}"] for r in report["dlrm"]])
     if report["wrong_results"]:
         lines += [f"**{report['wrong_results']} results of the benchmarks were wrong.**", ""]
     return "\n".join(lines)
