@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <tutti/kernels/embedding_bag.hpp>
 
 /// What forward and backward share: index policy, prefetch and the choice of types.
@@ -28,7 +29,7 @@ inline void prefetch_bytes(const void* start, std::size_t bytes) {
 
 /// The row of an index under a policy, or -1 where it is left out.
 template <IndexPolicy Policy>
-inline std::int64_t resolve(std::int64_t index, std::int64_t rows) {
+TUTTI_FUNCTION std::int64_t resolve(std::int64_t index, std::int64_t rows) {
   if constexpr (Policy == IndexPolicy::fatal) return index;
   const bool inside = static_cast<std::uint64_t>(index) < static_cast<std::uint64_t>(rows);
   if (inside) return index;

@@ -7,6 +7,7 @@
 #include <tutti/float_types.hpp>
 
 #include "kernels/convert.hpp"
+#include "kernels/row_arithmetic.hpp"
 
 /// Sixteen floats that the compiler keeps in vector registers. Only references are passed: passing such vectors by
 /// value would make the calling convention depend on the processor.
@@ -98,6 +99,21 @@ inline void square_root(Lanes& x) {
   for (std::size_t k = 0; k < lane_count; ++k) x[k] = std::sqrt(x[k]);
 #endif
 }
+
+template <>
+struct Arithmetic<Lanes> {
+  using Uint = UintLanes;
+  using Int = IntLanes;
+  static constexpr std::size_t width = lane_count;
+  static void bits_of(UintLanes& to, const Lanes& from) { std::memcpy(&to, &from, sizeof to); }
+  static void value_of(Lanes& to, const UintLanes& from) { std::memcpy(&to, &from, sizeof to); }
+  static void truncate(IntLanes& to, const Lanes& from) { to = __builtin_convertvector(from, IntLanes); }
+  static void widen(Lanes& to, const IntLanes& from) { to = __builtin_convertvector(from, Lanes); }
+  static void unsign(UintLanes& to, const IntLanes& from) { std::memcpy(&to, &from, sizeof to); }
+  static void sign(IntLanes& to, const UintLanes& from) { std::memcpy(&to, &from, sizeof to); }
+  static void square_root(Lanes& x) { kernels::square_root(x); }
+  static void count(UintLanes& to) { to = UintLanes{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}; }
+};
 
 /// Adds the squares of sixteen values, exact in float64, to eight sums and eight more.
 inline void add_squares(WideLanes& low, WideLanes& high, const Lanes& values) {

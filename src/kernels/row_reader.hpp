@@ -17,13 +17,7 @@ class RowReader {
  public:
   RowReader(const EmbeddingTable& table, std::int64_t row) : values_(row_start<Stored>(table, row)) {}
 
-  float operator[](std::size_t d) const {
-    if constexpr (std::is_same_v<Stored, float16_t>) {
-      return detail::widen_float16(values_[d].bits);
-    } else {
-      return static_cast<float>(values_[d]);
-    }
-  }
+  float operator[](std::size_t d) const { return row_value(values_[d]); }
   /// The values d to d + width - 1, at most sixteen.
   [[gnu::always_inline]] void load(Lanes& to, std::size_t d, std::size_t width = lane_count) const {
     load_part(to, values_ + d, width);
@@ -39,7 +33,7 @@ class RowReader<std::uint8_t> {
   RowReader(const EmbeddingTable& table, std::int64_t row)
       : values_(row_start<std::uint8_t>(table, row)), scale_(table.scales[row]) {}
 
-  float operator[](std::size_t d) const { return static_cast<float>(values_[d]) * scale_.scale + scale_.bias; }
+  float operator[](std::size_t d) const { return scaled_value(row_value(values_[d]), scale_); }
   [[gnu::always_inline]] void load(Lanes& to, std::size_t d, std::size_t width = lane_count) const {
     load_part(to, values_ + d, width);
     to = to * scale_.scale + scale_.bias;

@@ -2,10 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
 #include <tutti/kernels/embedding_bag.hpp>
 
-#include "kernels/row_rounding.hpp"
+#include "kernels/lanes.hpp"
 
 /// Scales of rows of bytes.
 namespace tutti::kernels {
@@ -34,7 +33,7 @@ inline RowScale scale_of(const float* from, std::size_t count) {
     least = x < least ? x : least;
     largest = x > largest ? x : largest;
     UintLanes word;
-    bits_of(word, x);
+    Arithmetic<Lanes>::bits_of(word, x);
     special |= reinterpret_cast<UintLanes>((word & 0x7f800000U) == 0x7f800000U);
   }
   const auto lesser = [](float a, float b) { return a < b ? a : b; };
@@ -42,10 +41,7 @@ inline RowScale scale_of(const float* from, std::size_t count) {
   std::uint64_t words[sizeof special / sizeof(std::uint64_t)];
   std::memcpy(words, &special, sizeof special);
   for (std::size_t k = 1; k < std::size(words); ++k) words[0] |= words[k];
-  if (words[0] != 0) return {1.0F, std::numeric_limits<float>::quiet_NaN()};
-  const float bias = choose_lane(least, lesser);
-  const float scale = (choose_lane(largest, larger) - bias) / 255.0F;
-  return {scale >= std::numeric_limits<float>::min() ? scale : 1.0F, bias};
+  return scale_between(choose_lane(least, lesser), choose_lane(largest, larger), words[0] != 0);
 }
 
 }  // namespace tutti::kernels

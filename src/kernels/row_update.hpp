@@ -11,24 +11,6 @@
 /// One row of float32 values and its whole gradient.
 namespace tutti::kernels {
 
-/// The constants of an update, computed once a call.
-struct UpdateRule {
-  explicit UpdateRule(const RowUpdate& update)
-      : rate(update.learning_rate),
-        epsilon(update.epsilon),
-        keep1(static_cast<float>(update.beta1)),
-        keep2(static_cast<float>(update.beta2)),
-        take1(static_cast<float>(1 - update.beta1)),
-        take2(static_cast<float>(1 - update.beta2)),
-        correction1(static_cast<float>(1 / (1 - std::pow(update.beta1, static_cast<double>(update.step))))),
-        correction2(static_cast<float>(1 / (1 - std::pow(update.beta2, static_cast<double>(update.step))))) {}
-
-  float rate;
-  float epsilon;
-  float keep1, keep2, take1, take2;
-  float correction1, correction2;
-};
-
 /// In float64, so that the sum over the columns of a row hardly depends on how they are sharded.
 inline double sum_of_squares(const float* gradient, std::size_t count) {
   WideLanes low = {};
@@ -59,30 +41,17 @@ class RowChange {
 
   /// The values d to d + width - 1 of the row, from their gradients.
   [[gnu::always_inline]] void operator()(Lanes& row, const Lanes& gradient, std::size_t d, std::size_t width) const {
-    if constexpr (Optimizer == RowOptimizer::sgd) {
-      row -= rule_.rate * gradient;
-    } else if constexpr (Optimizer == RowOptimizer::adagrad) {
-      Lanes squares;
-      load_part(squares, state_ + d, width);
-      squares += gradient * gradient;
-      store_part(state_ + d, squares, width);
-      square_root(squares);
-      row -= rule_.rate * gradient / (squares + rule_.epsilon);
-    } else if constexpr (Optimizer == RowOptimizer::row_wise_adagrad) {
-      row -= rule_.rate * gradient / denominator_;
-    } else {
-      Lanes moment;
-      Lanes square;
-      load_part(moment, state_ + d, width);
-      load_part(square, state_ + dim_ + d, width);
-      moment = rule_.keep1 * moment + rule_.take1 * gradient;
-      square = rule_.keep2 * square + rule_.take2 * gradient * gradient;
-      store_part(state_ + d, moment, width);
-      store_part(state_ + dim_ + d, square, width);
-      square *= rule_.correction2;
-      square_root(square);
-      row -= rule_.rate * (moment * rule_.correction1) / (square + rule_.epsilon);
+    Lanes first = {};
+    Lanes second = {};
+    if constexpr (Optimizer == RowOptimizer::adagrad || Optimizer == RowOptimizer::adam) {
+      load_part(first, state_ + d, width);
     }
+    if constexpr (Optimizer == RowOptimizer::adam) load_part(second, state_ + dim_ + d, width);
+    change_values<Optimizer>(rule_, row, gradient, first, second, denominator_);
+    if constexpr (Optimizer == RowOptimizer::adagrad || Optimizer == RowOptimizer::adam) {
+      store_part(state_ + d, first, width);
+    }
+    if constexpr (Optimizer == RowOptimizer::adam) store_part(state_ + dim_ + d, second, width);
   }
 
  private:

@@ -42,7 +42,7 @@ template <typename Stored>
     store_part(row + d, values, width);
   } else {
     UintLanes bits;
-    if (noise != nullptr) noise->load(bits, d);
+    if (noise != nullptr) noise->load<Lanes>(bits, d);
     const UintLanes* random = noise != nullptr ? &bits : nullptr;
     if (width >= lane_count) return store_rounded(row + d, values, random);
     Stored block[lane_count];

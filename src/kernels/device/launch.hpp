@@ -51,6 +51,16 @@ class Warp {
 /// Whether bodies are host functions: of tests.
 [[nodiscard]] bool runs_on_host();
 
+/// Scratch of a warp that a device surely has.
+inline constexpr std::size_t most_scratch_bytes = 40960;
+
+/// Warps that share the memory of a block.
+inline int team_warps(std::size_t scratch_bytes) {
+  constexpr std::size_t most = 8;
+  const std::size_t fitting = scratch_bytes == 0 ? most : most_scratch_bytes / scratch_bytes;
+  return static_cast<int>(fitting < 1 ? 1 : (fitting < most ? fitting : most));
+}
+
 #if defined(__CUDACC__)
 /// The instance of a stream, made at first use: that allocates device memory. Any thread.
 [[nodiscard]] const Kokkos::Cuda& space_of(StreamHandle stream);
@@ -104,8 +114,9 @@ void launch_warps(StreamHandle stream, std::size_t warps, std::size_t scratch_by
     });
   }
 #if defined(__CUDACC__)
-  constexpr int warps_of_team = 8;
-  const auto league = static_cast<int>((warps + warps_of_team - 1) / warps_of_team);
+  const int warps_of_team = team_warps(scratch_bytes);
+  const auto team = static_cast<std::size_t>(warps_of_team);
+  const auto league = static_cast<int>((warps + team - 1) / team);
   Kokkos::TeamPolicy<Kokkos::Cuda, Kokkos::LaunchBounds<256, 1>> policy(space_of(stream), league, warps_of_team,
                                                                         warp_lanes);
   if (scratch_bytes > 0) policy.set_scratch_size(0, Kokkos::PerThread(scratch_bytes + 16));

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/device/launch.hpp"
+#include "kernels/device/row_pack.hpp"
+#include "kernels/device/tables.hpp"
+#include "kernels/embedding_common.hpp"
+
+namespace tutti::kernels::device {
+
+namespace {
+
+/// Rows that a lane has asked for at a time.
+constexpr int rows_in_flight = 8;
+
+/// Item i: Width columns of one bag of one table. 32 neighbouring lanes share a bag of 32 * Width columns, and read its
+/// indices at once.
+template <typename Stored, typename Index, IndexPolicy Policy, std::size_t Width>
+struct PoolBody {
+  const TableJob* jobs;
+  std::size_t bags;
+  std::size_t pieces;  ///< of Width columns, a bag
+  bool mean;
+  const IndexStatus* guard;
+  IndexStatus* status;
+
+  TUTTI_FUNCTION void operator()(std::size_t i) const {
+    if (is_stopped(guard)) return;
+    const Division piece = divide_item(i, pieces);
+    const Division bag = divide_item(piece.quotient, bags);
+    const TableJob& job = jobs[bag.quotient];
+    const std::size_t column = piece.remainder * Width;
+    float sum[Width] = {};
+    const std::int64_t counted = add_rows(job, bag.remainder, column, sum);
+    const float count = mean && counted > 1 ? static_cast<float>(counted) : 1.0F;
+    TUTTI_UNROLL
+    for (std::size_t e = 0; e < Width; ++e) sum[e] /= count;
+    store_pack(job.pooled + bag.remainder * job.pooled_stride + column, sum);
+  }
+
+  /// Adds the rows of a bag in the order of positions; returns how many counted.
+  TUTTI_FUNCTION std::int64_t add_rows(const TableJob& job, std::size_t bag, std::size_t column,
+                                       float (&sum)[Width]) const {
+    const std::int64_t begin = job.lookups.offsets[bag];
+    const std::int64_t end = job.lookups.offsets[bag + 1];
+    std::int64_t counted = 0;
+    std::uint64_t outside = 0;
+    for (std::int64_t p = begin; p < end; p += rows_in_flight) {
+      Stored values[rows_in_flight][Width];
+      std::int64_t rows[rows_in_flight];
+      TUTTI_UNROLL
+      for (int u = 0; u < rows_in_flight; ++u) {
+        rows[u] = -1;
+        if (p + u >= end) continue;
+        const auto index = static_cast<std::int64_t>(static_cast<const Index*>(job.lookups.indices)[p + u]);
+        rows[u] = resolve<Policy>(index, job.table.rows);
+        outside += rows[u] != index ? 1U : 0U;
+        if (rows[u] >= 0) load_pack<Stored, Width, true>(values[u], row_at<Stored>(job.table, rows[u]) + column);
+      }
+      TUTTI_UNROLL
+      for (int u = 0; u < rows_in_flight; ++u) {
+        if (rows[u] < 0) continue;
+        ++counted;
+        add_row(job, values[u], rows[u], p + u, sum);
+      }
+    }
+    if (Policy != IndexPolicy::fatal && outside > 0 && column == 0 && status != nullptr) {
+      atomic_add(&status->outside, outside);
+    }
+    return counted;
+  }
+
+  TUTTI_FUNCTION void add_row(const TableJob& job, const Stored (&values)[Width], std::int64_t row,
+                              std::int64_t position, float (&sum)[Width]) const {
+    const float factor = job.lookups.weights != nullptr ? job.lookups.weights[position] : 1.0F;
+    RowScale scale;
+    if constexpr (std::is_same_v<Stored, std::uint8_t>) scale = job.table.scales[row];
+    TUTTI_UNROLL
+    for (std::size_t e = 0; e < Width; ++e) {
+      float x = row_value(values[e]);
+      if constexpr (std::is_same_v<Stored, std::uint8_t>) x = scaled_value(x, scale);
+      sum[e] += x * factor;
+    }
+  }
+};
+
+struct PoolCall {
+  const TableJob* jobs;
+  TableGroup group;
+  IndexType index_type;
+  std::size_t bags;
+  const EmbeddingOptions& options;
+  const IndexStatus* guard;
+  IndexStatus* status;
+  StreamHandle stream;
+};
+
+template <typename Stored, typename Index, IndexPolicy Policy, std::size_t Width>
+void launch_pool(const PoolCall& call) {
+  const std::size_t pieces = call.group.dim / Width;
+  const PoolBody<Stored, Index, Policy, Width> body{call.jobs + call.group.first,          call.bags,  pieces,
+                                                    call.options.pooling == Pooling::mean, call.guard, call.status};
+  launch(call.stream, call.group.count * call.bags * pieces, body);
+}
+
+template <typename Stored, typename Index, IndexPolicy Policy>
+void launch_width(const PoolCall& call) {
+  if (call.group.wide) return launch_pool<Stored, Index, Policy, word_bytes / sizeof(Stored)>(call);
+  launch_pool<Stored, Index, Policy, 1>(call);
+}
+
+template <typename Stored, typename Index>
+void launch_policy(const PoolCall& call) {
+  switch (call.options.policy) {
+    case IndexPolicy::clamp:
+      return launch_width<Stored, Index, IndexPolicy::clamp>(call);
+    case IndexPolicy::ignore:
+      return launch_width<Stored, Index, IndexPolicy::ignore>(call);
+    default:
+      return launch_width<Stored, Index, IndexPolicy::fatal>(call);
+  }
+}
+
+}  // namespace
+
+void embedding_bag_forward(std::span<const EmbeddingTable> tables, std::span<const TableLookups> lookups,
+                           IndexType index_type, std::size_t bags, std::span<const Pooled<float>> outputs,
+                           const EmbeddingOptions& options, IndexStatus* status, Workspace& workspace, Stream stream) {
+  constexpr const char* name = "device::embedding_bag_forward";
+  const TableList list = list_tables(name, tables, lookups, outputs, {}, false);
+  const IndexStatus* guard = guard_of(name, options, status);
+  if (guard != nullptr && !options.indices_checked)
+    check_indices(tables, lookups, index_type, bags, status, workspace, stream);
+  if (tables.empty() || bags == 0) return;
+  const TableJob* jobs = workspace.scratch().upload(list.jobs, handle_of(stream));
+  for (const TableGroup& group : list.groups) {
+    if (group.dim == 0) continue;
+    const PoolCall call{jobs, group, index_type, bags, options, guard, status, handle_of(stream)};
+    visit_row(group.type, [&]<typename Stored>(Stored*) {
+      visit_index(index_type, [&]<typename Index>(Index*) { launch_policy<Stored, Index>(call); });
+    });
+  }
+}
+
+}  // namespace tutti::kernels::device

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include "kernels/device/interaction_call.hpp"
+#include "kernels/device/interaction_sample.hpp"
+
+namespace tutti::kernels::device {
+
+namespace {
+
+/// Item: one sample. The gradients of the products are a symmetric matrix whose diagonal counts twice; a lane makes
+/// four dimensions of four vectors' gradients at a time.
+struct BackwardBody {
+  InteractionShape shape;
+  const Pooled<const float>* inputs;
+  const Pooled<float>* gradients;
+  const float* output_gradient;
+  std::size_t stride;
+  bool wide;
+
+  TUTTI_FUNCTION void operator()(const Warp& warp, std::size_t sample) const {
+    auto* vectors = warp.scratch<float>();
+    float* const matrix = vectors + shape.vector_values();
+    const float* const gradient = output_gradient + sample * stride;
+    const std::size_t columns = round_to_tile(shape.features);
+    warp.each(columns * columns,
+              [&](std::size_t k) { matrix[k] = product_gradient(gradient, divide_item(k, columns)); });
+    load_vectors(warp, shape, inputs, sample, wide, vectors);
+    const std::size_t pieces = round_to_tile(shape.dim) / tile;
+    warp.each(columns / tile * pieces, [&](std::size_t k) {
+      const Division at = divide_item(k, pieces);
+      multiply_tile(vectors, matrix, gradient, sample, at.quotient * tile, at.remainder * tile);
+    });
+  }
+
+  TUTTI_FUNCTION float product_gradient(const float* gradient, const Division& at) const {
+    const std::size_t row = at.quotient > at.remainder ? at.quotient : at.remainder;
+    const std::size_t column = at.quotient > at.remainder ? at.remainder : at.quotient;
+    if (row >= shape.features) return 0;
+    if (row == column) return shape.itself ? 2.0F * gradient[first_product(shape, row) + column] : 0.0F;
+    return gradient[first_product(shape, row) + column];
+  }
+
+  TUTTI_FUNCTION void multiply_tile(const float* vectors, const float* matrix, const float* gradient,
+                                    std::size_t sample, std::size_t first, std::size_t column) const {
+    const std::size_t columns = round_to_tile(shape.features);
+    float sum[tile][tile] = {};
+    for (std::size_t f = 0; f < shape.features; ++f) {
+      float vector[tile];
+      float weight[tile];
+      load_pack<float, tile, false>(vector, vectors + f * shape.pitch() + column);
+      load_pack<float, tile, false>(weight, matrix + f * columns + first);
+      TUTTI_UNROLL
+      for (std::size_t a = 0; a < tile; ++a) {
+        TUTTI_UNROLL
+        for (std::size_t e = 0; e < tile; ++e) sum[a][e] += vector[e] * weight[a];
+      }
+    }
+    TUTTI_UNROLL
+    for (std::size_t a = 0; a < tile; ++a) {
+      if (first + a >= shape.features) continue;
+      if (first + a == 0) {
+        for (std::size_t e = 0; e < tile && column + e < shape.dim; ++e) sum[a][e] += gradient[column + e];
+      }
+      float* to = gradients[first + a].data + sample * gradients[first + a].stride + column;
+      if (wide) {
+        store_pack(to, sum[a]);
+      } else {
+        for (std::size_t e = 0; e < tile && column + e < shape.dim; ++e) to[e] = sum[a][e];
+      }
+    }
+  }
+};
+
+}  // namespace
+
+void dot_interaction_backward(const DotInteraction& shape, std::size_t samples,
+                              std::span<const Pooled<const float>> inputs, const float* output_gradient,
+                              std::size_t stride, std::span<const Pooled<float>> input_gradients, Workspace& workspace,
+                              Stream stream) {
+  const std::size_t columns = round_to_tile(shape.features);
+  const InteractionShape device_shape = interaction_shape(shape, inputs.size(), columns * columns);
+  static_cast<void>(interaction_shape(shape, input_gradients.size(), 0));
+  const std::vector<Pooled<const float>> features(inputs.begin(), inputs.end());
+  const std::vector<Pooled<float>> gradients(input_gradients.begin(), input_gradients.end());
+  bool wide = true;
+  for (std::size_t f = 0; f < shape.features; ++f) {
+    wide = wide && is_wide_feature(features[f], shape.dim) &&
+           is_wide_feature({gradients[f].data, gradients[f].stride}, shape.dim);
+  }
+  if (samples == 0) return;
+  auto& scratch = workspace.scratch();
+  const auto* inputs_there = scratch.upload(features, handle_of(stream));
+  const auto* gradients_there = scratch.upload(gradients, handle_of(stream));
+  launch_warps(handle_of(stream), samples, (device_shape.vector_values() + columns * columns) * sizeof(float),
+               BackwardBody{device_shape, inputs_there, gradients_there, output_gradient, stride, wide});
+}
+
+}  // namespace tutti::kernels::device

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include "kernels/device/interaction_call.hpp"
+#include "kernels/device/interaction_sample.hpp"
+
+namespace tutti::kernels::device {
+
+namespace {
+
+/// Item: one sample. A lane multiplies four vectors with four at a time, dimension after dimension.
+struct ForwardBody {
+  InteractionShape shape;
+  const Pooled<const float>* inputs;
+  float* output;
+  std::size_t stride;
+  bool wide;
+
+  TUTTI_FUNCTION void operator()(const Warp& warp, std::size_t sample) const {
+    auto* vectors = warp.scratch<float>();
+    float* const row = output + sample * stride;
+    load_vectors(warp, shape, inputs, sample, wide, vectors);
+    warp.each(shape.dim, [&](std::size_t d) { row[d] = vectors[d]; });
+    const std::size_t tiles = round_to_tile(shape.features) / tile;
+    warp.each(tiles * (tiles + 1) / 2, [&](std::size_t k) {
+      std::size_t below = 0;
+      while ((below + 1) * (below + 2) / 2 <= k) ++below;
+      multiply_tile(vectors, row, below * tile, (k - below * (below + 1) / 2) * tile);
+    });
+  }
+
+  TUTTI_FUNCTION void multiply_tile(const float* vectors, float* row, std::size_t first, std::size_t second) const {
+    const std::size_t pitch = shape.pitch();
+    float sum[tile][tile] = {};
+    for (std::size_t d = 0; d < shape.dim; d += tile) {
+      float left[tile][tile];
+      float right[tile][tile];
+      TUTTI_UNROLL
+      for (std::size_t k = 0; k < tile; ++k) {
+        load_pack<float, tile, false>(left[k], vectors + (first + k) * pitch + d);
+        load_pack<float, tile, false>(right[k], vectors + (second + k) * pitch + d);
+      }
+      TUTTI_UNROLL
+      for (std::size_t e = 0; e < tile; ++e) {
+        TUTTI_UNROLL
+        for (std::size_t a = 0; a < tile; ++a) {
+          TUTTI_UNROLL
+          for (std::size_t b = 0; b < tile; ++b) sum[a][b] += right[b][e] * left[a][e];
+        }
+      }
+    }
+    TUTTI_UNROLL
+    for (std::size_t a = 0; a < tile; ++a) {
+      const std::size_t columns = shape.itself ? first + a + 1 : first + a;
+      TUTTI_UNROLL
+      for (std::size_t b = 0; b < tile; ++b) {
+        if (first + a < shape.features && second + b < columns) {
+          row[first_product(shape, first + a) + second + b] = sum[a][b];
+        }
+      }
+    }
+  }
+};
+
+}  // namespace
+
+void dot_interaction_forward(const DotInteraction& shape, std::size_t samples,
+                             std::span<const Pooled<const float>> inputs, float* output, std::size_t stride,
+                             Workspace& workspace, Stream stream) {
+  const InteractionShape device_shape = interaction_shape(shape, inputs.size(), 0);
+  const std::vector<Pooled<const float>> features(inputs.begin(), inputs.end());
+  const bool wide = std::all_of(features.begin(), features.end(),
+                                [&](const auto& feature) { return is_wide_feature(feature, shape.dim); });
+  if (samples == 0) return;
+  const auto* on_device = workspace.scratch().upload(features, handle_of(stream));
+  launch_warps(handle_of(stream), samples, device_shape.vector_values() * sizeof(float),
+               ForwardBody{device_shape, on_device, output, stride, wide});
+}
+
+}  // namespace tutti::kernels::device

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <string>
+
+#include "kernels/device/launch.hpp"
+#include "kernels/device/scratch.hpp"
+#include "kernels/device/tables.hpp"
+#include "kernels/norm_arithmetic.hpp"
+
+namespace tutti::kernels::device {
+
+namespace {
+
+/// Item i: one lane of one block, every sixteenth element of it.
+template <Norm Kind, typename T>
+struct LaneBody {
+  const T* data;
+  std::size_t count;
+  double* lanes;
+
+  TUTTI_FUNCTION void operator()(std::size_t i) const {
+    const std::size_t first = i / norm_lanes * norm_block;
+    const std::size_t end = first + norm_block < count ? first + norm_block : count;
+    double acc = 0;
+    for (std::size_t k = first + i % norm_lanes; k < end; k += norm_lanes) {
+      acc = norm_join<Kind>(acc, norm_term<Kind>(data[k]));
+    }
+    lanes[i] = acc;
+  }
+};
+
+/// Item i: the lanes of one block joined as a tree, into the first.
+template <Norm Kind>
+struct TreeBody {
+  double* lanes;
+  TUTTI_FUNCTION void operator()(std::size_t i) const { norm_tree<Kind>(lanes + i * norm_lanes); }
+};
+
+/// One item: the blocks in their order.
+template <Norm Kind>
+struct TotalBody {
+  const double* lanes;
+  std::size_t blocks;
+  double* result;
+  TUTTI_FUNCTION void operator()(std::size_t /*item*/) const {
+    double total = 0;
+    for (std::size_t block = 0; block < blocks; ++block) total = norm_join<Kind>(total, lanes[block * norm_lanes]);
+    *result = total;
+  }
+};
+
+template <Norm Kind, typename T>
+void launch_norm(const void* data, std::size_t count, double* result, Workspace& workspace, StreamHandle stream) {
+  const std::size_t blocks = (count + norm_block - 1) / norm_block;
+  auto* lanes = workspace.scratch().array<double>(ScratchUse::norms, blocks * norm_lanes, stream);
+  launch(stream, blocks * norm_lanes, LaneBody<Kind, T>{static_cast<const T*>(data), count, lanes});
+  launch(stream, blocks, TreeBody<Kind>{lanes});
+  launch(stream, 1, TotalBody<Kind>{lanes, blocks, result});
+}
+
+template <Norm Kind>
+void launch_type(DatatypeKind type, const void* data, std::size_t count, double* result, Workspace& workspace,
+                 StreamHandle stream) {
+  switch (type) {
+    case DatatypeKind::float32:
+      return launch_norm<Kind, float>(data, count, result, workspace, stream);
+    case DatatypeKind::float64:
+      return launch_norm<Kind, double>(data, count, result, workspace, stream);
+    case DatatypeKind::float16:
+      return launch_norm<Kind, float16_t>(data, count, result, workspace, stream);
+    case DatatypeKind::bfloat16:
+      return launch_norm<Kind, bfloat16_t>(data, count, result, workspace, stream);
+    default:
+      throw Error(ErrorCode::invalid_datatype, std::string("device::norm_part: type is ") + datatype_name(type) +
+                                                   "; it must be float32, float64, float16 or bfloat16");
+  }
+}
+
+}  // namespace
+
+void norm_part(Norm norm, DatatypeKind type, const void* data, std::size_t count, double* result, Workspace& workspace,
+               Stream stream) {
+  switch (norm) {
+    case Norm::l1:
+      return launch_type<Norm::l1>(type, data, count, result, workspace, handle_of(stream));
+    case Norm::l2:
+      return launch_type<Norm::l2>(type, data, count, result, workspace, handle_of(stream));
+    case Norm::linf:
+      return launch_type<Norm::linf>(type, data, count, result, workspace, handle_of(stream));
+  }
+  throw Error(ErrorCode::invalid_argument, "device::norm_part: not one of l1, l2 and linf");
+}
+
+}  // namespace tutti::kernels::device

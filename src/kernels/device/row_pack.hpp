@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstring>
+
+#include "kernels/device/tables.hpp"
+#include "kernels/device/words.hpp"
+#include "kernels/row_arithmetic.hpp"
+
+#if defined(__CUDACC__)
+#define TUTTI_UNROLL _Pragma("unroll")
+#else
+#define TUTTI_UNROLL
+#endif
+
+/// Neighbouring values of a row that one lane holds.
+namespace tutti::kernels::device {
+
+/// Width values from an address that is aligned to all of them; constant: nothing writes them during the launch.
+template <typename T, std::size_t Width, bool Constant>
+TUTTI_FUNCTION void load_pack(T (&to)[Width], const T* from) {
+  constexpr std::size_t bytes = sizeof(T) * Width;
+#if defined(__CUDA_ARCH__)
+  if constexpr (bytes % 16 == 0) {
+    TUTTI_UNROLL
+    for (std::size_t k = 0; k < bytes / 16; ++k) {
+      const auto* at = reinterpret_cast<const uint4*>(from) + k;
+      const uint4 words = Constant ? __ldg(at) : *at;
+      memcpy(reinterpret_cast<char*>(to) + 16 * k, &words, 16);
+    }
+  } else if constexpr (bytes == 8) {
+    const auto* at = reinterpret_cast<const uint2*>(from);
+    const uint2 words = Constant ? __ldg(at) : *at;
+    memcpy(to, &words, 8);
+  } else if constexpr (bytes == 4) {
+    const auto* at = reinterpret_cast<const unsigned*>(from);
+    const unsigned word = Constant ? __ldg(at) : *at;
+    memcpy(to, &word, 4);
+  } else {
+    for (std::size_t k = 0; k < Width; ++k) to[k] = from[k];
+  }
+#else
+  std::memcpy(to, from, bytes);
+#endif
+}
+
+template <typename T, std::size_t Width>
+TUTTI_FUNCTION void store_pack(T* to, const T (&from)[Width]) {
+  constexpr std::size_t bytes = sizeof(T) * Width;
+#if defined(__CUDA_ARCH__)
+  if constexpr (bytes % 16 == 0) {
+    TUTTI_UNROLL
+    for (std::size_t k = 0; k < bytes / 16; ++k) {
+      uint4 words;
+      memcpy(&words, reinterpret_cast<const char*>(from) + 16 * k, 16);
+      reinterpret_cast<uint4*>(to)[k] = words;
+    }
+  } else if constexpr (bytes == 8) {
+    uint2 words;
+    memcpy(&words, from, 8);
+    *reinterpret_cast<uint2*>(to) = words;
+  } else if constexpr (bytes == 4) {
+    unsigned word;
+    memcpy(&word, from, 4);
+    *reinterpret_cast<unsigned*>(to) = word;
+  } else {
+    for (std::size_t k = 0; k < Width; ++k) to[k] = from[k];
+  }
+#else
+  std::memcpy(to, from, bytes);
+#endif
+}
+
+template <typename Stored>
+TUTTI_FUNCTION const Stored* row_at(const DeviceTable& table, std::int64_t row) {
+  return static_cast<const Stored*>(table.weights) + row * static_cast<std::int64_t>(table.row_stride);
+}
+
+}  // namespace tutti::kernels::device

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <tutti/kernels/device.hpp>
+#include <type_traits>
+#include <vector>
+
+#include "device/pool.hpp"
+
+/// The memory behind a Workspace.
+namespace tutti::kernels::device {
+
+namespace pooled_memory = tutti::detail::device;
+using pooled_memory::StreamHandle;
+
+inline StreamHandle handle_of(const Stream& stream) {
+  return stream.kind == StreamKind::cuda ? stream.handle : nullptr;
+}
+
+/// What a piece of scratch memory is for: pieces of different uses live at the same time.
+enum class ScratchUse : std::uint8_t { keys, other_keys, values, other_values, bags, factors, starts, sorting, norms };
+
+struct Workspace::Scratch {
+  /// At least `bytes` bytes of device memory that keep what the former call with this use left there, unless they had
+  /// to grow.
+  [[nodiscard]] std::byte* memory(ScratchUse use, std::size_t bytes, StreamHandle stream);
+  template <typename T>
+  [[nodiscard]] T* array(ScratchUse use, std::size_t count, StreamHandle stream) {
+    return reinterpret_cast<T*>(memory(use, count * sizeof(T), stream));
+  }
+
+  /// A copy in device memory, in stream order. Equal bytes of one of the last calls are not copied again.
+  template <typename T>
+  [[nodiscard]] const T* upload(const std::vector<T>& items, StreamHandle stream) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return reinterpret_cast<const T*>(upload_bytes(std::as_bytes(std::span(items)), stream));
+  }
+
+ private:
+  struct Copy {
+    std::vector<std::byte> bytes;
+    pooled_memory::Block device;
+    std::uint64_t last_use = 0;
+  };
+  struct Retired {
+    pooled_memory::Block block;
+    pooled_memory::Event passed;
+  };
+
+  [[nodiscard]] const std::byte* upload_bytes(std::span<const std::byte> bytes, StreamHandle stream);
+  void retire(pooled_memory::Block block, int device, StreamHandle stream);
+  void refuse_capture(StreamHandle stream) const;
+  [[nodiscard]] Copy& least_used();
+
+  static constexpr std::size_t most_copies = 32;
+  std::array<pooled_memory::Block, 9> pieces_;
+  std::vector<Copy> copies_;
+  std::deque<Retired> retired_;
+  std::uint64_t calls_ = 0;
+};
+
+}  // namespace tutti::kernels::device

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <string>
+#include <tutti/kernels/device.hpp>
+
+#include "kernels/combine_functors.hpp"
+#include "kernels/device/launch.hpp"
+#include "kernels/device/row_pack.hpp"
+#include "kernels/device/scratch.hpp"
+
+namespace tutti::kernels::device {
+
+namespace {
+
+/// Item i: Width columns of one segment.
+template <typename T, std::size_t Width>
+struct SegmentBody {
+  const T* values;
+  std::size_t dim;
+  const std::int64_t* offsets;
+  T* output;
+
+  TUTTI_FUNCTION void operator()(std::size_t i) const {
+    constexpr int rows_in_flight = 4;
+    const Division at = divide_item(i, dim / Width);
+    const std::size_t column = at.remainder * Width;
+    const std::int64_t end = offsets[at.quotient + 1];
+    Accumulator<T> sum[Width] = {};
+    for (std::int64_t row = offsets[at.quotient]; row < end; row += rows_in_flight) {
+      T part[rows_in_flight][Width];
+      TUTTI_UNROLL
+      for (int u = 0; u < rows_in_flight; ++u) {
+        if (row + u < end) {
+          load_pack<T, Width, true>(part[u], values + static_cast<std::size_t>(row + u) * dim + column);
+        }
+      }
+      TUTTI_UNROLL
+      for (int u = 0; u < rows_in_flight; ++u) {
+        if (row + u >= end) continue;
+        TUTTI_UNROLL
+        for (std::size_t e = 0; e < Width; ++e) sum[e] += static_cast<Accumulator<T>>(part[u][e]);
+      }
+    }
+    T result[Width];
+    TUTTI_UNROLL
+    for (std::size_t e = 0; e < Width; ++e) result[e] = static_cast<T>(sum[e]);
+    store_pack(output + at.quotient * dim + column, result);
+  }
+};
+
+}  // namespace
+
+void segmented_sum(DatatypeKind type, const void* values, std::size_t dim, const std::int64_t* offsets,
+                   std::size_t segments, void* output, Stream stream) {
+  const auto run = [&]<typename T>(T* out) {
+    constexpr std::size_t width = word_bytes / sizeof(T);
+    const auto* in = static_cast<const T*>(values);
+    if (dim % width == 0 && is_aligned(values) && is_aligned(output)) {
+      launch(handle_of(stream), segments * (dim / width), SegmentBody<T, width>{in, dim, offsets, out});
+    } else {
+      launch(handle_of(stream), segments * dim, SegmentBody<T, 1>{in, dim, offsets, out});
+    }
+  };
+  switch (type) {
+    case DatatypeKind::float32:
+      return run(static_cast<float*>(output));
+    case DatatypeKind::float64:
+      return run(static_cast<double*>(output));
+    case DatatypeKind::float16:
+      return run(static_cast<float16_t*>(output));
+    case DatatypeKind::bfloat16:
+      return run(static_cast<bfloat16_t*>(output));
+    default:
+      throw Error(ErrorCode::invalid_datatype, std::string("device::segmented_sum: type is ") + datatype_name(type) +
+                                                   "; it must be float32, float64, float16 or bfloat16");
+  }
+}
+
+}  // namespace tutti::kernels::device

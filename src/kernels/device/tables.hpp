@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <tutti/kernels/device.hpp>
+#include <vector>
+
+#include "kernels/device/scratch.hpp"
+#include "kernels/row_arithmetic.hpp"
+
+/// The tables of a call as kernels read them.
+namespace tutti::kernels::device {
+
+/// An EmbeddingTable without its type, and so without padding: equal ones have equal bytes.
+struct DeviceTable {
+  void* weights;
+  std::int64_t rows;
+  std::size_t dim;
+  std::size_t row_stride;
+  RowScale* scales;
+  ShardPlace place;
+};
+
+struct TableJob {
+  DeviceTable table;
+  TableLookups lookups;
+  float* pooled;  ///< outputs; gradients are only read
+  std::size_t pooled_stride;
+  float* state;
+  std::uint64_t number;     ///< of the table in the call
+  std::uint64_t first_key;  ///< of its rows, where the rows of all tables are counted through
+};
+
+static_assert(std::has_unique_object_representations_v<TableJob>);
+
+/// Tables of one type and shape: one launch.
+struct TableGroup {
+  std::size_t first;
+  std::size_t count;
+  DatatypeKind type;
+  std::size_t dim;
+  bool wide;  ///< rows and pooled vectors can be read 16 bytes at a time
+};
+
+/// Jobs in the order of their groups, and the groups.
+struct TableList {
+  std::vector<TableJob> jobs;
+  std::vector<TableGroup> groups;
+  std::uint64_t rows = 0;
+};
+
+/// The values of a row that a lane holds when it reads 16 bytes.
+[[nodiscard]] std::size_t wide_values(DatatypeKind type);
+
+/// Throws tutti::Error as the host's kernels do, but looks at no index. `float_rows`: lanes hold four values whatever
+/// the type of rows.
+[[nodiscard]] TableList list_tables(const char* function, std::span<const EmbeddingTable> tables,
+                                    std::span<const TableLookups> lookups, std::span<const Pooled<float>> pooled,
+                                    std::span<float* const> states, bool float_rows);
+
+/// The argument of a kernel for the policy fatal: what it must see to be zero. Null for other policies, and where the
+/// indices were checked and there is no status.
+[[nodiscard]] const IndexStatus* guard_of(const char* function, const EmbeddingOptions& options,
+                                          const IndexStatus* status);
+
+TUTTI_FUNCTION bool is_stopped(const IndexStatus* guard) { return guard != nullptr && guard->outside != 0; }
+
+TUTTI_FUNCTION void atomic_add(std::uint64_t* to, std::uint64_t x) {
+#if defined(__CUDA_ARCH__)
+  atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(x));
+#else
+  *to += x;
+#endif
+}
+
+TUTTI_FUNCTION void atomic_max(std::uint64_t* to, std::uint64_t x) {
+#if defined(__CUDA_ARCH__)
+  atomicMax(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(x));
+#else
+  if (*to < x) *to = x;
+#endif
+}
+
+/// The quotient and remainder of an item's number, in 32 bits where they are enough: much faster on a device.
+struct Division {
+  std::size_t quotient;
+  std::size_t remainder;
+};
+TUTTI_FUNCTION Division divide_item(std::size_t item, std::size_t by) {
+  if (item <= 0xffffffffU && by <= 0xffffffffU) {
+    const auto small = static_cast<std::uint32_t>(item);
+    const auto divisor = static_cast<std::uint32_t>(by);
+    const std::uint32_t quotient = small / divisor;
+    return {quotient, small - quotient * divisor};
+  }
+  return {item / by, item % by};
+}
+
+}  // namespace tutti::kernels::device

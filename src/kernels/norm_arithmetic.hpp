@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <tutti/kernels/norms.hpp>
+
+/// The arithmetic of norms, for host and device: blocks of elements, in each lanes that take every sixteenth of them.
+namespace tutti::kernels {
+
+inline constexpr std::size_t norm_block = 8192;
+inline constexpr std::size_t norm_lanes = 16;
+
+TUTTI_FUNCTION double magnitude(double x) { return std::fabs(x); }
+TUTTI_FUNCTION double magnitude(float x) { return std::fabs(static_cast<double>(x)); }
+TUTTI_FUNCTION double magnitude(bfloat16_t x) { return std::fabs(static_cast<double>(static_cast<float>(x))); }
+TUTTI_FUNCTION double magnitude(float16_t x) { return std::fabs(static_cast<double>(detail::widen_float16(x.bits))); }
+
+template <Norm Kind>
+TUTTI_FUNCTION double norm_join(double a, double b) {
+  if constexpr (Kind == Norm::linf) return b > a || b != b ? b : a;
+  return a + b;
+}
+
+template <Norm Kind, typename T>
+TUTTI_FUNCTION double norm_term(T x) {
+  const double size = magnitude(x);
+  return Kind == Norm::l2 ? size * size : size;
+}
+
+/// Joins the lanes as a tree, into the first.
+template <Norm Kind>
+TUTTI_FUNCTION void norm_tree(double* lanes) {
+  for (std::size_t width = norm_lanes / 2; width > 0; width /= 2) {
+    for (std::size_t k = 0; k < width; ++k) lanes[k] = norm_join<Kind>(lanes[k], lanes[k + width]);
+  }
+}
+
+}  // namespace tutti::kernels
