@@ -71,7 +71,8 @@ class Comm {
   /// ncclCommAbort.
   void abort() noexcept;
   [[nodiscard]] bool is_aborted() const noexcept;
-  /// Does what had to wait for the end of graphs or launches; called by the progress of the library. Never waits.
+  /// Does what had to wait for the end of graphs or launches; called by the progress of the library, and by
+  /// check_async(). Never waits.
   static void collect() noexcept;
 
  private:

@@ -23,8 +23,8 @@ Result CommBody::look() {
 std::string CommBody::text(const char* what, Result result) const {
   const char* said = table.get_last_error(nullptr);
   const bool is_known = said != nullptr && *said != '\0';
-  return fmt::format("{} failed: {}{}{} (NCCL_DEBUG=WARN tells more)", what, table.get_error_string(result),
-                     is_known ? ": " : "", is_known ? said : "");
+  return fmt::format("{} failed: {}{}{}", what, table.get_error_string(result), is_known ? ": " : "",
+                     is_known ? said : "");
 }
 
 void CommBody::deregister(std::uint64_t range) noexcept {
