@@ -22,13 +22,8 @@
 namespace tutti::detail {
 namespace {
 
-struct Answer {
-  std::optional<bool> says{};  ///< nothing: there is no query
-  std::string from{};
-};
-
-/// MPICH's: `1` is MPIX_GPU_SUPPORT_CUDA. Open MPI's answers the same for its own.
-Answer ask_gpu_query() {
+/// MPICH's.
+CudaAnswer ask_gpu_query() {
   using Query = int (*)(int, int*);
   constexpr int cuda = 0;  // MPIX_GPU_SUPPORT_CUDA of MPICH
   const auto query = reinterpret_cast<Query>(dlsym(RTLD_DEFAULT, "MPIX_GPU_query_support"));
@@ -38,7 +33,7 @@ Answer ask_gpu_query() {
   return {supported != 0, "MPIX_GPU_query_support"};
 }
 
-Answer ask_cuda_query() {
+CudaAnswer ask_cuda_query() {
   using Query = int (*)();
   const auto query = reinterpret_cast<Query>(dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support"));
   if (query == nullptr) return {};
@@ -47,7 +42,7 @@ Answer ask_cuda_query() {
 
 #if MPI_VERSION >= 4
 /// MPI 4.1: the kinds of memory that this process may pass. An MPI that knows the key and does not list cuda says no.
-Answer ask_memory_kinds() {
+CudaAnswer ask_memory_kinds() {
   MPI_Info info = MPI_INFO_NULL;
   if (MPI_Comm_get_info(MPI_COMM_WORLD, &info) != MPI_SUCCESS) return {};
   char value[512];
@@ -59,11 +54,11 @@ Answer ask_memory_kinds() {
   return {std::string_view(value).find("cuda") != std::string_view::npos, "the info key mpi_memory_alloc_kinds"};
 }
 #else
-Answer ask_memory_kinds() { return {}; }
+CudaAnswer ask_memory_kinds() { return {}; }
 #endif
 
-Answer ask_mpi() {
-  for (const Answer& answer : {ask_gpu_query(), ask_cuda_query(), ask_memory_kinds()})
+CudaAnswer ask_mpi() {
+  for (const CudaAnswer& answer : {ask_gpu_query(), ask_cuda_query(), ask_memory_kinds()})
     if (answer.says) return answer;
   return {};
 }
@@ -194,20 +189,21 @@ std::string probe(const CommState& comm, int device) {
 
 }  // namespace
 
-bool probe_cuda_aware(const CommState& comm, int device, std::string& why) {
-  const std::optional<bool> wanted = config().cuda_aware;
-  const Answer answer = ask_mpi();
-  bool go_on = true;
-  if (wanted && !*wanted) {
+bool may_probe(const CudaAnswer& answer, std::optional<bool> wanted, std::string& why) {
+  if (wanted && !*wanted)
     why = "switched off by TUTTI_CUDA_AWARE=0";
-    go_on = false;
-  } else if (!answer.says && !wanted) {
-    why = "the MPI has no query for it, and TUTTI_CUDA_AWARE=1 is not set";
-    go_on = false;
-  } else if (answer.says && !*answer.says) {
+  else if (answer.says && !*answer.says)
     why = fmt::format("{} says no", answer.from);
-    go_on = false;
-  }
+  else if (!answer.says && !wanted)
+    why = "the MPI has no query for it, and TUTTI_CUDA_AWARE=1 is not set";
+  else
+    return true;
+  return false;
+}
+
+bool probe_cuda_aware(const CommState& comm, int device, std::string& why) {
+  const CudaAnswer answer = ask_mpi();
+  const bool go_on = may_probe(answer, config().cuda_aware, why);
   if (!all_agree(comm, go_on)) {
     if (go_on) why = "another rank's MPI says no";
     return false;

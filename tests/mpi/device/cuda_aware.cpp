@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The probe over the real MPI: what stands for device memory is host memory, which every MPI takes.
+#include "backends/mpi/cuda_aware.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "core/config.hpp"
+#include "example.hpp"
+
+namespace {
+
+bool says_yes = false;
+
+/// As an MPI that is not aware of device memory and does not say so: messages of at least that many bytes are zeros.
+std::size_t spoils_from = ~std::size_t{0};
+
+}  // namespace
+
+// In the places of the MPI's: the library finds these by name.
+extern "C" int MPIX_GPU_query_support(int /*kind*/, int* supported) {
+  *supported = says_yes ? 1 : 0;
+  return MPI_SUCCESS;
+}
+
+extern "C" int MPIX_Query_cuda_support() { return says_yes ? 1 : 0; }
+
+extern "C" int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                         MPI_Request* request) {
+  static std::vector<char> zeros;
+  if (type == MPI_BYTE && static_cast<std::size_t>(count) >= spoils_from) {
+    zeros.assign(static_cast<std::size_t>(count), 0);
+    return PMPI_Isend(zeros.data(), count, type, to, tag, comm, request);
+  }
+  return PMPI_Isend(data, count, type, to, tag, comm, request);
+}
+
+namespace tutti::test {
+namespace {
+
+bool probe(const Communicator& comm, std::string& why) { return detail::probe_cuda_aware(*comm.state(), 0, why); }
+
+bool is_switched_off() { return detail::config().cuda_aware == std::optional<bool>(false); }
+
+class CudaAware : public ::testing::Test {
+ protected:
+  CudaAware() : comm_(device_communicator()) {}
+  void TearDown() override {
+    says_yes = false;
+    spoils_from = ~std::size_t{0};
+  }
+  void expect(bool answer, const char* part) {
+    std::string why;
+    EXPECT_EQ(probe(comm_, why), answer) << why;
+    EXPECT_NE(why.find(part), std::string::npos) << why;
+  }
+  Communicator comm_;
+};
+
+TEST_F(CudaAware, TheVariableAndTheQuery) {
+  says_yes = false;
+  if (is_switched_off()) return expect(false, "TUTTI_CUDA_AWARE=0");
+  expect(false, "says no");
+  says_yes = true;
+  expect(true, "came right");
+}
+
+TEST_F(CudaAware, OneRankThatSaysNoIsEnough) {
+  says_yes = comm_.rank() != comm_.size() - 1;
+  expect(false, is_switched_off() ? "TUTTI_CUDA_AWARE=0" : comm_.rank() == comm_.size() - 1 ? "says no" : "another");
+}
+
+TEST_F(CudaAware, WrongBytesAreFound) {
+  if (is_switched_off() || comm_.size() == 1) GTEST_SKIP() << "nothing is sent";
+  says_yes = true;
+  for (const std::size_t from : {std::size_t{8}, std::size_t{4} << 20U}) {
+    spoils_from = comm_.rank() == 0 ? from : ~std::size_t{0};
+    expect(false, comm_.rank() == 1 ? "wrong bytes" : "another rank");
+  }
+  spoils_from = ~std::size_t{0};
+  expect(true, "came right");
+}
+
+TEST_F(CudaAware, ADeviceThatFailsIsANo) {
+  if (is_switched_off()) GTEST_SKIP() << "nothing is sent";
+  says_yes = true;
+  if (comm_.rank() == 0) runtime().fail_next("copy");
+  expect(false, comm_.rank() == 0 ? "copy was told to fail" : "another rank");
+  expect(true, "came right");
+}
+
+TEST(MayProbe, ANoIsFinalAndWithoutAQueryTheVariableDecides) {
+  std::string why;
+  const detail::CudaAnswer none{};
+  const detail::CudaAnswer yes{true, "query"};
+  const detail::CudaAnswer no{false, "query"};
+  EXPECT_FALSE(detail::may_probe(none, std::nullopt, why));
+  EXPECT_NE(why.find("no query"), std::string::npos) << why;
+  EXPECT_TRUE(detail::may_probe(none, true, why));
+  EXPECT_FALSE(detail::may_probe(none, false, why));
+  EXPECT_TRUE(detail::may_probe(yes, std::nullopt, why));
+  EXPECT_TRUE(detail::may_probe(yes, true, why));
+  EXPECT_FALSE(detail::may_probe(yes, false, why));
+  EXPECT_NE(why.find("TUTTI_CUDA_AWARE=0"), std::string::npos) << why;
+  EXPECT_FALSE(detail::may_probe(no, true, why));
+  EXPECT_NE(why.find("query says no"), std::string::npos) << why;
+}
+
+}  // namespace
+}  // namespace tutti::test
