@@ -60,10 +60,11 @@ class TUTTI_EXPORT Allocation {
 ///
 /// MemoryKind::device: on the device that the communicator is prepared for (Communicator::prepare_device), else on the
 /// current one. Where a prepared communicator uses NCCL 2.19 or newer it is NCCL's memory, which NCCL calls then use
-/// without copies of their own. MemoryKind::managed is on that device too; MemoryKind::pinned is this process's host
-/// memory, which devices reach. The call waits until the memory is zeroed, and until no NCCL work of this process is
-/// unfinished on the device. The destructor never waits: where such work is unfinished, or a stream waits for the
-/// library's progress thread, the memory returns to CUDA when a later allocation of any kind of CUDA's is made or ends.
+/// without copies of their own; since NCCL 2.27, where all ranks ask for as many bytes, as symmetric memory.
+/// MemoryKind::managed is on that device too; MemoryKind::pinned is this process's host memory, which devices reach.
+/// The call waits until the memory is zeroed, and until no NCCL work of this process is unfinished on the device. The
+/// destructor never waits: where such work is unfinished, or a stream waits for the library's progress thread, the
+/// memory returns to CUDA when a later allocation of any kind of CUDA's is made or ends.
 ///
 /// Collective over `comm`; blocking. `kind` is equal on all ranks.
 /// Errors, the same on all ranks: mismatch (kinds differ), not_built (kinds of CUDA in a library without it), cuda (a

@@ -21,12 +21,14 @@ namespace {
 
 struct Piece {
   std::byte* data = nullptr;
+  std::size_t bytes = 0;
   std::function<void()> release{};
 };
 
 /// What a rank says of its part.
 struct Outcome {
   ErrorCode code = ErrorCode::success;
+  std::uint64_t nccl_bytes = 0;  ///< 0: it is not NCCL's memory
   std::array<char, 240> text{};
 };
 
@@ -43,18 +45,20 @@ void while_nccl_rests(int device, const Work& work) {
   }
 }
 
-/// Empty where NCCL has no memory to give; CUDA is asked then.
-Piece ask_nccl(const nccl::Table& table, std::size_t bytes) {
+/// Empty where NCCL has no memory to give; CUDA is asked then. Whole pages: NCCL registers no less.
+Piece ask_nccl(const nccl::Table& table, std::size_t wanted) {
+  constexpr std::size_t page = 4096;
+  const std::size_t bytes = (wanted + page - 1) / page * page;
   void* data = nullptr;
   if (table.mem_alloc == nullptr || table.mem_free == nullptr ||
       table.mem_alloc(&data, bytes) != nccl::Result::success || data == nullptr)
     return {};
-  return {static_cast<std::byte*>(data), [data, free = table.mem_free] { (void)free(data); }};
+  return {static_cast<std::byte*>(data), bytes, [data, free = table.mem_free] { (void)free(data); }};
 }
 
 Piece ask_cuda(device::Runtime& runtime, MemoryKind kind, std::size_t bytes) {
   void* data = runtime.allocate(kind, bytes);
-  return {static_cast<std::byte*>(data), [&runtime, kind, data] { runtime.release(kind, data); }};
+  return {static_cast<std::byte*>(data), bytes, [&runtime, kind, data] { runtime.release(kind, data); }};
 }
 
 void zero(device::Runtime& runtime, MemoryKind kind, std::byte* data, std::size_t bytes) {
@@ -73,7 +77,8 @@ void zero(device::Runtime& runtime, MemoryKind kind, std::byte* data, std::size_
   runtime.destroy_stream(stream);
 }
 
-void take(Memory& memory, const CommState& comm) {
+/// How many bytes are NCCL's.
+std::uint64_t take(Memory& memory, const CommState& comm) {
   device::Runtime& runtime = device::required_runtime("memory of CUDA");
   if (runtime.device_count() == 0)
     throw Error(ErrorCode::cuda, "no GPU was found; give every rank one, or pass MemoryKind::host");
@@ -82,15 +87,18 @@ void take(Memory& memory, const CommState& comm) {
   device::Allocations& all = device::Allocations::instance();
   all.sweep();
   const std::size_t bytes = std::max<std::size_t>(memory.bytes, 1);
+  std::uint64_t of_nccl = 0;
   while_nccl_rests(device, [&] {
     Piece piece;
     if (memory.kind == MemoryKind::device && comm.device && comm.device->nccl)
       piece = ask_nccl(comm.device->nccl->table(), bytes);
+    of_nccl = piece.bytes;
     if (piece.data == nullptr) piece = ask_cuda(runtime, memory.kind, bytes);
     memory.data = piece.data;
-    memory.range = all.add(piece.data, bytes, memory.kind, device, std::move(piece.release));
+    memory.range = all.add(piece.data, piece.bytes, memory.kind, device, std::move(piece.release));
   });
   zero(runtime, memory.kind, memory.data, bytes);
+  return of_nccl;
 }
 
 Outcome try_to_take(Memory& memory, const CommState& comm) noexcept {
@@ -100,7 +108,7 @@ Outcome try_to_take(Memory& memory, const CommState& comm) noexcept {
     std::copy_n(text.data(), std::min(text.size(), outcome.text.size() - 1), outcome.text.data());
   };
   try {
-    take(memory, comm);
+    outcome.nccl_bytes = take(memory, comm);
   } catch (const Error& e) {
     failed(e.code(), e.what());
   } catch (const std::exception& e) {
@@ -114,9 +122,16 @@ Outcome try_to_take(Memory& memory, const CommState& comm) noexcept {
 void take_device_memory(Memory& memory, const CommState& comm) {
   const std::vector<Outcome> all = all_gather(comm, try_to_take(memory, comm));
   const auto failed = std::ranges::find_if(all, [](const Outcome& o) { return o.code != ErrorCode::success; });
-  if (failed == all.end()) return;
-  throw Error(failed->code, fmt::format("allocate, {}: {} memory on rank {}: {}", comm.describe(),
-                                        memory_kind_name(memory.kind), failed - all.begin(), failed->text.data()));
+  if (failed != all.end())
+    throw Error(failed->code, fmt::format("allocate, {}: {} memory on rank {}: {}", comm.describe(),
+                                          memory_kind_name(memory.kind), failed - all.begin(), failed->text.data()));
+  const bool is_symmetric = all[0].nccl_bytes > 0 && std::ranges::all_of(all, [&](const Outcome& o) {
+                              return o.nccl_bytes == all[0].nccl_bytes;
+                            });
+  if (!is_symmetric || comm.device->nccl_version < nccl::version_of_windows) return;
+  // Where NCCL refuses, its calls take the memory as any other.
+  const device::Guard guard(comm.device->device);
+  (void)comm.device->nccl->register_window(memory.data, comm.options.timeout);
 }
 
 }  // namespace tutti::detail
