@@ -7,6 +7,7 @@
 #include <tutti/error.hpp>
 #include <tutti/version.hpp>
 
+#include "backends/nccl/table.hpp"
 #include "communicator/progress.hpp"
 #include "core/config.hpp"
 #include "core/mpi_call.hpp"
@@ -64,9 +65,11 @@ std::string config_summary() {
   std::string_view text(library, static_cast<std::size_t>(length));
   text = text.substr(0, text.find('\n'));
   const char* cuda = detail::device::built_runtime() != nullptr ? "built in" : "not built";
-  return fmt::format("tutti {}\nMPI: {} (MPI {}.{})\nKokkos: {}.{}.{}\nCUDA: {}\nNCCL: not built\n",
-                     TUTTI_VERSION_STRING, text, MPI_VERSION, MPI_SUBVERSION, KOKKOS_VERSION / 10000,
-                     KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100, cuda);
+  std::string nccl;
+  if (const detail::nccl::Table* table = detail::nccl::table(nccl)) nccl = detail::nccl::version_text(table->version);
+  return fmt::format("tutti {}\nMPI: {} (MPI {}.{})\nKokkos: {}.{}.{}\nCUDA: {}\nNCCL: {}\n", TUTTI_VERSION_STRING,
+                     text, MPI_VERSION, MPI_SUBVERSION, KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100,
+                     KOKKOS_VERSION % 100, cuda, nccl);
 }
 
 }  // namespace tutti
