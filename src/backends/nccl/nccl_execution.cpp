@@ -151,7 +151,8 @@ void NcclExecution::cancel() noexcept {
 }
 
 bool NcclExecution::order_before(StreamHandle stream) {
-  if (!after_.is_recorded()) return false;
+  const bool is_under_way = phase() == Phase::active || (capture_ != 0 && phase() == Phase::done);
+  if (!after_.is_recorded() || !is_under_way) return false;
   if (runtime().capture_of(stream) != capture_)
     throw Error(ErrorCode::not_supported,
                 fmt::format("{}, {}: wait(stream) belongs to the capture that the operation was started in, or to none",

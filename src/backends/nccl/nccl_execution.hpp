@@ -27,8 +27,6 @@ class NcclExecution final : public Execution {
 
   [[nodiscard]] std::string name() const override;
   bool order_before(device::StreamHandle stream) override;
-  /// Whether the last start is part of a graph: then nothing but order_before() tells a stream of it.
-  [[nodiscard]] bool is_captured() const noexcept { return capture_ != 0; }
 
  private:
   bool begin() override;

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every collective on device memory by every way of NCCL gives what host memory gives.
+#include <complex>
+
+#include "mpi/nccl/twins.hpp"
+
+namespace tutti::test {
+namespace {
+
+constexpr Operation movements[] = {Operation::bcast,      Operation::gather,   Operation::gatherv,
+                                   Operation::scatter,    Operation::scatterv, Operation::allgather,
+                                   Operation::allgatherv, Operation::alltoall, Operation::alltoallv};
+constexpr Operation reductions[] = {Operation::reduce,         Operation::allreduce, Operation::reduce_scatter_block,
+                                    Operation::reduce_scatter, Operation::scan,      Operation::exscan};
+
+/// Turns through the ways of calling, alike on all ranks.
+class Turn {
+ public:
+  Way next() { return ways[place_++ % std::size(ways)]; }
+
+ private:
+  std::size_t place_ = 0;
+};
+
+class Movement : public ::testing::TestWithParam<Operation> {};
+
+TEST_P(Movement, EqualsHostMemoryByEveryWay) {
+  Turn turn;
+  for (const Communicator& comm : device_communicators())
+    for (const std::string& algorithm : nccl_ways(GetParam())) {
+      Options options;
+      options.algorithm = algorithm;
+      for (const std::size_t count : {0U, 1U, 7U, 1000U})
+        for (const bool in_place : {false, true})
+          if (!run_twin(twin(GetParam(), {comm, DatatypeKind::float32, sum, count, comm.size() - 1, in_place}), comm,
+                        options, turn.next()))
+            break;
+    }
+}
+
+TEST_P(Movement, TakesEveryDatatypeAndRoot) {
+  const Communicator& comm = device_communicators().front();
+  Turn turn;
+  for (int root = 0; root < comm.size(); ++root)
+    for (const Datatype type : {Datatype(DatatypeKind::int8), Datatype(DatatypeKind::float16),
+                                Datatype(DatatypeKind::complex64), Datatype(DatatypeKind::complex128),
+                                Datatype(DatatypeKind::float64_int32), Datatype::bytes(12), Datatype::bytes(1)})
+      EXPECT_TRUE(run_twin(twin(GetParam(), {comm, type, sum, 33, root, false}), comm, {}, turn.next()));
+}
+
+TEST_P(Movement, WorksInEveryWayOfCalling) {
+  const Communicator& comm = device_communicators().front();
+  for (const Way way : ways)
+    for (const bool in_place : {false, true})
+      EXPECT_TRUE(run_twin(twin(GetParam(), {comm, DatatypeKind::float64, sum, 257, 0, in_place}), comm, {}, way));
+}
+
+std::string name_of(const ::testing::TestParamInfo<Operation>& info) {
+  return std::string(algorithms::operation_name(info.param));
+}
+INSTANTIATE_TEST_SUITE_P(All, Movement, ::testing::ValuesIn(movements), name_of);
+
+class Reduction : public ::testing::TestWithParam<Operation> {};
+
+TEST_P(Reduction, EqualsHostMemoryByEveryWay) {
+  Turn turn;
+  for (const Communicator& comm : device_communicators())
+    for (const std::string& algorithm : nccl_ways(GetParam())) {
+      Options options;
+      options.algorithm = algorithm;
+      for (const std::size_t count : {0U, 1U, 7U, 1000U})
+        for (const bool in_place : {false, true})
+          if (!run_twin(twin(GetParam(), {comm, DatatypeKind::int32, sum, count, comm.size() - 1, in_place}), comm,
+                        options, turn.next()))
+            break;
+    }
+}
+
+TEST_P(Reduction, TakesEveryDatatypeAndOperation) {
+  const Communicator& comm = device_communicators().front();
+  Turn turn;
+  for (const DatatypeKind type :
+       {DatatypeKind::int8, DatatypeKind::int16, DatatypeKind::int32, DatatypeKind::uint64, DatatypeKind::float16,
+        DatatypeKind::bfloat16, DatatypeKind::float8_e5m2, DatatypeKind::float32, DatatypeKind::float64,
+        DatatypeKind::complex64, DatatypeKind::complex128, DatatypeKind::float32_int32, DatatypeKind::int64_int64,
+        DatatypeKind::logical32})
+    for (const ReduceOp& op :
+         {sum, prod, min, max, avg, ReduceOp::premul_sum(0.5 * (1 + comm.rank())), land, lxor, bor, minloc, maxloc}) {
+      if (!is_defined(op.kind(), type)) continue;
+      // Scans have no average.
+      const bool is_scan = GetParam() == Operation::scan || GetParam() == Operation::exscan;
+      if (is_scan && op.kind() == ReduceKind::avg) continue;
+      EXPECT_TRUE(run_twin(twin(GetParam(), {comm, type, op, 65, 0, false}), comm, {}, turn.next()));
+    }
+}
+
+TEST_P(Reduction, TakesEveryRoot) {
+  const Communicator& comm = device_communicators().front();
+  Turn turn;
+  for (int root = 0; root < comm.size(); ++root)
+    for (const DatatypeKind type : {DatatypeKind::float32, DatatypeKind::bfloat16})
+      for (const bool in_place : {false, true})
+        EXPECT_TRUE(run_twin(twin(GetParam(), {comm, type, sum, 130, root, in_place}), comm, {}, turn.next()));
+}
+
+TEST_P(Reduction, WorksInEveryWayOfCalling) {
+  const Communicator& comm = device_communicators().front();
+  for (const Way way : ways)
+    for (const DatatypeKind type : {DatatypeKind::float32, DatatypeKind::int16})
+      for (const bool in_place : {false, true})
+        EXPECT_TRUE(run_twin(twin(GetParam(), {comm, type, sum, 257, 0, in_place}), comm, {}, way));
+}
+
+TEST_P(Reduction, ReproducibleModeGivesTheBitsOfHostMemory) {
+  const Communicator& comm = device_communicators().front();
+  Options options;
+  options.reproducible = true;
+  Turn turn;
+  for (const DatatypeKind type : {DatatypeKind::float32, DatatypeKind::bfloat16})
+    EXPECT_TRUE(run_twin(twin(GetParam(), {comm, type, sum, 1000, 0, false}), comm, options, turn.next()));
+}
+
+TEST_P(Reduction, LongVectorsTakeOtherSchedules) {
+  const Communicator& comm = device_communicators().front();
+  for (const DatatypeKind type : {DatatypeKind::int16, DatatypeKind::bfloat16})
+    EXPECT_TRUE(run_twin(twin(GetParam(), {comm, type, sum, 300'001, 0, false}), comm, {}, Way::on_stream));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Reduction, ::testing::ValuesIn(reductions), name_of);
+
+}  // namespace
+}  // namespace tutti::test

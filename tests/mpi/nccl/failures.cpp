@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What NCCL reports, and what it never does: errors with its text, timeouts, other communicators unharmed.
+#include "mpi/nccl/support.hpp"
+
+namespace tutti::test {
+namespace {
+
+using detail::nccl::Result;
+using namespace std::chrono_literals;
+
+class Failures : public ::testing::Test {
+ protected:
+  Failures() {
+    (void)device_communicators();
+    comm_ = std::make_unique<Communicator>(Communicator::duplicate(MPI_COMM_WORLD));
+    comm_->prepare_device();
+    data_.fill(ints(100, comm_->rank() + 1));
+    options_.stream = user_stream();
+  }
+  /// The other communicators still work.
+  ~Failures() override {
+    machine().nccl.set_async_error(Result::success);
+    machine().drain();
+    meet();
+    const Communicator& other = device_communicators().front();
+    data_.fill(ints(100, other.rank() + 1));
+    allreduce(other, in_place, buffer(), sum, {});
+    EXPECT_EQ(first_int(data_.content()), sum_of_ranks(other, 1));
+    machine().drain();
+  }
+  [[nodiscard]] Buffer buffer() const { return device_buffer(data_, DatatypeKind::int32); }
+  void run(const Options& options) const { allreduce(*comm_, in_place, buffer(), sum, options); }
+
+  template <typename Body>
+  static std::string failure(ErrorCode code, const Body& body) {
+    try {
+      body();
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), code) << e.what();
+      return e.what();
+    }
+    ADD_FAILURE() << "nothing failed";
+    return {};
+  }
+  void expect_broken() const {
+    EXPECT_TRUE(comm_->state()->device->nccl->is_aborted());
+    (void)failure(ErrorCode::invalid_communicator, [this] { run(options_); });
+  }
+
+  std::unique_ptr<Communicator> comm_;
+  DeviceMemory data_{100 * sizeof(std::int32_t)};
+  Options options_{};
+};
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST_F(Failures, ACallThatFailsSaysWhat) {
+  machine().nccl.fail_next("all_reduce", Result::unhandled_cuda_error);
+  const std::string text = failure(ErrorCode::nccl, [this] { run(options_); });
+  EXPECT_TRUE(contains(text, "allreduce (nccl:direct)")) << text;
+  EXPECT_TRUE(contains(text, "ncclAllReduce")) << text;
+  expect_broken();
+}
+
+TEST_F(Failures, AFailureInsideAGroupClosesIt) {
+  if (comm_->size() == 1) GTEST_SKIP() << "one rank sends nothing";
+  options_.algorithm = "nccl:scatter_allgather";
+  machine().nccl.fail_next("send", Result::system_error);
+  const std::string text = failure(ErrorCode::nccl, [this] { run(options_); });
+  EXPECT_TRUE(contains(text, "ncclSend")) << text;
+  expect_broken();
+}
+
+TEST_F(Failures, AnAsynchronousErrorEndsTheWaiting) {
+  machine().nccl.hang_work();
+  Request request = iallreduce(*comm_, in_place, buffer(), sum, options_);
+  machine().nccl.set_async_error(Result::remote_error);
+  const std::string text = failure(ErrorCode::nccl, [&] { request.wait(); });
+  EXPECT_TRUE(contains(text, "allreduce")) << text;
+  machine().nccl.set_async_error(Result::success);
+  expect_broken();
+}
+
+TEST_F(Failures, AnAsynchronousErrorOfAnEarlierCallComesWithTheNext) {
+  run(options_);
+  machine().drain();
+  machine().nccl.set_async_error(Result::internal_error);
+  (void)failure(ErrorCode::nccl, [this] { run(options_); });
+  machine().nccl.set_async_error(Result::success);
+  expect_broken();
+}
+
+TEST_F(Failures, WorkThatNeverEndsIsATimeout) {
+  for (const char* algorithm : {"nccl:direct", "nccl:recursive_doubling"}) {
+    if (comm_->size() == 1 && std::string(algorithm) != "nccl:direct") continue;
+    Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+    comm.prepare_device();
+    Options options;
+    options.algorithm = algorithm;
+    options.timeout = 300ms;
+    machine().nccl.hang_work();
+    Request request = iallreduce(comm, in_place, buffer(), sum, options);
+    const std::string text = failure(ErrorCode::timeout, [&] { request.wait(); });
+    EXPECT_TRUE(contains(text, algorithm)) << text;
+    EXPECT_TRUE(comm.state()->device->nccl->is_aborted());
+    meet();
+  }
+}
+
+TEST_F(Failures, LaunchesThatAreInProgressArePolled) {
+  machine().nccl.set_in_progress(3);
+  options_.algorithm = "nccl:scatter_allgather";
+  for (int i = 1; i < 4; ++i) {
+    data_.fill_on(machine().stream, ints(100, i * (comm_->rank() + 1)));
+    run(options_);
+    machine().drain();
+    EXPECT_EQ(first_int(data_.content()), sum_of_ranks(*comm_, i));
+  }
+  machine().nccl.set_in_progress(0);
+}
+
+TEST_F(Failures, AbortEndsWhatIsOutstanding) {
+  machine().nccl.hang_work();
+  Request request = iallreduce(*comm_, in_place, buffer(), sum, options_);
+  comm_->abort("the test asks for it");
+  const std::string text = failure(ErrorCode::aborted, [&] { request.wait(); });
+  EXPECT_TRUE(contains(text, "the test asks for it")) << text;
+  EXPECT_TRUE(comm_->state()->device->nccl->is_aborted());
+}
+
+}  // namespace
+}  // namespace tutti::test

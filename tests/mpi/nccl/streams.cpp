@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Order on streams, outstanding operations, several communicators, and what goes to NCCL.
+#include <algorithm>
+#include <array>
+
+#include "backends/nccl/nccl_execution.hpp"
+#include "communicator/execution.hpp"
+#include "device/pool.hpp"
+#include "device/traffic.hpp"
+#include "mpi/nccl/support.hpp"
+#include "mpi/nccl/twins.hpp"
+
+namespace tutti::test {
+namespace {
+
+using detail::device::Traffic;
+
+TEST(Streams, BlockingCallsReturnBeforeTheirWorkIsDone) {
+  const Communicator& comm = device_communicators().front();
+  for (const DatatypeKind type : {DatatypeKind::int32, DatatypeKind::logical32}) {  // one collective, and groups
+    const ReduceOp op = type == DatatypeKind::int32 ? sum : lor;
+    const DeviceMemory data(64 * sizeof(std::int32_t));
+    Options options;
+    options.stream = user_stream();
+    allreduce(comm, in_place, device_buffer(data, type), op, options);  // whatever must be prepared, is
+    machine().drain();
+    const Gate gate(machine().stream);
+    data.fill_on(machine().stream, ints(64, comm.rank() + 1));
+    allreduce(comm, in_place, device_buffer(data, type), op, options);
+    std::vector<std::byte> result;
+    machine().runtime.run_host(machine().stream, [&] { result = data.content(); });
+    // One rank has no messages for a schedule.
+    EXPECT_EQ(Traffic::of(0).is_idle(), comm.size() == 1 && type == DatatypeKind::logical32);
+    EXPECT_TRUE(result.empty());
+    *gate.open = true;
+    machine().drain();
+    EXPECT_TRUE(Traffic::of(0).is_idle());
+    EXPECT_EQ(first_int(result), type == DatatypeKind::int32 ? sum_of_ranks(comm, 1) : 1);
+  }
+}
+
+TEST(Streams, ManyOperationsOutstanding) {
+  const Communicator& comm = device_communicators().front();
+  constexpr std::size_t many = 12;
+  constexpr std::size_t count = 100;
+  std::vector<std::unique_ptr<DeviceMemory>> memory;
+  for (std::size_t k = 0; k < many; ++k) memory.push_back(std::make_unique<DeviceMemory>(count * sizeof(std::int32_t)));
+  Options options;
+  options.stream = user_stream();
+  std::vector<Request> requests;
+  for (std::size_t k = 0; k < many; ++k) {
+    memory[k]->fill_on(machine().stream, ints(count, static_cast<int>(k + 1) * (comm.rank() + 1)));
+    options.algorithm = k % 3 == 0 ? "nccl:scatter_allgather" : k % 3 == 1 ? "" : "nccl:ring";
+    requests.push_back(iallreduce(comm, in_place, device_buffer(*memory[k], DatatypeKind::int32), sum, options));
+  }
+  for (std::size_t k = many; k-- > 0;) {
+    requests[k].wait();
+    EXPECT_EQ(first_int(memory[k]->content()), sum_of_ranks(comm, static_cast<int>(k + 1)));
+  }
+  machine().drain();
+}
+
+TEST(Streams, RequestsThatAreDroppedGoOn) {
+  const Communicator& comm = device_communicators().front();
+  const DeviceMemory data(1000 * sizeof(std::int32_t));
+  Options options;
+  options.stream = user_stream();
+  options.algorithm = "nccl:scatter_allgather";
+  std::vector<std::byte> result;
+  for (int i = 1; i < 20; ++i) {
+    data.fill_on(machine().stream, ints(1000, i * (comm.rank() + 1)));
+    iallreduce(comm, in_place, device_buffer(data, DatatypeKind::int32), sum, options).wait(options.stream);
+    machine().runtime.run_host(machine().stream, [&, i] {
+      EXPECT_EQ(first_int(data.content()), sum_of_ranks(comm, i));
+      result = data.content();
+    });
+  }
+  machine().drain();
+  EXPECT_EQ(first_int(result), sum_of_ranks(comm, 19));
+}
+
+TEST(Streams, CommunicatorsTakeTurns) {
+  const auto& comms = device_communicators();
+  std::vector<std::unique_ptr<DeviceMemory>> memory;
+  for (std::size_t k = 0; k < comms.size(); ++k)
+    memory.push_back(std::make_unique<DeviceMemory>(50 * sizeof(std::int32_t)));
+  Options options;
+  options.stream = user_stream();
+  for (int i = 1; i <= 4; ++i) {
+    std::vector<Request> requests;
+    for (std::size_t k = 0; k < comms.size(); ++k) {
+      memory[k]->fill_on(machine().stream, ints(50, i * (comms[k].rank() + 1)));
+      const Buffer data = device_buffer(*memory[k], DatatypeKind::int32);
+      options.algorithm = i % 2 == 0 ? "nccl:direct" : "nccl:recursive_doubling";
+      requests.push_back(iallreduce(comms[k], in_place, data, sum, options));
+    }
+    for (std::size_t k = 0; k < comms.size(); ++k) {
+      requests[k].wait();
+      EXPECT_EQ(first_int(memory[k]->content()), sum_of_ranks(comms[k], i));
+    }
+  }
+  machine().drain();
+}
+
+TEST(Streams, TheDefaultStreamIsAStream) {
+  const Communicator& comm = device_communicators().front();
+  const DeviceMemory data(10 * sizeof(std::int32_t));
+  Options options;
+  options.stream = Stream(StreamKind::cuda, nullptr);
+  data.fill_on(nullptr, ints(10, comm.rank() + 1));
+  allreduce(comm, in_place, device_buffer(data, DatatypeKind::int32), sum, options);
+  int got = 0;
+  machine().runtime.run_host(nullptr, [&] { got = first_int(data.content()); });
+  machine().drain();
+  EXPECT_EQ(got, sum_of_ranks(comm, 1));
+}
+
+std::size_t times_called(const std::string& name) {
+  const auto& record = machine().nccl.record();
+  return static_cast<std::size_t>(
+      std::ranges::count_if(record, [&](const std::string& call) { return call.starts_with(name + "("); }));
+}
+
+TEST(Groups, ARoundIsOneAndEmptyMessagesAreNone) {
+  const Communicator& comm = device_communicators().front();
+  const auto size = static_cast<std::size_t>(comm.size());
+  std::vector<std::size_t> counts(size, 0);
+  std::vector<std::size_t> displs(size);
+  for (std::size_t r = 0; r < size; ++r) displs[r] = r * 5;
+  const DeviceMemory send(size * 5 * 4);
+  const DeviceMemory recv(size * 5 * 4);
+  Options options;
+  options.stream = user_stream();
+  const auto exchange = [&] {
+    machine().nccl.clear_record();
+    alltoallv(comm, device_buffer(send, DatatypeKind::int32), counts, displs, device_buffer(recv, DatatypeKind::int32),
+              counts, displs, options);
+    machine().drain();
+  };
+  exchange();
+  EXPECT_EQ(times_called("group_start") + times_called("send") + times_called("recv"), 0U);
+  std::ranges::fill(counts, 3);
+  exchange();
+  EXPECT_EQ(times_called("group_start"), size > 1 ? 1U : 0U);
+  EXPECT_EQ(times_called("send"), size - 1);
+  EXPECT_EQ(times_called("recv"), size - 1);
+}
+
+TEST(Groups, OneRoundingTakesTwoLaunches) {
+  const Communicator& comm = device_communicators().front();
+  const DeviceMemory data(std::size_t{1} << 22U);
+  Options options;
+  options.stream = user_stream();
+  allreduce(comm, in_place, device_buffer(data, DatatypeKind::bfloat16), sum, options);
+  machine().drain();
+  machine().nccl.clear_record();
+  allreduce(comm, in_place, device_buffer(data, DatatypeKind::bfloat16), sum, options);
+  machine().drain();
+  EXPECT_EQ(times_called("all_reduce"), 0U);
+  EXPECT_EQ(times_called("group_start"), comm.size() > 1 ? 2U : 0U);
+  options.accumulation = Accumulation::backend;
+  machine().nccl.clear_record();
+  allreduce(comm, in_place, device_buffer(data, DatatypeKind::bfloat16), sum, options);
+  machine().drain();
+  EXPECT_EQ(times_called("all_reduce"), 1U);
+  EXPECT_EQ(times_called("group_start"), 0U);
+}
+
+TEST(Pools, RepeatedCallsTakeNoMoreMemory) {
+  const Communicator& comm = device_communicators().front();
+  const DeviceMemory data(100'000);
+  Options options;
+  options.stream = user_stream();
+  const auto& pool = detail::device::Pool::of(MemoryKind::device, 0);
+  std::size_t held = 0;
+  for (int i = 0; i < 10; ++i) {
+    allreduce(comm, in_place, device_buffer(data, DatatypeKind::bfloat16), sum, options);
+    machine().drain();
+    if (i == 1) held = pool.held_bytes();
+  }
+  EXPECT_EQ(pool.held_bytes(), held);
+}
+
+std::shared_ptr<const detail::Plan> barrier_plan(const Communicator& comm, const char* algorithm,
+                                                 detail::CallKind kind) {
+  auto plan = std::make_shared<detail::Plan>();
+  plan->signature.operation = Operation::barrier;
+  plan->signature.memory = detail::MemoryClass::device;
+  plan->signature.kind = kind;
+  plan->backend = detail::Backend::nccl;
+  if (algorithm == nullptr) return plan;
+  plan->algorithm = algorithms::find_algorithm(Operation::barrier, algorithm);
+  algorithms::Problem problem;
+  problem.rank = comm.rank();
+  problem.size = comm.size();
+  plan->schedule = std::make_shared<const algorithms::Schedule>(plan->algorithm->generate(problem));
+  return plan;
+}
+
+TEST(Barrier, EndsWhenAllStreamsHaveComeToIt) {
+  const Communicator& comm = device_communicators().front();
+  for (const char* algorithm : {static_cast<const char*>(nullptr), "dissemination", "dissemination4", "binomial"}) {
+    std::unique_ptr<Gate> gate;
+    if (comm.rank() == comm.size() - 1) gate = std::make_unique<Gate>(machine().stream);
+    detail::NcclExecution barrier(comm.state(), barrier_plan(comm, algorithm, detail::CallKind::blocking), {},
+                                  user_stream(), std::chrono::nanoseconds(0));
+    detail::run_to_end(barrier);
+    bool is_over = false;
+    machine().runtime.run_host(machine().stream, [&] { is_over = true; });
+    for (int i = 0; i < 300; ++i) {
+      (void)machine().runtime.run_some();
+      sched_yield();
+    }
+    EXPECT_FALSE(is_over && comm.size() > 1) << "a rank had not come";
+    meet();
+    if (gate) *gate->open = true;
+    machine().drain();
+    EXPECT_TRUE(is_over);
+  }
+}
+
+}  // namespace
+}  // namespace tutti::test
