@@ -39,6 +39,14 @@ void late(const Stream& stream, std::function<void()> act) {
   });
 }
 
+/// Work that is done as soon as the stream comes to it.
+void after(const Stream& stream, std::function<void()> act) {
+  runtime().enqueue(stream.handle, "after", [act = std::move(act)] {
+    act();
+    return true;
+  });
+}
+
 class DevicePointToPoint : public ::testing::TestWithParam<bool> {
  protected:
   DevicePointToPoint() : comm_(device_communicator(GetParam())), stream_(StreamKind::cuda, runtime().create_stream()) {
@@ -78,7 +86,7 @@ TEST_P(DevicePointToPoint, ARingOnAStream) {
   });
   sendrecv(comm_, from.buffer(), next_, 0, to.buffer(), former_, 0, on_stream());
   std::vector<int> taken;
-  late(stream_, [&] { taken = to.read(); });
+  after(stream_, [&] { taken = to.read(); });
   runtime().run_all();
   EXPECT_EQ(taken, counted(1000, former_));
 }
@@ -104,7 +112,7 @@ TEST_P(DevicePointToPoint, WaitOnAStreamOrdersWhatFollows) {
   recv.wait(stream_);
   send.wait(stream_);
   std::vector<int> taken;
-  late(stream_, [&] {
+  after(stream_, [&] {
     taken = to.read();
     from.set(-3);
   });
