@@ -111,13 +111,36 @@ TEST_P(Reduction, WorksInEveryWayOfCalling) {
         EXPECT_TRUE(run_twin(twin(GetParam(), {comm, type, sum, 257, 0, in_place}), comm, {}, way));
 }
 
+Twin fractions(Operation operation, const Question& question) {
+  Twin t = twin(operation, question);
+  t.has_fractions = true;
+  return t;
+}
+
 TEST_P(Reduction, ReproducibleModeGivesTheBitsOfHostMemory) {
-  const Communicator& comm = device_communicators().front();
   Options options;
   options.reproducible = true;
   Turn turn;
-  for (const DatatypeKind type : {DatatypeKind::float32, DatatypeKind::bfloat16})
-    EXPECT_TRUE(run_twin(twin(GetParam(), {comm, type, sum, 1000, 0, false}), comm, options, turn.next()));
+  for (const Communicator& comm : device_communicators())
+    for (const std::string& algorithm : nccl_ways(GetParam()))
+      for (const DatatypeKind type : {DatatypeKind::float32, DatatypeKind::bfloat16}) {
+        options.algorithm = algorithm;
+        const bool works =
+            run_twin(fractions(GetParam(), {comm, type, sum, 1000, 0, false}), comm, options, turn.next());
+        EXPECT_TRUE(works || !algorithm.empty());
+      }
+}
+
+TEST_P(Reduction, SixteenBitsAreRoundedOnce) {
+  Options options;
+  Turn turn;
+  for (const Communicator& comm : device_communicators())
+    for (const std::string& algorithm : nccl_ways(GetParam())) {
+      options.algorithm = algorithm;
+      const bool works = run_twin(fractions(GetParam(), {comm, DatatypeKind::bfloat16, sum, 999, 0, true}), comm,
+                                  options, turn.next());
+      EXPECT_TRUE(works || !algorithm.empty());
+    }
 }
 
 TEST_P(Reduction, LongVectorsTakeOtherSchedules) {

@@ -31,7 +31,8 @@ struct Twin {
   std::size_t recv = 0;
   std::size_t compared = 0;  ///< elements from the begin of recv that the call defines, or leaves alone
   bool in_place = false;
-  bool is_inexact = false;  ///< the device may round an average once more
+  bool is_inexact = false;     ///< the device may round an average once more
+  bool has_fractions = false;  ///< data whose sum depends on the order and the roundings: float32 and bfloat16
   std::function<Request(Form, ConstBuffer, Buffer, const Options&)> call{};
 };
 
@@ -75,6 +76,14 @@ inline std::vector<std::byte> pattern_bytes(Datatype type, std::size_t count, in
   return bytes;
 }
 
+template <typename T>
+void put_fractions(std::vector<std::byte>& bytes, std::size_t salt) {
+  for (std::size_t i = 0; i < bytes.size() / sizeof(T); ++i) {
+    const T value(1.0F / static_cast<float>(1 + (i * 31 + salt) % 1013));
+    std::memcpy(bytes.data() + i * sizeof(T), &value, sizeof(T));
+  }
+}
+
 /// The two runs of a call by one rank.
 class TwinRun {
  public:
@@ -86,10 +95,9 @@ class TwinRun {
 
  private:
   [[nodiscard]] std::size_t bytes(std::size_t count) const { return count * twin_.type.size(); }
-  [[nodiscard]] std::vector<std::byte> sent(int i) const { return pattern_bytes(twin_.type, twin_.send, rank_, 0, i); }
-  [[nodiscard]] std::vector<std::byte> before(int i) const {
-    return pattern_bytes(twin_.type, twin_.recv, rank_, 5, i);
-  }
+  [[nodiscard]] std::vector<std::byte> content(std::size_t count, std::size_t salt, int i) const;
+  [[nodiscard]] std::vector<std::byte> sent(int i) const { return content(twin_.send, 0, i); }
+  [[nodiscard]] std::vector<std::byte> before(int i) const { return content(twin_.recv, 5, i); }
   [[nodiscard]] std::vector<std::byte> on_host(int i) const;
   [[nodiscard]] Request start(Form form, const Options& options) const;
   void run_on_stream(Way way);
@@ -103,6 +111,17 @@ class TwinRun {
   DeviceMemory send_;
   DeviceMemory recv_;
 };
+
+inline std::vector<std::byte> TwinRun::content(std::size_t count, std::size_t salt, int i) const {
+  std::vector<std::byte> made = pattern_bytes(twin_.type, count, rank_, salt, i);
+  if (!twin_.has_fractions) return made;
+  const std::size_t own = salt + static_cast<std::size_t>(rank_) * 7919 + static_cast<std::size_t>(i) * 13;
+  if (twin_.type.kind() == DatatypeKind::bfloat16)
+    put_fractions<bfloat16_t>(made, own);
+  else
+    put_fractions<float>(made, own);
+  return made;
+}
 
 inline std::vector<std::byte> TwinRun::on_host(int i) const {
   std::vector<std::byte> send = sent(i);
