@@ -62,11 +62,11 @@ TEST_F(NcclComm, SeveralAndThoseOfPartsWorkBesideEachOther) {
   const std::vector<const Communicator*> over{&comm_, &reversed, &half, &comm_};
   std::vector<std::unique_ptr<Comm>> made;
   std::vector<std::unique_ptr<Floats>> data;
-  for (const auto* c : over) made.push_back(make_comm(*c));
-  for (std::size_t i = 0; i < over.size(); ++i) {
-    data.push_back(std::make_unique<Floats>(100, static_cast<float>(over[i]->rank() + 1)));
-    launch_sum(*made[i], *data[i]);
+  for (const auto* c : over) {
+    made.push_back(make_comm(*c));
+    data.push_back(std::make_unique<Floats>(100, static_cast<float>(c->rank() + 1)));
   }
+  for (std::size_t i = 0; i < over.size(); ++i) launch_sum(*made[i], *data[i]);
   machine().drain();
   for (std::size_t i = 0; i < over.size(); ++i) EXPECT_TRUE(data[i]->all_are(sum_of(*over[i]))) << i;
 }

@@ -29,7 +29,7 @@ Meeting::Meeting(std::uint64_t id, int creator, int rank, int size, Uuid device)
 }
 
 Meeting::~Meeting() {
-  for (auto& request : requests_) give_up(request, roster_);
+  for (auto& request : requests_) give_up_receive(request, roster_);
 }
 
 bool Meeting::advance(Members& members) {

@@ -39,6 +39,17 @@ void give_up(MPI_Request& request, std::shared_ptr<void> memory) {
   request = MPI_REQUEST_NULL;
 }
 
+void give_up_receive(MPI_Request& request, std::shared_ptr<void> memory) {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (request != MPI_REQUEST_NULL && finalized == 0) {
+    MPI_Request copy = request;
+    MPI_Cancel(&copy);
+    MPI_Request_free(&copy);
+  }
+  give_up(request, std::move(memory));
+}
+
 bool is_done(MPI_Request& request) {
   if (request == MPI_REQUEST_NULL) return true;  // also where there is no MPI
   int done = 0;
@@ -53,7 +64,7 @@ Exchange::~Exchange() {
     auto memory = std::shared_ptr<Outgoing>(std::move(message));
     MPI_Request clear = memory->clear;
     MPI_Request body = memory->body;
-    give_up(clear, memory);
+    give_up_receive(clear, memory);
     give_up(body, memory);
   }
 }

@@ -77,6 +77,8 @@ class Exchange {
 
 /// Lets go of a request; the memory it uses is kept until the process ends.
 void give_up(MPI_Request& request, std::shared_ptr<void> memory);
+/// The same of a receive of a small message, which whoever sends it does not wait for.
+void give_up_receive(MPI_Request& request, std::shared_ptr<void> memory);
 /// A finished request, also MPI_REQUEST_NULL.
 [[nodiscard]] bool is_done(MPI_Request& request);
 
