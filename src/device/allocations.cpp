@@ -49,7 +49,10 @@ void Allocations::end(Entry& entry) noexcept {
   };
   for (const Watcher& watcher : entry.watchers) call(watcher.before_release);
   const std::lock_guard no_launch(Traffic::of(entry.range.device).launch_mutex());
-  call(entry.release);
+  call([&] {
+    const Guard guard(entry.range.device);
+    entry.release();
+  });
 }
 
 void Allocations::sweep() noexcept {

@@ -6,6 +6,9 @@
 
 #include <atomic>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <new>
 
 namespace tutti::detail::device {
 
@@ -16,7 +19,12 @@ struct Driver::Functions {
   decltype(&cuPointerGetAttributes) pointer_attributes = nullptr;
   decltype(&cuDeviceGetAttribute) device_attribute = nullptr;
   decltype(&cuDeviceGetUuid) uuid = nullptr;
+  decltype(&cuDevicePrimaryCtxRetain) retain_primary = nullptr;
+  CUresult (*push)(CUcontext) = nullptr;
+  CUresult (*pop)(CUcontext*) = nullptr;
   std::atomic<bool> used{false};  ///< some primary context was seen
+  std::mutex mutex{};
+  std::map<int, CUcontext> retained{};  ///< the primary contexts that push() has used; kept to the end
 };
 
 namespace {
@@ -38,7 +46,10 @@ Driver::Driver() {
                         find(library, "cuDevicePrimaryCtxGetState", all->primary_state) &&
                         find(library, "cuCtxGetCurrent", all->current_context) &&
                         find(library, "cuPointerGetAttributes", all->pointer_attributes) &&
-                        find(library, "cuDeviceGetAttribute", all->device_attribute);
+                        find(library, "cuDeviceGetAttribute", all->device_attribute) &&
+                        find(library, "cuDevicePrimaryCtxRetain", all->retain_primary) &&
+                        find(library, "cuCtxPushCurrent_v2", all->push) &&
+                        find(library, "cuCtxPopCurrent_v2", all->pop);
   (void)find(library, "cuDeviceGetUuid_v2", all->uuid);
   if (complete)
     functions_ = all;
@@ -103,6 +114,26 @@ bool Driver::has_stream_memory_operations(int device) noexcept {
          functions_->device_attribute(&has, CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, device) ==
              CUDA_SUCCESS &&
          has != 0;
+}
+
+bool Driver::push(int device) noexcept {
+  if (functions_ == nullptr) return false;
+  const std::lock_guard lock(functions_->mutex);
+  try {
+    CUcontext& context = functions_->retained[device];
+    if (context == nullptr && functions_->retain_primary(&context, device) != CUDA_SUCCESS) {
+      context = nullptr;
+      return false;
+    }
+    return functions_->push(context) == CUDA_SUCCESS;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+void Driver::pop() noexcept {
+  CUcontext context = nullptr;
+  if (functions_ != nullptr) (void)functions_->pop(&context);
 }
 
 }  // namespace tutti::detail::device

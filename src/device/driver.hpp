@@ -6,7 +6,7 @@
 namespace tutti::detail::device {
 
 /// What the CUDA driver is asked directly, because the CUDA runtime would begin to use a device by the question.
-/// Nothing here creates a context. Any thread.
+/// Nothing here but push() creates a context. Any thread.
 class Driver {
  public:
   /// Looks for the driver at the first use; where there is none, no later call looks again.
@@ -20,6 +20,10 @@ class Driver {
   /// False where the driver has no such function.
   [[nodiscard]] bool uuid(int device, Uuid& uuid) noexcept;
   [[nodiscard]] bool has_stream_memory_operations(int device) noexcept;
+  /// Makes the context that CUDA's runtime uses on a device the thread's, on top of what it has. False where it failed.
+  [[nodiscard]] bool push(int device) noexcept;
+  /// What the thread had before.
+  void pop() noexcept;
 
  private:
   Driver();

@@ -16,6 +16,8 @@ class EventPool {
     return all->of(device, [&] { return new EventPool(device); });
   }
 
+  [[nodiscard]] int device() const noexcept { return device_; }
+
   EventHandle acquire() {
     {
       const std::lock_guard lock(mutex_);
@@ -72,6 +74,10 @@ void Event::record(int device, StreamHandle stream) {
   required_runtime("an event").record(handle_, stream);
 }
 
-bool Event::is_complete() const { return handle_ == nullptr || required_runtime("an event").is_complete(handle_); }
+bool Event::is_complete() const {
+  if (handle_ == nullptr) return true;
+  const Guard guard(pool_->device());
+  return required_runtime("an event").is_complete(handle_);
+}
 
 }  // namespace tutti::detail::device

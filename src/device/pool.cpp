@@ -126,12 +126,16 @@ void Pool::trim() noexcept {
   Runtime* runtime = device::runtime();
   if (runtime == nullptr || runtime_generation() != state_->generation) return;
   if (!Traffic::of(state_->device).is_idle() || Flag::closed_count() > 0) return;
-  const std::lock_guard lock(state_->mutex);
-  for (const auto& [size, data] : state_->unused) {
-    runtime->release(state_->kind, data);
-    state_->held -= size;
+  try {
+    const Guard guard(state_->device);
+    const std::lock_guard lock(state_->mutex);
+    for (const auto& [size, data] : state_->unused) {
+      runtime->release(state_->kind, data);
+      state_->held -= size;
+    }
+    state_->unused.clear();
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): without its device nothing can be given back
   }
-  state_->unused.clear();
 }
 
 std::size_t Pool::held_bytes() const {

@@ -52,13 +52,13 @@ void Runtime::launch_graph(GraphHandle /*graph*/, StreamHandle /*stream*/) {
 void Runtime::release_graph(GraphHandle /*graph*/) noexcept {}
 
 Guard::Guard(int device) : former_(required_runtime("device").current_device()), changed_(former_ != device) {
-  if (changed_) runtime()->set_current_device(device);
+  if (changed_) runtime()->enter_device(device);
 }
 
 Guard::~Guard() {
   if (!changed_) return;
   try {
-    runtime()->set_current_device(former_);
+    runtime()->leave_device(former_);
   } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the device's failure is reported by the call itself
   }
 }

@@ -33,6 +33,10 @@ class Runtime {
   [[nodiscard]] virtual int device_count() = 0;
   [[nodiscard]] virtual int current_device() = 0;
   virtual void set_current_device(int device) = 0;
+  /// For Guard: makes another device current, and the former one again. Unlike set_current_device, the way back begins
+  /// to use no device: on a thread that has used none, as the progress thread, that would be the first of the machine.
+  virtual void enter_device(int device) { set_current_device(device); }
+  virtual void leave_device(int former) { set_current_device(former); }
   [[nodiscard]] virtual Uuid uuid(int device) = 0;
   [[nodiscard]] virtual std::string device_name(int device) = 0;
 

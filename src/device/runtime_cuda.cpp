@@ -113,6 +113,13 @@ class CudaRuntime final : public Runtime {
 
   void set_current_device(int device) override { check(cudaSetDevice(device), "cudaSetDevice"); }
 
+  void enter_device(int device) override {
+    if (!Driver::instance().push(device))
+      throw Error(ErrorCode::cuda, fmt::format("the context of device {} cannot be made current", device));
+  }
+
+  void leave_device(int /*former*/) override { Driver::instance().pop(); }
+
   Uuid uuid(int device) override {
     Uuid uuid{};
     if (Driver::instance().uuid(device, uuid)) return uuid;

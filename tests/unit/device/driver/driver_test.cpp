@@ -59,6 +59,19 @@ TEST_F(Drivers, KnowsFeaturesAndUuids) {
   EXPECT_FALSE(driver.uuid(3, uuid));
 }
 
+TEST_F(Drivers, PushesAndPopsTheContextOfADevice) {
+  fake_driver.is_initialized = true;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(driver.push(1));
+    EXPECT_EQ(fake_driver.pushed, 1);
+    driver.pop();
+    EXPECT_EQ(fake_driver.pushed, -1);
+  }
+  EXPECT_EQ(fake_driver.retained, 1) << "once a device, to the end of the process";
+  EXPECT_FALSE(driver.push(2));
+  EXPECT_EQ(fake_driver.pushed, -1);
+}
+
 /// From here on the process uses a device: that is remembered, so this comes last.
 TEST_F(Drivers, UsedDevicesKnowKinds) {
   fake_driver.is_initialized = true;

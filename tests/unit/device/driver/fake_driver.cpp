@@ -8,6 +8,8 @@ constexpr int success = 0;
 constexpr int not_initialized = 3;
 constexpr int invalid_context = 201;
 
+char contexts[8];
+
 int answer() {
   ++fake_driver.calls;
   return fake_driver.is_initialized ? success : not_initialized;
@@ -44,6 +46,24 @@ int cuPointerGetAttributes(unsigned count, int* names, void** values, unsigned l
 
 int cuDeviceGetAttribute(int* value, int /*attribute*/, int device) {
   *value = device == 0 ? 1 : 0;
+  return answer();
+}
+
+int cuDevicePrimaryCtxRetain(void** context, int device) {
+  if (device >= fake_driver.devices) return invalid_context;
+  ++fake_driver.retained;
+  *context = contexts + device;
+  return answer();
+}
+
+int cuCtxPushCurrent_v2(void* context) {
+  fake_driver.pushed = static_cast<int>(static_cast<char*>(context) - contexts);
+  return answer();
+}
+
+int cuCtxPopCurrent_v2(void** context) {
+  *context = contexts + fake_driver.pushed;
+  fake_driver.pushed = -1;
   return answer();
 }
 

@@ -12,6 +12,8 @@ struct FakeDriver {
   int is_managed = 0;
   int device = 0;
   int calls = 0;
+  int pushed = -1;   ///< the device whose context is on top
+  int retained = 0;  ///< calls of cuDevicePrimaryCtxRetain
 };
 
 extern "C" FakeDriver fake_driver;
