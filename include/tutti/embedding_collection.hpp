@@ -13,12 +13,13 @@
 #include <tutti/detail/export.hpp>
 #include <tutti/kernels/embedding_backward.hpp>
 #include <tutti/kernels/embedding_bag.hpp>
+#include <tutti/options.hpp>
 #include <tutti/sharding_plan.hpp>
 #include <vector>
 
 namespace tutti {
 
-/// Equal on all ranks.
+/// Equal on all ranks, but for the stream.
 struct EmbeddingCollectionOptions {
   kernels::RowOptimizer optimizer = kernels::RowOptimizer::sgd;
   float epsilon = 1e-10F;
@@ -26,10 +27,12 @@ struct EmbeddingCollectionOptions {
   double beta2 = 0.999;                                     ///< adam
   kernels::Rounding rounding = kernels::Rounding::nearest;  ///< of rows that are not float32
   kernels::IndexPolicy policy = kernels::IndexPolicy::fatal;
-  std::size_t max_batch = 1;  ///< samples of the largest global batch
-  std::size_t slots = 1;      ///< batches in flight: each has buffers of its own
-  bool weighted = false;      ///< inputs have a factor an index; needed for InputLayout::local only
-  std::uint64_t seed = 0;     ///< of initialize() and of stochastic rounding
+  std::size_t max_batch = 1;             ///< samples of the largest global batch
+  std::size_t slots = 1;                 ///< batches in flight: each has buffers of its own
+  bool weighted = false;                 ///< inputs have a factor an index; needed for InputLayout::local only
+  std::uint64_t seed = 0;                ///< of initialize() and of stochastic rounding
+  MemoryKind memory = MemoryKind::host;  ///< of rows, state, vectors and gradients: host or device
+  Stream stream{};                       ///< device: what is done there is in its order; it outlives the collection
 };
 
 /// Which bags a rank passes.
@@ -68,13 +71,21 @@ struct SampleSlice {
 ///     collection.finish_backward(slot, learning_rate);
 ///
 /// All calls are collective over the communicator and made in the same order on all ranks, but where "local" is said.
-/// Blocking calls test and yield. Host memory. Sums are added in the order of the samples' indices (row-wise: of the
+/// Blocking calls test and yield. Sums are added in the order of the samples' indices (row-wise: of the
 /// shards), and each row is updated once with the sum of its gradients, so results do not depend on the number of ranks
 /// but for the rounding of row-wise sums. Counterpart: torchrec's ShardedEmbeddingBagCollection with fused optimizers.
+///
+/// With EmbeddingCollectionOptions::memory = device the rows, the optimizer's state, finish_forward()'s vectors and
+/// gradients() are in the memory of the device that was current in the constructor. Bags are given in host memory as
+/// ever: they are checked, agreed on and exchanged there, and copied beside the computation. What follows
+/// finish_input() is in the order of the stream: it returns at once where the communicator's calls on device memory do,
+/// never throws for data, and may be captured into a graph. All plans; no max pooling, no row-wise Adagrad on divided
+/// columns.
 class TUTTI_EXPORT EmbeddingCollection {
  public:
   /// Rows are zero: see initialize() and fill(). `comm` outlives the collection. Blocking. Errors, on all ranks alike:
-  /// invalid_argument (a plan that does not fit: ShardingPlan::validate), out_of_memory, mismatch.
+  /// invalid_argument (a plan that does not fit: ShardingPlan::validate), out_of_memory, mismatch; for device memory
+  /// also not_built (no CUDA, or no kernels for it) and not_supported (row-wise Adagrad on divided columns).
   EmbeddingCollection(const Communicator& comm, std::span<const EmbeddingTableConfig> tables, ShardingPlan plan,
                       const EmbeddingCollectionOptions& options);
   ~EmbeddingCollection();
@@ -97,6 +108,18 @@ class TUTTI_EXPORT EmbeddingCollection {
   /// that is out of range or whose batch is still needed (its vectors or gradients are under way, or await their
   /// update).
   void start_input(std::size_t slot, const EmbeddingInput& input);
+  /// Ends the input's agreement and exchange, and begins to copy it where the rows are on a device: after it a batch
+  /// needs the stream only. look_up() and send_vectors() do this where it was not done. Blocking. Errors: as
+  /// send_vectors().
+  void finish_input(std::size_t slot);
+  /// Local; after finish_input(), on a device. The same for two inputs of a slot exactly when a graph that was captured
+  /// with one, from look_up() to update(), computes the other: equal batches and numbers of indices, and memory that
+  /// stayed where it was.
+  [[nodiscard]] std::uint64_t graph_key(std::size_t slot) const;
+  /// Local; after finish_input(), on a device. The batch was computed by launching a captured graph on the stream, from
+  /// look_up() to update(): counts as one step of the optimizer, whose learning rate, and for adam and stochastic
+  /// rounding whose number of the step, are those of the capture.
+  void note_graph_step(std::size_t slot);
   /// Ends the input's exchange and reads the rows as they are now. With InputLayout::global that is local: rows are
   /// read while the ranks agree. Blocking. Errors: as send_vectors().
   void look_up(std::size_t slot);
@@ -141,7 +164,8 @@ class TUTTI_EXPORT EmbeddingCollection {
   void initialize();
 
   /// Local. Names this rank's rows and optimizer state as sections of a checkpoint: "<prefix> <table> <type> rows a:b
-  /// columns c:d". They stay valid until the next update. Replicas are written once.
+  /// columns c:d". They stay valid until the next update, or call of this function. Replicas are written once. Rows on
+  /// a device are copied to the host, which needs the memory.
   void add_to(CheckpointPart& part, const std::string& prefix = "embedding") const;
   /// Local. Takes rows and state from a checkpoint of the same tables, whatever their plan, type and number of ranks
   /// were. Errors: io, naming the table, for missing rows, other widths, and state of another optimizer.

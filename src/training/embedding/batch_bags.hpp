@@ -21,7 +21,10 @@ struct CollectionFacts {
   PieceMap map;
   int rank = 0;
   int ranks = 1;
+  int device = -1;  ///< where the rows are on one
 
+  [[nodiscard]] bool on_device() const { return options.memory == MemoryKind::device; }
+  [[nodiscard]] void* stream() const { return options.stream.handle; }
   [[nodiscard]] const std::vector<Piece>& pieces() const { return map.of_rank(rank); }
   [[nodiscard]] SampleSlice slice(std::size_t batch) const { return sample_slice(batch, rank, ranks); }
   /// The samples' rank divides sums by the numbers of indices, since no other rank has them all.

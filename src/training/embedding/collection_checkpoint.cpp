@@ -8,6 +8,7 @@
 
 #include "training/embedding/collection_sections.hpp"
 #include "training/embedding/collection_state.hpp"
+#include "training/embedding/device_wait.hpp"
 
 namespace tutti {
 
@@ -232,9 +233,15 @@ class PieceLoader {
 
 void EmbeddingCollection::add_to(CheckpointPart& part, const std::string& prefix) const {
   const auto& facts = state_->facts;
+  if (facts.on_device()) {
+    if (!state_->host_copy) state_->host_copy = std::make_unique<detail::ShardTables>(facts, MemoryKind::host);
+    state_->host_copy->copy(state_->tables, facts);
+    detail::wait_for_stream(facts);
+  }
+  const auto& tables = facts.on_device() ? *state_->host_copy : state_->tables;
   for (std::size_t i = 0; i < facts.pieces().size(); ++i) {
     if (facts.pieces()[i].replica && facts.rank != 0) continue;
-    const PieceGrids grids(facts, state_->tables, i);
+    const PieceGrids grids(facts, tables, i);
     const std::int64_t step = rows_of_section(grids.all());
     for (const Grid& grid : grids.all()) {
       // Row-wise state is the same for all columns: the shard of the first ones writes it.
@@ -248,14 +255,20 @@ void EmbeddingCollection::add_to(CheckpointPart& part, const std::string& prefix
 void EmbeddingCollection::load(const CheckpointReader& reader, const std::string& prefix) {
   const auto& facts = state_->facts;
   const auto names = reader.names();
+  if (facts.on_device()) state_->host_copy = std::make_unique<detail::ShardTables>(facts, MemoryKind::host);
+  const auto& tables = facts.on_device() ? *state_->host_copy : state_->tables;
   for (std::size_t i = 0; i < facts.pieces().size(); ++i) {
-    const PieceGrids grids(facts, state_->tables, i);
+    const PieceGrids grids(facts, tables, i);
     const auto sections = detail::sections_of(names, prefix, grids.config().name);
     PieceLoader loader(reader, grids, sections);
     loader.load_rows();
     if (const Grid* state = grids.state(facts.options.optimizer)) loader.load_state(*state);
   }
   reader.read(prefix + " steps", std::span<std::uint64_t>(&state_->steps, 1));
+  if (!facts.on_device()) return;
+  state_->tables.copy(tables, facts);
+  detail::wait_for_stream(facts);
+  state_->host_copy.reset();
 }
 
 }  // namespace tutti

@@ -8,6 +8,7 @@
 
 #include "core/mix_bits.hpp"
 #include "training/embedding/collection_state.hpp"
+#include "training/embedding/rows_on_host.hpp"
 
 namespace tutti {
 
@@ -36,8 +37,9 @@ void EmbeddingCollection::read_rows(std::size_t i, std::int64_t row_begin, std::
                             "of {} values",
                             row_begin, row_end, out.size(), shard.row_begin, shard.row_end, shard.columns()));
   }
-  kernels::read_rows(state_->tables.table(i), {row_begin - shard.row_begin, rows, 0, shard.columns()}, out.data(),
-                     shard.columns());
+  const detail::RowsOnHost block(state_->facts, state_->tables.table(i), row_begin - shard.row_begin, rows);
+  block.read();
+  kernels::read_rows(block.table(), {block.first_row(), rows, 0, shard.columns()}, out.data(), shard.columns());
 }
 
 void EmbeddingCollection::fill(std::size_t t, const MakeRows& make) {
@@ -68,8 +70,10 @@ void EmbeddingCollection::fill(std::size_t t, const MakeRows& make) {
     for (std::size_t i = 0; i < state_->shards.size(); ++i) {
       const TableShard& shard = state_->shards[i];
       if (shard.table != t || shard.row_begin > begin || shard.row_end < end) continue;
-      kernels::write_rows(state_->tables.table(i), {begin - shard.row_begin, end - begin, 0, shard.columns()},
+      const detail::RowsOnHost block(state_->facts, state_->tables.table(i), begin - shard.row_begin, end - begin);
+      kernels::write_rows(block.table(), {block.first_row(), end - begin, 0, shard.columns()},
                           values.data() + shard.column_begin, config.dim);
+      block.write();
     }
     row = end;
   }

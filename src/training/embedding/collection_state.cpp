@@ -67,6 +67,40 @@ void check_row_state(std::size_t t, const CollectionFacts& facts) {
   }
 }
 
+void check_device(const CollectionFacts& facts) {
+  const auto memory = facts.options.memory;
+  if (memory == MemoryKind::host) return;
+  if (memory != MemoryKind::device) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("EmbeddingCollection: rows in {} memory; it is host or device", memory_kind_name(memory)));
+  }
+  static_cast<void>(device::required_runtime("EmbeddingCollection on a device"));
+  if (!kernels::device::is_available()) {
+    throw Error(ErrorCode::not_built,
+                "EmbeddingCollection on a device: this library has no kernels for it; build it with a Kokkos that has "
+                "CUDA, or use host memory");
+  }
+  if (facts.options.stream.kind != StreamKind::cuda) {
+    throw Error(ErrorCode::invalid_argument,
+                "EmbeddingCollection on a device: name the stream of its work in EmbeddingCollectionOptions::stream");
+  }
+  const bool row_wise = facts.options.optimizer == kernels::RowOptimizer::row_wise_adagrad;
+  for (std::size_t t = 0; t < facts.tables.size(); ++t) {
+    if (facts.tables[t].pooling == kernels::Pooling::max) {
+      throw Error(ErrorCode::not_supported,
+                  fmt::format("EmbeddingCollection on a device: table {} '{}' pools the maximum; sums and means are "
+                              "what works there",
+                              t, facts.tables[t].name));
+    }
+    if (row_wise && !facts.map.replicated(t) && facts.map.columns_divided(t)) {
+      throw Error(ErrorCode::not_supported,
+                  fmt::format("EmbeddingCollection on a device: row-wise Adagrad with the divided columns of table {} "
+                              "'{}'; divide its rows, or do not divide it",
+                              t, facts.tables[t].name));
+    }
+  }
+}
+
 CollectionFacts make_facts(const Communicator& comm, std::span<const EmbeddingTableConfig> tables, ShardingPlan plan,
                            const EmbeddingCollectionOptions& options) {
   if (plan.ranks != comm.size()) {
@@ -84,6 +118,8 @@ CollectionFacts make_facts(const Communicator& comm, std::span<const EmbeddingTa
     check_type(t, tables[t]);
     check_row_state(t, facts);
   }
+  check_device(facts);
+  if (facts.on_device()) facts.device = device::runtime()->current_device();
   return facts;
 }
 
@@ -102,6 +138,7 @@ std::uint64_t fingerprint(std::span<const EmbeddingTableConfig> tables, const Sh
   print.add(options.beta2).add(static_cast<std::uint64_t>(options.rounding));
   print.add(std::uint64_t{options.max_batch}).add(std::uint64_t{options.slots});
   print.add(static_cast<std::uint64_t>(options.weighted)).add(options.seed);
+  print.add(static_cast<std::uint64_t>(options.memory));
   return print.value();
 }
 
@@ -152,10 +189,19 @@ EmbeddingCollection::State::State(const Communicator& communicator, std::span<co
   inputs = std::make_unique<detail::InputQueue>(communicator);
 }
 
+void EmbeddingCollection::State::set_up_device() {
+  device = std::make_unique<detail::DeviceWork>();
+  device->stream = facts.options.stream;
+  copies = std::make_unique<detail::CopyStream>();
+}
+
 void EmbeddingCollection::State::allocate() {
-  tables = detail::ShardTables(facts);
-  for (std::size_t i = 0; i < facts.options.slots; ++i)
-    slots.push_back(std::make_unique<detail::BatchSlot>(*comm, facts));
+  if (facts.on_device()) set_up_device();
+  tables = detail::ShardTables(facts, facts.options.memory);
+  for (std::size_t i = 0; i < facts.options.slots; ++i) {
+    auto& slot = *slots.emplace_back(std::make_unique<detail::BatchSlot>(*comm, facts));
+    if (copies) slot.on_device = std::make_unique<detail::DeviceBags>(facts, copies->handle());
+  }
 }
 
 void EmbeddingCollection::State::group() {
@@ -189,11 +235,23 @@ detail::BatchSlot& EmbeddingCollection::State::slot(std::size_t i, detail::Batch
 }
 
 void EmbeddingCollection::State::finish_input(detail::BatchSlot& slot) {
+  if (slot.ready) return;
   inputs->complete(slot.input);
   if (const auto& fault = slot.input.fault()) {
     slot.stage = detail::BatchStage::none;
     throw Error(fault->code, fault->text);
   }
+  if (slot.on_device) slot.on_device->upload(slot.input.bags(), slot.input.batch());
+  slot.ready = true;
+}
+
+detail::BatchSlot& EmbeddingCollection::State::ready_slot(std::size_t i, const char* call) {
+  detail::BatchSlot& found = slot(i, detail::BatchStage::input, call);
+  if (!found.on_device || !found.ready) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("EmbeddingCollection::{}: of rows on a device, after finish_input()", call));
+  }
+  return found;
 }
 
 void EmbeddingCollection::State::look_up(detail::BatchSlot& slot) {
@@ -205,20 +263,22 @@ void EmbeddingCollection::State::look_up(detail::BatchSlot& slot) {
   for (auto& group : sharded) {
     if (batch == 0) break;
     group.look_up(
-        bags.type(), batch, [&](std::size_t i) { return bags.all(i); },
+        bags.type(), batch, [&](std::size_t i) { return slot.all(i); },
         [&](std::size_t i) {
           return kernels::Pooled<float>{slot.exchange.looked_up() + facts.pieces()[i].vector_at,
                                         facts.map.vector_width(facts.rank)};
-        });
+        },
+        device.get());
   }
   for (auto& group : replicas) {
     if (own == 0) break;
     group.look_up(
-        bags.type(), own, [&](std::size_t i) { return bags.own(i); },
+        bags.type(), own, [&](std::size_t i) { return slot.own(i); },
         [&](std::size_t i) {
           const std::size_t t = facts.pieces()[i].shard.table;
           return kernels::Pooled<float>{slot.samples.replica_vectors(t), facts.tables[t].dim};
-        });
+        },
+        device.get());
   }
 }
 
@@ -228,12 +288,20 @@ void EmbeddingCollection::State::update(detail::BatchSlot& slot, float learning_
   const auto& options = facts.options;
   const kernels::RowUpdate step{options.optimizer, learning_rate, options.epsilon,  options.beta1,
                                 options.beta2,     ++steps,       options.rounding, options.seed};
-  const auto lookups = [&](std::size_t i) { return bags.all(i); };
+  const auto lookups = [&](std::size_t i) { return slot.all(i); };
   const auto gradient = [&](std::size_t i) {
     return kernels::Pooled<const float>{slot.exchange.arrived_gradients() + facts.pieces()[i].gradient_at,
                                         facts.map.gradient_width(facts.rank)};
   };
   if (batch == 0) return;
+  if (device) {
+    for (auto& group : updated) {
+      std::size_t indices = 0;
+      for (const std::size_t i : group.pieces()) indices += slot.on_device->all_indices(i);
+      group.update(bags.type(), batch, lookups, indices, gradient, step, *device);
+    }
+    return slot.on_device->note_use();
+  }
   for (auto& group : updated) group.update(bags.type(), batch, lookups, gradient, step, workspace);
   if (!adds_squares) return;
   for (auto& group : completed) group.square(bags.type(), batch, lookups, gradient, workspace);

@@ -34,14 +34,30 @@ std::uint64_t EmbeddingCollection::steps() const { return state_->steps; }
 void EmbeddingCollection::start_input(std::size_t slot, const EmbeddingInput& input) {
   const bool done = slot < state_->slots.size() && state_->slots[slot]->stage == BatchStage::forward_done;
   BatchSlot& s = state_->slot(slot, done ? BatchStage::forward_done : BatchStage::none, "start_input");
+  s.ready = false;
   s.input.begin(input);
   s.stage = BatchStage::input;
   state_->inputs->push(s.input);
 }
 
+void EmbeddingCollection::finish_input(std::size_t slot) {
+  state_->finish_input(state_->slot(slot, BatchStage::input, "finish_input"));
+}
+
+std::uint64_t EmbeddingCollection::graph_key(std::size_t slot) const {
+  return state_->ready_slot(slot, "graph_key").on_device->key();
+}
+
+void EmbeddingCollection::note_graph_step(std::size_t slot) {
+  BatchSlot& s = state_->ready_slot(slot, "note_graph_step");
+  s.on_device->note_use();
+  ++state_->steps;
+  s.stage = BatchStage::none;
+}
+
 void EmbeddingCollection::look_up(std::size_t slot) {
   BatchSlot& s = state_->slot(slot, BatchStage::input, "look_up");
-  if (!s.input.readable()) state_->finish_input(s);
+  if (s.on_device || !s.input.readable()) state_->finish_input(s);
   state_->look_up(s);
   s.stage = BatchStage::looked_up;
 }
@@ -62,7 +78,7 @@ void EmbeddingCollection::start_forward(std::size_t slot, const EmbeddingInput& 
 const std::vector<kernels::Pooled<const float>>& EmbeddingCollection::finish_forward(std::size_t slot) {
   BatchSlot& s = state_->slot(slot, BatchStage::vectors_sent, "finish_forward");
   s.exchange.wait();
-  s.samples.assemble(s.input.bags());
+  s.samples.assemble([&s](std::size_t t) { return s.counts(t); });
   s.stage = BatchStage::forward_done;
   return s.samples.vectors();
 }
@@ -73,7 +89,7 @@ const std::vector<kernels::Pooled<float>>& EmbeddingCollection::gradients(std::s
 
 void EmbeddingCollection::start_backward(std::size_t slot) {
   BatchSlot& s = state_->slot(slot, BatchStage::forward_done, "start_backward");
-  s.samples.distribute(s.input.bags());
+  s.samples.distribute([&s](std::size_t t) { return s.counts(t); });
   s.exchange.send_gradients();
   s.stage = BatchStage::gradients_sent;
 }

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <tutti/kernels/embedding_bag.hpp>
 #include <vector>
 
 #include "training/embedding/batch_bags.hpp"
+#include "training/embedding/float_memory.hpp"
+#include "training/embedding/sample_rows.hpp"
 #include "training/embedding/vector_exchange.hpp"
 
 namespace tutti::detail {
@@ -23,19 +26,23 @@ class SampleSide {
   /// Where the vectors of a replica's own samples go: [slice][dim].
   [[nodiscard]] float* replica_vectors(std::size_t t) { return staged_[t].vectors.data(); }
 
+  /// Numbers of indices that a table's means are divided by, in the memory of the vectors; null for none.
+  using CountsOf = std::function<const float*(std::size_t t)>;
   /// Puts the pieces together: columns side by side, rows added in their order, means divided.
-  void assemble(const BatchBags& bags);
+  void assemble(const CountsOf& counts);
   /// Copies the gradients to the blocks of all pieces.
-  void distribute(const BatchBags& bags);
+  void distribute(const CountsOf& counts);
 
  private:
   struct Staged {
-    std::vector<float> vectors;
-    std::vector<float> gradients;
+    FloatMemory vectors;
+    FloatMemory gradients;
   };
-  void assemble_table(std::size_t t, const std::vector<float>& counts);
-  void distribute_table(std::size_t t, const std::vector<float>& counts);
+  void assemble_table(std::size_t t, const float* counts);
+  void distribute_table(std::size_t t, const float* counts);
   [[nodiscard]] bool staged(std::size_t t) const { return !facts_->map.whole(t); }
+
+  [[nodiscard]] RowsOrder order() const { return {facts_->on_device(), facts_->stream()}; }
 
   const CollectionFacts* facts_;
   VectorExchange* exchange_;

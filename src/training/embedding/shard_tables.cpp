@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "training/embedding/shard_tables.hpp"
 
+#include "device/runtime.hpp"
 #include "training/embedding/plan_cost.hpp"
 
 namespace tutti::detail {
 
-ShardTables::ShardTables(const CollectionFacts& facts) {
-  const auto allocate = [this](std::size_t bytes) {
-    memory_.push_back(kernels::allocate_table(bytes));
-    return memory_.back().get();
+ShardTables::ShardTables(const CollectionFacts& facts, MemoryKind kind) {
+  const auto allocate = [&](std::size_t bytes) {
+    const TableBlock& block = memory_.emplace_back(bytes, kind);
+    if (kind == MemoryKind::device && bytes > 0)
+      device::required_runtime("tables on a device").fill_zero(block.data(), bytes, facts.stream());
+    return block.data();
   };
   for (const Piece& piece : facts.pieces()) {
     const TableShard& shard = piece.shard;
@@ -33,8 +36,16 @@ ShardTables::ShardTables(const CollectionFacts& facts) {
 
 std::size_t ShardTables::bytes() const {
   std::size_t sum = 0;
-  for (const auto& memory : memory_) sum += memory.get_deleter().bytes;
+  for (const auto& block : memory_) sum += block.taken();
   return sum;
+}
+
+void ShardTables::copy(const ShardTables& from, const CollectionFacts& facts) {
+  auto& runtime = device::required_runtime("tables on a device");
+  for (std::size_t i = 0; i < memory_.size(); ++i) {
+    if (memory_[i].bytes() > 0)
+      runtime.copy(memory_[i].data(), from.memory_[i].data(), memory_[i].bytes(), facts.stream());
+  }
 }
 
 PieceGroup::PieceGroup(kernels::Pooling pooling, std::vector<std::size_t> pieces, const ShardTables& tables)

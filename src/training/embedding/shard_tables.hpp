@@ -3,19 +3,24 @@
 
 #include <cstddef>
 #include <span>
+#include <tutti/kernels/device.hpp>
 #include <tutti/kernels/embedding_backward.hpp>
-#include <tutti/kernels/table_memory.hpp>
 #include <vector>
 
 #include "training/embedding/batch_bags.hpp"
+#include "training/embedding/table_block.hpp"
 
 namespace tutti::detail {
 
-/// The rows of this rank's pieces with their optimizer state, zeroed at first.
+/// The rows of this rank's pieces with their optimizer state, zeroed at first; on a device in the order of the
+/// collection's stream.
 class ShardTables {
  public:
   ShardTables() = default;
-  explicit ShardTables(const CollectionFacts& facts);
+  ShardTables(const CollectionFacts& facts, MemoryKind kind);
+
+  /// All rows and states of the same pieces in other memory, in the order of the collection's stream.
+  void copy(const ShardTables& from, const CollectionFacts& facts);
 
   [[nodiscard]] std::size_t size() const { return tables_.size(); }
   [[nodiscard]] const kernels::EmbeddingTable& table(std::size_t i) const { return tables_[i]; }
@@ -25,13 +30,19 @@ class ShardTables {
   [[nodiscard]] std::size_t bytes() const;
 
  private:
-  std::vector<kernels::TableMemory> memory_;
+  std::vector<TableBlock> memory_;
   std::vector<kernels::EmbeddingTable> tables_;
   std::vector<float*> states_;
   std::vector<std::size_t> state_widths_;
 };
 
-/// Pieces that one call of a kernel serves.
+/// What kernels need for rows on a device.
+struct DeviceWork {
+  Stream stream;
+  kernels::device::Workspace workspace;
+};
+
+/// Pieces that one call of a kernel serves: on the host, or on a device where a DeviceWork is passed.
 class PieceGroup {
  public:
   /// Of the pieces that `wanted` says yes to: pooled as `pooling` says.
@@ -40,10 +51,15 @@ class PieceGroup {
   [[nodiscard]] const std::vector<std::size_t>& pieces() const { return pieces_; }
   /// lookups(i) and output(i) of piece i.
   template <typename Lookups, typename Output>
-  void look_up(kernels::IndexType type, std::size_t bags, const Lookups& lookups, const Output& output) {
+  void look_up(kernels::IndexType type, std::size_t bags, const Lookups& lookups, const Output& output,
+               DeviceWork* device) {
     gather(lookups);
     outputs_.clear();
     for (const std::size_t i : pieces_) outputs_.push_back(output(i));
+    if (device != nullptr) {
+      return kernels::device::embedding_bag_forward(tables_, lookups_, type, bags, outputs_, options(), nullptr,
+                                                    device->workspace, device->stream);
+    }
     kernels::embedding_bag_forward(tables_, lookups_, type, bags, outputs_, options());
   }
   template <typename Lookups, typename Gradient>
@@ -62,6 +78,15 @@ class PieceGroup {
     gather_gradients(gradient);
     kernels::embedding_bag_backward(tables_, lookups_, type, bags, gradients_, states_, update, options(), workspace,
                                     squares_);
+  }
+  /// The same on a device; `indices` of all the lookups together.
+  template <typename Lookups, typename Gradient>
+  void update(kernels::IndexType type, std::size_t bags, const Lookups& lookups, std::size_t indices,
+              const Gradient& gradient, const kernels::RowUpdate& update, DeviceWork& device) {
+    gather(lookups);
+    gather_gradients(gradient);
+    kernels::device::embedding_bag_backward(tables_, lookups_, type, bags, indices, gradients_, states_, update,
+                                            options(), nullptr, device.workspace, device.stream);
   }
 
  private:

@@ -18,9 +18,10 @@ VectorExchange::VectorExchange(const Communicator& comm, const CollectionFacts& 
     gradients += facts.map.gradient_width(r);
   }
   const std::size_t sent = facts.map.vector_width(facts.rank);
-  pieces_.resize(largest * (alone_ ? sent : std::max(sent, facts.map.gradient_width(facts.rank))));
-  if (!alone_) vectors_.resize(slice * vectors);
-  gradients_.resize(slice * gradients);
+  const MemoryKind memory = facts.options.memory;
+  pieces_.resize(largest * (alone_ ? sent : std::max(sent, facts.map.gradient_width(facts.rank))), memory);
+  if (!alone_) vectors_.resize(slice * vectors, memory);
+  gradients_.resize(slice * gradients, memory);
   for (auto* counts : {&looked_up_counts_, &vector_counts_, &arrived_counts_, &gradient_counts_}) {
     counts->sizes.assign(ranks, 0);
     counts->begins.assign(ranks, 0);
@@ -51,16 +52,23 @@ void VectorExchange::set_batch(std::size_t batch) {
   }
 }
 
-void VectorExchange::send_vectors() {
+void VectorExchange::exchange(const FloatMemory& from, const Counts& from_counts, FloatMemory& to,
+                              const Counts& to_counts) {
   if (alone_) return;
-  request_ = ialltoallv(*comm_, pieces_, looked_up_counts_.sizes, looked_up_counts_.begins, vectors_,
-                        vector_counts_.sizes, vector_counts_.begins, {.memory = MemoryKind::host});
+  const auto end_of = [](const Counts& counts) { return counts.begins.back() + counts.sizes.back(); };
+  const ConstBuffer send(from.data(), end_of(from_counts));
+  const Buffer receive(to.data(), end_of(to_counts));
+  const Options options{.stream = facts_->options.stream, .memory = facts_->options.memory};
+  if (facts_->on_device()) {
+    return alltoallv(*comm_, send, from_counts.sizes, from_counts.begins, receive, to_counts.sizes, to_counts.begins,
+                     options);
+  }
+  request_ = ialltoallv(*comm_, send, from_counts.sizes, from_counts.begins, receive, to_counts.sizes, to_counts.begins,
+                        options);
 }
 
-void VectorExchange::send_gradients() {
-  if (alone_) return;
-  request_ = ialltoallv(*comm_, gradients_, gradient_counts_.sizes, gradient_counts_.begins, pieces_,
-                        arrived_counts_.sizes, arrived_counts_.begins, {.memory = MemoryKind::host});
-}
+void VectorExchange::send_vectors() { exchange(pieces_, looked_up_counts_, vectors_, vector_counts_); }
+
+void VectorExchange::send_gradients() { exchange(gradients_, gradient_counts_, pieces_, arrived_counts_); }
 
 }  // namespace tutti::detail

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "training/embedding/batch_bags.hpp"
+#include "training/embedding/float_memory.hpp"
 
 namespace tutti::detail {
 
@@ -15,7 +16,8 @@ namespace tutti::detail {
 /// are read and written where messages leave and arrive.
 ///
 /// Pieces' side: [batch][columns of this rank's pieces]. Samples' side: one block [slice][columns of r's pieces] for
-/// each rank r. Replicas have no columns in the vectors; all pieces have columns in the gradients.
+/// each rank r. Replicas have no columns in the vectors; all pieces have columns in the gradients. On a device an
+/// exchange is in the order of the collection's stream, and there is nothing to wait for.
 class VectorExchange {
  public:
   VectorExchange(const Communicator& comm, const CollectionFacts& facts);
@@ -45,13 +47,15 @@ class VectorExchange {
     std::vector<std::size_t> sizes;
     std::vector<std::size_t> begins;
   };
+  void exchange(const FloatMemory& from, const Counts& from_counts, FloatMemory& to, const Counts& to_counts);
+
   const Communicator* comm_;
   const CollectionFacts* facts_;
   bool alone_;  ///< one rank: both sides are the same memory
   std::size_t batch_ = 0;
-  std::vector<float> pieces_;
-  std::vector<float> vectors_;
-  std::vector<float> gradients_;
+  FloatMemory pieces_;
+  FloatMemory vectors_;
+  FloatMemory gradients_;
   Counts looked_up_counts_;
   Counts vector_counts_;
   Counts arrived_counts_;
