@@ -33,6 +33,8 @@ class BasicCrossNetwork {
   void backward(const Float* x, Float* output_gradient, Float* input_gradient);
 
   [[nodiscard]] std::size_t width() const { return width_; }
+  /// V of layer 0, its W with b, V of layer 1, and so on.
+  [[nodiscard]] std::span<const DenseLayer> maps() const { return maps_; }
   [[nodiscard]] std::span<Float> parameters() { return parameters_; }
   [[nodiscard]] std::span<Float> gradients() { return gradients_; }
   /// As BasicMlp::keep_parameters.

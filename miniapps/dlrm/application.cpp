@@ -9,11 +9,14 @@
 
 #include "checkpointing.hpp"
 #include "common/agree.hpp"
+#include "device/device_engine.hpp"
 #include "evaluation.hpp"
+#include "host_engine.hpp"
 #include "inference.hpp"
 #include "memory_check.hpp"
 #include "report.hpp"
 #include "setup.hpp"
+#include "step_bench.hpp"
 #include "tables.hpp"
 #include "tools/progress.hpp"
 #include "trainer.hpp"
@@ -34,8 +37,11 @@ class Application {
   void run();
 
  private:
+  void make_model();
+  void make_engine();
   void train();
   void infer();
+  void bench();
   void write(const std::function<mini::Results()>& results);
   void print(const std::string& text) const;
   TrainerEvents events(tutti::tools::Progress& progress);
@@ -49,7 +55,9 @@ class Application {
   const tutti::Communicator& comm_;
   const Options& options_;
   std::unique_ptr<mini::DataSource> source_;
+  std::optional<Gpu> gpu_;  ///< where --device
   std::unique_ptr<Model> model_;
+  std::unique_ptr<Engine> engine_;
   std::optional<BatchFeed> train_;
   std::optional<BatchFeed> test_;
   std::optional<Trainer> trainer_;
@@ -58,7 +66,10 @@ class Application {
   Position start_;
 };
 
-Application::Application(const tutti::Communicator& comm, const Options& options) : comm_(comm), options_(options) {
+/// A GPU says itself what does not fit.
+void Application::make_model() {
+  const Options& options = options_;
+  const tutti::Communicator& comm = comm_;
   ModelShape shape;
   std::vector<tutti::EmbeddingTableConfig> tables;
   tutti::ShardingPlan plan;
@@ -72,12 +83,37 @@ Application::Application(const tutti::Communicator& comm, const Options& options
   });
   agreed([&] { plan = make_plan(comm, options, tables); });
   configuration_ = configuration(options, shape, *source_, plan);
-  check_memory(comm, plan.prediction[static_cast<std::size_t>(comm.rank())].bytes);
-  agreed([&] { model_ = std::make_unique<Model>(comm, shape, tables, plan, collection_options(options, shape)); });
+  auto collection = collection_options(options, shape);
+  if (gpu_) {
+    configuration_.emplace_back("device", gpu_->text() + (options.graph ? ", steps as graphs" : ""));
+    collection.memory = tutti::MemoryKind::device;
+    collection.stream = gpu_->call_stream();
+    collection.slots = 2;
+  } else {
+    check_memory(comm, plan.prediction[static_cast<std::size_t>(comm.rank())].bytes);
+  }
+  agreed([&] { model_ = std::make_unique<Model>(comm, shape, tables, plan, collection); });
   print(header_text(configuration_, comm.size()));
   if (comm.size() > 1) {
     print(plan.text());
   }
+}
+
+void Application::make_engine() {
+  if (!gpu_) {
+    engine_ = std::make_unique<HostEngine>(*model_, loss_options(options_));
+    return;
+  }
+  const DeviceEngineOptions engine{loss_options(options_), options_.compute_type == "bf16", options_.tf32,
+                                   options_.graph};
+  engine_ = std::make_unique<DeviceEngine>(comm_, *gpu_, *model_, engine);
+}
+
+Application::Application(const tutti::Communicator& comm, const Options& options) : comm_(comm), options_(options) {
+  if (options.device) {
+    gpu_.emplace(comm);
+  }
+  make_model();
   agreed([&] {
     if (options.load.empty()) {
       set_first_weights(options, *source_, *model_);
@@ -88,10 +124,14 @@ Application::Application(const tutti::Communicator& comm, const Options& options
     const ReaderPart part = reader_part(model_->embeddings(), comm.rank(), comm.size());
     train_.emplace(*source_, mini::Split::train, options.mini_batch_size, part, prepared);
     test_.emplace(*source_, mini::Split::test, test_batch, part);
-    trainer_.emplace(comm, options, *model_, *train_);
+  });
+  agreed([&] {
+    make_engine();
+    trainer_.emplace(comm, options, *engine_, *train_);
   });
   if (!options.load.empty()) {
     start_ = load_checkpoint(comm, options.load, *model_, options);
+    agreed([&] { engine_->take_parameters(); });
   }
 }
 
@@ -103,7 +143,7 @@ void Application::print(const std::string& text) const {
 }
 
 void Application::test(std::uint64_t step) {
-  last_test_ = evaluate_model(comm_, *model_, *test_);
+  last_test_ = evaluate_model(comm_, *engine_, *test_);
   print(test_text(step, *last_test_));
 }
 
@@ -116,6 +156,7 @@ TrainerEvents Application::events(tutti::tools::Progress& progress) {
   };
   events.on_save = [&](const Position& at) {
     if (!options_.checkpoint_dir.empty()) {
+      engine_->store_parameters();
       save_checkpoint(comm_, options_.checkpoint_dir, *model_, options_, at);
     }
   };
@@ -141,14 +182,27 @@ void Application::infer() {
   const std::uint64_t batches =
       options_.num_batches > 0 ? std::min(options_.num_batches, feed.batches()) : feed.batches();
   tutti::tools::Progress progress("predicting", batches, comm_.rank() == 0);
-  const InferenceResults results =
-      run_inference(comm_, *model_, feed, batches, has_test_data(), [&](std::uint64_t done) { progress.update(done); });
+  const InferenceResults results = run_inference(comm_, *engine_, feed, batches, has_test_data(),
+                                                 [&](std::uint64_t done) { progress.update(done); });
   progress.finish();
   print(inference_text(results));
   write([&] { return json_results(configuration_, comm_.size(), results); });
 }
 
-void Application::run() { options_.inference_only ? infer() : train(); }
+void Application::bench() {
+  print(step_head());
+  const auto times =
+      bench_steps(comm_, options_, *engine_, reader_part(model_->embeddings(), comm_.rank(), comm_.size()),
+                  [&](const StepTime& time) { print(step_line(time)); });
+  write([&] { return json_results(configuration_, comm_.size(), times); });
+}
+
+void Application::run() {
+  if (!options_.bench_batches.empty()) {
+    return bench();
+  }
+  options_.inference_only ? infer() : train();
+}
 
 void Application::train() {
   tutti::tools::Progress progress("training", trainer_->total_steps(), comm_.rank() == 0);
@@ -157,7 +211,11 @@ void Application::train() {
   if (has_test_data() && options_.test_at_end) {
     test(start_.step + results.steps);
   }
-  print(phase_text(results));
+  if (const auto* device = dynamic_cast<const DeviceEngine*>(engine_.get())) {
+    print(device_text(results, device->graph_steps()));
+  } else {
+    print(phase_text(results));
+  }
   write([&] { return json_results(configuration_, comm_.size(), results, last_test_); });
 }
 

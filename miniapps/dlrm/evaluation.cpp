@@ -5,13 +5,13 @@
 
 namespace dlrm {
 
-tutti::miniapps::Metrics evaluate_model(const tutti::Communicator& comm, Model& model, BatchFeed& feed) {
+tutti::miniapps::Metrics evaluate_model(const tutti::Communicator& comm, Engine& engine, BatchFeed& feed) {
   std::vector<float> scores;
   std::vector<float> labels;
   PhaseTimer untimed(0);
   for (std::uint64_t k = 0; k < feed.batches(); ++k) {
     const BatchFeed::Loaded loaded = feed.load(k);
-    const auto predictions = model.forward(*loaded.batch, untimed, loaded.error);
+    const auto predictions = engine.predict(*loaded.batch, untimed, loaded.error);
     scores.insert(scores.end(), predictions.begin(), predictions.end());
     labels.insert(labels.end(), loaded.batch->labels.begin(), loaded.batch->labels.end());
   }

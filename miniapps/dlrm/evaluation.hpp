@@ -5,12 +5,12 @@
 
 #include "batch_feed.hpp"
 #include "common/metrics.hpp"
-#include "model.hpp"
+#include "engine.hpp"
 
 namespace dlrm {
 
 /// Predicts all test samples and compares; equal on all ranks and for any number of them. Collective over `comm`;
 /// blocking. Throws AgreedError where the scores are not numbers or the labels of one class.
-[[nodiscard]] tutti::miniapps::Metrics evaluate_model(const tutti::Communicator& comm, Model& model, BatchFeed& feed);
+[[nodiscard]] tutti::miniapps::Metrics evaluate_model(const tutti::Communicator& comm, Engine& engine, BatchFeed& feed);
 
 }  // namespace dlrm

@@ -42,7 +42,7 @@ double percentile(const std::vector<double>& ascending, double q) {
   return ascending[std::clamp<std::size_t>(rank, 1, ascending.size()) - 1];
 }
 
-InferenceResults run_inference(const tutti::Communicator& comm, Model& model, BatchFeed& feed, std::uint64_t batches,
+InferenceResults run_inference(const tutti::Communicator& comm, Engine& engine, BatchFeed& feed, std::uint64_t batches,
                                bool with_metrics, const std::function<void(std::uint64_t)>& on_batch) {
   const std::uint64_t count = std::min(batches, feed.batches());
   const std::uint64_t warmup = std::min(most_warmup, count / 4);
@@ -51,11 +51,11 @@ InferenceResults run_inference(const tutti::Communicator& comm, Model& model, Ba
   std::vector<float> labels;
   InferenceResults results;
   PhaseTimer untimed(0);
-  model.keep_parameters(true);
+  engine.keep_parameters(true);
   for (std::uint64_t k = 0; k < count; ++k) {
     const BatchFeed::Loaded loaded = feed.load(k);
     const auto begin = Clock::now();
-    const auto predictions = model.forward(*loaded.batch, untimed, loaded.error);
+    const auto predictions = engine.predict(*loaded.batch, untimed, loaded.error);
     const std::chrono::duration<double, std::milli> latency = Clock::now() - begin;
     if (k >= warmup) {
       latencies.push_back(latency.count());
@@ -67,7 +67,7 @@ InferenceResults run_inference(const tutti::Communicator& comm, Model& model, Ba
     }
     on_batch(k + 1);
   }
-  model.keep_parameters(false);
+  engine.keep_parameters(false);
   tutti::allreduce(comm, latencies, tutti::max);
   summarize(std::move(latencies), results);
   if (with_metrics) {

@@ -51,6 +51,10 @@ class Interaction {
   /// One block each, data parallel as the MLPs'; empty but for dcn.
   [[nodiscard]] std::span<float> parameters() { return cross_ ? cross_->parameters() : std::span<float>{}; }
   [[nodiscard]] std::span<float> gradients() { return cross_ ? cross_->gradients() : std::span<float>{}; }
+  /// The cross network's maps; none where there is no cross network.
+  [[nodiscard]] std::span<const tutti::miniapps::DenseLayer> maps() const {
+    return cross_ ? cross_->maps() : std::span<const tutti::miniapps::DenseLayer>{};
+  }
   /// As BasicMlp::keep_parameters.
   void keep_parameters(bool keep);
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <tutti/kernels/optimizers.hpp>
 
-#include "common/agree.hpp"
+#include "agreed.hpp"
 #include "common/dense_optimizer.hpp"
 
 namespace dlrm {
@@ -14,21 +14,6 @@ namespace mini = tutti::miniapps;
 namespace {
 
 using tutti::kernels::RowOptimizer;
-
-/// What a collection throws about a batch it throws on all ranks.
-template <typename Call>
-void agreed(const Call& call) {
-  try {
-    call();
-  } catch (const tutti::Error& error) {
-    const auto code = error.code();
-    if (code == tutti::ErrorCode::index_out_of_range || code == tutti::ErrorCode::invalid_argument ||
-        code == tutti::ErrorCode::mismatch) {
-      throw mini::AgreedError(code, error.what());
-    }
-    throw;
-  }
-}
 
 std::size_t dense_state_values(RowOptimizer optimizer) {
   return optimizer == RowOptimizer::sgd ? 0 : optimizer == RowOptimizer::adam ? 2 : 1;
@@ -62,9 +47,11 @@ Model::Model(const tutti::Communicator& comm, ModelShape shape, std::span<const 
   const std::size_t slice = (shape_.max_batch + ranks - 1) / ranks;
   features_.resize(shape_.rows.size() + 1);
   feature_gradients_.resize(features_.size());
-  crossed_.resize(slice * interaction_.width());
-  crossed_gradients_.resize(slice * interaction_.width());
-  bottom_gradient_.resize(slice * shape_.dim);
+  if (options.memory == tutti::MemoryKind::host) {
+    crossed_.resize(slice * interaction_.width());
+    crossed_gradients_.resize(slice * interaction_.width());
+    bottom_gradient_.resize(slice * shape_.dim);
+  }
   const std::size_t states = dense_state_values(options.optimizer);
   bottom_state_.resize(states * bottom_.parameters().size());
   interaction_state_.resize(states * interaction_.parameters().size());
@@ -73,14 +60,7 @@ Model::Model(const tutti::Communicator& comm, ModelShape shape, std::span<const 
 
 void Model::start_input(std::size_t slot, const mini::Batch& batch, const std::string& local_error) {
   auto& lookups = lookups_[slot];
-  lookups.assign(embeddings_.tables(), {});
-  std::size_t read = 0;
-  for (std::size_t t = 0; t < lookups.size() && local_error.empty(); ++t) {
-    if (embeddings_.needs(t)) {
-      const auto& bags = batch.tables[read++];
-      lookups[t] = {bags.indices.data(), bags.offsets.data(), nullptr};
-    }
-  }
+  fill_lookups(embeddings_, batch, local_error, lookups);
   embeddings_.start_input(slot, {.tables = lookups, .batch = batch.count, .error = local_error});
 }
 

@@ -22,7 +22,8 @@ namespace dlrm {
 
 /// DLRM, hybrid parallel: tables divided over the ranks by a plan, and a replica of all that is dense, which computes
 /// this rank's slice of each batch. All calls are collective over the communicator; every rank passes the same global
-/// batch.
+/// batch. Where the tables are on a GPU (EmbeddingCollectionOptions::memory) it only keeps what is saved and restored,
+/// and a DeviceEngine computes.
 class Model {
  public:
   Model(const tutti::Communicator& comm, ModelShape shape, std::span<const tutti::EmbeddingTableConfig> tables,

@@ -104,6 +104,9 @@ void add_placement(CLI::App& app, Options& o) {
   app.add_flag("--pipeline", o.pipeline, "lookup and exchange of the next batch beside the dense part of this one");
   add_choice(app, "--compute-type", o.compute_type, {"fp32", "bf16"},
              "of the matrix products; weights, sums and gradients of weights stay fp32");
+  app.add_flag("--device", o.device, "computes wholly on GPUs, which the ranks of a node take in turn");
+  app.add_flag("--graph", o.graph, "device: steps of one shape and learning rate are launched as a CUDA graph");
+  app.add_flag("--tf32", o.tf32, "device: products of fp32 may be rounded to TF32");
   app.add_flag("--inference-only", o.inference_only, "predicts only; throughput and latency of the batches");
 }
 
@@ -142,6 +145,9 @@ void add_reports(CLI::App& app, Options& o) {
   add(app, "--test-freq", o.test_freq, "steps between two tests (-1: one, at the end)");
   app.add_flag("--test-at-end,!--no-test-at-end", o.test_at_end, "tests when training ends, where there is test data");
   add(app, "--json-file", o.json_file, "writes configuration, losses, test results and times to this file");
+  add_list(app, "--bench-batches", o.bench_batches,
+           "trains --num-batches steps with each of these batch sizes and prints a table of times, as in "
+           "--preset=mlperf-v1-bench --device --bench-batches=2048-8192-32768-65536");
   add(app, "--checkpoint-dir", o.checkpoint_dir, "where checkpoints go");
   add(app, "--save-freq", o.save_freq, "steps between two checkpoints (0: one at the end)");
   add(app, "--load", o.load, "checkpoint file to go on from, on any number of ranks");

@@ -41,6 +41,9 @@ struct Options {
   bool pipeline = false;
   std::string compute_type = "fp32";
   bool inference_only = false;
+  bool device = false;
+  bool graph = false;
+  bool tf32 = false;
 
   // Data
   std::string data_generation = "random";
@@ -76,6 +79,7 @@ struct Options {
   std::int64_t test_freq = -1;
   bool test_at_end = true;
   std::string json_file;
+  std::vector<std::size_t> bench_batches;  ///< measures with each of these batch sizes instead of training
 
   // Checkpoints
   std::string checkpoint_dir;

@@ -26,6 +26,8 @@ class PhaseTimer : public tutti::miniapps::Phases {
                 {"update", false}},
                warmup) {}
   void enter(Stage stage) { Phases::enter(static_cast<std::size_t>(stage)); }
+  /// What is none of the stages: on a GPU they are not told apart.
+  void enter_other() { Phases::enter(phases().size() - 1); }
 };
 
 }  // namespace dlrm

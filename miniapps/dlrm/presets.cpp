@@ -12,6 +12,11 @@ constexpr const char* kaggle_rows =
     "--arch-embedding-size=1460-583-1000000-1000000-305-24-12517-633-3-93145-5683-1000000-3194-27-14992-1000000-10-"
     "5652-2173-4-1000000-18-15-286181-105-142572";
 
+// MLPerf training v0.7 and v1: rows of each table.
+constexpr const char* mlperf_v1_rows =
+    "--arch-embedding-size=39884406-39043-17289-7420-20263-3-7120-1543-63-38532951-2953546-403346-10-2208-11938-155-4-"
+    "976-14-39979771-25641295-39664984-585935-12972-108-36";
+
 // MLPerf training v3: rows of each table, and its lookups of a sample.
 constexpr const char* mlperf_v2_rows =
     "--arch-embedding-size=40000000-39060-17295-7424-20265-3-7122-1543-63-40000000-3067956-405282-10-2209-11938-155-4-"
@@ -57,6 +62,14 @@ std::vector<Preset> make_presets() {
         "--learning-rate=0.1", "--mini-batch-size=2048", "--test-mini-batch-size=16384", "--print-freq=1024"}},
       mlperf_v1("mlperf-v1"),
       mlperf_v1("mlperf"),
+      {"mlperf-v1-bench",
+       "MLPerf v0.7 and v1 model with prepared random batches, to measure steps; tables capped at a million rows, "
+       "which "
+       "--max-ind-range changes",
+       {"--data-generation=bench", "--max-ind-range=1000000", "--arch-sparse-feature-size=128", mlperf_v1_rows,
+        "--arch-mlp-bot=13-512-256-128", "--arch-mlp-top=1024-1024-512-256-1", "--num-indices-per-lookup=1",
+        "--num-indices-per-lookup-fixed", "--loss-function=bce", "--round-targets", "--learning-rate=0.1",
+        "--mini-batch-size=2048", "--num-batches=100", "--print-freq=100", "--init=fast"}},
       {"mlperf-v2",
        "MLPerf v3 model, DCNv2 with several lookups a bag; tables capped at a million rows, which --max-ind-range "
        "changes; measures with prepared random batches, or trains with --data-generation=dataset and a file",

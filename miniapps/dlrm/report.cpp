@@ -136,6 +136,12 @@ std::string phase_text(const TrainingResults& results) {
   return text;
 }
 
+std::string device_text(const TrainingResults& results, std::uint64_t graph_steps) {
+  const double steps = static_cast<double>(std::max<std::uint64_t>(results.steps, 1));
+  return fmt::format("Trained {} steps in {:.2f} s, mean {:.3f} ms a step; {} launched as graphs\n", results.steps,
+                     results.training_seconds, 1e3 * results.training_seconds / steps, graph_steps);
+}
+
 std::string inference_text(const InferenceResults& r) {
   std::string text =
       fmt::format("Predicted {} samples in {} batches, {:.0f} samples/s\n", r.samples, r.batches, r.samples_per_second);
@@ -178,6 +184,17 @@ tutti::miniapps::Results json_results(const Configuration& configuration, int ra
                     {"p50_ms", results.p50_ms},
                     {"p95_ms", results.p95_ms},
                     {"p99_ms", results.p99_ms}};
+  return json;
+}
+
+tutti::miniapps::Results json_results(const Configuration& configuration, int ranks,
+                                      const std::vector<StepTime>& times) {
+  tutti::miniapps::Results json;
+  json.configuration = configuration;
+  json.ranks = ranks;
+  for (const auto& time : times) {
+    json.phases.emplace_back(fmt::format("batch {}", time.batch), time.ms);
+  }
   return json;
 }
 

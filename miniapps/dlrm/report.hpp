@@ -14,6 +14,7 @@
 #include "model_shape.hpp"
 #include "options.hpp"
 #include "run_results.hpp"
+#include "step_bench.hpp"
 
 namespace dlrm {
 
@@ -30,6 +31,9 @@ using Configuration = std::vector<std::pair<std::string, std::string>>;
 /// A table of where the time of a step went, and the exposed communication.
 [[nodiscard]] std::string phase_text(const TrainingResults& results);
 
+/// The same of a GPU, whose steps are not divided.
+[[nodiscard]] std::string device_text(const TrainingResults& results, std::uint64_t graph_steps);
+
 [[nodiscard]] std::string inference_text(const InferenceResults& results);
 
 [[nodiscard]] tutti::miniapps::Results json_results(const Configuration& configuration, int ranks,
@@ -37,5 +41,7 @@ using Configuration = std::vector<std::pair<std::string, std::string>>;
                                                     const std::optional<tutti::miniapps::Metrics>& test);
 [[nodiscard]] tutti::miniapps::Results json_results(const Configuration& configuration, int ranks,
                                                     const InferenceResults& results);
+[[nodiscard]] tutti::miniapps::Results json_results(const Configuration& configuration, int ranks,
+                                                    const std::vector<StepTime>& times);
 
 }  // namespace dlrm

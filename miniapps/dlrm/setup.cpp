@@ -97,7 +97,7 @@ std::vector<std::size_t> rows_of(const Options& o, const mini::DataSource& sourc
 }
 
 mini::Products products(const Options& o) {
-  if (o.compute_type != "bf16") {
+  if (o.compute_type != "bf16" || o.device) {
     return mini::Products::automatic;
   }
   if (!mini::has_onednn()) {
@@ -108,7 +108,11 @@ mini::Products products(const Options& o) {
   return mini::Products::onednn_bf16;
 }
 
-std::size_t largest_batch(const Options& o) { return std::max(o.mini_batch_size, o.test_mini_batch_size); }
+std::size_t largest_batch(const Options& o) {
+  const auto& bench = o.bench_batches;
+  const std::size_t largest = bench.empty() ? o.mini_batch_size : *std::max_element(bench.begin(), bench.end());
+  return std::max(largest, o.test_mini_batch_size);
+}
 
 }  // namespace
 

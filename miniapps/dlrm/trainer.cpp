@@ -22,18 +22,20 @@ std::uint64_t epoch_batches(const Options& options, const BatchFeed& feed) {
 
 }  // namespace
 
-Trainer::Trainer(const tutti::Communicator& comm, const Options& options, Model& model, BatchFeed& feed)
+mini::LossOptions loss_options(const Options& options) {
+  return {mini::loss_kind(options.loss_function),
+          {options.loss_weights[0], options.loss_weights[1]},
+          options.loss_threshold};
+}
+
+Trainer::Trainer(const tutti::Communicator& comm, const Options& options, Engine& engine, BatchFeed& feed)
     : comm_(&comm),
       options_(&options),
-      model_(&model),
+      engine_(&engine),
       feed_(&feed),
       batches_(epoch_batches(options, feed)),
-      loss_{mini::loss_kind(options.loss_function),
-            {options.loss_weights[0], options.loss_weights[1]},
-            options.loss_threshold},
       schedule_{options.learning_rate, options.warmup_steps, options.decay_start_step, options.decay_steps},
-      timer_(total_steps() > 4 * warmup_steps ? warmup_steps : 0),
-      gradient_(model.shape().max_batch) {
+      timer_(total_steps() > 4 * warmup_steps ? warmup_steps : 0) {
   schedule_.validate();
 }
 
@@ -48,23 +50,21 @@ void Trainer::step(std::uint64_t k, bool goes_on) {
   const BatchFeed::Loaded loaded = ahead_.batch != nullptr ? ahead_ : feed_->load(k);
   ahead_ = {};
   const auto& batch = *loaded.batch;
-  const auto predictions = model_->forward(batch, timer_, loaded.error);
-  timer_.enter(Stage::top);
-  const auto gradient = std::span(gradient_).first(predictions.size());
-  loss_sum_ += mini::loss(loss_, predictions, batch.labels, batch.count, gradient);
+  engine_->start_step(batch, timer_, loaded.error);
   loss_samples_ += batch.count;
   ++steps_;
   if (goes_on) {
     timer_.enter(Stage::data);
     ahead_ = feed_->load(k + 1);
-    model_->prefetch(*ahead_.batch, ahead_.error);
+    engine_->prefetch(*ahead_.batch, ahead_.error);
   }
-  model_->backward(batch, gradient, static_cast<float>(schedule_.at(steps_)), timer_);
+  engine_->finish_step(batch, static_cast<float>(schedule_.at(steps_)), timer_);
   timer_.end_step();
   ++printed_steps_;
 }
 
-double Trainer::summed_loss() const {
+double Trainer::summed_loss() {
+  loss_sum_ += engine_->take_loss();
   double sum = loss_sum_;
   tutti::allreduce(*comm_, &sum, 1, tutti::sum);
   return sum;
@@ -82,7 +82,7 @@ LossEntry Trainer::collect_loss(const Position& at) {
   return entry;
 }
 
-void Trainer::save(Position at, const TrainerEvents& events) const {
+void Trainer::save(Position at, const TrainerEvents& events) {
   at.loss_sum = summed_loss();
   at.loss_samples = loss_samples_;
   events.on_save(at);
@@ -125,6 +125,7 @@ TrainingResults Trainer::run(Position start, const TrainerEvents& events) {
       ++at.epoch;
     }
   }
+  loss_sum_ += engine_->take_loss();
   results.training_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   results.steps = at.step - start.step;
   save(at, events);

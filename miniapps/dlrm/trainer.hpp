@@ -9,7 +9,7 @@
 #include "batch_feed.hpp"
 #include "common/loss.hpp"
 #include "common/lr_schedule.hpp"
-#include "model.hpp"
+#include "engine.hpp"
 #include "options.hpp"
 #include "run_results.hpp"
 
@@ -32,12 +32,15 @@ struct TrainerEvents {
   std::function<void(const Position&)> on_test;
 };
 
+/// The loss that the options name.
+[[nodiscard]] tutti::miniapps::LossOptions loss_options(const Options& options);
+
 /// The training loop. Collective over the communicator.
 class Trainer {
  public:
-  Trainer(const tutti::Communicator& comm, const Options& options, Model& model, BatchFeed& feed);
+  Trainer(const tutti::Communicator& comm, const Options& options, Engine& engine, BatchFeed& feed);
 
-  /// Trains from `start` to the end;
+  /// Trains from `start` to the end.
   TrainingResults run(Position start, const TrainerEvents& events);
 
   [[nodiscard]] std::uint64_t batches_per_epoch() const { return batches_; }
@@ -47,21 +50,19 @@ class Trainer {
   /// `goes_on`: batch k + 1 of the epoch comes next, and may begin.
   void step(std::uint64_t k, bool goes_on);
   void run_step(Position& at, const TrainerEvents& events, TrainingResults& results);
-  [[nodiscard]] double summed_loss() const;
+  [[nodiscard]] double summed_loss();
   [[nodiscard]] LossEntry collect_loss(const Position& at);
-  void save(Position at, const TrainerEvents& events) const;
+  void save(Position at, const TrainerEvents& events);
   void summarize(TrainingResults& results) const;
   [[nodiscard]] bool ends(const Position& at) const { return at.step >= total_steps(); }
 
   const tutti::Communicator* comm_;
   const Options* options_;
-  Model* model_;
+  Engine* engine_;
   BatchFeed* feed_;
   std::uint64_t batches_;
-  tutti::miniapps::LossOptions loss_;
   tutti::miniapps::LrSchedule schedule_;
   PhaseTimer timer_;
-  std::vector<float> gradient_;
   BatchFeed::Loaded ahead_;  ///< the next step's, where it has begun
   std::uint64_t steps_ = 0;
   double loss_sum_ = 0;

@@ -71,12 +71,35 @@ void validate_data(const Options& o) {
   require(o.save_freq == 0 || !o.checkpoint_dir.empty(), "--save-freq needs --checkpoint-dir");
 }
 
+void validate_device(const Options& o) {
+  require(o.device || !o.graph, "--graph is of --device: add it, or leave out --graph");
+  require(o.device || !o.tf32, "--tf32 is of --device: add it, or leave out --tf32");
+  require(!o.device || !o.pipeline, "--device copies batches beside the steps before by itself: leave out --pipeline");
+  require(!o.graph || o.optimizer != "adam",
+          "--graph holds the number of the step, which --optimizer=adam needs: leave out one of them");
+  require(!o.graph || o.table_type == "fp32" || !o.stochastic_rounding,
+          "--graph holds the number of the step, which stochastic rounding needs: add --no-stochastic-rounding");
+}
+
+void validate_bench(const Options& o) {
+  if (o.bench_batches.empty()) {
+    return;
+  }
+  require(all_positive(o.bench_batches), "--bench-batches needs positive batch sizes");
+  require(o.data_generation == "bench", "--bench-batches needs --data-generation=bench, or a preset that has it");
+  require(o.num_batches > 0, "--bench-batches needs --num-batches: the steps of a measurement");
+  require(o.load.empty() && o.checkpoint_dir.empty() && !o.inference_only,
+          "--bench-batches measures only: leave out --load, --checkpoint-dir and --inference-only");
+}
+
 }  // namespace
 
 void validate(const Options& options) {
   validate_model(options);
   validate_training(options);
   validate_data(options);
+  validate_device(options);
+  validate_bench(options);
 }
 
 }  // namespace dlrm

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dense_kernels.hpp"
+
+#include <cmath>
+
+#include "kernels/device/launch.hpp"
+
+namespace tutti::miniapps::device {
+
+namespace {
+
+using kernels::device::launch;
+
+/// Any pair of float and bfloat16_t.
+template <typename To, typename From>
+TUTTI_FUNCTION To to(From value) {
+  return static_cast<To>(static_cast<float>(value));
+}
+
+// A NaN stays a NaN, so that it reaches the loss.
+TUTTI_FUNCTION float activated(float value, Activation activation) {
+  if (activation == Activation::relu) return value < 0.0F ? 0.0F : value;
+  if (activation == Activation::sigmoid) return 1.0F / (1.0F + std::exp(-value));
+  return value;
+}
+
+TUTTI_FUNCTION float deactivated(float gradient, float y, Activation activation) {
+  if (activation == Activation::relu) return y > 0.0F ? gradient : 0.0F;
+  if (activation == Activation::sigmoid) return gradient * (1.0F - y) * y;
+  return gradient;
+}
+
+template <typename T>
+struct Fill {
+  T* values;
+  T value;
+  TUTTI_FUNCTION void operator()(std::size_t i) const { values[i] = value; }
+};
+
+struct Convert {
+  const float* from;
+  bfloat16_t* to;
+  TUTTI_FUNCTION void operator()(std::size_t i) const { to[i] = bfloat16_t(from[i]); }
+};
+
+template <typename Y>
+struct AddBias {
+  const float* z;
+  const float* b;
+  Y* y;
+  std::size_t width;
+  Activation activation;
+  TUTTI_FUNCTION void operator()(std::size_t i) const {
+    const float bias = b != nullptr ? b[i % width] : 0.0F;
+    y[i] = to<Y>(activated(z[i] + bias, activation));
+  }
+};
+
+template <typename Y, typename Dz>
+struct Deactivate {
+  const float* d;
+  const Y* y;
+  Dz* dz;
+  Activation activation;
+  TUTTI_FUNCTION void operator()(std::size_t i) const {
+    dz[i] = to<Dz>(deactivated(d[i], to<float>(y[i]), activation));
+  }
+};
+
+struct Cross {
+  const float* x0;
+  const float* z;
+  const float* x;
+  float* y;
+  TUTTI_FUNCTION void operator()(std::size_t i) const { y[i] = x0[i] * z[i] + x[i]; }
+};
+
+struct Uncross {
+  const float* x0;
+  const float* z;
+  const float* g;
+  float* dz;
+  float* dx0;
+  TUTTI_FUNCTION void operator()(std::size_t i) const {
+    dz[i] = x0[i] * g[i];
+    dx0[i] += z[i] * g[i];
+  }
+};
+
+struct Add {
+  float* sum;
+  const float* values;
+  TUTTI_FUNCTION void operator()(std::size_t i) const { sum[i] += values[i]; }
+};
+
+}  // namespace
+
+void fill(float* values, std::size_t count, float value, StreamHandle stream) {
+  launch(stream, count, Fill<float>{values, value});
+}
+
+void fill(bfloat16_t* values, std::size_t count, float value, StreamHandle stream) {
+  launch(stream, count, Fill<bfloat16_t>{values, bfloat16_t(value)});
+}
+
+void convert(const float* from, bfloat16_t* to, std::size_t count, StreamHandle stream) {
+  launch(stream, count, Convert{from, to});
+}
+
+void add_bias(const float* z, const float* b, float* y, std::size_t n, std::size_t width, Activation activation,
+              StreamHandle stream) {
+  launch(stream, n * width, AddBias<float>{z, b, y, width, activation});
+}
+
+void add_bias(const float* z, const float* b, bfloat16_t* y, std::size_t n, std::size_t width, Activation activation,
+              StreamHandle stream) {
+  launch(stream, n * width, AddBias<bfloat16_t>{z, b, y, width, activation});
+}
+
+void deactivate(const float* d, const float* y, float* dz, std::size_t count, Activation activation,
+                StreamHandle stream) {
+  launch(stream, count, Deactivate<float, float>{d, y, dz, activation});
+}
+
+void deactivate(const float* d, const float* y, bfloat16_t* dz, std::size_t count, Activation activation,
+                StreamHandle stream) {
+  launch(stream, count, Deactivate<float, bfloat16_t>{d, y, dz, activation});
+}
+
+void deactivate(const float* d, const bfloat16_t* y, bfloat16_t* dz, std::size_t count, Activation activation,
+                StreamHandle stream) {
+  launch(stream, count, Deactivate<bfloat16_t, bfloat16_t>{d, y, dz, activation});
+}
+
+void cross(const float* x0, const float* z, const float* x, float* y, std::size_t count, StreamHandle stream) {
+  launch(stream, count, Cross{x0, z, x, y});
+}
+
+void uncross(const float* x0, const float* z, const float* g, float* dz, float* dx0, std::size_t count,
+             StreamHandle stream) {
+  launch(stream, count, Uncross{x0, z, g, dz, dx0});
+}
+
+void add(float* sum, const float* values, std::size_t count, StreamHandle stream) {
+  launch(stream, count, Add{sum, values});
+}
+
+}  // namespace tutti::miniapps::device

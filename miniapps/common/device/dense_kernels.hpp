@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <tutti/float_types.hpp>
+#include <tutti/kernels/embedding_bag.hpp>
+
+#include "common/loss.hpp"
+#include "common/mlp_engine.hpp"
+#include "device/runtime.hpp"
+
+/// What happens between the products of a step, on device memory and in stream order: the arithmetic of
+/// activations.hpp, loss.hpp and cross_network.hpp. Every call returns at once and may be captured. Results do not
+/// depend on timing. Throws not_built where the library has no kernels for the device.
+namespace tutti::miniapps::device {
+
+using detail::device::StreamHandle;
+
+void fill(float* values, std::size_t count, float value, StreamHandle stream);
+void fill(bfloat16_t* values, std::size_t count, float value, StreamHandle stream);
+/// To the nearest, ties to even.
+void convert(const float* from, bfloat16_t* to, std::size_t count, StreamHandle stream);
+
+/// y = activation(z + b), of [n][width]; y may be z. b may be null.
+void add_bias(const float* z, const float* b, float* y, std::size_t n, std::size_t width, Activation activation,
+              StreamHandle stream);
+void add_bias(const float* z, const float* b, bfloat16_t* y, std::size_t n, std::size_t width, Activation activation,
+              StreamHandle stream);
+/// dz, the gradient before the activation, from d, that of its result y; dz may be d.
+void deactivate(const float* d, const float* y, float* dz, std::size_t count, Activation activation,
+                StreamHandle stream);
+void deactivate(const float* d, const float* y, bfloat16_t* dz, std::size_t count, Activation activation,
+                StreamHandle stream);
+void deactivate(const float* d, const bfloat16_t* y, bfloat16_t* dz, std::size_t count, Activation activation,
+                StreamHandle stream);
+
+/// As loss(): adds the sum of the losses to *sum, and writes the gradient of the mean over `global_batch` samples.
+/// `partials` holds loss_partials values of scratch.
+inline constexpr std::size_t loss_partials = 1024;
+void loss(const LossOptions& options, const float* predictions, const float* labels, std::size_t count,
+          std::size_t global_batch, float* gradient, double* partials, double* sum, StreamHandle stream);
+
+/// All features of a sample side by side: joined is [samples][features][dim].
+void join(std::size_t samples, std::span<const kernels::Pooled<const float>> features, std::size_t dim, float* joined,
+          StreamHandle stream);
+/// The reverse.
+void part(std::size_t samples, const float* joined, std::size_t dim, std::span<const kernels::Pooled<float>> features,
+          StreamHandle stream);
+
+/// A layer of a cross network: y = x0 * z + x.
+void cross(const float* x0, const float* z, const float* x, float* y, std::size_t count, StreamHandle stream);
+/// Of y's gradient g: dz = x0 * g, and to dx0 comes z * g.
+void uncross(const float* x0, const float* z, const float* g, float* dz, float* dx0, std::size_t count,
+             StreamHandle stream);
+/// sum = sum + values
+void add(float* sum, const float* values, std::size_t count, StreamHandle stream);
+
+}  // namespace tutti::miniapps::device

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dense_kernels.hpp"
+#include "stacks.hpp"
+
+namespace tutti::miniapps::device {
+
+namespace {
+
+std::size_t parameters_of(const DenseBlock<float>& block) {
+  return block.layers.back().offset + block.layers.back().parameters();
+}
+
+}  // namespace
+
+Bfloat16Stack::Bfloat16Stack(const StackShape& shape, Cublas& products, StreamHandle stream)
+    : block_(shape.block),
+      products_(&products),
+      stream_(stream),
+      parameters_(parameters_of(block_)),
+      input_(shape.max_samples * block_.layers.front().in),
+      last_(shape.max_samples * block_.layers.back().out),
+      sums_(shape.max_samples * block_.widest_output()),
+      delta_(shape.max_samples * block_.widest_output()),
+      ones_(shape.max_samples) {
+  for (std::size_t l = 0; l + 1 < block_.layers.size(); ++l) {
+    outputs_.emplace_back(shape.max_samples * block_.layers[l].out);
+    below_.emplace_back(shape.max_samples * block_.layers[l].out);
+  }
+  fill(ones_.data(), ones_.size(), 1.0F, stream);
+}
+
+void Bfloat16Stack::keep_parameters(bool keep) {
+  keeps_ = keep;
+  converted_ = false;
+}
+
+void Bfloat16Stack::convert_parameters() {
+  if (!keeps_ || !converted_) {
+    const std::size_t first = block_.layers.front().offset;
+    convert(block_.parameters + first, parameters_.data() + first, parameters_.size() - first, stream_);
+  }
+  converted_ = true;
+}
+
+const float* Bfloat16Stack::forward(const float* x, std::size_t n) {
+  samples_ = n;
+  if (n == 0) return last_.data();
+  convert_parameters();
+  convert(x, input_.data(), n * block_.layers.front().in, stream_);
+  for (std::size_t l = 0; l < block_.layers.size(); ++l) {
+    const DenseLayer& layer = block_.layers[l];
+    const float* b = layer.bias ? block_.parameters + layer.offset + layer.weights() : nullptr;
+    products_->nt(input_of(l), parameters_.data() + layer.offset, sums_.data(), n, layer.in, layer.out);
+    if (l < outputs_.size()) {
+      add_bias(sums_.data(), b, outputs_[l].data(), n, layer.out, layer.activation, stream_);
+    } else {
+      add_bias(sums_.data(), b, last_.data(), n, layer.out, layer.activation, stream_);
+    }
+  }
+  return last_.data();
+}
+
+void Bfloat16Stack::gradients_of(std::size_t l) {
+  const DenseLayer& layer = block_.layers[l];
+  float* dw = block_.gradients + layer.offset;
+  products_->tn(delta_.data(), input_of(l), dw, samples_, layer.in, layer.out);
+  if (layer.bias) {
+    products_->tn(delta_.data(), ones_.data(), dw + layer.weights(), samples_, 1, layer.out);
+  }
+}
+
+void Bfloat16Stack::backward(const float* /*x*/, float* output_gradient, float* input_gradient,
+                             const std::function<void(std::size_t)>& layer_done) {
+  const std::size_t n = samples_;
+  const float* d = output_gradient;
+  for (std::size_t l = block_.layers.size(); l-- > 0;) {
+    const DenseLayer& layer = block_.layers[l];
+    float* below = l == 0 ? input_gradient : below_[l - 1].data();
+    if (n == 0) {
+      fill(block_.gradients + layer.offset, layer.parameters(), 0.0F, stream_);
+    } else {
+      if (l < outputs_.size()) {
+        deactivate(d, outputs_[l].data(), delta_.data(), n * layer.out, layer.activation, stream_);
+      } else {
+        deactivate(d, last_.data(), delta_.data(), n * layer.out, layer.activation, stream_);
+      }
+      gradients_of(l);
+      if (below != nullptr) {
+        products_->nn(delta_.data(), parameters_.data() + layer.offset, below, n, layer.in, layer.out);
+      }
+    }
+    if (layer_done) {
+      layer_done(l);
+    }
+    d = below;
+  }
+}
+
+std::unique_ptr<MlpEngine<float>> make_stack(const StackShape& shape, bool operands_are_bfloat16, Cublas& products,
+                                             StreamHandle stream) {
+  if (operands_are_bfloat16) {
+    return std::make_unique<Bfloat16Stack>(shape, products, stream);
+  }
+  return std::make_unique<Float32Stack>(shape, products, stream);
+}
+
+}  // namespace tutti::miniapps::device
