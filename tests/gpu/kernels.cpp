@@ -3,7 +3,6 @@
 #include "kernels/combine.hpp"
 
 #include <cstring>
-#include <random>
 #include <tutti/tutti.hpp>
 
 #include "commbench/names.hpp"
@@ -25,14 +24,40 @@ class Kernels : public OnDevice {
   }
 };
 
-/// Any bits, but small numbers where they are to be multiplied; the padding of pairs is zero.
+/// Bytes of the real number that an element begins with, and that a pair or a complex number repeats; 0: no such.
+std::size_t real_bytes(DatatypeKind kind) {
+  switch (kind) {
+    case DatatypeKind::float8_e4m3:
+    case DatatypeKind::float8_e5m2:
+      return 1;
+    case DatatypeKind::float16:
+    case DatatypeKind::bfloat16:
+      return 2;
+    case DatatypeKind::float32:
+    case DatatypeKind::complex64:
+    case DatatypeKind::float32_int32:
+    case DatatypeKind::float32_float32:
+      return 4;
+    case DatatypeKind::float64:
+    case DatatypeKind::complex128:
+    case DatatypeKind::float64_int32:
+    case DatatypeKind::float64_int64:
+    case DatatypeKind::float64_float64:
+      return 8;
+    default:
+      return 0;
+  }
+}
+
+/// Any bits, of numbers below 2 where they are real: the bits of NaN are not promised. The padding of pairs is zero.
 Bytes random_elements(Datatype type, std::size_t count, unsigned seed) {
-  std::mt19937 generator(seed);
   Bytes data(count * type.size());
-  commbench::Pattern(type, std::nullopt, 1).fill(data.data(), count, static_cast<int>(seed), generator() % 1000);
+  commbench::Pattern(type, std::nullopt, 1).fill(data.data(), count, static_cast<int>(seed), seed);
+  const std::size_t real = real_bytes(type.kind());
+  const std::byte below_2{0xBF};
+  for (std::size_t i = real; real > 0 && i <= data.size(); i += real) data[i - 1] &= below_2;
   const bool is_padded = type.kind() == DatatypeKind::float64_int32 || type.kind() == DatatypeKind::int64_int32;
-  if (is_padded)
-    for (std::size_t i = 0; i < count; ++i) std::memset(data.data() + i * 16 + 12, 0, 4);
+  for (std::size_t i = 0; is_padded && i < count; ++i) std::memset(data.data() + i * 16 + 12, 0, 4);
   return data;
 }
 
