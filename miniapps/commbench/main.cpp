@@ -40,7 +40,7 @@ void print_list(const tutti::Communicator& comm) {
     text += fmt::format("  {:20} {}\n", tutti::algorithms::operation_name(operation),
                         fmt::join(all_algorithm_names(comm, operation, Place::host), ", "));
   if (why_no_memory(Place::device).empty()) text += fmt::format("\ndevice memory:\n{}\n", comm.device_report());
-  print(text);
+  print(text + "\nlibraries:\n" + tutti::config_summary());
 }
 
 /// Names that no operation asked for has. Throws std::invalid_argument.
