@@ -284,15 +284,18 @@ TUTTI_API int tutti_comm_abort(tutti_comm_t comm, const char* reason);
 /// MPI_Finalize.
 TUTTI_API int tutti_comm_free(tutti_comm_t* comm);
 
-/// `bytes` zeroed bytes for this rank; 0 is allowed, and ranks may ask for different numbers. The parts of the ranks of
-/// one node lie in memory that all of them have mapped: large collectives among them read and write each other's
-/// buffers directly. Where memory cannot be shared it is ordinary memory. `memory_kind` is TUTTI_MEMORY_HOST on all
-/// ranks. *data is never NULL on success. Collective over `comm`, blocking. Errors, the same on all ranks:
-/// TUTTI_ERROR_MISMATCH, _NOT_BUILT, _INVALID_ARGUMENT, _OUT_OF_MEMORY. Counterparts: tutti::allocate, MPI_Alloc_mem.
+/// `bytes` zeroed bytes for this rank; 0 is allowed, and ranks may ask for different numbers. `memory_kind`, equal on
+/// all ranks: TUTTI_MEMORY_HOST, where the parts of the ranks of one node lie in memory that all of them have mapped,
+/// so that large collectives among them read and write each other's buffers directly (ordinary memory where that cannot
+/// be); _DEVICE, on the communicator's device, which NCCL then uses without copies of its own; _MANAGED; _PINNED. *data
+/// is never NULL on success. Collective over `comm`, blocking. Errors, the same on all ranks: TUTTI_ERROR_MISMATCH,
+/// _NOT_BUILT (kinds of CUDA in a library without it), _CUDA, _INVALID_ARGUMENT, _OUT_OF_MEMORY. Counterparts:
+/// tutti::allocate, MPI_Alloc_mem, ncclMemAlloc.
 TUTTI_API int tutti_allocate(tutti_comm_t comm, size_t bytes, int memory_kind, void** data);
 
 /// Returns this rank's part, by the address that tutti_allocate gave; NULL is allowed. No call that uses it may be
-/// outstanding. Local; also after tutti_comm_free and MPI_Finalize. Counterpart: MPI_Free_mem.
+/// outstanding, nor work of a stream. Local; also after tutti_comm_free and MPI_Finalize. Counterparts: MPI_Free_mem,
+/// ncclMemFree.
 TUTTI_API int tutti_deallocate(void* data);
 
 /// The collectives, each in three forms. Collective over `comm`; every rank passes the same datatype, op, root, options

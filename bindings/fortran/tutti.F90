@@ -4,8 +4,10 @@
 !>
 !> Arrays: any type of integer, real, complex and logical, any rank, scalars too; type, kind and number of elements come
 !> from the array. A section that is not contiguous is packed in blocking calls and refused in the others. tutti_in_place
-!> stands for a buffer as MPI_IN_PLACE does. Everything else, device memory too, goes by address: type(c_ptr), count,
-!> datatype. Buffers of nonblocking and persistent calls should be `asynchronous` (or `target`) where they are declared.
+!> stands for a buffer as MPI_IN_PLACE does. Everything else goes by address: type(c_ptr), count, datatype.
+!> Device memory: arrays inside host_data use_device (OpenACC) and target data use_device_addr (OpenMP) are passed on by
+!> their addresses, without a look at an element; so are addresses. Sections that are not contiguous are refused there.
+!> Streams are type(c_ptr) in the options. Buffers of nonblocking and persistent calls should be `asynchronous` (or `target`) where they are declared.
 !> tutti_allocate(comm, array, shape) associates a pointer, contiguous :: array(:) with zeroed memory that the ranks of a
 !> node share (integer, real, complex; 32 and 64 bits; ranks 1 to 3); tutti_allocate(comm, bytes, data) gives its
 !> address. tutti_deallocate returns either.

@@ -27,7 +27,8 @@ contains
       call expect_failure(code, tutti_error_not_built, "TUTTI_ENABLE_CUDA=ON")
       call without_cuda(g, tutti_memory_device)
       call without_cuda(g, tutti_memory_managed)
-      call messages_without_cuda(g)
+      call messages_without_cuda(g, tutti_memory_device)
+      call messages_without_cuda(g, tutti_memory_managed)
     end if
     call on_host(g, tutti_options())
   end subroutine test_device
@@ -133,13 +134,14 @@ contains
     call expect(all(x == sums(0, g%size - 1, 0, block, 3)) .and. all(y == -1), "what was under way")
   end subroutine without_cuda
 
-  subroutine messages_without_cuda(g)
+  subroutine messages_without_cuda(g, memory)
     type(group), intent(in) :: g
+    integer, intent(in) :: memory
     integer(int64), asynchronous, target :: x(block)
     type(tutti_options) :: options
     type(tutti_request) :: request
     integer :: code
-    options%memory = tutti_memory_device
+    options%memory = memory
     x = -1
     call tutti_isend(g%comm, c_loc(x), block, tutti_int64, g%rank, 1, request, options, ierror=code)
     call expect_failure(code, tutti_error_not_built, "host memory")
