@@ -27,11 +27,20 @@ std::string CommBody::text(const char* what, Result result) const {
                      is_known ? said : "");
 }
 
+std::unique_ptr<device::Guard> CommBody::on_device() const noexcept {
+  try {
+    if (device::runtime() != nullptr) return std::make_unique<device::Guard>(device);
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): CUDA ends before its communicators do
+  }
+  return nullptr;
+}
+
 void CommBody::deregister(std::uint64_t range) noexcept {
   const std::lock_guard no_launch(device::Traffic::of(device).launch_mutex());
   const std::lock_guard lock(mutex);
   const auto found = registrations.find(range);
   if (found == registrations.end() || handle == nullptr) return;
+  const auto guard = on_device();
   if (found->second.buffer != nullptr) (void)table.comm_deregister(handle, found->second.buffer);
   if (found->second.window != nullptr) (void)table.comm_window_deregister(handle, found->second.window);
   registrations.erase(found);

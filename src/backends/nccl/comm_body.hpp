@@ -21,6 +21,7 @@ struct CommBody {
 
   /// What a range of the library's allocator is to NCCL.
   struct Registration {
+    bool was_offered = false;  ///< as a buffer: NCCL is not asked again
     void* buffer = nullptr;
     WindowHandle window = nullptr;
   };
@@ -35,6 +36,8 @@ struct CommBody {
   [[nodiscard]] std::string text(const char* what, Result result) const;
   /// The range is released: it is forgotten. Takes both locks.
   void deregister(std::uint64_t range) noexcept;
+  /// Makes the device current where that is possible; the former one at the end of what is returned.
+  [[nodiscard]] std::unique_ptr<device::Guard> on_device() const noexcept;
 
   const Table table;
   const int device;

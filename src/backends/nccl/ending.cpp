@@ -88,6 +88,7 @@ bool step(CommBody& body) {
   const std::unique_lock lock(body.mutex, std::try_to_lock);
   if (!lock) return false;
   if (body.end == End::done || body.handle == nullptr) return true;
+  const auto guard = body.on_device();
   if (body.aborted.load(std::memory_order_acquire))
     abort_now(body);
   else if (body.end == End::begun)

@@ -83,11 +83,11 @@ void Comm::use_registered(const void* address) {
   if (!range) return;
   {
     const std::lock_guard lock(body_->mutex);
-    CommBody::Registration made;
-    if (body_->registrations.contains(range->id)) return;
+    CommBody::Registration& made = body_->registrations[range->id];
+    if (made.was_offered) return;
+    made.was_offered = true;
     if (body_->table.comm_register(body_->handle, range->base, range->bytes, &made.buffer) != Result::success)
-      made.buffer = nullptr;  // and it is not asked again
-    body_->registrations.emplace(range->id, made);
+      made.buffer = nullptr;
   }
   CommBody* body = body_.get();  // unwatch() comes before its end
   (void)Allocations::instance().watch(range->id, body, [body, id = range->id] { body->deregister(id); });
@@ -97,23 +97,25 @@ bool Comm::register_window(const void* address, std::chrono::nanoseconds timeout
   constexpr int symmetric = 1;  // NCCL_WIN_COLL_SYMMETRIC
   const auto range = range_of(address, device());
   if (body_->table.comm_window_register == nullptr || !range) return false;
-  CommBody::Registration made;
+  WindowHandle* window = nullptr;
+  {
+    const std::lock_guard lock(body_->mutex);
+    window = &body_->registrations[range->id].window;  // NCCL may write it later, also after a timeout
+  }
   {
     const std::lock_guard no_other(device::Traffic::of(device()).launch_mutex());
     body_->throw_if_aborted();
     try {
-      check(body_->table.comm_window_register(handle(), range->base, range->bytes, &made.window, symmetric),
+      check(body_->table.comm_window_register(handle(), range->base, range->bytes, window, symmetric),
             "ncclCommWindowRegister", timeout);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::nccl) throw;
       return false;
     }
-    const std::lock_guard lock(body_->mutex);
-    body_->registrations[range->id].window = made.window;
   }
   CommBody* body = body_.get();
   (void)Allocations::instance().watch(range->id, body, [body, id = range->id] { body->deregister(id); });
-  return true;
+  return *window != nullptr;
 }
 
 }  // namespace tutti::detail::nccl

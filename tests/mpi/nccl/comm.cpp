@@ -213,6 +213,11 @@ TEST_F(NcclComm, WindowsAreForVersionsThatHaveThem) {
   const auto made = make_comm(comm_);
   const OfAllocator memory;
   EXPECT_EQ(made->register_window(memory.data(), 30s), can);
+  {
+    const std::lock_guard lock(launch_mutex());
+    made->use_registered(memory.data());
+  }
+  EXPECT_EQ(calls("comm_register"), machine().nccl.table().comm_register != nullptr ? 1U : 0U);
   EXPECT_EQ(calls("comm_window_register"), can ? 1U : 0U);
   expect_works(*made, comm_);
 }
