@@ -9,6 +9,7 @@
 #include <tutti/buffer.hpp>
 #include <tutti/communicator.hpp>
 #include <tutti/detail/export.hpp>
+#include <tutti/options.hpp>
 #include <tutti/reduce_op.hpp>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct GradientBucket {
   std::size_t index = 0;            ///< position in the order of launching
   Buffer data{};                    ///< this rank's gradients, then the result; what lies between entries is zero
   ReduceKind op = ReduceKind::avg;  ///< sum or avg
+  Stream stream{};                  ///< that gradients in device memory are ordered on
   std::vector<BucketEntry> entries{};
 };
 
@@ -48,10 +50,13 @@ class TUTTI_EXPORT CommunicationHook {
   virtual void prepare(std::span<const Communicator> comms, std::span<const GradientBucket> buckets) = 0;
   /// Starts the reduction of buckets[bucket]; nonblocking. The bucket's memory must not be touched until it is done.
   virtual void start(std::size_t bucket) = 0;
-  /// Drives it; never blocks. True when the bucket's memory holds the result. Throws Error when it failed.
+  /// Drives it; never blocks. True when the bucket's memory holds the result; in device memory, when what follows on
+  /// the bucket's stream finds it there. Throws Error when it failed.
   virtual bool test(std::size_t bucket) = 0;
   /// Bytes of the vectors that this rank gives to reductions of that bucket in one step.
   [[nodiscard]] virtual std::size_t bytes(std::size_t bucket) const = 0;
+  /// Whether buckets may be in device memory.
+  [[nodiscard]] virtual bool takes_device_memory() const { return false; }
   /// Whether the result is the same on all ranks; else (sharded) only this rank's part of each bucket is.
   [[nodiscard]] virtual bool replicates() const { return true; }
   /// This rank's state between steps, for a checkpoint; load() takes it back after prepare() of the same buckets.
@@ -59,7 +64,7 @@ class TUTTI_EXPORT CommunicationHook {
   virtual void load(std::span<const std::byte> state);
 };
 
-/// Buckets as they are: one nonblocking allreduce each.
+/// Buckets as they are: one nonblocking allreduce each. Host or device memory.
 [[nodiscard]] TUTTI_EXPORT std::shared_ptr<CommunicationHook> allreduce_hook();
 /// float32 or float64 gradients rounded to 16 bits, divided first (avg), summed with one rounding, widened again: half
 /// the bytes, or a quarter. Counterpart: DDP's bf16_compress_hook, fp16_compress_hook.

@@ -27,7 +27,7 @@ struct Parameter {
                              ///< gradient lives in the bucket (no copy), see GradientReducer::gradient()
 };
 
-/// Equal on all ranks, but for progress_thread.
+/// Equal on all ranks, but for progress_thread and stream.
 struct ReducerOptions {
   static constexpr std::size_t automatic = 0;
 
@@ -45,6 +45,9 @@ struct ReducerOptions {
           ///< makes: what the caller does with its own never meets the reducer's calls
   bool progress_thread = false;  ///< a thread of this reducer drives outstanding buckets; needs MPI_THREAD_MULTIPLE
   std::shared_ptr<CommunicationHook> hook{};  ///< empty: allreduce_hook()
+  MemoryKind memory = MemoryKind::host;       ///< of gradients and values: host or device. With device: no check, no
+                                              ///< average_active, no automatic size, hooks that take device memory
+  Stream stream{};  ///< device memory: backward, ready(), wait() and the update are ordered on it
 };
 
 struct ReducerStatistics {
@@ -62,8 +65,13 @@ struct ReducerStatistics {
 /// are ready. A step is: backward with ready(i) for each parameter, wait(), update.
 ///
 /// A local mistake changes nothing that goes over the wire: the rank completes the step's reductions and a word of
-/// status beside them, and wait() throws the same Error on every rank. One thread at a time. Host memory. Counterpart:
-/// torch.nn.parallel.DistributedDataParallel (Li et al., PyTorch Distributed, VLDB 2020, section 3).
+/// status beside them, and wait() throws the same Error on every rank. One thread at a time.
+///
+/// Gradients in device memory (ReducerOptions::memory) are produced, copied and used on one stream: ready(i) says that
+/// their kernels are launched there, buckets are reduced on streams of the communicators meanwhile, and after wait()
+/// what follows on the stream finds the result; the host does not wait for the device. prepare() prepares the
+/// communicators for it. Counterpart: torch.nn.parallel.DistributedDataParallel (Li et al., PyTorch Distributed, VLDB
+/// 2020, section 3).
 class TUTTI_EXPORT GradientReducer {
  public:
   /// Local. `comm` outlives the reducer.

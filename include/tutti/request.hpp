@@ -37,6 +37,10 @@ class TUTTI_EXPORT Request {
   /// the process. Throws Error when the operation failed. An empty or inactive request is done.
   bool test();
 
+  /// True when what follows on the stream comes after the operation, as after wait(stream); never blocks. Errors as
+  /// test(), which it is without a stream.
+  bool test(Stream stream);
+
   /// Blocks until done: tests and yields, never blocks inside MPI. Errors as test().
   void wait();
 

@@ -55,14 +55,25 @@ void Request::wait() {
   finish();
 }
 
-void Request::wait(Stream stream) {
-  if (!pending()) return;
+bool Request::test(Stream stream) {
+  if (!pending()) return true;
   ProgressEngine::instance().poll();
-  const bool is_running = stream.kind != StreamKind::none && !execution_->finished();
-  if (!is_running || !execution_->order_before(stream.handle)) return wait();
+  const bool is_running = !execution_->finished();
+  // What is captured is done for the host, but the stream must join it.
+  const bool is_ordered = stream.kind != StreamKind::none && execution_->order_before(stream.handle);
+  if (is_running && !is_ordered) return false;
+  if (!is_running) {
+    finish();
+    return true;
+  }
   // The engine sees the end; for the caller the stream has it.
   is_ordered_ = execution_->persistent();
   if (!is_ordered_) execution_.reset();
+  return true;
+}
+
+void Request::wait(Stream stream) {
+  if (!test(stream)) wait();
 }
 
 void Request::start() {

@@ -55,6 +55,9 @@ double clip_gradients(GradientReducer& reducer, const Communicator& comm, double
   if (!(max_norm > 0))
     throw Error(ErrorCode::invalid_argument,
                 "clip_gradients: max_norm is " + std::to_string(max_norm) + "; it must be positive");
+  if (reducer.parameters() > 0 && reducer.gradient(0).memory == MemoryKind::device)
+    throw Error(ErrorCode::not_supported,
+                "clip_gradients: the reducer's gradients are in device memory; clip them by a kernel of your own");
   const auto* sharding = dynamic_cast<const training::ShardingHook*>(&reducer.hook());
   const bool is_sharded = sharding != nullptr && sharding->reduced() != nullptr;
   const training::Partition partition =

@@ -21,11 +21,14 @@ class AllreduceHook final : public CommunicationHook {
   void start(std::size_t bucket) override {
     const GradientBucket& b = buckets_[bucket];
     Options options;
-    options.memory = MemoryKind::host;
+    options.memory = b.data.memory;
+    options.stream = b.stream;
     requests_[bucket] = iallreduce(comms_[bucket % comms_.size()], b.data, b.op, options);
   }
 
-  bool test(std::size_t bucket) override { return requests_[bucket].test(); }
+  bool test(std::size_t bucket) override { return requests_[bucket].test(buckets_[bucket].stream); }
+
+  [[nodiscard]] bool takes_device_memory() const override { return true; }
 
   [[nodiscard]] std::size_t bytes(std::size_t bucket) const override {
     return buckets_[bucket].data.count * buckets_[bucket].data.type.size();

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "training/reducer/bucket_set.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cstring>
 #include <functional>
 #include <numeric>
 
 #include "communicator/orphans.hpp"
+#include "device/runtime.hpp"
 
 namespace tutti::detail::reducer {
 namespace {
@@ -14,6 +17,20 @@ namespace {
 ParameterSize size_of(const Parameter& parameter) {
   return {std::accumulate(parameter.shape.begin(), parameter.shape.end(), std::size_t{1}, std::multiplies<>()),
           parameter.type};
+}
+
+/// Until what is on the stream is done.
+void finish(const Stream& stream) {
+  while (!device::runtime()->is_idle(stream.handle)) sched_yield();
+}
+
+void read_back(std::byte* to, const std::byte* from, std::size_t bytes, const Stream& stream) {
+  if (stream.kind == StreamKind::none) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  device::runtime()->copy(to, from, bytes, stream.handle);
+  finish(stream);
 }
 
 }  // namespace
@@ -25,7 +42,7 @@ BucketSet::BucketSet(const Communicator& comm, std::span<const Parameter> parame
     bytes_ += padded_bytes(sizes_.back());
     homes_.push_back(static_cast<std::byte*>(parameter.gradient));
   }
-  block_ = tutti::allocate(comm, bytes_);
+  block_ = tutti::allocate(comm, bytes_, rules.memory);
   if (!rules_.separate) return;
   separate_ = std::make_unique<std::byte[]>(bytes_);
   std::size_t offset = 0;
@@ -36,17 +53,38 @@ BucketSet::BucketSet(const Communicator& comm, std::span<const Parameter> parame
 }
 
 void BucketSet::arrange(const BucketPlan& plan) {
-  auto* block = static_cast<std::byte*>(block_.data());
   const bool moves = buckets_ && std::find(homes_.begin(), homes_.end(), nullptr) != homes_.end();
-  std::vector<std::byte> before;
-  if (moves) before.assign(block, block + bytes_);
   const std::vector<Slot> old = slots_;
-  if (buckets_) std::memset(block, 0, bytes_);
+  if (buckets_ && !moves) zero(static_cast<std::byte*>(block_.data()), bytes_);
   lay_out(plan);
-  if (!moves) return;
+  if (moves) move_gradients(old);
+}
+
+/// By way of the host: buckets are made anew once or twice in a run.
+void BucketSet::move_gradients(const std::vector<Slot>& old) {
+  auto* block = static_cast<std::byte*>(block_.data());
+  std::vector<std::byte> before(bytes_);
+  read_back(before.data(), block, bytes_, rules_.stream);
+  std::vector<std::byte> after(bytes_, std::byte{0});
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     if (lives_in_bucket(i) && sizes_[i].count > 0)
-      std::memcpy(slots_[i].data, before.data() + (old[i].data - block), sizes_[i].bytes());
+      std::memcpy(after.data() + (slots_[i].data - block), before.data() + (old[i].data - block), sizes_[i].bytes());
+  copy(block, after.data(), bytes_);
+  if (rules_.memory == MemoryKind::device) finish(rules_.stream);
+}
+
+void BucketSet::copy(std::byte* to, const std::byte* from, std::size_t bytes) const {
+  if (rules_.memory == MemoryKind::device)
+    device::runtime()->copy(to, from, bytes, rules_.stream.handle);
+  else
+    std::memcpy(to, from, bytes);
+}
+
+void BucketSet::zero(std::byte* to, std::size_t bytes) const {
+  if (rules_.memory == MemoryKind::device)
+    device::runtime()->fill_zero(to, bytes, rules_.stream.handle);
+  else
+    std::memset(to, 0, bytes);
 }
 
 void BucketSet::lay_out(const BucketPlan& plan) {
@@ -66,7 +104,8 @@ void BucketSet::lay_out(const BucketPlan& plan) {
       slots_[i] = {bucket.index, begin + offsets[k] * Datatype(type).size()};
       next += padded_bytes(sizes_[i]);
     }
-    bucket.data = Buffer(begin, offsets.back() + bucket.entries.back().count, type, MemoryKind::host);
+    bucket.data = Buffer(begin, offsets.back() + bucket.entries.back().count, type, rules_.memory);
+    bucket.stream = rules_.stream;
     made->push_back(std::move(bucket));
   }
   buckets_ = std::move(made);
@@ -79,17 +118,17 @@ std::byte* BucketSet::gradient(std::size_t parameter) const {
 void BucketSet::take(std::size_t parameter) const {
   std::byte* const from = gradient(parameter);
   std::byte* const to = slots_[parameter].data;
-  if (from != to && sizes_[parameter].count > 0) std::memcpy(to, from, sizes_[parameter].bytes());
+  if (from != to && sizes_[parameter].count > 0) copy(to, from, sizes_[parameter].bytes());
 }
 
 void BucketSet::give_back(std::size_t parameter) const {
   std::byte* const from = slots_[parameter].data;
   std::byte* const to = gradient(parameter);
-  if (from != to && sizes_[parameter].count > 0) std::memcpy(to, from, sizes_[parameter].bytes());
+  if (from != to && sizes_[parameter].count > 0) copy(to, from, sizes_[parameter].bytes());
 }
 
 void BucketSet::clear(std::size_t parameter) const {
-  if (sizes_[parameter].count > 0) std::memset(slots_[parameter].data, 0, sizes_[parameter].bytes());
+  if (sizes_[parameter].count > 0) zero(slots_[parameter].data, sizes_[parameter].bytes());
 }
 
 void BucketSet::keep_memory() noexcept {

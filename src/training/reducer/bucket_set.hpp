@@ -17,7 +17,9 @@ namespace tutti::detail::reducer {
 struct BucketRules {
   ReduceKind op = ReduceKind::avg;  ///< told to the hook
   bool separate = false;            ///< what is reduced is never the caller's gradient itself, but a copy
-  bool in_place = true;             ///< a bucket that is one gradient of the caller's is reduced where that is
+  MemoryKind memory = MemoryKind::host;
+  Stream stream{};       ///< of device memory
+  bool in_place = true;  ///< a bucket that is one gradient of the caller's is reduced where that is
 };
 
 /// The buckets and their memory: one block for all, which the ranks of a node load and store directly. Its size does
@@ -53,6 +55,9 @@ class BucketSet {
   };
   [[nodiscard]] bool lives_in_bucket(std::size_t parameter) const { return homes_[parameter] == nullptr; }
   void lay_out(const BucketPlan& plan);
+  void copy(std::byte* to, const std::byte* from, std::size_t bytes) const;
+  void zero(std::byte* to, std::size_t bytes) const;
+  void move_gradients(const std::vector<Slot>& old);
 
   std::span<const Parameter> parameters_;
   BucketRules rules_;

@@ -69,6 +69,8 @@ void Pipeline::look() {
   // A result may be divided by the number of ranks that have a step.
   if (!knows_active() && !active_request_.test()) return;
   if (under_way_ == 0) return;
+  const bool is_backward = !is_closed_ && under_way_ < most_under_way * setup_.comms.size();
+  if (setup_.looks_late && is_backward) return;
   look_at(oldest_);
   while (oldest_ < next_ && is_done_[oldest_]) ++oldest_;
   if (under_way_ == 0) return;

@@ -24,6 +24,7 @@ class Pipeline {
     std::span<const GradientBucket> buckets;
     bool counts_active = false;
     bool finds_unused = false;
+    bool looks_late = false;  ///< a look puts the result before what follows on a stream: after backward only
     std::function<void(std::size_t)> full;      ///< of each bucket, just before it is launched
     std::function<void(std::size_t)> finished;  ///< of each bucket, as soon as its result is there
   };

@@ -62,6 +62,7 @@ std::vector<Fact> facts_of(const ReducerOptions& options, std::span<const Parame
       {"option find_unused", fmt::format("{}", options.find_unused)},
       {"option uneven", fmt::format("{}", options.uneven)},
       {"option average_active", fmt::format("{}", options.average_active)},
+      {"option memory", memory_kind_name(options.memory)},
       {"option check", fmt::format("{}", options.check)},
       {"option communicators", fmt::format("{}", options.communicators)},
       {"option hook", options.hook ? options.hook->name() : "allreduce"},
@@ -143,10 +144,10 @@ void check_threads(const Communicator& comm, bool wants_thread) {
                             first));
 }
 
-void broadcast_values(const Communicator& comm, std::span<const Parameter> parameters) {
+void broadcast_values(const Communicator& comm, std::span<const Parameter> parameters, MemoryKind memory) {
   for (const Parameter& p : parameters) {
     const std::size_t count = std::accumulate(p.shape.begin(), p.shape.end(), std::size_t{1}, std::multiplies<>());
-    if (p.value != nullptr && count > 0) bcast(comm, Buffer(p.value, count, p.type), 0);
+    if (p.value != nullptr && count > 0) bcast(comm, Buffer(p.value, count, p.type, memory), 0);
   }
 }
 

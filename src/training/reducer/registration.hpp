@@ -36,6 +36,6 @@ void compare(const Communicator& comm, std::span<const Fact> facts);
 void check_threads(const Communicator& comm, bool wants_thread);
 
 /// Sends rank 0's values to all. Collective over `comm`; blocking.
-void broadcast_values(const Communicator& comm, std::span<const Parameter> parameters);
+void broadcast_values(const Communicator& comm, std::span<const Parameter> parameters, MemoryKind memory);
 
 }  // namespace tutti::detail::reducer

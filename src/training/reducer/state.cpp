@@ -31,6 +31,17 @@ void check_options(const ReducerOptions& options) {
   if (options.op != ReduceKind::avg && options.op != ReduceKind::sum)
     refuse(fmt::format("option op is {}; pass avg or sum", reduce_op_name(options.op)));
   if (options.communicators == 0) refuse("option communicators is 0; pass at least 1");
+  if (options.memory == MemoryKind::host) return;
+  if (options.memory != MemoryKind::device)
+    refuse(fmt::format("option memory is {}; pass host or device", memory_kind_name(options.memory)));
+  if (options.stream.kind == StreamKind::none) refuse("option memory is device; pass the stream of backward too");
+  if (options.check || options.average_active || options.bucket_bytes == ReducerOptions::automatic)
+    refuse(
+        "option memory is device, where check, average_active and an automatic bucket_bytes are not to be had; "
+        "leave them out");
+  if (options.hook && !options.hook->takes_device_memory())
+    refuse(fmt::format("the hook {} works in host memory only; use allreduce_hook() for device memory",
+                       options.hook->name()));
 }
 
 void check_parameter(const Parameter& parameter) {
@@ -100,10 +111,13 @@ void GradientReducer::State::prepare() {
   compare(*user_, facts_of(options_, parameters));
   check_threads(*user_, options_.progress_thread);
   for (std::size_t i = 0; i < options_.communicators; ++i) comms_.push_back(user_->split(0, user_->rank()));
-  broadcast_values(comms_[0], parameters);
+  if (options_.memory == MemoryKind::device)
+    for (const Communicator& comm : comms_) comm.prepare_device();
+  broadcast_values(comms_[0], parameters, options_.memory);
   const bool sums = options_.op == ReduceKind::sum || (options_.uneven && options_.average_active);
   buckets.emplace(comms_[0], parameters,
-                  BucketRules{sums ? ReduceKind::sum : ReduceKind::avg, options_.check, !options_.find_unused});
+                  BucketRules{sums ? ReduceKind::sum : ReduceKind::avg, options_.check, options_.memory,
+                              options_.stream, !options_.find_unused});
   const auto sizes = buckets->sizes();
   const std::size_t total =
       std::accumulate(sizes.begin(), sizes.end(), std::size_t{0},
@@ -128,6 +142,7 @@ void GradientReducer::State::arrange(const BucketPlan& plan) {
   ++layouts;
   hook_->prepare(comms_, buckets->buckets());
   pipeline_->prepare({comms_, hook_.get(), buckets->buckets(), options_.uneven, options_.find_unused,
+                      options_.memory == MemoryKind::device,
                       [this](std::size_t bucket) { backward_.take(buckets->buckets()[bucket]); },
                       [this](std::size_t bucket) { finished(bucket); }});
 }
@@ -243,7 +258,7 @@ void GradientReducer::State::set_sync(bool sync) {
 Buffer GradientReducer::State::gradient(std::size_t i) const {
   require_prepared("gradient()");
   require_index("gradient", i);
-  return {buckets->gradient(i), buckets->sizes()[i].count, parameters[i].type, MemoryKind::host};
+  return {buckets->gradient(i), buckets->sizes()[i].count, parameters[i].type, options_.memory};
 }
 
 bool GradientReducer::State::used(std::size_t i) const {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 #include <tutti/tutti.hpp>
 #include <vector>
@@ -25,6 +26,9 @@ struct Setting {
   std::size_t slots = 1;
   double tolerance = 2e-5;
   std::vector<std::size_t> batches{13, 8, 2, 13};
+  MemoryKind memory = MemoryKind::host;
+  Stream stream{};
+  std::function<void()> drain = [] {};  ///< device: until what is on the stream is done
 };
 
 inline std::vector<EmbeddingTableConfig> four_tables(Sharding sharding, kernels::Pooling pooling,
@@ -48,7 +52,9 @@ class Exercise {
                     .epsilon = epsilon,
                     .max_batch = 16,
                     .slots = setting.slots,
-                    .weighted = setting.weighted}),
+                    .weighted = setting.weighted,
+                    .memory = setting.memory,
+                    .stream = setting.stream}),
         bags_(setting.slots) {
     for (std::size_t t = 0; t < setting.tables.size(); ++t) {
       reference.emplace_back(setting.tables[t], t, setting.optimizer);
@@ -90,6 +96,7 @@ class Exercise {
 
   void expect_vectors(const std::vector<kernels::Pooled<const float>>& vectors, std::uint64_t step,
                       const std::string& where, std::size_t slot = 0) const {
+    setting_.drain();
     const SampleSlice mine = slice(step);
     for (std::size_t t = 0; t < reference.size(); ++t) {
       const auto expected = reference[t].forward(bags_[slot].bags[t]);
