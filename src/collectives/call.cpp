@@ -12,9 +12,9 @@
 #include "backends/nccl/nccl_execution.hpp"
 #include "backends/shm/shm_execution.hpp"
 #include "backends/staged/staged_execution.hpp"
+#include "backends/staged/work_stream.hpp"
 #include "communicator/planner.hpp"
 #include "communicator/progress.hpp"
-#include "core/config.hpp"
 #include "tuning/overrides.hpp"
 
 namespace tutti::detail {
@@ -76,19 +76,14 @@ std::shared_ptr<Execution> device_execution(const std::shared_ptr<CommState>& co
                                                    timeout);
 }
 
-/// Whether a blocking call on a stream returns before its communication is done: the stream then waits for a flag.
-bool returns_at_once(const Plan& plan, const Options& options) {
-  return plan.backend == Backend::staged && options.stream.kind == StreamKind::cuda && config().progress_thread;
-}
-
 void run_on_device(const std::shared_ptr<CommState>& comm, Call call, const Options& options) {
   auto plan = device_plan(*comm, call, options.stream);
-  const bool is_detached = returns_at_once(*plan, options);
+  // Then the stream waits for a flag, and the progress engine has the rest.
+  const bool is_detached = plan->backend == Backend::staged && returns_at_once(options.stream, comm->device->device);
   const auto execution = device_execution(comm, std::move(plan), std::move(call.binding), options);
-  if (is_detached)
-    (void)ProgressEngine::instance().launch(execution);
-  else
-    run_to_end(*execution);
+  if (!is_detached) return run_to_end(*execution);
+  (void)ProgressEngine::instance().launch(execution);
+  if (execution->finished()) execution->rethrow();
 }
 
 /// For an execution that ends before the call does: without the cost of counting.

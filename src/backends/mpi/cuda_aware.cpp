@@ -126,8 +126,10 @@ class Probe {
   }
   void exchange(const Neighbours& peers) {
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-    post_recv(recv_.data(), bytes_, peers.from, tag, comm_.point_to_point, requests[0]);
-    post_send(send_.data(), bytes_, peers.to, tag, comm_.point_to_point, requests[1]);
+    // A tag that no operation has: messages of others may be under way.
+    const int tag = 2 * comm_.tag_half;
+    post_recv(recv_.data(), bytes_, peers.from, tag, comm_.collective, requests[0]);
+    post_send(send_.data(), bytes_, peers.to, tag, comm_.collective, requests[1]);
     for (MPI_Request& request : requests) wait_yielding(request, "MPI_Test");
   }
   [[nodiscard]] bool is_right(int from, device::StreamHandle stream) {
@@ -141,8 +143,6 @@ class Probe {
   }
 
  private:
-  static constexpr int tag = 0;
-
   void finish(device::StreamHandle stream) {
     device::Event done;
     done.record(device_, stream);

@@ -42,6 +42,8 @@ struct DeviceScheduleExecution::State {
   ~State();
 
   void restart();
+  [[nodiscard]] bool may_be_direct() const;
+  void acquire_bounce();
   void launch_round();
   void post_round();
   [[nodiscard]] bool has_arrived();
@@ -78,6 +80,7 @@ struct DeviceScheduleExecution::State {
   device::Event done;
   bool is_posted = false;
   bool is_direct = false;
+  bool has_bounce = false;
   bool all_out = false;
   bool in_use = false;  ///< work on a stream may use the memory
   std::mutex mutex;
@@ -96,6 +99,7 @@ DeviceScheduleExecution::State::State(const CommState& comm_state, std::shared_p
   const device::Guard guard(work.device);
   memory->buffers.acquire(*plan, *schedule, binding, comm.rank, comm.size, work.device);
   if (algorithms::combines(plan->signature.operation)) prepare_kernels(work.device, work.stream);
+  if (!may_be_direct()) acquire_bounce();
 }
 
 DeviceScheduleExecution::State::~State() {
@@ -114,19 +118,27 @@ void DeviceScheduleExecution::State::restart() {
   if (!schedule->rounds.empty()) launch_round();
 }
 
+bool DeviceScheduleExecution::State::may_be_direct() const {
+  return plan->signature.kind == CallKind::blocking && comm.device && comm.device->cuda_aware;
+}
+
+/// For all rounds at once: a pool that grows may have to wait, which is the caller's to do, not the progress engine's.
+void DeviceScheduleExecution::State::acquire_bounce() {
+  if (has_bounce) return;
+  has_bounce = true;
+  std::array<std::size_t, 2> most{};
+  for (std::size_t i = 0; i < schedule->rounds.size(); ++i)
+    most[i % 2] = std::max(most[i % 2], round_bytes(schedule->rounds[i], memory->buffers.unit()));
+  device::Pool& pool = device::Pool::of(MemoryKind::pinned, work.device);
+  for (std::size_t i = 0; i < most.size(); ++i)
+    if (most[i] > 0) memory->bounce[i] = pool.acquire(most[i]);
+}
+
 /// What is sent comes to where messages are sent from.
 void DeviceScheduleExecution::State::launch_round() {
   is_posted = false;
-  const bool may_be_direct = comm.device && comm.device->cuda_aware && plan->signature.kind == CallKind::blocking;
-  is_direct = may_be_direct && device::Traffic::of(work.device).is_idle();
-  device::Block& bounce = memory->bounce[index % 2];
-  const std::size_t bytes = is_direct ? 0 : round_bytes(round(), memory->buffers.unit());
-  if (bounce.size() < bytes) {
-    std::size_t most = 0;
-    for (std::size_t i = index; i < schedule->rounds.size(); i += 2)
-      most = std::max(most, round_bytes(schedule->rounds[i], memory->buffers.unit()));
-    bounce = device::Pool::of(MemoryKind::pinned, work.device).acquire(most);
-  }
+  is_direct = may_be_direct() && device::Traffic::of(work.device).is_idle();
+  if (!is_direct) acquire_bounce();
   if (!is_direct)
     each(Transfer::Kind::send, [&](const Transfer& t, std::size_t, std::byte* bounced, std::size_t size) {
       if (size > 0) device::runtime()->copy(bounced, memory->buffers.read_address(t.slice), size, work.stream);

@@ -53,6 +53,7 @@ struct StagedExecution::State {
   State(const std::shared_ptr<CommState>& shared_comm, std::shared_ptr<const Plan> the_plan, Binding the_binding,
         const Stream& stream);
 
+  void acquire_slots();
   void restart();
   /// True when the results of all pieces are on their way to the caller's buffer.
   bool go_on();
@@ -96,6 +97,16 @@ StagedExecution::State::State(const std::shared_ptr<CommState>& shared_comm, std
       work(work_stream(comm, {binding.output, binding.input})),
       cut{plan->pieces, plan->host->signature.count},
       pieces(shared_comm, plan->host, cut, plan->signature.count) {
+  try {
+    acquire_slots();
+  } catch (const Error& e) {
+    // Places in the order of operations are taken that this rank will never fill.
+    shared_comm->mark_broken(e.what());
+    throw;
+  }
+}
+
+void StagedExecution::State::acquire_slots() {
   staged::sweep_retired();
   const device::Guard guard(work.device);
   device::Pool& pool = device::Pool::of(MemoryKind::pinned, work.device);
