@@ -41,7 +41,7 @@ CudaAnswer ask_cuda_query() {
 }
 
 #if MPI_VERSION >= 4
-/// MPI 4.1: the kinds of memory that this process may pass. An MPI that knows the key and does not list cuda says no.
+/// MPI 4.1: the kinds of memory that this process may pass. A kind that nobody asked for may be missing: that is no no.
 CudaAnswer ask_memory_kinds() {
   MPI_Info info = MPI_INFO_NULL;
   if (MPI_Comm_get_info(MPI_COMM_WORLD, &info) != MPI_SUCCESS) return {};
@@ -50,8 +50,10 @@ CudaAnswer ask_memory_kinds() {
   int found = 0;
   const int code = MPI_Info_get_string(info, "mpi_memory_alloc_kinds", &length, value, &found);
   MPI_Info_free(&info);
-  if (code != MPI_SUCCESS || found == 0) return {};
-  return {std::string_view(value).find("cuda") != std::string_view::npos, "the info key mpi_memory_alloc_kinds"};
+  const bool lists_cuda =
+      code == MPI_SUCCESS && found != 0 && std::string_view(value).find("cuda") != std::string_view::npos;
+  if (!lists_cuda) return {};
+  return {true, "the info key mpi_memory_alloc_kinds"};
 }
 #else
 CudaAnswer ask_memory_kinds() { return {}; }

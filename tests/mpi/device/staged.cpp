@@ -85,6 +85,32 @@ TEST(StagedSubsets, PartsOfTheRanksDoNotMeet) {
   MPI_Comm_free(&part);
 }
 
+TEST(StagedMemory, PinnedMemoryComesBackOnceTheStreamHasPassed) {
+  const Communicator comm = device_communicator();
+  const Buffers buffers(comm, {Operation::alltoall, 400, DatatypeKind::float64});
+  const auto plan = staged_plan(*comm.state(), buffers.signature(CallKind::blocking), "mpi", {64, 512, 5});
+  const Stream caller(StreamKind::cuda, runtime().create_stream());
+  const auto call = [&] {
+    buffers.fill();
+    detail::StagedExecution execution(comm.state(), plan, buffers.binding(), caller, std::chrono::seconds(20));
+    detail::run_to_end(execution);
+  };
+  const auto allocations_of = [&](int calls, bool waits) {
+    const std::size_t before = runtime().live_allocations();
+    for (int i = 0; i < calls; ++i) {
+      call();
+      if (waits) runtime().run_all();
+    }
+    runtime().run_all();
+    return runtime().live_allocations() - before;
+  };
+  (void)allocations_of(3, true);
+  EXPECT_EQ(allocations_of(20, true), 0U) << "blocks of calls that are over are not used again";
+  EXPECT_LE(allocations_of(20, false), 80U);  // four a call at most
+  EXPECT_EQ(allocations_of(20, true), 0U);
+  runtime().destroy_stream(caller.handle);
+}
+
 TEST(StagedUnprepared, ACommunicatorWithoutADeviceBorrowsAStream) {
   (void)runtime();
   const auto comm = Communicator::duplicate(MPI_COMM_WORLD);
