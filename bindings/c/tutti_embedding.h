@@ -49,7 +49,8 @@ typedef struct tutti_embedding_table {
   double mean_lookups;       /* indices a sample, for the planner */
 } tutti_embedding_table_t;
 
-/// Equal on all ranks. Counterpart: tutti::EmbeddingCollectionOptions. Begin with TUTTI_EMBEDDING_OPTIONS_INIT.
+/// Equal on all ranks, but for the stream. Counterpart: tutti::EmbeddingCollectionOptions. Begin with
+/// TUTTI_EMBEDDING_OPTIONS_INIT.
 typedef struct tutti_embedding_options {
   size_t size;       /* sizeof(tutti_embedding_options_t) */
   int32_t version;   /* TUTTI_EMBEDDING_OPTIONS_VERSION */
@@ -64,12 +65,15 @@ typedef struct tutti_embedding_options {
   int32_t policy;      /* TUTTI_INDEX_ */
   int32_t stochastic_rounding;
   int32_t weighted; /* bags have factors; needed for TUTTI_INPUT_LOCAL only */
+  int32_t memory;   /* TUTTI_MEMORY_HOST or _DEVICE: of rows, state, vectors and gradients; bags are in host memory */
+  int32_t stream_kind; /* TUTTI_STREAM_ */
+  void* stream;        /* device memory: what is done there is in its order; it outlives the collection */
 } tutti_embedding_options_t;
 #define TUTTI_EMBEDDING_OPTIONS_VERSION 1
 #define TUTTI_EMBEDDING_OPTIONS_INIT                                                                                   \
   {                                                                                                                    \
     sizeof(tutti_embedding_options_t), TUTTI_EMBEDDING_OPTIONS_VERSION, TUTTI_ROWS_SGD, 1e-10, 0.9, 0.999, 1, 1, 0, 0, \
-        TUTTI_INDEX_FATAL, 0, 0                                                                                        \
+        TUTTI_INDEX_FATAL, 0, 0, TUTTI_MEMORY_HOST, TUTTI_STREAM_NONE, NULL                                            \
   }
 
 /// The bags of one table: bag b has the indices at positions offsets[b] to offsets[b + 1] - 1. Counterpart:

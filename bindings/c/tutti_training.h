@@ -66,7 +66,8 @@ typedef struct tutti_hook {
 #define TUTTI_HOOK_INIT \
   { sizeof(tutti_hook_t), TUTTI_HOOK_VERSION, NULL, NULL, NULL, NULL, NULL }
 
-/// Counterpart: tutti::ReducerOptions and PowerSgdOptions. Begin with TUTTI_REDUCER_OPTIONS_INIT.
+/// Equal on all ranks, but for progress_thread and the stream. Counterpart: tutti::ReducerOptions and PowerSgdOptions.
+/// Begin with TUTTI_REDUCER_OPTIONS_INIT.
 typedef struct tutti_reducer_options {
   size_t size;     /* sizeof(tutti_reducer_options_t) */
   int32_t version; /* TUTTI_REDUCER_OPTIONS_VERSION */
@@ -88,12 +89,16 @@ typedef struct tutti_reducer_options {
   double power_sgd_min_compression_rate;
   uint64_t power_sgd_seed;
   const tutti_hook_t* user_hook;
+  int32_t memory;      /* TUTTI_MEMORY_HOST or _DEVICE: of gradients and values */
+  int32_t stream_kind; /* TUTTI_STREAM_ */
+  void* stream; /* device memory: what the caller does with gradients, ready, wait and the update are ordered on it */
 } tutti_reducer_options_t;
 #define TUTTI_REDUCER_OPTIONS_VERSION 1
 #define TUTTI_REDUCER_OPTIONS_INIT                                                                     \
   {                                                                                                    \
     sizeof(tutti_reducer_options_t), TUTTI_REDUCER_OPTIONS_VERSION, TUTTI_HOOK_NONE, (size_t)25 << 20, \
-        (size_t)1 << 20, TUTTI_AVG, 1, 0, 0, 0, 0, 1, 0, 2, 10, 1, 1, 2.0, 0, NULL                     \
+        (size_t)1 << 20, TUTTI_AVG, 1, 0, 0, 0, 0, 1, 0, 2, 10, 1, 1, 2.0, 0, NULL, TUTTI_MEMORY_HOST, \
+        TUTTI_STREAM_NONE, NULL                                                                        \
   }
 
 /// Counterpart: tutti::ReducerStatistics.

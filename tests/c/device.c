@@ -120,13 +120,40 @@ static void test_not_built(const struct group* g) {
     void* data = &other;
     FAILS(tutti_allocate(g->comm, 64, kind, &data), TUTTI_ERROR_NOT_BUILT, "memory");
     CHECK(data == NULL);
+    test_refused_messages(g, &options);
+    test_refused_group(g, &options);
   }
-  tutti_options_t device = TUTTI_OPTIONS_INIT;
-  device.memory = TUTTI_MEMORY_DEVICE;
-  test_refused_messages(g, &device);
-  test_refused_group(g, &device);
   OK(tutti_wait(&under_way, NULL));
   CHECK(other == (int64_t)g->size * (g->size - 1) / 2);
+}
+
+/* What trains in device memory has its options too. */
+static void test_training(const struct group* g) {
+  int nothing = 0;
+  tutti_reducer_t reducer = TUTTI_REDUCER_NULL;
+  tutti_reducer_options_t options = TUTTI_REDUCER_OPTIONS_INIT;
+  options.memory = TUTTI_MEMORY_PINNED;
+  FAILS(tutti_reducer_create(g->comm, &options, &reducer), TUTTI_ERROR_INVALID_ARGUMENT, "memory");
+  options.memory = TUTTI_MEMORY_DEVICE;
+  FAILS(tutti_reducer_create(g->comm, &options, &reducer), TUTTI_ERROR_INVALID_ARGUMENT, "stream");
+  options.stream_kind = 9;
+  FAILS(tutti_reducer_create(g->comm, &options, &reducer), TUTTI_ERROR_INVALID_ARGUMENT, "member stream_kind");
+  CHECK(reducer == TUTTI_REDUCER_NULL);
+  options.stream_kind = TUTTI_STREAM_CUDA;
+  options.stream = &nothing;
+  OK(tutti_reducer_create(g->comm, &options, &reducer));
+  FAILS(tutti_reducer_prepare(reducer), TUTTI_ERROR_NOT_BUILT, "TUTTI_ENABLE_CUDA=ON");
+  OK(tutti_reducer_free(&reducer));
+  tutti_embedding_t tables = TUTTI_EMBEDDING_NULL;
+  const tutti_embedding_table_t table = {"t", 8, 4, TUTTI_FLOAT32, TUTTI_POOLING_SUM, TUTTI_SHARDING_AUTO, 1.0};
+  tutti_embedding_options_t rows = TUTTI_EMBEDDING_OPTIONS_INIT;
+  rows.memory = TUTTI_MEMORY_DEVICE;
+  rows.stream_kind = TUTTI_STREAM_CUDA;
+  rows.stream = &nothing;
+  FAILS(tutti_embedding_create(g->comm, &table, 1, &rows, &tables), TUTTI_ERROR_NOT_BUILT, "CUDA");
+  rows.memory = TUTTI_MEMORY_MANAGED;
+  FAILS(tutti_embedding_create(g->comm, &table, 1, &rows, &tables), TUTTI_ERROR_INVALID_ARGUMENT, "managed");
+  CHECK(tables == TUTTI_EMBEDDING_NULL);
 }
 
 static void test_preparation(const struct group* g) {
@@ -143,6 +170,7 @@ static void test_preparation(const struct group* g) {
   if (code != TUTTI_ERROR_NOT_BUILT) return;
   FAILS(tutti_comm_prepare_device(g->comm), code, "TUTTI_ENABLE_CUDA=ON");
   test_not_built(g);
+  test_training(g);
 }
 
 static void test_report(const struct group* g) {

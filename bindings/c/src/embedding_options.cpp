@@ -50,6 +50,8 @@ EmbeddingCollectionOptions embedding_options(const tutti_embedding_options_t* gi
   result.slots = within<std::size_t>(values.slots, 1, 1024, argument, "slots");
   result.weighted = values.weighted != 0;
   result.seed = values.seed;
+  result.memory = memory_of(values, argument);
+  result.stream = stream_of(values, argument);
   return result;
 }
 

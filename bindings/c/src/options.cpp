@@ -29,9 +29,8 @@ Options options(const tutti_options_t* given) {
   const auto values =
       read_struct(given, tutti_options_t TUTTI_OPTIONS_INIT, TUTTI_OPTIONS_VERSION, argument, "TUTTI_OPTIONS_INIT");
   Options result;
-  result.stream =
-      Stream(static_cast<StreamKind>(within(values.stream_kind, TUTTI_STREAM_CUDA, "stream_kind")), values.stream);
-  result.memory = static_cast<MemoryKind>(within(values.memory, TUTTI_MEMORY_MANAGED, "memory"));
+  result.stream = stream_of(values, argument);
+  result.memory = memory_of(values, argument);
   result.accumulation =
       static_cast<Accumulation>(within(values.accumulation, TUTTI_ACCUMULATION_BACKEND, "accumulation"));
   result.reproducible = values.reproducible != 0;

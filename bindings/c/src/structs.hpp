@@ -2,11 +2,13 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <tutti.h>
 
 #include <cstddef>
 #include <cstring>
 #include <string>
 #include <tutti/error.hpp>
+#include <tutti/options.hpp>
 
 namespace tutti::c {
 
@@ -33,6 +35,17 @@ Number within(Number value, Number least, Number most, const char* argument, con
   if (!(value >= least && value <= most))
     refuse_member(argument, member, fmt::format("is {}; pass a number from {} to {}", value, least, most));
   return value;
+}
+
+/// The members by which structs name memory and a stream.
+template <typename Struct>
+MemoryKind memory_of(const Struct& values, const char* argument) {
+  return static_cast<MemoryKind>(within<int>(values.memory, 0, TUTTI_MEMORY_MANAGED, argument, "memory"));
+}
+template <typename Struct>
+Stream stream_of(const Struct& values, const char* argument) {
+  const int kind = within<int>(values.stream_kind, 0, TUTTI_STREAM_CUDA, argument, "stream_kind");
+  return {static_cast<StreamKind>(kind), values.stream};
 }
 
 }  // namespace tutti::c

@@ -68,6 +68,8 @@ ReducerOptions options(const tutti_reducer_options_t* given) {
   result.communicators = number(values.communicators, 1, "communicators");
   result.progress_thread = values.progress_thread != 0;
   result.hook = hook(values);
+  result.memory = memory_of(values, argument);
+  result.stream = stream_of(values, argument);
   return result;
 }
 
