@@ -521,6 +521,10 @@ TUTTI_API int tutti_wait(tutti_request_t* request, tutti_status_t* status);
 /// operation, as tutti_wait. Counterparts: Request::wait(stream), cudaStreamWaitEvent.
 TUTTI_API int tutti_wait_on_stream(tutti_request_t* request, int stream_kind, void* stream);
 
+/// Sets *done to 1 when what follows on the stream comes after the operation, as after tutti_wait_on_stream; then a
+/// nonpersistent request is freed. Never blocks. Without a stream as tutti_test. Counterpart: Request::test(stream).
+TUTTI_API int tutti_test_on_stream(tutti_request_t* request, int* done, int stream_kind, void* stream);
+
 /// Waits for all of `count` requests and returns the first error after all are complete. `statuses` is NULL or has
 /// `count` elements. Counterpart: MPI_Waitall.
 TUTTI_API int tutti_waitall(size_t count, tutti_request_t* requests, tutti_status_t* statuses);

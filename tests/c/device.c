@@ -206,6 +206,14 @@ static void test_wrong_arguments(const struct group* g) {
   FAILS(tutti_wait_on_stream(&request, 7, NULL), TUTTI_ERROR_INVALID_ARGUMENT, "argument stream_kind");
   FAILS(tutti_wait_on_stream(NULL, TUTTI_STREAM_CUDA, NULL), TUTTI_ERROR_INVALID_ARGUMENT, "argument request");
   OK(tutti_wait_on_stream(&request, TUTTI_STREAM_CUDA, NULL));
+  int done = 0;
+  FAILS(tutti_test_on_stream(&request, &done, 7, NULL), TUTTI_ERROR_INVALID_ARGUMENT, "argument stream_kind");
+  OK(tutti_test_on_stream(&request, &done, TUTTI_STREAM_CUDA, NULL));
+  CHECK(done == 1);
+  x = g->rank;
+  OK(tutti_iallreduce(g->comm, TUTTI_IN_PLACE, &x, 1, TUTTI_INT64, TUTTI_SUM, NULL, &request));
+  for (done = 0; !done;) OK(tutti_test_on_stream(&request, &done, TUTTI_STREAM_CUDA, NULL));
+  CHECK(request == TUTTI_REQUEST_NULL && x == (int64_t)g->size * (g->size - 1) / 2);
 }
 
 void test_device(const struct group* g) {

@@ -141,6 +141,27 @@ TEST_F(CDevice, BlockingCallsReturnBeforeTheStreamHasComeToThem) {
   EXPECT_EQ(numbers_of(buffers.out.content()), Buffers::expected(every_allreduce, rank_, size_));
 }
 
+TEST_F(CDevice, TestsForTheOrderOnAStreamWithoutBlocking) {
+  OK(tutti_comm_prepare_device(comm_));
+  const Buffers buffers(size_);
+  const auto [in, out] = Buffers::given(every_allreduce, rank_, size_);
+  const Gate gate(machine().stream);
+  buffers.in.fill_on(machine().stream, bytes_of(in));
+  tutti_request_t request = TUTTI_REQUEST_NULL;
+  OK(buffers.call(every_allreduce, nonblocking, comm_, &options_, &request));
+  int done = 0;
+  OK(tutti_test(&request, &done, nullptr));
+  EXPECT_EQ(done, 0);
+  OK(tutti_test_on_stream(&request, &done, TUTTI_STREAM_CUDA, machine().stream));
+  EXPECT_EQ(done, 1);
+  EXPECT_EQ(request, TUTTI_REQUEST_NULL);
+  std::vector<std::byte> seen;
+  machine().runtime.run_host(machine().stream, [&] { seen = buffers.out.content(); });
+  *gate.open = true;
+  machine().drain();
+  EXPECT_EQ(numbers_of(seen), Buffers::expected(every_allreduce, rank_, size_));
+}
+
 TEST_F(CDevice, Report) {
   std::size_t length = 0;
   OK(tutti_comm_device_report(comm_, nullptr, 0, &length));

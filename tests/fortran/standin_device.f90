@@ -52,6 +52,7 @@ program standin_device
   character(len=:), allocatable :: report
   type(c_ptr) :: a, b
   integer :: rank, ranks, total, code, r
+  logical :: done
 
   call MPI_Init()
   options = tutti_options(stream_kind=tutti_stream_cuda, stream=standin_stream())
@@ -99,7 +100,8 @@ program standin_device
 
   call begin()
   call tutti_iallreduce(comm, c_loc(tutti_in_place), a, n, tutti_int64, tutti_sum, request, options)
-  call tutti_wait_on_stream(request, options%stream_kind, options%stream)
+  call tutti_test_on_stream(request, done, options%stream_kind, options%stream)
+  call expect(done, "the stream has the order at once")
   call finish(a, "iallreduce by address")
   call expect(all(seen(:n) == [(total_of(r), r=0, n - 1)]), "iallreduce by address")
 

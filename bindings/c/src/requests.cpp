@@ -62,22 +62,33 @@ tutti_request_t persistent(tutti_request_t request) {
 }
 
 /// A stream may wait for an operation that goes on after this call: a user's is kept as long.
-void order(tutti_request_t& request, Stream stream) {
+bool order(tutti_request_t& request, Stream stream, bool waits) {
   const OpReference op = request != nullptr ? request->op : nullptr;
   Request running(op ? request->request.execution() : nullptr);
-  wait(request, nullptr, stream);
+  if (waits)
+    wait(request, nullptr, stream);
+  else if (!finished(request, nullptr, stream))
+    return false;
   if (running.active()) Detached::instance().keep(new tutti_request_s{std::move(running), op});
+  return true;
+}
+
+Stream stream_of(int kind, void* handle) {
+  if (kind != TUTTI_STREAM_NONE && kind != TUTTI_STREAM_CUDA)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("argument stream_kind is {}; pass TUTTI_STREAM_NONE or _CUDA", kind));
+  return {static_cast<StreamKind>(kind), handle};
 }
 
 }  // namespace
 
-bool finished(tutti_request_t& request, tutti_status_t* status) {
+bool finished(tutti_request_t& request, tutti_status_t* status, Stream stream) {
   if (request == nullptr) {
     give_status(status, {});
     return true;
   }
   try {
-    if (!request->request.test()) return false;
+    if (!request->request.test(stream)) return false;
   } catch (...) {
     conclude(request, status);
     throw;
@@ -89,7 +100,7 @@ bool finished(tutti_request_t& request, tutti_status_t* status) {
 void wait(tutti_request_t& request, tutti_status_t* status, Stream stream) {
   if (request == nullptr) return give_status(status, {});
   try {
-    stream.kind == StreamKind::none ? request->request.wait() : request->request.wait(stream);
+    request->request.wait(stream);
   } catch (...) {
     conclude(request, status);
     throw;
@@ -112,10 +123,16 @@ int tutti_wait(tutti_request_t* request, tutti_status_t* status) {
 
 int tutti_wait_on_stream(tutti_request_t* request, int stream_kind, void* stream) {
   return guard([&] {
-    if (stream_kind != TUTTI_STREAM_NONE && stream_kind != TUTTI_STREAM_CUDA)
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("argument stream_kind is {}; pass TUTTI_STREAM_NONE or _CUDA", stream_kind));
-    order(output(request, "request"), {static_cast<tutti::StreamKind>(stream_kind), stream});
+    const tutti::Stream chosen = stream_of(stream_kind, stream);
+    order(output(request, "request"), chosen, true);
+  });
+}
+
+int tutti_test_on_stream(tutti_request_t* request, int* done, int stream_kind, void* stream) {
+  return guard([&] {
+    output(done, "done") = 1;
+    const tutti::Stream chosen = stream_of(stream_kind, stream);
+    *done = order(output(request, "request"), chosen, false) ? 1 : 0;
   });
 }
 
