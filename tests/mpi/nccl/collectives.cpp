@@ -27,7 +27,7 @@ class Movement : public ::testing::TestWithParam<Operation> {};
 TEST_P(Movement, EqualsHostMemoryByEveryWay) {
   Turn turn;
   for (const Communicator& comm : device_communicators())
-    for (const std::string& algorithm : nccl_ways(GetParam())) {
+    for (const std::string& algorithm : nccl_ways(GetParam(), comm)) {
       Options options;
       options.algorithm = algorithm;
       for (const std::size_t count : {0U, 1U, 7U, 1000U})
@@ -55,6 +55,33 @@ TEST_P(Movement, WorksInEveryWayOfCalling) {
       EXPECT_TRUE(run_twin(twin(GetParam(), {comm, DatatypeKind::float64, sum, 257, 0, in_place}), comm, {}, way));
 }
 
+TEST(MovementInPlace, TheRootOfAScatterKeepsItsBlock) {
+  for (const Communicator& comm : device_communicators())
+    for (const char* algorithm : {"", "nccl:linear", "nccl:binomial"})
+      for (int root = 0; root < comm.size(); ++root) {
+        const bool is_root = comm.rank() == root;
+        const auto size = static_cast<std::size_t>(comm.size());
+        const std::vector<std::byte> blocks = pattern_bytes(DatatypeKind::int32, 10 * size, root, 0, 0);
+        const DeviceMemory send(is_root ? blocks.size() : 0);
+        const DeviceMemory recv(is_root ? 0 : 40);
+        Options options;
+        options.stream = user_stream();
+        options.algorithm = algorithm;
+        if (is_root) send.fill_on(machine().stream, blocks);
+        const ConstBuffer from(send.data(), send.size() / 4, DatatypeKind::int32, MemoryKind::device);
+        Buffer to(recv.data(), 10, DatatypeKind::int32, MemoryKind::device);
+        if (is_root) to = in_place;
+        scatter(comm, from, to, root, options);
+        machine().drain();
+        const auto own = blocks.begin() + 40 * comm.rank();
+        if (is_root) {
+          EXPECT_EQ(send.content(), blocks);
+        } else {
+          EXPECT_EQ(recv.content(), std::vector<std::byte>(own, own + 40)) << algorithm << ", root " << root;
+        }
+      }
+}
+
 std::string name_of(const ::testing::TestParamInfo<Operation>& info) {
   return std::string(algorithms::operation_name(info.param));
 }
@@ -65,7 +92,7 @@ class Reduction : public ::testing::TestWithParam<Operation> {};
 TEST_P(Reduction, EqualsHostMemoryByEveryWay) {
   Turn turn;
   for (const Communicator& comm : device_communicators())
-    for (const std::string& algorithm : nccl_ways(GetParam())) {
+    for (const std::string& algorithm : nccl_ways(GetParam(), comm)) {
       Options options;
       options.algorithm = algorithm;
       for (const std::size_t count : {0U, 1U, 7U, 1000U})
@@ -122,7 +149,7 @@ TEST_P(Reduction, ReproducibleModeGivesTheBitsOfHostMemory) {
   options.reproducible = true;
   Turn turn;
   for (const Communicator& comm : device_communicators())
-    for (const std::string& algorithm : nccl_ways(GetParam()))
+    for (const std::string& algorithm : nccl_ways(GetParam(), comm))
       for (const DatatypeKind type : {DatatypeKind::float32, DatatypeKind::bfloat16}) {
         options.algorithm = algorithm;
         const bool works =
@@ -135,12 +162,23 @@ TEST_P(Reduction, SixteenBitsAreRoundedOnce) {
   Options options;
   Turn turn;
   for (const Communicator& comm : device_communicators())
-    for (const std::string& algorithm : nccl_ways(GetParam())) {
+    for (const std::string& algorithm : nccl_ways(GetParam(), comm)) {
       options.algorithm = algorithm;
       const bool works = run_twin(fractions(GetParam(), {comm, DatatypeKind::bfloat16, sum, 999, 0, true}), comm,
                                   options, turn.next());
       EXPECT_TRUE(works || !algorithm.empty());
     }
+}
+
+TEST_P(Reduction, AccumulationBackendIsNcclsWhereItHasThat) {
+  const Communicator& comm = device_communicators().front();
+  Options options;
+  options.accumulation = Accumulation::backend;
+  Turn turn;
+  for (const DatatypeKind type : {DatatypeKind::bfloat16, DatatypeKind::float16, DatatypeKind::float8_e5m2,
+                                  DatatypeKind::float32, DatatypeKind::float64})
+    for (const ReduceOp& op : {sum, prod, min, max})
+      EXPECT_TRUE(run_twin(twin(GetParam(), {comm, type, op, 100, 0, true}), comm, options, turn.next()));
 }
 
 TEST_P(Reduction, LongVectorsTakeOtherSchedules) {

@@ -198,9 +198,11 @@ inline Twin twin(Operation operation, const Question& q) {
   return t;
 }
 
-/// The planner's choice, NCCL's own collective, and the groups of every schedule.
-inline std::vector<std::string> nccl_ways(Operation operation) {
-  std::vector<std::string> names{"", "nccl:direct"};
+/// The planner's choice; on the communicator of all ranks also NCCL's own collective and the groups of every schedule.
+inline std::vector<std::string> nccl_ways(Operation operation, const Communicator& comm) {
+  std::vector<std::string> names{""};
+  if (&comm != &device_communicators().front()) return names;
+  names.emplace_back("nccl:direct");
   for (const auto& algorithm : algorithms::algorithms_of(operation))
     names.push_back("nccl:" + std::string(algorithm.name));
   return names;
