@@ -117,7 +117,7 @@ class Probe {
         bytes_(bytes),
         send_(device::Pool::of(MemoryKind::device, device).acquire(bytes)),
         recv_(device::Pool::of(MemoryKind::device, device).acquire(bytes)),
-        host_(device::Pool::of(MemoryKind::pinned, device).acquire(bytes)) {}
+        host_(device::Pool::of(MemoryKind::pinned, device).acquire(2 * bytes)) {}
 
   /// This rank's bytes in the send buffer, and zeros in the other.
   void fill(device::StreamHandle stream) {
@@ -126,13 +126,17 @@ class Probe {
     device::runtime()->fill_zero(recv_.data(), bytes_, stream);
     finish(stream);
   }
-  void exchange(const Neighbours& peers) {
-    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  /// Where the MPI refuses an address, the message goes from or to host memory: the peer must not wait for it.
+  void exchange(const Neighbours& peers, std::string& wrong) {
     // A tag that no operation has: messages of others may be under way.
     const int tag = 2 * comm_.tag_half;
-    post_recv(recv_.data(), bytes_, peers.from, tag, comm_.collective, requests[0]);
-    post_send(send_.data(), bytes_, peers.to, tag, comm_.collective, requests[1]);
-    for (MPI_Request& request : requests) wait_yielding(request, "MPI_Test");
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    attempt(wrong, recv_.data(), host_.data(),
+            [&](std::byte* to) { post_recv(to, bytes_, peers.from, tag, comm_.collective, requests[0]); });
+    attempt(wrong, send_.data(), host_.data() + bytes_,
+            [&](std::byte* from) { post_send(from, bytes_, peers.to, tag, comm_.collective, requests[1]); });
+    for (MPI_Request& request : requests)
+      attempt(wrong, nullptr, nullptr, [&](std::byte*) { wait_yielding(request, "MPI_Test"); });
   }
   [[nodiscard]] bool is_right(int from, device::StreamHandle stream) {
     if (from == MPI_PROC_NULL) return true;
@@ -145,6 +149,16 @@ class Probe {
   }
 
  private:
+  template <typename Act>
+  static void attempt(std::string& wrong, std::byte* memory, std::byte* instead, const Act& act) {
+    try {
+      return act(memory);
+    } catch (const Error& e) {
+      wrong = e.what();
+    }
+    if (instead != nullptr) act(instead);
+  }
+
   void finish(device::StreamHandle stream) {
     device::Event done;
     done.record(device_, stream);
@@ -175,7 +189,7 @@ std::string probe(const CommState& comm, int device) {
   if (all_agree(comm, wrong.empty())) {
     for (const Neighbours& peers : {on_node(comm), off_node(comm)})
       for (int i = 0; i < 2; ++i) {
-        probes[i]->exchange(peers);
+        probes[i]->exchange(peers, wrong);
         try {
           if (wrong.empty() && !probes[i]->is_right(peers.from, stream))
             wrong = fmt::format("a message of {} bytes from rank {} to rank {} came with wrong bytes", sizes[i],

@@ -15,6 +15,8 @@ bool says_yes = false;
 
 /// As an MPI that is not aware of device memory and does not say so: messages of at least that many bytes are zeros.
 std::size_t spoils_from = ~std::size_t{0};
+/// The next send is an error of the MPI.
+bool refuses = false;
 
 }  // namespace
 
@@ -29,6 +31,10 @@ extern "C" int MPIX_Query_cuda_support() { return says_yes ? 1 : 0; }
 extern "C" int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                          MPI_Request* request) {
   static std::vector<char> zeros;
+  if (refuses) {
+    refuses = false;
+    return MPI_ERR_BUFFER;
+  }
   if (type == MPI_BYTE && static_cast<std::size_t>(count) >= spoils_from) {
     zeros.assign(static_cast<std::size_t>(count), 0);
     return PMPI_Isend(zeros.data(), count, type, to, tag, comm, request);
@@ -87,6 +93,14 @@ TEST_F(CudaAware, ADeviceThatFailsIsANo) {
   says_yes = true;
   if (comm_.rank() == 0) runtime().fail_next("copy");
   expect(false, comm_.rank() == 0 ? "copy was told to fail" : "another rank");
+  expect(true, "came right");
+}
+
+TEST_F(CudaAware, AnAddressThatTheMpiRefusesIsANo) {
+  if (is_switched_off()) GTEST_SKIP() << "nothing is sent";
+  says_yes = true;
+  refuses = comm_.rank() == 0;
+  expect(false, comm_.rank() == 0 ? "MPI_Isend" : "");
   expect(true, "came right");
 }
 
