@@ -226,16 +226,25 @@ bool StagedExecution::step() {
 
 bool StagedExecution::order_before(device::StreamHandle stream) {
   State& s = *state_;
-  const std::lock_guard lock(s.mutex);
   const device::Guard guard(s.work.device);
   const Stream waiting(StreamKind::cuda, stream);
-  if (s.is_cancelled || phase() != Phase::active) return false;
-  if (s.all_out) {
+  const auto is_out = [&] {
+    if (s.is_cancelled || phase() != Phase::active || !s.all_out) return false;
     precede(waiting, s.done);
     return true;
+  };
+  {
+    const std::lock_guard lock(s.mutex);
+    if (is_out()) return true;
   }
-  if (!returns_at_once(waiting, s.work.device)) return false;
-  s.gates.emplace_back().close(s.work.device, stream);
+  if (phase() != Phase::active || !returns_at_once(waiting, s.work.device)) return false;
+  // Without the lock: memory for the flag may have to wait for the progress of others, and of this one.
+  device::Flag gate;
+  gate.close(s.work.device, stream);
+  const std::lock_guard lock(s.mutex);
+  if (is_out()) return true;
+  if (s.is_cancelled || phase() != Phase::active) return false;
+  s.gates.push_back(std::move(gate));
   return true;
 }
 
