@@ -1,35 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstring>
-#include <stdexcept>
-#include <string>
 
 #include "benchmarks.hpp"
 #include "kernels/combine.hpp"
 #include "measure.hpp"
+#include "names.hpp"
 
 namespace tutti::kernelbench {
 
-namespace {
-
-DatatypeKind type_of(const std::string& name) {
-  for (int k = 1; k <= static_cast<int>(DatatypeKind::logical64); ++k) {
-    if (name == datatype_name(static_cast<DatatypeKind>(k))) return static_cast<DatatypeKind>(k);
-  }
-  throw std::invalid_argument("--type: there is no datatype " + name);
-}
-
-ReduceKind op_of(const std::string& name) {
-  for (int k = 1; k <= static_cast<int>(ReduceKind::maxloc); ++k) {
-    if (name == reduce_op_name(static_cast<ReduceKind>(k))) return static_cast<ReduceKind>(k);
-  }
-  throw std::invalid_argument("--op: there is no operation " + name);
-}
-
-}  // namespace
-
 nlohmann::json run_combine(const CombineSettings& s, int /*rank*/) {
-  const Datatype type = type_of(s.type);
-  const ReduceOp op = op_of(s.op);
+  const Datatype type = datatype_named(s.type);
+  const ReduceOp op = op_named(s.op);
   std::vector<std::vector<std::byte>> inputs(s.inputs, std::vector<std::byte>(s.bytes, std::byte{1}));
   std::vector<std::byte> output(s.bytes);
   std::vector<const void*> pointers;

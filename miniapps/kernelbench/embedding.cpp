@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstring>
 #include <random>
-#include <stdexcept>
 #include <tutti/kernels/embedding_backward.hpp>
 #include <tutti/kernels/embedding_rows.hpp>
 #include <tutti/kernels/table_memory.hpp>
 
 #include "benchmarks.hpp"
 #include "measure.hpp"
+#include "names.hpp"
 
 namespace tutti::kernelbench {
 
@@ -32,25 +32,12 @@ struct Problem {
   std::vector<Pooled<const float>> gradients;
 };
 
-RowOptimizer optimizer_of(const std::string& name) {
-  if (name == "sgd") return RowOptimizer::sgd;
-  if (name == "adagrad") return RowOptimizer::adagrad;
-  if (name == "adam") return RowOptimizer::adam;
-  return RowOptimizer::row_wise_adagrad;
-}
-
-DatatypeKind type_of(const std::string& name) {
-  if (name == "bfloat16") return DatatypeKind::bfloat16;
-  if (name == "float16") return DatatypeKind::float16;
-  if (name == "uint8") return DatatypeKind::uint8;
-  return DatatypeKind::float32;
-}
-
-std::size_t row_bytes(const EmbeddingSettings& s) { return s.dim * Datatype(type_of(s.type)).size(); }
+std::size_t row_bytes(const EmbeddingSettings& s) { return s.dim * Datatype(datatype_named(s.type)).size(); }
 
 void add_table(Problem& problem, const EmbeddingSettings& s, std::size_t t) {
   problem.memory.push_back(allocate_table(s.rows * row_bytes(s)));
-  EmbeddingTable table{problem.memory.back().get(), type_of(s.type), static_cast<std::int64_t>(s.rows), s.dim, s.dim};
+  EmbeddingTable table{problem.memory.back().get(), datatype_named(s.type), static_cast<std::int64_t>(s.rows), s.dim,
+                       s.dim};
   if (table.type == DatatypeKind::uint8) {
     problem.scale_memory.push_back(allocate_table(s.rows * sizeof(RowScale)));
     table.scales = reinterpret_cast<RowScale*>(problem.scale_memory.back().get());
@@ -67,7 +54,7 @@ void add_table(Problem& problem, const EmbeddingSettings& s, std::size_t t) {
   const std::size_t stride = s.tables * s.dim;
   problem.outputs.push_back({reinterpret_cast<float*>(problem.pooled.get()) + t * s.dim, stride});
   problem.gradients.push_back({reinterpret_cast<float*>(problem.gradient.get()) + t * s.dim, stride});
-  const std::size_t state_values = s.rows * row_state_values(optimizer_of(s.optimizer), s.dim);
+  const std::size_t state_values = s.rows * row_state_values(optimizer_named(s.optimizer), s.dim);
   if (state_values == 0) return;
   problem.state_memory.push_back(allocate_table(state_values * sizeof(float)));
   problem.states.push_back(reinterpret_cast<float*>(problem.state_memory.back().get()));
@@ -122,7 +109,7 @@ nlohmann::json run_embedding(const EmbeddingSettings& s, int rank) {
   std::vector<std::vector<TableLookups>> lookups;
   for (int set = 0; set < index_sets; ++set) lookups.push_back(lookups_of(problem, s, set));
   EmbeddingWorkspace workspace;
-  RowUpdate update{optimizer_of(s.optimizer), 0.01F};
+  RowUpdate update{optimizer_named(s.optimizer), 0.01F};
   update.rounding = s.stochastic ? Rounding::stochastic : Rounding::nearest;
   const auto forward = [&](int round) {
     embedding_bag_forward(problem.tables, lookups[static_cast<std::size_t>(round % index_sets)], IndexType::int64,

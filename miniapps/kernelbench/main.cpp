@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "benchmarks.hpp"
+#include "device.hpp"
 
 namespace {
 
@@ -22,12 +23,15 @@ struct Settings {
   CombineSettings combine;
   InteractionSettings interaction;
   std::string json_file;
+  bool device = false;
 };
 
 void add_options(CLI::App& app, Settings& settings) {
   app.require_subcommand(1);
   app.fallthrough();
   app.add_option("--json-file", settings.json_file, "Write the result as JSON to this file");
+  app.add_flag("--device", settings.device,
+               "Measure on the GPU, as a share of the bandwidth of a copy; says `skipped` where there is none");
   auto* embedding = app.add_subcommand("embedding", "Embedding bags beside a loop that copies the same random rows");
   embedding->add_option("--tables", settings.embedding.tables, "Tables in one launch")->capture_default_str();
   embedding->add_option("--rows", settings.embedding.rows, "Rows a table")->capture_default_str();
@@ -56,7 +60,15 @@ void add_options(CLI::App& app, Settings& settings) {
   interaction->add_option("--rounds", settings.interaction.rounds, "Measured rounds")->capture_default_str();
 }
 
+nlohmann::json run_on_device(const CLI::App& app, const Settings& settings, int rank) {
+  if (const auto reason = reason_without_device()) return {{"skipped", *reason}};
+  if (app.got_subcommand("embedding")) return run_device_embedding(settings.embedding, rank);
+  if (app.got_subcommand("combine")) return run_device_combine(settings.combine, rank);
+  return run_device_interaction(settings.interaction, rank);
+}
+
 nlohmann::json run_chosen(const CLI::App& app, const Settings& settings, int rank) {
+  if (settings.device) return run_on_device(app, settings, rank);
   if (app.got_subcommand("embedding")) return run_embedding(settings.embedding, rank);
   if (app.got_subcommand("combine")) return run_combine(settings.combine, rank);
   return run_interaction(settings.interaction, rank);

@@ -52,7 +52,7 @@ struct PoolBody {
         if (p + u >= end) continue;
         const auto index = static_cast<std::int64_t>(static_cast<const Index*>(job.lookups.indices)[p + u]);
         rows[u] = resolve<Policy>(index, job.table.rows);
-        outside += rows[u] != index ? 1U : 0U;
+        outside += rows[u] < 0 || rows[u] != index ? 1U : 0U;
         if (rows[u] >= 0) load_pack<Stored, Width, true>(values[u], row_at<Stored>(job.table, rows[u]) + column);
       }
       TUTTI_UNROLL

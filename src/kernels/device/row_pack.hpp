@@ -7,7 +7,7 @@
 #include "kernels/device/words.hpp"
 #include "kernels/row_arithmetic.hpp"
 
-#if defined(__CUDACC__)
+#if defined(__CUDA_ARCH__)
 #define TUTTI_UNROLL _Pragma("unroll")
 #else
 #define TUTTI_UNROLL

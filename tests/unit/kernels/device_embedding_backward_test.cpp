@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tutti/error.hpp>
+
+#include "device_embedding_case.hpp"
+
+// Updates on device memory have the host's bits: optimizers, types of rows, roundings, poolings, policies, weights.
+namespace {
+
+using namespace device_test;
+
+class DeviceBackward : public Device {
+ protected:
+  void compare(const BatchSettings& settings, const RowUpdate& update, const EmbeddingOptions& options,
+               std::size_t surplus = 0) {
+    EmbeddingBatch batch(runtime, settings, update.optimizer);
+    EmbeddingWorkspace host_workspace;
+    RowUpdate step = update;
+    for (step.step = 1; step.step <= 2; ++step.step) {
+      embedding_bag_backward(batch.host.tables, batch.host.lookups, settings.index_type, settings.bags,
+                             batch.host.gradients, batch.host.states, step, options, host_workspace);
+      kernels::device::embedding_bag_backward(batch.device.tables, batch.device.lookups, settings.index_type,
+                                              settings.bags, batch.indices.size() + surplus, batch.device.gradients,
+                                              batch.device.states, step, options, nullptr, workspace, stream);
+    }
+    runtime.run_all();
+    batch.expect_same_tables(batch.text() + " optimizer " + std::to_string(static_cast<int>(update.optimizer)) +
+                             " rounding " + std::to_string(static_cast<int>(update.rounding)) + " pooling " +
+                             std::to_string(static_cast<int>(options.pooling)) + " policy " +
+                             std::to_string(static_cast<int>(options.policy)));
+  }
+
+  kernels::device::Workspace workspace;
+};
+
+const EmbeddingOptions checked{Pooling::sum, IndexPolicy::fatal, true, 1};
+
+TEST_F(DeviceBackward, AllOptimizersTypesAndRoundings) {
+  for (const DatatypeKind type : row_types) {
+    for (const RowOptimizer optimizer :
+         {RowOptimizer::sgd, RowOptimizer::adagrad, RowOptimizer::row_wise_adagrad, RowOptimizer::adam}) {
+      for (const Rounding rounding : {Rounding::nearest, Rounding::stochastic}) {
+        for (const std::size_t dim : {1U, 16U, 37U, 128U}) {
+          for (const std::size_t padding : {0U, 3U}) {
+            BatchSettings settings;
+            settings.types = {type, type, type};
+            settings.dim = dim;
+            settings.padding = padding;
+            RowUpdate update{optimizer, 0.05F};
+            update.rounding = rounding;
+            update.seed = 99;
+            compare(settings, update, checked);
+            if (HasFatalFailure()) return;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(DeviceBackward, PoolingsPoliciesAndWeights) {
+  for (const IndexPolicy policy : {IndexPolicy::clamp, IndexPolicy::ignore}) {
+    for (const Pooling pooling : {Pooling::sum, Pooling::mean}) {
+      for (const bool weighted : {false, true}) {
+        BatchSettings settings;
+        settings.stray_indices = true;
+        settings.weighted = weighted;
+        settings.longest_bag = 15;
+        settings.index_type = weighted ? IndexType::int32 : IndexType::int64;
+        compare(settings, {RowOptimizer::adagrad, 0.05F}, {pooling, policy, false, 1}, weighted ? 1000 : 0);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST_F(DeviceBackward, ManyOccurrencesOfFewRowsAndTablesOfSeveralTypes) {
+  BatchSettings settings;
+  settings.types = {DatatypeKind::float16, DatatypeKind::float32, DatatypeKind::uint8, DatatypeKind::float32,
+                    DatatypeKind::bfloat16};
+  settings.rows = {2, 70000, 3, 1, 500};
+  settings.dim = 24;
+  settings.bags = 3000;
+  settings.longest_bag = 3;
+  compare(settings, {RowOptimizer::row_wise_adagrad, 0.05F}, checked);
+  compare(settings, {RowOptimizer::sgd, 0.05F}, checked);
+}
+
+TEST_F(DeviceBackward, NothingToDo) {
+  BatchSettings settings;
+  settings.bags = 0;
+  compare(settings, {}, checked);
+  settings.bags = 4;
+  settings.longest_bag = 0;
+  compare(settings, {}, checked, 3);
+}
+
+TEST_F(DeviceBackward, RefusesWhatHasNoKernel) {
+  EmbeddingBatch batch(runtime, {});
+  const auto call = [&](const RowUpdate& update, const EmbeddingOptions& options) {
+    kernels::device::embedding_bag_backward(batch.device.tables, batch.device.lookups, IndexType::int64, batch.s.bags,
+                                            batch.indices.size(), batch.device.gradients, {}, update, options, nullptr,
+                                            workspace, stream);
+  };
+  EXPECT_THROW(call({}, {}), Error) << "fatal without a status";
+  EXPECT_THROW(call({RowOptimizer::adagrad}, checked), Error) << "no states";
+  EXPECT_THROW(call({}, {Pooling::max, IndexPolicy::clamp, false, 1}), Error);
+  batch.device.tables[0].place = {0, 0, 0, 64};
+  RowUpdate row_wise{RowOptimizer::row_wise_adagrad};
+  EXPECT_THROW(kernels::device::embedding_bag_backward(
+                   batch.device.tables, batch.device.lookups, IndexType::int64, batch.s.bags, batch.indices.size(),
+                   batch.device.gradients, batch.device.states, row_wise, checked, nullptr, workspace, stream),
+               Error);
+  batch.device.tables[0].rows = 0xffffffffLL;
+  EXPECT_THROW(call({}, checked), Error);
+}
+
+}  // namespace
