@@ -187,7 +187,8 @@ TEST(Pools, MemoryOfACallThatHasReturnedIsNotGivenOutAgain) {
   const auto& comms = device_communicators();
   if (comms.size() < 2) GTEST_SKIP() << "one rank waits for nobody";
   const auto size = static_cast<std::size_t>(comms[0].size());
-  const std::size_t count = 64 * size;
+  const std::size_t count = 100'000 * size;  // so long that MPI sends it only when it is received
+  detail::device::Pool::of(MemoryKind::device, 0).reserve(count * 4, 2);  // while NCCL works there is no more
   const DeviceMemory first(count * 4);
   const DeviceMemory second(count * 4);
   const auto other_stream = machine().runtime.create_stream();
@@ -202,12 +203,11 @@ TEST(Pools, MemoryOfACallThatHasReturnedIsNotGivenOutAgain) {
   if (comms[0].rank() > 0) gate = std::make_unique<Gate>(machine().stream);
   exchange(comms[0], first, machine().stream, 1);
   for (int i = 0; i < 50; ++i) (void)machine().runtime.run_some();
-  exchange(comms[1], second, other_stream, 2);
-  for (int i = 0; i < 300; ++i) {
-    (void)machine().runtime.run_some();
-    sched_yield();
+  for (int i = 0; i < 2; ++i) {
+    exchange(comms[1], second, other_stream, 2);
+    while (!machine().runtime.is_idle(other_stream)) sched_yield();
+    meet();
   }
-  meet();
   if (gate) *gate->open = true;
   machine().drain();
   EXPECT_EQ(first.content(), ints(count, 1));
