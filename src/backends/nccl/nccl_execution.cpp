@@ -72,8 +72,7 @@ StreamHandle NcclExecution::enter_stream() {
   const StreamHandle stream = runs_on_callers() ? stream_.handle : side.stream;
   capture_ = stream_.kind == StreamKind::cuda ? runtime().capture_of(stream_.handle) : 0;
   if (capture_ == 0 && runtime().capture_of(stream) != 0)
-    refuse_capture(
-        "the communicator's own stream is still part of a capture: end that by wait(stream) of its requests");
+    refuse_capture("the communicator's own stream takes part in a capture, that of an earlier request: end that first");
   if (needs_kernels() && capture_ == 0) prepare_kernels(side.device, stream);
   if (needs_kernels() && !has_kernels_prepared(stream))
     refuse_capture(
