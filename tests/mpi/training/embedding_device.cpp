@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tables on the device: every sharding, pooling, optimizer, layout and type of rows against the reference, on the
+// stand-ins of CUDA and NCCL.
+#include "embedding_exercise.hpp"
+#include "mpi/nccl/machine.hpp"
+
+namespace tutti::test {
+namespace {
+
+using kernels::Pooling;
+using kernels::RowOptimizer;
+
+constexpr Sharding shardings[] = {Sharding::data_parallel, Sharding::table_wise, Sharding::row_wise,
+                                  Sharding::column_wise};
+
+class EmbeddingDevice : public ::testing::Test {
+ protected:
+  void SetUp() override { comm_ = Communicator::duplicate(MPI_COMM_WORLD); }
+  void TearDown() override {
+    machine().drain();
+    comm_ = {};
+  }
+  [[nodiscard]] const Communicator& comm() const { return comm_; }
+  [[nodiscard]] static Setting setting(Sharding sharding, Pooling pooling, InputLayout layout) {
+    Setting made;
+    made.tables = four_tables(sharding, pooling);
+    made.layout = layout;
+    made.memory = MemoryKind::device;
+    made.stream = user_stream();
+    made.drain = [] { machine().drain(); };
+    return made;
+  }
+  template <typename Body>
+  void for_each_way(const Body& body) const {
+    for (const Sharding sharding : shardings) {
+      for (const Pooling pooling : {Pooling::sum, Pooling::mean}) {
+        const auto layout = pooling == Pooling::sum ? InputLayout::local : InputLayout::global;
+        Setting made = setting(sharding, pooling, layout);
+        body(made);
+        Exercise(comm(), made).run(std::string(sharding_name(sharding)) + " on the device");
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+
+ private:
+  Communicator comm_;
+};
+
+/// The optimizer on divided columns that the device has not.
+bool divides_state(const Setting& made, const Communicator& comm) {
+  return made.tables[0].sharding == Sharding::column_wise && comm.size() > 1;
+}
+
+TEST_F(EmbeddingDevice, EveryOptimizerAgreesWithTheReference) {
+  for (const auto optimizer :
+       {RowOptimizer::sgd, RowOptimizer::adagrad, RowOptimizer::row_wise_adagrad, RowOptimizer::adam}) {
+    for_each_way([&](Setting& made) {
+      const bool refused = optimizer == RowOptimizer::row_wise_adagrad && divides_state(made, comm());
+      made.optimizer = refused ? RowOptimizer::sgd : optimizer;
+    });
+  }
+}
+
+TEST_F(EmbeddingDevice, FactorsAndShortIndices) {
+  for_each_way([](Setting& made) { made.weighted = true; });
+  for_each_way([](Setting& made) { made.index_type = kernels::IndexType::int32; });
+}
+
+TEST_F(EmbeddingDevice, RowsOf16And8Bits) {
+  for (const auto& [type, tolerance] : {std::pair(DatatypeKind::bfloat16, 4e-2), std::pair(DatatypeKind::float16, 6e-3),
+                                        std::pair(DatatypeKind::uint8, 8e-2)}) {
+    for_each_way([kind = type, within = tolerance](Setting& made) {
+      for (auto& table : made.tables) table.type = kind;
+      made.tolerance = within;
+    });
+  }
+}
+
+TEST_F(EmbeddingDevice, WhatIsWrongIsToldBeforeAnythingIsComputed) {
+  Exercise exercise(comm(), setting(Sharding::table_wise, Pooling::sum, InputLayout::global));
+  EmbeddingInput input = exercise.input(1);
+  input.error = "a broken file";
+  exercise.collection.start_input(0, input);
+  EXPECT_THROW(exercise.collection.finish_input(0), Error);
+  exercise.step(1, "after a failure");
+}
+
+TEST_F(EmbeddingDevice, WhatIsNotThereIsRefused) {
+  EXPECT_THROW(Exercise(comm(), setting(Sharding::table_wise, Pooling::max, InputLayout::global)), Error);
+  Setting without_stream = setting(Sharding::table_wise, Pooling::sum, InputLayout::global);
+  without_stream.stream = {};
+  EXPECT_THROW(Exercise(comm(), without_stream), Error);
+  Setting divided = setting(Sharding::column_wise, Pooling::sum, InputLayout::global);
+  divided.optimizer = RowOptimizer::row_wise_adagrad;
+  if (comm().size() > 1) EXPECT_THROW(Exercise(comm(), divided), Error);
+}
+
+/// Two slots, captured once each and launched for other bags of the same shape.
+TEST_F(EmbeddingDevice, AGraphComputesOtherBatchesOfItsShape) {
+  Setting made = setting(Sharding::row_wise, Pooling::sum, InputLayout::global);
+  made.tables = {{"one index a bag", 40, 8, DatatypeKind::float32, Pooling::sum, 1, Sharding::table_wise}};
+  made.batches = {12};
+  Exercise exercise(comm(), made);
+  auto& collection = exercise.collection;
+  const auto compute = [&] {
+    collection.look_up(0);
+    collection.send_vectors(0);
+    const auto& vectors = collection.finish_forward(0);
+    const auto& gradients = collection.gradients(0);
+    const std::size_t samples = sample_slice(12, comm().rank(), comm().size()).size();
+    // The gradient is the vector.
+    machine().runtime.copy_rows(gradients[0].data, gradients[0].stride * sizeof(float), vectors[0].data,
+                                vectors[0].stride * sizeof(float), 8 * sizeof(float), samples, machine().stream);
+    collection.start_backward(0);
+    collection.receive_gradients(0);
+    collection.update(0, 0.5F);
+  };
+  std::vector<std::int64_t> offsets(13);
+  for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = static_cast<std::int64_t>(i);
+  std::vector<std::int64_t> indices(12);
+  std::optional<int> graph;
+  std::uint64_t key = 0;
+  for (std::int64_t step = 0; step < 4; ++step) {
+    for (std::int64_t i = 0; i < 12; ++i) indices[static_cast<std::size_t>(i)] = i + 7 * step;
+    const kernels::TableLookups lookups{indices.data(), offsets.data(), nullptr};
+    const bool needs = collection.needs(0);
+    const kernels::TableLookups none{};
+    collection.start_input(0, {.tables = std::span(needs ? &lookups : &none, 1), .batch = 12});
+    collection.finish_input(0);
+    if (step == 0) {
+      key = collection.graph_key(0);
+      compute();
+    } else if (step == 1) {
+      ASSERT_EQ(collection.graph_key(0), key);
+      machine().runtime.begin_capture(machine().stream);
+      compute();
+      graph = machine().runtime.end_capture(machine().stream);
+      machine().runtime.launch(*graph, machine().stream);
+    } else {
+      ASSERT_EQ(collection.graph_key(0), key);
+      machine().runtime.launch(*graph, machine().stream);
+      collection.note_graph_step(0);
+    }
+  }
+  machine().drain();
+  EXPECT_EQ(collection.steps(), 4U);
+  for (std::size_t i = 0; i < collection.shards().size(); ++i) {
+    std::vector<float> rows(40 * 8);
+    collection.read_rows(i, 0, 40, rows);
+    for (std::int64_t row = 0; row < 40; ++row) {
+      // Row r is in the batches of the steps with 0 <= r - 7 step < 12; each halves it.
+      int times = 0;
+      for (std::int64_t step = 0; step < 4; ++step) times += row >= 7 * step && row < 7 * step + 12 ? 1 : 0;
+      for (std::size_t c = 0; c < 8; ++c) {
+        ASSERT_FLOAT_EQ(rows[static_cast<std::size_t>(row) * 8 + c], first_value(0, row, c) * std::ldexp(1.0F, -times))
+            << "row " << row;
+      }
+    }
+  }
+  machine().runtime.destroy_graph(*graph);
+}
+
+}  // namespace
+}  // namespace tutti::test
