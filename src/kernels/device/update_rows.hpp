@@ -34,7 +34,7 @@ TUTTI_FUNCTION void add_occurrences(const UpdateJob& update, const TableJob& job
   bool more = true;
   for (std::size_t i = first; more; i += occurrences_in_flight) {
     float gradient[occurrences_in_flight][Width];
-    float factor[occurrences_in_flight];
+    float factor[occurrences_in_flight] = {};
     bool used[occurrences_in_flight];
     TUTTI_UNROLL
     for (std::size_t u = 0; u < occurrences_in_flight; ++u) {
