@@ -49,6 +49,10 @@ detail::device::GraphHandle Runtime::finish_graph(StreamHandle stream) {
 }
 
 void Runtime::launch_graph(detail::device::GraphHandle graph, StreamHandle stream) {
+  {
+    const std::lock_guard lock(state_->mutex);
+    note("launch_graph");
+  }
   launch(static_cast<int>(reinterpret_cast<std::intptr_t>(graph)), stream);
 }
 

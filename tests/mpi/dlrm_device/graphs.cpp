@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Steps that are captured and launched.
+#include <algorithm>
+
+#include "support.hpp"
+
+namespace tutti::test {
+namespace {
+
+using Graphs = DlrmDevice;
+
+std::size_t launched() {
+  const auto& record = machine().runtime.record();
+  return static_cast<std::size_t>(std::count(record.begin(), record.end(), "launch_graph"));
+}
+
+/// Prepared batches, whose bags are all of one length.
+void compare(const Communicator& comm, const std::string& more, std::size_t least_launches) {
+  const std::string flags = more + " --data-generation=bench";
+  const auto direct = train(comm, small_model + (" --device " + flags));
+  machine().runtime.clear_record();
+  const auto graphs = train(comm, small_model + (" --device --graph " + flags));
+  EXPECT_GE(launched(), least_launches) << flags;
+  if (comm.rank() == 0) expect_close(graphs, direct, 0, flags);
+}
+
+/// Eight steps: each of two slots is direct once.
+TEST_F(Graphs, GiveTheSameBits) {
+  compare(comm(), "--sharding=table-wise", 6);
+  compare(comm(), "--sharding=row-wise --optimizer=adagrad", 6);
+  compare(comm(), "--sharding=mixed --compute-type=bf16", 6);
+}
+
+TEST_F(Graphs, AreMadeAnewWhenShapesOrRatesChange) {
+  compare(comm(), "--data-size=180 --nepochs=3", 6);
+  compare(comm(), "--lr-num-warmup-steps=4 --data-size=288", 3);
+}
+
+TEST_F(Graphs, NeedTheDevice) {
+  EXPECT_THROW((void)options_of("--graph"), std::runtime_error);
+  EXPECT_THROW((void)options_of("--device --graph --optimizer=adam"), std::runtime_error);
+  EXPECT_THROW((void)options_of("--device --graph --table-type=bf16"), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace tutti::test
