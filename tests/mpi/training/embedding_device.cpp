@@ -93,7 +93,9 @@ TEST_F(EmbeddingDevice, WhatIsNotThereIsRefused) {
   EXPECT_THROW(Exercise(comm(), without_stream), Error);
   Setting divided = setting(Sharding::column_wise, Pooling::sum, InputLayout::global);
   divided.optimizer = RowOptimizer::row_wise_adagrad;
-  if (comm().size() > 1) EXPECT_THROW(Exercise(comm(), divided), Error);
+  if (comm().size() > 1) {
+    EXPECT_THROW(Exercise(comm(), divided), Error);
+  }
 }
 
 /// Two slots, captured once each and launched for other bags of the same shape.
