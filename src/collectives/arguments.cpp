@@ -9,6 +9,11 @@
 #include "algorithms/registry.hpp"
 
 namespace tutti::detail {
+namespace {
+
+bool is_of_device(MemoryKind kind) { return kind == MemoryKind::device || kind == MemoryKind::managed; }
+
+}  // namespace
 
 Arguments::Arguments(const Communicator& comm, algorithms::Operation operation, const Options& options)
     : comm_(comm.state().get()), declared_(options.memory) {
@@ -49,7 +54,11 @@ void Arguments::check_address(const void* address, std::size_t count, const char
 void Arguments::note_memory(MemoryKind declared, const void* address) {
   MemoryKind kind = declared != MemoryKind::detect ? declared : declared_;
   if (kind == MemoryKind::detect) kind = memory_kind(address);
-  if (kind == MemoryKind::device || kind == MemoryKind::managed) call_.signature.memory = MemoryClass::device;
+  if (is_of_device(kind)) call_.signature.memory = MemoryClass::device;
+}
+
+void Arguments::set_declared_memory() {
+  if (is_of_device(declared_)) call_.signature.memory = MemoryClass::device;
 }
 
 void Arguments::set_type(Datatype type) {

@@ -30,6 +30,8 @@ class Arguments {
   void set_type(Datatype type);
   void set_root(int root);
   void set_op(const ReduceOp& op, bool allows_avg = true);
+  /// Of a call without buffers: what the options declare.
+  void set_declared_memory();
   void set_count(std::size_t count) { call_.signature.count = count; }
   void set_input(const ConstBuffer& buffer, const char* name);
   void set_output(const Buffer& buffer, const char* name);

@@ -8,6 +8,7 @@ namespace {
 
 detail::Call checked(const Communicator& comm, const Options& options) {
   detail::Arguments args(comm, algorithms::Operation::barrier, options);
+  args.set_declared_memory();
   return args.take();
 }
 

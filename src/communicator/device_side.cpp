@@ -108,8 +108,13 @@ std::string report(const DeviceSide& side, const DeviceVerdict& verdict, const s
 
 DeviceSide::~DeviceSide() {
   nccl.reset();
-  if (device::Runtime* runtime = device::runtime(); runtime != nullptr && stream != nullptr)
+  device::Runtime* runtime = device::runtime();
+  if (runtime == nullptr || stream == nullptr) return;
+  try {
+    const device::Guard guard(device);
     runtime->destroy_stream(stream);
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): a device that fails has no streams to end
+  }
 }
 
 void prepare_device(CommState& comm, const void* address) {

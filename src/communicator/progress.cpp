@@ -8,6 +8,7 @@
 #include <tutti/environment.hpp>
 #include <tutti/error.hpp>
 
+#include "backends/nccl/comm.hpp"
 #include "core/mpi_call.hpp"
 
 namespace tutti::detail {
@@ -32,6 +33,7 @@ void ProgressEngine::add(std::shared_ptr<Execution> execution) {
 }
 
 void ProgressEngine::poll_all() {
+  nccl::Comm::collect();
   // Kept until the lock is released: the last reference to a communicator may end here and call MPI.
   std::vector<std::shared_ptr<Execution>> finished;
   const std::unique_lock lock(mutex_, std::try_to_lock);
@@ -88,6 +90,9 @@ void ProgressEngine::thread_loop() {
 
 namespace tutti {
 
-void progress() { detail::ProgressEngine::instance().poll(); }
+void progress() {
+  detail::ProgressEngine::instance().poll();
+  detail::nccl::Comm::collect();
+}
 
 }  // namespace tutti
