@@ -79,7 +79,7 @@ std::shared_ptr<Execution> device_execution(const std::shared_ptr<CommState>& co
 void run_on_device(const std::shared_ptr<CommState>& comm, Call call, const Options& options) {
   auto plan = device_plan(*comm, call, options.stream);
   // Then the stream waits for a flag, and the progress engine has the rest.
-  const bool is_detached = plan->backend == Backend::staged && returns_at_once(options.stream, comm->device->device);
+  const bool is_detached = leaves_at_once(*plan, options.stream, comm->device->device);
   const auto execution = device_execution(comm, std::move(plan), std::move(call.binding), options);
   if (!is_detached) return run_to_end(*execution);
   (void)ProgressEngine::instance().launch(execution);

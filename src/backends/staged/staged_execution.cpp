@@ -199,7 +199,7 @@ bool StagedExecution::begin() {
     const std::lock_guard lock(state_->mutex);
     const device::Guard guard(state_->work.device);
     state_->restart();
-    if (state_->plan->signature.kind == CallKind::blocking && returns_at_once(state_->caller, state_->work.device)) {
+    if (leaves_at_once(*state_->plan, state_->caller, state_->work.device)) {
       state_->is_gated = true;
       state_->gates.emplace_back().close(state_->work.device, state_->caller.handle);
     }

@@ -45,4 +45,9 @@ bool returns_at_once(const Stream& caller, int device) {
          device::runtime()->has_stream_flags(device);
 }
 
+bool leaves_at_once(const Plan& plan, const Stream& caller, int device) {
+  return plan.backend == Backend::staged && plan.signature.kind == CallKind::blocking &&
+         plan.signature.op != ReduceKind::user && returns_at_once(caller, device);
+}
+
 }  // namespace tutti::detail

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <tutti/options.hpp>
 
+#include "communicator/plan.hpp"
 #include "device/pool.hpp"
 
 namespace tutti::detail {
@@ -28,5 +29,7 @@ void precede(const Stream& caller, const device::Event& event);
 /// Whether a call that is ordered on that stream may return before its communication is done: the progress thread goes
 /// on with it, and the device's streams can wait for a word that the host writes.
 [[nodiscard]] bool returns_at_once(const Stream& caller, int device);
+/// Whether a blocking staged call does: not with a user's operation, which the caller may end after the call.
+[[nodiscard]] bool leaves_at_once(const Plan& plan, const Stream& caller, int device);
 
 }  // namespace tutti::detail
