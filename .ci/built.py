@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""built.py DIR: a regular expression for ctest -R of the tests in a build folder whose programs are there: a section
+that builds some targets runs the tests of these."""
+import json
+import os
+import re
+import subprocess
+import sys
+
+
+def is_built(test, folder):
+    own = [word for word in test.get("command", []) if word.startswith(folder + os.sep)]
+    return bool(test.get("command")) and all(os.path.exists(word) for word in own)
+
+
+def main():
+    folder = os.path.abspath(sys.argv[1])
+    shown = subprocess.run(["ctest", "--test-dir", folder, "--show-only=json-v1"], check=True, capture_output=True)
+    tests = json.loads(shown.stdout)["tests"]
+    names = [re.escape(test["name"]) for test in tests if is_built(test, folder)]
+    if not names:
+        sys.exit(f"{folder}: none of {len(tests)} tests is built")
+    print("^(" + "|".join(names) + ")$")
+
+
+if __name__ == "__main__":
+    main()
