@@ -29,6 +29,9 @@ std::string why_no_nccl(std::span<const DeviceOffer> offers) {
     if (offers[r].nccl_version != offers[0].nccl_version)
       return fmt::format("rank 0 has version {}, rank {} version {}; it needs one version on all ranks",
                          nccl::version_text(offers[0].nccl_version), r, nccl::version_text(offers[r].nccl_version));
+  for (std::size_t r = 1; r < offers.size(); ++r)
+    if (offers[r].nccl_blocking != offers[0].nccl_blocking)
+      return fmt::format("TUTTI_NCCL_BLOCKING differs between ranks 0 and {}; make it equal on all ranks", r);
   const auto [a, b] = first_pair(
       offers, [](const DeviceOffer& x, const DeviceOffer& y) { return share_device(x, y) && x.host_id == y.host_id; });
   if (b == offers.size()) return {};

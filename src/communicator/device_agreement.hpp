@@ -16,6 +16,7 @@ struct DeviceOffer {
   std::int32_t kernels = 0;
   std::int32_t nccl_version = 0;     ///< 0: `why_no_nccl` says why
   std::int32_t several_allowed = 0;  ///< NCCL_MULTI_RANK_GPU_ENABLE=1
+  std::int32_t nccl_blocking = 0;    ///< TUTTI_NCCL_BLOCKING=1
   std::int32_t cuda_aware = -1;      ///< TUTTI_CUDA_AWARE: -1 not set
   std::int32_t node = 0;
   std::uint64_t host_id = 0;  ///< of NCCL_HOSTID; 0: not set

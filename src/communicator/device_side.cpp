@@ -45,6 +45,7 @@ void offer_nccl(DeviceOffer& offer) {
     offer.nccl_version = table->version;
   else
     keep_text(offer.why_no_nccl, why);
+  offer.nccl_blocking = config().nccl_blocking ? 1 : 0;
   offer.several_allowed = is_set("NCCL_MULTI_RANK_GPU_ENABLE") ? 1 : 0;
   offer.host_id = host_id();
 }

@@ -44,6 +44,7 @@ const Config& config() {
                            .shared_memory = read_flag("TUTTI_SHM", true),
                            .single_copy = read_flag("TUTTI_SINGLE_COPY", true),
                            .nccl = read_flag("TUTTI_NCCL", true),
+                           .nccl_blocking = read_flag("TUTTI_NCCL_BLOCKING"),
                            .cuda_aware = read_choice("TUTTI_CUDA_AWARE"),
                            .logs = read_flag("TUTTI_LOG")};
   return read;

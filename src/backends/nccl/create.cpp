@@ -10,6 +10,7 @@
 #include "backends/nccl/vote.hpp"
 #include "communicator/comm_state.hpp"
 #include "communicator/progress.hpp"
+#include "core/config.hpp"
 #include "core/mpi_call.hpp"
 #include "device/traffic.hpp"
 
@@ -39,7 +40,7 @@ Invitation invite(const CommState& comm, const Table& table) {
 
 Result begin_init(CommBody& body, const CommState& comm, const UniqueId& id) {
   Config config;
-  config.blocking = 0;
+  config.blocking = detail::config().nccl_blocking ? 1 : 0;
   const std::lock_guard no_launch(device::Traffic::of(body.device).launch_mutex());
   return body.table.comm_init_rank_config(&body.handle, comm.size, id, comm.rank, &config);
 }

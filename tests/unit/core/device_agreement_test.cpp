@@ -67,6 +67,12 @@ TEST(DeviceAgreement, NcclNeedsOneVersion) {
   EXPECT_THAT(judge(all).why_no_nccl, HasSubstr("rank 0 has version 2.28.9, rank 1 version 2.30.7"));
 }
 
+TEST(DeviceAgreement, NcclIsMadeInOneWay) {
+  auto all = offers(2);
+  all[1].nccl_blocking = 1;
+  EXPECT_THAT(judge(all).why_no_nccl, HasSubstr("TUTTI_NCCL_BLOCKING differs between ranks 0 and 1"));
+}
+
 TEST(DeviceAgreement, SeveralRanksOnAGpu) {
   auto all = offers(3);
   all[2].uuid = all[0].uuid;
