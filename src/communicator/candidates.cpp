@@ -23,12 +23,8 @@ bool is_small_float(DatatypeKind kind) {
 /// All candidates of one call, made one backend after the other.
 class Collection {
  public:
-  Collection(const Signature& signature, const Machine& machine) : signature_(signature), machine_(machine) {
-    wiring_.spread = algorithms::spread_of(machine.node_of, machine.size);
-    wiring_.on_node = machine.on_node;
-    wiring_.several_nodes = machine.several_nodes || wiring_.spread.nodes > 1;
-    wiring_.oversubscribed = machine.oversubscribed;
-  }
+  Collection(const Signature& signature, const Machine& machine)
+      : signature_(signature), machine_(machine), wiring_(wiring_of(machine)) {}
 
   void add_shm();
   void add_schedules();
@@ -165,6 +161,15 @@ std::vector<Candidate> Collection::take() && {
 }
 
 }  // namespace
+
+Wiring wiring_of(const Machine& machine) {
+  Wiring wiring;
+  wiring.spread = algorithms::spread_of(machine.node_of, machine.size);
+  wiring.on_node = machine.on_node;
+  wiring.several_nodes = machine.several_nodes || wiring.spread.nodes > 1;
+  wiring.oversubscribed = machine.oversubscribed;
+  return wiring;
+}
 
 std::string why_wrong(const Algorithm& algorithm, const Signature& signature, const Spread& spread) {
   if (!algorithms::fits(algorithm, spread.size)) return "does not work for this number of ranks";

@@ -23,12 +23,10 @@ constexpr double fabric_rate = 200e9;
 class DeviceCollection {
  public:
   DeviceCollection(const Signature& signature, const Machine& machine)
-      : signature_(signature), machine_(machine), bytes_(bytes_of_call(signature, machine.size)) {
-    wiring_.spread = algorithms::spread_of(machine.node_of, machine.size);
-    wiring_.on_node = machine.on_node;
-    wiring_.several_nodes = machine.several_nodes || wiring_.spread.nodes > 1;
-    wiring_.oversubscribed = machine.oversubscribed;
-  }
+      : signature_(signature),
+        machine_(machine),
+        bytes_(bytes_of_call(signature, machine.size)),
+        wiring_(wiring_of(machine)) {}
 
   void add_nccl();
   void add_schedules();

@@ -64,6 +64,9 @@ struct Candidate {
 [[nodiscard]] Signature host_signature(const Signature& device_signature, std::size_t count);
 [[nodiscard]] Candidate host_candidate(const Signature& device_signature, std::size_t count, const Machine& machine);
 
+/// How the ranks of a machine are linked.
+[[nodiscard]] Wiring wiring_of(const Machine& machine);
+
 /// Chosen first: what is not excluded; of that what is preferred, then what was measured, then the fastest.
 void sort_candidates(std::vector<Candidate>& all);
 
