@@ -15,6 +15,9 @@ set(pc_private "")
 foreach(library ${TUTTI_HWLOC_LIBRARY} ${TUTTI_KOKKOS_CORE})
   string(APPEND pc_private " ${library}")
 endforeach()
+if(TUTTI_ENABLE_CUDA)
+  string(APPEND pc_private " -L${CUDAToolkit_LIBRARY_DIR} -lcudart")
+endif()
 
 # The files find the prefix from their own place, so an installed tree may be moved.
 file(RELATIVE_PATH TUTTI_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)

@@ -16,7 +16,11 @@ def load(path):
 def facts(folder):
     path = folder / "facts.txt"
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    return dict(line.split(": ", 1) for line in lines if ": " in line)
+    found = {}
+    for line in lines:
+        if ": " in line:
+            found.setdefault(*line.split(": ", 1))
+    return found
 
 
 def statuses(folder):
@@ -85,6 +89,8 @@ def kernels(folder):
     rows = []
     for path in sorted(folder.glob("kernels-*.json")):
         figures = load(path)
+        if "skipped" in figures:
+            continue
         copy = figures["copy_gb_per_s"]
         for what, bar in (("forward", 0.8), ("backward", 0.6)):
             share = figures[f"{what}_gb_per_s"] / copy

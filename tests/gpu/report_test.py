@@ -32,6 +32,7 @@ def fill(folder, wrong):
     write(folder, "staging-2.json", {"machine": {"ranks": 2}, "points": [nccl_point("staged", 4096, 50.0)]})
     write(folder, "kernels-float32.json", {"type": "float32", "dim": 128, "copy_gb_per_s": 1000.0,
                                            "forward_gb_per_s": 850.0, "backward_gb_per_s": 590.0})
+    write(folder, "kernels-bfloat16.json", {"skipped": "no kernels", "processes": 1})
     write(folder, "dlrm-2048.json", {"ms_per_iteration": 1.25})
     write(folder, "dlrm-2048--graph.json", {"ms_per_iteration": 1.0})
     (folder / "facts.txt").write_text("date: today\nGPU: one\n", encoding="utf-8")
