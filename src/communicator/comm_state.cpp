@@ -138,7 +138,10 @@ CommState::~CommState() {
 
 void CommState::release() noexcept {
   if (released_.exchange(true)) return;
-  nccl_to_abort_.store(nullptr);
+  {
+    const std::lock_guard lock(reason_mutex_);  // an abort under way ends first
+    nccl_to_abort_.store(nullptr);
+  }
   device.reset();
   if (!mpi_is_usable()) return;
   for (MPI_Comm* comm : {&collective, &point_to_point})

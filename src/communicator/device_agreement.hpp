@@ -17,6 +17,7 @@ struct DeviceOffer {
   std::int32_t nccl_version = 0;     ///< 0: `why_no_nccl` says why
   std::int32_t several_allowed = 0;  ///< NCCL_MULTI_RANK_GPU_ENABLE=1
   std::int32_t nccl_blocking = 0;    ///< TUTTI_NCCL_BLOCKING=1
+  std::int32_t nccl_register = 0;    ///< TUTTI_NCCL_REGISTER=1
   std::int32_t cuda_aware = -1;      ///< TUTTI_CUDA_AWARE: -1 not set
   std::int32_t node = 0;
   std::uint64_t host_id = 0;  ///< of NCCL_HOSTID; 0: not set
@@ -30,6 +31,7 @@ struct DeviceVerdict {
   std::string problem{};  ///< why the communicator cannot use devices; empty where it can
   bool kernels = false;
   bool several_ranks = false;
+  bool registers = false;
   int nccl_version = 0;  ///< 0: NCCL is not tried
   std::string why_no_nccl{};
 };

@@ -128,7 +128,7 @@ void take_device_memory(Memory& memory, const CommState& comm) {
   const bool is_symmetric = all[0].nccl_bytes > 0 && std::ranges::all_of(all, [&](const Outcome& o) {
                               return o.nccl_bytes == all[0].nccl_bytes;
                             });
-  if (!is_symmetric || comm.device->nccl_version < nccl::version_of_windows) return;
+  if (!is_symmetric || !comm.device->registers || comm.device->nccl_version < nccl::version_of_windows) return;
   // Where NCCL refuses, its calls take the memory as any other.
   const device::Guard guard(comm.device->device);
   (void)comm.device->nccl->register_window(memory.data, comm.options.timeout);

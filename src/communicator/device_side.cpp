@@ -46,6 +46,7 @@ void offer_nccl(DeviceOffer& offer) {
   else
     keep_text(offer.why_no_nccl, why);
   offer.nccl_blocking = config().nccl_blocking ? 1 : 0;
+  offer.nccl_register = config().nccl_register ? 1 : 0;
   offer.several_allowed = is_set("NCCL_MULTI_RANK_GPU_ENABLE") ? 1 : 0;
   offer.host_id = host_id();
 }
@@ -130,6 +131,7 @@ void prepare_device(CommState& comm, const void* address) {
                 fmt::format("{}: device memory cannot be used: {}", comm.describe(), verdict.problem));
   side->kernels = verdict.kernels;
   side->several_ranks = verdict.several_ranks;
+  side->registers = verdict.registers;
   const device::Guard guard(side->device);
   std::string why_cuda_aware;
   side->cuda_aware = probe_cuda_aware(comm, side->device, why_cuda_aware);

@@ -21,6 +21,7 @@ struct DeviceSide {
   bool kernels = false;                   ///< all ranks: reductions run on the device
   bool cuda_aware = false;                ///< all ranks: the MPI takes device addresses
   bool several_ranks = false;             ///< some device serves several ranks of this communicator
+  bool registers = false;                 ///< all ranks: memory of the library's allocator is registered with NCCL
   int nccl_version = 0;                   ///< the lowest of all ranks; 0 where `nccl` is null
   std::unique_ptr<nccl::Comm> nccl{};     ///< null on all ranks where it cannot be used
   std::string report{};                   ///< for people: what is used, and why not what is not

@@ -46,10 +46,11 @@ void ProgressEngine::poll_all() {
 }
 
 void ProgressEngine::cancel_all() noexcept {
+  std::vector<std::shared_ptr<Execution>> ended;  // destroyed without the lock
   const std::lock_guard lock(mutex_);
   for (const auto& execution : executions_)
     execution->fail(ErrorCode::finalized, execution->name() + ": MPI was finalized before it was complete");
-  executions_.clear();
+  ended.swap(executions_);
   outstanding_.store(0, std::memory_order_relaxed);
 }
 

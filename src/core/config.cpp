@@ -45,6 +45,7 @@ const Config& config() {
                            .single_copy = read_flag("TUTTI_SINGLE_COPY", true),
                            .nccl = read_flag("TUTTI_NCCL", true),
                            .nccl_blocking = read_flag("TUTTI_NCCL_BLOCKING"),
+                           .nccl_register = read_flag("TUTTI_NCCL_REGISTER"),
                            .cuda_aware = read_choice("TUTTI_CUDA_AWARE"),
                            .logs = read_flag("TUTTI_LOG")};
   return read;

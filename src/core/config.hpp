@@ -15,6 +15,7 @@ struct Config {
   bool single_copy = true;              ///< TUTTI_SINGLE_COPY
   bool nccl = true;                     ///< TUTTI_NCCL
   bool nccl_blocking = false;           ///< TUTTI_NCCL_BLOCKING
+  bool nccl_register = false;           ///< TUTTI_NCCL_REGISTER
   std::optional<bool> cuda_aware{};     ///< TUTTI_CUDA_AWARE: nothing where it is not set
   bool logs = false;                    ///< TUTTI_LOG: warnings go to the standard error
 };

@@ -55,7 +55,6 @@ void Comm::check(Result result, const char* what, std::chrono::nanoseconds timeo
 }
 
 void Comm::check_async() {
-  go_on_ending();
   const Result state = body_->look();
   if (state == Result::success || state == Result::in_progress) return;
   throw Error(ErrorCode::nccl, body_->text("an operation of NCCL", state));

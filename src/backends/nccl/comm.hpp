@@ -72,7 +72,7 @@ class Comm {
   void abort() noexcept;
   [[nodiscard]] bool is_aborted() const noexcept;
   /// Does what had to wait for the end of graphs or launches; called by the progress of the library, and by
-  /// check_async(). Never waits.
+  /// launches that are not captured. Never waits.
   static void collect() noexcept;
 
  private:

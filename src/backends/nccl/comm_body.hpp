@@ -47,7 +47,8 @@ struct CommBody {
   std::atomic<bool> aborted{false};
   std::shared_ptr<std::atomic<int>> graphs = std::make_shared<std::atomic<int>>(0);
   std::uint64_t last_capture = 0;
-  std::map<std::pair<DataType, double>, RedOp> factors{};
+  std::map<std::pair<DataType, std::uint64_t>, RedOp> factors{};  ///< by the factor's bits: a NaN has no order
+
   std::map<std::uint64_t, Registration> registrations{};  ///< by the number of the range
   End end = End::none;
   std::chrono::steady_clock::time_point end_by{};

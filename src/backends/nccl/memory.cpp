@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a communicator makes of memory and factors, once.
 #include <array>
+#include <bit>
 #include <cstring>
 #include <tutti/float_types.hpp>
 
@@ -65,7 +66,7 @@ std::optional<Allocations::Range> range_of(const void* address, int device) {
 
 RedOp Comm::pre_multiplied_sum(DataType type, double factor) {
   body_->throw_if_aborted();
-  const auto key = std::pair(type, factor);
+  const auto key = std::pair(type, std::bit_cast<std::uint64_t>(factor));
   if (const auto found = body_->factors.find(key); found != body_->factors.end()) return found->second;
   Scalar scalar = scalar_of(type, factor);
   RedOp op = RedOp::sum;

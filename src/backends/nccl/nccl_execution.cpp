@@ -59,6 +59,7 @@ bool NcclExecution::begin() {
     side.nccl->check_async();
     const StreamHandle stream = enter_stream();
     launch(acquire(stream), stream);
+    if (capture_ == 0) nccl::Comm::collect();
     if (!runs_on_callers() || buffers_.holds_blocks()) after_.record(side.device, stream);
   } catch (const Error& e) {
     rethrow_named(e);
@@ -71,7 +72,7 @@ StreamHandle NcclExecution::enter_stream() {
   const DeviceSide& side = *comm().device;
   const StreamHandle stream = runs_on_callers() ? stream_.handle : side.stream;
   capture_ = stream_.kind == StreamKind::cuda ? runtime().capture_of(stream_.handle) : 0;
-  if (capture_ == 0 && runtime().capture_of(stream) != 0)
+  if (const std::uint64_t own = runtime().capture_of(stream); own != 0 && own != capture_)
     refuse_capture("the communicator's own stream takes part in a capture, that of an earlier request: end that first");
   if (needs_kernels() && capture_ == 0) prepare_kernels(side.device, stream);
   if (needs_kernels() && !has_kernels_prepared(stream))
@@ -121,7 +122,7 @@ void NcclExecution::launch(DeviceBuffers& buffers, StreamHandle stream) {
   const std::lock_guard lock(device::Traffic::of(c.device->device).launch_mutex());
   if (capture_ != 0) {
     nccl_comm.retain_by_graph(stream);
-  } else {
+  } else if (c.device->registers) {
     nccl_comm.use_registered(binding_.input);
     nccl_comm.use_registered(binding_.output);
   }
@@ -134,8 +135,14 @@ void NcclExecution::launch(DeviceBuffers& buffers, StreamHandle stream) {
 
 bool NcclExecution::step() {
   try {
-    if (after_.is_complete()) return true;
-    side_of(comm()).nccl->check_async();
+    nccl::Comm& nccl_comm = *side_of(comm()).nccl;
+    const bool is_over = after_.is_complete();
+    // An abort, too, ends what is on the device.
+    if (nccl_comm.is_aborted())
+      throw Error(ErrorCode::aborted,
+                  "NCCL was aborted, by the failure of another operation, before this one had ended");
+    if (is_over) return true;
+    nccl_comm.check_async();
   } catch (const Error& e) {
     rethrow_named(e);
   }
@@ -152,6 +159,7 @@ void NcclExecution::cancel() noexcept {
 bool NcclExecution::order_before(StreamHandle stream) {
   const bool is_under_way = phase() == Phase::active || (capture_ != 0 && phase() == Phase::done);
   if (!after_.is_recorded() || !is_under_way) return false;
+  const device::Guard guard(side_of(comm()).device);
   if (runtime().capture_of(stream) != capture_)
     throw Error(ErrorCode::not_supported,
                 fmt::format("{}, {}: wait(stream) belongs to the capture that the operation was started in, or to none",
