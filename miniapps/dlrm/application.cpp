@@ -112,6 +112,7 @@ void Application::make_engine() {
 Application::Application(const tutti::Communicator& comm, const Options& options) : comm_(comm), options_(options) {
   if (options.device) {
     gpu_.emplace(comm);
+    if (comm.size() > 1) comm.prepare_device();  // before what may fail on one rank
   }
   make_model();
   agreed([&] {

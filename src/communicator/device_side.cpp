@@ -16,6 +16,7 @@
 #include "communicator/device_agreement.hpp"
 #include "core/config.hpp"
 #include "core/log.hpp"
+#include "device/pool.hpp"
 #include "kernels/device/combine.hpp"
 
 namespace tutti::detail {
@@ -97,6 +98,17 @@ void set_up_nccl(const CommState& comm, DeviceSide& side, DeviceVerdict& verdict
   if (side.nccl) side.nccl_version = verdict.nccl_version;
 }
 
+/// While NCCL works no memory can be had: pinned memory for two operations of two pieces each way. Without it such
+/// calls wait until NCCL rests.
+void reserve_staging(int device) noexcept {
+  constexpr std::size_t piece = std::size_t{4} << 20U;
+  constexpr std::size_t blocks = 8;
+  try {
+    device::Pool::of(MemoryKind::pinned, device).reserve(piece, blocks);
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the first call that needs it says so
+  }
+}
+
 std::string report(const DeviceSide& side, const DeviceVerdict& verdict, const std::string& why_cuda_aware) {
   return fmt::format(
       "NCCL: {}\nCUDA-aware MPI: {} ({})\nreductions: {}\nranks on a GPU: {}",
@@ -135,6 +147,7 @@ void prepare_device(CommState& comm, const void* address) {
   const device::Guard guard(side->device);
   std::string why_cuda_aware;
   side->cuda_aware = probe_cuda_aware(comm, side->device, why_cuda_aware);
+  reserve_staging(side->device);
   set_up_nccl(comm, *side, verdict);
   side->report = report(*side, verdict, why_cuda_aware);
   if (!side->nccl && comm.rank == 0) log_once("device memory without NCCL: " + verdict.why_no_nccl);

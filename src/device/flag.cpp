@@ -34,7 +34,13 @@ class Graveyard {
     const std::lock_guard lock(mutex_);
     if (generation_ != runtime_generation()) retired_.clear();
     generation_ = runtime_generation();
-    std::erase_if(retired_, [](const Retired& flag) { return flag.passed.is_complete(); });
+    std::erase_if(retired_, [](const Retired& flag) {
+      try {
+        return flag.passed.is_complete();
+      } catch (const Error&) {  // nobody can say any more: the word stays
+        return false;
+      }
+    });
   }
 
  private:

@@ -162,11 +162,21 @@ std::uint64_t DeviceEngine::key_of(float rate) const {
   return model_->embeddings().graph_key(slot_) ^ (odd * std::bit_cast<std::uint32_t>(rate));
 }
 
+/// Whether a launch of NCCL is captured must be the same on all ranks. Where they differ all run directly, which drops
+/// every graph: graphs that exist come from a common capture.
+StepGraph::Way DeviceEngine::agreed_way(StepGraph::Way mine) const {
+  if (comm_->size() == 1) return mine;
+  const auto word = static_cast<std::int64_t>(mine);
+  std::array<std::int64_t, 2> least{word, -word};
+  tutti::allreduce(*comm_, least, tutti::min, {.memory = tutti::MemoryKind::host});
+  return least[0] == -least[1] ? mine : StepGraph::Way::direct;
+}
+
 void DeviceEngine::finish_step(const mini::Batch& batch, float rate, PhaseTimer& timer) {
   timer.enter_other();
   StepGraph& graph = graphs_[slot_];
   const std::uint64_t key = options_.graph ? key_of(rate) : 0;
-  const auto way = options_.graph ? graph.way(key) : StepGraph::Way::direct;
+  const auto way = options_.graph ? agreed_way(graph.way(key)) : StepGraph::Way::direct;
   switch (way) {
     case StepGraph::Way::direct:
       drop_graphs();

@@ -56,6 +56,8 @@ class DeviceEngine final : public Engine {
   [[nodiscard]] std::uint64_t key_of(float rate) const;
   void drop_graphs();
 
+  [[nodiscard]] StepGraph::Way agreed_way(StepGraph::Way mine) const;
+
   const tutti::Communicator* comm_;
   const Gpu* gpu_;
   Model* model_;

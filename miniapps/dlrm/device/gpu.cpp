@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "gpu.hpp"
 
-#include <sched.h>
-
-#include <tutti/environment.hpp>
 #include <tutti/error.hpp>
 #include <tutti/kernels/device.hpp>
 
 #include "common/agree.hpp"
+#include "device/give_way.hpp"
 #include "device/pool.hpp"
 
 namespace dlrm {
@@ -62,10 +60,7 @@ Gpu::~Gpu() {
 std::string Gpu::text() const { return lower::runtime()->device_name(device_); }
 
 void wait_for(lower::EventHandle event) {
-  while (!lower::runtime()->is_complete(event)) {
-    tutti::progress();
-    sched_yield();
-  }
+  while (!lower::runtime()->is_complete(event)) lower::give_way();
 }
 
 void Gpu::wait() const {

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/device/kernel_streams.hpp"
 
-#include <sched.h>
-
 #include <cstdint>
 #include <mutex>
 #include <set>
-#include <tutti/environment.hpp>
 #include <utility>
 
+#include "device/give_way.hpp"
 #include "device/traffic.hpp"
 #include "kernels/device/combine.hpp"
 
@@ -47,8 +45,7 @@ void prepare_kernels(int device, StreamHandle stream) {
         break;
       }
     }
-    progress();
-    sched_yield();
+    device::give_way();
   }
   Prepared& all = prepared();
   const std::lock_guard lock(all.mutex);

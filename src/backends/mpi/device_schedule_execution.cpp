@@ -251,6 +251,7 @@ void DeviceScheduleExecution::cancel() noexcept {
   // Messages and kernels may still be at it.
   keep_for_messages(std::move(s.memory));
   s.memory = nullptr;
+  s.work.lease->keep();
 }
 
 }  // namespace tutti::detail

@@ -93,6 +93,7 @@ bool DeviceTransfers::order_before(const Stream& stream) {
 }
 
 void DeviceTransfers::abandon() noexcept {
+  work_.lease->keep();
   keep_for_messages(std::move(bounce_));
   bounce_.clear();
   in_use_ = false;

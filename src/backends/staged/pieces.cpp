@@ -156,6 +156,7 @@ Staging stage(const Signature& signature, const Binding& binding, int rank, int 
     stage_bcast(staging, signature, rank == signature.root, range);
     return staging;
   }
+  if (operation == Operation::barrier) return staging;
   if (blocks_of(operation, size) == 0) {
     stage_varying(staging, signature, binding, rank, size);
   } else {

@@ -269,6 +269,7 @@ void StagedExecution::cancel() noexcept {
   keep_for_messages(std::move(s.slots));
   s.slots = {};
   s.in_use = false;
+  s.work.lease->keep();
   s.open_gates();
 }
 

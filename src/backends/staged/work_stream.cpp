@@ -1,25 +1,56 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/staged/work_stream.hpp"
 
+#include <mutex>
+#include <utility>
+#include <vector>
+
 #include "communicator/comm_state.hpp"
 #include "communicator/progress.hpp"
 #include "device/kept.hpp"
 
 namespace tutti::detail {
+
+struct StreamLease::Pool {
+  std::mutex mutex;
+  std::vector<device::StreamHandle> unused;
+};
+
+StreamLease::StreamLease(int device) {
+  static auto* all = new device::Kept<int, Pool>;
+  pool_ = &all->of(device, [] { return new Pool; });
+  {
+    const std::lock_guard lock(pool_->mutex);
+    if (!pool_->unused.empty()) {
+      stream_ = pool_->unused.back();
+      pool_->unused.pop_back();
+      return;
+    }
+  }
+  const device::Guard guard(device);
+  stream_ = device::required_runtime("device memory").create_stream();
+}
+
+StreamLease::~StreamLease() {
+  if (is_kept_) return;
+  const std::lock_guard lock(pool_->mutex);
+  try {
+    pool_->unused.push_back(stream_);
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): without memory for the list it is lost
+  }
+}
+
 namespace {
 
-device::StreamHandle shared_stream(int device) {
-  static auto* all = new device::Kept<int, device::StreamHandle>;
-  return all->of(device, [&] {
-    const device::Guard guard(device);
-    return new device::StreamHandle(device::required_runtime("device memory").create_stream());
-  });
+WorkStream leased(int device) {
+  auto lease = std::make_shared<StreamLease>(device);
+  return {device, lease->stream(), std::move(lease)};
 }
 
 }  // namespace
 
 WorkStream work_stream(const CommState& comm, std::initializer_list<const void*> addresses) {
-  if (comm.device) return {comm.device->device, comm.device->stream};
+  if (comm.device) return leased(comm.device->device);
   device::Runtime& runtime = device::required_runtime("device memory");
   int device = -1;
   for (const void* address : addresses) {
@@ -27,7 +58,7 @@ WorkStream work_stream(const CommState& comm, std::initializer_list<const void*>
     device = runtime.inspect(address).device;
   }
   if (device < 0) device = runtime.current_device();
-  return {device, shared_stream(device)};
+  return leased(device);
 }
 
 void follow(const WorkStream& work, const Stream& caller, device::Event& event) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <memory>
 #include <tutti/options.hpp>
 
 #include "communicator/plan.hpp"
@@ -11,11 +12,29 @@ namespace tutti::detail {
 
 struct CommState;
 
-/// Where the copies of an operation go: the communicator's own stream, or, before the communicator is prepared for
-/// device memory, one that all such operations of the process on that device share.
+/// A stream from a pool; goes back at the end.
+class StreamLease {
+ public:
+  explicit StreamLease(int device);
+  ~StreamLease();
+  StreamLease(const StreamLease&) = delete;
+  StreamLease& operator=(const StreamLease&) = delete;
+  [[nodiscard]] device::StreamHandle stream() const noexcept { return stream_; }
+  /// It may never get on: nobody else gets it.
+  void keep() noexcept { is_kept_ = true; }
+
+ private:
+  struct Pool;
+  Pool* pool_;
+  device::StreamHandle stream_ = nullptr;
+  bool is_kept_ = false;
+};
+
+/// Where the copies of one operation go: what one waits for (a caller's stream, NCCL) must not hold up another.
 struct WorkStream {
   int device = 0;
   device::StreamHandle stream = nullptr;
+  std::shared_ptr<StreamLease> lease{};
 };
 
 /// The device is the communicator's, else that of the first of the addresses that is on one, else the current one.

@@ -138,7 +138,7 @@ std::uint64_t fingerprint(std::span<const EmbeddingTableConfig> tables, const Sh
   print.add(options.beta2).add(static_cast<std::uint64_t>(options.rounding));
   print.add(std::uint64_t{options.max_batch}).add(std::uint64_t{options.slots});
   print.add(static_cast<std::uint64_t>(options.weighted)).add(options.seed);
-  print.add(static_cast<std::uint64_t>(options.memory));
+  print.add(static_cast<std::uint64_t>(options.memory)).add(static_cast<std::uint64_t>(options.stream.kind));
   return print.value();
 }
 

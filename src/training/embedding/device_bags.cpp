@@ -114,6 +114,7 @@ void DeviceBags::upload(const BatchBags& bags, std::size_t batch) {
                 "before the capture begins");
   }
   batch_ = batch;
+  type_ = bags.type();
   wait_for(uploaded_);
   Packer measure;
   pack(bags, measure);
@@ -136,9 +137,16 @@ void DeviceBags::note_use() {
 
 std::uint64_t DeviceBags::key() const {
   Fingerprint print;
-  print.add(blocks_).add(std::uint64_t{batch_});
-  for (const Bags& bags : all_) print.add(std::uint64_t{bags.indices});
-  for (const Bags& bags : own_) print.add(std::uint64_t{bags.indices});
+  print.add(blocks_).add(std::uint64_t{batch_}).add(static_cast<std::uint64_t>(type_));
+  const auto add = [&print](const void* at) { print.add(std::uint64_t{reinterpret_cast<std::uintptr_t>(at)}); };
+  for (const auto* list : {&all_, &own_})
+    for (const Bags& bags : *list) {
+      print.add(std::uint64_t{bags.indices});
+      add(bags.lookups.offsets);
+      add(bags.lookups.indices);
+      add(bags.lookups.weights);
+    }
+  for (const float* counts : counts_) add(counts);
   return print.value();
 }
 

@@ -65,6 +65,7 @@ class DeviceBags {
   device::Block block_;
   std::uint64_t blocks_ = 0;  ///< so many so far
   std::size_t batch_ = 0;
+  kernels::IndexType type_ = kernels::IndexType::int64;
   std::vector<Bags> all_;
   std::vector<Bags> own_;
   std::vector<const float*> counts_;

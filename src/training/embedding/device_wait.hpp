@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <sched.h>
-
-#include <tutti/environment.hpp>
-
+#include "device/give_way.hpp"
 #include "device/pool.hpp"
 #include "training/embedding/batch_bags.hpp"
 
@@ -13,8 +10,7 @@ namespace tutti::detail {
 /// On the host, while the library's other work goes on.
 inline void wait_for(const device::Event& event) {
   while (!event.is_complete()) {
-    progress();
-    sched_yield();
+    device::give_way();
   }
 }
 

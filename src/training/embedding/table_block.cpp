@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "training/embedding/table_block.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <mutex>
-#include <tutti/environment.hpp>
 
+#include "device/give_way.hpp"
 #include "device/runtime.hpp"
 #include "device/traffic.hpp"
 
@@ -23,8 +21,7 @@ auto between_traffic(int device, const Action& action) {
       const std::lock_guard no_launch(traffic.launch_mutex());
       if (traffic.is_idle()) return action();
     }
-    progress();
-    sched_yield();
+    device::give_way();
   }
 }
 

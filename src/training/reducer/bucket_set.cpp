@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "training/reducer/bucket_set.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cstring>
 #include <functional>
 #include <numeric>
 
 #include "communicator/orphans.hpp"
+#include "device/give_way.hpp"
 #include "device/runtime.hpp"
 
 namespace tutti::detail::reducer {
@@ -21,11 +20,11 @@ ParameterSize size_of(const Parameter& parameter) {
 
 /// Until what is on the stream is done.
 void finish(const Stream& stream) {
-  while (!device::runtime()->is_idle(stream.handle)) sched_yield();
+  while (!device::runtime()->is_idle(stream.handle)) device::give_way();
 }
 
-void read_back(std::byte* to, const std::byte* from, std::size_t bytes, const Stream& stream) {
-  if (stream.kind == StreamKind::none) {
+void read_back(std::byte* to, const std::byte* from, std::size_t bytes, MemoryKind memory, const Stream& stream) {
+  if (memory != MemoryKind::device) {
     std::memcpy(to, from, bytes);
     return;
   }
@@ -64,7 +63,7 @@ void BucketSet::arrange(const BucketPlan& plan) {
 void BucketSet::move_gradients(const std::vector<Slot>& old) {
   auto* block = static_cast<std::byte*>(block_.data());
   std::vector<std::byte> before(bytes_);
-  read_back(before.data(), block, bytes_, rules_.stream);
+  read_back(before.data(), block, bytes_, rules_.memory, rules_.stream);
   std::vector<std::byte> after(bytes_, std::byte{0});
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     if (lives_in_bucket(i) && sizes_[i].count > 0)
