@@ -5,6 +5,7 @@
 #include <tutti/collectives/allreduce.hpp>
 
 #include "../agreed.hpp"
+#include "device/give_way.hpp"
 
 namespace dlrm {
 
@@ -168,7 +169,12 @@ StepGraph::Way DeviceEngine::agreed_way(StepGraph::Way mine) const {
   if (comm_->size() == 1) return mine;
   const auto word = static_cast<std::int64_t>(mine);
   std::array<std::int64_t, 2> least{word, -word};
-  tutti::allreduce(*comm_, least, tutti::min, {.memory = tutti::MemoryKind::host});
+  auto request = tutti::iallreduce(*comm_, least, tutti::min, {.memory = tutti::MemoryKind::host});
+  // A rank that is behind waits for this one's part of the steps before: they are looked at meanwhile.
+  while (!request.test()) {
+    (void)tutti::detail::device::runtime()->is_idle(gpu_->stream());
+    tutti::detail::device::give_way();
+  }
   return least[0] == -least[1] ? mine : StepGraph::Way::direct;
 }
 

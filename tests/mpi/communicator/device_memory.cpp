@@ -7,6 +7,7 @@
 #include <string>
 #include <tutti/tutti.hpp>
 
+#include "core/config.hpp"
 #include "device/allocations.hpp"
 #include "device/flag.hpp"
 #include "device/traffic.hpp"
@@ -96,7 +97,8 @@ TEST(DeviceMemory, IsNcclsWhereTheCommunicatorUsesIt) {
     const Allocation of_device = allocate(comm, 1000, MemoryKind::device);
     const bool has_memory = version() >= detail::nccl::version_of_register;
     EXPECT_EQ(calls("mem_alloc"), has_memory ? 1 : 0);
-    EXPECT_EQ(calls("comm_window_register"), version() >= detail::nccl::version_of_windows ? 1 : 0);
+    const bool has_window = detail::config().nccl_register && version() >= detail::nccl::version_of_windows;
+    EXPECT_EQ(calls("comm_window_register"), has_window ? 1 : 0);
     const Allocation pinned = allocate(comm, 1000, MemoryKind::pinned);
     const Allocation managed = allocate(comm, 1000, MemoryKind::managed);
     const Communicator unprepared = world();
