@@ -59,8 +59,9 @@ class TUTTI_EXPORT Allocation {
 /// node get ordinary memory: everything works, no faster.
 ///
 /// MemoryKind::device: on the device that the communicator is prepared for (Communicator::prepare_device), else on the
-/// current one. Where a prepared communicator uses NCCL 2.19 or newer it is NCCL's memory, which NCCL calls then use
-/// without copies of their own; since NCCL 2.27, where all ranks ask for as many bytes, as symmetric memory.
+/// current one. Where a prepared communicator uses NCCL 2.19 or newer it is NCCL's memory; with TUTTI_NCCL_REGISTER=1
+/// on all ranks NCCL calls use it without copies of their own, since NCCL 2.27 as symmetric memory where all ranks ask
+/// for as many bytes. NCCL's rule holds then: where one rank passes such memory to a call all do, at equal offsets.
 /// MemoryKind::managed is on that device too; MemoryKind::pinned is this process's host memory, which devices reach.
 /// The call waits until the memory is zeroed, and until no NCCL work of this process is unfinished on the device. The
 /// destructor never waits: where such work is unfinished, or a stream waits for the library's progress thread, the

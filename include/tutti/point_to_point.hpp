@@ -17,7 +17,8 @@ inline constexpr int any_tag = -1;
 inline constexpr int proc_null = -2;
 
 /// Sends a buffer to rank `dest`. Not collective. Blocking: returns when the buffer may be used again.
-/// tag: 0 to 32767.
+/// tag: 0 to 32767. Host or device memory, in every call of this header; on device memory with a stream a blocking call
+/// returns when the messages are done and what is left to copy is on the stream; not under capture.
 /// Errors: invalid_argument, timeout, aborted, mpi. Counterpart: MPI_Send, ncclSend.
 TUTTI_EXPORT void send(const Communicator& comm, ConstBuffer buffer, int dest, int tag = 0,
                        const Options& options = {});
