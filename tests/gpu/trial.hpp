@@ -49,7 +49,10 @@ class Trial {
   void run_streamed();
   void run_settled();
   [[nodiscard]] std::string fault(const std::byte* got, const char* where, std::uint64_t iteration) const;
+  [[nodiscard]] bool is_rounded_otherwise() const;
+  [[nodiscard]] std::vector<std::byte> host_result();
   [[nodiscard]] std::string host_fault(std::uint64_t iteration);
+  [[nodiscard]] std::string near_fault(std::uint64_t iteration);
 
   const Communicator& comm_;
   Point point_;
