@@ -20,17 +20,18 @@ bool is_one_of(T operation, std::initializer_list<T> all) {
   return std::find(all.begin(), all.end(), operation) != all.end();
 }
 
+/// As near as rounding of contributions of the size of the largest result leaves them.
 template <typename T>
 bool are_near(const std::byte* got, const std::byte* expected, std::size_t bytes) {
-  for (std::size_t at = 0; at + sizeof(T) <= bytes; at += sizeof(T)) {
-    T a{};
-    T b{};
-    std::memcpy(&a, got + at, sizeof a);
-    std::memcpy(&b, expected + at, sizeof b);
-    if (std::memcmp(&a, &b, sizeof a) != 0 && !(std::abs(a - b) <= 8 * std::numeric_limits<T>::epsilon() * std::abs(b)))
-      return false;
-  }
-  return true;
+  std::vector<T> a(bytes / sizeof(T));
+  std::vector<T> b(a.size());
+  std::memcpy(a.data(), got, a.size() * sizeof(T));
+  std::memcpy(b.data(), expected, b.size() * sizeof(T));
+  T largest = 1;
+  for (const T x : b) largest = std::max(largest, std::abs(x));
+  return std::equal(a.begin(), a.end(), b.begin(), [&](T x, T y) {
+    return std::memcmp(&x, &y, sizeof x) == 0 || std::abs(x - y) <= 8 * std::numeric_limits<T>::epsilon() * largest;
+  });
 }
 
 bool is_scatter(Operation operation) { return is_one_of(operation, {Operation::scatter, Operation::scatterv}); }
