@@ -9,11 +9,6 @@
 #include "algorithms/registry.hpp"
 
 namespace tutti::detail {
-namespace {
-
-bool is_of_device(MemoryKind kind) { return kind == MemoryKind::device || kind == MemoryKind::managed; }
-
-}  // namespace
 
 Arguments::Arguments(const Communicator& comm, algorithms::Operation operation, const Options& options)
     : comm_(comm.state().get()), declared_(options.memory) {

@@ -27,6 +27,11 @@ void run(const Communicator& comm, Call call, const Options& options);
   return type.size() > 0 && type.kind() >= DatatypeKind::int8 && type.kind() <= DatatypeKind::bytes;
 }
 
+/// Whether calls on memory of that kind, declared or found, are calls on device memory.
+[[nodiscard]] inline bool is_of_device(MemoryKind kind) {
+  return kind == MemoryKind::device || kind == MemoryKind::managed;
+}
+
 [[nodiscard]] std::chrono::nanoseconds timeout_of(const CommState& comm, const Options& options);
 
 }  // namespace tutti::detail

@@ -45,7 +45,7 @@ void check_message(const CommState& comm, std::string_view call, const AnyBuffer
 /// Whether the buffer is in device memory.
 bool is_on_device(const CommState& comm, std::string_view call, MemoryKind declared, const void* address) {
   const MemoryKind kind = declared == MemoryKind::detect ? memory_kind(address) : declared;
-  if (kind != MemoryKind::device && kind != MemoryKind::managed) return false;
+  if (!is_of_device(kind)) return false;
   if (device::runtime() == nullptr)
     throw Error(ErrorCode::not_built,
                 fmt::format("{}, {}: argument buffer is in device memory, and this library was built without CUDA; "
