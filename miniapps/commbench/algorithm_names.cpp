@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "communicator/planner.hpp"
+#include "planner/planner.hpp"
 
 namespace tutti::commbench {
 namespace {

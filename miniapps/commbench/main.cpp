@@ -37,7 +37,7 @@ void print_list(const tutti::Communicator& comm) {
   text += fmt::format("\nalgorithms on {} ranks, beside auto, all, the backends shm, mpi and native, and {}:\n",
                       comm.size(), host_mpi);
   for (const Operation operation : all_operations)
-    text += fmt::format("  {:20} {}\n", tutti::algorithms::operation_name(operation),
+    text += fmt::format("  {:20} {}\n", tutti::schedules::operation_name(operation),
                         fmt::join(all_algorithm_names(comm, operation, Place::host), ", "));
   if (why_no_memory(Place::device).empty()) text += fmt::format("\ndevice memory:\n{}\n", comm.device_report());
   print(text + "\nlibraries:\n" + tutti::config_summary());

@@ -59,7 +59,7 @@ RedOp op_of(ReduceKind op) {
 void require_possible(Operation operation) {
   if (operation == Operation::scan || operation == Operation::exscan || operation == Operation::barrier ||
       operation == Operation::reduce_scatter)
-    throw NotApplicable(fmt::format("NCCL has no {}", algorithms::operation_name(operation)));
+    throw NotApplicable(fmt::format("NCCL has no {}", schedules::operation_name(operation)));
 }
 
 class NcclCall final : public Call {

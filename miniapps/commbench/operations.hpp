@@ -4,11 +4,11 @@
 #include <array>
 #include <cstddef>
 
-#include "algorithms/registry.hpp"
+#include "schedules/registry.hpp"
 
 namespace tutti::commbench {
 
-using algorithms::Operation;
+using schedules::Operation;
 
 inline constexpr std::array<Operation, 16> all_operations = {Operation::barrier,
                                                              Operation::bcast,

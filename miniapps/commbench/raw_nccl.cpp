@@ -7,8 +7,8 @@
 #include <thread>
 #include <tutti/tutti.hpp>
 
+#include "backends/device_side.hpp"
 #include "communicator/comm_state.hpp"
-#include "communicator/device_side.hpp"
 #include "point.hpp"
 #include "team.hpp"
 

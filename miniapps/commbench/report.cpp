@@ -25,7 +25,7 @@ std::string type_name(const Point& point) {
   return datatype_name(point.type.kind());
 }
 
-std::string name_of(Operation operation) { return std::string(algorithms::operation_name(operation)); }
+std::string name_of(Operation operation) { return std::string(schedules::operation_name(operation)); }
 
 const char* check_name(Check check) { return check == Check::all ? "all" : check == Check::sample ? "sample" : "off"; }
 

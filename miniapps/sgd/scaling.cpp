@@ -15,7 +15,7 @@ namespace sgd {
 namespace {
 
 /// Ranks that wait for those that measure leave them the cores.
-void meet_napping(const tutti::Communicator& comm) {
+void meet_backing_off(const tutti::Communicator& comm) {
   tutti::Request all = tutti::ibarrier(comm);
   while (!all.test()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -67,7 +67,7 @@ std::vector<ScalingPoint> measure_scaling(const tutti::Communicator& comm, Subje
     points.push_back({ranks, {}});
     const tutti::Communicator part = comm.split(comm.rank() < ranks ? 0 : MPI_UNDEFINED);
     if (part.valid()) points.back().figures = subject.measure(part, methods, growth);
-    meet_napping(comm);
+    meet_backing_off(comm);
   }
   return points;
 }

@@ -9,7 +9,7 @@ namespace {
 
 detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, std::span<const std::size_t> recv_counts,
                      std::span<const std::size_t> recv_displs, const Options& options) {
-  detail::Arguments args(comm, algorithms::Operation::allgatherv, options);
+  detail::Arguments args(comm, schedules::Operation::allgatherv, options);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   const auto rank = static_cast<std::size_t>(args.rank());
   args.set_type(recv.type);

@@ -7,7 +7,7 @@ namespace tutti {
 namespace {
 
 detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
-  detail::Arguments args(comm, algorithms::Operation::alltoall, options);
+  detail::Arguments args(comm, schedules::Operation::alltoall, options);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.require(recv.count % args.size() == 0, "recv", "holds a multiple of the number of ranks elements");
   args.set_type(recv.type);

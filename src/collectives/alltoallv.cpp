@@ -9,7 +9,7 @@ namespace {
 detail::Call checked(const Communicator& comm, ConstBuffer send, std::span<const std::size_t> send_counts,
                      std::span<const std::size_t> send_displs, Buffer recv, std::span<const std::size_t> recv_counts,
                      std::span<const std::size_t> recv_displs, const Options& options) {
-  detail::Arguments args(comm, algorithms::Operation::alltoallv, options);
+  detail::Arguments args(comm, schedules::Operation::alltoallv, options);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.set_type(recv.type);
   args.require_counts(recv_counts, "recv_counts");

@@ -6,11 +6,11 @@
 #include <limits>
 #include <tutti/error.hpp>
 
-#include "algorithms/registry.hpp"
+#include "schedules/registry.hpp"
 
 namespace tutti::detail {
 
-Arguments::Arguments(const Communicator& comm, algorithms::Operation operation, const Options& options)
+Arguments::Arguments(const Communicator& comm, schedules::Operation operation, const Options& options)
     : comm_(comm.state().get()), declared_(options.memory) {
   call_.signature.operation = operation;
   require(options.timeout.count() >= 0, "options.timeout", "is negative; pass 0 for none");
@@ -19,7 +19,7 @@ Arguments::Arguments(const Communicator& comm, algorithms::Operation operation, 
 void Arguments::require(bool condition, std::string_view argument, std::string_view problem) const {
   if (condition) return;
   throw Error(ErrorCode::invalid_argument,
-              fmt::format("{}, {}: argument {} {}", algorithms::operation_name(call_.signature.operation),
+              fmt::format("{}, {}: argument {} {}", schedules::operation_name(call_.signature.operation),
                           comm_->describe(), argument, problem));
 }
 
@@ -32,7 +32,7 @@ void Arguments::require_same_type(Datatype a, Datatype b) const {
   if (a == b) return;
   throw Error(ErrorCode::invalid_datatype,
               fmt::format("{}, {}: arguments send and recv have datatypes {} and {}; pass buffers of one datatype",
-                          algorithms::operation_name(call_.signature.operation), comm_->describe(),
+                          schedules::operation_name(call_.signature.operation), comm_->describe(),
                           datatype_name(a.kind()), datatype_name(b.kind())));
 }
 
@@ -61,7 +61,7 @@ void Arguments::set_type(Datatype type) {
     throw Error(
         ErrorCode::invalid_datatype,
         fmt::format("{}, {}: the datatype is none of the library's; use a DatatypeKind or Datatype::bytes(n), n > 0",
-                    algorithms::operation_name(call_.signature.operation), comm_->describe()));
+                    schedules::operation_name(call_.signature.operation), comm_->describe()));
   call_.signature.type = type;
 }
 
@@ -77,7 +77,7 @@ void Arguments::set_op(const ReduceOp& op, bool allows_avg) {
   if (!defined)
     throw Error(ErrorCode::invalid_op,
                 fmt::format("{}, {}: argument op is {}, which is not defined for {} here; choose another operation",
-                            algorithms::operation_name(call_.signature.operation), comm_->describe(),
+                            schedules::operation_name(call_.signature.operation), comm_->describe(),
                             reduce_op_name(op.kind()), datatype_name(type.kind())));
   require(op.kind() != ReduceKind::user || op.function() != nullptr, "op",
           "has no function; make it by ReduceOp::user");

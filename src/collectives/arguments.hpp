@@ -19,7 +19,7 @@ using Counts = std::span<const std::size_t>;
 /// remedy, before anything is sent.
 class Arguments {
  public:
-  Arguments(const Communicator& comm, algorithms::Operation operation, const Options& options);
+  Arguments(const Communicator& comm, schedules::Operation operation, const Options& options);
 
   [[nodiscard]] int rank() const { return comm_->rank; }
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(comm_->size); }

@@ -7,7 +7,7 @@ namespace tutti {
 namespace {
 
 detail::Call checked(const Communicator& comm, const Options& options) {
-  detail::Arguments args(comm, algorithms::Operation::barrier, options);
+  detail::Arguments args(comm, schedules::Operation::barrier, options);
   args.set_declared_memory();
   return args.take();
 }

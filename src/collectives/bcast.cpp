@@ -7,7 +7,7 @@ namespace tutti {
 namespace {
 
 detail::Call checked(const Communicator& comm, Buffer buffer, int root, const Options& options) {
-  detail::Arguments args(comm, algorithms::Operation::bcast, options);
+  detail::Arguments args(comm, schedules::Operation::bcast, options);
   args.forbid_in_place(buffer.is_in_place, "buffer", "pass the buffer itself");
   args.set_type(buffer.type);
   args.set_root(root);

@@ -5,7 +5,6 @@
 
 #include <tutti/error.hpp>
 
-#include "algorithms/registry.hpp"
 #include "backends/mpi/device_schedule_execution.hpp"
 #include "backends/mpi/schedule_execution.hpp"
 #include "backends/native/native_execution.hpp"
@@ -13,9 +12,10 @@
 #include "backends/shm/shm_execution.hpp"
 #include "backends/staged/staged_execution.hpp"
 #include "backends/staged/work_stream.hpp"
-#include "communicator/planner.hpp"
-#include "communicator/progress.hpp"
-#include "tuning/overrides.hpp"
+#include "call/progress.hpp"
+#include "planner/overrides.hpp"
+#include "planner/planner.hpp"
+#include "schedules/registry.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -40,7 +40,7 @@ const std::shared_ptr<const Plan>& plan_for(CommState& comm, const Signature& si
 [[noreturn]] void refuse_capture(const CommState& comm, const Signature& signature, std::string_view why) {
   throw Error(ErrorCode::not_supported,
               fmt::format("{}, {}: the stream is under capture, where {}; call it outside the capture",
-                          algorithms::operation_name(signature.operation), comm.describe(), why));
+                          schedules::operation_name(signature.operation), comm.describe(), why));
 }
 
 /// The plan of a call on device memory. Ranks agree on what they have for it in calls that may wait.
@@ -51,7 +51,7 @@ std::shared_ptr<const Plan> device_plan(CommState& comm, const Call& call, const
     throw Error(ErrorCode::not_built,
                 fmt::format("{}, {}: a buffer is in device memory, and this library was built without CUDA; build it "
                             "with TUTTI_ENABLE_CUDA=ON, or copy the buffer to host memory",
-                            algorithms::operation_name(signature.operation), comm.describe()));
+                            schedules::operation_name(signature.operation), comm.describe()));
   comm.check_usable();
   const bool is_captured = stream.kind == StreamKind::cuda && runtime->capture_of(stream.handle) != 0;
   if (is_captured && !comm.device)

@@ -5,9 +5,9 @@
 #include <tutti/options.hpp>
 #include <tutti/request.hpp>
 
-#include "communicator/binding.hpp"
+#include "call/binding.hpp"
+#include "call/signature.hpp"
 #include "communicator/comm_state.hpp"
-#include "communicator/signature.hpp"
 
 namespace tutti::detail {
 

@@ -7,7 +7,7 @@ namespace tutti {
 namespace {
 
 detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
-  detail::Arguments args(comm, algorithms::Operation::gather, options);
+  detail::Arguments args(comm, schedules::Operation::gather, options);
   args.set_root(root);
   if (send.is_in_place) {
     args.require(args.is_root(), "send", "is in_place on a rank that is not the root; pass the block there");

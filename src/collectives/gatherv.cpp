@@ -8,7 +8,7 @@ namespace {
 
 detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, std::span<const std::size_t> recv_counts,
                      std::span<const std::size_t> recv_displs, int root, const Options& options) {
-  detail::Arguments args(comm, algorithms::Operation::gatherv, options);
+  detail::Arguments args(comm, schedules::Operation::gatherv, options);
   args.set_root(root);
   const auto rank = static_cast<std::size_t>(args.rank());
   auto& binding = args.call().binding;

@@ -6,9 +6,9 @@
 #include <tutti/error.hpp>
 #include <tutti/point_to_point.hpp>
 
+#include "call/progress.hpp"
 #include "collectives/call.hpp"
 #include "collectives/transfers.hpp"
-#include "communicator/progress.hpp"
 
 namespace tutti {
 namespace detail {

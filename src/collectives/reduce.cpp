@@ -8,7 +8,7 @@ namespace {
 
 detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, int root,
                      const Options& options) {
-  detail::Arguments args(comm, algorithms::Operation::reduce, options);
+  detail::Arguments args(comm, schedules::Operation::reduce, options);
   args.set_root(root);
   if (send.is_in_place) {
     args.require(args.is_root(), "send", "is in_place on a rank that is not the root; pass the contribution there");

@@ -9,7 +9,7 @@ namespace {
 
 detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, std::span<const std::size_t> recv_counts,
                      ReduceOp op, const Options& options) {
-  detail::Arguments args(comm, algorithms::Operation::reduce_scatter, options);
+  detail::Arguments args(comm, schedules::Operation::reduce_scatter, options);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.set_type(recv.type);
   args.set_op(op);

@@ -7,7 +7,7 @@ namespace tutti {
 namespace {
 
 detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, const Options& options) {
-  detail::Arguments args(comm, algorithms::Operation::reduce_scatter_block, options);
+  detail::Arguments args(comm, schedules::Operation::reduce_scatter_block, options);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.set_type(recv.type);
   args.set_op(op);

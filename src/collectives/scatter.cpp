@@ -7,7 +7,7 @@ namespace tutti {
 namespace {
 
 detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
-  detail::Arguments args(comm, algorithms::Operation::scatter, options);
+  detail::Arguments args(comm, schedules::Operation::scatter, options);
   args.set_root(root);
   if (recv.is_in_place) {
     args.require(args.is_root(), "recv", "is in_place on a rank that is not the root; pass a buffer there");

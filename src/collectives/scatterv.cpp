@@ -8,7 +8,7 @@ namespace {
 
 detail::Call checked(const Communicator& comm, ConstBuffer send, std::span<const std::size_t> send_counts,
                      std::span<const std::size_t> send_displs, Buffer recv, int root, const Options& options) {
-  detail::Arguments args(comm, algorithms::Operation::scatterv, options);
+  detail::Arguments args(comm, schedules::Operation::scatterv, options);
   args.set_root(root);
   const auto rank = static_cast<std::size_t>(args.rank());
   auto& binding = args.call().binding;

@@ -8,14 +8,14 @@
 #include <tutti/error.hpp>
 #include <tutti/version.hpp>
 
+#include "call/progress.hpp"
 #include "communicator/lifetime.hpp"
-#include "communicator/progress.hpp"
 #include "core/config.hpp"
 #include "core/log.hpp"
 #include "core/mpi_call.hpp"
+#include "planner/files.hpp"
+#include "planner/overrides.hpp"
 #include "topology/discover.hpp"
-#include "tuning/files.hpp"
-#include "tuning/overrides.hpp"
 
 namespace tutti::detail {
 namespace {

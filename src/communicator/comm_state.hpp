@@ -11,12 +11,12 @@
 #include <tutti/communicator.hpp>
 #include <vector>
 
-#include "backends/mpi/send_order.hpp"
+#include "backends/device_side.hpp"
 #include "backends/shm/arena.hpp"
-#include "communicator/cost_model.hpp"
-#include "communicator/device_side.hpp"
-#include "communicator/plan.hpp"
-#include "communicator/scratch.hpp"
+#include "call/plan.hpp"
+#include "call/scratch.hpp"
+#include "call/send_order.hpp"
+#include "planner/cost_model.hpp"
 
 namespace tutti::detail {
 

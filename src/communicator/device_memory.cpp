@@ -11,7 +11,7 @@
 #include <string_view>
 #include <tutti/error.hpp>
 
-#include "communicator/agreement.hpp"
+#include "call/agreement.hpp"
 #include "device/allocations.hpp"
 #include "device/give_way.hpp"
 #include "device/traffic.hpp"

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <vector>
 
+#include "call/progress.hpp"
 #include "communicator/comm_state.hpp"
-#include "communicator/progress.hpp"
 #include "core/mpi_call.hpp"
 
 namespace tutti::detail {

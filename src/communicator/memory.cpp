@@ -9,8 +9,8 @@
 #include <tutti/error.hpp>
 #include <tutti/memory.hpp>
 
-#include "backends/shm/allocations.hpp"
-#include "communicator/agreement.hpp"
+#include "call/agreement.hpp"
+#include "call/allocations.hpp"
 #include "communicator/comm_state.hpp"
 #include "communicator/device_memory.hpp"
 #include "core/config.hpp"

@@ -6,7 +6,7 @@
 #include <tutti/buffer.hpp>
 #include <vector>
 
-#include "backends/shm/segment.hpp"
+#include "call/segment.hpp"
 
 namespace tutti::detail {
 

@@ -8,13 +8,13 @@
 #include <cmath>
 #include <tutti/error.hpp>
 
-#include "algorithms/text.hpp"
 #include "backends/nccl/table.hpp"
+#include "planner/type_class.hpp"
+#include "schedules/text.hpp"
 #include "tools/protocol_drawing.hpp"
 #include "tools/schedule_drawing.hpp"
 #include "tools/units.hpp"
 #include "topology/columns.hpp"
-#include "tuning/type_class.hpp"
 
 namespace tutti::tools {
 namespace {
@@ -94,7 +94,7 @@ std::string steps_text(const Answer& answer) {
   const auto schedules = schedules_of(answer.call, *answer.plan->algorithm);
   return fmt::format("Schedule of rank {} (elements of {} bytes)\n{}", answer.call.rank,
                      answer.call.signature.type.size(),
-                     algorithms::to_text(schedules[static_cast<std::size_t>(answer.call.rank)]));
+                     schedules::to_text(schedules[static_cast<std::size_t>(answer.call.rank)]));
 }
 
 }  // namespace
@@ -133,7 +133,7 @@ svg::Document answer_drawing(const Answer& answer) {
     return protocol_drawing(protocol_view(answer.plan->protocol, signature, answer.call.size()), title);
   if (answer.plan->algorithm == nullptr) {
     std::vector<std::string_view> names;
-    for (const auto& algorithm : algorithms::algorithms_of(signature.operation)) names.push_back(algorithm.name);
+    for (const auto& algorithm : schedules::algorithms_of(signature.operation)) names.push_back(algorithm.name);
     throw Error(ErrorCode::not_supported,
                 fmt::format("the call is made by {}, whose steps cannot be drawn; name one of this library's "
                             "algorithms by --algorithm: {}",

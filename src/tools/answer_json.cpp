@@ -2,18 +2,18 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "planner/names.hpp"
+#include "planner/type_class.hpp"
 #include "tools/answer.hpp"
 #include "tools/protocol_drawing.hpp"
-#include "tuning/names.hpp"
-#include "tuning/type_class.hpp"
 
 namespace tutti::tools {
 namespace {
 
-using algorithms::Schedule;
 using nlohmann::ordered_json;
+using schedules::Schedule;
 
-ordered_json slice_json(const algorithms::Slice& slice) {
+ordered_json slice_json(const schedules::Slice& slice) {
   constexpr std::array names = {"input", "output", "scratch"};
   return {{"buffer", names[static_cast<std::size_t>(slice.buffer)]}, {"offset", slice.offset}, {"count", slice.count}};
 }
@@ -23,14 +23,14 @@ ordered_json schedule_json(const Schedule& schedule) {
   for (const auto& round : schedule.rounds) {
     ordered_json transfers = ordered_json::array();
     for (const auto& transfer : round.transfers)
-      transfers.push_back({{"kind", transfer.kind == algorithms::Transfer::Kind::send ? "send" : "recv"},
+      transfers.push_back({{"kind", transfer.kind == schedules::Transfer::Kind::send ? "send" : "recv"},
                            {"peer", transfer.peer},
                            {"slice", slice_json(transfer.slice)}});
     ordered_json locals = ordered_json::array();
     for (const auto& local : round.locals) {
       ordered_json inputs = ordered_json::array();
       for (const auto& input : local.inputs) inputs.push_back(slice_json(input));
-      locals.push_back({{"kind", local.kind == algorithms::Local::Kind::copy ? "copy" : "reduce"},
+      locals.push_back({{"kind", local.kind == schedules::Local::Kind::copy ? "copy" : "reduce"},
                         {"inputs", std::move(inputs)},
                         {"output", slice_json(local.output)}});
     }
@@ -42,7 +42,7 @@ ordered_json schedule_json(const Schedule& schedule) {
 
 ordered_json call_json(const Case& call) {
   const detail::Signature& signature = call.signature;
-  ordered_json value = {{"operation", algorithms::operation_name(signature.operation)},
+  ordered_json value = {{"operation", schedules::operation_name(signature.operation)},
                         {"kind", detail::tuning::call_kind_name(signature.kind)},
                         {"type", datatype_name(signature.type.kind())},
                         {"count", signature.count},

@@ -10,8 +10,8 @@
 
 #include "backends/nccl/rules.hpp"
 #include "backends/nccl/table.hpp"
-#include "tuning/names.hpp"
-#include "tuning/type_class.hpp"
+#include "planner/names.hpp"
+#include "planner/type_class.hpp"
 
 namespace tutti::tools {
 namespace {
@@ -126,7 +126,7 @@ BackendTable::Row row_of(Operation operation, const detail::Machine& machine, co
   const std::vector<Pair> pairs = pairs_of(operation);
   const auto on_host = coverage_of(operation, MemoryClass::host, pairs, machine);
   const auto on_device = coverage_of(operation, MemoryClass::device, pairs, machine);
-  BackendTable::Row row{std::string(algorithms::operation_name(operation)), {}, {}};
+  BackendTable::Row row{std::string(schedules::operation_name(operation)), {}, {}};
   for (std::size_t b = 0; b < backend_count; ++b) {
     row.host.push_back(host_cell(backends[b], on_host[b], pairs.size(), machine));
     row.device.push_back(device_cell(backends[b], operation, on_device[b], pairs.size(), machine, facts));

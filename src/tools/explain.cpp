@@ -4,11 +4,11 @@
 #include <memory>
 
 #include "core/config.hpp"
+#include "planner/overrides.hpp"
 #include "tools/answer.hpp"
 #include "tools/backends.hpp"
 #include "tools/program.hpp"
 #include "tools/surroundings.hpp"
-#include "tuning/overrides.hpp"
 
 namespace tutti::tools {
 namespace {

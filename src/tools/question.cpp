@@ -6,10 +6,10 @@
 
 #include <numeric>
 
+#include "planner/names.hpp"
+#include "planner/type_class.hpp"
 #include "tools/program.hpp"
 #include "tools/units.hpp"
-#include "tuning/names.hpp"
-#include "tuning/type_class.hpp"
 
 namespace tutti::tools {
 namespace {
@@ -28,7 +28,7 @@ Operation operation_of(const std::string& name) {
   Operation operation{};
   if (detail::tuning::find_operation(name, operation)) return operation;
   std::vector<std::string> valid;
-  for (const Operation one : detail::tuning::all_operations()) valid.emplace_back(algorithms::operation_name(one));
+  for (const Operation one : detail::tuning::all_operations()) valid.emplace_back(schedules::operation_name(one));
   throw_unknown("operation", name, std::move(valid));
 }
 
@@ -98,7 +98,7 @@ struct EvenBlocks {
   std::vector<std::size_t> displs;
 };
 
-void set_blocks(algorithms::Problem& problem, Operation operation, const EvenBlocks& blocks) {
+void set_blocks(schedules::Problem& problem, Operation operation, const EvenBlocks& blocks) {
   const bool is_root = problem.rank == problem.root;
   problem.send_count = blocks.counts.front();
   problem.recv_count = blocks.counts.front();
@@ -183,7 +183,7 @@ Topology imagined_topology(int ranks, int nodes, int cores, const Place& pattern
 
 std::string call_text(const Case& call) {
   const Signature& signature = call.signature;
-  std::string text(algorithms::operation_name(signature.operation));
+  std::string text(schedules::operation_name(signature.operation));
   if (signature.count > 0)
     text +=
         fmt::format(" of {} ({} {}{}{})", bytes_text(static_cast<double>(signature.count * signature.type.size())),
@@ -198,16 +198,16 @@ std::string call_text(const Case& call) {
                             nodes == 1 ? "" : "s");
 }
 
-std::vector<algorithms::Schedule> schedules_of(const Case& call, const algorithms::Algorithm& algorithm) {
+std::vector<schedules::Schedule> schedules_of(const Case& call, const schedules::Algorithm& algorithm) {
   const Operation operation = call.signature.operation;
   const bool has_sum = operation == Operation::reduce_scatter || operation == Operation::allgatherv;
   const std::size_t block = has_sum                     ? call.signature.count / static_cast<std::size_t>(call.size())
                             : call.signature.count == 0 ? std::size_t{1}
                                                         : call.signature.count;
   const EvenBlocks blocks(block, call.size());
-  std::vector<algorithms::Schedule> schedules;
+  std::vector<schedules::Schedule> schedules;
   for (int rank = 0; rank < call.size(); ++rank) {
-    algorithms::Problem problem;
+    schedules::Problem problem;
     problem.rank = rank;
     problem.size = call.size();
     problem.root = call.signature.root;

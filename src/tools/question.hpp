@@ -6,7 +6,7 @@
 #include <tutti/topology.hpp>
 #include <vector>
 
-#include "communicator/planner.hpp"
+#include "planner/planner.hpp"
 
 namespace tutti::tools {
 
@@ -80,6 +80,6 @@ struct Case {
 [[nodiscard]] std::string call_text(const Case& call);
 
 /// The schedules of all ranks by an algorithm of the mpi backend. The v-forms get blocks of one size.
-[[nodiscard]] std::vector<algorithms::Schedule> schedules_of(const Case& call, const algorithms::Algorithm& algorithm);
+[[nodiscard]] std::vector<schedules::Schedule> schedules_of(const Case& call, const schedules::Algorithm& algorithm);
 
 }  // namespace tutti::tools

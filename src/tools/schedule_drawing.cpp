@@ -10,7 +10,7 @@
 #include <tutti/error.hpp>
 #include <utility>
 
-#include "algorithms/text.hpp"
+#include "schedules/text.hpp"
 #include "tools/timeline.hpp"
 #include "tools/units.hpp"
 
@@ -38,7 +38,7 @@ struct Picture {
 
   [[nodiscard]] double x(int rank) const { return margin + gutter + column * (static_cast<double>(rank) + 0.5); }
   [[nodiscard]] double y(std::size_t step) const { return head + row * static_cast<double>(step); }
-  [[nodiscard]] std::size_t bytes(const algorithms::Slice& slice) const { return slice.count * caption.element_size; }
+  [[nodiscard]] std::size_t bytes(const schedules::Slice& slice) const { return slice.count * caption.element_size; }
   [[nodiscard]] int node(int rank) const {
     return caption.node_of.empty() ? 0 : caption.node_of[static_cast<std::size_t>(rank)];
   }
@@ -113,9 +113,9 @@ svg::Style style_of(const Picture& picture, const TimedMessage& message) {
           .width = is_dense ? 0.8 : 1.1 + 1.4 * share,
           .opacity = is_dense ? 0.45 : 0.85,
           .tooltip = fmt::format("rank {} sends {} ({}), rank {} receives it as {}", message.from,
-                                 algorithms::to_text(message.sent),
+                                 schedules::to_text(message.sent),
                                  bytes_text(static_cast<double>(picture.bytes(message.sent))), message.to,
-                                 algorithms::to_text(message.received))};
+                                 schedules::to_text(message.received))};
 }
 
 void draw_messages(svg::Document& drawing, const Picture& picture) {
@@ -143,7 +143,7 @@ void draw_messages(svg::Document& drawing, const Picture& picture) {
 }
 
 void draw_locals(svg::Document& drawing, const Picture& picture) {
-  using Kind = algorithms::Local::Kind;
+  using Kind = schedules::Local::Kind;
   std::map<std::pair<int, std::size_t>, std::map<Kind, std::vector<const TimedLocal*>>> places;
   for (const TimedLocal& local : picture.timeline.locals)
     places[{local.rank, local.step}][local.local.kind].push_back(&local);
@@ -151,7 +151,7 @@ void draw_locals(svg::Document& drawing, const Picture& picture) {
     double x = picture.x(place.first) - (kinds.size() > 1 ? 8 : 0);
     for (const auto& [kind, list] : kinds) {
       std::string tooltip = fmt::format("rank {}", place.first);
-      for (const TimedLocal* one : list) tooltip += "\n" + algorithms::to_text(one->local);
+      for (const TimedLocal* one : list) tooltip += "\n" + schedules::to_text(one->local);
       const double y = picture.y(place.second + 1) - 9;
       const bool reduces = kind == Kind::reduce;
       drawing.circle({x, y}, 6.5,
@@ -208,7 +208,7 @@ void check_limits(std::size_t ranks, std::size_t steps) {
 
 }  // namespace
 
-svg::Document schedule_drawing(std::span<const algorithms::Schedule> schedules, const ScheduleCaption& caption) {
+svg::Document schedule_drawing(std::span<const schedules::Schedule> schedules, const ScheduleCaption& caption) {
   check_limits(schedules.size(), 0);
   const Timeline timeline = timeline_of(schedules);
   check_limits(schedules.size(), timeline.steps);

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "algorithms/schedule.hpp"
+#include "schedules/schedule.hpp"
 #include "tools/svg.hpp"
 
 namespace tutti::tools {
@@ -23,7 +23,7 @@ inline constexpr std::size_t most_drawn_steps = 512;
 
 /// The schedules of all ranks as a drawing: a column a rank, a row a step, an arrow a message (the wider the longer),
 /// marks for local copies and reductions. Throws Error (invalid_argument), with the limits, where there is too much.
-[[nodiscard]] svg::Document schedule_drawing(std::span<const algorithms::Schedule> schedules,
+[[nodiscard]] svg::Document schedule_drawing(std::span<const schedules::Schedule> schedules,
                                              const ScheduleCaption& caption);
 
 }  // namespace tutti::tools

@@ -15,10 +15,10 @@
 #include "core/config.hpp"
 #include "device/runtime.hpp"
 #include "kernels/device/combine.hpp"
+#include "planner/files.hpp"
+#include "planner/remembered.hpp"
 #include "tools/program.hpp"
 #include "topology/place.hpp"
-#include "tuning/files.hpp"
-#include "tuning/remembered.hpp"
 
 namespace tutti::tools {
 namespace {

@@ -7,8 +7,8 @@
 #include <tutti/collectives/bcast.hpp>
 #include <tutti/error.hpp>
 
+#include "planner/files.hpp"
 #include "tools/program.hpp"
-#include "tuning/files.hpp"
 
 namespace tutti::tools {
 namespace {

@@ -6,7 +6,7 @@
 #include <tutti/communicator.hpp>
 #include <vector>
 
-#include "tuning/format.hpp"
+#include "planner/format.hpp"
 
 namespace tutti::tools {
 

@@ -11,12 +11,12 @@
 namespace tutti::tools {
 namespace {
 
-using algorithms::Schedule;
-using algorithms::Transfer;
+using schedules::Schedule;
+using schedules::Transfer;
 
 struct End {
   std::size_t round = 0;
-  algorithms::Slice slice{};
+  schedules::Slice slice{};
 };
 
 /// The sends, or receives, of each pair (from, to), in the order in which they match.

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "algorithms/schedule.hpp"
+#include "schedules/schedule.hpp"
 
 namespace tutti::tools {
 
@@ -14,8 +14,8 @@ namespace tutti::tools {
 struct TimedMessage {
   int from = 0;
   int to = 0;
-  algorithms::Slice sent{};
-  algorithms::Slice received{};
+  schedules::Slice sent{};
+  schedules::Slice received{};
   std::size_t leaves = 0;
   std::size_t arrives = 0;
 };
@@ -24,7 +24,7 @@ struct TimedMessage {
 struct TimedLocal {
   int rank = 0;
   std::size_t step = 0;
-  algorithms::Local local{};
+  schedules::Local local{};
 };
 
 /// The schedules of all ranks on one clock: a round lasts from the end of the one before it until its last message has
@@ -36,6 +36,6 @@ struct Timeline {
 };
 
 /// schedules[r] is that of rank r. Throws Error (internal) where a message has only one end or a rank waits for ever.
-[[nodiscard]] Timeline timeline_of(std::span<const algorithms::Schedule> schedules);
+[[nodiscard]] Timeline timeline_of(std::span<const schedules::Schedule> schedules);
 
 }  // namespace tutti::tools

@@ -14,13 +14,13 @@
 #include <tutti/communicator.hpp>
 #include <vector>
 
-#include "algorithms/registry.hpp"
+#include "planner/files.hpp"
+#include "planner/names.hpp"
+#include "schedules/registry.hpp"
 #include "tools/program.hpp"
 #include "tools/progress.hpp"
+#include "tools/search.hpp"
 #include "tools/table_file.hpp"
-#include "tuning/files.hpp"
-#include "tuning/names.hpp"
-#include "tuning/search.hpp"
 
 namespace tutti::tools {
 namespace {
@@ -60,7 +60,7 @@ struct Outcome {
 std::vector<Operation> operations_of(const std::vector<std::string>& words) {
   if (words.empty()) return tuning::operations_by_importance();
   std::vector<std::string> valid;
-  for (const Operation operation : tuning::all_operations()) valid.emplace_back(algorithms::operation_name(operation));
+  for (const Operation operation : tuning::all_operations()) valid.emplace_back(schedules::operation_name(operation));
   std::vector<Operation> operations;
   for (const std::string& word : words) {
     Operation operation{};

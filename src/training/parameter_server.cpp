@@ -4,7 +4,7 @@
 #include <tutti/error.hpp>
 #include <tutti/parameter_server.hpp>
 
-#include "communicator/agreement.hpp"
+#include "call/agreement.hpp"
 #include "training/parameter_server_access.hpp"
 
 namespace tutti {

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "call/backoff.hpp"
 #include "communicator/comm_state.hpp"
-#include "communicator/waiting.hpp"
 #include "core/mpi_call.hpp"
 #include "training/parameter_server_row.hpp"
 
@@ -61,13 +61,13 @@ class RowAccess {
 /// How a rank waits for rows that others change, and for messages: it gives way; ends by an abort or the timeout.
 class RowWait {
  public:
-  RowWait(const CommState& comm, const char* what) : comm_(comm), what_(what), waiting_(comm.topology.oversubscribed) {}
+  RowWait(const CommState& comm, const char* what) : comm_(comm), what_(what), backoff_(comm.topology.oversubscribed) {}
   void pause();
 
  private:
   const CommState& comm_;
   const char* what_;
-  Waiting waiting_;
+  Backoff backoff_;
   std::chrono::steady_clock::time_point begin_{};
 };
 

@@ -4,8 +4,8 @@
 #include <tutti/collectives/barrier.hpp>
 #include <tutti/memory.hpp>
 
-#include "backends/shm/allocations.hpp"
-#include "communicator/agreement.hpp"
+#include "call/agreement.hpp"
+#include "call/allocations.hpp"
 #include "core/config.hpp"
 #include "training/parameter_server_access.hpp"
 

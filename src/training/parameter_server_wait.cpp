@@ -10,8 +10,8 @@ namespace tutti::detail::server {
 
 void RowWait::pause() {
   using clock = std::chrono::steady_clock;
-  const bool looks_again = waiting_.pause();
-  if (looks_again && waiting_.looks() % 256 != 0) return;
+  const bool polls_again = backoff_.pause();
+  if (polls_again && backoff_.polls() % 256 != 0) return;
   comm_.check_aborted();
   if (begin_ == clock::time_point{}) begin_ = clock::now();
   const auto limit = comm_.options.timeout;
@@ -19,7 +19,7 @@ void RowWait::pause() {
     throw Error(ErrorCode::timeout,
                 fmt::format("{}, {}: no answer in {:.3g} s; does every rank still run, and call MPI now and then?",
                             what_, comm_.describe(), std::chrono::duration<double>(limit).count()));
-  if (!looks_again) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  if (!polls_again) std::this_thread::sleep_for(std::chrono::microseconds(50));
 }
 
 }  // namespace tutti::detail::server

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "training/parameter_server_window.hpp"
-#include "communicator/agreement.hpp"
+#include "call/agreement.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include <tutti/sharded_optimizer.hpp>
 #include <utility>
 
-#include "communicator/orphans.hpp"
+#include "call/deferred_free.hpp"
 #include "training/clip.hpp"
 #include "training/hooks/byte_stream.hpp"
 #include "training/hooks/sharding_hook.hpp"
@@ -41,7 +41,7 @@ class Staging {
   }
   [[nodiscard]] std::byte* bucket(std::size_t b) const { return static_cast<std::byte*>(memory_.data()) + begins_[b]; }
   /// Never frees the memory: an operation on it may be under way.
-  void keep() noexcept { detail::keep_for_messages(std::move(memory_)); }
+  void keep() noexcept { detail::defer_free(std::move(memory_)); }
 
  private:
   Allocation memory_{};

@@ -6,9 +6,9 @@
 #include <thread>
 #include <tutti/tutti.hpp>
 
+#include "backends/device_side.hpp"
 #include "backends/nccl/comm.hpp"
 #include "communicator/comm_state.hpp"
-#include "communicator/device_side.hpp"
 #include "gpu/arrays.hpp"
 #include "gpu/trial.hpp"
 

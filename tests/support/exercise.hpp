@@ -12,7 +12,7 @@
 #include <tutti/tutti.hpp>
 #include <vector>
 
-#include "algorithms/registry.hpp"
+#include "schedules/registry.hpp"
 #include "support/pattern.hpp"
 
 namespace tutti::test {
@@ -56,18 +56,18 @@ inline const std::vector<std::size_t>& sizes() {
 
 /// Every algorithm of an operation by name, the protocols of shared memory, the planner's choice, and the host MPI's
 /// own. With one rank all of them are one local copy.
-inline std::vector<std::string> algorithm_names(algorithms::Operation operation) {
+inline std::vector<std::string> algorithm_names(schedules::Operation operation) {
   std::vector<std::string> names{"", "native"};
   if (communicators().front().size() > 1)
     for (const char* protocol : {"automatic", "line", "slots", "single_copy"})
       names.push_back(std::string("shm:") + protocol);
-  for (const auto& algorithm : algorithms::algorithms_of(operation)) names.emplace_back(algorithm.name);
-  for (const auto& algorithm : algorithms::hierarchical_algorithms_of(operation)) names.emplace_back(algorithm.name);
+  for (const auto& algorithm : schedules::algorithms_of(operation)) names.emplace_back(algorithm.name);
+  for (const auto& algorithm : schedules::hierarchical_algorithms_of(operation)) names.emplace_back(algorithm.name);
   return names;
 }
 
 template <typename Body>
-void for_each_case(algorithms::Operation operation, const Body& body) {
+void for_each_case(schedules::Operation operation, const Body& body) {
   for (const Communicator& comm : communicators())
     for (const std::string& algorithm : algorithm_names(operation))
       for (const std::size_t count : sizes())

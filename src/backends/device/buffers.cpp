@@ -3,17 +3,17 @@
 
 #include <vector>
 
-#include "backends/mpi/shape.hpp"
+#include "call/shape.hpp"
 #include "kernels/device/combine.hpp"
 
 namespace tutti::detail {
 
-using algorithms::BufferName;
-using algorithms::Local;
-using algorithms::Slice;
 using device::StreamHandle;
+using schedules::BufferName;
+using schedules::Local;
+using schedules::Slice;
 
-void DeviceBuffers::acquire(const Plan& plan, const algorithms::Schedule& schedule, const Binding& binding, int rank,
+void DeviceBuffers::acquire(const Plan& plan, const schedules::Schedule& schedule, const Binding& binding, int rank,
                             int size, int device) {
   bind(plan, binding, rank, size, device);
   const bool scales = binding.op.kind() == ReduceKind::premul_sum;
@@ -60,7 +60,7 @@ void DeviceBuffers::prepare_input(StreamHandle stream) {
     device::required_runtime("a copy").copy(input_copy_.data(), binding_->input, copied_ * unit_, stream);
 }
 
-void DeviceBuffers::run_locals(const algorithms::Round& round, StreamHandle stream) {
+void DeviceBuffers::run_locals(const schedules::Round& round, StreamHandle stream) {
   device::Runtime& runtime = device::required_runtime("a copy");
   for (const Local& local : round.locals) {
     if (local.output.count == 0) continue;
@@ -87,7 +87,7 @@ void DeviceBuffers::reduce(const Local& local, StreamHandle stream) {
 
 void DeviceBuffers::finish_result(StreamHandle stream) {
   const Signature& s = plan_->signature;
-  if (s.op != ReduceKind::avg || !algorithms::combines(s.operation)) return;
+  if (s.op != ReduceKind::avg || !schedules::combines(s.operation)) return;
   if (size_ == 1 || plan_->algorithm->single_combine) return;
   const std::size_t count = result_count(s, *binding_, rank_);
   if (count > 0) kernels::device::divide(s.type, binding_->output, count, static_cast<std::size_t>(size_), stream);

@@ -3,10 +3,10 @@
 
 #include <cstddef>
 
-#include "algorithms/schedule.hpp"
-#include "communicator/binding.hpp"
-#include "communicator/plan.hpp"
+#include "call/binding.hpp"
+#include "call/plan.hpp"
 #include "device/pool.hpp"
+#include "schedules/schedule.hpp"
 
 namespace tutti::detail {
 
@@ -17,7 +17,7 @@ class DeviceBuffers {
  public:
   /// Takes all scratch memory from the pool of the device. The plan and the binding must outlive what is called up to
   /// finish_result(); the schedule is not kept.
-  void acquire(const Plan& plan, const algorithms::Schedule& schedule, const Binding& binding, int rank, int size,
+  void acquire(const Plan& plan, const schedules::Schedule& schedule, const Binding& binding, int rank, int size,
                int device);
   /// As acquire(), for a collective that is no schedule: nothing but the copy of an input that it would overwrite,
   /// where `saves`.
@@ -30,7 +30,7 @@ class DeviceBuffers {
   /// asks for that.
   void prepare_input(device::StreamHandle stream);
   /// The local steps of a round.
-  void run_locals(const algorithms::Round& round, device::StreamHandle stream);
+  void run_locals(const schedules::Round& round, device::StreamHandle stream);
   /// The division of an average that was summed in several steps.
   void finish_result(device::StreamHandle stream);
   /// Gives the scratch back. Nothing on a stream may use it any more.
@@ -38,8 +38,8 @@ class DeviceBuffers {
   /// Whether there is anything to give back.
   [[nodiscard]] bool holds_blocks() const noexcept;
 
-  [[nodiscard]] const std::byte* read_address(const algorithms::Slice& slice) const;
-  [[nodiscard]] std::byte* write_address(const algorithms::Slice& slice) const;
+  [[nodiscard]] const std::byte* read_address(const schedules::Slice& slice) const;
+  [[nodiscard]] std::byte* write_address(const schedules::Slice& slice) const;
   /// The user's input, or its copy.
   [[nodiscard]] const std::byte* input() const noexcept { return static_cast<const std::byte*>(input_); }
   [[nodiscard]] std::byte* signals() const noexcept { return signals_.data(); }
@@ -48,7 +48,7 @@ class DeviceBuffers {
  private:
   void bind(const Plan& plan, const Binding& binding, int rank, int size, int device);
   void acquire_copy();
-  void reduce(const algorithms::Local& local, device::StreamHandle stream);
+  void reduce(const schedules::Local& local, device::StreamHandle stream);
 
   const Plan* plan_ = nullptr;
   const Binding* binding_ = nullptr;

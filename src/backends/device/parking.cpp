@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "communicator/orphans.hpp"
+#include "call/deferred_free.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -51,7 +51,7 @@ void park(DeviceBuffers buffers, device::Event passed) noexcept {
     all.all.push_back(std::move(parked));
     all.count.store(all.all.size(), std::memory_order_relaxed);
   } catch (const std::exception&) {
-    keep_for_messages(std::move(parked.buffers));
+    defer_free(std::move(parked.buffers));
   }
 }
 

@@ -6,18 +6,18 @@
 namespace tutti::detail {
 namespace {
 
-std::shared_ptr<const algorithms::Schedule> generate(const CommState& comm, const Plan& plan, std::size_t count,
-                                                     const Binding& binding) {
-  algorithms::Problem problem = problem_of(comm.rank, comm.size, plan.signature.root, count, binding);
+std::shared_ptr<const schedules::Schedule> generate(const CommState& comm, const Plan& plan, std::size_t count,
+                                                    const Binding& binding) {
+  schedules::Problem problem = problem_of(comm.rank, comm.size, plan.signature.root, count, binding);
   problem.element_size = plan.signature.type.size();
   problem.node_of = comm.node_of;
-  return std::make_shared<const algorithms::Schedule>(plan.algorithm->generate(problem));
+  return std::make_shared<const schedules::Schedule>(plan.algorithm->generate(problem));
 }
 
 }  // namespace
 
-std::shared_ptr<const algorithms::Schedule> bound_schedule(const CommState& comm, const Plan& plan,
-                                                           const Binding& binding) {
+std::shared_ptr<const schedules::Schedule> bound_schedule(const CommState& comm, const Plan& plan,
+                                                          const Binding& binding) {
   if (plan.schedule) return plan.schedule;
   return generate(comm, plan, plan.signature.count, binding);
 }

@@ -3,16 +3,16 @@
 
 #include <memory>
 
-#include "communicator/binding.hpp"
-#include "communicator/plan.hpp"
+#include "call/binding.hpp"
+#include "call/plan.hpp"
 
 namespace tutti::detail {
 
 struct CommState;
 
 /// The schedule of a plan for one binding: the plan's own, or that of a v-form's counts.
-[[nodiscard]] std::shared_ptr<const algorithms::Schedule> bound_schedule(const CommState& comm, const Plan& plan,
-                                                                         const Binding& binding);
+[[nodiscard]] std::shared_ptr<const schedules::Schedule> bound_schedule(const CommState& comm, const Plan& plan,
+                                                                        const Binding& binding);
 
 /// The same plan for another uniform count.
 [[nodiscard]] std::shared_ptr<const Plan> with_count(const CommState& comm, const Plan& plan, std::size_t count);

@@ -5,20 +5,20 @@
 #include <array>
 #include <mutex>
 
-#include "algorithms/registry.hpp"
 #include "backends/device/kernel_streams.hpp"
 #include "backends/mpi/bound_schedule.hpp"
 #include "backends/mpi/message.hpp"
 #include "backends/staged/retired.hpp"
 #include "backends/staged/work_stream.hpp"
+#include "call/deferred_free.hpp"
 #include "communicator/comm_state.hpp"
-#include "communicator/orphans.hpp"
 #include "device/traffic.hpp"
+#include "schedules/registry.hpp"
 
 namespace tutti::detail {
 
-using algorithms::Round;
-using algorithms::Transfer;
+using schedules::Round;
+using schedules::Transfer;
 
 namespace {
 
@@ -70,7 +70,7 @@ struct DeviceScheduleExecution::State {
   int tag;
   Stream caller;
   WorkStream work;
-  std::shared_ptr<const algorithms::Schedule> schedule;
+  std::shared_ptr<const schedules::Schedule> schedule;
   std::unique_ptr<Memory> memory = std::make_unique<Memory>();
   std::vector<MPI_Request> requests;
   std::size_t next = 0;  ///< all requests before it are complete
@@ -98,7 +98,7 @@ DeviceScheduleExecution::State::State(const CommState& comm_state, std::shared_p
   staged::sweep_retired();
   const device::Guard guard(work.device);
   memory->buffers.acquire(*plan, *schedule, binding, comm.rank, comm.size, work.device);
-  if (algorithms::combines(plan->signature.operation)) prepare_kernels(work.device, work.stream);
+  if (schedules::combines(plan->signature.operation)) prepare_kernels(work.device, work.stream);
   if (!may_be_direct()) acquire_bounce();
 }
 
@@ -203,7 +203,7 @@ DeviceScheduleExecution::DeviceScheduleExecution(std::shared_ptr<CommState> comm
 DeviceScheduleExecution::~DeviceScheduleExecution() = default;
 
 std::string DeviceScheduleExecution::name() const {
-  std::string text(algorithms::operation_name(state_->plan->signature.operation));
+  std::string text(schedules::operation_name(state_->plan->signature.operation));
   return text.append(" (mpi:").append(state_->plan->algorithm->name).append(", device memory)");
 }
 
@@ -249,7 +249,7 @@ void DeviceScheduleExecution::cancel() noexcept {
   s.requests.clear();
   s.in_use = false;
   // Messages and kernels may still be at it.
-  keep_for_messages(std::move(s.memory));
+  defer_free(std::move(s.memory));
   s.memory = nullptr;
   s.work.lease->keep();
 }

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "backends/device/buffers.hpp"
-#include "communicator/binding.hpp"
-#include "communicator/execution.hpp"
-#include "communicator/plan.hpp"
+#include "call/binding.hpp"
+#include "call/execution.hpp"
+#include "call/plan.hpp"
 #include "device/pool.hpp"
 
 namespace tutti::detail {

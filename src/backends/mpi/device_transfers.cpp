@@ -3,8 +3,8 @@
 
 #include "backends/mpi/point_to_point_execution.hpp"
 #include "backends/staged/retired.hpp"
+#include "call/deferred_free.hpp"
 #include "communicator/comm_state.hpp"
-#include "communicator/orphans.hpp"
 #include "device/traffic.hpp"
 
 namespace tutti::detail {
@@ -94,7 +94,7 @@ bool DeviceTransfers::order_before(const Stream& stream) {
 
 void DeviceTransfers::abandon() noexcept {
   work_.lease->keep();
-  keep_for_messages(std::move(bounce_));
+  defer_free(std::move(bounce_));
   bounce_.clear();
   in_use_ = false;
   is_finished_ = false;

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "backends/mpi/message.hpp"
+#include "call/deferred_free.hpp"
 #include "communicator/comm_state.hpp"
-#include "communicator/orphans.hpp"
 #include "core/mpi_call.hpp"
 
 namespace tutti::detail {
@@ -153,7 +153,7 @@ void PointToPointExecution::cancel() noexcept {
   for (std::size_t i = 0; i < tickets_.size(); ++i)
     if (tickets_[i] != 0) comm().send_order.leave(transfers_[i].peer, tickets_[i]);
   tickets_.clear();
-  keep_for_messages(std::move(overlong_));
+  defer_free(std::move(overlong_));
   if (device_) device_->abandon();
 }
 

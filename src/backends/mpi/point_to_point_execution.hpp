@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "backends/mpi/device_transfers.hpp"
-#include "backends/mpi/send_order.hpp"
-#include "communicator/execution.hpp"
+#include "call/execution.hpp"
+#include "call/send_order.hpp"
 
 namespace tutti::detail {
 

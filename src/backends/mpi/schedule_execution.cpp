@@ -6,17 +6,17 @@
 
 #include "backends/mpi/bound_schedule.hpp"
 #include "backends/mpi/message.hpp"
-#include "backends/mpi/shape.hpp"
+#include "call/deferred_free.hpp"
+#include "call/shape.hpp"
 #include "communicator/comm_state.hpp"
-#include "communicator/orphans.hpp"
 #include "kernels/combine.hpp"
 
 namespace tutti::detail {
 
-using algorithms::BufferName;
-using algorithms::Local;
-using algorithms::Slice;
-using algorithms::Transfer;
+using schedules::BufferName;
+using schedules::Local;
+using schedules::Slice;
+using schedules::Transfer;
 
 ScheduleExecution::ScheduleExecution(std::shared_ptr<CommState> comm_state, std::shared_ptr<const Plan> plan,
                                      Binding binding, int tag, std::chrono::nanoseconds timeout)
@@ -35,7 +35,7 @@ ScheduleExecution::~ScheduleExecution() {
 }
 
 std::string ScheduleExecution::name() const {
-  std::string text(algorithms::operation_name(plan_->signature.operation));
+  std::string text(schedules::operation_name(plan_->signature.operation));
   return text.append(" (").append(plan_->algorithm->name).append(")");
 }
 
@@ -73,8 +73,8 @@ void ScheduleExecution::cancel() noexcept {
   for (std::size_t i = 0; i < requests_.size(); ++i)
     drop_request(requests_[i], transfers[i].kind == Transfer::Kind::recv);
   requests_.clear();
-  keep_for_messages(std::exchange(scratch_, {}));
-  keep_for_messages(std::exchange(input_copy_, {}));
+  defer_free(std::exchange(scratch_, {}));
+  defer_free(std::exchange(input_copy_, {}));
 }
 
 void ScheduleExecution::prepare_input() {

@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
-#include "communicator/binding.hpp"
-#include "communicator/execution.hpp"
-#include "communicator/plan.hpp"
-#include "communicator/scratch.hpp"
+#include "call/binding.hpp"
+#include "call/execution.hpp"
+#include "call/plan.hpp"
+#include "call/scratch.hpp"
 
 namespace tutti::detail {
 
@@ -33,13 +33,13 @@ class ScheduleExecution final : public Execution {
   void post_round();
   void do_locals();
   void finish_result();
-  void reduce(const algorithms::Local& local);
-  [[nodiscard]] const std::byte* read_address(const algorithms::Slice& slice) const;
-  [[nodiscard]] std::byte* write_address(const algorithms::Slice& slice) const;
+  void reduce(const schedules::Local& local);
+  [[nodiscard]] const std::byte* read_address(const schedules::Slice& slice) const;
+  [[nodiscard]] std::byte* write_address(const schedules::Slice& slice) const;
 
   std::shared_ptr<const Plan> plan_;
   Binding binding_;
-  std::shared_ptr<const algorithms::Schedule> schedule_;
+  std::shared_ptr<const schedules::Schedule> schedule_;
   int tag_;
   std::size_t unit_;             ///< bytes an element
   const void* input_ = nullptr;  ///< the user's, or a scaled or saved copy

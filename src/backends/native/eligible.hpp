@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-#include "communicator/signature.hpp"
+#include "call/signature.hpp"
 
 namespace tutti::detail {
 

@@ -4,8 +4,8 @@
 #include <tutti/error.hpp>
 
 #include "backends/native/eligible.hpp"
+#include "call/deferred_free.hpp"
 #include "communicator/comm_state.hpp"
-#include "communicator/orphans.hpp"
 #include "core/mpi_call.hpp"
 
 // MPI 4 has every collective with large counts under the suffix _c; before, only counts that fit into an int come here.
@@ -162,7 +162,7 @@ NativeExecution::NativeExecution(std::shared_ptr<CommState> comm, std::shared_pt
       counts_(native_counts(plan_->signature, binding_)) {}
 
 std::string NativeExecution::name() const {
-  return std::string(algorithms::operation_name(plan_->signature.operation)) + " (native)";
+  return std::string(schedules::operation_name(plan_->signature.operation)) + " (native)";
 }
 
 bool NativeExecution::begin() {
@@ -179,7 +179,7 @@ bool NativeExecution::step() {
 void NativeExecution::cancel() noexcept {
   // MPI allows neither to cancel nor to free a collective: it is left to the host MPI, which still reads the counts.
   request_ = MPI_REQUEST_NULL;
-  keep_for_messages(std::move(counts_));
+  defer_free(std::move(counts_));
 }
 
 void run_native_blocking(CommState& comm, const Plan& plan, const Binding& binding) {
@@ -187,7 +187,7 @@ void run_native_blocking(CommState& comm, const Plan& plan, const Binding& bindi
   NativeCounts counts = native_counts(plan.signature, binding);
   try {
     check_mpi(NativeCall{comm, plan.signature, binding, counts, nullptr}.run(),
-              algorithms::operation_name(plan.signature.operation).data());
+              schedules::operation_name(plan.signature.operation).data());
   } catch (const Error& e) {
     comm.keep_contexts();
     comm.mark_broken(e.what());

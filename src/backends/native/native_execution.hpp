@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "communicator/binding.hpp"
-#include "communicator/execution.hpp"
-#include "communicator/plan.hpp"
+#include "call/binding.hpp"
+#include "call/execution.hpp"
+#include "call/plan.hpp"
 
 namespace tutti::detail {
 

@@ -42,7 +42,7 @@ void Comm::check(Result result, const char* what, std::chrono::nanoseconds timeo
   if (result == Result::success) return;
   const auto deadline = Clock::now() + timeout;
   while (result == Result::in_progress) {
-    result = body_->look();
+    result = body_->poll();
     if (result != Result::in_progress) break;
     if (timeout.count() > 0 && Clock::now() > deadline)
       throw Error(ErrorCode::timeout,
@@ -55,7 +55,7 @@ void Comm::check(Result result, const char* what, std::chrono::nanoseconds timeo
 }
 
 void Comm::check_async() {
-  const Result state = body_->look();
+  const Result state = body_->poll();
   if (state == Result::success || state == Result::in_progress) return;
   throw Error(ErrorCode::nccl, body_->text("an operation of NCCL", state));
 }

@@ -12,7 +12,7 @@ void CommBody::throw_if_aborted() const {
     throw Error(ErrorCode::aborted, "the NCCL communicator was aborted; make another communicator");
 }
 
-Result CommBody::look() {
+Result CommBody::poll() {
   const std::lock_guard lock(mutex);
   throw_if_aborted();
   Result state = Result::success;

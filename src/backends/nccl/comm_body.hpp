@@ -30,7 +30,7 @@ struct CommBody {
       : table(functions), device(of_device), patience(end_after) {}
 
   /// The asynchronous state, whether it could be asked for or not. Throws aborted.
-  [[nodiscard]] Result look();
+  [[nodiscard]] Result poll();
   void throw_if_aborted() const;
   /// "ncclAllReduce failed: unhandled system error: what NCCL said last".
   [[nodiscard]] std::string text(const char* what, Result result) const;

@@ -8,8 +8,8 @@
 #include "backends/nccl/comm.hpp"
 #include "backends/nccl/comm_body.hpp"
 #include "backends/nccl/vote.hpp"
+#include "call/progress.hpp"
 #include "communicator/comm_state.hpp"
-#include "communicator/progress.hpp"
 #include "core/config.hpp"
 #include "core/mpi_call.hpp"
 #include "device/traffic.hpp"
@@ -53,7 +53,7 @@ class Initialisation {
 
   void advance() {
     if (vote_.has_cast()) return;
-    if (result_ == Result::in_progress) result_ = body_.look();
+    if (result_ == Result::in_progress) result_ = body_.poll();
     if (result_ == Result::success) return vote_.cast(true, {});
     if (result_ != Result::in_progress) return vote_.cast(false, body_.text("ncclCommInitRankConfig", result_));
     if (timeout_.count() == 0 || Clock::now() - begin_ < timeout_) return;

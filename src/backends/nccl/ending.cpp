@@ -7,7 +7,7 @@
 #include <atomic>
 #include <vector>
 
-#include "communicator/progress.hpp"
+#include "call/progress.hpp"
 #include "core/mpi_call.hpp"
 #include "device/allocations.hpp"
 #include "device/traffic.hpp"

@@ -5,8 +5,8 @@
 
 #include "backends/device/buffers.hpp"
 #include "backends/nccl/comm.hpp"
-#include "communicator/binding.hpp"
-#include "communicator/plan.hpp"
+#include "call/binding.hpp"
+#include "call/plan.hpp"
 
 /// The NCCL calls of one operation, put on a stream: no waiting but for NCCL's own states. The caller holds the
 /// launch mutex of the device.
@@ -36,9 +36,9 @@ struct Launch {
 void launch_direct(const Launch& launch);
 
 /// The rounds of a schedule: a group each, and its local work.
-void launch_schedule(const Launch& launch, const algorithms::Schedule& schedule);
+void launch_schedule(const Launch& launch, const schedules::Schedule& schedule);
 
 /// Bytes that launch_schedule needs as signals: where messages without elements mean something.
-[[nodiscard]] std::size_t signal_bytes(const algorithms::Schedule& schedule, Operation operation);
+[[nodiscard]] std::size_t signal_bytes(const schedules::Schedule& schedule, Operation operation);
 
 }  // namespace tutti::detail::nccl

@@ -39,7 +39,7 @@ void Direct::run() {
   if (signature_.operation == Operation::barrier) return barrier();
   if (signature_.count == 0) return;
   launch_.buffers.prepare_input(launch_.stream);
-  if (algorithms::combines(signature_.operation))
+  if (schedules::combines(signature_.operation))
     reduce();
   else
     move();

@@ -7,8 +7,8 @@
 namespace tutti::detail::nccl {
 namespace {
 
-using algorithms::Round;
-using algorithms::Transfer;
+using schedules::Round;
+using schedules::Transfer;
 
 /// Between its making and end() calls of NCCL are collected; they are launched together.
 class Group {
@@ -90,7 +90,7 @@ void Messages::receive(void* to, std::size_t count, DataType type, int peer) con
 
 }  // namespace
 
-void launch_schedule(const Launch& launch, const algorithms::Schedule& schedule) {
+void launch_schedule(const Launch& launch, const schedules::Schedule& schedule) {
   launch.buffers.prepare_input(launch.stream);
   if (launch.buffers.signals() != nullptr)
     device::required_runtime("barrier").fill_zero(launch.buffers.signals(), 1, launch.stream);
@@ -102,7 +102,7 @@ void launch_schedule(const Launch& launch, const algorithms::Schedule& schedule)
   launch.buffers.finish_result(launch.stream);
 }
 
-std::size_t signal_bytes(const algorithms::Schedule& schedule, Operation operation) {
+std::size_t signal_bytes(const schedules::Schedule& schedule, Operation operation) {
   if (operation != Operation::barrier) return 0;
   std::size_t most = 0;
   for (const Round& round : schedule.rounds) most = std::max(most, round.transfers.size());

@@ -9,8 +9,8 @@
 #include "backends/device/kernel_streams.hpp"
 #include "backends/device/parking.hpp"
 #include "backends/mpi/bound_schedule.hpp"
+#include "call/deferred_free.hpp"
 #include "communicator/comm_state.hpp"
-#include "communicator/orphans.hpp"
 #include "device/traffic.hpp"
 
 namespace tutti::detail {
@@ -42,14 +42,14 @@ NcclExecution::~NcclExecution() { leave_blocks(); }
 
 std::string NcclExecution::name() const {
   const std::string_view way = plan_->algorithm != nullptr ? plan_->algorithm->name : "direct";
-  return fmt::format("{} (nccl:{})", algorithms::operation_name(plan_->signature.operation), way);
+  return fmt::format("{} (nccl:{})", schedules::operation_name(plan_->signature.operation), way);
 }
 
 bool NcclExecution::runs_on_callers() const {
   return plan_->signature.kind == CallKind::blocking && stream_.kind == StreamKind::cuda;
 }
 
-bool NcclExecution::needs_kernels() const { return schedule_ && algorithms::combines(plan_->signature.operation); }
+bool NcclExecution::needs_kernels() const { return schedule_ && schedules::combines(plan_->signature.operation); }
 
 bool NcclExecution::begin() {
   is_under_way_ = true;
@@ -153,7 +153,7 @@ void NcclExecution::cancel() noexcept {
   if (!is_under_way_) return;
   if (comm().device && comm().device->nccl) comm().device->nccl->abort();
   // How far the device is, nobody knows now.
-  if (buffers_.holds_blocks()) keep_for_messages(std::exchange(buffers_, {}));
+  if (buffers_.holds_blocks()) defer_free(std::exchange(buffers_, {}));
 }
 
 bool NcclExecution::order_before(StreamHandle stream) {

@@ -5,9 +5,9 @@
 
 #include "backends/device/buffers.hpp"
 #include "backends/nccl/launch.hpp"
-#include "communicator/binding.hpp"
-#include "communicator/execution.hpp"
-#include "communicator/plan.hpp"
+#include "call/binding.hpp"
+#include "call/execution.hpp"
+#include "call/plan.hpp"
 #include "device/pool.hpp"
 
 namespace tutti::detail {
@@ -49,7 +49,7 @@ class NcclExecution final : public Execution {
   Binding binding_;
   Stream stream_;
   std::chrono::nanoseconds patience_;
-  std::shared_ptr<const algorithms::Schedule> schedule_{};
+  std::shared_ptr<const schedules::Schedule> schedule_{};
   DeviceBuffers buffers_{};
   device::Event before_{};
   device::Event after_{};

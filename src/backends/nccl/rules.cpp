@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "communicator/planner.hpp"
+#include "planner/planner.hpp"
 
 namespace tutti::detail::nccl {
 namespace {
@@ -138,9 +138,9 @@ bool is_direct(const Signature& signature, int version) {
   }
 }
 
-bool can_group(const algorithms::Algorithm& algorithm, const Signature& signature, bool has_kernels, std::string& why) {
+bool can_group(const schedules::Algorithm& algorithm, const Signature& signature, bool has_kernels, std::string& why) {
   why.clear();
-  if (!algorithms::combines(signature.operation)) return true;
+  if (!schedules::combines(signature.operation)) return true;
   if (signature.op == ReduceKind::user)
     why = "a user's function runs on the host";
   else if (!has_kernels)

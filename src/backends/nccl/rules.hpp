@@ -7,9 +7,9 @@
 #include <tutti/datatype.hpp>
 #include <tutti/reduce_op.hpp>
 
-#include "algorithms/registry.hpp"
 #include "backends/nccl/types.hpp"
-#include "communicator/signature.hpp"
+#include "call/signature.hpp"
+#include "schedules/registry.hpp"
 
 /// How NCCL makes a call: pure functions of facts that are equal on all ranks.
 namespace tutti::detail::nccl {
@@ -43,7 +43,7 @@ struct Reduction {
 /// any for moving data; for reductions those that combine as the signature asks, where there are device kernels and the
 /// operation is no user function. `why` is set where it cannot. Whether it fits the number and the layout of the ranks
 /// is asked elsewhere.
-[[nodiscard]] bool can_group(const algorithms::Algorithm& algorithm, const Signature& signature, bool has_kernels,
+[[nodiscard]] bool can_group(const schedules::Algorithm& algorithm, const Signature& signature, bool has_kernels,
                              std::string& why);
 
 /// The schedule that is preferred for groups: few rounds, since each is a launch. Every operation has one.

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "communicator/orphans.hpp"
+#include "call/deferred_free.hpp"
 #include "core/mpi_call.hpp"
 
 namespace tutti::detail::nccl {
@@ -46,7 +46,7 @@ Vote::Vote(const CommState& comm, std::chrono::nanoseconds patience)
 Vote::~Vote() {
   const auto is_open = [](MPI_Request request) { return request != MPI_REQUEST_NULL; };
   if (std::ranges::any_of(messages_->incoming, is_open) || std::ranges::any_of(messages_->outgoing, is_open))
-    keep_for_messages(std::move(messages_));
+    defer_free(std::move(messages_));
 }
 
 void Vote::cast(bool success, std::string_view why) {

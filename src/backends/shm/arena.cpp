@@ -136,7 +136,7 @@ bool Arena::probe_peers() noexcept {
   return true;
 }
 
-bool Arena::look_at_completed(std::uint64_t ordered) noexcept {
+bool Arena::poll_completed(std::uint64_t ordered) noexcept {
   std::uint64_t least = ~std::uint64_t{0};
   for (int r = 0; r < size_; ++r) least = std::min(least, control(r).completed.load(std::memory_order_acquire));
   known_completed_.store(least, std::memory_order_release);

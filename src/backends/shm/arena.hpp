@@ -10,7 +10,7 @@
 #include <string>
 
 #include "backends/shm/layout.hpp"
-#include "backends/shm/segment.hpp"
+#include "call/segment.hpp"
 
 namespace tutti::detail::shm {
 
@@ -38,7 +38,7 @@ class Arena {
   [[nodiscard]] std::uint64_t next_ordered() noexcept { return next_ordered_++; }
   /// Whether all ranks have finished the operation that used the same cell before.
   [[nodiscard]] bool is_free(std::uint64_t ordered) noexcept {
-    return ordered < known_completed_.load(std::memory_order_acquire) + ordered_cells || look_at_completed(ordered);
+    return ordered < known_completed_.load(std::memory_order_acquire) + ordered_cells || poll_completed(ordered);
   }
   [[nodiscard]] bool is_next_free() noexcept { return is_free(next_ordered_); }
   /// Fetches the line that the next operation will write: the writer then need not wait for it.
@@ -76,7 +76,7 @@ class Arena {
   void introduce() noexcept;
   [[nodiscard]] bool probe_peers() noexcept;
   void wake_sleepers() noexcept;
-  [[nodiscard]] bool look_at_completed(std::uint64_t ordered) noexcept;
+  [[nodiscard]] bool poll_completed(std::uint64_t ordered) noexcept;
   void complete_in_turn(std::uint64_t ordered) noexcept;
 
   Segment segment_;

@@ -5,7 +5,7 @@
 
 #include "backends/shm/arena.hpp"
 #include "backends/shm/geometry.hpp"
-#include "communicator/plan.hpp"
+#include "call/plan.hpp"
 
 namespace tutti::detail::shm {
 

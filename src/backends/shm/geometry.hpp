@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <numeric>
 
-#include "algorithms/blocks.hpp"
-#include "communicator/binding.hpp"
-#include "communicator/signature.hpp"
+#include "call/binding.hpp"
+#include "call/signature.hpp"
+#include "schedules/blocks.hpp"
 
 namespace tutti::detail::shm {
 
-using algorithms::Block;
+using schedules::Block;
 
 /// Who gives what to whom in one operation, as one rank sees it, in elements. Every operation is an exchange: a rank
 /// gives blocks of its source, and takes blocks into its output or combines what it takes.
@@ -24,7 +24,7 @@ class Geometry {
   [[nodiscard]] int root() const { return signature_->root; }
   [[nodiscard]] Operation operation() const { return signature_->operation; }
 
-  [[nodiscard]] bool combines() const { return algorithms::combines(operation()); }
+  [[nodiscard]] bool combines() const { return schedules::combines(operation()); }
 
   /// Whether each reader has a block of its own, or all take the same.
   [[nodiscard]] static bool is_split(Operation operation) {

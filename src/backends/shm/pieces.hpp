@@ -63,7 +63,7 @@ inline constexpr std::size_t root_alone_bytes = 8 * page;
 
 /// Of a reduce the root's own range is larger: what others combine has to be copied to it besides.
 [[nodiscard]] inline Block share_of_range(const Geometry& who, std::size_t count, int index) {
-  if (who.operation() != Operation::reduce) return algorithms::even_block(count, who.size(), index);
+  if (who.operation() != Operation::reduce) return schedules::even_block(count, who.size(), index);
   if (count * cache_line <= root_alone_bytes) return {index > who.root() ? count : 0, index == who.root() ? count : 0};
   const auto ranks = static_cast<std::size_t>(who.size());
   const std::size_t whole = ranks + (ranks - 1) * (ranks - 1);

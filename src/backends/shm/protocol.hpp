@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "communicator/signature.hpp"
+#include "call/signature.hpp"
 
 namespace tutti::detail::shm {
 

@@ -3,9 +3,9 @@
 
 #include <cstring>
 
-#include "backends/shm/allocations.hpp"
 #include "backends/shm/exchange.hpp"
 #include "backends/shm/memory_access.hpp"
+#include "call/allocations.hpp"
 
 namespace tutti::detail::shm {
 

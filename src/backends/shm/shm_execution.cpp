@@ -6,12 +6,12 @@
 #include <limits>
 #include <utility>
 
-#include "algorithms/registry.hpp"
-#include "backends/mpi/shape.hpp"
+#include "call/deferred_free.hpp"
+#include "call/shape.hpp"
 #include "communicator/comm_state.hpp"
-#include "communicator/orphans.hpp"
 #include "core/mpi_call.hpp"
 #include "kernels/combine.hpp"
+#include "schedules/registry.hpp"
 
 namespace tutti::detail {
 
@@ -32,7 +32,7 @@ ShmExecution::~ShmExecution() {
 }
 
 std::string ShmExecution::name() const {
-  std::string name(algorithms::operation_name(plan_->signature.operation));
+  std::string name(schedules::operation_name(plan_->signature.operation));
   return name.append(" (shm:").append(shm::protocol_name(plan_->protocol)).append(")");
 }
 
@@ -153,7 +153,7 @@ bool ShmExecution::step() {
     finish();
     return true;
   }
-  look_at_mpi();
+  poll_mpi();
   return false;
 }
 
@@ -183,18 +183,18 @@ void ShmExecution::finish() {
   arena_->wake();
 }
 
-void ShmExecution::look_at_mpi() {
+void ShmExecution::poll_mpi() {
   // A peer may be inside the host MPI, waiting for what only this rank's progress there can send.
-  constexpr std::uint32_t looks = 64;
-  if (++idle_ % looks != 0) return;
+  constexpr std::uint32_t polls = 64;
+  if (++idle_ % polls != 0) return;
   int found = 0;
   check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm().collective, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
 void ShmExecution::cancel() noexcept {
   // Peers may still copy from and to them.
-  keep_for_messages(std::exchange(source_copy_, {}));
-  keep_for_messages(std::exchange(scratch_, {}));
+  defer_free(std::exchange(source_copy_, {}));
+  defer_free(std::exchange(scratch_, {}));
 }
 
 bool run_at_once(CommState& comm, const Plan& plan, const Binding& binding, ShmProgress& begun) {
@@ -216,11 +216,11 @@ bool run_at_once(CommState& comm, const Plan& plan, const Binding& binding, ShmP
     begun.lines.begin(exchange);
   else
     begun.slots.begin(exchange, shm::largest_block(exchange));
-  constexpr int looks = 200;
-  const int most = comm.topology.oversubscribed ? 1 : looks;
+  constexpr int polls = 200;
+  const int most = comm.topology.oversubscribed ? 1 : polls;
   for (int i = 0; i < most; ++i) {
     if (!(is_line ? begun.lines.step(exchange) : begun.slots.step(exchange))) continue;
-    if (!is_line && !algorithms::combines(plan.signature.operation)) exchange.copy_own();
+    if (!is_line && !schedules::combines(plan.signature.operation)) exchange.copy_own();
     arena.complete(begun.ordered);
     arena.prepare_next();
     return true;

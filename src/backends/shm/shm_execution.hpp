@@ -7,8 +7,8 @@
 #include "backends/shm/lines.hpp"
 #include "backends/shm/single_copy.hpp"
 #include "backends/shm/slots.hpp"
-#include "communicator/execution.hpp"
-#include "communicator/scratch.hpp"
+#include "call/execution.hpp"
+#include "call/scratch.hpp"
 
 namespace tutti::detail {
 
@@ -41,8 +41,8 @@ class ShmExecution final : public Execution {
   void take_place(std::uint64_t number) noexcept { reserved_ = number; }
 
   [[nodiscard]] std::string name() const override;
-  void announce_nap() noexcept override { arena_->announce_sleep(); }
-  void nap() noexcept override { arena_->sleep(); }
+  void announce_backoff() noexcept override { arena_->announce_sleep(); }
+  void backoff() noexcept override { arena_->sleep(); }
 
  private:
   static constexpr std::uint64_t none = ShmProgress::none;
@@ -59,7 +59,7 @@ class ShmExecution final : public Execution {
   [[nodiscard]] bool choose();
   [[nodiscard]] bool go_on();
   void finish();
-  void look_at_mpi();
+  void poll_mpi();
 
   std::shared_ptr<const Plan> plan_;
   Binding binding_;

@@ -7,9 +7,9 @@
 #include <tutti/error.hpp>
 #include <vector>
 
-#include "algorithms/registry.hpp"
 #include "backends/shm/pieces.hpp"
 #include "backends/shm/remote.hpp"
+#include "schedules/registry.hpp"
 
 namespace tutti::detail::shm {
 namespace {
@@ -169,7 +169,7 @@ void SingleCopy::check_agreement(const Exchange& exchange, int from, int to) con
   if (given == taken) return;
   throw Error(ErrorCode::mismatch,
               fmt::format("{}: rank {} gives rank {} {} bytes, which takes {}; make their counts equal",
-                          algorithms::operation_name(exchange.plan->signature.operation), from, to, given, taken));
+                          schedules::operation_name(exchange.plan->signature.operation), from, to, given, taken));
 }
 
 bool SingleCopy::move_piece(const Exchange& exchange, int from, int to) {
@@ -208,7 +208,7 @@ bool SingleCopy::step_moving(const Exchange& exchange, std::size_t pieces) {
       own_copied_ = true;
     }
     const bool pulls = i < others;
-    const int peer = pulls ? algorithms::wrap(me - 1 - i, who.size()) : (me + 1 + i - others) % who.size();
+    const int peer = pulls ? schedules::wrap(me - 1 - i, who.size()) : (me + 1 + i - others) % who.size();
     const int from = pulls ? peer : me;
     const int to = pulls ? me : peer;
     if (!who.flows(from, to)) continue;

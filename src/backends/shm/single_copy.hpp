@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backends/shm/exchange.hpp"
-#include "communicator/scratch.hpp"
+#include "call/scratch.hpp"
 
 namespace tutti::detail::shm {
 

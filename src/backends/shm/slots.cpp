@@ -113,7 +113,7 @@ void Slots::take(const Exchange& exchange, std::size_t begin) {
   const Geometry who = exchange.geometry();
   const int me = who.rank();
   for (int i = 1; i < who.size(); ++i) {
-    const int from = algorithms::wrap(me - i, who.size());
+    const int from = schedules::wrap(me - i, who.size());
     if (!who.flows(from, me)) continue;
     const Block block = who.taken(from);
     const std::size_t bytes = length(block.count * exchange.unit(), begin);

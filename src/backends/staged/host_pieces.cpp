@@ -5,7 +5,7 @@
 #include "backends/mpi/schedule_execution.hpp"
 #include "backends/shm/shm_execution.hpp"
 #include "communicator/comm_state.hpp"
-#include "communicator/planner.hpp"
+#include "planner/planner.hpp"
 
 namespace tutti::detail::staged {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "backends/staged/pieces.hpp"
-#include "communicator/execution.hpp"
-#include "communicator/plan.hpp"
+#include "call/execution.hpp"
+#include "call/plan.hpp"
 
 namespace tutti::detail::staged {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backends/mpi/shape.hpp"
+#include "call/shape.hpp"
 
 namespace tutti::detail::staged {
 namespace {

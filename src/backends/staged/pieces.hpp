@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "communicator/binding.hpp"
-#include "communicator/signature.hpp"
+#include "call/binding.hpp"
+#include "call/signature.hpp"
 
 /// How an operation on device memory is cut into pieces that pass through host memory, and what of this rank's buffers
 /// is in each. Pure functions of numbers.

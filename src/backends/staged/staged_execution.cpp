@@ -5,12 +5,12 @@
 #include <atomic>
 #include <mutex>
 
-#include "algorithms/registry.hpp"
 #include "backends/staged/host_pieces.hpp"
 #include "backends/staged/retired.hpp"
 #include "backends/staged/work_stream.hpp"
+#include "call/deferred_free.hpp"
 #include "communicator/comm_state.hpp"
-#include "communicator/orphans.hpp"
+#include "schedules/registry.hpp"
 
 namespace tutti::detail {
 
@@ -188,7 +188,7 @@ StagedExecution::~StagedExecution() {
 
 std::string StagedExecution::name() const {
   const Plan& host = state_->pieces.plan();
-  std::string text(algorithms::operation_name(state_->plan->signature.operation));
+  std::string text(schedules::operation_name(state_->plan->signature.operation));
   text += " (staged:";
   text += host.backend == Backend::shm ? shm::protocol_name(host.protocol) : host.algorithm->name;
   return text += ")";
@@ -248,15 +248,15 @@ bool StagedExecution::order_before(device::StreamHandle stream) {
   return true;
 }
 
-void StagedExecution::announce_nap() noexcept {
+void StagedExecution::announce_backoff() noexcept {
   if (state_->for_peers.load(std::memory_order_relaxed)) comm().arena->announce_sleep();
 }
 
-void StagedExecution::nap() noexcept {
+void StagedExecution::backoff() noexcept {
   if (state_->for_peers.load(std::memory_order_relaxed))
     comm().arena->sleep();
   else
-    Execution::nap();
+    Execution::backoff();
 }
 
 void StagedExecution::cancel() noexcept {
@@ -266,7 +266,7 @@ void StagedExecution::cancel() noexcept {
   for (std::size_t piece = 0; piece < s.cut.pieces; ++piece)
     if (Execution* execution = s.pieces.find(piece)) drop_part(*execution);
   // Messages, other ranks and copies may still be at it.
-  keep_for_messages(std::move(s.slots));
+  defer_free(std::move(s.slots));
   s.slots = {};
   s.in_use = false;
   s.work.lease->keep();

@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "communicator/binding.hpp"
-#include "communicator/execution.hpp"
-#include "communicator/plan.hpp"
+#include "call/binding.hpp"
+#include "call/execution.hpp"
+#include "call/plan.hpp"
 #include "device/flag.hpp"
 #include "device/pool.hpp"
 
@@ -26,8 +26,8 @@ class StagedExecution final : public Execution {
 
   [[nodiscard]] std::string name() const override;
   bool order_before(device::StreamHandle stream) override;
-  void announce_nap() noexcept override;
-  void nap() noexcept override;
+  void announce_backoff() noexcept override;
+  void backoff() noexcept override;
 
  private:
   struct State;

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "call/progress.hpp"
 #include "communicator/comm_state.hpp"
-#include "communicator/progress.hpp"
 #include "device/kept.hpp"
 
 namespace tutti::detail {

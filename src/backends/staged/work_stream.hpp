@@ -5,7 +5,7 @@
 #include <memory>
 #include <tutti/options.hpp>
 
-#include "communicator/plan.hpp"
+#include "call/plan.hpp"
 #include "device/pool.hpp"
 
 namespace tutti::detail {

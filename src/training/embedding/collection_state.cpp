@@ -21,18 +21,18 @@ InputQueue::InputQueue(const Communicator& comm) {
 }
 
 void InputQueue::push(SlotInput& input) {
-  waiting_.push_back(&input);
+  backoff_.push_back(&input);
   progress();
 }
 
 void InputQueue::progress() {
-  while (!waiting_.empty() && waiting_.front()->advance(comm_, false)) waiting_.pop_front();
+  while (!backoff_.empty() && backoff_.front()->advance(comm_, false)) backoff_.pop_front();
 }
 
 void InputQueue::complete(const SlotInput& input) {
-  while (std::find(waiting_.begin(), waiting_.end(), &input) != waiting_.end()) {
-    waiting_.front()->advance(comm_, true);
-    waiting_.pop_front();
+  while (std::find(backoff_.begin(), backoff_.end(), &input) != backoff_.end()) {
+    backoff_.front()->advance(comm_, true);
+    backoff_.pop_front();
   }
 }
 

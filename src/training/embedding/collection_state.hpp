@@ -57,7 +57,7 @@ class InputQueue {
 
  private:
   Communicator comm_;
-  std::deque<SlotInput*> waiting_;
+  std::deque<SlotInput*> backoff_;
 };
 
 }  // namespace detail

@@ -6,7 +6,7 @@
 #include <functional>
 #include <numeric>
 
-#include "communicator/orphans.hpp"
+#include "call/deferred_free.hpp"
 #include "device/give_way.hpp"
 #include "device/runtime.hpp"
 
@@ -131,9 +131,9 @@ void BucketSet::clear(std::size_t parameter) const {
 }
 
 void BucketSet::keep_memory() noexcept {
-  keep_for_messages(std::move(block_));
-  keep_for_messages(std::shared_ptr<std::byte[]>(std::move(separate_)));
-  keep_for_messages(std::shared_ptr<std::vector<GradientBucket>>(std::move(buckets_)));
+  defer_free(std::move(block_));
+  defer_free(std::shared_ptr<std::byte[]>(std::move(separate_)));
+  defer_free(std::shared_ptr<std::vector<GradientBucket>>(std::move(buckets_)));
 }
 
 }  // namespace tutti::detail::reducer

@@ -3,12 +3,12 @@
 
 #include <time.h>
 
-#include "communicator/waiting.hpp"
+#include "call/backoff.hpp"
 
 namespace tutti::detail::reducer {
 namespace {
 
-void nap() noexcept {
+void backoff() noexcept {
   constexpr timespec shortly{0, 20'000};
   nanosleep(&shortly, nullptr);
 }
@@ -52,14 +52,14 @@ void Driver::drive_until(const std::function<bool(const Pipeline&)>& condition) 
   caller_drives_.store(true);
   {
     const std::lock_guard lock(mutex_);
-    Waiting waiting(oversubscribed_);
+    Backoff backoff(oversubscribed_);
     while (!failed_.load() && !condition(pipeline_)) {
       bool works = false;
       guard([&] { works = pipeline_.advance(); });
       if (works)
-        waiting = Waiting(oversubscribed_);
-      else if (!waiting.pause())
-        nap();
+        backoff = Backoff(oversubscribed_);
+      else if (!backoff.pause())
+        backoff();
     }
   }
   caller_drives_.store(false);
@@ -71,7 +71,7 @@ void Driver::check() const {
 }
 
 void Driver::run() {
-  Waiting waiting(true);
+  Backoff backoff(true);
   while (!stop_.load()) {
     const std::uint32_t seen = signals_.load(std::memory_order_acquire);
     bool sleeps = true;
@@ -81,11 +81,11 @@ void Driver::run() {
       sleeps = failed_.load() || !pipeline_.has_work();
       if (!sleeps) guard([&] { works = pipeline_.advance(); });
     }
-    if (works) waiting = Waiting(true);
+    if (works) backoff = Backoff(true);
     if (sleeps)
       signals_.wait(seen);
-    else if (!waiting.pause())  // also after work: the caller's thread may want the core
-      nap();
+    else if (!backoff.pause())  // also after work: the caller's thread may want the core
+      backoff();
   }
 }
 

@@ -14,9 +14,9 @@
 #include <tutti/collectives/bcast.hpp>
 #include <tutti/error.hpp>
 
+#include "core/hash.hpp"
 #include "core/mpi_call.hpp"
 #include "training/reducer/map_text.hpp"
-#include "tuning/hash.hpp"
 
 namespace tutti::detail::reducer {
 namespace {

@@ -10,7 +10,7 @@
 #include <tutti/collectives/bcast.hpp>
 #include <tutti/error.hpp>
 
-#include "tuning/hash.hpp"
+#include "core/hash.hpp"
 
 namespace tutti::detail::reducer {
 namespace {

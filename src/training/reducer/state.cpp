@@ -9,7 +9,7 @@
 #include <tutti/error.hpp>
 #include <utility>
 
-#include "communicator/orphans.hpp"
+#include "call/deferred_free.hpp"
 #include "kernels/combine.hpp"
 #include "training/reducer/map_text.hpp"
 #include "training/reducer/registration.hpp"
@@ -73,9 +73,9 @@ GradientReducer::State::~State() {
   if (!buckets || !pipeline_->is_outstanding()) return;
   // Reductions are under way, and peers may still read and write the gradients.
   buckets->keep_memory();
-  detail::keep_for_messages(std::move(hook_));
-  detail::keep_for_messages(std::move(comms_));
-  detail::keep_for_messages(std::shared_ptr<Pipeline>(std::move(pipeline_)));
+  detail::defer_free(std::move(hook_));
+  detail::defer_free(std::move(comms_));
+  detail::defer_free(std::shared_ptr<Pipeline>(std::move(pipeline_)));
 }
 
 void GradientReducer::State::require_prepared(const char* call) const {

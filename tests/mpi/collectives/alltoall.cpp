@@ -12,7 +12,7 @@ TYPED_TEST_SUITE(Alltoall, MovementTypes);
 
 TYPED_TEST(Alltoall, MovesEveryElementInAllForms) {
   using T = TypeParam;
-  for_each_case(algorithms::Operation::alltoall, [](const Case& c) {
+  for_each_case(schedules::Operation::alltoall, [](const Case& c) {
     if (!std::is_same_v<T, float> && c.count > 100) return;
     const auto ranks = static_cast<std::size_t>(c.size);
     for (const bool in_place_call : {false, true}) {

@@ -25,7 +25,7 @@ Uneven blocks(const Case& c, bool sending, bool symmetric) {
 
 TYPED_TEST(Alltoallv, MovesEveryElementInAllForms) {
   using T = TypeParam;
-  for_each_case(algorithms::Operation::alltoallv, [](const Case& c) {
+  for_each_case(schedules::Operation::alltoallv, [](const Case& c) {
     if (!std::is_same_v<T, float> && c.count > 100) return;
     for (const bool in_place_call : {false, true}) {
       const Uneven out = blocks(c, true, in_place_call);

@@ -18,7 +18,7 @@
 #include <tutti/tutti.hpp>
 #include <vector>
 
-#include "backends/shm/allocations.hpp"
+#include "call/allocations.hpp"
 #include "device/runtime.hpp"
 
 namespace tutti {

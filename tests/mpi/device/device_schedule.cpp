@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "communicator/planner.hpp"
 #include "device/traffic.hpp"
 #include "example.hpp"
+#include "planner/planner.hpp"
 
 namespace tutti::test {
 namespace {

@@ -8,10 +8,10 @@
 #include <cstring>
 #include <utility>
 
-#include "algorithms/registry.hpp"
 #include "backends/mpi/schedule_execution.hpp"
-#include "communicator/planner.hpp"
-#include "communicator/progress.hpp"
+#include "call/progress.hpp"
+#include "planner/planner.hpp"
+#include "schedules/registry.hpp"
 
 namespace tutti::test {
 namespace {
@@ -85,7 +85,7 @@ Communicator device_communicator(bool cuda_aware, MPI_Comm handle) {
 }
 
 std::string Example::describe() const {
-  return fmt::format("{} of {} {}, root {}{}", algorithms::operation_name(operation), count, datatype_name(type.kind()),
+  return fmt::format("{} of {} {}, root {}{}", schedules::operation_name(operation), count, datatype_name(type.kind()),
                      root, in_place ? ", in place" : "");
 }
 
@@ -99,7 +99,7 @@ Memory::Memory(Memory&& other) noexcept
 
 Buffers::Buffers(const Communicator& comm, const Example& example)
     : example_(example), rank_(comm.rank()), size_(comm.size()) {
-  const bool rooted = algorithms::has_root(example.operation);
+  const bool rooted = schedules::has_root(example.operation);
   // Only the root of an operation can be in place; of a bcast nobody.
   if (rooted && (rank_ != example.root || example.operation == Operation::bcast)) example_.in_place = false;
   const std::size_t unit = example.type.size();

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "backends/staged/pieces.hpp"
+#include "call/execution.hpp"
 #include "communicator/comm_state.hpp"
-#include "communicator/execution.hpp"
 #include "support/standin/runtime.hpp"
 
 /// One call on device memory of the stand-in runtime, and what it must give.

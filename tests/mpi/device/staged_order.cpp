@@ -6,7 +6,7 @@
 
 #include "backends/staged/staged_execution.hpp"
 #include "backends/staged/work_stream.hpp"
-#include "communicator/progress.hpp"
+#include "call/progress.hpp"
 #include "example.hpp"
 
 namespace tutti::test {

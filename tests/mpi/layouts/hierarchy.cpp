@@ -4,14 +4,14 @@
 #include <thread>
 #include <tutti/tutti.hpp>
 
-#include "communicator/planner.hpp"
+#include "planner/planner.hpp"
 #include "support/exercise.hpp"
 
 namespace tutti::test {
 namespace {
 
-using algorithms::Operation;
 using detail::CallKind;
+using schedules::Operation;
 
 const Communicator& world() { return communicators().front(); }
 bool has_two_nodes() { return world().topology().nodes > 1; }
@@ -59,7 +59,7 @@ TEST_F(TwoNodes, HierarchicalPlansAreChosenWhereNodesHaveSeveralRanks) {
     bool is_chosen = false;
     for (const std::size_t count : {std::size_t{1}, std::size_t{1024}, std::size_t{1} << 18U})
       is_chosen = is_chosen || plan_of(blocking(operation, count))->algorithm->hierarchical;
-    EXPECT_EQ(is_chosen, has_pairs()) << algorithms::operation_name(operation);
+    EXPECT_EQ(is_chosen, has_pairs()) << schedules::operation_name(operation);
   }
 }
 

@@ -83,7 +83,7 @@ TEST(MovementInPlace, TheRootOfAScatterKeepsItsBlock) {
 }
 
 std::string name_of(const ::testing::TestParamInfo<Operation>& info) {
-  return std::string(algorithms::operation_name(info.param));
+  return std::string(schedules::operation_name(info.param));
 }
 INSTANTIATE_TEST_SUITE_P(All, Movement, ::testing::ValuesIn(movements), name_of);
 

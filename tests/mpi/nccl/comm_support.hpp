@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "backends/nccl/comm.hpp"
-#include "communicator/progress.hpp"
+#include "call/progress.hpp"
 #include "device/traffic.hpp"
 #include "mpi/nccl/machine.hpp"
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "backends/nccl/nccl_execution.hpp"
-#include "communicator/execution.hpp"
+#include "call/execution.hpp"
 #include "device/pool.hpp"
 #include "device/traffic.hpp"
 #include "mpi/nccl/support.hpp"
@@ -223,11 +223,11 @@ std::shared_ptr<const detail::Plan> barrier_plan(const Communicator& comm, const
   plan->signature.kind = kind;
   plan->backend = detail::Backend::nccl;
   if (algorithm == nullptr) return plan;
-  plan->algorithm = algorithms::find_algorithm(Operation::barrier, algorithm);
-  algorithms::Problem problem;
+  plan->algorithm = schedules::find_algorithm(Operation::barrier, algorithm);
+  schedules::Problem problem;
   problem.rank = comm.rank();
   problem.size = comm.size();
-  plan->schedule = std::make_shared<const algorithms::Schedule>(plan->algorithm->generate(problem));
+  plan->schedule = std::make_shared<const schedules::Schedule>(plan->algorithm->generate(problem));
   return plan;
 }
 

@@ -5,12 +5,12 @@
 #include <memory>
 #include <tutti/tutti.hpp>
 
-#include "algorithms/registry.hpp"
 #include "mpi/nccl/twin.hpp"
+#include "schedules/registry.hpp"
 
 namespace tutti::test {
 
-using algorithms::Operation;
+using schedules::Operation;
 
 /// What is asked of a twin.
 struct Question {
@@ -187,12 +187,12 @@ inline Twin uniform_twin(Operation operation, const Question& q) {
 #undef TUTTI_FORMS
 
 inline Twin twin(Operation operation, const Question& q) {
-  Twin t = algorithms::combines(operation) ? reduction_twin(operation, q) : uniform_twin(operation, q);
+  Twin t = schedules::combines(operation) ? reduction_twin(operation, q) : uniform_twin(operation, q);
   if (!t.call) t = varying_twin(operation, q);
   t.type = q.type;
   t.is_inexact = q.op.kind() == ReduceKind::avg;
-  t.name = std::string(algorithms::operation_name(operation)) + " of " + std::to_string(q.count) + " " +
-           datatype_name(q.type.kind()) + " " + (algorithms::combines(operation) ? reduce_op_name(q.op.kind()) : "") +
+  t.name = std::string(schedules::operation_name(operation)) + " of " + std::to_string(q.count) + " " +
+           datatype_name(q.type.kind()) + " " + (schedules::combines(operation) ? reduce_op_name(q.op.kind()) : "") +
            ", root " + std::to_string(q.root) + (q.in_place ? ", in place" : "") + ", " +
            std::to_string(q.comm.size()) + " ranks";
   return t;
@@ -203,7 +203,7 @@ inline std::vector<std::string> nccl_ways(Operation operation, const Communicato
   std::vector<std::string> names{""};
   if (&comm != &device_communicators().front()) return names;
   names.emplace_back("nccl:direct");
-  for (const auto& algorithm : algorithms::algorithms_of(operation))
+  for (const auto& algorithm : schedules::algorithms_of(operation))
     names.push_back("nccl:" + std::string(algorithm.name));
   return names;
 }

@@ -78,9 +78,8 @@ TEST_P(Boundaries, EveryProtocolThatCanDoesIt) {
   EXPECT_GT(done, 10) << "hardly any call was made through shared memory";
 }
 
-INSTANTIATE_TEST_SUITE_P(Shm, Boundaries, ::testing::ValuesIn(all_operations), [](const auto& operation) {
-  return std::string(algorithms::operation_name(operation.param));
-});
+INSTANTIATE_TEST_SUITE_P(Shm, Boundaries, ::testing::ValuesIn(all_operations),
+                         [](const auto& operation) { return std::string(schedules::operation_name(operation.param)); });
 
 /// One element fills a chunk, or is longer than one: combined elements are never split.
 TEST(LongElements, AreCombinedWholeOrRefused) {

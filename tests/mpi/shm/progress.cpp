@@ -98,7 +98,7 @@ std::vector<Away> cases() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Progress, NonblockingCall, ::testing::ValuesIn(cases()), [](const auto& test) {
-  return std::string(algorithms::operation_name(test.param.operation)) + "_" + std::to_string(test.param.bytes);
+  return std::string(schedules::operation_name(test.param.operation)) + "_" + std::to_string(test.param.bytes);
 });
 
 }  // namespace

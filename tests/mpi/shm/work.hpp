@@ -12,11 +12,11 @@
 #include <tutti/tutti.hpp>
 #include <vector>
 
-#include "algorithms/registry.hpp"
+#include "schedules/registry.hpp"
 
 namespace tutti::test {
 
-using algorithms::Operation;
+using schedules::Operation;
 
 inline constexpr std::array all_operations = {
     Operation::barrier,        Operation::bcast,    Operation::reduce,    Operation::allreduce,
@@ -68,7 +68,7 @@ class Work {
     }
   }
 
-  [[nodiscard]] std::string name() const { return std::string(algorithms::operation_name(operation_)); }
+  [[nodiscard]] std::string name() const { return std::string(schedules::operation_name(operation_)); }
 
  private:
   enum class Form { blocking, nonblocking, persistent };

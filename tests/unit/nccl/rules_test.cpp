@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-#include "communicator/planner.hpp"
+#include "planner/planner.hpp"
 
 namespace tutti::detail::nccl {
 namespace {
@@ -133,17 +133,17 @@ TEST(IsDirect, FollowsTheVersion) {
   }
   for (const Operation operation : {Operation::barrier, Operation::bcast, Operation::allgather, Operation::allreduce,
                                     Operation::reduce, Operation::reduce_scatter_block})
-    EXPECT_TRUE(is_direct(call(operation), oldest_version)) << algorithms::operation_name(operation);
+    EXPECT_TRUE(is_direct(call(operation), oldest_version)) << schedules::operation_name(operation);
   for (const Operation operation :
        {Operation::gatherv, Operation::scatterv, Operation::allgatherv, Operation::alltoallv, Operation::scan,
         Operation::exscan, Operation::reduce_scatter})
-    EXPECT_FALSE(is_direct(call(operation), newest)) << algorithms::operation_name(operation);
+    EXPECT_FALSE(is_direct(call(operation), newest)) << schedules::operation_name(operation);
 }
 
 /// What a planner would find: "direct", the preferred schedule, or the reason why there is none.
 std::string way_of(const Signature& s, int size, bool has_kernels) {
   if (is_direct(s, newest)) return "direct";
-  const auto* algorithm = algorithms::find_algorithm(s.operation, preferred_algorithm(s, size));
+  const auto* algorithm = schedules::find_algorithm(s.operation, preferred_algorithm(s, size));
   if (algorithm == nullptr) return {};
   std::string why;
   return can_group(*algorithm, s, has_kernels, why) ? std::string(algorithm->name) : "not: " + why;
@@ -156,15 +156,15 @@ TEST(Ways, EveryCallHasOneOrAReason) {
         for (const Accumulation accumulation : {Accumulation::full, Accumulation::backend})
           for (const bool reproducible : {false, true})
             for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{1} << 24U}) {
-              if (algorithms::combines(operation) && !is_defined(op, type)) continue;
+              if (schedules::combines(operation) && !is_defined(op, type)) continue;
               Signature s = call(operation, type, op, accumulation);
               s.reproducible = reproducible;
               s.count = count;
               for (const int size : {1, 2, 3, 8, 17, 1000}) {
                 const std::string way = way_of(s, size, true);
-                const bool is_users = algorithms::combines(operation) && op == ReduceKind::user;
+                const bool is_users = schedules::combines(operation) && op == ReduceKind::user;
                 ASSERT_EQ(way.starts_with("not: "), is_users)
-                    << algorithms::operation_name(operation) << " " << datatype_name(type) << " " << reduce_op_name(op)
+                    << schedules::operation_name(operation) << " " << datatype_name(type) << " " << reduce_op_name(op)
                     << ": " << way;
                 ASSERT_FALSE(way.empty());
               }
@@ -180,7 +180,7 @@ TEST(Ways, WithoutKernelsReductionsAreNcclsOrNone) {
 
 TEST(CanGroup, SingleRoundingNeedsASingleCombine) {
   const Signature s = call(Operation::allreduce, DatatypeKind::bfloat16);
-  for (const auto& algorithm : algorithms::algorithms_of(Operation::allreduce)) {
+  for (const auto& algorithm : schedules::algorithms_of(Operation::allreduce)) {
     std::string why;
     EXPECT_EQ(can_group(algorithm, s, true, why), algorithm.single_combine) << algorithm.name;
     EXPECT_EQ(why.empty(), algorithm.single_combine);

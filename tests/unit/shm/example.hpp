@@ -8,10 +8,10 @@
 
 namespace tutti::test {
 
-using algorithms::Operation;
 using detail::Binding;
 using detail::CallKind;
 using detail::Signature;
+using schedules::Operation;
 
 inline constexpr std::array all_operations = {
     Operation::barrier,   Operation::bcast,          Operation::reduce,

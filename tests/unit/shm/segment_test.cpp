@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/shm/segment.hpp"
+#include "call/segment.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

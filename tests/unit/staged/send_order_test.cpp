@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/mpi/send_order.hpp"
+#include "call/send_order.hpp"
 
 #include <gtest/gtest.h>
 

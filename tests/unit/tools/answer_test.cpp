@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <tutti/error.hpp>
 
-#include "algorithms/text.hpp"
+#include "planner/names.hpp"
+#include "schedules/text.hpp"
 #include "support.hpp"
 #include "tools/backends.hpp"
-#include "tuning/names.hpp"
 
 namespace {
 
@@ -62,20 +62,19 @@ TEST(Answer, ANamedAlgorithmIsShownAsItsSchedule) {
   const std::string text = answer_text(found);
   EXPECT_THAT(text, HasSubstr("Chosen: mpi:ring (named by --algorithm)"));
   const auto schedules = schedules_of(found.call, *found.plan->algorithm);
-  EXPECT_THAT(text, HasSubstr("Schedule of rank 2 (elements of 4 bytes)\n" + algorithms::to_text(schedules[2])));
+  EXPECT_THAT(text, HasSubstr("Schedule of rank 2 (elements of 4 bytes)\n" + schedules::to_text(schedules[2])));
 }
 
 TEST(Answer, TheSchedulesAreThoseOfThePlan) {
   for (const auto operation : detail::tuning::all_operations())
-    for (const auto& algorithm : algorithms::algorithms_of(operation)) {
-      auto what =
-          ask(std::string(algorithms::operation_name(operation)), "64KiB", "mpi:" + std::string(algorithm.name));
+    for (const auto& algorithm : schedules::algorithms_of(operation)) {
+      auto what = ask(std::string(schedules::operation_name(operation)), "64KiB", "mpi:" + std::string(algorithm.name));
       what.question.rank = 3;
-      if (!algorithms::fits(algorithm, what.ranks)) continue;
+      if (!schedules::fits(algorithm, what.ranks)) continue;
       const Answer found = answer(what.make());
       if (found.plan->schedule == nullptr) continue;
-      EXPECT_EQ(algorithms::to_text(schedules_of(found.call, algorithm)[3]), algorithms::to_text(*found.plan->schedule))
-          << algorithms::operation_name(operation) << " " << algorithm.name;
+      EXPECT_EQ(schedules::to_text(schedules_of(found.call, algorithm)[3]), schedules::to_text(*found.plan->schedule))
+          << schedules::operation_name(operation) << " " << algorithm.name;
     }
 }
 

@@ -4,13 +4,13 @@
 
 #include <tutti/error.hpp>
 
-#include "algorithms/registry.hpp"
+#include "planner/names.hpp"
+#include "schedules/registry.hpp"
 #include "support.hpp"
 #include "tools/protocol_drawing.hpp"
 #include "tools/schedule_drawing.hpp"
 #include "tools/timeline.hpp"
 #include "tools/topo.hpp"
-#include "tuning/names.hpp"
 
 namespace {
 
@@ -21,12 +21,12 @@ using tools::testing::ask;
 using tools::testing::count_of;
 using tools::testing::xml_fault;
 
-std::vector<algorithms::Schedule> schedules(const std::string& operation, const std::string& name, int ranks,
-                                            const std::string& bytes = "4096") {
+std::vector<schedules::Schedule> schedules(const std::string& operation, const std::string& name, int ranks,
+                                           const std::string& bytes = "4096") {
   auto what = ask(operation, bytes);
   what.ranks = ranks;
   const Case call = what.make();
-  const auto* algorithm = algorithms::find_algorithm(call.signature.operation, name);
+  const auto* algorithm = schedules::find_algorithm(call.signature.operation, name);
   if (algorithm == nullptr) throw std::invalid_argument(name);
   return schedules_of(call, *algorithm);
 }
@@ -50,14 +50,14 @@ TEST(Timeline, AChainIsOneRankAfterTheOther) {
 }
 
 TEST(Timeline, RefusesSchedulesThatDoNotFit) {
-  std::vector<algorithms::Schedule> pair(2);
-  pair[0].rounds.push_back({{{algorithms::Transfer::Kind::send, 1, {}}}, {}});
+  std::vector<schedules::Schedule> pair(2);
+  pair[0].rounds.push_back({{{schedules::Transfer::Kind::send, 1, {}}}, {}});
   EXPECT_THROW(static_cast<void>(timeline_of(pair)), Error);
   // Each waits for the other before it sends.
   const auto recv_then_send = [](int peer) {
-    algorithms::Schedule one;
-    one.rounds.push_back({{{algorithms::Transfer::Kind::recv, peer, {}}}, {}});
-    one.rounds.push_back({{{algorithms::Transfer::Kind::send, peer, {}}}, {}});
+    schedules::Schedule one;
+    one.rounds.push_back({{{schedules::Transfer::Kind::recv, peer, {}}}, {}});
+    one.rounds.push_back({{{schedules::Transfer::Kind::send, peer, {}}}, {}});
     return one;
   };
   pair = {recv_then_send(1), recv_then_send(0)};
@@ -78,13 +78,12 @@ TEST(ScheduleDrawing, HasAColumnARankAndAnArrowAMessage) {
 TEST(ScheduleDrawing, EveryAlgorithmCanBeDrawn) {
   for (const auto operation : detail::tuning::all_operations())
     for (const int ranks : {2, 5, 16})
-      for (const auto& algorithm : algorithms::algorithms_of(operation)) {
-        if (!algorithms::fits(algorithm, ranks)) continue;
+      for (const auto& algorithm : schedules::algorithms_of(operation)) {
+        if (!schedules::fits(algorithm, ranks)) continue;
         const auto all =
-            schedules(std::string(algorithms::operation_name(operation)), std::string(algorithm.name), ranks);
+            schedules(std::string(schedules::operation_name(operation)), std::string(algorithm.name), ranks);
         const std::string text = schedule_drawing(all, {"all", "sum", 4, {}}).str();
-        EXPECT_EQ(xml_fault(text), "") << algorithms::operation_name(operation) << " " << algorithm.name << " "
-                                       << ranks;
+        EXPECT_EQ(xml_fault(text), "") << schedules::operation_name(operation) << " " << algorithm.name << " " << ranks;
       }
 }
 
@@ -97,7 +96,7 @@ TEST(ScheduleDrawing, TellsNodesApart) {
 }
 
 TEST(ScheduleDrawing, RefusesWhatNobodyCouldRead) {
-  const std::vector<algorithms::Schedule> many(65);
+  const std::vector<schedules::Schedule> many(65);
   try {
     static_cast<void>(schedule_drawing(many, {"many", "", 1, {}}));
     FAIL() << "no error";
@@ -124,11 +123,11 @@ TEST(ProtocolDrawing, EveryOperationCanBeDrawn) {
   using detail::shm::Protocol;
   for (const auto operation : detail::tuning::all_operations())
     for (const Protocol protocol : {Protocol::automatic, Protocol::line, Protocol::slots, Protocol::single_copy}) {
-      auto what = ask(std::string(algorithms::operation_name(operation)), "64");
+      auto what = ask(std::string(schedules::operation_name(operation)), "64");
       what.ranks = 9;
       const auto view = protocol_view(protocol, what.make().signature, 9);
       EXPECT_EQ(view.steps.size() + 1, view.layers.size());
-      EXPECT_EQ(xml_fault(protocol_drawing(view, "a protocol").str()), "") << algorithms::operation_name(operation);
+      EXPECT_EQ(xml_fault(protocol_drawing(view, "a protocol").str()), "") << schedules::operation_name(operation);
     }
 }
 

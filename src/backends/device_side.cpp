@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/device_side.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <string_view>
+#include <tutti/error.hpp>
+
+#include "backends/device_agreement.hpp"
+#include "backends/mpi/cuda_aware.hpp"
+#include "call/agreement.hpp"
+#include "communicator/comm_state.hpp"
+#include "core/config.hpp"
+#include "core/log.hpp"
+#include "device/pool.hpp"
+#include "kernels/device/combine.hpp"
+
+namespace tutti::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+template <std::size_t N>
+void keep_text(std::array<char, N>& to, std::string_view text) {
+  std::copy_n(text.data(), std::min(text.size(), N - 1), to.data());
+}
+
+bool is_set(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text != nullptr && std::string_view(text) == "1";
+}
+
+std::uint64_t host_id() {
+  const char* text = std::getenv("NCCL_HOSTID");
+  return text == nullptr ? 0 : std::hash<std::string_view>{}(text) | 1U;
+}
+
+void offer_nccl(DeviceOffer& offer) {
+  std::string why = "switched off by TUTTI_NCCL=0";
+  const nccl::Table* table = config().nccl ? nccl::table(why) : nullptr;
+  if (table != nullptr)
+    offer.nccl_version = table->version;
+  else
+    keep_text(offer.why_no_nccl, why);
+  offer.nccl_blocking = config().nccl_blocking ? 1 : 0;
+  offer.nccl_register = config().nccl_register ? 1 : 0;
+  offer.several_allowed = is_set("NCCL_MULTI_RANK_GPU_ENABLE") ? 1 : 0;
+  offer.host_id = host_id();
+}
+
+int device_of(device::Runtime& runtime, const void* address) {
+  const int found = address == nullptr ? -1 : runtime.inspect(address).device;
+  return found >= 0 ? found : runtime.current_device();
+}
+
+/// Nothing throws here: a rank that cannot take part says so, and all ranks learn it.
+DeviceOffer make_offer(const CommState& comm, DeviceSide& side, const void* address) noexcept {
+  DeviceOffer offer;
+  offer.node = comm.topology.places[static_cast<std::size_t>(comm.rank)].node;
+  offer.cuda_aware = config().cuda_aware ? static_cast<int>(*config().cuda_aware) : -1;
+  try {
+    device::Runtime& runtime = device::required_runtime("device memory");
+    if (runtime.device_count() == 0) throw Error(ErrorCode::cuda, "no GPU was found; give every rank one");
+    side.device = device_of(runtime, address);
+    const device::Guard guard(side.device);
+    offer.uuid = runtime.uuid(side.device);
+    side.stream = runtime.create_stream();
+    offer.kernels = kernels::device::has_kernels() ? 1 : 0;
+    offer_nccl(offer);
+    offer.usable = 1;
+  } catch (const std::exception& e) {
+    keep_text(offer.problem, e.what());
+  }
+  return offer;
+}
+
+void check_device(const CommState& comm, const void* address) {
+  if (address == nullptr) return;
+  const int device = device::required_runtime("device memory").inspect(address).device;
+  if (device < 0 || device == comm.device->device) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("{}: a buffer is in the memory of device {}, but the communicator is bound to device {}; "
+                          "pass memory of that device, or use another communicator",
+                          comm.describe(), device, comm.device->device));
+}
+
+void set_up_nccl(const CommState& comm, DeviceSide& side, DeviceVerdict& verdict) {
+  if (verdict.nccl_version == 0) return;
+  constexpr auto usual = 120s;
+  const auto timeout = comm.options.timeout.count() > 0 ? comm.options.timeout : std::chrono::nanoseconds(usual);
+  std::string why;
+  const nccl::Table* table = nccl::table(why);
+  side.nccl = nccl::Comm::create(comm, *table, side.device, timeout, verdict.why_no_nccl);
+  if (side.nccl) side.nccl_version = verdict.nccl_version;
+}
+
+/// While NCCL works no memory can be had: pinned memory for two operations of two pieces each way. Without it such
+/// calls wait until NCCL rests.
+void reserve_staging(int device) noexcept {
+  constexpr std::size_t piece = std::size_t{4} << 20U;
+  constexpr std::size_t blocks = 8;
+  try {
+    device::Pool::of(MemoryKind::pinned, device).reserve(piece, blocks);
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the first call that needs it says so
+  }
+}
+
+std::string report(const DeviceSide& side, const DeviceVerdict& verdict, const std::string& why_cuda_aware) {
+  return fmt::format(
+      "NCCL: {}\nCUDA-aware MPI: {} ({})\nreductions: {}\nranks on a GPU: {}",
+      side.nccl ? "version " + nccl::version_text(side.nccl_version) : "not used: " + verdict.why_no_nccl,
+      side.cuda_aware ? "yes" : "no, through pinned memory", why_cuda_aware,
+      side.kernels ? "by kernels on the device" : "what NCCL does not do, on the host: Kokkos has no device here",
+      side.several_ranks ? "several" : "one");
+}
+
+}  // namespace
+
+DeviceSide::~DeviceSide() {
+  nccl.reset();
+  device::Runtime* runtime = device::runtime();
+  if (runtime == nullptr || stream == nullptr) return;
+  try {
+    const device::Guard guard(device);
+    runtime->destroy_stream(stream);
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): a device that fails has no streams to end
+  }
+}
+
+void prepare_device(CommState& comm, const void* address) {
+  (void)device::required_runtime("device memory");
+  comm.check_usable();
+  if (comm.device) return check_device(comm, address);
+  auto side = std::make_unique<DeviceSide>();
+  const auto offers = all_gather(comm, make_offer(comm, *side, address));
+  DeviceVerdict verdict = judge(offers);
+  if (!verdict.problem.empty())
+    throw Error(ErrorCode::mismatch,
+                fmt::format("{}: device memory cannot be used: {}", comm.describe(), verdict.problem));
+  side->kernels = verdict.kernels;
+  side->several_ranks = verdict.several_ranks;
+  side->registers = verdict.registers;
+  const device::Guard guard(side->device);
+  std::string why_cuda_aware;
+  side->cuda_aware = probe_cuda_aware(comm, side->device, why_cuda_aware);
+  reserve_staging(side->device);
+  set_up_nccl(comm, *side, verdict);
+  side->report = report(*side, verdict, why_cuda_aware);
+  if (!side->nccl && comm.rank == 0) log_once("device memory without NCCL: " + verdict.why_no_nccl);
+  comm.use_device(std::move(side));
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <sched.h>
+
+#include <cstdint>
+
+namespace tutti::detail {
+
+/// How a thread passes the time between two polls: spin while there are cores for all ranks, then yield, then sleep.
+class Backoff {
+ public:
+  explicit Backoff(bool oversubscribed) noexcept : spins_left_(oversubscribed ? 0 : spins) {}
+
+  /// False when it is time to sleep, which is the caller's to do.
+  [[nodiscard]] bool pause() noexcept {
+    ++polls_;
+    if (polls_ <= spins_left_) {
+#if defined(__x86_64__)
+      if (polls_ > eager_polls) __builtin_ia32_pause();
+#endif
+      return true;
+    }
+    if (polls_ > spins_left_ + yields) return false;
+    sched_yield();
+    return true;
+  }
+
+  [[nodiscard]] std::uint64_t polls() const noexcept { return polls_; }
+
+ private:
+  static constexpr std::uint64_t eager_polls = 32;
+  static constexpr std::uint64_t spins = 2'000;
+  static constexpr std::uint64_t yields = 20'000;
+  std::uint64_t polls_ = 0;
+  std::uint64_t spins_left_;
+};
+
+}  // namespace tutti::detail

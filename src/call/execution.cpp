@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "call/execution.hpp"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include "call/backoff.hpp"
+#include "call/progress.hpp"
+#include "communicator/comm_state.hpp"
+
+namespace tutti::detail {
+
+Execution::Execution(std::shared_ptr<CommState> comm, std::chrono::nanoseconds timeout, bool persistent)
+    : comm_(std::move(comm)), timeout_(timeout), persistent_(persistent) {}
+
+void Execution::backoff() noexcept {
+  constexpr timespec shortly{0, 20'000};
+  nanosleep(&shortly, nullptr);
+}
+
+void Execution::start() noexcept {
+  failure_ = nullptr;
+  error_ = ErrorCode::success;
+  if (timeout_.count() > 0) {
+    const auto now = std::chrono::steady_clock::now();
+    constexpr auto never = std::chrono::steady_clock::time_point::max();
+    deadline_ = timeout_ > never - now ? never : now + timeout_;
+  }
+  phase_.store(Phase::active, std::memory_order_relaxed);
+  try {
+    comm_->check_usable();
+    if (begin()) phase_.store(Phase::done, std::memory_order_release);
+  } catch (const Error& e) {
+    fail_now(std::current_exception(), e.code(), e.what());
+  } catch (const std::exception& e) {
+    fail(ErrorCode::internal, fmt::format("{}, {}: {}", name(), comm_->describe(), e.what()));
+  }
+}
+
+bool Execution::poll() noexcept {
+  if (phase_.load(std::memory_order_relaxed) != Phase::active) return true;
+  try {
+    comm_->check_aborted();
+    if (step()) {
+      phase_.store(Phase::done, std::memory_order_release);
+      return true;
+    }
+    if (expired()) {
+      fail(ErrorCode::timeout,
+           fmt::format("{}, {}: not complete after {} ms; a rank may be late, stopped, or in another call. Raise the "
+                       "timeout, or look at that rank",
+                       name(), comm_->describe(),
+                       std::chrono::duration_cast<std::chrono::milliseconds>(timeout_).count()));
+      return true;
+    }
+    return false;
+  } catch (const Error& e) {
+    fail_now(std::current_exception(), e.code(), e.what());
+  } catch (const std::exception& e) {
+    fail(ErrorCode::internal, fmt::format("{}, {}: {}", name(), comm_->describe(), e.what()));
+  }
+  return true;
+}
+
+bool Execution::expired() noexcept {
+  constexpr std::uint64_t polls_per_clock = 16;
+  return timeout_.count() > 0 && ++polls_ % polls_per_clock == 0 && std::chrono::steady_clock::now() > deadline_;
+}
+
+void Execution::fail(ErrorCode code, const std::string& message) noexcept {
+  fail_now(std::make_exception_ptr(Error(code, message)), code, message);
+}
+
+void Execution::fail_now(std::exception_ptr failure, ErrorCode code, const std::string& message) noexcept {
+  cancel();
+  comm_->keep_contexts();
+  if (breaks_communicator()) comm_->mark_broken(message);
+  failure_ = std::move(failure);
+  error_ = code;
+  phase_.store(Phase::failed, std::memory_order_release);
+}
+
+void Execution::rethrow() const {
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+void run_to_end(Execution& execution) {
+  ProgressEngine& engine = ProgressEngine::instance();
+  execution.start();
+  engine.poll();
+  Backoff backoff(execution.comm().topology.oversubscribed);
+  while (!execution.poll()) {
+    engine.poll();
+    if (backoff.pause()) continue;
+    execution.announce_backoff();
+    if (execution.poll()) break;
+    execution.backoff();
+  }
+  execution.rethrow();
+}
+
+}  // namespace tutti::detail

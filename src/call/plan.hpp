@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <memory>
+#include <unordered_map>
+
+#include "backends/shm/protocol.hpp"
+#include "call/signature.hpp"
+#include "schedules/registry.hpp"
+
+namespace tutti::detail {
+
+enum class Backend : std::uint8_t { mpi, native, shm, nccl, staged };
+
+/// The decision for one signature: immutable, shared by all executions of it. The schedule is there for operations
+/// with uniform counts; the v-forms make theirs at each binding.
+struct Plan {
+  Signature signature{};
+  Backend backend = Backend::mpi;
+  shm::Protocol protocol = shm::Protocol::automatic;  ///< of the shm backend
+  const schedules::Algorithm* algorithm = nullptr;    ///< of the mpi backend, and of nccl; null there: direct
+  std::shared_ptr<const schedules::Schedule> schedule{};
+  std::shared_ptr<const Plan> host{};  ///< of the staged backend: the plan for a piece in host memory
+  std::size_t pieces = 1;              ///< of the staged backend
+};
+
+/// The plans of one communicator. Plans follow from shared facts alone, so a rank may drop and remake them.
+class PlanCache {
+ public:
+  /// Valid until the next call.
+  template <typename Make>
+  const std::shared_ptr<const Plan>& get(const Signature& signature, Make&& make) {
+    std::shared_ptr<const Plan>& recent = recent_[place_of(signature)];
+    if (recent && recent->signature == signature) return recent;
+    auto found = plans_.find(signature);
+    if (found == plans_.end()) {
+      if (plans_.size() >= capacity) plans_.clear();
+      found = plans_.emplace(signature, make(signature)).first;
+    }
+    recent = found->second;
+    return recent;
+  }
+  [[nodiscard]] std::size_t size() const { return plans_.size(); }
+  void clear() {
+    plans_.clear();
+    recent_ = {};
+  }
+
+ private:
+  static constexpr std::size_t capacity = 4096;
+  std::unordered_map<Signature, std::shared_ptr<const Plan>, SignatureHash> plans_;
+  // A program repeats a few calls in turn: they are found without a hash of all of their signature.
+  static constexpr std::size_t recent_places = 64;
+  [[nodiscard]] static std::size_t place_of(const Signature& s) {
+    const std::size_t mixed = s.count * 0x9E3779B97F4A7C15ULL + static_cast<std::size_t>(s.operation) * 5 +
+                              static_cast<std::size_t>(s.kind) * 3 + static_cast<std::size_t>(s.type.kind());
+    return (mixed ^ mixed >> 32U) % recent_places;
+  }
+  std::array<std::shared_ptr<const Plan>, recent_places> recent_{};
+};
+
+}  // namespace tutti::detail

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "call/progress.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <tutti/environment.hpp>
+#include <tutti/error.hpp>
+
+#include "backends/nccl/comm.hpp"
+#include "core/mpi_call.hpp"
+
+namespace tutti::detail {
+
+ProgressEngine& ProgressEngine::instance() {
+  // Never destroyed: MPI may be finalized after the statics of this file.
+  static auto* engine = new ProgressEngine;
+  return *engine;
+}
+
+Request ProgressEngine::launch(std::shared_ptr<Execution> execution) {
+  execution->start();
+  poll();
+  if (!execution->finished()) add(execution);
+  return Request(std::move(execution));
+}
+
+void ProgressEngine::add(std::shared_ptr<Execution> execution) {
+  const std::lock_guard lock(mutex_);
+  executions_.push_back(std::move(execution));
+  outstanding_.store(executions_.size(), std::memory_order_relaxed);
+}
+
+void ProgressEngine::poll_all() {
+  nccl::Comm::collect();
+  // Kept until the lock is released: the last reference to a communicator may end here and call MPI.
+  std::vector<std::shared_ptr<Execution>> finished;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return;
+  for (auto& execution : executions_)
+    if (execution->poll()) finished.push_back(std::move(execution));
+  if (finished.empty()) return;
+  std::erase(executions_, nullptr);
+  outstanding_.store(executions_.size(), std::memory_order_relaxed);
+}
+
+void ProgressEngine::cancel_all() noexcept {
+  std::vector<std::shared_ptr<Execution>> ended;  // destroyed without the lock
+  const std::lock_guard lock(mutex_);
+  for (const auto& execution : executions_)
+    execution->fail(ErrorCode::finalized, execution->name() + ": MPI was finalized before it was complete");
+  ended.swap(executions_);
+  outstanding_.store(0, std::memory_order_relaxed);
+}
+
+void ProgressEngine::start_thread() {
+  int level = MPI_THREAD_SINGLE;
+  check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
+  if (level < MPI_THREAD_MULTIPLE)
+    throw Error(ErrorCode::not_supported,
+                "the progress thread needs MPI_THREAD_MULTIPLE; initialise MPI with it (EnvironmentOptions::threads), "
+                "or leave TUTTI_PROGRESS_THREAD unset");
+  const std::lock_guard lock(thread_mutex_);
+  if (thread_.joinable()) return;
+  stop_.store(false);
+  thread_ = std::thread([this] { thread_loop(); });
+  has_thread_.store(true);
+}
+
+void ProgressEngine::stop_thread() noexcept {
+  const std::lock_guard lock(thread_mutex_);
+  if (!thread_.joinable()) return;
+  stop_.store(true);
+  has_thread_.store(false);
+  thread_.join();
+}
+
+void ProgressEngine::thread_loop() {
+  using namespace std::chrono_literals;
+  while (!stop_.load(std::memory_order_relaxed)) {
+    poll();
+    if (outstanding_.load(std::memory_order_relaxed) > 0)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(50us);
+  }
+}
+
+}  // namespace tutti::detail
+
+namespace tutti {
+
+void progress() {
+  detail::ProgressEngine::instance().poll();
+  detail::nccl::Comm::collect();
+}
+
+}  // namespace tutti

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "call/execution.hpp"
+
+namespace tutti::detail {
+
+/// All outstanding executions of the process. Every call of the library polls them, so that an operation goes on
+/// wherever its owner is backoff.
+class ProgressEngine {
+ public:
+  static ProgressEngine& instance();
+
+  /// Starts an execution and drives it until it has finished; its request.
+  [[nodiscard]] Request launch(std::shared_ptr<Execution> execution);
+  /// Takes part in driving an execution until it has finished.
+  void add(std::shared_ptr<Execution> execution);
+  /// One step of every outstanding execution. Never blocks: gives way where another thread is at it.
+  void poll() {
+    if (outstanding_.load(std::memory_order_relaxed) > 0) poll_all();
+  }
+  /// Fails all outstanding executions; for the end of MPI.
+  void cancel_all() noexcept;
+
+  void start_thread();
+  void stop_thread() noexcept;
+  /// Whether a thread of the library polls.
+  [[nodiscard]] bool has_thread() const noexcept { return has_thread_.load(std::memory_order_relaxed); }
+
+ private:
+  ProgressEngine() = default;
+  void poll_all();
+  void thread_loop();
+
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Execution>> executions_;
+  std::atomic<std::size_t> outstanding_{0};
+  std::mutex thread_mutex_;
+  std::thread thread_;
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> has_thread_{false};
+};
+
+}  // namespace tutti::detail

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "call/segment.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+namespace tutti::detail::shm {
+namespace {
+
+std::string random_name() {
+  std::array<std::uint64_t, 2> bits{};
+  if (getrandom(bits.data(), sizeof bits, 0) != static_cast<ssize_t>(sizeof bits)) return {};
+  return fmt::format("/tutti-{:016x}{:016x}", bits[0], bits[1]);
+}
+
+void* map(int file, std::size_t bytes) {
+  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  return data == MAP_FAILED ? nullptr : data;
+}
+
+/// Beyond the limit the kernel would not only refuse, but end the process by a signal.
+bool is_too_long(std::size_t bytes) {
+  rlimit longest{};
+  return getrlimit(RLIMIT_FSIZE, &longest) == 0 && bytes > longest.rlim_cur;
+}
+
+/// An error number, or 0.
+int reserve_pages(int file, std::size_t begin, std::size_t bytes) {
+  if (is_too_long(begin + bytes)) return EFBIG;
+  int error = EINTR;
+  while (error == EINTR) error = posix_fallocate(file, static_cast<off_t>(begin), static_cast<off_t>(bytes));
+  return error;
+}
+
+std::string words(const char* what, int error) {
+  return fmt::format("{} in /dev/shm failed: {}", what, std::strerror(error));
+}
+
+constexpr std::size_t huge_page = std::size_t{2} << 20U;
+
+/// A new file, open, or -1.
+int create_file(std::string& name, std::string& problem) {
+  name = random_name();
+  if (name.empty()) {
+    problem = "the kernel gave no random name for shared memory";
+    return -1;
+  }
+  const int file = shm_open(name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (file < 0) problem = words("creating shared memory", errno);
+  return file;
+}
+
+/// An error number, or 0. Room is asked for first: to reserve pages until none is left takes memory from others.
+int resize(int file, std::size_t bytes) {
+  struct statvfs free {};
+  if (fstatvfs(file, &free) == 0 && bytes / free.f_frsize >= free.f_bavail) return ENOSPC;
+  if (is_too_long(bytes)) return EFBIG;
+  return ftruncate(file, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+Segment::~Segment() {
+  if (data_ != nullptr) munmap(data_, bytes_);
+}
+
+Segment Segment::create(std::size_t bytes, std::string& name, std::string& problem) {
+  const int file = create_file(name, problem);
+  if (file < 0) return {};
+  // Every page now: a write to a page that /dev/shm has no room for would end the process.
+  const int full = reserve_pages(file, 0, bytes);
+  void* data = full == 0 ? map(file, bytes) : nullptr;
+  if (data == nullptr) {
+    problem = words(fmt::format("reserving {} KiB of shared memory", bytes / 1024).c_str(), full != 0 ? full : errno);
+    remove(name);
+  }
+  close(file);
+  return {data, bytes};
+}
+
+Segment Segment::open(const std::string& name, std::size_t bytes, std::string& problem) {
+  const int file = shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0);
+  if (file < 0) {
+    problem = words("opening shared memory", errno);
+    return {};
+  }
+  struct stat found {};
+  const bool is_whole = fstat(file, &found) == 0 && static_cast<std::size_t>(found.st_size) >= bytes;
+  void* data = is_whole ? map(file, bytes) : nullptr;
+  if (data == nullptr) problem = is_whole ? words("mapping shared memory", errno) : "shared memory is too short";
+  close(file);
+  return {data, bytes};
+}
+
+Segment Segment::create_unreserved(std::size_t bytes, std::string& name, std::string& problem) {
+  const int file = create_file(name, problem);
+  if (file < 0) return {};
+  const int error = resize(file, bytes);
+  void* data = error == 0 ? map(file, bytes) : nullptr;
+  if (data == nullptr) {
+    problem = words(fmt::format("making {} KiB of shared memory", bytes / 1024).c_str(), error != 0 ? error : errno);
+    remove(name);
+    name.clear();
+  }
+  close(file);
+  return {data, bytes};
+}
+
+bool Segment::reserve(const std::string& name, std::size_t begin, std::size_t bytes, std::string& problem) {
+#ifdef MADV_HUGEPAGE
+  if (bytes >= huge_page) madvise(data() + begin, bytes, MADV_HUGEPAGE);
+#endif
+#ifdef MADV_POPULATE_WRITE
+  if (madvise(data() + begin, bytes, MADV_POPULATE_WRITE) == 0) return true;
+#endif
+  // Older kernels, and the reason where there is no room.
+  const int file = shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0);
+  const int full = file < 0 ? errno : reserve_pages(file, begin, bytes);
+  if (file >= 0) close(file);
+  if (full != 0) problem = words(fmt::format("reserving {} KiB of shared memory", bytes / 1024).c_str(), full);
+  return full == 0;
+}
+
+Segment Segment::alone(std::size_t bytes, std::string& problem) {
+  const std::size_t alignment = bytes >= huge_page ? huge_page : 0;
+  const std::size_t all = bytes + alignment;
+  void* base = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (base == MAP_FAILED) {
+    problem = std::strerror(errno);
+    return {};
+  }
+  if (alignment == 0) return {base, bytes};
+  auto* begin = static_cast<std::byte*>(base);
+  const std::size_t before = (alignment - reinterpret_cast<std::uintptr_t>(begin) % alignment) % alignment;
+  if (before > 0) munmap(begin, before);
+  if (alignment > before) munmap(begin + before + bytes, alignment - before);
+#ifdef MADV_HUGEPAGE
+  madvise(begin + before, bytes, MADV_HUGEPAGE);
+#endif
+  return {begin + before, bytes};
+}
+
+void Segment::remove(const std::string& name) noexcept { shm_unlink(name.c_str()); }
+
+}  // namespace tutti::detail::shm

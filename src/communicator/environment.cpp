@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <Kokkos_Macros.hpp>
+#include <tutti/environment.hpp>
+#include <tutti/error.hpp>
+#include <tutti/version.hpp>
+
+#include "backends/nccl/table.hpp"
+#include "call/progress.hpp"
+#include "core/config.hpp"
+#include "core/mpi_call.hpp"
+#include "device/runtime_built.hpp"
+
+namespace tutti {
+namespace {
+
+/// Initialises MPI where the caller has not; true when it did.
+bool initialize_mpi(int* argc, char*** argv, ThreadLevel wanted) {
+  constexpr int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized != 0)
+    throw Error(ErrorCode::finalized,
+                "Environment: MPI has been finalized; create the environment before MPI_Finalize");
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  if (initialized != 0) return false;
+  int provided = MPI_THREAD_SINGLE;
+  detail::check_mpi(MPI_Init_thread(argc, argv, levels[static_cast<int>(wanted)], &provided), "MPI_Init_thread");
+  return true;
+}
+
+ThreadLevel level_for(const EnvironmentOptions& options) {
+  return options.progress_thread || detail::config().progress_thread ? ThreadLevel::multiple : options.threads;
+}
+
+}  // namespace
+
+Environment::Environment(int& argc, char**& argv, const EnvironmentOptions& options)
+    : owns_mpi_(initialize_mpi(&argc, &argv, level_for(options))) {
+  if (options.progress_thread) start_progress_thread();
+}
+
+Environment::Environment(const EnvironmentOptions& options)
+    : owns_mpi_(initialize_mpi(nullptr, nullptr, level_for(options))) {
+  if (options.progress_thread) start_progress_thread();
+}
+
+Environment::~Environment() {
+  stop_progress_thread();
+  if (owns_mpi_ && detail::mpi_is_usable()) MPI_Finalize();
+}
+
+void Environment::start_progress_thread() { detail::ProgressEngine::instance().start_thread(); }
+void Environment::stop_progress_thread() noexcept { detail::ProgressEngine::instance().stop_thread(); }
+
+const char* version() noexcept { return TUTTI_VERSION_STRING; }
+
+std::string config_summary() {
+  char library[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  MPI_Get_library_version(library, &length);
+  std::string_view text(library, static_cast<std::size_t>(length));
+  text = text.substr(0, text.find('\n'));
+  const char* cuda = detail::device::built_runtime() != nullptr ? "built in" : "not built";
+  std::string nccl;
+  if (const detail::nccl::Table* table = detail::nccl::table(nccl)) nccl = detail::nccl::version_text(table->version);
+  return fmt::format("tutti {}\nMPI: {} (MPI {}.{})\nKokkos: {}.{}.{}\nCUDA: {}\nNCCL: {}\n", TUTTI_VERSION_STRING,
+                     text, MPI_VERSION, MPI_SUBVERSION, KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100,
+                     KOKKOS_VERSION % 100, cuda, nccl);
+}
+
+}  // namespace tutti

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "planner/cost_model.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace tutti::detail {
+namespace {
+
+using schedules::Algorithm;
+using schedules::Cost;
+
+/// Whether each rank sends to the rank beside it only.
+bool goes_along_neighbours(const Algorithm& algorithm) {
+  const std::string_view name = algorithm.name;
+  const bool is_scan = algorithm.operation == Operation::scan || algorithm.operation == Operation::exscan;
+  return name == "ring" || name == "chain" || name == "neighbor_exchange" || (is_scan && name == "linear");
+}
+
+/// Ranks of one node that send to other nodes at one time. What a root does is in the cost of the root.
+double flat_senders(const Algorithm& algorithm, const schedules::Spread& spread) {
+  if (has_root(algorithm.operation)) return 1;
+  if (spread.adjacent && goes_along_neighbours(algorithm)) return 1;
+  return spread.most;
+}
+
+}  // namespace
+
+const Links& typical_links() {
+  // Columns: latency, overhead, rate, shared_rate, combining_rate, copying_rate. On a node as measured between
+  // processes on two cores of one cache (a farther level adds what a farther cache or memory takes); the network as
+  // vendors state it for 100 Gb/s.
+  static constexpr Links links{{{{0.5e-6, 0.3e-6, 8e9, 64e9, 16e9, 12e9},
+                                 {0.6e-6, 0.3e-6, 7e9, 100e9, 14e9, 10e9},
+                                 {0.8e-6, 0.3e-6, 6e9, 150e9, 12e9, 8e9},
+                                 {2.2e-6, 0.8e-6, 8e9, 11e9, 12e9, 8e9}}},
+                               5.5e-6};
+  return links;
+}
+
+double bytes_of_call(const Signature& signature, int size) {
+  const double bytes = static_cast<double>(signature.count) * static_cast<double>(signature.type.size());
+  switch (signature.operation) {
+    case Operation::reduce_scatter_block:
+    case Operation::gather:
+    case Operation::scatter:
+    case Operation::allgather:
+    case Operation::alltoall:
+      return bytes * size;
+    default:
+      return bytes;
+  }
+}
+
+double seconds(const Cost& cost, const Link& link, double senders, double switching) {
+  const double moving = std::max(cost.bytes / link.rate, cost.bytes * senders / link.shared_rate);
+  return cost.rounds * (link.latency + switching) + cost.messages * link.overhead + moving +
+         cost.reduced_bytes / link.combining_rate + cost.copied_bytes / link.copying_rate;
+}
+
+double predict(const Algorithm& algorithm, const Signature& signature, const Wiring& wiring, const Links& links) {
+  const double bytes = bytes_of_call(signature, wiring.spread.size);
+  const double switching = wiring.oversubscribed ? links.switching : 0;
+  if (algorithm.hierarchical) {
+    const schedules::LevelCost cost = algorithm.level_cost(wiring.spread, bytes);
+    return seconds(cost.on_node, links[wiring.on_node], 1, switching) +
+           seconds(cost.across, links[LinkLevel::network], cost.senders, switching);
+  }
+  const Cost cost = algorithm.cost(wiring.spread.size, bytes);
+  if (!wiring.several_nodes) return seconds(cost, links[wiring.on_node], 1, switching);
+  return seconds(cost, links[LinkLevel::network], flat_senders(algorithm, wiring.spread), switching);
+}
+
+std::vector<int> nodes_of(const Topology& topology) {
+  std::vector<int> nodes;
+  for (const Place& place : topology.places) nodes.push_back(place.node);
+  return nodes;
+}
+
+LinkLevel level_on_node(const Topology& topology) {
+  std::vector<const Place*> firsts(static_cast<std::size_t>(topology.nodes), nullptr);
+  LinkLevel level = LinkLevel::cache;
+  for (const Place& place : topology.places) {
+    const Place*& first = firsts[static_cast<std::size_t>(place.node)];
+    if (first == nullptr) first = &place;
+    const bool shares_cache = place.l3 >= 0 && place.l3 == first->l3;
+    const bool shares_memory = place.numa >= 0 && place.numa == first->numa;
+    const LinkLevel apart = shares_cache ? LinkLevel::cache : shares_memory ? LinkLevel::numa : LinkLevel::node;
+    if (first != &place) level = std::max(level, apart);
+  }
+  return level;
+}
+
+}  // namespace tutti::detail

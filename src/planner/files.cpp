@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "planner/files.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <tutti/error.hpp>
+
+namespace tutti::detail::tuning {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* file_name = "tuning.json";
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  [[nodiscard]] int get() const { return number_; }
+
+ private:
+  int number_;
+};
+
+[[noreturn]] void throw_io(const fs::path& path, const char* what) {
+  const int error = errno;
+  throw Error(ErrorCode::io, fmt::format("{}: {} ({})", path.string(), what, std::strerror(error)));
+}
+
+std::string environment(const char* name) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? "" : text;
+}
+
+void write_all(const Descriptor& file, std::string_view text, const fs::path& path) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file.get(), text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) throw_io(path, "cannot be written");
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+}  // namespace
+
+fs::path cache_file() {
+  // A relative path in XDG_CACHE_HOME is to be ignored (XDG Base Directory Specification).
+  if (const fs::path folder = environment("XDG_CACHE_HOME"); folder.is_absolute()) return folder / "tutti" / file_name;
+  if (const fs::path home = environment("HOME"); home.is_absolute()) return home / ".cache" / "tutti" / file_name;
+  return {};
+}
+
+fs::path install_file() {
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<const void*>(&install_file), &info) == 0 || info.dli_fname == nullptr) return {};
+  std::error_code error;
+  const fs::path library = fs::canonical(info.dli_fname, error);
+  if (error) return {};
+  return (library.parent_path() / TUTTI_DATADIR_FROM_LIBDIR / "tutti" / file_name).lexically_normal();
+}
+
+std::optional<std::string> read_file(const fs::path& path) {
+  // A named pipe must not block.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.get() < 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+    throw Error(ErrorCode::io, fmt::format("it cannot be opened ({})", std::strerror(errno)));
+  }
+  struct stat state {};
+  if (::fstat(file.get(), &state) != 0 || !S_ISREG(state.st_mode)) throw Error(ErrorCode::io, "it is no regular file");
+  std::string text(longest_file + 1, '\0');
+  std::size_t length = 0;
+  while (length < text.size()) {
+    const ssize_t got = ::read(file.get(), text.data() + length, text.size() - length);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw Error(ErrorCode::io, fmt::format("it cannot be read ({})", std::strerror(errno)));
+    if (got == 0) break;
+    length += static_cast<std::size_t>(got);
+  }
+  if (length > longest_file) throw Error(ErrorCode::io, fmt::format("it is longer than {} bytes", longest_file));
+  text.resize(length);
+  return text;
+}
+
+void write_file(const fs::path& path, std::string_view text) {
+  std::error_code error;
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
+  const fs::path draft = path.string() + fmt::format(".{}.tmp", ::getpid());
+  try {
+    const Descriptor file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (file.get() < 0) throw_io(path, "cannot be written");
+    write_all(file, text, path);
+    if (::fsync(file.get()) != 0 || std::rename(draft.c_str(), path.c_str()) != 0) throw_io(path, "cannot be written");
+  } catch (...) {
+    ::unlink(draft.c_str());
+    throw;
+  }
+}
+
+}  // namespace tutti::detail::tuning

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "planner/key.hpp"
+#include "planner/table.hpp"
+
+/// The tables as text: JSON with the members format ("tutti-tuning"), version, library (its version), checksum and
+/// tables; a table has a machine (see Key) and cells (see Cell).
+namespace tutti::detail::tuning {
+
+/// The measurements of one machine and number of ranks.
+struct Section {
+  Key key{};
+  std::vector<Cell> cells{};
+
+  friend bool operator==(const Section&, const Section&) = default;
+};
+
+/// Throws Error (io), whose text is the reason, where the text is no complete, undamaged document of this version of
+/// the library. What it allocates is bounded by a multiple of the length of the text.
+[[nodiscard]] std::vector<Section> parse(std::string_view text);
+
+[[nodiscard]] std::string print(const std::vector<Section>& sections);
+
+}  // namespace tutti::detail::tuning

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "planner/overrides.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <tutti/error.hpp>
+
+#include "backends/shm/geometry.hpp"
+#include "backends/shm/protocol.hpp"
+#include "core/hash.hpp"
+#include "planner/names.hpp"
+#include "schedules/registry.hpp"
+
+namespace tutti::detail::tuning {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\n\r";
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::string_view variable() noexcept {
+  const char* text = std::getenv("TUTTI_ALGORITHM");
+  return text == nullptr ? std::string_view{} : text;
+}
+
+}  // namespace
+
+std::vector<std::string> algorithm_names(Operation operation) {
+  std::vector<std::string> names;
+  for (const auto& some : {schedules::algorithms_of(operation), schedules::hierarchical_algorithms_of(operation)})
+    for (const schedules::Algorithm& algorithm : some) names.emplace_back(algorithm.name);
+  for (std::size_t i = 0, count = names.size(); i < count; ++i) names.push_back(fmt::format("mpi:{}", names[i]));
+  using shm::Protocol;
+  for (const Protocol protocol : {Protocol::automatic, Protocol::line, Protocol::slots, Protocol::single_copy})
+    if ((protocol == Protocol::automatic) == shm::Geometry::is_varying(operation))
+      names.push_back(fmt::format("shm:{}", shm::protocol_name(protocol)));
+  for (const char* backend : {"shm", "mpi", "native"}) names.emplace_back(backend);
+  return names;
+}
+
+Overrides::Overrides(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    if (const std::string_view entry = trimmed(text.substr(0, comma)); !entry.empty()) add(entry);
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+  }
+}
+
+void Overrides::add(std::string_view entry) {
+  const std::size_t colon = entry.find(':');
+  const std::string_view word = trimmed(entry.substr(0, colon));
+  Operation operation{};
+  if (!find_operation(word, operation)) {
+    std::vector<std::string> valid;
+    for (const Operation o : all_operations()) valid.emplace_back(schedules::operation_name(o));
+    throw Error(ErrorCode::invalid_argument, fmt::format("TUTTI_ALGORITHM: there is no operation '{}'; valid: {}", word,
+                                                         fmt::join(nearest_first(std::move(valid), word), ", ")));
+  }
+  const std::string_view name = colon == std::string_view::npos ? "" : trimmed(entry.substr(colon + 1));
+  std::vector<std::string> valid = algorithm_names(operation);
+  if (std::find(valid.begin(), valid.end(), name) == valid.end())
+    throw Error(ErrorCode::invalid_algorithm,
+                fmt::format("TUTTI_ALGORITHM: {} has no algorithm '{}'; valid: {}", word, name,
+                            fmt::join(nearest_first(std::move(valid), name), ", ")));
+  std::string& mine = names_[static_cast<std::size_t>(operation)];
+  if (!mine.empty())
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("TUTTI_ALGORITHM names {} twice, as '{}' and '{}'; leave one", word, mine, name));
+  mine = name;
+}
+
+std::string_view override_for(Operation operation) {
+  static const Overrides read(variable());
+  return read.of(operation);
+}
+
+std::uint64_t overrides_hash() noexcept { return hash(variable()); }
+
+}  // namespace tutti::detail::tuning

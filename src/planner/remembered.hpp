@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "planner/format.hpp"
+
+namespace tutti::detail::tuning {
+
+/// The tables of a file, and each as the text of a document of its own.
+class TableTexts {
+ public:
+  explicit TableTexts(std::vector<Section> sections) : sections_(std::move(sections)), texts_(sections_.size()) {}
+  [[nodiscard]] const std::vector<Section>& sections() const { return sections_; }
+  [[nodiscard]] const std::string& text(std::size_t section);
+
+ private:
+  std::vector<Section> sections_;
+  std::vector<std::string> texts_;  ///< made when first asked for
+  std::mutex mutex_;
+};
+
+/// Reads and checks a file; a file that has not changed since this process read it last is not read again. Nothing
+/// where there is no such file; throws as read_file and parse do. From any thread.
+[[nodiscard]] std::shared_ptr<TableTexts> tables_in(const std::filesystem::path& path);
+
+/// The table of a document with one section; equal texts in a row give the same table. From any thread.
+[[nodiscard]] std::shared_ptr<const Table> table_of(std::string_view text);
+
+}  // namespace tutti::detail::tuning

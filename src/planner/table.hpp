@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "planner/type_class.hpp"
+
+namespace tutti::detail::tuning {
+
+/// What was measured for one kind of call at one size: seconds of the slowest rank, by candidate.
+struct Cell {
+  Operation operation = Operation::barrier;
+  CallKind kind = CallKind::blocking;
+  TypeClass type{};
+  std::size_t bytes = 0;  ///< Signature::count elements; 0 for calls whose counts no rank knows
+  std::map<std::string, double, std::less<>> seconds{};
+
+  friend bool operator==(const Cell&, const Cell&) = default;
+};
+
+[[nodiscard]] std::size_t bytes_of(const Signature& signature);
+/// Whether two cells are of one kind of call and one size, whatever was measured there.
+[[nodiscard]] bool is_same_place(const Cell& a, const Cell& b);
+
+/// What was measured on a machine: seconds by operation, call kind, datatype class, size and candidate, for one number
+/// of ranks on one topology. Immutable, and equal on all ranks of the communicator that uses it.
+class Table {
+ public:
+  Table() = default;
+  explicit Table(const std::vector<Cell>& cells);
+
+  /// Measured seconds of a candidate ("shm:slots", "mpi:ring", "native") at the size of a call, between the two
+  /// nearest measured sizes; nothing where it was not measured near there: both neighbours must be within a factor of
+  /// 16, and past the smallest or largest measured size its only neighbour within a factor of 4. A datatype that was
+  /// not measured itself is taken as the nearest one of its arithmetic class. Slow: for plans, not for calls.
+  [[nodiscard]] std::optional<double> seconds(const Signature& signature, std::string_view candidate) const;
+
+  [[nodiscard]] std::size_t cell_count() const { return cell_count_; }
+
+ private:
+  struct Point {
+    std::size_t bytes = 0;
+    double seconds = 0;
+  };
+  using Curve = std::vector<Point>;  ///< by size, ascending
+  using Curves = std::map<std::string, Curve, std::less<>>;
+  using CurvesByWidth = std::map<std::size_t, Curves>;
+
+  static std::optional<double> read(const Curve& curve, std::size_t bytes);
+  [[nodiscard]] CurvesByWidth& curves_of(Operation operation, CallKind kind, Arithmetic arithmetic);
+  [[nodiscard]] const CurvesByWidth& curves_of(Operation operation, CallKind kind, Arithmetic arithmetic) const;
+
+  static constexpr std::size_t operations = 16;
+  static constexpr std::size_t kinds = 3;
+  std::array<CurvesByWidth, operations * kinds * arithmetic_classes> curves_{};
+  std::size_t cell_count_ = 0;
+};
+
+}  // namespace tutti::detail::tuning

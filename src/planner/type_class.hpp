@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "call/signature.hpp"
+
+namespace tutti::detail::tuning {
+
+/// What it costs to combine elements of a type. Where nothing is combined a byte is a byte.
+enum class Arithmetic : std::uint8_t {
+  moved,    ///< nothing is combined
+  plain,    ///< integers, float32, float64, logicals
+  narrow,   ///< 16- and 8-bit floats
+  complex,  ///< complex64, complex128
+  pair,     ///< value-index pairs
+  user,     ///< a user's function
+};
+inline constexpr std::size_t arithmetic_classes = 6;
+
+/// The datatypes that cost the same in a table of measurements.
+struct TypeClass {
+  Arithmetic arithmetic = Arithmetic::moved;
+  std::size_t element_bytes = 1;  ///< 1 for what is only moved
+
+  friend bool operator==(const TypeClass&, const TypeClass&) = default;
+};
+
+[[nodiscard]] TypeClass type_class_of(const Signature& signature);
+
+[[nodiscard]] std::string_view arithmetic_name(Arithmetic arithmetic);
+/// By name, or false.
+[[nodiscard]] bool find_arithmetic(std::string_view name, Arithmetic& arithmetic);
+
+}  // namespace tutti::detail::tuning

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+
+#include "schedules/builder.hpp"
+#include "schedules/layout.hpp"
+
+namespace tutti::algorithms {
+
+/// Puts schedules of groups of ranks one after the other into one schedule of all ranks. Phases follow one another in
+/// the same order on all ranks, so a composition of phases that cannot deadlock cannot either.
+///
+/// Scratch has what the composition reserves, then a part that the phases use in turn. All of reserve() comes before
+/// the first append().
+class Composer {
+ public:
+  /// A part of scratch that stays through all phases.
+  [[nodiscard]] Slice reserve(std::size_t count);
+
+  /// What this rank does in a phase of `group`, whose place i is rank group[i]. The phase's input and output begin
+  /// where the slices do; they may be the same memory if the phase is right in place.
+  void append(const Schedule& phase, std::span<const int> group, const Slice& in, const Slice& out);
+
+  /// Local work between phases. Copies of what follows one another in both places become one: none may read what one
+  /// before it wrote.
+  void copy(const Slice& from, const Slice& to);
+  void reduce(std::vector<Slice> inputs, const Slice& to);
+
+  [[nodiscard]] Schedule finish(bool alias_safe);
+
+ private:
+  [[nodiscard]] Slice translate(const Slice& slice, const Slice& in, const Slice& out) const;
+  void append_round(const Round& round, std::span<const int> group, const Slice& in, const Slice& out);
+
+  void flush_copy();
+
+  Builder builder_;
+  Slice copy_from_{};  ///< the last copy, which may still grow
+  Slice copy_to_{};
+  std::size_t reserved_ = 0;
+  std::size_t shared_ = 0;
+};
+
+/// Elements [first, first + count) of a slice.
+[[nodiscard]] constexpr Slice part_of(const Slice& slice, std::size_t first, std::size_t count) {
+  return {slice.buffer, slice.offset + first, count};
+}
+
+/// The same problem for a group: this rank is at place `index` of `size`.
+[[nodiscard]] inline Problem problem_in_group(int index, std::size_t size, int root, std::size_t count) {
+  Problem p;
+  p.rank = index;
+  p.size = static_cast<int>(size);
+  p.root = root;
+  p.count = count;
+  return p;
+}
+
+}  // namespace tutti::algorithms

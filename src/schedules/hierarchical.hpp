@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "schedules/problem.hpp"
+#include "schedules/registry.hpp"
+#include "schedules/schedule.hpp"
+
+/// Algorithms over nodes and leaders: flat algorithms on each node and between nodes, composed into one schedule with
+/// Problem::node_of as the map. Karonis, de Supinski, Foster, Gropp, Lusk, Bresnahan, Exploiting Hierarchy in Parallel
+/// Computer Networks to Optimize Collective Operation Performance, IPDPS 2000. Nodes may have different numbers of
+/// ranks and any order of ranks, but where LayoutNeed says otherwise in the registry. Without a map all ranks are on
+/// one node.
+///
+/// Three forms:
+///   by leaders    one rank of a node speaks for it: fewest messages between nodes
+///   scatter, ring the same with phases of fewest bytes, for long vectors
+///   split         every rank speaks to the ranks at its own place of the other nodes: no rank carries what the others
+///                 could, and all links of a node are used; needs nodes of equally many ranks
+/// and `gather` for reductions that combine once, in rank order on any layout: contributions travel unreduced.
+///
+/// There is none for gatherv, scatterv and alltoallv: who passes a block on must know its size when the schedule is
+/// made, but the counts of these are known to the root or to the two ends alone. They stay flat, which needs no such
+/// knowledge.
+namespace tutti::algorithms {
+
+/// Signals up a binomial tree of each node, dissemination among the leaders, signals down again.
+[[nodiscard]] Schedule barrier_hierarchical(const Problem& problem);
+[[nodiscard]] LevelCost barrier_hierarchical_cost(const Spread& spread, double bytes);
+
+/// Among the leaders, then on each node: binomial trees, or scatter and allgather.
+[[nodiscard]] Schedule bcast_hierarchical(const Problem& problem);
+[[nodiscard]] LevelCost bcast_hierarchical_cost(const Spread& spread, double bytes);
+[[nodiscard]] Schedule bcast_hierarchical_scatter(const Problem& problem);
+[[nodiscard]] LevelCost bcast_hierarchical_scatter_cost(const Spread& spread, double bytes);
+
+/// On each node, then among the leaders: binomial trees, or segments combined by all ranks.
+[[nodiscard]] Schedule reduce_hierarchical(const Problem& problem);
+[[nodiscard]] LevelCost reduce_hierarchical_cost(const Spread& spread, double bytes);
+[[nodiscard]] Schedule reduce_hierarchical_scatter(const Problem& problem);
+[[nodiscard]] LevelCost reduce_hierarchical_scatter_cost(const Spread& spread, double bytes);
+/// Contributions to the root by leaders; the root combines all in rank order.
+[[nodiscard]] Schedule reduce_hierarchical_gather(const Problem& problem);
+[[nodiscard]] LevelCost reduce_hierarchical_gather_cost(const Spread& spread, double bytes);
+
+/// Reduce to the leader, allreduce among leaders, broadcast.
+[[nodiscard]] Schedule allreduce_hierarchical(const Problem& problem);
+[[nodiscard]] LevelCost allreduce_hierarchical_cost(const Spread& spread, double bytes);
+[[nodiscard]] Schedule allreduce_hierarchical_scatter(const Problem& problem);
+[[nodiscard]] LevelCost allreduce_hierarchical_scatter_cost(const Spread& spread, double bytes);
+/// Reduce-scatter on each node, allreduce of each segment across, allgather. Jia et al., Highly Scalable Deep Learning
+/// Training System with Mixed-Precision, 2018.
+[[nodiscard]] Schedule allreduce_hierarchical_split(const Problem& problem);
+[[nodiscard]] LevelCost allreduce_hierarchical_split_cost(const Spread& spread, double bytes);
+/// Contributions to all leaders, which combine all in rank order; broadcast.
+[[nodiscard]] Schedule allreduce_hierarchical_gather(const Problem& problem);
+[[nodiscard]] LevelCost allreduce_hierarchical_gather_cost(const Spread& spread, double bytes);
+
+/// Reduce to the leader, reduce-scatter of whole nodes among leaders, scatter; or both reduce-scatters by all ranks.
+[[nodiscard]] Schedule reduce_scatter_block_hierarchical(const Problem& problem);
+[[nodiscard]] Schedule reduce_scatter_hierarchical(const Problem& problem);
+[[nodiscard]] LevelCost reduce_scatter_hierarchical_cost(const Spread& spread, double bytes);
+[[nodiscard]] Schedule reduce_scatter_block_hierarchical_split(const Problem& problem);
+[[nodiscard]] Schedule reduce_scatter_hierarchical_split(const Problem& problem);
+[[nodiscard]] LevelCost reduce_scatter_hierarchical_split_cost(const Spread& spread, double bytes);
+
+/// Scan on each node, exscan among the nodes' last ranks, which have the sums of their nodes, broadcast of the sum of
+/// all earlier nodes. Needs adjacent ranks: a prefix of ranks is then whole nodes and a part of one.
+[[nodiscard]] Schedule scan_hierarchical(const Problem& problem);
+[[nodiscard]] LevelCost scan_hierarchical_cost(const Spread& spread, double bytes);
+[[nodiscard]] Schedule exscan_hierarchical(const Problem& problem);
+[[nodiscard]] LevelCost exscan_hierarchical_cost(const Spread& spread, double bytes);
+
+/// To the leader, then among leaders to the root, and back the same way.
+[[nodiscard]] Schedule gather_hierarchical(const Problem& problem);
+[[nodiscard]] LevelCost gather_hierarchical_cost(const Spread& spread, double bytes);
+[[nodiscard]] Schedule scatter_hierarchical(const Problem& problem);
+[[nodiscard]] LevelCost scatter_hierarchical_cost(const Spread& spread, double bytes);
+
+/// Gather to the leader, allgather of whole nodes among leaders, broadcast; or allgather among peers, then on each
+/// node.
+[[nodiscard]] Schedule allgather_hierarchical(const Problem& problem);
+[[nodiscard]] Schedule allgatherv_hierarchical(const Problem& problem);
+[[nodiscard]] LevelCost allgather_hierarchical_cost(const Spread& spread, double bytes);
+[[nodiscard]] Schedule allgather_hierarchical_ring(const Problem& problem);
+[[nodiscard]] Schedule allgatherv_hierarchical_ring(const Problem& problem);
+[[nodiscard]] LevelCost allgather_hierarchical_ring_cost(const Spread& spread, double bytes);
+[[nodiscard]] Schedule allgather_hierarchical_split(const Problem& problem);
+[[nodiscard]] LevelCost allgather_hierarchical_split_cost(const Spread& spread, double bytes);
+
+/// Everything to the leader, exchange of whole nodes among leaders, scatter; or an exchange on each node by the place
+/// of the receiver, then among peers. Traeff, Rougier, MPI Collectives and Datatypes for Hierarchical All-to-all
+/// Communication, EuroMPI 2014.
+[[nodiscard]] Schedule alltoall_hierarchical(const Problem& problem);
+[[nodiscard]] LevelCost alltoall_hierarchical_cost(const Spread& spread, double bytes);
+[[nodiscard]] Schedule alltoall_hierarchical_split(const Problem& problem);
+[[nodiscard]] LevelCost alltoall_hierarchical_split_cost(const Spread& spread, double bytes);
+
+}  // namespace tutti::algorithms

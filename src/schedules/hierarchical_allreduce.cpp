@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "schedules/algorithms.hpp"
+#include "schedules/hierarchical.hpp"
+#include "schedules/levels.hpp"
+
+namespace tutti::algorithms {
+namespace {
+
+Schedule by_leaders(const Problem& p, Generate reduce, Generate across, Generate bcast) {
+  const Layout l(p);
+  Composer c;
+  const Slice result = output(0, p.count);
+  const Slice mine = l.node_size() > 1 ? result : input(0, p.count);
+  if (l.node_size() > 1) on_node(c, l, reduce, p.count, input(0, p.count), result);
+  among_leaders(c, l, across, 0, p.count, mine, result);
+  on_node(c, l, bcast, p.count, {}, result);
+  return c.finish(true);
+}
+
+LevelCost by_leaders_cost(const Spread& s, Cost reduce, Cost across, Cost bcast) {
+  return {s.most > 1 ? reduce + bcast : Cost{}, across};
+}
+
+}  // namespace
+
+Schedule allreduce_hierarchical(const Problem& p) {
+  return by_leaders(p, reduce_binomial, allreduce_recursive_doubling, bcast_binomial);
+}
+LevelCost allreduce_hierarchical_cost(const Spread& s, double bytes) {
+  return by_leaders_cost(s, reduce_binomial_cost(s.most, bytes), allreduce_recursive_doubling_cost(s.nodes, bytes),
+                         bcast_binomial_cost(s.most, bytes));
+}
+
+Schedule allreduce_hierarchical_scatter(const Problem& p) {
+  return by_leaders(p, reduce_scatter_gather, allreduce_rabenseifner, bcast_scatter_allgather);
+}
+LevelCost allreduce_hierarchical_scatter_cost(const Spread& s, double bytes) {
+  return by_leaders_cost(s, reduce_scatter_gather_cost(s.most, bytes), allreduce_rabenseifner_cost(s.nodes, bytes),
+                         bcast_scatter_allgather_cost(s.most, bytes));
+}
+
+Schedule allreduce_hierarchical_split(const Problem& p) {
+  const Layout l(p);
+  Composer c;
+  const Blocks blocks = even_blocks(p.count, l.node_size());
+  const Block own = blocks[static_cast<std::size_t>(l.index())];
+  std::vector<std::size_t> counts;
+  std::vector<std::size_t> displs;
+  for (const Block& block : blocks) {
+    counts.push_back(block.count);
+    displs.push_back(block.offset);
+  }
+  Problem node = problem_in_group(l.index(), l.members().size(), 0, 0);
+  node.send_count = own.count;
+  node.recv_counts = counts;
+  node.recv_displs = displs;
+  const bool is_alone = l.node_size() == 1;
+  if (!is_alone) c.append(reduce_scatter_direct(node), l.members(), input(0, p.count), output(own));
+  among_peers(c, l, allreduce_rabenseifner, own.count, is_alone ? input(own) : output(own), output(own));
+  if (!is_alone) c.append(allgatherv_direct(node), l.members(), output(own), output(0, p.count));
+  return c.finish(true);
+}
+LevelCost allreduce_hierarchical_split_cost(const Spread& s, double bytes) {
+  const Cost node = reduce_scatter_direct_cost(s.most, bytes) + allgather_direct_cost(s.most, bytes);
+  return {s.most > 1 ? node : Cost{}, allreduce_rabenseifner_cost(s.nodes, bytes / s.most),
+          static_cast<double>(s.most)};
+}
+
+Schedule allreduce_hierarchical_gather(const Problem& p) {
+  const Layout l(p);
+  const NodeBlocks blocks(l, p.count);
+  Composer c;
+  const Slice result = output(0, p.count);
+  const Slice whole = l.is_leader() ? c.reserve(blocks.total()) : scratch(0, 0);
+  allgather_to_leaders(c, l, blocks, allgatherv_direct, input(0, p.count), whole);
+  std::vector<Slice> parts;
+  for (int rank = 0; l.is_leader() && rank < p.size; ++rank)
+    parts.push_back(part_of(whole, blocks.of_rank(rank).offset, p.count));
+  if (l.is_leader()) c.reduce(std::move(parts), result);
+  on_node(c, l, bcast_binomial, p.count, {}, result);
+  return c.finish(true);
+}
+LevelCost allreduce_hierarchical_gather_cost(const Spread& s, double bytes) {
+  const double all = bytes * s.size;
+  const Cost combine{.reduced_bytes = s.size > 1 ? all : 0.0, .copied_bytes = s.size > 1 ? 0.0 : bytes};
+  return {gather_linear_cost(s.most, bytes * s.most) + combine + bcast_binomial_cost(s.most, bytes),
+          allgather_direct_cost(s.nodes, all)};
+}
+
+}  // namespace tutti::algorithms

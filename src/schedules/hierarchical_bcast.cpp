@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "schedules/algorithms.hpp"
+#include "schedules/hierarchical.hpp"
+#include "schedules/levels.hpp"
+
+namespace tutti::algorithms {
+namespace {
+
+Schedule at_both_levels(const Problem& p, Generate flat) {
+  const Layout l(p, Layout::Leaders::root);
+  Composer c;
+  const Slice all = output(0, p.count);
+  among_leaders(c, l, flat, l.node_of(p.root), p.count, {}, all);
+  on_node(c, l, flat, p.count, {}, all);
+  return c.finish(true);
+}
+
+}  // namespace
+
+Schedule bcast_hierarchical(const Problem& p) { return at_both_levels(p, bcast_binomial); }
+Schedule bcast_hierarchical_scatter(const Problem& p) { return at_both_levels(p, bcast_scatter_allgather); }
+
+LevelCost bcast_hierarchical_cost(const Spread& s, double bytes) {
+  return {bcast_binomial_cost(s.most, bytes), bcast_binomial_cost(s.nodes, bytes)};
+}
+LevelCost bcast_hierarchical_scatter_cost(const Spread& s, double bytes) {
+  return {bcast_scatter_allgather_cost(s.most, bytes), bcast_scatter_allgather_cost(s.nodes, bytes)};
+}
+
+}  // namespace tutti::algorithms

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "schedules/algorithms.hpp"
+#include "schedules/hierarchical.hpp"
+#include "schedules/levels.hpp"
+
+namespace tutti::algorithms {
+namespace {
+
+Schedule at_both_levels(const Problem& p, Generate flat) {
+  const Layout l(p, Layout::Leaders::root);
+  Composer c;
+  const Slice all = input(0, p.count);
+  // Only the root has an output.
+  const bool combines = l.is_leader() && l.node_size() > 1;
+  const Slice partial = combines ? c.reserve(p.count) : all;
+  if (l.node_size() > 1) on_node(c, l, flat, p.count, all, partial);
+  among_leaders(c, l, flat, l.node_of(p.root), p.count, partial, output(0, p.count));
+  return c.finish(true);
+}
+
+}  // namespace
+
+Schedule reduce_hierarchical(const Problem& p) { return at_both_levels(p, reduce_binomial); }
+Schedule reduce_hierarchical_scatter(const Problem& p) { return at_both_levels(p, reduce_scatter_gather); }
+
+LevelCost reduce_hierarchical_cost(const Spread& s, double bytes) {
+  return {s.most > 1 ? reduce_binomial_cost(s.most, bytes) : Cost{}, reduce_binomial_cost(s.nodes, bytes)};
+}
+LevelCost reduce_hierarchical_scatter_cost(const Spread& s, double bytes) {
+  return {s.most > 1 ? reduce_scatter_gather_cost(s.most, bytes) : Cost{}, reduce_scatter_gather_cost(s.nodes, bytes)};
+}
+
+Schedule reduce_hierarchical_gather(const Problem& p) {
+  const Layout l(p, Layout::Leaders::root);
+  const NodeBlocks blocks(l, p.count);
+  Composer c;
+  const bool is_root = p.rank == p.root;
+  const Block node = blocks.of_node(l.node());
+  const Slice whole = is_root ? c.reserve(blocks.total()) : scratch(0, 0);
+  // At the root, a node's contributions lie at the node's place; on another leader, at the start of its scratch.
+  const Slice mine = is_root ? part_of(whole, node.offset, node.count) : l.is_leader() ? c.reserve(node.count) : whole;
+  on_node(c, l, gather_linear, p.count, input(0, p.count), mine);
+  if (l.is_leader()) {
+    Problem q = problem_in_group(l.node(), l.leaders().size(), l.node_of(p.root), 0);
+    q.send_count = node.count;
+    if (is_root) {
+      q.recv_counts = blocks.node_counts();
+      q.recv_displs = blocks.node_displs();
+    }
+    c.append(gatherv_linear(q), l.leaders(), mine, whole);
+  }
+  std::vector<Slice> parts;
+  for (int rank = 0; is_root && rank < p.size; ++rank)
+    parts.push_back(part_of(whole, blocks.of_rank(rank).offset, p.count));
+  if (is_root) c.reduce(std::move(parts), output(0, p.count));
+  return c.finish(true);
+}
+
+LevelCost reduce_hierarchical_gather_cost(const Spread& s, double bytes) {
+  const double all = bytes * s.size;
+  const Cost combine{.reduced_bytes = s.size > 1 ? all : 0.0, .copied_bytes = s.size > 1 ? 0.0 : bytes};
+  return {gather_linear_cost(s.most, bytes * s.most) + combine, gather_linear_cost(s.nodes, all)};
+}
+
+}  // namespace tutti::algorithms

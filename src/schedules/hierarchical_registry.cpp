@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+
+#include "schedules/hierarchical.hpp"
+#include "schedules/registry.hpp"
+
+namespace tutti::algorithms {
+namespace {
+
+using LevelCostFunction = LevelCost (*)(const Spread&, double);
+
+template <LevelCostFunction cost>
+Cost on_one_node(int size, double bytes) {
+  const LevelCost all = cost({size, 1, size, true, true}, bytes);
+  Cost sum = all.on_node;
+  sum.copied_bytes += all.across.copied_bytes;
+  return sum;
+}
+
+enum class Keeps : std::uint8_t { nothing, order, order_and_rounding };
+
+template <LevelCostFunction cost>
+constexpr Algorithm make(Operation operation, std::string_view name, Schedule (*generate)(const Problem&),
+                         LayoutNeed need = LayoutNeed::none, Keeps keeps = Keeps::nothing) {
+  Algorithm a{operation, name, generate, on_one_node<cost>};
+  a.ordered = keeps != Keeps::nothing;
+  a.single_combine = keeps == Keeps::order_and_rounding;
+  a.hierarchical = true;
+  a.need = need;
+  a.level_cost = cost;
+  return a;
+}
+
+using enum Operation;
+constexpr auto any = LayoutNeed::none;
+constexpr auto even = LayoutNeed::even;
+constexpr auto adjacent = LayoutNeed::adjacent;
+constexpr auto order = Keeps::order;
+constexpr auto once = Keeps::order_and_rounding;
+
+// One after the other by operation, as flat ones are.
+constexpr auto table = std::to_array<Algorithm>({
+    make<barrier_hierarchical_cost>(barrier, "hierarchical", barrier_hierarchical),
+    make<bcast_hierarchical_cost>(bcast, "hierarchical", bcast_hierarchical),
+    make<bcast_hierarchical_scatter_cost>(bcast, "hierarchical_scatter", bcast_hierarchical_scatter),
+    make<reduce_hierarchical_cost>(reduce, "hierarchical", reduce_hierarchical, any, order),
+    make<reduce_hierarchical_scatter_cost>(reduce, "hierarchical_scatter", reduce_hierarchical_scatter, any, order),
+    make<reduce_hierarchical_gather_cost>(reduce, "hierarchical_gather", reduce_hierarchical_gather, any, once),
+    make<allreduce_hierarchical_cost>(allreduce, "hierarchical", allreduce_hierarchical, any, order),
+    make<allreduce_hierarchical_scatter_cost>(allreduce, "hierarchical_scatter", allreduce_hierarchical_scatter, any,
+                                              order),
+    make<allreduce_hierarchical_split_cost>(allreduce, "hierarchical_split", allreduce_hierarchical_split, even, order),
+    make<allreduce_hierarchical_gather_cost>(allreduce, "hierarchical_gather", allreduce_hierarchical_gather, any,
+                                             once),
+    make<reduce_scatter_hierarchical_cost>(reduce_scatter_block, "hierarchical", reduce_scatter_block_hierarchical, any,
+                                           order),
+    make<reduce_scatter_hierarchical_split_cost>(reduce_scatter_block, "hierarchical_split",
+                                                 reduce_scatter_block_hierarchical_split, even, order),
+    make<reduce_scatter_hierarchical_cost>(reduce_scatter, "hierarchical", reduce_scatter_hierarchical, any, order),
+    make<reduce_scatter_hierarchical_split_cost>(reduce_scatter, "hierarchical_split",
+                                                 reduce_scatter_hierarchical_split, even, order),
+    make<scan_hierarchical_cost>(scan, "hierarchical", scan_hierarchical, adjacent, order),
+    make<exscan_hierarchical_cost>(exscan, "hierarchical", exscan_hierarchical, adjacent, order),
+    make<gather_hierarchical_cost>(gather, "hierarchical", gather_hierarchical),
+    make<scatter_hierarchical_cost>(scatter, "hierarchical", scatter_hierarchical),
+    make<allgather_hierarchical_cost>(allgather, "hierarchical", allgather_hierarchical),
+    make<allgather_hierarchical_ring_cost>(allgather, "hierarchical_ring", allgather_hierarchical_ring),
+    make<allgather_hierarchical_split_cost>(allgather, "hierarchical_split", allgather_hierarchical_split, even),
+    make<allgather_hierarchical_cost>(allgatherv, "hierarchical", allgatherv_hierarchical),
+    make<allgather_hierarchical_ring_cost>(allgatherv, "hierarchical_ring", allgatherv_hierarchical_ring),
+    make<alltoall_hierarchical_cost>(alltoall, "hierarchical", alltoall_hierarchical),
+    make<alltoall_hierarchical_split_cost>(alltoall, "hierarchical_split", alltoall_hierarchical_split, even),
+});
+
+}  // namespace
+
+std::span<const Algorithm> hierarchical_algorithms_of(Operation operation) {
+  const auto is_of = [operation](const Algorithm& algorithm) { return algorithm.operation == operation; };
+  const auto first = std::find_if(table.begin(), table.end(), is_of);
+  return {first, std::find_if_not(first, table.end(), is_of)};
+}
+
+}  // namespace tutti::algorithms

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "schedules/levels.hpp"
+
+#include <utility>
+
+#include "schedules/algorithms.hpp"
+
+namespace tutti::algorithms {
+
+void on_node(Composer& c, const Layout& l, Generate flat, std::size_t count, const Slice& in, const Slice& out) {
+  c.append(flat(problem_in_group(l.index(), l.members().size(), l.leader_index(), count)), l.members(), in, out);
+}
+
+void among_leaders(Composer& c, const Layout& l, Generate flat, int root_node, std::size_t count, const Slice& in,
+                   const Slice& out) {
+  if (!l.is_leader()) return;
+  c.append(flat(problem_in_group(l.node(), l.leaders().size(), root_node, count)), l.leaders(), in, out);
+}
+
+void among_peers(Composer& c, const Layout& l, Generate flat, std::size_t count, const Slice& in, const Slice& out) {
+  const Ranks peers = l.peers();
+  c.append(flat(problem_in_group(l.node(), peers.size(), 0, count)), peers, in, out);
+}
+
+NodeBlocks::NodeBlocks(const Layout& layout, std::vector<std::size_t> counts)
+    : layout_(&layout), of_rank_(counts.size()) {
+  for (int node = 0; node < layout.nodes(); ++node) {
+    node_displs_.push_back(total_);
+    for (const int rank : layout.members(node)) {
+      const auto r = static_cast<std::size_t>(rank);
+      of_rank_[r] = {total_, counts[r]};
+      total_ += counts[r];
+    }
+    node_counts_.push_back(total_ - node_displs_.back());
+  }
+}
+
+std::vector<std::size_t> NodeBlocks::member_counts(int node) const {
+  std::vector<std::size_t> counts;
+  for (const int rank : layout_->members(node)) counts.push_back(of_rank(rank).count);
+  return counts;
+}
+
+std::vector<std::size_t> NodeBlocks::member_displs(int node) const {
+  std::vector<std::size_t> displs;
+  for (const int rank : layout_->members(node)) displs.push_back(of_rank(rank).offset - of_node(node).offset);
+  return displs;
+}
+
+bool NodeBlocks::lie_as(const Blocks& blocks) const {
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    if (blocks[i].offset != blocks.front().offset + of_rank_[i].offset) return false;
+  return true;
+}
+
+void gather_on_node(Composer& c, const Layout& l, const NodeBlocks& blocks, const Slice& own, const Slice& whole) {
+  const std::vector<std::size_t> counts = blocks.member_counts(l.node());
+  const std::vector<std::size_t> displs = blocks.member_displs(l.node());
+  const Block node = blocks.of_node(l.node());
+  Problem p = problem_in_group(l.index(), l.members().size(), l.leader_index(), 0);
+  p.send_count = own.count;
+  if (l.is_leader()) {
+    p.recv_counts = counts;
+    p.recv_displs = displs;
+  }
+  c.append(gatherv_linear(p), l.members(), own, part_of(whole, node.offset, node.count));
+}
+
+void allgather_to_leaders(Composer& c, const Layout& l, const NodeBlocks& blocks, Generate flat, const Slice& own,
+                          const Slice& whole) {
+  gather_on_node(c, l, blocks, own, whole);
+  if (!l.is_leader()) return;
+  const Block node = blocks.of_node(l.node());
+  Problem p = problem_in_group(l.node(), l.leaders().size(), 0, 0);
+  p.send_count = node.count;
+  p.recv_counts = blocks.node_counts();
+  p.recv_displs = blocks.node_displs();
+  c.append(flat(p), l.leaders(), part_of(whole, node.offset, node.count), whole);
+}
+
+void to_rank_order(Composer& c, const NodeBlocks& from, const Slice& whole, const Blocks& to, const Slice& base) {
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    const Block& block = from.of_rank(static_cast<int>(i));
+    c.copy(part_of(whole, block.offset, block.count), part_of(base, to[i].offset, to[i].count));
+  }
+}
+
+void to_node_order(Composer& c, const Blocks& from, const Slice& base, const NodeBlocks& to, const Slice& whole) {
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const Block& block = to.of_rank(static_cast<int>(i));
+    c.copy(part_of(base, from[i].offset, from[i].count), part_of(whole, block.offset, block.count));
+  }
+}
+
+Cost operator+(const Cost& a, const Cost& b) {
+  return {.rounds = a.rounds + b.rounds,
+          .bytes = a.bytes + b.bytes,
+          .reduced_bytes = a.reduced_bytes + b.reduced_bytes,
+          .copied_bytes = a.copied_bytes + b.copied_bytes,
+          .messages = a.messages + b.messages};
+}
+
+}  // namespace tutti::algorithms

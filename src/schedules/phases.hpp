@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "schedules/builder.hpp"
+#include "schedules/tree.hpp"
+
+namespace tutti::algorithms {
+
+/// Round(s) that several algorithms have in common. Each takes the blocks of a vector, block i being rank i's.
+
+/// Every rank sends block i of its input to rank i and keeps what it gets for its own block in scratch, one slot a
+/// rank; then combines all in rank order into `result` in one local step. One round; scratch of size * own count
+/// elements.
+inline void exchange_and_combine(Builder& b, const Problem& p, const Blocks& blocks, const Slice& result) {
+  const std::size_t own = blocks[p.rank].count;
+  for (int step = 1; step < p.size; ++step) {
+    const int to = wrap(p.rank + step, p.size);
+    const int from = wrap(p.rank - step, p.size);
+    b.send(to, input(blocks[to]));
+    b.recv(from, scratch(from * own, own));
+  }
+  std::vector<Slice> parts;
+  for (int i = 0; i < p.size; ++i) parts.push_back(i == p.rank ? input(blocks[i]) : scratch(i * own, own));
+  b.reduce(std::move(parts), result);
+  b.end_round();
+}
+
+/// Every rank sends `own`, its block, to all others and receives theirs in the output. One round.
+inline void allgather_in_one_round(Builder& b, const Problem& p, const Blocks& blocks, const Slice& own) {
+  for (int step = 1; step < p.size; ++step) {
+    const int to = wrap(p.rank + step, p.size);
+    const int from = wrap(p.rank - step, p.size);
+    b.send(to, own);
+    b.recv(from, output(blocks[from]));
+  }
+  b.end_round();
+}
+
+/// Blocks go round the ring, from block `first` that is complete in this rank's output; size - 1 rounds.
+inline void allgather_by_ring(Builder& b, const Problem& p, const Blocks& blocks, int first) {
+  for (int step = 0; step + 1 < p.size; ++step) {
+    b.send(wrap(p.rank + 1, p.size), output(blocks[wrap(first - step, p.size)]));
+    b.recv(wrap(p.rank - 1, p.size), output(blocks[wrap(first - step - 1, p.size)]));
+    b.end_round();
+  }
+}
+
+/// Down a k-nomial tree, the far children first; one round to receive and one a level to send.
+inline void bcast_down(Builder& b, const Tree& tree, int radix, const Slice& all) {
+  if (!tree.is_root()) b.recv(tree.parent(), all);
+  b.end_round();
+  for (int power = tree.width() / radix; power > 0; power /= radix) {
+    for (int i = 1; i <= tree.children(power); ++i) b.send(tree.child(i * power), all);
+    b.end_round();
+  }
+}
+
+/// Up a k-nomial tree whose places are in rank order, the near children first, so that order is kept: `mine` becomes
+/// `partial` where something was combined, and is sent up. Scratch of (radix - 1) * count elements for what arrives.
+inline void reduce_up(Builder& b, const Tree& tree, int radix, Slice& mine, const Slice& partial) {
+  for (int power = 1; power < tree.width(); power *= radix) {
+    std::vector<Slice> parts{mine};
+    for (int i = 1; i <= tree.children(power); ++i) {
+      parts.push_back(scratch((i - 1) * mine.count, mine.count));
+      b.recv(tree.child(i * power), parts.back());
+    }
+    if (parts.size() == 1) continue;
+    b.reduce(std::move(parts), partial);
+    b.end_round();
+    mine = partial;
+  }
+  if (!tree.is_root()) b.send(tree.parent(), mine);
+  b.end_round();
+}
+
+}  // namespace tutti::algorithms

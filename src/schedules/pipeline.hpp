@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "schedules/builder.hpp"
+#include "schedules/problem.hpp"
+
+namespace tutti::algorithms {
+
+[[nodiscard]] inline double bytes_of(const Problem& p) {
+  return static_cast<double>(p.count) * static_cast<double>(p.element_size);
+}
+
+/// Into how many chunks a pipeline of `hops` hops beyond the first cuts its data. A round of k chunks costs a start s
+/// and bytes / k: (hops + k) (s + bytes / k) is least at k = sqrt(hops * bytes / s), with s in bytes that could have
+/// moved meanwhile: 16 KiB, between the memory of one node and a network.
+[[nodiscard]] inline int pipeline_chunks(int hops, double bytes) {
+  constexpr double start = 16384;
+  constexpr double most = 1024;
+  return static_cast<int>(std::clamp(std::sqrt(hops * bytes / start), 1.0, most));
+}
+
+/// A part of a vector that passes through a pipeline in chunks.
+class Chunks {
+ public:
+  Chunks(const Block& whole, int number) : whole_(whole), number_(number) {}
+  [[nodiscard]] int number() const { return number_; }
+  [[nodiscard]] bool contains(int i) const { return i >= 0 && i < number_; }
+  [[nodiscard]] Block operator[](int i) const {
+    const Block part = even_block(whole_.count, number_, i);
+    return {whole_.offset + part.offset, part.count};
+  }
+
+ private:
+  Block whole_;
+  int number_;
+};
+
+}  // namespace tutti::algorithms

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include "schedules/schedule.hpp"
+
+namespace tutti::algorithms {
+
+/// A slice as "output[4, 8)".
+[[nodiscard]] std::string to_text(const Slice& slice);
+
+/// A transfer as "send output[4, 8) to 3".
+[[nodiscard]] std::string to_text(const Transfer& transfer);
+
+/// A local step as "output[0, 4) = input[0, 4) op scratch[0, 4)".
+[[nodiscard]] std::string to_text(const Local& local);
+
+/// A listing of a schedule, one line a step.
+[[nodiscard]] std::string to_text(const Schedule& schedule);
+
+}  // namespace tutti::algorithms

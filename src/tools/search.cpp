@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/search.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <tutti/collectives/allreduce.hpp>
+#include <tutti/collectives/barrier.hpp>
+#include <tutti/error.hpp>
+
+#include "planner/planner.hpp"
+#include "tools/trial.hpp"
+
+namespace tutti::detail::tuning {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int most_calls = 4096;
+constexpr int least_rounds = 3;
+constexpr int most_races = 3;
+constexpr int estimates = 3;
+constexpr double calm = 1.5;            // the most that a median lies over the fastest round where nothing disturbs
+constexpr double least_seconds = 1e-9;  // a clock may not tell a short call from nothing
+
+struct Contender {
+  std::string name{};
+  std::unique_ptr<Trial> trial{};
+  int calls = 1;                  ///< of a batch
+  double estimate = 0;            ///< seconds of a call
+  std::vector<double> seconds{};  ///< of a call, by round
+};
+
+/// Seconds of a call in a batch of calls, on this rank.
+double time_batch(const Communicator& comm, Contender& contender) {
+  barrier(comm);
+  const auto begin = Clock::now();
+  for (int i = 0; i < contender.calls; ++i) contender.trial->run();
+  const std::chrono::duration<double> spent = Clock::now() - begin;
+  return std::max(spent.count() / contender.calls, least_seconds);
+}
+
+void take_slowest(const Communicator& comm, std::vector<double>& seconds) {
+  allreduce(comm, Buffer(seconds.data(), seconds.size()), ReduceKind::max);
+}
+
+/// Seconds of a call in a batch of calls, on the slowest rank.
+double estimate(const Communicator& comm, Contender& contender) {
+  std::vector<double> seconds{time_batch(comm, contender)};
+  take_slowest(comm, seconds);
+  return seconds[0];
+}
+
+/// The first calls: finds out what a call takes at best, and how many fill a batch.
+void warm_up(const Communicator& comm, Contender& contender, const Effort& effort) {
+  contender.trial->run();
+  contender.estimate = estimate(comm, contender);
+  for (double fill = 0; contender.calls < most_calls; contender.estimate = estimate(comm, contender)) {
+    fill = effort.batch_seconds / contender.estimate;
+    if (fill < 2.0 * contender.calls) break;
+    contender.calls = std::min({most_calls, contender.calls * 16, static_cast<int>(fill)});
+  }
+  // One batch may have been disturbed; of long ones that matters less, and they are dear.
+  const bool is_short = contender.estimate * contender.calls < 4 * effort.batch_seconds;
+  for (int i = 1; i < estimates && is_short; ++i)
+    contender.estimate = std::min(contender.estimate, estimate(comm, contender));
+}
+
+/// Algorithms that refuse do so on all ranks alike.
+std::vector<Contender> contenders_for(const Communicator& comm, const Target& target,
+                                      const std::vector<std::string>& names, TrialMemory& memory,
+                                      const Effort& effort) {
+  std::vector<Contender> contenders;
+  for (const std::string& name : names) try {
+      Contender contender;
+      contender.name = name;
+      contender.trial = std::make_unique<Trial>(comm, target, memory, name);
+      warm_up(comm, contender, effort);
+      contenders.push_back(std::move(contender));
+    } catch (const Error& e) {
+      if (e.code() != ErrorCode::invalid_algorithm) throw;
+    }
+  return contenders;
+}
+
+int rounds_for(const std::vector<Contender*>& contenders, const Effort& effort) {
+  double round = 0;
+  for (const Contender* contender : contenders) round += contender->estimate * contender->calls;
+  const double fill = effort.target_seconds / round;
+  return static_cast<int>(
+      std::clamp(fill, static_cast<double>(std::min(least_rounds, effort.rounds)), static_cast<double>(effort.rounds)));
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+void race(const Communicator& comm, const std::vector<Contender*>& contenders, int rounds) {
+  std::vector<double> seconds(contenders.size() * static_cast<std::size_t>(rounds));
+  for (std::size_t round = 0; round < static_cast<std::size_t>(rounds); ++round)
+    for (std::size_t turn = 0; turn < contenders.size(); ++turn) {
+      const std::size_t i = (turn + round) % contenders.size();
+      seconds[round * contenders.size() + i] = time_batch(comm, *contenders[i]);
+    }
+  take_slowest(comm, seconds);
+  for (std::size_t k = 0; k < seconds.size(); ++k) contenders[k % contenders.size()]->seconds.push_back(seconds[k]);
+}
+
+/// Whether the figures do not tell the fastest: one scatters, and some of its rounds beat the median of all others.
+bool is_disturbed(const std::vector<Contender*>& contenders) {
+  double lowest = HUGE_VAL;
+  for (const Contender* contender : contenders) lowest = std::min(lowest, median(contender->seconds));
+  return std::any_of(contenders.begin(), contenders.end(), [&](const Contender* contender) {
+    const double best = *std::min_element(contender->seconds.begin(), contender->seconds.end());
+    return best <= lowest && median(contender->seconds) > calm * best;
+  });
+}
+
+Measurement measure_one_size(const Communicator& comm, const Target& target, const std::vector<std::string>& names,
+                             const Effort& effort) {
+  TrialMemory memory(target, comm.size());
+  std::vector<Contender> contenders = contenders_for(comm, target, names, memory, effort);
+  double best = HUGE_VAL;
+  for (const Contender& contender : contenders) best = std::min(best, contender.estimate);
+  std::vector<Contender*> hopeful;
+  for (Contender& contender : contenders)
+    if (contender.estimate <= best * effort.hopeless) hopeful.push_back(&contender);
+  const int rounds = hopeful.empty() ? 0 : rounds_for(hopeful, effort);
+  Measurement measurement{place_of(target), !hopeful.empty()};
+  for (int i = 0; i < most_races && measurement.is_disturbed; ++i) {
+    race(comm, hopeful, rounds);
+    measurement.is_disturbed = is_disturbed(hopeful);
+  }
+  for (const Contender& contender : contenders)
+    measurement.cell.seconds[contender.name] =
+        contender.seconds.empty() ? contender.estimate : median(contender.seconds);
+  return measurement;
+}
+
+}  // namespace
+
+std::vector<std::string> candidates_for(const Communicator& comm, const Target& target) {
+  const CommState& state = *comm.state();
+  Signature signature = signature_of(target);
+  signature.reproducible = state.options.reproducible;
+  signature.has_timeout = state.options.timeout.count() > 0;
+  Machine machine = machine_of(state);
+  machine.table = nullptr;
+  std::vector<std::string> names;
+  for (const Candidate& candidate : candidates(signature, machine)) {
+    // The host MPI's own is a candidate for nonblocking calls only where it was measured: so it must be.
+    const bool can_be_earned =
+        candidate.backend == Backend::native && candidate.nameable && target.kind == CallKind::nonblocking;
+    if (candidate.excluded.empty() || can_be_earned) names.push_back(candidate.name);
+  }
+  return names;
+}
+
+Measurement measure(const Communicator& comm, const Target& target, const Effort& effort) {
+  const std::vector<std::string> names = candidates_for(comm, target);
+  if (!has_hidden_size(target.operation)) return measure_one_size(comm, target, names, effort);
+  constexpr std::size_t sizes[] = {std::size_t{1} << 10U, std::size_t{32} << 10U, std::size_t{1} << 20U};
+  Measurement mean{place_of(target), false};
+  for (const std::size_t bytes : sizes) {
+    Target sized = target;
+    sized.bytes = bytes;
+    const Measurement one = measure_one_size(comm, sized, names, effort);
+    mean.is_disturbed = mean.is_disturbed || one.is_disturbed;
+    for (const auto& [name, seconds] : one.cell.seconds)
+      mean.cell.seconds.try_emplace(name, 1.0).first->second *= std::pow(seconds, 1.0 / std::size(sizes));
+  }
+  return mean;
+}
+
+}  // namespace tutti::detail::tuning

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <tutti/communicator.hpp>
+#include <vector>
+
+#include "tools/targets.hpp"
+
+namespace tutti::detail::tuning {
+
+/// How much work a figure is worth.
+struct Effort {
+  int rounds = 9;               ///< in each the candidates take turns; the figure is their median
+  double batch_seconds = 3e-4;  ///< a round times as many calls of a candidate as fill this
+  double target_seconds = 0.5;  ///< of all rounds of a target: slow calls get fewer rounds, but 3
+  double hopeless = 4;          ///< candidates so many times slower than the best are timed once
+};
+
+struct Measurement {
+  Cell cell{};
+  bool is_disturbed = false;  ///< the figures scatter so much that they do not tell the fastest
+};
+
+/// The names of the candidates that can be chosen for a target, the untuned choice first. Equal on all ranks.
+[[nodiscard]] std::vector<std::string> candidates_for(const Communicator& comm, const Target& target);
+
+/// Measures the candidates of a target: seconds of a call on the slowest rank, each the median over rounds in which the
+/// candidates alternate; disturbed measurements are prolonged. A target whose size ranks do not share gets the
+/// geometric mean over blocks of 1 KiB, 32 KiB and 1 MiB. Collective; the same result on all ranks.
+[[nodiscard]] Measurement measure(const Communicator& comm, const Target& target, const Effort& effort);
+
+}  // namespace tutti::detail::tuning

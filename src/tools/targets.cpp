@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/targets.hpp"
+
+#include <fmt/format.h>
+
+#include "planner/names.hpp"
+#include "schedules/registry.hpp"
+
+namespace tutti::detail::tuning {
+namespace {
+
+std::vector<std::size_t> sizes_of(const Scope& scope, Operation operation, int ranks) {
+  if (operation == Operation::barrier || has_hidden_size(operation)) return {0};
+  const std::size_t blocks = has_blocks(operation) ? static_cast<std::size_t>(ranks) : 1;
+  std::vector<std::size_t> sizes;
+  for (std::size_t bytes = scope.smallest; bytes * blocks <= scope.largest; bytes *= scope.factor)
+    sizes.push_back(bytes);
+  return sizes;
+}
+
+void add_pass(std::vector<Target>& targets, const Scope& scope, CallKind kind, int ranks, std::size_t pass) {
+  for (const Operation operation : scope.operations) {
+    const std::vector<std::size_t> sizes = sizes_of(scope, operation, ranks);
+    const auto types = combines(operation) ? scope.types : std::vector<Datatype>{Datatype{}};
+    for (const Datatype type : types)
+      for (std::size_t i = pass; i < sizes.size(); i += 2)
+        if (sizes[i] == 0 || sizes[i] % type.size() == 0) targets.push_back({operation, kind, type, sizes[i]});
+  }
+}
+
+}  // namespace
+
+bool has_hidden_size(Operation operation) {
+  return operation == Operation::gatherv || operation == Operation::scatterv || operation == Operation::alltoallv;
+}
+
+bool has_blocks(Operation operation) {
+  switch (operation) {
+    case Operation::reduce_scatter_block:
+    case Operation::gather:
+    case Operation::gatherv:
+    case Operation::scatter:
+    case Operation::scatterv:
+    case Operation::allgather:
+    case Operation::alltoall:
+    case Operation::alltoallv:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::vector<Operation> operations_by_importance() {
+  return {Operation::allreduce,      Operation::alltoall, Operation::alltoallv,
+          Operation::allgather,      Operation::bcast,    Operation::reduce_scatter_block,
+          Operation::reduce,         Operation::barrier,  Operation::allgatherv,
+          Operation::reduce_scatter, Operation::gather,   Operation::scatter,
+          Operation::gatherv,        Operation::scatterv, Operation::scan,
+          Operation::exscan};
+}
+
+std::vector<Target> targets_of(const Scope& scope, int ranks) {
+  std::vector<Target> targets;
+  for (const std::size_t pass : {0U, 1U})
+    for (const CallKind kind : scope.kinds) add_pass(targets, scope, kind, ranks, pass);
+  return targets;
+}
+
+ReduceKind combination_for(Datatype type) {
+  for (const ReduceKind kind : {ReduceKind::sum, ReduceKind::minloc})
+    if (is_defined(kind, type.kind())) return kind;
+  return ReduceKind::lor;
+}
+
+Signature signature_of(const Target& target) {
+  Signature signature;
+  signature.operation = target.operation;
+  signature.kind = target.kind;
+  signature.type = target.type;
+  if (combines(target.operation)) signature.op = combination_for(target.type);
+  signature.count = target.bytes / target.type.size();
+  return signature;
+}
+
+Cell place_of(const Target& target) {
+  Cell cell;
+  cell.operation = target.operation;
+  cell.kind = target.kind;
+  cell.type = type_class_of(signature_of(target));
+  cell.bytes = target.bytes;
+  return cell;
+}
+
+std::string describe(const Target& target) {
+  std::string text(schedules::operation_name(target.operation));
+  if (combines(target.operation)) text += fmt::format(" {}", datatype_name(target.type.kind()));
+  text += fmt::format(" {}", call_kind_name(target.kind));
+  if (target.bytes != 0) text += fmt::format(" {} B", target.bytes);
+  return text;
+}
+
+}  // namespace tutti::detail::tuning

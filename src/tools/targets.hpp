@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "planner/table.hpp"
+
+namespace tutti::detail::tuning {
+
+/// One kind of call at one size, to be measured.
+struct Target {
+  Operation operation = Operation::barrier;
+  CallKind kind = CallKind::blocking;
+  Datatype type{};
+  std::size_t bytes = 0;  ///< as Cell::bytes
+};
+
+/// What is to be measured. Sizes are `smallest` and its multiples by powers of `factor`.
+struct Scope {
+  std::vector<Operation> operations{};
+  std::vector<CallKind> kinds{};
+  std::vector<Datatype> types{};  ///< of the operations that combine
+  std::size_t smallest = 4;
+  std::size_t largest = std::size_t{64} << 20U;  ///< bytes of the whole vector or of all blocks
+  std::size_t factor = 4;
+};
+
+/// The targets of a scope, the most important first: every other size of all operations, then the sizes between; in
+/// both blocking calls, then nonblocking, then persistent ones. Equal on all ranks.
+[[nodiscard]] std::vector<Target> targets_of(const Scope& scope, int ranks);
+
+/// All operations, those that programs spend most time in first.
+[[nodiscard]] std::vector<Operation> operations_by_importance();
+
+/// A call as the planner sees it.
+[[nodiscard]] Signature signature_of(const Target& target);
+/// Where a target stands in a table, without seconds.
+[[nodiscard]] Cell place_of(const Target& target);
+/// "allreduce float32 blocking 4096 B".
+[[nodiscard]] std::string describe(const Target& target);
+
+/// Whether no rank knows all counts of an operation, so that plans cannot depend on its size.
+[[nodiscard]] bool has_hidden_size(Operation operation);
+/// Whether the count of a signature is of one block of as many as there are ranks.
+[[nodiscard]] bool has_blocks(Operation operation);
+
+/// A combination that is defined for a type: sum, else minloc, else lor.
+[[nodiscard]] ReduceKind combination_for(Datatype type);
+
+}  // namespace tutti::detail::tuning

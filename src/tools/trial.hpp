@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <tutti/communicator.hpp>
+#include <tutti/request.hpp>
+#include <vector>
+
+#include "tools/targets.hpp"
+
+namespace tutti::detail::tuning {
+
+/// The memory that trials of one target share, written once so that its pages are there.
+class TrialMemory {
+ public:
+  TrialMemory(const Target& target, int ranks);
+  [[nodiscard]] void* input() { return input_.data(); }
+  [[nodiscard]] void* output() { return output_.data(); }
+
+ private:
+  std::vector<std::byte> input_;
+  std::vector<std::byte> output_;
+};
+
+/// A target done by one candidate, through the public interface.
+class Trial {
+ public:
+  /// Collective for persistent calls. The communicator and the memory must outlive the trial.
+  Trial(const Communicator& comm, const Target& target, TrialMemory& memory, const std::string& algorithm);
+
+  /// One call, from its start to its end. Collective.
+  void run();
+
+ private:
+  Request call(CallKind kind);
+
+  const Communicator& comm_;
+  Target target_;
+  Options options_;
+  ConstBuffer input_;   ///< one block
+  ConstBuffer inputs_;  ///< a block for each rank
+  Buffer output_;
+  Buffer outputs_;
+  std::vector<std::size_t> counts_;
+  std::vector<std::size_t> displs_;
+  Request persistent_;
+};
+
+}  // namespace tutti::detail::tuning

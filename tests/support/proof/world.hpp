@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "schedules/registry.hpp"
+
+namespace tutti::algorithms {
+
+/// What an element of a result must be: the contributions of ranks first to last to one element of their input.
+struct Expected {
+  bool is_written = false;
+  int first = 0;
+  int last = 0;
+  std::size_t element = 0;
+};
+
+/// Where input and output lie in one memory when a rank works in place, in elements.
+struct Placement {
+  std::size_t input = 0;
+  std::size_t output = 0;
+};
+
+/// One collective call as all ranks see it together: for the checker and for tools, without MPI.
+class World {
+ public:
+  /// count as in Problem. The v-forms get irregular counts around `count`, with zeros, and gaps between blocks.
+  /// node_of: the node of each rank; empty: all are on one.
+  World(Operation operation, int size, int root, std::size_t count, std::vector<int> node_of = {});
+  /// With elements of that many bytes, one unless said.
+  World& set_element_size(std::size_t bytes);
+  /// The v-forms with `count` elements a rank, or a pair of ranks, for all.
+  World& make_regular();
+
+  [[nodiscard]] Operation operation() const { return operation_; }
+  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] int root() const { return root_; }
+  [[nodiscard]] std::size_t element_size() const { return element_size_; }
+  /// As Algorithm::cost takes them. Of the v-forms, those that a regular call of that count has.
+  [[nodiscard]] double bytes() const;
+  [[nodiscard]] Problem problem(int rank) const;
+  [[nodiscard]] std::vector<Schedule> schedules(const Algorithm& algorithm) const;
+
+  [[nodiscard]] std::size_t input_count(int rank) const;
+  [[nodiscard]] std::size_t output_count(int rank) const;
+  /// Whether the output holds the data from the start: at the root of a broadcast.
+  [[nodiscard]] bool output_is_given(int rank) const;
+  /// Nothing where MPI has no in-place form for the rank.
+  [[nodiscard]] std::optional<Placement> in_place(int rank) const;
+  /// One entry for each element of the output.
+  [[nodiscard]] std::vector<Expected> expected(int rank) const;
+
+ private:
+  struct Counts {
+    std::vector<std::size_t> counts;
+    std::vector<std::size_t> displs;
+  };
+  [[nodiscard]] std::size_t count_between(int from, int to) const;
+  [[nodiscard]] Counts row(int rank, bool sends) const;
+  void make_rows();
+  [[nodiscard]] const Counts& sent_by(int rank) const { return send_[send_.size() > 1 ? rank : 0]; }
+  [[nodiscard]] const Counts& received_by(int rank) const { return recv_[recv_.size() > 1 ? rank : 0]; }
+
+  Operation operation_;
+  int size_;
+  int root_;
+  std::size_t count_;
+  std::size_t element_size_ = 1;
+  bool is_regular_ = false;
+  std::vector<int> node_of_;
+  /// One for all ranks where they have the same.
+  std::vector<Counts> send_;
+  std::vector<Counts> recv_;
+};
+
+}  // namespace tutti::algorithms

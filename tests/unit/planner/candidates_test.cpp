@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the planner knows of the ways to make a call, on machines that are not at hand.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <tutti/error.hpp>
+
+#include "planner/planner.hpp"
+
+namespace tutti::detail {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr Operation operations[] = {
+    Operation::barrier,    Operation::bcast,    Operation::reduce,         Operation::allreduce,
+    Operation::gather,     Operation::gatherv,  Operation::scatter,        Operation::scatterv,
+    Operation::scan,       Operation::exscan,   Operation::reduce_scatter, Operation::allgather,
+    Operation::allgatherv, Operation::alltoall, Operation::alltoallv,      Operation::reduce_scatter_block};
+
+Signature signature(Operation operation, std::size_t count, CallKind kind = CallKind::blocking) {
+  Signature s;
+  s.operation = operation;
+  s.kind = kind;
+  s.type = DatatypeKind::float32;
+  s.count = count;
+  return s;
+}
+
+Machine one_node(int size) {
+  Machine m;
+  m.size = size;
+  m.shm = size > 1;
+  m.single_copy = true;
+  return m;
+}
+
+/// Several nodes. A machine only views its map, which is kept to the end of the program.
+class Cluster {
+ public:
+  explicit Cluster(std::vector<int> node_of) : node_of_(kept().emplace_back(std::move(node_of))) {}
+  [[nodiscard]] Machine machine(int rank = 0) const {
+    Machine m;
+    m.rank = rank;
+    m.size = static_cast<int>(node_of_.size());
+    m.several_nodes = true;
+    m.node_of = node_of_;
+    return m;
+  }
+
+ private:
+  static std::deque<std::vector<int>>& kept() {
+    static std::deque<std::vector<int>> all;
+    return all;
+  }
+  std::span<const int> node_of_;
+};
+
+Cluster blocks(int nodes, int per_node) {
+  std::vector<int> node_of;
+  for (int rank = 0; rank < nodes * per_node; ++rank) node_of.push_back(rank / per_node);
+  return Cluster(std::move(node_of));
+}
+
+Cluster round_robin(int nodes, int per_node) {
+  std::vector<int> node_of;
+  for (int rank = 0; rank < nodes * per_node; ++rank) node_of.push_back(rank % nodes);
+  return Cluster(std::move(node_of));
+}
+
+const Candidate* find(const std::vector<Candidate>& all, std::string_view name) {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Candidate& c) { return c.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+tuning::Table table_of(const Signature& s, std::map<std::string, double, std::less<>> seconds) {
+  tuning::Cell cell;
+  cell.operation = s.operation;
+  cell.kind = s.kind;
+  cell.type = tuning::type_class_of(s);
+  cell.bytes = tuning::bytes_of(s);
+  cell.seconds = std::move(seconds);
+  return tuning::Table({cell});
+}
+
+TEST(Candidates, ThoseThatCanBeChosenComeFirstAndByTime) {
+  for (const Operation operation : operations)
+    for (const CallKind kind : {CallKind::blocking, CallKind::nonblocking, CallKind::persistent})
+      for (const Machine& m : {one_node(1), one_node(2), one_node(4), blocks(2, 4).machine()}) {
+        const auto all = candidates(signature(operation, 1000, kind), m);
+        ASSERT_FALSE(all.empty());
+        EXPECT_TRUE(all.front().excluded.empty());
+        for (std::size_t i = 1; i < all.size(); ++i) {
+          const bool is_open = all[i].excluded.empty();
+          const bool before_is_open = all[i - 1].excluded.empty();
+          ASSERT_TRUE(before_is_open || !is_open) << all[i].name;
+          if (is_open && !all[i - 1].preferred) {  // nothing is measured here
+            EXPECT_GE(all[i].seconds, all[i - 1].seconds);
+          }
+          EXPECT_TRUE(all[i].nameable || !is_open) << all[i].name;
+        }
+      }
+}
+
+TEST(Candidates, ChosenOneIsThePlan) {
+  for (const Operation operation : operations)
+    for (const Machine& m : {one_node(1), one_node(4), blocks(2, 4).machine(), round_robin(3, 2).machine()}) {
+      const Signature s = signature(operation, 5000);
+      const auto all = candidates(s, m);
+      const auto plan = make_plan(s, m);
+      EXPECT_EQ(plan->backend, all.front().backend);
+      EXPECT_EQ(plan->algorithm, all.front().algorithm);
+    }
+}
+
+TEST(Candidates, SharedMemoryMakesEveryBlockingCallOfANode) {
+  for (const Operation operation : operations)
+    for (const std::size_t count : {1, 1000, 4'000'000})
+      EXPECT_EQ(make_plan(signature(operation, count), one_node(2))->backend, Backend::shm)
+          << schedules::operation_name(operation) << " of " << count;
+}
+
+// A rank may wait inside the host MPI for what others do after the call: a schedule of several rounds would hang.
+TEST(Candidates, WhatMustGoOnAloneHasNoRoundsThatWaitForARank) {
+  for (const Operation operation : operations)
+    for (const CallKind kind : {CallKind::nonblocking, CallKind::persistent})
+      for (const int size : {2, 3, 8, 64})
+        for (const std::size_t count : {1, 10'000, 10'000'000})
+          for (const Candidate& c : candidates(signature(operation, count, kind), one_node(size))) {
+            if (!c.excluded.empty() || c.algorithm == nullptr) continue;
+            EXPECT_LE(c.algorithm->cost(size, 1.0).rounds, 1) << c.name << " for " << size << " ranks, " << count;
+          }
+}
+
+TEST(Candidates, SharedMemoryIsRightInReproducibleModeAndForAnyOperation) {
+  Signature s = signature(Operation::allreduce, 100);
+  s.reproducible = true;
+  EXPECT_EQ(make_plan(s, one_node(2))->backend, Backend::shm);
+  s.reproducible = false;
+  s.op = ReduceKind::user;
+  s.commutative = false;
+  EXPECT_EQ(make_plan(s, one_node(2))->backend, Backend::shm);
+  s.op = ReduceKind::sum;
+  s.type = DatatypeKind::bfloat16;
+  EXPECT_EQ(make_plan(s, one_node(2))->backend, Backend::shm);
+}
+
+TEST(Candidates, OneRankCopies) {
+  for (const Operation operation : operations)
+    for (const char* name : {"", "shm", "native", "mpi"}) {
+      Signature s = signature(operation, 10);
+      s.algorithm = name;
+      EXPECT_EQ(make_plan(s, one_node(1))->backend, Backend::mpi) << name;
+    }
+}
+
+TEST(Candidates, HostsOwnNeedsAMeasurementWhereMemoryIsShared) {
+  const Signature s = signature(Operation::allreduce, 4, CallKind::nonblocking);
+  Machine m = one_node(2);
+  EXPECT_EQ(make_plan(s, m)->backend, Backend::shm);
+  EXPECT_THAT(find(candidates(s, m), "native")->excluded, HasSubstr("not measured"));
+  const tuning::Table slower = table_of(s, {{"native", 9e-6}, {"shm:line", 1e-6}, {"shm:slots", 2e-6}});
+  m.table = &slower;
+  EXPECT_EQ(make_plan(s, m)->backend, Backend::shm);
+  const tuning::Table faster = table_of(s, {{"native", 1e-9}, {"shm:line", 1e-6}, {"shm:slots", 2e-6}});
+  m.table = &faster;
+  EXPECT_EQ(make_plan(s, m)->backend, Backend::native);
+  EXPECT_TRUE(candidates(s, m).front().measured);
+}
+
+TEST(Candidates, WhatWasMeasuredGoesBeforeWhatIsPredicted) {
+  const Signature s = signature(Operation::allreduce, 4);
+  const tuning::Table table = table_of(s, {{"shm:slots", 1e-3}, {"mpi:ring", 2e-3}});
+  Machine m = one_node(2);
+  m.table = &table;
+  const auto all = candidates(s, m);
+  EXPECT_EQ(all[0].name, "shm:slots");
+  EXPECT_EQ(all[1].name, "mpi:ring");
+  EXPECT_FALSE(all[2].measured);
+}
+
+TEST(Candidates, BlockingInsideTheHostTakesPermissionAlsoIfMeasured) {
+  const Signature s = signature(Operation::allreduce, 4);
+  const tuning::Table faster = table_of(s, {{"native", 1e-9}});
+  Machine m = one_node(2);
+  m.table = &faster;
+  EXPECT_EQ(make_plan(s, m)->backend, Backend::shm);
+  m.native_blocking = true;
+  EXPECT_EQ(make_plan(s, m)->backend, Backend::native);
+}
+
+TEST(Candidates, MeasuredTimesReplacePredictedOnes) {
+  const Signature s = signature(Operation::allreduce, 1000);
+  Machine m = one_node(4);
+  m.shm = false;
+  const std::string usual = candidates(s, m).front().name;
+  const std::string other = usual == "mpi:ring" ? "mpi:rabenseifner" : "mpi:ring";
+  const tuning::Table table = table_of(s, {{other, 1e-9}});
+  m.table = &table;
+  EXPECT_EQ(candidates(s, m).front().name, other);
+  EXPECT_EQ("mpi:" + std::string(make_plan(s, m)->algorithm->name), other);
+}
+
+TEST(Candidates, NamesOfBackendsAndOfWays) {
+  Signature s = signature(Operation::allreduce, 4);
+  const Machine m = one_node(2);
+  const auto backend_of = [&](const char* name) {
+    s.algorithm = name;
+    return make_plan(s, m)->backend;
+  };
+  EXPECT_EQ(backend_of("shm"), Backend::shm);
+  EXPECT_EQ(backend_of("shm:slots"), Backend::shm);
+  EXPECT_EQ(make_plan(s, m)->protocol, shm::Protocol::slots);
+  EXPECT_EQ(backend_of("mpi"), Backend::mpi);
+  EXPECT_EQ(backend_of("ring"), Backend::mpi);
+  EXPECT_EQ(make_plan(s, m)->algorithm->name, "ring");
+  EXPECT_EQ(backend_of("mpi:ring"), Backend::mpi);
+  EXPECT_EQ(backend_of("native"), Backend::native);
+}
+
+std::optional<std::string> refusal(Signature s, const char* name, const Machine& m) {
+  s.algorithm = name;
+  try {
+    (void)make_plan(s, m);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::invalid_algorithm);
+    return e.what();
+  }
+  return std::nullopt;
+}
+
+TEST(Candidates, RefusalsSayWhyAndListWhatIsValid) {
+  const Signature s = signature(Operation::allreduce, 1'000'000);
+  Machine without = one_node(4);
+  without.shm = false;
+  EXPECT_THAT(refusal(s, "shm", without).value_or(""), HasSubstr("do not share memory"));
+  EXPECT_THAT(refusal(s, "shm:line", one_node(4)).value_or(""), HasSubstr("too long"));
+  EXPECT_THAT(refusal(s, "rnig", one_node(4)).value_or(""),
+              testing::AllOf(HasSubstr("'rnig'"), HasSubstr("ring"), HasSubstr("shm:slots"), HasSubstr("native")));
+  EXPECT_EQ(refusal(s, "rnig", without).value_or("").find("shm"), std::string::npos);
+  Signature reproducible = s;
+  reproducible.reproducible = true;
+  EXPECT_THAT(refusal(reproducible, "ring", one_node(4)).value_or(""), HasSubstr("one rounding"));
+  EXPECT_THAT(refusal(reproducible, "native", one_node(4)).value_or(""), HasSubstr("other semantics"));
+}
+
+TEST(Candidates, WhatIsMadeForFewRanksGoesByName) {
+  Machine m;
+  m.size = 64;
+  const Signature s = signature(Operation::allreduce, 1);
+  const auto all = candidates(s, m);
+  const Candidate* direct = find(all, "mpi:direct");
+  ASSERT_NE(direct, nullptr);
+  EXPECT_THAT(direct->excluded, HasSubstr("at most 16"));
+  EXPECT_TRUE(direct->nameable);
+  EXPECT_EQ(refusal(s, "direct", m), std::nullopt);
+}
+
+TEST(Hierarchy, OnlyWhereThereIsSomethingToCompose) {
+  const Signature s = signature(Operation::allreduce, 1000);
+  for (const Machine& m : {blocks(1, 4).machine(), blocks(4, 1).machine()}) {
+    const auto all = candidates(s, m);
+    EXPECT_THAT(find(all, "mpi:hierarchical")->excluded, HasSubstr("nothing to compose"));
+    EXPECT_FALSE(all.front().algorithm->hierarchical);
+  }
+}
+
+TEST(Hierarchy, IsChosenOnSeveralNodes) {
+  for (const Operation operation :
+       {Operation::barrier, Operation::bcast, Operation::reduce, Operation::allreduce, Operation::allgather,
+        Operation::alltoall, Operation::scan, Operation::exscan, Operation::reduce_scatter_block})
+    for (const Cluster& cluster : {blocks(8, 16), blocks(4, 48)}) {
+      const auto plan = make_plan(signature(operation, 16), cluster.machine());
+      EXPECT_TRUE(plan->algorithm->hierarchical)
+          << schedules::operation_name(operation) << ": " << plan->algorithm->name;
+    }
+}
+
+TEST(Hierarchy, AllRanksChooseTheSame) {
+  for (const Operation operation : operations)
+    for (const std::size_t count : {0, 1, 1000, 1'000'000})
+      for (const Cluster& cluster : {blocks(2, 2), round_robin(3, 4), Cluster({0, 0, 0, 1, 1, 2, 0})}) {
+        const Signature s = signature(operation, count);
+        const auto first = make_plan(s, cluster.machine(0));
+        for (int rank = 1; rank < cluster.machine().size; ++rank)
+          ASSERT_EQ(make_plan(s, cluster.machine(rank))->algorithm, first->algorithm);
+      }
+}
+
+TEST(Hierarchy, KeepsOrderOnlyWhereRanksOfANodeAreAdjacent) {
+  Signature s = signature(Operation::allreduce, 1000);
+  s.op = ReduceKind::user;
+  s.commutative = false;
+  EXPECT_TRUE(find(candidates(s, blocks(2, 4).machine()), "mpi:hierarchical")->nameable);
+  const auto mixed = candidates(s, round_robin(2, 4).machine());
+  EXPECT_FALSE(find(mixed, "mpi:hierarchical")->nameable);
+  EXPECT_TRUE(find(mixed, "mpi:hierarchical_gather")->nameable);
+  EXPECT_THAT(
+      find(candidates(signature(Operation::scan, 10), round_robin(2, 4).machine()), "mpi:hierarchical")->excluded,
+      HasSubstr("follow one another"));
+}
+
+TEST(Hierarchy, SplitNeedsEvenNodes) {
+  const Signature s = signature(Operation::allreduce, 1000);
+  EXPECT_TRUE(find(candidates(s, blocks(2, 4).machine()), "mpi:hierarchical_split")->nameable);
+  const auto uneven = candidates(s, Cluster({0, 0, 0, 1, 1}).machine());
+  EXPECT_THAT(find(uneven, "mpi:hierarchical_split")->excluded, HasSubstr("equally many"));
+}
+
+TEST(Reproducible, EveryCandidateCombinesOnceInRankOrderOnEveryLayout) {
+  for (const Operation operation : {Operation::reduce, Operation::allreduce, Operation::reduce_scatter,
+                                    Operation::reduce_scatter_block, Operation::scan, Operation::exscan})
+    for (const Machine& m :
+         {one_node(4), blocks(2, 4).machine(), round_robin(2, 4).machine(), Cluster({0, 1, 0, 0, 2, 1}).machine()}) {
+      Signature s = signature(operation, 1000);
+      s.reproducible = true;
+      int schedules = 0;
+      for (const Candidate& c : candidates(s, m)) {
+        if (!c.nameable) continue;
+        EXPECT_NE(c.backend, Backend::native);
+        if (c.backend != Backend::mpi) continue;
+        ++schedules;
+        EXPECT_TRUE(c.algorithm->single_combine && c.algorithm->ordered) << c.name;
+      }
+      EXPECT_GE(schedules, 1);
+    }
+}
+
+}  // namespace
+}  // namespace tutti::detail

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the planner chooses for device memory, on machines that are not at hand.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <tutti/error.hpp>
+
+#include "planner/planner.hpp"
+
+namespace tutti::detail {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr Operation operations[] = {
+    Operation::barrier,    Operation::bcast,    Operation::reduce,         Operation::allreduce,
+    Operation::gather,     Operation::gatherv,  Operation::scatter,        Operation::scatterv,
+    Operation::scan,       Operation::exscan,   Operation::reduce_scatter, Operation::allgather,
+    Operation::allgatherv, Operation::alltoall, Operation::alltoallv,      Operation::reduce_scatter_block};
+
+Signature signature(Operation operation, std::size_t count, DatatypeKind type = DatatypeKind::float32,
+                    ReduceKind op = ReduceKind::sum) {
+  Signature s;
+  s.operation = operation;
+  s.memory = MemoryClass::device;
+  s.type = type;
+  s.op = op;
+  s.count = count;
+  return s;
+}
+
+Machine gpus(int size, int nccl_version = 22809) {
+  Machine m;
+  m.size = size;
+  m.shm = size > 1;
+  m.single_copy = true;
+  m.device_prepared = true;
+  m.device_kernels = true;
+  m.nccl_version = nccl_version;
+  return m;
+}
+
+TEST(DeviceCandidates, NcclGoesFirst) {
+  for (const Operation operation : operations)
+    for (const int size : {1, 2, 3, 8}) {
+      const auto plan = make_plan(signature(operation, 1000), gpus(size));
+      EXPECT_EQ(plan->backend, Backend::nccl) << schedules::operation_name(operation) << " on " << size;
+    }
+}
+
+TEST(DeviceCandidates, DirectWhereNcclsResultIsTheLibrarys) {
+  EXPECT_EQ(make_plan(signature(Operation::allreduce, 1000), gpus(4))->algorithm, nullptr);
+  const auto rounded = make_plan(signature(Operation::allreduce, 1000, DatatypeKind::bfloat16), gpus(4));
+  ASSERT_NE(rounded->algorithm, nullptr) << "one rounding, in float32";
+  EXPECT_TRUE(rounded->algorithm->single_combine);
+  Signature backend = signature(Operation::allreduce, 1000, DatatypeKind::bfloat16);
+  backend.accumulation = Accumulation::backend;
+  EXPECT_EQ(make_plan(backend, gpus(4))->algorithm, nullptr);
+  Signature reproducible = signature(Operation::allreduce, 1000);
+  reproducible.reproducible = true;
+  ASSERT_NE(make_plan(reproducible, gpus(4))->algorithm, nullptr);
+  EXPECT_TRUE(make_plan(reproducible, gpus(4))->algorithm->single_combine);
+}
+
+TEST(DeviceCandidates, WithoutKernelsReductionsThatNcclLacksAreStaged) {
+  Machine machine = gpus(4);
+  machine.device_kernels = false;
+  const auto plan = make_plan(signature(Operation::allreduce, 1000, DatatypeKind::int16), machine);
+  EXPECT_EQ(plan->backend, Backend::staged);
+  ASSERT_NE(plan->host, nullptr);
+  EXPECT_EQ(plan->host->backend, Backend::shm) << "ranks of one node";
+  EXPECT_EQ(make_plan(signature(Operation::alltoallv, 0), machine)->backend, Backend::nccl);
+}
+
+TEST(DeviceCandidates, UsersOperationsAreStaged) {
+  EXPECT_EQ(make_plan(signature(Operation::allreduce, 10, DatatypeKind::float32, ReduceKind::user), gpus(4))->backend,
+            Backend::staged);
+}
+
+TEST(DeviceCandidates, WithoutPreparationAllIsStaged) {
+  Machine machine = gpus(4);
+  machine.device_prepared = false;
+  machine.nccl_version = 0;
+  for (const Operation operation : operations) {
+    Signature call = signature(operation, 10);
+    call.kind = CallKind::nonblocking;
+    EXPECT_EQ(make_plan(call, machine)->backend, Backend::staged) << schedules::operation_name(operation);
+    call.algorithm = "nccl";
+    try {
+      (void)make_plan(call, machine);
+      ADD_FAILURE() << "nccl without preparation";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_algorithm);
+      EXPECT_THAT(error.what(), HasSubstr("prepare_device"));
+    }
+  }
+}
+
+TEST(DeviceCandidates, SchedulesOnDeviceMemoryWhereTheMpiTakesIt) {
+  Machine machine = gpus(4, 0);
+  EXPECT_EQ(make_plan(signature(Operation::allreduce, 1 << 22), machine)->backend, Backend::staged);
+  Signature named = signature(Operation::allreduce, 1 << 22);
+  named.algorithm = "mpi:ring";
+  EXPECT_EQ(make_plan(named, machine)->backend, Backend::mpi) << "by name, through pinned memory";
+  machine.cuda_aware = true;
+  machine.shm = false;
+  EXPECT_EQ(make_plan(signature(Operation::allreduce, 1 << 22), machine)->backend, Backend::mpi);
+  machine.device_kernels = false;
+  EXPECT_EQ(make_plan(signature(Operation::allreduce, 1 << 22), machine)->backend, Backend::staged);
+  EXPECT_EQ(make_plan(signature(Operation::alltoall, 1 << 20), machine)->backend, Backend::mpi);
+}
+
+TEST(DeviceCandidates, HostPlansAreNeverTheHostMpis) {
+  Machine machine = gpus(4, 0);
+  machine.shm = false;
+  machine.device_prepared = false;
+  for (const CallKind kind : {CallKind::blocking, CallKind::nonblocking, CallKind::persistent})
+    for (const Operation operation : operations) {
+      Signature call = signature(operation, 100);
+      call.kind = kind;
+      const auto plan = make_plan(call, machine);
+      ASSERT_EQ(plan->backend, Backend::staged);
+      EXPECT_EQ(plan->host->backend, Backend::mpi);
+      EXPECT_EQ(plan->host->signature.memory, MemoryClass::host);
+      EXPECT_EQ(plan->host->signature.kind, kind);
+    }
+}
+
+TEST(DeviceCandidates, PiecesCoverTheVector) {
+  Machine machine = gpus(4, 0);
+  for (const std::size_t count :
+       {std::size_t{0}, std::size_t{1}, std::size_t{1000}, std::size_t{1} << 22U, (std::size_t{1} << 26U) + 1}) {
+    const auto plan = make_plan(signature(Operation::allreduce, count), machine);
+    ASSERT_EQ(plan->backend, Backend::staged);
+    EXPECT_GE(plan->pieces * plan->host->signature.count, count);
+    if (plan->pieces > 1) {
+      EXPECT_LT((plan->pieces - 1) * plan->host->signature.count, count);
+    }
+  }
+}
+
+TEST(DeviceCandidates, NoNameReachesTheHostsBackends) {
+  for (const char* name : {"shm", "native", "shm:slots"}) {
+    Signature call = signature(Operation::allreduce, 10);
+    call.algorithm = name;
+    EXPECT_THROW((void)make_plan(call, gpus(4)), Error) << name;
+  }
+}
+
+TEST(DeviceCandidates, DoNotDependOnTheRank) {
+  for (const Operation operation : operations)
+    for (const int version : {0, 21803, 22809}) {
+      Machine first = gpus(5, version);
+      Machine other = first;
+      other.rank = 3;
+      const auto a = make_plan(signature(operation, 12345), first);
+      const auto b = make_plan(signature(operation, 12345), other);
+      EXPECT_EQ(a->backend, b->backend);
+      EXPECT_EQ(a->algorithm, b->algorithm);
+      EXPECT_EQ(a->pieces, b->pieces);
+    }
+}
+
+}  // namespace
+}  // namespace tutti::detail

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "planner/format.hpp"
+
+namespace tutti::detail::tuning::test {
+
+inline Cell cell(Operation operation, CallKind kind, TypeClass type, std::size_t bytes,
+                 std::map<std::string, double, std::less<>> seconds) {
+  Cell made;
+  made.operation = operation;
+  made.kind = kind;
+  made.type = type;
+  made.bytes = bytes;
+  made.seconds = std::move(seconds);
+  return made;
+}
+
+inline Signature signature(Operation operation, std::size_t count, Datatype type = DatatypeKind::float32,
+                           CallKind kind = CallKind::blocking) {
+  Signature made;
+  made.operation = operation;
+  made.kind = kind;
+  made.type = type;
+  made.count = count;
+  return made;
+}
+
+inline constexpr TypeClass float32{Arithmetic::plain, 4};
+
+inline std::vector<Section> example() {
+  Section small;
+  small.key = {2, {2}, {2}, "A \"fast\" processor", "MPICH Version: 4.0.2"};
+  small.cells = {cell(Operation::allreduce, CallKind::blocking, float32, 4, {{"shm:line", 2.5e-7}, {"native", 7.7e-7}}),
+                 cell(Operation::alltoallv, CallKind::nonblocking, {}, 0, {{"mpi:pairwise", 1.0 / 3}})};
+  Section large;
+  large.key = {8, {4, 4}, {4, 4}, "A \"fast\" processor", "MPICH Version: 4.0.2"};
+  return {small, large};
+}
+
+}  // namespace tutti::detail::tuning::test

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <set>
+
+#include "cases.hpp"
+#include "layouts.hpp"
+#include "schedules/layout.hpp"
+#include "support/proof/checker.hpp"
+
+namespace tutti::algorithms {
+namespace {
+
+std::vector<Algorithm> hierarchical_algorithms() {
+  std::vector<Algorithm> all;
+  for (int i = 0; i <= static_cast<int>(Operation::alltoallv); ++i)
+    for (const Algorithm& algorithm : hierarchical_algorithms_of(static_cast<Operation>(i))) all.push_back(algorithm);
+  return all;
+}
+
+bool moves_all_to_all(Operation operation) { return operation == Operation::alltoall; }
+
+/// What the algorithm promises on a layout: order of ranks only where those of a node are adjacent, but for one that
+/// combines once.
+Algorithm promised(Algorithm algorithm, const Spread& spread) {
+  algorithm.ordered = algorithm.ordered && (spread.adjacent || algorithm.single_combine);
+  return algorithm;
+}
+
+class Hierarchical : public testing::TestWithParam<Algorithm> {
+ protected:
+  void prove(int size, const std::vector<int>& node_of, const std::string& layout,
+             const std::set<std::size_t>& counts) {
+    const Algorithm& algorithm = GetParam();
+    const Spread spread = spread_of(node_of, size);
+    if (!meets(spread, algorithm.need)) return;
+    ++proved_;
+    const std::set<int> roots = has_root(algorithm.operation) ? std::set{0, size / 2, size - 1} : std::set{0};
+    for (const int root : roots)
+      for (const std::size_t count : counts) {
+        const World world(algorithm.operation, size, root, count, node_of);
+        const Report report = check(promised(algorithm, spread), world);
+        ASSERT_TRUE(report.ok) << report.problem << " (" << layout << ", count " << count << ")";
+      }
+  }
+  int proved_ = 0;
+};
+
+TEST_P(Hierarchical, IsRightOnEveryLayout) {
+  for (int size = 1; size <= 24; ++size)
+    for (const NamedLayout& layout : layouts(size))
+      prove(size, layout.node_of, layout.name, {0, 1, 3, static_cast<std::size_t>(2 * size + 1)});
+  EXPECT_GE(proved_, 24);
+}
+
+TEST_P(Hierarchical, IsRightOnLargeLayouts) {
+  const bool is_large = moves_all_to_all(GetParam().operation);
+  for (int size = 25; size <= 64; ++size)
+    for (const NamedLayout& layout : layouts(size)) prove(size, layout.node_of, layout.name, {2});
+  for (const int size : {96, 128, 130}) {
+    if (is_large && size > 96) continue;
+    prove(size, block_layout(size, 32), "blocks of 32", {1, 5});
+    prove(size, round_robin_layout(size, 8), "round robin over 8", {1});
+    prove(size, scattered_layout(size), "scattered", {1});
+  }
+  EXPECT_GT(proved_, 4);
+}
+
+TEST_P(Hierarchical, IsRightWithoutAMap) {
+  for (const int size : {1, 2, 5, 8}) prove(size, {}, "no map", {0, 1, 7});
+}
+
+/// Of blocks of equal size the formulas are bounds, of irregular ones estimates.
+std::vector<Algorithm> regular_algorithms() {
+  std::vector<Algorithm> all = hierarchical_algorithms();
+  std::erase_if(all, [](const Algorithm& algorithm) {
+    return algorithm.operation == Operation::allgatherv || algorithm.operation == Operation::reduce_scatter;
+  });
+  return all;
+}
+
+class HierarchicalCosts : public testing::TestWithParam<Algorithm> {};
+
+// The formulas add up the phases, each for the rank that does most in it: no rank does more, and where leaders do most
+// in all phases they are met.
+TEST_P(HierarchicalCosts, AreNoMoreThanTheFormula) {
+  const Algorithm& algorithm = GetParam();
+  for (const auto& [size, per_node] : {std::pair{8, 2}, {8, 4}, {16, 4}, {12, 3}, {32, 8}, {64, 16}, {4, 2}})
+    for (const std::vector<int>& node_of : {block_layout(size, per_node), round_robin_layout(size, size / per_node)}) {
+      const Spread spread = spread_of(node_of, size);
+      if (!meets(spread, algorithm.need)) continue;
+      const bool has_blocks = algorithm.operation == Operation::gather || algorithm.operation == Operation::scatter ||
+                              algorithm.operation == Operation::allgather ||
+                              algorithm.operation == Operation::alltoall ||
+                              algorithm.operation == Operation::reduce_scatter_block;
+      const std::size_t count = has_blocks ? 4 : static_cast<std::size_t>(size) * 64;
+      const double bytes =
+          algorithm.operation == Operation::barrier ? 0.0 : static_cast<double>(count) * (has_blocks ? size : 1);
+      const Report report = check(promised(algorithm, spread), World(algorithm.operation, size, 0, count, node_of));
+      ASSERT_TRUE(report.ok) << report.problem;
+      const LevelCost cost = algorithm.level_cost(spread, bytes);
+      const auto expect_bound = [&](double measured, double on_node, double across, const char* what) {
+        EXPECT_LE(measured, on_node + across + 1e-9) << what << ", " << size << " ranks, " << per_node << " a node";
+        EXPECT_GE(2.01 * measured, on_node + across) << what << ", " << size << " ranks, " << per_node << " a node";
+      };
+      expect_bound(report.measured.bytes, cost.on_node.bytes, cost.across.bytes, "bytes");
+      expect_bound(report.measured.rounds, cost.on_node.rounds, cost.across.rounds, "rounds");
+      expect_bound(report.measured.messages, cost.on_node.messages, cost.across.messages, "messages");
+      expect_bound(report.measured.reduced_bytes, cost.on_node.reduced_bytes, cost.across.reduced_bytes, "reduced");
+      EXPECT_LE(report.measured.copied_bytes, cost.on_node.copied_bytes + cost.across.copied_bytes + 1e-9);
+    }
+}
+
+// Between nodes, an algorithm by leaders has one sender a node; all have fewer messages there than ranks pair up.
+TEST_P(Hierarchical, SendsLessBetweenNodesThanFlatOnes) {
+  const Algorithm& algorithm = GetParam();
+  const int size = 16;
+  const std::vector<int> node_of = block_layout(size, 4);
+  const auto crossing = [&](const Algorithm& one) {
+    std::size_t messages = 0;
+    const World world(one.operation, size, 0, 32, node_of);
+    const std::vector<Schedule> all = world.schedules(one);
+    for (std::size_t rank = 0; rank < all.size(); ++rank)
+      for (const Round& round : all[rank].rounds)
+        for (const Transfer& t : round.transfers)
+          if (t.kind == Transfer::Kind::send && node_of[static_cast<std::size_t>(t.peer)] != node_of[rank]) ++messages;
+    return messages;
+  };
+  const char* const flat = algorithm.operation == Operation::allreduce ? "recursive_doubling"
+                           : algorithm.operation == Operation::barrier ? "dissemination"
+                           : algorithm.operation == Operation::scan    ? "recursive_doubling"
+                           : algorithm.operation == Operation::exscan  ? "recursive_doubling"
+                           : algorithm.operation == Operation::gather  ? "linear"
+                           : algorithm.operation == Operation::scatter ? "linear"
+                           : algorithm.operation == Operation::bcast   ? "linear"
+                           : algorithm.name == "hierarchical_scatter"  ? "scatter_gather"
+                                                                       : "direct";
+  const Algorithm* other = find_algorithm(algorithm.operation, flat);
+  ASSERT_NE(other, nullptr);
+  if (algorithm.name == "hierarchical_split" && algorithm.operation == Operation::allreduce)
+    EXPECT_LE(crossing(algorithm), crossing(*other) * 2);  // shorter ones: segments of the vector
+  else
+    EXPECT_LT(crossing(algorithm), crossing(*other));
+}
+
+std::string hierarchical_name(const testing::TestParamInfo<Algorithm>& info) { return name_of(info); }
+
+INSTANTIATE_TEST_SUITE_P(Algorithms, Hierarchical, testing::ValuesIn(hierarchical_algorithms()), hierarchical_name);
+INSTANTIATE_TEST_SUITE_P(Algorithms, HierarchicalCosts, testing::ValuesIn(regular_algorithms()), hierarchical_name);
+
+TEST(HierarchicalRegistry, CoversAllOperationsWhoseCountsAreShared) {
+  for (int i = 0; i <= static_cast<int>(Operation::alltoallv); ++i) {
+    const auto operation = static_cast<Operation>(i);
+    const bool counts_are_local =
+        operation == Operation::gatherv || operation == Operation::scatterv || operation == Operation::alltoallv;
+    EXPECT_EQ(hierarchical_algorithms_of(operation).empty(), counts_are_local) << operation_name(operation);
+    for (const Algorithm& algorithm : hierarchical_algorithms_of(operation)) {
+      EXPECT_TRUE(algorithm.hierarchical);
+      ASSERT_NE(find_algorithm(operation, algorithm.name), nullptr);
+      EXPECT_EQ(find_algorithm(operation, algorithm.name)->generate, algorithm.generate);
+    }
+  }
+}
+
+TEST(Spread, TellsLayoutsApart) {
+  const Spread block = spread_of(block_layout(8, 4), 8);
+  EXPECT_EQ(block.nodes, 2);
+  EXPECT_EQ(block.most, 4);
+  EXPECT_TRUE(block.even && block.adjacent);
+  const Spread robin = spread_of(round_robin_layout(8, 2), 8);
+  EXPECT_TRUE(robin.even);
+  EXPECT_FALSE(robin.adjacent);
+  const Spread uneven = spread_of(uneven_layout(6), 6);
+  EXPECT_FALSE(uneven.even);
+  EXPECT_TRUE(uneven.adjacent);
+  EXPECT_EQ(spread_of({}, 5).nodes, 1);
+  EXPECT_EQ(spread_of({}, 5).most, 5);
+}
+
+TEST(HierarchicalFaults, WrongMapIsFound) {
+  // One rank believes in another layout than the others.
+  const Algorithm algorithm = *find_algorithm(Operation::allreduce, "hierarchical");
+  const std::vector<int> right = block_layout(8, 4);
+  const std::vector<int> wrong = round_robin_layout(8, 2);
+  const World world(Operation::allreduce, 8, 0, 16, right);
+  std::vector<Schedule> schedules = world.schedules(algorithm);
+  ASSERT_TRUE(check(algorithm, world, schedules, Memory::separate).ok);
+  Problem p = world.problem(5);
+  p.node_of = wrong;
+  schedules[5] = algorithm.generate(p);
+  EXPECT_FALSE(check(algorithm, world, schedules, Memory::separate).ok);
+}
+
+TEST(HierarchicalFaults, OrderIsLostWhereRanksOfANodeAreApart) {
+  const Algorithm algorithm = *find_algorithm(Operation::allreduce, "hierarchical");
+  const Report report = check(algorithm, World(Operation::allreduce, 8, 0, 16, round_robin_layout(8, 2)));
+  EXPECT_FALSE(report.ok);
+  EXPECT_NE(report.problem.find("rank order"), std::string::npos) << report.problem;
+}
+
+}  // namespace
+}  // namespace tutti::algorithms
