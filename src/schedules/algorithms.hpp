@@ -7,7 +7,7 @@
 
 /// Every algorithm: a pure function of the problem, and its cost as a closed formula (see Cost). With one rank each is
 /// a local copy; of zero elements nothing is sent.
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 /// Signals over distances 1, 2, 4 …; ceil(log2 size) rounds. Hensgen, Finkel, Manber, Two Algorithms for Barrier
 /// Synchronization, 1988. Its messages are empty.
@@ -229,4 +229,4 @@ namespace tutti::algorithms {
 [[nodiscard]] Schedule alltoall_bruck4(const Problem& problem);
 [[nodiscard]] Cost alltoall_bruck4_cost(int size, double bytes);
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

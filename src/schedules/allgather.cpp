@@ -2,7 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/phases.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 Schedule ring(const Problem& p, const Blocks& blocks) {
@@ -40,4 +40,4 @@ Cost allgather_direct_cost(int size, double bytes) {
       .rounds = size > 1 ? 1.0 : 0.0, .bytes = bytes * others / size, .copied_bytes = bytes / size, .messages = others};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -2,7 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/phases.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 Schedule allgather_gather_bcast(const Problem& p) {
   Builder b;
@@ -30,4 +30,4 @@ Cost allgather_gather_bcast_cost(int size, double bytes) {
           .messages = 2 * depth};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

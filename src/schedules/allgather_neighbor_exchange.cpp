@@ -2,7 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/builder.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 Schedule allgather_neighbor_exchange(const Problem& p) {
   Builder b;
@@ -34,4 +34,4 @@ Cost allgather_neighbor_exchange_cost(int size, double bytes) {
   return {.rounds = steps, .bytes = bytes * (size - 1) / size, .copied_bytes = bytes / size, .messages = steps};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -2,7 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/phases.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 Schedule allreduce_direct(const Problem& p) {
   Builder b;
@@ -38,4 +38,4 @@ Cost allreduce_scatter_allgather_cost(int size, double bytes) {
           .messages = 2 * others};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -2,7 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/double_tree.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 int chunks_of(int size, double bytes) { return pipeline_chunks(std::max(2 * DoubleTree::depth(size) - 1, 0), bytes); }
@@ -85,4 +85,4 @@ Cost allreduce_double_tree_cost(int size, double bytes) {
           .messages = 2 * (passes * chunks + hops)};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

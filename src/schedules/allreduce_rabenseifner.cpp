@@ -2,7 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/fold.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 /// The part that a rank keeps and the part that it gives away at one halving.
@@ -67,4 +67,4 @@ Cost allreduce_rabenseifner_cost(int size, double bytes) {
           .messages = 2 * (steps + folds)};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

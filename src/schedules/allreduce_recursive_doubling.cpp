@@ -2,7 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/fold.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 Schedule allreduce_recursive_doubling(const Problem& p) {
   Builder b;
@@ -35,4 +35,4 @@ Cost allreduce_recursive_doubling_cost(int size, double bytes) {
           .messages = steps + 2 * folds};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -2,7 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/fold.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 /// The most ranks up to `size` that are 2^i or 3 * 2^i: at least two thirds of them.
@@ -62,4 +62,4 @@ Cost allreduce_recursive_multiplying_cost(int size, double bytes) {
           .messages = partners + 2 * folds};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

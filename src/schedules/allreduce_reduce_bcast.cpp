@@ -2,7 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/phases.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 Schedule allreduce_reduce_bcast(const Problem& p) {
   Builder b;
@@ -24,4 +24,4 @@ Cost allreduce_reduce_bcast_cost(int size, double bytes) {
           .messages = 2 * depth};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

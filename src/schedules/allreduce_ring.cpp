@@ -2,7 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/phases.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 Schedule allreduce_ring(const Problem& p) {
   Builder b;
@@ -31,4 +31,4 @@ Cost allreduce_ring_cost(int size, double bytes) {
           .messages = 2 * steps};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -2,7 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/builder.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 enum class Pace { one_round, one_partner_a_round };
@@ -48,4 +48,4 @@ Cost alltoall_direct_cost(int size, double bytes) {
       .rounds = size > 1 ? 1.0 : 0.0, .bytes = bytes * others / size, .copied_bytes = bytes / size, .messages = others};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

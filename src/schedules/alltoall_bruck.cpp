@@ -2,7 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/builder.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 /// Runs of the blocks that travel over `distance`, digit * a power of the radix: those whose way, in ranks, has that
@@ -84,4 +84,4 @@ Cost alltoall_bruck_cost(int size, double bytes) { return cost(size, bytes, 2); 
 Schedule alltoall_bruck4(const Problem& p) { return travel(p, 4); }
 Cost alltoall_bruck4_cost(int size, double bytes) { return cost(size, bytes, 4); }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -2,7 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/tree.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 /// After the round of a distance, a rank has heard of the radix * distance ranks up to and with itself.
@@ -56,4 +56,4 @@ Cost barrier_binomial_cost(int size, double) {
   return {.rounds = 2 * depth, .messages = 2 * depth};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -2,7 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/tree.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 /// The elements of blocks [first, first + n).
@@ -58,4 +58,4 @@ Cost bcast_scatter_allgather_cost(int size, double bytes) {
   return {.rounds = rounds, .bytes = 2 * bytes * (size - 1) / size, .messages = rounds};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -2,7 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/pipeline.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 int chunks_of(int size, double bytes) { return pipeline_chunks(std::max(size - 2, 0), bytes); }
@@ -31,4 +31,4 @@ Cost bcast_chain_cost(int size, double bytes) {
   return {.rounds = steps, .bytes = steps * bytes / chunks, .messages = steps};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -2,7 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/phases.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 Schedule down(const Problem& p, int radix) {
@@ -24,4 +24,4 @@ Cost bcast_binomial_cost(int size, double bytes) { return cost(size, bytes, 2); 
 Schedule bcast_knomial(const Problem& p) { return down(p, 4); }
 Cost bcast_knomial_cost(int size, double bytes) { return cost(size, bytes, 4); }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 /// A part of a vector, in elements.
 struct Block {
@@ -69,4 +69,4 @@ using Blocks = std::vector<Block>;
 [[nodiscard]] constexpr int floor_log2(int n) { return std::bit_width(static_cast<unsigned>(n)) - 1; }
 [[nodiscard]] constexpr int ceil_log2(int n) { return n <= 1 ? 0 : std::bit_width(static_cast<unsigned>(n - 1)); }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -7,7 +7,7 @@
 #include "schedules/blocks.hpp"
 #include "schedules/schedule.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 [[nodiscard]] constexpr Slice input(std::size_t offset, std::size_t count) {
   return {BufferName::input, offset, count};
@@ -62,4 +62,4 @@ class Builder {
   Round round_;
 };
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 Slice Composer::reserve(std::size_t count) {
   const Slice slice = scratch(reserved_, count);
@@ -72,4 +72,4 @@ Slice Composer::translate(const Slice& slice, const Slice& in, const Slice& out)
   return scratch(reserved_ + slice.offset, slice.count);
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -6,7 +6,7 @@
 #include "schedules/builder.hpp"
 #include "schedules/layout.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 /// Puts schedules of groups of ranks one after the other into one schedule of all ranks. Phases follow one another in
 /// the same order on all ranks, so a composition of phases that cannot deadlock cannot either.
@@ -57,4 +57,4 @@ class Composer {
   return p;
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -5,7 +5,7 @@
 
 #include "schedules/pipeline.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 /// Two binary trees over the places 1 to size - 1, both below place 0, the root. A place is inner in at most one of
 /// them, so each half of the data loads a place's links once. Both are in order: what is below a place's left child
@@ -81,4 +81,4 @@ class DoubleTree {
   int place_;
 };
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -2,7 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/builder.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 Schedule exscan_linear(const Problem& p) {
   Builder b;
@@ -80,4 +80,4 @@ Cost exscan_direct_cost(int size, double bytes) {
           .messages = others};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

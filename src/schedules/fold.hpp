@@ -4,7 +4,7 @@
 #include "schedules/builder.hpp"
 #include "schedules/problem.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 /// Brings any number of ranks down to `size`, the next power of two unless given: of the first pairs of adjacent ranks,
 /// the upper one hands its contribution to the lower one, waits, and gets the result at the end. Adjacent, so rank
@@ -55,4 +55,4 @@ class Fold {
   int pairs_;
 };
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

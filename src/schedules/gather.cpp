@@ -2,7 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/builder.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 Schedule linear(const Problem& p, std::size_t own, const Blocks& blocks) {
@@ -30,4 +30,4 @@ Cost gather_linear_cost(int size, double bytes) {
       .rounds = size > 1 ? 1.0 : 0.0, .bytes = bytes * others / size, .copied_bytes = bytes / size, .messages = others};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

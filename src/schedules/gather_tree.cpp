@@ -2,7 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/tree.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 /// The blocks of a subtree lie in scratch in the tree's order, which the root turns into rank order as it receives: in
@@ -54,4 +54,4 @@ Cost gather_binomial_cost(int size, double bytes) { return cost(size, bytes, 2);
 Schedule gather_knomial(const Problem& p) { return up(p, 4); }
 Cost gather_knomial_cost(int size, double bytes) { return cost(size, bytes, 4); }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

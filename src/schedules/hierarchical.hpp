@@ -21,7 +21,7 @@
 /// There is none for gatherv, scatterv and alltoallv: who passes a block on must know its size when the schedule is
 /// made, but the counts of these are known to the root or to the two ends alone. They stay flat, which needs no such
 /// knowledge.
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 /// Signals up a binomial tree of each node, dissemination among the leaders, signals down again.
 [[nodiscard]] Schedule barrier_hierarchical(const Problem& problem);
@@ -95,4 +95,4 @@ namespace tutti::algorithms {
 [[nodiscard]] Schedule alltoall_hierarchical_split(const Problem& problem);
 [[nodiscard]] LevelCost alltoall_hierarchical_split_cost(const Spread& spread, double bytes);
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -3,7 +3,7 @@
 #include "schedules/hierarchical.hpp"
 #include "schedules/levels.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 Schedule by_leaders(const Problem& p, const Blocks& ranks, Generate across, Generate bcast) {
@@ -66,4 +66,4 @@ LevelCost allgather_hierarchical_split_cost(const Spread& s, double bytes) {
           static_cast<double>(s.most)};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

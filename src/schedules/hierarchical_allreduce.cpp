@@ -3,7 +3,7 @@
 #include "schedules/hierarchical.hpp"
 #include "schedules/levels.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 Schedule by_leaders(const Problem& p, Generate reduce, Generate across, Generate bcast) {
@@ -87,4 +87,4 @@ LevelCost allreduce_hierarchical_gather_cost(const Spread& s, double bytes) {
           allgather_direct_cost(s.nodes, all)};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -3,7 +3,7 @@
 #include "schedules/hierarchical.hpp"
 #include "schedules/levels.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 /// Of a leader's node, the blocks of all members for all ranks: by member and then by the other rank, or by the node of
@@ -116,4 +116,4 @@ LevelCost alltoall_hierarchical_split_cost(const Spread& s, double bytes) {
           static_cast<double>(s.most)};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -4,7 +4,7 @@
 #include "schedules/levels.hpp"
 #include "schedules/tree.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 Schedule signals_up(const Problem& p) {
@@ -46,4 +46,4 @@ LevelCost barrier_hierarchical_cost(const Spread& s, double bytes) {
   return {barrier_binomial_cost(s.most, bytes), barrier_dissemination_cost(s.nodes, bytes)};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

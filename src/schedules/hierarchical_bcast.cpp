@@ -3,7 +3,7 @@
 #include "schedules/hierarchical.hpp"
 #include "schedules/levels.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 Schedule at_both_levels(const Problem& p, Generate flat) {
@@ -27,4 +27,4 @@ LevelCost bcast_hierarchical_scatter_cost(const Spread& s, double bytes) {
   return {bcast_scatter_allgather_cost(s.most, bytes), bcast_scatter_allgather_cost(s.nodes, bytes)};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

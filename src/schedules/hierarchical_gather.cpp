@@ -3,7 +3,7 @@
 #include "schedules/hierarchical.hpp"
 #include "schedules/levels.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 Schedule gather_hierarchical(const Problem& p) {
   const Layout l(p, Layout::Leaders::root);
@@ -69,4 +69,4 @@ LevelCost scatter_hierarchical_cost(const Spread& s, double bytes) {
   return {scatter_binomial_cost(s.most, bytes * s.most / s.size) + copies(s.adjacent ? 0 : bytes), across};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

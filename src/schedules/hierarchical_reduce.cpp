@@ -3,7 +3,7 @@
 #include "schedules/hierarchical.hpp"
 #include "schedules/levels.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 Schedule at_both_levels(const Problem& p, Generate flat) {
@@ -62,4 +62,4 @@ LevelCost reduce_hierarchical_gather_cost(const Spread& s, double bytes) {
   return {gather_linear_cost(s.most, bytes * s.most) + combine, gather_linear_cost(s.nodes, all)};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -3,7 +3,7 @@
 #include "schedules/hierarchical.hpp"
 #include "schedules/levels.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 std::vector<std::size_t> counts_of(const Blocks& blocks) {
@@ -97,4 +97,4 @@ LevelCost reduce_scatter_hierarchical_split_cost(const Spread& s, double bytes) 
           reduce_scatter_direct_cost(s.nodes, bytes / s.most), static_cast<double>(s.most)};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

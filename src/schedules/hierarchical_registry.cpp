@@ -5,7 +5,7 @@
 #include "schedules/hierarchical.hpp"
 #include "schedules/registry.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 using LevelCostFunction = LevelCost (*)(const Spread&, double);
@@ -81,4 +81,4 @@ std::span<const Algorithm> hierarchical_algorithms_of(Operation operation) {
   return {first, std::find_if_not(first, table.end(), is_of)};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -3,7 +3,7 @@
 #include "schedules/hierarchical.hpp"
 #include "schedules/levels.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 /// Every member but the first gets what the one before it has.
@@ -70,4 +70,4 @@ LevelCost exscan_hierarchical_cost(const Spread& s, double bytes) {
   return cost;
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -3,7 +3,7 @@
 
 #include <map>
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 Layout::Layout(const Problem& p, Leaders rule) : rank_(p.rank), spread_(spread_of(p.node_of, p.size)) {
   std::map<int, int> number_of;
@@ -61,4 +61,4 @@ bool meets(const Spread& spread, LayoutNeed need) {
   return true;
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

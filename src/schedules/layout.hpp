@@ -8,7 +8,7 @@
 #include "schedules/problem.hpp"
 #include "schedules/registry.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 using Ranks = std::vector<int>;
 
@@ -62,4 +62,4 @@ class Layout {
 /// Whether ranks spread like this have what the algorithm asks for.
 [[nodiscard]] bool meets(const Spread& spread, LayoutNeed need);
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

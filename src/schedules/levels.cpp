@@ -5,7 +5,7 @@
 
 #include "schedules/algorithms.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 void on_node(Composer& c, const Layout& l, Generate flat, std::size_t count, const Slice& in, const Slice& out) {
   c.append(flat(problem_in_group(l.index(), l.members().size(), l.leader_index(), count)), l.members(), in, out);
@@ -100,4 +100,4 @@ Cost operator+(const Cost& a, const Cost& b) {
           .messages = a.messages + b.messages};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -4,7 +4,7 @@
 #include "schedules/composer.hpp"
 
 /// The steps that hierarchical algorithms are made of.
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 using Generate = Schedule (*)(const Problem& problem);
 
@@ -65,4 +65,4 @@ void to_node_order(Composer& c, const Blocks& from, const Slice& base, const Nod
 /// Of local copies.
 [[nodiscard]] inline Cost copies(double bytes) { return {.copied_bytes = bytes}; }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

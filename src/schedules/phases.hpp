@@ -4,7 +4,7 @@
 #include "schedules/builder.hpp"
 #include "schedules/tree.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 /// Round(s) that several algorithms have in common. Each takes the blocks of a vector, block i being rank i's.
 
@@ -73,4 +73,4 @@ inline void reduce_up(Builder& b, const Tree& tree, int radix, Slice& mine, cons
   b.end_round();
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

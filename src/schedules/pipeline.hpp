@@ -7,7 +7,7 @@
 #include "schedules/builder.hpp"
 #include "schedules/problem.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 [[nodiscard]] inline double bytes_of(const Problem& p) {
   return static_cast<double>(p.count) * static_cast<double>(p.element_size);
@@ -38,4 +38,4 @@ class Chunks {
   int number_;
 };
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 enum class Operation : std::uint8_t {
   barrier,
@@ -83,4 +83,4 @@ struct Problem {
   std::span<const int> node_of{};  ///< the node of each rank; empty: all are on one
 };
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -2,7 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/phases.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 Schedule reduce_direct(const Problem& p) {
   Builder b;
@@ -50,4 +50,4 @@ Cost reduce_scatter_gather_cost(int size, double bytes) {
           .messages = 2 * others};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -2,7 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/phases.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 /// In place, the output is the start of the input: a block that overlaps it in part must not be combined into it.
@@ -61,4 +61,4 @@ Cost reduce_scatter_ring_cost(int size, double bytes) {
           .messages = steps};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -2,7 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/fold.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 enum class First { farthest, nearest };
@@ -141,4 +141,4 @@ Cost reduce_scatter_butterfly_cost(int size, double bytes) {
   return cost(size, bytes, size <= 2 ? 0 : size - floor_power(size) >= 2 ? 2 : 1);
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

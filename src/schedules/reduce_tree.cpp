@@ -2,7 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/phases.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 /// To rank 0, whatever the root, so that places are in rank order.
@@ -39,4 +39,4 @@ Cost reduce_binomial_cost(int size, double bytes) { return cost(size, bytes, 2);
 Schedule reduce_knomial(const Problem& p) { return up(p, 4); }
 Cost reduce_knomial_cost(int size, double bytes) { return cost(size, bytes, 4); }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -7,7 +7,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/blocks.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 constexpr bool is_even(int size) { return size % 2 == 0; }
@@ -116,4 +116,4 @@ const Algorithm* find_algorithm(Operation operation, std::string_view name) {
 
 std::string_view operation_name(Operation operation) { return names[static_cast<std::size_t>(operation)]; }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

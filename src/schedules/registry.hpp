@@ -8,7 +8,7 @@
 #include "schedules/problem.hpp"
 #include "schedules/schedule.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 /// What an algorithm costs, as closed formulas: the planner's input and the checker's target (critical_path()). Each
 /// figure is its sum along the longest chain of dependent rounds: a round waits for the one before on its own rank and
@@ -80,4 +80,4 @@ struct Algorithm {
 
 [[nodiscard]] std::string_view operation_name(Operation operation);
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

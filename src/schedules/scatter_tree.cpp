@@ -2,7 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/tree.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 /// Below the root, the blocks of a subtree lie in scratch in the tree's order; from the root they come in rank order,
@@ -55,4 +55,4 @@ Cost scatter_binomial_cost(int size, double bytes) { return cost(size, bytes, 2)
 Schedule scatter_knomial(const Problem& p) { return down(p, 4); }
 Cost scatter_knomial_cost(int size, double bytes) { return cost(size, bytes, 4); }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 /// The named buffers of a schedule. `input` is only read; `output` and `scratch` start unwritten.
 enum class BufferName : std::uint8_t { input, output, scratch };
@@ -52,4 +52,4 @@ struct Schedule {
   bool alias_safe = false;
 };
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

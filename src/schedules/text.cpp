@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 std::string to_text(const Slice& slice) {
   constexpr std::array names = {"input", "output", "scratch"};
@@ -36,4 +36,4 @@ std::string to_text(const Schedule& schedule) {
   return text;
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

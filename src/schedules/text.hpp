@@ -5,7 +5,7 @@
 
 #include "schedules/schedule.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 /// A slice as "output[4, 8)".
 [[nodiscard]] std::string to_text(const Slice& slice);
@@ -19,4 +19,4 @@ namespace tutti::algorithms {
 /// A listing of a schedule, one line a step.
 [[nodiscard]] std::string to_text(const Schedule& schedule);
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

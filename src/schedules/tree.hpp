@@ -4,7 +4,7 @@
 #include "schedules/builder.hpp"
 #include "schedules/problem.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 /// The k-nomial tree (binomial for radix 2) over the ranks counted from the root: places 0 (the root) to size - 1. A
 /// place has children at the distances i * radix^j, 0 < i < radix, below its own distance; its subtree is the places
@@ -55,4 +55,4 @@ struct RootDuty {
   return duty;
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -9,7 +9,7 @@
 #include "support/proof/critical_path.hpp"
 #include "support/proof/simulation.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 /// Checks elements of results. The same terms come up for many elements and on many ranks: each is looked at once.
@@ -135,4 +135,4 @@ Report check_cost(const Algorithm& algorithm, const World& world) {
   return report;
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

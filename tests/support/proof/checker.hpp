@@ -7,7 +7,7 @@
 #include "support/proof/rendezvous.hpp"
 #include "support/proof/world.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 /// What a check found. `problem` names rank, round and slice of the first fault; empty where there is none.
 struct Report {
@@ -42,4 +42,4 @@ enum class Memory { separate, in_place };
 /// blocks must divide evenly for the formulas to be exact.
 [[nodiscard]] Report check_cost(const Algorithm& algorithm, const World& world);
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -5,7 +5,7 @@
 
 #include "support/proof/rendezvous.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 Cost operator+(const Cost& a, const Cost& b) {
@@ -97,4 +97,4 @@ Cost busiest_rank(const std::vector<Schedule>& schedules) {
   return most;
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

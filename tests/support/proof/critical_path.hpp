@@ -6,7 +6,7 @@
 #include "schedules/registry.hpp"
 #include "support/proof/matching.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 /// What the schedules of all ranks cost together, with one element as the unit of bytes: for each figure of Cost, its
 /// sum along the chain of rounds for which that sum is largest. A round waits for the one before on its own rank, and
@@ -16,4 +16,4 @@ namespace tutti::algorithms {
 /// What the busiest rank does, waiting left aside: the most of each figure over all ranks.
 [[nodiscard]] Cost busiest_rank(const std::vector<Schedule>& schedules);
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

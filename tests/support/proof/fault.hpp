@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 /// What is wrong with a schedule.
 class Fault : public std::runtime_error {
@@ -11,4 +11,4 @@ class Fault : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

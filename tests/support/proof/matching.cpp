@@ -8,7 +8,7 @@
 #include "schedules/text.hpp"
 #include "support/proof/fault.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 /// One end of a message on the way from one rank to another.
@@ -82,4 +82,4 @@ Matching::Matching(const std::vector<Schedule>& schedules) : ranks_(schedules.si
   }
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

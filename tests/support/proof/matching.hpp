@@ -6,7 +6,7 @@
 
 #include "schedules/schedule.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 /// Where a transfer stands in the schedules of all ranks.
 struct End {
@@ -36,4 +36,4 @@ class Matching {
   std::vector<OfRank> ranks_;
 };
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -6,7 +6,7 @@
 #include "schedules/text.hpp"
 #include "support/proof/fault.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 void Rendezvous::check_end() const {
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
@@ -22,4 +22,4 @@ void Rendezvous::check_end() const {
   }
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -9,7 +9,7 @@
 
 #include "support/proof/matching.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 /// Which of the ranks that can go on does so first.
 struct Order {
@@ -84,4 +84,4 @@ class Rendezvous {
   std::size_t first_ = 0;
 };
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

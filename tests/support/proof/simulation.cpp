@@ -7,7 +7,7 @@
 
 #include "schedules/text.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 constexpr std::size_t word = 64;
@@ -185,4 +185,4 @@ bool Simulation::is_untouched(int rank, std::size_t index) const {
   return result(rank, index) == at_start(rank, ranks_[rank].base[1] + index);
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

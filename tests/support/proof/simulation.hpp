@@ -8,7 +8,7 @@
 #include "support/proof/symbolic.hpp"
 #include "support/proof/world.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 /// The memories of all ranks of one collective in one process, with symbols in place of numbers: the checker's engine.
 class Simulation {
@@ -57,4 +57,4 @@ class Simulation {
   std::vector<const Transfer*> by_address_;
 };
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

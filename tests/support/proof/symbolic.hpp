@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 /// All ordered products of contributions that come up in one check, by number. A term says which ranks are combined, in
 /// which order and how associated, but not to which element they contribute: the same for long runs of elements. Two
@@ -74,4 +74,4 @@ struct Symbol {
   friend bool operator==(const Symbol&, const Symbol&) = default;
 };
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -6,7 +6,7 @@
 
 #include "schedules/blocks.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 bool is_irregular(Operation operation) {
@@ -251,4 +251,4 @@ std::vector<Expected> World::expected(int rank) const {
   return result;
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

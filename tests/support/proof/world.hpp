@@ -6,7 +6,7 @@
 
 #include "schedules/registry.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 /// What an element of a result must be: the contributions of ranks first to last to one element of their input.
 struct Expected {
@@ -74,4 +74,4 @@ class World {
   std::vector<Counts> recv_;
 };
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

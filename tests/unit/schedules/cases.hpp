@@ -9,7 +9,7 @@
 
 #include "schedules/registry.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 template <typename Predicate>
 std::vector<Algorithm> algorithms_where(Predicate&& predicate) {
@@ -66,4 +66,4 @@ inline std::vector<int> large_sizes(const Algorithm& algorithm) {
   return {256, 1000, 1024, 4096};
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -4,7 +4,7 @@
 #include "support/proof/checker.hpp"
 #include "support/proof/critical_path.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 /// Of the two trees, the formula counts every hop as if both of a rank's children had work for it.
@@ -148,4 +148,4 @@ TEST(Formulas, WaitingIsCounted) {
 }
 
 }  // namespace
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -7,7 +7,7 @@
 #include "support/proof/checker.hpp"
 #include "support/proof/critical_path.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 using testing::HasSubstr;
@@ -284,4 +284,4 @@ TEST(PlantedCost, RankThatWaitsForNothingIsNotFree) {
 }
 
 }  // namespace
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -6,7 +6,7 @@
 #include "schedules/layout.hpp"
 #include "support/proof/checker.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 std::vector<Algorithm> hierarchical_algorithms() {
@@ -197,4 +197,4 @@ TEST(HierarchicalFaults, OrderIsLostWhereRanksOfANodeAreApart) {
 }
 
 }  // namespace
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

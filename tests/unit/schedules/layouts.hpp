@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 
 /// A way to lay ranks on nodes: the node of each rank.
 struct NamedLayout {
@@ -61,4 +61,4 @@ inline std::vector<NamedLayout> layouts(int size) {
   return all;
 }
 
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

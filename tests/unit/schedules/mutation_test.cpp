@@ -4,7 +4,7 @@
 #include "cases.hpp"
 #include "support/proof/checker.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 /// Plants one kind of fault at every place of every rank's schedule, one at a time: none may pass.
@@ -78,4 +78,4 @@ INSTANTIATE_TEST_SUITE_P(Algorithms, Mutations, testing::ValuesIn(algorithms_whe
                          name_of);
 
 }  // namespace
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -4,7 +4,7 @@
 #include "cases.hpp"
 #include "support/proof/checker.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 /// Shows for an algorithm and numbers of ranks what checker.hpp lists, in separate memory and in place.
@@ -121,4 +121,4 @@ TEST(Registry, FindsByName) {
 }
 
 }  // namespace
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules

@@ -3,7 +3,7 @@
 
 #include "cases.hpp"
 
-namespace tutti::algorithms {
+namespace tutti::schedules {
 namespace {
 
 TEST(Text, ListsASchedule) {
@@ -17,4 +17,4 @@ TEST(Text, ListsASchedule) {
 }
 
 }  // namespace
-}  // namespace tutti::algorithms
+}  // namespace tutti::schedules
