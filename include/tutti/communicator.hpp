@@ -12,7 +12,7 @@
 namespace tutti {
 
 namespace detail {
-struct CommState;
+struct Context;
 }
 
 /// Equal on all ranks.
@@ -75,11 +75,11 @@ class TUTTI_EXPORT Communicator {
   /// fail by their timeout. Counterpart: ncclCommAbort.
   void abort(const std::string& reason = {}) noexcept;
 
-  [[nodiscard]] const std::shared_ptr<detail::CommState>& state() const;
-  explicit Communicator(std::shared_ptr<detail::CommState> state) noexcept;
+  [[nodiscard]] const std::shared_ptr<detail::Context>& state() const;
+  explicit Communicator(std::shared_ptr<detail::Context> state) noexcept;
 
  private:
-  std::shared_ptr<detail::CommState> state_;
+  std::shared_ptr<detail::Context> state_;
 };
 
 }  // namespace tutti

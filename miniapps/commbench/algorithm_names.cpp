@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "call/context.hpp"
+#include "planner/candidates.hpp"
 #include "planner/planner.hpp"
 
 namespace tutti::commbench {
@@ -49,7 +51,7 @@ std::vector<std::string> algorithm_names(const Communicator& comm, const Point& 
                                          Accumulation accumulation) {
   std::vector<std::string> names;
   for (const auto& candidate :
-       detail::candidates(signature_of(comm, point, shape, root, accumulation), detail::machine_of(*comm.state())))
+       detail::candidates(signature_of(comm, point, shape, root, accumulation), comm.state()->machine()))
     if (candidate.nameable) names.push_back(candidate.name);
   return names;
 }
@@ -62,7 +64,7 @@ std::vector<std::string> all_algorithm_names(const Communicator& comm, Operation
   shape.count = shape.total = 1;
   std::vector<std::string> names;
   for (const auto& candidate :
-       detail::candidates(signature_of(comm, point, shape, 0, Accumulation::full), detail::machine_of(*comm.state())))
+       detail::candidates(signature_of(comm, point, shape, 0, Accumulation::full), comm.state()->machine()))
     names.push_back(candidate.name);
   std::sort(names.begin(), names.end());
   return names;

@@ -7,8 +7,8 @@
 #include <thread>
 #include <tutti/tutti.hpp>
 
-#include "backends/device_side.hpp"
-#include "communicator/comm_state.hpp"
+#include "backends/nccl/state.hpp"
+#include "call/context.hpp"
 #include "point.hpp"
 #include "team.hpp"
 
@@ -32,9 +32,9 @@ void RawNccl::check(Result result, const char* what) const {
 /// Where Tutti's own set-up, which has a timeout, succeeded, this one does.
 std::string RawNccl::initialise(const Communicator& comm) {
   comm.prepare_device();
-  const auto& side = comm.state()->device;
-  if (side->nccl == nullptr) return "NCCL cannot be used here: " + comm.device_report();
-  table_ = &side->nccl->table();
+  const detail::nccl::State* state = detail::nccl::state_of(*comm.state());
+  if (state == nullptr) return "NCCL cannot be used here: " + comm.device_report();
+  table_ = &state->comm().table();
   std::string problem;
   detail::nccl::UniqueId id{};
   if (comm.rank() == 0) {
@@ -48,7 +48,7 @@ std::string RawNccl::initialise(const Communicator& comm) {
   // As programs have it; the stand-in of the tests has the library's form only.
   config.blocking = detail::device::required_runtime("raw NCCL").runs_host_functions() ? 0 : 1;
   try {
-    const detail::device::Guard guard(side->device);
+    const detail::device::Guard guard(state->comm().device());
     check(table_->comm_init_rank_config(&handle_, comm.size(), id, comm.rank(), &config), "ncclCommInitRankConfig");
   } catch (const std::runtime_error& error) {
     problem = error.what();

@@ -5,14 +5,14 @@
 
 #include <vector>
 
-#include "communicator/comm_state.hpp"
+#include "call/context.hpp"
 #include "core/mpi_call.hpp"
 
 namespace tutti::detail {
 
 /// Each rank's value on all ranks, for a decision that all then take alike. Collective; blocking.
 template <typename T>
-std::vector<T> all_gather(const CommState& comm, const T& mine) {
+std::vector<T> all_gather(const Context& comm, const T& mine) {
   std::vector<T> all(static_cast<std::size_t>(comm.size));
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm.collective, &request),

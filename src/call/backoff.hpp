@@ -2,6 +2,7 @@
 #pragma once
 
 #include <sched.h>
+#include <time.h>
 
 #include <cstdint>
 
@@ -24,6 +25,12 @@ class Backoff {
     if (polls_ > spins_left_ + yields) return false;
     sched_yield();
     return true;
+  }
+
+  /// For who has nothing that could wake it: 20 microseconds.
+  static void sleep() noexcept {
+    constexpr timespec shortly{0, 20'000};
+    nanosleep(&shortly, nullptr);
   }
 
   [[nodiscard]] std::uint64_t polls() const noexcept { return polls_; }

@@ -2,21 +2,17 @@
 #include "call/execution.hpp"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include "call/backoff.hpp"
+#include "call/context.hpp"
 #include "call/progress.hpp"
-#include "communicator/comm_state.hpp"
 
 namespace tutti::detail {
 
-Execution::Execution(std::shared_ptr<CommState> comm, std::chrono::nanoseconds timeout, bool persistent)
+Execution::Execution(std::shared_ptr<Context> comm, std::chrono::nanoseconds timeout, bool persistent)
     : comm_(std::move(comm)), timeout_(timeout), persistent_(persistent) {}
 
-void Execution::backoff() noexcept {
-  constexpr timespec shortly{0, 20'000};
-  nanosleep(&shortly, nullptr);
-}
+void Execution::backoff() noexcept { Backoff::sleep(); }
 
 void Execution::start() noexcept {
   failure_ = nullptr;

@@ -13,7 +13,7 @@
 
 namespace tutti::detail {
 
-struct CommState;
+struct Context;
 
 /// One run of an operation. begin() posts the first messages, step() goes on without blocking. What drives it (a
 /// blocking call, or the progress engine for a request) calls start() and poll(); a failure is kept for the caller.
@@ -21,7 +21,7 @@ class Execution {
  public:
   enum class Phase : std::uint8_t { idle, active, done, failed };
 
-  Execution(std::shared_ptr<CommState> comm, std::chrono::nanoseconds timeout, bool persistent);
+  Execution(std::shared_ptr<Context> comm, std::chrono::nanoseconds timeout, bool persistent);
   virtual ~Execution() = default;
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
@@ -51,7 +51,7 @@ class Execution {
   /// Orders the operation before what follows on the stream, without its end being waited for; false where only the
   /// host can wait. Work of the device and buffers must then live until the stream has passed.
   virtual bool order_before(device::StreamHandle /*stream*/) { return false; }
-  [[nodiscard]] CommState& comm() const noexcept { return *comm_; }
+  [[nodiscard]] Context& comm() const noexcept { return *comm_; }
   /// Of a completed receive.
   [[nodiscard]] const Status& status() const noexcept { return status_; }
 
@@ -77,7 +77,7 @@ class Execution {
   void fail_now(std::exception_ptr failure, ErrorCode code, const std::string& message) noexcept;
   [[nodiscard]] bool expired() noexcept;
 
-  std::shared_ptr<CommState> comm_;
+  std::shared_ptr<Context> comm_;
   std::chrono::nanoseconds timeout_;
   std::chrono::steady_clock::time_point deadline_{};
   std::uint64_t polls_ = 0;

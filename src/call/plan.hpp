@@ -3,26 +3,29 @@
 
 #include <array>
 #include <memory>
+#include <string>
 #include <unordered_map>
 
-#include "backends/shm/protocol.hpp"
 #include "call/signature.hpp"
 #include "schedules/registry.hpp"
 
 namespace tutti::detail {
 
-enum class Backend : std::uint8_t { mpi, native, shm, nccl, staged };
+struct Backend;
 
 /// The decision for one signature: immutable, shared by all executions of it. The schedule is there for operations
 /// with uniform counts; the v-forms make theirs at each binding.
 struct Plan {
   Signature signature{};
-  Backend backend = Backend::mpi;
-  shm::Protocol protocol = shm::Protocol::automatic;  ///< of the shm backend
-  const schedules::Algorithm* algorithm = nullptr;    ///< of the mpi backend, and of nccl; null there: direct
+  const Backend* backend = nullptr;
+  std::uint8_t protocol = 0;                        ///< the backend's own number of it
+  std::string way{};                                ///< "shm:slots", "mpi:ring", "native"
+  const schedules::Algorithm* algorithm = nullptr;  ///< where the backend runs schedules
   std::shared_ptr<const schedules::Schedule> schedule{};
-  std::shared_ptr<const Plan> host{};  ///< of the staged backend: the plan for a piece in host memory
-  std::size_t pieces = 1;              ///< of the staged backend
+  std::shared_ptr<const Plan> part{};       ///< where the call is cut: the plan that another backend has for a piece
+  std::shared_ptr<const Plan> last_part{};  ///< of the last piece, which may be shorter
+  std::size_t pieces = 1;                   ///< of which all but the last are `part`
+  std::shared_ptr<const Plan> spare{};      ///< of a persistent call: for when the backend has no place left
 };
 
 /// The plans of one communicator. Plans follow from shared facts alone, so a rank may drop and remake them.

@@ -8,7 +8,6 @@
 #include <tutti/environment.hpp>
 #include <tutti/error.hpp>
 
-#include "backends/nccl/comm.hpp"
 #include "core/mpi_call.hpp"
 
 namespace tutti::detail {
@@ -32,8 +31,20 @@ void ProgressEngine::add(std::shared_ptr<Execution> execution) {
   outstanding_.store(executions_.size(), std::memory_order_relaxed);
 }
 
+void ProgressEngine::add_hook(void (*progress)()) {
+  for (auto& hook : hooks_) {
+    void (*expected)() = nullptr;
+    if (hook.compare_exchange_strong(expected, progress) || expected == progress) return;
+  }
+}
+
+void ProgressEngine::run_hooks() const {
+  for (const auto& hook : hooks_)
+    if (const auto progress = hook.load(std::memory_order_relaxed)) progress();
+}
+
 void ProgressEngine::poll_all() {
-  nccl::Comm::collect();
+  run_hooks();
   // Kept until the lock is released: the last reference to a communicator may end here and call MPI.
   std::vector<std::shared_ptr<Execution>> finished;
   const std::unique_lock lock(mutex_, std::try_to_lock);
@@ -93,7 +104,7 @@ namespace tutti {
 
 void progress() {
   detail::ProgressEngine::instance().poll();
-  detail::nccl::Comm::collect();
+  detail::ProgressEngine::instance().run_hooks();
 }
 
 }  // namespace tutti

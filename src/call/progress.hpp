@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -25,6 +26,9 @@ class ProgressEngine {
   void poll() {
     if (outstanding_.load(std::memory_order_relaxed) > 0) poll_all();
   }
+  /// Has every poll do a backend's own progress too. Once a function; it must never wait.
+  void add_hook(void (*progress)());
+  void run_hooks() const;
   /// Fails all outstanding executions; for the end of MPI.
   void cancel_all() noexcept;
 
@@ -38,6 +42,8 @@ class ProgressEngine {
   void poll_all();
   void thread_loop();
 
+  static constexpr std::size_t most_hooks = 8;
+  std::array<std::atomic<void (*)()>, most_hooks> hooks_{};
   std::mutex mutex_;
   std::vector<std::shared_ptr<Execution>> executions_;
   std::atomic<std::size_t> outstanding_{0};

@@ -5,9 +5,9 @@
 #include <tutti/request.hpp>
 
 #include "call/backoff.hpp"
+#include "call/context.hpp"
 #include "call/execution.hpp"
 #include "call/progress.hpp"
-#include "communicator/comm_state.hpp"
 
 namespace tutti {
 

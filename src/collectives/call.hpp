@@ -6,8 +6,8 @@
 #include <tutti/request.hpp>
 
 #include "call/binding.hpp"
+#include "call/context.hpp"
 #include "call/signature.hpp"
-#include "communicator/comm_state.hpp"
 
 namespace tutti::detail {
 
@@ -32,6 +32,7 @@ void run(const Communicator& comm, Call call, const Options& options);
   return kind == MemoryKind::device || kind == MemoryKind::managed;
 }
 
-[[nodiscard]] std::chrono::nanoseconds timeout_of(const CommState& comm, const Options& options);
+/// Throws where the timeout is negative.
+[[nodiscard]] CallOptions call_options(const Context& comm, const Options& options);
 
 }  // namespace tutti::detail

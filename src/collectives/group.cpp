@@ -7,7 +7,7 @@
 namespace tutti {
 
 struct Group::State {
-  std::shared_ptr<detail::CommState> comm;
+  std::shared_ptr<detail::Context> comm;
   Options options;
   std::vector<detail::PointToPoint> transfers;
 };

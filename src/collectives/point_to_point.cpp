@@ -6,6 +6,7 @@
 #include <tutti/error.hpp>
 #include <tutti/point_to_point.hpp>
 
+#include "backends/point_to_point.hpp"
 #include "call/progress.hpp"
 #include "collectives/call.hpp"
 #include "collectives/transfers.hpp"
@@ -16,18 +17,18 @@ namespace {
 
 constexpr int largest_tag = 32767;
 
-void require(bool condition, const CommState& comm, std::string_view call, std::string_view problem) {
+void require(bool condition, const Context& comm, std::string_view call, std::string_view problem) {
   if (!condition)
     throw Error(ErrorCode::invalid_argument, fmt::format("{}, {}: argument {}", call, comm.describe(), problem));
 }
 
-void check_peer(const CommState& comm, std::string_view call, int peer, bool wildcard, const char* name) {
+void check_peer(const Context& comm, std::string_view call, int peer, bool wildcard, const char* name) {
   require((peer >= 0 && peer < comm.size) || peer == proc_null || (wildcard && peer == any_source), comm, call,
           fmt::format("{} is {}; pass a rank from 0 to {} or proc_null", name, peer, comm.size - 1));
 }
 
 template <typename AnyBuffer>
-void check_message(const CommState& comm, std::string_view call, const AnyBuffer& buffer, int tag, bool wildcard) {
+void check_message(const Context& comm, std::string_view call, const AnyBuffer& buffer, int tag, bool wildcard) {
   if (!is_datatype(buffer.type))
     throw Error(ErrorCode::invalid_datatype,
                 fmt::format("{}, {}: the datatype of argument buffer is none of the library's; use a DatatypeKind or "
@@ -43,7 +44,7 @@ void check_message(const CommState& comm, std::string_view call, const AnyBuffer
 }
 
 /// Whether the buffer is in device memory.
-bool is_on_device(const CommState& comm, std::string_view call, MemoryKind declared, const void* address) {
+bool is_on_device(const Context& comm, std::string_view call, MemoryKind declared, const void* address) {
   const MemoryKind kind = declared == MemoryKind::detect ? memory_kind(address) : declared;
   if (!is_of_device(kind)) return false;
   if (device::runtime() == nullptr)
@@ -56,7 +57,7 @@ bool is_on_device(const CommState& comm, std::string_view call, MemoryKind decla
 
 /// What of a transfer both directions have.
 template <typename AnyBuffer>
-PointToPoint described(const CommState& comm, std::string_view call, const AnyBuffer& buffer, MemoryKind declared,
+PointToPoint described(const Context& comm, std::string_view call, const AnyBuffer& buffer, MemoryKind declared,
                        int peer, int tag) {
   PointToPoint transfer;
   const MemoryKind kind = buffer.memory != MemoryKind::detect ? buffer.memory : declared;
@@ -70,7 +71,7 @@ PointToPoint described(const CommState& comm, std::string_view call, const AnyBu
 }
 
 /// Streams under capture take no messages.
-void check_stream(const CommState& comm, std::string_view call, const std::vector<PointToPoint>& transfers,
+void check_stream(const Context& comm, std::string_view call, const std::vector<PointToPoint>& transfers,
                   const Stream& stream) {
   if (stream.kind != StreamKind::cuda) return;
   const bool any = std::any_of(transfers.begin(), transfers.end(), [](const PointToPoint& t) { return t.on_device; });
@@ -83,7 +84,7 @@ void check_stream(const CommState& comm, std::string_view call, const std::vecto
 
 }  // namespace
 
-PointToPoint checked_send(const CommState& comm, std::string_view call, const ConstBuffer& buffer, int dest, int tag,
+PointToPoint checked_send(const Context& comm, std::string_view call, const ConstBuffer& buffer, int dest, int tag,
                           MemoryKind declared) {
   check_peer(comm, call, dest, false, "dest");
   check_message(comm, call, buffer, tag, false);
@@ -92,7 +93,7 @@ PointToPoint checked_send(const CommState& comm, std::string_view call, const Co
   return send;
 }
 
-PointToPoint checked_recv(const CommState& comm, std::string_view call, const Buffer& buffer, int source, int tag,
+PointToPoint checked_recv(const Context& comm, std::string_view call, const Buffer& buffer, int source, int tag,
                           MemoryKind declared) {
   check_peer(comm, call, source, true, "source");
   check_message(comm, call, buffer, tag, true);
@@ -103,24 +104,24 @@ PointToPoint checked_recv(const CommState& comm, std::string_view call, const Bu
   return recv;
 }
 
-Status run_transfers(const std::shared_ptr<CommState>& comm, std::string_view call, std::vector<PointToPoint> transfers,
+Status run_transfers(const std::shared_ptr<Context>& comm, std::string_view call, std::vector<PointToPoint> transfers,
                      const Options& options) {
   check_stream(*comm, call, transfers, options.stream);
   // The one receive of a call comes first: what it matches must not wait until a send has completed.
   const auto sends = std::stable_partition(transfers.begin(), transfers.end(),
                                            [](const PointToPoint& transfer) { return transfer.is_recv; });
   if (sends - transfers.begin() == 1) transfers.front().matches_first = transfers.front().peer != MPI_PROC_NULL;
-  PointToPointExecution execution(comm, std::string(call), std::move(transfers), timeout_of(*comm, options), true,
-                                  options.stream);
-  run_to_end(execution);
-  return execution.status();
+  const auto execution =
+      make_transfers(comm, std::string(call), std::move(transfers), true, call_options(*comm, options));
+  run_to_end(*execution);
+  return execution->status();
 }
 
-Request start_transfers(const std::shared_ptr<CommState>& comm, std::string_view call,
+Request start_transfers(const std::shared_ptr<Context>& comm, std::string_view call,
                         std::vector<PointToPoint> transfers, const Options& options) {
   check_stream(*comm, call, transfers, options.stream);
-  return ProgressEngine::instance().launch(std::make_shared<PointToPointExecution>(
-      comm, std::string(call), std::move(transfers), timeout_of(*comm, options), false, options.stream));
+  return ProgressEngine::instance().launch(
+      make_transfers(comm, std::string(call), std::move(transfers), false, call_options(*comm, options)));
 }
 
 }  // namespace detail

@@ -6,22 +6,22 @@
 #include <tutti/point_to_point.hpp>
 #include <vector>
 
-#include "backends/mpi/point_to_point_execution.hpp"
-#include "communicator/comm_state.hpp"
+#include "call/context.hpp"
+#include "call/point_to_point.hpp"
 
 namespace tutti::detail {
 
 /// Checks the arguments of a send or a receive; `call` names the public function in messages,
 /// `declared` is the memory kind that the options give.
-[[nodiscard]] PointToPoint checked_send(const CommState& comm, std::string_view call, const ConstBuffer& buffer,
-                                        int dest, int tag, MemoryKind declared);
-[[nodiscard]] PointToPoint checked_recv(const CommState& comm, std::string_view call, const Buffer& buffer, int source,
+[[nodiscard]] PointToPoint checked_send(const Context& comm, std::string_view call, const ConstBuffer& buffer, int dest,
+                                        int tag, MemoryKind declared);
+[[nodiscard]] PointToPoint checked_recv(const Context& comm, std::string_view call, const Buffer& buffer, int source,
                                         int tag, MemoryKind declared);
 
 /// Posts transfers as one operation, and waits for it or hands out its request.
-Status run_transfers(const std::shared_ptr<CommState>& comm, std::string_view call, std::vector<PointToPoint> transfers,
+Status run_transfers(const std::shared_ptr<Context>& comm, std::string_view call, std::vector<PointToPoint> transfers,
                      const Options& options);
-[[nodiscard]] Request start_transfers(const std::shared_ptr<CommState>& comm, std::string_view call,
+[[nodiscard]] Request start_transfers(const std::shared_ptr<Context>& comm, std::string_view call,
                                       std::vector<PointToPoint> transfers, const Options& options);
 
 }  // namespace tutti::detail

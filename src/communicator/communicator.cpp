@@ -4,7 +4,9 @@
 #include <tutti/communicator.hpp>
 #include <tutti/error.hpp>
 
-#include "communicator/comm_state.hpp"
+#include "backends/prepare_device.hpp"
+#include "call/context.hpp"
+#include "communicator/factory.hpp"
 #include "core/mpi_call.hpp"
 
 namespace tutti {
@@ -46,7 +48,7 @@ Communicator::Communicator() noexcept = default;
 Communicator::~Communicator() = default;
 Communicator::Communicator(Communicator&&) noexcept = default;
 Communicator& Communicator::operator=(Communicator&&) noexcept = default;
-Communicator::Communicator(std::shared_ptr<detail::CommState> state) noexcept : state_(std::move(state)) {}
+Communicator::Communicator(std::shared_ptr<detail::Context> state) noexcept : state_(std::move(state)) {}
 
 Communicator Communicator::duplicate(MPI_Comm comm, const CommunicatorOptions& options) {
   check_handle(comm, "duplicate");
@@ -54,12 +56,12 @@ Communicator Communicator::duplicate(MPI_Comm comm, const CommunicatorOptions& o
   MPI_Request request = MPI_REQUEST_NULL;
   detail::check_mpi(MPI_Comm_idup(comm, &copy, &request), "MPI_Comm_idup");
   detail::wait_yielding(request, "MPI_Comm_idup");
-  return owning(copy, [&] { return detail::make_comm_state(copy, options); });
+  return owning(copy, [&] { return detail::make_context(copy, options); });
 }
 
 Communicator Communicator::adopt(MPI_Comm comm, const CommunicatorOptions& options) {
   check_handle(comm, "adopt");
-  auto state = detail::make_comm_state(comm, options);
+  auto state = detail::make_context(comm, options);
   // Only now: where the factory fails the handle is still the caller's.
   state->owns_user = comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF;
   return Communicator(std::move(state));
@@ -67,10 +69,10 @@ Communicator Communicator::adopt(MPI_Comm comm, const CommunicatorOptions& optio
 
 Communicator Communicator::borrow(MPI_Comm comm, const CommunicatorOptions& options) {
   check_handle(comm, "borrow");
-  return Communicator(detail::make_comm_state(comm, options));
+  return Communicator(detail::make_context(comm, options));
 }
 
-const std::shared_ptr<detail::CommState>& Communicator::state() const {
+const std::shared_ptr<detail::Context>& Communicator::state() const {
   if (!state_)
     throw Error(ErrorCode::invalid_communicator,
                 "argument comm is an empty communicator; create it by duplicate, adopt, borrow or split");
@@ -96,7 +98,7 @@ Communicator Communicator::split(int color, int key) const {
   MPI_Comm part = MPI_COMM_NULL;
   detail::check_mpi(MPI_Comm_split(state_->collective, color, key, &part), "MPI_Comm_split");
   if (part == MPI_COMM_NULL) return {};
-  return owning(part, [&] { return detail::make_child_state(*state_, part); });
+  return owning(part, [&] { return detail::make_child_context(*state_, part); });
 }
 
 Communicator Communicator::split_by_node() const {

@@ -7,7 +7,7 @@
 #include <tutti/error.hpp>
 #include <tutti/version.hpp>
 
-#include "backends/nccl/table.hpp"
+#include "backends/list.hpp"
 #include "call/progress.hpp"
 #include "core/config.hpp"
 #include "core/mpi_call.hpp"
@@ -65,11 +65,12 @@ std::string config_summary() {
   std::string_view text(library, static_cast<std::size_t>(length));
   text = text.substr(0, text.find('\n'));
   const char* cuda = detail::device::built_runtime() != nullptr ? "built in" : "not built";
-  std::string nccl;
-  if (const detail::nccl::Table* table = detail::nccl::table(nccl)) nccl = detail::nccl::version_text(table->version);
-  return fmt::format("tutti {}\nMPI: {} (MPI {}.{})\nKokkos: {}.{}.{}\nCUDA: {}\nNCCL: {}\n", TUTTI_VERSION_STRING,
-                     text, MPI_VERSION, MPI_SUBVERSION, KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100,
-                     KOKKOS_VERSION % 100, cuda, nccl);
+  std::string summary = fmt::format("tutti {}\nMPI: {} (MPI {}.{})\nKokkos: {}.{}.{}\nCUDA: {}\n", TUTTI_VERSION_STRING,
+                                    text, MPI_VERSION, MPI_SUBVERSION, KOKKOS_VERSION / 10000,
+                                    KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100, cuda);
+  for (const detail::Backend* backend : detail::backends())
+    if (backend->summary != nullptr) summary += backend->summary() + '\n';
+  return summary;
 }
 
 }  // namespace tutti

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "communicator/memory.hpp"
+#include "call/memory.hpp"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,10 @@
 #include <tutti/error.hpp>
 #include <tutti/memory.hpp>
 
+#include "backends/device_memory.hpp"
 #include "call/agreement.hpp"
 #include "call/allocations.hpp"
-#include "communicator/comm_state.hpp"
-#include "communicator/device_memory.hpp"
+#include "call/context.hpp"
 #include "core/config.hpp"
 #include "core/log.hpp"
 #include "core/mpi_call.hpp"
@@ -41,7 +41,7 @@ std::uint64_t random_word() {
 }
 
 /// On all ranks alike: all see the wishes of all.
-void check(const CommState& comm, const std::vector<Wish>& wishes) {
+void check(const Context& comm, const std::vector<Wish>& wishes) {
   for (std::size_t r = 0; r < wishes.size(); ++r) {
     const Wish& wish = wishes[r];
     const auto fail = [&](ErrorCode code, const std::string& problem) {
@@ -76,7 +76,7 @@ struct Part {
 /// The parts of the ranks of this rank's node.
 class Node {
  public:
-  Node(const CommState& comm, const std::vector<Wish>& wishes) {
+  Node(const Context& comm, const std::vector<Wish>& wishes) {
     const int node = comm.node_of[static_cast<std::size_t>(comm.rank)];
     for (int r = 0; r < comm.size; ++r) {
       if (comm.node_of[static_cast<std::size_t>(r)] != node) continue;
@@ -112,7 +112,7 @@ class Name {
 };
 
 /// The segment of this rank's node, in which it has reserved its part; which ranks succeeded is in `all`.
-shm::Segment map_node(const CommState& comm, const Node& node, std::vector<char>& all) {
+shm::Segment map_node(const Context& comm, const Node& node, std::vector<char>& all) {
   const bool leads = comm.rank == node.leader();
   shm::Segment segment;
   Name made;
@@ -146,7 +146,7 @@ void share(Memory& memory, shm::Segment segment, const Node& node, std::uint64_t
 }
 
 /// Ordinary memory, where this rank needs it. All ranks learn whether all that needed it got it.
-void take_ordinary(Memory& memory, const CommState& comm, const std::vector<Wish>& wishes) {
+void take_ordinary(Memory& memory, const Context& comm, const std::vector<Wish>& wishes) {
   std::string problem;
   if (memory.data == nullptr) {
     memory.segment = shm::Segment::alone(part_bytes(wishes[static_cast<std::size_t>(comm.rank)]), problem);
@@ -162,7 +162,7 @@ void take_ordinary(Memory& memory, const CommState& comm, const std::vector<Wish
                           comm.describe(), rank, wishes[rank].bytes));
 }
 
-std::unique_ptr<Memory> make_memory(const CommState& comm, std::size_t bytes, MemoryKind kind) {
+std::unique_ptr<Memory> make_memory(const Context& comm, std::size_t bytes, MemoryKind kind) {
   const std::vector<Wish> wishes = all_gather(comm, Wish{bytes, random_word(), kind});
   check(comm, wishes);
   auto memory = std::make_unique<Memory>();
@@ -204,7 +204,7 @@ MemoryKind Allocation::kind() const noexcept { return memory_ ? memory_->kind : 
 bool Allocation::is_shared() const noexcept { return memory_ && !memory_->parts.empty(); }
 
 Allocation allocate(const Communicator& comm, std::size_t bytes, MemoryKind kind) {
-  const detail::CommState& state = *comm.state();
+  const detail::Context& state = *comm.state();
   state.check_usable();
   return Allocation(detail::make_memory(state, bytes, kind));
 }

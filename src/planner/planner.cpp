@@ -9,160 +9,132 @@
 #include <tutti/error.hpp>
 #include <vector>
 
-#include "backends/staged/pieces.hpp"
+#include "planner/candidates.hpp"
 
 namespace tutti::detail {
 namespace {
 
-/// The displacements, or all counts, of these are known to one rank only: their schedule is made at each binding.
-bool schedule_needs_binding(Operation operation) {
-  switch (operation) {
-    case Operation::gatherv:
-    case Operation::scatterv:
-    case Operation::allgatherv:
-    case Operation::alltoallv:
-    case Operation::reduce_scatter:
-      return true;
-    default:
-      return false;
+/// The candidates of one call, and the choice among them.
+class Choice {
+ public:
+  Choice(const Signature& signature, const Machine& machine)
+      : signature_(signature), machine_(machine), all_(candidates(signature, machine)) {}
+
+  [[nodiscard]] const Candidate& made() const {
+    if (signature_.algorithm.empty()) return first();
+    const Candidate& named = is_backend() ? of_backend() : of_name();
+    // One rank has nothing to exchange: every name means the local copy. MPICH 4.0.2 even misplaces the block of an
+    // allgatherv.
+    const bool is_exchange = named.algorithm == nullptr && !named.can_be_chosen();
+    return machine_.size == 1 && is_exchange ? first() : named;
   }
-}
 
-std::string_view backend_name(Backend backend) {
-  switch (backend) {
-    case Backend::shm:
-      return "shm";
-    case Backend::native:
-      return "native";
-    case Backend::nccl:
-      return "nccl";
-    case Backend::staged:
-      return "staged";
-    case Backend::mpi:
-      break;
+ private:
+  [[nodiscard]] bool is_backend() const {
+    return std::ranges::any_of(all_, [this](const Candidate& c) { return c.backend->name == signature_.algorithm; });
   }
-  return "mpi";
+  [[nodiscard]] const Candidate& first() const;
+  [[nodiscard]] const Candidate& of_backend() const;
+  [[nodiscard]] const Candidate& of_name() const;
+  [[noreturn]] void throw_unsuitable(std::string_view why) const;
+  [[nodiscard]] std::vector<std::string_view> valid_names() const;
+
+  const Signature& signature_;
+  const Machine& machine_;
+  std::vector<Candidate> all_;
+};
+
+const Candidate& Choice::first() const {
+  if (!all_.empty() && all_.front().can_be_chosen()) return all_.front();
+  throw Error(ErrorCode::internal, fmt::format("{}: no algorithm for {} ranks",
+                                               schedules::operation_name(signature_.operation), machine_.size));
 }
 
-bool is_named(const Candidate& c, std::string_view name) {
-  return c.name == name || (c.algorithm != nullptr && c.algorithm->name == name);
+/// The first of a backend: the fastest that can be chosen, else one that can be asked for.
+const Candidate& Choice::of_backend() const {
+  const Candidate* found = nullptr;
+  for (const Candidate& c : all_) {
+    if (c.backend->name != signature_.algorithm) continue;
+    if (c.nameable) return c;
+    if (found == nullptr) found = &c;
+  }
+  throw_unsuitable(found->excluded);
 }
 
-/// What a call may ask for by name: backends, and ways of theirs.
-std::vector<std::string_view> valid_names(const std::vector<Candidate>& all) {
+const Candidate& Choice::of_name() const {
+  const std::string_view name = signature_.algorithm;
+  const auto is_named = [name](const Candidate& c) {
+    return c.name == name || (c.algorithm != nullptr && c.algorithm->name == name);
+  };
+  const auto found = std::ranges::find_if(all_, is_named);
+  if (found == all_.end()) throw_unsuitable("there is none of that name for this operation");
+  if (!found->nameable) throw_unsuitable(found->excluded);
+  return *found;
+}
+
+/// Backends, and ways of theirs, that the call may ask for.
+std::vector<std::string_view> Choice::valid_names() const {
   std::vector<std::string_view> names;
-  for (const Candidate& c : all) {
+  for (const Candidate& c : all_) {
     if (!c.nameable) continue;
-    const std::string_view backend = backend_name(c.backend);
-    if (std::find(names.begin(), names.end(), backend) == names.end()) names.push_back(backend);
-    if (c.name != backend) names.push_back(c.algorithm != nullptr ? c.algorithm->name : c.name);
+    if (std::ranges::find(names, c.backend->name) == names.end()) names.push_back(c.backend->name);
+    if (c.name != c.backend->name) names.push_back(c.algorithm != nullptr ? c.algorithm->name : c.name);
   }
   return names;
 }
 
-[[noreturn]] void throw_unsuitable(const Signature& signature, const Machine& machine,
-                                   const std::vector<Candidate>& all, std::string_view why) {
+void Choice::throw_unsuitable(std::string_view why) const {
   throw Error(ErrorCode::invalid_algorithm,
               fmt::format("{}: algorithm '{}' cannot be used: {}; valid here: {} (rank {} of {})",
-                          schedules::operation_name(signature.operation), signature.algorithm, why,
-                          fmt::join(valid_names(all), ", "), machine.rank, machine.size));
+                          schedules::operation_name(signature_.operation), signature_.algorithm, why,
+                          fmt::join(valid_names(), ", "), machine_.rank, machine_.size));
 }
 
-/// The first of a backend: the fastest that can be chosen, else one that can be asked for.
-const Candidate& named_backend(const Signature& signature, const Machine& machine, const std::vector<Candidate>& all) {
-  const Candidate* found = nullptr;
-  for (const Candidate& c : all) {
-    if (backend_name(c.backend) != signature.algorithm) continue;
-    if (c.nameable) return c;
-    if (found == nullptr) found = &c;
-  }
-  throw_unsuitable(signature, machine, all, found->excluded);
+std::shared_ptr<const Plan> plan_by(const Candidate& chosen, const Signature& signature, const Machine& machine);
+
+/// The plan of a persistent call for when the backend has no place left.
+std::shared_ptr<const Plan> spare_plan(const Plan& plan, const Machine& machine) {
+  if (plan.signature.kind != CallKind::persistent || plan.backend->overflow.empty()) return nullptr;
+  Signature signature = plan.signature;
+  signature.algorithm = plan.backend->overflow;
+  return make_plan(signature, machine);
 }
 
-const Candidate& named(const Signature& signature, const Machine& machine, const std::vector<Candidate>& all) {
-  const std::string_view name = signature.algorithm;
-  const auto is_backend = [&](const Candidate& c) { return backend_name(c.backend) == name; };
-  if (std::ranges::any_of(all, is_backend)) return named_backend(signature, machine, all);
-  for (const Candidate& c : all) {
-    if (!is_named(c, name)) continue;
-    if (!c.nameable) throw_unsuitable(signature, machine, all, c.excluded);
-    return c;
-  }
-  throw_unsuitable(signature, machine, all, "there is none of that name for this operation");
+void cut(Plan& plan, const Machine& machine) {
+  const Cut cut = plan.backend->cut(plan.signature, machine);
+  const std::vector<Candidate> ways = candidates(cut.part, machine);
+  plan.pieces = cut.pieces;
+  plan.part = plan_by(first_part(ways, cut.part, machine.size), cut.part, machine);
+  const bool is_shorter = cut.pieces > 1 && cut.last_count != cut.part.count;
+  plan.last_part = is_shorter ? with_count(*plan.part, cut.last_count, machine) : plan.part;
 }
 
-const Candidate& first(const Signature& signature, const Machine& machine, const std::vector<Candidate>& all) {
-  if (all.front().excluded.empty()) return all.front();
-  throw Error(ErrorCode::internal, fmt::format("{}: no algorithm for {} ranks",
-                                               schedules::operation_name(signature.operation), machine.size));
-}
-
-/// One rank has nothing to exchange: a schedule is a local copy then. MPICH 4.0.2 even misplaces the block of an
-/// allgatherv.
-bool is_local(const Candidate& chosen, const Machine& machine) {
-  return machine.size == 1 && (chosen.backend == Backend::shm || chosen.backend == Backend::native);
-}
-
-std::shared_ptr<Plan> plan_from(const Candidate& chosen, const Signature& signature, const Machine& machine) {
+std::shared_ptr<const Plan> plan_by(const Candidate& chosen, const Signature& signature, const Machine& machine) {
   auto plan = std::make_shared<Plan>();
   plan->signature = signature;
   plan->backend = chosen.backend;
   plan->protocol = chosen.protocol;
   plan->algorithm = chosen.algorithm;
-  if (plan->algorithm != nullptr && !schedule_needs_binding(signature.operation)) {
-    schedules::Problem problem;
-    problem.rank = machine.rank;
-    problem.size = machine.size;
-    problem.root = signature.root;
-    problem.count = signature.count;
-    problem.element_size = signature.type.size();
-    problem.node_of = machine.node_of;
-    plan->schedule = std::make_shared<const schedules::Schedule>(plan->algorithm->generate(problem));
-  }
+  plan->way = chosen.name;
+  if (chosen.backend->complete != nullptr) chosen.backend->complete(*plan, machine);
+  if (chosen.backend->cut != nullptr) cut(*plan, machine);
+  plan->spare = spare_plan(*plan, machine);
   return plan;
-}
-
-/// The plan in host memory of one piece of a staged call.
-std::shared_ptr<const Plan> host_plan(const Signature& signature, std::size_t count, const Machine& machine) {
-  const Candidate chosen = host_candidate(signature, count, machine);
-  return plan_from(chosen, host_signature(signature, count), machine);
 }
 
 }  // namespace
 
-Machine machine_of(const CommState& comm) {
-  Machine machine;
-  machine.rank = comm.rank;
-  machine.size = comm.size;
-  machine.oversubscribed = comm.topology.oversubscribed;
-  machine.several_nodes = comm.topology.nodes > 1;
-  machine.native_blocking = comm.options.native_blocking;
-  machine.shm = comm.arena != nullptr;
-  machine.single_copy = machine.shm && comm.arena->single_copy();
-  if (machine.several_nodes) machine.node_of = comm.node_of;
-  machine.table = comm.table.get();
-  machine.on_node = comm.on_node;
-  if (comm.device) {
-    machine.device_prepared = true;
-    machine.device_kernels = comm.device->kernels;
-    machine.cuda_aware = comm.device->cuda_aware;
-    machine.nccl_version = comm.device->nccl_version;
-  }
-  return machine;
+std::shared_ptr<const Plan> with_count(const Plan& plan, std::size_t count, const Machine& machine) {
+  auto other = std::make_shared<Plan>(plan);
+  other->signature.count = count;
+  if (other->backend->complete != nullptr) other->backend->complete(*other, machine);
+  if (plan.spare) other->spare = with_count(*plan.spare, count, machine);
+  return other;
 }
 
 std::shared_ptr<const Plan> make_plan(const Signature& signature, const Machine& machine) {
-  const std::vector<Candidate> all = candidates(signature, machine);
-  const bool has_name = !signature.algorithm.empty();
-  const Candidate* chosen = &(has_name ? named(signature, machine, all) : first(signature, machine, all));
-  if (is_local(*chosen, machine)) chosen = &first(signature, machine, all);
-  const auto plan = plan_from(*chosen, signature, machine);
-  if (plan->backend == Backend::staged) {
-    const staged::Cut cut = staged::cut(signature, machine.size);
-    plan->pieces = cut.pieces;
-    plan->host = host_plan(signature, cut.count, machine);
-  }
-  return plan;
+  const Choice choice(signature, machine);
+  return plan_by(choice.made(), signature, machine);
 }
 
 }  // namespace tutti::detail

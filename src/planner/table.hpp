@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "call/machine.hpp"
 #include "planner/type_class.hpp"
 
 namespace tutti::detail::tuning {
@@ -31,7 +32,7 @@ struct Cell {
 
 /// What was measured on a machine: seconds by operation, call kind, datatype class, size and candidate, for one number
 /// of ranks on one topology. Immutable, and equal on all ranks of the communicator that uses it.
-class Table {
+class Table final : public Measurements {
  public:
   Table() = default;
   explicit Table(const std::vector<Cell>& cells);
@@ -40,7 +41,7 @@ class Table {
   /// nearest measured sizes; nothing where it was not measured near there: both neighbours must be within a factor of
   /// 16, and past the smallest or largest measured size its only neighbour within a factor of 4. A datatype that was
   /// not measured itself is taken as the nearest one of its arithmetic class. Slow: for plans, not for calls.
-  [[nodiscard]] std::optional<double> seconds(const Signature& signature, std::string_view candidate) const;
+  [[nodiscard]] std::optional<double> seconds(const Signature& signature, std::string_view candidate) const override;
 
   [[nodiscard]] std::size_t cell_count() const { return cell_count_; }
 

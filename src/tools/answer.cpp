@@ -8,6 +8,7 @@
 #include <cmath>
 #include <tutti/error.hpp>
 
+#include "backends/names.hpp"
 #include "backends/nccl/table.hpp"
 #include "planner/type_class.hpp"
 #include "schedules/text.hpp"
@@ -19,7 +20,6 @@
 namespace tutti::tools {
 namespace {
 
-using detail::Backend;
 using detail::Candidate;
 
 std::string yes_or_no(bool value) { return value ? "yes" : "no"; }
@@ -31,9 +31,10 @@ std::string machine_text(const Answer& answer) {
       fmt::format("  ranks a node      {}\n  processing units  {}{}\n", fmt::join(where.topology.ranks_per_node, "+"),
                   fmt::join(where.topology.cores_per_node, "+"),
                   machine.oversubscribed ? " (more ranks than units: waiting yields)" : "");
-  text += fmt::format("  shared memory     {}{}{}\n", yes_or_no(machine.shm),
-                      machine.shm ? (machine.single_copy ? ", with single copy" : ", without single copy") : "",
-                      where.shm_report.empty() ? "" : ": " + where.shm_report);
+  text +=
+      fmt::format("  shared memory     {}{}{}\n", yes_or_no(machine.shared_memory),
+                  machine.shared_memory ? (machine.single_copy ? ", with single copy" : ", without single copy") : "",
+                  where.shm_report.empty() ? "" : ": " + where.shm_report);
   if (answer.call.signature.memory == detail::MemoryClass::device)
     text += fmt::format("  NCCL              {}\n  device            {}, {}\n",
                         machine.nccl_version == 0 ? "none: " + where.device.nccl_report
@@ -47,8 +48,8 @@ std::string why(const Answer& answer) {
   if (!answer.call.surroundings.named_by.empty()) return "named by " + answer.call.surroundings.named_by;
   const Candidate& chosen = *answer.chosen();
   if (chosen.preferred)
-    return chosen.backend == Backend::nccl ? "preferred: the call stays on the stream"
-                                           : "preferred: it goes on where this library's own ways would not";
+    return chosen.backend == &detail::nccl_backend ? "preferred: the call stays on the stream"
+                                                   : "preferred: it goes on where this library's own ways would not";
   const auto others = std::count_if(answer.candidates.begin(), answer.candidates.end(),
                                     [](const Candidate& one) { return one.excluded.empty(); });
   const std::string time =
@@ -76,21 +77,14 @@ std::string candidate_table(const Answer& answer) {
 }
 
 std::string steps_text(const Answer& answer) {
-  switch (answer.plan->backend) {
-    case Backend::shm:
-      return "Through shared memory\n" +
-             protocol_text(protocol_view(answer.plan->protocol, answer.call.signature, answer.call.size()));
-    case Backend::native:
-      return "The steps are those of the host MPI. --algorithm NAME shows a schedule of this library.\n";
-    case Backend::staged:
-      return fmt::format("In {} piece{} through pinned host memory, copies beside communication\n", answer.plan->pieces,
-                         answer.plan->pieces == 1 ? "" : "s");
-    case Backend::nccl:
-      if (answer.plan->algorithm == nullptr) return "One collective of NCCL on the caller's stream\n";
-      break;
-    default:
-      break;
-  }
+  const detail::Plan& plan = *answer.plan;
+  if (plan.backend == &detail::shm_backend) return "Through shared memory\n" + protocol_text(view_of(answer));
+  if (plan.backend == &detail::native_backend)
+    return "The steps are those of the host MPI. --algorithm NAME shows a schedule of this library.\n";
+  if (plan.part)
+    return fmt::format("In {} piece{} through pinned host memory, copies beside communication\n", plan.pieces,
+                       plan.pieces == 1 ? "" : "s");
+  if (plan.algorithm == nullptr) return "One collective of NCCL on the caller's stream\n";
   const auto schedules = schedules_of(answer.call, *answer.plan->algorithm);
   return fmt::format("Schedule of rank {} (elements of {} bytes)\n{}", answer.call.rank,
                      answer.call.signature.type.size(),
@@ -99,11 +93,16 @@ std::string steps_text(const Answer& answer) {
 
 }  // namespace
 
+ProtocolView view_of(const Answer& answer) {
+  return protocol_view(static_cast<detail::shm::Protocol>(answer.plan->protocol), answer.call.signature,
+                       answer.call.size());
+}
+
 bool has_time(const Candidate& candidate) {
   if (candidate.measured) return true;
   // The planner gives the host MPI's own, where it was not measured, the time of the schedule it stands beside, and
   // prices ways that cannot make the call as if they could.
-  return candidate.backend != Backend::native && candidate.nameable && std::isfinite(candidate.seconds);
+  return candidate.backend != &detail::native_backend && candidate.nameable && std::isfinite(candidate.seconds);
 }
 
 const Candidate* Answer::chosen() const {
@@ -129,8 +128,7 @@ std::string answer_text(const Answer& answer) {
 svg::Document answer_drawing(const Answer& answer) {
   const std::string title = call_text(answer.call) + ": " + answer.chosen()->name;
   const detail::Signature& signature = answer.call.signature;
-  if (answer.plan->backend == Backend::shm)
-    return protocol_drawing(protocol_view(answer.plan->protocol, signature, answer.call.size()), title);
+  if (answer.plan->backend == &detail::shm_backend) return protocol_drawing(view_of(answer), title);
   if (answer.plan->algorithm == nullptr) {
     std::vector<std::string_view> names;
     for (const auto& algorithm : schedules::algorithms_of(signature.operation)) names.push_back(algorithm.name);

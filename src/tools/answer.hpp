@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "planner/candidates.hpp"
+#include "tools/protocol_drawing.hpp"
 #include "tools/question.hpp"
 #include "tools/svg.hpp"
 
@@ -33,5 +35,8 @@ struct Answer {
 /// The schedule or the protocol as a drawing. Throws Error (not_supported), which names what can be drawn, where the
 /// call runs inside the host MPI.
 [[nodiscard]] svg::Document answer_drawing(const Answer& answer);
+
+/// The steps of a plan through shared memory.
+[[nodiscard]] ProtocolView view_of(const Answer& answer);
 
 }  // namespace tutti::tools

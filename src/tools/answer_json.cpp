@@ -2,6 +2,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "backends/names.hpp"
 #include "planner/names.hpp"
 #include "planner/type_class.hpp"
 #include "tools/answer.hpp"
@@ -61,7 +62,7 @@ ordered_json machine_json(const Case& call) {
           {"ranks_per_node", topology.ranks_per_node},
           {"cores_per_node", topology.cores_per_node},
           {"oversubscribed", machine.oversubscribed},
-          {"shm", machine.shm},
+          {"shm", machine.shared_memory},
           {"single_copy", machine.single_copy},
           {"native_blocking", machine.native_blocking},
           {"table", call.surroundings.table_report}};
@@ -90,8 +91,8 @@ std::string answer_json(const Answer& answer) {
     value["rank"] = answer.call.rank;
     value["schedule"] = schedule_json(schedules[static_cast<std::size_t>(answer.call.rank)]);
   }
-  if (answer.plan->backend == detail::Backend::shm) {
-    const auto view = protocol_view(answer.plan->protocol, answer.call.signature, answer.call.size());
+  if (answer.plan->backend == &detail::shm_backend) {
+    const auto view = view_of(answer);
     for (const auto& step : view.steps) value["steps"].push_back(step.words);
   }
   return value.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/backends.hpp"
+#include "backends/names.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,7 +23,8 @@ using detail::MemoryClass;
 using detail::Operation;
 using detail::Signature;
 
-constexpr std::array backends = {Backend::shm, Backend::mpi, Backend::native, Backend::nccl, Backend::staged};
+const std::array<const Backend*, 5> backends = {&detail::shm_backend, &detail::mpi_backend, &detail::native_backend,
+                                                &detail::nccl_backend, &detail::staged_backend};
 constexpr std::array<std::string_view, 5> backend_names = {"shm", "mpi", "native", "nccl", "staged"};
 constexpr std::size_t backend_count = backends.size();
 
@@ -98,9 +100,10 @@ BackendCell covered(Support support, const Coverage& coverage, std::size_t pairs
   return cell;
 }
 
-BackendCell host_cell(Backend backend, const Coverage& coverage, std::size_t pairs, const detail::Machine& machine) {
-  if (backend == Backend::shm && !machine.shm) return {Support::absent, {}};
-  return covered(backend == Backend::mpi ? Support::composed : Support::native, coverage, pairs);
+BackendCell host_cell(const Backend* backend, const Coverage& coverage, std::size_t pairs,
+                      const detail::Machine& machine) {
+  if (backend == &detail::shm_backend && !machine.shared_memory) return {Support::absent, {}};
+  return covered(backend == &detail::mpi_backend ? Support::composed : Support::native, coverage, pairs);
 }
 
 /// Whether NCCL has a collective for this: else it is composed of groups of messages.
@@ -112,13 +115,13 @@ bool is_native_there(Operation operation, const detail::Machine& machine) {
   return detail::nccl::is_direct(signature, machine.nccl_version);
 }
 
-BackendCell device_cell(Backend backend, Operation operation, const Coverage& coverage, std::size_t pairs,
+BackendCell device_cell(const Backend* backend, Operation operation, const Coverage& coverage, std::size_t pairs,
                         const detail::Machine& machine, const DeviceFacts& facts) {
-  if (backend == Backend::shm || backend == Backend::native) return {Support::none, {}};
+  if (backend == &detail::shm_backend || backend == &detail::native_backend) return {Support::none, {}};
   if (!facts.built && facts.nccl_version == 0) return {Support::not_built, {}};
-  if (backend == Backend::nccl && machine.nccl_version == 0) return {Support::absent, {}};
-  if (backend == Backend::staged) return covered(Support::staged, coverage, pairs);
-  const bool is_native = backend == Backend::nccl && is_native_there(operation, machine);
+  if (backend == &detail::nccl_backend && machine.nccl_version == 0) return {Support::absent, {}};
+  if (backend == &detail::staged_backend) return covered(Support::staged, coverage, pairs);
+  const bool is_native = backend == &detail::nccl_backend && is_native_there(operation, machine);
   return covered(is_native ? Support::native : Support::composed, coverage, pairs);
 }
 
@@ -147,9 +150,9 @@ std::vector<std::string> facts_of(const Surroundings& surroundings, const detail
   std::vector<std::string> facts;
   std::istringstream summary(config_summary());
   for (std::string line; std::getline(summary, line);) facts.push_back(line);
-  std::string shm = !machine.shm          ? "absent"
-                    : machine.single_copy ? "with single copy between processes"
-                                          : "without single copy between processes";
+  std::string shm = !machine.shared_memory ? "absent"
+                    : machine.single_copy  ? "with single copy between processes"
+                                           : "without single copy between processes";
   if (!surroundings.shm_report.empty()) shm += " (" + surroundings.shm_report + ")";
   facts.push_back("shm: " + shm);
   facts.push_back(fmt::format("native: blocking calls choose it {}",

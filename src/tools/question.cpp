@@ -127,10 +127,10 @@ detail::Machine Case::machine() const {
   machine.oversubscribed = surroundings.topology.oversubscribed;
   machine.several_nodes = surroundings.topology.nodes > 1;
   machine.native_blocking = surroundings.native_blocking;
-  machine.shm = surroundings.shm && !machine.several_nodes;
-  machine.single_copy = surroundings.single_copy && machine.shm;
+  machine.shared_memory = surroundings.shm && !machine.several_nodes;
+  machine.single_copy = surroundings.single_copy && machine.shared_memory;
   machine.node_of = node_of;
-  machine.table = surroundings.table.get();
+  machine.measured = surroundings.table.get();
   machine.on_node = detail::level_on_node(surroundings.topology);
   machine.device_prepared = true;
   machine.device_kernels = surroundings.device.kernels;

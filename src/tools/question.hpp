@@ -6,6 +6,7 @@
 #include <tutti/topology.hpp>
 #include <vector>
 
+#include "planner/candidates.hpp"
 #include "planner/planner.hpp"
 
 namespace tutti::tools {
@@ -50,7 +51,7 @@ struct Surroundings {
   bool shm = true;
   bool single_copy = true;
   DeviceFacts device{};
-  std::shared_ptr<const detail::tuning::Table> table{};
+  std::shared_ptr<const detail::Measurements> table{};
   std::string table_report{};  ///< where the table is from, or why there is none
   std::string shm_report{};    ///< why ranks share no memory, or what it lacks
   std::string named_by{};      ///< who named an algorithm: "--algorithm"; empty: nobody

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/search.hpp"
+#include "backends/names.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -9,7 +10,9 @@
 #include <tutti/collectives/barrier.hpp>
 #include <tutti/error.hpp>
 
-#include "planner/planner.hpp"
+#include "backends/names.hpp"
+#include "call/context.hpp"
+#include "planner/candidates.hpp"
 #include "tools/trial.hpp"
 
 namespace tutti::detail::tuning {
@@ -143,17 +146,17 @@ Measurement measure_one_size(const Communicator& comm, const Target& target, con
 }  // namespace
 
 std::vector<std::string> candidates_for(const Communicator& comm, const Target& target) {
-  const CommState& state = *comm.state();
+  const Context& state = *comm.state();
   Signature signature = signature_of(target);
   signature.reproducible = state.options.reproducible;
   signature.has_timeout = state.options.timeout.count() > 0;
-  Machine machine = machine_of(state);
-  machine.table = nullptr;
+  Machine machine = state.machine();
+  machine.measured = nullptr;
   std::vector<std::string> names;
   for (const Candidate& candidate : candidates(signature, machine)) {
     // The host MPI's own is a candidate for nonblocking calls only where it was measured: so it must be.
     const bool can_be_earned =
-        candidate.backend == Backend::native && candidate.nameable && target.kind == CallKind::nonblocking;
+        candidate.backend == &native_backend && candidate.nameable && target.kind == CallKind::nonblocking;
     if (candidate.excluded.empty() || can_be_earned) names.push_back(candidate.name);
   }
   return names;

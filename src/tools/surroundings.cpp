@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/surroundings.hpp"
+#include "backends/names.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,7 +12,7 @@
 #include <tutti/error.hpp>
 
 #include "backends/nccl/table.hpp"
-#include "communicator/comm_state.hpp"
+#include "call/context.hpp"
 #include "core/config.hpp"
 #include "device/runtime.hpp"
 #include "kernels/device/combine.hpp"
@@ -33,14 +34,15 @@ Surroundings of_job(const Question& question) {
   CommunicatorOptions options;
   options.native_blocking = question.native_blocking;
   const auto comm = Communicator::duplicate(MPI_COMM_WORLD, options);
-  const detail::CommState& state = *comm.state();
+  const detail::Context& state = *comm.state();
   Surroundings found;
   found.topology = comm.topology();
-  found.shm = state.arena != nullptr;
-  found.single_copy = found.shm && state.arena->single_copy();
-  found.shm_report = state.shm_report;
-  found.table = state.table;
-  found.table_report = state.table_report;
+  const detail::Machine machine = state.machine();
+  found.shm = machine.shared_memory;
+  found.single_copy = machine.single_copy;
+  found.shm_report = state.report_of(detail::shm_backend);
+  found.table = state.measured;
+  found.table_report = state.measured_report;
   return found;
 }
 

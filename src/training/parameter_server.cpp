@@ -10,7 +10,7 @@
 namespace tutti {
 
 struct ParameterServer::State {
-  std::shared_ptr<detail::CommState> comm;
+  std::shared_ptr<detail::Context> comm;
   detail::server::RowShape shape;
   detail::server::RowRule rule;
   std::unique_ptr<detail::server::RowAccess> access;
@@ -39,7 +39,7 @@ const char* first_difference(const Wish& a, const Wish& b) {
 }
 
 /// On all ranks alike: first that they agree, then what they agree on.
-void check(const CommState& comm, const Wish& mine) {
+void check(const Context& comm, const Wish& mine) {
   const std::vector<Wish> all = all_gather(comm, mine);
   for (std::size_t r = 1; r < all.size(); ++r)
     if (const char* what = first_difference(all[0], all[r]))
@@ -84,7 +84,7 @@ ParameterServer::State& whole(const std::unique_ptr<ParameterServer::State>& sta
 
 ParameterServer::ParameterServer(const Communicator& comm, std::int64_t rows, std::size_t dim,
                                  const ParameterServerOptions& options) {
-  const std::shared_ptr<CommState> state = comm.state();
+  const std::shared_ptr<Context> state = comm.state();
   state->check_usable();
   check(*state, {rows, dim, options.epsilon, static_cast<std::uint8_t>(options.optimizer),
                  static_cast<std::uint8_t>(options.direct ? 1 : 0)});

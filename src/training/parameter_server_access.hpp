@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "call/backoff.hpp"
-#include "communicator/comm_state.hpp"
+#include "call/context.hpp"
 #include "core/mpi_call.hpp"
 #include "training/parameter_server_row.hpp"
 
@@ -61,19 +61,19 @@ class RowAccess {
 /// How a rank waits for rows that others change, and for messages: it gives way; ends by an abort or the timeout.
 class RowWait {
  public:
-  RowWait(const CommState& comm, const char* what) : comm_(comm), what_(what), backoff_(comm.topology.oversubscribed) {}
+  RowWait(const Context& comm, const char* what) : comm_(comm), what_(what), backoff_(comm.topology.oversubscribed) {}
   void pause();
 
  private:
-  const CommState& comm_;
+  const Context& comm_;
   const char* what_;
   Backoff backoff_;
   std::chrono::steady_clock::time_point begin_{};
 };
 
 /// Loads and stores; null, on all ranks, where they do not share memory. Collective, as is the next.
-[[nodiscard]] std::unique_ptr<RowAccess> make_direct(std::shared_ptr<CommState> comm, const RowShape& shape);
+[[nodiscard]] std::unique_ptr<RowAccess> make_direct(std::shared_ptr<Context> comm, const RowShape& shape);
 /// MPI one-sided.
-[[nodiscard]] std::unique_ptr<RowAccess> make_one_sided(std::shared_ptr<CommState> comm, const RowShape& shape);
+[[nodiscard]] std::unique_ptr<RowAccess> make_one_sided(std::shared_ptr<Context> comm, const RowShape& shape);
 
 }  // namespace tutti::detail::server

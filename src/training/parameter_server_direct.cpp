@@ -26,7 +26,7 @@ struct Place {
 /// as in Boehm, Can seqlocks get along with programming language memory models?, MSPC 2012).
 class DirectRows final : public RowAccess {
  public:
-  DirectRows(std::shared_ptr<CommState> comm, const RowShape& shape, Allocation own, std::vector<std::byte*> parts)
+  DirectRows(std::shared_ptr<Context> comm, const RowShape& shape, Allocation own, std::vector<std::byte*> parts)
       : comm_(std::move(comm)), shape_(shape), word_(comm_.size()), own_(std::move(own)), parts_(std::move(parts)) {}
 
   void pull(std::span<const std::int64_t> rows, std::span<float> out) override {
@@ -118,7 +118,7 @@ class DirectRows final : public RowAccess {
 
 }  // namespace
 
-std::unique_ptr<RowAccess> make_direct(std::shared_ptr<CommState> comm, const RowShape& shape) {
+std::unique_ptr<RowAccess> make_direct(std::shared_ptr<Context> comm, const RowShape& shape) {
   const bool may_share = comm->size == 1 || (config().shared_memory && comm->topology.nodes == 1);
   if (!may_share) return nullptr;
   const Communicator whole(comm);

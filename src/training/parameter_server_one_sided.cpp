@@ -15,7 +15,7 @@ constexpr int hopeful_reads = 16;
 
 }  // namespace
 
-OneSidedRows::OneSidedRows(std::shared_ptr<CommState> comm, const RowShape& shape)
+OneSidedRows::OneSidedRows(std::shared_ptr<Context> comm, const RowShape& shape)
     : comm_(comm),
       shape_(shape),
       word_(comm->size),
@@ -192,7 +192,7 @@ void OneSidedRows::pull(std::span<const std::int64_t> rows, std::span<float> out
   }
 }
 
-std::unique_ptr<RowAccess> make_one_sided(std::shared_ptr<CommState> comm, const RowShape& shape) {
+std::unique_ptr<RowAccess> make_one_sided(std::shared_ptr<Context> comm, const RowShape& shape) {
   return std::make_unique<OneSidedRows>(std::move(comm), shape);
 }
 

@@ -17,7 +17,7 @@ namespace tutti::detail::server {
 /// and tried again, so nobody waits while holding one. A pull is three trips: words, rows, words again.
 class OneSidedRows final : public RowAccess {
  public:
-  OneSidedRows(std::shared_ptr<CommState> comm, const RowShape& shape);
+  OneSidedRows(std::shared_ptr<Context> comm, const RowShape& shape);
   ~OneSidedRows() override;
   OneSidedRows(const OneSidedRows&) = delete;
   OneSidedRows& operator=(const OneSidedRows&) = delete;
@@ -63,7 +63,7 @@ class OneSidedRows final : public RowAccess {
   void back_off(RowWait& wait);
   [[nodiscard]] std::size_t batch_rows() const;
 
-  std::shared_ptr<CommState> comm_;
+  std::shared_ptr<Context> comm_;
   RowShape shape_;
   RowWord word_;
   RowWindow window_;

@@ -12,7 +12,7 @@
 namespace tutti::detail::server {
 namespace {
 
-void barrier_yielding(const CommState& comm) {
+void barrier_yielding(const Context& comm) {
   MPI_Request all_here = MPI_REQUEST_NULL;
   check_mpi(MPI_Ibarrier(comm.collective, &all_here), "MPI_Ibarrier");
   wait_yielding(all_here, "MPI_Ibarrier");
@@ -45,7 +45,7 @@ MPI_Info window_info() {
   return info;
 }
 
-MPI_Win allocate_window(const CommState& comm, std::size_t bytes, void*& base) {
+MPI_Win allocate_window(const Context& comm, std::size_t bytes, void*& base) {
   MPI_Win window = MPI_WIN_NULL;
   MPI_Info info = window_info();
   barrier_yielding(comm);
@@ -63,7 +63,7 @@ MPI_Win allocate_window(const CommState& comm, std::size_t bytes, void*& base) {
 
 }  // namespace
 
-RowWindow::RowWindow(std::shared_ptr<CommState> comm, const RowShape& shape) : comm_(std::move(comm)), shape_(shape) {
+RowWindow::RowWindow(std::shared_ptr<Context> comm, const RowShape& shape) : comm_(std::move(comm)), shape_(shape) {
   window_ = allocate_window(*comm_, shape_.bytes(), base_);
   check_mpi(MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
   check_mpi(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");

@@ -18,7 +18,7 @@ namespace tutti::detail::server {
 class RowWindow {
  public:
   /// Collective. Throws out_of_memory on all ranks.
-  RowWindow(std::shared_ptr<CommState> comm, const RowShape& shape);
+  RowWindow(std::shared_ptr<Context> comm, const RowShape& shape);
   /// Collective, unless MPI is finalized.
   ~RowWindow();
   RowWindow(const RowWindow&) = delete;
@@ -47,7 +47,7 @@ class RowWindow {
   template <typename Start>
   void for_each_target(std::span<const std::int64_t> rows, bool words, const Start& start);
 
-  std::shared_ptr<CommState> comm_;
+  std::shared_ptr<Context> comm_;
   RowShape shape_;
   MPI_Win window_ = MPI_WIN_NULL;
   void* base_ = nullptr;

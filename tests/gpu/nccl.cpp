@@ -6,9 +6,9 @@
 #include <thread>
 #include <tutti/tutti.hpp>
 
-#include "backends/device_side.hpp"
-#include "backends/nccl/comm.hpp"
-#include "communicator/comm_state.hpp"
+#include "backends/nccl/state.hpp"
+#include "backends/prepare_device.hpp"
+#include "call/context.hpp"
 #include "gpu/arrays.hpp"
 #include "gpu/trial.hpp"
 
@@ -24,9 +24,9 @@ class Nccl : public OnDevice {
   void SetUp() override {
     OnDevice::SetUp();
     if (IsSkipped()) return;
-    if (side()->nccl == nullptr) GTEST_SKIP() << "skipped: NCCL is not used here:\n" << device_world().device_report();
+    if (state() == nullptr) GTEST_SKIP() << "skipped: NCCL is not used here:\n" << device_world().device_report();
   }
-  static const std::unique_ptr<detail::DeviceSide>& side() { return device_world().state()->device; }
+  static nccl::State* state() { return nccl::state_of(*device_world().state()); }
 };
 
 /// The text of the error that a call gives.
@@ -188,7 +188,7 @@ TEST_F(Nccl, ACallWithoutItsPeerTimesOut) {
 }
 
 TEST_F(Nccl, AnErrorBringsNcclsText) {
-  nccl::Comm& comm = *side()->nccl;
+  nccl::Comm& comm = state()->comm();
   const std::string text = error_of([&] { comm.check(nccl::Result::invalid_argument, "ncclTest", 1s); });
   EXPECT_TRUE(contains(text, "ncclTest")) << text;
   EXPECT_TRUE(contains(text, comm.table().get_error_string(nccl::Result::invalid_argument))) << text;
@@ -199,7 +199,7 @@ TEST_F(Nccl, AnErrorBringsNcclsText) {
 // What the library relies on where a peer never comes: an initialisation that does not block, and can be aborted.
 TEST_F(Nccl, AnInitialisationWithoutItsPeerCanBeAborted) {
   if (is_standin()) GTEST_SKIP() << "skipped: of NCCL itself";
-  const nccl::Table& table = side()->nccl->table();
+  const nccl::Table& table = state()->comm().table();
   nccl::UniqueId id{};
   ASSERT_EQ(table.get_unique_id(&id), nccl::Result::success);
   nccl::Config config;

@@ -116,4 +116,10 @@ std::byte* DeviceBuffers::write_address(const Slice& slice) const {
   return static_cast<std::byte*>(base) + slice.offset * unit_;
 }
 
+DeviceBuffers& retain_by_graph(std::unique_ptr<DeviceBuffers> buffers, device::StreamHandle stream) {
+  const auto release = [](void* kept) { delete static_cast<DeviceBuffers*>(kept); };
+  device::required_runtime("a graph").retain_by_graph(stream, release, buffers.get());
+  return *buffers.release();
+}
+
 }  // namespace tutti::detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 #include "call/binding.hpp"
 #include "call/plan.hpp"
@@ -62,5 +63,8 @@ class DeviceBuffers {
   device::Block scratch_{};
   device::Block signals_{};
 };
+
+/// Keeps buffers until the graph that the stream is captured into, and all made of it, are gone.
+DeviceBuffers& retain_by_graph(std::unique_ptr<DeviceBuffers> buffers, device::StreamHandle stream);
 
 }  // namespace tutti::detail

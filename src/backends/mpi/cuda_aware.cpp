@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "backends/mpi/message.hpp"
-#include "communicator/comm_state.hpp"
+#include "call/context.hpp"
 #include "core/config.hpp"
 #include "core/mpi_call.hpp"
 #include "device/pool.hpp"
@@ -65,7 +65,7 @@ CudaAnswer ask_mpi() {
   return {};
 }
 
-bool all_agree(const CommState& comm, bool mine) {
+bool all_agree(const Context& comm, bool mine) {
   int flag = mine ? 1 : 0;
   int all = 0;
   MPI_Request request = MPI_REQUEST_NULL;
@@ -81,7 +81,7 @@ struct Neighbours {
 };
 
 /// The next rank on the same node, where there is another.
-Neighbours on_node(const CommState& comm) {
+Neighbours on_node(const Context& comm) {
   std::vector<int> members;
   const int node = comm.node_of.empty() ? 0 : comm.node_of[static_cast<std::size_t>(comm.rank)];
   for (int r = 0; r < comm.size; ++r)
@@ -93,7 +93,7 @@ Neighbours on_node(const CommState& comm) {
 }
 
 /// The lowest rank of each node sends to that of the next.
-Neighbours off_node(const CommState& comm) {
+Neighbours off_node(const Context& comm) {
   const int nodes = comm.topology.nodes;
   if (nodes < 2 || comm.node_of.empty()) return {};
   const auto lowest = [&](int node) {
@@ -111,7 +111,7 @@ std::byte pattern(int rank, std::size_t i) {
 /// Device memory and its image in pinned memory, for one size of message.
 class Probe {
  public:
-  Probe(const CommState& comm, int device, std::size_t bytes)
+  Probe(const Context& comm, int device, std::size_t bytes)
       : comm_(comm),
         device_(device),
         bytes_(bytes),
@@ -165,7 +165,7 @@ class Probe {
     while (!done.is_complete()) sched_yield();
   }
 
-  const CommState& comm_;
+  const Context& comm_;
   int device_;
   std::size_t bytes_;
   device::Block send_;
@@ -174,7 +174,7 @@ class Probe {
 };
 
 /// Empty, or what went wrong here. Every rank does all exchanges, also after a failure of its own: its peers wait.
-std::string probe(const CommState& comm, int device) {
+std::string probe(const Context& comm, int device) {
   std::string wrong;
   device::StreamHandle stream = nullptr;
   std::optional<Probe> probes[2];
@@ -217,7 +217,7 @@ bool may_probe(const CudaAnswer& answer, std::optional<bool> wanted, std::string
   return false;
 }
 
-bool probe_cuda_aware(const CommState& comm, int device, std::string& why) {
+bool probe_cuda_aware(const Context& comm, int device, std::string& why) {
   const CudaAnswer answer = ask_mpi();
   const bool go_on = may_probe(answer, config().cuda_aware, why);
   if (!all_agree(comm, go_on)) {

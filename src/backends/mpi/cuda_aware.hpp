@@ -6,7 +6,7 @@
 
 namespace tutti::detail {
 
-struct CommState;
+struct Context;
 
 /// What an MPI says of itself.
 struct CudaAnswer {
@@ -21,6 +21,6 @@ struct CudaAnswer {
 /// 4 MiB to a peer on the node and to one off it, where there are such, must bring the right bytes; an MPI without a
 /// query counts as unaware unless TUTTI_CUDA_AWARE=1 (a probe on an unaware one crashes), and TUTTI_CUDA_AWARE=0 always
 /// wins. The same answer on all ranks; `why` says what it is from. Collective, blocking; the device must be current.
-[[nodiscard]] bool probe_cuda_aware(const CommState& comm, int device, std::string& why);
+[[nodiscard]] bool probe_cuda_aware(const Context& comm, int device, std::string& why);
 
 }  // namespace tutti::detail

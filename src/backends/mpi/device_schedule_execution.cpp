@@ -6,12 +6,12 @@
 #include <mutex>
 
 #include "backends/device/kernel_streams.hpp"
-#include "backends/mpi/bound_schedule.hpp"
+#include "backends/device/retired.hpp"
+#include "backends/device/work_stream.hpp"
 #include "backends/mpi/message.hpp"
-#include "backends/staged/retired.hpp"
-#include "backends/staged/work_stream.hpp"
+#include "call/context.hpp"
 #include "call/deferred_free.hpp"
-#include "communicator/comm_state.hpp"
+#include "call/schedule_rules.hpp"
 #include "device/traffic.hpp"
 #include "schedules/registry.hpp"
 
@@ -37,7 +37,7 @@ std::size_t round_bytes(const Round& round, std::size_t unit) {
 }  // namespace
 
 struct DeviceScheduleExecution::State {
-  State(const CommState& comm_state, std::shared_ptr<const Plan> the_plan, Binding the_binding, int the_tag,
+  State(const Context& comm_state, std::shared_ptr<const Plan> the_plan, Binding the_binding, int the_tag,
         const Stream& stream);
   ~State();
 
@@ -64,7 +64,7 @@ struct DeviceScheduleExecution::State {
   }
   [[nodiscard]] const Round& round() const { return schedule->rounds[index]; }
 
-  const CommState& comm;
+  const Context& comm;
   std::shared_ptr<const Plan> plan;
   Binding binding;
   int tag;
@@ -86,7 +86,7 @@ struct DeviceScheduleExecution::State {
   std::mutex mutex;
 };
 
-DeviceScheduleExecution::State::State(const CommState& comm_state, std::shared_ptr<const Plan> the_plan,
+DeviceScheduleExecution::State::State(const Context& comm_state, std::shared_ptr<const Plan> the_plan,
                                       Binding the_binding, int the_tag, const Stream& stream)
     : comm(comm_state),
       plan(std::move(the_plan)),
@@ -95,7 +95,7 @@ DeviceScheduleExecution::State::State(const CommState& comm_state, std::shared_p
       caller(stream),
       work(work_stream(comm, {binding.output, binding.input})),
       schedule(bound_schedule(comm, *plan, binding)) {
-  staged::sweep_retired();
+  sweep_retired();
   const device::Guard guard(work.device);
   memory->buffers.acquire(*plan, *schedule, binding, comm.rank, comm.size, work.device);
   if (schedules::combines(plan->signature.operation)) prepare_kernels(work.device, work.stream);
@@ -104,7 +104,7 @@ DeviceScheduleExecution::State::State(const CommState& comm_state, std::shared_p
 
 DeviceScheduleExecution::State::~State() {
   if (in_use)
-    staged::retire(std::move(done), std::shared_ptr<void>(std::move(memory)));
+    retire(std::move(done), std::shared_ptr<void>(std::move(memory)));
   else if (memory)
     memory->buffers.release();
 }
@@ -194,9 +194,9 @@ bool DeviceScheduleExecution::State::go_on() {
   return true;
 }
 
-DeviceScheduleExecution::DeviceScheduleExecution(std::shared_ptr<CommState> comm_state,
-                                                 std::shared_ptr<const Plan> plan, Binding binding, int tag,
-                                                 Stream stream, std::chrono::nanoseconds timeout)
+DeviceScheduleExecution::DeviceScheduleExecution(std::shared_ptr<Context> comm_state, std::shared_ptr<const Plan> plan,
+                                                 Binding binding, int tag, Stream stream,
+                                                 std::chrono::nanoseconds timeout)
     : Execution(std::move(comm_state), timeout, plan->signature.kind == CallKind::persistent),
       state_(std::make_unique<State>(comm(), std::move(plan), std::move(binding), tag, stream)) {}
 

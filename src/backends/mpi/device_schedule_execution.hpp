@@ -20,7 +20,7 @@ namespace tutti::detail {
 /// is in flight on the device; else through pinned memory. The message is the same, so that choice is local.
 class DeviceScheduleExecution final : public Execution {
  public:
-  DeviceScheduleExecution(std::shared_ptr<CommState> comm, std::shared_ptr<const Plan> plan, Binding binding, int tag,
+  DeviceScheduleExecution(std::shared_ptr<Context> comm, std::shared_ptr<const Plan> plan, Binding binding, int tag,
                           Stream stream, std::chrono::nanoseconds timeout);
   ~DeviceScheduleExecution() override;
 

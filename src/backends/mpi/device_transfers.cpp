@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/mpi/device_transfers.hpp"
 
+#include "backends/device/retired.hpp"
 #include "backends/mpi/point_to_point_execution.hpp"
-#include "backends/staged/retired.hpp"
+#include "call/context.hpp"
 #include "call/deferred_free.hpp"
-#include "communicator/comm_state.hpp"
 #include "device/traffic.hpp"
 
 namespace tutti::detail {
 namespace {
 
-WorkStream stream_of(const CommState& comm, std::span<const PointToPoint> transfers) {
+WorkStream stream_of(const Context& comm, std::span<const PointToPoint> transfers) {
   for (const PointToPoint& t : transfers)
     if (t.on_device) return work_stream(comm, {t.is_recv ? t.to : t.from});
   return work_stream(comm, {});
@@ -18,7 +18,7 @@ WorkStream stream_of(const CommState& comm, std::span<const PointToPoint> transf
 
 }  // namespace
 
-DeviceTransfers::DeviceTransfers(const CommState& comm, std::span<const PointToPoint> transfers, const Stream& caller,
+DeviceTransfers::DeviceTransfers(const Context& comm, std::span<const PointToPoint> transfers, const Stream& caller,
                                  bool blocking)
     : comm_(comm),
       transfers_(transfers),
@@ -28,11 +28,11 @@ DeviceTransfers::DeviceTransfers(const CommState& comm, std::span<const PointToP
       bounce_(transfers.size()) {}
 
 DeviceTransfers::~DeviceTransfers() {
-  if (in_use_) staged::retire_later(std::move(done_), std::move(bounce_));
+  if (in_use_) retire_later(std::move(done_), std::move(bounce_));
 }
 
 void DeviceTransfers::begin() {
-  staged::sweep_retired();
+  sweep_retired();
   in_use_ = true;
   follow(work_, caller_, begun_);
   is_direct_ = blocking_ && comm_.device && comm_.device->cuda_aware && device::Traffic::of(work_.device).is_idle();

@@ -5,12 +5,12 @@
 #include <tutti/options.hpp>
 #include <vector>
 
-#include "backends/staged/work_stream.hpp"
+#include "backends/device/work_stream.hpp"
 #include "device/pool.hpp"
 
 namespace tutti::detail {
 
-struct CommState;
+struct Context;
 struct PointToPoint;
 
 /// What the transfers of one call that are in device memory need beside messages: the order with the caller's stream,
@@ -18,7 +18,7 @@ struct PointToPoint;
 /// current where work is put on a stream.
 class DeviceTransfers {
  public:
-  DeviceTransfers(const CommState& comm, std::span<const PointToPoint> transfers, const Stream& caller, bool blocking);
+  DeviceTransfers(const Context& comm, std::span<const PointToPoint> transfers, const Stream& caller, bool blocking);
   ~DeviceTransfers();
   DeviceTransfers(const DeviceTransfers&) = delete;
   DeviceTransfers& operator=(const DeviceTransfers&) = delete;
@@ -48,7 +48,7 @@ class DeviceTransfers {
   void abandon() noexcept;
 
  private:
-  const CommState& comm_;
+  const Context& comm_;
   std::span<const PointToPoint> transfers_;
   Stream caller_;
   bool blocking_;

@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "backends/mpi/message.hpp"
+#include "call/context.hpp"
 #include "call/deferred_free.hpp"
-#include "communicator/comm_state.hpp"
 #include "core/mpi_call.hpp"
 
 namespace tutti::detail {
 
-PointToPointExecution::PointToPointExecution(std::shared_ptr<CommState> comm_state, std::string name,
+PointToPointExecution::PointToPointExecution(std::shared_ptr<Context> comm_state, std::string name,
                                              std::vector<PointToPoint> transfers, std::chrono::nanoseconds timeout,
                                              bool blocking, const Stream& stream)
     : Execution(std::move(comm_state), timeout, false),

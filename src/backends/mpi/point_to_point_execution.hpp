@@ -10,31 +10,16 @@
 
 #include "backends/mpi/device_transfers.hpp"
 #include "call/execution.hpp"
+#include "call/point_to_point.hpp"
 #include "call/send_order.hpp"
 
 namespace tutti::detail {
-
-/// A send or a receive as it was asked for; a wildcard is MPI's.
-struct PointToPoint {
-  bool is_recv = false;
-  const void* from = nullptr;
-  void* to = nullptr;
-  std::size_t bytes = 0;
-  std::size_t unit = 1;  ///< bytes an element
-  int peer = 0;
-  int tag = 0;
-  /// Match the message before it is received, so that one that is too long is an error of this call: MPICH gives the
-  /// error of a posted receive to the handler of MPI_COMM_WORLD, which aborts. Only for calls that wait: a matched
-  /// receive goes on in this library alone.
-  bool matches_first = false;
-  bool on_device = false;  ///< bytes in device memory
-};
 
 /// Sends and receives that are posted together, on the private point-to-point communicator. Those in device memory are
 /// ordered on the caller's stream; a blocking call with a stream ends when what is left is on it.
 class PointToPointExecution final : public Execution {
  public:
-  PointToPointExecution(std::shared_ptr<CommState> comm, std::string name, std::vector<PointToPoint> transfers,
+  PointToPointExecution(std::shared_ptr<Context> comm, std::string name, std::vector<PointToPoint> transfers,
                         std::chrono::nanoseconds timeout, bool blocking, const Stream& stream);
   ~PointToPointExecution() override;
 

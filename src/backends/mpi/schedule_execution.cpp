@@ -4,11 +4,11 @@
 #include <cstring>
 #include <utility>
 
-#include "backends/mpi/bound_schedule.hpp"
 #include "backends/mpi/message.hpp"
+#include "call/context.hpp"
 #include "call/deferred_free.hpp"
+#include "call/schedule_rules.hpp"
 #include "call/shape.hpp"
-#include "communicator/comm_state.hpp"
 #include "kernels/combine.hpp"
 
 namespace tutti::detail {
@@ -18,7 +18,7 @@ using schedules::Local;
 using schedules::Slice;
 using schedules::Transfer;
 
-ScheduleExecution::ScheduleExecution(std::shared_ptr<CommState> comm_state, std::shared_ptr<const Plan> plan,
+ScheduleExecution::ScheduleExecution(std::shared_ptr<Context> comm_state, std::shared_ptr<const Plan> plan,
                                      Binding binding, int tag, std::chrono::nanoseconds timeout)
     : Execution(std::move(comm_state), timeout, plan->signature.kind == CallKind::persistent),
       plan_(std::move(plan)),

@@ -18,7 +18,7 @@ namespace tutti::detail {
 class ScheduleExecution final : public Execution {
  public:
   /// tag: equal on all ranks, and of no other execution that can be under way at the same time.
-  ScheduleExecution(std::shared_ptr<CommState> comm, std::shared_ptr<const Plan> plan, Binding binding, int tag,
+  ScheduleExecution(std::shared_ptr<Context> comm, std::shared_ptr<const Plan> plan, Binding binding, int tag,
                     std::chrono::nanoseconds timeout);
   ~ScheduleExecution() override;
 

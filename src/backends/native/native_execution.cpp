@@ -4,8 +4,8 @@
 #include <tutti/error.hpp>
 
 #include "backends/native/eligible.hpp"
+#include "call/context.hpp"
 #include "call/deferred_free.hpp"
-#include "communicator/comm_state.hpp"
 #include "core/mpi_call.hpp"
 
 // MPI 4 has every collective with large counts under the suffix _c; before, only counts that fit into an int come here.
@@ -24,7 +24,7 @@ namespace tutti::detail {
 namespace {
 
 struct NativeCall {
-  const CommState& comm;
+  const Context& comm;
   const Signature& signature;
   const Binding& binding;
   NativeCounts& counts;
@@ -154,7 +154,7 @@ NativeCounts native_counts(const Signature& signature, const Binding& binding) {
 
 }  // namespace
 
-NativeExecution::NativeExecution(std::shared_ptr<CommState> comm, std::shared_ptr<const Plan> plan, Binding binding,
+NativeExecution::NativeExecution(std::shared_ptr<Context> comm, std::shared_ptr<const Plan> plan, Binding binding,
                                  std::chrono::nanoseconds timeout)
     : Execution(std::move(comm), timeout, false),
       plan_(std::move(plan)),
@@ -182,7 +182,7 @@ void NativeExecution::cancel() noexcept {
   defer_free(std::move(counts_));
 }
 
-void run_native_blocking(CommState& comm, const Plan& plan, const Binding& binding) {
+void run_native_blocking(Context& comm, const Plan& plan, const Binding& binding) {
   comm.check_usable();
   NativeCounts counts = native_counts(plan.signature, binding);
   try {

@@ -21,7 +21,7 @@ struct NativeCounts {
 /// The host MPI's own nonblocking collective.
 class NativeExecution final : public Execution {
  public:
-  NativeExecution(std::shared_ptr<CommState> comm, std::shared_ptr<const Plan> plan, Binding binding,
+  NativeExecution(std::shared_ptr<Context> comm, std::shared_ptr<const Plan> plan, Binding binding,
                   std::chrono::nanoseconds timeout);
 
   [[nodiscard]] std::string name() const override;
@@ -38,6 +38,6 @@ class NativeExecution final : public Execution {
 };
 
 /// The host MPI's own blocking collective; only where the communicator's option native_blocking allows it.
-void run_native_blocking(CommState& comm, const Plan& plan, const Binding& binding);
+void run_native_blocking(Context& comm, const Plan& plan, const Binding& binding);
 
 }  // namespace tutti::detail

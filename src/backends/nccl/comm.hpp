@@ -9,14 +9,14 @@
 #include "backends/nccl/table.hpp"
 
 namespace tutti::detail {
-struct CommState;
+struct Context;
 }
 
 namespace tutti::detail::nccl {
 
 struct CommBody;
 
-/// One NCCL communicator over the ranks of a CommState, on one device of this process.
+/// One NCCL communicator over the ranks of a Context, on one device of this process.
 ///
 /// Threads: launches are made by one thread at a time, which holds the launch lock of the device (device::Traffic);
 /// what says so below is called under that lock. check_async(), live_graphs(), is_aborted() and abort() may be called
@@ -28,7 +28,7 @@ class Comm {
   /// go on; all ranks have it or none: then null, and `why` names the first rank that failed and NCCL's text.
   /// Collective over `comm`, blocking up to `timeout` (0: without end), and as long again for a rank that does not
   /// answer. The device must be current. Counterpart: ncclCommInitRankConfig.
-  [[nodiscard]] static std::unique_ptr<Comm> create(const CommState& comm, const Table& table, int device,
+  [[nodiscard]] static std::unique_ptr<Comm> create(const Context& comm, const Table& table, int device,
                                                     std::chrono::nanoseconds timeout, std::string& why);
   /// Finalizes and destroys, after what is in flight is done; a communicator that does not come to rest in the time of
   /// create() is aborted, and one whose graphs live on is given up when the last of them ends. Local, without the

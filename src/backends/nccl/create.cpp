@@ -8,8 +8,8 @@
 #include "backends/nccl/comm.hpp"
 #include "backends/nccl/comm_body.hpp"
 #include "backends/nccl/vote.hpp"
+#include "call/context.hpp"
 #include "call/progress.hpp"
-#include "communicator/comm_state.hpp"
 #include "core/config.hpp"
 #include "core/mpi_call.hpp"
 #include "device/traffic.hpp"
@@ -26,7 +26,7 @@ struct Invitation {
   Result result = Result::success;
 };
 
-Invitation invite(const CommState& comm, const Table& table) {
+Invitation invite(const Context& comm, const Table& table) {
   Invitation invitation;
   if (comm.rank == 0) invitation.result = table.get_unique_id(&invitation.id);
   MPI_Request request = MPI_REQUEST_NULL;
@@ -38,7 +38,7 @@ Invitation invite(const CommState& comm, const Table& table) {
   return invitation;
 }
 
-Result begin_init(CommBody& body, const CommState& comm, const UniqueId& id) {
+Result begin_init(CommBody& body, const Context& comm, const UniqueId& id) {
   Config config;
   config.blocking = detail::config().nccl_blocking ? 1 : 0;
   const std::lock_guard no_launch(device::Traffic::of(body.device).launch_mutex());
@@ -93,7 +93,7 @@ void abort_half_made(CommBody& body) {
 
 }  // namespace
 
-std::unique_ptr<Comm> Comm::create(const CommState& comm, const Table& table, int device, Duration timeout,
+std::unique_ptr<Comm> Comm::create(const Context& comm, const Table& table, int device, Duration timeout,
                                    std::string& why) {
   const auto body = std::make_shared<CommBody>(table, device, timeout);
   const Invitation invitation = invite(comm, table);

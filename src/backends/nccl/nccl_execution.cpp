@@ -7,10 +7,11 @@
 #include <utility>
 
 #include "backends/device/kernel_streams.hpp"
-#include "backends/device/parking.hpp"
-#include "backends/mpi/bound_schedule.hpp"
+#include "backends/device/retired.hpp"
+#include "backends/nccl/state.hpp"
+#include "call/context.hpp"
 #include "call/deferred_free.hpp"
-#include "communicator/comm_state.hpp"
+#include "call/schedule_rules.hpp"
 #include "device/traffic.hpp"
 
 namespace tutti::detail {
@@ -21,14 +22,14 @@ namespace {
 
 device::Runtime& runtime() { return device::required_runtime("NCCL"); }
 
-DeviceSide& side_of(CommState& comm) {
-  if (comm.device && comm.device->nccl) return *comm.device;
+nccl::State& state_of(const Context& comm) {
+  if (nccl::State* state = nccl::state_of(comm)) return *state;
   throw Error(ErrorCode::internal, "the communicator has no NCCL communicator");
 }
 
 }  // namespace
 
-NcclExecution::NcclExecution(std::shared_ptr<CommState> comm_state, std::shared_ptr<const Plan> plan, Binding binding,
+NcclExecution::NcclExecution(std::shared_ptr<Context> comm_state, std::shared_ptr<const Plan> plan, Binding binding,
                              Stream stream, std::chrono::nanoseconds timeout)
     : Execution(std::move(comm_state), timeout, plan->signature.kind == CallKind::persistent),
       plan_(std::move(plan)),
@@ -54,13 +55,13 @@ bool NcclExecution::needs_kernels() const { return schedule_ && schedules::combi
 bool NcclExecution::begin() {
   is_under_way_ = true;
   try {
-    DeviceSide& side = side_of(comm());
-    const device::Guard guard(side.device);
-    side.nccl->check_async();
+    nccl::Comm& nccl_comm = state_of(comm()).comm();
+    const device::Guard guard(nccl_comm.device());
+    nccl_comm.check_async();
     const StreamHandle stream = enter_stream();
     launch(acquire(stream), stream);
     if (capture_ == 0) nccl::Comm::collect();
-    if (!runs_on_callers() || buffers_.holds_blocks()) after_.record(side.device, stream);
+    if (!runs_on_callers() || buffers_.holds_blocks()) after_.record(nccl_comm.device(), stream);
   } catch (const Error& e) {
     rethrow_named(e);
   }
@@ -98,13 +99,13 @@ DeviceBuffers& NcclExecution::acquire(StreamHandle stream) {
     acquire_into(*buffers);
     return retain_by_graph(std::move(buffers), stream);
   }
-  collect_parked();
+  sweep_retired();
   if (!buffers_.is_acquired()) acquire_into(buffers_);
   return buffers_;
 }
 
 void NcclExecution::acquire_into(DeviceBuffers& buffers) const {
-  const CommState& c = comm();
+  const Context& c = comm();
   const Operation operation = plan_->signature.operation;
   if (schedule_) {
     buffers.acquire(*plan_, *schedule_, binding_, c.rank, c.size, c.device->device);
@@ -117,12 +118,13 @@ void NcclExecution::acquire_into(DeviceBuffers& buffers) const {
 }
 
 void NcclExecution::launch(DeviceBuffers& buffers, StreamHandle stream) {
-  const CommState& c = comm();
-  nccl::Comm& nccl_comm = *c.device->nccl;
+  const Context& c = comm();
+  const nccl::State& state = state_of(c);
+  nccl::Comm& nccl_comm = state.comm();
   const std::lock_guard lock(device::Traffic::of(c.device->device).launch_mutex());
   if (capture_ != 0) {
     nccl_comm.retain_by_graph(stream);
-  } else if (c.device->registers) {
+  } else if (state.registers()) {
     nccl_comm.use_registered(binding_.input);
     nccl_comm.use_registered(binding_.output);
   }
@@ -135,7 +137,7 @@ void NcclExecution::launch(DeviceBuffers& buffers, StreamHandle stream) {
 
 bool NcclExecution::step() {
   try {
-    nccl::Comm& nccl_comm = *side_of(comm()).nccl;
+    nccl::Comm& nccl_comm = state_of(comm()).comm();
     const bool is_over = after_.is_complete();
     // An abort, too, ends what is on the device.
     if (nccl_comm.is_aborted())
@@ -151,7 +153,7 @@ bool NcclExecution::step() {
 
 void NcclExecution::cancel() noexcept {
   if (!is_under_way_) return;
-  if (comm().device && comm().device->nccl) comm().device->nccl->abort();
+  if (nccl::State* state = nccl::state_of(comm())) state->abort();
   // How far the device is, nobody knows now.
   if (buffers_.holds_blocks()) defer_free(std::exchange(buffers_, {}));
 }
@@ -159,7 +161,7 @@ void NcclExecution::cancel() noexcept {
 bool NcclExecution::order_before(StreamHandle stream) {
   const bool is_under_way = phase() == Phase::active || (capture_ != 0 && phase() == Phase::done);
   if (!after_.is_recorded() || !is_under_way) return false;
-  const device::Guard guard(side_of(comm()).device);
+  const device::Guard guard(state_of(comm()).comm().device());
   if (runtime().capture_of(stream) != capture_)
     throw Error(ErrorCode::not_supported,
                 fmt::format("{}, {}: wait(stream) belongs to the capture that the operation was started in, or to none",
@@ -170,7 +172,7 @@ bool NcclExecution::order_before(StreamHandle stream) {
 
 /// Of a persistent operation that was captured last all that used its own buffers is over.
 void NcclExecution::leave_blocks() noexcept {
-  if (buffers_.holds_blocks() && capture_ == 0) park(std::exchange(buffers_, {}), std::move(after_));
+  if (buffers_.holds_blocks() && capture_ == 0) retire_later(std::move(after_), std::exchange(buffers_, {}));
 }
 
 void NcclExecution::rethrow_named(const Error& error) const {

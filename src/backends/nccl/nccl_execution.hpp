@@ -21,7 +21,7 @@ namespace tutti::detail {
 class NcclExecution final : public Execution {
  public:
   /// The communicator is prepared for its device and has NCCL there. The plan is one of the nccl backend.
-  NcclExecution(std::shared_ptr<CommState> comm, std::shared_ptr<const Plan> plan, Binding binding, Stream stream,
+  NcclExecution(std::shared_ptr<Context> comm, std::shared_ptr<const Plan> plan, Binding binding, Stream stream,
                 std::chrono::nanoseconds timeout);
   ~NcclExecution() override;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/nccl/rules.hpp"
 
-#include <fmt/format.h>
+#include "call/schedule_rules.hpp"
 
-#include "planner/planner.hpp"
+#include <fmt/format.h>
 
 namespace tutti::detail::nccl {
 namespace {

@@ -25,7 +25,7 @@ void keep_text(std::array<char, N>& to, std::string_view text) {
 
 }  // namespace
 
-Vote::Vote(const CommState& comm, std::chrono::nanoseconds patience)
+Vote::Vote(const Context& comm, std::chrono::nanoseconds patience)
     : comm_(&comm),
       tag_(2 * comm.tag_half),  // above those of executions
       patience_(patience),

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "communicator/comm_state.hpp"
+#include "call/context.hpp"
 
 namespace tutti::detail::nccl {
 
@@ -26,7 +26,7 @@ class Vote {
   };
 
   /// After `patience` (0: never) rank 0 decides without ranks that have not voted, and the others without rank 0.
-  Vote(const CommState& comm, std::chrono::nanoseconds patience);
+  Vote(const Context& comm, std::chrono::nanoseconds patience);
   ~Vote();
   Vote(const Vote&) = delete;
   Vote& operator=(const Vote&) = delete;
@@ -54,7 +54,7 @@ class Vote {
   [[nodiscard]] bool is_expired() const;
   [[nodiscard]] std::optional<Ballot> count();
 
-  const CommState* comm_;
+  const Context* comm_;
   int tag_;
   std::chrono::nanoseconds patience_;
   std::chrono::steady_clock::time_point begin_;

@@ -187,7 +187,7 @@ void Arena::release_persistent(int number) noexcept {
 }
 
 void Arena::wake_sleepers() noexcept {
-  // What was published must be seen before a sleeper's last look, or the sleeper must be seen here.
+  // What was published must be seen before a sleeper's last poll, or the sleeper must be seen here.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   for (int r = 0; r < size_; ++r) {
     std::atomic<std::uint32_t>& asleep = control(r).asleep;
@@ -197,16 +197,22 @@ void Arena::wake_sleepers() noexcept {
   }
 }
 
-void Arena::announce_sleep() noexcept {
+void Arena::describe(Machine& machine) const {
+  machine.shared_memory = true;
+  machine.single_copy = single_copy_;
+}
+
+void Arena::announce_backoff() noexcept {
   control(rank_).asleep.store(1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
-void Arena::sleep() noexcept {
+bool Arena::backoff() noexcept {
   // Short: messages of the host MPI wake nobody.
   const timespec longest{0, 500'000};
   futex(control(rank_).asleep, FUTEX_WAIT, 1, &longest);
   control(rank_).asleep.store(0, std::memory_order_relaxed);
+  return true;
 }
 
 }  // namespace tutti::detail::shm

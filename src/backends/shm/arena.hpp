@@ -9,13 +9,15 @@
 #include <memory>
 #include <string>
 
+#include "backends/shm/backend.hpp"
 #include "backends/shm/layout.hpp"
+#include "call/context.hpp"
 #include "call/segment.hpp"
 
 namespace tutti::detail::shm {
 
 /// The shared memory of one communicator whose ranks are all on one node, and what this rank keeps beside it.
-class Arena {
+class Arena final : public BackendState {
  public:
   /// Maps a common segment and tries single copies between all pairs. Collective and blocking. Null on every rank, with
   /// the reason, where one of them cannot.
@@ -52,7 +54,7 @@ class Arena {
   /// `comm` is asked only when no cell is left that no rank has used.
   [[nodiscard]] int acquire_persistent(MPI_Comm comm);
   void release_persistent(int number) noexcept;
-  /// Of the next start of what owns a persistent cell; equal on all ranks, for all start it equally often.
+  /// Generation of this cell's next persistent start; equal on all ranks because all start it equally often.
   [[nodiscard]] Generation next_generation(int number) noexcept {
     return ++generations_[static_cast<std::size_t>((number - ordered_cells) / starts_apart)];
   }
@@ -61,9 +63,11 @@ class Arena {
   void wake() noexcept {
     if (oversubscribed_) wake_sleepers();
   }
-  /// Sleeps until another rank writes, or a short time is over. The caller announces, looks once more, then sleeps.
-  void announce_sleep() noexcept;
-  void sleep() noexcept;
+  /// Sleeps until another rank writes, or a short time is over. The caller announces, polls once more, then backs off.
+  void announce_backoff() noexcept override;
+  bool backoff() noexcept override;
+
+  void describe(Machine& machine) const override;
 
  private:
   Arena(Segment segment, int rank, int size, bool oversubscribed)
@@ -96,5 +100,10 @@ class Arena {
   std::array<bool, persistent_owners> given_{};
   std::array<Generation, persistent_owners> generations_{};
 };
+
+/// The shared memory of a communicator that has some.
+[[nodiscard]] inline Arena& arena_of(const Context& context) {
+  return static_cast<Arena&>(*context.state_of(shm_backend));
+}
 
 }  // namespace tutti::detail::shm

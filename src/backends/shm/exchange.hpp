@@ -18,6 +18,17 @@ struct Exchange {
   Generation generation = 0;          ///< of this use of the cell
   const std::byte* source = nullptr;  ///< what this rank gives: the caller's buffer, or a scaled or saved copy
 
+  /// The call of one rank, before it has a cell.
+  [[nodiscard]] static Exchange of(Arena& arena, const Plan& plan, const Binding& binding) {
+    const void* source = plan.signature.operation == Operation::bcast ? binding.output : binding.input;
+    return {&arena, &plan, &binding, 0, 0, static_cast<const std::byte*>(source)};
+  }
+  /// Takes the cell of the turn-th call of the communicator.
+  void use_ordered(std::uint64_t turn) {
+    number = static_cast<int>(turn % ordered_cells);
+    generation = turn + 1;
+  }
+
   [[nodiscard]] Geometry geometry() const { return {plan->signature, *binding, arena->rank(), arena->size()}; }
   [[nodiscard]] std::size_t unit() const { return plan->signature.type.size(); }
   [[nodiscard]] std::byte* output() const { return static_cast<std::byte*>(binding->output); }

@@ -56,7 +56,7 @@ struct alignas(cache_line) Progress {
 };
 
 /// Where the rank's buffers are.
-struct Place {
+struct Location {
   std::uint64_t address;
   std::uint64_t allocation;  ///< 0: not from the library's allocator
   std::uint64_t offset;      ///< in the rank's part of the allocation
@@ -64,8 +64,8 @@ struct Place {
 
 /// What a rank says of its buffers: in the line of its flag, so that both come at once.
 struct Descriptor {
-  Place input;
-  Place output;
+  Location input;
+  Location output;
   std::uint64_t largest;  ///< bytes of the largest block that the rank gives
 };
 static_assert(sizeof(Descriptor) <= line_bytes);

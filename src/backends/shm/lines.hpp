@@ -8,13 +8,14 @@
 namespace tutti::detail::shm {
 
 /// The protocol `line`: every cache line of the data carries its own flag, so that a taker reads a line while the giver
-/// writes the next one, and no line is fetched only to learn that others may be. NCCL's LL128 does the same between
-/// GPUs.
+/// writes the next one, and fetches no line only to learn whether others have arrived. NCCL's LL128 does the same
+/// between GPUs.
 class Lines {
  public:
   void begin(const Exchange& exchange);
   /// Goes on as far as it can; true when this rank has taken all.
   bool step(const Exchange& exchange);
+  void finish(const Exchange& /*exchange*/) {}
 
  private:
   void produce(const Exchange& exchange);
@@ -29,8 +30,8 @@ class Lines {
   std::size_t per_block_ = 0;  ///< lines of one block
   bool centered_ = false;
   bool produced_ = false;
-  int from_ = 0;          ///< all lines of the ranks before it have arrived
-  std::size_t line_ = 0;  ///< and of this rank's those before this one
+  int from_ = 0;          ///< ranks before it have all their lines here
+  std::size_t line_ = 0;  ///< lines already received from rank `from_`
 };
 
 }  // namespace tutti::detail::shm

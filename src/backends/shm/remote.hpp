@@ -13,11 +13,11 @@ namespace tutti::detail::shm {
 class Remote {
  public:
   Remote(const Exchange& exchange, int rank, bool output)
-      : process_(exchange.arena->process(rank)), place_(chosen(exchange.descriptor(rank), output)) {
+      : process_(exchange.arena->process(rank)), location_(chosen(exchange.descriptor(rank), output)) {
     if (rank == exchange.arena->rank()) {
       mapped_ = output ? exchange.output() : const_cast<std::byte*>(exchange.source);  // NOLINT: read only as a source
-    } else if (place_.allocation != 0) {
-      mapped_ = Allocations::instance().resolve(place_.allocation, place_.offset);
+    } else if (location_.allocation != 0) {
+      mapped_ = Allocations::instance().resolve(location_.allocation, location_.offset);
     }
   }
 
@@ -28,21 +28,21 @@ class Remote {
     if (mapped_ != nullptr)
       std::memcpy(to, mapped_ + offset, bytes);
     else
-      read_memory(process_, place_.address + offset, to, bytes);
+      read_memory(process_, location_.address + offset, to, bytes);
   }
   void write(std::size_t offset, const void* from, std::size_t bytes) const {
     if (mapped_ != nullptr)
       std::memcpy(mapped_ + offset, from, bytes);
     else
-      write_memory(process_, place_.address + offset, from, bytes);
+      write_memory(process_, location_.address + offset, from, bytes);
   }
 
  private:
-  static const Place& chosen(const Descriptor& descriptor, bool output) {
+  static const Location& chosen(const Descriptor& descriptor, bool output) {
     return output ? descriptor.output : descriptor.input;
   }
   pid_t process_;
-  const Place& place_;
+  const Location& location_;
   std::byte* mapped_ = nullptr;
 };
 

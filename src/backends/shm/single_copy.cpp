@@ -14,10 +14,15 @@
 namespace tutti::detail::shm {
 namespace {
 
-Place place_of(const void* address) {
-  Place place{reinterpret_cast<std::uint64_t>(address), 0, 0};
-  Allocations::instance().find(address, place.allocation, place.offset);
-  return place;
+Location location_of(const void* address) {
+  Location location{reinterpret_cast<std::uint64_t>(address), 0, 0};
+  Allocations::instance().find(address, location.allocation, location.offset);
+  return location;
+}
+
+std::size_t pieces_of(const Exchange& exchange, int range) {
+  const Geometry who = exchange.geometry();
+  return ceil_div(range_of(who, exchange.unit(), range).bytes, combined_piece(who, exchange.unit()));
 }
 
 /// In a blocking call no rank is away: a single piece of another rank is best done where its result is wanted.
@@ -27,8 +32,10 @@ bool is_left_to_owner(const Exchange& exchange, int range) {
          range != exchange.arena->rank();
 }
 
+}  // namespace
+
 /// Addresses of all contributions to a piece; those that are not mapped here are read into scratch.
-class Contributions {
+class SingleCopy::Contributions {
  public:
   Contributions(const Exchange& exchange, int count, std::size_t offset, std::size_t bytes, std::byte* scratch)
       : count_(static_cast<std::size_t>(count)) {
@@ -53,14 +60,12 @@ class Contributions {
   std::vector<const void*> many_;
 };
 
-}  // namespace
-
 void SingleCopy::describe(const Exchange& exchange) const {
   const Geometry who = exchange.geometry();
   const int me = who.rank();
   Descriptor& mine = exchange.descriptor(me);
-  mine.input = place_of(exchange.source);
-  mine.output = place_of(exchange.output());
+  mine.input = location_of(exchange.source);
+  mine.output = location_of(exchange.output());
   if (!who.is_varying()) return;
   for (int r = 0; r < who.size(); ++r) {
     Pair& pair = exchange.arena->pair(r, me, exchange.number);
@@ -81,11 +86,10 @@ std::size_t SingleCopy::scratch_bytes(const Exchange& exchange) {
   return combined_piece(who, exchange.unit()) * (static_cast<std::size_t>(who.size()) + 1);
 }
 
-void SingleCopy::begin(const Exchange& /*exchange*/, std::byte* scratch) {
+void SingleCopy::begin(std::byte* scratch) {
   scratch_ = scratch;
   next_flag_ = 0;
   next_range_ = 0;
-  next_pair_ = 0;
   own_copied_ = false;
 }
 
@@ -103,11 +107,10 @@ bool SingleCopy::all_published(const Exchange& exchange) {
 
 bool SingleCopy::step_combining(const Exchange& exchange, std::size_t pieces) {
   if (!all_published(exchange)) return false;
-  const Geometry who = exchange.geometry();
-  const std::size_t piece = combined_piece(who, exchange.unit());
-  for (; next_range_ < who.size(); ++next_range_) {
-    const int range = (who.rank() + next_range_) % who.size();
-    const std::size_t total = ceil_div(range_of(who, exchange.unit(), range).bytes, piece);
+  const int size = exchange.arena->size();
+  for (; next_range_ < size; ++next_range_) {
+    const int range = (exchange.arena->rank() + next_range_) % size;
+    const std::size_t total = pieces_of(exchange, range);
     if (total == 1 && is_left_to_owner(exchange, range)) continue;
     std::size_t index = 0;
     while (take_piece(exchange.cell(range).work.taken, exchange.generation, total, index)) {
@@ -117,49 +120,65 @@ bool SingleCopy::step_combining(const Exchange& exchange, std::size_t pieces) {
       if (--pieces == 0) return false;
     }
   }
-  for (int range = 0; range < who.size(); ++range) {
-    const std::size_t total = ceil_div(range_of(who, exchange.unit(), range).bytes, piece);
-    if (!is_finished(exchange.cell(range).work.finished, exchange.generation, total)) return false;
-  }
+  for (int range = 0; range < size; ++range)
+    if (!is_finished(exchange.cell(range).work.finished, exchange.generation, pieces_of(exchange, range))) return false;
   return true;
 }
 
-void SingleCopy::combine_piece(const Exchange& exchange, int range, std::size_t index) {
+SingleCopy::Slice SingleCopy::slice_of(const Exchange& exchange, int range, std::size_t index) {
   const Geometry who = exchange.geometry();
   const Range whole = range_of(who, exchange.unit(), range);
   const std::size_t piece = combined_piece(who, exchange.unit());
   const std::size_t begin = index * piece;
-  const std::size_t bytes = std::min(piece, whole.bytes - begin);
-  const std::size_t offset = whole.offset + begin;
-  const Contributions inputs(exchange, who.size(), offset, bytes, scratch_);
-  std::byte* result = scratch_ + static_cast<std::size_t>(who.size()) * piece;
+  return {begin, whole.offset + begin, std::min(piece, whole.bytes - begin)};
+}
 
+void SingleCopy::combine_piece(const Exchange& exchange, int range, std::size_t index) {
+  const Geometry who = exchange.geometry();
+  const Slice slice = slice_of(exchange, range, index);
+  const Contributions inputs(exchange, who.size(), slice.offset, slice.bytes, scratch_);
+  switch (who.operation()) {
+    case Operation::scan:
+    case Operation::exscan:
+      return combine_prefixes(exchange, inputs, slice);
+    case Operation::allreduce:
+      return combine_for_all(exchange, inputs, slice);
+    case Operation::reduce:
+      return combine_for_one(exchange, inputs, slice.bytes, who.root(), slice.offset);
+    default:
+      return combine_for_one(exchange, inputs, slice.bytes, range, slice.begin);
+  }
+}
+
+void SingleCopy::combine_prefixes(const Exchange& exchange, const Contributions& inputs, const Slice& slice) const {
+  const Geometry who = exchange.geometry();
+  std::byte* result = result_room(who, exchange.unit());
   // From the last rank down: in place, a prefix overwrites a contribution that only higher ranks need.
-  const bool is_prefix = who.operation() == Operation::scan || who.operation() == Operation::exscan;
-  if (is_prefix) {
-    for (int to = who.size() - 1; to >= 0; --to) {
-      if (!who.has_result(to)) continue;
-      exchange.combine(inputs.first(static_cast<std::size_t>(who.contributions(to))), result, bytes);
-      Remote(exchange, to, true).write(offset, result, bytes);
-    }
-    return;
+  for (int to = who.size() - 1; to >= 0; --to) {
+    if (!who.has_result(to)) continue;
+    exchange.combine(inputs.first(static_cast<std::size_t>(who.contributions(to))), result, slice.bytes);
+    Remote(exchange, to, true).write(slice.offset, result, slice.bytes);
   }
-  if (who.operation() == Operation::allreduce) {
-    std::byte* own = exchange.output() + offset;
-    exchange.combine(inputs.all(), own, bytes);
-    for (int to = 0; to < who.size(); ++to)
-      if (to != who.rank()) Remote(exchange, to, true).write(offset, own, bytes);
-    return;
-  }
-  const int to = who.operation() == Operation::reduce ? exchange.plan->signature.root : range;
-  const std::size_t at = who.operation() == Operation::reduce ? offset : begin;
+}
+
+void SingleCopy::combine_for_all(const Exchange& exchange, const Contributions& inputs, const Slice& slice) {
+  std::byte* own = exchange.output() + slice.offset;
+  exchange.combine(inputs.all(), own, slice.bytes);
+  for (int to = 0; to < exchange.arena->size(); ++to)
+    if (to != exchange.arena->rank()) Remote(exchange, to, true).write(slice.offset, own, slice.bytes);
+}
+
+void SingleCopy::combine_for_one(const Exchange& exchange, const Contributions& inputs, std::size_t bytes, int to,
+                                 std::size_t at) const {
   const Remote target(exchange, to, true);
-  if (std::byte* mapped = target.mapped(at)) {
-    exchange.combine(inputs.all(), mapped, bytes);
-  } else {
-    exchange.combine(inputs.all(), result, bytes);
-    target.write(at, result, bytes);
-  }
+  if (std::byte* mapped = target.mapped(at)) return exchange.combine(inputs.all(), mapped, bytes);
+  std::byte* result = result_room(exchange.geometry(), exchange.unit());
+  exchange.combine(inputs.all(), result, bytes);
+  target.write(at, result, bytes);
+}
+
+std::byte* SingleCopy::result_room(const Geometry& who, std::size_t unit) const {
+  return scratch_ + static_cast<std::size_t>(who.size()) * combined_piece(who, unit);
 }
 
 void SingleCopy::check_agreement(const Exchange& exchange, int from, int to) const {

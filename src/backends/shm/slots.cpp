@@ -27,7 +27,12 @@ std::size_t window_of(std::size_t largest, std::size_t share, std::size_t grain)
 
 bool Slots::fits(const Exchange& exchange, std::size_t largest) { return largest <= share_of(exchange.geometry()); }
 
-void Slots::begin(const Exchange& exchange, std::size_t largest) {
+void Slots::begin(const Exchange& exchange) {
+  own_copied_ = false;
+  cut(exchange, largest_block(exchange));
+}
+
+void Slots::cut(const Exchange& exchange, std::size_t largest) {
   const Geometry who = exchange.geometry();
   base_ = 0;
   produced_ = 0;
@@ -44,8 +49,11 @@ void Slots::begin(const Exchange& exchange, std::size_t largest) {
   places_ = 1;
 }
 
-void Slots::announce(const Exchange& exchange, std::size_t largest) {
-  begin(exchange, largest);
+void Slots::announce(const Exchange& exchange) {
+  const std::size_t largest = exchange.geometry().largest_given() * exchange.unit();
+  exchange.descriptor(exchange.arena->rank()).largest = largest;
+  own_copied_ = false;
+  cut(exchange, largest);
   // One chunk, and room for the whole of it.
   window_ = std::max<std::size_t>(share_, 1);
   chunks_ = 1;
@@ -58,7 +66,7 @@ void Slots::announce(const Exchange& exchange, std::size_t largest) {
 
 void Slots::resume(const Exchange& exchange, std::size_t largest) {
   if (largest <= share_) return;
-  begin(exchange, largest);
+  cut(exchange, largest);
   base_ = 1;
 }
 
@@ -98,7 +106,7 @@ void Slots::produce(const Exchange& exchange) {
     if (!who.is_split()) break;  // all take the same
   }
   ++produced_;
-  // Nobody looks at the flag of a rank that gives nothing, but where sizes are told.
+  // Nobody polls the flag of a rank that gives nothing, but where sizes are told.
   if (gives || who.is_varying()) exchange.publish(base_ + produced_);
 }
 
@@ -164,9 +172,18 @@ bool Slots::step(const Exchange& exchange) {
     // In place, a chunk must have been given before its place is written.
     const bool consumes = consumed_ < produced_ && can_consume(exchange);
     if (consumes) consume(exchange);
-    if (!produces && !consumes) return false;
+    if (produces || consumes) continue;
+    // There is nothing else to do: a good moment for the block that stays here.
+    copy_own(exchange);
+    return false;
   }
   return true;
+}
+
+void Slots::copy_own(const Exchange& exchange) {
+  if (own_copied_ || exchange.geometry().combines()) return;
+  exchange.copy_own();
+  own_copied_ = true;
 }
 
 }  // namespace tutti::detail::shm

@@ -9,11 +9,11 @@ namespace tutti::detail::shm {
 /// there while the next chunk is written. The slot is a ring of chunks; a giver whose data fits it waits for no taker.
 class Slots {
  public:
-  /// largest: bytes of the largest block that any rank gives.
-  void begin(const Exchange& exchange, std::size_t largest);
-  /// Tells this rank's sizes by a first flag, and gives the data at once where it fits.
-  void announce(const Exchange& exchange, std::size_t largest);
-  /// Goes on when all ranks have told their sizes.
+  void begin(const Exchange& exchange);
+  /// Where no rank knows all sizes: tells this rank's largest block by a first flag, and gives the data at once where
+  /// it fits.
+  void announce(const Exchange& exchange);
+  /// Goes on when all ranks have told their sizes; `largest`: of all blocks, bytes.
   void resume(const Exchange& exchange, std::size_t largest);
   /// Publishes the next chunk.
   void produce(const Exchange& exchange);
@@ -22,11 +22,15 @@ class Slots {
   void consume(const Exchange& exchange);
   /// Goes on as far as it can; true when this rank has taken all.
   bool step(const Exchange& exchange);
+  /// After the last step: the block that this rank gives itself is in its place.
+  void finish(const Exchange& exchange) { copy_own(exchange); }
 
   /// Whether blocks of this size fit a slot.
   [[nodiscard]] static bool fits(const Exchange& exchange, std::size_t largest);
 
  private:
+  void cut(const Exchange& exchange, std::size_t largest);
+  void copy_own(const Exchange& exchange);
   [[nodiscard]] bool can_produce(const Exchange& exchange) const;
   void take(const Exchange& exchange, std::size_t begin);
   void combine(const Exchange& exchange, std::size_t begin);
@@ -43,6 +47,7 @@ class Slots {
   int next_ = 0;              ///< ranks before it have published the chunk to be taken next
   std::uint64_t places_ = 1;  ///< chunks that the ring holds
   std::size_t share_ = 0;     ///< bytes of the slot for one block
+  bool own_copied_ = false;
 };
 
 }  // namespace tutti::detail::shm

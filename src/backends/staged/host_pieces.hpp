@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "backends/staged/pieces.hpp"
-#include "call/execution.hpp"
-#include "call/plan.hpp"
+#include "call/backend.hpp"
 
 namespace tutti::detail::staged {
 
-/// The executions in host memory of an operation's pieces. Their tags, or places in the order of shared memory, are
-/// taken at once, in the order of calls; the executions are made when their piece is there.
+/// The executions in host memory of an operation's pieces. All their places are taken at once, in the order of calls;
+/// an execution is made when its piece has arrived.
 class HostPieces {
  public:
-  HostPieces(std::shared_ptr<CommState> comm, std::shared_ptr<const Plan> host, const Cut& cut, std::size_t total);
+  HostPieces(ContextPtr context, const Plan& whole);
   ~HostPieces();
   HostPieces(const HostPieces&) = delete;
   HostPieces& operator=(const HostPieces&) = delete;
 
-  [[nodiscard]] const Plan& plan() const noexcept { return *host_; }
+  [[nodiscard]] const Plan& plan() const noexcept { return *part_; }
   /// Starts the execution of a piece; the binding is one of the same memory at every start.
   Execution& start(std::size_t piece, Binding binding);
   /// The execution of a piece that was started and not finished, or null.
@@ -28,15 +25,15 @@ class HostPieces {
   void finish(std::size_t piece) noexcept;
 
  private:
-  [[nodiscard]] std::unique_ptr<Execution> make(std::size_t piece, Binding binding);
+  /// Whether an execution owns its place until it is destroyed, so that it is kept from start to start.
+  [[nodiscard]] bool owns_place() const noexcept;
+  void use_spare();
 
-  std::shared_ptr<CommState> comm_;
-  std::shared_ptr<const Plan> host_;
-  std::shared_ptr<const Plan> last_;  ///< of the shorter last piece
-  std::vector<int> tags_;
-  std::vector<std::uint64_t> places_;
-  int cell_ = -1;  ///< of a persistent operation in shared memory, until its execution has it
-  std::vector<std::unique_ptr<Execution>> made_;
+  ContextPtr context_;
+  PlanPtr part_;
+  PlanPtr last_;
+  std::vector<Place> places_;
+  std::vector<std::shared_ptr<Execution>> made_;
   std::vector<Execution*> running_;
 };
 

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/staged/staged_execution.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <atomic>
 #include <mutex>
 
+#include "backends/device/retired.hpp"
+#include "backends/device/work_stream.hpp"
 #include "backends/staged/host_pieces.hpp"
-#include "backends/staged/retired.hpp"
-#include "backends/staged/work_stream.hpp"
+#include "backends/staged/pieces.hpp"
+#include "call/context.hpp"
 #include "call/deferred_free.hpp"
-#include "communicator/comm_state.hpp"
 #include "schedules/registry.hpp"
 
 namespace tutti::detail {
 
 using staged::Copy;
-using staged::Cut;
 using staged::Staging;
 
 namespace {
@@ -50,7 +52,7 @@ void copy(device::Runtime& runtime, std::byte* to, const std::byte* from, const 
 }  // namespace
 
 struct StagedExecution::State {
-  State(const std::shared_ptr<CommState>& shared_comm, std::shared_ptr<const Plan> the_plan, Binding the_binding,
+  State(const std::shared_ptr<Context>& shared_comm, std::shared_ptr<const Plan> the_plan, Binding the_binding,
         const Stream& stream);
 
   void acquire_slots();
@@ -61,17 +63,22 @@ struct StagedExecution::State {
   void copy_out(std::size_t piece);
   [[nodiscard]] Binding binding_of(std::size_t piece);
   [[nodiscard]] Slot& slot_of(std::size_t piece) { return slots.at[piece % most_at_once]; }
+  /// Where other ranks wake this one when they write; null where the parts of the call are messages.
+  [[nodiscard]] BackendState* peers() const { return comm.state_of(*pieces.plan().backend); }
   void open_gates() noexcept {
     for (device::Flag& gate : gates) gate.open();
     gates.clear();
   }
 
-  const CommState& comm;
+  [[nodiscard]] staged::Range range_of(std::size_t piece) const {
+    return staged::range_of({plan->pieces, plan->part->signature.count}, plan->signature.count, piece);
+  }
+
+  const Context& comm;
   std::shared_ptr<const Plan> plan;
   Binding binding;
   Stream caller;
   WorkStream work;
-  Cut cut;
   staged::HostPieces pieces;
   Slots slots;
   device::Event begun;
@@ -88,15 +95,14 @@ struct StagedExecution::State {
   std::mutex mutex;                    ///< the progress thread goes on with what a caller orders its stream after
 };
 
-StagedExecution::State::State(const std::shared_ptr<CommState>& shared_comm, std::shared_ptr<const Plan> the_plan,
+StagedExecution::State::State(const std::shared_ptr<Context>& shared_comm, std::shared_ptr<const Plan> the_plan,
                               Binding the_binding, const Stream& stream)
     : comm(*shared_comm),
       plan(std::move(the_plan)),
       binding(std::move(the_binding)),
       caller(stream),
       work(work_stream(comm, {binding.output, binding.input})),
-      cut{plan->pieces, plan->host->signature.count},
-      pieces(shared_comm, plan->host, cut, plan->signature.count) {
+      pieces(shared_comm, *plan) {
   try {
     acquire_slots();
   } catch (const Error& e) {
@@ -107,14 +113,13 @@ StagedExecution::State::State(const std::shared_ptr<CommState>& shared_comm, std
 }
 
 void StagedExecution::State::acquire_slots() {
-  staged::sweep_retired();
+  sweep_retired();
   const device::Guard guard(work.device);
   device::Pool& pool = device::Pool::of(MemoryKind::pinned, work.device);
-  for (std::size_t i = 0; i < std::min(cut.pieces, most_at_once); ++i) {
+  for (std::size_t i = 0; i < std::min(plan->pieces, most_at_once); ++i) {
     // The first pieces are the longest.
     Slot& slot = slots.at[i];
-    slot.staging =
-        staged::stage(plan->signature, binding, comm.rank, comm.size, range_of(cut, plan->signature.count, i));
+    slot.staging = staged::stage(plan->signature, binding, comm.rank, comm.size, range_of(i));
     if (slot.staging.in_bytes > 0) slot.in = pool.acquire(slot.staging.in_bytes);
     if (slot.staging.out_bytes > 0) slot.out = pool.acquire(slot.staging.out_bytes);
   }
@@ -125,13 +130,12 @@ void StagedExecution::State::restart() {
   all_out = is_gated = is_cancelled = false;
   in_use = true;
   follow(work, caller, begun);
-  while (arriving < std::min(cut.pieces, most_at_once)) copy_in(arriving++);
+  while (arriving < std::min(plan->pieces, most_at_once)) copy_in(arriving++);
 }
 
 void StagedExecution::State::copy_in(std::size_t piece) {
   Slot& slot = slot_of(piece);
-  slot.staging =
-      staged::stage(plan->signature, binding, comm.rank, comm.size, range_of(cut, plan->signature.count, piece));
+  slot.staging = staged::stage(plan->signature, binding, comm.rank, comm.size, range_of(piece));
   const bool shared = slot.staging.shared;
   const auto* from = static_cast<const std::byte*>(shared ? binding.output : binding.input);
   std::byte* to = shared ? slot.out.data() : slot.in.data();
@@ -167,31 +171,34 @@ bool StagedExecution::State::go_on() {
     pieces.finish(piece);
     copy_out(piece);
     ++ended;
-    if (arriving < cut.pieces) copy_in(arriving++);
+    if (arriving < plan->pieces) copy_in(arriving++);
   }
-  for_peers.store(begun_pieces == arriving && pieces.plan().backend == Backend::shm, std::memory_order_relaxed);
-  if (ended < cut.pieces) return false;
+  for_peers.store(begun_pieces == arriving && peers() != nullptr, std::memory_order_relaxed);
+  if (ended < plan->pieces) return false;
   for_peers.store(false, std::memory_order_relaxed);
   done.record(work.device, work.stream);
   all_out = true;
   return true;
 }
 
-StagedExecution::StagedExecution(std::shared_ptr<CommState> comm_state, std::shared_ptr<const Plan> plan,
-                                 Binding binding, Stream stream, std::chrono::nanoseconds timeout)
+bool leaves_at_once(const Plan& plan, const Stream& caller, int device) {
+  return plan.signature.kind == CallKind::blocking && plan.signature.op != ReduceKind::user &&
+         returns_at_once(caller, device);
+}
+
+StagedExecution::StagedExecution(std::shared_ptr<Context> comm_state, std::shared_ptr<const Plan> plan, Binding binding,
+                                 Stream stream, std::chrono::nanoseconds timeout)
     : Execution(comm_state, timeout, plan->signature.kind == CallKind::persistent),
       state_(std::make_unique<State>(comm_state, std::move(plan), std::move(binding), stream)) {}
 
 StagedExecution::~StagedExecution() {
-  if (state_->in_use) staged::retire_later(std::move(state_->done), std::move(state_->slots));
+  if (state_->in_use) retire_later(std::move(state_->done), std::move(state_->slots));
 }
 
 std::string StagedExecution::name() const {
-  const Plan& host = state_->pieces.plan();
-  std::string text(schedules::operation_name(state_->plan->signature.operation));
-  text += " (staged:";
-  text += host.backend == Backend::shm ? shm::protocol_name(host.protocol) : host.algorithm->name;
-  return text += ")";
+  const std::string_view way = state_->pieces.plan().way;
+  return fmt::format("{} (staged:{})", schedules::operation_name(state_->plan->signature.operation),
+                     way.substr(way.find(':') + 1));
 }
 
 bool StagedExecution::begin() {
@@ -249,21 +256,19 @@ bool StagedExecution::order_before(device::StreamHandle stream) {
 }
 
 void StagedExecution::announce_backoff() noexcept {
-  if (state_->for_peers.load(std::memory_order_relaxed)) comm().arena->announce_sleep();
+  if (state_->for_peers.load(std::memory_order_relaxed)) state_->peers()->announce_backoff();
 }
 
 void StagedExecution::backoff() noexcept {
-  if (state_->for_peers.load(std::memory_order_relaxed))
-    comm().arena->sleep();
-  else
-    Execution::backoff();
+  const bool was_woken = state_->for_peers.load(std::memory_order_relaxed) && state_->peers()->backoff();
+  if (!was_woken) Execution::backoff();
 }
 
 void StagedExecution::cancel() noexcept {
   State& s = *state_;
   const std::lock_guard lock(s.mutex);
   s.is_cancelled = true;
-  for (std::size_t piece = 0; piece < s.cut.pieces; ++piece)
+  for (std::size_t piece = 0; piece < s.plan->pieces; ++piece)
     if (Execution* execution = s.pieces.find(piece)) drop_part(*execution);
   // Messages, other ranks and copies may still be at it.
   defer_free(std::move(s.slots));

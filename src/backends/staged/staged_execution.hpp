@@ -20,7 +20,7 @@ namespace tutti::detail {
 class StagedExecution final : public Execution {
  public:
   /// Makes the host executions of all pieces, and takes their tags or places in shared memory, in the order of calls.
-  StagedExecution(std::shared_ptr<CommState> comm, std::shared_ptr<const Plan> plan, Binding binding, Stream stream,
+  StagedExecution(std::shared_ptr<Context> comm, std::shared_ptr<const Plan> plan, Binding binding, Stream stream,
                   std::chrono::nanoseconds timeout);
   ~StagedExecution() override;
 
@@ -36,5 +36,9 @@ class StagedExecution final : public Execution {
   void cancel() noexcept override;
   std::unique_ptr<State> state_;
 };
+
+/// Whether a blocking staged call returns before its communication is done: not with a user's operation, which the
+/// caller may end after the call.
+[[nodiscard]] bool leaves_at_once(const Plan& plan, const Stream& caller, int device);
 
 }  // namespace tutti::detail

@@ -5,7 +5,7 @@
 #include <tutti/error.hpp>
 #include <tutti/sharding_plan.hpp>
 
-#include "communicator/comm_state.hpp"
+#include "call/context.hpp"
 #include "training/embedding/fingerprint.hpp"
 
 namespace tutti {

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "training/reducer/driver.hpp"
 
-#include <time.h>
-
 #include "call/backoff.hpp"
 
 namespace tutti::detail::reducer {
-namespace {
-
-void backoff() noexcept {
-  constexpr timespec shortly{0, 20'000};
-  nanosleep(&shortly, nullptr);
-}
-
-}  // namespace
 
 Driver::Driver(Pipeline& pipeline, bool threaded, bool oversubscribed)
     : pipeline_(pipeline), threaded_(threaded), oversubscribed_(oversubscribed) {
@@ -59,7 +49,7 @@ void Driver::drive_until(const std::function<bool(const Pipeline&)>& condition) 
       if (works)
         backoff = Backoff(oversubscribed_);
       else if (!backoff.pause())
-        backoff();
+        Backoff::sleep();
     }
   }
   caller_drives_.store(false);
@@ -85,7 +75,7 @@ void Driver::run() {
     if (sleeps)
       signals_.wait(seen);
     else if (!backoff.pause())  // also after work: the caller's thread may want the core
-      backoff();
+      Backoff::sleep();
   }
 }
 

@@ -9,7 +9,7 @@
 #include <tutti/tutti.hpp>
 #include <vector>
 
-#include "communicator/comm_state.hpp"
+#include "call/context.hpp"
 
 namespace tutti {
 namespace {
@@ -23,7 +23,7 @@ class MemoryCalls : public ::testing::TestWithParam<const char*> {
     rank_ = comm.rank();
     size_ = comm.size();
     ranks_ = static_cast<std::size_t>(size_);
-    options_.algorithm = comm.state()->arena && comm.state()->arena->single_copy() ? GetParam() : "";
+    options_.algorithm = comm.state()->machine().single_copy ? GetParam() : "";
     const std::size_t whole = count * ranks_ * sizeof(Element);
     const Allocation in = allocate(comm, whole + 64 * static_cast<std::size_t>(rank_) + 8);
     const Allocation out = allocate(comm, whole + 8);

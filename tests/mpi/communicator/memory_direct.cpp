@@ -16,7 +16,7 @@
 #include <tutti/tutti.hpp>
 
 #include "backends/shm/memory_access.hpp"
-#include "communicator/comm_state.hpp"
+#include "call/context.hpp"
 
 namespace tutti {
 namespace {
@@ -49,7 +49,7 @@ TEST(MemoryDirect, LargeCallsNeedNoHelpOfTheKernel) {
   constexpr std::size_t count = 300'000;
   const Allocation in = allocate(comm, ranks * count * sizeof(double));
   const Allocation out = allocate(comm, ranks * count * sizeof(double));
-  if (!all(in.is_shared() && comm.state()->arena && comm.state()->arena->single_copy()))
+  if (!all(in.is_shared() && comm.state()->machine().single_copy))
     GTEST_SKIP() << "no shared memory, or no single copies, here";
   if (!all(forbid_copies_between_processes())) GTEST_SKIP() << "the kernel has no system call filters";
   const double here = 1.0;

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/mpi/device_schedule_execution.hpp"
+#include "backends/names.hpp"
 
 #include <gtest/gtest.h>
 
 #include "device/traffic.hpp"
 #include "example.hpp"
+#include "planner/candidates.hpp"
 #include "planner/planner.hpp"
 
 namespace tutti::test {
 namespace {
 
 /// The plans of a call by every schedule that can make it.
-std::vector<std::shared_ptr<const Plan>> plans_of(const CommState& comm, const Signature& signature) {
+std::vector<std::shared_ptr<const Plan>> plans_of(const Context& comm, const Signature& signature) {
   std::vector<std::shared_ptr<const Plan>> plans;
-  for (const detail::Candidate& candidate : detail::candidates(signature, detail::machine_of(comm))) {
-    if (candidate.backend != detail::Backend::mpi || !candidate.nameable) continue;
+  for (const detail::Candidate& candidate : detail::candidates(signature, comm.machine())) {
+    if (candidate.backend != &detail::mpi_backend || !candidate.nameable) continue;
     Signature named = signature;
     named.algorithm = candidate.name;
-    const auto host = detail::make_plan(named, detail::machine_of(comm));
+    const auto host = detail::make_plan(named, comm.machine());
     auto plan = std::make_shared<Plan>(*host);
     plan->signature.memory = detail::MemoryClass::device;
     plans.push_back(plan);
@@ -88,7 +90,7 @@ TEST(DeviceScheduleChoice, DirectOnlyWhenBlockingAndNoNcclWorkIsInFlight) {
   const auto copies_of = [&](CallKind kind) {
     Signature signature = buffers.signature(kind);
     signature.algorithm = "mpi:ring";
-    auto plan = std::make_shared<Plan>(*detail::make_plan(signature, detail::machine_of(*comm.state())));
+    auto plan = std::make_shared<Plan>(*detail::make_plan(signature, comm.state()->machine()));
     plan->signature.memory = detail::MemoryClass::device;
     runtime().clear_record();
     const auto execution = execution_of(comm, plan, buffers.binding(), {});

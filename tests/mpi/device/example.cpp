@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "backends/mpi/schedule_execution.hpp"
+#include "backends/names.hpp"
 #include "call/progress.hpp"
 #include "planner/planner.hpp"
 #include "schedules/registry.hpp"
@@ -265,7 +266,7 @@ void Buffers::find_expected(const Communicator& comm) {
   expected_ = contribution_;
   Signature s = signature(CallKind::blocking);
   s.algorithm = "mpi";
-  detail::ScheduleExecution execution(state, detail::make_plan(s, detail::machine_of(*state)),
+  detail::ScheduleExecution execution(state, detail::make_plan(s, state->machine()),
                                       bind(expected_.data(), expected_.data() + in_bytes_), state->next_tag(),
                                       std::chrono::nanoseconds{0});
   detail::run_to_end(execution);
@@ -275,18 +276,21 @@ void Buffers::fill() const { std::copy(contribution_.begin(), contribution_.end(
 void Buffers::scribble() const { std::fill_n(memory_->data(), contribution_.size(), std::byte{0x3C}); }
 std::vector<std::byte> Buffers::content() const { return {memory_->data(), memory_->data() + contribution_.size()}; }
 
-std::shared_ptr<const Plan> staged_plan(const CommState& comm, const Signature& signature, const char* host,
+std::shared_ptr<const Plan> staged_plan(const Context& comm, const Signature& signature, const char* host,
                                         const detail::staged::Limits& limits) {
   auto plan = std::make_shared<Plan>();
   plan->signature = signature;
   plan->signature.memory = detail::MemoryClass::device;
-  plan->backend = detail::Backend::staged;
+  plan->backend = &detail::staged_backend;
   const detail::staged::Cut cut = detail::staged::cut(signature, comm.size, limits);
   plan->pieces = cut.pieces;
   Signature piece = signature;
   piece.count = cut.count;
-  piece.algorithm = comm.arena ? host : "mpi";
-  plan->host = detail::make_plan(piece, detail::machine_of(comm));
+  const detail::Machine machine = comm.machine();
+  piece.algorithm = machine.shared_memory ? host : "mpi";
+  plan->part = detail::make_plan(piece, machine);
+  const std::size_t last = detail::staged::range_of(cut, signature.count, cut.pieces - 1).count;
+  plan->last_part = cut.pieces == 1 ? plan->part : detail::with_count(*plan->part, last, machine);
   return plan;
 }
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "backends/staged/pieces.hpp"
+#include "call/context.hpp"
 #include "call/execution.hpp"
-#include "communicator/comm_state.hpp"
 #include "support/standin/runtime.hpp"
 
 /// One call on device memory of the stand-in runtime, and what it must give.
@@ -19,7 +19,7 @@ namespace tutti::test {
 
 using detail::Binding;
 using detail::CallKind;
-using detail::CommState;
+using detail::Context;
 using detail::Operation;
 using detail::Plan;
 using detail::Signature;
@@ -86,8 +86,8 @@ class Buffers {
 };
 
 /// A staged plan in pieces of a few bytes, over the named host backend where the ranks share memory.
-[[nodiscard]] std::shared_ptr<const Plan> staged_plan(const CommState& comm, const Signature& signature,
-                                                      const char* host, const detail::staged::Limits& limits = {});
+[[nodiscard]] std::shared_ptr<const Plan> staged_plan(const Context& comm, const Signature& signature, const char* host,
+                                                      const detail::staged::Limits& limits = {});
 
 /// How a call is made, and how its end is waited for.
 enum class Way { without_stream, on_stream, nonblocking, nonblocking_on_stream, persistent };

@@ -4,8 +4,8 @@
 
 #include <thread>
 
+#include "backends/device/work_stream.hpp"
 #include "backends/staged/staged_execution.hpp"
-#include "backends/staged/work_stream.hpp"
 #include "call/progress.hpp"
 #include "example.hpp"
 

@@ -4,6 +4,7 @@
 #include <thread>
 #include <tutti/tutti.hpp>
 
+#include "planner/candidates.hpp"
 #include "planner/planner.hpp"
 #include "support/exercise.hpp"
 
@@ -26,7 +27,7 @@ detail::Signature blocking(Operation operation, std::size_t count) {
 }
 
 std::shared_ptr<const detail::Plan> plan_of(const detail::Signature& s) {
-  return detail::make_plan(s, detail::machine_of(*world().state()));
+  return detail::make_plan(s, world().state()->machine());
 }
 
 class TwoNodes : public ::testing::Test {
@@ -43,11 +44,11 @@ TEST_F(TwoNodes, MapIsThatOfTheTopology) {
     const auto r = static_cast<std::size_t>(rank);
     EXPECT_EQ(state.node_of[r], world().topology().places[r].node);
   }
-  EXPECT_EQ(detail::machine_of(state).node_of.size(), state.node_of.size());
+  EXPECT_EQ(state.machine().node_of.size(), state.node_of.size());
 }
 
 TEST_F(TwoNodes, NoSharedMemoryAcross) {
-  EXPECT_FALSE(detail::machine_of(*world().state()).shm);
+  EXPECT_FALSE(world().state()->machine().shared_memory);
   detail::Signature s = blocking(Operation::allreduce, 1);
   s.algorithm = "shm";
   EXPECT_THROW((void)plan_of(s), Error);
@@ -82,8 +83,7 @@ std::int64_t now() {
 }
 
 TEST_F(TwoNodes, NobodyLeavesABarrierBeforeTheLastHasCome) {
-  for (const detail::Candidate& c :
-       detail::candidates(blocking(Operation::barrier, 0), detail::machine_of(*world().state())))
+  for (const detail::Candidate& c : detail::candidates(blocking(Operation::barrier, 0), world().state()->machine()))
     for (int late = 0; late < world().size(); ++late) {
       if (!c.nameable) continue;
       Options options;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <tutti/tutti.hpp>
 
+#include "planner/candidates.hpp"
 #include "planner/planner.hpp"
 #include "support/exercise.hpp"
 
@@ -53,7 +54,7 @@ std::vector<std::string> ways(Operation operation, const Communicator& comm, Dat
   s.reproducible = true;
   s.count = count;
   std::vector<std::string> names{""};
-  for (const detail::Candidate& c : detail::candidates(s, detail::machine_of(*comm.state())))
+  for (const detail::Candidate& c : detail::candidates(s, comm.state()->machine()))
     if (c.nameable) names.push_back(c.name);
   return names;
 }

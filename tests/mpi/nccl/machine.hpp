@@ -12,7 +12,7 @@
 #include <tutti/tutti.hpp>
 #include <vector>
 
-#include "communicator/comm_state.hpp"
+#include "call/context.hpp"
 #include "support/standin/nccl.hpp"
 #include "support/standin/runtime.hpp"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "backends/names.hpp"
 #include "backends/nccl/nccl_execution.hpp"
 #include "call/execution.hpp"
 #include "device/pool.hpp"
@@ -221,7 +222,7 @@ std::shared_ptr<const detail::Plan> barrier_plan(const Communicator& comm, const
   plan->signature.operation = Operation::barrier;
   plan->signature.memory = detail::MemoryClass::device;
   plan->signature.kind = kind;
-  plan->backend = detail::Backend::nccl;
+  plan->backend = &detail::nccl_backend;
   if (algorithm == nullptr) return plan;
   plan->algorithm = schedules::find_algorithm(Operation::barrier, algorithm);
   schedules::Problem problem;

@@ -9,7 +9,7 @@
 #include <tutti/tutti.hpp>
 #include <vector>
 
-#include "communicator/comm_state.hpp"
+#include "call/context.hpp"
 #include "planner/planner.hpp"
 
 namespace tutti::test {

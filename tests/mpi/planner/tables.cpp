@@ -69,7 +69,7 @@ class Tables : public ::testing::Test {
   }
 
   static std::string_view chosen(const Communicator& comm) {
-    const auto plan = detail::make_plan(allreduce_signature(tuned_count), detail::machine_of(*comm.state()));
+    const auto plan = detail::make_plan(allreduce_signature(tuned_count), comm.state()->machine());
     return plan->algorithm == nullptr ? "none" : plan->algorithm->name;
   }
 
@@ -84,7 +84,7 @@ TEST_F(Tables, DecideThePlan) {
     ASSERT_NE(comm.state()->table, nullptr);
     EXPECT_EQ(chosen(comm), name);
     expect_allreduce_works(comm, tuned_count);
-    expect_same_everywhere(comm.state()->table_report);
+    expect_same_everywhere(comm.state()->measured_report);
     MPI_Barrier(MPI_COMM_WORLD);
   }
 }
@@ -133,7 +133,7 @@ TEST_F(Tables, OfTheWholeJobAreNoneForItsParts) {
   const auto comm = Communicator::duplicate(MPI_COMM_WORLD);
   const auto alone = comm.split(comm.rank());
   EXPECT_EQ(alone.state()->table, nullptr);
-  EXPECT_NE(alone.state()->table_report.find("here 1"), std::string::npos) << alone.state()->table_report;
+  EXPECT_NE(alone.state()->measured_report.find("here 1"), std::string::npos) << alone.state()->measured_report;
   expect_allreduce_works(alone, tuned_count);
   const auto again = comm.split(0);
   EXPECT_NE(again.state()->table, nullptr);
@@ -155,8 +155,8 @@ TEST_F(Tables, InTheCacheFolderThatDoNotFitArePassedOver) {
     ::unsetenv("TUTTI_TUNING");
     const auto comm = Communicator::duplicate(MPI_COMM_WORLD);
     EXPECT_EQ(comm.state()->table, nullptr);
-    EXPECT_NE(comm.state()->table_report.find("tuning.json"), std::string::npos);
-    expect_same_everywhere(comm.state()->table_report);
+    EXPECT_NE(comm.state()->measured_report.find("tuning.json"), std::string::npos);
+    expect_same_everywhere(comm.state()->measured_report);
     expect_allreduce_works(comm, tuned_count);
     MPI_Barrier(MPI_COMM_WORLD);
   }
@@ -171,7 +171,7 @@ TEST_F(Tables, OfTheCommandDecideThePlans) {
   ASSERT_NE(comm.state()->table, nullptr);
   EXPECT_GT(comm.state()->table->cell_count(), 0U);
   for (const std::size_t count : {1U, 4096U, 16384U}) {
-    const auto all = detail::candidates(allreduce_signature(count), detail::machine_of(*comm.state()));
+    const auto all = detail::candidates(allreduce_signature(count), comm.state()->machine());
     EXPECT_TRUE(all.front().measured) << all.front().name;
     for (const detail::Candidate& c : all) {
       if (c.excluded.empty()) {

@@ -8,7 +8,12 @@
 #include <optional>
 #include <tutti/error.hpp>
 
+#include "backends/names.hpp"
+#include "backends/shm/protocol.hpp"
+#include "call/schedule_rules.hpp"
+#include "planner/candidates.hpp"
 #include "planner/planner.hpp"
+#include "planner/table.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -33,7 +38,7 @@ Signature signature(Operation operation, std::size_t count, CallKind kind = Call
 Machine one_node(int size) {
   Machine m;
   m.size = size;
-  m.shm = size > 1;
+  m.shared_memory = size > 1;
   m.single_copy = true;
   return m;
 }
@@ -119,7 +124,7 @@ TEST(Candidates, ChosenOneIsThePlan) {
 TEST(Candidates, SharedMemoryMakesEveryBlockingCallOfANode) {
   for (const Operation operation : operations)
     for (const std::size_t count : {1, 1000, 4'000'000})
-      EXPECT_EQ(make_plan(signature(operation, count), one_node(2))->backend, Backend::shm)
+      EXPECT_EQ(make_plan(signature(operation, count), one_node(2))->backend, &shm_backend)
           << schedules::operation_name(operation) << " of " << count;
 }
 
@@ -138,14 +143,14 @@ TEST(Candidates, WhatMustGoOnAloneHasNoRoundsThatWaitForARank) {
 TEST(Candidates, SharedMemoryIsRightInReproducibleModeAndForAnyOperation) {
   Signature s = signature(Operation::allreduce, 100);
   s.reproducible = true;
-  EXPECT_EQ(make_plan(s, one_node(2))->backend, Backend::shm);
+  EXPECT_EQ(make_plan(s, one_node(2))->backend, &shm_backend);
   s.reproducible = false;
   s.op = ReduceKind::user;
   s.commutative = false;
-  EXPECT_EQ(make_plan(s, one_node(2))->backend, Backend::shm);
+  EXPECT_EQ(make_plan(s, one_node(2))->backend, &shm_backend);
   s.op = ReduceKind::sum;
   s.type = DatatypeKind::bfloat16;
-  EXPECT_EQ(make_plan(s, one_node(2))->backend, Backend::shm);
+  EXPECT_EQ(make_plan(s, one_node(2))->backend, &shm_backend);
 }
 
 TEST(Candidates, OneRankCopies) {
@@ -153,21 +158,21 @@ TEST(Candidates, OneRankCopies) {
     for (const char* name : {"", "shm", "native", "mpi"}) {
       Signature s = signature(operation, 10);
       s.algorithm = name;
-      EXPECT_EQ(make_plan(s, one_node(1))->backend, Backend::mpi) << name;
+      EXPECT_EQ(make_plan(s, one_node(1))->backend, &mpi_backend) << name;
     }
 }
 
 TEST(Candidates, HostsOwnNeedsAMeasurementWhereMemoryIsShared) {
   const Signature s = signature(Operation::allreduce, 4, CallKind::nonblocking);
   Machine m = one_node(2);
-  EXPECT_EQ(make_plan(s, m)->backend, Backend::shm);
+  EXPECT_EQ(make_plan(s, m)->backend, &shm_backend);
   EXPECT_THAT(find(candidates(s, m), "native")->excluded, HasSubstr("not measured"));
   const tuning::Table slower = table_of(s, {{"native", 9e-6}, {"shm:line", 1e-6}, {"shm:slots", 2e-6}});
-  m.table = &slower;
-  EXPECT_EQ(make_plan(s, m)->backend, Backend::shm);
+  m.measured = &slower;
+  EXPECT_EQ(make_plan(s, m)->backend, &shm_backend);
   const tuning::Table faster = table_of(s, {{"native", 1e-9}, {"shm:line", 1e-6}, {"shm:slots", 2e-6}});
-  m.table = &faster;
-  EXPECT_EQ(make_plan(s, m)->backend, Backend::native);
+  m.measured = &faster;
+  EXPECT_EQ(make_plan(s, m)->backend, &native_backend);
   EXPECT_TRUE(candidates(s, m).front().measured);
 }
 
@@ -175,7 +180,7 @@ TEST(Candidates, WhatWasMeasuredGoesBeforeWhatIsPredicted) {
   const Signature s = signature(Operation::allreduce, 4);
   const tuning::Table table = table_of(s, {{"shm:slots", 1e-3}, {"mpi:ring", 2e-3}});
   Machine m = one_node(2);
-  m.table = &table;
+  m.measured = &table;
   const auto all = candidates(s, m);
   EXPECT_EQ(all[0].name, "shm:slots");
   EXPECT_EQ(all[1].name, "mpi:ring");
@@ -186,20 +191,20 @@ TEST(Candidates, BlockingInsideTheHostTakesPermissionAlsoIfMeasured) {
   const Signature s = signature(Operation::allreduce, 4);
   const tuning::Table faster = table_of(s, {{"native", 1e-9}});
   Machine m = one_node(2);
-  m.table = &faster;
-  EXPECT_EQ(make_plan(s, m)->backend, Backend::shm);
+  m.measured = &faster;
+  EXPECT_EQ(make_plan(s, m)->backend, &shm_backend);
   m.native_blocking = true;
-  EXPECT_EQ(make_plan(s, m)->backend, Backend::native);
+  EXPECT_EQ(make_plan(s, m)->backend, &native_backend);
 }
 
 TEST(Candidates, MeasuredTimesReplacePredictedOnes) {
   const Signature s = signature(Operation::allreduce, 1000);
   Machine m = one_node(4);
-  m.shm = false;
+  m.shared_memory = false;
   const std::string usual = candidates(s, m).front().name;
   const std::string other = usual == "mpi:ring" ? "mpi:rabenseifner" : "mpi:ring";
   const tuning::Table table = table_of(s, {{other, 1e-9}});
-  m.table = &table;
+  m.measured = &table;
   EXPECT_EQ(candidates(s, m).front().name, other);
   EXPECT_EQ("mpi:" + std::string(make_plan(s, m)->algorithm->name), other);
 }
@@ -211,14 +216,14 @@ TEST(Candidates, NamesOfBackendsAndOfWays) {
     s.algorithm = name;
     return make_plan(s, m)->backend;
   };
-  EXPECT_EQ(backend_of("shm"), Backend::shm);
-  EXPECT_EQ(backend_of("shm:slots"), Backend::shm);
-  EXPECT_EQ(make_plan(s, m)->protocol, shm::Protocol::slots);
-  EXPECT_EQ(backend_of("mpi"), Backend::mpi);
-  EXPECT_EQ(backend_of("ring"), Backend::mpi);
+  EXPECT_EQ(backend_of("shm"), &shm_backend);
+  EXPECT_EQ(backend_of("shm:slots"), &shm_backend);
+  EXPECT_EQ(make_plan(s, m)->protocol, static_cast<std::uint8_t>(shm::Protocol::slots));
+  EXPECT_EQ(backend_of("mpi"), &mpi_backend);
+  EXPECT_EQ(backend_of("ring"), &mpi_backend);
   EXPECT_EQ(make_plan(s, m)->algorithm->name, "ring");
-  EXPECT_EQ(backend_of("mpi:ring"), Backend::mpi);
-  EXPECT_EQ(backend_of("native"), Backend::native);
+  EXPECT_EQ(backend_of("mpi:ring"), &mpi_backend);
+  EXPECT_EQ(backend_of("native"), &native_backend);
 }
 
 std::optional<std::string> refusal(Signature s, const char* name, const Machine& m) {
@@ -235,7 +240,7 @@ std::optional<std::string> refusal(Signature s, const char* name, const Machine&
 TEST(Candidates, RefusalsSayWhyAndListWhatIsValid) {
   const Signature s = signature(Operation::allreduce, 1'000'000);
   Machine without = one_node(4);
-  without.shm = false;
+  without.shared_memory = false;
   EXPECT_THAT(refusal(s, "shm", without).value_or(""), HasSubstr("do not share memory"));
   EXPECT_THAT(refusal(s, "shm:line", one_node(4)).value_or(""), HasSubstr("too long"));
   EXPECT_THAT(refusal(s, "rnig", one_node(4)).value_or(""),
@@ -320,8 +325,8 @@ TEST(Reproducible, EveryCandidateCombinesOnceInRankOrderOnEveryLayout) {
       int schedules = 0;
       for (const Candidate& c : candidates(s, m)) {
         if (!c.nameable) continue;
-        EXPECT_NE(c.backend, Backend::native);
-        if (c.backend != Backend::mpi) continue;
+        EXPECT_NE(c.backend, &native_backend);
+        if (c.backend != &mpi_backend) continue;
         ++schedules;
         EXPECT_TRUE(c.algorithm->single_combine && c.algorithm->ordered) << c.name;
       }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <tutti/error.hpp>
 
+#include "backends/names.hpp"
 #include "planner/planner.hpp"
 
 namespace tutti::detail {
@@ -33,7 +34,7 @@ Signature signature(Operation operation, std::size_t count, DatatypeKind type = 
 Machine gpus(int size, int nccl_version = 22809) {
   Machine m;
   m.size = size;
-  m.shm = size > 1;
+  m.shared_memory = size > 1;
   m.single_copy = true;
   m.device_prepared = true;
   m.device_kernels = true;
@@ -45,7 +46,7 @@ TEST(DeviceCandidates, NcclGoesFirst) {
   for (const Operation operation : operations)
     for (const int size : {1, 2, 3, 8}) {
       const auto plan = make_plan(signature(operation, 1000), gpus(size));
-      EXPECT_EQ(plan->backend, Backend::nccl) << schedules::operation_name(operation) << " on " << size;
+      EXPECT_EQ(plan->backend, &nccl_backend) << schedules::operation_name(operation) << " on " << size;
     }
 }
 
@@ -67,15 +68,15 @@ TEST(DeviceCandidates, WithoutKernelsReductionsThatNcclLacksAreStaged) {
   Machine machine = gpus(4);
   machine.device_kernels = false;
   const auto plan = make_plan(signature(Operation::allreduce, 1000, DatatypeKind::int16), machine);
-  EXPECT_EQ(plan->backend, Backend::staged);
-  ASSERT_NE(plan->host, nullptr);
-  EXPECT_EQ(plan->host->backend, Backend::shm) << "ranks of one node";
-  EXPECT_EQ(make_plan(signature(Operation::alltoallv, 0), machine)->backend, Backend::nccl);
+  EXPECT_EQ(plan->backend, &staged_backend);
+  ASSERT_NE(plan->part, nullptr);
+  EXPECT_EQ(plan->part->backend, &shm_backend) << "ranks of one node";
+  EXPECT_EQ(make_plan(signature(Operation::alltoallv, 0), machine)->backend, &nccl_backend);
 }
 
 TEST(DeviceCandidates, UsersOperationsAreStaged) {
   EXPECT_EQ(make_plan(signature(Operation::allreduce, 10, DatatypeKind::float32, ReduceKind::user), gpus(4))->backend,
-            Backend::staged);
+            &staged_backend);
 }
 
 TEST(DeviceCandidates, WithoutPreparationAllIsStaged) {
@@ -85,7 +86,7 @@ TEST(DeviceCandidates, WithoutPreparationAllIsStaged) {
   for (const Operation operation : operations) {
     Signature call = signature(operation, 10);
     call.kind = CallKind::nonblocking;
-    EXPECT_EQ(make_plan(call, machine)->backend, Backend::staged) << schedules::operation_name(operation);
+    EXPECT_EQ(make_plan(call, machine)->backend, &staged_backend) << schedules::operation_name(operation);
     call.algorithm = "nccl";
     try {
       (void)make_plan(call, machine);
@@ -99,31 +100,31 @@ TEST(DeviceCandidates, WithoutPreparationAllIsStaged) {
 
 TEST(DeviceCandidates, SchedulesOnDeviceMemoryWhereTheMpiTakesIt) {
   Machine machine = gpus(4, 0);
-  EXPECT_EQ(make_plan(signature(Operation::allreduce, 1 << 22), machine)->backend, Backend::staged);
+  EXPECT_EQ(make_plan(signature(Operation::allreduce, 1 << 22), machine)->backend, &staged_backend);
   Signature named = signature(Operation::allreduce, 1 << 22);
   named.algorithm = "mpi:ring";
-  EXPECT_EQ(make_plan(named, machine)->backend, Backend::mpi) << "by name, through pinned memory";
+  EXPECT_EQ(make_plan(named, machine)->backend, &mpi_backend) << "by name, through pinned memory";
   machine.cuda_aware = true;
-  machine.shm = false;
-  EXPECT_EQ(make_plan(signature(Operation::allreduce, 1 << 22), machine)->backend, Backend::mpi);
+  machine.shared_memory = false;
+  EXPECT_EQ(make_plan(signature(Operation::allreduce, 1 << 22), machine)->backend, &mpi_backend);
   machine.device_kernels = false;
-  EXPECT_EQ(make_plan(signature(Operation::allreduce, 1 << 22), machine)->backend, Backend::staged);
-  EXPECT_EQ(make_plan(signature(Operation::alltoall, 1 << 20), machine)->backend, Backend::mpi);
+  EXPECT_EQ(make_plan(signature(Operation::allreduce, 1 << 22), machine)->backend, &staged_backend);
+  EXPECT_EQ(make_plan(signature(Operation::alltoall, 1 << 20), machine)->backend, &mpi_backend);
 }
 
 TEST(DeviceCandidates, HostPlansAreNeverTheHostMpis) {
   Machine machine = gpus(4, 0);
-  machine.shm = false;
+  machine.shared_memory = false;
   machine.device_prepared = false;
   for (const CallKind kind : {CallKind::blocking, CallKind::nonblocking, CallKind::persistent})
     for (const Operation operation : operations) {
       Signature call = signature(operation, 100);
       call.kind = kind;
       const auto plan = make_plan(call, machine);
-      ASSERT_EQ(plan->backend, Backend::staged);
-      EXPECT_EQ(plan->host->backend, Backend::mpi);
-      EXPECT_EQ(plan->host->signature.memory, MemoryClass::host);
-      EXPECT_EQ(plan->host->signature.kind, kind);
+      ASSERT_EQ(plan->backend, &staged_backend);
+      EXPECT_EQ(plan->part->backend, &mpi_backend);
+      EXPECT_EQ(plan->part->signature.memory, MemoryClass::host);
+      EXPECT_EQ(plan->part->signature.kind, kind);
     }
 }
 
@@ -132,10 +133,10 @@ TEST(DeviceCandidates, PiecesCoverTheVector) {
   for (const std::size_t count :
        {std::size_t{0}, std::size_t{1}, std::size_t{1000}, std::size_t{1} << 22U, (std::size_t{1} << 26U) + 1}) {
     const auto plan = make_plan(signature(Operation::allreduce, count), machine);
-    ASSERT_EQ(plan->backend, Backend::staged);
-    EXPECT_GE(plan->pieces * plan->host->signature.count, count);
+    ASSERT_EQ(plan->backend, &staged_backend);
+    EXPECT_GE(plan->pieces * plan->part->signature.count, count);
     if (plan->pieces > 1) {
-      EXPECT_LT((plan->pieces - 1) * plan->host->signature.count, count);
+      EXPECT_LT((plan->pieces - 1) * plan->part->signature.count, count);
     }
   }
 }

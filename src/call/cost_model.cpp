@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "planner/cost_model.hpp"
+#include "call/cost_model.hpp"
 
 #include <algorithm>
 #include <string_view>

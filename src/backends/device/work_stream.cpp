@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/staged/work_stream.hpp"
+#include "backends/device/work_stream.hpp"
 
 #include <mutex>
 #include <utility>
 #include <vector>
 
+#include "call/context.hpp"
 #include "call/progress.hpp"
-#include "communicator/comm_state.hpp"
 #include "device/kept.hpp"
 
 namespace tutti::detail {
@@ -49,7 +49,7 @@ WorkStream leased(int device) {
 
 }  // namespace
 
-WorkStream work_stream(const CommState& comm, std::initializer_list<const void*> addresses) {
+WorkStream work_stream(const Context& comm, std::initializer_list<const void*> addresses) {
   if (comm.device) return leased(comm.device->device);
   device::Runtime& runtime = device::required_runtime("device memory");
   int device = -1;
@@ -74,11 +74,6 @@ void precede(const Stream& caller, const device::Event& event) {
 bool returns_at_once(const Stream& caller, int device) {
   return caller.kind == StreamKind::cuda && ProgressEngine::instance().has_thread() &&
          device::runtime()->has_stream_flags(device);
-}
-
-bool leaves_at_once(const Plan& plan, const Stream& caller, int device) {
-  return plan.backend == Backend::staged && plan.signature.kind == CallKind::blocking &&
-         plan.signature.op != ReduceKind::user && returns_at_once(caller, device);
 }
 
 }  // namespace tutti::detail

@@ -3,10 +3,10 @@
 
 namespace tutti::detail {
 
-struct CommState;
+struct Context;
 
 /// Registers a communicator to be freed when MPI_Finalize deletes the attributes of MPI_COMM_SELF, in creation order.
-void register_comm(CommState* state);
-void unregister_comm(CommState* state) noexcept;
+void register_context(Context* state);
+void unregister_context(Context* state) noexcept;
 
 }  // namespace tutti::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "communicator/device_memory.hpp"
+#include "backends/device_memory.hpp"
 
 #include <fmt/format.h>
 
@@ -11,6 +11,7 @@
 #include <string_view>
 #include <tutti/error.hpp>
 
+#include "backends/nccl/state.hpp"
 #include "call/agreement.hpp"
 #include "device/allocations.hpp"
 #include "device/give_way.hpp"
@@ -78,7 +79,7 @@ void zero(device::Runtime& runtime, MemoryKind kind, std::byte* data, std::size_
 }
 
 /// How many bytes are NCCL's.
-std::uint64_t take(Memory& memory, const CommState& comm) {
+std::uint64_t take(Memory& memory, const Context& comm) {
   device::Runtime& runtime = device::required_runtime("memory of CUDA");
   if (runtime.device_count() == 0)
     throw Error(ErrorCode::cuda, "no GPU was found; give every rank one, or pass MemoryKind::host");
@@ -90,8 +91,8 @@ std::uint64_t take(Memory& memory, const CommState& comm) {
   std::uint64_t of_nccl = 0;
   while_nccl_rests(device, [&] {
     Piece piece;
-    if (memory.kind == MemoryKind::device && comm.device && comm.device->nccl)
-      piece = ask_nccl(comm.device->nccl->table(), bytes);
+    const nccl::State* nccl_state = nccl::state_of(comm);
+    if (memory.kind == MemoryKind::device && nccl_state != nullptr) piece = ask_nccl(nccl_state->comm().table(), bytes);
     of_nccl = piece.bytes;
     if (piece.data == nullptr) piece = ask_cuda(runtime, memory.kind, bytes);
     memory.data = piece.data;
@@ -101,7 +102,7 @@ std::uint64_t take(Memory& memory, const CommState& comm) {
   return of_nccl;
 }
 
-Outcome try_to_take(Memory& memory, const CommState& comm) noexcept {
+Outcome try_to_take(Memory& memory, const Context& comm) noexcept {
   Outcome outcome;
   const auto failed = [&](ErrorCode code, std::string_view text) {
     outcome.code = code;
@@ -119,7 +120,7 @@ Outcome try_to_take(Memory& memory, const CommState& comm) noexcept {
 
 }  // namespace
 
-void take_device_memory(Memory& memory, const CommState& comm) {
+void take_device_memory(Memory& memory, const Context& comm) {
   const std::vector<Outcome> all = all_gather(comm, try_to_take(memory, comm));
   const auto failed = std::ranges::find_if(all, [](const Outcome& o) { return o.code != ErrorCode::success; });
   if (failed != all.end())
@@ -128,10 +129,13 @@ void take_device_memory(Memory& memory, const CommState& comm) {
   const bool is_symmetric = all[0].nccl_bytes > 0 && std::ranges::all_of(all, [&](const Outcome& o) {
                               return o.nccl_bytes == all[0].nccl_bytes;
                             });
-  if (!is_symmetric || !comm.device->registers || comm.device->nccl_version < nccl::version_of_windows) return;
+  const nccl::State* nccl_state = nccl::state_of(comm);
+  if (!is_symmetric || nccl_state == nullptr || !nccl_state->registers() ||
+      comm.device->nccl_version < nccl::version_of_windows)
+    return;
   // Where NCCL refuses, its calls take the memory as any other.
   const device::Guard guard(comm.device->device);
-  (void)comm.device->nccl->register_window(memory.data, comm.options.timeout);
+  (void)nccl_state->comm().register_window(memory.data, comm.options.timeout);
 }
 
 }  // namespace tutti::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/staged/retired.hpp"
+#include "backends/device/retired.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -7,7 +7,7 @@
 #include <tutti/error.hpp>
 #include <vector>
 
-namespace tutti::detail::staged {
+namespace tutti::detail {
 namespace {
 
 struct Entry {
@@ -64,4 +64,4 @@ void sweep_retired() {
   all.count.store(all.entries.size(), std::memory_order_relaxed);
 }
 
-}  // namespace tutti::detail::staged
+}  // namespace tutti::detail

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "communicator/comm_state.hpp"
-#include "communicator/memory.hpp"
+#include "call/context.hpp"
+#include "call/memory.hpp"
 
 namespace tutti::detail {
 
 /// Gets zeroed pinned, device or managed memory, of the kind and size that `memory` says. Collective, blocking. Errors,
 /// the same on all ranks: not_built, cuda, out_of_memory.
-void take_device_memory(Memory& memory, const CommState& comm);
+void take_device_memory(Memory& memory, const Context& comm);
 
 }  // namespace tutti::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/device_side.hpp"
+#include "backends/prepare_device.hpp"
 
 #include <fmt/format.h>
 
@@ -12,8 +12,10 @@
 
 #include "backends/device_agreement.hpp"
 #include "backends/mpi/cuda_aware.hpp"
+#include "backends/nccl/backend.hpp"
+#include "backends/nccl/state.hpp"
 #include "call/agreement.hpp"
-#include "communicator/comm_state.hpp"
+#include "call/context.hpp"
 #include "core/config.hpp"
 #include "core/log.hpp"
 #include "device/pool.hpp"
@@ -58,7 +60,7 @@ int device_of(device::Runtime& runtime, const void* address) {
 }
 
 /// Nothing throws here: a rank that cannot take part says so, and all ranks learn it.
-DeviceOffer make_offer(const CommState& comm, DeviceSide& side, const void* address) noexcept {
+DeviceOffer make_offer(const Context& comm, DeviceSide& side, const void* address) noexcept {
   DeviceOffer offer;
   offer.node = comm.topology.places[static_cast<std::size_t>(comm.rank)].node;
   offer.cuda_aware = config().cuda_aware ? static_cast<int>(*config().cuda_aware) : -1;
@@ -78,7 +80,7 @@ DeviceOffer make_offer(const CommState& comm, DeviceSide& side, const void* addr
   return offer;
 }
 
-void check_device(const CommState& comm, const void* address) {
+void check_device(const Context& comm, const void* address) {
   if (address == nullptr) return;
   const int device = device::required_runtime("device memory").inspect(address).device;
   if (device < 0 || device == comm.device->device) return;
@@ -88,14 +90,16 @@ void check_device(const CommState& comm, const void* address) {
                           comm.describe(), device, comm.device->device));
 }
 
-void set_up_nccl(const CommState& comm, DeviceSide& side, DeviceVerdict& verdict) {
+void set_up_nccl(Context& comm, DeviceSide& side, DeviceVerdict& verdict) {
   if (verdict.nccl_version == 0) return;
   constexpr auto usual = 120s;
   const auto timeout = comm.options.timeout.count() > 0 ? comm.options.timeout : std::chrono::nanoseconds(usual);
   std::string why;
   const nccl::Table* table = nccl::table(why);
-  side.nccl = nccl::Comm::create(comm, *table, side.device, timeout, verdict.why_no_nccl);
-  if (side.nccl) side.nccl_version = verdict.nccl_version;
+  auto made = nccl::Comm::create(comm, *table, side.device, timeout, verdict.why_no_nccl);
+  if (!made) return;
+  side.nccl_version = verdict.nccl_version;
+  comm.set_state(nccl_backend, std::make_unique<nccl::State>(std::move(made), verdict.registers), {});
 }
 
 /// While NCCL works no memory can be had: pinned memory for two operations of two pieces each way. Without it such
@@ -112,7 +116,7 @@ void reserve_staging(int device) noexcept {
 std::string report(const DeviceSide& side, const DeviceVerdict& verdict, const std::string& why_cuda_aware) {
   return fmt::format(
       "NCCL: {}\nCUDA-aware MPI: {} ({})\nreductions: {}\nranks on a GPU: {}",
-      side.nccl ? "version " + nccl::version_text(side.nccl_version) : "not used: " + verdict.why_no_nccl,
+      side.nccl_version != 0 ? "version " + nccl::version_text(side.nccl_version) : "not used: " + verdict.why_no_nccl,
       side.cuda_aware ? "yes" : "no, through pinned memory", why_cuda_aware,
       side.kernels ? "by kernels on the device" : "what NCCL does not do, on the host: Kokkos has no device here",
       side.several_ranks ? "several" : "one");
@@ -120,18 +124,7 @@ std::string report(const DeviceSide& side, const DeviceVerdict& verdict, const s
 
 }  // namespace
 
-DeviceSide::~DeviceSide() {
-  nccl.reset();
-  device::Runtime* runtime = device::runtime();
-  if (runtime == nullptr || stream == nullptr) return;
-  try {
-    const device::Guard guard(device);
-    runtime->destroy_stream(stream);
-  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): a device that fails has no streams to end
-  }
-}
-
-void prepare_device(CommState& comm, const void* address) {
+void prepare_device(Context& comm, const void* address) {
   (void)device::required_runtime("device memory");
   comm.check_usable();
   if (comm.device) return check_device(comm, address);
@@ -143,15 +136,15 @@ void prepare_device(CommState& comm, const void* address) {
                 fmt::format("{}: device memory cannot be used: {}", comm.describe(), verdict.problem));
   side->kernels = verdict.kernels;
   side->several_ranks = verdict.several_ranks;
-  side->registers = verdict.registers;
   const device::Guard guard(side->device);
   std::string why_cuda_aware;
   side->cuda_aware = probe_cuda_aware(comm, side->device, why_cuda_aware);
   reserve_staging(side->device);
   set_up_nccl(comm, *side, verdict);
   side->report = report(*side, verdict, why_cuda_aware);
-  if (!side->nccl && comm.rank == 0) log_once("device memory without NCCL: " + verdict.why_no_nccl);
-  comm.use_device(std::move(side));
+  if (side->nccl_version == 0 && comm.rank == 0) log_once("device memory without NCCL: " + verdict.why_no_nccl);
+  comm.device = std::move(side);
+  comm.plans.clear();  // those made before know nothing of the device
 }
 
 }  // namespace tutti::detail

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "communicator/comm_state.hpp"
+#include "communicator/factory.hpp"
 
 #include <fmt/format.h>
 
 #include <cstring>
-#include <new>
 #include <tutti/error.hpp>
 #include <tutti/version.hpp>
 
+#include "backends/list.hpp"
 #include "call/progress.hpp"
-#include "communicator/lifetime.hpp"
 #include "core/config.hpp"
-#include "core/log.hpp"
 #include "core/mpi_call.hpp"
 #include "planner/files.hpp"
 #include "planner/overrides.hpp"
@@ -48,7 +46,7 @@ struct Agreement {
   std::uint64_t algorithms;  ///< hash of TUTTI_ALGORITHM
 };
 
-void check_agreement(const CommState& state) {
+void check_agreement(const Context& state) {
   Agreement mine{};
   std::memset(&mine, 0, sizeof mine);
   mine = {{TUTTI_VERSION_MAJOR, TUTTI_VERSION_MINOR, TUTTI_VERSION_PATCH},
@@ -93,28 +91,27 @@ void check_agreement(const CommState& state) {
   (void)tuning::override_for(Operation::barrier);
 }
 
-void use_topology(CommState& state, Topology topology) {
+void use_topology(Context& state, Topology topology) {
   state.topology = std::move(topology);
   state.node_of = nodes_of(state.topology);
   state.on_node = level_on_node(state.topology);
 }
 
 /// Collective: all choices here follow from shared facts.
-void share_memory(CommState& state) {
-  if (state.size == 1) {
-    state.shm_report = "one rank";
-  } else if (!config().shared_memory) {
-    state.shm_report = "switched off by TUTTI_SHM=0";
-  } else if (state.topology.nodes > 1) {
-    state.shm_report = "ranks on several nodes";
-  } else {
-    state.arena = shm::Arena::create(state.collective, state.topology.oversubscribed, state.shm_report);
-    const bool is_whole = state.arena && state.shm_report.empty();
-    if (!is_whole && state.rank == 0) log_once("shared memory: " + state.shm_report);
+void create_states(Context& context) {
+  for (const Backend* backend : backends()) {
+    if (backend->create_state == nullptr) continue;
+    std::string report;
+    auto state = backend->create_state(context, report);
+    context.set_state(*backend, std::move(state), std::move(report));
   }
 }
 
-void create_private(CommState& state) {
+void load_measurements(Context& context) {
+  context.measured = tuning::load_table(context.collective, context.topology, context.measured_report);
+}
+
+void create_private(Context& state) {
   check_mpi(MPI_Comm_rank(state.user, &state.rank), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(state.user, &state.size), "MPI_Comm_size");
   state.collective = duplicate_yielding(state.user);
@@ -127,98 +124,26 @@ void create_private(CommState& state) {
 
 }  // namespace
 
-CommState::CommState(MPI_Comm handle, CommunicatorOptions chosen) : user(handle), options(std::move(chosen)) {
-  register_comm(this);
-}
-
-CommState::~CommState() {
-  unregister_comm(this);
-  release();
-}
-
-void CommState::release() noexcept {
-  if (released_.exchange(true)) return;
-  {
-    const std::lock_guard lock(reason_mutex_);  // an abort under way ends first
-    nccl_to_abort_.store(nullptr);
-  }
-  device.reset();
-  if (!mpi_is_usable()) return;
-  for (MPI_Comm* comm : {&collective, &point_to_point})
-    if (*comm != MPI_COMM_NULL && !keeps_contexts_.load()) MPI_Comm_free(comm);
-  if (owns_user && user != MPI_COMM_NULL) MPI_Comm_free(&user);
-  user = MPI_COMM_NULL;
-}
-
-void CommState::use_device(std::unique_ptr<DeviceSide> side) {
-  device = std::move(side);
-  nccl_to_abort_.store(device->nccl.get());
-  plans.clear();
-}
-
-std::string CommState::describe() const {
-  return fmt::format("communicator {}rank {} of {}", options.name.empty() ? "" : "'" + options.name + "', ", rank,
-                     size);
-}
-
-void CommState::check_usable() const {
-  if (released_.load())
-    throw Error(ErrorCode::finalized,
-                fmt::format("{}: MPI has been finalized; make all calls before MPI_Finalize", describe()));
-  check_aborted();
-  if (broken_.load()) {
-    const std::lock_guard lock(reason_mutex_);
-    throw Error(ErrorCode::invalid_communicator,
-                fmt::format("{}: an earlier collective failed ({}); create a new communicator", describe(), reason_));
-  }
-}
-
-void CommState::throw_aborted() const {
-  const std::lock_guard lock(reason_mutex_);
-  throw Error(ErrorCode::aborted, fmt::format("{}: aborted{}{}", describe(), reason_.empty() ? "" : ": ", reason_));
-}
-
-void CommState::keep_reason(const std::string& reason) noexcept {
-  try {
-    reason_ = reason;
-  } catch (const std::bad_alloc&) {
-    reason_.clear();  // the failure is reported all the same, without its reason
-  }
-}
-
-void CommState::abort(const std::string& reason) noexcept {
-  const std::lock_guard lock(reason_mutex_);
-  if (!aborted.load()) keep_reason(reason);
-  aborted.store(true, std::memory_order_release);
-  if (nccl::Comm* comm = nccl_to_abort_.load()) comm->abort();
-}
-
-void CommState::mark_broken(const std::string& reason) noexcept {
-  const std::lock_guard lock(reason_mutex_);
-  if (!broken_.load() && !aborted.load()) keep_reason(reason);
-  broken_.store(true);
-}
-
-std::shared_ptr<CommState> make_comm_state(MPI_Comm handle, const CommunicatorOptions& options) {
+std::shared_ptr<Context> make_context(MPI_Comm handle, const CommunicatorOptions& options) {
   CommunicatorOptions chosen = options;
   chosen.reproducible = chosen.reproducible || config().reproducible;
   if (chosen.timeout.count() == 0) chosen.timeout = config().timeout;
-  auto state = std::make_shared<CommState>(handle, chosen);
+  auto state = std::make_shared<Context>(handle, chosen);
   create_private(*state);
   check_agreement(*state);
   use_topology(*state, discover_topology(state->collective));
-  state->table = tuning::load_table(state->collective, state->topology, state->table_report);
-  share_memory(*state);
+  load_measurements(*state);
+  create_states(*state);
   if (config().progress_thread) ProgressEngine::instance().start_thread();
   return state;
 }
 
-std::shared_ptr<CommState> make_child_state(const CommState& parent, MPI_Comm handle) {
-  auto state = std::make_shared<CommState>(handle, parent.options);
+std::shared_ptr<Context> make_child_context(const Context& parent, MPI_Comm handle) {
+  auto state = std::make_shared<Context>(handle, parent.options);
   create_private(*state);
   use_topology(*state, restrict_topology(parent.topology, parent.collective, state->collective));
-  state->table = tuning::load_table(state->collective, state->topology, state->table_report);
-  share_memory(*state);
+  load_measurements(*state);
+  create_states(*state);
   return state;
 }
 

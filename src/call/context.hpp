@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -11,27 +12,23 @@
 #include <tutti/communicator.hpp>
 #include <vector>
 
-#include "backends/device_side.hpp"
-#include "backends/shm/arena.hpp"
-#include "call/plan.hpp"
+#include "call/backend.hpp"
+#include "call/device_side.hpp"
 #include "call/scratch.hpp"
 #include "call/send_order.hpp"
-#include "planner/cost_model.hpp"
 
 namespace tutti::detail {
 
-namespace tuning {
-class Table;
-}
+/// A communicator as calls, executions and backends see it. Outstanding executions keep it alive. The whole of it is
+/// Context, which only factories and planner know.
+struct Context {
+  Context(MPI_Comm handle, CommunicatorOptions chosen);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
 
-/// What is behind a Communicator. Outstanding executions keep it alive.
-struct CommState {
-  CommState(MPI_Comm handle, CommunicatorOptions chosen);
-  ~CommState();
-  CommState(const CommState&) = delete;
-  CommState& operator=(const CommState&) = delete;
-
-  /// Frees the private duplicates and what is owned of the user's handle; afterwards every use is an error. Collective.
+  /// Frees the private duplicates, the states of backends, and the user's handle where it is owned; afterwards every
+  /// use is an error. Collective.
   void release() noexcept;
 
   /// Throws where the communicator cannot be used: finalized, aborted, or broken by an earlier failure.
@@ -52,10 +49,17 @@ struct CommState {
   [[nodiscard]] int next_persistent_tag() noexcept {
     return tag_half + static_cast<int>(persistent_sequence++ % static_cast<std::uint64_t>(tag_half));
   }
-  /// From now on plans use the device; those made before know nothing of it.
-  void use_device(std::unique_ptr<DeviceSide> side);
+  /// The state of a backend, or null where it has none here.
+  [[nodiscard]] BackendState* state_of(const Backend& backend) const noexcept { return states_[backend.slot].get(); }
+  /// Why a backend has no state, or what that lacks; empty where all is well.
+  [[nodiscard]] const std::string& report_of(const Backend& backend) const noexcept { return reports_[backend.slot]; }
+  void set_state(const Backend& backend, std::unique_ptr<BackendState> state, std::string report);
+  /// The facts that the planner chooses by. Keeps views of this object.
+  [[nodiscard]] Machine machine() const;
   /// "communicator 'name', rank 1 of 4".
   [[nodiscard]] std::string describe() const;
+
+  static constexpr std::size_t most_backends = 8;
 
   MPI_Comm user = MPI_COMM_NULL;
   bool owns_user = false;
@@ -66,13 +70,11 @@ struct CommState {
   int tag_half = 16384;
   CommunicatorOptions options{};
   Topology topology{};
-  std::vector<int> node_of{};                    ///< the node of each rank, as the topology says
-  LinkLevel on_node = LinkLevel::cache;          ///< the farthest that two ranks of one node are apart
-  std::shared_ptr<const tuning::Table> table{};  ///< what was measured on this machine, where there is such a table
-  std::string table_report{};                    ///< where it is from, or why there is none
-  std::unique_ptr<shm::Arena> arena{};           ///< where all ranks are on one node and can share memory
-  std::string shm_report{};                      ///< why there is no arena, or what it lacks; empty where all is well
-  std::unique_ptr<DeviceSide> device{};          ///< once it is prepared for device memory
+  std::vector<int> node_of{};                      ///< the node of each rank, as the topology says
+  LinkLevel on_node = LinkLevel::cache;            ///< the farthest that two ranks of one node are apart
+  std::shared_ptr<const Measurements> measured{};  ///< on this machine, where there are any
+  std::string measured_report{};                   ///< where they are from, or why there are none
+  std::unique_ptr<DeviceSide> device{};            ///< once it is prepared for device memory
   PlanCache plans{};
   ScratchPool scratch{};
   SendOrder send_order{};
@@ -88,13 +90,8 @@ struct CommState {
   std::atomic<bool> broken_{false};
   std::atomic<bool> keeps_contexts_{false};
   std::atomic<bool> released_{false};
-  std::atomic<nccl::Comm*> nccl_to_abort_{nullptr};
+  std::array<std::unique_ptr<BackendState>, most_backends> states_{};  ///< an abort of another thread reads it
+  std::array<std::string, most_backends> reports_{};
 };
-
-/// Creates the private duplicates, learns the topology and checks that the ranks agree on version, options and
-/// environment. Collective over `handle`, which stays the caller's: who owns it is set afterwards.
-[[nodiscard]] std::shared_ptr<CommState> make_comm_state(MPI_Comm handle, const CommunicatorOptions& options);
-/// The same for a part of a communicator: everything but the duplicates follows from the parent.
-[[nodiscard]] std::shared_ptr<CommState> make_child_state(const CommState& parent, MPI_Comm handle);
 
 }  // namespace tutti::detail

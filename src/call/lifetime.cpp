@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "communicator/lifetime.hpp"
+#include "call/lifetime.hpp"
 
 #include <mpi.h>
 
@@ -7,8 +7,8 @@
 #include <mutex>
 #include <vector>
 
+#include "call/context.hpp"
 #include "call/progress.hpp"
-#include "communicator/comm_state.hpp"
 #include "core/mpi_call.hpp"
 
 namespace tutti::detail {
@@ -16,7 +16,7 @@ namespace {
 
 struct Live {
   std::mutex mutex;
-  std::vector<CommState*> states;
+  std::vector<Context*> states;
   int keyval = MPI_KEYVAL_INVALID;
 };
 
@@ -31,14 +31,14 @@ int at_finalize(MPI_Comm /*comm*/, int /*keyval*/, void* /*value*/, void* /*extr
   ProgressEngine::instance().cancel_all();
   Live& all = live();
   const std::lock_guard lock(all.mutex);
-  for (CommState* state : all.states) state->release();
+  for (Context* state : all.states) state->release();
   all.states.clear();
   return MPI_SUCCESS;
 }
 
 }  // namespace
 
-void register_comm(CommState* state) {
+void register_context(Context* state) {
   Live& all = live();
   const std::lock_guard lock(all.mutex);
   if (all.keyval == MPI_KEYVAL_INVALID) {
@@ -49,7 +49,7 @@ void register_comm(CommState* state) {
   all.states.push_back(state);
 }
 
-void unregister_comm(CommState* state) noexcept {
+void unregister_context(Context* state) noexcept {
   Live& all = live();
   const std::lock_guard lock(all.mutex);
   std::erase(all.states, state);

@@ -5,12 +5,11 @@
 #include <memory>
 #include <tutti/options.hpp>
 
-#include "call/plan.hpp"
 #include "device/pool.hpp"
 
 namespace tutti::detail {
 
-struct CommState;
+struct Context;
 
 /// A stream from a pool; goes back at the end.
 class StreamLease {
@@ -38,7 +37,7 @@ struct WorkStream {
 };
 
 /// The device is the communicator's, else that of the first of the addresses that is on one, else the current one.
-[[nodiscard]] WorkStream work_stream(const CommState& comm, std::initializer_list<const void*> addresses);
+[[nodiscard]] WorkStream work_stream(const Context& comm, std::initializer_list<const void*> addresses);
 
 /// The work on `work` waits for what is on the caller's stream now; nothing to do without one. `event` is used for it.
 void follow(const WorkStream& work, const Stream& caller, device::Event& event);
@@ -48,7 +47,5 @@ void precede(const Stream& caller, const device::Event& event);
 /// Whether a call that is ordered on that stream may return before its communication is done: the progress thread goes
 /// on with it, and the device's streams can wait for a word that the host writes.
 [[nodiscard]] bool returns_at_once(const Stream& caller, int device);
-/// Whether a blocking staged call does: not with a user's operation, which the caller may end after the call.
-[[nodiscard]] bool leaves_at_once(const Plan& plan, const Stream& caller, int device);
 
 }  // namespace tutti::detail

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+namespace tutti::detail {
+
+/// The costs of a device that the models of calls on device memory add to those of messages. The values are typical of
+/// a server GPU of 2024 on PCIe 4 with NVLink; a measured table does not cover device memory yet.
+struct DeviceCosts {
+  double launch_seconds = 8e-6;  ///< a kernel's launch and a poll of its event
+  double copy_seconds = 10e-6;   ///< the start of a copy between host and device
+  double copy_rate = 25e9;       ///< between host and device, bytes/s
+  double fabric_rate = 200e9;    ///< between devices, bytes/s
+};
+
+inline constexpr DeviceCosts device_costs{};
+
+}  // namespace tutti::detail

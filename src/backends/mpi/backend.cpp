@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/mpi/backend.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "backends/device/costs.hpp"
+#include "backends/mpi/device_schedule_execution.hpp"
+#include "backends/mpi/schedule_execution.hpp"
+#include "call/candidates.hpp"
+#include "call/context.hpp"
+#include "call/schedule_rules.hpp"
+
+namespace tutti::detail {
+namespace {
+
+using schedules::Algorithm;
+
+Candidate named_after(const Algorithm& algorithm) {
+  Candidate c;
+  c.backend = &mpi_backend;
+  c.algorithm = &algorithm;
+  c.name = fmt::format("mpi:{}", algorithm.name);
+  c.seconds = std::numeric_limits<double>::infinity();
+  return c;
+}
+
+/// Whether a rank that makes no calls holds the others up: rounds after the first are posted by its calls.
+Carrier carrier_of(const Algorithm& algorithm, int size) {
+  return algorithm.cost(size, 1.0).rounds > 1 ? Carrier::ranks : Carrier::host_mpi;
+}
+
+/// Why a schedule that is right is left to who names it.
+std::string why_unwise(const Candidate& schedule, const Candidates& all) {
+  const Algorithm& algorithm = *schedule.algorithm;
+  if (std::string why = why_too_many_ranks(algorithm, all.machine().size); !why.empty()) return why;
+  // A rank may be inside the host MPI until others have finished this call, whatever was measured.
+  if (all.signature().kind != CallKind::blocking && schedule.carrier == Carrier::ranks &&
+      all.fastest(Carrier::others) != nullptr)
+    return "its rounds need every rank's calls, and shared memory goes on while one is away; only by name";
+  if (!algorithm.hierarchical) return {};
+  const schedules::Spread& spread = all.wiring().spread;
+  if (spread.nodes == 1) return "one node: nothing to compose; only by name";
+  if (spread.most == 1) return "one rank a node: nothing to compose; only by name";
+  return {};
+}
+
+void add_on_host(Candidates& all, const Algorithm& algorithm) {
+  Candidate c = named_after(algorithm);
+  if (std::string why = why_wrong(algorithm, all.signature(), all.wiring().spread); !why.empty())
+    c.forbid(std::move(why));
+  if (schedules::fits(algorithm, all.machine().size)) {
+    c.carrier = carrier_of(algorithm, all.machine().size);
+    c.seconds = all.predicted(algorithm);
+    if (c.can_be_chosen()) c.advise_against(why_unwise(c, all));
+  }
+  all.add(std::move(c));
+}
+
+std::string why_no_kernels(const Signature& signature, const Machine& machine) {
+  if (!schedules::combines(signature.operation)) return {};
+  if (signature.op == ReduceKind::user) return "a user's operation runs on the host";
+  if (!machine.device_kernels) return "this build has no kernels for the device: its Kokkos has none";
+  return {};
+}
+
+std::string why_not_on_device(const Algorithm& algorithm, const Candidates& all) {
+  if (!all.machine().device_prepared) return "the communicator is not prepared for device memory: call prepare_device";
+  if (std::string why = why_wrong(algorithm, all.signature(), all.wiring().spread); !why.empty()) return why;
+  return why_no_kernels(all.signature(), all.machine());
+}
+
+void add_on_device(Candidates& all, const Algorithm& algorithm) {
+  Candidate c = named_after(algorithm);
+  if (std::string why = why_not_on_device(algorithm, all); !why.empty()) {
+    c.forbid(std::move(why));
+  } else {
+    const double rounds = algorithm.cost(all.machine().size, 1.0).rounds;
+    c.seconds = all.predicted(algorithm) + device_costs.launch_seconds * (1 + 2 * rounds);
+    c.advise_against(why_too_many_ranks(algorithm, all.machine().size));
+    if (c.can_be_chosen() && !all.machine().cuda_aware)
+      c.advise_against("the MPI takes no device memory: each message would be copied; only by name");
+  }
+  all.add(std::move(c));
+}
+
+void add_candidates(Candidates& all) {
+  const auto add = all.on_device() ? add_on_device : add_on_host;
+  const Operation operation = all.signature().operation;
+  for (const Algorithm& algorithm : schedules::algorithms_of(operation)) add(all, algorithm);
+  if (all.on_device() && !all.machine().several_nodes) return;
+  for (const Algorithm& algorithm : schedules::hierarchical_algorithms_of(operation)) add(all, algorithm);
+}
+
+Place take_tag(Context& context, const Plan& plan) {
+  return {plan.signature.kind == CallKind::persistent ? context.next_persistent_tag() : context.next_tag()};
+}
+
+std::shared_ptr<Execution> make(const ContextPtr& context, PlanPtr plan, Binding binding, Place place,
+                                const CallOptions& options) {
+  const int tag = static_cast<int>(place.number);
+  if (plan->signature.memory == MemoryClass::device)
+    return std::make_shared<DeviceScheduleExecution>(context, std::move(plan), std::move(binding), tag, options.stream,
+                                                     options.timeout);
+  return std::make_shared<ScheduleExecution>(context, std::move(plan), std::move(binding), tag, options.timeout);
+}
+
+void run(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
+  if (plan->signature.memory == MemoryClass::device)
+    return run_to_end(*make(context, plan, std::move(binding), take_tag(*context, *plan), options));
+  ScheduleExecution execution(context, plan, std::move(binding), context->next_tag(), options.timeout);
+  run_to_end(execution);
+}
+
+}  // namespace
+
+constinit Backend mpi_backend{.name = "mpi",
+                              .add_candidates = add_candidates,
+                              .complete = add_schedule,
+                              .take_place = take_tag,
+                              .make = make,
+                              .run = run,
+                              .carries_parts = true};
+
+}  // namespace tutti::detail

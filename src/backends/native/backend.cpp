@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/native/backend.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "backends/native/eligible.hpp"
+#include "backends/native/native_execution.hpp"
+#include "call/candidates.hpp"
+#include "call/context.hpp"
+
+namespace tutti::detail {
+namespace {
+
+/// Whether a blocking call may wait inside the host MPI's own collective, where nothing else of Tutti goes on.
+bool may_block_inside_mpi(const Signature& signature, const Machine& machine) {
+  return signature.kind == CallKind::blocking && machine.native_blocking && !machine.oversubscribed &&
+         !signature.has_timeout;
+}
+
+/// Without a measurement it is taken to be as fast as the best schedule of messages.
+double seconds_of_schedules(const Candidates& all) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Carrier carrier : {Carrier::ranks, Carrier::host_mpi})
+    if (const Candidate* schedule = all.fastest(carrier)) least = std::min(least, schedule->seconds);
+  return least == std::numeric_limits<double>::infinity() ? 0 : least;
+}
+
+/// Chosen without regard to its time, where there is no shared memory: for a nonblocking call of several rounds, since
+/// it goes on in every MPI call and a schedule only in Tutti's; and for a blocking call that may wait inside MPI.
+bool is_preferred(const Candidates& all) {
+  if (all.fastest(Carrier::others) != nullptr) return false;
+  if (all.signature().kind != CallKind::nonblocking) return may_block_inside_mpi(all.signature(), all.machine());
+  const Candidate* schedule = all.fastest();
+  return schedule == nullptr || schedule->carrier == Carrier::ranks;
+}
+
+std::string why_unwise(const Candidate& native, const Candidate* shared, const Candidates& all) {
+  if (all.machine().size == 1) return "one rank: a local copy";
+  if (all.signature().kind == CallKind::blocking && !may_block_inside_mpi(all.signature(), all.machine()))
+    return "waits inside MPI: only by name, or by the option native_blocking with a core for every rank";
+  if (native.preferred) return {};
+  if (shared != nullptr && !native.measured) return "shared memory makes the call, and this way was not measured";
+  if (shared != nullptr && native.seconds >= shared->seconds) return "shared memory is faster";
+  if (native.measured) return {};
+  return "a schedule of one round goes on without calls as well, and this way was not measured";
+}
+
+void add_candidates(Candidates& all) {
+  if (all.on_device()) return;
+  Candidate c;
+  c.backend = &native_backend;
+  c.name = "native";
+  c.carrier = Carrier::host_mpi;
+  c.seconds = seconds_of_schedules(all);
+  all.measure(c);
+  if (all.machine().size > 1 && !native_is_eligible(all.signature())) {
+    c.forbid("the host MPI's own has other semantics for this call");
+  } else {
+    c.preferred = all.machine().size > 1 && !c.measured && is_preferred(all);
+    c.advise_against(why_unwise(c, all.fastest(Carrier::others), all));
+  }
+  all.add(std::move(c));
+}
+
+std::shared_ptr<Execution> make(const ContextPtr& context, PlanPtr plan, Binding binding, Place /*place*/,
+                                const CallOptions& options) {
+  return std::make_shared<NativeExecution>(context, std::move(plan), std::move(binding), options.timeout);
+}
+
+void run(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
+  const bool may_block = context->options.native_blocking && !context->topology.oversubscribed;
+  if (may_block && !plan->signature.has_timeout) return run_native_blocking(*context, *plan, binding);
+  NativeExecution execution(context, plan, std::move(binding), options.timeout);
+  run_to_end(execution);
+}
+
+}  // namespace
+
+constinit Backend native_backend{.name = "native", .add_candidates = add_candidates, .make = make, .run = run};
+
+}  // namespace tutti::detail

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "backends/nccl/comm.hpp"
+#include "call/backend.hpp"
+
+namespace tutti::detail::nccl {
+
+/// The NCCL communicator of a communicator that is prepared for device memory.
+class State final : public BackendState {
+ public:
+  /// registers: all ranks register memory of the library's allocator with NCCL.
+  State(std::unique_ptr<Comm> comm, bool registers) : comm_(std::move(comm)), registers_(registers) {}
+
+  [[nodiscard]] Comm& comm() const noexcept { return *comm_; }
+  [[nodiscard]] bool registers() const noexcept { return registers_; }
+  [[nodiscard]] bool is_released() const noexcept { return comm_ == nullptr; }
+
+  void abort() noexcept override;
+  void release() noexcept override;
+
+ private:
+  std::mutex mutex_;  ///< an abort under way ends before the communicator does
+  std::unique_ptr<Comm> comm_;
+  bool registers_;
+};
+
+/// Null where the communicator does not use NCCL.
+[[nodiscard]] State* state_of(const Context& context) noexcept;
+
+}  // namespace tutti::detail::nccl

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/shm/backend.hpp"
+
+#include <fmt/format.h>
+
+#include "backends/shm/arena.hpp"
+#include "backends/shm/geometry.hpp"
+#include "backends/shm/protocol.hpp"
+#include "backends/shm/shm_execution.hpp"
+#include "backends/shm/short_way.hpp"
+#include "call/candidates.hpp"
+#include "call/context.hpp"
+#include "core/config.hpp"
+#include "core/log.hpp"
+
+namespace tutti::detail {
+namespace {
+
+using shm::Arena;
+using shm::Protocol;
+
+Candidate way_by(Protocol protocol, const Candidates& all) {
+  const Machine& machine = all.machine();
+  Candidate c;
+  c.backend = &shm_backend;
+  c.protocol = static_cast<std::uint8_t>(protocol);
+  c.name = fmt::format("shm:{}", shm::protocol_name(protocol));
+  c.carrier = Carrier::others;
+  c.seconds = shm::predict(protocol, all.signature(), machine.size, machine.oversubscribed);
+  if (machine.size == 1)
+    c.advise_against("one rank: a local copy");
+  else if (!machine.shared_memory)
+    c.forbid("the ranks do not share memory here");
+  else if (!shm::can_do(protocol, all.signature(), machine.size, machine.single_copy))
+    c.forbid("this protocol cannot make the call: too long for it, or not allowed here");
+  return c;
+}
+
+void add_candidates(Candidates& all) {
+  if (all.on_device()) return;
+  if (shm::Geometry::is_varying(all.signature().operation)) return all.add(way_by(Protocol::automatic, all));
+  for (const Protocol protocol : {Protocol::line, Protocol::slots, Protocol::single_copy})
+    all.add(way_by(protocol, all));
+}
+
+Place take_place(Context& context, const Plan& plan) {
+  Arena& arena = shm::arena_of(context);
+  if (plan.signature.kind == CallKind::persistent) return {arena.acquire_persistent(context.collective)};
+  return {static_cast<std::int64_t>(arena.next_ordered())};
+}
+
+void give_back(Context& context, Place place) noexcept {
+  shm::arena_of(context).release_persistent(static_cast<int>(place.number));
+}
+
+std::shared_ptr<Execution> make(const ContextPtr& context, PlanPtr plan, Binding binding, Place place,
+                                const CallOptions& options) {
+  return std::make_shared<ShmExecution>(context, std::move(plan), std::move(binding), place, options.timeout);
+}
+
+std::unique_ptr<BackendState> create_state(Context& context, std::string& report) {
+  if (context.size == 1) {
+    report = "one rank";
+  } else if (!config().shared_memory) {
+    report = "switched off by TUTTI_SHM=0";
+  } else if (context.topology.nodes > 1) {
+    report = "ranks on several nodes";
+  } else {
+    auto arena = Arena::create(context.collective, context.topology.oversubscribed, report);
+    if (!report.empty() && context.rank == 0) log_once("shared memory: " + report);
+    return arena;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+constinit Backend shm_backend{.name = "shm",
+                              .add_candidates = add_candidates,
+                              .take_place = take_place,
+                              .give_back = give_back,
+                              .make = make,
+                              .run = shm::run_short_way,
+                              .create_state = create_state,
+                              .overflow = "mpi",
+                              .carries_parts = true};
+
+}  // namespace tutti::detail

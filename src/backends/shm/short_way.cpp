@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/shm/short_way.hpp"
+
+#include "backends/shm/shm_execution.hpp"
+#include "call/context.hpp"
+#include "call/progress.hpp"
+
+namespace tutti::detail::shm {
+namespace {
+
+/// One operation by `line` or `slots`, polled by its caller.
+template <typename Transport>
+class ShortRun {
+ public:
+  ShortRun(Arena& arena, const Plan& plan, const Binding& binding, std::uint64_t turn) : turn_(turn) {
+    exchange_ = Exchange::of(arena, plan, binding);
+    exchange_.use_ordered(turn);
+    transport_.begin(exchange_);
+  }
+
+  /// True when it is complete.
+  [[nodiscard]] bool poll(int times) {
+    for (int i = 0; i < times; ++i) {
+      if (!transport_.step(exchange_)) continue;
+      transport_.finish(exchange_);
+      exchange_.arena->complete(turn_);
+      exchange_.arena->prepare_next();
+      return true;
+    }
+    return false;
+  }
+  [[nodiscard]] const Transport& transport() const noexcept { return transport_; }
+
+ private:
+  std::uint64_t turn_;
+  Exchange exchange_;
+  Transport transport_;
+};
+
+/// For an execution that ends before the call does: without the cost of counting.
+template <typename T>
+std::shared_ptr<T> unowned(const std::shared_ptr<T>& held) {
+  return {std::shared_ptr<void>(), held.get()};
+}
+
+template <typename Transport>
+void run_by(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
+  constexpr int polls = 200;
+  Arena& arena = arena_of(*context);
+  const std::uint64_t turn = arena.next_ordered();
+  ShortRun<Transport> run(arena, *plan, binding, turn);
+  if (run.poll(arena.oversubscribed() ? 1 : polls)) return;
+  ShmExecution execution(unowned(context), unowned(plan), std::move(binding), {static_cast<std::int64_t>(turn)},
+                         options.timeout);
+  execution.resume(run.transport());
+  run_to_end(execution);
+}
+
+}  // namespace
+
+void run_short_way(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
+  ProgressEngine::instance().poll();
+  Arena& arena = arena_of(*context);
+  const bool is_plain = !binding.in_place && plan->signature.op != ReduceKind::premul_sum && arena.is_next_free();
+  const auto protocol = static_cast<Protocol>(plan->protocol);
+  if (is_plain && protocol == Protocol::line) return run_by<Lines>(context, plan, std::move(binding), options);
+  if (is_plain && protocol == Protocol::slots) return run_by<Slots>(context, plan, std::move(binding), options);
+  const Place place{static_cast<std::int64_t>(arena.next_ordered())};
+  ShmExecution execution(unowned(context), unowned(plan), std::move(binding), place, options.timeout);
+  run_to_end(execution);
+}
+
+}  // namespace tutti::detail::shm

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/staged/backend.hpp"
+
+#include "backends/device/costs.hpp"
+#include "backends/staged/pieces.hpp"
+#include "backends/staged/staged_execution.hpp"
+#include "call/candidates.hpp"
+#include "call/context.hpp"
+#include "call/progress.hpp"
+
+namespace tutti::detail {
+namespace {
+
+/// The call in host memory that carries a piece of `count` elements.
+Signature part_of(const Signature& on_device, std::size_t count) {
+  Signature part = on_device;
+  part.memory = MemoryClass::host;
+  part.count = count;
+  part.algorithm.clear();
+  return part;
+}
+
+void add_candidates(Candidates& all) {
+  if (!all.on_device()) return;
+  const Signature& signature = all.signature();
+  const double bytes = bytes_of_call(signature, all.machine().size);
+  Candidate c;
+  c.backend = &staged_backend;
+  c.name = "staged";
+  c.seconds = 2 * (device_costs.copy_seconds + bytes / device_costs.copy_rate) +
+              all.best_part(part_of(signature, signature.count)).seconds;
+  all.add(std::move(c));
+}
+
+Cut cut(const Signature& signature, const Machine& machine) {
+  const staged::Cut cut = staged::cut(signature, machine.size);
+  return {cut.pieces, part_of(signature, cut.count), staged::range_of(cut, signature.count, cut.pieces - 1).count};
+}
+
+std::shared_ptr<Execution> make(const ContextPtr& context, PlanPtr plan, Binding binding, Place /*place*/,
+                                const CallOptions& options) {
+  return std::make_shared<StagedExecution>(context, std::move(plan), std::move(binding), options.stream,
+                                           options.timeout);
+}
+
+/// A call that leaves at once has its stream wait for a flag, and the progress engine does the rest.
+void run(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
+  const auto execution = make(context, plan, std::move(binding), {}, options);
+  if (!leaves_at_once(*plan, options.stream, context->device->device)) return run_to_end(*execution);
+  (void)ProgressEngine::instance().launch(execution);
+  if (execution->finished()) execution->rethrow();
+}
+
+}  // namespace
+
+constinit Backend staged_backend{
+    .name = "staged", .add_candidates = add_candidates, .cut = cut, .make = make, .run = run};
+
+}  // namespace tutti::detail

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "call/backend.hpp"
+
+#include "call/context.hpp"
+
+namespace tutti::detail {
+
+std::shared_ptr<Execution> make_execution(const ContextPtr& context, PlanPtr plan, Binding binding,
+                                          const CallOptions& options) {
+  const Backend& backend = *plan->backend;
+  Place place;
+  if (backend.take_place != nullptr) {
+    place = backend.take_place(*context, *plan);
+    if (!place.valid() && plan->spare) return make_execution(context, plan->spare, std::move(binding), options);
+  }
+  return backend.make(context, std::move(plan), std::move(binding), place, options);
+}
+
+void run_plan(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
+  if (plan->backend->run != nullptr) return plan->backend->run(context, plan, std::move(binding), options);
+  run_to_end(*make_execution(context, plan, std::move(binding), options));
+}
+
+}  // namespace tutti::detail

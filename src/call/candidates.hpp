@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "call/backend.hpp"
+
+namespace tutti::detail {
+
+/// Who carries a nonblocking call on while a rank makes no calls of the library.
+enum class Carrier : std::uint8_t {
+  ranks,     ///< every rank itself: its rounds need its calls
+  host_mpi,  ///< the host MPI, inside any of its calls
+  others,    ///< whoever waits: a rank has published all it owes when it has started
+};
+
+/// One way to make a call, and all that is known of it.
+struct Candidate {
+  const Backend* backend = nullptr;
+  std::uint8_t protocol = 0;  ///< the backend's own number of it
+  const schedules::Algorithm* algorithm = nullptr;
+  std::string name{};  ///< "shm:slots", "mpi:ring", "native"
+  double seconds = 0;  ///< a call takes: measured, else predicted
+  bool measured = false;
+  std::string excluded{};  ///< why it is not chosen here by itself; empty where it can be
+  bool nameable = true;    ///< whether a call may ask for it by name; where not, `excluded` says why
+  bool preferred = false;  ///< before all others, however long it takes
+  Carrier carrier = Carrier::ranks;
+
+  /// It gives another result, or cannot run here: no name helps.
+  void forbid(std::string reason) {
+    excluded = std::move(reason);
+    nameable = false;
+  }
+  /// It works, but is chosen by name only.
+  void advise_against(std::string reason) { excluded = std::move(reason); }
+  [[nodiscard]] bool can_be_chosen() const noexcept { return excluded.empty(); }
+};
+
+/// All ways to make one call, collected from one backend after the other.
+class Candidates {
+ public:
+  /// Gives the candidates of another call on the same machine: for backends that hand parts of a call on.
+  using Ask = std::vector<Candidate> (*)(const Signature& signature, const Machine& machine);
+
+  Candidates(const Signature& signature, const Machine& machine, Ask ask);
+
+  [[nodiscard]] const Signature& signature() const noexcept { return signature_; }
+  [[nodiscard]] const Machine& machine() const noexcept { return machine_; }
+  [[nodiscard]] const Wiring& wiring() const noexcept { return wiring_; }
+  [[nodiscard]] bool on_device() const noexcept { return signature_.memory == MemoryClass::device; }
+  /// Predicted seconds of a schedule over messages.
+  [[nodiscard]] double predicted(const schedules::Algorithm& algorithm) const;
+
+  /// Gives a way in host memory its measured seconds, where there are any.
+  void measure(Candidate& way) const;
+  /// Measures and adds.
+  void add(Candidate candidate);
+  /// The fastest that can be chosen so far, or null.
+  [[nodiscard]] const Candidate* fastest() const;
+  /// The fastest that can be chosen among those with that carrier.
+  [[nodiscard]] const Candidate* fastest(Carrier carrier) const;
+  /// The best way of another call among backends that carry parts. Throws internal where there is none.
+  [[nodiscard]] Candidate best_part(const Signature& part) const;
+  [[nodiscard]] std::vector<Candidate> take() && { return std::move(all_); }
+
+ private:
+  const Signature& signature_;
+  const Machine& machine_;
+  Wiring wiring_;
+  Ask ask_;
+  std::vector<Candidate> all_;
+};
+
+/// The first of those that can be chosen whose backend carries parts. Throws internal where there is none.
+[[nodiscard]] const Candidate& first_part(const std::vector<Candidate>& all, const Signature& signature, int size);
+
+}  // namespace tutti::detail

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "call/context.hpp"
+
+#include <fmt/format.h>
+
+#include <new>
+#include <tutti/error.hpp>
+
+#include "call/lifetime.hpp"
+#include "core/mpi_call.hpp"
+
+namespace tutti::detail {
+
+Context::Context(MPI_Comm handle, CommunicatorOptions chosen) : user(handle), options(std::move(chosen)) {
+  register_context(this);
+}
+
+Context::~Context() {
+  unregister_context(this);
+  release();
+}
+
+void Context::release() noexcept {
+  if (released_.exchange(true)) return;
+  for (const auto& state : states_)
+    if (state) state->release();
+  device.reset();
+  if (!mpi_is_usable()) return;
+  for (MPI_Comm* comm : {&collective, &point_to_point})
+    if (*comm != MPI_COMM_NULL && !keeps_contexts_.load()) MPI_Comm_free(comm);
+  if (owns_user && user != MPI_COMM_NULL) MPI_Comm_free(&user);
+  user = MPI_COMM_NULL;
+}
+
+void Context::set_state(const Backend& backend, std::unique_ptr<BackendState> state, std::string report) {
+  const std::lock_guard lock(reason_mutex_);
+  states_[backend.slot] = std::move(state);
+  reports_[backend.slot] = std::move(report);
+}
+
+Machine Context::machine() const {
+  Machine machine;
+  machine.rank = rank;
+  machine.size = size;
+  machine.oversubscribed = topology.oversubscribed;
+  machine.several_nodes = topology.nodes > 1;
+  machine.native_blocking = options.native_blocking;
+  if (machine.several_nodes) machine.node_of = node_of;
+  machine.on_node = on_node;
+  machine.measured = measured.get();
+  for (const auto& state : states_)
+    if (state) state->describe(machine);
+  if (device) {
+    machine.device_prepared = true;
+    machine.device_kernels = device->kernels;
+    machine.cuda_aware = device->cuda_aware;
+    machine.nccl_version = device->nccl_version;
+  }
+  return machine;
+}
+
+std::string Context::describe() const {
+  return fmt::format("communicator {}rank {} of {}", options.name.empty() ? "" : "'" + options.name + "', ", rank,
+                     size);
+}
+
+void Context::check_usable() const {
+  if (released_.load())
+    throw Error(ErrorCode::finalized,
+                fmt::format("{}: MPI has been finalized; make all calls before MPI_Finalize", describe()));
+  check_aborted();
+  if (broken_.load()) {
+    const std::lock_guard lock(reason_mutex_);
+    throw Error(ErrorCode::invalid_communicator,
+                fmt::format("{}: an earlier collective failed ({}); create a new communicator", describe(), reason_));
+  }
+}
+
+void Context::throw_aborted() const {
+  const std::lock_guard lock(reason_mutex_);
+  throw Error(ErrorCode::aborted, fmt::format("{}: aborted{}{}", describe(), reason_.empty() ? "" : ": ", reason_));
+}
+
+void Context::keep_reason(const std::string& reason) noexcept {
+  try {
+    reason_ = reason;
+  } catch (const std::bad_alloc&) {
+    reason_.clear();  // the failure is reported all the same, without its reason
+  }
+}
+
+void Context::abort(const std::string& reason) noexcept {
+  const std::lock_guard lock(reason_mutex_);
+  if (!aborted.load()) keep_reason(reason);
+  aborted.store(true, std::memory_order_release);
+  for (const auto& state : states_)
+    if (state) state->abort();
+}
+
+void Context::mark_broken(const std::string& reason) noexcept {
+  const std::lock_guard lock(reason_mutex_);
+  if (!broken_.load() && !aborted.load()) keep_reason(reason);
+  broken_.store(true);
+}
+
+}  // namespace tutti::detail

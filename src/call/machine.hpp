@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "call/cost_model.hpp"
+#include "call/signature.hpp"
+
+namespace tutti::detail {
+
+/// Times that were measured for ways to make a call.
+class Measurements {
+ public:
+  virtual ~Measurements() = default;
+  /// Seconds of a call by the way of that name ("shm:slots"), where they were measured.
+  [[nodiscard]] virtual std::optional<double> seconds(const Signature& signature, std::string_view way) const = 0;
+};
+
+/// The machine under a communicator, as backends and planner see it: shared facts only, but for the rank.
+struct Machine {
+  int rank = 0;
+  int size = 1;
+  bool oversubscribed = false;
+  bool several_nodes = false;
+  bool native_blocking = false;
+  bool shared_memory = false;              ///< all ranks share one verified segment of memory
+  bool single_copy = false;                ///< the kernel lets every rank read and write every other's memory
+  std::span<const int> node_of{};          ///< the node of each rank; empty: one node
+  const Measurements* measured = nullptr;  ///< on this machine, where there are any
+  LinkLevel on_node = LinkLevel::cache;    ///< the farthest that two ranks of one node are apart
+  bool device_prepared = false;            ///< the ranks have agreed on the facts that follow
+  bool device_kernels = false;             ///< reductions run on the device
+  bool cuda_aware = false;                 ///< the MPI takes device addresses
+  int nccl_version = 0;                    ///< 0: NCCL is not used
+};
+
+/// How the ranks of a machine are linked.
+[[nodiscard]] Wiring wiring_of(const Machine& machine);
+
+}  // namespace tutti::detail

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "call/schedule_rules.hpp"
+
+#include <fmt/format.h>
+
+#include "call/context.hpp"
+
+namespace tutti::detail {
+namespace {
+
+using schedules::Algorithm;
+using schedules::Spread;
+
+bool is_small_float(DatatypeKind kind) {
+  return kind == DatatypeKind::float16 || kind == DatatypeKind::bfloat16 || kind == DatatypeKind::float8_e4m3 ||
+         kind == DatatypeKind::float8_e5m2;
+}
+
+/// The displacements, or all counts, of these are known to one rank only: their schedule is made at each binding.
+bool schedule_needs_binding(Operation operation) {
+  switch (operation) {
+    case Operation::gatherv:
+    case Operation::scatterv:
+    case Operation::allgatherv:
+    case Operation::alltoallv:
+    case Operation::reduce_scatter:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::shared_ptr<const schedules::Schedule> generate(const Plan& plan, int rank, int size, std::span<const int> node_of,
+                                                    const Binding& binding) {
+  schedules::Problem problem = problem_of(rank, size, plan.signature.root, plan.signature.count, binding);
+  problem.element_size = plan.signature.type.size();
+  problem.node_of = node_of;
+  return std::make_shared<const schedules::Schedule>(plan.algorithm->generate(problem));
+}
+
+}  // namespace
+
+bool needs_single_combine(const Signature& signature) {
+  if (!combines(signature.operation) || signature.op == ReduceKind::user) return signature.reproducible;
+  if (signature.reproducible) return true;
+  const bool rounds = signature.op == ReduceKind::sum || signature.op == ReduceKind::prod ||
+                      signature.op == ReduceKind::avg || signature.op == ReduceKind::premul_sum;
+  return rounds && is_small_float(signature.type.kind()) && signature.accumulation == Accumulation::full;
+}
+
+std::string why_wrong(const Algorithm& algorithm, const Signature& signature, const Spread& spread) {
+  if (!schedules::fits(algorithm, spread.size)) return "does not work for this number of ranks";
+  if (algorithm.hierarchical && !schedules::meets(spread, algorithm.need))
+    return algorithm.need == schedules::LayoutNeed::even ? "needs equally many ranks on all nodes"
+                                                         : "needs the ranks of each node to follow one another";
+  if (!combines(signature.operation)) return {};
+  if (needs_single_combine(signature) && !(algorithm.single_combine && algorithm.ordered))
+    return "combines in several steps, where this call asks for one rounding in rank order";
+  const bool keeps_order =
+      algorithm.ordered && (!algorithm.hierarchical || spread.adjacent || algorithm.single_combine);
+  if (!signature.commutative && !keeps_order)
+    return "does not keep the order of ranks, which an operation that does not commute asks for";
+  return {};
+}
+
+std::string why_too_many_ranks(const Algorithm& algorithm, int size) {
+  if (algorithm.max_size == 0 || size <= algorithm.max_size) return {};
+  return fmt::format("made for at most {} ranks; only by name", algorithm.max_size);
+}
+
+void add_schedule(Plan& plan, const Machine& machine) {
+  if (plan.algorithm == nullptr || schedule_needs_binding(plan.signature.operation)) return;
+  plan.schedule = generate(plan, machine.rank, machine.size, machine.node_of, Binding{});
+}
+
+std::shared_ptr<const schedules::Schedule> bound_schedule(const Context& context, const Plan& plan,
+                                                          const Binding& binding) {
+  if (plan.schedule) return plan.schedule;
+  return generate(plan, context.rank, context.size, context.node_of, binding);
+}
+
+}  // namespace tutti::detail
