@@ -8,11 +8,9 @@
 #include <cstdlib>
 #include <tutti/error.hpp>
 
-#include "backends/shm/geometry.hpp"
-#include "backends/shm/protocol.hpp"
 #include "core/hash.hpp"
+#include "planner/candidates.hpp"
 #include "planner/names.hpp"
-#include "schedules/registry.hpp"
 
 namespace tutti::detail::tuning {
 namespace {
@@ -32,15 +30,21 @@ std::string_view variable() noexcept {
 }  // namespace
 
 std::vector<std::string> algorithm_names(Operation operation) {
+  Signature signature;
+  signature.operation = operation;
+  Machine machine;
+  machine.size = 2;
   std::vector<std::string> names;
-  for (const auto& some : {schedules::algorithms_of(operation), schedules::hierarchical_algorithms_of(operation)})
-    for (const schedules::Algorithm& algorithm : some) names.emplace_back(algorithm.name);
-  for (std::size_t i = 0, count = names.size(); i < count; ++i) names.push_back(fmt::format("mpi:{}", names[i]));
-  using shm::Protocol;
-  for (const Protocol protocol : {Protocol::automatic, Protocol::line, Protocol::slots, Protocol::single_copy})
-    if ((protocol == Protocol::automatic) == shm::Geometry::is_varying(operation))
-      names.push_back(fmt::format("shm:{}", shm::protocol_name(protocol)));
-  for (const char* backend : {"shm", "mpi", "native"}) names.emplace_back(backend);
+  std::vector<std::string> backends;
+  const auto add_once = [](std::vector<std::string>& to, std::string_view name) {
+    if (std::ranges::find(to, name) == to.end()) to.emplace_back(name);
+  };
+  for (const Candidate& way : candidates(signature, machine)) {
+    if (way.algorithm != nullptr) add_once(names, way.algorithm->name);
+    if (way.name != way.backend->name) add_once(names, way.name);
+    add_once(backends, way.backend->name);
+  }
+  names.insert(names.end(), backends.begin(), backends.end());
   return names;
 }
 
