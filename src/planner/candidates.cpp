@@ -58,7 +58,7 @@ void Collection::add(Candidate candidate) {
 void Collection::add_shm() {
   using shm::Protocol;
   for (const Protocol protocol : {Protocol::automatic, Protocol::line, Protocol::slots, Protocol::single_copy}) {
-    if ((protocol == Protocol::automatic) != shm::Geometry::is_varying(signature_.operation)) continue;
+    if ((protocol == Protocol::automatic) != schedules::is_varying(signature_.operation)) continue;
     Candidate c;
     c.backend = Backend::shm;
     c.protocol = protocol;

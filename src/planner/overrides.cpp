@@ -38,7 +38,7 @@ std::vector<std::string> algorithm_names(Operation operation) {
   for (std::size_t i = 0, count = names.size(); i < count; ++i) names.push_back(fmt::format("mpi:{}", names[i]));
   using shm::Protocol;
   for (const Protocol protocol : {Protocol::automatic, Protocol::line, Protocol::slots, Protocol::single_copy})
-    if ((protocol == Protocol::automatic) == shm::Geometry::is_varying(operation))
+    if ((protocol == Protocol::automatic) == schedules::is_varying(operation))
       names.push_back(fmt::format("shm:{}", shm::protocol_name(protocol)));
   for (const char* backend : {"shm", "mpi", "native"}) names.emplace_back(backend);
   return names;

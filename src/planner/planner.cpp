@@ -14,20 +14,6 @@
 namespace tutti::detail {
 namespace {
 
-/// The displacements, or all counts, of these are known to one rank only: their schedule is made at each binding.
-bool schedule_needs_binding(Operation operation) {
-  switch (operation) {
-    case Operation::gatherv:
-    case Operation::scatterv:
-    case Operation::allgatherv:
-    case Operation::alltoallv:
-    case Operation::reduce_scatter:
-      return true;
-    default:
-      return false;
-  }
-}
-
 std::string_view backend_name(Backend backend) {
   switch (backend) {
     case Backend::shm:
@@ -109,7 +95,7 @@ std::shared_ptr<Plan> plan_from(const Candidate& chosen, const Signature& signat
   plan->backend = chosen.backend;
   plan->protocol = chosen.protocol;
   plan->algorithm = chosen.algorithm;
-  if (plan->algorithm != nullptr && !schedule_needs_binding(signature.operation)) {
+  if (plan->algorithm != nullptr && !schedules::has_counts(signature.operation)) {
     schedules::Problem problem;
     problem.rank = machine.rank;
     problem.size = machine.size;
