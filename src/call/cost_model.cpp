@@ -40,16 +40,7 @@ const Links& typical_links() {
 
 double bytes_of_call(const Signature& signature, int size) {
   const double bytes = static_cast<double>(signature.count) * static_cast<double>(signature.type.size());
-  switch (signature.operation) {
-    case Operation::reduce_scatter_block:
-    case Operation::gather:
-    case Operation::scatter:
-    case Operation::allgather:
-    case Operation::alltoall:
-      return bytes * size;
-    default:
-      return bytes;
-  }
+  return schedules::has_equal_blocks(signature.operation) ? bytes * size : bytes;
 }
 
 double seconds(const Cost& cost, const Link& link, double senders, double switching) {

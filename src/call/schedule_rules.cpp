@@ -16,20 +16,6 @@ bool is_small_float(DatatypeKind kind) {
          kind == DatatypeKind::float8_e5m2;
 }
 
-/// The displacements, or all counts, of these are known to one rank only: their schedule is made at each binding.
-bool schedule_needs_binding(Operation operation) {
-  switch (operation) {
-    case Operation::gatherv:
-    case Operation::scatterv:
-    case Operation::allgatherv:
-    case Operation::alltoallv:
-    case Operation::reduce_scatter:
-      return true;
-    default:
-      return false;
-  }
-}
-
 std::shared_ptr<const schedules::Schedule> generate(const Plan& plan, int rank, int size, std::span<const int> node_of,
                                                     const Binding& binding) {
   schedules::Problem problem = problem_of(rank, size, plan.signature.root, plan.signature.count, binding);
@@ -69,7 +55,7 @@ std::string why_too_many_ranks(const Algorithm& algorithm, int size) {
 }
 
 void add_schedule(Plan& plan, const Machine& machine) {
-  if (plan.algorithm == nullptr || schedule_needs_binding(plan.signature.operation)) return;
+  if (plan.algorithm == nullptr || schedules::has_counts(plan.signature.operation)) return;
   plan.schedule = generate(plan, machine.rank, machine.size, machine.node_of, Binding{});
 }
 

@@ -5,8 +5,8 @@
 
 namespace tutti::detail {
 
-/// A hash of a counter: the output function of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). Random numbers by their
-/// place, without those before them.
+/// Random bits of a counter: the output function of SplitMix64 (Steele, Lea and Flood, Fast splittable pseudorandom
+/// number generators, OOPSLA 2014). Any number of a stream can be made without the ones before it.
 [[nodiscard]] constexpr std::uint64_t mix_bits(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15U;
   x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;

@@ -5,8 +5,8 @@
 namespace tutti::schedules {
 namespace {
 
-/// The blocks of a subtree lie in scratch in the tree's order, which the root turns into rank order as it receives: in
-/// two messages where rank order starts again at 0.
+/// The blocks of a subtree lie in scratch in the tree's order. The root receives them in rank order: in two messages
+/// where that order starts again at rank 0.
 void receive_subtree(Builder& b, const Problem& p, const Tree& tree, int distance) {
   const int n = tree.subtree(tree.place() + distance);
   const int child = tree.child(distance);

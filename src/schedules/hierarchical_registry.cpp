@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <array>
 
 #include "schedules/hierarchical.hpp"
-#include "schedules/registry.hpp"
+#include "schedules/registry_table.hpp"
 
 namespace tutti::schedules {
 namespace {
@@ -18,14 +17,10 @@ Cost on_one_node(int size, double bytes) {
   return sum;
 }
 
-enum class Keeps : std::uint8_t { nothing, order, order_and_rounding };
-
 template <LevelCostFunction cost>
 constexpr Algorithm make(Operation operation, std::string_view name, Schedule (*generate)(const Problem&),
                          LayoutNeed need = LayoutNeed::none, Keeps keeps = Keeps::nothing) {
-  Algorithm a{operation, name, generate, on_one_node<cost>};
-  a.ordered = keeps != Keeps::nothing;
-  a.single_combine = keeps == Keeps::order_and_rounding;
+  Algorithm a = keeping(keeps, {operation, name, generate, on_one_node<cost>});
   a.hierarchical = true;
   a.need = need;
   a.level_cost = cost;
@@ -36,8 +31,6 @@ using enum Operation;
 constexpr auto any = LayoutNeed::none;
 constexpr auto even = LayoutNeed::even;
 constexpr auto adjacent = LayoutNeed::adjacent;
-constexpr auto order = Keeps::order;
-constexpr auto once = Keeps::order_and_rounding;
 
 // One after the other by operation, as flat ones are.
 constexpr auto table = std::to_array<Algorithm>({
@@ -75,10 +68,6 @@ constexpr auto table = std::to_array<Algorithm>({
 
 }  // namespace
 
-std::span<const Algorithm> hierarchical_algorithms_of(Operation operation) {
-  const auto is_of = [operation](const Algorithm& algorithm) { return algorithm.operation == operation; };
-  const auto first = std::find_if(table.begin(), table.end(), is_of);
-  return {first, std::find_if_not(first, table.end(), is_of)};
-}
+std::span<const Algorithm> hierarchical_algorithms_of(Operation operation) { return rows_of(operation, table); }
 
 }  // namespace tutti::schedules

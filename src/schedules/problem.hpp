@@ -2,61 +2,13 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
+
+#include "schedules/operation.hpp"
 
 namespace tutti::schedules {
 
-enum class Operation : std::uint8_t {
-  barrier,
-  bcast,
-  reduce,
-  allreduce,
-  reduce_scatter_block,
-  reduce_scatter,
-  scan,
-  exscan,
-  gather,
-  gatherv,
-  scatter,
-  scatterv,
-  allgather,
-  allgatherv,
-  alltoall,
-  alltoallv,
-};
-
-/// Whether the ranks' contributions are combined by a ReduceOp.
-[[nodiscard]] constexpr bool combines(Operation operation) {
-  switch (operation) {
-    case Operation::reduce:
-    case Operation::allreduce:
-    case Operation::reduce_scatter:
-    case Operation::reduce_scatter_block:
-    case Operation::scan:
-    case Operation::exscan:
-      return true;
-    default:
-      return false;
-  }
-}
-
-/// Whether one rank gives or gets all.
-[[nodiscard]] constexpr bool has_root(Operation operation) {
-  switch (operation) {
-    case Operation::bcast:
-    case Operation::reduce:
-    case Operation::gather:
-    case Operation::gatherv:
-    case Operation::scatter:
-    case Operation::scatterv:
-      return true;
-    default:
-      return false;
-  }
-}
-
-/// What an algorithm sees of one call: nothing of MPI, nothing of addresses.
+/// One call as an algorithm sees it, without MPI and without addresses.
 ///
 /// count is, in elements: the whole vector for bcast, reduce, allreduce, scan, exscan; one block for
 /// reduce_scatter_block, gather, scatter, allgather, alltoall (their buffers have `size` blocks).

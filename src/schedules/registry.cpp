@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "schedules/registry.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include "schedules/algorithms.hpp"
 #include "schedules/blocks.hpp"
+#include "schedules/registry_table.hpp"
 
 namespace tutti::schedules {
 namespace {
@@ -13,82 +13,89 @@ namespace {
 constexpr bool is_even(int size) { return size % 2 == 0; }
 constexpr bool is_power_of_two(int size) { return floor_power(size) == size; }
 
+constexpr Algorithm make(Operation operation, std::string_view name, Schedule (*generate)(const Problem&),
+                         Cost (*cost)(int, double), Keeps keeps = Keeps::nothing) {
+  return keeping(keeps, {operation, name, generate, cost});
+}
+
 constexpr Algorithm only_for(bool (*fits)(int size), Algorithm algorithm) {
   algorithm.fits = fits;
   return algorithm;
 }
 
-// Columns: operation, name, schedule, cost, ordered, single_combine, max_size. Where operations do not combine,
-// order means nothing and the flags stay false.
+/// Good for few ranks only: above, a candidate by name alone.
+constexpr Algorithm up_to(int ranks, Algorithm algorithm) {
+  algorithm.max_size = ranks;
+  return algorithm;
+}
+
+using enum Operation;
+
+// One operation after the other, its default for an unknown machine first.
 constexpr auto table = std::to_array<Algorithm>({
-    {Operation::barrier, "dissemination", barrier_dissemination, barrier_dissemination_cost, false, false, 0},
-    {Operation::barrier, "dissemination4", barrier_dissemination4, barrier_dissemination4_cost, false, false, 0},
-    {Operation::barrier, "binomial", barrier_binomial, barrier_binomial_cost, false, false, 0},
-    {Operation::bcast, "binomial", bcast_binomial, bcast_binomial_cost, false, false, 0},
-    {Operation::bcast, "knomial", bcast_knomial, bcast_knomial_cost, false, false, 0},
-    {Operation::bcast, "scatter_allgather", bcast_scatter_allgather, bcast_scatter_allgather_cost, false, false, 0},
-    {Operation::bcast, "double_tree", bcast_double_tree, bcast_double_tree_cost, false, false, 0},
-    {Operation::bcast, "chain", bcast_chain, bcast_chain_cost, false, false, 0},
-    {Operation::bcast, "linear", bcast_linear, bcast_linear_cost, false, false, 8},
-    {Operation::reduce, "binomial", reduce_binomial, reduce_binomial_cost, true, false, 0},
-    {Operation::reduce, "knomial", reduce_knomial, reduce_knomial_cost, true, false, 0},
-    {Operation::reduce, "scatter_gather", reduce_scatter_gather, reduce_scatter_gather_cost, true, true, 0},
-    {Operation::reduce, "double_tree", reduce_double_tree, reduce_double_tree_cost, false, false, 0},
-    {Operation::reduce, "direct", reduce_direct, reduce_direct_cost, true, true, 16},
-    {Operation::allreduce, "recursive_doubling", allreduce_recursive_doubling, allreduce_recursive_doubling_cost, true,
-     false, 0},
-    {Operation::allreduce, "recursive_multiplying", allreduce_recursive_multiplying,
-     allreduce_recursive_multiplying_cost, true, false, 0},
-    {Operation::allreduce, "rabenseifner", allreduce_rabenseifner, allreduce_rabenseifner_cost, true, false, 0},
-    {Operation::allreduce, "ring", allreduce_ring, allreduce_ring_cost, false, false, 0},
-    {Operation::allreduce, "double_tree", allreduce_double_tree, allreduce_double_tree_cost, true, false, 0},
-    {Operation::allreduce, "scatter_allgather", allreduce_scatter_allgather, allreduce_scatter_allgather_cost, true,
-     true, 0},
-    {Operation::allreduce, "reduce_bcast", allreduce_reduce_bcast, allreduce_reduce_bcast_cost, true, false, 0},
-    {Operation::allreduce, "direct", allreduce_direct, allreduce_direct_cost, true, true, 16},
-    {Operation::reduce_scatter_block, "direct", reduce_scatter_block_direct, reduce_scatter_direct_cost, true, true, 0},
-    {Operation::reduce_scatter_block, "ring", reduce_scatter_block_ring, reduce_scatter_ring_cost, false, false, 0},
-    {Operation::reduce_scatter_block, "recursive_halving", reduce_scatter_block_recursive_halving,
-     reduce_scatter_recursive_halving_cost, false, false, 0},
-    {Operation::reduce_scatter_block, "butterfly", reduce_scatter_block_butterfly, reduce_scatter_butterfly_cost, true,
-     false, 0},
-    {Operation::reduce_scatter, "direct", reduce_scatter_direct, reduce_scatter_direct_cost, true, true, 0},
-    {Operation::reduce_scatter, "ring", reduce_scatter_ring, reduce_scatter_ring_cost, false, false, 0},
-    {Operation::reduce_scatter, "recursive_halving", reduce_scatter_recursive_halving,
-     reduce_scatter_recursive_halving_cost, false, false, 0},
-    {Operation::reduce_scatter, "butterfly", reduce_scatter_butterfly, reduce_scatter_butterfly_cost, true, false, 0},
-    {Operation::scan, "recursive_doubling", scan_recursive_doubling, scan_recursive_doubling_cost, true, false, 0},
-    {Operation::scan, "linear", scan_linear, scan_linear_cost, true, false, 0},
-    {Operation::scan, "direct", scan_direct, scan_direct_cost, true, true, 0},
-    {Operation::exscan, "recursive_doubling", exscan_recursive_doubling, exscan_recursive_doubling_cost, true, false,
-     0},
-    {Operation::exscan, "linear", exscan_linear, exscan_linear_cost, true, false, 0},
-    {Operation::exscan, "direct", exscan_direct, exscan_direct_cost, true, true, 0},
-    {Operation::gather, "binomial", gather_binomial, gather_binomial_cost, false, false, 0},
-    {Operation::gather, "knomial", gather_knomial, gather_knomial_cost, false, false, 0},
-    {Operation::gather, "linear", gather_linear, gather_linear_cost, false, false, 0},
-    {Operation::gatherv, "linear", gatherv_linear, gather_linear_cost, false, false, 0},
-    {Operation::scatter, "binomial", scatter_binomial, scatter_binomial_cost, false, false, 0},
-    {Operation::scatter, "knomial", scatter_knomial, scatter_knomial_cost, false, false, 0},
-    {Operation::scatter, "linear", scatter_linear, scatter_linear_cost, false, false, 0},
-    {Operation::scatterv, "linear", scatterv_linear, scatter_linear_cost, false, false, 0},
-    {Operation::allgather, "ring", allgather_ring, allgather_ring_cost, false, false, 0},
-    {Operation::allgather, "bruck", allgather_bruck, allgather_bruck_cost, false, false, 0},
-    only_for(is_power_of_two, {Operation::allgather, "recursive_doubling", allgather_recursive_doubling,
-                               allgather_recursive_doubling_cost, false, false, 0}),
-    only_for(is_even, {Operation::allgather, "neighbor_exchange", allgather_neighbor_exchange,
-                       allgather_neighbor_exchange_cost, false, false, 0}),
-    {Operation::allgather, "direct", allgather_direct, allgather_direct_cost, false, false, 0},
-    {Operation::allgather, "gather_bcast", allgather_gather_bcast, allgather_gather_bcast_cost, false, false, 0},
-    {Operation::allgatherv, "ring", allgatherv_ring, allgather_ring_cost, false, false, 0},
-    {Operation::allgatherv, "bruck", allgatherv_bruck, allgather_bruck_cost, false, false, 0},
-    {Operation::allgatherv, "direct", allgatherv_direct, allgather_direct_cost, false, false, 0},
-    {Operation::alltoall, "pairwise", alltoall_pairwise, alltoall_pairwise_cost, false, false, 0},
-    {Operation::alltoall, "direct", alltoall_direct, alltoall_direct_cost, false, false, 0},
-    {Operation::alltoall, "bruck", alltoall_bruck, alltoall_bruck_cost, false, false, 0},
-    {Operation::alltoall, "bruck4", alltoall_bruck4, alltoall_bruck4_cost, false, false, 0},
-    {Operation::alltoallv, "pairwise", alltoallv_pairwise, alltoall_pairwise_cost, false, false, 0},
-    {Operation::alltoallv, "direct", alltoallv_direct, alltoall_direct_cost, false, false, 0},
+    make(barrier, "dissemination", barrier_dissemination, barrier_dissemination_cost),
+    make(barrier, "dissemination4", barrier_dissemination4, barrier_dissemination4_cost),
+    make(barrier, "binomial", barrier_binomial, barrier_binomial_cost),
+    make(bcast, "binomial", bcast_binomial, bcast_binomial_cost),
+    make(bcast, "knomial", bcast_knomial, bcast_knomial_cost),
+    make(bcast, "scatter_allgather", bcast_scatter_allgather, bcast_scatter_allgather_cost),
+    make(bcast, "double_tree", bcast_double_tree, bcast_double_tree_cost),
+    make(bcast, "chain", bcast_chain, bcast_chain_cost),
+    up_to(8, make(bcast, "linear", bcast_linear, bcast_linear_cost)),
+    make(reduce, "binomial", reduce_binomial, reduce_binomial_cost, order),
+    make(reduce, "knomial", reduce_knomial, reduce_knomial_cost, order),
+    make(reduce, "scatter_gather", reduce_scatter_gather, reduce_scatter_gather_cost, once),
+    make(reduce, "double_tree", reduce_double_tree, reduce_double_tree_cost),
+    up_to(16, make(reduce, "direct", reduce_direct, reduce_direct_cost, once)),
+    make(allreduce, "recursive_doubling", allreduce_recursive_doubling, allreduce_recursive_doubling_cost, order),
+    make(allreduce, "recursive_multiplying", allreduce_recursive_multiplying, allreduce_recursive_multiplying_cost,
+         order),
+    make(allreduce, "rabenseifner", allreduce_rabenseifner, allreduce_rabenseifner_cost, order),
+    make(allreduce, "ring", allreduce_ring, allreduce_ring_cost),
+    make(allreduce, "double_tree", allreduce_double_tree, allreduce_double_tree_cost, order),
+    make(allreduce, "scatter_allgather", allreduce_scatter_allgather, allreduce_scatter_allgather_cost, once),
+    make(allreduce, "reduce_bcast", allreduce_reduce_bcast, allreduce_reduce_bcast_cost, order),
+    up_to(16, make(allreduce, "direct", allreduce_direct, allreduce_direct_cost, once)),
+    make(reduce_scatter_block, "direct", reduce_scatter_block_direct, reduce_scatter_direct_cost, once),
+    make(reduce_scatter_block, "ring", reduce_scatter_block_ring, reduce_scatter_ring_cost),
+    make(reduce_scatter_block, "recursive_halving", reduce_scatter_block_recursive_halving,
+         reduce_scatter_recursive_halving_cost),
+    make(reduce_scatter_block, "butterfly", reduce_scatter_block_butterfly, reduce_scatter_butterfly_cost, order),
+    make(reduce_scatter, "direct", reduce_scatter_direct, reduce_scatter_direct_cost, once),
+    make(reduce_scatter, "ring", reduce_scatter_ring, reduce_scatter_ring_cost),
+    make(reduce_scatter, "recursive_halving", reduce_scatter_recursive_halving, reduce_scatter_recursive_halving_cost),
+    make(reduce_scatter, "butterfly", reduce_scatter_butterfly, reduce_scatter_butterfly_cost, order),
+    make(scan, "recursive_doubling", scan_recursive_doubling, scan_recursive_doubling_cost, order),
+    make(scan, "linear", scan_linear, scan_linear_cost, order),
+    make(scan, "direct", scan_direct, scan_direct_cost, once),
+    make(exscan, "recursive_doubling", exscan_recursive_doubling, exscan_recursive_doubling_cost, order),
+    make(exscan, "linear", exscan_linear, exscan_linear_cost, order),
+    make(exscan, "direct", exscan_direct, exscan_direct_cost, once),
+    make(gather, "binomial", gather_binomial, gather_binomial_cost),
+    make(gather, "knomial", gather_knomial, gather_knomial_cost),
+    make(gather, "linear", gather_linear, gather_linear_cost),
+    make(gatherv, "linear", gatherv_linear, gather_linear_cost),
+    make(scatter, "binomial", scatter_binomial, scatter_binomial_cost),
+    make(scatter, "knomial", scatter_knomial, scatter_knomial_cost),
+    make(scatter, "linear", scatter_linear, scatter_linear_cost),
+    make(scatterv, "linear", scatterv_linear, scatter_linear_cost),
+    make(allgather, "ring", allgather_ring, allgather_ring_cost),
+    make(allgather, "bruck", allgather_bruck, allgather_bruck_cost),
+    only_for(is_power_of_two,
+             make(allgather, "recursive_doubling", allgather_recursive_doubling, allgather_recursive_doubling_cost)),
+    only_for(is_even,
+             make(allgather, "neighbor_exchange", allgather_neighbor_exchange, allgather_neighbor_exchange_cost)),
+    make(allgather, "direct", allgather_direct, allgather_direct_cost),
+    make(allgather, "gather_bcast", allgather_gather_bcast, allgather_gather_bcast_cost),
+    make(allgatherv, "ring", allgatherv_ring, allgather_ring_cost),
+    make(allgatherv, "bruck", allgatherv_bruck, allgather_bruck_cost),
+    make(allgatherv, "direct", allgatherv_direct, allgather_direct_cost),
+    make(alltoall, "pairwise", alltoall_pairwise, alltoall_pairwise_cost),
+    make(alltoall, "direct", alltoall_direct, alltoall_direct_cost),
+    make(alltoall, "bruck", alltoall_bruck, alltoall_bruck_cost),
+    make(alltoall, "bruck4", alltoall_bruck4, alltoall_bruck4_cost),
+    make(alltoallv, "pairwise", alltoallv_pairwise, alltoall_pairwise_cost),
+    make(alltoallv, "direct", alltoallv_direct, alltoall_direct_cost),
 });
 
 constexpr std::array<std::string_view, 16> names = {
@@ -100,11 +107,7 @@ constexpr std::array<std::string_view, 16> names = {
 
 }  // namespace
 
-std::span<const Algorithm> algorithms_of(Operation operation) {
-  const auto is_of = [operation](const Algorithm& algorithm) { return algorithm.operation == operation; };
-  const auto first = std::find_if(table.begin(), table.end(), is_of);
-  return {first, std::find_if_not(first, table.end(), is_of)};
-}
+std::span<const Algorithm> algorithms_of(Operation operation) { return rows_of(operation, table); }
 
 const Algorithm* find_algorithm(Operation operation, std::string_view name) {
   for (const Algorithm& algorithm : algorithms_of(operation))

@@ -73,20 +73,10 @@ void check_op(ReduceKind op, DatatypeKind type) {
                                fmt::join(valid, ", ")));
 }
 
-/// Uniform counts, as a signature has them: the sum where all ranks know the counts of all, nothing where none does.
+/// The count of a signature whose blocks all have `count` elements.
 std::size_t signature_count(Operation operation, std::size_t count, int ranks) {
-  switch (operation) {
-    case Operation::barrier:
-    case Operation::gatherv:
-    case Operation::scatterv:
-    case Operation::alltoallv:
-      return 0;
-    case Operation::reduce_scatter:
-    case Operation::allgatherv:
-      return count * static_cast<std::size_t>(ranks);
-    default:
-      return count;
-  }
+  if (operation == Operation::barrier || has_hidden_size(operation)) return 0;
+  return has_shared_counts(operation) ? count * static_cast<std::size_t>(ranks) : count;
 }
 
 /// Counts and displacements of blocks of one size, for all uses of a problem.
@@ -200,10 +190,9 @@ std::string call_text(const Case& call) {
 
 std::vector<schedules::Schedule> schedules_of(const Case& call, const schedules::Algorithm& algorithm) {
   const Operation operation = call.signature.operation;
-  const bool has_sum = operation == Operation::reduce_scatter || operation == Operation::allgatherv;
-  const std::size_t block = has_sum                     ? call.signature.count / static_cast<std::size_t>(call.size())
-                            : call.signature.count == 0 ? std::size_t{1}
-                                                        : call.signature.count;
+  const std::size_t block = has_shared_counts(operation) ? call.signature.count / static_cast<std::size_t>(call.size())
+                            : call.signature.count == 0  ? std::size_t{1}
+                                                         : call.signature.count;
   const EvenBlocks blocks(block, call.size());
   std::vector<schedules::Schedule> schedules;
   for (int rank = 0; rank < call.size(); ++rank) {

@@ -9,11 +9,14 @@
 namespace tutti::detail::tuning {
 namespace {
 
+std::size_t blocks_of(Operation operation, int ranks) {
+  return has_equal_blocks(operation) || has_hidden_size(operation) ? static_cast<std::size_t>(ranks) : 1;
+}
+
 std::vector<std::size_t> sizes_of(const Scope& scope, Operation operation, int ranks) {
   if (operation == Operation::barrier || has_hidden_size(operation)) return {0};
-  const std::size_t blocks = has_blocks(operation) ? static_cast<std::size_t>(ranks) : 1;
   std::vector<std::size_t> sizes;
-  for (std::size_t bytes = scope.smallest; bytes * blocks <= scope.largest; bytes *= scope.factor)
+  for (std::size_t bytes = scope.smallest; bytes * blocks_of(operation, ranks) <= scope.largest; bytes *= scope.factor)
     sizes.push_back(bytes);
   return sizes;
 }
@@ -30,25 +33,7 @@ void add_pass(std::vector<Target>& targets, const Scope& scope, CallKind kind, i
 
 }  // namespace
 
-bool has_hidden_size(Operation operation) {
-  return operation == Operation::gatherv || operation == Operation::scatterv || operation == Operation::alltoallv;
-}
-
-bool has_blocks(Operation operation) {
-  switch (operation) {
-    case Operation::reduce_scatter_block:
-    case Operation::gather:
-    case Operation::gatherv:
-    case Operation::scatter:
-    case Operation::scatterv:
-    case Operation::allgather:
-    case Operation::alltoall:
-    case Operation::alltoallv:
-      return true;
-    default:
-      return false;
-  }
-}
+std::size_t buffer_bytes(const Target& target, int ranks) { return target.bytes * blocks_of(target.operation, ranks); }
 
 std::vector<Operation> operations_by_importance() {
   return {Operation::allreduce,      Operation::alltoall, Operation::alltoallv,

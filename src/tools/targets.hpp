@@ -41,10 +41,8 @@ struct Scope {
 /// "allreduce float32 blocking 4096 B".
 [[nodiscard]] std::string describe(const Target& target);
 
-/// Whether no rank knows all counts of an operation, so that plans cannot depend on its size.
-[[nodiscard]] bool has_hidden_size(Operation operation);
-/// Whether the count of a signature is of one block of as many as there are ranks.
-[[nodiscard]] bool has_blocks(Operation operation);
+/// The bytes of a target's longer buffer.
+[[nodiscard]] std::size_t buffer_bytes(const Target& target, int ranks);
 
 /// A combination that is defined for a type: sum, else minloc, else lor.
 [[nodiscard]] ReduceKind combination_for(Datatype type);

@@ -9,10 +9,6 @@ namespace {
 // A number of moderate size in every floating-point type.
 constexpr std::byte filling{0x3c};
 
-std::size_t memory_of(const Target& target, int ranks) {
-  return target.bytes * (has_blocks(target.operation) ? static_cast<std::size_t>(ranks) : 1);
-}
-
 template <typename Blocking, typename Nonblocking, typename Persistent>
 Request by_kind(CallKind kind, const Blocking& blocking, const Nonblocking& nonblocking, const Persistent& persistent) {
   if (kind == CallKind::nonblocking) return nonblocking();
@@ -24,7 +20,7 @@ Request by_kind(CallKind kind, const Blocking& blocking, const Nonblocking& nonb
 }  // namespace
 
 TrialMemory::TrialMemory(const Target& target, int ranks)
-    : input_(memory_of(target, ranks), filling), output_(memory_of(target, ranks), filling) {}
+    : input_(buffer_bytes(target, ranks), filling), output_(buffer_bytes(target, ranks), filling) {}
 
 Trial::Trial(const Communicator& comm, const Target& target, TrialMemory& memory, const std::string& algorithm)
     : comm_(comm), target_(target) {
@@ -33,7 +29,7 @@ Trial::Trial(const Communicator& comm, const Target& target, TrialMemory& memory
   const auto ranks = static_cast<std::size_t>(comm.size());
   const std::size_t count = target.bytes / target.type.size();
   // Where the size is that of the whole, a rank's part of it is a share; else it is a block.
-  const bool is_shared = target.operation == Operation::allgatherv || target.operation == Operation::reduce_scatter;
+  const bool is_shared = has_shared_counts(target.operation);
   for (std::size_t r = 0; r < ranks; ++r) {
     displs_.push_back(is_shared ? count * r / ranks : count * r);
     counts_.push_back(is_shared ? count * (r + 1) / ranks - count * r / ranks : count);

@@ -61,12 +61,8 @@ bool counts_fit(const Signature& signature) {
   return true;
 #else
   // Without MPI's large-count functions no rank can know that the counts of all fit into an int.
-  const bool counts_are_local =
-      signature.operation == Operation::gatherv || signature.operation == Operation::scatterv ||
-      signature.operation == Operation::allgatherv || signature.operation == Operation::alltoallv ||
-      signature.operation == Operation::reduce_scatter;
   const std::size_t unit = signature.type.kind() == DatatypeKind::bytes ? signature.type.size() : 1;
-  return !counts_are_local && signature.count <= static_cast<std::size_t>(INT_MAX) / unit;
+  return !schedules::has_counts(signature.operation) && signature.count <= static_cast<std::size_t>(INT_MAX) / unit;
 #endif
 }
 

@@ -31,22 +31,8 @@ struct NativeCall {
   MPI_Request* request;  ///< null: blocking
 
   [[nodiscard]] int run() const {
-    switch (signature.operation) {
-      case Operation::reduce:
-      case Operation::allreduce:
-      case Operation::reduce_scatter_block:
-      case Operation::scan:
-      case Operation::exscan:
-        return reduction();
-      case Operation::gatherv:
-      case Operation::scatterv:
-      case Operation::allgatherv:
-      case Operation::alltoallv:
-      case Operation::reduce_scatter:
-        return vector_form();
-      default:
-        return movement();
-    }
+    if (schedules::has_counts(signature.operation)) return vector_form();
+    return schedules::combines(signature.operation) ? reduction() : movement();
   }
 
  private:

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "backends/shm/arena.hpp"
-#include "backends/shm/geometry.hpp"
 #include "backends/shm/protocol.hpp"
 #include "backends/shm/shm_execution.hpp"
 #include "backends/shm/short_way.hpp"
@@ -38,7 +37,7 @@ Candidate way_by(Protocol protocol, const Candidates& all) {
 
 void add_candidates(Candidates& all) {
   if (all.on_device()) return;
-  if (shm::Geometry::is_varying(all.signature().operation)) return all.add(way_by(Protocol::automatic, all));
+  if (schedules::is_varying(all.signature().operation)) return all.add(way_by(Protocol::automatic, all));
   for (const Protocol protocol : {Protocol::line, Protocol::slots, Protocol::single_copy})
     all.add(way_by(protocol, all));
 }

@@ -26,35 +26,9 @@ class Geometry {
 
   [[nodiscard]] bool combines() const { return schedules::combines(operation()); }
 
-  /// Whether each reader has a block of its own, or all take the same.
-  [[nodiscard]] static bool is_split(Operation operation) {
-    switch (operation) {
-      case Operation::reduce_scatter:
-      case Operation::reduce_scatter_block:
-      case Operation::scatter:
-      case Operation::scatterv:
-      case Operation::alltoall:
-      case Operation::alltoallv:
-        return true;
-      default:
-        return false;
-    }
-  }
-  [[nodiscard]] bool is_split() const { return is_split(operation()); }
-
-  /// Whether only the giver, or only the taker, knows the size of a block: then all ranks first tell their largest.
-  [[nodiscard]] static bool is_varying(Operation operation) {
-    switch (operation) {
-      case Operation::gatherv:
-      case Operation::scatterv:
-      case Operation::allgatherv:
-      case Operation::alltoallv:
-        return true;
-      default:
-        return false;
-    }
-  }
-  [[nodiscard]] bool is_varying() const { return is_varying(operation()); }
+  [[nodiscard]] bool is_split() const { return schedules::is_split(operation()); }
+  /// Whether ranks first tell one another the size of their largest block.
+  [[nodiscard]] bool is_varying() const { return schedules::is_varying(operation()); }
 
   /// Whether rank `from` gives something to rank `to`.
   [[nodiscard]] bool flows(int from, int to) const {

@@ -44,9 +44,7 @@ inline constexpr std::size_t page = 4096;
 /// take from each other, each has enough to do, and one call of the kernel is the fastest.
 [[nodiscard]] inline std::size_t moved_piece(Operation operation, std::size_t bytes) {
   constexpr std::size_t most = 256 * page;
-  const bool one_sided = operation == Operation::bcast || operation == Operation::gather ||
-                         operation == Operation::gatherv || operation == Operation::scatter ||
-                         operation == Operation::scatterv;
+  const bool one_sided = schedules::has_root(operation) && !schedules::combines(operation);
   if (!one_sided) return std::clamp(bytes, page, most);
   const std::size_t pieces = bytes > most / 2 ? 4 : 2;
   return std::clamp(ceil_div(ceil_div(bytes, pieces), page) * page, 8 * page, most);

@@ -16,11 +16,11 @@ constexpr std::array<std::string_view, 4> names = {"automatic", "line", "slots",
 /// Blocks of `count` elements that the rank with most to give publishes.
 std::size_t blocks_published(Operation operation, int size) {
   if (operation == Operation::barrier) return 0;
-  return Geometry::is_split(operation) && operation != Operation::reduce_scatter ? static_cast<std::size_t>(size) : 1;
+  return schedules::is_split(operation) && operation != Operation::reduce_scatter ? static_cast<std::size_t>(size) : 1;
 }
 
 std::size_t slot_share(const Signature& signature, int size) {
-  if (!Geometry::is_split(signature.operation)) return slot_bytes;
+  if (!schedules::is_split(signature.operation)) return slot_bytes;
   return slot_bytes / static_cast<std::size_t>(size) / cache_line * cache_line;
 }
 
@@ -33,7 +33,7 @@ bool fits_lines(const Signature& signature, int size) {
   const std::size_t block = signature.count * signature.type.size();
   const auto ranks = static_cast<std::size_t>(size);
   if (block > cell_lines / 2 * line_bytes) return false;
-  if (lines_of(block) * (Geometry::is_split(signature.operation) ? ranks : 1) > cell_lines) return false;
+  if (lines_of(block) * (schedules::is_split(signature.operation) ? ranks : 1) > cell_lines) return false;
   if (!combines(signature.operation)) return true;
   return block <= most_combined_block && ranks * cache_line <= most_combined_bytes &&
          (ranks - 1) * combined_room(block) <= most_combined_bytes;
@@ -51,12 +51,12 @@ bool find_protocol(std::string_view name, Protocol& protocol) {
 }
 
 std::size_t published_bytes(const Signature& signature, int size) {
-  if (Geometry::is_varying(signature.operation)) return 0;
+  if (schedules::is_varying(signature.operation)) return 0;
   return signature.count * signature.type.size() * blocks_published(signature.operation, size);
 }
 
 bool can_do(Protocol protocol, const Signature& signature, int size, bool single_copy) {
-  const bool is_varying = Geometry::is_varying(signature.operation);
+  const bool is_varying = schedules::is_varying(signature.operation);
   const std::size_t bytes = published_bytes(signature, size);
   const bool goes_on_alone = signature.kind != CallKind::blocking;
   switch (protocol) {
@@ -88,7 +88,7 @@ double predict(Protocol protocol, const Signature& signature, int size, bool ove
   const double others = ranks - 1;
   const auto bytes = static_cast<double>(published_bytes(signature, size));
   const Operation operation = signature.operation;
-  const bool is_split = Geometry::is_split(operation);
+  const bool is_split = schedules::is_split(operation);
   const double start = line_seconds * ranks + (oversubscribed ? switch_seconds * ranks : 0);
   const double given = is_split ? bytes * others / ranks : bytes;
   const double taken = is_split ? bytes * others / ranks : bytes * others;

@@ -10,22 +10,8 @@ namespace {
 
 /// Blocks of `count` elements in the longer of an operation's buffers; 0: the counts are the ranks' own.
 std::size_t blocks_of(Operation operation, int size) {
-  switch (operation) {
-    case Operation::bcast:
-    case Operation::reduce:
-    case Operation::allreduce:
-    case Operation::scan:
-    case Operation::exscan:
-      return 1;
-    case Operation::reduce_scatter_block:
-    case Operation::gather:
-    case Operation::scatter:
-    case Operation::allgather:
-    case Operation::alltoall:
-      return static_cast<std::size_t>(size);
-    default:
-      return 0;
-  }
+  if (operation == Operation::barrier || schedules::has_counts(operation)) return 0;
+  return schedules::has_equal_blocks(operation) ? static_cast<std::size_t>(size) : 1;
 }
 
 std::size_t divided_up(std::size_t a, std::size_t b) { return a / b + (a % b != 0 ? 1 : 0); }

@@ -115,7 +115,7 @@ std::vector<Fact> unpack(std::string_view packed) {
 
 void compare(const Communicator& comm, std::span<const Fact> facts) {
   const std::string mine = pack(facts);
-  std::uint64_t mark = tuning::hash(mine);
+  std::uint64_t mark = hash(mine);
   std::uint64_t on_root = mark;
   bcast(comm, Buffer(&on_root, 1), 0);
   if (agreed(comm, mark == on_root ? 0 : 1, max) == 0) return;

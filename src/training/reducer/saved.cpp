@@ -143,7 +143,7 @@ Saved agreed_state(const Communicator& comm, std::span<const std::byte> bytes, s
   Saved common = saved;
   common.hook.clear();
   const std::vector<std::byte> text = encode(common);
-  std::uint64_t mine = tuning::hash({reinterpret_cast<const char*>(text.data()), text.size()});
+  std::uint64_t mine = hash({reinterpret_cast<const char*>(text.data()), text.size()});
   std::uint64_t on_root = mine;
   bcast(comm, Buffer(&on_root, 1), 0);
   std::int64_t verdict = !problem.empty() ? 2 : mine != on_root ? 1 : 0;

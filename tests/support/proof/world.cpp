@@ -9,11 +9,6 @@
 namespace tutti::schedules {
 namespace {
 
-bool is_irregular(Operation operation) {
-  return operation == Operation::gatherv || operation == Operation::scatterv || operation == Operation::allgatherv ||
-         operation == Operation::alltoallv || operation == Operation::reduce_scatter;
-}
-
 void put(std::vector<Expected>& result, const Block& at, int first, int last, std::size_t element) {
   for (std::size_t i = 0; i < at.count; ++i) result[at.offset + i] = {true, first, last, element + i};
 }
@@ -54,7 +49,7 @@ double World::bytes() const {
 void World::make_rows() {
   send_.clear();
   recv_.clear();
-  if (!is_irregular(operation_)) return;
+  if (!has_counts(operation_)) return;
   const int rows = operation_ == Operation::alltoallv ? size_ : 1;
   for (int i = 0; i < rows; ++i) {
     send_.push_back(row(i, true));
@@ -88,7 +83,7 @@ Problem World::problem(int rank) const {
   Problem p{.rank = rank, .size = size_, .root = root_, .count = count_};
   p.element_size = element_size_;
   p.node_of = node_of_;
-  if (!is_irregular(operation_)) return p;
+  if (!has_counts(operation_)) return p;
   p.count = 0;
   const Counts& send = sent_by(rank);
   const Counts& recv = received_by(rank);

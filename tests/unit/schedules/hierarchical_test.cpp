@@ -71,9 +71,7 @@ TEST_P(Hierarchical, IsRightWithoutAMap) {
 /// Of blocks of equal size the formulas are bounds, of irregular ones estimates.
 std::vector<Algorithm> regular_algorithms() {
   std::vector<Algorithm> all = hierarchical_algorithms();
-  std::erase_if(all, [](const Algorithm& algorithm) {
-    return algorithm.operation == Operation::allgatherv || algorithm.operation == Operation::reduce_scatter;
-  });
+  std::erase_if(all, [](const Algorithm& algorithm) { return has_shared_counts(algorithm.operation); });
   return all;
 }
 
@@ -87,10 +85,7 @@ TEST_P(HierarchicalCosts, AreNoMoreThanTheFormula) {
     for (const std::vector<int>& node_of : {block_layout(size, per_node), round_robin_layout(size, size / per_node)}) {
       const Spread spread = spread_of(node_of, size);
       if (!meets(spread, algorithm.need)) continue;
-      const bool has_blocks = algorithm.operation == Operation::gather || algorithm.operation == Operation::scatter ||
-                              algorithm.operation == Operation::allgather ||
-                              algorithm.operation == Operation::alltoall ||
-                              algorithm.operation == Operation::reduce_scatter_block;
+      const bool has_blocks = has_equal_blocks(algorithm.operation);
       const std::size_t count = has_blocks ? 4 : static_cast<std::size_t>(size) * 64;
       const double bytes =
           algorithm.operation == Operation::barrier ? 0.0 : static_cast<double>(count) * (has_blocks ? size : 1);
@@ -149,9 +144,7 @@ INSTANTIATE_TEST_SUITE_P(Algorithms, HierarchicalCosts, testing::ValuesIn(regula
 TEST(HierarchicalRegistry, CoversAllOperationsWhoseCountsAreShared) {
   for (int i = 0; i <= static_cast<int>(Operation::alltoallv); ++i) {
     const auto operation = static_cast<Operation>(i);
-    const bool counts_are_local =
-        operation == Operation::gatherv || operation == Operation::scatterv || operation == Operation::alltoallv;
-    EXPECT_EQ(hierarchical_algorithms_of(operation).empty(), counts_are_local) << operation_name(operation);
+    EXPECT_EQ(hierarchical_algorithms_of(operation).empty(), has_hidden_size(operation)) << operation_name(operation);
     for (const Algorithm& algorithm : hierarchical_algorithms_of(operation)) {
       EXPECT_TRUE(algorithm.hierarchical);
       ASSERT_NE(find_algorithm(operation, algorithm.name), nullptr);

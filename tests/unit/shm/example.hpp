@@ -25,7 +25,7 @@ inline Signature signature_of(Operation operation, std::size_t count, Datatype t
                               CallKind kind = CallKind::blocking, int root = 0) {
   Signature signature;
   signature.operation = operation;
-  signature.count = detail::shm::Geometry::is_varying(operation) ? 0 : count;
+  signature.count = schedules::is_varying(operation) ? 0 : count;
   signature.type = type;
   signature.kind = kind;
   signature.root = root;

@@ -73,7 +73,7 @@ TEST(Protocol, SingleCopyNeedsTheKernelsLeave) {
 TEST(Protocol, OnlyVFormsChooseByThemselves) {
   for (const Operation operation : all_operations) {
     const Signature signature = signature_of(operation, 1);
-    const bool varying = Geometry::is_varying(operation);
+    const bool varying = schedules::is_varying(operation);
     EXPECT_EQ(can_do(Protocol::automatic, signature, 2, true), varying);
     EXPECT_EQ(can_do(Protocol::slots, signature, 2, true), !varying);
     EXPECT_EQ(can_do(Protocol::line, signature, 2, true), !varying);
@@ -100,7 +100,7 @@ TEST(Protocol, AnElementThatNoChunkHoldsIsRefused) {
 TEST(Protocol, PredictionsArePositiveAndGrow) {
   for (const Operation operation : all_operations)
     for (const Protocol p : {Protocol::slots, Protocol::single_copy}) {
-      if (Geometry::is_varying(operation) || operation == Operation::barrier) continue;
+      if (schedules::is_varying(operation) || operation == Operation::barrier) continue;
       const double few = predict(p, signature_of(operation, 1), 4, false);
       const double many = predict(p, signature_of(operation, 1 << 22), 4, false);
       EXPECT_GT(few, 0);
