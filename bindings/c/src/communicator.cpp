@@ -127,10 +127,4 @@ int tutti_comm_abort(tutti_comm_t comm, const char* reason) {
   });
 }
 
-int tutti_comm_free(tutti_comm_t* comm) {
-  return guard([&] {
-    tutti_comm_t& handle = output(comm, "comm");
-    delete handle;
-    handle = TUTTI_COMM_NULL;
-  });
-}
+int tutti_comm_free(tutti_comm_t* comm) { return free_handle(comm, "comm"); }

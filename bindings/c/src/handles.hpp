@@ -4,6 +4,7 @@
 #include <tutti.h>
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <tutti/buffer.hpp>
@@ -14,7 +15,26 @@
 #include <tutti/request.hpp>
 
 #include "guard.hpp"
-#include "operations.hpp"
+
+namespace tutti::c {
+
+/// What a handle made by tutti_op_user or tutti_op_premul_sum stands for.
+struct OpRecord {
+  tutti_user_function_t function = nullptr;
+  void* context = nullptr;
+  bool commutative = true;
+  double scalar = 1.0;
+};
+
+/// Keeps a record alive while a call uses it; empty for the operations of the library.
+using OpReference = std::shared_ptr<OpRecord>;
+
+struct Operation {
+  ReduceOp op;
+  OpReference record;
+};
+
+}  // namespace tutti::c
 
 struct tutti_comm_s {
   tutti::Communicator comm;
@@ -31,27 +51,30 @@ struct tutti_group_s {
 
 namespace tutti::c {
 
-/// From what C passes to what C++ takes; a wrong value throws an Error that names the argument.
+/// These turn arguments of C into those of C++. A wrong value throws an Error that names the argument.
 const Communicator& communicator(tutti_comm_t comm, const char* argument = "comm");
 [[nodiscard]] Datatype datatype(tutti_datatype_t type, const char* argument = "datatype");
 [[nodiscard]] tutti_datatype_t datatype_handle(Datatype type) noexcept;
 [[nodiscard]] Options options(const tutti_options_t* given);
 [[nodiscard]] CommunicatorOptions options(const tutti_comm_options_t* given);
 
-/// Buffers; TUTTI_IN_PLACE becomes in_place.
+[[nodiscard]] Operation operation(tutti_op_t op);
+
+/// A buffer; TUTTI_IN_PLACE becomes in_place.
 [[nodiscard]] ConstBuffer input(const void* address, std::size_t count, tutti_datatype_t type);
 [[nodiscard]] Buffer output(void* address, std::size_t count, tutti_datatype_t type);
-/// `blocks` blocks of `count` elements; more than memory can hold is told as such, never wrapped.
+/// `blocks` blocks of `count` elements. A product that does not fit becomes too large for any memory; it never wraps.
 [[nodiscard]] std::size_t blocks(std::size_t count, std::size_t blocks) noexcept;
 [[nodiscard]] inline bool is_in_place(const void* address) noexcept { return address == TUTTI_IN_PLACE; }
 
-/// One number a rank; nothing for a null array, which the call then refuses where it needs it.
+/// One number for each rank. NULL gives an empty span, which the call refuses if it needs the numbers.
 [[nodiscard]] std::span<const std::size_t> per_rank(const Communicator& comm, const std::size_t* numbers) noexcept;
-/// The elements up to the end of the last block, and the sum of the counts.
+/// Elements up to the end of the last block.
 [[nodiscard]] std::size_t extent(std::span<const std::size_t> counts, std::span<const std::size_t> displs) noexcept;
+/// Sum of the counts.
 [[nodiscard]] std::size_t total(std::span<const std::size_t> counts) noexcept;
 
-/// The place for a result, which must not be null.
+/// The place for a result; NULL is refused.
 [[noreturn]] void throw_null(const char* argument, const char* remedy);
 template <typename T>
 T& output(T* place, const char* argument) {
@@ -59,10 +82,25 @@ T& output(T* place, const char* argument) {
   return *place;
 }
 
-/// A text with its end mark, cut to the caller's capacity.
+/// Frees what a handle stands for and sets it to NULL, which is allowed as input too.
+template <typename Handle>
+int free_handle(Handle* place, const char* argument) noexcept {
+  return guard([&] {
+    Handle& handle = output(place, argument);
+    delete handle;
+    handle = nullptr;
+  });
+}
+
+/// Copies a text and its terminating null character, cut to the caller's capacity.
 void give_text(const std::string& made, char* text, std::size_t capacity, std::size_t* length);
 
-/// Makes a request handle of what `make` starts; `request` is NULL when it throws.
+/// Fills in a caller's status; NULL means that it is not wanted.
+inline void give_status(tutti_status_t* place, const Status& found) noexcept {
+  if (place != nullptr) *place = {found.source, found.tag, found.count};
+}
+
+/// Makes a handle for the request that `make` returns. If `make` throws, *request is TUTTI_REQUEST_NULL.
 template <typename Make>
 void start(tutti_request_t* request, OpReference op, Make&& make) {
   tutti_request_t& place = output(request, "request");

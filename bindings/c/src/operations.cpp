@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "operations.hpp"
-
 #include <fmt/format.h>
 
 #include <mutex>

@@ -7,10 +7,6 @@ using namespace tutti::c;
 
 namespace {
 
-void give(tutti_status_t* place, const tutti::Status& found) {
-  if (place != nullptr) *place = {found.source, found.tag, found.count};
-}
-
 /// A message has no in-place form.
 tutti::ConstBuffer sent(const void* address, size_t count, tutti_datatype_t type, const char* name = "datatype") {
   return {address, count, datatype(type, name)};
@@ -36,7 +32,7 @@ int tutti_send(tutti_comm_t comm, const void* buffer, size_t count, tutti_dataty
 int tutti_recv(tutti_comm_t comm, void* buffer, size_t count, tutti_datatype_t type, int source, int tag,
                const tutti_options_t* given, tutti_status_t* status) {
   return guard([&] {
-    give(status, tutti::recv(communicator(comm), received(buffer, count, type), source, tag, options(given)));
+    give_status(status, tutti::recv(communicator(comm), received(buffer, count, type), source, tag, options(given)));
   });
 }
 
@@ -44,9 +40,9 @@ int tutti_sendrecv(tutti_comm_t comm, const void* sendbuf, size_t send_count, tu
                    int send_tag, void* recvbuf, size_t recv_count, tutti_datatype_t recv_datatype, int source,
                    int recv_tag, const tutti_options_t* given, tutti_status_t* status) {
   return guard([&] {
-    give(status, tutti::sendrecv(communicator(comm), sent(sendbuf, send_count, send_datatype, "send_datatype"), dest,
-                                 send_tag, received(recvbuf, recv_count, recv_datatype, "recv_datatype"), source,
-                                 recv_tag, options(given)));
+    give_status(status, tutti::sendrecv(communicator(comm), sent(sendbuf, send_count, send_datatype, "send_datatype"),
+                                        dest, send_tag, received(recvbuf, recv_count, recv_datatype, "recv_datatype"),
+                                        source, recv_tag, options(given)));
   });
 }
 
@@ -89,10 +85,4 @@ int tutti_group_run(tutti_group_t group) {
   return guard([&] { group_of(group).run(); });
 }
 
-int tutti_group_free(tutti_group_t* group) {
-  return guard([&] {
-    tutti_group_t& handle = output(group, "group");
-    delete handle;
-    handle = TUTTI_GROUP_NULL;
-  });
-}
+int tutti_group_free(tutti_group_t* group) { return free_handle(group, "group"); }

@@ -3,21 +3,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <mutex>
-#include <optional>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "handles.hpp"
-#include "waiting.hpp"
 
 using namespace tutti::c;
 using tutti::Error;
 using tutti::ErrorCode;
+using tutti::Request;
+using tutti::Stream;
 
-namespace tutti::c {
 namespace {
 
-/// Detached requests whose operation is a user's: the operation must last until they are done.
+/// Detached requests that use a user's operation: they keep it alive until they are done.
 class Detached {
  public:
   // Never destroyed: requests may be freed after the statics of this file.
@@ -44,24 +46,51 @@ void discard(tutti_request_t& request) {
   request = TUTTI_REQUEST_NULL;
 }
 
-void give_status(tutti_status_t* place, const Status& found) noexcept {
-  if (place != nullptr) *place = {found.source, found.tag, found.count};
-}
-
-/// After test() or wait() saw the end of an operation, by success or by an error.
+/// Ends a request whose operation succeeded or failed: frees it unless it is persistent.
 void conclude(tutti_request_t& request, tutti_status_t* status) {
   give_status(status, request->request.status());
   if (!request->request.persistent()) discard(request);
 }
 
+/// Concludes a request when `look` says that its operation ended, or throws its error. NULL has ended.
+template <typename Look>
+bool conclude_if(tutti_request_t& request, tutti_status_t* status, const Look& look) {
+  if (request == nullptr) {
+    give_status(status, {});
+    return true;
+  }
+  try {
+    if (!look(request->request)) return false;
+  } catch (...) {
+    conclude(request, status);
+    throw;
+  }
+  conclude(request, status);
+  return true;
+}
+
+/// Whether the operation ended; with a stream: whether the stream waits for it. Never blocks.
+bool finished(tutti_request_t& request, tutti_status_t* status, Stream stream = {}) {
+  return conclude_if(request, status, [&](Request& running) { return running.test(stream); });
+}
+
+/// The same, blocking.
+void wait(tutti_request_t& request, tutti_status_t* status, Stream stream = {}) {
+  conclude_if(request, status, [&](Request& running) {
+    running.wait(stream);
+    return true;
+  });
+}
+
 tutti_request_t persistent(tutti_request_t request) {
   if (request == nullptr)
     throw Error(ErrorCode::invalid_request,
-                "argument request is TUTTI_REQUEST_NULL; start what a function that ends in _init made");
+                "argument request is TUTTI_REQUEST_NULL; pass a request made by a function that ends in _init");
   return request;
 }
 
-/// A stream may wait for an operation that goes on after this call: a user's is kept as long.
+/// Orders a request before what follows on a stream. An operation of the user's may run after this call, and is kept
+/// alive until it has.
 bool order(tutti_request_t& request, Stream stream, bool waits) {
   const OpReference op = request != nullptr ? request->op : nullptr;
   Request running(op ? request->request.execution() : nullptr);
@@ -77,38 +106,28 @@ Stream stream_of(int kind, void* handle) {
   if (kind != TUTTI_STREAM_NONE && kind != TUTTI_STREAM_CUDA)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("argument stream_kind is {}; pass TUTTI_STREAM_NONE or _CUDA", kind));
-  return {static_cast<StreamKind>(kind), handle};
+  return {static_cast<tutti::StreamKind>(kind), handle};
+}
+
+/// Handles may be NULL, and persistent requests may not have been started.
+bool is_pending(tutti_request_t request) { return request != nullptr && request->request.pending(); }
+
+/// Sets `index` to the first request found finished; TUTTI_UNDEFINED when none is pending. It is set when an error is
+/// thrown too.
+void wait_any(std::size_t count, tutti_request_t* requests, int& index, tutti_status_t* status) {
+  index = TUTTI_UNDEFINED;
+  while (std::any_of(requests, requests + count, is_pending)) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!is_pending(requests[i])) continue;
+      index = static_cast<int>(i);
+      if (finished(requests[i], status)) return;
+      index = TUTTI_UNDEFINED;
+    }
+    std::this_thread::yield();
+  }
 }
 
 }  // namespace
-
-bool finished(tutti_request_t& request, tutti_status_t* status, Stream stream) {
-  if (request == nullptr) {
-    give_status(status, {});
-    return true;
-  }
-  try {
-    if (!request->request.test(stream)) return false;
-  } catch (...) {
-    conclude(request, status);
-    throw;
-  }
-  conclude(request, status);
-  return true;
-}
-
-void wait(tutti_request_t& request, tutti_status_t* status, Stream stream) {
-  if (request == nullptr) return give_status(status, {});
-  try {
-    request->request.wait(stream);
-  } catch (...) {
-    conclude(request, status);
-    throw;
-  }
-  conclude(request, status);
-}
-
-}  // namespace tutti::c
 
 int tutti_test(tutti_request_t* request, int* done, tutti_status_t* status) {
   return guard([&] {
@@ -118,7 +137,7 @@ int tutti_test(tutti_request_t* request, int* done, tutti_status_t* status) {
 }
 
 int tutti_wait(tutti_request_t* request, tutti_status_t* status) {
-  return guard([&] { wait(output(request, "request"), status, {}); });
+  return guard([&] { wait(output(request, "request"), status); });
 }
 
 int tutti_wait_on_stream(tutti_request_t* request, int stream_kind, void* stream) {
@@ -133,6 +152,29 @@ int tutti_test_on_stream(tutti_request_t* request, int* done, int stream_kind, v
     output(done, "done") = 1;
     const tutti::Stream chosen = stream_of(stream_kind, stream);
     *done = order(output(request, "request"), chosen, false) ? 1 : 0;
+  });
+}
+
+int tutti_waitall(size_t count, tutti_request_t* requests, tutti_status_t* statuses) {
+  int first = TUTTI_SUCCESS;
+  std::string message;
+  const int outer = guard([&] {
+    if (count > 0) output(requests, "requests");
+    for (std::size_t i = 0; i < count; ++i) {
+      const int code = tutti_wait(&requests[i], statuses != nullptr ? &statuses[i] : nullptr);
+      if (code == TUTTI_SUCCESS || first != TUTTI_SUCCESS) continue;
+      first = code;
+      message = tutti_error_message();
+    }
+  });
+  if (outer != TUTTI_SUCCESS) return outer;
+  return first == TUTTI_SUCCESS ? first : tutti_error_set(first, message.c_str());
+}
+
+int tutti_waitany(size_t count, tutti_request_t* requests, int* index, tutti_status_t* status) {
+  return guard([&] {
+    if (count > 0) output(requests, "requests");
+    wait_any(count, requests, output(index, "index"), status);
   });
 }
 

@@ -43,16 +43,6 @@ auto& whole(Handle handle, const char* argument) {
   return *handle;
 }
 
-/// Frees a handle, which may be null.
-template <typename Handle>
-int free_handle(Handle* place, const char* argument) noexcept {
-  return guard([&] {
-    Handle& handle = output(place, argument);
-    delete handle;
-    handle = nullptr;
-  });
-}
-
 /// Memory of the caller's that must not be null where it has elements.
 template <typename T>
 std::span<T> elements(T* data, std::size_t count, const char* argument) {
