@@ -2,14 +2,14 @@
 #ifndef TUTTI_TUTTI_H
 #define TUTTI_TUTTI_H
 
-/// The C interface. Every function stands for the C++ one of the same word (tutti/collectives/allreduce.hpp for
-/// tutti_allreduce, ...), whose text on shapes, ownership and memory holds here too.
+/// The C interface. Every function corresponds to the C++ function of the same word (tutti_allreduce to
+/// tutti/collectives/allreduce.hpp, ...), whose documentation of shapes, ownership, memory and errors holds here too.
 ///
-/// Every function that can fail returns TUTTI_SUCCESS or a TUTTI_ERROR_ code; tutti_error_message() then gives the
-/// text. Handles are opaque; free sets them to NULL. Counts are elements, displacements count elements from 0, ranks
-/// are from 0, as in MPI. NULL as `options` asks for the defaults. MPI must be initialised; the library needs no call
-/// of its own. Threads: one thread at a time per communicator, and what was made from it; different ones may be used
-/// concurrently under MPI_THREAD_MULTIPLE.
+/// A function that can fail returns TUTTI_SUCCESS or a TUTTI_ERROR_ code; tutti_error_message() then gives the text.
+/// Handles are opaque; the free functions set them to NULL. Counts and displacements are in elements; displacements and
+/// ranks start at 0, as in MPI. NULL as `options` means the defaults. MPI must be initialised; the library needs no
+/// initialisation of its own. Threads: one thread at a time uses a communicator and the objects made from it; under
+/// MPI_THREAD_MULTIPLE, different communicators may be used concurrently.
 #include <mpi.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-/// What a function returns. Counterpart: tutti::ErrorCode.
+/// The result of a function. Counterpart: tutti::ErrorCode.
 enum {
   TUTTI_SUCCESS = 0,
   TUTTI_ERROR_INVALID_ARGUMENT = 1,
@@ -54,7 +54,7 @@ enum {
   TUTTI_ERROR_INTERNAL = 20
 };
 
-/// The element types. Counterpart: tutti::DatatypeKind. n opaque bytes an element: tutti_datatype_bytes(n).
+/// The element types. tutti_datatype_bytes(n) makes a type of n opaque bytes. Counterpart: tutti::DatatypeKind.
 typedef int64_t tutti_datatype_t;
 enum {
   TUTTI_DATATYPE_NULL = 0,
@@ -89,7 +89,7 @@ enum {
   TUTTI_BYTE = 29 /* one opaque byte */
 };
 
-/// The reductions. Counterpart: tutti::ReduceKind. More are made by tutti_op_premul_sum and tutti_op_user.
+/// The reductions. tutti_op_premul_sum and tutti_op_user make more. Counterpart: tutti::ReduceKind.
 typedef int64_t tutti_op_t;
 enum {
   TUTTI_OP_NULL = 0,
@@ -108,31 +108,31 @@ enum {
   TUTTI_MAXLOC = 14
 };
 
-/// A group of ranks to communicate in. Counterpart: tutti::Communicator, MPI_Comm.
+/// A group of ranks that communicate. Counterpart: tutti::Communicator, MPI_Comm.
 typedef struct tutti_comm_s* tutti_comm_t;
 #define TUTTI_COMM_NULL ((tutti_comm_t)0)
 
-/// One running or one persistent operation. Counterpart: tutti::Request, MPI_Request.
+/// A running or persistent operation. Counterpart: tutti::Request, MPI_Request.
 typedef struct tutti_request_s* tutti_request_t;
 #define TUTTI_REQUEST_NULL ((tutti_request_t)0)
 
-/// Sends and receives that are posted as one. Counterpart: tutti::Group.
+/// Sends and receives that are posted together. Counterpart: tutti::Group.
 typedef struct tutti_group_s* tutti_group_t;
 #define TUTTI_GROUP_NULL ((tutti_group_t)0)
 
-/// As one buffer of a collective: work in place, as MPI_IN_PLACE says.
+/// Passed in place of a buffer, makes a collective work in place. Counterpart: MPI_IN_PLACE.
 #define TUTTI_IN_PLACE ((void*)-1)
 
-/// Wildcards and the peer that is nobody, for point-to-point.
+/// Wildcards for receives, and the null peer. Counterpart: MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL.
 enum { TUTTI_ANY_SOURCE = -1, TUTTI_ANY_TAG = -1, TUTTI_PROC_NULL = -2 };
 
-/// What tutti_waitany gives when no request is active.
+/// The index from tutti_waitany if no request is active.
 enum { TUTTI_UNDEFINED = -1 };
 
-/// What happens to the caller's handle. Counterpart: Communicator::duplicate, ::adopt and ::borrow.
+/// The ownership of the caller's handle. Counterpart: Communicator::duplicate, ::adopt and ::borrow.
 enum { TUTTI_COMM_DUPLICATE = 1, TUTTI_COMM_ADOPT = 2, TUTTI_COMM_BORROW = 3 };
 
-/// Counterpart: tutti::MemoryKind.
+/// The kinds of memory. Counterpart: tutti::MemoryKind.
 enum {
   TUTTI_MEMORY_DETECT = 0,
   TUTTI_MEMORY_HOST = 1,
@@ -141,22 +141,22 @@ enum {
   TUTTI_MEMORY_MANAGED = 4
 };
 
-/// The stream that a call on device memory is ordered on. Without one the caller has synchronised the buffers, and the
-/// call returns when it is done; "none" is not the default stream (TUTTI_STREAM_CUDA with handle NULL). Host buffers
-/// have no stream: it is not looked at. Counterpart: tutti::StreamKind.
+/// The kind of the stream that orders a call on device memory. Without a stream the caller has synchronised the buffers
+/// before the call, and the call returns when it is done. TUTTI_STREAM_NONE is not the default stream, which is
+/// TUTTI_STREAM_CUDA with handle NULL. Calls on host buffers ignore the stream. Counterpart: tutti::StreamKind.
 enum { TUTTI_STREAM_NONE = 0, TUTTI_STREAM_CUDA = 1 };
 
-/// Counterpart: tutti::Accumulation.
+/// The way to sum 16- and 8-bit floats. Counterpart: tutti::Accumulation.
 enum { TUTTI_ACCUMULATION_FULL = 0, TUTTI_ACCUMULATION_BACKEND = 1 };
 
-/// What a receive found. NULL where it is not wanted. Counterpart: tutti::Status, MPI_Status.
+/// The result of a receive. Pass NULL to ignore it. Counterpart: tutti::Status, MPI_Status.
 typedef struct tutti_status {
   int source;
   int tag;
   size_t count; /* elements received */
 } tutti_status_t;
 
-/// What a call may be told beside its arguments. Counterpart: tutti::Options. Begin with TUTTI_OPTIONS_INIT.
+/// The options of a call. Initialise with TUTTI_OPTIONS_INIT. Counterpart: tutti::Options.
 typedef struct tutti_options {
   size_t size;           /* sizeof(tutti_options_t) */
   int32_t version;       /* TUTTI_OPTIONS_VERSION */
@@ -175,7 +175,8 @@ typedef struct tutti_options {
         TUTTI_ACCUMULATION_FULL, 0, 0.0, NULL                                                     \
   }
 
-/// Of a communicator; equal on all ranks. Counterpart: tutti::CommunicatorOptions. Begin with TUTTI_COMM_OPTIONS_INIT.
+/// The options of a communicator; equal on all ranks. Initialise with TUTTI_COMM_OPTIONS_INIT. Counterpart:
+/// tutti::CommunicatorOptions.
 typedef struct tutti_comm_options {
   size_t size;             /* sizeof(tutti_comm_options_t) */
   int32_t version;         /* TUTTI_COMM_OPTIONS_VERSION */
@@ -188,130 +189,139 @@ typedef struct tutti_comm_options {
 #define TUTTI_COMM_OPTIONS_INIT \
   { sizeof(tutti_comm_options_t), TUTTI_COMM_OPTIONS_VERSION, 0, 0.0, 0, NULL }
 
-/// A user's combination: inout[i] = in[i] op inout[i], where `in` belongs to the lower rank. It must be associative and
-/// must not call Tutti or MPI. Counterpart: tutti::UserFunction, MPI_User_function.
+/// A user's reduction: computes inout[i] = in[i] op inout[i]; `in` comes from the lower rank. It must be associative
+/// and must not call Tutti or MPI. Counterpart: tutti::UserFunction, MPI_User_function.
 typedef void (*tutti_user_function_t)(const void* in, void* inout, size_t count, tutti_datatype_t datatype,
                                       void* context);
 
-/// "0.1.0". Local.
+/// The version of the library: "0.1.0". Local.
 TUTTI_API const char* tutti_version(void);
 
-/// Drives all outstanding operations of this process a little. Local; never blocks.
+/// Advances all outstanding operations of this process without blocking. Local.
 TUTTI_API int tutti_progress(void);
 
 /// The short text of a code: "invalid argument". Local; never NULL. Counterpart: MPI_Error_string.
 TUTTI_API const char* tutti_error_string(int code);
 
-/// The message of the latest failure in the calling thread: it names the argument, the rank and the remedy. Local;
+/// The message of the latest failure in the calling thread; it names the argument, the rank and the remedy. Local;
 /// never NULL; valid until the next failure in this thread.
 TUTTI_API const char* tutti_error_message(void);
 
-/// Sets that message and returns `code`: for interfaces built on this one, which have checks of their own. Local.
+/// Sets the message that tutti_error_message() gives and returns `code`, for interfaces on top of this one that check
+/// arguments themselves. Local.
 TUTTI_API int tutti_error_set(int code, const char* message);
 
-/// What kind of memory (TUTTI_MEMORY_) an address is in: host, pinned, device or managed; host where this process does
-/// not use CUDA. Local. Counterpart: cudaPointerGetAttributes.
+/// Gives the kind of memory (TUTTI_MEMORY_) that holds an address: host, pinned, device or managed; host if this
+/// process does not use CUDA. Local. Counterpart: cudaPointerGetAttributes.
 TUTTI_API int tutti_memory_kind(const void* address, int* kind);
 
-/// The type of n opaque bytes, n > 0; for data movement and user operations. Local. Counterpart: Datatype::bytes.
+/// Makes the type of `count` opaque bytes, count > 0, for moving data and for user operations. Local. Counterpart:
+/// Datatype::bytes.
 TUTTI_API tutti_datatype_t tutti_datatype_bytes(size_t count);
 
-/// Bytes an element, padding included. Local.
+/// Gives the size of an element, padding included, in bytes. Local.
 TUTTI_API int tutti_datatype_size(tutti_datatype_t datatype, size_t* size);
 
-/// The name that messages use, "float32"; of an unknown one "unknown datatype", "unknown operation". Local.
+/// The name in messages: "float32"; "unknown datatype" or "unknown operation" for an unknown value. Local.
 TUTTI_API const char* tutti_datatype_name(tutti_datatype_t datatype);
 TUTTI_API const char* tutti_op_name(tutti_op_t op);
 
-/// Sum of scalar * x, each rank with its own scalar. Local. Counterpart: ncclRedOpCreatePreMulSum.
+/// Makes the operation that sums scalar * x; each rank has its own scalar. Local. Counterpart:
+/// ncclRedOpCreatePreMulSum.
 TUTTI_API int tutti_op_premul_sum(double scalar, tutti_op_t* op);
 
-/// A user's operation; all ranks pass functions that do the same. commutative = 0 keeps MPI's rank order. The function
-/// and its context must outlive the calls that use it. Local. Counterpart: MPI_Op_create.
+/// Makes an operation of a user's function. All ranks pass functions that do the same. commutative = 0 combines in rank
+/// order, as in MPI. The function and its context must outlive the calls that use the operation. Local. Counterpart:
+/// MPI_Op_create.
 TUTTI_API int tutti_op_user(tutti_user_function_t function, void* context, int commutative, tutti_op_t* op);
 
-/// Frees an operation made by the two above; calls that are under way keep it. Local. Counterpart: MPI_Op_free.
+/// Frees an operation made by tutti_op_premul_sum or tutti_op_user; outstanding calls keep it. Local. Counterpart:
+/// MPI_Op_free.
 TUTTI_API int tutti_op_free(tutti_op_t* op);
 
-/// The factories. duplicate works on a copy of the caller's handle, adopt takes it over and frees it at the end, borrow
-/// refers to it. Collective over the MPI communicator, blocking. create: with the ownership (TUTTI_COMM_DUPLICATE, ...)
-/// and options as arguments. Errors: TUTTI_ERROR_FINALIZED without MPI, _INVALID_COMMUNICATOR, _MISMATCH.
+/// Make a communicator: duplicate works on a duplicate of the caller's handle, adopt takes the handle over and frees it
+/// with the communicator, borrow refers to the handle. create takes the ownership (TUTTI_COMM_DUPLICATE, ...) and
+/// options as arguments. Collective over the MPI communicator, blocking. Errors: TUTTI_ERROR_FINALIZED if MPI is not
+/// running, _INVALID_COMMUNICATOR, _MISMATCH.
 TUTTI_API int tutti_comm_duplicate(MPI_Comm mpi_comm, tutti_comm_t* comm);
 TUTTI_API int tutti_comm_adopt(MPI_Comm mpi_comm, tutti_comm_t* comm);
 TUTTI_API int tutti_comm_borrow(MPI_Comm mpi_comm, tutti_comm_t* comm);
 TUTTI_API int tutti_comm_create(MPI_Comm mpi_comm, int ownership, const tutti_comm_options_t* options,
                                 tutti_comm_t* comm);
 
-/// The same for a communicator handle of Fortran.
+/// The same for a Fortran handle.
 TUTTI_API int tutti_comm_duplicate_f(MPI_Fint mpi_comm, tutti_comm_t* comm);
 TUTTI_API int tutti_comm_adopt_f(MPI_Fint mpi_comm, tutti_comm_t* comm);
 TUTTI_API int tutti_comm_borrow_f(MPI_Fint mpi_comm, tutti_comm_t* comm);
 TUTTI_API int tutti_comm_create_f(MPI_Fint mpi_comm, int ownership, const tutti_comm_options_t* options,
                                   tutti_comm_t* comm);
 
-/// The ranks of one colour, ordered by key, then rank; TUTTI_COMM_NULL where color is MPI_UNDEFINED. Collective over
-/// `comm`, blocking. Counterpart: MPI_Comm_split.
+/// Makes one communicator for each colour, its ranks ordered by key, then by rank. Gives TUTTI_COMM_NULL to ranks that
+/// pass MPI_UNDEFINED as color. Collective over `comm`, blocking. Counterpart: MPI_Comm_split.
 TUTTI_API int tutti_comm_split(tutti_comm_t comm, int color, int key, tutti_comm_t* part);
 
-/// The ranks that share this rank's node. Collective over `comm`, blocking. Counterpart: MPI_Comm_split_type.
+/// Makes one communicator for the ranks of each node. Collective over `comm`, blocking. Counterpart:
+/// MPI_Comm_split_type.
 TUTTI_API int tutti_comm_split_by_node(tutti_comm_t comm, tutti_comm_t* part);
 
-/// This rank, and the number of ranks. Local.
+/// Give this rank and the number of ranks. Local.
 TUTTI_API int tutti_comm_rank(tutti_comm_t comm, int* rank);
 TUTTI_API int tutti_comm_size(tutti_comm_t comm, int* size);
 
-/// The duplicated, adopted or borrowed handle, for the caller's own MPI calls; not to be freed. Local.
+/// Give the duplicated, adopted or borrowed handle, for the caller's own MPI calls. Do not free it. Local.
 TUTTI_API int tutti_comm_mpi_handle(tutti_comm_t comm, MPI_Comm* handle);
 TUTTI_API int tutti_comm_mpi_handle_f(tutti_comm_t comm, MPI_Fint* handle);
 
-/// Prepares the communicator for buffers in device memory: all ranks agree on what they have, and NCCL is set up. The
-/// device is the process's current one (cudaSetDevice); it stays this communicator's. The first blocking call on device
-/// memory, and the _init calls, do this by themselves; a nonblocking call goes through host memory until it is done.
-/// Later calls return at once. Collective over `comm`, blocking. Errors, the same on all ranks: TUTTI_ERROR_NOT_BUILT
-/// (a library without CUDA), _MISMATCH (a rank without a device). Counterparts: Communicator::prepare_device,
-/// ncclCommInitRankConfig.
+/// Prepares the communicator for buffers in device memory: all ranks agree on their facilities and set NCCL up. The
+/// process's current device (cudaSetDevice) becomes this communicator's device for good. Optional: the first blocking
+/// call on device memory and the _init calls prepare by themselves, and nonblocking calls go through host memory until
+/// then. Further calls return at once. Collective over `comm`, blocking. Errors, the same on all ranks:
+/// TUTTI_ERROR_NOT_BUILT (a library without CUDA), _MISMATCH (a rank without a device). Counterparts:
+/// Communicator::prepare_device, ncclCommInitRankConfig.
 TUTTI_API int tutti_comm_prepare_device(tutti_comm_t comm);
 
-/// What calls on device memory use here, and why not what they do not use, one line a fact. Local. Needs *length + 1
-/// bytes; what fits into `capacity` is written, with an end mark; text may be NULL with capacity 0.
+/// Lists the facilities that calls on device memory use here and the reason why others are not used, one fact per line.
+/// Needs *length + 1 bytes; writes the part that fits into `capacity`, with a terminating zero. text may be NULL if
+/// capacity is 0. Local.
 TUTTI_API int tutti_comm_device_report(tutti_comm_t comm, char* text, size_t capacity, size_t* length);
 
-/// Gives all outstanding and later calls of this rank TUTTI_ERROR_ABORTED. Local; from any thread. `reason` may be
-/// NULL. Counterpart: ncclCommAbort.
+/// Ends all outstanding and later calls of this rank on this communicator with TUTTI_ERROR_ABORTED. Local; may be
+/// called from any thread. `reason` may be NULL. Counterpart: ncclCommAbort.
 TUTTI_API int tutti_comm_abort(tutti_comm_t comm, const char* reason);
 
-/// Frees a communicator and sets the handle to NULL, which is also allowed as input. Collective; also after
+/// Frees a communicator and sets the handle to NULL; accepts a handle that is NULL. Collective. Allowed after
 /// MPI_Finalize.
 TUTTI_API int tutti_comm_free(tutti_comm_t* comm);
 
-/// `bytes` zeroed bytes for this rank; 0 is allowed, and ranks may ask for different numbers. `memory_kind`, equal on
-/// all ranks: TUTTI_MEMORY_HOST, where the parts of the ranks of one node lie in memory that all of them have mapped,
-/// so that large collectives among them read and write each other's buffers directly (ordinary memory where that cannot
-/// be); _DEVICE, on the communicator's device, which NCCL then uses without copies of its own; _MANAGED; _PINNED. *data
-/// is never NULL on success. Collective over `comm`, blocking. Errors, the same on all ranks: TUTTI_ERROR_MISMATCH,
-/// _NOT_BUILT (kinds of CUDA in a library without it), _CUDA, _INVALID_ARGUMENT, _OUT_OF_MEMORY. Counterparts:
-/// tutti::allocate, MPI_Alloc_mem, ncclMemAlloc.
+/// Allocates `bytes` zeroed bytes for this rank. 0 is allowed, and ranks may ask for different sizes. `memory_kind` is
+/// equal on all ranks. TUTTI_MEMORY_HOST: all ranks of a node map the parts of all of them, so that large collectives
+/// among these ranks read and write each other's buffers directly; ordinary memory if that is impossible.
+/// TUTTI_MEMORY_DEVICE: memory on the communicator's device, which NCCL can use without extra copies.
+/// TUTTI_MEMORY_MANAGED and TUTTI_MEMORY_PINNED: CUDA's managed and pinned memory. *data is never NULL on success.
+/// Collective over `comm`, blocking. Errors, the same on all ranks: TUTTI_ERROR_MISMATCH, _NOT_BUILT (a kind of CUDA in
+/// a library without CUDA), _CUDA, _INVALID_ARGUMENT, _OUT_OF_MEMORY. Counterparts: tutti::allocate, MPI_Alloc_mem,
+/// ncclMemAlloc.
 TUTTI_API int tutti_allocate(tutti_comm_t comm, size_t bytes, int memory_kind, void** data);
 
-/// Returns this rank's part, by the address that tutti_allocate gave; NULL is allowed. No call that uses it may be
-/// outstanding, nor work of a stream. Local; also after tutti_comm_free and MPI_Finalize. Counterparts: MPI_Free_mem,
-/// ncclMemFree.
+/// Frees this rank's part, given the address from tutti_allocate; accepts NULL. No call and no work on a stream that
+/// uses the memory may be outstanding. Local. Allowed after tutti_comm_free and MPI_Finalize. Counterparts:
+/// MPI_Free_mem, ncclMemFree.
 TUTTI_API int tutti_deallocate(void* data);
 
-/// The collectives, each in three forms. Collective over `comm`; every rank passes the same datatype, op, root, options
-/// and, where it is one number, count.
+/// The collectives, each in three forms. Collective over `comm`. Every rank passes the same datatype, op, root, options
+/// and, unless counts are arrays, the same count.
 ///   tutti_<word>        blocking
-///   tutti_i<word>       nonblocking: buffers stay valid and untouched until the request is done; the arrays of counts
-///   and
-///                       displacements may be changed at once. Matched in the order in which they are started.
-///   tutti_<word>_init   persistent: tutti_start runs it, as often as wanted; tutti_request_free frees it.
+///   tutti_i<word>       nonblocking: the buffers must stay valid and untouched until the request is done; the arrays
+/// of                       counts and displacements may be changed at once. Calls match in the order in which they are
+///                       started.
+///   tutti_<word>_init   persistent: each tutti_start runs it again; tutti_request_free frees it.
 
-/// Returns when all ranks have called it. Counterpart: MPI_Barrier.
+/// Returns on a rank once all ranks have called it. Counterpart: MPI_Barrier.
 TUTTI_API int tutti_barrier(tutti_comm_t comm, const tutti_options_t* options);
 TUTTI_API int tutti_ibarrier(tutti_comm_t comm, const tutti_options_t* options, tutti_request_t* request);
 TUTTI_API int tutti_barrier_init(tutti_comm_t comm, const tutti_options_t* options, tutti_request_t* request);
 
-/// Copies `count` elements of the root to all ranks. Counterpart: MPI_Bcast.
+/// Copies `count` elements from the root to all ranks. Counterpart: MPI_Bcast.
 TUTTI_API int tutti_bcast(tutti_comm_t comm, void* buffer, size_t count, tutti_datatype_t datatype, int root,
                           const tutti_options_t* options);
 TUTTI_API int tutti_ibcast(tutti_comm_t comm, void* buffer, size_t count, tutti_datatype_t datatype, int root,
@@ -319,8 +329,8 @@ TUTTI_API int tutti_ibcast(tutti_comm_t comm, void* buffer, size_t count, tutti_
 TUTTI_API int tutti_bcast_init(tutti_comm_t comm, void* buffer, size_t count, tutti_datatype_t datatype, int root,
                                const tutti_options_t* options, tutti_request_t* request);
 
-/// Combines vectors of `count` elements; the result is at the root, which may pass TUTTI_IN_PLACE as sendbuf. Elsewhere
-/// recvbuf is not looked at. Counterpart: MPI_Reduce.
+/// Combines vectors of `count` elements and leaves the result at the root, which may pass TUTTI_IN_PLACE as sendbuf.
+/// Other ranks ignore recvbuf. Counterpart: MPI_Reduce.
 TUTTI_API int tutti_reduce(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
                            tutti_datatype_t datatype, tutti_op_t op, int root, const tutti_options_t* options);
 TUTTI_API int tutti_ireduce(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
@@ -330,8 +340,8 @@ TUTTI_API int tutti_reduce_init(tutti_comm_t comm, const void* sendbuf, void* re
                                 tutti_datatype_t datatype, tutti_op_t op, int root, const tutti_options_t* options,
                                 tutti_request_t* request);
 
-/// Combines vectors of `count` elements; all ranks get the result. TUTTI_IN_PLACE as sendbuf: the contribution is in
-/// recvbuf. Counterpart: MPI_Allreduce.
+/// Combines vectors of `count` elements and gives all ranks the result. With TUTTI_IN_PLACE as sendbuf, the
+/// contribution is read from recvbuf. Counterpart: MPI_Allreduce.
 TUTTI_API int tutti_allreduce(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
                               tutti_datatype_t datatype, tutti_op_t op, const tutti_options_t* options);
 TUTTI_API int tutti_iallreduce(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
@@ -341,7 +351,8 @@ TUTTI_API int tutti_allreduce_init(tutti_comm_t comm, const void* sendbuf, void*
                                    tutti_datatype_t datatype, tutti_op_t op, const tutti_options_t* options,
                                    tutti_request_t* request);
 
-/// Combines vectors; rank r gets recv_counts[r] elements. TUTTI_IN_PLACE as sendbuf: the whole vector is in recvbuf.
+/// Combines vectors and gives rank r recv_counts[r] elements of the result. With TUTTI_IN_PLACE as sendbuf, the whole
+/// vector is read from recvbuf.
 /// Counterpart: MPI_Reduce_scatter.
 TUTTI_API int tutti_reduce_scatter(tutti_comm_t comm, const void* sendbuf, void* recvbuf, const size_t* recv_counts,
                                    tutti_datatype_t datatype, tutti_op_t op, const tutti_options_t* options);
@@ -352,8 +363,8 @@ TUTTI_API int tutti_reduce_scatter_init(tutti_comm_t comm, const void* sendbuf, 
                                         const size_t* recv_counts, tutti_datatype_t datatype, tutti_op_t op,
                                         const tutti_options_t* options, tutti_request_t* request);
 
-/// Combines vectors of `count` elements a rank; rank r gets block r. TUTTI_IN_PLACE as sendbuf: the whole vector is in
-/// recvbuf. Counterpart: MPI_Reduce_scatter_block.
+/// Combines vectors of `count` elements per rank and gives rank r block r of the result. With TUTTI_IN_PLACE as
+/// sendbuf, the whole vector is read from recvbuf. Counterpart: MPI_Reduce_scatter_block.
 TUTTI_API int tutti_reduce_scatter_block(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
                                          tutti_datatype_t datatype, tutti_op_t op, const tutti_options_t* options);
 TUTTI_API int tutti_ireduce_scatter_block(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
@@ -363,8 +374,8 @@ TUTTI_API int tutti_reduce_scatter_block_init(tutti_comm_t comm, const void* sen
                                               tutti_datatype_t datatype, tutti_op_t op, const tutti_options_t* options,
                                               tutti_request_t* request);
 
-/// The root gets the ranks' blocks of `count` elements in rank order. TUTTI_IN_PLACE as sendbuf at the root: its block
-/// is in its place. Counterpart: MPI_Gather.
+/// Gathers a block of `count` elements from every rank at the root, in rank order. With TUTTI_IN_PLACE as sendbuf at
+/// the root, the root's block is already in its place. Counterpart: MPI_Gather.
 TUTTI_API int tutti_gather(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
                            tutti_datatype_t datatype, int root, const tutti_options_t* options);
 TUTTI_API int tutti_igather(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
@@ -374,8 +385,8 @@ TUTTI_API int tutti_gather_init(tutti_comm_t comm, const void* sendbuf, void* re
                                 tutti_datatype_t datatype, int root, const tutti_options_t* options,
                                 tutti_request_t* request);
 
-/// The root gets blocks of differing sizes at given places; elsewhere recvbuf and the arrays are not looked at.
-/// TUTTI_IN_PLACE as sendbuf at the root. Counterpart: MPI_Gatherv.
+/// Gathers blocks of different sizes from all ranks and places them in the root's recvbuf. Other ranks ignore recvbuf
+/// and the arrays. The root may pass TUTTI_IN_PLACE as sendbuf. Counterpart: MPI_Gatherv.
 TUTTI_API int tutti_gatherv(tutti_comm_t comm, const void* sendbuf, size_t send_count, void* recvbuf,
                             const size_t* recv_counts, const size_t* recv_displs, tutti_datatype_t datatype, int root,
                             const tutti_options_t* options);
@@ -386,8 +397,8 @@ TUTTI_API int tutti_gatherv_init(tutti_comm_t comm, const void* sendbuf, size_t 
                                  const size_t* recv_counts, const size_t* recv_displs, tutti_datatype_t datatype,
                                  int root, const tutti_options_t* options, tutti_request_t* request);
 
-/// Rank r gets block r, of `count` elements, of the root's buffer. TUTTI_IN_PLACE as recvbuf at the root: its block
-/// stays. Counterpart: MPI_Scatter.
+/// Gives rank r block r, of `count` elements, of the root's buffer. With TUTTI_IN_PLACE as recvbuf at the root, the
+/// root's block stays in its place. Counterpart: MPI_Scatter.
 TUTTI_API int tutti_scatter(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
                             tutti_datatype_t datatype, int root, const tutti_options_t* options);
 TUTTI_API int tutti_iscatter(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
@@ -397,8 +408,8 @@ TUTTI_API int tutti_scatter_init(tutti_comm_t comm, const void* sendbuf, void* r
                                  tutti_datatype_t datatype, int root, const tutti_options_t* options,
                                  tutti_request_t* request);
 
-/// Rank r gets send_counts[r] elements from element send_displs[r] of the root's buffer; elsewhere sendbuf and the
-/// arrays are not looked at. TUTTI_IN_PLACE as recvbuf at the root. Counterpart: MPI_Scatterv.
+/// Gives rank r send_counts[r] elements, from element send_displs[r] of the root's buffer. Other ranks ignore sendbuf
+/// and the arrays. The root may pass TUTTI_IN_PLACE as recvbuf. Counterpart: MPI_Scatterv.
 TUTTI_API int tutti_scatterv(tutti_comm_t comm, const void* sendbuf, const size_t* send_counts,
                              const size_t* send_displs, void* recvbuf, size_t recv_count, tutti_datatype_t datatype,
                              int root, const tutti_options_t* options);
@@ -410,8 +421,8 @@ TUTTI_API int tutti_scatterv_init(tutti_comm_t comm, const void* sendbuf, const 
                                   tutti_datatype_t datatype, int root, const tutti_options_t* options,
                                   tutti_request_t* request);
 
-/// All ranks get the ranks' blocks of `count` elements. TUTTI_IN_PLACE as sendbuf: the block is in its place.
-/// Counterpart: MPI_Allgather.
+/// Gathers a block of `count` elements from every rank and gives all ranks the result. With TUTTI_IN_PLACE as sendbuf,
+/// this rank's block is already in its place. Counterpart: MPI_Allgather.
 TUTTI_API int tutti_allgather(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
                               tutti_datatype_t datatype, const tutti_options_t* options);
 TUTTI_API int tutti_iallgather(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
@@ -419,8 +430,9 @@ TUTTI_API int tutti_iallgather(tutti_comm_t comm, const void* sendbuf, void* rec
 TUTTI_API int tutti_allgather_init(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
                                    tutti_datatype_t datatype, const tutti_options_t* options, tutti_request_t* request);
 
-/// All ranks get blocks of differing sizes; recv_counts is equal on all ranks. TUTTI_IN_PLACE as sendbuf: the block is
-/// in its place, send_count is not looked at. Counterpart: MPI_Allgatherv.
+/// Gathers blocks of different sizes and gives all ranks the result; recv_counts is equal on all ranks. With
+/// TUTTI_IN_PLACE as sendbuf, this rank's block is already in its place and send_count is ignored. Counterpart:
+/// MPI_Allgatherv.
 TUTTI_API int tutti_allgatherv(tutti_comm_t comm, const void* sendbuf, size_t send_count, void* recvbuf,
                                const size_t* recv_counts, const size_t* recv_displs, tutti_datatype_t datatype,
                                const tutti_options_t* options);
@@ -431,8 +443,8 @@ TUTTI_API int tutti_allgatherv_init(tutti_comm_t comm, const void* sendbuf, size
                                     const size_t* recv_counts, const size_t* recv_displs, tutti_datatype_t datatype,
                                     const tutti_options_t* options, tutti_request_t* request);
 
-/// Rank r gets block r, of `count` elements, of every rank. TUTTI_IN_PLACE as sendbuf: the blocks of recvbuf are
-/// replaced. Counterpart: MPI_Alltoall.
+/// Sends block r, of `count` elements, of every rank's buffer to rank r. With TUTTI_IN_PLACE as sendbuf, the blocks are
+/// read from recvbuf and replaced. Counterpart: MPI_Alltoall.
 TUTTI_API int tutti_alltoall(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
                              tutti_datatype_t datatype, const tutti_options_t* options);
 TUTTI_API int tutti_ialltoall(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
@@ -440,8 +452,8 @@ TUTTI_API int tutti_ialltoall(tutti_comm_t comm, const void* sendbuf, void* recv
 TUTTI_API int tutti_alltoall_init(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
                                   tutti_datatype_t datatype, const tutti_options_t* options, tutti_request_t* request);
 
-/// Blocks of differing sizes: send_counts[r] of rank s equals recv_counts[s] of rank r. TUTTI_IN_PLACE as sendbuf:
-/// counts and displacements are those of recvbuf. Counterpart: MPI_Alltoallv.
+/// Sends a block of its own size from every rank to every rank; send_counts[r] of rank s equals recv_counts[s] of rank
+/// r. With TUTTI_IN_PLACE as sendbuf, counts and displacements are those of recvbuf. Counterpart: MPI_Alltoallv.
 TUTTI_API int tutti_alltoallv(tutti_comm_t comm, const void* sendbuf, const size_t* send_counts,
                               const size_t* send_displs, void* recvbuf, const size_t* recv_counts,
                               const size_t* recv_displs, tutti_datatype_t datatype, const tutti_options_t* options);
@@ -454,7 +466,7 @@ TUTTI_API int tutti_alltoallv_init(tutti_comm_t comm, const void* sendbuf, const
                                    const size_t* recv_displs, tutti_datatype_t datatype, const tutti_options_t* options,
                                    tutti_request_t* request);
 
-/// Rank r gets the combination of ranks 0 to r. TUTTI_IN_PLACE as sendbuf. Counterpart: MPI_Scan.
+/// Gives rank r the combination of ranks 0 to r. sendbuf may be TUTTI_IN_PLACE. Counterpart: MPI_Scan.
 TUTTI_API int tutti_scan(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count, tutti_datatype_t datatype,
                          tutti_op_t op, const tutti_options_t* options);
 TUTTI_API int tutti_iscan(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
@@ -464,7 +476,7 @@ TUTTI_API int tutti_scan_init(tutti_comm_t comm, const void* sendbuf, void* recv
                               tutti_datatype_t datatype, tutti_op_t op, const tutti_options_t* options,
                               tutti_request_t* request);
 
-/// Rank r > 0 gets the combination of ranks 0 to r - 1; rank 0's recvbuf is left as it is. TUTTI_IN_PLACE as sendbuf.
+/// Gives rank r > 0 the combination of ranks 0 to r - 1; recvbuf of rank 0 is unchanged. sendbuf may be TUTTI_IN_PLACE.
 /// Counterpart: MPI_Exscan.
 TUTTI_API int tutti_exscan(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
                            tutti_datatype_t datatype, tutti_op_t op, const tutti_options_t* options);
@@ -475,30 +487,33 @@ TUTTI_API int tutti_exscan_init(tutti_comm_t comm, const void* sendbuf, void* re
                                 tutti_datatype_t datatype, tutti_op_t op, const tutti_options_t* options,
                                 tutti_request_t* request);
 
-/// Sends to rank `dest`. Not collective; blocking: returns when the buffer may be used again. Tags are 0 to 32767.
+/// Sends a buffer to rank `dest`. Not collective. Blocking: returns when the buffer may be used again. Tags are 0 to
+/// 32767.
 /// Counterpart: MPI_Send.
 TUTTI_API int tutti_send(tutti_comm_t comm, const void* buffer, size_t count, tutti_datatype_t datatype, int dest,
                          int tag, const tutti_options_t* options);
 
-/// Receives at most `count` elements from rank `source`. Blocking. A longer message is TUTTI_ERROR_TRUNCATED.
+/// Receives a message of at most `count` elements from rank `source`. Blocking. Errors: TUTTI_ERROR_TRUNCATED for a
+/// longer message.
 /// Counterpart: MPI_Recv.
 TUTTI_API int tutti_recv(tutti_comm_t comm, void* buffer, size_t count, tutti_datatype_t datatype, int source, int tag,
                          const tutti_options_t* options, tutti_status_t* status);
 
-/// Both at once, free of deadlock. Blocking. Counterpart: MPI_Sendrecv.
+/// Sends and receives at once, so that no order of calls can deadlock. Blocking. Counterpart: MPI_Sendrecv.
 TUTTI_API int tutti_sendrecv(tutti_comm_t comm, const void* sendbuf, size_t send_count, tutti_datatype_t send_datatype,
                              int dest, int send_tag, void* recvbuf, size_t recv_count, tutti_datatype_t recv_datatype,
                              int source, int recv_tag, const tutti_options_t* options, tutti_status_t* status);
 
-/// Nonblocking: the buffer must stay valid and untouched until the request is done. Counterpart: MPI_Isend, MPI_Irecv.
+/// Nonblocking forms: the buffer must stay valid and untouched until the request is done. Counterpart: MPI_Isend,
+/// MPI_Irecv.
 TUTTI_API int tutti_isend(tutti_comm_t comm, const void* buffer, size_t count, tutti_datatype_t datatype, int dest,
                           int tag, const tutti_options_t* options, tutti_request_t* request);
 TUTTI_API int tutti_irecv(tutti_comm_t comm, void* buffer, size_t count, tutti_datatype_t datatype, int source, int tag,
                           const tutti_options_t* options, tutti_request_t* request);
 
-/// Many sends and receives posted as one: no order among them can deadlock. create, send and recv are local; start
-/// posts all with one request, run posts all and waits; both empty the group. Counterpart: ncclGroupStart and
-/// ncclGroupEnd.
+/// Collect sends and receives and post them together, so that no order among them can deadlock. create, send and recv
+/// are local; start posts all transfers and returns one request, run posts all and waits; both empty the group.
+/// Counterpart: ncclGroupStart and ncclGroupEnd.
 TUTTI_API int tutti_group_create(tutti_comm_t comm, const tutti_options_t* options, tutti_group_t* group);
 TUTTI_API int tutti_group_send(tutti_group_t group, const void* buffer, size_t count, tutti_datatype_t datatype,
                                int dest, int tag);
@@ -508,40 +523,41 @@ TUTTI_API int tutti_group_start(tutti_group_t group, tutti_request_t* request);
 TUTTI_API int tutti_group_run(tutti_group_t group);
 TUTTI_API int tutti_group_free(tutti_group_t* group);
 
-/// Sets *done to 1 when the operation is complete; then a nonpersistent request is freed and becomes
-/// TUTTI_REQUEST_NULL. Returns the error of a failed operation. Never blocks. TUTTI_REQUEST_NULL is done. Counterpart:
-/// MPI_Test.
+/// Sets *done to 1 once the operation is complete, and then frees a nonpersistent request and sets it to
+/// TUTTI_REQUEST_NULL. Sets *done to 1 for TUTTI_REQUEST_NULL. Returns the error of a failed operation. Never blocks.
+/// Counterpart: MPI_Test.
 TUTTI_API int tutti_test(tutti_request_t* request, int* done, tutti_status_t* status);
 
-/// Blocks until the operation is complete; else as tutti_test. Counterpart: MPI_Wait.
+/// Blocks until the operation is complete; otherwise as tutti_test. Counterpart: MPI_Wait.
 TUTTI_API int tutti_wait(tutti_request_t* request, tutti_status_t* status);
 
-/// Orders the operation before what follows on the stream: returns at once where the device does the work (NCCL), and
-/// when the communication is done where the host does. A nonpersistent request is freed. Without a stream, or a device
-/// operation, as tutti_wait. Counterparts: Request::wait(stream), cudaStreamWaitEvent.
+/// Orders later work on the stream after the operation. Returns at once if the device does the work (NCCL), when the
+/// communication is done if the host does it. Frees a nonpersistent request. Without a stream, or for an operation on
+/// host memory, the same as tutti_wait. Counterparts: Request::wait(stream), cudaStreamWaitEvent.
 TUTTI_API int tutti_wait_on_stream(tutti_request_t* request, int stream_kind, void* stream);
 
-/// Sets *done to 1 when what follows on the stream comes after the operation, as after tutti_wait_on_stream; then a
-/// nonpersistent request is freed. Never blocks. Without a stream as tutti_test. Counterpart: Request::test(stream).
+/// Sets *done to 1 once later work on the stream is ordered after the operation, as after tutti_wait_on_stream, and
+/// then frees a nonpersistent request. Never blocks. Without a stream, the same as tutti_test. Counterpart:
+/// Request::test(stream).
 TUTTI_API int tutti_test_on_stream(tutti_request_t* request, int* done, int stream_kind, void* stream);
 
-/// Waits for all of `count` requests and returns the first error after all are complete. `statuses` is NULL or has
-/// `count` elements. Counterpart: MPI_Waitall.
+/// Waits for all requests; returns the first error after all are complete. `statuses` is NULL or has `count` elements.
+/// Counterpart: MPI_Waitall.
 TUTTI_API int tutti_waitall(size_t count, tutti_request_t* requests, tutti_status_t* statuses);
 
-/// Waits for one and gives its index, or TUTTI_UNDEFINED when none is active. Counterpart: MPI_Waitany.
+/// Waits for one request and gives its index, or TUTTI_UNDEFINED if no request is active. Counterpart: MPI_Waitany.
 TUTTI_API int tutti_waitany(size_t count, tutti_request_t* requests, int* index, tutti_status_t* status);
 
-/// Start persistent operations. Local. An active or nonpersistent request is TUTTI_ERROR_INVALID_REQUEST. Counterpart:
-/// MPI_Start, MPI_Startall.
+/// Start persistent operations. Local. Errors: TUTTI_ERROR_INVALID_REQUEST for an active or nonpersistent request.
+/// Counterpart: MPI_Start, MPI_Startall.
 TUTTI_API int tutti_start(tutti_request_t* request);
 TUTTI_API int tutti_startall(size_t count, tutti_request_t* requests);
 
-/// Frees a request and sets it to TUTTI_REQUEST_NULL. An active operation is detached: it goes on, driven by later
-/// calls, and its buffers must stay valid until it is done. Local. Counterpart: MPI_Request_free.
+/// Frees a request and sets it to TUTTI_REQUEST_NULL. An active operation is detached: later calls drive it to its end,
+/// and its buffers must stay valid until then. Local. Counterpart: MPI_Request_free.
 TUTTI_API int tutti_request_free(tutti_request_t* request);
 
-/// The error of a failed operation; TUTTI_SUCCESS while it runs and after it succeeded. Local.
+/// Gives the error of a failed operation; TUTTI_SUCCESS while it runs and after it has succeeded. Local.
 TUTTI_API int tutti_request_error(tutti_request_t request, int* code);
 
 #ifdef __cplusplus

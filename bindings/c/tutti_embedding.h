@@ -2,9 +2,9 @@
 #ifndef TUTTI_TUTTI_EMBEDDING_H
 #define TUTTI_TUTTI_EMBEDDING_H
 
-/// Sharded embedding tables: the part of the C interface that stands for tutti/embedding_collection.hpp and
-/// tutti/sharding_plan.hpp, whose texts hold here too. tutti.h includes it. Tables, rows, indices, offsets and slots
-/// are from 0.
+/// Sharded embedding tables: the part of the C interface that corresponds to tutti/embedding_collection.hpp and
+/// tutti/sharding_plan.hpp, whose documentation holds here too. tutti.h includes this header. Tables, rows, indices,
+/// offsets and slots start at 0.
 #include "tutti.h"
 
 #ifdef __cplusplus
@@ -15,7 +15,7 @@ extern "C" {
 typedef struct tutti_embedding_s* tutti_embedding_t;
 #define TUTTI_EMBEDDING_NULL ((tutti_embedding_t)0)
 
-/// How a table is divided. Counterpart: tutti::Sharding.
+/// The division of a table over the ranks. Counterpart: tutti::Sharding.
 enum {
   TUTTI_SHARDING_AUTO = 0,
   TUTTI_SHARDING_DATA_PARALLEL = 1,
@@ -25,32 +25,33 @@ enum {
   TUTTI_SHARDING_ROW_WISE_ON_NODE = 5
 };
 
-/// Counterpart: tutti::kernels::RowOptimizer.
+/// The optimizers of rows. Counterpart: tutti::kernels::RowOptimizer.
 enum { TUTTI_ROWS_SGD = 0, TUTTI_ROWS_ADAGRAD = 1, TUTTI_ROWS_ROW_WISE_ADAGRAD = 2, TUTTI_ROWS_ADAM = 3 };
 
-/// Counterpart: tutti::kernels::Pooling.
+/// The way to combine the rows of a bag. Counterpart: tutti::kernels::Pooling.
 enum { TUTTI_POOLING_SUM = 0, TUTTI_POOLING_MEAN = 1, TUTTI_POOLING_MAX = 2 };
 
-/// What happens to an index outside of its table. Counterpart: tutti::kernels::IndexPolicy.
+/// The treatment of an index outside its table. Counterpart: tutti::kernels::IndexPolicy.
 enum { TUTTI_INDEX_FATAL = 0, TUTTI_INDEX_CLAMP = 1, TUTTI_INDEX_IGNORE = 2 };
 
-/// Which bags a rank passes: all samples' for tables it needs, or its own samples' for all tables. Counterpart:
-/// tutti::InputLayout.
+/// The bags that a rank passes: of all samples for the tables that it needs (GLOBAL), or of its own samples for all
+/// tables (LOCAL). Counterpart: tutti::InputLayout.
 enum { TUTTI_INPUT_GLOBAL = 0, TUTTI_INPUT_LOCAL = 1 };
 
-/// Equal on all ranks. Counterpart: tutti::EmbeddingTableConfig.
+/// The configuration of a table; equal on all ranks. Counterpart: tutti::EmbeddingTableConfig.
 typedef struct tutti_embedding_table {
-  const char* name; /* unlike the others' */
+  const char* name; /* unique among the tables */
   int64_t rows;
   size_t dim;
   tutti_datatype_t datatype; /* TUTTI_FLOAT32, _FLOAT16, _BFLOAT16 or, scaled by row, _UINT8 */
   int32_t pooling;           /* TUTTI_POOLING_ */
   int32_t sharding;          /* TUTTI_SHARDING_ */
-  double mean_lookups;       /* indices a sample, for the planner */
+  double mean_lookups;       /* indices per sample, for the planner */
 } tutti_embedding_table_t;
 
-/// Equal on all ranks, but for the stream. Counterpart: tutti::EmbeddingCollectionOptions. Begin with
+/// The options of a collection; equal on all ranks, except for the stream. Initialise with
 /// TUTTI_EMBEDDING_OPTIONS_INIT.
+/// Counterpart: tutti::EmbeddingCollectionOptions.
 typedef struct tutti_embedding_options {
   size_t size;       /* sizeof(tutti_embedding_options_t) */
   int32_t version;   /* TUTTI_EMBEDDING_OPTIONS_VERSION */
@@ -60,14 +61,14 @@ typedef struct tutti_embedding_options {
   double beta2;
   size_t max_batch;    /* samples of the largest global batch */
   size_t slots;        /* batches in flight */
-  size_t memory_limit; /* bytes of rows and state a rank, for the planner; 0: none */
-  uint64_t seed;       /* of tutti_embedding_initialize and of stochastic rounding */
+  size_t memory_limit; /* limit of rows and state per rank for the planner, in bytes; 0: no limit */
+  uint64_t seed;       /* seed of tutti_embedding_initialize and of stochastic rounding */
   int32_t policy;      /* TUTTI_INDEX_ */
   int32_t stochastic_rounding;
   int32_t weighted; /* bags have factors; needed for TUTTI_INPUT_LOCAL only */
-  int32_t memory;   /* TUTTI_MEMORY_HOST or _DEVICE: of rows, state, vectors and gradients; bags are in host memory */
+  int32_t memory;   /* TUTTI_MEMORY_HOST or _DEVICE, for rows, state, vectors and gradients; bags are in host memory */
   int32_t stream_kind; /* TUTTI_STREAM_ */
-  void* stream;        /* device memory: what is done there is in its order; it outlives the collection */
+  void* stream;        /* orders the work on device memory; must outlive the collection */
 } tutti_embedding_options_t;
 #define TUTTI_EMBEDDING_OPTIONS_VERSION 1
 #define TUTTI_EMBEDDING_OPTIONS_INIT                                                                                   \
@@ -81,7 +82,7 @@ typedef struct tutti_embedding_options {
 typedef struct tutti_bags {
   const void* indices; /* int32_t or int64_t */
   const int64_t* offsets;
-  const float* weights; /* a factor an index, or NULL */
+  const float* weights; /* one factor per index, or NULL */
 } tutti_bags_t;
 
 /// A block of a table on this rank: rows [row_begin, row_end) of columns [column_begin, column_end). Counterpart:
@@ -94,49 +95,51 @@ typedef struct tutti_table_shard {
   size_t column_end;
 } tutti_table_shard_t;
 
-/// Fills rows [begin, end) of a table: values has dim floats a row.
+/// Fills rows [begin, end) of a table; values has dim floats per row.
 typedef void (*tutti_make_rows_t)(int64_t begin, int64_t end, float* values, void* context);
 
-/// Plans how the tables are divided, and makes them; rows are zero. Collective, blocking. Errors, on all ranks alike:
+/// Plans the division of the tables and makes them; rows are zero. Collective, blocking. Errors, the same on all ranks:
 /// TUTTI_ERROR_INVALID_ARGUMENT, _MISMATCH, _OUT_OF_MEMORY. Counterparts: tutti::plan_sharding and EmbeddingCollection.
 TUTTI_API int tutti_embedding_create(tutti_comm_t comm, const tutti_embedding_table_t* tables, size_t count,
                                      const tutti_embedding_options_t* options, tutti_embedding_t* collection);
 
-/// Collective.
+/// Frees a collection and sets the handle to NULL. Collective.
 TUTTI_API int tutti_embedding_free(tutti_embedding_t* collection);
 
-/// The plan and its prediction as a table. Local. As tutti_reducer_map.
+/// Writes the plan and its prediction as a table, as tutti_reducer_map does. Local.
 TUTTI_API int tutti_embedding_plan(tutti_embedding_t collection, char* text, size_t capacity, size_t* length);
 
-/// How the plan divides a table: a TUTTI_SHARDING_ other than AUTO. Local.
+/// Gives the division of a table in the plan: a TUTTI_SHARDING_ other than AUTO. Local.
 TUTTI_API int tutti_embedding_sharding(tutti_embedding_t collection, size_t table, int* sharding);
 
-/// Whether this rank passes a table's bags in TUTTI_INPUT_GLOBAL; and bytes of rows and state here. Local.
+/// tutti_embedding_needs sets *needs to 1 if this rank passes a table's bags in TUTTI_INPUT_GLOBAL.
+/// tutti_embedding_bytes gives the size of this rank's rows and state, in bytes. Local.
 TUTTI_API int tutti_embedding_needs(tutti_embedding_t collection, size_t table, int* needs);
 TUTTI_API int tutti_embedding_bytes(tutti_embedding_t collection, size_t* bytes);
 
-/// Rows uniform in +-1/sqrt(rows) from the option seed; or rows of a table from a function, called for blocks of the
-/// rows that this rank has. Local.
+/// tutti_embedding_initialize draws all rows uniformly in +-1/sqrt(rows), from the option seed. tutti_embedding_fill
+/// takes the rows of one table from a function, which it calls for blocks of this rank's rows. Local.
 TUTTI_API int tutti_embedding_initialize(tutti_embedding_t collection);
 TUTTI_API int tutti_embedding_fill(tutti_embedding_t collection, size_t table, tutti_make_rows_t make, void* context);
 
-/// This rank's shards, *count of them in the order of the plan; as many as fit into `capacity` are written, shards may
-/// be NULL with capacity 0. Local.
+/// Gives the number of this rank's shards in *count and writes as many as fit into `capacity`, in the order of the
+/// plan. shards may be NULL if capacity is 0. Local.
 TUTTI_API int tutti_embedding_shards(tutti_embedding_t collection, tutti_table_shard_t* shards, size_t capacity,
                                      size_t* count);
 
-/// Rows [row_begin, row_end) of this rank's shard number `shard`, numbered as in the table, with the shard's columns:
-/// `count` values, rows times columns. Local. Counterpart: tutti::EmbeddingCollection::read_rows.
+/// Reads rows [row_begin, row_end), numbered in the table, from this rank's shard number `shard`. values takes `count`
+/// values: rows times the shard's columns. Local. Counterpart: tutti::EmbeddingCollection::read_rows.
 TUTTI_API int tutti_embedding_read_rows(tutti_embedding_t collection, size_t shard, int64_t row_begin, int64_t row_end,
                                         float* values, size_t count);
 
-/// A step on a slot: start_forward with one tutti_bags_t a table, of `batch` samples of all ranks; finish_forward,
-/// after which vectors tells where the pooled vectors are of this rank's `samples` samples, sample s at data + s *
-/// stride; gradients tells where theirs are to be written; start_backward; finish_backward, which updates the rows.
-/// What the bags name stays unchanged until then. index_datatype: TUTTI_INT32 or TUTTI_INT64. error: NULL, or what is
-/// wrong with the batch on this rank beside its indices; the bags are not looked at then, and all ranks fail.
-/// Collective, in the same order on all ranks, but for vectors and gradients, which are local; the finish calls and
-/// start_forward block. Errors of start_forward, on all ranks alike: TUTTI_ERROR_INDEX_OUT_OF_RANGE, _MISMATCH,
+/// The calls of one step on a slot, in this order. start_forward takes one tutti_bags_t per table, for `batch` samples
+/// of all ranks. After finish_forward, vectors gives the pooled vectors of this rank's `samples` samples, sample s at
+/// data + s * stride, and gradients gives the memory for the gradients of these vectors. After start_backward,
+/// finish_backward updates the rows. The arrays in the bags must stay unchanged until then. index_datatype is
+/// TUTTI_INT32 or TUTTI_INT64. error is NULL, or describes an error in this rank's batch other than its indices; the
+/// bags are then ignored, and all ranks fail.
+/// Collective, in the same order on all ranks; vectors and gradients are local. start_forward and the finish calls
+/// block. Errors of start_forward, the same on all ranks: TUTTI_ERROR_INDEX_OUT_OF_RANGE, _MISMATCH,
 /// TUTTI_ERROR_INVALID_ARGUMENT with the text `error`.
 TUTTI_API int tutti_embedding_start_forward(tutti_embedding_t collection, size_t slot, const tutti_bags_t* bags,
                                             tutti_datatype_t index_datatype, size_t batch, int layout,
@@ -149,11 +152,11 @@ TUTTI_API int tutti_embedding_gradients(tutti_embedding_t collection, size_t slo
 TUTTI_API int tutti_embedding_start_backward(tutti_embedding_t collection, size_t slot);
 TUTTI_API int tutti_embedding_finish_backward(tutti_embedding_t collection, size_t slot, double learning_rate);
 
-/// Drives what is under way; never blocks. Local.
+/// Advances the exchanges in flight without blocking. Local.
 TUTTI_API int tutti_embedding_progress(tutti_embedding_t collection);
 
-/// A checkpoint in a folder that all ranks see; load takes it under any plan and number of ranks. Collective, blocking.
-/// Errors, on all ranks: TUTTI_ERROR_IO. Counterpart: tutti::CheckpointPart, tutti::CheckpointReader.
+/// Save and load a checkpoint in a folder that all ranks see; load works with any plan and number of ranks. Collective,
+/// blocking. Errors, on all ranks: TUTTI_ERROR_IO. Counterpart: tutti::CheckpointPart, tutti::CheckpointReader.
 TUTTI_API int tutti_embedding_save(tutti_embedding_t collection, const char* folder);
 TUTTI_API int tutti_embedding_load(tutti_embedding_t collection, const char* folder);
 

@@ -2,17 +2,18 @@
 #ifndef TUTTI_TUTTI_TRAINING_H
 #define TUTTI_TUTTI_TRAINING_H
 
-/// Distributed training: the part of the C interface that stands for tutti/gradient_reducer.hpp,
-/// tutti/sharded_optimizer.hpp, tutti/kernels/optimizers.hpp and tutti/parameter_server.hpp, whose texts hold here too.
-/// tutti.h includes it. Parameters, buckets and rows are numbered from 0. What is made from a communicator, or from a
-/// reducer, ends before it. One thread at a time per handle.
+/// Distributed training: the part of the C interface that corresponds to tutti/gradient_reducer.hpp,
+/// tutti/sharded_optimizer.hpp, tutti/kernels/optimizers.hpp and tutti/parameter_server.hpp, whose documentation holds
+/// here too. tutti.h includes this header. Parameters, buckets and rows start at 0. Free objects before the
+/// communicator or reducer from which they were made. One thread at a time per handle.
 #include "tutti.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/// Counterpart: tutti::GradientReducer, tutti::ShardedOptimizer, tutti::ParameterServer.
+/// A gradient reducer, a sharded optimizer and a parameter server. Counterpart: tutti::GradientReducer,
+/// tutti::ShardedOptimizer, tutti::ParameterServer.
 typedef struct tutti_reducer_s* tutti_reducer_t;
 typedef struct tutti_optimizer_s* tutti_optimizer_t;
 typedef struct tutti_server_s* tutti_server_t;
@@ -20,7 +21,7 @@ typedef struct tutti_server_s* tutti_server_t;
 #define TUTTI_OPTIMIZER_NULL ((tutti_optimizer_t)0)
 #define TUTTI_SERVER_NULL ((tutti_server_t)0)
 
-/// How buckets are reduced. Counterpart: tutti::allreduce_hook, bf16_hook, fp16_hook, power_sgd_hook, sharding_hook,
+/// The reduction of buckets. Counterpart: tutti::allreduce_hook, bf16_hook, fp16_hook, power_sgd_hook, sharding_hook,
 /// tutti::CommunicationHook.
 enum {
   TUTTI_HOOK_NONE = 0,
@@ -31,33 +32,34 @@ enum {
   TUTTI_HOOK_USER = 5      /* the option user_hook */
 };
 
-/// Counterpart: tutti::kernels::DenseOptimizer.
+/// The optimizers of dense parameters. Counterpart: tutti::kernels::DenseOptimizer.
 enum { TUTTI_DENSE_SGD = 0, TUTTI_DENSE_ADAGRAD = 1, TUTTI_DENSE_ADAM = 2 };
 
-/// Counterpart: tutti::ServerOptimizer.
+/// The optimizers of a parameter server. Counterpart: tutti::ServerOptimizer.
 enum { TUTTI_SERVER_SGD = 0, TUTTI_SERVER_ROW_WISE_ADAGRAD = 1 };
 
-/// As the option bucket_bytes: found by measurement.
+/// As the option bucket_bytes, chooses the bucket size by measurement.
 enum { TUTTI_BUCKET_BYTES_AUTO = 0 };
 
-/// A bucket, as a user's hook sees it. Counterpart: tutti::GradientBucket.
+/// A bucket for a user's hook. Counterpart: tutti::GradientBucket.
 typedef struct tutti_bucket {
-  void* data; /* this rank's gradients; the result, when the hook says it is done */
+  void* data; /* this rank's gradients; the result once the hook sets *done */
   size_t count;
   tutti_datatype_t datatype;
   tutti_op_t op; /* TUTTI_SUM or TUTTI_AVG */
 } tutti_bucket_t;
 
-/// A user's hook. The functions return TUTTI_SUCCESS or a TUTTI_ERROR_ code, of which tutti_error_set() can say more;
-/// prepare is called for each new set of buckets, start for buckets 0, 1, ... in this order in each step, test until it
-/// sets *done. bytes may be NULL: as many as the bucket has. The struct is copied; `context` outlives the reducer.
+/// A user's hook. The functions return TUTTI_SUCCESS or a TUTTI_ERROR_ code; tutti_error_set() adds a text. The reducer
+/// calls prepare for each new set of buckets, start for buckets 0, 1, ... in this order in each step, and test until it
+/// sets *done. bytes may be NULL, which means the size of the bucket. The struct is copied; `context` must outlive the
+/// reducer.
 /// Counterpart: tutti::CommunicationHook.
 typedef struct tutti_hook {
   size_t size;     /* sizeof(tutti_hook_t) */
   int32_t version; /* TUTTI_HOOK_VERSION */
   void* context;
   int (*prepare)(void* context, size_t comm_count, const tutti_comm_t* comms, size_t bucket_count,
-                 const tutti_bucket_t* buckets); /* bucket b goes over comms[b % comm_count]; all stay valid */
+                 const tutti_bucket_t* buckets); /* bucket b travels over comms[b % comm_count]; all stay valid */
   int (*start)(void* context, size_t bucket);
   int (*test)(void* context, size_t bucket, int* done);
   size_t (*bytes)(void* context, size_t bucket);
@@ -66,8 +68,8 @@ typedef struct tutti_hook {
 #define TUTTI_HOOK_INIT \
   { sizeof(tutti_hook_t), TUTTI_HOOK_VERSION, NULL, NULL, NULL, NULL, NULL }
 
-/// Equal on all ranks, but for progress_thread and the stream. Counterpart: tutti::ReducerOptions and PowerSgdOptions.
-/// Begin with TUTTI_REDUCER_OPTIONS_INIT.
+/// The options of a reducer; equal on all ranks, except for progress_thread and the stream. Initialise with
+/// TUTTI_REDUCER_OPTIONS_INIT. Counterpart: tutti::ReducerOptions and PowerSgdOptions.
 typedef struct tutti_reducer_options {
   size_t size;     /* sizeof(tutti_reducer_options_t) */
   int32_t version; /* TUTTI_REDUCER_OPTIONS_VERSION */
@@ -89,9 +91,9 @@ typedef struct tutti_reducer_options {
   double power_sgd_min_compression_rate;
   uint64_t power_sgd_seed;
   const tutti_hook_t* user_hook;
-  int32_t memory;      /* TUTTI_MEMORY_HOST or _DEVICE: of gradients and values */
+  int32_t memory;      /* TUTTI_MEMORY_HOST or _DEVICE, for gradients and values */
   int32_t stream_kind; /* TUTTI_STREAM_ */
-  void* stream; /* device memory: what the caller does with gradients, ready, wait and the update are ordered on it */
+  void* stream;        /* device memory: orders the caller's work on gradients, ready, wait and the update */
 } tutti_reducer_options_t;
 #define TUTTI_REDUCER_OPTIONS_VERSION 1
 #define TUTTI_REDUCER_OPTIONS_INIT                                                                     \
@@ -101,7 +103,7 @@ typedef struct tutti_reducer_options {
         TUTTI_STREAM_NONE, NULL                                                                        \
   }
 
-/// Counterpart: tutti::ReducerStatistics.
+/// The statistics of a reducer. Counterpart: tutti::ReducerStatistics.
 typedef struct tutti_reducer_figures {
   size_t steps;
   size_t buckets;
@@ -112,7 +114,7 @@ typedef struct tutti_reducer_figures {
   int32_t tuned;
 } tutti_reducer_figures_t;
 
-/// Counterpart: tutti::kernels::DenseUpdate. Begin with TUTTI_DENSE_UPDATE_INIT.
+/// The settings of an optimizer. Initialise with TUTTI_DENSE_UPDATE_INIT. Counterpart: tutti::kernels::DenseUpdate.
 typedef struct tutti_dense_update {
   size_t size;       /* sizeof(tutti_dense_update_t) */
   int32_t version;   /* TUTTI_DENSE_UPDATE_VERSION */
@@ -129,80 +131,86 @@ typedef struct tutti_dense_update {
 #define TUTTI_DENSE_UPDATE_INIT \
   { sizeof(tutti_dense_update_t), TUTTI_DENSE_UPDATE_VERSION, TUTTI_DENSE_SGD, 0.01, 0.0, 0.0, 0.9, 0.999, 1e-8, 0 }
 
-/// Counterpart: tutti::ParameterServerOptions. Begin with TUTTI_SERVER_OPTIONS_INIT.
+/// The options of a parameter server. Initialise with TUTTI_SERVER_OPTIONS_INIT. Counterpart:
+/// tutti::ParameterServerOptions.
 typedef struct tutti_server_options {
   size_t size;       /* sizeof(tutti_server_options_t) */
   int32_t version;   /* TUTTI_SERVER_OPTIONS_VERSION */
   int32_t optimizer; /* TUTTI_SERVER_ */
   float epsilon;
-  int32_t direct; /* load and store where all ranks share memory; with 0 MPI one-sided */
+  int32_t direct; /* 1: loads and stores if all ranks share memory; 0: MPI one-sided calls */
 } tutti_server_options_t;
 #define TUTTI_SERVER_OPTIONS_VERSION 1
 #define TUTTI_SERVER_OPTIONS_INIT \
   { sizeof(tutti_server_options_t), TUTTI_SERVER_OPTIONS_VERSION, TUTTI_SERVER_SGD, 1e-10f, 1 }
 
-/// A reducer of gradients; NULL as options: the defaults. Local. tutti_reducer_free: also before prepare.
+/// Make and free a reducer. NULL as options means the defaults. Local. tutti_reducer_free is allowed before prepare.
 TUTTI_API int tutti_reducer_create(tutti_comm_t comm, const tutti_reducer_options_t* options, tutti_reducer_t* reducer);
 TUTTI_API int tutti_reducer_free(tutti_reducer_t* reducer);
 
-/// Registers a parameter of `dims` dimensions, the last one contiguous (0: a scalar; shape may be NULL). value NULL: it
-/// is not sent to all; gradient NULL: the gradient lives in the bucket. Both stay valid as long as the reducer. Its
-/// number, *index, may be NULL. Local; before prepare.
+/// Registers a parameter of `dims` dimensions, the last of which is contiguous; with dims 0 it is a scalar, and shape
+/// may be NULL. A value of NULL is not sent to the other ranks; a gradient of NULL lives in the bucket. Both must stay
+/// valid as long as the reducer. Gives the parameter's number in *index; index may be NULL. Local. Call it before
+/// prepare.
 TUTTI_API int tutti_reducer_add(tutti_reducer_t reducer, const char* name, void* value, void* gradient,
                                 const size_t* shape, size_t dims, tutti_datatype_t datatype, size_t* index);
 
-/// Compares what the ranks registered, sends rank 0's values to all and makes the buckets. Collective, blocking.
+/// Compares the registrations of all ranks, sends rank 0's values to all and makes the buckets. Collective, blocking.
 /// Errors, on every rank: TUTTI_ERROR_MISMATCH.
 TUTTI_API int tutti_reducer_prepare(tutti_reducer_t reducer);
 
-/// Where the gradient of a parameter is, and its elements; and how often the buckets were made: when that number has
-/// changed after a wait, gradients that live in buckets have moved. Local.
+/// tutti_reducer_gradient gives the address of a parameter's gradient and its number of elements. tutti_reducer_layout
+/// counts how often the buckets were made: if the count has changed after a wait, gradients in buckets have moved.
+/// Local.
 TUTTI_API int tutti_reducer_gradient(tutti_reducer_t reducer, size_t index, void** data, size_t* count);
 TUTTI_API int tutti_reducer_layout(tutti_reducer_t reducer, size_t* layout);
 
-/// A step: ready for each parameter whose gradient is complete, in any order, then wait, which is collective. ready and
-/// progress drive what is under way and never block. A mistake of any rank is an error of wait on every rank.
+/// The calls of one step: ready for each parameter once its gradient is complete, in any order, then wait. ready and
+/// progress are local, drive the buckets in flight and never block. wait is collective and blocking. A mistake on any
+/// rank is an error of wait on every rank.
 TUTTI_API int tutti_reducer_ready(tutti_reducer_t reducer, size_t index);
 TUTTI_API int tutti_reducer_progress(tutti_reducer_t reducer);
 TUTTI_API int tutti_reducer_wait(tutti_reducer_t reducer);
 
-/// Whether any rank marked the parameter in the last step. Local.
+/// Sets *used to 1 if any rank marked the parameter in the last step. Local.
 TUTTI_API int tutti_reducer_used(tutti_reducer_t reducer, size_t index, int* used);
 
-/// Accumulation: with 0, ready and wait do nothing until 1. Equal on all ranks. Local.
+/// Switches synchronisation: after sync 0, ready and wait do nothing until sync 1, so that gradients accumulate. Equal
+/// on all ranks. Local.
 TUTTI_API int tutti_reducer_set_sync(tutti_reducer_t reducer, int sync);
 
-/// For a rank without further steps, with the option uneven: takes part in one step of the others. *more is 0 when no
-/// rank has a step left. Blocking.
+/// Takes part in one step of the other ranks, on a rank that has no further steps of its own; needs the option uneven.
+/// Sets *more to 0 when no rank has a step left. Collective, blocking.
 TUTTI_API int tutti_reducer_join(tutti_reducer_t reducer, int* more);
 
-/// The 2-norm of all gradients, scaled to max_norm where it is larger. After wait. Collective, blocking. `norm` may be
-/// NULL.
+/// Computes the 2-norm of all gradients and, if it exceeds max_norm, scales them to max_norm. Call it after wait.
+/// `norm` may be NULL. Collective, blocking.
 TUTTI_API int tutti_reducer_clip(tutti_reducer_t reducer, double max_norm, double* norm);
 
-/// The parameter-to-bucket map as a table. Local. Needs *length + 1 bytes; what fits into `capacity` is written, with
-/// an end mark; text may be NULL with capacity 0.
+/// Writes the parameter-to-bucket map as a table. Needs *length + 1 bytes; writes the part that fits into `capacity`,
+/// with a terminating zero. text may be NULL if capacity is 0. Local.
 TUTTI_API int tutti_reducer_map(tutti_reducer_t reducer, char* text, size_t capacity, size_t* length);
 
-/// Local.
+/// Gives the statistics of a reducer. Local.
 TUTTI_API int tutti_reducer_statistics(tutti_reducer_t reducer, tutti_reducer_figures_t* statistics);
 
-/// This rank's state between steps, for a checkpoint. save is local; it needs *bytes; with data NULL it only tells
-/// them, and fewer than that as capacity is an error. load is collective, after prepare.
+/// Save and load this rank's state between steps, for a checkpoint. save is local and needs *bytes bytes; with data
+/// NULL it only gives this number, and a smaller capacity is an error. load is collective; call it after prepare.
 TUTTI_API int tutti_reducer_save(tutti_reducer_t reducer, void* data, size_t capacity, size_t* bytes);
 TUTTI_API int tutti_reducer_load(tutti_reducer_t reducer, const void* data, size_t bytes);
 
-/// Values of state a parameter needs: 0, 1 or 2. Local.
+/// Gives the number of state values per parameter: 0, 1 or 2. Local.
 TUTTI_API int tutti_dense_state_values(const tutti_dense_update_t* update, size_t* values);
 
-/// One step of an optimizer, counted from 1, on `count` parameters of TUTTI_FLOAT32 or TUTTI_FLOAT64; state has so many
-/// times `count` values, zero before the first step. Local, blocking.
+/// Updates `count` parameters of TUTTI_FLOAT32 or TUTTI_FLOAT64 by one step of an optimizer; `step` counts from 1.
+/// state has tutti_dense_state_values() times `count` values, zero before the first step. Host memory. Local, blocking.
 TUTTI_API int tutti_dense_step(const tutti_dense_update_t* update, uint64_t step, void* parameters,
                                const void* gradients, void* state, size_t count, tutti_datatype_t datatype);
 
 /// An optimizer whose state is divided over the ranks, for a reducer with TUTTI_HOOK_SHARDING whose parameters have
-/// values. create is local. step, after wait: clips (max_norm 0: not), updates, gathers all values; norm may be NULL;
-/// collective, blocking. save (the whole state, on every rank; as tutti_reducer_save) and load are collective.
+/// values. create is local. step, called after wait, clips (unless max_norm is 0), updates and gathers all values; norm
+/// may be NULL; collective, blocking. save gives the whole state on every rank, otherwise as tutti_reducer_save; save
+/// and load are collective.
 TUTTI_API int tutti_optimizer_create(tutti_reducer_t reducer, const tutti_dense_update_t* update,
                                      tutti_optimizer_t* optimizer);
 TUTTI_API int tutti_optimizer_step(tutti_optimizer_t optimizer, double learning_rate, double max_norm, double* norm);
@@ -211,8 +219,9 @@ TUTTI_API int tutti_optimizer_save(tutti_optimizer_t optimizer, void* data, size
 TUTTI_API int tutti_optimizer_load(tutti_optimizer_t optimizer, const void* data, size_t bytes);
 TUTTI_API int tutti_optimizer_free(tutti_optimizer_t* optimizer);
 
-/// A table of rows x dim float32 values, of which each rank holds a block of rows. create, fence and free are
-/// collective. pull and push are not: they take any rows at any time; a push has been applied when it returns.
+/// A table of rows x dim float32 values; each rank holds a block of rows. create, fence and free are collective. pull
+/// and push are not collective: any rank reads or updates any rows at any time. A push has been applied when it
+/// returns.
 /// Counterpart: tutti::ParameterServer.
 TUTTI_API int tutti_server_create(tutti_comm_t comm, int64_t rows, size_t dim, const tutti_server_options_t* options,
                                   tutti_server_t* server);
@@ -222,13 +231,13 @@ TUTTI_API int tutti_server_push(tutti_server_t server, const int64_t* rows, size
 TUTTI_API int tutti_server_fence(tutti_server_t server);
 TUTTI_API int tutti_server_progress(tutti_server_t server);
 
-/// This rank's `count` rows from row `first`, for filling and saving between two fences. Local.
+/// Gives this rank's `count` rows, which start at row `first`, to fill or save between two fences. Local.
 TUTTI_API int tutti_server_local(tutti_server_t server, float** data, int64_t* first, size_t* count);
 
-/// All rows, and the values of one. Local.
+/// Gives the number of rows of the whole table and the number of values per row. Local.
 TUTTI_API int tutti_server_shape(tutti_server_t server, int64_t* rows, size_t* dim);
 
-/// "direct" or "mpi": how rows are reached; "" for TUTTI_SERVER_NULL. Local; valid as long as the server.
+/// The way to access rows: "direct" or "mpi"; "" for TUTTI_SERVER_NULL. Local. Valid as long as the server.
 TUTTI_API const char* tutti_server_path(tutti_server_t server);
 TUTTI_API int tutti_server_free(tutti_server_t* server);
 

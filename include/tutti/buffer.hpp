@@ -12,15 +12,17 @@
 
 namespace tutti {
 
-/// Where a buffer lives. `detect` asks the CUDA runtime at each call, and only when this process already uses CUDA.
+/// The kind of memory that holds a buffer. `detect` asks the CUDA runtime at each call, but only in a process that
+/// already uses CUDA.
 enum class MemoryKind : std::uint8_t { detect = 0, host = 1, pinned = 2, device = 3, managed = 4 };
 
+/// The name of a kind in messages, tables and command lines: "device".
 [[nodiscard]] TUTTI_EXPORT const char* memory_kind_name(MemoryKind kind) noexcept;
 
-/// What kind of memory an address is in. Local. Without CUDA in this process the answer is host.
+/// Returns the kind of memory that holds an address: host, unless this process uses CUDA. Local.
 [[nodiscard]] TUTTI_EXPORT MemoryKind memory_kind(const void* address);
 
-/// Passed as one buffer of a collective: the call works in place, in the sense of MPI_IN_PLACE.
+/// Passed in place of a buffer, makes a collective work in place. Counterpart: MPI_IN_PLACE.
 struct InPlace {};
 inline constexpr InPlace in_place{};
 
@@ -29,8 +31,8 @@ template <typename R>
 concept HostRange = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
 }  // namespace detail
 
-/// A buffer that a call reads: address, number of elements, type. It owns nothing; the memory must stay valid, and
-/// unchanged, until the call (or its request) has completed.
+/// A buffer that a call reads: address, number of elements, type. Owns nothing; the memory must stay valid and
+/// unchanged until the call (or its request) has completed.
 struct ConstBuffer {
   const void* data = nullptr;
   std::size_t count = 0;
@@ -52,7 +54,8 @@ struct ConstBuffer {
   // NOLINTEND(google-explicit-constructor)
 };
 
-/// A buffer that a call writes. Ownership and lifetime as for ConstBuffer.
+/// A buffer that a call writes. Owns nothing; the memory must stay valid and untouched until the call (or its request)
+/// has completed.
 struct Buffer {
   void* data = nullptr;
   std::size_t count = 0;

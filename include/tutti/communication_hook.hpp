@@ -15,77 +15,81 @@
 
 namespace tutti {
 
-/// Where one parameter's gradient lies in its bucket.
+/// The position of one parameter's gradient in its bucket.
 struct BucketEntry {
-  std::size_t parameter = 0;  ///< its number in the reducer
-  std::size_t offset = 0;     ///< elements from the bucket's begin
-  std::size_t count = 0;      ///< elements
+  std::size_t parameter = 0;  ///< number of the parameter in the reducer
+  std::size_t offset = 0;     ///< distance from the start of the bucket, in elements
+  std::size_t count = 0;      ///< size of the gradient, in elements
   std::span<const std::size_t> shape{};
 };
 
-/// Gradients that are reduced together: one type, one contiguous block of memory. Equal on all ranks but for the
-/// address. The reducer owns the memory; it stays where it is until the next prepare(). Any count works; one that is a
-/// multiple of the ranks times 64 bytes divides into equal parts, for hooks that scatter.
+/// Gradients that are reduced together: one type, one contiguous block of memory. Everything but the address is equal
+/// on all ranks. The reducer owns the memory, which does not move until the next prepare(). Any count works; a block of
+/// a multiple of (ranks x 64) bytes divides into equal parts, which suits hooks that scatter.
 struct GradientBucket {
-  std::size_t index = 0;            ///< position in the order of launching
-  Buffer data{};                    ///< this rank's gradients, then the result; what lies between entries is zero
+  std::size_t index = 0;            ///< position in the launch order
+  Buffer data{};                    ///< this rank's gradients, later the result; gaps between entries are zero
   ReduceKind op = ReduceKind::avg;  ///< sum or avg
-  Stream stream{};                  ///< that gradients in device memory are ordered on
+  Stream stream{};                  ///< stream that orders gradients in device memory
   std::vector<BucketEntry> entries{};
 };
 
-/// How buckets are reduced over the ranks: as they are, compressed, or in a way of the user's own. A reducer calls
-/// prepare() once for each set of buckets, then for every step start(b) for b = 0, 1, 2, ... in this order on all
-/// ranks, and test(b) until it says true. Several buckets are under way at once; what a hook starts later than in
-/// start() (a second stage) may meet other buckets in another order on each rank, so it must be persistent operations,
-/// which match whatever their order. Counterpart: PyTorch's DDP communication hooks.
+/// Reduces buckets over the ranks: uncompressed, compressed, or by the user's own method. A reducer calls prepare()
+/// once for each set of buckets. In every step it calls start(b) for b = 0, 1, 2, ..., in this order on all ranks, and
+/// test(b) until it returns true. Several buckets are in flight at once. A hook that starts a second stage after
+/// start() must use persistent operations for it: the order of second stages differs between ranks, and only persistent
+/// operations match in any order. Counterpart: PyTorch's DDP communication hooks.
 class TUTTI_EXPORT CommunicationHook {
  public:
   virtual ~CommunicationHook();
 
-  /// For reports: "bf16", "power_sgd".
+  /// The name used in reports: "bf16", "power_sgd".
   [[nodiscard]] virtual std::string name() const = 0;
-  /// Bucket b goes over comms[b % comms.size()]. Collective, blocking. The communicators and buckets live as long as
-  /// they are used here. State of an earlier call (errors fed back, factors) is kept by parameter where it still fits.
+  /// Announces the buckets; bucket b travels over comms[b % comms.size()]. Collective, blocking. The communicators and
+  /// buckets outlive their use here. State from an earlier call (error feedback, factors) is kept for every parameter
+  /// that it still fits.
   virtual void prepare(std::span<const Communicator> comms, std::span<const GradientBucket> buckets) = 0;
-  /// Starts the reduction of buckets[bucket]; nonblocking. The bucket's memory must not be touched until it is done.
+  /// Starts the reduction of buckets[bucket]. Nonblocking. The bucket's memory must not be touched until test() returns
+  /// true.
   virtual void start(std::size_t bucket) = 0;
-  /// Drives it; never blocks. True when the bucket's memory holds the result; in device memory, when what follows on
-  /// the bucket's stream finds it there. Throws Error when it failed.
+  /// Advances the reduction and never blocks. Returns true once the bucket's memory holds the result; in device memory,
+  /// once later work on the bucket's stream sees the result. Throws Error if the reduction failed.
   virtual bool test(std::size_t bucket) = 0;
-  /// Bytes of the vectors that this rank gives to reductions of that bucket in one step.
+  /// The size of the vectors that this rank contributes to reductions of the bucket in one step, in bytes.
   [[nodiscard]] virtual std::size_t bytes(std::size_t bucket) const = 0;
-  /// Whether buckets may be in device memory.
+  /// Returns true if buckets may be in device memory.
   [[nodiscard]] virtual bool takes_device_memory() const { return false; }
-  /// Whether the result is the same on all ranks; else (sharded) only this rank's part of each bucket is.
+  /// Returns true if every rank gets the whole result; false (sharded) if a rank gets only its part of each bucket.
   [[nodiscard]] virtual bool replicates() const { return true; }
-  /// This rank's state between steps, for a checkpoint; load() takes it back after prepare() of the same buckets.
+  /// Returns this rank's state between steps, for a checkpoint. load() restores it after prepare() with the same
+  /// buckets.
   [[nodiscard]] virtual std::vector<std::byte> save() const { return {}; }
   virtual void load(std::span<const std::byte> state);
 };
 
-/// Buckets as they are: one nonblocking allreduce each. Host or device memory.
+/// Sums buckets uncompressed, by one nonblocking allreduce each. Host or device memory.
 [[nodiscard]] TUTTI_EXPORT std::shared_ptr<CommunicationHook> allreduce_hook();
-/// float32 or float64 gradients rounded to 16 bits, divided first (avg), summed with one rounding, widened again: half
-/// the bytes, or a quarter. Counterpart: DDP's bf16_compress_hook, fp16_compress_hook.
+/// Sends float32 or float64 gradients as 16-bit floats, which takes half or a quarter of the bytes: divides (avg),
+/// rounds, sums with one rounding, and widens again. Counterpart: DDP's bf16_compress_hook, fp16_compress_hook.
 [[nodiscard]] TUTTI_EXPORT std::shared_ptr<CommunicationHook> bf16_hook();
 [[nodiscard]] TUTTI_EXPORT std::shared_ptr<CommunicationHook> fp16_hook();
 
-/// Numbers and names as in DDP's PowerSGDState.
+/// Options of power_sgd_hook(), with the meanings that DDP's PowerSGDState gives them.
 struct PowerSgdOptions {
-  std::size_t rank = 2;             ///< of the approximation
-  std::size_t start_step = 10;      ///< steps before it that reduce the gradients as they are
-  double min_compression_rate = 2;  ///< a matrix is compressed if (n + m) * rank * this < n * m
-  bool error_feedback = true;       ///< what was lost is added to the next step's gradient
-  bool warm_start = true;           ///< Q of one step begins the next one's iteration
-  std::uint64_t seed = 0;           ///< of the first Q; equal on all ranks
+  std::size_t rank = 2;             ///< rank of the approximation
+  std::size_t start_step = 10;      ///< number of initial steps that reduce uncompressed
+  double min_compression_rate = 2;  ///< compresses an n x m matrix if (n + m) * rank * rate < n * m
+  bool error_feedback = true;       ///< adds the compression error to the next step's gradient
+  bool warm_start = true;           ///< starts each step's iteration from the previous step's Q
+  std::uint64_t seed = 0;           ///< seed of the first Q; equal on all ranks
 };
 
-/// PowerSGD (Vogels, Karimireddy, Jaggi 2019, Algorithm 1 and 2): each gradient of two dimensions or more, as a matrix
-/// of shape[0] rows, is sent as two factors of `rank` columns; others (biases) are summed as they are. float32,
-/// float64. Factors have the same bits on all ranks, so the gradients have. With error feedback each rank keeps what
-/// its own factors lose, as many bytes as the gradients. Errors: invalid_argument for rank 0 and for a rate that is not
-/// positive. Counterpart: DDP's powerSGD_hook.
+/// PowerSGD (Vogels, Karimireddy, Jaggi 2019, Algorithms 1 and 2). A gradient of two or more dimensions is treated as a
+/// matrix of shape[0] rows and sent as two factors of `rank` columns; other gradients (biases) are summed uncompressed.
+/// Types: float32 and float64. The factors have the same bits on all ranks, and therefore so do the gradients. With
+/// error feedback each rank keeps the compression error of its own gradients, which takes as many bytes as the
+/// gradients.
+/// Errors: invalid_argument for rank 0 and for a rate that is not positive. Counterpart: DDP's powerSGD_hook.
 [[nodiscard]] TUTTI_EXPORT std::shared_ptr<CommunicationHook> power_sgd_hook(const PowerSgdOptions& options = {});
 
 }  // namespace tutti

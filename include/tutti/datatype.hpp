@@ -35,14 +35,14 @@ enum class DatatypeKind : std::uint8_t {
   float64_int64 = 22,    ///< value-index pair
   float32_float32 = 23,  ///< value-index pair of Fortran, MPI_2REAL
   float64_float64 = 24,  ///< value-index pair of Fortran, MPI_2DOUBLE_PRECISION
-  logical8 = 25,         ///< Fortran logical of 1 byte; zero is false, anything else is true
+  logical8 = 25,         ///< Fortran logical of 1 byte; zero is false, every other value is true
   logical16 = 26,
   logical32 = 27,  ///< Fortran's default logical
   logical64 = 28,
-  bytes = 29,  ///< n opaque bytes, for data movement and user operations
+  bytes = 29,  ///< n opaque bytes, for moving data and for user operations
 };
 
-/// The pair that minloc and maxloc work on: a value and an index. Equal in layout to MPI's C pair types.
+/// The element of minloc and maxloc: a value and an index, laid out like MPI's C pair types.
 template <typename Value, typename Index>
 struct ValueIndex {
   Value value;
@@ -50,14 +50,14 @@ struct ValueIndex {
   friend constexpr bool operator==(const ValueIndex&, const ValueIndex&) = default;
 };
 
-/// An element type. A small value; copying it is free. Counterpart: MPI_Datatype, ncclDataType_t.
+/// An element type. A small value type that is passed by copy. Counterpart: MPI_Datatype, ncclDataType_t.
 class Datatype {
  public:
   constexpr Datatype() = default;
   // NOLINTNEXTLINE(google-explicit-constructor): a kind is a datatype
   constexpr Datatype(DatatypeKind kind) : kind_(kind), size_(size_of(kind)) {}
 
-  /// n opaque bytes an element (n > 0).
+  /// An element of n opaque bytes, n > 0.
   [[nodiscard]] static constexpr Datatype bytes(std::size_t n) {
     Datatype type;
     type.kind_ = DatatypeKind::bytes;
@@ -66,7 +66,7 @@ class Datatype {
   }
 
   [[nodiscard]] constexpr DatatypeKind kind() const { return kind_; }
-  /// Bytes an element, padding included.
+  /// Size of an element, padding included, in bytes.
   [[nodiscard]] constexpr std::size_t size() const { return size_; }
   friend constexpr bool operator==(const Datatype&, const Datatype&) = default;
 
@@ -107,10 +107,10 @@ class Datatype {
   std::size_t size_ = 1;
 };
 
-/// The name of a type as it is written in messages, tables and on command lines: "float32", "bytes(12)".
+/// The name of a type in messages, tables and command lines: "float32", "bytes(12)".
 [[nodiscard]] TUTTI_EXPORT const char* datatype_name(DatatypeKind kind) noexcept;
 
-/// Datatype of a C++ type: datatype_of<float>() is DatatypeKind::float32.
+/// Maps a C++ type to its Datatype: datatype_of<float>() is DatatypeKind::float32.
 template <typename T>
 struct DatatypeOf {
   static_assert(sizeof(T) == 0,

@@ -10,13 +10,13 @@ namespace tutti {
 enum class ThreadLevel : int { single = 0, funneled = 1, serialized = 2, multiple = 3 };
 
 struct EnvironmentOptions {
-  ThreadLevel threads = ThreadLevel::funneled;  ///< asked of MPI_Init_thread when this object initialises MPI
-  bool progress_thread = false;                 ///< drive outstanding operations from a thread (needs multiple)
+  ThreadLevel threads = ThreadLevel::funneled;  ///< level requested if this object initialises MPI
+  bool progress_thread = false;                 ///< drives outstanding operations from a thread (needs multiple)
 };
 
-/// Initialises what the caller has not: MPI, when it is not initialised yet (then the caller must not do it later).
-/// What it initialised it finalizes at its end. Collective over MPI_COMM_WORLD only where it initialises or finalizes
-/// MPI. C and Fortran programs need none, nor does a C++ program that called MPI_Init itself.
+/// Initialises MPI unless the caller has done so, and finalizes MPI at the end of its life if it initialised it. The
+/// caller must not call MPI_Init afterwards. Collective over MPI_COMM_WORLD if it initialises or finalizes MPI, local
+/// otherwise. C programs, Fortran programs and C++ programs that call MPI_Init themselves need no Environment.
 /// Counterpart: MPI_Init_thread and MPI_Finalize.
 class TUTTI_EXPORT Environment {
  public:
@@ -26,11 +26,11 @@ class TUTTI_EXPORT Environment {
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
 
-  /// Whether this object initialised MPI.
+  /// Returns true if this object initialised MPI.
   [[nodiscard]] bool owns_mpi() const noexcept { return owns_mpi_; }
 
-  /// Starts and stops the thread that drives outstanding operations. Throws ErrorCode::not_supported below
-  /// MPI_THREAD_MULTIPLE. Local. TUTTI_PROGRESS_THREAD=1 has the same effect.
+  /// Starts or stops the thread that drives outstanding operations. TUTTI_PROGRESS_THREAD=1 starts it too. Local.
+  /// Throws ErrorCode::not_supported below MPI_THREAD_MULTIPLE.
   static void start_progress_thread();
   static void stop_progress_thread() noexcept;
 
@@ -38,13 +38,13 @@ class TUTTI_EXPORT Environment {
   bool owns_mpi_ = false;
 };
 
-/// Drives all outstanding operations of this process a little. Never blocks. Local.
+/// Advances all outstanding operations of this process without blocking. Local.
 TUTTI_EXPORT void progress();
 
-/// "0.1.0".
+/// The version of the library: "0.1.0".
 [[nodiscard]] TUTTI_EXPORT const char* version() noexcept;
 
-/// One line a fact: version, MPI library, Kokkos, CUDA and NCCL as built and as found.
+/// Lists the version, the MPI library, and Kokkos, CUDA and NCCL as built and as found, one fact per line.
 [[nodiscard]] TUTTI_EXPORT std::string config_summary();
 
 }  // namespace tutti

@@ -7,17 +7,17 @@
 
 namespace tutti {
 
-/// The kinds of failure, one list for C++, C and Fortran (error_codes.def).
+/// The kinds of failure. C++, C and Fortran share one list, error_codes.def.
 enum class ErrorCode : int {
 #define TUTTI_ERROR_CODE(name, suffix, value, text) name = value,
 #include <tutti/error_codes.def>
 #undef TUTTI_ERROR_CODE
 };
 
-/// The short text of a code. Never fails: an unknown value gives "unknown error". Counterpart: MPI_Error_string.
+/// The short text of a code; "unknown error" for an unknown value. Counterpart: MPI_Error_string.
 [[nodiscard]] TUTTI_EXPORT const char* error_string(ErrorCode code) noexcept;
 
-/// What every failing call of the library throws. The text names the argument, the rank and the remedy.
+/// The exception of every call that fails. Its text names the argument, the rank and the remedy.
 class TUTTI_EXPORT Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}

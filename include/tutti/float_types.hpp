@@ -16,18 +16,18 @@ namespace detail {
 TUTTI_FUNCTION std::uint32_t float_bits(float x) { return __builtin_bit_cast(std::uint32_t, x); }
 TUTTI_FUNCTION float float_from_bits(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
-/// A choice without control flow, which compilers would not vectorise around floating-point operations.
+/// Selects without control flow, because compilers do not vectorise branches around floating-point operations.
 TUTTI_FUNCTION std::uint32_t select(bool condition, std::uint32_t yes, std::uint32_t no) {
   return no ^ ((yes ^ no) & (0U - static_cast<std::uint32_t>(condition)));
 }
 
-/// Rounds |x| (given by its bits, not NaN) to a format of MantissaBits and Bias, ties to even, without any limit
-/// upwards.
+/// Rounds |x|, given as bits and not NaN, to a format of MantissaBits and Bias, ties to even. Has no upper limit: the
+/// caller handles overflow.
 template <int MantissaBits, int Bias>
 TUTTI_FUNCTION std::uint32_t round_magnitude(std::uint32_t magnitude) {
   constexpr int shift = 23 - MantissaBits;
   constexpr std::uint32_t smallest_normal = static_cast<std::uint32_t>(128 - Bias) << 23;
-  // Adding a number whose last bit weighs as much as the format's smallest value rounds a subnormal correctly.
+  // Adding a number whose last bit equals the format's smallest value rounds a subnormal correctly.
   constexpr std::uint32_t magic = static_cast<std::uint32_t>(127 + 1 - Bias - MantissaBits + 23) << 23;
   const std::uint32_t subnormal = float_bits(float_from_bits(magnitude) + float_from_bits(magic)) - magic;
   const std::uint32_t even = (magnitude >> shift) & 1U;
@@ -48,7 +48,7 @@ TUTTI_FUNCTION std::uint16_t float16_bits(float x) {
 #endif
 }
 
-/// The conversion in integer arithmetic, which every compiler vectorises.
+/// Converts in integer arithmetic, which every compiler vectorises.
 TUTTI_FUNCTION float widen_float16(std::uint16_t half) {
   const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000U) << 16;
   const std::uint32_t magnitude = static_cast<std::uint32_t>(half & 0x7fffU) << 13;
@@ -69,7 +69,7 @@ TUTTI_FUNCTION float float16_to_float(std::uint16_t half) {
 
 }  // namespace detail
 
-/// IEEE half precision. Conversion from float rounds to nearest, ties to even; a NaN stays a (quiet) NaN.
+/// IEEE half precision. Conversion from float rounds to nearest, ties to even; a NaN becomes a quiet NaN.
 /// Counterpart: ncclFloat16, __half, _Float16.
 struct float16_t {
   std::uint16_t bits;
@@ -78,7 +78,7 @@ struct float16_t {
   TUTTI_FUNCTION explicit operator float() const { return detail::float16_to_float(bits); }
 };
 
-/// The upper half of a float. Conversion from float rounds to nearest, ties to even; a NaN stays a (quiet) NaN.
+/// The upper half of a float. Conversion from float rounds to nearest, ties to even; a NaN becomes a quiet NaN.
 /// Counterpart: ncclBfloat16, __nv_bfloat16.
 struct bfloat16_t {
   std::uint16_t bits;

@@ -25,9 +25,10 @@ constexpr MemoryKind memory_kind_of() {
 
 }  // namespace detail
 
-/// A view as a buffer of its elements in memory order, of any rank: Buffer, or ConstBuffer of a view of const elements.
-/// Local. The view owns the memory and must outlive the call (or its request). The memory kind is that of the view's
-/// space. Errors: invalid_argument where the elements are not contiguous, as in a subview of columns; copy it first.
+/// Makes a buffer of a view of any rank, its elements in memory order: a Buffer, or a ConstBuffer if the elements are
+/// const. The memory kind follows from the view's space. Local. The view owns the memory and must outlive the call (or
+/// its request). Errors: invalid_argument if the elements are not contiguous, as in a subview of columns; copy such a
+/// view first.
 template <typename View>
 requires Kokkos::is_view<View>::value [[nodiscard]] auto as_buffer(const View& view) {
   using Value = typename View::value_type;
@@ -39,7 +40,7 @@ requires Kokkos::is_view<View>::value [[nodiscard]] auto as_buffer(const View& v
                 detail::memory_kind_of<typename View::memory_space>());
 }
 
-/// The stream of an execution space, for Options::stream; none for a host space. Local; the space owns the stream.
+/// The stream of an execution space, for Options::stream; no stream for a host space. Local. The space owns the stream.
 template <typename Space>
 [[nodiscard]] Stream stream_of([[maybe_unused]] const Space& space) {
 #if defined(KOKKOS_ENABLE_CUDA)

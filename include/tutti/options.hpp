@@ -10,33 +10,34 @@
 
 namespace tutti {
 
+/// The kind of a stream's handle.
 enum class StreamKind : std::uint8_t { none = 0, cuda = 1 };
 
-/// The stream that a call on device memory is ordered on. "None" is not the default stream (handle 0): without a
-/// stream the caller has synchronised the buffer and the call returns when it is done.
+/// The stream that orders a call on device memory. StreamKind::none is not the default stream (handle 0): without a
+/// stream, the caller has synchronised the buffers before the call, and the call returns when it is done. Owns nothing.
 struct Stream {
   StreamKind kind = StreamKind::none;
   void* handle = nullptr;
 
   constexpr Stream() = default;
   constexpr Stream(StreamKind stream_kind, void* stream_handle) : kind(stream_kind), handle(stream_handle) {}
-  /// From a cudaStream_t (a pointer to an incomplete type, so that this header needs no CUDA).
+  /// Takes a cudaStream_t, which is a pointer; the template keeps CUDA's headers out of this one.
   template <typename T>
   requires(!std::is_void_v<T>) Stream(T* cuda_stream)
       : kind(StreamKind::cuda), handle(cuda_stream) {}  // NOLINT(google-explicit-constructor)
 };
 
-/// How 16- and 8-bit floats are summed: `full` in float32, rounded once; `backend` as the backend does it.
+/// The way to sum 16- and 8-bit floats: `full` adds in float32 and rounds once; `backend` leaves it to the backend.
 enum class Accumulation : std::uint8_t { full = 0, backend = 1 };
 
-/// What a call may be told beside its arguments. All members but the stream and the memory kind must be equal on all
-/// ranks of the call; the class of the memory kind (host or device) must be equal as well.
+/// The options of a call. All ranks of the call pass the same values, with two exceptions: streams may differ, and
+/// memory kinds may differ within one class (host or device).
 struct Options {
   Stream stream{};
-  MemoryKind memory = MemoryKind::detect;  ///< declared kind of all buffers of the call; saves the look-up
-  std::chrono::nanoseconds timeout{0};     ///< 0: the communicator's; the call fails with ErrorCode::timeout
-  std::string algorithm{};                 ///< "": the planner's choice; else "ring", "mpi:ring", "native", …
-  bool reproducible = false;               ///< one association order, whatever algorithm, size and layout
+  MemoryKind memory = MemoryKind::detect;  ///< kind of all buffers of the call; declaring it saves the look-up
+  std::chrono::nanoseconds timeout{0};     ///< the call fails with ErrorCode::timeout after it; 0: the communicator's
+  std::string algorithm{};                 ///< "ring", "mpi:ring", "native", …; "": the planner chooses
+  bool reproducible = false;               ///< one order of association for any algorithm, size and layout
   Accumulation accumulation = Accumulation::full;
 };
 

@@ -12,40 +12,41 @@ namespace tutti {
 enum class ReduceKind : std::uint8_t {
   sum = 1,
   prod = 2,
-  min = 3,         ///< a NaN wins and comes out as one fixed quiet NaN; -0 is less than +0: the same bits on every rank
+  min = 3,         ///< NaN wins and becomes one fixed quiet NaN; -0 is less than +0; so all ranks get the same bits
   max = 4,         ///< as min
   avg = 5,         ///< sum divided by the number of ranks; integers round towards zero
-  premul_sum = 6,  ///< sum of scalar * x, each rank with its own scalar
+  premul_sum = 6,  ///< sum of scalar * x; each rank has its own scalar
   land = 7,
   lor = 8,
   lxor = 9,
   band = 10,
   bor = 11,
   bxor = 12,
-  minloc = 13,  ///< on value-index pairs; of equal values the lowest index
-  maxloc = 14,
+  minloc = 13,  ///< on value-index pairs; equal values give the lowest index
+  maxloc = 14,  ///< as minloc
   user = 15,
 };
 
-/// A user's combination: inout[i] = in[i] op inout[i] for count elements, where `in` belongs to the lower rank.
-/// It must be associative, must not call Tutti or MPI and must not throw. Counterpart: MPI_User_function.
+/// A user's reduction: computes inout[i] = in[i] op inout[i] for count elements; `in` comes from the lower rank. It
+/// must be associative, must not call Tutti or MPI, and must not throw. Counterpart: MPI_User_function.
 using UserFunction = void (*)(const void* in, void* inout, std::size_t count, Datatype type, void* context);
 
-/// A reduction operation. A small value. Counterpart: MPI_Op, ncclRedOp_t.
+/// A reduction operation. A small value type that is passed by copy. Counterpart: MPI_Op, ncclRedOp_t.
 class ReduceOp {
  public:
   // NOLINTNEXTLINE(google-explicit-constructor): a kind is an operation
   constexpr ReduceOp(ReduceKind kind) : kind_(kind) {}
 
-  /// sum of scalar * x (counterpart: ncclRedOpCreatePreMulSum). For floating-point and complex types.
+  /// Sums scalar * x, for floating-point and complex types. Counterpart: ncclRedOpCreatePreMulSum.
   [[nodiscard]] static constexpr ReduceOp premul_sum(double scalar) {
     ReduceOp op{ReduceKind::premul_sum};
     op.scalar_ = scalar;
     return op;
   }
 
-  /// A user's function; the function and its context must outlive every call that uses the operation.
-  /// All ranks pass functions that do the same. commutative = false keeps MPI's rank order.
+  /// Reduces with a user's function. The function and its context must outlive every call that uses the operation. All
+  /// ranks pass functions that do the same. commutative = false combines in rank order, as in MPI. Counterpart:
+  /// MPI_Op_create.
   [[nodiscard]] static constexpr ReduceOp user(UserFunction function, void* context = nullptr,
                                                bool commutative = true) {
     ReduceOp op{ReduceKind::user};
@@ -83,11 +84,12 @@ inline constexpr ReduceOp bxor{ReduceKind::bxor};
 inline constexpr ReduceOp minloc{ReduceKind::minloc};
 inline constexpr ReduceOp maxloc{ReduceKind::maxloc};
 
-/// The name of an operation as it is written in messages, tables and on command lines: "sum".
+/// The name of an operation in messages, tables and command lines: "sum".
 [[nodiscard]] TUTTI_EXPORT const char* reduce_op_name(ReduceKind kind) noexcept;
 
-/// Whether an operation is defined for a datatype: arithmetic on numbers (min and max not on complex), bit operations
-/// on integers, logical ones on integers and logicals, minloc and maxloc on pairs, user operations on everything.
+/// Returns true if an operation is defined for a datatype: arithmetic operations on numbers (but min and max not on
+/// complex numbers), bit operations on integers, logical operations on integers and logicals, minloc and maxloc on
+/// pairs, user operations on all types.
 [[nodiscard]] TUTTI_EXPORT bool is_defined(ReduceKind kind, DatatypeKind type) noexcept;
 
 }  // namespace tutti

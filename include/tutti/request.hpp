@@ -14,16 +14,16 @@ namespace detail {
 class Execution;
 }
 
-/// What a receive found. Counterpart: MPI_Status.
+/// The result of a receive: source, tag and length of the message. Counterpart: MPI_Status.
 struct Status {
   int source = -1;
   int tag = -1;
-  std::size_t count = 0;  ///< elements received
+  std::size_t count = 0;  ///< length of the message, in elements
 };
 
-/// One running, or one persistent, operation. Move-only. Not a collective object: every rank holds its own.
-/// Destroying an active request detaches it: the operation goes on, driven by later calls of the library, and its
-/// buffers must stay valid until it is done. Counterpart: MPI_Request.
+/// A running or persistent operation. Move-only. Not a collective object: every rank holds its own.
+/// Destroying an active request detaches it: later calls of the library drive the operation to its end, and its buffers
+/// must stay valid until then. Counterpart: MPI_Request.
 class TUTTI_EXPORT Request {
  public:
   Request() noexcept;
@@ -33,39 +33,43 @@ class TUTTI_EXPORT Request {
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
 
-  /// True when done (then a nonpersistent request is empty). Never blocks; progresses all outstanding operations of
-  /// the process. Throws Error when the operation failed. An empty or inactive request is done.
+  /// Returns true once the operation is done; a nonpersistent request is then empty. An empty or inactive request is
+  /// done. Never blocks. Advances all outstanding operations of the process. Throws Error if the operation failed.
+  /// Counterpart: MPI_Test.
   bool test();
 
-  /// True when what follows on the stream comes after the operation, as after wait(stream); never blocks. Errors as
-  /// test(), which it is without a stream.
+  /// Returns true once later work on the stream is ordered after the operation, as after wait(stream). Never blocks.
+  /// Errors as test(). Without a stream, the same as test().
   bool test(Stream stream);
 
-  /// Blocks until done: tests and yields, never blocks inside MPI. Errors as test().
+  /// Blocks until the operation is done. Tests and yields in turn, and never blocks inside MPI. Errors as test().
+  /// Counterpart: MPI_Wait.
   void wait();
 
-  /// Orders the operation before what follows on the stream: returns at once where the device does the work (NCCL), and
-  /// when the communication is done where the host does. Of what goes wrong later the next call tells. A nonpersistent
-  /// request is empty afterwards. Without a stream, or a device operation: as wait(). Counterpart: cudaStreamWaitEvent.
+  /// Orders later work on the stream after the operation. Returns at once if the device does the work (NCCL); returns
+  /// when the communication is done if the host does it. The next call reports an error that occurs after this one has
+  /// returned. A nonpersistent request is empty afterwards. Without a stream, or for an operation on host memory, the
+  /// same as wait(). Counterpart: cudaStreamWaitEvent.
   void wait(Stream stream);
 
-  /// Persistent requests only: starts the operation again on the same buffers. Throws if it is still active; one that
-  /// was only ordered on a stream is waited for first.
+  /// Starts a persistent operation again on the same buffers. Throws if it is still active. Waits first for an
+  /// operation that was only ordered on a stream. Counterpart: MPI_Start.
   void start();
 
-  /// The error of a failed operation, without throwing, also after test() or wait() has thrown it; success while the
-  /// operation runs and after it succeeded.
+  /// Returns the error of a failed operation without throwing, even after test() or wait() has thrown it; success while
+  /// the operation runs and after it has succeeded.
   [[nodiscard]] ErrorCode error() const noexcept;
 
-  /// Whether there is an operation behind this request.
+  /// Returns true unless the request is empty.
   [[nodiscard]] bool valid() const noexcept { return execution_ != nullptr; }
-  /// Whether the operation was started and has not completed.
+  /// Returns true from the start of the operation until it has completed.
   [[nodiscard]] bool active() const noexcept;
-  /// Whether it was started and its end has not been seen by test() or wait().
+  /// Returns true from the start of the operation until test() or wait() has seen it complete.
   [[nodiscard]] bool pending() const noexcept;
+  /// Returns true if the operation may be started again.
   [[nodiscard]] bool persistent() const noexcept;
 
-  /// For a completed receive: what arrived. Of a nonpersistent request it stays readable after test() and wait().
+  /// The status of a completed receive. It stays readable after test() or wait() has emptied the request.
   [[nodiscard]] const Status& status() const noexcept { return status_; }
 
   explicit Request(std::shared_ptr<detail::Execution> execution) noexcept;
@@ -76,13 +80,13 @@ class TUTTI_EXPORT Request {
   std::shared_ptr<detail::Execution> execution_;
   Status status_{};
   ErrorCode error_{};
-  bool is_ordered_ = false;  ///< a persistent operation whose end a stream waits for
+  bool is_ordered_ = false;  ///< a stream waits for the end of this persistent operation
 };
 
-/// Waits for all; throws the first error after all have completed. Counterpart: MPI_Waitall.
+/// Waits for all requests; throws the first error after all have completed. Blocking. Counterpart: MPI_Waitall.
 TUTTI_EXPORT void wait_all(std::span<Request> requests);
 
-/// Waits for one and gives its index; nothing when none is active. Counterpart: MPI_Waitany.
+/// Waits for one request and returns its index, or nothing if no request is active. Blocking. Counterpart: MPI_Waitany.
 TUTTI_EXPORT std::optional<std::size_t> wait_any(std::span<Request> requests);
 
 }  // namespace tutti

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All of the C++ interface but kokkos.hpp, which needs Kokkos.
+// The whole C++ interface except kokkos.hpp, which needs Kokkos.
 #pragma once
 
 #include <tutti/buffer.hpp>

@@ -9,22 +9,24 @@
 
 namespace tutti {
 
-/// All ranks get the ranks' blocks in rank order.
-/// Collective over `comm`; blocking (on device memory with a stream: ordered on it).
-/// Shape: `send` has n elements, `recv` n times the number of ranks. in_place as `send`: the block is in its place in
-/// `recv`. The caller owns the buffers; host, pinned, managed or device memory, of one class on all ranks. Every rank
-/// passes the same datatype, count and options. Errors: ErrorCode::invalid_argument and relatives for wrong arguments
-/// (found before anything is sent); timeout, aborted and mpi for failed calls. Counterpart: MPI_Allgather,
-/// ncclAllGather.
+/// Gathers one block from every rank, in rank order, and gives all ranks the result.
+/// Collective over `comm`. Blocking; on device memory with a stream, stream-ordered.
+/// Shape: `send` has n elements; `recv` has n times the number of ranks. With in_place as `send`, this rank's block is
+/// already in its place in `recv`.
+/// Memory: host, pinned, managed or device, of one class (host or device) on all ranks. The caller owns the buffers.
+/// Equal on all ranks: datatype, count and options.
+/// Errors: ErrorCode::invalid_argument or a related code for wrong arguments, before anything is sent; timeout, aborted
+/// or mpi for a call that fails.
+/// Counterpart: MPI_Allgather, ncclAllGather.
 TUTTI_EXPORT void allgather(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options = {});
 
-/// The same, nonblocking: returns at once; the buffers must stay valid and untouched until the request is done.
-/// Calls on one communicator are matched in the order in which they are started.
+/// Nonblocking form: returns at once; the buffers must stay valid and untouched until the request is done. Calls on one
+/// communicator match in the order in which they are started.
 [[nodiscard]] TUTTI_EXPORT Request iallgather(const Communicator& comm, ConstBuffer send, Buffer recv,
                                               const Options& options = {});
 
-/// The same, persistent: binds the buffers; start() runs it, as often as wanted. Collective; the ranks create the
-/// persistent operations of a communicator in the same order and may start different ones in any order.
+/// Persistent form: binds the buffers; each start() runs the operation again. Collective: all ranks create the
+/// persistent operations of a communicator in the same order, but may start different ones in any order.
 [[nodiscard]] TUTTI_EXPORT Request allgather_init(const Communicator& comm, ConstBuffer send, Buffer recv,
                                                   const Options& options = {});
 

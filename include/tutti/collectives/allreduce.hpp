@@ -11,27 +11,29 @@
 
 namespace tutti {
 
-/// Combines the ranks' vectors element by element; all ranks get the result, with the same bits for min and max.
-/// Collective over `comm`; blocking (on device memory with a stream: ordered on it).
-/// Shape: `send` and `recv` have n elements. in_place as `send` takes the contribution from `recv`.
-/// The caller owns the buffers; host, pinned, managed or device memory, of one class on all ranks.
-/// Every rank passes the same datatype, count, operation and options. Errors: ErrorCode::invalid_argument and relatives
-/// for wrong arguments (found before anything is sent); timeout, aborted and mpi for failed calls. Counterpart:
-/// MPI_Allreduce, ncclAllReduce.
+/// Combines the ranks' vectors element by element and gives all ranks the result. min and max give every rank the same
+/// bits.
+/// Collective over `comm`. Blocking; on device memory with a stream, stream-ordered.
+/// Shape: `send` and `recv` have n elements. With in_place as `send`, the contribution is read from `recv`.
+/// Memory: host, pinned, managed or device, of one class (host or device) on all ranks. The caller owns the buffers.
+/// Equal on all ranks: datatype, count, operation and options.
+/// Errors: ErrorCode::invalid_argument or a related code for wrong arguments, before anything is sent; timeout, aborted
+/// or mpi for a call that fails.
+/// Counterpart: MPI_Allreduce, ncclAllReduce.
 TUTTI_EXPORT void allreduce(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,
                             const Options& options = {});
 
-/// The same, nonblocking: returns at once; the buffers must stay valid and untouched until the request is done.
-/// Calls on one communicator are matched in the order in which they are started.
+/// Nonblocking form: returns at once; the buffers must stay valid and untouched until the request is done. Calls on one
+/// communicator match in the order in which they are started.
 [[nodiscard]] TUTTI_EXPORT Request iallreduce(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,
                                               const Options& options = {});
 
-/// The same, persistent: binds the buffers; start() runs it, as often as wanted. Collective; the ranks create the
-/// persistent operations of a communicator in the same order and may start different ones in any order.
+/// Persistent form: binds the buffers; each start() runs the operation again. Collective: all ranks create the
+/// persistent operations of a communicator in the same order, but may start different ones in any order.
 [[nodiscard]] TUTTI_EXPORT Request allreduce_init(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,
                                                   const Options& options = {});
 
-/// In place: `inout` is read and then holds the result.
+/// In-place forms: `inout` holds the contribution before the call and the result after it.
 inline void allreduce(const Communicator& comm, Buffer inout, ReduceOp op, const Options& options = {}) {
   allreduce(comm, in_place, inout, op, options);
 }
@@ -44,7 +46,7 @@ inline void allreduce(const Communicator& comm, Buffer inout, ReduceOp op, const
   return allreduce_init(comm, in_place, inout, op, options);
 }
 
-/// In place on `count` elements from an address.
+/// In-place forms on `count` elements at an address.
 template <typename T>
 void allreduce(const Communicator& comm, T* inout, std::size_t count, ReduceOp op, const Options& options = {}) {
   allreduce(comm, in_place, Buffer(inout, count), op, options);

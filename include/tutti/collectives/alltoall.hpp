@@ -9,22 +9,24 @@
 
 namespace tutti {
 
-/// Rank r gets block r of every rank's buffer, in rank order.
-/// Collective over `comm`; blocking (on device memory with a stream: ordered on it).
-/// Shape: `send` and `recv` have n times the number of ranks elements. in_place as `send`: the blocks are in `recv` and
-/// are replaced. The caller owns the buffers; host, pinned, managed or device memory, of one class on all ranks. Every
-/// rank passes the same datatype, count and options. Errors: ErrorCode::invalid_argument and relatives for wrong
-/// arguments (found before anything is sent); timeout, aborted and mpi for failed calls.
+/// Sends block r of every rank's buffer to rank r, which receives the blocks in rank order.
+/// Collective over `comm`. Blocking; on device memory with a stream, stream-ordered.
+/// Shape: `send` and `recv` have n times the number of ranks elements. With in_place as `send`, the blocks are read
+/// from `recv` and replaced.
+/// Memory: host, pinned, managed or device, of one class (host or device) on all ranks. The caller owns the buffers.
+/// Equal on all ranks: datatype, count and options.
+/// Errors: ErrorCode::invalid_argument or a related code for wrong arguments, before anything is sent; timeout, aborted
+/// or mpi for a call that fails.
 /// Counterpart: MPI_Alltoall, ncclAlltoAll.
 TUTTI_EXPORT void alltoall(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options = {});
 
-/// The same, nonblocking: returns at once; the buffers must stay valid and untouched until the request is done.
-/// Calls on one communicator are matched in the order in which they are started.
+/// Nonblocking form: returns at once; the buffers must stay valid and untouched until the request is done. Calls on one
+/// communicator match in the order in which they are started.
 [[nodiscard]] TUTTI_EXPORT Request ialltoall(const Communicator& comm, ConstBuffer send, Buffer recv,
                                              const Options& options = {});
 
-/// The same, persistent: binds the buffers; start() runs it, as often as wanted. Collective; the ranks create the
-/// persistent operations of a communicator in the same order and may start different ones in any order.
+/// Persistent form: binds the buffers; each start() runs the operation again. Collective: all ranks create the
+/// persistent operations of a communicator in the same order, but may start different ones in any order.
 [[nodiscard]] TUTTI_EXPORT Request alltoall_init(const Communicator& comm, ConstBuffer send, Buffer recv,
                                                  const Options& options = {});
 

@@ -10,21 +10,22 @@
 namespace tutti {
 
 /// Copies the root's buffer to all ranks.
-/// Collective over `comm`; blocking (on device memory with a stream: ordered on it).
-/// Shape: `buffer` has the same number of elements on all ranks; read at the root, written elsewhere.
-/// The caller owns the buffers; host, pinned, managed or device memory, of one class on all ranks.
-/// Every rank passes the same datatype, count, root and options. Errors: ErrorCode::invalid_argument and relatives for
-/// wrong arguments (found before anything is sent); timeout, aborted and mpi for failed calls. Counterpart: MPI_Bcast,
-/// ncclBroadcast.
+/// Collective over `comm`. Blocking; on device memory with a stream, stream-ordered.
+/// Shape: `buffer` has the same number of elements on all ranks. The root reads it; all other ranks write it.
+/// Memory: host, pinned, managed or device, of one class (host or device) on all ranks. The caller owns the buffer.
+/// Equal on all ranks: datatype, count, root and options.
+/// Errors: ErrorCode::invalid_argument or a related code for wrong arguments, before anything is sent; timeout, aborted
+/// or mpi for a call that fails.
+/// Counterpart: MPI_Bcast, ncclBroadcast.
 TUTTI_EXPORT void bcast(const Communicator& comm, Buffer buffer, int root, const Options& options = {});
 
-/// The same, nonblocking: returns at once; the buffers must stay valid and untouched until the request is done.
-/// Calls on one communicator are matched in the order in which they are started.
+/// Nonblocking form: returns at once; the buffer must stay valid and untouched until the request is done. Calls on one
+/// communicator match in the order in which they are started.
 [[nodiscard]] TUTTI_EXPORT Request ibcast(const Communicator& comm, Buffer buffer, int root,
                                           const Options& options = {});
 
-/// The same, persistent: binds the buffers; start() runs it, as often as wanted. Collective; the ranks create the
-/// persistent operations of a communicator in the same order and may start different ones in any order.
+/// Persistent form: binds the buffer; each start() runs the operation again. Collective: all ranks create the
+/// persistent operations of a communicator in the same order, but may start different ones in any order.
 [[nodiscard]] TUTTI_EXPORT Request bcast_init(const Communicator& comm, Buffer buffer, int root,
                                               const Options& options = {});
 

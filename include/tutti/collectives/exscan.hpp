@@ -10,23 +10,24 @@
 
 namespace tutti {
 
-/// Rank r > 0 gets the combination of the vectors of ranks 0 to r - 1, in rank order; rank 0's `recv` is left as it is.
-/// Collective over `comm`; blocking (on device memory with a stream: ordered on it).
-/// Shape: `send` and `recv` have n elements. in_place as `send` takes the contribution from `recv`.
-/// The caller owns the buffers; host, pinned, managed or device memory, of one class on all ranks.
-/// Every rank passes the same datatype, count, operation and options. Errors: ErrorCode::invalid_argument and relatives
-/// for wrong arguments (found before anything is sent); timeout, aborted and mpi for failed calls. Counterpart:
-/// MPI_Exscan.
+/// Gives rank r > 0 the combination of the vectors of ranks 0 to r - 1, in rank order; `recv` of rank 0 is unchanged.
+/// Collective over `comm`. Blocking; on device memory with a stream, stream-ordered.
+/// Shape: `send` and `recv` have n elements. With in_place as `send`, the contribution is read from `recv`.
+/// Memory: host, pinned, managed or device, of one class (host or device) on all ranks. The caller owns the buffers.
+/// Equal on all ranks: datatype, count, operation and options.
+/// Errors: ErrorCode::invalid_argument or a related code for wrong arguments, before anything is sent; timeout, aborted
+/// or mpi for a call that fails.
+/// Counterpart: MPI_Exscan.
 TUTTI_EXPORT void exscan(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,
                          const Options& options = {});
 
-/// The same, nonblocking: returns at once; the buffers must stay valid and untouched until the request is done.
-/// Calls on one communicator are matched in the order in which they are started.
+/// Nonblocking form: returns at once; the buffers must stay valid and untouched until the request is done. Calls on one
+/// communicator match in the order in which they are started.
 [[nodiscard]] TUTTI_EXPORT Request iexscan(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,
                                            const Options& options = {});
 
-/// The same, persistent: binds the buffers; start() runs it, as often as wanted. Collective; the ranks create the
-/// persistent operations of a communicator in the same order and may start different ones in any order.
+/// Persistent form: binds the buffers; each start() runs the operation again. Collective: all ranks create the
+/// persistent operations of a communicator in the same order, but may start different ones in any order.
 [[nodiscard]] TUTTI_EXPORT Request exscan_init(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,
                                                const Options& options = {});
 

@@ -10,23 +10,25 @@
 
 namespace tutti {
 
-/// Combines the ranks' vectors element by element; the result is at the root.
-/// Collective over `comm`; blocking (on device memory with a stream: ordered on it).
-/// Shape: `send` has n elements on all ranks, `recv` n elements at the root (elsewhere it is not looked at). The root
-/// may pass in_place as `send`: its contribution is then in `recv`. The caller owns the buffers; host, pinned, managed
-/// or device memory, of one class on all ranks. Every rank passes the same datatype, count, operation, root and
-/// options. Errors: ErrorCode::invalid_argument and relatives for wrong arguments (found before anything is sent);
-/// timeout, aborted and mpi for failed calls. Counterpart: MPI_Reduce, ncclReduce.
+/// Combines the ranks' vectors element by element and leaves the result at the root.
+/// Collective over `comm`. Blocking; on device memory with a stream, stream-ordered.
+/// Shape: `send` has n elements on all ranks; `recv` has n elements at the root. Other ranks ignore `recv`. With
+/// in_place as `send` at the root, the root's contribution is read from `recv`.
+/// Memory: host, pinned, managed or device, of one class (host or device) on all ranks. The caller owns the buffers.
+/// Equal on all ranks: datatype, count, operation, root and options.
+/// Errors: ErrorCode::invalid_argument or a related code for wrong arguments, before anything is sent; timeout, aborted
+/// or mpi for a call that fails.
+/// Counterpart: MPI_Reduce, ncclReduce.
 TUTTI_EXPORT void reduce(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, int root,
                          const Options& options = {});
 
-/// The same, nonblocking: returns at once; the buffers must stay valid and untouched until the request is done.
-/// Calls on one communicator are matched in the order in which they are started.
+/// Nonblocking form: returns at once; the buffers must stay valid and untouched until the request is done. Calls on one
+/// communicator match in the order in which they are started.
 [[nodiscard]] TUTTI_EXPORT Request ireduce(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,
                                            int root, const Options& options = {});
 
-/// The same, persistent: binds the buffers; start() runs it, as often as wanted. Collective; the ranks create the
-/// persistent operations of a communicator in the same order and may start different ones in any order.
+/// Persistent form: binds the buffers; each start() runs the operation again. Collective: all ranks create the
+/// persistent operations of a communicator in the same order, but may start different ones in any order.
 [[nodiscard]] TUTTI_EXPORT Request reduce_init(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,
                                                int root, const Options& options = {});
 

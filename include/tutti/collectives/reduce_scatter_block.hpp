@@ -10,24 +10,25 @@
 
 namespace tutti {
 
-/// Combines the ranks' vectors; rank r gets block r of the result.
-/// Collective over `comm`; blocking (on device memory with a stream: ordered on it).
-/// Shape: `recv` has n elements, `send` n times the number of ranks. in_place as `send`: the whole vector is in `recv`
-/// (given as n times the number of ranks elements), whose first n elements then hold the result.
-/// The caller owns the buffers; host, pinned, managed or device memory, of one class on all ranks.
-/// Every rank passes the same datatype, count, operation and options. Errors: ErrorCode::invalid_argument and relatives
-/// for wrong arguments (found before anything is sent); timeout, aborted and mpi for failed calls. Counterpart:
-/// MPI_Reduce_scatter_block, ncclReduceScatter.
+/// Combines the ranks' vectors element by element and gives rank r block r of the result.
+/// Collective over `comm`. Blocking; on device memory with a stream, stream-ordered.
+/// Shape: `recv` has n elements; `send` has n times the number of ranks. With in_place as `send`, pass `recv` with n
+/// times the number of ranks elements: the whole vector is read from it, and its first n elements then hold the result.
+/// Memory: host, pinned, managed or device, of one class (host or device) on all ranks. The caller owns the buffers.
+/// Equal on all ranks: datatype, count, operation and options.
+/// Errors: ErrorCode::invalid_argument or a related code for wrong arguments, before anything is sent; timeout, aborted
+/// or mpi for a call that fails.
+/// Counterpart: MPI_Reduce_scatter_block, ncclReduceScatter.
 TUTTI_EXPORT void reduce_scatter_block(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,
                                        const Options& options = {});
 
-/// The same, nonblocking: returns at once; the buffers must stay valid and untouched until the request is done.
-/// Calls on one communicator are matched in the order in which they are started.
+/// Nonblocking form: returns at once; the buffers must stay valid and untouched until the request is done. Calls on one
+/// communicator match in the order in which they are started.
 [[nodiscard]] TUTTI_EXPORT Request ireduce_scatter_block(const Communicator& comm, ConstBuffer send, Buffer recv,
                                                          ReduceOp op, const Options& options = {});
 
-/// The same, persistent: binds the buffers; start() runs it, as often as wanted. Collective; the ranks create the
-/// persistent operations of a communicator in the same order and may start different ones in any order.
+/// Persistent form: binds the buffers; each start() runs the operation again. Collective: all ranks create the
+/// persistent operations of a communicator in the same order, but may start different ones in any order.
 [[nodiscard]] TUTTI_EXPORT Request reduce_scatter_block_init(const Communicator& comm, ConstBuffer send, Buffer recv,
                                                              ReduceOp op, const Options& options = {});
 

@@ -11,26 +11,29 @@
 
 namespace tutti {
 
-/// Rank r gets send_counts[r] elements from element send_displs[r] of the root's buffer.
-/// Collective over `comm`; blocking (on device memory with a stream: ordered on it).
-/// Shape: send_counts[r] equals the elements of rank r's `recv`. Elsewhere than at the root `send`, counts and
-/// displacements are not looked at. in_place as `recv` at the root. The caller owns the buffers; host, pinned, managed
-/// or device memory, of one class on all ranks. Every rank passes the same datatype, root and options. Errors:
-/// ErrorCode::invalid_argument and relatives for wrong arguments (found before anything is sent); timeout, aborted and
-/// mpi for failed calls. Counterpart: MPI_Scatterv.
+/// Gives each rank a block of the root's buffer; block sizes and positions may differ.
+/// Collective over `comm`. Blocking; on device memory with a stream, stream-ordered.
+/// Shape: rank r receives send_counts[r] elements, from element send_displs[r] of the root's `send`; send_counts[r]
+/// equals the number of elements in rank r's `recv`. Other ranks ignore `send`, counts and displacements. The root may
+/// pass in_place as `recv`.
+/// Memory: host, pinned, managed or device, of one class (host or device) on all ranks. The caller owns the buffers.
+/// Equal on all ranks: datatype, root and options.
+/// Errors: ErrorCode::invalid_argument or a related code for wrong arguments, before anything is sent; timeout, aborted
+/// or mpi for a call that fails.
+/// Counterpart: MPI_Scatterv.
 TUTTI_EXPORT void scatterv(const Communicator& comm, ConstBuffer send, std::span<const std::size_t> send_counts,
                            std::span<const std::size_t> send_displs, Buffer recv, int root,
                            const Options& options = {});
 
-/// The same, nonblocking: returns at once; the buffers must stay valid and untouched until the request is done.
-/// Calls on one communicator are matched in the order in which they are started.
+/// Nonblocking form: returns at once; the buffers must stay valid and untouched until the request is done. Calls on one
+/// communicator match in the order in which they are started.
 [[nodiscard]] TUTTI_EXPORT Request iscatterv(const Communicator& comm, ConstBuffer send,
                                              std::span<const std::size_t> send_counts,
                                              std::span<const std::size_t> send_displs, Buffer recv, int root,
                                              const Options& options = {});
 
-/// The same, persistent: binds the buffers; start() runs it, as often as wanted. Collective; the ranks create the
-/// persistent operations of a communicator in the same order and may start different ones in any order.
+/// Persistent form: binds the buffers; each start() runs the operation again. Collective: all ranks create the
+/// persistent operations of a communicator in the same order, but may start different ones in any order.
 [[nodiscard]] TUTTI_EXPORT Request scatterv_init(const Communicator& comm, ConstBuffer send,
                                                  std::span<const std::size_t> send_counts,
                                                  std::span<const std::size_t> send_displs, Buffer recv, int root,

@@ -7,7 +7,7 @@
 #define TUTTI_EXPORT
 #endif
 
-/// Marks functions that also run on a device when a device compiler reads them.
+/// Marks functions that a device compiler compiles for the device too.
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define TUTTI_FUNCTION __host__ __device__ inline
 #else

@@ -15,20 +15,21 @@
 #include <tutti/kernels/optimizers.hpp>
 #include <tutti/options.hpp>
 
-/// The kernels on device memory. All are local and stream-ordered: they return at once, read and write in the order of
-/// the stream, and give the numbers of the host's kernels of the same name. What is called "device memory" here may be
-/// managed, or pinned where a kernel can reach it. Spans themselves (of tables, lookups, pooled vectors) are host
-/// memory and are read before the call returns; the addresses inside them are of device memory. A stream of kind none
-/// is the default stream. All throw Error(not_built) where this library has no kernels for the device, Error(cuda).
+/// The kernels for device memory. All are local and stream-ordered: they return at once, read and write in stream
+/// order, and produce the numbers of the host kernels of the same name. "Device memory" here includes managed memory,
+/// and pinned memory that a kernel can access. The spans themselves (of tables, lookups, pooled vectors) are in host
+/// memory and are read before the call returns; the addresses in them point to device memory. A stream of kind none is
+/// the default stream. Errors of all: not_built if this library has no kernels for the device, and cuda.
 namespace tutti::kernels::device {
 
-/// Whether this library has kernels for device memory: it was built with a Kokkos that has CUDA.
+/// Returns true if this library has kernels for device memory, because it was built with a Kokkos that has CUDA.
 [[nodiscard]] TUTTI_EXPORT bool is_available() noexcept;
 
-/// Device memory that kernels need beside their arguments; it grows at need, from the pools of the library, and is kept
-/// between calls. One call at a time, all on one stream. Calls can be captured into a CUDA graph once the same calls
-/// (shapes, addresses) were made before with this workspace and stream; else they throw Error(not_supported) that says
-/// `capture`. It must outlive the graph. Its end waits for nothing: the caller has synchronised the stream before.
+/// Owns the scratch device memory of kernels, which comes from the pools of the library, grows as needed and is kept
+/// between calls. Serves one call at a time, all on one stream. A call can be captured into a CUDA graph after the same
+/// call (shapes, addresses) has run once with this workspace and stream; otherwise it throws Error(not_supported) with
+/// `capture` in the text. The workspace must outlive the graph. The destructor waits for nothing, so synchronise the
+/// stream first.
 class TUTTI_EXPORT Workspace {
  public:
   Workspace();
@@ -43,51 +44,53 @@ class TUTTI_EXPORT Workspace {
   std::unique_ptr<Scratch> scratch_;
 };
 
-/// What lookups found outside of their tables; in device memory, set to zeros by the caller (cudaMemsetAsync) before
-/// the calls that add to it. With the policy fatal, calls that find a number of outside indices other than zero in it
-/// change nothing else, so that one check guards a whole step.
+/// The indices that lookups found outside their tables. Lies in device memory; the caller zeroes it (cudaMemsetAsync)
+/// before the calls that add to it. With the policy fatal, a call that finds `outside` other than zero changes nothing,
+/// so that one check guards a whole step.
 struct IndexStatus {
-  std::uint64_t outside = 0;  ///< indices outside so far, of all calls
-  std::uint64_t table = 0;    ///< of the first one, in the order of tables and positions (policy fatal)
+  std::uint64_t outside = 0;  ///< number of indices outside so far, over all calls
+  std::uint64_t table = 0;    ///< table of the first one in order of tables and positions (policy fatal)
   std::uint64_t bag = 0;
-  std::uint64_t position = 0;  ///< inside the bag
+  std::uint64_t position = 0;  ///< position in the bag
   std::int64_t index = 0;
   std::int64_t rows = 0;
-  std::uint64_t key = 0;  ///< of the library
+  std::uint64_t key = 0;  ///< for the library's own use
 
-  /// One sentence for a message, of a copy in host memory with outside > 0.
+  /// Describes the first violation in one sentence. Call it on a copy in host memory that has outside > 0.
   [[nodiscard]] TUTTI_EXPORT std::string text() const;
 };
 
-/// Adds to `status` what is outside, and fills in the first. As tutti::kernels::check_indices.
+/// Counts the indices outside their tables in `status` and records the first. Otherwise as
+/// tutti::kernels::check_indices.
 TUTTI_EXPORT void check_indices(std::span<const EmbeddingTable> tables, std::span<const TableLookups> lookups,
                                 IndexType index_type, std::size_t bags, IndexStatus* status, Workspace& workspace,
                                 Stream stream);
 
-/// As tutti::kernels::embedding_bag_forward, sum and mean pooling: weights, scales, indices, offsets, factors and
-/// outputs are in device memory. options.policy clamp and ignore count in status->outside (null: nowhere); fatal checks
-/// first, unless options.indices_checked, and needs a status. A lane reads 16 bytes at a time where rows are aligned to
-/// 16 bytes and dim is a multiple of as many values. options.partitions is not used. Throws Error(invalid_argument) and
-/// Error(invalid_datatype) as on the host; Error(not_supported) for max pooling.
+/// As tutti::kernels::embedding_bag_forward, for sum and mean pooling. Weights, scales, indices, offsets, factors and
+/// outputs are in device memory. The policies clamp and ignore count in status->outside, unless status is null; fatal
+/// needs a status, and checks first unless options.indices_checked is set. A lane reads 16 bytes at a time if rows are
+/// aligned to 16 bytes and dim is a multiple of the values in 16 bytes. Ignores options.partitions. Throws
+/// Error(invalid_argument) and Error(invalid_datatype) as on the host, and Error(not_supported) for max pooling.
 TUTTI_EXPORT void embedding_bag_forward(std::span<const EmbeddingTable> tables, std::span<const TableLookups> lookups,
                                         IndexType index_type, std::size_t bags, std::span<const Pooled<float>> outputs,
                                         const EmbeddingOptions& options, IndexStatus* status, Workspace& workspace,
                                         Stream stream);
 
-/// As tutti::kernels::embedding_bag_backward, sum and mean pooling, without squares: the occurrences are sorted by row
-/// on the device, the gradients of a row are added in the order of their positions by one warp, without atomics, and
-/// the row is updated at once. `indices`: how many the lookups of all tables have together, or a bound of it; all
-/// tables together have at most 2^32 - 2 rows. Indices are not counted again; with the policy fatal, check_indices or
-/// the forward has filled in `status`, and nothing is updated if it found something. Throws as
-/// embedding_bag_forward; Error(not_supported) also for row-wise Adagrad where columns are sharded. Under capture the
-/// numbers in `update` (the step too) are those of the capture.
+/// As tutti::kernels::embedding_bag_backward, for sum and mean pooling, without squares. Sorts the occurrences by row
+/// on the device; one warp adds the gradients of a row in the order of their positions, without atomics, and updates
+/// the row at once. `indices` is the number of indices in the lookups of all tables, or an upper bound. All tables
+/// together have at most 2^32 - 2 rows. Does not count indices again; with the policy fatal, check_indices or the
+/// forward call has filled in `status`, and no row is updated if it found a violation. Throws as embedding_bag_forward,
+/// and Error(not_supported) for row-wise Adagrad on sharded columns. A captured call keeps the numbers in `update`,
+/// including the step, as they were at capture.
 TUTTI_EXPORT void embedding_bag_backward(std::span<const EmbeddingTable> tables, std::span<const TableLookups> lookups,
                                          IndexType index_type, std::size_t bags, std::size_t indices,
                                          std::span<const Pooled<const float>> gradients, std::span<float* const> states,
                                          const RowUpdate& update, const EmbeddingOptions& options,
                                          const IndexStatus* status, Workspace& workspace, Stream stream);
 
-/// As tutti::kernels::segmented_sum; `offsets` are segments + 1 ascending entries in device memory, unchecked.
+/// As tutti::kernels::segmented_sum. `offsets` has segments + 1 ascending entries in device memory, which are not
+/// checked.
 TUTTI_EXPORT void segmented_sum(DatatypeKind type, const void* values, std::size_t dim, const std::int64_t* offsets,
                                 std::size_t segments, void* output, Stream stream);
 
@@ -102,18 +105,18 @@ TUTTI_EXPORT void dot_interaction_backward(const DotInteraction& shape, std::siz
                                            std::size_t stride, std::span<const Pooled<float>> input_gradients,
                                            Workspace& workspace, Stream stream);
 
-/// As tutti::kernels::dense_update. Under capture the numbers in `update` and the step are those of the capture.
+/// As tutti::kernels::dense_update. A captured call keeps `update` and `step` as they were at capture.
 TUTTI_EXPORT void dense_update(const DenseUpdate& update, std::uint64_t step, std::span<float> parameters,
                                std::span<const float> gradients, std::span<float> state, Stream stream);
 TUTTI_EXPORT void dense_update(const DenseUpdate& update, std::uint64_t step, std::span<double> parameters,
                                std::span<const double> gradients, std::span<double> state, Stream stream);
 
-/// As tutti::kernels::norm_part; the float64 result goes to `result` in device memory.
+/// As tutti::kernels::norm_part, but writes the float64 result to `result` in device memory.
 TUTTI_EXPORT void norm_part(Norm norm, DatatypeKind type, const void* data, std::size_t count, double* result,
                             Workspace& workspace, Stream stream);
 
-/// to[i] = from[i], rounded to nearest: float32 to or from bfloat16 or float16, or a copy of one of them. Throws
-/// Error(invalid_datatype).
+/// Computes to[i] = from[i], rounded to nearest: float32 to or from bfloat16 or float16, or a copy within one of these
+/// types. Throws Error(invalid_datatype).
 TUTTI_EXPORT void convert(DatatypeKind from_type, const void* from, DatatypeKind to_type, void* to, std::size_t count,
                           Stream stream);
 

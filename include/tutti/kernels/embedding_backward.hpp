@@ -11,48 +11,49 @@
 
 namespace tutti::kernels {
 
-/// The update of a row from its whole gradient g (all its occurrences in the batch summed first), as in PyTorch and in
-/// facebookresearch/dlrm. Only rows that occur in the batch are updated. State is float32 for every type of rows.
+/// The update of a row by its whole gradient g, which is the sum over all its occurrences in the batch, as in PyTorch
+/// and facebookresearch/dlrm. Rows that do not occur in the batch are not updated. State is float32 for every row type.
 enum class RowOptimizer : std::uint8_t {
   sgd,               ///< w -= lr * g
   adagrad,           ///< s += g^2; w -= lr * g / (sqrt(s) + eps); s: rows x dim
   row_wise_adagrad,  ///< m += mean(g^2) over the whole row; w -= lr * g / (sqrt(m) + eps); m: rows
   adam,  ///< m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2; w -= lr * (m / (1 - b1^step)) / (sqrt(v / (1 - b2^step)) +
-         ///< eps); rows x 2 x dim: m, then v of a row. Kingma and Ba 2015, Algorithm 1; counterpart
+         ///< eps); state: rows x 2 x dim, m before v in a row. Kingma and Ba 2015, Algorithm 1. Counterpart:
          ///< torch.optim.SparseAdam
 };
 
-/// Values of state that a row of dim values needs: 0, dim, 1, 2 * dim. Zero before the first step.
+/// The number of state values for a row of dim values: 0, dim, 1 or 2 * dim. State is zero before the first step.
 [[nodiscard]] TUTTI_EXPORT std::size_t row_state_values(RowOptimizer optimizer, std::size_t dim);
 
-/// How new values of rows that are not float32 are rounded.
+/// The rounding of new values in rows that are not float32.
 enum class Rounding : std::uint8_t {
   nearest,  ///< ties to even
-  /// Up or down with the probability that makes the expected value exact. The random bits are a hash of (seed, step,
-  /// table, row, column) with the numbers of the whole table (ShardPlace): a repeated step gives the same bits,
-  /// whatever the sharding, the threads and the partitions.
+  /// Rounds up or down with the probability that makes the expected value exact. The random bits are a hash of (seed,
+  /// step, table, row, column), numbered in the whole table (ShardPlace): a repeated step gives the same bits for any
+  /// sharding, threads and partitions.
   stochastic,
 };
 
+/// One step of a row optimizer.
 struct RowUpdate {
   RowOptimizer optimizer = RowOptimizer::sgd;
   float learning_rate = 0.01F;
   float epsilon = 1e-10F;
   double beta1 = 0.9;      ///< adam
   double beta2 = 0.999;    ///< adam
-  std::uint64_t step = 1;  ///< number of the training step, from 1: bias correction of adam, stochastic rounding
+  std::uint64_t step = 1;  ///< training step, counted from 1; used by adam and stochastic rounding
   Rounding rounding = Rounding::nearest;
-  std::uint64_t seed = 0;  ///< stochastic rounding
+  std::uint64_t seed = 0;  ///< seed of stochastic rounding
 };
 
-/// The rows of one table that occur in a batch, ascending (numbers of this shard), and the sum of g^2 of each over the
-/// columns that are here.
+/// The rows of one table that occur in a batch, ascending and numbered in this shard, and for each row the sum of g^2
+/// over the shard's columns.
 struct RowSquares {
   std::vector<std::uint32_t> rows;
   std::vector<double> sums;
 };
 
-/// Scratch of embedding_bag_backward; keeps its memory between calls. One call at a time.
+/// Owns the scratch memory of embedding_bag_backward and keeps it between calls. Serves one call at a time.
 class TUTTI_EXPORT EmbeddingWorkspace {
  public:
   EmbeddingWorkspace();
@@ -67,14 +68,15 @@ class TUTTI_EXPORT EmbeddingWorkspace {
   std::unique_ptr<Scratch> scratch_;
 };
 
-/// Backward of embedding_bag_forward fused with the update of the rows; local, blocking, host memory. gradients[t] are
-/// those of the pooled vectors. Duplicate rows are summed exactly once each, in the order of their positions, so the
-/// result does not depend on the partitions. Rows are read as float32, updated, and rounded as update.rounding says;
-/// rows of type uint8 get a new scale, from their least to their largest value. Max pooling: the gradient goes to the
-/// first of equal maxima. states[t]: float32 state of table t, rows x row_state_values (empty span for sgd). Indices
-/// out of range are clamped or ignored as in the forward (uncounted); when fatal they throw before any table is
-/// touched. At most 2^32 - 1 rows a table and indices a call. squares: for row-wise Adagrad on tables with sharded
-/// columns, one a table, the rows of embedding_row_squares and their sums over all columns; those of other tables are
+/// Propagates gradients through embedding_bag_forward and updates the rows in the same pass. Local, blocking, host
+/// memory. gradients[t] holds the gradients of table t's pooled vectors. states[t] is the float32 state of table t,
+/// rows x row_state_values; pass an empty span for sgd. The gradients of a row that occurs several times are added in
+/// the order of their positions, so the result does not depend on the partitions. Rows are read as float32, updated,
+/// and rounded by update.rounding; a row of type uint8 gets a new scale, from its smallest to its largest value. With
+/// max pooling, the first of equal maxima gets the gradient. Indices out of range are clamped or ignored as in the
+/// forward pass, but not counted; with the policy fatal they throw before any table is touched. Limits: 2^32 - 1 rows
+/// per table and 2^32 - 1 indices per call. squares is for row-wise Adagrad on tables with sharded columns: one entry
+/// per table, with the rows of embedding_row_squares and their sums over all columns; the entries of other tables are
 /// not read. Errors as embedding_bag_forward. Counterpart: fbgemm's SplitTableBatchedEmbeddingBags with EXACT_SGD,
 /// EXACT_ADAGRAD, EXACT_ROWWISE_ADAGRAD and ADAM.
 TUTTI_EXPORT void embedding_bag_backward(std::span<const EmbeddingTable> tables, std::span<const TableLookups> lookups,
@@ -83,10 +85,10 @@ TUTTI_EXPORT void embedding_bag_backward(std::span<const EmbeddingTable> tables,
                                          const RowUpdate& update, const EmbeddingOptions& options,
                                          EmbeddingWorkspace& workspace, std::span<const RowSquares> squares = {});
 
-/// The first half of a row-wise Adagrad step where columns are sharded: fills squares[t] (vectors keep their memory)
-/// for every table, changes no table. All shards of a table that see the same lookups find the same rows in the same
-/// order, so their sums can be added element by element (an allreduce of float64) and given to embedding_bag_backward.
-/// Local, blocking, host memory; errors as embedding_bag_backward.
+/// Computes the first half of a row-wise Adagrad step on sharded columns: fills squares[t] for every table and changes
+/// no table. The vectors in squares keep their memory. All shards of a table that see the same lookups find the same
+/// rows in the same order, so the caller can add their sums element by element (an allreduce of float64) and pass them
+/// to embedding_bag_backward. Local, blocking, host memory. Errors as embedding_bag_backward.
 TUTTI_EXPORT void embedding_row_squares(std::span<const EmbeddingTable> tables, std::span<const TableLookups> lookups,
                                         IndexType index_type, std::size_t bags,
                                         std::span<const Pooled<const float>> gradients, const EmbeddingOptions& options,

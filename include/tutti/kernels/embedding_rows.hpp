@@ -8,7 +8,7 @@
 
 namespace tutti::kernels {
 
-/// Rows and columns of a table, in the numbers of the EmbeddingTable (of the shard).
+/// A block of rows and columns, numbered in the EmbeddingTable (in the shard, not in the whole table).
 struct RowBlock {
   std::int64_t first_row = 0;
   std::int64_t rows = 0;
@@ -16,15 +16,16 @@ struct RowBlock {
   std::size_t columns = 0;
 };
 
-/// Copies a block of a table of any type to float32: row r of the block to `to + r * stride` (elements, at least
-/// columns). Local, blocking, host memory. Throws Error(invalid_argument) for a block outside the table,
-/// Error(invalid_datatype).
+/// Copies a block of a table of any type to float32: row r of the block goes to `to + r * stride`. stride is at least
+/// block.columns, in elements. Local, blocking, host memory. Throws Error(invalid_argument) for a block outside the
+/// table, and Error(invalid_datatype).
 TUTTI_EXPORT void read_rows(const EmbeddingTable& table, const RowBlock& block, float* to, std::size_t stride);
 
-/// The reverse of read_rows, rounded to nearest. Rows of type uint8 get a new scale from their least and largest value;
-/// of those, columns outside the block are read, and rounded again. Writing what read_rows gave restores float32,
-/// bfloat16 and float16 rows to the bit and uint8 rows to within half a step of their scale; a copy of weights and
-/// scales restores those to the bit.
+/// Copies float32 values into a block of a table, rounded to nearest: the reverse of read_rows. A row of type uint8
+/// gets a new scale, from its smallest to its largest value, so its columns outside the block are read and rounded
+/// again. Writing the values of read_rows restores float32, bfloat16 and float16 rows bit for bit, and uint8 rows to
+/// within half a step of their scale; to restore uint8 rows bit for bit, copy weights and scales. Memory and errors as
+/// read_rows.
 TUTTI_EXPORT void write_rows(const EmbeddingTable& table, const RowBlock& block, const float* from, std::size_t stride);
 
 }  // namespace tutti::kernels
