@@ -39,7 +39,7 @@ Schedule down(const Problem& p, int radix) {
   return b.finish(tree.is_root() || is_leaf ? 0 : n * p.count, true);
 }
 
-Cost cost(int size, double bytes, int radix) {
+Cost scatter_cost(int size, double bytes, int radix) {
   const RootDuty duty = root_duty(size, radix);
   return {.rounds = duty.levels,
           .bytes = bytes * (size - 1) / size,
@@ -50,9 +50,9 @@ Cost cost(int size, double bytes, int radix) {
 }  // namespace
 
 Schedule scatter_binomial(const Problem& p) { return down(p, 2); }
-Cost scatter_binomial_cost(int size, double bytes) { return cost(size, bytes, 2); }
+Cost scatter_binomial_cost(int size, double bytes) { return scatter_cost(size, bytes, 2); }
 
 Schedule scatter_knomial(const Problem& p) { return down(p, 4); }
-Cost scatter_knomial_cost(int size, double bytes) { return cost(size, bytes, 4); }
+Cost scatter_knomial_cost(int size, double bytes) { return scatter_cost(size, bytes, 4); }
 
 }  // namespace tutti::schedules

@@ -8,7 +8,7 @@
 namespace tutti::detail::reducer {
 namespace {
 
-void backoff() noexcept {
+void give_way_briefly() noexcept {
   constexpr timespec shortly{0, 20'000};
   nanosleep(&shortly, nullptr);
 }
@@ -59,7 +59,7 @@ void Driver::drive_until(const std::function<bool(const Pipeline&)>& condition) 
       if (works)
         backoff = Backoff(oversubscribed_);
       else if (!backoff.pause())
-        backoff();
+        give_way_briefly();
     }
   }
   caller_drives_.store(false);
@@ -85,7 +85,7 @@ void Driver::run() {
     if (sleeps)
       signals_.wait(seen);
     else if (!backoff.pause())  // also after work: the caller's thread may want the core
-      backoff();
+      give_way_briefly();
   }
 }
 
