@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t prepared_batches = 4;
 // Plans, first touches of memory and captures of graphs: each of two slots, directly and captured.
-constexpr std::uint64_t warmup_steps = 6;
+constexpr std::uint64_t bench_warmup_steps = 6;
 
 double train(const tutti::Communicator& comm, const Options& options, Engine& engine, BatchFeed& feed) {
   Trainer trainer(comm, options, engine, feed);
@@ -40,7 +40,7 @@ std::vector<StepTime> bench_steps(const tutti::Communicator& comm, const Options
     each.test_freq = -1;
     const auto source = make_source(each);
     BatchFeed feed(*source, tutti::miniapps::Split::train, batch, part, prepared_batches);
-    each.max_steps = warmup_steps;
+    each.max_steps = bench_warmup_steps;
     train(comm, each, engine, feed);
     each.max_steps = 0;
     double seconds = train(comm, each, engine, feed);

@@ -15,7 +15,7 @@ CLI::Option* add(CLI::App& app, const std::string& name, T& target, const std::s
   return app.add_option(name, target, help)->capture_default_str()->take_last()->group(group);
 }
 
-void require(bool condition, const std::string& message) {
+void require_flag(bool condition, const std::string& message) {
   if (!condition) throw tutti::Error(tutti::ErrorCode::invalid_argument, message);
 }
 
@@ -48,16 +48,16 @@ void add_workload_flags(CLI::App& app, WorkloadFlags& f) {
 
 void validate(const WorkloadFlags& f, const Options& o) {
   const int studies = static_cast<int>(!f.scaling.empty()) + static_cast<int>(f.breakdown) + static_cast<int>(f.sweep);
-  require(studies <= 1, "--scaling, --breakdown and --sweep-buckets are studies of their own: choose one");
-  require(f.svg_file.empty() || studies == 1, "--svg-file needs --scaling, --breakdown or --sweep-buckets");
-  require(f.backward_ms >= 0 && f.backward_ms < 1e6, "--backward-ms must be in [0, 1e6)");
-  require(f.forward_ms < 1e6, "--forward-ms must be below 1e6");
-  require(f.interval_us > 0, "--progress-interval-us must be positive");
-  require(f.steps > 0, "--study-steps must be positive");
-  require(f.warm_up > 0, "--study-warm-up must be positive: buckets are made anew after the first step");
-  require(!o.compare, "--compare trains by each mode: leave it out, --study-modes says what a study compares");
-  require(o.load.empty() && o.checkpoint_dir.empty(),
-          "studies have no checkpoints: leave --load and --checkpoint-dir out");
+  require_flag(studies <= 1, "--scaling, --breakdown and --sweep-buckets are studies of their own: choose one");
+  require_flag(f.svg_file.empty() || studies == 1, "--svg-file needs --scaling, --breakdown or --sweep-buckets");
+  require_flag(f.backward_ms >= 0 && f.backward_ms < 1e6, "--backward-ms must be in [0, 1e6)");
+  require_flag(f.forward_ms < 1e6, "--forward-ms must be below 1e6");
+  require_flag(f.interval_us > 0, "--progress-interval-us must be positive");
+  require_flag(f.steps > 0, "--study-steps must be positive");
+  require_flag(f.warm_up > 0, "--study-warm-up must be positive: buckets are made anew after the first step");
+  require_flag(!o.compare, "--compare trains by each mode: leave it out, --study-modes says what a study compares");
+  require_flag(o.load.empty() && o.checkpoint_dir.empty(),
+               "studies have no checkpoints: leave --load and --checkpoint-dir out");
   (void)methods_of(f, o, "flat,overlap");
 }
 

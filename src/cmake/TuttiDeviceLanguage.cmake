@@ -27,8 +27,10 @@ function(tutti_device_sources target)
     set(device_options --fmad=false)
   endif()
   if(NOT TUTTI_KOKKOS_HAS_CUDA)
-    set_source_files_properties(${D_UNPARSED_ARGUMENTS} TARGET_DIRECTORY ${target} PROPERTIES
-      COMPILE_OPTIONS ${host_options})
+    if(D_FUSED)  # the others have this from tutti_arch
+      set_source_files_properties(${D_UNPARSED_ARGUMENTS} TARGET_DIRECTORY ${target} PROPERTIES
+        COMPILE_OPTIONS ${host_options})
+    endif()
     return()
   endif()
   list(APPEND device_options --extended-lambda --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-Wno-maybe-uninitialized,${host_options})

@@ -6,7 +6,7 @@
 namespace tutti {
 namespace {
 
-detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
+detail::Call allgather_call(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
   detail::Arguments args(comm, schedules::Operation::allgather, options);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.set_type(recv.type);
@@ -27,15 +27,15 @@ detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, co
 }  // namespace
 
 void allgather(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
-  detail::run(comm, checked(comm, send, recv, options), options);
+  detail::run(comm, allgather_call(comm, send, recv, options), options);
 }
 
 Request iallgather(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
-  return detail::start(comm, checked(comm, send, recv, options), options);
+  return detail::start(comm, allgather_call(comm, send, recv, options), options);
 }
 
 Request allgather_init(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
-  return detail::prepare(comm, checked(comm, send, recv, options), options);
+  return detail::prepare(comm, allgather_call(comm, send, recv, options), options);
 }
 
 }  // namespace tutti

@@ -7,8 +7,9 @@
 namespace tutti {
 namespace {
 
-detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, std::span<const std::size_t> recv_counts,
-                     std::span<const std::size_t> recv_displs, const Options& options) {
+detail::Call allgatherv_call(const Communicator& comm, ConstBuffer send, Buffer recv,
+                             std::span<const std::size_t> recv_counts, std::span<const std::size_t> recv_displs,
+                             const Options& options) {
   detail::Arguments args(comm, schedules::Operation::allgatherv, options);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   const auto rank = static_cast<std::size_t>(args.rank());
@@ -36,18 +37,18 @@ detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, st
 
 void allgatherv(const Communicator& comm, ConstBuffer send, Buffer recv, std::span<const std::size_t> recv_counts,
                 std::span<const std::size_t> recv_displs, const Options& options) {
-  detail::run(comm, checked(comm, send, recv, recv_counts, recv_displs, options), options);
+  detail::run(comm, allgatherv_call(comm, send, recv, recv_counts, recv_displs, options), options);
 }
 
 Request iallgatherv(const Communicator& comm, ConstBuffer send, Buffer recv, std::span<const std::size_t> recv_counts,
                     std::span<const std::size_t> recv_displs, const Options& options) {
-  return detail::start(comm, checked(comm, send, recv, recv_counts, recv_displs, options), options);
+  return detail::start(comm, allgatherv_call(comm, send, recv, recv_counts, recv_displs, options), options);
 }
 
 Request allgatherv_init(const Communicator& comm, ConstBuffer send, Buffer recv,
                         std::span<const std::size_t> recv_counts, std::span<const std::size_t> recv_displs,
                         const Options& options) {
-  return detail::prepare(comm, checked(comm, send, recv, recv_counts, recv_displs, options), options);
+  return detail::prepare(comm, allgatherv_call(comm, send, recv, recv_counts, recv_displs, options), options);
 }
 
 }  // namespace tutti

@@ -6,7 +6,7 @@
 namespace tutti {
 namespace {
 
-detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
+detail::Call alltoall_call(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
   detail::Arguments args(comm, schedules::Operation::alltoall, options);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.require(recv.count % args.size() == 0, "recv", "holds a multiple of the number of ranks elements");
@@ -27,15 +27,15 @@ detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, co
 }  // namespace
 
 void alltoall(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
-  detail::run(comm, checked(comm, send, recv, options), options);
+  detail::run(comm, alltoall_call(comm, send, recv, options), options);
 }
 
 Request ialltoall(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
-  return detail::start(comm, checked(comm, send, recv, options), options);
+  return detail::start(comm, alltoall_call(comm, send, recv, options), options);
 }
 
 Request alltoall_init(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
-  return detail::prepare(comm, checked(comm, send, recv, options), options);
+  return detail::prepare(comm, alltoall_call(comm, send, recv, options), options);
 }
 
 }  // namespace tutti

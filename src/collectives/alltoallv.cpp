@@ -6,9 +6,10 @@
 namespace tutti {
 namespace {
 
-detail::Call checked(const Communicator& comm, ConstBuffer send, std::span<const std::size_t> send_counts,
-                     std::span<const std::size_t> send_displs, Buffer recv, std::span<const std::size_t> recv_counts,
-                     std::span<const std::size_t> recv_displs, const Options& options) {
+detail::Call alltoallv_call(const Communicator& comm, ConstBuffer send, std::span<const std::size_t> send_counts,
+                            std::span<const std::size_t> send_displs, Buffer recv,
+                            std::span<const std::size_t> recv_counts, std::span<const std::size_t> recv_displs,
+                            const Options& options) {
   detail::Arguments args(comm, schedules::Operation::alltoallv, options);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.set_type(recv.type);
@@ -41,21 +42,22 @@ detail::Call checked(const Communicator& comm, ConstBuffer send, std::span<const
 void alltoallv(const Communicator& comm, ConstBuffer send, std::span<const std::size_t> send_counts,
                std::span<const std::size_t> send_displs, Buffer recv, std::span<const std::size_t> recv_counts,
                std::span<const std::size_t> recv_displs, const Options& options) {
-  detail::run(comm, checked(comm, send, send_counts, send_displs, recv, recv_counts, recv_displs, options), options);
+  detail::run(comm, alltoallv_call(comm, send, send_counts, send_displs, recv, recv_counts, recv_displs, options),
+              options);
 }
 
 Request ialltoallv(const Communicator& comm, ConstBuffer send, std::span<const std::size_t> send_counts,
                    std::span<const std::size_t> send_displs, Buffer recv, std::span<const std::size_t> recv_counts,
                    std::span<const std::size_t> recv_displs, const Options& options) {
-  return detail::start(comm, checked(comm, send, send_counts, send_displs, recv, recv_counts, recv_displs, options),
-                       options);
+  return detail::start(
+      comm, alltoallv_call(comm, send, send_counts, send_displs, recv, recv_counts, recv_displs, options), options);
 }
 
 Request alltoallv_init(const Communicator& comm, ConstBuffer send, std::span<const std::size_t> send_counts,
                        std::span<const std::size_t> send_displs, Buffer recv, std::span<const std::size_t> recv_counts,
                        std::span<const std::size_t> recv_displs, const Options& options) {
-  return detail::prepare(comm, checked(comm, send, send_counts, send_displs, recv, recv_counts, recv_displs, options),
-                         options);
+  return detail::prepare(
+      comm, alltoallv_call(comm, send, send_counts, send_displs, recv, recv_counts, recv_displs, options), options);
 }
 
 }  // namespace tutti

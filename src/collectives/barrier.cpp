@@ -6,7 +6,7 @@
 namespace tutti {
 namespace {
 
-detail::Call checked(const Communicator& comm, const Options& options) {
+detail::Call barrier_call(const Communicator& comm, const Options& options) {
   detail::Arguments args(comm, schedules::Operation::barrier, options);
   args.set_declared_memory();
   return args.take();
@@ -14,14 +14,16 @@ detail::Call checked(const Communicator& comm, const Options& options) {
 
 }  // namespace
 
-void barrier(const Communicator& comm, const Options& options) { detail::run(comm, checked(comm, options), options); }
+void barrier(const Communicator& comm, const Options& options) {
+  detail::run(comm, barrier_call(comm, options), options);
+}
 
 Request ibarrier(const Communicator& comm, const Options& options) {
-  return detail::start(comm, checked(comm, options), options);
+  return detail::start(comm, barrier_call(comm, options), options);
 }
 
 Request barrier_init(const Communicator& comm, const Options& options) {
-  return detail::prepare(comm, checked(comm, options), options);
+  return detail::prepare(comm, barrier_call(comm, options), options);
 }
 
 }  // namespace tutti

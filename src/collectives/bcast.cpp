@@ -6,7 +6,7 @@
 namespace tutti {
 namespace {
 
-detail::Call checked(const Communicator& comm, Buffer buffer, int root, const Options& options) {
+detail::Call bcast_call(const Communicator& comm, Buffer buffer, int root, const Options& options) {
   detail::Arguments args(comm, schedules::Operation::bcast, options);
   args.forbid_in_place(buffer.is_in_place, "buffer", "pass the buffer itself");
   args.set_type(buffer.type);
@@ -19,15 +19,15 @@ detail::Call checked(const Communicator& comm, Buffer buffer, int root, const Op
 }  // namespace
 
 void bcast(const Communicator& comm, Buffer buffer, int root, const Options& options) {
-  detail::run(comm, checked(comm, buffer, root, options), options);
+  detail::run(comm, bcast_call(comm, buffer, root, options), options);
 }
 
 Request ibcast(const Communicator& comm, Buffer buffer, int root, const Options& options) {
-  return detail::start(comm, checked(comm, buffer, root, options), options);
+  return detail::start(comm, bcast_call(comm, buffer, root, options), options);
 }
 
 Request bcast_init(const Communicator& comm, Buffer buffer, int root, const Options& options) {
-  return detail::prepare(comm, checked(comm, buffer, root, options), options);
+  return detail::prepare(comm, bcast_call(comm, buffer, root, options), options);
 }
 
 }  // namespace tutti

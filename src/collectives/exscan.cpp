@@ -6,7 +6,7 @@
 namespace tutti {
 namespace {
 
-detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, const Options& options) {
+detail::Call exscan_call(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, const Options& options) {
   detail::Arguments args(comm, schedules::Operation::exscan, options);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.set_type(recv.type);
@@ -27,15 +27,15 @@ detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, Re
 }  // namespace
 
 void exscan(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, const Options& options) {
-  detail::run(comm, checked(comm, send, recv, op, options), options);
+  detail::run(comm, exscan_call(comm, send, recv, op, options), options);
 }
 
 Request iexscan(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, const Options& options) {
-  return detail::start(comm, checked(comm, send, recv, op, options), options);
+  return detail::start(comm, exscan_call(comm, send, recv, op, options), options);
 }
 
 Request exscan_init(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, const Options& options) {
-  return detail::prepare(comm, checked(comm, send, recv, op, options), options);
+  return detail::prepare(comm, exscan_call(comm, send, recv, op, options), options);
 }
 
 }  // namespace tutti

@@ -6,7 +6,7 @@
 namespace tutti {
 namespace {
 
-detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
+detail::Call gather_call(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
   detail::Arguments args(comm, schedules::Operation::gather, options);
   args.set_root(root);
   if (send.is_in_place) {
@@ -32,15 +32,15 @@ detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, in
 }  // namespace
 
 void gather(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
-  detail::run(comm, checked(comm, send, recv, root, options), options);
+  detail::run(comm, gather_call(comm, send, recv, root, options), options);
 }
 
 Request igather(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
-  return detail::start(comm, checked(comm, send, recv, root, options), options);
+  return detail::start(comm, gather_call(comm, send, recv, root, options), options);
 }
 
 Request gather_init(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
-  return detail::prepare(comm, checked(comm, send, recv, root, options), options);
+  return detail::prepare(comm, gather_call(comm, send, recv, root, options), options);
 }
 
 }  // namespace tutti

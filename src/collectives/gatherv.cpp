@@ -6,8 +6,9 @@
 namespace tutti {
 namespace {
 
-detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, std::span<const std::size_t> recv_counts,
-                     std::span<const std::size_t> recv_displs, int root, const Options& options) {
+detail::Call gatherv_call(const Communicator& comm, ConstBuffer send, Buffer recv,
+                          std::span<const std::size_t> recv_counts, std::span<const std::size_t> recv_displs, int root,
+                          const Options& options) {
   detail::Arguments args(comm, schedules::Operation::gatherv, options);
   args.set_root(root);
   const auto rank = static_cast<std::size_t>(args.rank());
@@ -41,17 +42,17 @@ detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, st
 
 void gatherv(const Communicator& comm, ConstBuffer send, Buffer recv, std::span<const std::size_t> recv_counts,
              std::span<const std::size_t> recv_displs, int root, const Options& options) {
-  detail::run(comm, checked(comm, send, recv, recv_counts, recv_displs, root, options), options);
+  detail::run(comm, gatherv_call(comm, send, recv, recv_counts, recv_displs, root, options), options);
 }
 
 Request igatherv(const Communicator& comm, ConstBuffer send, Buffer recv, std::span<const std::size_t> recv_counts,
                  std::span<const std::size_t> recv_displs, int root, const Options& options) {
-  return detail::start(comm, checked(comm, send, recv, recv_counts, recv_displs, root, options), options);
+  return detail::start(comm, gatherv_call(comm, send, recv, recv_counts, recv_displs, root, options), options);
 }
 
 Request gatherv_init(const Communicator& comm, ConstBuffer send, Buffer recv, std::span<const std::size_t> recv_counts,
                      std::span<const std::size_t> recv_displs, int root, const Options& options) {
-  return detail::prepare(comm, checked(comm, send, recv, recv_counts, recv_displs, root, options), options);
+  return detail::prepare(comm, gatherv_call(comm, send, recv, recv_counts, recv_displs, root, options), options);
 }
 
 }  // namespace tutti

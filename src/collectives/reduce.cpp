@@ -6,8 +6,8 @@
 namespace tutti {
 namespace {
 
-detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, int root,
-                     const Options& options) {
+detail::Call reduce_call(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, int root,
+                         const Options& options) {
   detail::Arguments args(comm, schedules::Operation::reduce, options);
   args.set_root(root);
   if (send.is_in_place) {
@@ -34,17 +34,17 @@ detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, Re
 }  // namespace
 
 void reduce(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, int root, const Options& options) {
-  detail::run(comm, checked(comm, send, recv, op, root, options), options);
+  detail::run(comm, reduce_call(comm, send, recv, op, root, options), options);
 }
 
 Request ireduce(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, int root,
                 const Options& options) {
-  return detail::start(comm, checked(comm, send, recv, op, root, options), options);
+  return detail::start(comm, reduce_call(comm, send, recv, op, root, options), options);
 }
 
 Request reduce_init(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, int root,
                     const Options& options) {
-  return detail::prepare(comm, checked(comm, send, recv, op, root, options), options);
+  return detail::prepare(comm, reduce_call(comm, send, recv, op, root, options), options);
 }
 
 }  // namespace tutti

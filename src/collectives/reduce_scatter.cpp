@@ -7,8 +7,8 @@
 namespace tutti {
 namespace {
 
-detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, std::span<const std::size_t> recv_counts,
-                     ReduceOp op, const Options& options) {
+detail::Call reduce_scatter_call(const Communicator& comm, ConstBuffer send, Buffer recv,
+                                 std::span<const std::size_t> recv_counts, ReduceOp op, const Options& options) {
   detail::Arguments args(comm, schedules::Operation::reduce_scatter, options);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.set_type(recv.type);
@@ -36,17 +36,17 @@ detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, st
 
 void reduce_scatter(const Communicator& comm, ConstBuffer send, Buffer recv, std::span<const std::size_t> recv_counts,
                     ReduceOp op, const Options& options) {
-  detail::run(comm, checked(comm, send, recv, recv_counts, op, options), options);
+  detail::run(comm, reduce_scatter_call(comm, send, recv, recv_counts, op, options), options);
 }
 
 Request ireduce_scatter(const Communicator& comm, ConstBuffer send, Buffer recv,
                         std::span<const std::size_t> recv_counts, ReduceOp op, const Options& options) {
-  return detail::start(comm, checked(comm, send, recv, recv_counts, op, options), options);
+  return detail::start(comm, reduce_scatter_call(comm, send, recv, recv_counts, op, options), options);
 }
 
 Request reduce_scatter_init(const Communicator& comm, ConstBuffer send, Buffer recv,
                             std::span<const std::size_t> recv_counts, ReduceOp op, const Options& options) {
-  return detail::prepare(comm, checked(comm, send, recv, recv_counts, op, options), options);
+  return detail::prepare(comm, reduce_scatter_call(comm, send, recv, recv_counts, op, options), options);
 }
 
 }  // namespace tutti

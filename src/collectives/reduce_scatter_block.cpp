@@ -6,7 +6,8 @@
 namespace tutti {
 namespace {
 
-detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, const Options& options) {
+detail::Call reduce_scatter_block_call(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,
+                                       const Options& options) {
   detail::Arguments args(comm, schedules::Operation::reduce_scatter_block, options);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.set_type(recv.type);
@@ -31,17 +32,17 @@ detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, Re
 
 void reduce_scatter_block(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,
                           const Options& options) {
-  detail::run(comm, checked(comm, send, recv, op, options), options);
+  detail::run(comm, reduce_scatter_block_call(comm, send, recv, op, options), options);
 }
 
 Request ireduce_scatter_block(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,
                               const Options& options) {
-  return detail::start(comm, checked(comm, send, recv, op, options), options);
+  return detail::start(comm, reduce_scatter_block_call(comm, send, recv, op, options), options);
 }
 
 Request reduce_scatter_block_init(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,
                                   const Options& options) {
-  return detail::prepare(comm, checked(comm, send, recv, op, options), options);
+  return detail::prepare(comm, reduce_scatter_block_call(comm, send, recv, op, options), options);
 }
 
 }  // namespace tutti

@@ -6,7 +6,7 @@
 namespace tutti {
 namespace {
 
-detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
+detail::Call scatter_call(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
   detail::Arguments args(comm, schedules::Operation::scatter, options);
   args.set_root(root);
   if (recv.is_in_place) {
@@ -34,15 +34,15 @@ detail::Call checked(const Communicator& comm, ConstBuffer send, Buffer recv, in
 }  // namespace
 
 void scatter(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
-  detail::run(comm, checked(comm, send, recv, root, options), options);
+  detail::run(comm, scatter_call(comm, send, recv, root, options), options);
 }
 
 Request iscatter(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
-  return detail::start(comm, checked(comm, send, recv, root, options), options);
+  return detail::start(comm, scatter_call(comm, send, recv, root, options), options);
 }
 
 Request scatter_init(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
-  return detail::prepare(comm, checked(comm, send, recv, root, options), options);
+  return detail::prepare(comm, scatter_call(comm, send, recv, root, options), options);
 }
 
 }  // namespace tutti

@@ -6,8 +6,8 @@
 namespace tutti {
 namespace {
 
-detail::Call checked(const Communicator& comm, ConstBuffer send, std::span<const std::size_t> send_counts,
-                     std::span<const std::size_t> send_displs, Buffer recv, int root, const Options& options) {
+detail::Call scatterv_call(const Communicator& comm, ConstBuffer send, std::span<const std::size_t> send_counts,
+                           std::span<const std::size_t> send_displs, Buffer recv, int root, const Options& options) {
   detail::Arguments args(comm, schedules::Operation::scatterv, options);
   args.set_root(root);
   const auto rank = static_cast<std::size_t>(args.rank());
@@ -43,17 +43,17 @@ detail::Call checked(const Communicator& comm, ConstBuffer send, std::span<const
 
 void scatterv(const Communicator& comm, ConstBuffer send, std::span<const std::size_t> send_counts,
               std::span<const std::size_t> send_displs, Buffer recv, int root, const Options& options) {
-  detail::run(comm, checked(comm, send, send_counts, send_displs, recv, root, options), options);
+  detail::run(comm, scatterv_call(comm, send, send_counts, send_displs, recv, root, options), options);
 }
 
 Request iscatterv(const Communicator& comm, ConstBuffer send, std::span<const std::size_t> send_counts,
                   std::span<const std::size_t> send_displs, Buffer recv, int root, const Options& options) {
-  return detail::start(comm, checked(comm, send, send_counts, send_displs, recv, root, options), options);
+  return detail::start(comm, scatterv_call(comm, send, send_counts, send_displs, recv, root, options), options);
 }
 
 Request scatterv_init(const Communicator& comm, ConstBuffer send, std::span<const std::size_t> send_counts,
                       std::span<const std::size_t> send_displs, Buffer recv, int root, const Options& options) {
-  return detail::prepare(comm, checked(comm, send, send_counts, send_displs, recv, root, options), options);
+  return detail::prepare(comm, scatterv_call(comm, send, send_counts, send_displs, recv, root, options), options);
 }
 
 }  // namespace tutti

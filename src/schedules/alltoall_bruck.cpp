@@ -63,7 +63,7 @@ Schedule travel(const Problem& p, int radix) {
   return b.finish(arrived + most * n, true);
 }
 
-Cost cost(int size, double bytes, int radix) {
+Cost alltoall_cost(int size, double bytes, int radix) {
   Cost cost;
   double blocks = 0;
   for (int power = 1; power < size; power *= radix) {
@@ -79,9 +79,9 @@ Cost cost(int size, double bytes, int radix) {
 }  // namespace
 
 Schedule alltoall_bruck(const Problem& p) { return travel(p, 2); }
-Cost alltoall_bruck_cost(int size, double bytes) { return cost(size, bytes, 2); }
+Cost alltoall_bruck_cost(int size, double bytes) { return alltoall_cost(size, bytes, 2); }
 
 Schedule alltoall_bruck4(const Problem& p) { return travel(p, 4); }
-Cost alltoall_bruck4_cost(int size, double bytes) { return cost(size, bytes, 4); }
+Cost alltoall_bruck4_cost(int size, double bytes) { return alltoall_cost(size, bytes, 4); }
 
 }  // namespace tutti::schedules

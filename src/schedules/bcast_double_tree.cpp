@@ -5,7 +5,9 @@
 namespace tutti::schedules {
 namespace {
 
-int chunks_of(int size, double bytes) { return pipeline_chunks(std::max(DoubleTree::depth(size) - 1, 0), bytes); }
+int double_tree_chunks(int size, double bytes) {
+  return pipeline_chunks(std::max(DoubleTree::depth(size) - 1, 0), bytes);
+}
 
 }  // namespace
 
@@ -13,7 +15,7 @@ Schedule bcast_double_tree(const Problem& p) {
   Builder b;
   const DoubleTree trees(p, p.root);
   const DoubleTree::Node nodes[2] = {trees.node(0), trees.node(1)};
-  const int chunks = chunks_of(p.size, bytes_of(p));
+  const int chunks = double_tree_chunks(p.size, bytes_of(p));
   const int steps = DoubleTree::depth(p.size) - 1 + chunks;
   for (int step = 0; step < steps; ++step) {
     for (int tree = 0; tree < 2; ++tree) {
@@ -32,7 +34,7 @@ Schedule bcast_double_tree(const Problem& p) {
 
 Cost bcast_double_tree_cost(int size, double bytes) {
   if (size == 1) return {};
-  const int chunks = chunks_of(size, bytes);
+  const int chunks = double_tree_chunks(size, bytes);
   const double steps = DoubleTree::depth(size) - 1 + chunks;
   return {.rounds = steps, .bytes = steps * bytes / chunks, .messages = 2 * steps};
 }

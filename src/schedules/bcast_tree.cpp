@@ -11,7 +11,7 @@ Schedule down(const Problem& p, int radix) {
   return b.finish(0, true);
 }
 
-Cost cost(int size, double bytes, int radix) {
+Cost bcast_cost(int size, double bytes, int radix) {
   const RootDuty duty = root_duty(size, radix);
   return {.rounds = duty.levels, .bytes = duty.children * bytes, .messages = duty.children};
 }
@@ -19,9 +19,9 @@ Cost cost(int size, double bytes, int radix) {
 }  // namespace
 
 Schedule bcast_binomial(const Problem& p) { return down(p, 2); }
-Cost bcast_binomial_cost(int size, double bytes) { return cost(size, bytes, 2); }
+Cost bcast_binomial_cost(int size, double bytes) { return bcast_cost(size, bytes, 2); }
 
 Schedule bcast_knomial(const Problem& p) { return down(p, 4); }
-Cost bcast_knomial_cost(int size, double bytes) { return cost(size, bytes, 4); }
+Cost bcast_knomial_cost(int size, double bytes) { return bcast_cost(size, bytes, 4); }
 
 }  // namespace tutti::schedules

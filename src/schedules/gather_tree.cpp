@@ -38,7 +38,7 @@ Schedule up(const Problem& p, int radix) {
   return b.finish(tree.is_root() || is_leaf ? 0 : n * p.count, true);
 }
 
-Cost cost(int size, double bytes, int radix) {
+Cost gather_cost(int size, double bytes, int radix) {
   const RootDuty duty = root_duty(size, radix);
   return {.rounds = duty.levels,
           .bytes = bytes * (size - 1) / size,
@@ -49,9 +49,9 @@ Cost cost(int size, double bytes, int radix) {
 }  // namespace
 
 Schedule gather_binomial(const Problem& p) { return up(p, 2); }
-Cost gather_binomial_cost(int size, double bytes) { return cost(size, bytes, 2); }
+Cost gather_binomial_cost(int size, double bytes) { return gather_cost(size, bytes, 2); }
 
 Schedule gather_knomial(const Problem& p) { return up(p, 4); }
-Cost gather_knomial_cost(int size, double bytes) { return cost(size, bytes, 4); }
+Cost gather_knomial_cost(int size, double bytes) { return gather_cost(size, bytes, 4); }
 
 }  // namespace tutti::schedules

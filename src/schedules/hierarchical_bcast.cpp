@@ -6,7 +6,7 @@
 namespace tutti::schedules {
 namespace {
 
-Schedule at_both_levels(const Problem& p, Generate flat) {
+Schedule bcast_at_both_levels(const Problem& p, Generate flat) {
   const Layout l(p, Layout::Leaders::root);
   Composer c;
   const Slice all = output(0, p.count);
@@ -17,8 +17,8 @@ Schedule at_both_levels(const Problem& p, Generate flat) {
 
 }  // namespace
 
-Schedule bcast_hierarchical(const Problem& p) { return at_both_levels(p, bcast_binomial); }
-Schedule bcast_hierarchical_scatter(const Problem& p) { return at_both_levels(p, bcast_scatter_allgather); }
+Schedule bcast_hierarchical(const Problem& p) { return bcast_at_both_levels(p, bcast_binomial); }
+Schedule bcast_hierarchical_scatter(const Problem& p) { return bcast_at_both_levels(p, bcast_scatter_allgather); }
 
 LevelCost bcast_hierarchical_cost(const Spread& s, double bytes) {
   return {bcast_binomial_cost(s.most, bytes), bcast_binomial_cost(s.nodes, bytes)};

@@ -6,7 +6,7 @@
 namespace tutti::schedules {
 namespace {
 
-Schedule at_both_levels(const Problem& p, Generate flat) {
+Schedule reduce_at_both_levels(const Problem& p, Generate flat) {
   const Layout l(p, Layout::Leaders::root);
   Composer c;
   const Slice all = input(0, p.count);
@@ -20,8 +20,8 @@ Schedule at_both_levels(const Problem& p, Generate flat) {
 
 }  // namespace
 
-Schedule reduce_hierarchical(const Problem& p) { return at_both_levels(p, reduce_binomial); }
-Schedule reduce_hierarchical_scatter(const Problem& p) { return at_both_levels(p, reduce_scatter_gather); }
+Schedule reduce_hierarchical(const Problem& p) { return reduce_at_both_levels(p, reduce_binomial); }
+Schedule reduce_hierarchical_scatter(const Problem& p) { return reduce_at_both_levels(p, reduce_scatter_gather); }
 
 LevelCost reduce_hierarchical_cost(const Spread& s, double bytes) {
   return {s.most > 1 ? reduce_binomial_cost(s.most, bytes) : Cost{}, reduce_binomial_cost(s.nodes, bytes)};

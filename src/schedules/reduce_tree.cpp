@@ -22,7 +22,7 @@ Schedule up(const Problem& p, int radix) {
   return b.finish(radix * p.count, true);
 }
 
-Cost cost(int size, double bytes, int radix) {
+Cost reduce_cost(int size, double bytes, int radix) {
   const RootDuty duty = root_duty(size, radix);
   return {.rounds = duty.levels,
           .bytes = duty.children * bytes,
@@ -34,9 +34,9 @@ Cost cost(int size, double bytes, int radix) {
 }  // namespace
 
 Schedule reduce_binomial(const Problem& p) { return up(p, 2); }
-Cost reduce_binomial_cost(int size, double bytes) { return cost(size, bytes, 2); }
+Cost reduce_binomial_cost(int size, double bytes) { return reduce_cost(size, bytes, 2); }
 
 Schedule reduce_knomial(const Problem& p) { return up(p, 4); }
-Cost reduce_knomial_cost(int size, double bytes) { return cost(size, bytes, 4); }
+Cost reduce_knomial_cost(int size, double bytes) { return reduce_cost(size, bytes, 4); }
 
 }  // namespace tutti::schedules

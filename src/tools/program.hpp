@@ -12,6 +12,9 @@ namespace tutti::tools {
 /// Whether this process is the one that prints: rank 0 of MPI_COMM_WORLD.
 [[nodiscard]] bool is_root();
 
+/// Ranks of MPI_COMM_WORLD.
+[[nodiscard]] int world_size();
+
 /// Writes text to standard output, from rank 0 only.
 void print(std::string_view text);
 

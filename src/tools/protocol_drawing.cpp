@@ -14,8 +14,8 @@ namespace {
 
 using Move = ProtocolView::Move;
 
-constexpr double margin = 24;
-constexpr double gutter = 130;
+constexpr double frame_margin = 24;
+constexpr double frame_gutter = 130;
 constexpr double top = 92;
 constexpr double box_height = 30;
 
@@ -23,9 +23,9 @@ struct Frame {
   double column = 0;
   double gap = 0;  ///< between layers
   int ranks = 0;
-  [[nodiscard]] double x(int rank) const { return margin + gutter + column * (rank + 0.5); }
+  [[nodiscard]] double x(int rank) const { return frame_margin + frame_gutter + column * (rank + 0.5); }
   [[nodiscard]] double y(std::size_t layer) const { return top + static_cast<double>(layer) * (box_height + gap); }
-  [[nodiscard]] double right() const { return margin + gutter + column * ranks; }
+  [[nodiscard]] double right() const { return frame_margin + frame_gutter + column * ranks; }
 };
 
 std::string colour_of(Move move) {
@@ -50,9 +50,9 @@ std::string_view name_of(Move move) {
 void draw_layer(svg::Document& drawing, const Frame& frame, const ProtocolView::Layer& layer, std::size_t index) {
   const double y = frame.y(index);
   if (layer.is_shared)
-    drawing.rect({margin, y - 12}, frame.right() - margin, box_height + 24,
+    drawing.rect({frame_margin, y - 12}, frame.right() - frame_margin, box_height + 24,
                  {.fill = "#fff7e0", .stroke = "#d9b44a", .dash = "5 3"}, 8);
-  drawing.text({margin + 8, y + 19}, layer.name, {.size = 12, .bold = true});
+  drawing.text({frame_margin + 8, y + 19}, layer.name, {.size = 12, .bold = true});
   const double width = std::min(frame.column - 8, 96.0);
   for (std::size_t rank = 0; rank < layer.boxes.size(); ++rank) {
     const auto& box = layer.boxes[rank];
@@ -75,17 +75,17 @@ void draw_step(svg::Document& drawing, const Frame& frame, const ProtocolView::S
                    .tooltip = fmt::format("rank {} to rank {}: {}", arrow.from, arrow.to, name_of(arrow.move))},
                   8);
   }
-  drawing.text({margin + 8, frame.y(index) + box_height + frame.gap / 2 + 4}, fmt::format("{}", index + 1),
+  drawing.text({frame_margin + 8, frame.y(index) + box_height + frame.gap / 2 + 4}, fmt::format("{}", index + 1),
                {.size = 15, .fill = "#555555", .bold = true});
 }
 
 void draw_words(svg::Document& drawing, const Frame& frame, const ProtocolView& view) {
   double y = frame.y(view.layers.size() - 1) + box_height + 34;
   for (std::size_t i = 0; i < view.steps.size(); ++i) {
-    drawing.text({margin + 8, y}, fmt::format("{}  {}", i + 1, view.steps[i].words), {.size = 12});
+    drawing.text({frame_margin + 8, y}, fmt::format("{}  {}", i + 1, view.steps[i].words), {.size = 12});
     y += 20;
   }
-  double x = margin + 8;
+  double x = frame_margin + 8;
   std::array<bool, 5> is_used{};
   for (const auto& step : view.steps)
     for (const auto& arrow : step.arrows) is_used[static_cast<std::size_t>(arrow.move)] = true;
@@ -108,13 +108,13 @@ svg::Document protocol_drawing(const ProtocolView& view, const std::string& titl
                             most_drawn_ranks));
   Frame frame{std::clamp(1000.0 / static_cast<double>(ranks), 60.0, 160.0), ranks > 8 ? 150.0 : 110.0,
               static_cast<int>(ranks)};
-  double width = std::max(frame.right(), margin + svg::text_width(title, {.size = 15, .bold = true}));
-  for (const auto& step : view.steps) width = std::max(width, margin + 36 + svg::text_width(step.words, {}));
+  double width = std::max(frame.right(), frame_margin + svg::text_width(title, {.size = 15, .bold = true}));
+  for (const auto& step : view.steps) width = std::max(width, frame_margin + 36 + svg::text_width(step.words, {}));
   width = std::max(width, 640.0);
   const double height =
       frame.y(view.layers.size() - 1) + box_height + 34 + 20 * static_cast<double>(view.steps.size()) + 44;
-  svg::Document drawing(width + margin, height, title);
-  drawing.text({margin, margin + 8}, title, {.size = 15, .bold = true});
+  svg::Document drawing(width + frame_margin, height, title);
+  drawing.text({frame_margin, frame_margin + 8}, title, {.size = 15, .bold = true});
   for (int rank = 0; rank < frame.ranks; ++rank)
     drawing.text({frame.x(rank), top - 18}, frame.ranks <= 24 ? fmt::format("rank {}", rank) : fmt::format("{}", rank),
                  {.size = 12, .anchor = svg::Anchor::middle, .bold = true});

@@ -24,12 +24,6 @@
 namespace tutti::tools {
 namespace {
 
-int world_size() {
-  int size = 1;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  return size;
-}
-
 Surroundings of_job(const Question& question) {
   CommunicatorOptions options;
   options.native_blocking = question.native_blocking;

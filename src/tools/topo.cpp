@@ -20,7 +20,7 @@ namespace {
 using detail::ElementKind;
 using detail::Hardware;
 
-struct Settings {
+struct TopoSettings {
   std::string input;
   std::string cores = "auto";
   std::vector<std::string> show;
@@ -63,7 +63,7 @@ Hardware machine_of_job() {
   return detail::join_nodes(nodes, topology);
 }
 
-Hardware choose(Hardware hardware, const Settings& settings) {
+Hardware choose(Hardware hardware, const TopoSettings& settings) {
   constexpr std::size_t many_cores = 24;
   std::size_t cores = 0;
   for (const auto& element : hardware.elements) cores += element.kind == ElementKind::core ? 1U : 0U;
@@ -76,7 +76,7 @@ Hardware choose(Hardware hardware, const Settings& settings) {
   return detail::keep_kinds(hardware, kept);
 }
 
-void show(const Settings& settings) {
+void show(const TopoSettings& settings) {
   if (!settings.input.empty() && !is_root()) return;
   Hardware found = settings.input.empty() ? machine_of_job() : detail::machine_from_xml(settings.input);
   if (!is_root()) return;
@@ -91,7 +91,7 @@ void show(const Settings& settings) {
 }  // namespace
 
 void add_topo(CLI::App& app) {
-  const auto settings = std::make_shared<Settings>();
+  const auto settings = std::make_shared<TopoSettings>();
   CLI::App* topo = app.add_subcommand("topo", "The machine as a matrix of ranks, cores, NUMA nodes, GPUs and NICs");
   std::vector<std::string> names;
   for (const auto& [name, kind] : kinds) names.push_back(name);

@@ -30,7 +30,7 @@ using detail::CallKind;
 using detail::Operation;
 using Clock = std::chrono::steady_clock;
 
-struct Settings {
+struct TuneSettings {
   std::string output;
   std::vector<std::string> operations;
   std::vector<std::string> calls{"blocking", "nonblocking", "persistent"};
@@ -71,13 +71,13 @@ std::vector<Operation> operations_of(const std::vector<std::string>& words) {
 }
 
 std::vector<CallKind> calls_of(const std::vector<std::string>& words) {
-  std::vector<CallKind> kinds;
+  std::vector<CallKind> calls;
   for (const std::string& word : words) {
     CallKind kind{};
     if (!tuning::find_call_kind(word, kind)) refuse("--calls", word, {"blocking", "nonblocking", "persistent"});
-    kinds.push_back(kind);
+    calls.push_back(kind);
   }
-  return kinds;
+  return calls;
 }
 
 std::vector<Datatype> types_of(const std::vector<std::string>& words) {
@@ -93,7 +93,7 @@ std::vector<Datatype> types_of(const std::vector<std::string>& words) {
   return types;
 }
 
-std::string output_of(const Settings& settings) {
+std::string output_of(const TuneSettings& settings) {
   if (!settings.output.empty()) return settings.output;
   const char* named = std::getenv("TUTTI_TUNING");
   if (named != nullptr && *named != '\0' && std::string_view(named) != "off") return named;
@@ -132,7 +132,7 @@ bool covers(const tuning::Cell& cell, const std::vector<std::string>& names) {
   return true;
 }
 
-Outcome search(const Communicator& comm, const Settings& settings, TableFile& file) {
+Outcome search(const Communicator& comm, const TuneSettings& settings, TableFile& file) {
   const auto targets = tuning::targets_of(settings.scope, comm.size());
   const auto begin = Clock::now();
   Progress progress("tune", targets.size(), comm.rank() == 0);
@@ -178,7 +178,7 @@ void report(const Outcome& outcome, const std::string& path, bool lists_gains) {
   print(text);
 }
 
-void run_tune(Settings& settings, bool lists_gains) {
+void run_tune(TuneSettings& settings, bool lists_gains) {
   settings.scope.operations = operations_of(settings.operations);
   settings.scope.kinds = calls_of(settings.calls);
   settings.scope.types = types_of(settings.types);
@@ -195,7 +195,7 @@ void run_tune(Settings& settings, bool lists_gains) {
 }  // namespace
 
 void add_tune(CLI::App& app) {
-  auto settings = std::make_shared<Settings>();
+  auto settings = std::make_shared<TuneSettings>();
   auto lists_gains = std::make_shared<bool>(false);
   CLI::App* tune = app.add_subcommand(
       "tune",

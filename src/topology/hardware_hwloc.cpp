@@ -7,30 +7,24 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <tutti/error.hpp>
-#include <type_traits>
 
 #include "topology/hardware.hpp"
+#include "topology/hwloc_handle.hpp"
 #include "topology/nvlink.hpp"
 
 namespace tutti::detail {
 namespace {
 
-struct DestroyTopology {
-  void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
-};
-using Handle = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, DestroyTopology>;
-
 /// A topology with PCI and operating system devices, from where `choose` says.
 template <typename Choose>
-Handle load(const std::string& what, Choose&& choose) {
+TopologyHandle load(const std::string& what, Choose&& choose) {
   hwloc_topology_t raw = nullptr;
   const auto fail = [&] {
     throw Error(ErrorCode::io, fmt::format("topology: hwloc cannot read {}: {}", what, std::strerror(errno)));
   };
   if (hwloc_topology_init(&raw) != 0) fail();
-  Handle topology(raw);
+  TopologyHandle topology(raw);
   hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
   if (choose(raw) != 0 || hwloc_topology_load(raw) != 0) fail();
   return topology;
@@ -179,21 +173,21 @@ void add_nvlinks(Hardware& hardware) {
 Hardware this_machine() {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
-  const Handle topology = load("this machine", [](hwloc_topology_t) { return 0; });
+  const TopologyHandle topology = load("this machine", [](hwloc_topology_t) { return 0; });
   Hardware hardware = read_hardware(topology.get(), host.data());
   add_nvlinks(hardware);
   return hardware;
 }
 
 Hardware machine_from_xml(const std::string& path) {
-  const Handle topology =
+  const TopologyHandle topology =
       load(fmt::format("'{}'", path), [&](hwloc_topology_t raw) { return hwloc_topology_set_xml(raw, path.c_str()); });
   const std::string host = info_of(hwloc_get_root_obj(topology.get()), "HostName");
   return read_hardware(topology.get(), host.empty() ? path : host);
 }
 
 Hardware machine_from_synthetic(const std::string& description) {
-  const Handle topology = load(fmt::format("the description '{}'", description), [&](hwloc_topology_t raw) {
+  const TopologyHandle topology = load(fmt::format("the description '{}'", description), [&](hwloc_topology_t raw) {
     return hwloc_topology_set_synthetic(raw, description.c_str());
   });
   return read_hardware(topology.get(), "synthetic");

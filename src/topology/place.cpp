@@ -4,16 +4,10 @@
 #include <hwloc.h>
 #include <unistd.h>
 
-#include <memory>
-#include <type_traits>
+#include "topology/hwloc_handle.hpp"
 
 namespace tutti::detail {
 namespace {
-
-struct DestroyTopology {
-  void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
-};
-using TopologyHandle = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, DestroyTopology>;
 
 TopologyHandle load_topology() {
   hwloc_topology_t raw = nullptr;

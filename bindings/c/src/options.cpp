@@ -9,30 +9,29 @@
 namespace tutti::c {
 namespace {
 
-constexpr const char* argument = "options";
-
 std::chrono::nanoseconds timeout(double seconds) {
   constexpr double longest = 9e9;
   if (!(seconds >= 0.0) || seconds > longest)
-    refuse_member(argument, "timeout", fmt::format("is {}; pass seconds from 0 (none) to {}", seconds, longest));
+    refuse_member(options_argument, "timeout",
+                  fmt::format("is {}; pass seconds from 0 (none) to {}", seconds, longest));
   return std::chrono::nanoseconds(std::llround(seconds * 1e9));
 }
 
-int within(std::int32_t value, int most, const char* member) {
-  return c::within<int>(value, 0, most, argument, member);
+int option_within(std::int32_t value, int most, const char* member) {
+  return c::within<int>(value, 0, most, options_argument, member);
 }
 
 }  // namespace
 
 Options options(const tutti_options_t* given) {
   if (given == nullptr) return {};
-  const auto values =
-      read_struct(given, tutti_options_t TUTTI_OPTIONS_INIT, TUTTI_OPTIONS_VERSION, argument, "TUTTI_OPTIONS_INIT");
+  const auto values = read_struct(given, tutti_options_t TUTTI_OPTIONS_INIT, TUTTI_OPTIONS_VERSION, options_argument,
+                                  "TUTTI_OPTIONS_INIT");
   Options result;
-  result.stream = stream_of(values, argument);
-  result.memory = memory_of(values, argument);
+  result.stream = stream_of(values, options_argument);
+  result.memory = memory_of(values, options_argument);
   result.accumulation =
-      static_cast<Accumulation>(within(values.accumulation, TUTTI_ACCUMULATION_BACKEND, "accumulation"));
+      static_cast<Accumulation>(option_within(values.accumulation, TUTTI_ACCUMULATION_BACKEND, "accumulation"));
   result.reproducible = values.reproducible != 0;
   result.timeout = timeout(values.timeout);
   if (values.algorithm != nullptr) result.algorithm = values.algorithm;
@@ -42,7 +41,7 @@ Options options(const tutti_options_t* given) {
 CommunicatorOptions options(const tutti_comm_options_t* given) {
   if (given == nullptr) return {};
   const auto values = read_struct(given, tutti_comm_options_t TUTTI_COMM_OPTIONS_INIT, TUTTI_COMM_OPTIONS_VERSION,
-                                  argument, "TUTTI_COMM_OPTIONS_INIT");
+                                  options_argument, "TUTTI_COMM_OPTIONS_INIT");
   CommunicatorOptions result;
   result.timeout = timeout(values.timeout);
   result.reproducible = values.reproducible != 0;

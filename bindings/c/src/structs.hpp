@@ -12,6 +12,9 @@
 
 namespace tutti::c {
 
+/// The name of the argument that options structs are passed in.
+inline constexpr const char* options_argument = "options";
+
 [[noreturn]] inline void refuse_member(const char* argument, const char* member, const std::string& problem) {
   throw Error(ErrorCode::invalid_argument, fmt::format("argument {}: member {} {}", argument, member, problem));
 }

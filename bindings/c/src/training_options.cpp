@@ -7,11 +7,10 @@
 namespace tutti::c {
 namespace {
 
-constexpr const char* argument = "options";
 constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
 
 std::size_t number(std::int32_t value, std::int32_t least, const char* member) {
-  return static_cast<std::size_t>(within(value, least, most, argument, member));
+  return static_cast<std::size_t>(within(value, least, most, options_argument, member));
 }
 
 PowerSgdOptions power_sgd(const tutti_reducer_options_t& values) {
@@ -40,14 +39,14 @@ std::shared_ptr<CommunicationHook> hook(const tutti_reducer_options_t& values) {
     case TUTTI_HOOK_USER:
       return user_hook(values.user_hook);
     default:
-      refuse_member(argument, "hook", fmt::format("is {}; pass a TUTTI_HOOK_ number", values.hook));
+      refuse_member(options_argument, "hook", fmt::format("is {}; pass a TUTTI_HOOK_ number", values.hook));
   }
 }
 
 ReduceKind op(tutti_op_t given) {
   if (given == TUTTI_AVG) return ReduceKind::avg;
   if (given == TUTTI_SUM) return ReduceKind::sum;
-  refuse_member(argument, "op", fmt::format("is {}; pass TUTTI_AVG or TUTTI_SUM", tutti_op_name(given)));
+  refuse_member(options_argument, "op", fmt::format("is {}; pass TUTTI_AVG or TUTTI_SUM", tutti_op_name(given)));
 }
 
 }  // namespace
@@ -55,7 +54,7 @@ ReduceKind op(tutti_op_t given) {
 ReducerOptions options(const tutti_reducer_options_t* given) {
   if (given == nullptr) return {};
   const auto values = read_struct(given, tutti_reducer_options_t TUTTI_REDUCER_OPTIONS_INIT,
-                                  TUTTI_REDUCER_OPTIONS_VERSION, argument, "TUTTI_REDUCER_OPTIONS_INIT");
+                                  TUTTI_REDUCER_OPTIONS_VERSION, options_argument, "TUTTI_REDUCER_OPTIONS_INIT");
   ReducerOptions result;
   result.bucket_bytes = values.bucket_bytes;
   result.first_bucket_bytes = values.first_bucket_bytes;
@@ -68,18 +67,18 @@ ReducerOptions options(const tutti_reducer_options_t* given) {
   result.communicators = number(values.communicators, 1, "communicators");
   result.progress_thread = values.progress_thread != 0;
   result.hook = hook(values);
-  result.memory = memory_of(values, argument);
-  result.stream = stream_of(values, argument);
+  result.memory = memory_of(values, options_argument);
+  result.stream = stream_of(values, options_argument);
   return result;
 }
 
 ParameterServerOptions options(const tutti_server_options_t* given) {
   if (given == nullptr) return {};
   const auto values = read_struct(given, tutti_server_options_t TUTTI_SERVER_OPTIONS_INIT, TUTTI_SERVER_OPTIONS_VERSION,
-                                  argument, "TUTTI_SERVER_OPTIONS_INIT");
+                                  options_argument, "TUTTI_SERVER_OPTIONS_INIT");
   ParameterServerOptions result;
   result.optimizer = static_cast<ServerOptimizer>(
-      within<std::int32_t>(values.optimizer, 0, TUTTI_SERVER_ROW_WISE_ADAGRAD, argument, "optimizer"));
+      within<std::int32_t>(values.optimizer, 0, TUTTI_SERVER_ROW_WISE_ADAGRAD, options_argument, "optimizer"));
   result.epsilon = values.epsilon;
   result.direct = values.direct != 0;
   return result;

@@ -98,7 +98,7 @@ bool step(CommBody& body) {
   return body.end == End::done;
 }
 
-void give_way() {
+void poll_and_yield() {
   try {
     if (mpi_is_usable()) ProgressEngine::instance().poll();
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the failed operation tells its owner
@@ -129,7 +129,7 @@ void end_with_patience(const std::shared_ptr<CommBody>& body) noexcept {
   while (!step(*body)) {
     if (body->graphs->load(std::memory_order_acquire) > 0 || Clock::now() > deadline)
       return Waiting::instance().add(body);
-    give_way();
+    poll_and_yield();
   }
 }
 
