@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-/// State as bytes: values and vectors one after another, in the byte order of the machine.
+/// State as bytes: values and vectors one after another, in the byte order of this machine.
 namespace tutti::training {
 
 class ByteWriter {
@@ -31,7 +31,7 @@ class ByteWriter {
   std::vector<std::byte> bytes_{};
 };
 
-/// Throws Error(invalid_argument), which names `what`, where the bytes end too early.
+/// Throws Error(invalid_argument), which begins with `what`, if the bytes end too early.
 class ByteReader {
  public:
   ByteReader(std::span<const std::byte> bytes, std::string what) : bytes_(bytes), what_(std::move(what)) {}
@@ -55,7 +55,7 @@ class ByteReader {
     if (value<T>() != expected) fail(problem);
   }
   void expect_end() const {
-    if (!bytes_.empty()) fail("more bytes were given to load() than were saved");
+    if (!bytes_.empty()) fail("more bytes were given to load() than save() had returned");
   }
   [[noreturn]] void fail(const std::string& problem) const {
     throw Error(ErrorCode::invalid_argument, what_ + ": " + problem);

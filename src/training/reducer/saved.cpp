@@ -10,7 +10,7 @@
 #include <tutti/collectives/bcast.hpp>
 #include <tutti/error.hpp>
 
-#include "core/hash.hpp"
+#include "collectives/services.hpp"
 
 namespace tutti::detail::reducer {
 namespace {
@@ -18,7 +18,8 @@ namespace {
 constexpr std::uint64_t mark = 0x3144455254545554ULL;  ///< "TUTTRED1"
 
 [[noreturn]] void fail(const std::string& what) {
-  throw Error(ErrorCode::io, "gradient reducer, argument state: " + what + "; pass what save() gave, after prepare()");
+  throw Error(ErrorCode::io,
+              "gradient reducer, argument state: " + what + "; pass the bytes that save() returned, after prepare()");
 }
 
 class Writer {
@@ -76,10 +77,11 @@ class Reader {
 void check_permutation(std::span<const std::size_t> list, std::size_t parameters) {
   std::vector<bool> seen(parameters, false);
   for (const std::size_t i : list) {
-    if (i >= parameters || seen[i]) fail(fmt::format("it is not of a reducer with {} parameters", parameters));
+    if (i >= parameters || seen[i])
+      fail(fmt::format("it is not the state of a reducer with {} parameters", parameters));
     seen[i] = true;
   }
-  if (list.size() != parameters) fail(fmt::format("it is not of a reducer with {} parameters", parameters));
+  if (list.size() != parameters) fail(fmt::format("it is not the state of a reducer with {} parameters", parameters));
 }
 
 }  // namespace
@@ -105,7 +107,7 @@ std::vector<std::byte> encode(const Saved& saved) {
 
 Saved decode(std::span<const std::byte> bytes, std::size_t parameters) {
   Reader in(bytes);
-  if (in.number() != mark) fail("it is not a reducer's state");
+  if (in.number() != mark) fail("it is not the state of a reducer");
   Saved saved;
   saved.steps = in.number();
   saved.order_settled = in.number() != 0;
@@ -143,7 +145,7 @@ Saved agreed_state(const Communicator& comm, std::span<const std::byte> bytes, s
   Saved common = saved;
   common.hook.clear();
   const std::vector<std::byte> text = encode(common);
-  std::uint64_t mine = hash({reinterpret_cast<const char*>(text.data()), text.size()});
+  const std::uint64_t mine = hash_bytes(text);
   std::uint64_t on_root = mine;
   bcast(comm, Buffer(&on_root, 1), 0);
   std::int64_t verdict = !problem.empty() ? 2 : mine != on_root ? 1 : 0;
@@ -151,9 +153,11 @@ Saved agreed_state(const Communicator& comm, std::span<const std::byte> bytes, s
   if (verdict == 0) return saved;
   if (!problem.empty()) throw Error(ErrorCode::io, problem);
   if (verdict == 2)
-    throw Error(ErrorCode::io, "gradient reducer, argument state: it is damaged on another rank; that one tells more");
+    throw Error(ErrorCode::io,
+                "gradient reducer, argument state: it is damaged on another rank; see the error of that rank");
   throw Error(ErrorCode::mismatch,
-              "gradient reducer, argument state: the ranks' states are not of one save(); load one checkpoint");
+              "gradient reducer, argument state: the ranks' states are not from the same save(); load one checkpoint "
+              "on all ranks");
 }
 
 }  // namespace tutti::detail::reducer
