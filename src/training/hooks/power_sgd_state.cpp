@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "training/hooks/byte_stream.hpp"
+#include "training/byte_stream.hpp"
 
 namespace tutti::training {
 
@@ -60,7 +60,7 @@ std::vector<std::byte> PowerSgdState::save() const {
 }
 
 void PowerSgdState::load(std::span<const std::byte> bytes) {
-  ByteReader reader(bytes, "communication hook power_sgd");
+  ByteReader reader(bytes, {"communication hook power_sgd"});
   reader.expect(magic, "the bytes given to load() are not from save() of this hook");
   PowerSgdState loaded = *this;
   loaded.step = reader.value<std::uint64_t>();

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "collectives/services.hpp"
-#include "training/hooks/byte_stream.hpp"
+#include "training/byte_stream.hpp"
 #include "training/hooks/sharding_hook.hpp"
 #include "training/reducer/clip.hpp"
 #include "training/sharded_optimizer/shards.hpp"
@@ -177,7 +177,7 @@ std::vector<std::byte> ShardedOptimizer::save() const {
 void ShardedOptimizer::load(std::span<const std::byte> state) {
   State& s = *state_;
   const std::size_t parameters = s.reducer->parameters();
-  ByteReader reader(state, "sharded optimizer");
+  ByteReader reader(state, {"sharded optimizer"});
   reader.expect(magic, "the bytes given to load() are not from save() of a sharded optimizer");
   reader.expect(static_cast<std::uint64_t>(s.update.optimizer), "the saved state belongs to another kind of optimizer");
   const auto steps = reader.value<std::uint64_t>();
