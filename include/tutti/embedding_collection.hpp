@@ -19,38 +19,38 @@
 
 namespace tutti {
 
-/// Equal on all ranks, but for the stream.
+/// All but the stream must be equal on all ranks.
 struct EmbeddingCollectionOptions {
   kernels::RowOptimizer optimizer = kernels::RowOptimizer::sgd;
   float epsilon = 1e-10F;
   double beta1 = 0.9;                                       ///< adam
   double beta2 = 0.999;                                     ///< adam
-  kernels::Rounding rounding = kernels::Rounding::nearest;  ///< of rows that are not float32
+  kernels::Rounding rounding = kernels::Rounding::nearest;  ///< rounding of rows that are not float32
   kernels::IndexPolicy policy = kernels::IndexPolicy::fatal;
-  std::size_t max_batch = 1;             ///< samples of the largest global batch
-  std::size_t slots = 1;                 ///< batches in flight: each has buffers of its own
-  bool weighted = false;                 ///< inputs have a factor an index; needed for InputLayout::local only
-  std::uint64_t seed = 0;                ///< of initialize() and of stochastic rounding
-  MemoryKind memory = MemoryKind::host;  ///< of rows, state, vectors and gradients: host or device
-  Stream stream{};                       ///< device: what is done there is in its order; it outlives the collection
+  std::size_t max_batch = 1;             ///< samples in the largest global batch
+  std::size_t slots = 1;                 ///< number of batches in flight, each with its own buffers
+  bool weighted = false;                 ///< inputs have a weight for each index; needed for InputLayout::local only
+  std::uint64_t seed = 0;                ///< seed of initialize() and of stochastic rounding
+  MemoryKind memory = MemoryKind::host;  ///< memory of rows, state, vectors and gradients: host or device
+  Stream stream{};                       ///< with device memory: orders all work there; must outlive the collection
 };
 
-/// Which bags a rank passes.
+/// The bags that a rank passes. A bag is the indices of one sample in one table.
 enum class InputLayout : std::uint8_t {
-  global,  ///< those of all samples of the batch, for the tables that it needs(): no input is exchanged
-  local,   ///< those of its own samples, for all tables: lengths and indices go to where the rows are
+  global,  ///< the bags of all samples of the batch, for the tables that the rank needs(): no input is exchanged
+  local,   ///< the bags of the rank's own samples, for all tables: the collection sends them to the ranks with the rows
 };
 
-/// The bags of one global batch. Layout, index type and batch are equal on all ranks.
+/// The bags of one global batch. Layout, index type and batch must be equal on all ranks.
 struct EmbeddingInput {
-  std::span<const kernels::TableLookups> tables;  ///< one a table; those that are not needed may be empty
+  std::span<const kernels::TableLookups> tables;  ///< one a table; a table that is not needed may be empty
   kernels::IndexType index_type = kernels::IndexType::int64;
-  std::size_t batch = 0;  ///< samples of all ranks, at most max_batch
+  std::size_t batch = 0;  ///< number of samples on all ranks together, at most max_batch
   InputLayout layout = InputLayout::global;
-  std::string_view error{};  ///< what is wrong with the batch on this rank beside its indices; all ranks then throw
+  std::string_view error{};  ///< reports another fault of the batch on this rank: all ranks then throw this text
 };
 
-/// Samples of a global batch that rank r of R computes with: [r * B / R, (r + 1) * B / R).
+/// The samples of a global batch that rank r of R computes: [r * B / R, (r + 1) * B / R).
 struct SampleSlice {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -58,9 +58,9 @@ struct SampleSlice {
 };
 [[nodiscard]] TUTTI_EXPORT SampleSlice sample_slice(std::size_t batch, int rank, int ranks);
 
-/// Embedding tables divided over the ranks by a plan. Forward looks rows up where they are and sends the pooled vectors
-/// to the ranks of the samples; backward sends the gradients back and updates the rows there: one alltoallv each way,
-/// whatever the plan. A step is
+/// Embedding tables that a plan divides over the ranks. Forward looks rows up on the ranks that hold them, and sends
+/// the pooled vectors to the ranks with the samples; backward sends the gradients back, and the rows are updated in
+/// place. Each way takes one alltoallv, whatever the plan. A step is
 ///
 ///     collection.start_forward(slot, input);     // lookup; vectors are on their way
 ///     ...                                        // the bottom MLP
@@ -70,22 +70,23 @@ struct SampleSlice {
 ///     ...                                        // the rest of backward
 ///     collection.finish_backward(slot, learning_rate);
 ///
-/// All calls are collective over the communicator and made in the same order on all ranks, but where "local" is said.
-/// Blocking calls test and yield. Sums are added in the order of the samples' indices (row-wise: of the
-/// shards), and each row is updated once with the sum of its gradients, so results do not depend on the number of ranks
-/// but for the rounding of row-wise sums. Counterpart: torchrec's ShardedEmbeddingBagCollection with fused optimizers.
+/// All calls are collective over the communicator, in the same order on all ranks, unless marked "Local". Blocking
+/// calls test and yield. Vectors are summed in the order of a sample's indices (row-wise: of the shards), and each row
+/// is updated once, with the sum of its gradients. So results do not depend on the number of ranks, except for the
+/// rounding of row-wise sums. Counterpart: torchrec's ShardedEmbeddingBagCollection with fused optimizers.
 ///
-/// With EmbeddingCollectionOptions::memory = device the rows, the optimizer's state, finish_forward()'s vectors and
-/// gradients() are in the memory of the device that was current in the constructor. Bags are given in host memory as
-/// ever: they are checked, agreed on and exchanged there, and copied beside the computation. What follows
-/// finish_input() is in the order of the stream: it returns at once where the communicator's calls on device memory do,
-/// never throws for data, and may be captured into a graph. All plans; no max pooling, no row-wise Adagrad on divided
-/// columns.
+/// With EmbeddingCollectionOptions::memory = device, the rows, the optimizer's state, the vectors and the gradients are
+/// in the memory of the device that was current in the constructor. Bags are still passed in host memory: they are
+/// checked, agreed on and exchanged there, and copied to the device while it computes. Calls after finish_input() are
+/// in stream order: they return at once if the communicator's calls on device memory do, never throw because of the
+/// data, and may be captured into a graph. All plans are supported, but not max pooling, nor row-wise Adagrad on
+/// divided columns.
 class TUTTI_EXPORT EmbeddingCollection {
  public:
-  /// Rows are zero: see initialize() and fill(). `comm` outlives the collection. Blocking. Errors, on all ranks alike:
-  /// invalid_argument (a plan that does not fit: ShardingPlan::validate), out_of_memory, mismatch; for device memory
-  /// also not_built (no CUDA, or no kernels for it) and not_supported (row-wise Adagrad on divided columns).
+  /// Makes tables of zeros: see initialize() and fill(). `comm` must outlive the collection. Blocking. Errors, on all
+  /// ranks alike: invalid_argument (the plan does not fit: see ShardingPlan::validate), out_of_memory, mismatch; for
+  /// device memory also not_built (no CUDA, or no device kernels) and not_supported (max pooling; row-wise Adagrad on
+  /// divided columns).
   EmbeddingCollection(const Communicator& comm, std::span<const EmbeddingTableConfig> tables, ShardingPlan plan,
                       const EmbeddingCollectionOptions& options);
   ~EmbeddingCollection();
@@ -94,83 +95,83 @@ class TUTTI_EXPORT EmbeddingCollection {
   EmbeddingCollection(const EmbeddingCollection&) = delete;
   EmbeddingCollection& operator=(const EmbeddingCollection&) = delete;
 
-  /// Local. Whether this rank passes the bags of table t in InputLayout::global: it has a shard of it, or divides its
-  /// means.
+  /// Local. Whether this rank must pass the bags of table t in InputLayout::global, because it has a shard of the table
+  /// or divides its means.
   [[nodiscard]] bool needs(std::size_t t) const;
   [[nodiscard]] std::size_t tables() const;
   [[nodiscard]] const EmbeddingTableConfig& table(std::size_t t) const;
   [[nodiscard]] const ShardingPlan& plan() const;
   [[nodiscard]] const EmbeddingCollectionOptions& options() const;
 
-  /// Checks the input, and begins to agree on it and to exchange it, while the caller and other slots do other things.
-  /// The memory that `input` names stays valid and unchanged until the slot's update, or its next input. Nonblocking;
-  /// throws nothing that depends on data: what is wrong is told by send_vectors(). Errors: invalid_argument for a slot
-  /// that is out of range or whose batch is still needed (its vectors or gradients are under way, or await their
-  /// update).
+  /// Checks the input, and starts to agree on it and to exchange it, while the caller and other slots go on. The memory
+  /// that `input` refers to must stay valid and unchanged until the slot's update, or its next input. Nonblocking;
+  /// faults of the data are not thrown here but by send_vectors(). Errors: invalid_argument for a slot that is out of
+  /// range, or whose batch is still in use (its vectors or gradients are under way, or wait for their update).
   void start_input(std::size_t slot, const EmbeddingInput& input);
-  /// Ends the input's agreement and exchange, and begins to copy it where the rows are on a device: after it a batch
-  /// needs the stream only. look_up() and send_vectors() do this where it was not done. Blocking. Errors: as
-  /// send_vectors().
+  /// Completes the input's agreement and exchange, and starts to copy the bags if the rows are on a device: from then
+  /// on the batch needs only the stream. look_up() and send_vectors() do this if it was not called. Blocking. Errors:
+  /// as send_vectors().
   void finish_input(std::size_t slot);
-  /// Local; after finish_input(), on a device. The same for two inputs of a slot exactly when a graph that was captured
-  /// with one, from look_up() to update(), computes the other: equal batches and numbers of indices, and memory that
-  /// stayed where it was.
+  /// Local. Equal for two inputs of a slot if and only if a graph captured with one, from look_up() to update(), also
+  /// computes the other: they have equal batches and numbers of indices, and the memory has not moved. Requires tables
+  /// in device memory and a completed finish_input().
   [[nodiscard]] std::uint64_t graph_key(std::size_t slot) const;
-  /// Local; after finish_input(), on a device. The batch was computed by launching a captured graph on the stream, from
-  /// look_up() to update(): counts as one step of the optimizer, whose learning rate, and for adam and stochastic
-  /// rounding whose number of the step, are those of the capture.
+  /// Local. Notes that the caller computed the batch by launching a captured graph, from look_up() to update(), on the
+  /// stream. Counts as one step of the optimizer. The learning rate, and for adam and stochastic rounding the step
+  /// number, are those of the capture. Requires tables in device memory and a completed finish_input().
   void note_graph_step(std::size_t slot);
-  /// Ends the input's exchange and reads the rows as they are now. With InputLayout::global that is local: rows are
-  /// read while the ranks agree. Blocking. Errors: as send_vectors().
+  /// Completes the input's exchange and reads the rows as they are now. With InputLayout::global this is local: rows
+  /// are read while the ranks agree. Blocking. Errors: as send_vectors().
   void look_up(std::size_t slot);
-  /// Ends the agreement and starts the vectors' exchange, which is nonblocking. Errors, of look_up() or of this call,
-  /// the same on all ranks, before any vector is exchanged; the slot is then free, and all else unchanged:
-  /// index_out_of_range with table, sample, index and range; invalid_argument with EmbeddingInput::error, or for input
-  /// that is not as the collection; mismatch of batches, layouts or index types.
+  /// Completes the agreement and starts the vectors' exchange, which is nonblocking. Errors, from look_up() or from
+  /// this call, are the same on all ranks and come before any vector is exchanged: index_out_of_range with table,
+  /// sample, index and range; invalid_argument with EmbeddingInput::error, or for input that does not fit the
+  /// collection; mismatch of batches, layouts or index types. The slot is free then, and nothing else has changed.
   void send_vectors(std::size_t slot);
   /// start_input, look_up and send_vectors.
   void start_forward(std::size_t slot, const EmbeddingInput& input);
-  /// Ends the exchange: one view a table of the pooled vectors of this rank's samples, in float32, sample s of the
-  /// slice at data + s * stride. Valid until the slot's next input, which may follow without backward. Blocking.
+  /// Completes the exchange. Returns, for each table, the pooled vectors of this rank's samples in float32: sample s of
+  /// the slice is at data + s * stride. Valid until the slot's next input, which may follow without backward. Blocking.
   [[nodiscard]] const std::vector<kernels::Pooled<const float>>& finish_forward(std::size_t slot);
 
-  /// Local. Where the gradients of those vectors go before start_backward.
+  /// Local. Where the caller writes the gradients of those vectors before start_backward().
   [[nodiscard]] const std::vector<kernels::Pooled<float>>& gradients(std::size_t slot) const;
-  /// Starts the way back. Nonblocking.
+  /// Starts to send the gradients back. Nonblocking.
   void start_backward(std::size_t slot);
-  /// Ends the exchange. Blocking.
+  /// Completes the exchange of gradients. Blocking.
   void receive_gradients(std::size_t slot);
-  /// Updates this rank's rows; counts as one step of the optimizer. Batches are updated in the order of these calls.
-  /// Collective where the optimizer is row-wise Adagrad and columns are divided; blocking.
+  /// Updates this rank's rows; counts as one step of the optimizer. Batches are applied in the order of these calls.
+  /// Collective if the optimizer is row-wise Adagrad and columns are divided; blocking.
   void update(std::size_t slot, float learning_rate);
   /// receive_gradients and update.
   void finish_backward(std::size_t slot, float learning_rate);
 
-  /// Local. Drives what is under way; never blocks.
+  /// Local. Drives exchanges that are under way; never blocks.
   void progress();
 
   /// Local. This rank's shards, in the order of the plan.
   [[nodiscard]] std::span<const TableShard> shards() const;
   /// Local. Bytes of rows and state on this rank.
   [[nodiscard]] std::size_t bytes() const;
-  /// Local. out = rows [row_begin, row_end) of shards()[i] in float32, out.size() == rows * columns. Rows are numbered
-  /// as in the table.
+  /// Local. Reads the rows [row_begin, row_end) of shards()[i] in float32; out.size() must be rows * columns. Rows are
+  /// numbered as in the whole table.
   void read_rows(std::size_t i, std::int64_t row_begin, std::int64_t row_end, std::span<float> out) const;
-  /// Local. Sets the rows of table t that this rank has: make(row_begin, row_end, values) is called for blocks of them
-  /// in ascending order, to fill values[row - row_begin][dim] with whole rows, of which the shards take their columns.
+  /// Local. Sets the rows of table t that this rank has. Calls make(row_begin, row_end, values) for blocks of them, in
+  /// ascending order, which fills values[row - row_begin][dim] with whole rows; the shards take their columns of them.
   using MakeRows = std::function<void(std::int64_t row_begin, std::int64_t row_end, std::span<float> values)>;
   void fill(std::size_t t, const MakeRows& make);
-  /// Local. Rows uniform in +-1/sqrt(rows), from seed, table, row and column: the same for every plan.
+  /// Local. Sets all rows to uniform numbers in +-1/sqrt(rows), which depend on seed, table, row and column: the same
+  /// for every plan.
   void initialize();
 
-  /// Local. Names this rank's rows and optimizer state as sections of a checkpoint: "<prefix> <table> <type> rows a:b
-  /// columns c:d". They stay valid until the next update, or call of this function. Replicas are written once. Rows on
-  /// a device are copied to the host, which needs the memory.
+  /// Local. Adds this rank's rows and optimizer state as sections of a checkpoint: "<prefix> <table> <type> rows a:b
+  /// columns c:d". They stay valid until the next update or the next call of this function. Replicas are written once.
+  /// Rows on a device are first copied to host memory.
   void add_to(CheckpointPart& part, const std::string& prefix = "embedding") const;
-  /// Local. Takes rows and state from a checkpoint of the same tables, whatever their plan, type and number of ranks
-  /// were. Errors: io, naming the table, for missing rows, other widths, and state of another optimizer.
+  /// Local. Reads rows and state from a checkpoint of the same tables, with any plan, type and number of ranks. Errors:
+  /// io, naming the table, for missing rows, other widths, and the state of another optimizer.
   void load(const CheckpointReader& reader, const std::string& prefix = "embedding");
-  /// Local. Steps of the optimizer so far.
+  /// Local. The number of optimizer steps so far.
   [[nodiscard]] std::uint64_t steps() const;
 
   struct State;

@@ -14,31 +14,31 @@
 
 namespace tutti {
 
-/// How an embedding table is divided over the ranks.
+/// The ways to divide an embedding table over the ranks.
 enum class Sharding : std::uint8_t {
-  automatic,         ///< the planner's choice
+  automatic,         ///< the planner chooses
   data_parallel,     ///< a replica on every rank, all updated alike
-  table_wise,        ///< whole, on one rank
-  row_wise,          ///< blocks of rows on all ranks; parts of a bag are added up where its sample is
+  table_wise,        ///< the whole table on one rank
+  row_wise,          ///< blocks of rows on all ranks; the rank with the sample adds up the parts of its bag
   column_wise,       ///< blocks of columns on several ranks
   row_wise_on_node,  ///< blocks of rows on the ranks of one node
 };
 
-/// The name as it is written in messages, plans and on command lines: "row-wise-on-node".
+/// The name in messages, plans and on command lines: "row-wise-on-node".
 [[nodiscard]] TUTTI_EXPORT const char* sharding_name(Sharding sharding) noexcept;
 
-/// One table of an EmbeddingCollection. Equal on all ranks.
+/// One table of an EmbeddingCollection. Must be equal on all ranks.
 struct EmbeddingTableConfig {
-  std::string name{};  ///< in messages and checkpoints; unlike the others'
+  std::string name{};  ///< the name in messages and checkpoints; must be unique
   std::int64_t rows = 0;
   std::size_t dim = 0;
-  DatatypeKind type = DatatypeKind::float32;  ///< of the rows, as kernels::EmbeddingTable takes it
+  DatatypeKind type = DatatypeKind::float32;  ///< type of the rows, as in kernels::EmbeddingTable
   kernels::Pooling pooling = kernels::Pooling::sum;
-  double mean_lookups = 1;  ///< indices a sample, for the planner
+  double mean_lookups = 1;  ///< mean number of indices per sample, for the planner
   Sharding sharding = Sharding::automatic;
 };
 
-/// A block of a table on a rank: rows [row_begin, row_end) of columns [column_begin, column_end).
+/// A block of a table on a rank: the rows [row_begin, row_end) of the columns [column_begin, column_end).
 struct TableShard {
   std::size_t table = 0;
   int rank = 0;
@@ -52,57 +52,58 @@ struct TableShard {
   friend bool operator==(const TableShard&, const TableShard&) = default;
 };
 
-/// What a plan asks of one rank.
+/// The load that a plan puts on one rank.
 struct RankLoad {
-  std::size_t bytes = 0;        ///< rows and optimizer state
-  double lookups = 0;           ///< rows read for a global batch
-  double lookup_seconds = 0;    ///< predicted for a step, forward and update
-  double exchange_seconds = 0;  ///< predicted for a step, vectors there and gradients back
+  std::size_t bytes = 0;        ///< size of rows and optimizer state
+  double lookups = 0;           ///< number of rows read for a global batch
+  double lookup_seconds = 0;    ///< predicted time of a step's lookups and updates
+  double exchange_seconds = 0;  ///< predicted time of a step's exchanges of vectors and gradients
 };
 
 struct PlannerOptions {
-  std::size_t batch = 1;         ///< samples of a global batch
-  std::size_t memory_limit = 0;  ///< bytes of rows and optimizer state a rank; 0: none
+  std::size_t batch = 1;         ///< samples in a global batch
+  std::size_t memory_limit = 0;  ///< largest size of rows and optimizer state on a rank, in bytes; 0: no limit
   kernels::RowOptimizer optimizer = kernels::RowOptimizer::sgd;
 };
 
-/// The machine as the planner sees it. plan_sharding fills it from a communicator; any other may be planned for too.
+/// The machine as the planner sees it. plan_sharding() finds it for a communicator; you can also plan for any other.
 struct PlannerFacts {
   std::vector<int> node_of{0};       ///< the node of each rank
-  double row_bytes_rate = 12e9;      ///< bytes a second of rows looked up at random, one rank
-  double seconds_per_lookup = 5e-9;  ///< of an index, beside its row's bytes
-  double exchange_latency = 0;       ///< seconds of an exchange with one other rank, but for its bytes
-  double exchange_rate = 8e9;        ///< bytes a second that a rank sends or receives
+  double row_bytes_rate = 12e9;      ///< rate at which one rank looks up random rows, in bytes per second
+  double seconds_per_lookup = 5e-9;  ///< time of each index, beside its row's bytes
+  double exchange_latency = 0;       ///< time of an exchange with one other rank, beside its bytes, in seconds
+  double exchange_rate = 8e9;        ///< rate at which a rank sends or receives, in bytes per second
 };
 
-/// Which rank has which part of which table. Equal on all ranks; made by plan_sharding or by hand.
+/// Says which rank has which part of which table. Must be equal on all ranks. Make it with plan_sharding() or by hand.
 struct TUTTI_EXPORT ShardingPlan {
   int ranks = 0;
-  std::vector<std::string> names;    ///< of the tables
+  std::vector<std::string> names;    ///< names of the tables
   std::vector<Sharding> shardings;   ///< one a table; never automatic in a finished plan
-  std::vector<TableShard> shards;    ///< by table, then rank, row and column; no empty ones
+  std::vector<TableShard> shards;    ///< sorted by table, rank, row and column; none is empty
   std::vector<RankLoad> prediction;  ///< one a rank; empty for a plan made by hand
 
   /// The predicted time of the slowest rank's lookups and exchanges, in seconds a step.
   [[nodiscard]] double seconds() const;
   /// The plan and its prediction as two tables.
   [[nodiscard]] std::string text() const;
-  /// Throws Error(invalid_argument), naming the table, where the shards do not cover it exactly once (data_parallel:
-  /// once on each rank), lie on ranks that do not exist, or divide bags that are pooled by max.
+  /// Throws Error(invalid_argument), naming the table, if the shards do not cover it exactly once (data_parallel: once
+  /// on each rank), are on ranks that do not exist, or divide bags that are pooled by max.
   void validate(std::span<const EmbeddingTableConfig> tables) const;
 };
 
-/// Divides tables over ranks so that the slowest rank's step is short, by a model of lookups and of the two exchanges:
-/// tables in order of falling cost go to the rank that ends first; then, as long as the prediction gets better, a table
-/// of the slowest rank is divided by columns or rows, or replicated. A pure function. Tables with another sharding than
-/// automatic keep it. Errors: invalid_argument for impossible tables, and for a memory limit that cannot be met: it
-/// names the table, the bytes and the remedy. Counterpart: torchrec's EmbeddingShardingPlanner.
+/// Divides tables over ranks so that the step of the slowest rank is short, as predicted by a model of lookups and of
+/// the two exchanges. Tables in order of falling cost go to the rank that finishes first; then, as long as the
+/// prediction improves, a table of the slowest rank is divided by columns or rows, or replicated. A table whose
+/// sharding is not automatic keeps it. A pure function. Errors: invalid_argument for impossible tables, and for a
+/// memory limit that cannot be met, which names the table, the bytes and the remedy. Counterpart: torchrec's
+/// EmbeddingShardingPlanner.
 [[nodiscard]] TUTTI_EXPORT ShardingPlan plan_sharding(const PlannerFacts& facts,
                                                       std::span<const EmbeddingTableConfig> tables,
                                                       const PlannerOptions& options);
 
-/// The same for the ranks of a communicator: its nodes, with rates of the cost model's links. Collective over `comm`;
-/// blocking. Errors, on all ranks alike: mismatch where ranks pass different tables or options; as above.
+/// Does the same for the ranks of a communicator, with its nodes and the rates of the cost model's links. Collective
+/// over `comm`; blocking. Errors, on all ranks alike: as above, and mismatch if ranks pass different tables or options.
 [[nodiscard]] TUTTI_EXPORT ShardingPlan plan_sharding(const Communicator& comm,
                                                       std::span<const EmbeddingTableConfig> tables,
                                                       const PlannerOptions& options);

@@ -8,7 +8,6 @@
 
 #include "training/embedding/collection_sections.hpp"
 #include "training/embedding/collection_state.hpp"
-#include "training/embedding/device_wait.hpp"
 
 namespace tutti {
 
@@ -19,11 +18,11 @@ using detail::state_name;
 using detail::TableSection;
 using kernels::RowOptimizer;
 
-// Sections are read whole, so that no reader needs much more memory than its shards.
+// Limits the memory that a reader needs beside its shards, since it reads whole sections.
 constexpr std::size_t section_bytes = std::size_t{16} << 20U;
 
-/// Memory laid out as [rows][parts][columns] of so many bytes a value: rows (1 part), scales and row-wise state (1 part
-/// of 1 column), state of Adagrad and Adam (1 and 2 parts).
+/// Memory of values laid out as [rows][parts][columns]: rows (1 part), scales and row-wise state (1 part of 1 column),
+/// state of Adagrad and Adam (1 and 2 parts).
 struct Grid {
   std::string content;
   std::byte* data = nullptr;
@@ -33,7 +32,7 @@ struct Grid {
   [[nodiscard]] std::size_t row_bytes() const { return parts * block.columns() * value_bytes; }
 };
 
-/// Grids of piece i. `shared`: those that are the same on every rank that has these rows.
+/// The grids of one piece: its rows, their scales and their optimizer state.
 class PieceGrids {
  public:
   PieceGrids(const detail::CollectionFacts& facts, const detail::ShardTables& tables, std::size_t i)
@@ -43,7 +42,7 @@ class PieceGrids {
     grids_.push_back(
         {datatype_name(config_.type), static_cast<std::byte*>(table_.weights), all, 1, Datatype(config_.type).size()});
     if (table_.scales != nullptr) {
-      // Scales are those of these very columns: one value a row under their name.
+      // One scale a row, valid for these columns only.
       grids_.push_back({"scales", reinterpret_cast<std::byte*>(table_.scales), all, 1, sizeof(kernels::RowScale)});
     }
     auto* state = reinterpret_cast<std::byte*>(tables.state(i));
@@ -59,7 +58,7 @@ class PieceGrids {
   [[nodiscard]] const kernels::EmbeddingTable& table() const { return table_; }
   [[nodiscard]] const Grid& rows() const { return grids_.front(); }
   [[nodiscard]] const std::vector<Grid>& all() const { return grids_; }
-  /// Nothing where the optimizer has no state.
+  /// Null if the optimizer has no state.
   [[nodiscard]] const Grid* state(RowOptimizer optimizer) const {
     const auto* name = state_name(optimizer);
     const auto at = std::find_if(grids_.begin(), grids_.end(), [&](const Grid& g) { return g.content == name; });
@@ -77,7 +76,8 @@ std::size_t stored_row_bytes(const Grid& grid) {
   return grid.content == "scales" ? grid.value_bytes : grid.row_bytes();
 }
 
-/// All grids of a piece are cut at the same rows, so that rows are found with their scales.
+/// Adds a grid in sections of `step` rows. All grids of a piece have the same steps, so that rows are found with their
+/// scales.
 void add_grid(CheckpointPart& part, const std::string& prefix, const std::string& table, const Grid& grid,
               std::int64_t step) {
   const std::size_t row = stored_row_bytes(grid);
@@ -118,8 +118,9 @@ class PieceLoader {
     for (const auto& section : sections_) {
       if (row_type(section.content) == DatatypeKind::bytes) continue;
       if (section.column_end > grids_.config().dim || section.row_end > grids_.config().rows) {
-        fail(grids_.config(), fmt::format("has rows up to {} of {} values there, but is {} x {} here", section.row_end,
-                                          section.column_end, grids_.config().rows, grids_.config().dim));
+        fail(grids_.config(),
+             fmt::format("has rows up to {} with {} values in the checkpoint, but is {} x {} here", section.row_end,
+                         section.column_end, grids_.config().rows, grids_.config().dim));
       }
       const auto common = common_of(section, rows.block);
       if (!common) continue;
@@ -236,7 +237,7 @@ void EmbeddingCollection::add_to(CheckpointPart& part, const std::string& prefix
   if (facts.on_device()) {
     if (!state_->host_copy) state_->host_copy = std::make_unique<detail::ShardTables>(facts, MemoryKind::host);
     state_->host_copy->copy(state_->tables, facts);
-    detail::wait_for_stream(facts);
+    detail::services::wait_for_stream(facts.device, facts.stream());
   }
   const auto& tables = facts.on_device() ? *state_->host_copy : state_->tables;
   for (std::size_t i = 0; i < facts.pieces().size(); ++i) {
@@ -244,7 +245,7 @@ void EmbeddingCollection::add_to(CheckpointPart& part, const std::string& prefix
     const PieceGrids grids(facts, tables, i);
     const std::int64_t step = rows_of_section(grids.all());
     for (const Grid& grid : grids.all()) {
-      // Row-wise state is the same for all columns: the shard of the first ones writes it.
+      // All columns share the row-wise state: the shard with the first column writes it.
       const bool once = grid.content == state_name(RowOptimizer::row_wise_adagrad);
       if (!once || grids.shard().column_begin == 0) add_grid(part, prefix, grids.config().name, grid, step);
     }
@@ -267,7 +268,7 @@ void EmbeddingCollection::load(const CheckpointReader& reader, const std::string
   reader.read(prefix + " steps", std::span<std::uint64_t>(&state_->steps, 1));
   if (!facts.on_device()) return;
   state_->tables.copy(tables, facts);
-  detail::wait_for_stream(facts);
+  detail::services::wait_for_stream(facts.device, facts.stream());
   state_->host_copy.reset();
 }
 

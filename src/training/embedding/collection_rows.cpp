@@ -6,7 +6,7 @@
 #include <tutti/error.hpp>
 #include <tutti/kernels/embedding_rows.hpp>
 
-#include "core/mix_bits.hpp"
+#include "collectives/services.hpp"
 #include "training/embedding/collection_state.hpp"
 #include "training/embedding/rows_on_host.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t block_values = 1 << 18;
 
-/// In [-1, 1), of 24 bits.
+/// A number in [-1, 1) with 24 random bits.
 float signed_unit(std::uint64_t bits) { return static_cast<float>(bits >> 40) * 0x1p-23F - 1.0F; }
 
 }  // namespace
@@ -48,7 +48,7 @@ void EmbeddingCollection::fill(std::size_t t, const MakeRows& make) {
   const std::int64_t most = std::max<std::int64_t>(1, block_values / dim);
   std::vector<float> values;
   std::int64_t row = 0;
-  // Shards may share rows (columns are divided), overlap or leave gaps: each row that any has is made once.
+  // Shards may share rows (if columns are divided), overlap or leave gaps; each row that any of them has is made once.
   for (;;) {
     std::int64_t begin = config.rows;
     std::int64_t end = config.rows;

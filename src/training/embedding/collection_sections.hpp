@@ -10,9 +10,9 @@
 
 namespace tutti::detail {
 
-/// A block of one table in a checkpoint: what it holds, and which rows and columns.
+/// A section of a checkpoint with a block of one table.
 struct TableSection {
-  std::string name;     ///< of the section
+  std::string name;     ///< the section's name
   std::string content;  ///< a datatype, "scales", or an optimizer
   std::int64_t row_begin = 0;
   std::int64_t row_end = 0;
@@ -23,11 +23,11 @@ struct TableSection {
 /// "<prefix> <table> <content> rows a:b columns c:d".
 [[nodiscard]] std::string section_name(const std::string& prefix, const std::string& table,
                                        const TableSection& section);
-/// The sections of one table among the names of a checkpoint.
+/// Finds the sections of one table among the names of a checkpoint.
 [[nodiscard]] std::vector<TableSection> sections_of(std::span<const std::string> names, const std::string& prefix,
                                                     const std::string& table);
 
-/// How the state of an optimizer is named.
+/// The name of an optimizer's state in a checkpoint; "" if it has none.
 [[nodiscard]] const char* state_name(kernels::RowOptimizer optimizer);
 
 /// A rectangle of a table.

@@ -34,7 +34,7 @@ std::uint64_t EmbeddingCollection::steps() const { return state_->steps; }
 void EmbeddingCollection::start_input(std::size_t slot, const EmbeddingInput& input) {
   const bool done = slot < state_->slots.size() && state_->slots[slot]->stage == BatchStage::forward_done;
   BatchSlot& s = state_->slot(slot, done ? BatchStage::forward_done : BatchStage::none, "start_input");
-  s.ready = false;
+  s.input_finished = false;
   s.input.begin(input);
   s.stage = BatchStage::input;
   state_->inputs->push(s.input);

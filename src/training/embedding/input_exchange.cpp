@@ -36,10 +36,10 @@ void InputExchange::pack(const EmbeddingInput& input) {
     const auto& pieces = facts_->map.of_rank(r);
     for (const Piece& piece : pieces) {
       const std::size_t t = piece.shard.table;
-      select_bags(input.tables[t], type_,
-                  {0, bags, facts_->tables[t].rows, piece.shard.row_begin, piece.shard.row_end, facts_->options.policy,
-                   facts_->options.weighted},
-                  sent_);
+      select_lookups(input.tables[t], type_,
+                     {0, bags, facts_->tables[t].rows, piece.shard.row_begin, piece.shard.row_end,
+                      facts_->options.policy, facts_->options.weighted},
+                     sent_);
     }
     const auto i = static_cast<std::size_t>(r);
     sent_lengths_.sizes[i] = pieces.size() * bags;
@@ -84,11 +84,11 @@ Request InputExchange::start_weights(const Communicator& comm) {
                     {.memory = host});
 }
 
-void InputExchange::unpack(BatchBags& bags) {
+void InputExchange::unpack(BatchLookups& lookups) {
   const std::size_t bytes = index_bytes(type_);
   std::vector<std::size_t> at = arriving_indices_.begins;
   for (std::size_t i = 0; i < arrived_.size(); ++i) {
-    Arrived& to = arrived_[i];
+    OwnedLookups& to = arrived_[i];
     to.offsets.assign(1, 0);
     to.offsets.reserve(batch_ + 1);
     to.indices.clear();
@@ -103,14 +103,14 @@ void InputExchange::unpack(BatchBags& bags) {
       const std::byte* first = indices_.data() + at[source] * bytes;
       to.indices.insert(to.indices.end(), first, first + count * bytes);
       if (facts_->options.weighted) {
-        const float* factor = weights_.data() + at[source];
-        to.weights.insert(to.weights.end(), factor, factor + count);
+        const float* weight = weights_.data() + at[source];
+        to.weights.insert(to.weights.end(), weight, weight + count);
       }
       at[source] += count;
     }
-    const bool with_factors =
+    const bool weighted =
         facts_->options.weighted && facts_->tables[facts_->pieces()[i].shard.table].pooling != kernels::Pooling::max;
-    bags.set_piece(i, {to.indices.data(), to.offsets.data(), with_factors ? to.weights.data() : nullptr});
+    lookups.set_all(i, to.view(weighted));
   }
 }
 

@@ -7,23 +7,23 @@
 #include <tutti/request.hpp>
 #include <vector>
 
-#include "training/embedding/batch_bags.hpp"
+#include "training/embedding/batch_lookups.hpp"
 
 namespace tutti::detail {
 
-/// InputLayout::local: brings the bags of this rank's samples to the ranks that have the rows. Three alltoallv, the
-/// next one started when the last one has arrived: lengths, indices and, where the collection is weighted, factors.
+/// InputLayout::local: sends the bags of this rank's samples to the ranks that hold the rows, in three alltoallv, each
+/// started when the one before has arrived: lengths, indices and, if the collection is weighted, weights.
 class InputExchange {
  public:
   explicit InputExchange(const CollectionFacts& facts);
 
-  /// Sorts the bags by receiver. The input is without fault. Local.
+  /// Selects the bags for each receiver from an input without fault. Local.
   void pack(const EmbeddingInput& input);
   [[nodiscard]] Request start_lengths(const Communicator& comm);
   [[nodiscard]] Request start_indices(const Communicator& comm);
   [[nodiscard]] Request start_weights(const Communicator& comm);
-  /// What has arrived, by piece. The bags live here. Local.
-  void unpack(BatchBags& bags);
+  /// Sorts the arrived bags by piece, and sets them in `lookups`, which refers to memory of this object. Local.
+  void unpack(BatchLookups& lookups);
 
  private:
   struct Counts {
@@ -36,17 +36,12 @@ class InputExchange {
     }
     void place();
   };
-  struct Arrived {
-    std::vector<std::int64_t> offsets;
-    std::vector<std::byte> indices;
-    std::vector<float> weights;
-  };
   void count_arriving();
 
   const CollectionFacts* facts_;
   std::size_t batch_ = 0;
   kernels::IndexType type_ = kernels::IndexType::int64;
-  SelectedBags sent_;
+  OwnedLookups sent_;
   Counts sent_lengths_;
   Counts sent_indices_;
   Counts arriving_lengths_;
@@ -54,7 +49,7 @@ class InputExchange {
   std::vector<std::int32_t> lengths_;
   std::vector<std::byte> indices_;
   std::vector<float> weights_;
-  std::vector<Arrived> arrived_;  ///< one a piece
+  std::vector<OwnedLookups> arrived_;  ///< one a piece
 };
 
 }  // namespace tutti::detail

@@ -8,15 +8,15 @@
 
 namespace tutti::detail {
 
-/// A shard, and where its columns are in its rank's messages.
+/// A shard, and the place of its columns in the messages of its rank.
 struct Piece {
   TableShard shard;
   bool replica = false;
-  std::size_t vector_at = 0;    ///< first column in the vectors that the rank sends; a replica sends none
-  std::size_t gradient_at = 0;  ///< first column in the gradients that the rank receives
+  std::size_t vector_at = 0;    ///< its first column in the vectors that the rank sends; unused for a replica
+  std::size_t gradient_at = 0;  ///< its first column in the gradients that the rank receives
 };
 
-/// Where every part of every table is. The order of a rank's pieces is that of the plan.
+/// Finds the pieces of every rank and of every table. A rank's pieces are in the order of the plan.
 class PieceMap {
  public:
   struct Reference {
@@ -29,7 +29,7 @@ class PieceMap {
   [[nodiscard]] int ranks() const { return static_cast<int>(pieces_.size()); }
   [[nodiscard]] std::size_t tables() const { return places_.size(); }
   [[nodiscard]] const std::vector<Piece>& of_rank(int r) const { return pieces_[static_cast<std::size_t>(r)]; }
-  /// By row, then column.
+  /// The pieces of a table in the order of their rows, then columns.
   [[nodiscard]] const std::vector<Reference>& of_table(std::size_t t) const { return places_[t].references; }
   [[nodiscard]] const Piece& piece(const Reference& at) const { return of_rank(at.rank)[at.index]; }
   [[nodiscard]] std::size_t vector_width(int r) const { return vector_widths_[static_cast<std::size_t>(r)]; }
@@ -38,7 +38,7 @@ class PieceMap {
   [[nodiscard]] bool replicated(std::size_t t) const { return places_[t].replicated; }
   [[nodiscard]] bool rows_divided(std::size_t t) const { return places_[t].rows_divided; }
   [[nodiscard]] bool columns_divided(std::size_t t) const { return places_[t].columns_divided; }
-  /// Whether vectors can be read where they arrive.
+  /// Whether one piece is the whole table, so that its vectors can be read where they arrive.
   [[nodiscard]] bool whole(std::size_t t) const { return !replicated(t) && places_[t].references.size() == 1; }
   [[nodiscard]] bool on_rank(std::size_t t, int r) const;
 

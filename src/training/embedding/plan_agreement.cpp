@@ -1,34 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <array>
-#include <string_view>
+#include "training/embedding/plan_agreement.hpp"
+
 #include <tutti/collectives/allreduce.hpp>
 #include <tutti/error.hpp>
-#include <tutti/sharding_plan.hpp>
-
-#include "call/context.hpp"
-#include "training/embedding/fingerprint.hpp"
 
 namespace tutti {
 
-namespace {
+namespace detail {
 
-std::uint64_t fingerprint(std::span<const EmbeddingTableConfig> tables, const PlannerOptions& options) {
-  detail::Fingerprint print;
-  print.add(options.batch).add(options.memory_limit).add(static_cast<std::uint64_t>(options.optimizer));
-  detail::add_tables(print, tables);
-  return print.value();
+void add_tables(Hash& hash, std::span<const EmbeddingTableConfig> tables) {
+  hash.add(tables.size());
+  for (const auto& table : tables) {
+    hash.add(std::string_view(table.name)).add(table.rows).add(table.dim).add(table.type).add(table.pooling);
+    hash.add(table.mean_lookups).add(table.sharding);
+  }
 }
 
+void check_alike(const Communicator& comm, const Hash& hash, const std::string& what) {
+  std::uint64_t words[2] = {hash.value(), ~hash.value()};
+  allreduce(comm, Buffer(words, 2), max);
+  if (words[0] != ~words[1])
+    throw Error(ErrorCode::mismatch, what + " differ between the ranks; pass the same on every rank");
+}
+
+}  // namespace detail
+
+namespace {
+
 PlannerFacts facts_of(const Communicator& comm) {
-  const auto& state = *comm.state();
-  const auto& links = detail::typical_links();
-  const bool several = state.topology.nodes > 1;
-  const auto& link = links[several ? detail::LinkLevel::network : state.on_node];
+  const auto exchange = detail::services::predict_exchange(comm);
   PlannerFacts facts;
-  facts.node_of = detail::nodes_of(state.topology);
-  facts.exchange_latency = link.overhead;
-  const double senders = static_cast<double>(comm.size()) / static_cast<double>(state.topology.nodes);
-  facts.exchange_rate = several ? std::min(link.rate, link.shared_rate / senders) : link.copying_rate / 2;
+  facts.node_of.clear();
+  for (const Place& place : comm.topology().places) facts.node_of.push_back(place.node);
+  facts.exchange_latency = exchange.latency;
+  facts.exchange_rate = exchange.rate;
   return facts;
 }
 
@@ -36,7 +41,10 @@ PlannerFacts facts_of(const Communicator& comm) {
 
 ShardingPlan plan_sharding(const Communicator& comm, std::span<const EmbeddingTableConfig> tables,
                            const PlannerOptions& options) {
-  detail::check_alike(comm, fingerprint(tables, options), "plan_sharding: tables or options");
+  detail::Hash arguments;
+  arguments.add(options.batch).add(options.memory_limit).add(options.optimizer);
+  detail::add_tables(arguments, tables);
+  detail::check_alike(comm, arguments, "plan_sharding: tables or options");
   return plan_sharding(facts_of(comm), tables, options);
 }
 

@@ -2,24 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tutti/collectives/allreduce.hpp>
 #include <tutti/error.hpp>
 #include <tutti/sharding_plan.hpp>
 
-#include "training/embedding/fingerprint.hpp"
-
 namespace tutti {
-
-namespace detail {
-
-void check_alike(const Communicator& comm, std::uint64_t fingerprint, const std::string& what) {
-  std::uint64_t words[2] = {fingerprint, ~fingerprint};
-  allreduce(comm, Buffer(words, 2), max);
-  if (words[0] != ~words[1])
-    throw Error(ErrorCode::mismatch, what + " differ between the ranks; pass the same on every rank");
-}
-
-}  // namespace detail
 
 namespace {
 
@@ -49,7 +35,7 @@ void check_replicas(std::size_t t, const EmbeddingTableConfig& table, const std:
   for (std::size_t i = 0; i < shards.size() && whole; ++i) {
     whole = shards[i].rank == static_cast<int>(i) && shards[i].rows() == table.rows && shards[i].columns() == table.dim;
   }
-  if (!whole) fail(t, table, "is data-parallel and must be whole on each rank once");
+  if (!whole) fail(t, table, "is data-parallel, so every rank must hold it whole, once");
 }
 
 void check_cover(std::size_t t, const EmbeddingTableConfig& table, const std::vector<TableShard>& shards) {
@@ -61,7 +47,7 @@ void check_cover(std::size_t t, const EmbeddingTableConfig& table, const std::ve
         fail(t, table, fmt::format("has overlapping shards on ranks {} and {}", shards[k].rank, shards[i].rank));
     }
     if (table.pooling == kernels::Pooling::max && shards[i].rows() < table.rows)
-      fail(t, table, "is pooled by max, which needs whole bags, but its rows are divided");
+      fail(t, table, "is pooled by max, which needs whole bags, but the plan divides its rows");
   }
   if (covered != static_cast<double>(table.rows) * static_cast<double>(table.dim))
     fail(t, table, "is not covered by its shards");
@@ -72,18 +58,19 @@ void check_cover(std::size_t t, const EmbeddingTableConfig& table, const std::ve
 void ShardingPlan::validate(std::span<const EmbeddingTableConfig> tables) const {
   if (shardings.size() != tables.size()) {
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("sharding plan: it is for {} tables, but there are {}", shardings.size(), tables.size()));
+                fmt::format("sharding plan: it covers {} tables, but there are {}", shardings.size(), tables.size()));
   }
   std::vector<std::vector<TableShard>> of_table(tables.size());
   for (const auto& shard : shards) {
     if (shard.table >= tables.size())
       throw Error(ErrorCode::invalid_argument,
-                  fmt::format("sharding plan: a shard of table {}, but there are {}", shard.table, tables.size()));
+                  fmt::format("sharding plan: a shard belongs to table {}, but there are {} tables", shard.table,
+                              tables.size()));
     check_shard(shard.table, tables[shard.table], shard, ranks);
     of_table[shard.table].push_back(shard);
   }
   for (std::size_t t = 0; t < tables.size(); ++t) {
-    if (shardings[t] == Sharding::automatic) fail(t, tables[t], "has no sharding; make the plan with plan_sharding");
+    if (shardings[t] == Sharding::automatic) fail(t, tables[t], "has no sharding; make the plan with plan_sharding()");
     if (shardings[t] == Sharding::data_parallel) {
       check_replicas(t, tables[t], of_table[t], ranks);
     } else {

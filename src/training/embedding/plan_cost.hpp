@@ -8,18 +8,18 @@
 
 namespace tutti::detail {
 
-/// Bytes of rows, of their scales and of optimizer state of `rows` rows of `columns` columns.
+/// Bytes of `rows` rows with `columns` columns, with their scales and optimizer state.
 [[nodiscard]] std::size_t shard_bytes(const EmbeddingTableConfig& table, std::int64_t rows, std::size_t columns,
                                       kernels::RowOptimizer optimizer);
 
-/// What shards cost by the model: rows at random, and vectors that all ranks exchange twice a step.
+/// Predicts the cost of shards: reading rows at random, and exchanging vectors among all ranks twice a step.
 class PlanCost {
  public:
   PlanCost(const PlannerFacts& facts, std::span<const EmbeddingTableConfig> tables, const PlannerOptions& options)
       : facts_(&facts), tables_(tables), options_(&options) {}
 
   [[nodiscard]] std::size_t bytes(const TableShard& shard) const;
-  /// Seconds that a shard adds to its rank, for placing one shard after the other.
+  /// Seconds that a shard adds to its rank, to place shards one by one.
   [[nodiscard]] double shard_seconds(const TableShard& shard, Sharding sharding) const;
   /// The loads of all ranks under a whole plan.
   [[nodiscard]] std::vector<RankLoad> loads(const ShardingPlan& plan) const;
@@ -28,7 +28,7 @@ class PlanCost {
   [[nodiscard]] double ranks() const { return static_cast<double>(facts_->node_of.size()); }
   [[nodiscard]] double lookups(const TableShard& shard) const;
   [[nodiscard]] double lookup_seconds(const TableShard& shard, Sharding sharding) const;
-  /// Of putting vectors together, and gradients apart, where the samples are.
+  /// Seconds to assemble vectors, and to divide gradients, on the samples' ranks.
   [[nodiscard]] double assembly_seconds(const TableShard& shard, Sharding sharding) const;
   [[nodiscard]] double exchange_seconds(double own_width, double own_gradient_width, double width,
                                         double gradient_width) const;

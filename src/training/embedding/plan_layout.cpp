@@ -11,7 +11,7 @@ namespace {
 
 using Shards = std::vector<TableShard>;
 
-/// Blocks of rows for so many ranks, the empty ones left out.
+/// One block of rows for each rank, without the empty ones.
 Shards row_blocks(std::size_t t, const EmbeddingTableConfig& table, const std::vector<int>& ranks) {
   Shards shards;
   const auto parts = static_cast<std::int64_t>(ranks.size());
@@ -24,7 +24,7 @@ Shards row_blocks(std::size_t t, const EmbeddingTableConfig& table, const std::v
   return shards;
 }
 
-/// Blocks of columns, of whole vector registers where there are enough.
+/// Blocks of columns, in whole vector registers if there are enough columns.
 Shards column_blocks(std::size_t t, const EmbeddingTableConfig& table, std::size_t parts) {
   const std::size_t unit = table.dim >= 16 * parts ? 16 : 1;
   const std::size_t units = table.dim / unit;
@@ -122,7 +122,7 @@ class Placer {
     return order;
   }
 
-  /// Each block to another rank as long as there are ranks without one.
+  /// Places each block on a rank without one, as long as there is such a rank.
   void place_blocks(std::size_t t) {
     std::vector<int> uses(seconds_.size(), 0);
     for (const auto& block : column_blocks(t, tables_[t], divisions_[t].columns)) {

@@ -18,10 +18,10 @@ using detail::Layout;
 using Tables = std::span<const EmbeddingTableConfig>;
 using Divisions = std::vector<Division>;
 
-// A division that gains less is not worth its messages.
+// A division must make the step at least this much faster to be worth its messages.
 constexpr double worthwhile = 0.995;
 
-/// The slowest rank, smoothed: where several are as slow, dividing the table of one of them is progress.
+/// The time of the slowest rank, smoothed, so that relieving one of several equally slow ranks counts as progress.
 double smooth_maximum(const ShardingPlan& plan) {
   const double slowest = plan.seconds();
   double sum = 0;
@@ -80,7 +80,7 @@ Divisions alternatives(const EmbeddingTableConfig& table, const PlannerFacts& fa
   return found;
 }
 
-/// Divides a table further, for room; false when it is as small as it gets.
+/// Divides a table further, to make room; false if it cannot be divided further.
 bool divide_further(const EmbeddingTableConfig& table, Division& division, std::size_t ranks) {
   if (table.sharding != Sharding::automatic || division.sharding == Sharding::row_wise || ranks == 1) return false;
   const std::size_t columns = std::min(ranks, table.dim);
@@ -106,7 +106,7 @@ bool divide_further(const EmbeddingTableConfig& table, Division& division, std::
                   table.sharding == Sharding::automatic ? "" : ", or leave its sharding to the planner"));
 }
 
-/// The table whose further division makes room: the one that failed, or else the largest that can be divided.
+/// Divides a table further to make room: the one that did not fit, or else the largest that can be divided.
 bool make_room(Tables tables, const PlannerOptions& options, std::size_t failed, std::size_t ranks,
                Divisions& divisions) {
   if (divide_further(tables[failed], divisions[failed], ranks)) return true;
@@ -129,7 +129,7 @@ Layout first_layout(const PlannerFacts& facts, Tables tables, const PlannerOptio
   }
 }
 
-/// The tables of the slowest rank that may be divided otherwise, the costliest first, a few.
+/// A few tables of the slowest rank that the planner may divide in another way, the costliest first.
 std::vector<std::size_t> candidates(const PlannerFacts& facts, Tables tables, const PlannerOptions& options,
                                     const ShardingPlan& plan) {
   constexpr std::size_t few = 6;
@@ -152,7 +152,7 @@ std::vector<std::size_t> candidates(const PlannerFacts& facts, Tables tables, co
   return result;
 }
 
-/// One better division, if there is one.
+/// Makes the best single change to the divisions; false if none is better.
 bool improve(const PlannerFacts& facts, Tables tables, const PlannerOptions& options, Divisions& divisions,
              Layout& best) {
   double limit = smooth_maximum(best.plan) * worthwhile;

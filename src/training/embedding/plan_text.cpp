@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <tutti/sharding_plan.hpp>
 
-#include "topology/columns.hpp"
+#include "collectives/services.hpp"
 
 namespace tutti {
 
@@ -57,7 +57,7 @@ double ShardingPlan::seconds() const {
 }
 
 std::string ShardingPlan::text() const {
-  detail::TextRows tables{{"table", "rows", "columns", "sharding", "ranks"}};
+  detail::services::TextRows tables{{"table", "rows", "columns", "sharding", "ranks"}};
   for (std::size_t t = 0; t < shardings.size(); ++t) {
     std::int64_t rows = 0;
     std::size_t columns = 0;
@@ -69,9 +69,9 @@ std::string ShardingPlan::text() const {
     tables.push_back({t < names.size() ? names[t] : std::to_string(t), std::to_string(rows), std::to_string(columns),
                       sharding_name(shardings[t]), shards_text(*this, t, rows, columns)});
   }
-  std::string text = detail::in_columns(tables);
+  std::string text = detail::services::in_columns(tables);
   if (prediction.empty()) return text;
-  detail::TextRows loads{{"rank", "memory", "lookups", "lookup and update ms", "exchange ms", "together ms"}};
+  detail::services::TextRows loads{{"rank", "memory", "lookups", "lookup and update ms", "exchange ms", "together ms"}};
   for (std::size_t r = 0; r < prediction.size(); ++r) {
     const auto& load = prediction[r];
     loads.push_back({std::to_string(r), memory_text(load.bytes), fmt::format("{:.0f}", load.lookups),
@@ -79,7 +79,7 @@ std::string ShardingPlan::text() const {
                      fmt::format("{:.3f}", 1e3 * load.exchange_seconds),
                      fmt::format("{:.3f}", 1e3 * (load.lookup_seconds + load.exchange_seconds))});
   }
-  return text + "\n" + detail::in_columns(loads);
+  return text + "\n" + detail::services::in_columns(loads);
 }
 
 }  // namespace tutti

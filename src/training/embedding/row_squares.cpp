@@ -8,7 +8,7 @@ namespace tutti::detail {
 
 namespace {
 
-/// The pieces with the same rows of the same table, by column.
+/// All pieces with the same rows of the same table, in the order of their columns.
 std::vector<PieceMap::Reference> peers_of(const PieceMap& map, const Piece& piece) {
   std::vector<PieceMap::Reference> peers;
   for (const auto& at : map.of_table(piece.shard.table)) {
@@ -17,7 +17,8 @@ std::vector<PieceMap::Reference> peers_of(const PieceMap& map, const Piece& piec
   return peers;
 }
 
-/// Each pair of ranks exchanges, in the order of the receiver's pieces and of their columns, the sums of the sender's.
+/// The sums of one piece of a sender, for one piece of a receiver. Each pair of ranks exchanges them in the order of
+/// the receiver's pieces, then of the senders' columns.
 struct Route {
   std::size_t receiver_piece;
   PieceMap::Reference sender;
@@ -56,7 +57,7 @@ void add_row_squares(const Communicator& comm, const CollectionFacts& facts, std
     sent_counts[r] = sent.size() - sent_begins[r];
   }
 
-  // Peers see the same lookups, so they have as many rows.
+  // Pieces with the same rows see the same lookups, so their sums are equally many.
   const auto routes = routes_to(facts, facts.rank);
   std::vector<std::size_t> counts(ranks, 0);
   for (const Route& route : routes)

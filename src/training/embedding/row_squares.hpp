@@ -10,9 +10,9 @@
 
 namespace tutti::detail {
 
-/// Adds, for each piece of the groups, the sums of squares of all pieces that have other columns of the same rows, in
-/// the order of the columns, so that all of them get the same bits. Collective over `comm`, also for ranks without
-/// groups; blocking. One alltoallv.
+/// Replaces the sums of squares of each piece in the groups by the totals over all pieces with the same rows, added in
+/// the order of their columns, so that all of them get the same bits. Collective over `comm`, also for ranks without
+/// groups; blocking. Makes one alltoallv.
 void add_row_squares(const Communicator& comm, const CollectionFacts& facts, std::span<PieceGroup> groups);
 
 }  // namespace tutti::detail

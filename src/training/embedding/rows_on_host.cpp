@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "training/embedding/device_wait.hpp"
+#include "collectives/services.hpp"
 
 namespace tutti::detail {
 
@@ -32,7 +32,7 @@ void RowsOnHost::copy(bool to_host) const {
   move(weights_.data(), static_cast<std::byte*>(shard_->weights) + first * row_bytes, weights_.size());
   if (shard_->scales != nullptr)
     move(scales_.data(), shard_->scales + first, scales_.size() * sizeof(kernels::RowScale));
-  wait_for_stream(*facts_);
+  services::wait_for_stream(facts_->device, facts_->stream());
 }
 
 }  // namespace tutti::detail

@@ -5,21 +5,22 @@
 #include <tutti/kernels/embedding_bag.hpp>
 #include <vector>
 
-#include "training/embedding/batch_bags.hpp"
+#include "training/embedding/batch_lookups.hpp"
 
 namespace tutti::detail {
 
-/// Whole rows of a shard where the host reads and writes them: the shard itself where it is in host memory, else a copy
-/// of so many rows.
+/// Gives the host access to whole rows of a shard: to the shard itself if it is in host memory, else to a copy of some
+/// rows.
 class RowsOnHost {
  public:
   RowsOnHost(const CollectionFacts& facts, const kernels::EmbeddingTable& shard, std::int64_t first_row,
              std::int64_t rows);
-  /// What the copy holds is what the device has, after the work on the stream so far; or the reverse. Waits.
+  /// Copies the rows from the device, after the work that is on the stream now; or back to it. Blocking. Nothing
+  /// happens for rows in host memory.
   void read() const { copy(true); }
   void write() const { copy(false); }
   [[nodiscard]] const kernels::EmbeddingTable& table() const { return table_; }
-  /// In table().
+  /// The first of the rows, counted in table().
   [[nodiscard]] std::int64_t first_row() const { return facts_->on_device() ? 0 : first_row_; }
 
  private:

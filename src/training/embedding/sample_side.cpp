@@ -41,16 +41,16 @@ void SampleSide::assemble_table(std::size_t t, const float* counts) {
   float* whole = staged_[t].vectors.data();
   for (const auto& at : facts_->map.of_table(t)) {
     const Piece& piece = facts_->map.piece(at);
-    const SampleRows from{exchange_->vectors_of(at.rank) + piece.vector_at, facts_->map.vector_width(at.rank)};
-    const SampleRows to{whole + piece.shard.column_begin, dim};
-    // Pieces come by row: those of the first row are the first that their columns meet.
+    const kernels::SampleRows from{exchange_->vectors_of(at.rank) + piece.vector_at, facts_->map.vector_width(at.rank)};
+    const kernels::SampleRows to{whole + piece.shard.column_begin, dim};
+    // Pieces come in the order of their rows, so the one with row 0 is the first of its columns.
     if (piece.shard.row_begin == 0) {
-      copy_rows(from, to, slice_, piece.shard.columns(), order());
+      kernels::copy_rows(from, to, slice_, piece.shard.columns(), order());
     } else {
-      add_rows(from, to, slice_, piece.shard.columns(), order());
+      kernels::add_rows(from, to, slice_, piece.shard.columns(), order());
     }
   }
-  if (counts != nullptr) divide_rows({whole, dim}, slice_, dim, counts, order());
+  if (counts != nullptr) kernels::divide_rows({whole, dim}, slice_, dim, counts, order());
 }
 
 void SampleSide::assemble(const CountsOf& counts) {
@@ -62,12 +62,12 @@ void SampleSide::assemble(const CountsOf& counts) {
 void SampleSide::distribute_table(std::size_t t, const float* counts) {
   const std::size_t dim = facts_->tables[t].dim;
   float* whole = staged_[t].gradients.data();
-  if (counts != nullptr) divide_rows({whole, dim}, slice_, dim, counts, order());
+  if (counts != nullptr) kernels::divide_rows({whole, dim}, slice_, dim, counts, order());
   for (const auto& at : facts_->map.of_table(t)) {
     const Piece& piece = facts_->map.piece(at);
-    copy_rows({whole + piece.shard.column_begin, dim},
-              {exchange_->gradients_for(at.rank) + piece.gradient_at, facts_->map.gradient_width(at.rank)}, slice_,
-              piece.shard.columns(), order());
+    kernels::copy_rows({whole + piece.shard.column_begin, dim},
+                       {exchange_->gradients_for(at.rank) + piece.gradient_at, facts_->map.gradient_width(at.rank)},
+                       slice_, piece.shard.columns(), order());
   }
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "training/embedding/shard_tables.hpp"
 
-#include "device/runtime.hpp"
-#include "training/embedding/plan_cost.hpp"
+#include "collectives/services.hpp"
 
 namespace tutti::detail {
 

@@ -7,25 +7,25 @@
 #include <tutti/kernels/embedding_backward.hpp>
 #include <vector>
 
-#include "training/embedding/batch_bags.hpp"
-#include "training/embedding/table_block.hpp"
+#include "training/embedding/batch_lookups.hpp"
+#include "training/embedding/memory.hpp"
 
 namespace tutti::detail {
 
-/// The rows of this rank's pieces with their optimizer state, zeroed at first; on a device in the order of the
+/// The rows of this rank's pieces and their optimizer state, initially zero; on a device, zeroed in the order of the
 /// collection's stream.
 class ShardTables {
  public:
   ShardTables() = default;
   ShardTables(const CollectionFacts& facts, MemoryKind kind);
 
-  /// All rows and states of the same pieces in other memory, in the order of the collection's stream.
+  /// Copies all rows and states of the same pieces from other memory, in the order of the collection's stream.
   void copy(const ShardTables& from, const CollectionFacts& facts);
 
   [[nodiscard]] std::size_t size() const { return tables_.size(); }
   [[nodiscard]] const kernels::EmbeddingTable& table(std::size_t i) const { return tables_[i]; }
   [[nodiscard]] float* state(std::size_t i) const { return states_[i]; }
-  /// Values of state a row of piece i.
+  /// Values of state per row of piece i.
   [[nodiscard]] std::size_t state_width(std::size_t i) const { return state_widths_[i]; }
   [[nodiscard]] std::size_t bytes() const;
 
@@ -36,20 +36,19 @@ class ShardTables {
   std::vector<std::size_t> state_widths_;
 };
 
-/// What kernels need for rows on a device.
+/// The stream and the scratch memory of kernels on a device.
 struct DeviceWork {
   Stream stream;
   kernels::device::Workspace workspace;
 };
 
-/// Pieces that one call of a kernel serves: on the host, or on a device where a DeviceWork is passed.
+/// Pieces that one call of a kernel handles: on the host, or on a device if a DeviceWork is passed.
 class PieceGroup {
  public:
-  /// Of the pieces that `wanted` says yes to: pooled as `pooling` says.
   PieceGroup(kernels::Pooling pooling, std::vector<std::size_t> pieces, const ShardTables& tables);
 
   [[nodiscard]] const std::vector<std::size_t>& pieces() const { return pieces_; }
-  /// lookups(i) and output(i) of piece i.
+  /// lookups(i) and output(i) give the lookups and the output of piece i.
   template <typename Lookups, typename Output>
   void look_up(kernels::IndexType type, std::size_t bags, const Lookups& lookups, const Output& output,
                DeviceWork* device) {
@@ -79,7 +78,7 @@ class PieceGroup {
     kernels::embedding_bag_backward(tables_, lookups_, type, bags, gradients_, states_, update, options(), workspace,
                                     squares_);
   }
-  /// The same on a device; `indices` of all the lookups together.
+  /// The same on a device; `indices` is the number of indices in all lookups together.
   template <typename Lookups, typename Gradient>
   void update(kernels::IndexType type, std::size_t bags, const Lookups& lookups, std::size_t indices,
               const Gradient& gradient, const kernels::RowUpdate& update, DeviceWork& device) {

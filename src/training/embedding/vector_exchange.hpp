@@ -6,18 +6,18 @@
 #include <tutti/request.hpp>
 #include <vector>
 
-#include "training/embedding/batch_bags.hpp"
-#include "training/embedding/float_memory.hpp"
+#include "training/embedding/batch_lookups.hpp"
+#include "training/embedding/memory.hpp"
 
 namespace tutti::detail {
 
-/// Moves pooled vectors between the ranks of pieces, which have them for all samples, and the ranks of the samples,
-/// which need all pieces for their slice; and gradients back. One alltoallv each way, and no copy beside it: both sides
-/// are read and written where messages leave and arrive.
+/// Sends pooled vectors from the ranks with pieces, which have them for all samples, to the ranks with samples, which
+/// need all pieces for their slice; and sends the gradients back. One alltoallv each way, without copies: both sides
+/// read and write the memory of the messages.
 ///
-/// Pieces' side: [batch][columns of this rank's pieces]. Samples' side: one block [slice][columns of r's pieces] for
-/// each rank r. Replicas have no columns in the vectors; all pieces have columns in the gradients. On a device an
-/// exchange is in the order of the collection's stream, and there is nothing to wait for.
+/// The pieces' side is [batch][columns of this rank's pieces]. The samples' side has a block [slice][columns of r's
+/// pieces] for each rank r. Replicas have no columns among the vectors; all pieces have columns among the gradients. On
+/// a device an exchange is in the order of the collection's stream, and wait() does nothing.
 class VectorExchange {
  public:
   VectorExchange(const Communicator& comm, const CollectionFacts& facts);
@@ -25,11 +25,11 @@ class VectorExchange {
   void set_batch(std::size_t batch);
   [[nodiscard]] std::size_t batch() const { return batch_; }
 
-  /// Pieces' side, [batch][vector_width]: the lookup fills it before send_vectors().
+  /// The pieces' side, [batch][vector_width], which the lookup fills before send_vectors().
   [[nodiscard]] float* looked_up() { return pieces_.data(); }
-  /// Pieces' side, [batch][gradient_width]: after wait() of the way back.
+  /// The pieces' side, [batch][gradient_width], after send_gradients() and wait().
   [[nodiscard]] const float* arrived_gradients() const { return alone_ ? gradients_.data() : pieces_.data(); }
-  /// Samples' side.
+  /// The samples' side.
   [[nodiscard]] const float* vectors_of(int r) const {
     return alone_ ? pieces_.data() : vectors_.data() + vector_counts_.begins[static_cast<std::size_t>(r)];
   }
@@ -51,7 +51,7 @@ class VectorExchange {
 
   const Communicator* comm_;
   const CollectionFacts* facts_;
-  bool alone_;  ///< one rank: both sides are the same memory
+  bool alone_;  ///< there is one rank, and both sides are the same memory
   std::size_t batch_ = 0;
   FloatMemory pieces_;
   FloatMemory vectors_;

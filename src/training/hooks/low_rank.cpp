@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/mix_bits.hpp"
+#include "collectives/services.hpp"
 
 namespace tutti::training {
 
@@ -25,7 +25,7 @@ inline void store(T* to, const Vector& from) {
   std::memcpy(to, &from, sizeof from);
 }
 
-/// body(Columns, first) for groups of 4, 2 and 1 columns.
+/// Calls body(Columns, first) for groups of 4, 2 and 1 columns.
 template <typename Body>
 inline void for_each_group(std::size_t rank, const Body& body) {
   std::size_t first = 0;
@@ -60,7 +60,7 @@ inline void dot_row(const T* row, const T* right, std::size_t cols, T* left, std
   }
 }
 
-/// right[c] += sum over the given rows of row * weight. Rows are those from `matrix` on, weights those of `left`.
+/// right[c] += the sum of row * weight over `Rows` rows, which begin at `matrix` and have their weights in `left`.
 template <std::size_t Columns, std::size_t Rows, typename T>
 inline void add_rows(Shape shape, const T* matrix, const T* left, T* right) {
   using Vector = typename VectorOf<T>::Type;
@@ -82,7 +82,7 @@ inline void add_rows(Shape shape, const T* matrix, const T* left, T* right) {
         right[c * shape.cols + j] += matrix[i * shape.cols + j] * left[c * shape.rows + i];
 }
 
-/// row += sum over the columns of weight * column.
+/// row += the sum of weight * column over the columns.
 template <std::size_t Columns, typename T>
 inline void add_columns(const T* weights, const T* right, std::size_t cols, T* row) {
   using Vector = typename VectorOf<T>::Type;
@@ -121,7 +121,7 @@ void subtract_part_along(T* column, const T* direction, std::size_t length) {
   for (std::size_t i = 0; i < length; ++i) column[i] -= part * direction[i];
 }
 
-/// The squared length of column `index` after what lies along the columns before it is gone.
+/// Subtracts from column `index` its parts along the columns before it; returns the squared length that is left.
 template <typename T>
 double make_orthogonal(T* columns, std::size_t length, std::size_t index) {
   constexpr int passes = 4;
@@ -208,7 +208,7 @@ void fill_zero_columns(T* columns, std::size_t length, std::size_t rank, std::ui
     if (std::any_of(column, column + length, [](T x) { return x != T(0); })) continue;
     const std::uint64_t stream = detail::mix_bits(seed ^ detail::mix_bits(c));
     for (std::size_t i = 0; i < length; ++i) {
-      const std::uint64_t bits = detail::mix_bits(stream + i) >> 41;  // 23 bits and a half: exact in float
+      const std::uint64_t bits = detail::mix_bits(stream + i) >> 41;  // 23 bits plus a half are exact in float
       column[i] = (static_cast<T>(bits) + T(0.5)) * T(0x1p-22) - T(1);
     }
   }

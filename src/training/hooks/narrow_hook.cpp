@@ -13,7 +13,7 @@ namespace {
 bool is_wide(DatatypeKind type) { return type == DatatypeKind::float32 || type == DatatypeKind::float64; }
 bool is_narrow(DatatypeKind type) { return type == DatatypeKind::float16 || type == DatatypeKind::bfloat16; }
 
-/// What is wide is rounded to Narrow, reduced and widened; what has 16 bits already is reduced as it is.
+/// Rounds gradients of 32 and 64 bits to Narrow, reduces and widens them; reduces gradients of 16 bits as they are.
 template <typename Narrow>
 class NarrowHook final : public CommunicationHook {
  public:
@@ -67,9 +67,9 @@ class NarrowHook final : public CommunicationHook {
 
  private:
   struct Running {
-    std::vector<Narrow> values{};  ///< what goes over the wire
+    std::vector<Narrow> values{};  ///< the values on the wire
     Request request{};
-    bool narrowed = false;  ///< values are still to be widened
+    bool narrowed = false;  ///< `values` have not been widened yet
   };
 
   void check(const GradientBucket& bucket) const {

@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "kernels/convert.hpp"
+#include "collectives/services.hpp"
 
-/// Runs of float or double to and from 16 bits, by way of float32 in pieces that stay in the cache.
+/// Converts runs of float or double to and from 16 bits, by way of float32 in blocks that stay in the cache.
 namespace tutti::training {
 
-inline constexpr std::size_t run_piece = 1024;
+inline constexpr std::size_t run_block = 1024;
 
 template <typename T>
 void divide_run(const T* __restrict input, float* __restrict output, std::size_t count, std::size_t divisor) {
@@ -26,11 +26,11 @@ void divide_run(const T* __restrict input, float* __restrict output, std::size_t
 /// output[i] = input[i] / divisor.
 template <typename Narrow, typename T>
 void narrow_run(const T* input, Narrow* output, std::size_t count, std::size_t divisor) {
-  float piece[run_piece];
-  for (std::size_t at = 0; at < count; at += run_piece) {
-    const std::size_t length = std::min(run_piece, count - at);
-    divide_run(input + at, piece, length, divisor);
-    kernels::narrow(piece, output + at, length);
+  float block[run_block];
+  for (std::size_t at = 0; at < count; at += run_block) {
+    const std::size_t length = std::min(run_block, count - at);
+    divide_run(input + at, block, length, divisor);
+    kernels::narrow(block, output + at, length);
   }
 }
 
@@ -39,11 +39,11 @@ void widen_run(const Narrow* input, T* output, std::size_t count) {
   if constexpr (std::is_same_v<T, float>) {
     kernels::widen(input, output, count);
   } else {
-    float piece[run_piece];
-    for (std::size_t at = 0; at < count; at += run_piece) {
-      const std::size_t length = std::min(run_piece, count - at);
-      kernels::widen(input + at, piece, length);
-      std::copy(piece, piece + length, output + at);
+    float block[run_block];
+    for (std::size_t at = 0; at < count; at += run_block) {
+      const std::size_t length = std::min(run_block, count - at);
+      kernels::widen(input + at, block, length);
+      std::copy(block, block + length, output + at);
     }
   }
 }

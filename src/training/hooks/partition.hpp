@@ -6,22 +6,22 @@
 #include <tutti/communication_hook.hpp>
 #include <vector>
 
-/// Which part of each bucket belongs to which rank.
+/// The parts of each bucket that belong to the ranks.
 namespace tutti::training {
 
-/// What a rank has of one parameter.
+/// The run of one parameter's elements that a rank owns.
 struct Segment {
   std::size_t parameter = 0;
-  std::size_t begin = 0;  ///< elements from the parameter's begin
+  std::size_t begin = 0;  ///< first element, in the parameter
   std::size_t count = 0;
-  std::size_t offset = 0;  ///< elements from the bucket's begin
+  std::size_t offset = 0;  ///< first element, in the bucket
 };
 
-/// One bucket in parts of equal length, whole cache lines; the last ones are shorter or empty.
+/// One bucket in parts of equal length, which is a multiple of a cache line; the last parts are shorter or empty.
 struct BucketPartition {
   DatatypeKind type = DatatypeKind::float32;
   std::size_t count = 0;
-  std::size_t part = 0;
+  std::size_t part = 0;                ///< elements of a full part
   std::vector<BucketEntry> entries{};  ///< without shapes
 
   [[nodiscard]] std::size_t begin(int rank) const;
@@ -29,7 +29,7 @@ struct BucketPartition {
   [[nodiscard]] bool is_uniform(int ranks) const { return count == part * static_cast<std::size_t>(ranks); }
   [[nodiscard]] std::vector<std::size_t> counts(int ranks) const;
   [[nodiscard]] std::vector<std::size_t> displs(int ranks) const;
-  /// What lies in the rank's part; at most one segment of a parameter.
+  /// The segments in the rank's part, at most one for each parameter.
   [[nodiscard]] std::vector<Segment> segments(int rank) const;
 };
 

@@ -11,7 +11,7 @@ namespace tutti::training {
 
 namespace {
 
-/// A matrix that is compressed; places are in the bucket and in the vectors of factors.
+/// A matrix that is compressed, with the offsets of its factors.
 template <typename T>
 struct Matrix {
   const BucketEntry* entry = nullptr;
@@ -20,7 +20,7 @@ struct Matrix {
   std::size_t right = 0;
 };
 
-/// Shape and rank of the matrix; rank 0 if it is not compressed.
+/// Returns the shape and the rank of the matrix; rank 0 if it is not compressed.
 std::pair<Shape, std::size_t> low_rank(const BucketEntry& entry, const PowerSgdOptions& options) {
   if (entry.shape.size() < 2 || entry.count == 0) return {};
   const Shape shape{entry.shape[0], entry.count / entry.shape[0]};
@@ -30,7 +30,7 @@ std::pair<Shape, std::size_t> low_rank(const BucketEntry& entry, const PowerSgdO
   return {shape, pays ? rank : 0};
 }
 
-/// The factors are the same on all ranks, so that what they are expanded to is.
+/// Makes the factors the same bits on all ranks, and so the gradients that they expand to.
 Options same_bits() {
   Options options;
   options.reproducible = true;
@@ -69,7 +69,7 @@ class TypedBucket final : public PowerSgdBucket {
       stage_ = Stage::whole;
       return;
     }
-    for (const Matrix<T>& matrix : matrices_) begin(matrix);
+    for (const Matrix<T>& matrix : matrices_) make_left(matrix);
     T* to = first_.data() + plain_begin_;
     for (const BucketEntry* entry : plain_) to = std::copy_n(gradient(*entry), entry->count, to);
     first_request_ = iallreduce(comm_, Buffer(first_), bucket_.op, same_bits());
@@ -80,7 +80,7 @@ class TypedBucket final : public PowerSgdBucket {
     if (stage_ == Stage::whole) return first_request_.test();
     if (stage_ == Stage::left) {
       if (!first_request_.test()) return false;
-      for (const Matrix<T>& matrix : matrices_) go_on(matrix);
+      for (const Matrix<T>& matrix : matrices_) make_right(matrix);
       own_right_ = right_;
       second_request_.start();
       if (options_.error_feedback)
@@ -108,12 +108,12 @@ class TypedBucket final : public PowerSgdBucket {
 
   T* gradient(const BucketEntry& entry) const { return static_cast<T*>(bucket_.data.data) + entry.offset; }
 
-  /// The gradient and what earlier steps lost of it; without error feedback the gradient.
+  /// The gradient plus the errors of earlier steps; without error feedback, the gradient alone.
   T* compressed(const Matrix<T>& matrix) const {
     return options_.error_feedback ? matrix.factors->error.data() : gradient(*matrix.entry);
   }
 
-  void begin(const Matrix<T>& matrix) {
+  void make_left(const Matrix<T>& matrix) {
     const Factors<T>& f = *matrix.factors;
     T* right = right_.data() + matrix.right;
     if (options_.warm_start)
@@ -127,15 +127,15 @@ class TypedBucket final : public PowerSgdBucket {
                    first_.data() + matrix.left, f.rank);
   }
 
-  void go_on(const Matrix<T>& matrix) {
+  void make_right(const Matrix<T>& matrix) {
     const Factors<T>& f = *matrix.factors;
     T* left = first_.data() + matrix.left;
     orthogonalize(left, f.shape.rows, f.rank);
     multiply_left(f.shape, compressed(matrix), left, right_.data() + matrix.right, f.rank);
   }
 
-  /// Each rank keeps what its own factors lose. The sum over the ranks is that of Algorithm 2, which subtracts the
-  /// average from all, but what the ranks disagree about does not pile up in the errors.
+  /// Each rank keeps the error of its own factors. Summed over the ranks that equals Algorithm 2, which subtracts the
+  /// average everywhere, but differences between ranks do not pile up in the errors.
   void keep_error(const Matrix<T>& matrix) {
     Factors<T>& f = *matrix.factors;
     subtract_product(f.shape, first_.data() + matrix.left, own_right_.data() + matrix.right, f.rank, f.error.data());
@@ -156,11 +156,11 @@ class TypedBucket final : public PowerSgdBucket {
   std::vector<Matrix<T>> matrices_{};
   std::vector<const BucketEntry*> plain_{};
   std::size_t plain_begin_ = 0;
-  std::vector<T> first_{};  ///< left factors of all matrices, then what is not compressed
+  std::vector<T> first_{};  ///< left factors of all matrices, then the gradients that are not compressed
   std::vector<T> right_{};  ///< right factors: this rank's, then the average
   std::vector<T> own_right_{};
   Request first_request_{};
-  Request second_request_{};  ///< persistent: it starts in test(), in another order of buckets on each rank
+  Request second_request_{};  ///< persistent, because test() starts it in a different order of buckets on each rank
   Stage stage_ = Stage::whole;
 };
 

@@ -10,13 +10,13 @@
 
 namespace tutti::training {
 
-/// The reductions of one bucket.
+/// Reduces one bucket.
 class PowerSgdBucket {
  public:
   virtual ~PowerSgdBucket() = default;
   virtual void start(bool compress) = 0;
   virtual bool test() = 0;
-  /// Of the vectors that are reduced in one step.
+  /// Bytes of the vectors that are reduced in one step.
   [[nodiscard]] virtual std::size_t bytes(bool compress) const = 0;
 };
 

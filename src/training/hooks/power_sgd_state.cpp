@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "training/hooks/byte_stream.hpp"
+#include "training/byte_stream.hpp"
 
 namespace tutti::training {
 
 namespace {
 
-constexpr std::uint64_t magic = 0x314447535f726f50;  // tells states of this hook from others
+constexpr std::uint64_t magic = 0x314447535f726f50;  // marks states of this hook
 
 template <typename T>
 void write(ByteWriter& writer, const std::map<std::size_t, Factors<T>>& factors) {
@@ -24,7 +24,7 @@ void write(ByteWriter& writer, const std::map<std::size_t, Factors<T>>& factors)
 
 template <typename T>
 void read(ByteReader& reader, std::map<std::size_t, Factors<T>>& factors) {
-  reader.expect(static_cast<std::uint64_t>(factors.size()), "the saved state is of another number of matrices");
+  reader.expect(static_cast<std::uint64_t>(factors.size()), "the saved state has another number of matrices");
   for (auto& [parameter, f] : factors) {
     for (const std::size_t number : {parameter, f.shape.rows, f.shape.cols, f.rank, f.error.size()})
       if (reader.value<std::uint64_t>() != number)
@@ -60,8 +60,8 @@ std::vector<std::byte> PowerSgdState::save() const {
 }
 
 void PowerSgdState::load(std::span<const std::byte> bytes) {
-  ByteReader reader(bytes, "communication hook power_sgd");
-  reader.expect(magic, "the bytes given to load() are not a state of this hook");
+  ByteReader reader(bytes, {"communication hook power_sgd"});
+  reader.expect(magic, "the bytes given to load() are not from save() of this hook");
   PowerSgdState loaded = *this;
   loaded.step = reader.value<std::uint64_t>();
   read(reader, loaded.singles_);

@@ -12,16 +12,18 @@
 
 namespace tutti::training {
 
-/// What PowerSGD keeps of one parameter from step to step.
+/// The state of one parameter that PowerSGD keeps from step to step.
 template <typename T>
 struct Factors {
   Shape shape{};
   std::size_t rank = 0;
-  std::vector<T> error{};  ///< what the last step lost; empty without error feedback. During a step: what is compressed
+  std::vector<T>
+      error{};  ///< error of the last step; empty without error feedback. During a step: the compressed values
   std::vector<T> right{};  ///< Q, column by column; zero before the first step
 };
 
-/// By parameter, so that it outlives a change of buckets. The addresses of factors are stable.
+/// The factors of all parameters. They are kept by parameter, so they outlive a change of buckets. Their addresses are
+/// stable.
 class PowerSgdState {
  public:
   std::uint64_t step = 0;  ///< steps begun
@@ -34,13 +36,13 @@ class PowerSgdState {
       return doubles_;
   }
 
-  /// Those of the parameter if they fit, else new ones.
+  /// Finds the factors of a parameter; makes new ones if there are none or they do not fit.
   template <typename T>
   [[nodiscard]] Factors<T>& find_or_make(std::size_t parameter, Shape shape, std::size_t rank, bool with_error);
 
   [[nodiscard]] std::vector<std::byte> save() const;
-  /// Replaces the content of factors that exist; throws Error(invalid_argument), and changes nothing, where the saved
-  /// ones are of other parameters or shapes.
+  /// Replaces the contents of the existing factors. Throws Error(invalid_argument), and changes nothing, if the saved
+  /// ones belong to other parameters or shapes.
   void load(std::span<const std::byte> bytes);
 
  private:

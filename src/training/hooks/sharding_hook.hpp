@@ -11,8 +11,8 @@
 
 namespace tutti::training {
 
-/// One nonblocking reduce_scatter a bucket. Buckets may be made anew after a step whose results are still to be used,
-/// so the hook remembers how the last step was divided.
+/// Starts one nonblocking reduce_scatter for each bucket. The buckets may be laid out again while the results of the
+/// last step are still in use, so the hook remembers how that step was divided.
 class ShardingHook final : public CommunicationHook {
  public:
   [[nodiscard]] std::string name() const override { return "sharding"; }
@@ -22,14 +22,14 @@ class ShardingHook final : public CommunicationHook {
   [[nodiscard]] std::size_t bytes(std::size_t bucket) const override;
   [[nodiscard]] bool replicates() const override { return false; }
 
-  /// Of the buckets as they are; null before prepare().
+  /// How the current buckets are divided; null before prepare().
   [[nodiscard]] const std::shared_ptr<const Partition>& prepared() const { return prepared_; }
-  /// Of the last step; null before the first.
+  /// How the buckets of the last step were divided; null before the first.
   [[nodiscard]] const std::shared_ptr<const Partition>& reduced() const { return reduced_; }
 
  private:
   struct Running {
-    std::vector<std::byte> result{};  ///< of this rank's part
+    std::vector<std::byte> result{};  ///< this rank's part
     Request request{};
     bool is_placed = true;
   };

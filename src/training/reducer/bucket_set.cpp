@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "training/reducer/bucket_set.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstring>
 #include <functional>
 #include <numeric>
 
-#include "call/deferred_free.hpp"
-#include "device/give_way.hpp"
-#include "device/runtime.hpp"
+#include "collectives/services.hpp"
 
 namespace tutti::detail::reducer {
 namespace {
@@ -18,10 +19,8 @@ ParameterSize size_of(const Parameter& parameter) {
           parameter.type};
 }
 
-/// Until what is on the stream is done.
-void finish(const Stream& stream) {
-  while (!device::runtime()->is_idle(stream.handle)) device::give_way();
-}
+/// Waits until everything on the stream is done.
+void finish(const Stream& stream) { services::wait_for_stream(device::runtime()->current_device(), stream.handle); }
 
 void read_back(std::byte* to, const std::byte* from, std::size_t bytes, MemoryKind memory, const Stream& stream) {
   if (memory != MemoryKind::device) {
@@ -59,7 +58,7 @@ void BucketSet::arrange(const BucketPlan& plan) {
   if (moves) move_gradients(old);
 }
 
-/// By way of the host: buckets are made anew once or twice in a run.
+/// Goes through the host: the buckets are laid out again once or twice in a run.
 void BucketSet::move_gradients(const std::vector<Slot>& old) {
   auto* block = static_cast<std::byte*>(block_.data());
   std::vector<std::byte> before(bytes_);
@@ -87,14 +86,14 @@ void BucketSet::zero(std::byte* to, std::size_t bytes) const {
 }
 
 void BucketSet::lay_out(const BucketPlan& plan) {
-  auto made = std::make_unique<std::vector<GradientBucket>>();
+  auto laid_out = std::make_unique<std::vector<GradientBucket>>();
   auto* next = static_cast<std::byte*>(block_.data());
   for (const std::vector<std::size_t>& members : plan) {
     const DatatypeKind type = sizes_[members[0]].type;
     const bool is_in_place = rules_.in_place && !rules_.separate && members.size() == 1 && !lives_in_bucket(members[0]);
     std::byte* const begin = is_in_place ? homes_[members[0]] : next;
     GradientBucket bucket;
-    bucket.index = made->size();
+    bucket.index = laid_out->size();
     bucket.op = rules_.op;
     const std::vector<std::size_t> offsets = entry_offsets(sizes_, members);
     for (std::size_t k = 0; k < members.size(); ++k) {
@@ -105,22 +104,22 @@ void BucketSet::lay_out(const BucketPlan& plan) {
     }
     bucket.data = Buffer(begin, offsets.back() + bucket.entries.back().count, type, rules_.memory);
     bucket.stream = rules_.stream;
-    made->push_back(std::move(bucket));
+    laid_out->push_back(std::move(bucket));
   }
-  buckets_ = std::move(made);
+  buckets_ = std::move(laid_out);
 }
 
 std::byte* BucketSet::gradient(std::size_t parameter) const {
   return lives_in_bucket(parameter) ? slots_[parameter].data : homes_[parameter];
 }
 
-void BucketSet::take(std::size_t parameter) const {
+void BucketSet::copy_in(std::size_t parameter) const {
   std::byte* const from = gradient(parameter);
   std::byte* const to = slots_[parameter].data;
   if (from != to && sizes_[parameter].count > 0) copy(to, from, sizes_[parameter].bytes());
 }
 
-void BucketSet::give_back(std::size_t parameter) const {
+void BucketSet::copy_out(std::size_t parameter) const {
   std::byte* const from = slots_[parameter].data;
   std::byte* const to = gradient(parameter);
   if (from != to && sizes_[parameter].count > 0) copy(to, from, sizes_[parameter].bytes());
@@ -134,6 +133,22 @@ void BucketSet::keep_memory() noexcept {
   defer_free(std::move(block_));
   defer_free(std::shared_ptr<std::byte[]>(std::move(separate_)));
   defer_free(std::shared_ptr<std::vector<GradientBucket>>(std::move(buckets_)));
+}
+
+std::string shape_text(std::span<const std::size_t> shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+
+std::string map_text(std::span<const GradientBucket> buckets, std::span<const Parameter> parameters) {
+  std::string text = fmt::format("{:>6}  {:>12}  {:<8}  {}\n", "bucket", "bytes", "type", "parameters");
+  for (const GradientBucket& bucket : buckets) {
+    std::string head = fmt::format("{:>6}  {:>12}  {:<8}", bucket.index, bucket.data.count * bucket.data.type.size(),
+                                   datatype_name(bucket.data.type.kind()));
+    for (const BucketEntry& entry : bucket.entries) {
+      text += fmt::format("{}  {} {} {}\n", head, entry.parameter, parameters[entry.parameter].name,
+                          shape_text(entry.shape));
+      head.assign(head.size(), ' ');
+    }
+  }
+  return text;
 }
 
 }  // namespace tutti::detail::reducer

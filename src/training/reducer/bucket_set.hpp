@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <tutti/communication_hook.hpp>
 #include <tutti/gradient_reducer.hpp>
 #include <tutti/memory.hpp>
@@ -15,37 +16,37 @@ namespace tutti::detail::reducer {
 
 /// How gradients lie in buckets.
 struct BucketRules {
-  ReduceKind op = ReduceKind::avg;  ///< told to the hook
-  bool separate = false;            ///< what is reduced is never the caller's gradient itself, but a copy
+  ReduceKind op = ReduceKind::avg;  ///< passed on to the hook
+  bool separate = false;            ///< always reduces a copy, never the caller's own gradient
   MemoryKind memory = MemoryKind::host;
-  Stream stream{};       ///< of device memory
-  bool in_place = true;  ///< a bucket that is one gradient of the caller's is reduced where that is
+  Stream stream{};       ///< orders copies in device memory
+  bool in_place = true;  ///< reduces a bucket in the caller's memory if it holds only that one gradient
 };
 
-/// The buckets and their memory: one block for all, which the ranks of a node load and store directly. Its size does
-/// not depend on the plan, so buckets can be made anew in it.
+/// The buckets and their memory: one block for all of them, which the ranks of a node load and store directly. The size
+/// of the block does not depend on the plan, so the buckets can be laid out again in it.
 class BucketSet {
  public:
   /// `parameters` outlive it and stay where they are. Collective over `comm`; blocking.
   BucketSet(const Communicator& comm, std::span<const Parameter> parameters, const BucketRules& rules);
 
-  /// Makes the buckets of a plan; gradients that live in buckets move. Local.
+  /// Lays the buckets out as the plan says; gradients that live in buckets move. Local.
   void arrange(const BucketPlan& plan);
 
   [[nodiscard]] std::span<const GradientBucket> buckets() const { return *buckets_; }
   [[nodiscard]] std::span<const ParameterSize> sizes() const { return sizes_; }
   [[nodiscard]] std::size_t bucket_of(std::size_t parameter) const { return slots_[parameter].bucket; }
-  /// The caller's gradient: in its own memory, or in a bucket.
+  /// Where the caller finds the gradient: in its own memory, or in a bucket.
   [[nodiscard]] std::byte* gradient(std::size_t parameter) const;
 
-  /// The gradient is given to its bucket.
-  void take(std::size_t parameter) const;
-  /// The result is given to the caller.
-  void give_back(std::size_t parameter) const;
-  /// This rank contributes zeros.
+  /// Copies the caller's gradient into its bucket. Nothing is copied where both are the same memory, here and below.
+  void copy_in(std::size_t parameter) const;
+  /// Copies the result from the bucket to the caller's gradient.
+  void copy_out(std::size_t parameter) const;
+  /// Zeroes the gradient in its bucket, so that this rank contributes nothing.
   void clear(std::size_t parameter) const;
 
-  /// Never frees the memory: an operation on it may be under way.
+  /// Leaves the memory allocated for ever: an operation may still be using it.
   void keep_memory() noexcept;
 
  private:
@@ -62,12 +63,18 @@ class BucketSet {
   std::span<const Parameter> parameters_;
   BucketRules rules_;
   std::vector<ParameterSize> sizes_;
-  std::vector<std::byte*> homes_;  ///< of the caller's gradient; null: in the bucket
+  std::vector<std::byte*> homes_;  ///< the caller's gradients; null: the gradient lives in its bucket
   std::vector<Slot> slots_;
   std::size_t bytes_ = 0;
   Allocation block_;
   std::unique_ptr<std::byte[]> separate_;
   std::unique_ptr<std::vector<GradientBucket>> buckets_;
 };
+
+/// "[64, 3, 7, 7]"; "[]" for a scalar.
+[[nodiscard]] std::string shape_text(std::span<const std::size_t> shape);
+
+/// The parameter-to-bucket map as a table.
+[[nodiscard]] std::string map_text(std::span<const GradientBucket> buckets, std::span<const Parameter> parameters);
 
 }  // namespace tutti::detail::reducer

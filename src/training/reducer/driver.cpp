@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "training/reducer/driver.hpp"
 
-#include "call/backoff.hpp"
+#include "collectives/services.hpp"
 
 namespace tutti::detail::reducer {
 
-Driver::Driver(Pipeline& pipeline, bool threaded, bool oversubscribed)
-    : pipeline_(pipeline), threaded_(threaded), oversubscribed_(oversubscribed) {
+Driver::Driver(LaunchQueue& queue, bool threaded, bool oversubscribed)
+    : queue_(queue), threaded_(threaded), oversubscribed_(oversubscribed) {
   if (threaded_) thread_ = std::thread([this] { run(); });
 }
 
@@ -23,29 +23,29 @@ void Driver::signal() {
 }
 
 void Driver::allow(std::size_t buckets) {
-  pipeline_.allow(buckets);
+  queue_.allow(buckets);
   if (threaded_) signal();
 }
 
 void Driver::help(std::chrono::nanoseconds budget) {
-  if (threaded_ || !pipeline_.has_work()) return;
+  if (threaded_ || !queue_.has_work()) return;
   const auto end = std::chrono::steady_clock::now() + budget;
   bool works = true;
   while (works) {
     works = false;
-    guard([&] { works = pipeline_.advance(); });
-    works = works && pipeline_.has_work() && std::chrono::steady_clock::now() < end;
+    guard([&] { works = queue_.advance(); });
+    works = works && queue_.has_work() && std::chrono::steady_clock::now() < end;
   }
 }
 
-void Driver::drive_until(const std::function<bool(const Pipeline&)>& condition) {
+void Driver::drive_until(const std::function<bool(const LaunchQueue&)>& condition) {
   caller_drives_.store(true);
   {
     const std::lock_guard lock(mutex_);
     Backoff backoff(oversubscribed_);
-    while (!failed_.load() && !condition(pipeline_)) {
+    while (!failed_.load() && !condition(queue_)) {
       bool works = false;
-      guard([&] { works = pipeline_.advance(); });
+      guard([&] { works = queue_.advance(); });
       if (works)
         backoff = Backoff(oversubscribed_);
       else if (!backoff.pause())
@@ -68,8 +68,8 @@ void Driver::run() {
     bool works = false;
     if (!caller_drives_.load()) {
       const std::lock_guard lock(mutex_);
-      sleeps = failed_.load() || !pipeline_.has_work();
-      if (!sleeps) guard([&] { works = pipeline_.advance(); });
+      sleeps = failed_.load() || !queue_.has_work();
+      if (!sleeps) guard([&] { works = queue_.advance(); });
     }
     if (works) backoff = Backoff(true);
     if (sleeps)

@@ -9,34 +9,34 @@
 #include <mutex>
 #include <thread>
 
-#include "training/reducer/pipeline.hpp"
+#include "training/reducer/launch_queue.hpp"
 
 namespace tutti::detail::reducer {
 
-/// Who drives the pipeline: the caller, from the calls that it makes, or a thread of the reducer until the caller has
-/// nothing else to do.
+/// Drives the launch queue: in the caller's thread, from the calls that it makes, or in a thread of the reducer until
+/// the caller waits and drives it itself.
 class Driver {
  public:
-  Driver(Pipeline& pipeline, bool threaded, bool oversubscribed);
+  Driver(LaunchQueue& queue, bool threaded, bool oversubscribed);
   ~Driver();
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
 
-  /// A few calls of the pipeline that do not block.
+  /// Makes a few calls of the queue that do not block.
   template <typename Call>
   void with(Call&& call) {
     {
       const std::lock_guard lock(mutex_);
-      guard([&] { call(pipeline_); });
+      guard([&] { call(queue_); });
     }
     if (threaded_) signal();
   }
   void allow(std::size_t buckets);
-  /// Without a thread: goes on for about so long as there is anything to do.
+  /// Without a thread: drives the queue while it has work, for about `budget`.
   void help(std::chrono::nanoseconds budget);
-  /// Drives in the caller's thread until the condition holds. Throws what failed.
-  void drive_until(const std::function<bool(const Pipeline&)>& condition);
-  /// Throws what failed, once and for ever.
+  /// Drives the queue in the caller's thread until the condition holds. Throws what failed.
+  void drive_until(const std::function<bool(const LaunchQueue&)>& condition);
+  /// Throws what failed, now and in every later call.
   void check() const;
 
  private:
@@ -45,7 +45,7 @@ class Driver {
   void run();
   void signal();
 
-  Pipeline& pipeline_;
+  LaunchQueue& queue_;
   bool threaded_;
   bool oversubscribed_;
   std::mutex mutex_;

@@ -14,9 +14,8 @@
 #include <tutti/collectives/bcast.hpp>
 #include <tutti/error.hpp>
 
-#include "core/hash.hpp"
-#include "core/mpi_call.hpp"
-#include "training/reducer/map_text.hpp"
+#include "collectives/services.hpp"
+#include "training/reducer/bucket_set.hpp"
 
 namespace tutti::detail::reducer {
 namespace {
@@ -115,12 +114,12 @@ std::vector<Fact> unpack(std::string_view packed) {
 
 void compare(const Communicator& comm, std::span<const Fact> facts) {
   const std::string mine = pack(facts);
-  std::uint64_t mark = hash(mine);
+  const std::uint64_t mark = hash(mine);
   std::uint64_t on_root = mark;
   bcast(comm, Buffer(&on_root, 1), 0);
   if (agreed(comm, mark == on_root ? 0 : 1, max) == 0) return;
   const std::vector<Fact> expected = unpack(broadcast_text(comm, comm.rank() == 0 ? mine : "", 0));
-  // The first difference of all, and the lowest rank that has it.
+  // All ranks report the first difference of any rank, as the lowest rank that has it sees it.
   constexpr unsigned rank_bits = 24;
   constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::max();
   std::int64_t place = nowhere;
@@ -139,8 +138,8 @@ void check_threads(const Communicator& comm, bool wants_thread) {
   const std::int64_t first = agreed(comm, lacks ? comm.rank() : comm.size(), min);
   if (first < comm.size())
     throw Error(ErrorCode::not_supported,
-                fmt::format("gradient reducer: the option progress_thread needs MPI_THREAD_MULTIPLE, which rank {} has "
-                            "not; initialise MPI with it (EnvironmentOptions::threads), or leave the option unset",
+                fmt::format("gradient reducer: the option progress_thread needs MPI_THREAD_MULTIPLE, which rank {} "
+                            "lacks; initialise MPI with it (EnvironmentOptions::threads), or leave the option unset",
                             first));
 }
 

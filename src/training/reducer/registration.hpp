@@ -9,7 +9,7 @@
 
 namespace tutti::detail::reducer {
 
-/// One thing that is equal on all ranks, and what it is here.
+/// A setting that must match on all ranks, with this rank's value.
 struct Fact {
   std::string subject;
   std::string value;
@@ -17,7 +17,7 @@ struct Fact {
   friend bool operator==(const Fact&, const Fact&) = default;
 };
 
-/// What a rank has registered: its options, then its parameters.
+/// Everything that this rank has registered: its options, then its parameters.
 [[nodiscard]] std::vector<Fact> facts_of(const ReducerOptions& options, std::span<const Parameter> parameters);
 
 /// Index of the first difference; the size of the longer list where there is none.
@@ -27,12 +27,12 @@ struct Fact {
 [[nodiscard]] std::string pack(std::span<const Fact> facts);
 [[nodiscard]] std::vector<Fact> unpack(std::string_view packed);
 
-/// Throws Error(mismatch), the same on every rank, where the facts of a rank are not those of rank 0. Collective over
+/// Throws the same Error(mismatch) on every rank if the facts of any rank differ from those of rank 0. Collective over
 /// `comm`; blocking.
 void compare(const Communicator& comm, std::span<const Fact> facts);
 
-/// Throws Error(not_supported), the same on every rank, where a rank wants a thread that MPI does not allow. Collective
-/// over `comm`; blocking.
+/// Throws the same Error(not_supported) on every rank if any rank wants a thread that its MPI does not allow.
+/// Collective over `comm`; blocking.
 void check_threads(const Communicator& comm, bool wants_thread);
 
 /// Sends rank 0's values to all. Collective over `comm`; blocking.

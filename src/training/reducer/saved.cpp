@@ -3,130 +3,75 @@
 
 #include <fmt/format.h>
 
-#include <bit>
-#include <cstring>
 #include <string>
 #include <tutti/collectives/allreduce.hpp>
 #include <tutti/collectives/bcast.hpp>
 #include <tutti/error.hpp>
 
-#include "core/hash.hpp"
+#include "collectives/services.hpp"
+#include "training/byte_stream.hpp"
 
 namespace tutti::detail::reducer {
 namespace {
 
 constexpr std::uint64_t mark = 0x3144455254545554ULL;  ///< "TUTTRED1"
 
-[[noreturn]] void fail(const std::string& what) {
-  throw Error(ErrorCode::io, "gradient reducer, argument state: " + what + "; pass what save() gave, after prepare()");
-}
+constexpr const char* subject = "gradient reducer, argument state";
 
-class Writer {
- public:
-  void number(std::uint64_t value) {
-    const auto* bytes = reinterpret_cast<const std::byte*>(&value);
-    bytes_.insert(bytes_.end(), bytes, bytes + sizeof value);
-  }
-  template <typename T>
-  void list(const std::vector<T>& values) {
-    number(values.size());
-    for (const T& value : values) {
-      if constexpr (std::is_same_v<T, double>)
-        number(std::bit_cast<std::uint64_t>(value));
-      else
-        number(static_cast<std::uint64_t>(value));
-    }
-  }
-  std::vector<std::byte> take() { return std::move(bytes_); }
-
- private:
-  std::vector<std::byte> bytes_;
-};
-
-class Reader {
- public:
-  explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
-  std::uint64_t number() {
-    std::uint64_t value = 0;
-    if (bytes_.size() < sizeof value) fail("it is truncated");
-    std::memcpy(&value, bytes_.data(), sizeof value);
-    bytes_ = bytes_.subspan(sizeof value);
-    return value;
-  }
-  template <typename T>
-  std::vector<T> list() {
-    const std::uint64_t count = number();
-    if (count > bytes_.size() / sizeof(std::uint64_t)) fail("it is truncated");
-    std::vector<T> values;
-    values.reserve(count);
-    for (std::uint64_t i = 0; i < count; ++i) {
-      if constexpr (std::is_same_v<T, double>)
-        values.push_back(std::bit_cast<double>(number()));
-      else
-        values.push_back(static_cast<T>(number()));
-    }
-    return values;
-  }
-  std::vector<std::byte> rest() const { return {bytes_.begin(), bytes_.end()}; }
-
- private:
-  std::span<const std::byte> bytes_;
-};
-
-void check_permutation(std::span<const std::size_t> list, std::size_t parameters) {
+void check_permutation(std::span<const std::size_t> list, std::size_t parameters, const training::ByteReader& in) {
   std::vector<bool> seen(parameters, false);
+  bool is_permutation = list.size() == parameters;
   for (const std::size_t i : list) {
-    if (i >= parameters || seen[i]) fail(fmt::format("it is not of a reducer with {} parameters", parameters));
-    seen[i] = true;
+    is_permutation = is_permutation && i < parameters && !seen[i];
+    if (is_permutation) seen[i] = true;
   }
-  if (list.size() != parameters) fail(fmt::format("it is not of a reducer with {} parameters", parameters));
+  if (!is_permutation) in.fail(fmt::format("it is not the state of a reducer with {} parameters", parameters));
 }
 
 }  // namespace
 
 std::vector<std::byte> encode(const Saved& saved) {
-  Writer out;
-  out.number(mark);
-  out.number(saved.steps);
-  out.number(saved.order_settled ? 1 : 0);
-  out.number(saved.rebuilt ? 1 : 0);
+  training::ByteWriter out;
+  out.value(mark);
+  out.value(saved.steps);
+  out.value(std::uint64_t{saved.order_settled});
+  out.value(std::uint64_t{saved.rebuilt});
   out.list(saved.order);
-  out.number(saved.plan.size());
+  out.value(std::uint64_t{saved.plan.size()});
   for (const auto& bucket : saved.plan) out.list(bucket);
   out.list(saved.tuner.candidates);
   out.list(saved.tuner.best);
-  out.number(saved.tuner.current);
-  out.number(saved.tuner.step);
-  out.number(saved.tuner.chosen);
-  std::vector<std::byte> bytes = out.take();
-  bytes.insert(bytes.end(), saved.hook.begin(), saved.hook.end());
-  return bytes;
+  out.value(std::uint64_t{saved.tuner.current});
+  out.value(std::uint64_t{saved.tuner.step});
+  out.value(std::uint64_t{saved.tuner.chosen});
+  out.values(saved.hook.data(), saved.hook.size());
+  return out.take();
 }
 
 Saved decode(std::span<const std::byte> bytes, std::size_t parameters) {
-  Reader in(bytes);
-  if (in.number() != mark) fail("it is not a reducer's state");
+  training::ByteReader in(bytes, {subject, "; pass the bytes that save() returned, after prepare()", ErrorCode::io});
+  in.expect(mark, "it is not the state of a reducer");
   Saved saved;
-  saved.steps = in.number();
-  saved.order_settled = in.number() != 0;
-  saved.rebuilt = in.number() != 0;
+  saved.steps = in.value<std::uint64_t>();
+  saved.order_settled = in.value<std::uint64_t>() != 0;
+  saved.rebuilt = in.value<std::uint64_t>() != 0;
   saved.order = in.list<std::size_t>();
-  const std::uint64_t buckets = in.number();
-  if (buckets > parameters) fail("it is damaged");
+  const auto buckets = in.value<std::uint64_t>();
+  if (buckets > parameters) in.fail("it is damaged");
   std::vector<std::size_t> all;
   for (std::uint64_t b = 0; b < buckets; ++b) {
     saved.plan.push_back(in.list<std::size_t>());
-    if (saved.plan.back().empty()) fail("it is damaged");
+    if (saved.plan.back().empty()) in.fail("it is damaged");
     all.insert(all.end(), saved.plan.back().begin(), saved.plan.back().end());
   }
-  check_permutation(saved.order, parameters);
-  check_permutation(all, parameters);
+  check_permutation(saved.order, parameters, in);
+  check_permutation(all, parameters, in);
   saved.tuner.candidates = in.list<std::size_t>();
   saved.tuner.best = in.list<double>();
-  saved.tuner.current = in.number();
-  saved.tuner.step = in.number();
-  saved.tuner.chosen = in.number();
-  if (saved.tuner.best.size() != saved.tuner.candidates.size()) fail("it is damaged");
+  saved.tuner.current = in.value<std::uint64_t>();
+  saved.tuner.step = in.value<std::uint64_t>();
+  saved.tuner.chosen = in.value<std::uint64_t>();
+  if (saved.tuner.best.size() != saved.tuner.candidates.size()) in.fail("it is damaged");
   saved.hook = in.rest();
   return saved;
 }
@@ -143,7 +88,7 @@ Saved agreed_state(const Communicator& comm, std::span<const std::byte> bytes, s
   Saved common = saved;
   common.hook.clear();
   const std::vector<std::byte> text = encode(common);
-  std::uint64_t mine = hash({reinterpret_cast<const char*>(text.data()), text.size()});
+  const std::uint64_t mine = hash_bytes(text);
   std::uint64_t on_root = mine;
   bcast(comm, Buffer(&on_root, 1), 0);
   std::int64_t verdict = !problem.empty() ? 2 : mine != on_root ? 1 : 0;
@@ -151,9 +96,11 @@ Saved agreed_state(const Communicator& comm, std::span<const std::byte> bytes, s
   if (verdict == 0) return saved;
   if (!problem.empty()) throw Error(ErrorCode::io, problem);
   if (verdict == 2)
-    throw Error(ErrorCode::io, "gradient reducer, argument state: it is damaged on another rank; that one tells more");
+    throw Error(ErrorCode::io,
+                "gradient reducer, argument state: it is damaged on another rank; see the error of that rank");
   throw Error(ErrorCode::mismatch,
-              "gradient reducer, argument state: the ranks' states are not of one save(); load one checkpoint");
+              "gradient reducer, argument state: the ranks' states are not from the same save(); load one checkpoint "
+              "on all ranks");
 }
 
 }  // namespace tutti::detail::reducer

@@ -12,22 +12,22 @@
 
 namespace tutti::detail::reducer {
 
-/// What a reducer keeps between steps.
+/// The state that a reducer keeps between steps.
 struct Saved {
   std::uint64_t steps = 0;
   bool order_settled = false;
   bool rebuilt = false;
-  std::vector<std::size_t> order;  ///< in which gradients are expected
+  std::vector<std::size_t> order;  ///< the order in which gradients are expected
   BucketPlan plan;
   Tuner::Progress tuner;
   std::vector<std::byte> hook;
 };
 
 [[nodiscard]] std::vector<std::byte> encode(const Saved& saved);
-/// Throws Error(io) where the bytes are not what encode() makes of a reducer with so many parameters.
+/// Throws Error(io) unless the bytes are from encode(), for a reducer with `parameters` parameters.
 [[nodiscard]] Saved decode(std::span<const std::byte> bytes, std::size_t parameters);
 
-/// decode(), which fails on every rank where it fails on one: io, or mismatch where the ranks' states are not of one
+/// decode() that fails on every rank if it fails on any: io; or mismatch if the ranks' states are not from the same
 /// save(). Collective over `comm`; blocking.
 [[nodiscard]] Saved agreed_state(const Communicator& comm, std::span<const std::byte> bytes, std::size_t parameters);
 

@@ -9,9 +9,7 @@
 #include <tutti/error.hpp>
 #include <utility>
 
-#include "call/deferred_free.hpp"
-#include "kernels/combine.hpp"
-#include "training/reducer/map_text.hpp"
+#include "collectives/services.hpp"
 #include "training/reducer/registration.hpp"
 
 namespace tutti {
@@ -20,7 +18,7 @@ using namespace detail::reducer;  // NOLINT(google-build-using-namespace): the p
 
 namespace {
 
-/// For how long one call that must not block goes on with reductions, if there is anything to do.
+/// How long a nonblocking call may drive reductions.
 constexpr std::chrono::microseconds help_budget{500};
 
 [[noreturn]] void refuse(const std::string& what) {
@@ -34,14 +32,13 @@ void check_options(const ReducerOptions& options) {
   if (options.memory == MemoryKind::host) return;
   if (options.memory != MemoryKind::device)
     refuse(fmt::format("option memory is {}; pass host or device", memory_kind_name(options.memory)));
-  if (options.stream.kind == StreamKind::none) refuse("option memory is device; pass the stream of backward too");
+  if (options.stream.kind == StreamKind::none)
+    refuse("option memory is device, but option stream is unset; pass the stream that backward runs on");
   if (options.check || options.average_active || options.bucket_bytes == ReducerOptions::automatic)
-    refuse(
-        "option memory is device, where check, average_active and an automatic bucket_bytes are not to be had; "
-        "leave them out");
+    refuse("check, average_active and automatic bucket_bytes are not supported with memory=device; unset them");
   if (options.hook && !options.hook->takes_device_memory())
-    refuse(fmt::format("the hook {} works in host memory only; use allreduce_hook() for device memory",
-                       options.hook->name()));
+    refuse(
+        fmt::format("hook {} supports host memory only; use allreduce_hook() for device memory", options.hook->name()));
 }
 
 void check_parameter(const Parameter& parameter) {
@@ -70,16 +67,16 @@ GradientReducer::State::State(const Communicator& user, ReducerOptions chosen)
 
 GradientReducer::State::~State() {
   driver_.reset();
-  if (!buckets || !pipeline_->is_outstanding()) return;
-  // Reductions are under way, and peers may still read and write the gradients.
+  if (!buckets || !queue_->is_outstanding()) return;
+  // Reductions are under way: peers may still read and write the gradients.
   buckets->keep_memory();
   detail::defer_free(std::move(hook_));
   detail::defer_free(std::move(comms_));
-  detail::defer_free(std::shared_ptr<Pipeline>(std::move(pipeline_)));
+  detail::defer_free(std::shared_ptr<LaunchQueue>(std::move(queue_)));
 }
 
 void GradientReducer::State::require_prepared(const char* call) const {
-  if (!buckets) refuse(fmt::format("{} before prepare(); call prepare() once all parameters are added", call));
+  if (!buckets) refuse(fmt::format("{} before prepare(); add all parameters, then call prepare()", call));
 }
 
 void GradientReducer::State::require_index(const char* call, std::size_t i) const {
@@ -96,28 +93,31 @@ const Parameter& GradientReducer::State::parameter(std::size_t i) const {
 
 void GradientReducer::State::require_between_steps(const char* call) const {
   require_prepared(call);
-  if (backward_.is_open()) refuse(fmt::format("{} within a step; call wait() first", call));
+  if (tracker_.is_open()) refuse(fmt::format("{} within a step; call wait() first", call));
 }
 
 std::size_t GradientReducer::State::add(Parameter parameter) {
-  if (buckets) refuse(fmt::format("add, parameter '{}': prepare() was called; add parameters before", parameter.name));
+  if (buckets)
+    refuse(fmt::format("add, parameter '{}': prepare() was called already; add all parameters first", parameter.name));
   check_parameter(parameter);
   parameters.push_back(std::move(parameter));
   return parameters.size() - 1;
 }
 
 void GradientReducer::State::prepare() {
-  if (buckets) refuse("prepare() was called before; make another reducer");
+  if (buckets) refuse("prepare() was called already; create another reducer");
   compare(*user_, facts_of(options_, parameters));
   check_threads(*user_, options_.progress_thread);
   for (std::size_t i = 0; i < options_.communicators; ++i) comms_.push_back(user_->split(0, user_->rank()));
   if (options_.memory == MemoryKind::device)
     for (const Communicator& comm : comms_) comm.prepare_device();
   broadcast_values(comms_[0], parameters, options_.memory);
-  const bool sums = options_.op == ReduceKind::sum || (options_.uneven && options_.average_active);
+  const bool divides_by_active = options_.uneven && options_.average_active && options_.op == ReduceKind::avg;
+  const bool sums = options_.op == ReduceKind::sum || divides_by_active;
   buckets.emplace(comms_[0], parameters,
                   BucketRules{sums ? ReduceKind::sum : ReduceKind::avg, options_.check, options_.memory,
                               options_.stream, !options_.find_unused});
+  transfer_.emplace(*buckets, tracker_, BucketTransfer::Rules{divides_by_active, copies_out_at_end()});
   const auto sizes = buckets->sizes();
   const std::size_t total =
       std::accumulate(sizes.begin(), sizes.end(), std::size_t{0},
@@ -128,7 +128,7 @@ void GradientReducer::State::prepare() {
   order_settled_ = !options_.rebuild;
   used_bits_.assign((parameters.size() + 63) / 64, 0);
   plan_and_arrange();
-  driver_ = std::make_unique<Driver>(*pipeline_, options_.progress_thread, user_->topology().oversubscribed);
+  driver_ = std::make_unique<Driver>(*queue_, options_.progress_thread, user_->topology().oversubscribed);
 }
 
 void GradientReducer::State::plan_and_arrange() {
@@ -141,26 +141,29 @@ void GradientReducer::State::arrange(const BucketPlan& plan) {
   buckets->arrange(plan_);
   ++layouts;
   hook_->prepare(comms_, buckets->buckets());
-  pipeline_->prepare({comms_, hook_.get(), buckets->buckets(), options_.uneven, options_.find_unused,
-                      options_.memory == MemoryKind::device,
-                      [this](std::size_t bucket) { backward_.take(buckets->buckets()[bucket]); },
-                      [this](std::size_t bucket) { finished(bucket); }});
+  queue_->prepare({.comms = comms_,
+                   .hook = hook_.get(),
+                   .transfer = &*transfer_,
+                   .buckets = buckets->buckets().size(),
+                   .counts_active = options_.uneven,
+                   .finds_unused = options_.find_unused,
+                   .polls_after_backward = options_.memory == MemoryKind::device});
 }
 
 void GradientReducer::State::begin_step(bool active) {
   step_begin_ = Clock::now();
-  backward_.begin(*buckets, {options_.check, !options_.progress_thread});
-  driver_->with([&](Pipeline& pipeline) { pipeline.begin(active); });
+  tracker_.begin(*buckets, {options_.check, !options_.progress_thread});
+  driver_->with([&](LaunchQueue& queue) { queue.begin(active); });
 }
 
 void GradientReducer::State::ready(std::size_t i) {
   if (!syncs_) return;
-  if (!backward_.is_open()) {
+  if (!tracker_.is_open()) {
     require_prepared("ready()");
     driver_->check();
     begin_step(true);
   }
-  if (backward_.mark(i, user_->rank())) driver_->allow(backward_.full());
+  if (tracker_.mark(i, user_->rank())) driver_->allow(tracker_.full());
   driver_->help(help_budget);
 }
 
@@ -173,53 +176,45 @@ void GradientReducer::State::wait() {
   const auto begin = Clock::now();
   require_prepared("wait()");
   driver_->check();
-  if (!backward_.is_open()) begin_step(true);
-  const Mistake mistake = backward_.end(options_.find_unused, user_->rank());
-  end_step(mistake);
+  if (!tracker_.is_open()) begin_step(true);
+  const Fault fault = tracker_.end(options_.find_unused, user_->rank());
+  end_step(fault);
   statistics_.exposed_seconds = seconds_since(begin);
-  Mistake::from_word(pipeline_->status()).throw_as_error(parameters);
+  Fault::from_word(queue_->status()).throw_as_error(parameters);
   adapt(seconds_since(step_begin_));
 }
 
 bool GradientReducer::State::join() {
   require_between_steps("join()");
   driver_->check();
-  if (!options_.uneven) refuse("join() without the option uneven; set it on all ranks");
+  if (!options_.uneven) refuse("join() needs the option uneven on all ranks");
   begin_step(false);
-  (void)backward_.end(true, user_->rank());
-  driver_->drive_until([](const Pipeline& pipeline) { return pipeline.knows_active(); });
-  if (pipeline_->active() == 0) {
-    driver_->with([](Pipeline& pipeline) { pipeline.abandon(); });
+  (void)tracker_.end(true, user_->rank());
+  driver_->drive_until([](const LaunchQueue& queue) { return queue.knows_active(); });
+  if (queue_->active() == 0) {
+    driver_->with([](LaunchQueue& queue) { queue.abandon(); });
     return false;
   }
   end_step({});
-  Mistake::from_word(pipeline_->status()).throw_as_error(parameters);
+  Fault::from_word(queue_->status()).throw_as_error(parameters);
   adapt(0);
   return true;
 }
 
-void GradientReducer::State::end_step(const Mistake& mistake) {
-  driver_->with([&](Pipeline& pipeline) { pipeline.close(mistake.word(), backward_.ready_bits()); });
-  driver_->drive_until([](const Pipeline& pipeline) { return !pipeline.is_open(); });
+void GradientReducer::State::end_step(const Fault& fault) {
+  driver_->with([&](LaunchQueue& queue) { queue.close(fault.word(), tracker_.ready_bits()); });
+  driver_->drive_until([](const LaunchQueue& queue) { return !queue.is_open(); });
   if (options_.find_unused)
-    used_bits_ = pipeline_->used();
+    used_bits_ = queue_->used();
   else
     used_bits_.assign(used_bits_.size(), ~std::uint64_t{0});
-  if (gives_back_late()) give_back();
+  if (copies_out_at_end()) copy_out();
   ++statistics_.steps;
 }
 
-void GradientReducer::State::finished(std::size_t bucket) {
-  const GradientBucket& done = buckets->buckets()[bucket];
-  if (options_.uneven && options_.average_active && options_.op == ReduceKind::avg)
-    kernels::divide(done.data.type, done.data.data, done.data.count, static_cast<std::size_t>(pipeline_->active()));
-  if (gives_back_late()) return;
-  for (const BucketEntry& entry : done.entries) buckets->give_back(entry.parameter);
-}
-
-void GradientReducer::State::give_back() {
+void GradientReducer::State::copy_out() {
   for (std::size_t i = 0; i < parameters.size(); ++i)
-    if (used(i) || parameters[i].gradient == nullptr) buckets->give_back(i);
+    if (used(i) || parameters[i].gradient == nullptr) buckets->copy_out(i);
 }
 
 bool GradientReducer::State::take_arrival() {
@@ -227,8 +222,8 @@ bool GradientReducer::State::take_arrival() {
   order_settled_ = true;
   std::vector<std::uint64_t> arrival(parameters.size() + 1, 0);
   if (user_->rank() == 0) {
-    arrival[0] = backward_.arrival().size();
-    std::copy(backward_.arrival().begin(), backward_.arrival().end(), arrival.begin() + 1);
+    arrival[0] = tracker_.arrival().size();
+    std::copy(tracker_.arrival().begin(), tracker_.arrival().end(), arrival.begin() + 1);
   }
   bcast(comms_[0], arrival, 0);
   if (arrival[0] == 0) return false;
@@ -251,7 +246,7 @@ void GradientReducer::State::adapt(double seconds) {
 }
 
 void GradientReducer::State::set_sync(bool sync) {
-  if (backward_.is_open()) refuse("set_sync() within a step; call wait() first");
+  if (tracker_.is_open()) refuse("set_sync() within a step; call wait() first");
   syncs_ = sync;
 }
 
@@ -268,11 +263,11 @@ bool GradientReducer::State::used(std::size_t i) const {
 
 std::string GradientReducer::State::map() const {
   require_prepared("map()");
-  return fmt::format("at most {} bytes a bucket{}, {}\n", tuner_.bytes(),
+  return fmt::format("at most {} bytes per bucket{}, {}\n", tuner_.bytes(),
                      options_.bucket_bytes != ReducerOptions::automatic ? ""
                      : tuner_.is_settled()                              ? " (measured)"
                                                                         : " (being measured)",
-                     statistics_.rebuilt ? "in the order in which gradients were ready on rank 0"
+                     statistics_.rebuilt ? "in the order in which gradients became ready on rank 0"
                                          : "in reverse order of registration") +
          map_text(buckets->buckets(), parameters);
 }

@@ -8,16 +8,17 @@
 #include <tutti/gradient_reducer.hpp>
 #include <vector>
 
-#include "training/reducer/backward.hpp"
 #include "training/reducer/bucket_set.hpp"
+#include "training/reducer/bucket_transfer.hpp"
 #include "training/reducer/driver.hpp"
-#include "training/reducer/pipeline.hpp"
+#include "training/reducer/launch_queue.hpp"
+#include "training/reducer/ready_tracker.hpp"
 #include "training/reducer/saved.hpp"
 #include "training/reducer/tuner.hpp"
 
 namespace tutti {
 
-/// What is behind a GradientReducer: the parts of src/training/reducer, and the order in which a step uses them.
+/// The implementation of a GradientReducer: the parts in src/training/reducer, and the order in which a step uses them.
 struct GradientReducer::State {
   State(const Communicator& user, ReducerOptions chosen);
   ~State();
@@ -53,19 +54,19 @@ struct GradientReducer::State {
   void arrange(const detail::reducer::BucketPlan& plan);
   void plan_and_arrange();
   void begin_step(bool active);
-  void end_step(const detail::reducer::Mistake& mistake);
-  void finished(std::size_t bucket);
-  void give_back();
+  void end_step(const detail::reducer::Fault& fault);
+  void copy_out();
   void adapt(double seconds);
   [[nodiscard]] bool take_arrival();
-  [[nodiscard]] bool gives_back_late() const { return options_.check || options_.find_unused; }
+  [[nodiscard]] bool copies_out_at_end() const { return options_.check || options_.find_unused; }
 
   const Communicator* user_;
   ReducerOptions options_;
   std::shared_ptr<CommunicationHook> hook_;
   std::vector<Communicator> comms_;
-  detail::reducer::Backward backward_;
-  std::unique_ptr<detail::reducer::Pipeline> pipeline_ = std::make_unique<detail::reducer::Pipeline>();
+  detail::reducer::ReadyTracker tracker_;
+  std::optional<detail::reducer::BucketTransfer> transfer_;
+  std::unique_ptr<detail::reducer::LaunchQueue> queue_ = std::make_unique<detail::reducer::LaunchQueue>();
   detail::reducer::Tuner tuner_;
   std::vector<std::size_t> order_;
   detail::reducer::BucketPlan plan_;

@@ -7,12 +7,12 @@
 
 namespace tutti::detail::reducer {
 
-/// Chooses the bucket size: of each candidate a few steps, the fastest stays. Fed with times that are equal on all
+/// Chooses the bucket size: it times a few steps with each candidate and keeps the fastest. Given the same times on all
 /// ranks, it decides alike on all.
 class Tuner {
  public:
   Tuner() = default;
-  /// How far it has come.
+  /// The measurements so far.
   struct Progress {
     std::vector<std::size_t> candidates{};  ///< bytes
     std::vector<double> best{};             ///< seconds of a step with each
@@ -21,15 +21,15 @@ class Tuner {
     std::size_t chosen = 0;
   };
   explicit Tuner(Progress progress) : state_(std::move(progress)) {}
-  /// For gradients of so many bytes in all.
+  /// Tries several sizes, for gradients of `total_bytes` together.
   [[nodiscard]] static Tuner among_sizes(std::size_t total_bytes);
-  /// Of one size, which it does not measure.
+  /// Uses one size, without measuring.
   [[nodiscard]] static Tuner fixed(std::size_t bytes);
 
   [[nodiscard]] bool is_settled() const { return state_.current >= state_.candidates.size(); }
   /// The size to be used in the next step.
   [[nodiscard]] std::size_t bytes() const { return is_settled() ? state_.chosen : state_.candidates[state_.current]; }
-  /// Of a step with that size; true when the next step takes another.
+  /// Notes the time of a step with bytes(); true if the next step uses another size.
   bool record(double seconds);
 
   [[nodiscard]] const Progress& progress() const { return state_; }

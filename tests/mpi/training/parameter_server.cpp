@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/config.hpp"
-#include "training/parameter_server_one_sided.hpp"
+#include "training/parameter_server/one_sided.hpp"
 
 namespace tutti {
 namespace {
@@ -275,7 +275,7 @@ TEST_P(Server, MovesAndEndsAfterItsCommunicator) {
 TEST(OneSidedRows, SendsOneMessageATripToEachRankThatHasRows) {
   const Communicator comm = world();
   namespace server = detail::server;
-  server::OneSidedRows rows(comm.state(), server::RowShape(1000, 4, comm.size()));
+  server::OneSidedRows rows(comm, server::RowShape(1000, 4, comm.size()));
   const std::vector<std::int64_t> all{1, 2, 3, 5, 8, 997, 998, 999};
   std::vector<float> values(all.size() * 4, 1.0F);
   const auto targets = comm.size() > 1 ? 2U : 1U;

@@ -3,7 +3,6 @@
 
 #include <tutti/error.hpp>
 
-#include "training/reducer/fingerprint.hpp"
 #include "training/reducer/saved.hpp"
 #include "training/reducer/tuner.hpp"
 
@@ -101,34 +100,6 @@ TEST(Saved, IsRefusedWhenTruncatedOrOfAnotherModel) {
   expect_refused(encode(saved), 3);
   saved.plan = {{2}, {}, {0, 1}};
   expect_refused(encode(saved), 3);
-}
-
-TEST(Fingerprint, ChangesWithEveryBitAndWithTheLength) {
-  for (const std::size_t length : {1U, 7U, 8U, 63U, 64U, 65U, 200U}) {
-    std::vector<std::byte> bytes(length);
-    for (std::size_t i = 0; i < length; ++i) bytes[i] = static_cast<std::byte>(i * 37 + 11);
-    const std::uint64_t before = fingerprint(bytes);
-    for (std::size_t bit = 0; bit < 8 * length; ++bit) {
-      bytes[bit / 8] ^= std::byte{1} << bit % 8;
-      EXPECT_NE(fingerprint(bytes), before) << length << " " << bit;
-      bytes[bit / 8] ^= std::byte{1} << bit % 8;
-    }
-    EXPECT_EQ(fingerprint(bytes), before);
-  }
-  const std::vector<std::byte> zeros(200);
-  EXPECT_NE(fingerprint(std::span(zeros).first(8)), fingerprint(std::span(zeros).first(9)));
-}
-
-TEST(Fingerprint, ChangesWhenElementsChangePlaces) {
-  std::vector<std::uint64_t> words(32);
-  for (std::size_t i = 0; i < words.size(); ++i) words[i] = i * i + 1;
-  const std::uint64_t before = fingerprint(std::as_bytes(std::span(words)));
-  for (std::size_t i = 0; i < words.size(); ++i)
-    for (std::size_t j = i + 1; j < words.size(); ++j) {
-      std::swap(words[i], words[j]);
-      EXPECT_NE(fingerprint(std::as_bytes(std::span(words))), before) << i << " " << j;
-      std::swap(words[i], words[j]);
-    }
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 
 #include <tutti/error.hpp>
 
-#include "training/reducer/map_text.hpp"
-#include "training/reducer/mistake.hpp"
+#include "training/reducer/bucket_set.hpp"
+#include "training/reducer/fault.hpp"
 #include "training/reducer/registration.hpp"
 
 namespace tutti::detail::reducer {
@@ -36,27 +36,27 @@ TEST(Map, IsATableOfBuckets) {
             "                                0 conv.weight [64, 3, 7, 7]\n");
 }
 
-TEST(Mistake, TravelsAsANumber) {
-  using Kind = Mistake::Kind;
+TEST(Fault, TravelsAsANumber) {
+  using Kind = Fault::Kind;
   for (const Kind kind : {Kind::missing, Kind::changed, Kind::twice, Kind::out_of_range})
     for (const int rank : {0, 1, 4'711, 16'000'000})
       for (const std::size_t parameter : {std::size_t{0}, std::size_t{161}, std::size_t{0xFFFFFFFF}}) {
-        const Mistake sent{kind, rank, parameter};
+        const Fault sent{kind, rank, parameter};
         EXPECT_GT(sent.word(), 0);
-        const Mistake got = Mistake::from_word(sent.word());
+        const Fault got = Fault::from_word(sent.word());
         EXPECT_EQ(got.kind, kind);
         EXPECT_EQ(got.rank, rank);
         EXPECT_EQ(got.parameter, parameter);
       }
-  EXPECT_EQ(Mistake{}.word(), 0);
-  EXPECT_FALSE(Mistake::from_word(0));
-  EXPECT_GT((Mistake{Kind::twice, 1, 0}.word()), (Mistake{Kind::twice, 2, 9}.word())) << "the lowest rank is named";
-  EXPECT_EQ(Mistake::from_word(Mistake{Kind::out_of_range, 0, std::size_t{1} << 40U}.word()).parameter, 0xFFFFFFFFU);
+  EXPECT_EQ(Fault{}.word(), 0);
+  EXPECT_FALSE(Fault::from_word(0));
+  EXPECT_GT((Fault{Kind::twice, 1, 0}.word()), (Fault{Kind::twice, 2, 9}.word())) << "the lowest rank is named";
+  EXPECT_EQ(Fault::from_word(Fault{Kind::out_of_range, 0, std::size_t{1} << 40U}.word()).parameter, 0xFFFFFFFFU);
 }
 
-std::string text_of(const Mistake& mistake) {
+std::string text_of(const Fault& fault) {
   try {
-    mistake.throw_as_error(parameters());
+    fault.throw_as_error(parameters());
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ErrorCode::invalid_argument);
     return e.what();
@@ -64,8 +64,8 @@ std::string text_of(const Mistake& mistake) {
   return "";
 }
 
-TEST(Mistake, NamesParameterRankAndRemedy) {
-  using Kind = Mistake::Kind;
+TEST(Fault, NamesParameterRankAndRemedy) {
+  using Kind = Fault::Kind;
   EXPECT_EQ(text_of({}), "");
   EXPECT_EQ(
       text_of({Kind::missing, 3, 1}),

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <tutti/communicator.hpp>
+#include <tutti/memory.hpp>
+#include <vector>
+
+#include "call/backoff.hpp"
+#include "call/deferred_free.hpp"
+#include "core/hash.hpp"
+#include "core/mix_bits.hpp"
+#include "core/mpi_call.hpp"
+#include "device/pool.hpp"
+#include "kernels/combine.hpp"
+#include "kernels/convert.hpp"
+#include "kernels/sample_rows.hpp"
+
+/// Everything that src/training may use beside the public headers: the headers above (waiting, memory that must outlive
+/// a failure, hashes, errors of MPI, streams and pooled memory of a device, arithmetic on runs) and the functions
+/// below. They stand for the state of a communicator, its plans, its backends and the cost model, which training never
+/// sees.
+namespace tutti::detail::services {
+
+/// Throws Error where the communicator cannot be used: finalized, aborted, or broken by an earlier failure.
+void check_usable(const Communicator& comm);
+/// Throws Error(aborted) where it was aborted. Cheap enough for a waiting loop.
+void check_aborted(const Communicator& comm);
+/// "communicator 'name', rank 1 of 4", for messages.
+[[nodiscard]] std::string describe(const Communicator& comm);
+/// A second handle on the same communicator, which keeps it alive. Local.
+[[nodiscard]] Communicator share(const Communicator& comm);
+/// The private MPI communicator of its collectives, for windows.
+[[nodiscard]] MPI_Comm private_mpi(const Communicator& comm);
+/// A barrier of the host MPI, tested and yielding: unlike tutti::barrier it serves one-sided operations meanwhile.
+void mpi_barrier(const Communicator& comm);
+
+/// Memory of one part a rank, which every rank loads and stores directly.
+struct MappedParts {
+  Allocation own{};                 ///< this rank's part
+  std::vector<std::byte*> parts{};  ///< where this process has mapped each rank's part, by rank
+};
+/// `bytes` zeroed bytes a rank. No parts, on all ranks, if some rank cannot reach some part. Collective; blocking.
+[[nodiscard]] MappedParts allocate_mapped(const Communicator& comm, std::size_t bytes);
+
+/// An exchange of every rank with every other, as the cost model predicts it.
+struct ExchangeSpeed {
+  double latency = 0;  ///< seconds for each other rank, beside the bytes
+  double rate = 0;     ///< bytes a second that one rank sends or receives
+};
+[[nodiscard]] ExchangeSpeed predict_exchange(const Communicator& comm);
+
+/// Waits on the host until the event is complete. All outstanding operations go on meanwhile.
+void wait_for(const device::Event& event);
+/// Waits on the host until everything that the stream holds now is done. All outstanding operations go on meanwhile.
+void wait_for_stream(int device, device::StreamHandle stream);
+
+struct DeviceRelease {
+  int device = -1;
+  void operator()(std::byte* memory) const;
+};
+using DeviceMemory = std::unique_ptr<std::byte, DeviceRelease>;
+/// Exactly `bytes` bytes on the current device, not from a pool. CUDA is asked, and gets the memory back, only while no
+/// NCCL work is in flight there: it may wait for the device, which would be a deadlock.
+[[nodiscard]] DeviceMemory allocate_on_device(std::size_t bytes);
+
+using TextRows = std::vector<std::vector<std::string>>;
+/// Rows of text in columns as wide as their longest entry.
+[[nodiscard]] std::string in_columns(const TextRows& rows);
+
+}  // namespace tutti::detail::services

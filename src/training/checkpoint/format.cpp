@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "training/checkpoint/format.hpp"
+
+#include <zlib.h>
+
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <tutti/error.hpp>
+
+namespace tutti::detail::checkpoint {
+
+namespace {
+
+constexpr std::uint32_t version = 1;
+
+struct Header {
+  char magic[8];
+  std::uint32_t version;
+  std::uint32_t text_crc;
+  std::uint64_t text_bytes;
+  std::uint32_t reserved;
+  std::uint32_t header_crc;  ///< of all before it
+};
+static_assert(sizeof(Header) == 32);
+
+constexpr char magic[8] = {'T', 'U', 'T', 'T', 'I', 'C', 'K', 'P'};
+
+std::uint32_t crc_of(const void* data, std::size_t bytes) {
+  return checksum({static_cast<const std::byte*>(data), bytes});
+}
+
+[[noreturn]] void fail(const std::filesystem::path& path, const std::string& what, const std::string& problem) {
+  throw Error(ErrorCode::io,
+              "checkpoint file " + path.string() + ": " + what + " " + problem + "; use another checkpoint");
+}
+
+}  // namespace
+
+std::uint32_t checksum(std::span<const std::byte> content) {
+  return static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size()));
+}
+
+std::filesystem::path manifest_path(const std::filesystem::path& folder) { return folder / "manifest"; }
+
+std::filesystem::path part_path(const std::filesystem::path& folder, std::uint64_t generation, int rank) {
+  return folder / ("part-" + std::to_string(generation) + "-" + std::to_string(rank));
+}
+
+std::string with_header(const std::string& text) {
+  Header header{};
+  std::memcpy(header.magic, magic, sizeof magic);
+  header.version = version;
+  header.text_crc = crc_of(text.data(), text.size());
+  header.text_bytes = text.size();
+  header.header_crc = crc_of(&header, offsetof(Header, header_crc));
+  return std::string(reinterpret_cast<const char*>(&header), sizeof header) + text;
+}
+
+std::string read_headed(const std::filesystem::path& path, const std::string& what, std::uint32_t* crc) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    throw Error(ErrorCode::io, path.string() + ": cannot be opened; is " + path.parent_path().string() +
+                                   " the folder of a checkpoint?");
+  }
+  Header header{};
+  if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) {
+    fail(path, "the header", "is truncated");
+  }
+  if (std::memcmp(header.magic, magic, sizeof magic) != 0) {
+    fail(path, "the header", "is damaged, or this is not a checkpoint (its first bytes differ)");
+  }
+  if (header.header_crc != crc_of(&header, offsetof(Header, header_crc))) {
+    fail(path, "the header", "is damaged (checksum)");
+  }
+  if (header.version != version) {
+    fail(path, "the header", "has version " + std::to_string(header.version) + ", but this program reads version 1");
+  }
+  if (header.text_bytes > std::filesystem::file_size(path) - sizeof header) {
+    fail(path, what, "is truncated");
+  }
+  std::string text(header.text_bytes, '\0');
+  if (!file.read(text.data(), static_cast<std::streamsize>(text.size())) ||
+      crc_of(text.data(), text.size()) != header.text_crc) {
+    fail(path, what, "is damaged (checksum)");
+  }
+  if (crc != nullptr) {
+    *crc = header.text_crc;
+  }
+  return text;
+}
+
+std::string table_text(const std::vector<Section>& sections) {
+  auto json = nlohmann::json::array();
+  for (const Section& s : sections) {
+    json.push_back({{"name", s.name}, {"offset", s.offset}, {"bytes", s.bytes}, {"crc", s.crc}});
+  }
+  return json.dump();
+}
+
+std::vector<Section> read_table(const std::filesystem::path& part, std::uint32_t* crc) {
+  std::vector<Section> sections;
+  for (const auto& entry : nlohmann::json::parse(read_headed(part, "the table of sections", crc))) {
+    sections.push_back({entry.at("name"), entry.at("offset"), entry.at("bytes"), entry.at("crc")});
+  }
+  return sections;
+}
+
+std::string manifest_text(const Manifest& manifest) {
+  return nlohmann::json{{"generation", manifest.generation}, {"part_crcs", manifest.part_crcs}}.dump();
+}
+
+Manifest read_manifest(const std::filesystem::path& folder) {
+  const auto json = nlohmann::json::parse(read_headed(manifest_path(folder), "the manifest", nullptr));
+  return {json.at("generation"), json.at("part_crcs")};
+}
+
+}  // namespace tutti::detail::checkpoint

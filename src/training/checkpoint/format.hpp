@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+/// The files of a checkpoint. A part has a header of 32 bytes (magic, version, length and checksum of the table), the
+/// table (JSON: name, offset, bytes and crc of each section), and the sections, each at a multiple of 64 bytes. The
+/// manifest has a header of the same form, then JSON (generation, and the checksum of each part's table).
+namespace tutti::detail::checkpoint {
+
+struct Section {
+  std::string name;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t crc = 0;
+};
+
+struct Manifest {
+  std::uint64_t generation = 0;
+  std::vector<std::uint32_t> part_crcs;  ///< checksums of the parts' tables, by rank
+};
+
+[[nodiscard]] std::uint32_t checksum(std::span<const std::byte> content);
+[[nodiscard]] std::filesystem::path manifest_path(const std::filesystem::path& folder);
+[[nodiscard]] std::filesystem::path part_path(const std::filesystem::path& folder, std::uint64_t generation, int rank);
+
+/// A header followed by `text`: the start of a file.
+[[nodiscard]] std::string with_header(const std::string& text);
+/// Reads the text that with_header() wrote, and its checksum. Throws tutti::Error (io) if the file is damaged,
+/// truncated or of another kind.
+[[nodiscard]] std::string read_headed(const std::filesystem::path& path, const std::string& what, std::uint32_t* crc);
+
+[[nodiscard]] std::string table_text(const std::vector<Section>& sections);
+[[nodiscard]] std::vector<Section> read_table(const std::filesystem::path& part, std::uint32_t* crc);
+[[nodiscard]] std::string manifest_text(const Manifest& manifest);
+[[nodiscard]] Manifest read_manifest(const std::filesystem::path& folder);
+
+/// Bytes to write at an offset of a file.
+struct Extent {
+  std::uint64_t offset;
+  std::span<const std::byte> content;
+};
+/// Creates `path` with the given extents, and flushes it to disk. Throws tutti::Error (io).
+void write_file(const std::filesystem::path& path, const std::vector<Extent>& extents);
+/// Flushes a folder's entries to disk.
+void sync_folder(const std::filesystem::path& folder);
+
+}  // namespace tutti::detail::checkpoint

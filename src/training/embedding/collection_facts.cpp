@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "training/embedding/collection_facts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <tutti/error.hpp>
+#include <tutti/kernels/device.hpp>
+
+#include "training/embedding/plan_agreement.hpp"
+
+namespace tutti::detail {
+
+namespace {
+
+void check_type(std::size_t t, const EmbeddingTableConfig& table) {
+  constexpr std::array allowed{DatatypeKind::float32, DatatypeKind::float16, DatatypeKind::bfloat16,
+                               DatatypeKind::uint8};
+  if (std::find(allowed.begin(), allowed.end(), table.type) == allowed.end()) {
+    throw Error(ErrorCode::invalid_datatype,
+                fmt::format("EmbeddingCollection: table {} '{}' is of type {}; rows must be float32, float16, "
+                            "bfloat16 or uint8",
+                            t, table.name, datatype_name(table.type)));
+  }
+}
+
+/// Row-wise state belongs to whole rows, so shards that share any rows must hold the same ones.
+void check_row_state(std::size_t t, const CollectionFacts& facts) {
+  if (facts.options.optimizer != kernels::RowOptimizer::row_wise_adagrad || facts.map.replicated(t)) return;
+  for (const auto& a : facts.map.of_table(t)) {
+    for (const auto& b : facts.map.of_table(t)) {
+      const TableShard& left = facts.map.piece(a).shard;
+      const TableShard& right = facts.map.piece(b).shard;
+      const bool overlap = left.row_begin < right.row_end && right.row_begin < left.row_end;
+      if (overlap && (left.row_begin != right.row_begin || left.row_end != right.row_end)) {
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("EmbeddingCollection: the shards of table {} '{}' divide its rows at different places; "
+                                "with row-wise Adagrad, shards that share rows must hold the same rows",
+                                t, facts.tables[t].name));
+      }
+    }
+  }
+}
+
+void check_device(const CollectionFacts& facts) {
+  const auto memory = facts.options.memory;
+  if (memory == MemoryKind::host) return;
+  if (memory != MemoryKind::device) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("EmbeddingCollection: option memory is {}; pass host or device", memory_kind_name(memory)));
+  }
+  static_cast<void>(device::required_runtime("EmbeddingCollection on a device"));
+  if (!kernels::device::is_available()) {
+    throw Error(
+        ErrorCode::not_built,
+        "EmbeddingCollection on a device: this library was built without device kernels; build it with a Kokkos "
+        "that has CUDA, or use host memory");
+  }
+  if (facts.options.stream.kind != StreamKind::cuda) {
+    throw Error(ErrorCode::invalid_argument,
+                "EmbeddingCollection on a device: option stream is unset; pass the stream that orders its work");
+  }
+  for (std::size_t t = 0; t < facts.tables.size(); ++t) {
+    if (facts.tables[t].pooling == kernels::Pooling::max) {
+      throw Error(ErrorCode::not_supported,
+                  fmt::format("EmbeddingCollection on a device: table {} '{}' is pooled by max; only sum and mean are "
+                              "supported there",
+                              t, facts.tables[t].name));
+    }
+    if (facts.shares_squares(t)) {
+      throw Error(ErrorCode::not_supported,
+                  fmt::format("EmbeddingCollection on a device: the plan divides the columns of table {} '{}', which "
+                              "row-wise Adagrad does not support there; divide its rows, or leave it whole",
+                              t, facts.tables[t].name));
+    }
+  }
+}
+
+Hash hash_of(std::span<const EmbeddingTableConfig> tables, const ShardingPlan& plan,
+             const EmbeddingCollectionOptions& options) {
+  Hash hash;
+  add_tables(hash, tables);
+  for (const auto& shard : plan.shards) {
+    hash.add(shard.table).add(shard.rank).add(shard.row_begin).add(shard.row_end);
+    hash.add(shard.column_begin).add(shard.column_end);
+  }
+  for (const Sharding sharding : plan.shardings) hash.add(sharding);
+  hash.add(options.optimizer).add(options.policy).add(static_cast<double>(options.epsilon)).add(options.beta1);
+  hash.add(options.beta2).add(options.rounding).add(options.max_batch).add(options.slots).add(options.weighted);
+  hash.add(options.seed).add(options.memory).add(options.stream.kind);
+  return hash;
+}
+
+}  // namespace
+
+CollectionFacts agree_on_facts(const Communicator& comm, std::span<const EmbeddingTableConfig> tables,
+                               ShardingPlan plan, const EmbeddingCollectionOptions& options) {
+  check_alike(comm, hash_of(tables, plan, options), "EmbeddingCollection: tables, plans or options");
+  if (plan.ranks != comm.size()) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("EmbeddingCollection: the plan is for {} ranks, but the communicator has {}", plan.ranks,
+                            comm.size()));
+  }
+  plan.validate(tables);
+  if (options.slots < 1 || options.max_batch < 1)
+    throw Error(ErrorCode::invalid_argument, "EmbeddingCollection: slots and max_batch must be at least 1");
+  PieceMap map(tables, plan);
+  CollectionFacts facts{
+      {tables.begin(), tables.end()}, std::move(plan), options, std::move(map), comm.rank(), comm.size()};
+  for (std::size_t t = 0; t < tables.size(); ++t) {
+    check_type(t, tables[t]);
+    check_row_state(t, facts);
+  }
+  check_device(facts);
+  if (facts.on_device()) facts.device = device::runtime()->current_device();
+  return facts;
+}
+
+}  // namespace tutti::detail

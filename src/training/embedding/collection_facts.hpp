@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <tutti/embedding_collection.hpp>
+#include <vector>
+
+#include "training/embedding/piece_map.hpp"
+
+namespace tutti::detail {
+
+/// The constant facts of a collection, which all of its parts read.
+struct CollectionFacts {
+  std::vector<EmbeddingTableConfig> tables;
+  ShardingPlan plan;
+  EmbeddingCollectionOptions options;
+  PieceMap map;
+  int rank = 0;
+  int ranks = 1;
+  int device = -1;  ///< the device that holds the rows; -1: the host does
+
+  [[nodiscard]] bool on_device() const { return options.memory == MemoryKind::device; }
+  [[nodiscard]] void* stream() const { return options.stream.handle; }
+  [[nodiscard]] const std::vector<Piece>& pieces() const { return map.of_rank(rank); }
+  [[nodiscard]] SampleSlice slice(std::size_t batch) const { return sample_slice(batch, rank, ranks); }
+  /// Whether the samples' rank divides the sums of table t by the numbers of indices: no rank with rows sees them all.
+  [[nodiscard]] bool divides_mean(std::size_t t) const {
+    return tables[t].pooling == kernels::Pooling::mean && map.rows_divided(t);
+  }
+  [[nodiscard]] bool needs(std::size_t t) const { return divides_mean(t) || map.on_rank(t, rank); }
+  /// Whether the pieces of table t must exchange their sums of squares: row-wise state needs whole rows.
+  [[nodiscard]] bool shares_squares(std::size_t t) const {
+    return options.optimizer == kernels::RowOptimizer::row_wise_adagrad && !map.replicated(t) && map.columns_divided(t);
+  }
+};
+
+/// Checks the arguments of a collection and makes its facts. Errors, on all ranks alike: mismatch where ranks pass
+/// different arguments; invalid_argument, invalid_datatype, not_built, not_supported. Collective; blocking.
+[[nodiscard]] CollectionFacts agree_on_facts(const Communicator& comm, std::span<const EmbeddingTableConfig> tables,
+                                             ShardingPlan plan, const EmbeddingCollectionOptions& options);
+
+}  // namespace tutti::detail

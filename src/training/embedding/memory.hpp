@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <tutti/buffer.hpp>
+#include <tutti/kernels/table_memory.hpp>
+#include <vector>
+
+#include "collectives/services.hpp"
+
+namespace tutti::detail {
+
+/// Memory of rows or of their optimizer state: host memory from kernels::allocate_table, or exactly as many bytes on
+/// the current device. Move-only.
+class TableBlock {
+ public:
+  /// Host memory is zeroed. Throws out_of_memory.
+  TableBlock(std::size_t bytes, MemoryKind kind) : bytes_(bytes) {
+    if (kind == MemoryKind::host)
+      host_ = kernels::allocate_table(bytes);
+    else
+      device_ = services::allocate_on_device(bytes);
+  }
+
+  [[nodiscard]] std::byte* data() const { return host_ ? host_.get() : device_.get(); }
+  /// Bytes as asked for.
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  /// Bytes that the system took, which may be more.
+  [[nodiscard]] std::size_t taken() const { return host_ ? host_.get_deleter().bytes : bytes_; }
+
+ private:
+  kernels::TableMemory host_;
+  services::DeviceMemory device_;
+  std::size_t bytes_;
+};
+
+/// Memory of vectors and gradients, on the host or on the current device, where it is undefined at first. Destroy it
+/// only when no stream uses it any more.
+class FloatMemory {
+ public:
+  void resize(std::size_t n, MemoryKind kind) {
+    if (kind == MemoryKind::host) return host_.resize(n);
+    const int device = device::required_runtime("vectors on a device").current_device();
+    block_ = device::Pool::of(kind, device).acquire(n * sizeof(float));
+  }
+  [[nodiscard]] float* data() { return is_host() ? host_.data() : reinterpret_cast<float*>(block_.data()); }
+  [[nodiscard]] const float* data() const { return const_cast<FloatMemory*>(this)->data(); }
+
+ private:
+  [[nodiscard]] bool is_host() const { return block_.data() == nullptr; }
+  std::vector<float> host_;
+  device::Block block_;
+};
+
+}  // namespace tutti::detail
