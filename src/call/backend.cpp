@@ -8,12 +8,12 @@ namespace tutti::detail {
 std::shared_ptr<Execution> make_execution(const ContextPtr& context, PlanPtr plan, Binding binding,
                                           const CallOptions& options) {
   const Backend& backend = *plan->backend;
-  Place place;
-  if (backend.take_place != nullptr) {
-    place = backend.take_place(*context, *plan);
-    if (!place.valid() && plan->spare) return make_execution(context, plan->spare, std::move(binding), options);
+  Turn turn;
+  if (backend.take_turn != nullptr) {
+    turn = backend.take_turn(*context, *plan);
+    if (!turn.valid() && plan->spare) return make_execution(context, plan->spare, std::move(binding), options);
   }
-  return backend.make(context, std::move(plan), std::move(binding), place, options);
+  return backend.make(context, std::move(plan), std::move(binding), turn, options);
 }
 
 void run_plan(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {

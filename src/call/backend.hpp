@@ -42,9 +42,9 @@ struct CallOptions {
   std::chrono::nanoseconds timeout{0};  ///< 0: none
 };
 
-/// The mark by which ranks match the executions of one call: a tag of messages, a cell, a sequence number. Taken in the
-/// order of calls.
-struct Place {
+/// The mark by which ranks match the executions of one call: a tag of messages, a cell, a sequence number. Turns are
+/// taken in the order of calls.
+struct Turn {
   static constexpr std::int64_t none = -1;
   std::int64_t number = none;
   [[nodiscard]] bool valid() const noexcept { return number != none; }
@@ -73,32 +73,32 @@ struct Backend {
   void (*complete)(Plan& plan, const Machine& machine) = nullptr;
   /// Where a call is cut into pieces that another backend carries: how, and the call that one piece is.
   Cut (*cut)(const Signature& signature, const Machine& machine) = nullptr;
-  /// Takes the place of one execution, in the order of calls. For a persistent plan none may be left: then Plan::spare
-  /// makes the call. Null: executions need no place. Where it may ask other ranks, the call is collective.
-  Place (*take_place)(Context& context, const Plan& plan) = nullptr;
-  /// Gives back the place of a persistent execution that is never made. Null: places are plenty.
-  void (*give_back)(Context& context, Place place) noexcept = nullptr;
-  /// Makes the execution of a plan at its place.
-  std::shared_ptr<Execution> (*make)(const ContextPtr& context, PlanPtr plan, Binding binding, Place place,
+  /// Takes the turn of one execution, in the order of calls. For a persistent plan none may be left: then Plan::spare
+  /// makes the call. Null: executions need none. It is collective where it has to ask other ranks.
+  Turn (*take_turn)(Context& context, const Plan& plan) = nullptr;
+  /// Gives back the turn of a persistent execution that is never made. Null: turns are plenty.
+  void (*give_back)(Context& context, Turn turn) noexcept = nullptr;
+  /// Makes the execution of a plan at its turn.
+  std::shared_ptr<Execution> (*make)(const ContextPtr& context, PlanPtr plan, Binding binding, Turn turn,
                                      const CallOptions& options) = nullptr;
-  /// The short way of a blocking call: takes a place, runs and returns when the call is done, with no execution on the
+  /// The short way of a blocking call: takes a turn, runs and returns when the call is done, with no execution on the
   /// heap. Null: by make().
   void (*run)(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) = nullptr;
   /// The state of a new communicator, or null with the reason in `report`, alike on all ranks. Collective, blocking.
   std::unique_ptr<BackendState> (*create_state)(Context& context, std::string& report) = nullptr;
   /// For the summary of the configuration: "NCCL: 2.28.9", or an empty text.
   std::string (*summary)() = nullptr;
-  /// The backend that makes persistent calls for which take_place() found none left; empty: none is needed.
+  /// The backend that makes persistent calls for which take_turn() found none left; empty: none is needed.
   std::string_view overflow{};
   /// Whether its work is recorded by a stream under capture.
   bool captures = false;
-  /// Whether another backend may have it carry a part of a call: its executions keep the order of places.
+  /// Whether another backend may have it carry a part of a call: its executions keep the order of turns.
   bool carries_parts = false;
   /// Its number in the list, and of its state in a Context.
   std::size_t slot = 0;
 };
 
-/// An execution of a plan, or of its spare plan where the backend has no place left.
+/// An execution of a plan, or of its spare plan where the backend has no turn left.
 [[nodiscard]] std::shared_ptr<Execution> make_execution(const ContextPtr& context, PlanPtr plan, Binding binding,
                                                         const CallOptions& options);
 

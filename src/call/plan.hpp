@@ -25,7 +25,7 @@ struct Plan {
   std::shared_ptr<const Plan> part{};       ///< where the call is cut: the plan that another backend has for a piece
   std::shared_ptr<const Plan> last_part{};  ///< of the last piece, which may be shorter
   std::size_t pieces = 1;                   ///< of which all but the last are `part`
-  std::shared_ptr<const Plan> spare{};      ///< of a persistent call: for when the backend has no place left
+  std::shared_ptr<const Plan> spare{};      ///< of a persistent call: for when the backend has no turn left
 };
 
 /// The plans of one communicator. Plans follow from shared facts alone, so a rank may drop and remake them.

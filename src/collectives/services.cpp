@@ -8,10 +8,10 @@
 #include "call/agreement.hpp"
 #include "call/allocations.hpp"
 #include "call/context.hpp"
+#include "call/cost_model.hpp"
 #include "core/config.hpp"
 #include "device/give_way.hpp"
 #include "device/traffic.hpp"
-#include "call/cost_model.hpp"
 #include "topology/columns.hpp"
 
 namespace tutti::detail::services {

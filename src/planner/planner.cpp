@@ -92,7 +92,7 @@ void Choice::throw_unsuitable(std::string_view why) const {
 
 std::shared_ptr<const Plan> plan_by(const Candidate& chosen, const Signature& signature, const Machine& machine);
 
-/// The plan of a persistent call for when the backend has no place left.
+/// The plan of a persistent call for when the backend has no turn left.
 std::shared_ptr<const Plan> spare_plan(const Plan& plan, const Machine& machine) {
   if (plan.signature.kind != CallKind::persistent || plan.backend->overflow.empty()) return nullptr;
   Signature signature = plan.signature;

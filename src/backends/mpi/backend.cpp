@@ -93,13 +93,13 @@ void add_candidates(Candidates& all) {
   for (const Algorithm& algorithm : schedules::hierarchical_algorithms_of(operation)) add(all, algorithm);
 }
 
-Place take_tag(Context& context, const Plan& plan) {
+Turn take_tag(Context& context, const Plan& plan) {
   return {plan.signature.kind == CallKind::persistent ? context.next_persistent_tag() : context.next_tag()};
 }
 
-std::shared_ptr<Execution> make(const ContextPtr& context, PlanPtr plan, Binding binding, Place place,
+std::shared_ptr<Execution> make(const ContextPtr& context, PlanPtr plan, Binding binding, Turn turn,
                                 const CallOptions& options) {
-  const int tag = static_cast<int>(place.number);
+  const int tag = static_cast<int>(turn.number);
   if (plan->signature.memory == MemoryClass::device)
     return std::make_shared<DeviceScheduleExecution>(context, std::move(plan), std::move(binding), tag, options.stream,
                                                      options.timeout);
@@ -118,7 +118,7 @@ void run(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, cons
 constinit Backend mpi_backend{.name = "mpi",
                               .add_candidates = add_candidates,
                               .complete = add_schedule,
-                              .take_place = take_tag,
+                              .take_turn = take_tag,
                               .make = make,
                               .run = run,
                               .carries_parts = true};

@@ -63,7 +63,7 @@ void add_candidates(Candidates& all) {
   all.add(std::move(c));
 }
 
-std::shared_ptr<Execution> make(const ContextPtr& context, PlanPtr plan, Binding binding, Place /*place*/,
+std::shared_ptr<Execution> make(const ContextPtr& context, PlanPtr plan, Binding binding, Turn /*turn*/,
                                 const CallOptions& options) {
   return std::make_shared<NativeExecution>(context, std::move(plan), std::move(binding), options.timeout);
 }

@@ -42,19 +42,19 @@ void add_candidates(Candidates& all) {
     all.add(way_by(protocol, all));
 }
 
-Place take_place(Context& context, const Plan& plan) {
+Turn take_turn(Context& context, const Plan& plan) {
   Arena& arena = shm::arena_of(context);
   if (plan.signature.kind == CallKind::persistent) return {arena.acquire_persistent(context.collective)};
   return {static_cast<std::int64_t>(arena.next_ordered())};
 }
 
-void give_back(Context& context, Place place) noexcept {
-  shm::arena_of(context).release_persistent(static_cast<int>(place.number));
+void give_back(Context& context, Turn turn) noexcept {
+  shm::arena_of(context).release_persistent(static_cast<int>(turn.number));
 }
 
-std::shared_ptr<Execution> make(const ContextPtr& context, PlanPtr plan, Binding binding, Place place,
+std::shared_ptr<Execution> make(const ContextPtr& context, PlanPtr plan, Binding binding, Turn turn,
                                 const CallOptions& options) {
-  return std::make_shared<ShmExecution>(context, std::move(plan), std::move(binding), place, options.timeout);
+  return std::make_shared<ShmExecution>(context, std::move(plan), std::move(binding), turn, options.timeout);
 }
 
 std::unique_ptr<BackendState> create_state(Context& context, std::string& report) {
@@ -76,7 +76,7 @@ std::unique_ptr<BackendState> create_state(Context& context, std::string& report
 
 constinit Backend shm_backend{.name = "shm",
                               .add_candidates = add_candidates,
-                              .take_place = take_place,
+                              .take_turn = take_turn,
                               .give_back = give_back,
                               .make = make,
                               .run = shm::run_short_way,

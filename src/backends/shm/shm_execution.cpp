@@ -16,16 +16,16 @@ namespace tutti::detail {
 
 using shm::Protocol;
 
-ShmExecution::ShmExecution(ContextPtr context, PlanPtr plan, Binding binding, Place place,
+ShmExecution::ShmExecution(ContextPtr context, PlanPtr plan, Binding binding, Turn turn,
                            std::chrono::nanoseconds timeout)
     : Execution(std::move(context), timeout, plan->signature.kind == CallKind::persistent),
       plan_(std::move(plan)),
       binding_(std::move(binding)),
       arena_(&shm::arena_of(comm())),
-      place_(place) {}
+      turn_(turn) {}
 
 ShmExecution::~ShmExecution() {
-  if (persistent()) arena_->release_persistent(static_cast<int>(place_.number));
+  if (persistent()) arena_->release_persistent(static_cast<int>(turn_.number));
   if (source_copy_.bytes != 0) comm().scratch.release(std::move(source_copy_));
   if (scratch_.bytes != 0) comm().scratch.release(std::move(scratch_));
 }
@@ -58,14 +58,14 @@ bool ShmExecution::begin() {
 
 void ShmExecution::enter_cell() {
   exchange_ = shm::Exchange::of(*arena_, *plan_, binding_);
-  if (!persistent()) return exchange_.use_ordered(turn());
-  const int first = static_cast<int>(place_.number);
+  if (!persistent()) return exchange_.use_ordered(call_number());
+  const int first = static_cast<int>(turn_.number);
   exchange_.generation = arena_->next_generation(first);
   exchange_.number = first + static_cast<int>(exchange_.generation % shm::starts_apart);
 }
 
 bool ShmExecution::is_cell_free() const {
-  if (!persistent()) return arena_->is_free(turn());
+  if (!persistent()) return arena_->is_free(call_number());
   for (int r = 0; r < arena_->size(); ++r)
     if (exchange_.cell(r).progress.done.load(std::memory_order_acquire) + shm::starts_apart < exchange_.generation)
       return false;
@@ -171,7 +171,7 @@ void ShmExecution::finish() {
   if (persistent())
     exchange_.cell(arena_->rank()).progress.done.store(exchange_.generation, std::memory_order_release);
   else
-    arena_->complete(turn());
+    arena_->complete(call_number());
   arena_->wake();
   stage_ = Stage::idle;
 }

@@ -16,9 +16,9 @@ namespace tutti::detail {
 /// Runs an operation over the shared memory of a node.
 class ShmExecution final : public Execution {
  public:
-  /// place: of a persistent plan its first cell, which this object gives back; else the turn of the operation in the
-  /// order of calls. A turn must be started: later calls stall once the ring of ordered cells is full.
-  ShmExecution(ContextPtr context, PlanPtr plan, Binding binding, Place place, std::chrono::nanoseconds timeout);
+  /// turn: of a persistent plan its first cell, which this object gives back; else the number of the call among the
+  /// ordered ones. That must be started: later calls stall once the ring of ordered cells is full.
+  ShmExecution(ContextPtr context, PlanPtr plan, Binding binding, Turn turn, std::chrono::nanoseconds timeout);
   ~ShmExecution() override;
 
   /// Goes on with an operation that the short way of a call began at the same turn.
@@ -38,7 +38,7 @@ class ShmExecution final : public Execution {
   void cancel() noexcept override;
 
   [[nodiscard]] shm::Protocol protocol() const noexcept { return static_cast<shm::Protocol>(plan_->protocol); }
-  [[nodiscard]] std::uint64_t turn() const noexcept { return static_cast<std::uint64_t>(place_.number); }
+  [[nodiscard]] std::uint64_t call_number() const noexcept { return static_cast<std::uint64_t>(turn_.number); }
   void enter_cell();
   [[nodiscard]] bool is_cell_free() const;
   void prepare_source();
@@ -53,7 +53,7 @@ class ShmExecution final : public Execution {
   PlanPtr plan_;
   Binding binding_;
   shm::Arena* arena_;
-  Place place_;
+  Turn turn_;
   shm::Exchange exchange_{};
   Stage stage_ = Stage::idle;
   std::uint32_t idle_polls_ = 0;

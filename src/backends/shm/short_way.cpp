@@ -47,10 +47,10 @@ template <typename Transport>
 void run_by(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
   constexpr int polls = 200;
   Arena& arena = arena_of(*context);
-  const std::uint64_t turn = arena.next_ordered();
-  ShortRun<Transport> run(arena, *plan, binding, turn);
+  const std::uint64_t number = arena.next_ordered();
+  ShortRun<Transport> run(arena, *plan, binding, number);
   if (run.poll(arena.oversubscribed() ? 1 : polls)) return;
-  ShmExecution execution(unowned(context), unowned(plan), std::move(binding), {static_cast<std::int64_t>(turn)},
+  ShmExecution execution(unowned(context), unowned(plan), std::move(binding), {static_cast<std::int64_t>(number)},
                          options.timeout);
   execution.resume(run.transport());
   run_to_end(execution);
@@ -65,8 +65,8 @@ void run_short_way(const ContextPtr& context, const PlanPtr& plan, Binding&& bin
   const auto protocol = static_cast<Protocol>(plan->protocol);
   if (is_plain && protocol == Protocol::line) return run_by<Lines>(context, plan, std::move(binding), options);
   if (is_plain && protocol == Protocol::slots) return run_by<Slots>(context, plan, std::move(binding), options);
-  const Place place{static_cast<std::int64_t>(arena.next_ordered())};
-  ShmExecution execution(unowned(context), unowned(plan), std::move(binding), place, options.timeout);
+  const Turn turn{static_cast<std::int64_t>(arena.next_ordered())};
+  ShmExecution execution(unowned(context), unowned(plan), std::move(binding), turn, options.timeout);
   run_to_end(execution);
 }
 

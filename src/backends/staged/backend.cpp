@@ -37,7 +37,7 @@ Cut cut(const Signature& signature, const Machine& machine) {
   return {cut.pieces, part_of(signature, cut.count), staged::range_of(cut, signature.count, cut.pieces - 1).count};
 }
 
-std::shared_ptr<Execution> make(const ContextPtr& context, PlanPtr plan, Binding binding, Place /*place*/,
+std::shared_ptr<Execution> make(const ContextPtr& context, PlanPtr plan, Binding binding, Turn /*turn*/,
                                 const CallOptions& options) {
   return std::make_shared<StagedExecution>(context, std::move(plan), std::move(binding), options.stream,
                                            options.timeout);

@@ -11,21 +11,21 @@ HostPieces::HostPieces(ContextPtr context, const Plan& whole)
       last_(whole.last_part),
       made_(whole.pieces),
       running_(whole.pieces) {
-  // Places that executions own are few: not one for each piece.
-  if (owns_place() && whole.pieces > 1) use_spare();
-  places_.push_back(part_->backend->take_place(*context_, *part_));
-  if (!places_[0].valid()) {
+  // Turns that executions own are few: not one for each piece.
+  if (owns_turn() && whole.pieces > 1) use_spare();
+  turns_.push_back(part_->backend->take_turn(*context_, *part_));
+  if (!turns_[0].valid()) {
     use_spare();
-    places_[0] = part_->backend->take_place(*context_, *part_);
+    turns_[0] = part_->backend->take_turn(*context_, *part_);
   }
-  while (places_.size() < whole.pieces) places_.push_back(part_->backend->take_place(*context_, *part_));
+  while (turns_.size() < whole.pieces) turns_.push_back(part_->backend->take_turn(*context_, *part_));
 }
 
 HostPieces::~HostPieces() {
-  if (owns_place() && !made_[0]) part_->backend->give_back(*context_, places_[0]);
+  if (owns_turn() && !made_[0]) part_->backend->give_back(*context_, turns_[0]);
 }
 
-bool HostPieces::owns_place() const noexcept {
+bool HostPieces::owns_turn() const noexcept {
   return part_->signature.kind == CallKind::persistent && part_->backend->give_back != nullptr;
 }
 
@@ -37,7 +37,7 @@ void HostPieces::use_spare() {
 Execution& HostPieces::start(std::size_t piece, Binding binding) {
   if (!made_[piece]) {
     const PlanPtr& plan = piece + 1 == made_.size() ? last_ : part_;
-    made_[piece] = plan->backend->make(context_, plan, std::move(binding), places_[piece], {});
+    made_[piece] = plan->backend->make(context_, plan, std::move(binding), turns_[piece], {});
   }
   running_[piece] = made_[piece].get();
   made_[piece]->start();
@@ -46,7 +46,7 @@ Execution& HostPieces::start(std::size_t piece, Binding binding) {
 
 void HostPieces::finish(std::size_t piece) noexcept {
   running_[piece] = nullptr;
-  if (owns_place())
+  if (owns_turn())
     made_[piece]->acknowledge();
   else
     made_[piece].reset();

@@ -8,7 +8,7 @@
 
 namespace tutti::detail::staged {
 
-/// The executions in host memory of an operation's pieces. All their places are taken at once, in the order of calls;
+/// The executions in host memory of an operation's pieces. All their turns are taken at once, in the order of calls;
 /// an execution is made when its piece has arrived.
 class HostPieces {
  public:
@@ -25,14 +25,14 @@ class HostPieces {
   void finish(std::size_t piece) noexcept;
 
  private:
-  /// Whether an execution owns its place until it is destroyed, so that it is kept from start to start.
-  [[nodiscard]] bool owns_place() const noexcept;
+  /// Whether an execution owns its turn until it is destroyed, so that it is kept from start to start.
+  [[nodiscard]] bool owns_turn() const noexcept;
   void use_spare();
 
   ContextPtr context_;
   PlanPtr part_;
   PlanPtr last_;
-  std::vector<Place> places_;
+  std::vector<Turn> turns_;
   std::vector<std::shared_ptr<Execution>> made_;
   std::vector<Execution*> running_;
 };
