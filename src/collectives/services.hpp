@@ -18,7 +18,7 @@
 #include "device/pool.hpp"
 #include "kernels/combine.hpp"
 #include "kernels/convert.hpp"
-#include "kernels/sample_rows.hpp"
+#include "kernels/device/sample_rows.hpp"
 
 /// Everything that src/training may use beside the public headers: the headers above (waiting, memory that must outlive
 /// a failure, hashes, errors of MPI, streams and pooled memory of a device, arithmetic on runs) and the functions

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -55,8 +56,9 @@ inline const std::vector<std::size_t>& sizes() {
 }
 
 /// Every algorithm of an operation by name, the protocols of shared memory, the planner's choice, and the host MPI's
-/// own. With one rank all of them are one local copy.
+/// own. With one rank all of them are one local copy. TUTTI_TEST_BACKEND names the one backend to try instead.
 inline std::vector<std::string> algorithm_names(schedules::Operation operation) {
+  if (const char* only = std::getenv("TUTTI_TEST_BACKEND")) return {only};
   std::vector<std::string> names{"", "native"};
   if (communicators().front().size() > 1)
     for (const char* protocol : {"automatic", "line", "slots", "single_copy"})

@@ -8,6 +8,9 @@
 #include <cstring>
 #include <string>
 
+#include "backends/list.hpp"
+#include "support/file_backend.hpp"
+
 namespace {
 
 /// What a rank other than 0 says: failures only.
@@ -46,7 +49,13 @@ int main(int argc, char** argv) {
     delete listeners.Release(listeners.default_result_printer());
     listeners.Append(new FailuresOnly(rank));
   }
-  const int mine = RUN_ALL_TESTS();
+  const bool by_files = std::getenv("TUTTI_TEST_BACKEND") != nullptr;
+  if (by_files) tutti::detail::add_backend(tutti::test::file_backend);
+  int mine = RUN_ALL_TESTS();
+  if (by_files && tutti::test::executions_by_files() == 0) {
+    std::fprintf(stderr, "no call was made by files\n");
+    mine = 1;
+  }
   const auto& unit = *::testing::UnitTest::GetInstance();
   const bool all_skipped = unit.successful_test_count() == 0 && unit.skipped_test_count() > 0;
   int worst = mine;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/sample_rows.hpp"
+#include "kernels/device/sample_rows.hpp"
 
 #include <algorithm>
 
