@@ -28,6 +28,9 @@ struct Case {
   Mode mode = Mode::blocking;
   int rank = 0;
   int size = 1;
+  std::size_t group = 0;                 ///< number of the communicator
+  std::size_t turn = 0;                  ///< goes up by one with the communicator, the algorithm and the length
+  std::vector<bool> forms{false, true};  ///< whether the call is in place: the forms to try
 
   [[nodiscard]] std::string describe() const {
     return "algorithm '" + options.algorithm + "', count " + std::to_string(count) + ", mode " +
@@ -68,24 +71,66 @@ inline std::vector<std::string> algorithm_names(schedules::Operation operation) 
   return names;
 }
 
+/// Whether a test takes the whole product of its dimensions: with more ranks, which outnumber the cores of many a
+/// machine, each call takes a hundred times as long.
+inline bool takes_all() { return communicators().front().size() <= 2; }
+
+/// False where the test is to end, since a call failed that no algorithm may refuse.
 template <typename Body>
+bool run_case(const Case& c, const Body& body) {
+  try {
+    body(c);
+    return true;
+  } catch (const Error& e) {
+    // Whether an algorithm can do a call is decided alike on all ranks.
+    const bool may_refuse = !c.options.algorithm.empty() && e.code() == ErrorCode::invalid_algorithm;
+    EXPECT_TRUE(may_refuse) << c.describe() << ": " << e.what();
+    return may_refuse;
+  }
+}
+
+/// Calls body(case) for every communicator, algorithm and length until it gives false.
+template <typename Body>
+void for_each_triple(schedules::Operation operation, const Body& body) {
+  std::size_t group = 0;
+  for (const Communicator& comm : communicators()) {
+    std::size_t row = group;
+    for (const std::string& algorithm : algorithm_names(operation)) {
+      std::size_t turn = row++;
+      for (const std::size_t count : sizes()) {
+        Case c{comm, {}, count, Mode::blocking, comm.rank(), comm.size()};
+        c.options.algorithm = algorithm;
+        c.group = group;
+        c.turn = turn++;
+        if (!body(c)) return;
+      }
+    }
+    ++group;
+  }
+}
+
+/// Every communicator, algorithm, length and mode, in place and not, with at most two ranks. With more, a communicator,
+/// an algorithm and a length meet in one mode and one form by turns, and datatypes begin at different turns: any three
+/// of algorithm, length, mode and form still meet at every number of ranks.
+template <typename T = std::int8_t, typename Body>
 void for_each_case(schedules::Operation operation, const Body& body) {
-  for (const Communicator& comm : communicators())
-    for (const std::string& algorithm : algorithm_names(operation))
-      for (const std::size_t count : sizes())
-        for (const Mode mode : modes) {
-          Options options;
-          options.algorithm = algorithm;
-          Case c{comm, options, count, mode, comm.rank(), comm.size()};
-          try {
-            body(c);
-          } catch (const Error& e) {
-            // Whether an algorithm can do a call is decided alike on all ranks.
-            const bool may_refuse = !algorithm.empty() && e.code() == ErrorCode::invalid_algorithm;
-            EXPECT_TRUE(may_refuse) << c.describe() << ": " << e.what();
-            if (!may_refuse) return;
-          }
-        }
+  const bool all = takes_all();
+  for_each_triple(operation, [&](Case c) {
+    c.turn += static_cast<std::size_t>(datatype_of<T>().kind());
+    if (!all) c.forms = {(c.turn / 3 + c.group) % 2 != 0};
+    for (const Mode mode : modes) {
+      if (!all && c.turn % 3 != static_cast<std::size_t>(mode)) continue;
+      c.mode = mode;
+      if (!run_case(c, body)) return false;
+    }
+    return true;
+  });
+}
+
+/// The same for a test that makes blocking calls only.
+template <typename Body>
+void for_each_blocking_case(schedules::Operation operation, const Body& body) {
+  for_each_triple(operation, [&](const Case& c) { return run_case(c, body); });
 }
 
 inline constexpr int iterations = 3;

@@ -12,9 +12,9 @@ TYPED_TEST_SUITE(Allgatherv, MovementTypes);
 
 TYPED_TEST(Allgatherv, MovesEveryElementInAllForms) {
   using T = TypeParam;
-  for_each_case(schedules::Operation::allgatherv, [](const Case& c) {
+  for_each_case<T>(schedules::Operation::allgatherv, [](const Case& c) {
     if (!std::is_same_v<T, float> && c.count > 100) return;
-    for (const bool in_place_call : {false, true}) {
+    for (const bool in_place_call : c.forms) {
       const Uneven u = uneven(uneven_counts(c.count, c.size, 0));
       const auto rank = static_cast<std::size_t>(c.rank);
       std::vector<T> send(u.counts[rank]);

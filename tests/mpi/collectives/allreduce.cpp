@@ -33,7 +33,7 @@ TYPED_TEST(Allreduce, GivesTheExactResultInAllForms) { exercise_reduction<Call, 
 TEST(AllreduceOrder, UserOperationKeepsRankOrder) { exercise_order<Call>(); }
 
 TEST(AllreduceMinMax, NanGivesTheSameBitsOnAllRanks) {
-  for_each_case(schedules::Operation::allreduce, [](const Case& c) {
+  for_each_blocking_case(schedules::Operation::allreduce, [](const Case& c) {
     if (c.count == 0 || c.count > 100) return;
     for (const ReduceOp& op : {min, max}) {
       for (int nan_rank = 0; nan_rank < c.size; ++nan_rank) {
@@ -79,7 +79,7 @@ TEST(AllreducePremultiplied, EachRankHasItsOwnScalar) {
 
 TEST(AllreduceNarrow, SixteenBitSumsAreRoundedOnce) {
   // 256 + 1 + 1 is 258 in bfloat16's neighbourhood only when the small terms meet before they meet 256.
-  for_each_case(schedules::Operation::allreduce, [](const Case& c) {
+  for_each_blocking_case(schedules::Operation::allreduce, [](const Case& c) {
     if (c.count == 0) return;
     std::vector<bfloat16_t> data(c.count, bfloat16_t(c.rank == 0 ? 256.0F : 1.0F));
     allreduce(c.comm, data, sum, c.options);

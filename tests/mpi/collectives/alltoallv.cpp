@@ -25,9 +25,9 @@ Uneven blocks(const Case& c, bool sending, bool symmetric) {
 
 TYPED_TEST(Alltoallv, MovesEveryElementInAllForms) {
   using T = TypeParam;
-  for_each_case(schedules::Operation::alltoallv, [](const Case& c) {
+  for_each_case<T>(schedules::Operation::alltoallv, [](const Case& c) {
     if (!std::is_same_v<T, float> && c.count > 100) return;
-    for (const bool in_place_call : {false, true}) {
+    for (const bool in_place_call : c.forms) {
       const Uneven out = blocks(c, true, in_place_call);
       const Uneven in = blocks(c, false, in_place_call);
       std::vector<T> send(out.extent);

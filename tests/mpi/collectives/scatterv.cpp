@@ -12,10 +12,10 @@ TYPED_TEST_SUITE(Scatterv, MovementTypes);
 
 TYPED_TEST(Scatterv, MovesEveryElementInAllForms) {
   using T = TypeParam;
-  for_each_case(schedules::Operation::scatterv, [](const Case& c) {
+  for_each_case<T>(schedules::Operation::scatterv, [](const Case& c) {
     if (!std::is_same_v<T, float> && c.count > 100) return;
     for (const int root : {0, c.size - 1})
-      for (const bool in_place_call : {false, true}) {
+      for (const bool in_place_call : c.forms) {
         const bool is_root = c.rank == root;
         const bool in_place_here = in_place_call && is_root;
         const Uneven u = uneven(uneven_counts(c.count, c.size, 1));

@@ -36,7 +36,7 @@ std::vector<int> roots(const Case& c) {
 /// since the combination is the same code for all.
 template <typename Call, typename T>
 void exercise_reduction() {
-  for_each_case(Call::operation, [](const Case& c) {
+  for_each_case<T>(Call::operation, [](const Case& c) {
     constexpr bool is_common =
         std::is_same_v<T, float> || std::is_same_v<T, std::int64_t> || std::is_same_v<T, bfloat16_t>;
     if (!is_common && c.count > 100) return;
@@ -44,7 +44,7 @@ void exercise_reduction() {
       if (op.kind() == ReduceKind::avg && !Call::has_avg) continue;
       if (c.count != 7 && op.kind() != ReduceKind::sum && op.kind() != ReduceKind::minloc) continue;
       for (const int root : roots<Call>(c))
-        for (const bool in_place_call : {false, true}) check_reduction<Call, T>(c, op, in_place_call, root);
+        for (const bool in_place_call : c.forms) check_reduction<Call, T>(c, op, in_place_call, root);
     }
   });
 }

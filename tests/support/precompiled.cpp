@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Nothing: the target that makes precompiled.hpp needs a source.
