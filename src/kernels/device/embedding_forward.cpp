@@ -53,7 +53,7 @@ struct PoolBody {
         const auto index = static_cast<std::int64_t>(static_cast<const Index*>(job.lookups.indices)[p + u]);
         rows[u] = resolve<Policy>(index, job.table.rows);
         outside += rows[u] < 0 || rows[u] != index ? 1U : 0U;
-        if (rows[u] >= 0) load_pack<Stored, Width, true>(values[u], row_at<Stored>(job.table, rows[u]) + column);
+        if (rows[u] >= 0) load_constant_pack(values[u], row_at<Stored>(job.table, rows[u]) + column);
       }
       TUTTI_UNROLL
       for (int u = 0; u < rows_in_flight; ++u) {

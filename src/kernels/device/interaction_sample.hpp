@@ -34,7 +34,7 @@ TUTTI_FUNCTION void load_vectors(const Warp& warp, const InteractionShape& shape
     if (at.quotient < shape.features && column < shape.dim) {
       const float* from = inputs[at.quotient].data + sample * inputs[at.quotient].stride + column;
       if (wide) {
-        load_pack<float, tile, true>(values, from);
+        load_constant_pack(values, from);
       } else {
         for (std::size_t e = 0; e < tile && column + e < shape.dim; ++e) values[e] = from[e];
       }

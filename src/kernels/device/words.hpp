@@ -24,15 +24,6 @@ TUTTI_FUNCTION Words load_words(const void* from) {
 #endif
 }
 
-/// Of memory that nothing writes during the launch.
-TUTTI_FUNCTION Words load_constant_words(const void* from) {
-#if defined(__CUDA_ARCH__)
-  return __builtin_bit_cast(Words, __ldg(static_cast<const uint4*>(from)));
-#else
-  return *static_cast<const Words*>(from);
-#endif
-}
-
 TUTTI_FUNCTION void store_words(void* to, const Words& from) {
 #if defined(__CUDA_ARCH__)
   *static_cast<uint4*>(to) = __builtin_bit_cast(uint4, from);
