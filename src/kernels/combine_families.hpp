@@ -5,7 +5,7 @@
 #include <span>
 #include <tutti/reduce_op.hpp>
 
-/// One function a family of types, each in a translation unit of its own. Each returns false where the operation is not
+/// One function per family of types, each in a translation unit of its own. Each returns false if the operation is not
 /// defined for the type.
 namespace tutti::kernels {
 

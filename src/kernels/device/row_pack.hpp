@@ -47,12 +47,12 @@ TUTTI_FUNCTION void load_pack_of(T (&to)[Width], const T* from) {
 #endif
 }
 
-/// Width values from an address that is aligned to all of them.
+/// Loads Width values from an address aligned to all of them.
 template <typename T, std::size_t Width>
 TUTTI_FUNCTION void load_pack(T (&to)[Width], const T* from) {
   load_pack_of<Values::changing>(to, from);
 }
-/// The same for values that nothing writes during the launch.
+/// Loads values that nothing writes during the launch.
 template <typename T, std::size_t Width>
 TUTTI_FUNCTION void load_constant_pack(T (&to)[Width], const T* from) {
   load_pack_of<Values::constant>(to, from);

@@ -4,7 +4,7 @@
 #include "kernels/device/row_pack.hpp"
 #include "kernels/row_noise.hpp"
 
-/// Float32 values to a stored row, rounded to nearest where noise is null.
+/// Writes float32 values to a stored row, rounded to nearest if noise is null.
 namespace tutti::kernels::device {
 
 TUTTI_FUNCTION void round_value(float& to, float from, const RowNoise* /*noise*/, std::size_t /*column*/) { to = from; }

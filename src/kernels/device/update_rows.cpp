@@ -8,10 +8,10 @@
 namespace tutti::kernels::device {
 namespace {
 
-/// Occurrences that a lane has asked for at a time.
+/// Loads of occurrences that a lane has in flight.
 inline constexpr std::size_t occurrences_in_flight = 4;
 
-/// Adds the gradients of the occurrences from `first` on that are of the same row, in their order.
+/// Adds the gradients of the occurrence `first` and of those after it in the same row, in their order.
 template <std::size_t Width>
 TUTTI_FUNCTION void add_occurrences(const UpdateJob& update, const TableJob& job, std::size_t first, std::size_t column,
                                     float (&sum)[Width]) {
@@ -46,8 +46,8 @@ TUTTI_FUNCTION void add_occurrences(const UpdateJob& update, const TableJob& job
   }
 }
 
-/// Item i: if occurrence i is the first of a row of the group, that row. Values that depend on no other are changed
-/// where they are read; row-wise Adagrad and rows of bytes need all of a row first, in the scratch of the warp.
+/// Item i: changes a row of the group, if occurrence i is its first. A value that depends on no other is changed by the
+/// lane that reads it. Row-wise Adagrad and rows of bytes first need the whole row in the scratch of the warp.
 template <typename Stored, RowOptimizer Optimizer, std::size_t Width>
 struct UpdateBody {
   static constexpr bool scaled = std::is_same_v<Stored, std::uint8_t>;
@@ -86,7 +86,7 @@ struct UpdateBody {
     }
   }
 
-  /// The table of the group that has the row; null where another group has it. Jobs ascend in first_key.
+  /// The table of the group that has the row; null if another group has it. Jobs ascend in first_key.
   TUTTI_FUNCTION const TableJob* find_table(std::uint32_t key) const {
     std::size_t low = 0;
     std::size_t high = update.tables;
@@ -114,7 +114,7 @@ struct UpdateBody {
   }
 
   TUTTI_FUNCTION void change_whole(const Warp& warp, const Row& row) const {
-    auto* const values = warp.scratch<float>(row_sum_bytes + row_scale_bytes);  // gradients until they are used
+    auto* const values = warp.scratch<float>(row_sum_bytes + row_scale_bytes);  // gradients first, then changed values
     sum_gradients(warp, row, values);
     float denominator = 0;
     if constexpr (row_wise) denominator = add_square(warp, row, values);

@@ -6,13 +6,13 @@
 #include "kernels/device/tables.hpp"
 #include "kernels/row_arithmetic.hpp"
 
-/// Rows updated from their sorted occurrences, a warp a row.
+/// Updates rows from their sorted occurrences, one warp per row.
 namespace tutti::kernels::device {
 
 /// The arguments that all tables of a launch share.
 struct UpdateJob {
   const TableJob* jobs;
-  std::size_t tables;  ///< of the group, neighbours in `jobs`
+  std::size_t tables;  ///< tables of the group, neighbours in `jobs`
   std::size_t bags;
   Occurrences occurrences;
   UpdateRule rule;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <tutti/detail/export.hpp>
 
-/// Sixteen bytes at a time: the widest load and store of a lane.
+/// Sixteen bytes: the widest load and store of a lane.
 namespace tutti::kernels::device {
 
 struct alignas(16) Words {
