@@ -6,7 +6,7 @@
 
 namespace tutti::detail {
 
-/// What the environment variables TUTTI_* say, read once. The communicator factory checks that ranks agree.
+/// The settings of the environment variables TUTTI_*, read once. The communicator factory checks that ranks agree.
 struct Config {
   bool reproducible = false;            ///< TUTTI_REPRODUCIBLE
   bool progress_thread = false;         ///< TUTTI_PROGRESS_THREAD
@@ -16,11 +16,11 @@ struct Config {
   bool nccl = true;                     ///< TUTTI_NCCL
   bool nccl_blocking = false;           ///< TUTTI_NCCL_BLOCKING
   bool nccl_register = false;           ///< TUTTI_NCCL_REGISTER
-  std::optional<bool> cuda_aware{};     ///< TUTTI_CUDA_AWARE: nothing where it is not set
-  bool logs = false;                    ///< TUTTI_LOG: warnings go to the standard error
+  std::optional<bool> cuda_aware{};     ///< TUTTI_CUDA_AWARE; empty if unset
+  bool logs = false;                    ///< TUTTI_LOG: write warnings to standard error
 };
 
-/// Throws invalid_argument, which names the variable, where a value cannot be read.
+/// Throws Error(invalid_argument) that names the variable if a value cannot be read.
 [[nodiscard]] const Config& config();
 
 }  // namespace tutti::detail

@@ -5,7 +5,7 @@
 
 namespace tutti::detail {
 
-/// Writes a line to the standard error where TUTTI_LOG=1 asks for it; the same line once a process.
+/// Writes a line to standard error if TUTTI_LOG=1 is set, and each distinct line only once per process.
 void log_once(const std::string& line);
 
 }  // namespace tutti::detail

@@ -39,7 +39,7 @@ void Allocations::retire(std::uint64_t id) noexcept {
 }
 
 void Allocations::end(Entry& entry) noexcept {
-  // What another runtime had is no longer there.
+  // The memory of a replaced runtime no longer exists.
   if (entry.generation != runtime_generation()) return;
   const auto call = [](const std::function<void()>& function) noexcept {
     try {

@@ -20,29 +20,29 @@ class Allocations {
   struct Range {
     std::byte* base = nullptr;
     std::size_t bytes = 0;
-    std::uint64_t id = 0;  ///< never given twice, so that a range at the same address is not taken for a former one
+    std::uint64_t id = 0;  ///< never reused, so that a new range at an old address is told apart
     MemoryKind kind = MemoryKind::device;
     int device = 0;
   };
 
   static Allocations& instance();
 
-  /// The range's number. `release` gives the memory back to where it came from.
+  /// Adds a range and returns its number. `release` frees its memory.
   std::uint64_t add(std::byte* base, std::size_t bytes, MemoryKind kind, int device, std::function<void()> release);
-  /// Forgets a range at once; its memory is released as soon as no NCCL work is in flight on its device: now, or at a
-  /// later call of sweep().
+  /// Forgets a range at once. Its memory is released when no NCCL work is in flight on its device: now, or in a later
+  /// call of sweep().
   void retire(std::uint64_t id) noexcept;
-  /// Releases what was retired and can be released now. Never waits.
+  /// Releases retired memory that can be released now. Never waits.
   void sweep() noexcept;
 
-  /// What an address lies in. Fast where there is none at all.
+  /// The range that an address lies in. Fast if there are no ranges.
   [[nodiscard]] std::optional<Range> find(const void* address) const;
 
-  /// `before_release` is called once, when no NCCL work is in flight any more and before the memory of range `id` is
-  /// released: the place to deregister it. False where the range is gone already. The function must not call this
+  /// Calls `before_release` once, when no NCCL work is in flight any more and before the memory of range `id` is
+  /// released, so that it can be deregistered. False if the range is gone already. The function must not call this
   /// class, nor take a lock that is held while this class is called.
   bool watch(std::uint64_t id, const void* watcher, std::function<void()> before_release);
-  /// Forgets all functions of a watcher; when it returns, none of them is being called.
+  /// Forgets all functions of a watcher. On return none of them is running.
   void unwatch(const void* watcher) noexcept;
 
  private:
@@ -60,11 +60,11 @@ class Allocations {
   Allocations() = default;
   static void end(Entry& entry) noexcept;
 
-  mutable std::shared_mutex mutex_;  ///< of the two lists; never held while a function is called
+  mutable std::shared_mutex mutex_;  ///< guards both lists; never held while a function is called
   std::mutex ending_;                ///< held while functions are called; taken before mutex_
   std::map<const std::byte*, Entry, std::less<>> live_;
   std::vector<Entry> retired_;
-  std::atomic<std::size_t> count_{0};  ///< of live ones
+  std::atomic<std::size_t> count_{0};  ///< live ranges
   std::uint64_t last_id_ = 0;
 };
 

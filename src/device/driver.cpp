@@ -22,9 +22,9 @@ struct Driver::Functions {
   decltype(&cuDevicePrimaryCtxRetain) retain_primary = nullptr;
   CUresult (*push)(CUcontext) = nullptr;
   CUresult (*pop)(CUcontext*) = nullptr;
-  std::atomic<bool> used{false};  ///< some primary context was seen
+  std::atomic<bool> used{false};  ///< a primary context has been seen
   std::mutex mutex{};
-  std::map<int, CUcontext> retained{};  ///< the primary contexts that push() has used; kept to the end
+  std::map<int, CUcontext> retained{};  ///< primary contexts that push() has used, never released
 };
 
 namespace {
@@ -38,7 +38,7 @@ bool find(void* library, const char* name, Function& function) {
 }  // namespace
 
 Driver::Driver() {
-  // Opened once and kept: to look each time whether the program has opened it costs more than a small collective.
+  // Opened once and kept: checking each time whether the program has opened it costs more than a small collective.
   void* library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) return;
   auto* all = new Functions;
@@ -66,7 +66,7 @@ bool Driver::has_context() noexcept {
   if (functions_ == nullptr) return false;
   if (functions_->used.load(std::memory_order_relaxed)) return true;
   int devices = 0;
-  // An error before anybody has called cuInit: the usual answer in a program that leaves the devices alone.
+  // cuInit has not been called: the usual error in a program that uses no device.
   if (functions_->device_count(&devices) != CUDA_SUCCESS) return false;
   for (int device = 0; device < devices; ++device) {
     unsigned flags = 0;

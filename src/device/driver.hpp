@@ -5,24 +5,24 @@
 
 namespace tutti::detail::device {
 
-/// What the CUDA driver is asked directly, because the CUDA runtime would begin to use a device by the question.
-/// Nothing here but push() creates a context. Any thread.
+/// Questions for the CUDA driver, because asking the CUDA runtime would make this process use a device. Only push()
+/// creates a context. Any thread.
 class Driver {
  public:
-  /// Looks for the driver at the first use; where there is none, no later call looks again.
+  /// Looks for the driver at the first use, and never again if there is none.
   [[nodiscard]] static Driver& instance();
 
-  /// Whether this process uses a device. Without a driver the answer costs a load.
+  /// Whether this process uses a device. Without a driver the answer costs one load.
   [[nodiscard]] bool has_context() noexcept;
-  /// Host for what the driver does not know, and without a context. False where the driver does not answer on this
-  /// thread.
+  /// The kind is host for an address unknown to the driver, and without a context. False if the driver does not answer
+  /// on this thread.
   [[nodiscard]] bool inspect(const void* address, Runtime::Pointer& pointer) noexcept;
-  /// False where the driver has no such function.
+  /// False if the driver lacks the function.
   [[nodiscard]] bool uuid(int device, Uuid& uuid) noexcept;
   [[nodiscard]] bool has_stream_memory_operations(int device) noexcept;
-  /// Makes the context that CUDA's runtime uses on a device the thread's, on top of what it has. False where it failed.
+  /// Pushes the context that CUDA's runtime uses on a device onto the thread's stack. False if that failed.
   [[nodiscard]] bool push(int device) noexcept;
-  /// What the thread had before.
+  /// Restores the thread's former context.
   void pop() noexcept;
 
  private:

@@ -14,7 +14,7 @@ std::atomic<std::size_t> closed{0};
 
 std::uint32_t& word_of(const Block& block) { return *reinterpret_cast<std::uint32_t*>(block.data()); }
 
-/// Words that a stream may still look at.
+/// Words that a stream may still read.
 struct Retired {
   Block word;
   Event passed;

@@ -8,7 +8,7 @@
 namespace tutti::detail::device {
 
 /// A gate on a stream that the host opens: a word of pinned memory that the stream waits for, never a host function
-/// that blocks. The destructor opens it, and keeps the word until the stream has passed.
+/// that blocks. The destructor opens the gate, and keeps the word until the stream has passed.
 class Flag {
  public:
   Flag() noexcept = default;
@@ -17,11 +17,11 @@ class Flag {
   Flag& operator=(Flag&& other) noexcept;
   Flag(const Flag&) = delete;
   Flag& operator=(const Flag&) = delete;
-  /// What follows on the stream waits for open().
+  /// Makes later work on the stream wait for open().
   void close(int device, StreamHandle stream);
   void open() noexcept;
   [[nodiscard]] bool is_closed() const noexcept { return is_closed_; }
-  /// Flags of this process that are closed.
+  /// The number of closed flags in this process.
   [[nodiscard]] static std::size_t closed_count() noexcept;
 
  private:

@@ -3,8 +3,8 @@
 
 namespace tutti::detail::device {
 
-/// What a thread does between two looks at a device that it must wait for: all outstanding operations and the host MPI
-/// go on, since a peer may need them before it can do its part of what the device works on.
+/// Progresses all outstanding operations and the host MPI. A thread that waits for a device calls this between two
+/// polls, because a peer may need that progress before it can do its part of the device's work.
 void give_way();
 
 }  // namespace tutti::detail::device

@@ -10,8 +10,8 @@
 
 namespace tutti::detail::device {
 
-/// One object a key, made at its first use and never destroyed: streams may use it until the process ends. Another
-/// runtime has its own.
+/// One object per key, made at its first use and never destroyed, because streams may use it until the process ends.
+/// Each runtime has its own objects.
 template <typename Key, typename T>
 class Kept {
  public:

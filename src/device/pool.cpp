@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t least = 256;
 
-/// A quarter of the power of two below, so that blocks fit more calls than one and little is wasted.
+/// Rounds up to a multiple of a quarter of the power of two below, so that blocks are reused and little is wasted.
 std::size_t class_of(std::size_t bytes) {
   if (bytes <= least) return least;
   const std::size_t step = std::max(least, std::bit_floor(bytes - 1) / 4);
@@ -103,7 +103,7 @@ Block Pool::acquire(std::size_t bytes) {
       const std::lock_guard no_launch(traffic.launch_mutex());
       if (traffic.is_idle()) return {this, grow(wanted), wanted};
     }
-    // A block that is far too large is better than to wait for the device.
+    // A block that is far too large is better than waiting for the device.
     if (Block block = take_unused(wanted, ~std::size_t{0}); block.data() != nullptr) return block;
     give_way();
   }
@@ -134,7 +134,7 @@ void Pool::trim() noexcept {
       state_->held -= size;
     }
     state_->unused.clear();
-  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): without its device nothing can be given back
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): without its device nothing can be freed
   }
 }
 

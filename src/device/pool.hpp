@@ -10,7 +10,7 @@ namespace tutti::detail::device {
 
 class Pool;
 
-/// Memory from a pool; goes back at the end. Move-only.
+/// Memory from a pool, returned by the destructor. Move-only.
 class Block {
  public:
   Block() noexcept = default;
@@ -32,22 +32,22 @@ class Block {
   std::size_t size_ = 0;
 };
 
-/// Pinned or device memory for executions, kept between calls: asking CUDA for memory may wait for the device, which is
-/// a deadlock while NCCL works there. So a pool grows only while traffic(device) has no NCCL work in flight, and drives
-/// the progress of the library until that is so. Blocks are given out again only when nothing on a stream uses them any
-/// more: who gives one back has seen the event that says so. Any thread, but not under Traffic::launch_mutex.
+/// Pinned or device memory for executions, kept between calls. Allocating through CUDA may wait for the device, which
+/// deadlocks while NCCL works there. So a pool grows only while traffic(device) has no NCCL work in flight, and drives
+/// the library's progress until then. A block is handed out again only once no stream uses it: whoever returns it has
+/// seen the event that marks its last use. Any thread may call this, but not while it holds Traffic::launch_mutex.
 class Pool {
  public:
   /// The pool of a kind (pinned or device) and a device of this process; never destroyed.
   [[nodiscard]] static Pool& of(MemoryKind kind, int device);
-  /// At least `bytes` bytes, aligned to 256; empty for 0. Throws out_of_memory, cuda.
+  /// Gives at least `bytes` bytes, aligned to 256; empty for 0. Throws out_of_memory, cuda.
   [[nodiscard]] Block acquire(std::size_t bytes);
-  /// Makes room beforehand, in a phase that may allocate: this many unused blocks of this size.
+  /// Allocates this many unused blocks of this size ahead of time, in a phase that may allocate.
   void reserve(std::size_t bytes, std::size_t blocks);
-  /// Gives all unused memory back to CUDA; nothing happens while that might wait for the device: where NCCL work is in
-  /// flight, or a Flag is closed.
+  /// Returns all unused memory to CUDA. Does nothing while that might wait for the device, because NCCL work is in
+  /// flight or a Flag is closed.
   void trim() noexcept;
-  /// Bytes got from CUDA and not given back.
+  /// Bytes allocated from CUDA and not yet freed.
   [[nodiscard]] std::size_t held_bytes() const;
 
  private:
@@ -62,7 +62,7 @@ class Pool {
 
 class EventPool;
 
-/// An event from a pool; goes back at the end. Move-only; empty when moved from.
+/// An event from a pool, returned by the destructor. Move-only; empty after a move.
 class Event {
  public:
   Event() noexcept = default;
@@ -71,9 +71,9 @@ class Event {
   Event& operator=(Event&& other) noexcept;
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
-  /// Records on a stream of a device; takes an event from the pool at the first time.
+  /// Records on a stream of a device. The first call takes an event from the pool.
   void record(int device, StreamHandle stream);
-  /// Whether what was recorded is done; true where nothing was.
+  /// Whether the recorded work is done; true if nothing was recorded.
   [[nodiscard]] bool is_complete() const;
   [[nodiscard]] EventHandle handle() const noexcept { return handle_; }
   [[nodiscard]] bool is_recorded() const noexcept { return handle_ != nullptr; }

@@ -34,19 +34,19 @@ Runtime* replace_runtime(Runtime* other) noexcept {
 std::uint64_t runtime_generation() noexcept { return generation.load(std::memory_order_acquire); }
 
 void Runtime::run_host(StreamHandle /*stream*/, std::function<void()> /*function*/) {
-  throw Error(ErrorCode::internal, "run_host: this runtime has no host functions");
+  throw Error(ErrorCode::internal, "run_host: this runtime does not run host functions");
 }
 
 void Runtime::start_graph(StreamHandle /*stream*/) {
-  throw Error(ErrorCode::not_supported, "start_graph: this runtime has no graphs");
+  throw Error(ErrorCode::not_supported, "start_graph: this runtime does not support graphs");
 }
 
 GraphHandle Runtime::finish_graph(StreamHandle /*stream*/) {
-  throw Error(ErrorCode::not_supported, "finish_graph: this runtime has no graphs");
+  throw Error(ErrorCode::not_supported, "finish_graph: this runtime does not support graphs");
 }
 
 void Runtime::launch_graph(GraphHandle /*graph*/, StreamHandle /*stream*/) {
-  throw Error(ErrorCode::not_supported, "launch_graph: this runtime has no graphs");
+  throw Error(ErrorCode::not_supported, "launch_graph: this runtime does not support graphs");
 }
 
 void Runtime::release_graph(GraphHandle /*graph*/) noexcept {}

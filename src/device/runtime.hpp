@@ -13,12 +13,12 @@ namespace tutti::detail::device {
 /// A cudaStream_t (null: the default stream), a cudaEvent_t.
 using StreamHandle = void*;
 using EventHandle = void*;
-/// A graph that can be launched.
+/// A cudaGraphExec_t.
 using GraphHandle = void*;
 using Uuid = std::array<unsigned char, 16>;
 
-/// What the library needs of the CUDA runtime: the only way to it, and the seam for tests. Failures throw Error: cuda,
-/// with CUDA's own text, or out_of_memory. Nothing here waits for a device. Any thread.
+/// The part of the CUDA runtime that the library uses, and the seam for tests. A failure throws Error: cuda, with
+/// CUDA's own text, or out_of_memory. Nothing here waits for a device. Any thread.
 class Runtime {
  public:
   struct Pointer {
@@ -28,81 +28,82 @@ class Runtime {
 
   virtual ~Runtime() = default;
 
-  /// Whether this process already uses a device; asking never begins to.
+  /// Whether this process already uses a device. Asking does not start using one.
   [[nodiscard]] virtual bool has_context() = 0;
   [[nodiscard]] virtual int device_count() = 0;
   [[nodiscard]] virtual int current_device() = 0;
   virtual void set_current_device(int device) = 0;
-  /// For Guard: makes another device current, and the former one again. Unlike set_current_device, the way back begins
-  /// to use no device: on a thread that has used none, as the progress thread, that would be the first of the machine.
+  /// For Guard: makes another device current, then restores the former one. Unlike set_current_device, restoring does
+  /// not start using a device; on a thread that has used none, like the progress thread, that would be device 0.
   virtual void enter_device(int device) { set_current_device(device); }
   virtual void leave_device(int former) { set_current_device(former); }
   [[nodiscard]] virtual Uuid uuid(int device) = 0;
   [[nodiscard]] virtual std::string device_name(int device) = 0;
 
-  /// Host without a context, and for what CUDA does not know.
+  /// The kind is host without a context, and for an address unknown to CUDA.
   [[nodiscard]] virtual Pointer inspect(const void* address) = 0;
-  /// pinned, device or managed memory, of the current device.
+  /// Allocates pinned, device or managed memory of the current device.
   [[nodiscard]] virtual void* allocate(MemoryKind kind, std::size_t bytes) = 0;
   virtual void release(MemoryKind kind, void* address) noexcept = 0;
 
-  /// In stream order, between memories of any kind.
+  /// Copies in stream order between memories of any kind.
   virtual void copy(void* to, const void* from, std::size_t bytes, StreamHandle stream) = 0;
-  /// `rows` pieces of `width` bytes, that lie so many bytes apart.
+  /// Copies `rows` pieces of `width` bytes; the pitches are the distances between pieces, in bytes.
   virtual void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
                          std::size_t rows, StreamHandle stream) = 0;
   virtual void fill_zero(void* to, std::size_t bytes, StreamHandle stream) = 0;
 
-  /// Of the current device; a stream does not wait for the default stream.
+  /// Makes a stream of the current device that does not wait for the default stream.
   [[nodiscard]] virtual StreamHandle create_stream() = 0;
   virtual void destroy_stream(StreamHandle stream) noexcept = 0;
   [[nodiscard]] virtual EventHandle create_event() = 0;
   virtual void destroy_event(EventHandle event) noexcept = 0;
   virtual void record(EventHandle event, StreamHandle stream) = 0;
-  /// Whether what was recorded is done; true where nothing was. Throws what the device reports.
+  /// Whether the recorded work is done; true if nothing was recorded. Throws the error that the device reports.
   [[nodiscard]] virtual bool is_complete(EventHandle event) = 0;
-  /// The stream waits for what was recorded.
+  /// Makes the stream wait for the recorded work.
   virtual void wait_event(StreamHandle stream, EventHandle event) = 0;
   [[nodiscard]] virtual bool is_idle(StreamHandle stream) = 0;
 
-  /// Which capture into a graph a stream takes part in; 0: none.
+  /// The number of the graph capture that the stream takes part in; 0: none.
   [[nodiscard]] virtual std::uint64_t capture_of(StreamHandle stream) = 0;
-  /// Calls `release(data)` when the graph that the stream is captured into, and all made of it, are gone. The function
-  /// must not call CUDA.
+  /// Calls `release(data)` when the graph that the stream is captured into, and everything made from it, is destroyed.
+  /// The function must not call CUDA.
   virtual void retain_by_graph(StreamHandle stream, void (*release)(void*), void* data) = 0;
 
-  /// What is put on the stream from here on, and on streams that wait for it, becomes a graph instead of being done.
-  /// Counterpart: cudaStreamBeginCapture, of this thread's calls only.
+  /// Captures later work on the stream, and on streams that wait for it, into a graph instead of running it.
+  /// Counterpart: cudaStreamBeginCapture, for this thread's calls only.
   virtual void start_graph(StreamHandle stream);
-  /// Ends what start_graph began, also after a failure, which it throws; the graph is ready to be launched.
+  /// Ends the capture that start_graph began and makes its graph ready to launch. Throws if the capture failed.
   [[nodiscard]] virtual GraphHandle finish_graph(StreamHandle stream);
   virtual void launch_graph(GraphHandle graph, StreamHandle stream);
-  /// No launch of it is under way.
+  /// The caller ensures that no launch of the graph is under way.
   virtual void release_graph(GraphHandle graph) noexcept;
 
-  /// Whether a stream can wait for a word of pinned memory.
+  /// Whether streams can wait for a word of pinned memory.
   [[nodiscard]] virtual bool has_stream_flags(int device) = 0;
-  /// The stream waits until the word in pinned memory is at least `value`.
+  /// Makes the stream wait until the word in pinned memory is at least `value`.
   virtual void wait_flag(StreamHandle stream, const std::uint32_t* word, std::uint32_t value) = 0;
 
-  /// Whether the host may read and write device memory, so that a kernel can be a host function: of tests' runtimes.
+  /// Whether the host may read and write device memory, so that a kernel can be a host function. Only test runtimes
+  /// can.
   [[nodiscard]] virtual bool runs_host_functions() const noexcept { return false; }
-  /// A host function in stream order; only where runs_host_functions().
+  /// Runs a host function in stream order. Requires runs_host_functions().
   virtual void run_host(StreamHandle stream, std::function<void()> function);
 };
 
-/// The runtime of this process; null where CUDA was not built in.
+/// The runtime of this process; null in a build without CUDA.
 [[nodiscard]] Runtime* runtime() noexcept;
-/// As runtime(), but throws not_built, naming `what` was asked for.
+/// Like runtime(), but throws not_built, naming the feature `what`, in a build without CUDA.
 [[nodiscard]] Runtime& required_runtime(const char* what);
 
-/// Tests only: puts another runtime in its place (null: that of the build again) and gives the former, or null where
-/// none was put there. What pools keep of the former is forgotten, not released.
+/// Tests only: installs another runtime (null: that of the build) and returns the one installed before, or null. Memory
+/// that pools hold from the former runtime is forgotten, not released.
 Runtime* replace_runtime(Runtime* other) noexcept;
-/// Counts the calls of replace_runtime: what is kept for a runtime is kept by this number.
+/// The number of calls of replace_runtime so far. Objects kept for a runtime are filed under it.
 [[nodiscard]] std::uint64_t runtime_generation() noexcept;
 
-/// Makes a device current, and the former one again at the end.
+/// Makes a device current; the destructor restores the former one.
 class Guard {
  public:
   explicit Guard(int device);

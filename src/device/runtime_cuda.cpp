@@ -12,7 +12,8 @@
 namespace tutti::detail::device {
 namespace {
 
-/// Takes the code out of the runtime's memory: the caller's next look at it is not for this library's failure.
+/// Clears the error that the runtime keeps, so that the caller's next cudaGetLastError() does not report this
+/// library's.
 void forget(cudaError_t code) noexcept {
   if (cudaPeekAtLastError() == code) (void)cudaGetLastError();
 }
@@ -24,8 +25,8 @@ void check(cudaError_t code, const char* what) {
   throw Error(kind, fmt::format("{} failed: {} ({})", what, cudaGetErrorString(code), cudaGetErrorName(code)));
 }
 
-/// For calls that would damage a capture, of any stream in the process, that was begun in CUDA's strictest mode: they
-/// have nothing to do with what is captured.
+/// For calls that would invalidate a capture begun in CUDA's strictest mode on any stream of the process, although they
+/// have nothing to do with it.
 class BesideCaptures {
  public:
   BesideCaptures() noexcept { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
@@ -61,13 +62,13 @@ Capture find_capture(cudaStream_t stream) {
   check(cudaStreamGetCaptureInfo_v2(stream, &status, &id, &graph, nullptr, nullptr), "cudaStreamGetCaptureInfo");
 #endif
   if (status == cudaStreamCaptureStatusNone) return {};
-  // An invalidated capture has no number; nothing may run on its stream either.
+  // An invalidated capture has no number, but nothing may run on its stream either.
   return {id != 0 ? id : ~std::uint64_t{0}, graph};
 }
 
 using WaitValue = CUresult(CUDAAPI*)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
 
-/// Null where the driver lacks it.
+/// Null if the driver lacks it.
 WaitValue find_wait_value() {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};
@@ -115,7 +116,7 @@ class CudaRuntime final : public Runtime {
 
   void enter_device(int device) override {
     if (!Driver::instance().push(device))
-      throw Error(ErrorCode::cuda, fmt::format("the context of device {} cannot be made current", device));
+      throw Error(ErrorCode::cuda, fmt::format("device {}: its context cannot be made current", device));
   }
 
   void leave_device(int /*former*/) override { Driver::instance().pop(); }
@@ -170,7 +171,7 @@ class CudaRuntime final : public Runtime {
         check(cudaMallocManaged(&address, bytes, cudaMemAttachGlobal), "cudaMallocManaged");
         break;
       default:
-        throw Error(ErrorCode::internal, fmt::format("CUDA has no {} memory to allocate", memory_kind_name(kind)));
+        throw Error(ErrorCode::internal, fmt::format("CUDA cannot allocate {} memory", memory_kind_name(kind)));
     }
     return address;
   }
@@ -196,7 +197,7 @@ class CudaRuntime final : public Runtime {
     check(cudaMemsetAsync(to, 0, bytes, stream_of(stream)), "cudaMemsetAsync");
   }
 
-  /// Of the highest priority: communication begins also where other work fills the device.
+  /// Has the highest priority, so that communication starts even while other work fills the device.
   StreamHandle create_stream() override {
     int lowest = 0;
     int highest = 0;

@@ -33,7 +33,7 @@ struct Traffic::State {
   std::mutex launch_mutex{};
   std::mutex mutex{};
   std::vector<Launch> launches{};
-  std::atomic<std::size_t> in_flight{0};  ///< of launches; an upper bound between two looks
+  std::atomic<std::size_t> in_flight{0};  ///< an upper bound on unfinished launches between two polls
 };
 
 Traffic::Traffic(int device) : state_(new State{device}) {}

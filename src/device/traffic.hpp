@@ -7,7 +7,8 @@
 
 namespace tutti::detail::device {
 
-/// The NCCL work of this process on one device. All communicators launch under one lock, so in one order. Any thread.
+/// The NCCL work of this process on one device. All communicators launch under one lock and so in one order. Any
+/// thread.
 class Traffic {
  public:
   /// Never destroyed.
@@ -15,10 +16,10 @@ class Traffic {
 
   /// Held while NCCL calls are made.
   [[nodiscard]] std::mutex& launch_mutex() noexcept;
-  /// NCCL work was launched on a stream that is not captured: it is in flight until what precedes this call there is
-  /// done.
+  /// Notes that NCCL work was launched on a stream that is not captured. It is in flight until all work that precedes
+  /// this call on the stream is done.
   void note_launch(StreamHandle stream);
-  /// Whether no NCCL work is in flight. Never waits; CUDA errors count as idle, their owner reports them.
+  /// Whether no NCCL work is in flight. Never waits. A CUDA error counts as idle, because its owner reports it.
   [[nodiscard]] bool is_idle() noexcept;
 
  private:

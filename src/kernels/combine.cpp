@@ -18,21 +18,18 @@ namespace {
 bool combine_family(const CombineCall& call) {
   switch (call.type) {
     case DatatypeKind::int8:
-    case DatatypeKind::uint8:
-    case DatatypeKind::logical8:
-      return combine_bytes(call);
     case DatatypeKind::int16:
-    case DatatypeKind::uint16:
-    case DatatypeKind::logical16:
-      return combine_words16(call);
     case DatatypeKind::int32:
-    case DatatypeKind::uint32:
-    case DatatypeKind::logical32:
-      return combine_words32(call);
     case DatatypeKind::int64:
+    case DatatypeKind::uint8:
+    case DatatypeKind::uint16:
+    case DatatypeKind::uint32:
     case DatatypeKind::uint64:
+    case DatatypeKind::logical8:
+    case DatatypeKind::logical16:
+    case DatatypeKind::logical32:
     case DatatypeKind::logical64:
-      return combine_words64(call);
+      return combine_integers(call);
     case DatatypeKind::float32:
     case DatatypeKind::float64:
       return combine_float(call);

@@ -5,8 +5,8 @@
 
 #include "kernels/combine_pair_functors.hpp"
 
-/// From run-time type and operation to a functor: each function calls visit(functor) and returns true, or returns false
-/// where the operation is not defined. avg and premul_sum visit the sum.
+/// Finds the functor of a run-time type and operation. Each function calls visit(functor) and returns true, or returns
+/// false if the operation is not defined. avg and premul_sum visit the sum.
 namespace tutti::kernels {
 
 template <typename Signed, typename Visit>

@@ -5,7 +5,7 @@
 #include <span>
 #include <tutti/reduce_op.hpp>
 
-/// One function a family of types, each in a translation unit of its own. Each returns false where the operation is not
+/// One function per family of types, each in a translation unit of its own. Each returns false if the operation is not
 /// defined for the type.
 namespace tutti::kernels {
 
@@ -17,12 +17,9 @@ struct CombineCall {
   std::size_t count;
 };
 
-bool combine_bytes(const CombineCall& call);  ///< integers and logicals of 1 byte; the next three likewise
-bool combine_words16(const CombineCall& call);
-bool combine_words32(const CombineCall& call);
-bool combine_words64(const CombineCall& call);
-bool combine_float(const CombineCall& call);   ///< float32 and float64
-bool combine_narrow(const CombineCall& call);  ///< floats of 16 and 8 bits
+bool combine_integers(const CombineCall& call);  ///< and logicals
+bool combine_float(const CombineCall& call);     ///< float32 and float64
+bool combine_narrow(const CombineCall& call);    ///< floats of 16 and 8 bits
 bool combine_complex(const CombineCall& call);
 bool combine_pair(const CombineCall& call);
 void combine_user(Datatype type, const ReduceOp& op, std::span<const void* const> inputs, void* output,

@@ -6,19 +6,19 @@
 #include <tutti/datatype.hpp>
 #include <type_traits>
 
-/// The bodies of all combinations, for host and device. A functor has three steps: load an element into what is
-/// accumulated, join two of those, finish into an element.
+/// The bodies of all combinations, for host and device. A functor has three steps: load an element into an accumulator,
+/// join two accumulators, finish one into an element.
 namespace tutti::kernels {
 
 template <typename T>
 inline constexpr bool is_small_float = std::is_same_v<T, float16_t> || std::is_same_v<T, bfloat16_t> ||
                                        std::is_same_v<T, float8_e4m3_t> || std::is_same_v<T, float8_e5m2_t>;
 
-/// What a sum of T is held in: float32 for narrow floats.
+/// The type that accumulates T: float32 for narrow floats.
 template <typename T>
 using Accumulator = std::conditional_t<is_small_float<T>, float, T>;
 
-/// Unsigned type in which integer arithmetic wraps without undefined behaviour and without promotion to int.
+/// The unsigned type in which integer arithmetic wraps without undefined behaviour and without promotion to int.
 template <typename T>
 using Wrapping = std::conditional_t<(sizeof(T) < 4), std::uint32_t, std::make_unsigned_t<T>>;
 
@@ -81,7 +81,8 @@ struct ScaleFunctor {
   TUTTI_FUNCTION T finish(Acc a) const { return static_cast<T>(a); }
 };
 
-/// Floats as integers in their order (-0 below +0). NaN gets the place where it wins: lowest for min, highest for max.
+/// Maps floats to integers in the same order (-0 below +0). NaN is mapped to where it wins: lowest for min, highest for
+/// max.
 template <typename F, bool Max>
 struct OrderKey {
   using Key = std::conditional_t<sizeof(F) == 4, std::int32_t, std::int64_t>;
@@ -143,7 +144,7 @@ struct LogicalFunctor {
   TUTTI_FUNCTION T finish(T a) const { return a; }
 };
 
-/// Layout of std::complex, usable on a device.
+/// Has the layout of std::complex; usable on a device.
 template <typename F>
 struct ComplexValue {
   F real;

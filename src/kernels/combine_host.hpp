@@ -24,7 +24,7 @@ namespace tutti::kernels {
 
 using Inputs = std::span<const void* const>;
 
-/// Elements a piece of the blocked loops: their accumulators stay in the first-level cache.
+/// Elements per piece of the blocked loops, so that their accumulators stay in the first-level cache.
 inline constexpr std::size_t combine_block = 1024;
 
 template <std::size_t N, typename Functor>
@@ -72,14 +72,14 @@ void combine_blocked(const Functor& f, Inputs inputs, typename Functor::Value* o
   }
 }
 
-/// Whether a finished element may be loaded again without a change, so that pieces can be combined in several steps.
+/// Whether a finished element can be loaded again unchanged, so that pieces can be combined in several steps.
 template <typename Functor>
 inline constexpr bool is_closed =
     std::is_same_v<typename Functor::Acc, typename Functor::Value> && !requires(Functor f) {
   f.divisor;
 };
 
-/// As combine_blocked, but three further inputs a step: fewer passes over the piece in the cache, and simpler loops.
+/// Like combine_blocked, but three further inputs per step: fewer passes over the cached piece, and simpler loops.
 template <typename Functor>
 void combine_stepwise(const Functor& f, Inputs inputs, typename Functor::Value* out, std::size_t count) {
   using Value = typename Functor::Value;
@@ -119,7 +119,8 @@ void combine_on_host(const Functor& f, Inputs inputs, void* output, std::size_t 
   }
 }
 
-/// Floats of 16 and 8 bits: a float32 functor between conversions of whole pieces. Same bits as the functor of T.
+/// Combines floats of 16 and 8 bits by a float32 functor between conversions of whole pieces. Gives the same bits as
+/// the functor of T.
 template <typename T, typename Functor>
 void combine_narrow_on_host(const Functor& f, Inputs inputs, void* output, std::size_t count) {
   auto* out = static_cast<T*>(output);

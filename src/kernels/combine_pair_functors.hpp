@@ -22,8 +22,8 @@ struct ValueOrder<V, Max, true> {
   TUTTI_FUNCTION static V rank(V key) { return key; }
 };
 
-/// minloc and maxloc: the better value, then the lower index; the sign of a zero decides last, so that the bits do not
-/// depend on the order of the operands. A NaN is better than any number. Padding bytes are written as zero.
+/// minloc and maxloc choose the better value, then the lower index. The sign of a zero decides last, so that the bits
+/// do not depend on the order of the operands. A NaN is better than any number. Padding bytes are written as zero.
 template <typename V, typename I, bool Max>
 struct LocationFunctor {
   using Value = ValueIndex<V, I>;

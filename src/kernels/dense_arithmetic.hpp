@@ -13,7 +13,7 @@ namespace tutti::kernels {
 
 enum class DenseStep : std::uint8_t { descent, momentum, nesterov, adagrad, adam };
 
-/// Values of state that a step has.
+/// The number of state values per parameter of a step.
 TUTTI_FUNCTION constexpr std::size_t dense_states(DenseStep step) {
   return step == DenseStep::descent ? 0 : (step == DenseStep::adam ? 2 : 1);
 }
@@ -55,7 +55,7 @@ struct DenseRule {
   T correction;
 };
 
-/// first: momentum, sum of squares, or Adam's first moment; second: Adam's second moment.
+/// Changes one value. `first` is momentum, the sum of squares or Adam's first moment, `second` is Adam's second moment.
 template <DenseStep Step, typename T>
 [[gnu::always_inline]] TUTTI_FUNCTION void dense_step(const DenseRule<T>& rule, T& parameter, const T& slope, T& first,
                                                       T& second) {
@@ -76,7 +76,7 @@ template <DenseStep Step, typename T>
   }
 }
 
-/// Throws tutti::Error for arguments that cannot be.
+/// Throws tutti::Error for invalid arguments.
 void check_dense_update(const DenseUpdate& update, std::uint64_t step, std::size_t parameters, std::size_t gradients,
                         std::size_t state);
 

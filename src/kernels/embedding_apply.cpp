@@ -8,13 +8,13 @@ namespace tutti::kernels {
 
 namespace {
 
-/// The mean of g^2 over the whole row, from all shards where its columns are sharded. Moves on in job.sums.
+/// The mean of g^2 over the whole row, from all shards if its columns are sharded. Advances in job.sums.
 float mean_square(const EmbeddingTable& table, const double*& sums, const float* gradient) {
   if (sums != nullptr) return static_cast<float>(*sums++ / static_cast<double>(table.place.whole_columns));
   return static_cast<float>(sum_of_squares(gradient, table.dim) / static_cast<double>(table.dim));
 }
 
-/// Reads, changes and stores a row, all at once where its values do not depend on one another.
+/// Reads, changes and stores a row; in one pass if its values do not depend on one another.
 template <typename Stored, RowOptimizer Optimizer>
 [[gnu::always_inline]] inline void change_row(const EmbeddingTable& table, std::uint64_t row, std::size_t dim,
                                               const float* gradient, const RowChange<Optimizer>& change,

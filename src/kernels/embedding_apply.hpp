@@ -5,18 +5,18 @@
 #include "kernels/row_noise.hpp"
 #include "kernels/row_update.hpp"
 
-/// Row gradients applied to the rows of one table.
+/// Applies row gradients to the rows of one table.
 namespace tutti::kernels {
 
 struct ApplyJob {
   ScatterJob scatter;
   float* state;
   const UpdateRule& rule;
-  const TableNoise* noise;  ///< null: to nearest
-  const double* sums;       ///< of g^2 over whole rows, one a row of the partition in ascending order, or null
+  const TableNoise* noise;  ///< null: round to nearest
+  const double* sums;       ///< sums of g^2 over whole rows, one per row of the partition in ascending order, or null
 };
 
-/// Updates the rows of the job from their grouped occurrences. One function a type of rows; defined for float,
+/// Updates the rows of the job from their grouped occurrences. One function per type of rows; defined for float,
 /// bfloat16_t, float16_t and std::uint8_t.
 template <typename Stored>
 void apply_rows(const ApplyJob& job, RowOptimizer optimizer, PartitionScratch& own);

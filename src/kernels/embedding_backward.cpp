@@ -53,7 +53,7 @@ void check_update(const ScatterCall& call, std::span<float* const> states, const
   }
 }
 
-/// Throws unless the sums are of the rows that were grouped.
+/// Throws unless the sums belong to the grouped rows.
 void check_rows(const RowSquares& squares, const ScatterJob& whole, std::size_t partitions, std::size_t t,
                 const EmbeddingWorkspace::Scratch& scratch) {
   bool same = first_square(squares, whole.last_row) == squares.rows.size();

@@ -7,19 +7,18 @@
 #include <string>
 #include <tutti/kernels/embedding_bag.hpp>
 
-/// What forward and backward share: index policy, prefetch and the choice of types.
+/// Shared by forward and backward: index policy, prefetch and the choice of types.
 namespace tutti::kernels {
 
-/// Rows between the one in work and those that are asked for: first in the second-level cache, which has more misses
-/// in flight, then, from there, in the first.
+/// Rows between the current one and those that are prefetched: first to the second-level cache, which has more misses
+/// in flight, then from there to the first.
 inline constexpr std::int64_t look_ahead = 48;
 inline constexpr std::int64_t look_near = 8;
 
 enum class CacheLevel : std::uint8_t { first, second };
 
-/// Asks for memory with reading intent, also where it will be written: asking for ownership early is slower. The empty
-/// instruction is for GCC, which takes functions that only prefetch for functions without effect, and drops calls of
-/// them.
+/// Prefetches memory for reading, even if it will be written: asking for ownership early is slower. The empty
+/// instruction is there because GCC takes a function that only prefetches for one without effect, and drops its calls.
 template <CacheLevel Level>
 inline void prefetch_bytes(const void* start, std::size_t bytes) {
   const auto* line = static_cast<const char*>(start);
@@ -27,7 +26,7 @@ inline void prefetch_bytes(const void* start, std::size_t bytes) {
   for (std::size_t k = 0; k < bytes; k += 64) __builtin_prefetch(line + k, 0, Level == CacheLevel::first ? 3 : 2);
 }
 
-/// The row of an index under a policy, or -1 where it is left out.
+/// The row of an index under a policy, or -1 if the index is left out.
 template <IndexPolicy Policy>
 TUTTI_FUNCTION std::int64_t resolve(std::int64_t index, std::int64_t rows) {
   if constexpr (Policy == IndexPolicy::fatal) return index;
@@ -37,7 +36,7 @@ TUTTI_FUNCTION std::int64_t resolve(std::int64_t index, std::int64_t rows) {
   return index < 0 ? 0 : rows - 1;
 }
 
-/// Checks shapes and types of a call, and its indices when the policy is fatal; throws tutti::Error.
+/// Checks shapes and types of a call, and its indices if the policy is fatal; throws tutti::Error.
 void check_call(const char* function, std::span<const EmbeddingTable> tables, std::span<const TableLookups> lookups,
                 std::size_t outputs, IndexType index_type, std::size_t bags, const EmbeddingOptions& options);
 

@@ -7,7 +7,7 @@
 #include "kernels/embedding_scatter.hpp"
 #include "kernels/row_reader.hpp"
 
-/// What the backward of mean, max and weighted pooling needs to know of the forward, for one table.
+/// Data of the forward pass that the backward pass of mean, max and weighted pooling needs, for one table.
 namespace tutti::kernels {
 
 inline void fill_bag_of_position(const TableLookups& lookups, std::size_t bags, std::vector<std::uint32_t>& out) {
@@ -33,7 +33,7 @@ void fill_mean_factors(const ScatterJob& job, std::vector<float>& out) {
   }
 }
 
-/// The position (relative to the table's first) whose row holds the maximum, the first of equal ones, bag x dim.
+/// For bag x dim, the position whose row holds the maximum, counted from the table's first; the first of equal ones.
 template <typename Row, typename Index>
 void fill_maximum_at(const ScatterJob& job, std::vector<std::uint32_t>& out) {
   const auto* indices = static_cast<const Index*>(job.lookups.indices);

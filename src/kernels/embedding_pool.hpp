@@ -17,7 +17,7 @@ struct BagRange {
   bool mean;
 };
 
-/// Asks for the row of a position, were there one.
+/// Prefetches the row of a position, if there is one.
 template <typename Row, typename Index, IndexPolicy Policy, CacheLevel Level>
 inline void prefetch_position(const BagRange& range, std::int64_t position, std::size_t dim) {
   if (position >= range.lookups.offsets[range.last]) return;
@@ -32,7 +32,7 @@ inline void prefetch_ahead(const BagRange& range, std::int64_t position, std::si
   prefetch_position<Row, Index, Policy, CacheLevel::first>(range, position + look_near, dim);
 }
 
-/// Asks for the first rows of the range, which the loops do not look ahead to.
+/// Prefetches the first rows of the range, to which the loops do not look ahead.
 template <typename Row, typename Index, IndexPolicy Policy>
 inline void prefetch_first(const BagRange& range, std::size_t dim) {
   const std::int64_t begin = range.lookups.offsets[range.first];
@@ -41,7 +41,7 @@ inline void prefetch_first(const BagRange& range, std::size_t dim) {
   }
 }
 
-/// Sum and mean of rows of exactly Dim values, all indices in range: the sums stay in registers.
+/// Pools rows of exactly Dim values by sum or mean, with all indices in range: the sums stay in registers.
 template <typename Row, typename Index, std::size_t Dim>
 void pool_fixed(const BagRange& range) {
   const auto* indices = static_cast<const Index*>(range.lookups.indices);
@@ -69,7 +69,7 @@ void pool_fixed(const BagRange& range) {
   }
 }
 
-/// Sum and mean of any dim and policy. Returns how many indices were out of range.
+/// Pools by sum or mean for any dim and policy. Returns the number of indices out of range.
 template <typename Row, typename Index, IndexPolicy Policy>
 std::size_t pool_any(const BagRange& range) {
   const auto* indices = static_cast<const Index*>(range.lookups.indices);
@@ -98,7 +98,7 @@ std::size_t pool_any(const BagRange& range) {
   return outside;
 }
 
-/// Maximum, any dim and policy. Returns how many indices were out of range.
+/// Pools by maximum for any dim and policy. Returns the number of indices out of range.
 template <typename Row, typename Index, IndexPolicy Policy>
 std::size_t pool_max(const BagRange& range) {
   const auto* indices = static_cast<const Index*>(range.lookups.indices);

@@ -11,7 +11,7 @@ namespace tutti::kernels {
 
 namespace {
 
-/// Fills in what the pooling needs beside the gradient.
+/// Fills in the data that the pooling needs beside the gradient.
 template <typename Index>
 void prepare_pooling(ScatterJob& job, Pooling pooling, EmbeddingWorkspace::Scratch& scratch) {
   if (pooling == Pooling::max || job.lookups.weights != nullptr) {

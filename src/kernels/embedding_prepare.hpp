@@ -3,7 +3,7 @@
 
 #include "kernels/embedding_scatter.hpp"
 
-/// What updates and sums of squares have in common: checks, and the occurrences of every row of a table.
+/// Shared by updates and sums of squares: checks, and the occurrences of every row of a table.
 namespace tutti::kernels {
 
 /// The arguments that both functions take.
@@ -17,13 +17,13 @@ struct ScatterCall {
   const EmbeddingOptions& options;
 };
 
-/// Throws tutti::Error for arguments that cannot be.
+/// Throws tutti::Error for invalid arguments.
 void check_scatter(const ScatterCall& call);
 
-/// Makes room for the partitions of the call; returns their number.
+/// Allocates scratch for the partitions of the call and returns their number.
 std::size_t prepare_partitions(const ScatterCall& call, EmbeddingWorkspace::Scratch& scratch);
 
-/// The part of a table's work that partition p has.
+/// Partition p's part of a table's work.
 ScatterJob partition_of(const ScatterJob& whole, std::size_t partitions, std::size_t p);
 
 /// Groups the occurrences of all rows of table t, by partitions of rows, into scratch.partitions[p].occurrences.

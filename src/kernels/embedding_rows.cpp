@@ -29,7 +29,7 @@ void check_block(const std::string& function, const EmbeddingTable& table, const
   }
 }
 
-/// A whole row at a time, so that rows with a scale get one for all their columns.
+/// Writes a whole row at a time, so that a row with a scale gets one for all its columns.
 template <typename Stored>
 void write_block(const EmbeddingTable& table, const RowBlock& block, const float* from, std::size_t stride) {
   std::vector<float> row(padded(table.dim));

@@ -6,17 +6,17 @@
 #include "kernels/embedding_common.hpp"
 #include "kernels/embedding_scratch.hpp"
 
-/// From gradients of bags to gradients of the rows [first_row, last_row) of one table.
+/// Turns gradients of bags into gradients of the rows [first_row, last_row) of one table.
 namespace tutti::kernels {
 
-/// Everything a partition needs for one table. Null pointers where the pooling has no use for them.
+/// The data that a partition needs for one table. Pointers that the pooling does not use are null.
 struct ScatterJob {
   const EmbeddingTable& table;
   const TableLookups& lookups;
   Pooled<const float> gradient;
   std::size_t bags;
   IndexPolicy policy;
-  const std::uint32_t* bag_of_position;  ///< then the payload is the position, else the bag
+  const std::uint32_t* bag_of_position;  ///< if given, payloads are positions, else bags
   const float* factors;
   const std::uint32_t* maximum_at;
   std::uint64_t first_row;
@@ -28,8 +28,8 @@ inline std::size_t bag_of(const ScatterJob& job, Occurrence occurrence) {
   return job.bag_of_position != nullptr ? job.bag_of_position[payload] : payload;
 }
 
-/// Calls visit(occurrence, mine) for every index, in the order of positions; where it is not of the job's rows, mine is
-/// false and the occurrence anything. Rows are counted from first_row. No branch depends on an index.
+/// Calls visit(occurrence, mine) for every index, in the order of positions. For a row outside the job, mine is false
+/// and the occurrence is undefined. Rows are counted from first_row. No branch depends on an index.
 template <typename Index, IndexPolicy Policy, typename Visit>
 void for_each_occurrence(const ScatterJob& job, const Visit& visit) {
   const auto* indices = static_cast<const Index*>(job.lookups.indices);
@@ -74,8 +74,8 @@ inline void add_plain(const ScatterJob& job, std::span<const Occurrence> occurre
   }
 }
 
-/// Calls ask.operator()<CacheLevel>(row) some rows before, and once for each row visit(row, gradient), with the
-/// gradient summed over the row's occurrences in their order. Rows are counted from first_row; the gradient is valid
+/// Calls visit(row, gradient) once for each row, with the gradient summed over the row's occurrences in their order,
+/// and ask.operator()<CacheLevel>(row) some rows before that. Rows are counted from first_row. The gradient is valid
 /// during the call.
 template <std::size_t Dim, typename Ask, typename Visit>
 void for_each_row(const ScatterJob& job, std::span<const Occurrence> occurrences, std::vector<float>& scratch,
@@ -110,7 +110,7 @@ void for_each_row(const ScatterJob& job, std::span<const Occurrence> occurrences
   }
 }
 
-/// Calls visit(std::integral_constant<std::size_t, Dim>) where Dim is dim if it is a common one, else 0.
+/// Calls visit(std::integral_constant<std::size_t, Dim>), where Dim is dim if that is common, else 0.
 template <typename Visit>
 void visit_dim(std::size_t dim, const Visit& visit) {
   switch (dim) {

@@ -11,16 +11,16 @@ namespace tutti::kernels {
 
 struct PartitionScratch {
   GroupScratch groups;
-  std::span<const Occurrence> occurrences;  ///< grouped, of the table in work
-  std::vector<float> gradient;              ///< of one row
-  std::vector<float> values;                ///< of one row
-  RowSquares squares;                       ///< of the rows of this partition
+  std::span<const Occurrence> occurrences;  ///< grouped occurrences of the current table
+  std::vector<float> gradient;              ///< one row
+  std::vector<float> values;                ///< one row
+  RowSquares squares;                       ///< for the rows of this partition
 };
 
 struct EmbeddingWorkspace::Scratch {
   std::vector<PartitionScratch> partitions;
-  std::vector<std::uint32_t> bag_of_position;  ///< of one table, relative to its first position
-  std::vector<float> factors;                  ///< 1 / indices that counted, a bag (mean pooling)
+  std::vector<std::uint32_t> bag_of_position;  ///< of one table, counted from its first position
+  std::vector<float> factors;                  ///< per bag, 1 / indices that counted (mean pooling)
   std::vector<std::uint32_t> maximum_at;       ///< position of the maximum, bag x dim (max pooling)
 };
 

@@ -3,21 +3,21 @@
 
 #include "kernels/embedding_scatter.hpp"
 
-/// Sums of squares of row gradients, for row-wise Adagrad where columns are sharded.
+/// Sums of squares of row gradients, for row-wise Adagrad with sharded columns.
 namespace tutti::kernels {
 
-/// Whether a table has some columns only.
+/// Whether a table has only some of the columns.
 inline bool columns_sharded(const EmbeddingTable& table) {
   return table.place.whole_columns != 0 && table.place.whole_columns != table.dim;
 }
 
-/// Where the rows of a partition begin in the ascending rows of the whole table.
+/// The first place of the rows of a partition among the ascending rows of the whole table.
 inline std::size_t first_square(const RowSquares& squares, std::uint64_t first_row) {
   return static_cast<std::size_t>(std::lower_bound(squares.rows.begin(), squares.rows.end(), first_row) -
                                   squares.rows.begin());
 }
 
-/// Whether `squares` has exactly the rows of the job that occur; occurrences are ascending.
+/// Whether `squares` has exactly the rows of the job that occur. Occurrences are ascending.
 inline bool has_rows(const RowSquares& squares, const ScatterJob& job, std::span<const Occurrence> occurrences) {
   std::size_t at = first_square(squares, job.first_row);
   for (std::size_t i = 0; i < occurrences.size(); ++i) {

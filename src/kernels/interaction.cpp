@@ -44,7 +44,7 @@ void gather_vectors(const DotInteraction& shape, std::span<const Pooled<const fl
   }
 }
 
-/// The transposed 8 x 8 block at `from` (rows `from_stride` apart) goes to `to`.
+/// Transposes the 8 x 8 block at `from`, with rows `from_stride` apart, to `to`.
 void transpose_block(const float* from, std::size_t from_stride, float* to, std::size_t to_stride) {
   Lanes8 a[tile];
   Lanes8 b[tile];
@@ -76,7 +76,7 @@ void transpose_vectors(const DotInteraction& shape, SampleScratch& scratch) {
   }
 }
 
-/// products[row .. row + Rows) x [column .. column + 8), summed over the dimensions one after the other.
+/// Computes products[row .. row + Rows) x [column .. column + 8), summing over the dimensions in order.
 template <std::size_t Rows>
 void multiply_tile(const DotInteraction& shape, SampleScratch& scratch, std::size_t row, std::size_t column) {
   Lanes8 acc[Rows] = {};
@@ -92,7 +92,7 @@ void multiply_tile(const DotInteraction& shape, SampleScratch& scratch, std::siz
   }
 }
 
-/// Tiles that have a pair of the lower triangle.
+/// Computes the tiles that have a pair of the lower triangle.
 void multiply_lower(const DotInteraction& shape, SampleScratch& scratch) {
   const std::size_t first = shape.itself ? 0 : 1;
   for (std::size_t row = first; row < shape.features; row += tile) {
@@ -135,7 +135,7 @@ void spread_gradient(const DotInteraction& shape, const float* gradient, SampleS
   }
 }
 
-/// results[row .. row + 8) at dimensions [d, d + 16): the matrix times the vectors.
+/// Computes results[row .. row + 8) at dimensions [d, d + 16): the matrix times the vectors.
 void multiply_gradient_tile(const DotInteraction& shape, SampleScratch& scratch, std::size_t row, std::size_t d) {
   Lanes acc[tile] = {};
   const float* matrix = scratch.products.data() + row * scratch.columns;

@@ -30,7 +30,7 @@ inline void load_lanes(Lanes& to, const bfloat16_t* from) {
 }
 
 #if defined(__AVX512F__)
-/// Of the masked forms, since GCC warns of the undefined lanes inside the others.
+/// Uses the masked forms, because GCC warns about the undefined lanes in the others.
 inline constexpr __mmask16 all_lanes = 0xffff;
 
 inline void load_lanes(Lanes& to, const float16_t* from) {
@@ -42,13 +42,13 @@ inline void load_lanes(Lanes& to, const std::uint8_t* from) {
       all_lanes, _mm512_maskz_cvtepu8_epi32(all_lanes, _mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
 }
 
-/// The lower halves.
+/// Stores the lower halves.
 inline void store_halves(std::uint16_t* to, const UintLanes& from) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
                       _mm512_maskz_cvtepi32_epi16(all_lanes, reinterpret_cast<__m512i>(from)));
 }
 
-/// The lowest bytes.
+/// Stores the lowest bytes.
 inline void store_bytes(std::uint8_t* to, const UintLanes& from) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to),
                    _mm512_maskz_cvtepi32_epi8(all_lanes, reinterpret_cast<__m512i>(from)));
@@ -66,12 +66,12 @@ inline void load_lanes(Lanes& to, const std::uint8_t* from) {
   load_lanes(to, wide);
 }
 
-/// The lower halves.
+/// Stores the lower halves.
 inline void store_halves(std::uint16_t* to, const UintLanes& from) {
   for (std::size_t k = 0; k < lane_count; ++k) to[k] = static_cast<std::uint16_t>(from[k]);
 }
 
-/// The lowest bytes.
+/// Stores the lowest bytes.
 inline void store_bytes(std::uint8_t* to, const UintLanes& from) {
   for (std::size_t k = 0; k < lane_count; ++k) to[k] = static_cast<std::uint8_t>(from[k]);
 }
@@ -79,7 +79,7 @@ inline void store_bytes(std::uint8_t* to, const UintLanes& from) {
 
 inline void store_lanes(float* to, const Lanes& from) { std::memcpy(to, &from, sizeof from); }
 
-/// `width` values, and zeros after them.
+/// Loads `width` values, and zeros after them.
 template <typename T>
 [[gnu::always_inline]] inline void load_part(Lanes& to, const T* from, std::size_t width) {
   if (width >= lane_count) return load_lanes(to, from);

@@ -5,7 +5,8 @@
 #include <cstddef>
 #include <tutti/kernels/norms.hpp>
 
-/// The arithmetic of norms, for host and device: blocks of elements, in each lanes that take every sixteenth of them.
+/// The arithmetic of norms, for host and device: blocks of elements, each with sixteen lanes that take every sixteenth
+/// element.
 namespace tutti::kernels {
 
 inline constexpr std::size_t norm_block = 8192;
@@ -28,7 +29,7 @@ TUTTI_FUNCTION double norm_term(T x) {
   return Kind == Norm::l2 ? size * size : size;
 }
 
-/// Joins the lanes as a tree, into the first.
+/// Joins the lanes as a tree into the first.
 template <Norm Kind>
 TUTTI_FUNCTION void norm_tree(double* lanes) {
   for (std::size_t width = norm_lanes / 2; width > 0; width /= 2) {

@@ -13,7 +13,7 @@ namespace tutti::kernels {
 
 namespace {
 
-/// Lane k takes every 16th element; then the lanes are joined as a tree.
+/// Lane k takes every 16th element, then the lanes are joined as a tree.
 template <Norm Kind, typename T>
 double block_norm(const T* data, std::size_t count) {
   double acc[norm_lanes] = {};

@@ -12,7 +12,7 @@ namespace tutti::kernels {
 
 namespace {
 
-/// Below so many values one thread is as fast as several.
+/// Below this number of values one thread is as fast as several.
 constexpr std::size_t grain = std::size_t{1} << 16;
 
 template <typename T>

@@ -12,7 +12,7 @@
 /// processor.
 namespace tutti::kernels {
 
-/// What vectors and values do differently. Specialised for the host's vectors in lanes.hpp.
+/// Operations that differ between values and vectors. Specialised for the host's vectors in lanes.hpp.
 template <typename V>
 struct Arithmetic;
 
@@ -31,7 +31,7 @@ struct Arithmetic<float> {
   TUTTI_FUNCTION static void count(Uint& to) { to = 0; }
 };
 
-/// A stored number as float32; of rows of bytes, before scaled_value.
+/// A stored number as float32. In rows of bytes it still needs scaled_value.
 TUTTI_FUNCTION float row_value(float x) { return x; }
 TUTTI_FUNCTION float row_value(bfloat16_t x) { return static_cast<float>(x); }
 TUTTI_FUNCTION float row_value(std::uint8_t x) { return static_cast<float>(x); }
@@ -47,7 +47,7 @@ TUTTI_FUNCTION float row_value(float16_t x) {
 
 TUTTI_FUNCTION float scaled_value(float x, const RowScale& scale) { return x * scale.scale + scale.bias; }
 
-/// The constants of an update, computed once a call.
+/// The constants of an update, computed once per call.
 struct UpdateRule {
   explicit UpdateRule(const RowUpdate& update)
       : rate(update.learning_rate),
@@ -65,8 +65,8 @@ struct UpdateRule {
   float correction1, correction2;
 };
 
-/// Changes values of a row by their gradients. first: adagrad's sum of squares, adam's first moment; second: adam's
-/// second moment; denominator: of the whole row, row-wise Adagrad.
+/// Changes values of a row by their gradients. `first` is Adagrad's sum of squares or Adam's first moment, `second` is
+/// Adam's second moment, and `denominator` is row-wise Adagrad's for the whole row.
 template <RowOptimizer Optimizer, typename V>
 [[gnu::always_inline]] TUTTI_FUNCTION void change_values(const UpdateRule& rule, V& row, const V& gradient, V& first,
                                                          V& second, float denominator) {
@@ -88,7 +88,7 @@ template <RowOptimizer Optimizer, typename V>
   }
 }
 
-/// In [0, 1), steps of 2^-24.
+/// A number in [0, 1), in steps of 2^-24.
 template <typename V>
 [[gnu::always_inline]] TUTTI_FUNCTION void unit_of(V& to, const typename Arithmetic<V>::Uint& noise) {
   typename Arithmetic<V>::Int steps;
@@ -97,7 +97,8 @@ template <typename V>
   to *= 0x1p-24F;
 }
 
-/// Bits of bfloat16: up or down as the random bits say; without noise to nearest, ties to even. A NaN stays one.
+/// Rounds to the bits of a bfloat16, up or down by the random bits; without noise to nearest, ties to even. A NaN stays
+/// a NaN.
 template <typename V, typename U = typename Arithmetic<V>::Uint>
 [[gnu::always_inline]] TUTTI_FUNCTION void round_bfloat16(U& to, const V& from, const U* noise) {
   U word;
@@ -106,8 +107,8 @@ template <typename V, typename U = typename Arithmetic<V>::Uint>
   to = (word & 0x7fffffffU) > 0x7f800000U ? (word >> 16) | 0x0040U : (word + below) >> 16;
 }
 
-/// Bits of float16, up or down as the random bits say: normal numbers by noise below the last bit that is kept; below
-/// 2^-14, where values are multiples of 2^-24, by comparing what is cut with the noise.
+/// Rounds to the bits of a float16, up or down by the random bits. Normal numbers get noise below the last kept bit;
+/// below 2^-14, where values are multiples of 2^-24, the cut part is compared with the noise.
 template <typename V, typename U = typename Arithmetic<V>::Uint>
 [[gnu::always_inline]] TUTTI_FUNCTION void round_float16(U& to, const V& from, const U& noise) {
   using A = Arithmetic<V>;
@@ -136,7 +137,7 @@ template <typename V, typename U = typename Arithmetic<V>::Uint>
   to = sign | (magnitude > 0x7f800000U ? ((magnitude >> 13) & 0x3ffU) | 0x7e00U : finite);
 }
 
-/// Steps of x in [0, 255]; a NaN gives 0.
+/// Rounds x to a step in [0, 255]. A NaN gives 0.
 template <typename V, typename U = typename Arithmetic<V>::Uint>
 [[gnu::always_inline]] TUTTI_FUNCTION void round_step(U& to, const V& from, const U* noise) {
   using A = Arithmetic<V>;
@@ -169,7 +170,7 @@ template <typename U>
   x = x ^ (x >> 16);
 }
 
-/// The scale that takes the least value of a row to 0 and the largest to 255; where one is not finite (special), the
+/// The scale that maps the least value of a row to 0 and the largest to 255. If a value is not finite (special), the
 /// bias is a NaN, and so are all values.
 TUTTI_FUNCTION RowScale scale_between(float least, float largest, bool special) {
   if (special) return {1.0F, __builtin_bit_cast(float, 0x7fc00000U)};

@@ -51,7 +51,7 @@ std::span<const Occurrence> chain_rows(GroupScratch& scratch) {
   return scratch.other;
 }
 
-/// Sorts n occurrences, with `other` as the second place of n; returns which of the two has the result.
+/// Sorts n occurrences with `other` as second buffer of n, and returns the buffer that has the result.
 Occurrence* sort_rows(Occurrence* from, Occurrence* other, std::size_t n, std::uint64_t rows) {
   const auto bits = static_cast<unsigned>(std::bit_width(rows > 0 ? rows - 1 : 0));
   const unsigned passes = std::max(1U, (bits + largest_digit - 1) / largest_digit);

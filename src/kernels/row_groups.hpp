@@ -19,7 +19,7 @@ inline std::uint32_t payload_of(Occurrence occurrence) { return static_cast<std:
 
 /// Reusable memory of group_rows and split_rows.
 struct GroupScratch {
-  std::vector<Occurrence> input;  ///< filled by the caller of group_rows; spoilt by grouping
+  std::vector<Occurrence> input;  ///< filled by the caller of group_rows; grouping overwrites it
   std::vector<Occurrence> other;
   std::vector<Occurrence> repeated;
   std::vector<std::uint64_t> seen;
@@ -29,16 +29,17 @@ struct GroupScratch {
 
 enum class RowOrder : std::uint8_t { any, ascending };
 
-/// The occurrences of scratch.input so that those of a row are neighbours, in the order in which they were given. Few
-/// are chained through a hash table (rows then come in the order of first sight) where any order will do, many are
-/// sorted by row with a stable radix sort over the bits that rows below `rows` need. The span is valid until the
+/// Returns the occurrences of scratch.input with those of each row as neighbours, in the order given. If any order of
+/// rows will do, few occurrences are chained through a hash table, and rows come in the order of first sight. Others
+/// are sorted by row with a stable radix sort over the bits that rows below `rows` need. The span is valid until the
 /// scratch is used again.
 std::span<const Occurrence> group_rows(GroupScratch& scratch, std::uint64_t rows, RowOrder order = RowOrder::any);
 
 /// Whether split_rows is faster than group_rows for about `count` occurrences.
 bool worth_splitting(std::size_t count, std::uint64_t rows);
 
-/// A filter of two bits a slot, seen and seen again (32 slots a word), that finds rows which certainly occur once.
+/// A filter that finds rows which certainly occur once. It has two bits per slot, seen and seen again, and 32 slots per
+/// word.
 class RowFilter {
  public:
   RowFilter(std::vector<std::uint64_t>& words, std::size_t count)
@@ -73,9 +74,9 @@ class RowFilter {
 std::span<const Occurrence> join_rows(GroupScratch& scratch, std::size_t once, std::size_t repeated,
                                       std::uint64_t rows);
 
-/// As group_rows, with the rows that occur once first, in the order given: they need no sorting, and their gradients
-/// come from one place. for_each(visit) calls visit(occurrence, mine) at most `most` times, twice alike; those that are
-/// not `mine` are left out.
+/// Like group_rows, but rows that occur once come first, in the order given: they need no sorting, and each of their
+/// gradients comes from one place. for_each(visit) calls visit(occurrence, mine) at most `most` times, and does the
+/// same when it is called again. Occurrences that are not `mine` are left out.
 template <typename ForEach>
 std::span<const Occurrence> split_rows(GroupScratch& scratch, std::uint64_t rows, std::size_t most,
                                        const ForEach& for_each) {

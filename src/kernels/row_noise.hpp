@@ -8,8 +8,8 @@
 #include "core/mix_bits.hpp"
 #include "kernels/row_arithmetic.hpp"
 
-/// Random bits without state: a hash of (seed, step, table, row, column), so that they do not depend on who computes
-/// them, or in which order.
+/// Random bits without state: a hash of (seed, step, table, row, column), so that they depend neither on the rank that
+/// computes them nor on the order.
 namespace tutti::kernels {
 
 using detail::mix_bits;
@@ -22,7 +22,7 @@ class RowNoise {
         high_(static_cast<std::uint32_t>(key >> 32)),
         first_column_(static_cast<std::uint32_t>(first_column)) {}
 
-  /// 32 bits for each of the columns d, d + 1, ... of the shard, as many as V has values.
+  /// Gives 32 bits for each of the columns d, d + 1, … of the shard, as many as V has values.
   template <typename V>
   [[gnu::always_inline]] TUTTI_FUNCTION void load(typename Arithmetic<V>::Uint& to, std::size_t d) const {
     Arithmetic<V>::count(to);
@@ -43,7 +43,7 @@ class TableNoise {
   TUTTI_FUNCTION TableNoise(std::uint64_t key_of_step, const ShardPlace& place)
       : key_(mix_bits(key_of_step ^ place.table)), place_(place) {}
 
-  /// What all tables of a step share.
+  /// The key that all tables of a step share.
   [[nodiscard]] static std::uint64_t step_key(const RowUpdate& update) {
     return mix_bits(mix_bits(update.seed) ^ update.step);
   }

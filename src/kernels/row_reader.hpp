@@ -4,7 +4,7 @@
 #include "kernels/embedding_common.hpp"
 #include "kernels/lanes.hpp"
 
-/// A stored row as float32 values, one by one or in lanes.
+/// Reads a stored row as float32 values, one by one or in lanes.
 namespace tutti::kernels {
 
 template <typename Stored>
@@ -18,7 +18,7 @@ class RowReader {
   RowReader(const EmbeddingTable& table, std::int64_t row) : values_(row_start<Stored>(table, row)) {}
 
   float operator[](std::size_t d) const { return row_value(values_[d]); }
-  /// The values d to d + width - 1, at most sixteen.
+  /// Loads the values d to d + width - 1, at most sixteen.
   [[gnu::always_inline]] void load(Lanes& to, std::size_t d, std::size_t width = lane_count) const {
     load_part(to, values_ + d, width);
   }

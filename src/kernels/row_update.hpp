@@ -11,7 +11,7 @@
 /// One row of float32 values and its whole gradient.
 namespace tutti::kernels {
 
-/// In float64, so that the sum over the columns of a row hardly depends on how they are sharded.
+/// The sum in float64, so that the sum over the columns of a row hardly depends on how they are sharded.
 inline double sum_of_squares(const float* gradient, std::size_t count) {
   WideLanes low = {};
   WideLanes high = {};
@@ -26,8 +26,8 @@ inline double sum_of_squares(const float* gradient, std::size_t count) {
   return sum;
 }
 
-/// Changes a row sixteen values at a time. `state` is that of the row, row_state_values(Optimizer, dim) values;
-/// mean_square is read by row-wise Adagrad.
+/// Changes a row sixteen values at a time. `state` is that of the row, row_state_values(Optimizer, dim) values.
+/// Only row-wise Adagrad reads mean_square.
 template <RowOptimizer Optimizer>
 class RowChange {
  public:
@@ -39,7 +39,7 @@ class RowChange {
     }
   }
 
-  /// The values d to d + width - 1 of the row, from their gradients.
+  /// Changes the values d to d + width - 1 of the row.
   [[gnu::always_inline]] void operator()(Lanes& row, const Lanes& gradient, std::size_t d, std::size_t width) const {
     Lanes first = {};
     Lanes second = {};

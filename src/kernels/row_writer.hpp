@@ -4,10 +4,10 @@
 #include "kernels/row_noise.hpp"
 #include "kernels/row_scale.hpp"
 
-/// Float32 values to a stored row.
+/// Writes float32 values to a stored row.
 namespace tutti::kernels {
 
-/// Memory for the values of a row, a multiple of sixteen.
+/// The size of memory for the values of a row: a multiple of sixteen.
 inline std::size_t padded(std::size_t count) { return (count + lane_count - 1) / lane_count * lane_count; }
 
 [[gnu::always_inline]] inline void store_rounded(bfloat16_t* to, const Lanes& from, const UintLanes* noise) {
@@ -34,7 +34,7 @@ inline std::size_t padded(std::size_t count) { return (count + lane_count - 1) /
   store_bytes(to, bits);
 }
 
-/// Stores the values d to d + width - 1 of a row, at most sixteen: to nearest where noise is null.
+/// Stores the values d to d + width - 1 of a row, at most sixteen; rounds to nearest if noise is null.
 template <typename Stored>
 [[gnu::always_inline]] inline void store_block(Stored* row, const Lanes& values, std::size_t d, std::size_t width,
                                                const RowNoise* noise) {
@@ -51,8 +51,7 @@ template <typename Stored>
   }
 }
 
-/// Stores a whole row of bytes with a new scale. `from` has padded(count) values, of which those after `count` are
-/// written over.
+/// Stores a whole row of bytes with a new scale. `from` has padded(count) values; those after `count` are overwritten.
 inline void store_scaled(const EmbeddingTable& table, std::uint64_t row, float* from, std::size_t count,
                          const RowNoise* noise) {
   if (count == 0) return;
@@ -69,7 +68,7 @@ inline void store_scaled(const EmbeddingTable& table, std::uint64_t row, float* 
   }
 }
 
-/// Stores a whole row of a table from padded(count) values, of which those after `count` may be written over.
+/// Stores a whole row of a table from padded(count) values; those after `count` may be overwritten.
 template <typename Stored>
 inline void write_row(const EmbeddingTable& table, std::uint64_t row, float* from, std::size_t count,
                       const RowNoise* noise) {

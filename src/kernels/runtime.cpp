@@ -13,7 +13,7 @@ void finalize_kokkos() {
   if (Kokkos::is_initialized()) Kokkos::finalize();
 }
 
-/// Where Kokkos has CUDA: the device that this process has chosen; -1 where there is none.
+/// The device that this process has chosen, if Kokkos has CUDA; -1 if there is none.
 int chosen_device() {
   int device = 0;
 #if defined(KOKKOS_ENABLE_CUDA)

@@ -3,9 +3,9 @@
 
 namespace tutti::kernels {
 
-/// Initialises Kokkos where nobody has: without arguments or signal handlers, and finalizes it at the end of the
-/// process only if it was initialised here and nobody finalized it since. False where it cannot be: a Kokkos with CUDA
-/// on a machine without a device. Any thread.
+/// Initialises Kokkos, unless it is initialised already, without arguments or signal handlers. Finalizes it at the end
+/// of the process only if it was initialised here and has not been finalized since. False if initialising is
+/// impossible: a Kokkos with CUDA on a machine without a device. Any thread.
 bool ensure_kokkos();
 
 }  // namespace tutti::kernels

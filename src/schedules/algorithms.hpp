@@ -6,7 +6,7 @@
 #include "schedules/schedule.hpp"
 
 /// Every algorithm: a pure function of the problem, and its cost as a closed formula (see Cost). With one rank each is
-/// a local copy; of zero elements nothing is sent.
+/// a local copy. With zero elements nothing is sent.
 namespace tutti::schedules {
 
 /// Signals over distances 1, 2, 4 …; ceil(log2 size) rounds. Hensgen, Finkel, Manber, Two Algorithms for Barrier
@@ -57,7 +57,7 @@ namespace tutti::schedules {
 [[nodiscard]] Schedule reduce_binomial(const Problem& problem);
 [[nodiscard]] Cost reduce_binomial_cost(int size, double bytes);
 
-/// As reduce_binomial on the 4-nomial tree; up to four operands are combined in one step.
+/// Like reduce_binomial on the 4-nomial tree. Up to four operands are combined in one step.
 [[nodiscard]] Schedule reduce_knomial(const Problem& problem);
 [[nodiscard]] Cost reduce_knomial_cost(int size, double bytes);
 
@@ -121,14 +121,15 @@ namespace tutti::schedules {
 [[nodiscard]] Schedule reduce_scatter_ring(const Problem& problem);
 [[nodiscard]] Cost reduce_scatter_ring_cost(int size, double bytes);
 
-/// Halves of what is left go to partners at half the distance before; the surplus over a power of two is folded in
-/// first. Log rounds and the least bytes; not in rank order. Thakur et al., IJHPCA 2005.
+/// Halves of the remaining parts go to partners at half the distance before; the surplus over a power of two is folded
+/// in first. Log rounds and the least bytes; not in rank order. Thakur et al., IJHPCA 2005.
 [[nodiscard]] Schedule reduce_scatter_block_recursive_halving(const Problem& problem);
 [[nodiscard]] Schedule reduce_scatter_recursive_halving(const Problem& problem);
 [[nodiscard]] Cost reduce_scatter_recursive_halving_cost(int size, double bytes);
 
-/// As recursive halving but nearest partner first, so that order is kept; a last round brings each part from the rank
-/// of its number's bits reversed. Träff, An Improved Algorithm for (Non-commutative) Reduce-Scatter, EuroPVM/MPI 2005.
+/// Like recursive halving, but nearest partner first, so that order is kept; a last round brings each part from the
+/// rank of its number's bits reversed. Träff, An Improved Algorithm for (Non-commutative) Reduce-Scatter, EuroPVM/MPI
+/// 2005.
 [[nodiscard]] Schedule reduce_scatter_block_butterfly(const Problem& problem);
 [[nodiscard]] Schedule reduce_scatter_butterfly(const Problem& problem);
 [[nodiscard]] Cost reduce_scatter_butterfly_cost(int size, double bytes);
@@ -145,7 +146,7 @@ namespace tutti::schedules {
 [[nodiscard]] Schedule scan_direct(const Problem& problem);
 [[nodiscard]] Cost scan_direct_cost(int size, double bytes);
 
-/// As the scans; the output of rank 0 stays unwritten.
+/// Like the scans, but the output of rank 0 stays unwritten.
 [[nodiscard]] Schedule exscan_linear(const Problem& problem);
 [[nodiscard]] Cost exscan_linear_cost(int size, double bytes);
 [[nodiscard]] Schedule exscan_recursive_doubling(const Problem& problem);
@@ -162,7 +163,7 @@ namespace tutti::schedules {
 [[nodiscard]] Schedule gather_binomial(const Problem& problem);
 [[nodiscard]] Cost gather_binomial_cost(int size, double bytes);
 
-/// As gather_binomial on the 4-nomial tree.
+/// Like gather_binomial on the 4-nomial tree.
 [[nodiscard]] Schedule gather_knomial(const Problem& problem);
 [[nodiscard]] Cost gather_knomial_cost(int size, double bytes);
 
@@ -175,7 +176,7 @@ namespace tutti::schedules {
 [[nodiscard]] Schedule scatter_binomial(const Problem& problem);
 [[nodiscard]] Cost scatter_binomial_cost(int size, double bytes);
 
-/// As scatter_binomial on the 4-nomial tree.
+/// Like scatter_binomial on the 4-nomial tree.
 [[nodiscard]] Schedule scatter_knomial(const Problem& problem);
 [[nodiscard]] Cost scatter_knomial_cost(int size, double bytes);
 
@@ -201,7 +202,7 @@ namespace tutti::schedules {
 [[nodiscard]] Schedule allgather_neighbor_exchange(const Problem& problem);
 [[nodiscard]] Cost allgather_neighbor_exchange_cost(int size, double bytes);
 
-/// gather_binomial to rank 0, then bcast_binomial of all.
+/// Runs gather_binomial to rank 0, then bcast_binomial of all blocks.
 [[nodiscard]] Schedule allgather_gather_bcast(const Problem& problem);
 [[nodiscard]] Cost allgather_gather_bcast_cost(int size, double bytes);
 

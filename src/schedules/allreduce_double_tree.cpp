@@ -7,7 +7,7 @@ namespace {
 
 int chunks_of(int size, double bytes) { return pipeline_chunks(std::max(2 * DoubleTree::depth(size) - 1, 0), bytes); }
 
-/// What a rank does in one tree at one step.
+/// A rank's work in one tree at one step.
 class Side {
  public:
   Side(const Problem& p, int tree, int chunks)
@@ -76,7 +76,7 @@ Cost allreduce_double_tree_cost(int size, double bytes) {
   const int chunks = chunks_of(size, bytes);
   const double depth = DoubleTree::depth(size);
   const double chunk = bytes / chunks;
-  // Up and down, a rank with two children moves all of the data each way.
+  // On the way up and down, a rank with two children moves all of the data each way.
   const double passes = std::min(size, 4) / 2.0;
   const double hops = std::max(2 * depth - 2, 1.0);
   return {.rounds = 2 * depth - 1 + chunks,

@@ -5,7 +5,7 @@
 namespace tutti::schedules {
 namespace {
 
-/// The most ranks up to `size` that are 2^i or 3 * 2^i: at least two thirds of them.
+/// The largest number of ranks up to `size` that is 2^i or 3 * 2^i: at least two thirds of them.
 int core_of(int size) { return std::max(floor_power(size), size < 3 ? 1 : 3 * floor_power(size / 3)); }
 
 /// Sizes of the groups that exchange, round by round.

@@ -5,8 +5,8 @@
 namespace tutti::schedules {
 namespace {
 
-/// Runs of the blocks that travel over `distance`, digit * a power of the radix: those whose way, in ranks, has that
-/// digit there.
+/// Runs of the blocks that travel over `distance`, a digit times a power of the radix: the blocks whose way, in ranks,
+/// has that digit at that power.
 Blocks travellers(int size, int power, int digit, int radix) {
   Blocks runs;
   for (int i = digit * power; i < size; i += radix * power)
@@ -20,7 +20,7 @@ std::size_t blocks_of(const Blocks& runs) {
   return n;
 }
 
-/// How many blocks leave a rank in the round of a power.
+/// The number of blocks that leave a rank in the round of a power.
 std::size_t moved(int size, int power, int radix) {
   std::size_t n = 0;
   for (int digit = 1; digit < radix; ++digit) n += blocks_of(travellers(size, power, digit, radix));

@@ -3,19 +3,12 @@
 #include "schedules/double_tree.hpp"
 
 namespace tutti::schedules {
-namespace {
-
-int double_tree_chunks(int size, double bytes) {
-  return pipeline_chunks(std::max(DoubleTree::depth(size) - 1, 0), bytes);
-}
-
-}  // namespace
 
 Schedule bcast_double_tree(const Problem& p) {
   Builder b;
   const DoubleTree trees(p, p.root);
   const DoubleTree::Node nodes[2] = {trees.node(0), trees.node(1)};
-  const int chunks = double_tree_chunks(p.size, bytes_of(p));
+  const int chunks = DoubleTree::chunks(p.size, bytes_of(p));
   const int steps = DoubleTree::depth(p.size) - 1 + chunks;
   for (int step = 0; step < steps; ++step) {
     for (int tree = 0; tree < 2; ++tree) {
@@ -34,7 +27,7 @@ Schedule bcast_double_tree(const Problem& p) {
 
 Cost bcast_double_tree_cost(int size, double bytes) {
   if (size == 1) return {};
-  const int chunks = double_tree_chunks(size, bytes);
+  const int chunks = DoubleTree::chunks(size, bytes);
   const double steps = DoubleTree::depth(size) - 1 + chunks;
   return {.rounds = steps, .bytes = steps * bytes / chunks, .messages = 2 * steps};
 }

@@ -21,7 +21,7 @@ namespace tutti::schedules {
 [[nodiscard]] constexpr Slice input(const Block& block) { return input(block.offset, block.count); }
 [[nodiscard]] constexpr Slice output(const Block& block) { return output(block.offset, block.count); }
 
-/// Puts a schedule together round by round, and leaves out what is empty.
+/// Puts a schedule together round by round, leaving out empty transfers and steps.
 class Builder {
  public:
   void send(int peer, const Slice& slice) {
@@ -30,11 +30,11 @@ class Builder {
   void recv(int peer, const Slice& slice) {
     if (slice.count > 0) round_.transfers.push_back({Transfer::Kind::recv, peer, slice});
   }
-  /// The empty messages of a barrier.
+  /// Adds the empty messages of a barrier.
   void send_signal(int peer) { round_.transfers.push_back({Transfer::Kind::send, peer, output(0, 0)}); }
   void recv_signal(int peer) { round_.transfers.push_back({Transfer::Kind::recv, peer, output(0, 0)}); }
 
-  /// A transfer of another schedule, also an empty one.
+  /// Adds a transfer of another schedule, even an empty one.
   void transfer(const Transfer& transfer) { round_.transfers.push_back(transfer); }
 
   void copy(const Slice& from, const Slice& to) {

@@ -15,15 +15,15 @@ namespace tutti::schedules {
 /// the first append().
 class Composer {
  public:
-  /// A part of scratch that stays through all phases.
+  /// Reserves a part of scratch for all phases.
   [[nodiscard]] Slice reserve(std::size_t count);
 
-  /// What this rank does in a phase of `group`, whose place i is rank group[i]. The phase's input and output begin
-  /// where the slices do; they may be the same memory if the phase is right in place.
+  /// Appends this rank's steps in a phase of `group`, whose place i is rank group[i]. The phase's input and output
+  /// begin where the slices do. They may be the same memory if the phase works in place.
   void append(const Schedule& phase, std::span<const int> group, const Slice& in, const Slice& out);
 
-  /// Local work between phases. Copies of what follows one another in both places become one: none may read what one
-  /// before it wrote.
+  /// Appends local work between phases. Copies between places that follow one another become one copy, so none may
+  /// read elements that a copy before it wrote.
   void copy(const Slice& from, const Slice& to);
   void reduce(std::vector<Slice> inputs, const Slice& to);
 

@@ -8,8 +8,8 @@
 namespace tutti::schedules {
 
 /// Two binary trees over the places 1 to size - 1, both below place 0, the root. A place is inner in at most one of
-/// them, so each half of the data loads a place's links once. Both are in order: what is below a place's left child
-/// stands before the place, what is below its right child behind. Sanders, Speck, Träff, Two-tree Algorithms for Full
+/// them, so each half of the data loads a place's links once. Both are in order: the places below a place's left child
+/// stand before it, those below its right child behind it. Sanders, Speck, Träff, Two-tree Algorithms for Full
 /// Bandwidth Broadcast, Reduction and Scan, Parallel Computing 35(12), 2009.
 class DoubleTree {
  public:
@@ -30,8 +30,13 @@ class DoubleTree {
     return {rank_of(places.parent), rank_of(places.left), rank_of(places.right), depth(tree, place_)};
   }
 
-  /// Of the deeper tree.
+  /// The depth of the deeper tree.
   [[nodiscard]] static int depth(int size) { return ceil_log2(size) + (size > 2 && size % 2 == 0 ? 1 : 0); }
+
+  /// The number of chunks of each half on the way from the root to all ranks, or back.
+  [[nodiscard]] static int chunks(int size, double bytes) {
+    return pipeline_chunks(std::max(depth(size) - 1, 0), bytes);
+  }
 
   /// The half of the data that a tree carries.
   [[nodiscard]] static Chunks half(const Problem& p, int tree, int chunks) {
@@ -50,8 +55,8 @@ class DoubleTree {
             reach > 0 ? position + reach : none};
   }
 
-  /// The second tree is the first seen from the other end, which swaps odd and even, if size - 1 is even; else it is
-  /// moved by one, with place 1 above it.
+  /// If size - 1 is even, the second tree is the first seen from the other end, which swaps odd and even. Else it is
+  /// the first moved by one, with place 1 above it.
   [[nodiscard]] Node at(int tree, int place) const {
     const int n = size_ - 1;
     if (n == 0) return {};

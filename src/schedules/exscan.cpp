@@ -52,8 +52,8 @@ Schedule exscan_recursive_doubling(const Problem& p) {
 
 Cost exscan_recursive_doubling_cost(int size, double bytes) {
   const double steps = ceil_log2(size);
-  // A rank that receives at all steps combines twice at each but the first; that the window grows at the first and the
-  // last but one needs ranks above it.
+  // A rank that receives at all steps combines twice at each step but the first. Growing its window at the first step
+  // and at the last but one takes ranks above it.
   const bool is_upper_half = 4 * size > 3 * (1 << ceil_log2(size));
   const double reduces = size > 2 ? 2 * steps - (is_upper_half ? 2 : 3) : 0.0;
   return {.rounds = steps, .bytes = steps * bytes, .reduced_bytes = 2 * reduces * bytes, .messages = steps};

@@ -8,8 +8,7 @@
 /// Algorithms over nodes and leaders: flat algorithms on each node and between nodes, composed into one schedule with
 /// Problem::node_of as the map. Karonis, de Supinski, Foster, Gropp, Lusk, Bresnahan, Exploiting Hierarchy in Parallel
 /// Computer Networks to Optimize Collective Operation Performance, IPDPS 2000. Nodes may have different numbers of
-/// ranks and any order of ranks, but where LayoutNeed says otherwise in the registry. Without a map all ranks are on
-/// one node.
+/// ranks and any order of ranks, unless the registry gives a LayoutNeed. Without a map all ranks are on one node.
 ///
 /// Three forms:
 ///   by leaders    one rank of a node speaks for it: fewest messages between nodes
@@ -18,27 +17,26 @@
 ///                 could, and all links of a node are used; needs nodes of equally many ranks
 /// and `gather` for reductions that combine once, in rank order on any layout: contributions travel unreduced.
 ///
-/// There is none for gatherv, scatterv and alltoallv: who passes a block on must know its size when the schedule is
-/// made, but the counts of these are known to the root or to the two ends alone. They stay flat, which needs no such
-/// knowledge.
+/// There is none for gatherv, scatterv and alltoallv, because a rank that passes a block on must know its size when the
+/// schedule is made, and only the root or the two ends know these counts. Flat algorithms do not need to.
 namespace tutti::schedules {
 
-/// Signals up a binomial tree of each node, dissemination among the leaders, signals down again.
+/// Signals go up a binomial tree on each node, through dissemination among the leaders, and down again.
 [[nodiscard]] Schedule barrier_hierarchical(const Problem& problem);
 [[nodiscard]] LevelCost barrier_hierarchical_cost(const Spread& spread, double bytes);
 
-/// Among the leaders, then on each node: binomial trees, or scatter and allgather.
+/// Runs among the leaders, then on each node: binomial trees, or scatter and allgather.
 [[nodiscard]] Schedule bcast_hierarchical(const Problem& problem);
 [[nodiscard]] LevelCost bcast_hierarchical_cost(const Spread& spread, double bytes);
 [[nodiscard]] Schedule bcast_hierarchical_scatter(const Problem& problem);
 [[nodiscard]] LevelCost bcast_hierarchical_scatter_cost(const Spread& spread, double bytes);
 
-/// On each node, then among the leaders: binomial trees, or segments combined by all ranks.
+/// Runs on each node, then among the leaders: binomial trees, or segments combined by all ranks.
 [[nodiscard]] Schedule reduce_hierarchical(const Problem& problem);
 [[nodiscard]] LevelCost reduce_hierarchical_cost(const Spread& spread, double bytes);
 [[nodiscard]] Schedule reduce_hierarchical_scatter(const Problem& problem);
 [[nodiscard]] LevelCost reduce_hierarchical_scatter_cost(const Spread& spread, double bytes);
-/// Contributions to the root by leaders; the root combines all in rank order.
+/// Leaders pass contributions to the root, which combines all in rank order.
 [[nodiscard]] Schedule reduce_hierarchical_gather(const Problem& problem);
 [[nodiscard]] LevelCost reduce_hierarchical_gather_cost(const Spread& spread, double bytes);
 
@@ -51,7 +49,7 @@ namespace tutti::schedules {
 /// Training System with Mixed-Precision, 2018.
 [[nodiscard]] Schedule allreduce_hierarchical_split(const Problem& problem);
 [[nodiscard]] LevelCost allreduce_hierarchical_split_cost(const Spread& spread, double bytes);
-/// Contributions to all leaders, which combine all in rank order; broadcast.
+/// Brings contributions to all leaders, which combine them in rank order and broadcast.
 [[nodiscard]] Schedule allreduce_hierarchical_gather(const Problem& problem);
 [[nodiscard]] LevelCost allreduce_hierarchical_gather_cost(const Spread& spread, double bytes);
 
@@ -70,7 +68,7 @@ namespace tutti::schedules {
 [[nodiscard]] Schedule exscan_hierarchical(const Problem& problem);
 [[nodiscard]] LevelCost exscan_hierarchical_cost(const Spread& spread, double bytes);
 
-/// To the leader, then among leaders to the root, and back the same way.
+/// Goes to the leader, then among leaders to the root; a scatter goes the same way back.
 [[nodiscard]] Schedule gather_hierarchical(const Problem& problem);
 [[nodiscard]] LevelCost gather_hierarchical_cost(const Spread& spread, double bytes);
 [[nodiscard]] Schedule scatter_hierarchical(const Problem& problem);

@@ -73,18 +73,14 @@ Schedule allreduce_hierarchical_gather(const Problem& p) {
   const Slice result = output(0, p.count);
   const Slice whole = l.is_leader() ? c.reserve(blocks.total()) : scratch(0, 0);
   allgather_to_leaders(c, l, blocks, allgatherv_direct, input(0, p.count), whole);
-  std::vector<Slice> parts;
-  for (int rank = 0; l.is_leader() && rank < p.size; ++rank)
-    parts.push_back(part_of(whole, blocks.of_rank(rank).offset, p.count));
-  if (l.is_leader()) c.reduce(std::move(parts), result);
+  if (l.is_leader()) combine_ranks(c, blocks, whole, result);
   on_node(c, l, bcast_binomial, p.count, {}, result);
   return c.finish(true);
 }
 LevelCost allreduce_hierarchical_gather_cost(const Spread& s, double bytes) {
-  const double all = bytes * s.size;
-  const Cost combine{.reduced_bytes = s.size > 1 ? all : 0.0, .copied_bytes = s.size > 1 ? 0.0 : bytes};
-  return {gather_linear_cost(s.most, bytes * s.most) + combine + bcast_binomial_cost(s.most, bytes),
-          allgather_direct_cost(s.nodes, all)};
+  const Cost gathering = gather_linear_cost(s.most, bytes * s.most);
+  return {gathering + combine_ranks_cost(s, bytes) + bcast_binomial_cost(s.most, bytes),
+          allgather_direct_cost(s.nodes, bytes * s.size)};
 }
 
 }  // namespace tutti::schedules

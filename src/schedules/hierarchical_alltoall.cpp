@@ -6,8 +6,8 @@
 namespace tutti::schedules {
 namespace {
 
-/// Of a leader's node, the blocks of all members for all ranks: by member and then by the other rank, or by the node of
-/// the other rank, then by the rank of the sender, then by that of the receiver.
+/// The blocks of all members of a leader's node for all ranks: by member and then by the other rank, or by the other
+/// rank's node, then by the sender's rank, then by the receiver's.
 class Matrix {
  public:
   Matrix(const Layout& l, std::size_t count) : l_(l), count_(count) {}
@@ -95,7 +95,7 @@ Schedule alltoall_hierarchical_split(const Problem& p) {
   const auto node = [&](int rank) { return static_cast<std::size_t>(l.node_of(rank)); };
   const auto place = [&](int rank) { return static_cast<std::size_t>(l.index_of(rank)); };
 
-  // To the member that has the receiver's place on its node; it collects what its own node has for each other.
+  // Send to the member at the receiver's place: it collects its node's blocks for that place on each other node.
   for (std::size_t i = 0; i < members; ++i)
     for (std::size_t k = 0; k < nodes; ++k) {
       const auto receiver = static_cast<std::size_t>(l.members(static_cast<int>(k))[i]);

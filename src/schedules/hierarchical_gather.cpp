@@ -19,14 +19,8 @@ Schedule gather_hierarchical(const Problem& p) {
   on_node(c, l, gather_binomial, p.count, input(0, p.count), mine);
   if (l.spread().even) {
     among_leaders(c, l, gather_binomial, l.node_of(p.root), node.count, mine, whole);
-  } else if (l.is_leader()) {
-    Problem q = problem_in_group(l.node(), l.leaders().size(), l.node_of(p.root), 0);
-    q.send_count = node.count;
-    if (is_root) {
-      q.recv_counts = blocks.node_counts();
-      q.recv_displs = blocks.node_displs();
-    }
-    c.append(gatherv_linear(q), l.leaders(), mine, whole);
+  } else {
+    gather_from_leaders(c, l, blocks, p, mine, whole);
   }
   if (is_root && !in_order) to_rank_order(c, blocks, whole, ranks, result);
   return c.finish(true);

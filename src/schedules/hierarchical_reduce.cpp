@@ -40,26 +40,14 @@ Schedule reduce_hierarchical_gather(const Problem& p) {
   // At the root, a node's contributions lie at the node's place; on another leader, at the start of its scratch.
   const Slice mine = is_root ? part_of(whole, node.offset, node.count) : l.is_leader() ? c.reserve(node.count) : whole;
   on_node(c, l, gather_linear, p.count, input(0, p.count), mine);
-  if (l.is_leader()) {
-    Problem q = problem_in_group(l.node(), l.leaders().size(), l.node_of(p.root), 0);
-    q.send_count = node.count;
-    if (is_root) {
-      q.recv_counts = blocks.node_counts();
-      q.recv_displs = blocks.node_displs();
-    }
-    c.append(gatherv_linear(q), l.leaders(), mine, whole);
-  }
-  std::vector<Slice> parts;
-  for (int rank = 0; is_root && rank < p.size; ++rank)
-    parts.push_back(part_of(whole, blocks.of_rank(rank).offset, p.count));
-  if (is_root) c.reduce(std::move(parts), output(0, p.count));
+  gather_from_leaders(c, l, blocks, p, mine, whole);
+  if (is_root) combine_ranks(c, blocks, whole, output(0, p.count));
   return c.finish(true);
 }
 
 LevelCost reduce_hierarchical_gather_cost(const Spread& s, double bytes) {
-  const double all = bytes * s.size;
-  const Cost combine{.reduced_bytes = s.size > 1 ? all : 0.0, .copied_bytes = s.size > 1 ? 0.0 : bytes};
-  return {gather_linear_cost(s.most, bytes * s.most) + combine, gather_linear_cost(s.nodes, all)};
+  return {gather_linear_cost(s.most, bytes * s.most) + combine_ranks_cost(s, bytes),
+          gather_linear_cost(s.nodes, bytes * s.size)};
 }
 
 }  // namespace tutti::schedules

@@ -12,7 +12,7 @@ std::vector<std::size_t> counts_of(const Blocks& blocks) {
   return counts;
 }
 
-/// The leader's blocks to the members.
+/// Scatters the leader's blocks to the members.
 void scatter_on_node(Composer& c, const Layout& l, const NodeBlocks& blocks, std::size_t own, const Slice& node) {
   const std::vector<std::size_t> counts = blocks.member_counts(l.node());
   const std::vector<std::size_t> displs = blocks.member_displs(l.node());
@@ -47,8 +47,8 @@ Schedule by_leaders(const Problem& p, const Blocks& ranks) {
   return c.finish(true);
 }
 
-/// The blocks of the ranks at place 0 of every node, then of those at place 1, and so on: each member of a node
-/// combines those of its own place.
+/// The blocks of the ranks at place 0 of every node, then at place 1, and so on. Each member of a node combines the
+/// blocks of its own place.
 Schedule by_all(const Problem& p, const Blocks& ranks) {
   const Layout l(p);
   Composer c;

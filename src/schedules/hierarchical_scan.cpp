@@ -14,8 +14,8 @@ Schedule shift(const Problem& p) {
   return b.finish(0, true);
 }
 
-/// The sum of all earlier nodes to every rank: their last ranks, which have the sums of their nodes, pass it on. True
-/// where there are earlier nodes.
+/// Brings the sum of all earlier nodes to every rank. Each node's last rank, which has the sum of its node, passes it
+/// on. True if there are earlier nodes.
 bool share_earlier_nodes(Composer& c, const Layout& l, const Slice& node_sum, const Slice& earlier) {
   Ranks last;
   for (int node = 0; node < l.nodes(); ++node) last.push_back(l.members(node).back());

@@ -12,8 +12,8 @@ namespace tutti::schedules {
 
 using Ranks = std::vector<int>;
 
-/// The nodes under a problem as one rank sees them. Nodes are counted in order of their lowest rank, members in rank
-/// order. The leader of a node is its lowest rank; on the root's node, of a rooted operation, the root.
+/// The nodes of a problem as one rank sees them. Nodes are counted in order of their lowest rank, members in rank
+/// order. The leader of a node is its lowest rank; in a rooted operation the root leads its node.
 class Layout {
  public:
   enum class Leaders { lowest, root };
@@ -38,7 +38,7 @@ class Layout {
   /// The ranks at this rank's place of every node, in order of nodes. Needs even nodes.
   [[nodiscard]] Ranks peers() const;
 
-  /// All ranks, node by node, and where the members of a node begin among them.
+  /// All ranks, node by node, and the place among them where the members of a node begin.
   [[nodiscard]] const Ranks& order() const { return order_; }
   [[nodiscard]] std::size_t first_of(int node) const { return firsts_[static_cast<std::size_t>(node)]; }
 
@@ -56,10 +56,10 @@ class Layout {
   Spread spread_;
 };
 
-/// Of the ranks whose nodes are given; empty: `size` ranks on one node.
+/// The spread of ranks whose nodes are given; empty: `size` ranks on one node.
 [[nodiscard]] Spread spread_of(std::span<const int> node_of, int size);
 
-/// Whether ranks spread like this have what the algorithm asks for.
+/// Whether ranks spread like this meet the algorithm's need.
 [[nodiscard]] bool meets(const Spread& spread, LayoutNeed need);
 
 }  // namespace tutti::schedules

@@ -78,6 +78,30 @@ void allgather_to_leaders(Composer& c, const Layout& l, const NodeBlocks& blocks
   c.append(flat(p), l.leaders(), part_of(whole, node.offset, node.count), whole);
 }
 
+void gather_from_leaders(Composer& c, const Layout& l, const NodeBlocks& blocks, const Problem& p, const Slice& mine,
+                         const Slice& whole) {
+  if (!l.is_leader()) return;
+  Problem q = problem_in_group(l.node(), l.leaders().size(), l.node_of(p.root), 0);
+  q.send_count = blocks.of_node(l.node()).count;
+  if (p.rank == p.root) {
+    q.recv_counts = blocks.node_counts();
+    q.recv_displs = blocks.node_displs();
+  }
+  c.append(gatherv_linear(q), l.leaders(), mine, whole);
+}
+
+void combine_ranks(Composer& c, const NodeBlocks& blocks, const Slice& whole, const Slice& result) {
+  std::vector<Slice> parts;
+  for (int rank = 0; rank < blocks.ranks(); ++rank)
+    parts.push_back(part_of(whole, blocks.of_rank(rank).offset, blocks.of_rank(rank).count));
+  c.reduce(std::move(parts), result);
+}
+
+Cost combine_ranks_cost(const Spread& s, double bytes) {
+  if (s.size == 1) return copies(bytes);
+  return {.reduced_bytes = bytes * s.size};
+}
+
 void to_rank_order(Composer& c, const NodeBlocks& from, const Slice& whole, const Blocks& to, const Slice& base) {
   for (std::size_t i = 0; i < to.size(); ++i) {
     const Block& block = from.of_rank(static_cast<int>(i));

@@ -6,11 +6,11 @@
 
 namespace tutti::schedules {
 
-/// Round(s) that several algorithms have in common. Each takes the blocks of a vector, block i being rank i's.
+/// Rounds that several algorithms share. Each takes the blocks of a vector; block i is rank i's.
 
-/// Every rank sends block i of its input to rank i and keeps what it gets for its own block in scratch, one slot a
-/// rank; then combines all in rank order into `result` in one local step. One round; scratch of size * own count
-/// elements.
+/// Every rank sends block i of its input to rank i, receives the contributions to its own block into scratch, one slot
+/// per rank, and combines them in rank order into `result` in one local step. Takes one round and scratch of size * own
+/// count elements.
 inline void exchange_and_combine(Builder& b, const Problem& p, const Blocks& blocks, const Slice& result) {
   const std::size_t own = blocks[p.rank].count;
   for (int step = 1; step < p.size; ++step) {
@@ -25,7 +25,7 @@ inline void exchange_and_combine(Builder& b, const Problem& p, const Blocks& blo
   b.end_round();
 }
 
-/// Every rank sends `own`, its block, to all others and receives theirs in the output. One round.
+/// Every rank sends `own`, its block, to all others and receives theirs in the output, in one round.
 inline void allgather_in_one_round(Builder& b, const Problem& p, const Blocks& blocks, const Slice& own) {
   for (int step = 1; step < p.size; ++step) {
     const int to = wrap(p.rank + step, p.size);
@@ -36,7 +36,7 @@ inline void allgather_in_one_round(Builder& b, const Problem& p, const Blocks& b
   b.end_round();
 }
 
-/// Blocks go round the ring, from block `first` that is complete in this rank's output; size - 1 rounds.
+/// Blocks go round the ring in size - 1 rounds, starting with block `first`, which this rank's output has already.
 inline void allgather_by_ring(Builder& b, const Problem& p, const Blocks& blocks, int first) {
   for (int step = 0; step + 1 < p.size; ++step) {
     b.send(wrap(p.rank + 1, p.size), output(blocks[wrap(first - step, p.size)]));
@@ -45,7 +45,7 @@ inline void allgather_by_ring(Builder& b, const Problem& p, const Blocks& blocks
   }
 }
 
-/// Down a k-nomial tree, the far children first; one round to receive and one a level to send.
+/// Sends down a k-nomial tree, the far children first: one round to receive, and one per level to send.
 inline void bcast_down(Builder& b, const Tree& tree, int radix, const Slice& all) {
   if (!tree.is_root()) b.recv(tree.parent(), all);
   b.end_round();
@@ -55,8 +55,8 @@ inline void bcast_down(Builder& b, const Tree& tree, int radix, const Slice& all
   }
 }
 
-/// Up a k-nomial tree whose places are in rank order, the near children first, so that order is kept: `mine` becomes
-/// `partial` where something was combined, and is sent up. Scratch of (radix - 1) * count elements for what arrives.
+/// Combines up a k-nomial tree whose places are in rank order, the near children first, so that order is kept. `mine`
+/// becomes `partial` if anything was combined, and is sent up. Takes scratch of (radix - 1) * count elements.
 inline void reduce_up(Builder& b, const Tree& tree, int radix, Slice& mine, const Slice& partial) {
   for (int power = 1; power < tree.width(); power *= radix) {
     std::vector<Slice> parts{mine};

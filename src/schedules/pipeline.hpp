@@ -13,9 +13,9 @@ namespace tutti::schedules {
   return static_cast<double>(p.count) * static_cast<double>(p.element_size);
 }
 
-/// Into how many chunks a pipeline of `hops` hops beyond the first cuts its data. A round of k chunks costs a start s
-/// and bytes / k: (hops + k) (s + bytes / k) is least at k = sqrt(hops * bytes / s), with s in bytes that could have
-/// moved meanwhile: 16 KiB, between the memory of one node and a network.
+/// The number of chunks into which a pipeline of `hops` hops beyond the first cuts its data. A round of k chunks costs
+/// a start s and bytes / k, so (hops + k) (s + bytes / k) is least at k = sqrt(hops * bytes / s). Here s is in bytes
+/// that could have moved meanwhile: 16 KiB, between the memory of one node and a network.
 [[nodiscard]] inline int pipeline_chunks(int hops, double bytes) {
   constexpr double start = 16384;
   constexpr double most = 1024;

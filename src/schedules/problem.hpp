@@ -24,7 +24,7 @@ struct Problem {
   int size = 1;
   int root = 0;
   std::size_t count = 0;
-  /// Bytes of an element: algorithms that cut a vector into pieces choose their number by it. The same on all ranks.
+  /// Bytes of an element, equal on all ranks. Algorithms that cut a vector into chunks choose their number by it.
   std::size_t element_size = 1;
   std::size_t send_count = 0;
   std::size_t recv_count = 0;

@@ -19,14 +19,8 @@ Schedule reduce_direct(const Problem& p) {
   return b.finish(p.size * p.count, true);
 }
 
-Cost reduce_direct_cost(int size, double bytes) {
-  const double others = size - 1;
-  return {.rounds = size > 1 ? 1.0 : 0.0,
-          .bytes = others * bytes,
-          .reduced_bytes = size > 1 ? size * bytes : 0.0,
-          .copied_bytes = size == 1 ? bytes : 0.0,
-          .messages = others};
-}
+// The root does as much as every rank of an allreduce.
+Cost reduce_direct_cost(int size, double bytes) { return allreduce_direct_cost(size, bytes); }
 
 Schedule reduce_scatter_gather(const Problem& p) {
   Builder b;
@@ -41,13 +35,6 @@ Schedule reduce_scatter_gather(const Problem& p) {
   return b.finish(p.size * own.count, true);
 }
 
-Cost reduce_scatter_gather_cost(int size, double bytes) {
-  const double others = size - 1;
-  return {.rounds = size > 1 ? 2.0 : 0.0,
-          .bytes = 2 * bytes * others / size,
-          .reduced_bytes = size > 1 ? bytes : 0.0,
-          .copied_bytes = size == 1 ? bytes : 0.0,
-          .messages = 2 * others};
-}
+Cost reduce_scatter_gather_cost(int size, double bytes) { return allreduce_scatter_allgather_cost(size, bytes); }
 
 }  // namespace tutti::schedules

@@ -3,24 +3,19 @@
 #include "schedules/double_tree.hpp"
 
 namespace tutti::schedules {
-namespace {
-
-int chunks_of(int size, double bytes) { return pipeline_chunks(std::max(DoubleTree::depth(size) - 1, 0), bytes); }
-
-}  // namespace
 
 Schedule reduce_double_tree(const Problem& p) {
   Builder b;
   if (p.size == 1) b.copy(input(0, p.count), output(0, p.count));
   const DoubleTree trees(p, p.root);
   const int depth = DoubleTree::depth(p.size);
-  const int chunks = chunks_of(p.size, bytes_of(p));
+  const int chunks = DoubleTree::chunks(p.size, bytes_of(p));
   const std::size_t slot = DoubleTree::half(p, 0, chunks)[0].count;
   for (int step = 0; step < depth - 1 + chunks; ++step) {
     for (int tree = 0; tree < 2; ++tree) {
       const DoubleTree::Node node = trees.node(tree);
       const Chunks half = DoubleTree::half(p, tree, chunks);
-      // Three slots a tree: what arrives from the left and from the right, and the sum, which is sent a step later.
+      // Three slots per tree: arrivals from the left, arrivals from the right, and the sum, which is sent a step later.
       const auto slice = [&](int i, std::size_t count) { return scratch((3 * tree + i) * slot, count); };
       const int given = step - (depth - node.depth);
       if (node.parent != DoubleTree::none && half.contains(given))
@@ -41,7 +36,7 @@ Schedule reduce_double_tree(const Problem& p) {
 
 Cost reduce_double_tree_cost(int size, double bytes) {
   if (size == 1) return {.copied_bytes = bytes};
-  const int chunks = chunks_of(size, bytes);
+  const int chunks = DoubleTree::chunks(size, bytes);
   const double steps = DoubleTree::depth(size) - 1 + chunks;
   return {.rounds = steps,
           .bytes = steps * bytes / chunks,

@@ -5,7 +5,7 @@
 namespace tutti::schedules {
 namespace {
 
-/// In place, the output is the start of the input: a block that overlaps it in part must not be combined into it.
+/// In place, the output is the start of the input, so a block that overlaps it partly must not be combined into it.
 bool is_alias_safe(const Block& own) { return own.offset == 0 || own.offset >= own.count; }
 
 Schedule direct(const Problem& p, const Blocks& blocks) {

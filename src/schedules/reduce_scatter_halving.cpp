@@ -13,8 +13,8 @@ int reversed_bits(int i, int size) {
   return reversed;
 }
 
-/// Segment i is the blocks of the ranks at place i: one, or the two of a folded pair. With the farthest partner first
-/// a place ends with its own segment, with the nearest first with that of its number's bits reversed.
+/// Segment i holds the blocks of the ranks at place i: one block, or two of a folded pair. With the farthest partner
+/// first a place ends with its own segment; with the nearest first, with the segment of its number's reversed bits.
 class Halving {
  public:
   Halving(const Problem& p, const Blocks& blocks, First first)
@@ -102,7 +102,7 @@ Schedule halving(const Problem& p, const Blocks& blocks, First first) {
   return b.finish(0, true);
 }
 
-/// What rank 0 receives up to the last round, in blocks: with its pair's, all from the start.
+/// The blocks that rank 0 receives up to the last round; with a pair's, all from the start.
 double halving_blocks(int size) {
   const int core = floor_power(size);
   double blocks = core < size ? size : 0;

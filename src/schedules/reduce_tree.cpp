@@ -5,7 +5,7 @@
 namespace tutti::schedules {
 namespace {
 
-/// To rank 0, whatever the root, so that places are in rank order.
+/// Reduces to rank 0, whatever the root, so that places are in rank order.
 Schedule up(const Problem& p, int radix) {
   Builder b;
   const bool is_root = p.rank == p.root;

@@ -10,35 +10,35 @@
 
 namespace tutti::schedules {
 
-/// What an algorithm costs, as closed formulas: the planner's input and the checker's target (critical_path()). Each
-/// figure is its sum along the longest chain of dependent rounds: a round waits for the one before on its own rank and
-/// for both ends of its messages. So it counts what ranks do one after the other, be it on different ranks, and may be
-/// more than any one rank does. In a round each figure is that of the busier end of a message.
+/// Costs of an algorithm as closed formulas: the planner's input and the checker's target (critical_path()). Each
+/// figure is a sum along the longest chain of dependent rounds. A round waits for the round before it on its own rank
+/// and for both ends of its messages, so a figure adds up work that follows one another on different ranks too, and may
+/// exceed the work of any single rank. In each round the busier end of a message counts.
 struct Cost {
   double rounds = 0;         ///< rounds with a transfer
-  double bytes = 0;          ///< of a round those sent or received, whichever are more
+  double bytes = 0;          ///< bytes sent or received in a round, whichever are more
   double reduced_bytes = 0;  ///< bytes of input that local reductions read
   double copied_bytes = 0;   ///< bytes of local copies
-  double messages = 0;       ///< of a round those sent or received, whichever are more: each costs, also side by side
+  double messages = 0;       ///< sent or received in a round, whichever are more; concurrent ones cost too
 };
 
 /// How ranks are spread over nodes, as far as costs depend on it.
 struct Spread {
   int size = 1;
   int nodes = 1;
-  int most = 1;          ///< ranks of the node that has most
-  bool even = true;      ///< all nodes have equally many
+  int most = 1;          ///< ranks of the largest node
+  bool even = true;      ///< all nodes have equally many ranks
   bool adjacent = true;  ///< the ranks of each node follow one another
 };
 
-/// What a hierarchical algorithm costs on the links of a node and on those between nodes.
+/// Costs of a hierarchical algorithm on the links inside a node and on those between nodes.
 struct LevelCost {
   Cost on_node;
   Cost across;
-  double senders = 1;  ///< ranks of a node that send to other nodes at one time
+  double senders = 1;  ///< ranks of a node that send to other nodes at the same time
 };
 
-/// What a hierarchical algorithm asks of the layout.
+/// The layouts for which a hierarchical algorithm works.
 enum class LayoutNeed : std::uint8_t { none, even, adjacent };
 
 /// One algorithm for one operation.
@@ -46,21 +46,21 @@ struct Algorithm {
   Operation operation;
   std::string_view name;  ///< "ring"
   Schedule (*generate)(const Problem& problem);
-  /// bytes: of the whole vector (bcast, reduce, allreduce, scan), of all blocks together (the others).
+  /// `bytes`: the whole vector (bcast, reduce, allreduce, scan), or all blocks together (the others).
   Cost (*cost)(int size, double bytes);
-  /// Keeps rank order: right for operations that do not commute.
+  /// Keeps rank order, so that it suits operations that do not commute.
   bool ordered = false;
-  /// Combines all contributions to an element in one local step in rank order with one rounding: right for 16- and
-  /// 8-bit floats with full accumulation, and for the reproducible mode.
+  /// Combines all contributions to an element in one local step in rank order with one rounding, so that it suits 16-
+  /// and 8-bit floats with full accumulation, and the reproducible mode.
   bool single_combine = false;
-  /// Largest communicator it is a candidate for without being asked by name; 0: any.
+  /// Largest communicator for which it is a candidate unless asked for by name; 0: any.
   int max_size = 0;
   /// Composed of phases on each node and between nodes. Keeps rank order only where each node's ranks are adjacent.
   bool hierarchical = false;
   LayoutNeed need = LayoutNeed::none;
-  /// Of a hierarchical one, whose `cost` is that of all ranks on one node.
+  /// The cost of a hierarchical algorithm; `cost` is then its cost with all ranks on one node.
   LevelCost (*level_cost)(const Spread& spread, double bytes) = nullptr;
-  /// Whether it works for that many ranks; nullptr: for any number. Not to be generated or priced where it does not.
+  /// Whether it works for that many ranks; nullptr: it works for any number. Do not generate or price it otherwise.
   bool (*fits)(int size) = nullptr;
 };
 
@@ -75,7 +75,7 @@ struct Algorithm {
 /// All hierarchical algorithms of an operation; none for gatherv, scatterv and alltoallv.
 [[nodiscard]] std::span<const Algorithm> hierarchical_algorithms_of(Operation operation);
 
-/// By name, flat or hierarchical, or nullptr.
+/// The flat or hierarchical algorithm of that name, or nullptr.
 [[nodiscard]] const Algorithm* find_algorithm(Operation operation, std::string_view name);
 
 [[nodiscard]] std::string_view operation_name(Operation operation);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the tables of flat and of hierarchical algorithms share.
+// Shared by the tables of flat and of hierarchical algorithms.
 #pragma once
 
 #include <algorithm>

@@ -36,19 +36,19 @@ struct Local {
   Slice output{};
 };
 
-/// All transfers of a round are posted together; when all are done, the local steps run in order; then the next round.
-/// A round without transfers is local work only.
+/// All transfers of a round are posted together. When all are done, the local steps run in order, then the next round
+/// begins. A round without transfers is local work only.
 struct Round {
   std::vector<Transfer> transfers;
   std::vector<Local> locals;
 };
 
-/// What one rank does in one collective: plain data.
+/// One rank's steps in one collective: plain data.
 struct Schedule {
   std::vector<Round> rounds;
   std::size_t scratch_count = 0;  ///< elements of the scratch buffer
-  /// Whether the schedule is right also when `input` and `output` are one buffer in the sense of MPI_IN_PLACE. Where it
-  /// is not, the executor works from a copy of the input.
+  /// Whether the schedule also works if `input` and `output` are one buffer in the sense of MPI_IN_PLACE. If not, the
+  /// executor works from a copy of the input.
   bool alias_safe = false;
 };
 

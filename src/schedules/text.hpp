@@ -16,7 +16,7 @@ namespace tutti::schedules {
 /// A local step as "output[0, 4) = input[0, 4) op scratch[0, 4)".
 [[nodiscard]] std::string to_text(const Local& local);
 
-/// A listing of a schedule, one line a step.
+/// Lists a schedule, one line per step.
 [[nodiscard]] std::string to_text(const Schedule& schedule);
 
 }  // namespace tutti::schedules

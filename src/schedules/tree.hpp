@@ -19,9 +19,9 @@ class Tree {
   [[nodiscard]] int rank_of(int place) const { return wrap(place + root_, size_); }
   [[nodiscard]] bool is_root() const { return place_ == 0; }
   [[nodiscard]] int parent() const { return rank_of(place_ - place_ / width() % radix_ * width()); }
-  /// The power of the radix in the distance to the parent; above it, of the root, all.
+  /// The power of the radix in the distance to the parent. The root has a power that covers all places.
   [[nodiscard]] int width() const { return width(place_); }
-  /// How many places the subtree of a place has.
+  /// The number of places in the subtree of a place.
   [[nodiscard]] int subtree(int place) const { return std::min(width(place), size_ - place); }
   /// Children at the distances power, 2 * power …, for a power of the radix below width().
   [[nodiscard]] int children(int power) const { return std::min(radix_ - 1, (size_ - 1 - place_) / power); }
@@ -41,7 +41,7 @@ class Tree {
   int radix_;
 };
 
-/// What the root of such a tree does: levels, and children over all levels.
+/// The root's work in such a tree: levels, and children over all levels.
 struct RootDuty {
   double levels = 0;
   double children = 0;

@@ -100,15 +100,15 @@ ProtocolView view_of(const Answer& answer) {
 
 bool has_time(const Candidate& candidate) {
   if (candidate.measured) return true;
-  // The planner gives the host MPI's own, where it was not measured, the time of the schedule it stands beside, and
-  // prices ways that cannot make the call as if they could.
+  // The planner gives an unmeasured collective of the host MPI the time of the schedule beside it, and prices
+  // candidates that cannot make the call as if they could.
   return candidate.backend != &detail::native_backend && candidate.nameable && std::isfinite(candidate.seconds);
 }
 
 const Candidate* Answer::chosen() const {
   for (const Candidate& one : candidates)
     if (one.backend == plan->backend && one.protocol == plan->protocol && one.algorithm == plan->algorithm) return &one;
-  throw Error(ErrorCode::internal, "explain: the plan is none of the candidates");
+  throw Error(ErrorCode::internal, "explain: the plan is not among the candidates");
 }
 
 Answer answer(Case call) {

@@ -33,7 +33,7 @@ struct Pair {
   ReduceKind op = ReduceKind::sum;
 };
 
-/// What an operation can be asked for: all datatypes, with each reduction that is defined for them where it combines.
+/// The possible requests of an operation: all datatypes, and for one that combines each reduction defined for them.
 std::vector<Pair> pairs_of(Operation operation) {
   std::vector<Pair> pairs;
   for (int t = static_cast<int>(DatatypeKind::int8); t <= static_cast<int>(DatatypeKind::bytes); ++t) {
@@ -48,7 +48,7 @@ std::vector<Pair> pairs_of(Operation operation) {
   return pairs;
 }
 
-/// Which backends can be asked for a call, by their place in `backends`.
+/// The backends that can make a call, by their place in `backends`.
 std::array<bool, backend_count> can_make(const Signature& signature, const detail::Machine& machine) {
   std::array<bool, backend_count> can{};
   for (const auto& candidate : detail::candidates(signature, machine))
@@ -57,13 +57,13 @@ std::array<bool, backend_count> can_make(const Signature& signature, const detai
   return can;
 }
 
-/// How much of what can be asked for a backend makes.
+/// The share of the possible requests that a backend makes.
 struct Coverage {
-  std::vector<std::string_view> kinds{};  ///< of call, that it makes for some datatype
-  std::size_t pairs = 0;                  ///< of datatype and reduction, in one of these kinds
+  std::vector<std::string_view> kinds{};  ///< kinds of call that it makes for some datatype
+  std::size_t pairs = 0;                  ///< pairs of datatype and reduction that it makes in one of these kinds
 };
 
-/// Small and large calls: a backend that makes only small ones does not count.
+/// Small and large calls. A backend that makes only small ones does not count.
 std::array<Coverage, backend_count> coverage_of(Operation operation, MemoryClass memory, const std::vector<Pair>& pairs,
                                                 const detail::Machine& machine) {
   std::array<Coverage, backend_count> coverage;
@@ -106,7 +106,7 @@ BackendCell host_cell(const Backend* backend, const Coverage& coverage, std::siz
   return covered(backend == &detail::mpi_backend ? Support::composed : Support::native, coverage, pairs);
 }
 
-/// Whether NCCL has a collective for this: else it is composed of groups of messages.
+/// Whether NCCL has a collective for this. Otherwise it is composed of groups of messages.
 bool is_native_there(Operation operation, const detail::Machine& machine) {
   Signature signature;
   signature.operation = operation;
@@ -137,7 +137,7 @@ BackendTable::Row row_of(Operation operation, const detail::Machine& machine, co
   return row;
 }
 
-/// Messages go by MPI in every memory: directly where it takes device memory and no NCCL work is in flight.
+/// MPI carries messages in every memory, directly if it takes device memory and no NCCL work is in flight.
 BackendTable::Row point_to_point(const DeviceFacts& facts) {
   BackendTable::Row row{"send, recv", std::vector<BackendCell>(backend_count), std::vector<BackendCell>(backend_count)};
   row.host[1].support = Support::native;

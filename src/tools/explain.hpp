@@ -5,7 +5,7 @@
 
 namespace tutti::tools {
 
-/// `tutti explain`: what would be chosen for a call and why, and the table of operations and backends.
+/// `tutti explain`: the choice for a call and its reasons, and the table of operations and backends.
 void add_explain(CLI::App& app);
 
 }  // namespace tutti::tools

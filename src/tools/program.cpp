@@ -25,7 +25,7 @@ int world_rank() {
   return rank;
 }
 
-/// Their names, by commas.
+/// Their names, joined by commas.
 std::string subcommands(const CLI::App& app) {
   std::string names;
   for (const CLI::App* one : app.get_subcommands([](const CLI::App*) { return true; }))
@@ -33,7 +33,7 @@ std::string subcommands(const CLI::App& app) {
   return names;
 }
 
-/// The first argument, where it should be a subcommand and is none.
+/// The first argument, if it should be a subcommand but is none.
 std::string unknown_subcommand(const CLI::App& app, int argc, const char* const* argv) {
   if (argc < 2 || argv[1][0] == '-') return {};
   for (const CLI::App* one : app.get_subcommands([](const CLI::App*) { return true; }))

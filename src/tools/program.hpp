@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
-/// What the subcommands of `tutti` have in common. Each has a header of its own with `void add_<name>(CLI::App& app)`,
+/// Shared by the subcommands of `tutti`. Each has a header of its own with `void add_<name>(CLI::App& app)`,
 /// which registers it; its callback runs on every rank of the job, after MPI was initialised.
 namespace tutti::tools {
 
-/// Whether this process is the one that prints: rank 0 of MPI_COMM_WORLD.
+/// Whether this process prints: it is rank 0 of MPI_COMM_WORLD.
 [[nodiscard]] bool is_root();
 
 /// Ranks of MPI_COMM_WORLD.
@@ -18,11 +18,10 @@ namespace tutti::tools {
 /// Writes text to standard output, from rank 0 only.
 void print(std::string_view text);
 
-/// Writes a file, from rank 0 only, and says so on standard error. Throws tutti::Error that names the path.
+/// Writes a file, from rank 0 only, and reports it on standard error. Throws tutti::Error naming the path.
 void write_file(const std::string& path, std::string_view text);
 
-/// A mistake in the arguments that every rank sees alike: rank 0 shows the text, all ranks end with a status that is
-/// not 0.
+/// A mistake in the arguments that every rank sees. Rank 0 shows the text, and all ranks end with a nonzero status.
 class UsageError : public CLI::ValidationError {
  public:
   explicit UsageError(const std::string& message) : CLI::ValidationError(message, CLI::ExitCodes::ValidationError) {}

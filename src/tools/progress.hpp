@@ -8,8 +8,8 @@
 
 namespace tutti::tools {
 
-/// How far a run is: a bar that redraws itself where stderr is a terminal, else a plain line now and then. One rank has
-/// one; `enabled` false makes it silent.
+/// Shows the progress of a run: a bar that redraws itself if stderr is a terminal, else a plain line now and then. One
+/// rank has one; `enabled` false makes it silent.
 class Progress {
  public:
   Progress(std::string what, std::uint64_t total, bool enabled, std::FILE* out = stderr,

@@ -9,7 +9,7 @@
 
 namespace tutti::tools {
 
-/// What the ranks of one node do in shared memory, as layers of buffers and what moves from one layer to the next.
+/// The steps of the ranks of one node in shared memory, as layers of buffers and the moves from one layer to the next.
 struct ProtocolView {
   enum class Move : unsigned char { store, load, combine, read, write };
   struct Box {
@@ -18,7 +18,7 @@ struct ProtocolView {
   };
   struct Layer {
     std::string name{};
-    std::vector<Box> boxes{};  ///< one a rank
+    std::vector<Box> boxes{};  ///< one per rank
     bool is_shared = false;    ///< in the shared segment
   };
   struct Step {
@@ -34,7 +34,7 @@ struct ProtocolView {
   std::vector<Step> steps{};  ///< one fewer than layers
 };
 
-/// A pure function of the call.
+/// Derives the drawing from the call alone.
 [[nodiscard]] ProtocolView protocol_view(detail::shm::Protocol protocol, const detail::Signature& signature, int size);
 
 /// The steps in words, one line each.

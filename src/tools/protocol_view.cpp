@@ -24,7 +24,7 @@ struct Call {
   const Signature& signature;
   const Geometry& who;
   int size;
-  std::size_t bytes;  ///< that the busiest rank publishes; 0: not known before the call
+  std::size_t bytes;  ///< published by the busiest rank; 0: unknown before the call
 
   [[nodiscard]] bool gives(int rank) const {
     for (int to = 0; to < size; ++to)
@@ -59,7 +59,7 @@ Layer outputs(const Call& call) {
   return layer(call, "outputs", "output", false, [&](int rank) { return call.has_result(rank); });
 }
 
-/// How many chunks slots take, in words.
+/// The number of chunks that slots take, in words.
 std::string chunk_words(const Call& call) {
   if (call.bytes == 0) return "its sizes, then chunks into its slot";
   if (call.bytes <= detail::shm::slot_bytes) return fmt::format("{} into its slot, sets its flag", call.amount());

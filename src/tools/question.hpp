@@ -11,7 +11,7 @@
 
 namespace tutti::tools {
 
-/// A call as it is asked about on the command line.
+/// A call as the command line describes it.
 struct Question {
   std::string operation;
   std::string bytes = "8";
@@ -20,11 +20,11 @@ struct Question {
   std::string kind = "blocking";
   std::string algorithm;
   std::string memory = "host";  ///< or device
-  std::string nccl;             ///< version to imagine, "2.28.9", or "none"; empty: as here
+  std::string nccl;             ///< version to assume, "2.28.9", or "none"; empty: the one here
   std::string table;            ///< a file of measurements
-  int ranks = 0;                ///< 0: those of the job
-  int nodes = 0;                ///< 0: those of the job, or 1
-  int cores = 0;                ///< processing units of a node; 0: those of this machine
+  int ranks = 0;                ///< 0: the ranks of the job
+  int nodes = 0;                ///< 0: the nodes of the job, or 1
+  int cores = 0;                ///< processing units of a node; 0: as on this machine
   int root = 0;
   int rank = 0;
   bool reproducible = false;
@@ -35,16 +35,17 @@ struct Question {
   bool no_kernels = false;
 };
 
-/// What ranks would agree on for device memory.
+/// The facts about device memory on which ranks would agree.
 struct DeviceFacts {
-  bool built = false;  ///< this library knows device memory
+  bool built = false;  ///< this library was built for device memory
   bool kernels = false;
   bool cuda_aware = false;
   int nccl_version = 0;
   std::string nccl_report{};  ///< why there is no NCCL
 };
 
-/// What of a job or a machine an answer depends on; asked of MPI and hwloc before, so that answers are pure.
+/// The facts about a job or a machine on which an answer depends. They are asked of MPI and hwloc beforehand, so that
+/// answers are pure functions.
 struct Surroundings {
   Topology topology{};
   bool native_blocking = false;
@@ -52,12 +53,12 @@ struct Surroundings {
   bool single_copy = true;
   DeviceFacts device{};
   std::shared_ptr<const detail::Measurements> table{};
-  std::string table_report{};  ///< where the table is from, or why there is none
-  std::string shm_report{};    ///< why ranks share no memory, or what it lacks
-  std::string named_by{};      ///< who named an algorithm: "--algorithm"; empty: nobody
+  std::string table_report{};  ///< the source of the table, or the reason why there is none
+  std::string shm_report{};    ///< the reason why ranks share no memory, or only in part
+  std::string named_by{};      ///< the option that named an algorithm, "--algorithm"; empty: none
 };
 
-/// A call, and the machine that it is made on: what the planner takes. Node numbers and table stay where they are.
+/// A call and the machine on which it is made, as the planner takes them. Node numbers and table stay in place.
 struct Case {
   Case(detail::Signature what, Surroundings where, int rank);
   [[nodiscard]] int size() const { return static_cast<int>(surroundings.topology.places.size()); }
@@ -69,18 +70,18 @@ struct Case {
   int rank = 0;
 };
 
-/// The call that a question names. Throws UsageError, which lists the valid names (the most similar first) or says what
-/// is wrong with a number.
+/// The call that a question names. Throws UsageError, which lists the valid names, the most similar first, or explains
+/// why a number is invalid.
 [[nodiscard]] detail::Signature signature_of(const Question& question, int ranks);
 
-/// `ranks` ranks over `nodes` nodes, in blocks, on nodes with so many processing units; on its node each rank has the
-/// caches and the NUMA domain of `pattern`.
+/// A topology of `ranks` ranks in blocks over `nodes` nodes with `cores` processing units each. Every rank has the
+/// caches and the NUMA domain of `pattern` on its node.
 [[nodiscard]] Topology imagined_topology(int ranks, int nodes, int cores, const Place& pattern);
 
 /// "allreduce of 1 MiB (262144 float32, sum), blocking, on 8 ranks of 1 node".
 [[nodiscard]] std::string call_text(const Case& call);
 
-/// The schedules of all ranks by an algorithm of the mpi backend. The v-forms get blocks of one size.
+/// The schedules of all ranks by an algorithm of the mpi backend. The v-forms get blocks of equal size.
 [[nodiscard]] std::vector<schedules::Schedule> schedules_of(const Case& call, const schedules::Algorithm& algorithm);
 
 }  // namespace tutti::tools

@@ -26,7 +26,7 @@ constexpr std::string_view far_colour = "#d55e00";
 constexpr std::string_view reduce_colour = "#009e73";
 constexpr std::string_view copy_colour = "#7f7f7f";
 
-/// All that is drawn, and where.
+/// The drawn elements and their places.
 struct Picture {
   const Timeline& timeline;
   const ScheduleCaption& caption;
@@ -53,7 +53,7 @@ Picture picture_of(const Timeline& timeline, const ScheduleCaption& caption, std
   }
   std::size_t busiest = 0;
   for (const auto& step : picture.by_step) busiest = std::max(busiest, step.size());
-  // Fans of many arrows need room to be told apart.
+  // Fans of many arrows need room to stay distinct.
   if (busiest > 2 * ranks) picture.row = busiest > 8 * ranks ? 220 : 120;
   return picture;
 }

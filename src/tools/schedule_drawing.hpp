@@ -9,20 +9,21 @@
 
 namespace tutti::tools {
 
-/// What the drawing of a schedule says beside its lines.
+/// The labels of the drawing of a schedule.
 struct ScheduleCaption {
-  std::string title;               ///< what is drawn: the call and the algorithm
-  std::string op;                  ///< "sum"; empty where nothing is combined
+  std::string title;               ///< the call and the algorithm
+  std::string op;                  ///< "sum"; empty if nothing is combined
   std::size_t element_size = 1;    ///< bytes
   std::span<const int> node_of{};  ///< empty: one node
 };
 
-/// Most ranks and steps that a drawing may have.
+/// The largest numbers of ranks and steps in a drawing.
 inline constexpr std::size_t most_drawn_ranks = 64;
 inline constexpr std::size_t most_drawn_steps = 512;
 
-/// The schedules of all ranks as a drawing: a column a rank, a row a step, an arrow a message (the wider the longer),
-/// marks for local copies and reductions. Throws Error (invalid_argument), with the limits, where there is too much.
+/// Draws the schedules of all ranks: a column per rank, a row per step, an arrow per message (the wider the longer),
+/// and marks for local copies and reductions. Throws Error(invalid_argument), with the limits, if a drawing is too
+/// large.
 [[nodiscard]] svg::Document schedule_drawing(std::span<const schedules::Schedule> schedules,
                                              const ScheduleCaption& caption);
 

@@ -24,15 +24,15 @@ constexpr int most_calls = 4096;
 constexpr int least_rounds = 3;
 constexpr int most_races = 3;
 constexpr int estimates = 3;
-constexpr double calm = 1.5;            // the most that a median lies over the fastest round where nothing disturbs
-constexpr double least_seconds = 1e-9;  // a clock may not tell a short call from nothing
+constexpr double calm = 1.5;            // highest ratio of the median to the fastest round without a disturbance
+constexpr double least_seconds = 1e-9;  // a clock may not resolve a short call
 
 struct Contender {
   std::string name{};
   std::unique_ptr<Trial> trial{};
-  int calls = 1;                  ///< of a batch
-  double estimate = 0;            ///< seconds of a call
-  std::vector<double> seconds{};  ///< of a call, by round
+  int calls = 1;                  ///< calls per batch
+  double estimate = 0;            ///< seconds per call
+  std::vector<double> seconds{};  ///< seconds per call, by round
 };
 
 /// Seconds of a call in a batch of calls, on this rank.
@@ -55,7 +55,7 @@ double estimate(const Communicator& comm, Contender& contender) {
   return seconds[0];
 }
 
-/// The first calls: finds out what a call takes at best, and how many fill a batch.
+/// Makes the first calls, to find the best time of a call and the number of calls that fill a batch.
 void warm_up(const Communicator& comm, Contender& contender, const Effort& effort) {
   contender.trial->run();
   contender.estimate = estimate(comm, contender);
@@ -64,13 +64,13 @@ void warm_up(const Communicator& comm, Contender& contender, const Effort& effor
     if (fill < 2.0 * contender.calls) break;
     contender.calls = std::min({most_calls, contender.calls * 16, static_cast<int>(fill)});
   }
-  // One batch may have been disturbed; of long ones that matters less, and they are dear.
+  // A single batch may have been disturbed. Long batches matter less, and repeating them is costly.
   const bool is_short = contender.estimate * contender.calls < 4 * effort.batch_seconds;
   for (int i = 1; i < estimates && is_short; ++i)
     contender.estimate = std::min(contender.estimate, estimate(comm, contender));
 }
 
-/// Algorithms that refuse do so on all ranks alike.
+/// An algorithm that refuses a call refuses it on all ranks.
 std::vector<Contender> contenders_for(const Communicator& comm, const Target& target,
                                       const std::vector<std::string>& names, TrialMemory& memory,
                                       const Effort& effort) {
@@ -112,7 +112,7 @@ void race(const Communicator& comm, const std::vector<Contender*>& contenders, i
   for (std::size_t k = 0; k < seconds.size(); ++k) contenders[k % contenders.size()]->seconds.push_back(seconds[k]);
 }
 
-/// Whether the figures do not tell the fastest: one scatters, and some of its rounds beat the median of all others.
+/// Whether the figures do not show the fastest: one of them scatters, and some of its rounds beat all other medians.
 bool is_disturbed(const std::vector<Contender*>& contenders) {
   double lowest = HUGE_VAL;
   for (const Contender* contender : contenders) lowest = std::min(lowest, median(contender->seconds));
@@ -154,7 +154,7 @@ std::vector<std::string> candidates_for(const Communicator& comm, const Target& 
   machine.measured = nullptr;
   std::vector<std::string> names;
   for (const Candidate& candidate : candidates(signature, machine)) {
-    // The host MPI's own is a candidate for nonblocking calls only where it was measured: so it must be.
+    // The host MPI's own collective is a candidate for nonblocking calls only once it was measured, so measure it.
     const bool can_be_earned =
         candidate.backend == &native_backend && candidate.nameable && target.kind == CallKind::nonblocking;
     if (candidate.excluded.empty() || can_be_earned) names.push_back(candidate.name);

@@ -9,24 +9,24 @@
 
 namespace tutti::detail::tuning {
 
-/// How much work a figure is worth.
+/// The effort per figure.
 struct Effort {
-  int rounds = 9;               ///< in each the candidates take turns; the figure is their median
-  double batch_seconds = 3e-4;  ///< a round times as many calls of a candidate as fill this
-  double target_seconds = 0.5;  ///< of all rounds of a target: slow calls get fewer rounds, but 3
-  double hopeless = 4;          ///< candidates so many times slower than the best are timed once
+  int rounds = 9;               ///< the candidates take turns in each round; the figure is the median
+  double batch_seconds = 3e-4;  ///< a round times as many calls of a candidate as fill these seconds
+  double target_seconds = 0.5;  ///< for all rounds of a target: slow calls get fewer rounds, at least 3
+  double hopeless = 4;          ///< candidates this many times slower than the best are timed once
 };
 
 struct Measurement {
   Cell cell{};
-  bool is_disturbed = false;  ///< the figures scatter so much that they do not tell the fastest
+  bool is_disturbed = false;  ///< the figures scatter too much to show the fastest
 };
 
 /// The names of the candidates that can be chosen for a target, the untuned choice first. Equal on all ranks.
 [[nodiscard]] std::vector<std::string> candidates_for(const Communicator& comm, const Target& target);
 
-/// Measures the candidates of a target: seconds of a call on the slowest rank, each the median over rounds in which the
-/// candidates alternate; disturbed measurements are prolonged. A target whose size ranks do not share gets the
+/// Measures the candidates of a target: the seconds of a call on the slowest rank, each the median over rounds in which
+/// the candidates alternate. Disturbed measurements are prolonged. A target whose size only some ranks know gets the
 /// geometric mean over blocks of 1 KiB, 32 KiB and 1 MiB. Collective; the same result on all ranks.
 [[nodiscard]] Measurement measure(const Communicator& comm, const Target& target, const Effort& effort);
 

@@ -49,7 +49,7 @@ int units_of_this_machine(const detail::LocalPlace& place) {
 Surroundings imagined(const Question& question) {
   const int ranks = question.ranks > 0 ? question.ranks : std::max(2, world_size());
   const int nodes = std::max(1, question.nodes);
-  if (nodes > ranks) throw UsageError(fmt::format("--nodes {} is more than the {} ranks", nodes, ranks));
+  if (nodes > ranks) throw UsageError(fmt::format("--nodes {} exceeds the number of ranks, {}", nodes, ranks));
   const detail::LocalPlace here = detail::local_place();
   Place pattern;
   pattern.numa = here.numa;
@@ -73,10 +73,10 @@ std::vector<detail::tuning::Section> parse_table(const std::string& path, const 
   }
 }
 
-/// The measurements of a file for so many ranks on each node, wherever they were made.
+/// The measurements in a file for these numbers of ranks on each node, whatever machine they are from.
 void read_table(const std::string& path, Surroundings& surroundings) {
   const auto text = detail::tuning::read_file(path);
-  if (!text) throw Error(ErrorCode::io, fmt::format("--table {}: there is no such file", path));
+  if (!text) throw Error(ErrorCode::io, fmt::format("--table {}: the file does not exist", path));
   std::vector<std::string> others;
   for (const auto& section : parse_table(path, *text)) {
     if (section.key.ranks_per_node == surroundings.topology.ranks_per_node) {
@@ -105,12 +105,12 @@ int parse_version(const std::string& text) {
   int patch = 0;
   if (text == "none") return 0;
   if (std::sscanf(text.c_str(), "%d.%d.%d", &major, &minor, &patch) < 2 || major != 2 || minor < 18 || minor > 99)
-    throw UsageError(fmt::format("--nccl {} is no version from 2.18, like 2.28.9; or pass none", text));
+    throw UsageError(fmt::format("--nccl {} is not a version from 2.18 on, such as 2.28.9; pass one, or none", text));
   return major * 10000 + minor * 100 + patch;
 }
 
-/// What this library finds, or the command line names in its place. Whether an MPI takes device memory only a job can
-/// tell, by data.
+/// The device facts that this library finds, or that the command line gives instead. Only a running job can find out,
+/// by sending data, whether an MPI takes device memory.
 DeviceFacts device_facts(const Question& question) {
   DeviceFacts facts;
   facts.built = detail::device::runtime() != nullptr;
@@ -125,7 +125,7 @@ DeviceFacts device_facts(const Question& question) {
 
 Surroundings surroundings_of(const Question& question) {
   if (question.ranks < 0 || question.nodes < 0 || question.cores < 0)
-    throw UsageError("--ranks, --nodes and --cores are positive numbers");
+    throw UsageError("--ranks, --nodes and --cores must be positive");
   const bool is_job = question.ranks == 0 && question.nodes == 0 && question.cores == 0 && world_size() > 1;
   Surroundings surroundings = is_job ? of_job(question) : imagined(question);
   surroundings.native_blocking = question.native_blocking;

@@ -17,11 +17,11 @@ struct Point {
   double y = 0;
 };
 
-/// How a shape is drawn. Colours are those of CSS; "none" leaves a part out.
+/// The style of a shape. Colours are those of CSS; "none" leaves a part out.
 struct Style {
   std::string fill = "none";
   std::string stroke = "none";
-  double width = 1;       ///< of the stroke
+  double width = 1;       ///< stroke width
   double opacity = 1;     ///< 0 … 1
   std::string dash{};     ///< "4 3"; empty: solid
   std::string tooltip{};  ///< shown by viewers when the pointer rests on the shape
@@ -29,7 +29,7 @@ struct Style {
 
 enum class Anchor : unsigned char { start, middle, end };
 
-/// How text is set. The point given is on the base line.
+/// The style of a text. Its point lies on the base line.
 struct TextStyle {
   double size = 12;
   std::string fill = "#222222";
@@ -40,17 +40,17 @@ struct TextStyle {
   bool halo = false;  ///< a white edge, for text that crosses lines
 };
 
-/// Text with what XML forbids replaced: the five characters by their entities, control characters by a blank.
+/// Escapes a text for XML: the five special characters become entities, control characters become blanks.
 [[nodiscard]] std::string escape(std::string_view text);
 
-/// Width of a text in a sans-serif font, roughly: to lay out, never to measure.
+/// The approximate width of a text in a sans-serif font, good enough for layout.
 [[nodiscard]] double text_width(std::string_view text, const TextStyle& style);
 
-/// A drawing that is put together from top to bottom: what comes later lies above. Units are pixels, y grows downwards.
-/// The result is one self-contained SVG 1.1 document without scripts or outside references.
+/// A drawing made from the bottom layer to the top: later shapes cover earlier ones. Units are pixels; y grows
+/// downwards. The result is one self-contained SVG 1.1 document without scripts or outside references.
 class Document {
  public:
-  /// An empty drawing on white. The title is what viewers and screen readers say of it.
+  /// Makes an empty drawing on white. Viewers and screen readers show its title.
   Document(double width, double height, std::string_view title);
 
   Document& rect(Point corner, double width, double height, const Style& style, double radius = 0);
@@ -62,15 +62,15 @@ class Document {
   Document& polygon(std::span<const Point> points, const Style& style);
   Document& text(Point at, std::string_view words, const TextStyle& style = {});
 
-  /// What follows, until the matching end_group, is one group moved by `shift`; the name becomes its class.
+  /// Begins a group of the shapes until the matching end_group, moved by `shift`. The name becomes its class.
   Document& begin_group(std::string_view name, Point shift = {});
   Document& end_group();
 
   [[nodiscard]] double width() const { return width_; }
   [[nodiscard]] double height() const { return height_; }
-  /// The document. Groups that are still open are closed in it.
+  /// The document, in which open groups are closed.
   [[nodiscard]] std::string str() const;
-  /// Writes it to a file; throws tutti::Error that names the path.
+  /// Writes the document to a file. Throws tutti::Error naming the path.
   void save(const std::string& path) const;
 
  private:

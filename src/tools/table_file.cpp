@@ -15,7 +15,7 @@ namespace {
 
 namespace tuning = detail::tuning;
 
-/// The text of rank 0, on all ranks.
+/// Broadcasts the text of rank 0.
 std::string broadcast(const Communicator& comm, std::string text) {
   std::size_t length = text.size();
   bcast(comm, Buffer(&length, 1), 0);
@@ -24,7 +24,7 @@ std::string broadcast(const Communicator& comm, std::string text) {
   return text;
 }
 
-/// Runs something on rank 0; where it fails, all ranks throw.
+/// Runs something on rank 0. If it fails, all ranks throw.
 template <typename Work>
 void on_root(const Communicator& comm, const Work& work) {
   std::string failure;
@@ -59,7 +59,7 @@ void TableFile::read(bool restart) {
                                              "--output",
                                              path_.string(), e.what()));
   }
-  // What cannot be written should be known before anything is measured.
+  // Find out before measuring whether the file can be written.
   write();
 }
 

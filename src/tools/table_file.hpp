@@ -10,16 +10,16 @@
 
 namespace tutti::tools {
 
-/// The file that a tuning run fills: the table of this machine and number of ranks, beside those of others, which stay
-/// as they are. Rank 0 reads and writes; what fails there is an error on all ranks. Every member is collective.
+/// The file that a tuning run fills: the table of this machine and number of ranks, beside other tables, which stay
+/// unchanged. Rank 0 reads and writes. A failure there is an error on all ranks. Every member is collective.
 class TableFile {
  public:
-  /// Takes over what an earlier run measured; `restart` forgets it, and a file that cannot be read as a whole.
+  /// Takes over the measurements of an earlier run. `restart` discards them, and a file that cannot be read entirely.
   TableFile(const Communicator& comm, std::filesystem::path path, bool restart);
 
-  /// What was measured at a place, or nullptr.
+  /// The measurement at a place, or nullptr.
   [[nodiscard]] const detail::tuning::Cell* find(const detail::tuning::Cell& place) const;
-  /// Adds or replaces a cell and writes the file as a whole or not at all.
+  /// Adds or replaces a cell and writes the file, entirely or not at all.
   void put(detail::tuning::Cell cell);
 
  private:

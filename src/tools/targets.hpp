@@ -9,7 +9,7 @@
 
 namespace tutti::detail::tuning {
 
-/// One kind of call at one size, to be measured.
+/// One kind of call at one size to measure.
 struct Target {
   Operation operation = Operation::barrier;
   CallKind kind = CallKind::blocking;
@@ -17,26 +17,26 @@ struct Target {
   std::size_t bytes = 0;  ///< as Cell::bytes
 };
 
-/// What is to be measured. Sizes are `smallest` and its multiples by powers of `factor`.
+/// The calls to measure. Sizes are `smallest` and its multiples by powers of `factor`.
 struct Scope {
   std::vector<Operation> operations{};
   std::vector<CallKind> kinds{};
-  std::vector<Datatype> types{};  ///< of the operations that combine
+  std::vector<Datatype> types{};  ///< for the operations that combine
   std::size_t smallest = 4;
   std::size_t largest = std::size_t{64} << 20U;  ///< bytes of the whole vector or of all blocks
   std::size_t factor = 4;
 };
 
-/// The targets of a scope, the most important first: every other size of all operations, then the sizes between; in
-/// both blocking calls, then nonblocking, then persistent ones. Equal on all ranks.
+/// The targets of a scope, the most important first: every other size of all operations, then the sizes between. Each
+/// pass takes blocking calls first, then nonblocking, then persistent ones. Equal on all ranks.
 [[nodiscard]] std::vector<Target> targets_of(const Scope& scope, int ranks);
 
-/// All operations, those that programs spend most time in first.
+/// All operations, ordered by the time that programs spend in them.
 [[nodiscard]] std::vector<Operation> operations_by_importance();
 
 /// A call as the planner sees it.
 [[nodiscard]] Signature signature_of(const Target& target);
-/// Where a target stands in a table, without seconds.
+/// A target's place in a table, without seconds.
 [[nodiscard]] Cell place_of(const Target& target);
 /// "allreduce float32 blocking 4096 B".
 [[nodiscard]] std::string describe(const Target& target);
@@ -44,7 +44,7 @@ struct Scope {
 /// The bytes of a target's longer buffer.
 [[nodiscard]] std::size_t buffer_bytes(const Target& target, int ranks);
 
-/// A combination that is defined for a type: sum, else minloc, else lor.
+/// A reduction that is defined for a type: sum, else minloc, else lor.
 [[nodiscard]] ReduceKind combination_for(Datatype type);
 
 }  // namespace tutti::detail::tuning

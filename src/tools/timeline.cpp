@@ -59,10 +59,10 @@ std::vector<Match> match(std::span<const Schedule> schedules) {
   return matches;
 }
 
-/// When the rounds of each rank begin; the entry after the last is the rank's end.
+/// The steps in which the rounds of each rank begin; the entry after the last is the rank's end.
 using Starts = std::vector<std::vector<std::size_t>>;
 
-/// Goes through the ranks until none gets further. What each round receives is looked up once.
+/// Goes through the ranks until none advances. The messages that each round receives are looked up once.
 Starts starts_of(std::span<const Schedule> schedules, const std::vector<Match>& matches) {
   std::map<std::pair<int, std::size_t>, std::vector<const Match*>> received;
   for (const Match& one : matches) received[{one.to, one.recv.round}].push_back(&one);
@@ -89,7 +89,7 @@ Starts starts_of(std::span<const Schedule> schedules, const std::vector<Match>& 
   }
   for (std::size_t rank = 0; rank < schedules.size(); ++rank)
     if (starts[rank].size() <= schedules[rank].rounds.size())
-      throw Error(ErrorCode::internal, fmt::format("schedule: rank {} waits for ever", rank));
+      throw Error(ErrorCode::internal, fmt::format("schedule: rank {} waits forever", rank));
   return starts;
 }
 

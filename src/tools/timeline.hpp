@@ -9,8 +9,8 @@
 
 namespace tutti::tools {
 
-/// When a message goes, in steps: it leaves when the sender's round begins, and arrives in the step in which both ends
-/// are there.
+/// The steps in which a message travels. It leaves when the sender's round begins, and arrives in the step in which
+/// both ends are there.
 struct TimedMessage {
   int from = 0;
   int to = 0;
@@ -35,7 +35,7 @@ struct Timeline {
   std::vector<TimedLocal> locals;
 };
 
-/// schedules[r] is that of rank r. Throws Error (internal) where a message has only one end or a rank waits for ever.
+/// schedules[r] belongs to rank r. Throws Error(internal) if a message has only one end or a rank waits forever.
 [[nodiscard]] Timeline timeline_of(std::span<const schedules::Schedule> schedules);
 
 }  // namespace tutti::tools

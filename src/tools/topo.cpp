@@ -34,7 +34,7 @@ const std::map<std::string, ElementKind> kinds = {{"ranks", ElementKind::rank},
                                                   {"gpus", ElementKind::gpu},
                                                   {"nics", ElementKind::nic}};
 
-/// The texts of all ranks, at rank 0.
+/// Gathers the texts of all ranks at rank 0.
 std::vector<std::string> gather_texts(const Communicator& comm, const std::string& mine) {
   const auto size = static_cast<std::size_t>(comm.size());
   const std::size_t length = mine.size();
@@ -49,7 +49,7 @@ std::vector<std::string> gather_texts(const Communicator& comm, const std::strin
   return texts;
 }
 
-/// The first rank of each node looks at its machine. Collective.
+/// The first rank of each node examines its machine. Collective.
 Hardware machine_of_job() {
   const auto comm = Communicator::duplicate(MPI_COMM_WORLD);
   const Topology& topology = comm.topology();
@@ -57,7 +57,7 @@ Hardware machine_of_job() {
   const auto texts = gather_texts(comm, looks ? hardware_to_json(detail::this_machine()) : std::string());
   if (!is_root()) return {};
   std::vector<Hardware> nodes;
-  // Nodes are numbered by their lowest rank, which is the one that looked.
+  // Nodes are numbered by their lowest rank, which is the one that examined the machine.
   for (const std::string& text : texts)
     if (!text.empty()) nodes.push_back(hardware_from_json(text));
   return detail::join_nodes(nodes, topology);

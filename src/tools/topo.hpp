@@ -14,7 +14,7 @@ void add_topo(CLI::App& app);
 
 /// Hosts, elements and matrix as JSON.
 [[nodiscard]] std::string topo_json(const detail::Hardware& hardware);
-/// Elements of one node as JSON and back: what ranks send to rank 0.
+/// Converts the elements of one node to JSON and back, for ranks to send to rank 0.
 [[nodiscard]] std::string hardware_to_json(const detail::Hardware& hardware);
 [[nodiscard]] detail::Hardware hardware_from_json(const std::string& text);
 

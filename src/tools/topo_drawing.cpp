@@ -20,7 +20,7 @@ struct Colours {
   std::string_view ink;
 };
 
-/// The nearer, the darker; NVLink stands apart in green.
+/// Nearer connections are darker; NVLink stands apart in green.
 Colours colours_of(Connection link) {
   switch (link) {
     case Connection::self:
@@ -50,7 +50,7 @@ struct Frame {
   double names = 0;  ///< width of the names of the rows, height of those of the columns
   double cell = 0;   ///< width of a cell
   double count = 0;  ///< rows and columns
-  double top = 0;    ///< of the matrix
+  double top = 0;    ///< top of the matrix
   [[nodiscard]] double left() const { return margin + names; }
   [[nodiscard]] double x(std::size_t column) const { return left() + cell * static_cast<double>(column); }
   [[nodiscard]] double y(std::size_t row) const { return top + cell_height * static_cast<double>(row); }

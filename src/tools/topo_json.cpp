@@ -56,7 +56,7 @@ json hardware_json(const Hardware& hardware) {
   return {{"hosts", hardware.hosts}, {"elements", std::move(elements)}};
 }
 
-/// Names from the operating system may hold bytes that are no UTF-8.
+/// Names from the operating system may hold bytes that are not UTF-8.
 std::string dump(const json& value, int indent) {
   return value.dump(indent, ' ', false, json::error_handler_t::replace);
 }

@@ -28,7 +28,7 @@ Trial::Trial(const Communicator& comm, const Target& target, TrialMemory& memory
   options_.memory = MemoryKind::host;
   const auto ranks = static_cast<std::size_t>(comm.size());
   const std::size_t count = target.bytes / target.type.size();
-  // Where the size is that of the whole, a rank's part of it is a share; else it is a block.
+  // If the size is that of the whole, a rank's part is a share of it; else it is a block.
   const bool is_shared = has_shared_counts(target.operation);
   for (std::size_t r = 0; r < ranks; ++r) {
     displs_.push_back(is_shared ? count * r / ranks : count * r);

@@ -11,7 +11,7 @@
 
 namespace tutti::detail::tuning {
 
-/// The memory that trials of one target share, written once so that its pages are there.
+/// The memory that trials of one target share. It is written once, so that its pages exist.
 class TrialMemory {
  public:
   TrialMemory(const Target& target, int ranks);
@@ -23,13 +23,13 @@ class TrialMemory {
   std::vector<std::byte> output_;
 };
 
-/// A target done by one candidate, through the public interface.
+/// Runs a target by one candidate, through the public interface.
 class Trial {
  public:
   /// Collective for persistent calls. The communicator and the memory must outlive the trial.
   Trial(const Communicator& comm, const Target& target, TrialMemory& memory, const std::string& algorithm);
 
-  /// One call, from its start to its end. Collective.
+  /// Makes one call, from start to end. Collective.
   void run();
 
  private:

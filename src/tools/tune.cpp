@@ -41,14 +41,14 @@ struct TuneSettings {
   bool restart = false;
 };
 
-/// What a run did.
+/// The outcome of a run.
 struct Outcome {
   std::size_t measured = 0;
   std::size_t taken_over = 0;
   std::size_t left = 0;
   std::size_t disturbed = 0;
   std::size_t same_choice = 0;  ///< the untuned choice is the fastest, or within 5 % of it
-  double log_gain = 0;          ///< over the other cells: of the seconds of the untuned choice over the fastest's
+  double log_gain = 0;          ///< over the other cells, the sum of log(untuned seconds / fastest seconds)
   std::vector<std::string> gains{};
 };
 
@@ -183,11 +183,11 @@ void run_tune(TuneSettings& settings, bool lists_gains) {
   settings.scope.kinds = calls_of(settings.calls);
   settings.scope.types = types_of(settings.types);
   const std::string path = output_of(settings);
-  // The table to be made, or one that does not fit, must not be in the way.
+  // Ignore the table that is about to be written, and one that does not fit.
   ::setenv("TUTTI_TUNING", "off", 1);
   const auto comm = Communicator::duplicate(MPI_COMM_WORLD);
   if (comm.size() == 1)
-    throw UsageError("one rank has nothing to tune: run it under mpiexec, with as many ranks as your program");
+    throw UsageError("tune: one rank has nothing to tune; run it under mpiexec with as many ranks as your program");
   TableFile file(comm, path, settings.restart);
   report(search(comm, settings, file), path, lists_gains);
 }

@@ -5,7 +5,7 @@
 
 namespace tutti::tools {
 
-/// `tutti tune`: measures the candidates of all calls on the ranks of this job and writes the table of them.
+/// `tutti tune`: measures the candidates of all calls on the ranks of this job and writes a table of the results.
 void add_tune(CLI::App& app);
 
 }  // namespace tutti::tools

@@ -7,8 +7,8 @@
 
 namespace tutti::tools {
 
-/// Bytes from "64", "4KiB", "1 MiB", "2G" (K, M and G alone are powers of 1024; kB, MB and GB of 1000). Throws
-/// UsageError, which quotes the text, where it is no size.
+/// Parses "64", "4KiB", "1 MiB" or "2G" as bytes (K, M and G alone are powers of 1024; kB, MB and GB of 1000). Throws
+/// UsageError, which quotes the text, if it is not a size.
 [[nodiscard]] std::size_t parse_bytes(std::string_view text);
 
 /// "64 B", "1.5 KiB", "1 MiB".

@@ -8,7 +8,7 @@ namespace tutti::detail {
 
 using TextRows = std::vector<std::vector<std::string>>;
 
-/// Rows of text with columns as wide as their longest entry, two blanks apart, without blanks at the ends of lines.
+/// Lays out rows of text in columns as wide as their longest entry and two blanks apart, without trailing blanks.
 [[nodiscard]] std::string in_columns(const TextRows& rows);
 
 }  // namespace tutti::detail

@@ -16,7 +16,7 @@ struct Entry {
   LocalPlace place{};
 };
 
-/// The lowest rank that shares memory with this one, by MPI's own answer (which also splits emulated nodes).
+/// The lowest rank that shares memory with this one according to MPI, which splits emulated nodes too.
 int node_leader(MPI_Comm comm) {
   MPI_Comm node = MPI_COMM_NULL;
   check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
@@ -98,7 +98,7 @@ Topology restrict_topology(const Topology& whole, MPI_Comm parent, MPI_Comm chil
 
   Topology part;
   part.nodes = 0;
-  // The cores of a node are shared with the ranks outside the part: what was crowded stays crowded.
+  // The part shares the cores of a node with ranks outside it, so an oversubscribed node stays oversubscribed.
   part.oversubscribed = whole.oversubscribed;
   std::map<int, int> node_of;
   for (const int rank : parent_ranks) {

@@ -7,7 +7,7 @@
 
 namespace tutti::detail {
 
-/// Learns where the ranks run. Collective over `comm`, a private communicator.
+/// Finds out where the ranks run. Collective over `comm`, a private communicator.
 [[nodiscard]] Topology discover_topology(MPI_Comm comm);
 
 /// The topology of a part of a communicator. Local.

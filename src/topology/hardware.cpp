@@ -29,7 +29,7 @@ Element rank_element(int rank, const Place& place, const std::vector<Hardware>& 
   return element;
 }
 
-/// Whether one more core can stand beside those of a group.
+/// Whether a core belongs to the group of the cores before it.
 bool belongs(const Element& group, const Element& core) {
   return group.kind == ElementKind::core && core.kind == ElementKind::core && group.node == core.node &&
          group.l3 == core.l3 && group.numas == core.numas;

@@ -16,7 +16,7 @@
 namespace tutti::detail {
 namespace {
 
-/// A topology with PCI and operating system devices, from where `choose` says.
+/// Loads a topology with PCI and operating system devices from the source that `choose` sets.
 template <typename Choose>
 TopologyHandle load(const std::string& what, Choose&& choose) {
   hwloc_topology_t raw = nullptr;
@@ -67,7 +67,7 @@ Element numa_element(hwloc_obj_t object) {
   return numa;
 }
 
-/// What hangs below a PCI device in the operating system.
+/// The operating system's devices below a PCI device.
 std::vector<hwloc_obj_t> system_devices(hwloc_obj_t pci) {
   std::vector<hwloc_obj_t> found;
   for (hwloc_obj_t child = pci->io_first_child; child != nullptr; child = child->next_sibling)
@@ -82,7 +82,7 @@ std::vector<std::string> names_of(hwloc_obj_t pci, hwloc_obj_osdev_type_t type) 
   return names;
 }
 
-/// Display controllers of those who make accelerators, and processing accelerators; a server's own console is neither.
+/// Processing accelerators, and display controllers by makers of accelerators. A server's console is neither.
 bool is_gpu(hwloc_obj_t pci) {
   constexpr std::array<unsigned short, 3> makers = {0x10de, 0x1002, 0x8086};
   const unsigned short base_class = pci->attr->pcidev.class_id >> 8U;
@@ -112,7 +112,7 @@ Element pci_element(hwloc_topology_t topology, hwloc_obj_t pci) {
   return element;
 }
 
-/// A network card goes by its OpenFabrics name, where it has one; its interfaces are told beside it.
+/// Names a network card by its OpenFabrics name, if it has one, and lists its interfaces.
 bool make_nic(hwloc_obj_t pci, Element& element) {
   std::vector<std::string> names = names_of(pci, HWLOC_OBJ_OSDEV_OPENFABRICS);
   const std::vector<std::string> interfaces = names_of(pci, HWLOC_OBJ_OSDEV_NETWORK);

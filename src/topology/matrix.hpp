@@ -19,8 +19,8 @@ struct Relation {
   friend bool operator==(const Relation&, const Relation&) = default;
 };
 
-/// How two elements of the hardware are connected. A pure, symmetric function; where a rank may run in several places
-/// the farthest counts.
+/// How two elements of the hardware are connected. A pure, symmetric function. For a rank that may run in several
+/// places the farthest counts.
 [[nodiscard]] Relation relation(const Hardware& hardware, std::size_t a, std::size_t b);
 
 /// "X", "PIX", "NV4".
@@ -34,11 +34,11 @@ struct LegendEntry {
 };
 [[nodiscard]] std::span<const LegendEntry> link_legend();
 
-/// "2 nodes, 4 ranks, 8 cores, 2 NUMA nodes, 4 GPUs, 2 NICs", without what there is none of.
+/// "2 nodes, 4 ranks, 8 cores, 2 NUMA nodes, 4 GPUs, 2 NICs", leaving out zeros.
 [[nodiscard]] std::string summary(const Hardware& hardware);
 
-/// Matrix, list of elements and legend. Several nodes with many elements get a matrix each: whatever lies between
-/// nodes is NET.
+/// The matrix, the list of elements and the legend. Each of several nodes with many elements gets its own matrix, since
+/// all connections between nodes are NET.
 [[nodiscard]] std::string matrix_text(const Hardware& hardware);
 
 }  // namespace tutti::detail

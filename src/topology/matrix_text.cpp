@@ -9,7 +9,7 @@
 namespace tutti::detail {
 namespace {
 
-/// More elements than this of several nodes are shown node by node.
+/// Several nodes with more elements than this are shown node by node.
 constexpr std::size_t most_in_one = 40;
 
 std::string matrix_of(const Hardware& hardware, const std::vector<std::size_t>& shown) {

@@ -23,8 +23,8 @@ std::string bus_id_of(const NvmlFunctions::PciInfo& info) {
 }
 
 struct Ends {
-  std::map<std::string, int> gpus{};  ///< links by the GPU at their other end
-  int switches = 0;                   ///< links that end elsewhere
+  std::map<std::string, int> gpus{};  ///< number of links to each other GPU
+  int switches = 0;                   ///< number of links that end elsewhere
 };
 
 Ends ends_of(const NvmlFunctions& nvml, const std::string& bus_id, const std::vector<std::string>& gpus) {

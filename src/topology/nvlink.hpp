@@ -8,8 +8,8 @@
 
 namespace tutti::detail {
 
-/// The calls of the NVIDIA management library that are needed, as it exports them (nvml.h). The library is no
-/// dependency: it is opened where it is found, and tests fill the table themselves.
+/// The needed functions of the NVIDIA management library, as it exports them (nvml.h). The library is optional: it is
+/// opened if found. Tests fill the table themselves.
 struct NvmlFunctions {
   struct PciInfo {  ///< nvmlPciInfo_t, version 3
     char legacy_bus_id[16];
@@ -28,12 +28,12 @@ struct NvmlFunctions {
   int (*link_remote)(Device device, unsigned link, PciInfo* remote) = nullptr;
 };
 
-/// The links of each GPU to each other one. A link that ends at something that is not one of these GPUs ends at a
-/// switch, and reaches every GPU that has such links too. Empty lists where the library cannot be initialised.
+/// The links from each GPU to each other one. A link that ends at none of these GPUs ends at a switch, and reaches
+/// every GPU that has such links too. The lists are empty if the library cannot be initialised.
 [[nodiscard]] std::vector<std::vector<NvLinks>> find_nvlinks(const NvmlFunctions& nvml,
                                                              const std::vector<std::string>& bus_ids);
 
-/// The table of the machine's own library, for as long as the process lives; null pointers where there is none.
+/// The table of the machine's library, kept as long as the process lives; null pointers if there is none.
 [[nodiscard]] const NvmlFunctions& nvml_functions();
 
 }  // namespace tutti::detail

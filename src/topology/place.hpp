@@ -6,8 +6,8 @@
 
 namespace tutti::detail {
 
-/// Where this process may run, as plain bytes to exchange: hwloc's logical indices (-1: no single object) and the set
-/// of processing units.
+/// The places where this process may run, as plain bytes to exchange: hwloc's logical indices (-1: no single object)
+/// and the set of processing units.
 struct LocalPlace {
   static constexpr int most_units = 2048;
   std::int32_t numa = -1;

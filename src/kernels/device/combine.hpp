@@ -8,8 +8,9 @@
 
 #include "device/runtime.hpp"
 
-/// The arithmetic of reductions on device memory: combine.hpp with the same functors, and so the same bits, in stream
-/// order. They return at once and may be captured. Any number of inputs. User functions run on the host only.
+/// The arithmetic of reductions on device memory, in stream order: combine.hpp with the same functors, and so the same
+/// bits. The functions take any number of inputs, return at once and may be captured. User functions run on the host
+/// only.
 namespace tutti::kernels::device {
 
 using tutti::detail::device::StreamHandle;
@@ -18,8 +19,8 @@ using tutti::detail::device::StreamHandle;
 /// functions (tests).
 [[nodiscard]] bool has_kernels() noexcept;
 
-/// Makes what launching on a stream needs, which allocates device memory: before the stream is captured, and while no
-/// NCCL work is in flight. Throws not_built.
+/// Makes the objects that launching on a stream needs, which allocates device memory. Call it before the stream is
+/// captured, and while no NCCL work is in flight. Throws not_built.
 void prepare_stream(StreamHandle stream);
 
 void combine(Datatype type, const ReduceOp& op, std::span<const void* const> inputs, void* output, std::size_t count,

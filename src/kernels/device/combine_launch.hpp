@@ -13,7 +13,7 @@
 /// rounded once.
 namespace tutti::kernels::device {
 
-/// Addresses that fit into the arguments of a kernel; more inputs must lie at equal distances, all but one.
+/// Number of addresses that fit into the arguments of a kernel. More inputs must lie at equal distances, all but one.
 inline constexpr std::size_t listed_inputs = 40;
 
 class CombineInputs {
@@ -35,7 +35,8 @@ class CombineInputs {
   std::size_t other_at_ = 0;
 };
 
-/// Item i combines the elements of sixteen bytes. All inputs are read before the output is written, which may be one.
+/// Item i combines the elements of sixteen bytes. All inputs are read before the output is written, so it may be one of
+/// them.
 template <typename Functor>
 struct CombineBody {
   using Value = typename Functor::Value;
@@ -91,7 +92,7 @@ void launch_combine(StreamHandle stream, const Functor& functor, std::span<const
   launch(stream, (count + Body::width - 1) / Body::width, body);
 }
 
-/// One function a family of types, each in a translation unit of its own; false where the operation is not defined.
+/// One function per family of types, each in a translation unit of its own; false if the operation is not defined.
 struct CombineJob {
   DatatypeKind type;
   ReduceKind op;

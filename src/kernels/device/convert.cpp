@@ -32,7 +32,7 @@ struct ConvertBody {
     }
     From in[width];
     To out[width];
-    load_pack<From, width, false>(in, from + first);
+    load_pack(in, from + first);
     TUTTI_UNROLL
     for (std::size_t e = 0; e < width; ++e) out[e] = converted(in[e]);
     store_pack(to + first, out);

@@ -3,8 +3,9 @@
 #include <string>
 #include <tutti/error.hpp>
 
-#include "kernels/device/update_launch.hpp"
+#include "kernels/device/update_rows.hpp"
 #include "kernels/embedding_common.hpp"
+#include "kernels/row_noise.hpp"
 
 namespace tutti::kernels::device {
 
@@ -72,8 +73,7 @@ void embedding_bag_backward(std::span<const EmbeddingTable> tables, std::span<co
                         TableNoise::step_key(update),
                         update.rounding == Rounding::stochastic,
                         guard};
-    visit_row(group.type,
-              [&]<typename Stored>(Stored*) { update_group<Stored>(job, group, update.optimizer, handle); });
+    update_rows(job, group, update.optimizer, handle);
   }
 }
 

@@ -9,12 +9,12 @@ namespace {
 
 constexpr unsigned position_bits = 40;
 
-/// Later tables and positions have lower keys, and nothing found is 0.
+/// Later tables and positions have lower keys; 0 means that nothing was found.
 TUTTI_FUNCTION std::uint64_t key_of(std::uint64_t table, std::int64_t position) {
   return ~((table << position_bits) | static_cast<std::uint64_t>(position));
 }
 
-/// Item i: one bag of one table.
+/// Item i: checks one bag of one table.
 template <typename Index>
 struct CheckBody {
   const TableJob* jobs;
@@ -35,7 +35,7 @@ struct CheckBody {
   }
 };
 
-/// One item: what the key says.
+/// One item: writes the status that the key stands for.
 template <typename Index>
 struct ExplainBody {
   const TableJob* jobs;

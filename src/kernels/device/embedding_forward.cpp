@@ -8,7 +8,7 @@ namespace tutti::kernels::device {
 
 namespace {
 
-/// Rows that a lane has asked for at a time.
+/// Loads of rows that a lane has in flight.
 constexpr int rows_in_flight = 8;
 
 /// Item i: Width columns of one bag of one table. 32 neighbouring lanes share a bag of 32 * Width columns, and read its
@@ -17,7 +17,7 @@ template <typename Stored, typename Index, IndexPolicy Policy, std::size_t Width
 struct PoolBody {
   const TableJob* jobs;
   std::size_t bags;
-  std::size_t pieces;  ///< of Width columns, a bag
+  std::size_t pieces;  ///< pieces of Width columns per bag
   bool mean;
   const IndexStatus* guard;
   IndexStatus* status;
@@ -36,7 +36,7 @@ struct PoolBody {
     store_pack(job.pooled + bag.remainder * job.pooled_stride + column, sum);
   }
 
-  /// Adds the rows of a bag in the order of positions; returns how many counted.
+  /// Adds the rows of a bag in the order of positions; returns the number that counted.
   TUTTI_FUNCTION std::int64_t add_rows(const TableJob& job, std::size_t bag, std::size_t column,
                                        float (&sum)[Width]) const {
     const std::int64_t begin = job.lookups.offsets[bag];
@@ -53,7 +53,7 @@ struct PoolBody {
         const auto index = static_cast<std::int64_t>(static_cast<const Index*>(job.lookups.indices)[p + u]);
         rows[u] = resolve<Policy>(index, job.table.rows);
         outside += rows[u] < 0 || rows[u] != index ? 1U : 0U;
-        if (rows[u] >= 0) load_pack<Stored, Width, true>(values[u], row_at<Stored>(job.table, rows[u]) + column);
+        if (rows[u] >= 0) load_constant_pack(values[u], row_at<Stored>(job.table, rows[u]) + column);
       }
       TUTTI_UNROLL
       for (int u = 0; u < rows_in_flight; ++u) {

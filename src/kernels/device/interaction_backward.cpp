@@ -48,8 +48,8 @@ struct BackwardBody {
     for (std::size_t f = 0; f < shape.features; ++f) {
       float vector[tile];
       float weight[tile];
-      load_pack<float, tile, false>(vector, vectors + f * shape.pitch() + column);
-      load_pack<float, tile, false>(weight, matrix + f * columns + first);
+      load_pack(vector, vectors + f * shape.pitch() + column);
+      load_pack(weight, matrix + f * columns + first);
       TUTTI_UNROLL
       for (std::size_t a = 0; a < tile; ++a) {
         TUTTI_UNROLL

@@ -8,8 +8,8 @@
 
 namespace tutti::kernels::device {
 
-/// Throws where the number of inputs differs from the shape's, or a sample does not fit into the memory of a block;
-/// `further` values of it are needed beside the vectors.
+/// Throws if the number of inputs differs from the shape's, or if a sample does not fit into the memory of a block
+/// together with `further` values.
 inline InteractionShape interaction_shape(const DotInteraction& shape, std::size_t inputs, std::size_t further) {
   if (shape.features == 0 || inputs != shape.features) {
     throw Error(ErrorCode::invalid_argument, "device::dot_interaction: " + std::to_string(inputs) +

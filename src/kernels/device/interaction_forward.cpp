@@ -37,8 +37,8 @@ struct ForwardBody {
       float right[tile][tile];
       TUTTI_UNROLL
       for (std::size_t k = 0; k < tile; ++k) {
-        load_pack<float, tile, false>(left[k], vectors + (first + k) * pitch + d);
-        load_pack<float, tile, false>(right[k], vectors + (second + k) * pitch + d);
+        load_pack(left[k], vectors + (first + k) * pitch + d);
+        load_pack(right[k], vectors + (second + k) * pitch + d);
       }
       TUTTI_UNROLL
       for (std::size_t e = 0; e < tile; ++e) {

@@ -17,13 +17,13 @@ struct InteractionShape {
   std::size_t features;
   std::size_t dim;
   bool itself;
-  /// Values between vectors in scratch: four more than a vector, so that lanes that read the same dimension of
-  /// different vectors find them in different banks.
+  /// Distance between vectors in scratch, in values: four more than a vector, so that lanes that read the same
+  /// dimension of different vectors use different banks.
   [[nodiscard]] TUTTI_FUNCTION std::size_t pitch() const { return round_to_tile(dim) + tile; }
   [[nodiscard]] TUTTI_FUNCTION std::size_t vector_values() const { return round_to_tile(features) * pitch(); }
 };
 
-/// All vectors of a sample, with zeros after their ends and after the last.
+/// Loads all vectors of a sample, with zeros after their ends and after the last.
 TUTTI_FUNCTION void load_vectors(const Warp& warp, const InteractionShape& shape, const Pooled<const float>* inputs,
                                  std::size_t sample, bool wide, float* vectors) {
   const std::size_t pieces = shape.pitch() / tile;
@@ -34,7 +34,7 @@ TUTTI_FUNCTION void load_vectors(const Warp& warp, const InteractionShape& shape
     if (at.quotient < shape.features && column < shape.dim) {
       const float* from = inputs[at.quotient].data + sample * inputs[at.quotient].stride + column;
       if (wide) {
-        load_pack<float, tile, true>(values, from);
+        load_constant_pack(values, from);
       } else {
         for (std::size_t e = 0; e < tile && column + e < shape.dim; ++e) values[e] = from[e];
       }
@@ -43,7 +43,7 @@ TUTTI_FUNCTION void load_vectors(const Warp& warp, const InteractionShape& shape
   });
 }
 
-/// Where the products of row `row` begin in an output row.
+/// The place in an output row where the products of row `row` begin.
 TUTTI_FUNCTION std::size_t first_product(const InteractionShape& shape, std::size_t row) {
   return shape.dim + (shape.itself ? row * (row + 1) / 2 : row * (row - (row > 0 ? 1 : 0)) / 2);
 }

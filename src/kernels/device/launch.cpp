@@ -24,8 +24,8 @@ void throw_without_kernels() {
 
 namespace {
 
-/// The instances of all streams so far, until Kokkos ends. A stream made at the address of a former one may use its
-/// instance.
+/// The instances of all streams so far, until Kokkos is finalized. A stream made at the address of a former one may use
+/// its instance.
 struct Spaces {
   std::mutex mutex;
   std::map<StreamHandle, Kokkos::Cuda> of_stream;

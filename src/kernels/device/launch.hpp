@@ -14,7 +14,7 @@
 #endif
 
 /// The one way to launch work on a device: a functor over a range, or over warps. Compiled by nvcc for a Kokkos with
-/// CUDA; else, and with a runtime of tests, the same functor is a host function in stream order.
+/// CUDA. Otherwise, and with a test runtime, the same functor is a host function in stream order.
 namespace tutti::kernels::device {
 
 using tutti::detail::device::StreamHandle;
@@ -25,7 +25,7 @@ inline constexpr unsigned warp_lanes = 32;
 class Warp {
  public:
   TUTTI_FUNCTION Warp(unsigned lane, void* scratch) : lane_(lane), scratch_(scratch) {}
-  /// body(k) for every k < count, then all lanes see what all have written. Lane k % 32 does k, in ascending order.
+  /// Calls body(k) for every k < count; then all lanes see the writes of all. Lane k % 32 does k, in ascending order.
   template <typename Body>
   TUTTI_FUNCTION void each(std::size_t count, const Body& body) const {
 #if defined(__CUDA_ARCH__)
@@ -35,7 +35,7 @@ class Warp {
     for (std::size_t k = 0; k < count; ++k) body(k);
 #endif
   }
-  /// As many bytes as launch_warps was told, aligned to 16.
+  /// As many bytes as launch_warps was given, aligned to 16.
   template <typename T>
   [[nodiscard]] TUTTI_FUNCTION T* scratch(std::size_t bytes_before = 0) const {
     return reinterpret_cast<T*>(static_cast<char*>(scratch_) + bytes_before);
@@ -48,10 +48,10 @@ class Warp {
 
 /// Throws not_built: this library has no kernels for the memory it was given.
 [[noreturn]] void throw_without_kernels();
-/// Whether bodies are host functions: of tests.
+/// Whether bodies are host functions, as in tests.
 [[nodiscard]] bool runs_on_host();
 
-/// Scratch of a warp that a device surely has.
+/// Scratch of a warp that every device has.
 inline constexpr std::size_t most_scratch_bytes = 40960;
 
 /// Warps that share the memory of a block.
@@ -62,7 +62,7 @@ inline int team_warps(std::size_t scratch_bytes) {
 }
 
 #if defined(__CUDACC__)
-/// The instance of a stream, made at first use: that allocates device memory. Any thread.
+/// The instance of a stream. The first use makes it, which allocates device memory. Any thread.
 [[nodiscard]] const Kokkos::Cuda& space_of(StreamHandle stream);
 
 template <typename Body>
@@ -85,7 +85,7 @@ struct WarpBody {
 };
 #endif
 
-/// body(i) for every i < count, in stream order; returns at once. Throws not_built.
+/// Calls body(i) for every i < count, in stream order; returns at once. Throws not_built.
 template <typename Body>
 void launch(StreamHandle stream, std::size_t count, const Body& body) {
   if (count == 0) return;
@@ -102,7 +102,7 @@ void launch(StreamHandle stream, std::size_t count, const Body& body) {
 #endif
 }
 
-/// body(warp, item) for every item < warps: the lanes of a warp run the body together, so every branch outside
+/// Calls body(warp, item) for every item < warps. The lanes of a warp run the body together, so every branch outside
 /// Warp::each must be the same for all of them. In stream order; returns at once. Throws not_built.
 template <typename Body>
 void launch_warps(StreamHandle stream, std::size_t warps, std::size_t scratch_bytes, const Body& body) {

@@ -28,14 +28,14 @@ struct LaneBody {
   }
 };
 
-/// Item i: the lanes of one block joined as a tree, into the first.
+/// Item i: joins the lanes of one block as a tree into the first.
 template <Norm Kind>
 struct TreeBody {
   double* lanes;
   TUTTI_FUNCTION void operator()(std::size_t i) const { norm_tree<Kind>(lanes + i * norm_lanes); }
 };
 
-/// One item: the blocks in their order.
+/// One item: joins the blocks in their order.
 template <Norm Kind>
 struct TotalBody {
   const double* lanes;

@@ -12,7 +12,7 @@ namespace tutti::kernels::device {
 
 namespace {
 
-/// Item i: where the slots of one table begin. Tables are few, so that nothing is gained by a parallel scan.
+/// Item i: finds the first slot of one table. Tables are few, so a parallel scan would gain nothing.
 struct StartBody {
   const TableJob* jobs;
   std::size_t tables;
@@ -29,14 +29,14 @@ struct StartBody {
   }
 };
 
-/// Item i: one slot without an occurrence, until there is one.
+/// Item i: marks one slot as having no occurrence yet.
 struct ClearBody {
   std::uint32_t* keys;
   std::uint32_t no_row;
   TUTTI_FUNCTION void operator()(std::size_t i) const { keys[i] = no_row; }
 };
 
-/// Item i: the slots of one bag of one table.
+/// Item i: fills the slots of one bag of one table.
 template <typename Index, IndexPolicy Policy>
 struct ExpandBody {
   const TableJob* jobs;

@@ -6,14 +6,14 @@
 /// The occurrences of rows in a batch, sorted by row.
 namespace tutti::kernels::device {
 
-/// Rows of all tables are counted through: key = first_key of the table + row. What is no occurrence has the highest
-/// key, no_row, and comes last.
+/// Rows are numbered through all tables: key = first_key of the table + row. Slots without an occurrence have the
+/// highest key, no_row, and come last.
 struct Occurrences {
   const std::uint32_t* keys;
-  const std::uint32_t* values;  ///< the bag, or the slot where `bags` is not null
-  const std::uint32_t* bags;    ///< of a slot
+  const std::uint32_t* values;  ///< the bag, or the slot if `bags` is given
+  const std::uint32_t* bags;    ///< the bag of each slot, or null
   const std::uint64_t* starts;  ///< the first slot of each table (by number)
-  const float* factors;         ///< 1 / indices that counted, [table number][bag], mean pooling; else null
+  const float* factors;         ///< [table number][bag], 1 / indices that counted (mean pooling), or null
   std::size_t count;
   std::uint32_t no_row;
 };
@@ -23,13 +23,13 @@ struct OccurrenceCall {
   const TableJob* jobs;
   IndexType index_type;
   std::size_t bags;
-  std::size_t most;  ///< a bound of the number of indices
+  std::size_t most;  ///< an upper bound on the number of indices
   const EmbeddingOptions& options;
   const IndexStatus* guard;
   bool weighted;
 };
 
-/// In stream order, into memory of the workspace.
+/// Sorts in stream order, into memory of the workspace.
 [[nodiscard]] Occurrences sort_occurrences(const OccurrenceCall& call, Workspace::Scratch& scratch,
                                            StreamHandle stream);
 

@@ -26,10 +26,10 @@ struct DenseBody {
     T gradient[Width];
     T one[Width] = {};
     T two[Width] = {};
-    load_pack<T, Width, false>(parameter, parameters + at);
-    load_pack<T, Width, false>(gradient, gradients + at);
-    if constexpr (states > 0) load_pack<T, Width, false>(one, first + at);
-    if constexpr (states > 1) load_pack<T, Width, false>(two, second + at);
+    load_pack(parameter, parameters + at);
+    load_pack(gradient, gradients + at);
+    if constexpr (states > 0) load_pack(one, first + at);
+    if constexpr (states > 1) load_pack(two, second + at);
     TUTTI_UNROLL
     for (std::size_t e = 0; e < Width; ++e) dense_step<Step>(rule, parameter[e], gradient[e], one[e], two[e]);
     store_pack(parameters + at, parameter);

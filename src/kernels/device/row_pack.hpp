@@ -16,25 +16,28 @@
 /// Neighbouring values of a row that one lane holds.
 namespace tutti::kernels::device {
 
-/// Width values from an address that is aligned to all of them; constant: nothing writes them during the launch.
-template <typename T, std::size_t Width, bool Constant>
-TUTTI_FUNCTION void load_pack(T (&to)[Width], const T* from) {
+/// Whether anything writes the values during the launch.
+enum class Values : std::uint8_t { constant, changing };
+
+template <Values Kind, typename T, std::size_t Width>
+TUTTI_FUNCTION void load_pack_of(T (&to)[Width], const T* from) {
+  [[maybe_unused]] constexpr bool is_constant = Kind == Values::constant;
   constexpr std::size_t bytes = sizeof(T) * Width;
 #if defined(__CUDA_ARCH__)
   if constexpr (bytes % 16 == 0) {
     TUTTI_UNROLL
     for (std::size_t k = 0; k < bytes / 16; ++k) {
       const auto* at = reinterpret_cast<const uint4*>(from) + k;
-      const uint4 words = Constant ? __ldg(at) : *at;
+      const uint4 words = is_constant ? __ldg(at) : *at;
       memcpy(reinterpret_cast<char*>(to) + 16 * k, &words, 16);
     }
   } else if constexpr (bytes == 8) {
     const auto* at = reinterpret_cast<const uint2*>(from);
-    const uint2 words = Constant ? __ldg(at) : *at;
+    const uint2 words = is_constant ? __ldg(at) : *at;
     memcpy(to, &words, 8);
   } else if constexpr (bytes == 4) {
     const auto* at = reinterpret_cast<const unsigned*>(from);
-    const unsigned word = Constant ? __ldg(at) : *at;
+    const unsigned word = is_constant ? __ldg(at) : *at;
     memcpy(to, &word, 4);
   } else {
     for (std::size_t k = 0; k < Width; ++k) to[k] = from[k];
@@ -42,6 +45,17 @@ TUTTI_FUNCTION void load_pack(T (&to)[Width], const T* from) {
 #else
   std::memcpy(to, from, bytes);
 #endif
+}
+
+/// Loads Width values from an address aligned to all of them.
+template <typename T, std::size_t Width>
+TUTTI_FUNCTION void load_pack(T (&to)[Width], const T* from) {
+  load_pack_of<Values::changing>(to, from);
+}
+/// Loads values that nothing writes during the launch.
+template <typename T, std::size_t Width>
+TUTTI_FUNCTION void load_constant_pack(T (&to)[Width], const T* from) {
+  load_pack_of<Values::constant>(to, from);
 }
 
 template <typename T, std::size_t Width>

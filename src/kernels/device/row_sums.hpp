@@ -4,14 +4,14 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/row_arithmetic.hpp"
 
-/// Sums and extrema over a row in the scratch of a warp, in the order in which the host's vectors of sixteen make them.
+/// Sums and extrema over a row in the scratch of a warp, in the same order as the host's vectors of sixteen.
 namespace tutti::kernels::device {
 
 inline constexpr std::size_t host_lanes = 16;
 inline constexpr std::size_t row_sum_bytes = host_lanes * sizeof(double);
 inline constexpr std::size_t row_scale_bytes = 3 * host_lanes * sizeof(float);
 
-/// The sum of squares; `room` has row_sum_bytes. As sum_of_squares of row_update.hpp.
+/// The sum of squares, as by sum_of_squares of row_update.hpp. `room` has row_sum_bytes.
 TUTTI_FUNCTION double row_squares(const Warp& warp, const float* values, std::size_t count, double* room) {
   warp.each(host_lanes, [&](std::size_t lane) {
     double sum = 0;
@@ -26,7 +26,7 @@ TUTTI_FUNCTION double row_squares(const Warp& warp, const float* values, std::si
   return sum;
 }
 
-/// The scale of a row; `room` has row_scale_bytes. As scale_of of row_scale.hpp.
+/// The scale of a row, as by scale_of of row_scale.hpp. `room` has row_scale_bytes.
 TUTTI_FUNCTION RowScale row_scale(const Warp& warp, const float* values, std::size_t count, float* room) {
   float* const least = room;
   float* const largest = room + host_lanes;

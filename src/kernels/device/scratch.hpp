@@ -22,19 +22,19 @@ inline StreamHandle handle_of(const Stream& stream) {
   return stream.kind == StreamKind::cuda ? stream.handle : nullptr;
 }
 
-/// What a piece of scratch memory is for: pieces of different uses live at the same time.
+/// The use of a piece of scratch memory. Pieces of different uses live at the same time.
 enum class ScratchUse : std::uint8_t { keys, other_keys, values, other_values, bags, factors, starts, sorting, norms };
 
 struct Workspace::Scratch {
-  /// At least `bytes` bytes of device memory that keep what the former call with this use left there, unless they had
-  /// to grow.
+  /// Gives at least `bytes` bytes of device memory. Unless they had to grow, they hold the data that the former call
+  /// with this use left there.
   [[nodiscard]] std::byte* memory(ScratchUse use, std::size_t bytes, StreamHandle stream);
   template <typename T>
   [[nodiscard]] T* array(ScratchUse use, std::size_t count, StreamHandle stream) {
     return reinterpret_cast<T*>(memory(use, count * sizeof(T), stream));
   }
 
-  /// A copy in device memory, in stream order. Equal bytes of one of the last calls are not copied again.
+  /// Copies to device memory in stream order. Bytes equal to those of one of the last calls are not copied again.
   template <typename T>
   [[nodiscard]] const T* upload(const std::vector<T>& items, StreamHandle stream) {
     static_assert(std::is_trivially_copyable_v<T>);

@@ -30,7 +30,7 @@ struct SegmentBody {
       TUTTI_UNROLL
       for (int u = 0; u < rows_in_flight; ++u) {
         if (row + u < end) {
-          load_pack<T, Width, true>(part[u], values + static_cast<std::size_t>(row + u) * dim + column);
+          load_constant_pack(part[u], values + static_cast<std::size_t>(row + u) * dim + column);
         }
       }
       TUTTI_UNROLL

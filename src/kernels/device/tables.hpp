@@ -11,7 +11,7 @@
 /// The tables of a call as kernels read them.
 namespace tutti::kernels::device {
 
-/// An EmbeddingTable without its type, and so without padding: equal ones have equal bytes.
+/// An EmbeddingTable without its type and so without padding: equal tables have equal bytes.
 struct DeviceTable {
   void* weights;
   std::int64_t rows;
@@ -24,16 +24,16 @@ struct DeviceTable {
 struct TableJob {
   DeviceTable table;
   TableLookups lookups;
-  float* pooled;  ///< outputs; gradients are only read
+  float* pooled;  ///< outputs, or gradients, which are only read
   std::size_t pooled_stride;
   float* state;
-  std::uint64_t number;     ///< of the table in the call
-  std::uint64_t first_key;  ///< of its rows, where the rows of all tables are counted through
+  std::uint64_t number;     ///< number of the table in the call
+  std::uint64_t first_key;  ///< key of its first row; rows are numbered through all tables
 };
 
 static_assert(std::has_unique_object_representations_v<TableJob>);
 
-/// Tables of one type and shape: one launch.
+/// Tables of one type and shape, which share a launch.
 struct TableGroup {
   std::size_t first;
   std::size_t count;
@@ -52,14 +52,14 @@ struct TableList {
 /// The values of a row that a lane holds when it reads 16 bytes.
 [[nodiscard]] std::size_t wide_values(DatatypeKind type);
 
-/// Throws tutti::Error as the host's kernels do, but looks at no index. `float_rows`: lanes hold four values whatever
-/// the type of rows.
+/// Throws tutti::Error as the host's kernels do, but reads no index. `float_rows`: lanes hold four values whatever the
+/// type of rows.
 [[nodiscard]] TableList list_tables(const char* function, std::span<const EmbeddingTable> tables,
                                     std::span<const TableLookups> lookups, std::span<const Pooled<float>> pooled,
                                     std::span<float* const> states, bool float_rows);
 
-/// The argument of a kernel for the policy fatal: what it must see to be zero. Null for other policies, and where the
-/// indices were checked and there is no status.
+/// The status that a kernel must find to be zero under the policy fatal. Null for other policies, and if the indices
+/// were checked and there is no status.
 [[nodiscard]] const IndexStatus* guard_of(const char* function, const EmbeddingOptions& options,
                                           const IndexStatus* status);
 
@@ -81,7 +81,8 @@ TUTTI_FUNCTION void atomic_max(std::uint64_t* to, std::uint64_t x) {
 #endif
 }
 
-/// The quotient and remainder of an item's number, in 32 bits where they are enough: much faster on a device.
+/// The quotient and remainder of an item's number, in 32 bits if they are enough, because that is much faster on a
+/// device.
 struct Division {
   std::size_t quotient;
   std::size_t remainder;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <tutti/detail/export.hpp>
 
-/// Sixteen bytes at a time: the widest load and store of a lane.
+/// Sixteen bytes: the widest load and store of a lane.
 namespace tutti::kernels::device {
 
 struct alignas(16) Words {
@@ -19,15 +19,6 @@ inline bool is_aligned(const void* address) { return reinterpret_cast<std::uintp
 TUTTI_FUNCTION Words load_words(const void* from) {
 #if defined(__CUDA_ARCH__)
   return __builtin_bit_cast(Words, *static_cast<const uint4*>(from));
-#else
-  return *static_cast<const Words*>(from);
-#endif
-}
-
-/// Of memory that nothing writes during the launch.
-TUTTI_FUNCTION Words load_constant_words(const void* from) {
-#if defined(__CUDA_ARCH__)
-  return __builtin_bit_cast(Words, __ldg(static_cast<const uint4*>(from)));
 #else
   return *static_cast<const Words*>(from);
 #endif
