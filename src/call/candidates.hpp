@@ -23,8 +23,8 @@ struct Candidate {
   std::string name{};  ///< "shm:slots", "mpi:ring", "native"
   double seconds = 0;  ///< a call takes: measured, else predicted
   bool measured = false;
-  std::string excluded{};  ///< why it is not chosen here by itself; empty where it can be
-  bool nameable = true;    ///< whether a call may ask for it by name; where not, `excluded` says why
+  std::string excluded{};  ///< reason why the planner may not choose it here; empty if it may
+  bool nameable = true;    ///< true if a call may name it; if not, `excluded` has the reason
   bool preferred = false;  ///< before all others, however long it takes
   Carrier carrier = Carrier::ranks;
 

@@ -31,18 +31,18 @@ struct Context {
   /// use is an error. Collective.
   void release() noexcept;
 
-  /// Throws where the communicator cannot be used: finalized, aborted, or broken by an earlier failure.
+  /// Throws if the communicator cannot be used, because it is finalized, aborted, or broken by an earlier failure.
   void check_usable() const;
-  /// Throws only where it was aborted. Cheap: called from waiting loops.
+  /// Throws only if the communicator was aborted. Cheap enough for waiting loops.
   void check_aborted() const {
     if (aborted.load(std::memory_order_acquire)) throw_aborted();
   }
   void abort(const std::string& reason) noexcept;
-  /// After a collective failed half-way no later one can be trusted.
+  /// Marks the communicator as broken: after a collective has failed half-way no later one can be trusted.
   void mark_broken(const std::string& reason) noexcept;
 
-  /// Messages of a failed operation may still arrive: the private duplicates are never freed, because the host MPI
-  /// would give their context to a new communicator, whose receives would match those messages.
+  /// Keeps the private duplicates for ever: messages of a failed operation may still arrive, and if the duplicates were
+  /// freed, the host MPI would give their context to a new communicator, whose receives would match those messages.
   void keep_contexts() noexcept { keeps_contexts_.store(true); }
 
   [[nodiscard]] int next_tag() noexcept { return static_cast<int>(sequence++ % static_cast<std::uint64_t>(tag_half)); }
@@ -70,11 +70,11 @@ struct Context {
   int tag_half = 16384;
   CommunicatorOptions options{};
   Topology topology{};
-  std::vector<int> node_of{};                      ///< the node of each rank, as the topology says
-  LinkLevel on_node = LinkLevel::cache;            ///< the farthest that two ranks of one node are apart
+  std::vector<int> node_of{};                      ///< the node of each rank, from the topology
+  LinkLevel on_node = LinkLevel::cache;            ///< the greatest distance between two ranks of one node
   std::shared_ptr<const Measurements> measured{};  ///< on this machine, where there are any
   std::string measured_report{};                   ///< where they are from, or why there are none
-  std::unique_ptr<DeviceSide> device{};            ///< once it is prepared for device memory
+  std::unique_ptr<DeviceSide> device{};            ///< present once the communicator is prepared for device memory
   PlanCache plans{};
   ScratchPool scratch{};
   SendOrder send_order{};

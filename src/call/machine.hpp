@@ -29,14 +29,14 @@ struct Machine {
   bool single_copy = false;                ///< the kernel lets every rank read and write every other's memory
   std::span<const int> node_of{};          ///< the node of each rank; empty: one node
   const Measurements* measured = nullptr;  ///< on this machine, where there are any
-  LinkLevel on_node = LinkLevel::cache;    ///< the farthest that two ranks of one node are apart
+  LinkLevel on_node = LinkLevel::cache;    ///< the greatest distance between two ranks of one node
   bool device_prepared = false;            ///< the ranks have agreed on the facts that follow
   bool device_kernels = false;             ///< reductions run on the device
   bool cuda_aware = false;                 ///< the MPI takes device addresses
   int nccl_version = 0;                    ///< 0: NCCL is not used
 };
 
-/// How the ranks of a machine are linked.
+/// The links between the ranks of a machine.
 [[nodiscard]] Wiring wiring_of(const Machine& machine);
 
 }  // namespace tutti::detail

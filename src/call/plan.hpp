@@ -13,8 +13,8 @@ namespace tutti::detail {
 
 struct Backend;
 
-/// The decision for one signature: immutable, shared by all executions of it. The schedule is there for operations
-/// with uniform counts; the v-forms make theirs at each binding.
+/// The decision for one signature: immutable and shared by all its executions. Holds the schedule of operations with
+/// uniform counts; v-forms make theirs at each binding.
 struct Plan {
   Signature signature{};
   const Backend* backend = nullptr;
@@ -28,7 +28,7 @@ struct Plan {
   std::shared_ptr<const Plan> spare{};      ///< of a persistent call: for when the backend has no turn left
 };
 
-/// The plans of one communicator. Plans follow from shared facts alone, so a rank may drop and remake them.
+/// The plans of one communicator. Plans follow from shared facts alone, so a rank may drop and rebuild them.
 class PlanCache {
  public:
   /// Valid until the next call.
@@ -53,7 +53,7 @@ class PlanCache {
  private:
   static constexpr std::size_t capacity = 4096;
   std::unordered_map<Signature, std::shared_ptr<const Plan>, SignatureHash> plans_;
-  // A program repeats a few calls in turn: they are found without a hash of all of their signature.
+  // Programs repeat a few calls in turn, so these are found without hashing the whole signature.
   static constexpr std::size_t recent_places = 64;
   [[nodiscard]] static std::size_t place_of(const Signature& s) {
     const std::size_t mixed = s.count * 0x9E3779B97F4A7C15ULL + static_cast<std::size_t>(s.operation) * 5 +
