@@ -29,7 +29,7 @@ void check_handle(MPI_Comm comm, const char* factory) {
                             factory));
 }
 
-/// Makes the state of a handle that this library created, and frees the handle where that fails.
+/// Makes the state of a handle that this library created, and frees the handle on failure.
 template <typename Make>
 Communicator owning(MPI_Comm handle, const Make& make) {
   try {
@@ -62,7 +62,7 @@ Communicator Communicator::duplicate(MPI_Comm comm, const CommunicatorOptions& o
 Communicator Communicator::adopt(MPI_Comm comm, const CommunicatorOptions& options) {
   check_handle(comm, "adopt");
   auto state = detail::make_context(comm, options);
-  // Only now: where the factory fails the handle is still the caller's.
+  // Takes ownership only now, because the handle stays the caller's if the factory fails.
   state->owns_user = comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF;
   return Communicator(std::move(state));
 }
@@ -91,7 +91,8 @@ Communicator Communicator::split(int color, int key) const {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("split, {}: argument color is {}; pass a number from 0, or MPI_UNDEFINED",
                             state_->describe(), color));
-  // MPI_Comm_split blocks: it must not begin before every rank is here, or what a rank still waits for never comes.
+  // MPI_Comm_split blocks, so it must not begin before every rank is here; otherwise a rank might wait for ever for a
+  // message from a rank inside it.
   MPI_Request all_here = MPI_REQUEST_NULL;
   detail::check_mpi(MPI_Ibarrier(state_->collective, &all_here), "MPI_Ibarrier");
   detail::wait_yielding(all_here, "MPI_Ibarrier");
