@@ -52,7 +52,7 @@ void agree_on_device(Context& comm, const Call& call, bool captured) {
     prepare_device(comm, binding.output != nullptr ? binding.output : binding.input);
 }
 
-/// Valid until the next call on the communicator.
+/// The plan of a call, valid until the next call on the communicator.
 const PlanPtr& plan_for(Context& comm, const Call& call, const Stream& stream) {
   const bool on_device = call.signature.memory == MemoryClass::device;
   const bool captured = on_device && is_captured(comm, call.signature, stream);

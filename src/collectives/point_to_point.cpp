@@ -43,7 +43,7 @@ void check_message(const Context& comm, std::string_view call, const AnyBuffer& 
           fmt::format("tag is {}; pass a number from 0 to {}", tag, largest_tag));
 }
 
-/// Whether the buffer is in device memory.
+/// Returns true if the buffer is in device memory.
 bool is_on_device(const Context& comm, std::string_view call, MemoryKind declared, const void* address) {
   const MemoryKind kind = declared == MemoryKind::detect ? memory_kind(address) : declared;
   if (!is_of_device(kind)) return false;
@@ -55,7 +55,7 @@ bool is_on_device(const Context& comm, std::string_view call, MemoryKind declare
   return true;
 }
 
-/// What of a transfer both directions have.
+/// The part of a transfer that both directions share.
 template <typename AnyBuffer>
 PointToPoint described(const Context& comm, std::string_view call, const AnyBuffer& buffer, MemoryKind declared,
                        int peer, int tag) {
@@ -70,7 +70,7 @@ PointToPoint described(const Context& comm, std::string_view call, const AnyBuff
   return transfer;
 }
 
-/// Streams under capture take no messages.
+/// Refuses a stream under capture, because it cannot take messages.
 void check_stream(const Context& comm, std::string_view call, const std::vector<PointToPoint>& transfers,
                   const Stream& stream) {
   if (stream.kind != StreamKind::cuda) return;
@@ -107,7 +107,7 @@ PointToPoint checked_recv(const Context& comm, std::string_view call, const Buff
 Status run_transfers(const std::shared_ptr<Context>& comm, std::string_view call, std::vector<PointToPoint> transfers,
                      const Options& options) {
   check_stream(*comm, call, transfers, options.stream);
-  // The one receive of a call comes first: what it matches must not wait until a send has completed.
+  // The receive of a call comes first, so that its message need not wait until a send has completed.
   const auto sends = std::stable_partition(transfers.begin(), transfers.end(),
                                            [](const PointToPoint& transfer) { return transfer.is_recv; });
   if (sends - transfers.begin() == 1) transfers.front().matches_first = transfers.front().peer != MPI_PROC_NULL;

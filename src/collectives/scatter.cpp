@@ -15,7 +15,7 @@ detail::Call scatter_call(const Communicator& comm, ConstBuffer send, Buffer rec
     args.set_type(send.type);
     args.set_count(send.count / args.size());
     args.set_input(send, "send");
-    // The block stays where it is: nothing is written to the caller's constant buffer.
+    // The block stays in place, so nothing is written to the caller's constant buffer.
     args.set_in_place_output(const_cast<void*>(  // NOLINT(cppcoreguidelines-pro-type-const-cast)
         detail::element(send, static_cast<std::size_t>(args.rank()) * (send.count / args.size()))));
   } else {
