@@ -23,8 +23,8 @@ using Json = nlohmann::json;
 constexpr std::string_view format_name = "tutti-tuning";
 constexpr int format_version = 1;
 constexpr int deepest = 6;                    // document, tables, table, cells, cell, seconds
-constexpr std::size_t longest_text = 256;     // of a name
-constexpr std::size_t most_candidates = 256;  // of a cell
+constexpr std::size_t longest_text = 256;     // length of a name
+constexpr std::size_t most_candidates = 256;  // number per cell
 constexpr std::int64_t most_ranks = 1 << 24;
 constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
 constexpr double most_seconds = 1e6;
@@ -102,7 +102,7 @@ Cell read_cell(const Json& json) {
   return cell;
 }
 
-/// Sorted, so that one place is there once.
+/// Sorts the cells to detect a place that occurs twice.
 void refuse_doubles(const std::vector<Cell>& cells) {
   std::vector<std::array<std::size_t, 5>> places;
   for (const Cell& cell : cells)
@@ -135,7 +135,7 @@ Json parse_json(std::string_view text) {
   }
 }
 
-/// Of the tables as they are printed without blanks.
+/// The checksum of the tables as printed without blanks.
 std::string checksum(const Json& tables) {
   try {
     return fmt::format("{:016x}", hash(tables.dump()));
@@ -186,7 +186,7 @@ std::vector<Section> parse(std::string_view text) {
 std::string print(const std::vector<Section>& sections) {
   Json tables = Json::array();
   for (const Section& section : sections) tables.push_back(write_section(section));
-  // Made by hand, one cell a line: small differences between two tables show.
+  // Formatted by hand with one cell per line, so that small differences between two tables show.
   std::string text = fmt::format("{{\"format\": \"{}\", \"version\": {}, \"library\": \"{}\", \"checksum\": \"{}\",\n",
                                  format_name, format_version, TUTTI_VERSION_STRING, checksum(tables));
   text += "\"tables\": [";

@@ -50,7 +50,7 @@ const Candidate& Choice::first() const {
                                                schedules::operation_name(signature_.operation), machine_.size));
 }
 
-/// The first of a backend: the fastest that can be chosen, else one that can be asked for.
+/// The first candidate of a backend: the fastest that can be chosen, else one that can be named.
 const Candidate& Choice::of_backend() const {
   const Candidate* found = nullptr;
   for (const Candidate& c : all_) {
