@@ -13,7 +13,7 @@ namespace {
 
 bool share_device(const DeviceOffer& a, const DeviceOffer& b) { return a.node == b.node && a.uuid == b.uuid; }
 
-/// The first two ranks for which `holds`; nothing: both the number of offers.
+/// The first two ranks for which `holds` is true; if there are none, both are the number of offers.
 template <typename Pair>
 std::pair<std::size_t, std::size_t> first_pair(std::span<const DeviceOffer> offers, const Pair& holds) {
   for (std::size_t b = 1; b < offers.size(); ++b)

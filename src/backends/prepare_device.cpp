@@ -59,7 +59,7 @@ int device_of(device::Runtime& runtime, const void* address) {
   return found >= 0 ? found : runtime.current_device();
 }
 
-/// Nothing throws here: a rank that cannot take part says so, and all ranks learn it.
+/// Does not throw: a rank that cannot take part reports it, and all ranks learn of it.
 DeviceOffer make_offer(const Context& comm, DeviceSide& side, const void* address) noexcept {
   DeviceOffer offer;
   offer.node = comm.topology.places[static_cast<std::size_t>(comm.rank)].node;
@@ -102,8 +102,8 @@ void set_up_nccl(Context& comm, DeviceSide& side, DeviceVerdict& verdict) {
   comm.set_state(nccl_backend, std::make_unique<nccl::State>(std::move(made), verdict.registers), {});
 }
 
-/// While NCCL works no memory can be had: pinned memory for two operations of two pieces each way. Without it such
-/// calls wait until NCCL rests.
+/// Reserves pinned memory for two operations of two pieces each way, because no memory can be allocated while NCCL
+/// works. Without it such calls wait until NCCL is idle.
 void reserve_staging(int device) noexcept {
   constexpr std::size_t piece = std::size_t{4} << 20U;
   constexpr std::size_t blocks = 8;

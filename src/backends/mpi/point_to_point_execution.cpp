@@ -120,7 +120,7 @@ void PointToPointExecution::complete(std::size_t i, const MPI_Status& status) {
   status_ = {status.MPI_SOURCE, status.MPI_TAG, bytes / t.unit};
 }
 
-/// True when the message is here and its receive is posted.
+/// Returns true once the message is here and its receive is posted.
 bool PointToPointExecution::match(std::size_t i) {
   const PointToPoint& t = transfers_[i];
   int found = 0;

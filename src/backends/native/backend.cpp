@@ -12,7 +12,8 @@
 namespace tutti::detail {
 namespace {
 
-/// Whether a blocking call may wait inside the host MPI's own collective, where nothing else of Tutti goes on.
+/// Returns true if a blocking call may wait inside the host MPI's own collective, where no other operation of Tutti
+/// progresses.
 bool may_block_inside_mpi(const Signature& signature, const Machine& machine) {
   return signature.kind == CallKind::blocking && machine.native_blocking && !machine.oversubscribed &&
          !signature.has_timeout;

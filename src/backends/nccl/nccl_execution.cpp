@@ -68,7 +68,7 @@ bool NcclExecution::begin() {
   return runs_on_callers() || capture_ != 0;
 }
 
-/// The stream that the work goes on, after what is on the caller's.
+/// The stream for the work, ordered after the caller's stream.
 StreamHandle NcclExecution::enter_stream() {
   const DeviceSide& side = *comm().device;
   const StreamHandle stream = runs_on_callers() ? stream_.handle : side.stream;
@@ -86,13 +86,13 @@ StreamHandle NcclExecution::enter_stream() {
   return stream;
 }
 
-/// Alike on all ranks, and nothing was begun: the communicator stays usable.
+/// The error is the same on all ranks and nothing has begun, so the communicator stays usable.
 void NcclExecution::refuse_capture(const char* why) {
   is_under_way_ = false;
   throw Error(ErrorCode::not_supported, std::string("capture: ") + why);
 }
 
-/// A graph has its own buffers: it may be launched beside other runs of a persistent operation.
+/// A graph has its own buffers, because it may run concurrently with other runs of a persistent operation.
 DeviceBuffers& NcclExecution::acquire(StreamHandle stream) {
   if (capture_ != 0) {
     auto buffers = std::make_unique<DeviceBuffers>();
@@ -139,7 +139,7 @@ bool NcclExecution::step() {
   try {
     nccl::Comm& nccl_comm = state_of(comm()).comm();
     const bool is_over = after_.is_complete();
-    // An abort, too, ends what is on the device.
+    // An abort also ends the work on the device.
     if (nccl_comm.is_aborted())
       throw Error(ErrorCode::aborted,
                   "NCCL was aborted, by the failure of another operation, before this one had ended");
@@ -154,7 +154,7 @@ bool NcclExecution::step() {
 void NcclExecution::cancel() noexcept {
   if (!is_under_way_) return;
   if (nccl::State* state = nccl::state_of(comm())) state->abort();
-  // How far the device is, nobody knows now.
+  // The progress of the device is unknown now.
   if (buffers_.holds_blocks()) defer_free(std::exchange(buffers_, {}));
 }
 
@@ -170,7 +170,7 @@ bool NcclExecution::order_before(StreamHandle stream) {
   return true;
 }
 
-/// Of a persistent operation that was captured last all that used its own buffers is over.
+/// If a persistent operation was last captured, all work on its own buffers is over.
 void NcclExecution::leave_blocks() noexcept {
   if (buffers_.holds_blocks() && capture_ == 0) retire_later(std::move(after_), std::exchange(buffers_, {}));
 }

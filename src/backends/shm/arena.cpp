@@ -18,11 +18,11 @@
 namespace tutti::detail::shm {
 namespace {
 
-/// What rank 0 tells of the segment that it made.
+/// Rank 0's description of the segment that it made.
 struct Invitation {
   std::array<char, 64> name{};
   std::array<char, 160> problem{};
-  std::uint64_t mark = 0;  ///< first word of the segment: the same name may be another file in another container
+  std::uint64_t mark = 0;  ///< first word of the segment; in another container the same name may be another file
   bool made = false;
 };
 
@@ -164,7 +164,7 @@ void Arena::complete_in_turn(std::uint64_t ordered) noexcept {
 int Arena::acquire_persistent(MPI_Comm comm) {
   auto unused = std::find(given_.begin(), given_.end(), false);
   if (unused == given_.end()) {
-    // What this rank has released others may still hold: ask.
+    // Other ranks may still hold cells that this rank has released, so ask them.
     std::array<int, persistent_owners> mine{};
     std::array<int, persistent_owners> any{};
     for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = in_use_[i].load() ? 1 : 0;
@@ -208,7 +208,7 @@ void Arena::announce_backoff() noexcept {
 }
 
 bool Arena::backoff() noexcept {
-  // Short: messages of the host MPI wake nobody.
+  // Sleeps only briefly, because messages of the host MPI wake no rank.
   const timespec longest{0, 500'000};
   futex(control(rank_).asleep, FUTEX_WAIT, 1, &longest);
   control(rank_).asleep.store(0, std::memory_order_relaxed);

@@ -185,7 +185,7 @@ void ShmExecution::poll_mpi() {
 }
 
 void ShmExecution::cancel() noexcept {
-  // Peers may still copy from and to them.
+  // Peers may still copy from and to the buffers.
   defer_free(std::exchange(source_copy_, {}));
   defer_free(std::exchange(scratch_, {}));
 }

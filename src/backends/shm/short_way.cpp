@@ -37,7 +37,7 @@ class ShortRun {
   Transport transport_;
 };
 
-/// For an execution that ends before the call does: without the cost of counting.
+/// Refers to an execution that ends before the call does, without the cost of counting references.
 template <typename T>
 std::shared_ptr<T> unowned(const std::shared_ptr<T>& held) {
   return {std::shared_ptr<void>(), held.get()};

@@ -12,14 +12,16 @@
 
 namespace tutti::detail {
 
-/// Runs an operation on device memory through the host: pieces go to pinned memory, a host execution of any backend
-/// (shared memory where the ranks share a node) works on them, and the results go back, each step in stream order and
-/// the copies of one piece beside the communication of another. How many pieces follows from the signature alone.
-/// A blocking call with a stream returns when the communication is done and the copies back are on the stream; with the
-/// progress thread at once: the stream then waits for a flag. Without a stream it returns when all is done.
+/// Runs an operation on device memory through the host: copies pieces to pinned memory, runs a host execution of any
+/// backend on them (shared memory if the ranks share a node), and copies the results back. Each step is in stream
+/// order, and the copies of one piece overlap the communication of another. The number of pieces follows from the
+/// signature alone. A blocking call with a stream returns once the communication is done and the copies back are on the
+/// stream; with the progress thread it returns at once, and the stream waits for a flag. Without a stream it returns
+/// when all is done.
 class StagedExecution final : public Execution {
  public:
-  /// Makes the host executions of all pieces, and takes their tags or places in shared memory, in the order of calls.
+  /// Makes the host executions of all pieces, and takes their tags or sequence numbers in shared memory in the order of
+  /// calls.
   StagedExecution(std::shared_ptr<Context> comm, std::shared_ptr<const Plan> plan, Binding binding, Stream stream,
                   std::chrono::nanoseconds timeout);
   ~StagedExecution() override;
