@@ -79,11 +79,11 @@ void Request::wait(Stream stream) {
 void Request::start() {
   if (!execution_ || !execution_->persistent())
     throw Error(ErrorCode::invalid_request,
-                "start: the request is not persistent; only those of an _init call can be started");
+                "start: the request is not persistent; start only requests of an _init call");
   if (is_ordered_) wait();
   if (active())
     throw Error(ErrorCode::invalid_request, "start: the persistent " + execution_->name() +
-                                                " is still active; wait for it before it is started again");
+                                                " is still active; wait for it before starting it again");
   execution_->start();
   if (!execution_->finished()) ProgressEngine::instance().add(execution_);
 }

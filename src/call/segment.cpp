@@ -54,7 +54,7 @@ constexpr std::size_t huge_page = std::size_t{2} << 20U;
 int create_file(std::string& name, std::string& problem) {
   name = random_name();
   if (name.empty()) {
-    problem = "the kernel gave no random name for shared memory";
+    problem = "the kernel gave no random bytes to name shared memory";
     return -1;
   }
   const int file = shm_open(name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
