@@ -14,10 +14,11 @@ namespace {
 
 void check_handle(MPI_Comm comm, const char* factory) {
   if (!detail::mpi_is_usable())
-    throw Error(ErrorCode::finalized,
-                fmt::format("Communicator::{}: MPI is not initialised or already finalized; call MPI_Init or create a "
-                            "tutti::Environment first",
-                            factory));
+    throw Error(
+        ErrorCode::finalized,
+        fmt::format("Communicator::{}: MPI is not initialised or is already finalized; call MPI_Init or create a "
+                    "tutti::Environment first",
+                    factory));
   if (comm == MPI_COMM_NULL)
     throw Error(ErrorCode::invalid_communicator,
                 fmt::format("Communicator::{}: argument comm is MPI_COMM_NULL; pass a valid communicator", factory));
@@ -75,7 +76,7 @@ Communicator Communicator::borrow(MPI_Comm comm, const CommunicatorOptions& opti
 const std::shared_ptr<detail::Context>& Communicator::state() const {
   if (!state_)
     throw Error(ErrorCode::invalid_communicator,
-                "argument comm is an empty communicator; create it by duplicate, adopt, borrow or split");
+                "argument comm is an empty communicator; create one by duplicate, adopt, borrow or split");
   return state_;
 }
 
@@ -89,7 +90,7 @@ Communicator Communicator::split(int color, int key) const {
   state()->check_usable();
   if (color < 0 && color != MPI_UNDEFINED)
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("split, {}: argument color is {}; pass a number from 0, or MPI_UNDEFINED",
+                fmt::format("split, {}: argument color is {}; pass a non-negative number or MPI_UNDEFINED",
                             state_->describe(), color));
   // MPI_Comm_split blocks, so it must not begin before every rank is here; otherwise a rank might wait for ever for a
   // message from a rank inside it.
@@ -110,7 +111,8 @@ Communicator Communicator::split_by_node() const {
 void Communicator::prepare_device() const { detail::prepare_device(*state(), nullptr); }
 
 std::string Communicator::device_report() const {
-  return state()->device ? state()->device->report : "not prepared for device memory: see Communicator::prepare_device";
+  return state()->device ? state()->device->report
+                         : "not prepared for device memory; call Communicator::prepare_device";
 }
 
 void Communicator::abort(const std::string& reason) noexcept {

@@ -156,10 +156,11 @@ void take_ordinary(Memory& memory, const Context& comm, const std::vector<Wish>&
   const auto failed = std::ranges::find(all, 0);
   if (failed == all.end()) return;
   const auto rank = static_cast<std::size_t>(failed - all.begin());
-  throw Error(ErrorCode::out_of_memory,
-              fmt::format("allocate, {}: no memory for argument bytes of rank {}, which is {}; ask for less, or use "
-                          "fewer ranks a node",
-                          comm.describe(), rank, wishes[rank].bytes));
+  throw Error(
+      ErrorCode::out_of_memory,
+      fmt::format("allocate, {}: out of memory for argument bytes of rank {}, which is {}; ask for less, or use "
+                  "fewer ranks per node",
+                  comm.describe(), rank, wishes[rank].bytes));
 }
 
 std::unique_ptr<Memory> make_memory(const Context& comm, std::size_t bytes, MemoryKind kind) {
