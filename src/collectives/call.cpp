@@ -77,7 +77,7 @@ std::shared_ptr<Execution> execution_of(const ContextPtr& comm, Call call, CallK
 CallOptions call_options(const Context& comm, const Options& options) {
   if (options.timeout.count() < 0)
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("{}: argument options.timeout is negative; pass 0 for none", comm.describe()));
+                fmt::format("{}: argument options.timeout is negative; pass 0 for no timeout", comm.describe()));
   return {options.stream, options.timeout.count() > 0 ? options.timeout : comm.options.timeout};
 }
 

@@ -30,15 +30,16 @@ void check_peer(const Context& comm, std::string_view call, int peer, bool wildc
 template <typename AnyBuffer>
 void check_message(const Context& comm, std::string_view call, const AnyBuffer& buffer, int tag, bool wildcard) {
   if (!is_datatype(buffer.type))
-    throw Error(ErrorCode::invalid_datatype,
-                fmt::format("{}, {}: the datatype of argument buffer is none of the library's; use a DatatypeKind or "
-                            "Datatype::bytes(n), n > 0",
-                            call, comm.describe()));
+    throw Error(
+        ErrorCode::invalid_datatype,
+        fmt::format("{}, {}: the datatype of argument buffer is not one of the library's; use a DatatypeKind or "
+                    "Datatype::bytes(n), n > 0",
+                    call, comm.describe()));
   require(!buffer.is_in_place, comm, call, "buffer is in_place; pass a buffer");
   require(buffer.data != nullptr || buffer.count == 0, comm, call,
-          "buffer is a null pointer with elements; pass its address");
+          "buffer is a null pointer but has elements; pass its address");
   require(buffer.count <= std::numeric_limits<std::ptrdiff_t>::max() / buffer.type.size(), comm, call,
-          "buffer has more bytes than an address space; pass the number of elements");
+          "buffer is larger than the address space; pass the count in elements");
   require((tag >= 0 && tag <= largest_tag) || (wildcard && tag == any_tag), comm, call,
           fmt::format("tag is {}; pass a number from 0 to {}", tag, largest_tag));
 }
@@ -78,8 +79,8 @@ void check_stream(const Context& comm, std::string_view call, const std::vector<
   if (any && device::runtime()->capture_of(stream.handle) != 0)
     throw Error(
         ErrorCode::not_supported,
-        fmt::format("{}, {}: the stream is under capture, where messages cannot go; call it outside the capture", call,
-                    comm.describe()));
+        fmt::format("{}, {}: the stream is under capture, which cannot contain messages; call it outside the capture",
+                    call, comm.describe()));
 }
 
 }  // namespace

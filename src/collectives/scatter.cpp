@@ -11,7 +11,8 @@ detail::Call scatter_call(const Communicator& comm, ConstBuffer send, Buffer rec
   args.set_root(root);
   if (recv.is_in_place) {
     args.require(args.is_root(), "recv", "is in_place on a rank that is not the root; pass a buffer there");
-    args.require(send.count % args.size() == 0, "send", "at the root holds a multiple of the number of ranks elements");
+    args.require(send.count % args.size() == 0, "send",
+                 "at the root must hold a multiple of the number of ranks, in elements");
     args.set_type(send.type);
     args.set_count(send.count / args.size());
     args.set_input(send, "send");
