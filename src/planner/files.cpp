@@ -79,7 +79,8 @@ std::optional<std::string> read_file(const fs::path& path) {
     throw Error(ErrorCode::io, fmt::format("it cannot be opened ({})", std::strerror(errno)));
   }
   struct stat state {};
-  if (::fstat(file.get(), &state) != 0 || !S_ISREG(state.st_mode)) throw Error(ErrorCode::io, "it is no regular file");
+  if (::fstat(file.get(), &state) != 0 || !S_ISREG(state.st_mode))
+    throw Error(ErrorCode::io, "it is not a regular file");
   std::string text(longest_file + 1, '\0');
   std::size_t length = 0;
   while (length < text.size()) {

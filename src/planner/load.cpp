@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 /// The reason why the tables of a file do not fit a machine: the difference of the nearest table.
 std::string misfit(const std::vector<Section>& sections, const Key& here) {
-  std::string reason = "it has no table";
+  std::string reason = "it contains no table";
   for (const Section& section : sections) {
     const std::string found = difference(section.key, here);
     const bool is_of_here = section.key.cpu == here.cpu && section.key.mpi == here.mpi;
@@ -114,7 +114,7 @@ std::shared_ptr<const Table> load_table(MPI_Comm comm, const Topology& topology,
   if (!finding.text.empty()) broadcast(comm, finding.text.data(), finding.text.size());
   if (finding.status == Finding::Status::refused)
     throw Error(ErrorCode::io,
-                fmt::format("TUTTI_TUNING of rank 0 names a table that cannot be used: {}; measure it again with "
+                fmt::format("TUTTI_TUNING of rank 0 names a table that cannot be used: {}; measure again with "
                             "'tutti tune', or unset TUTTI_TUNING",
                             finding.report));
   report = finding.report;

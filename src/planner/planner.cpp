@@ -67,7 +67,7 @@ const Candidate& Choice::of_name() const {
     return c.name == name || (c.algorithm != nullptr && c.algorithm->name == name);
   };
   const auto found = std::ranges::find_if(all_, is_named);
-  if (found == all_.end()) throw_unsuitable("there is none of that name for this operation");
+  if (found == all_.end()) throw_unsuitable("this operation has no algorithm of that name");
   if (!found->nameable) throw_unsuitable(found->excluded);
   return *found;
 }
