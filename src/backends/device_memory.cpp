@@ -83,7 +83,7 @@ void zero(device::Runtime& runtime, MemoryKind kind, std::byte* data, std::size_
 std::uint64_t take(Memory& memory, const Context& comm) {
   device::Runtime& runtime = device::required_runtime("memory of CUDA");
   if (runtime.device_count() == 0)
-    throw Error(ErrorCode::cuda, "no GPU was found; give every rank one, or pass MemoryKind::host");
+    throw Error(ErrorCode::cuda, "no GPU was found; give every rank a GPU, or pass MemoryKind::host");
   const int device = comm.device ? comm.device->device : runtime.current_device();
   const device::Guard guard(device);
   device::Allocations& all = device::Allocations::instance();

@@ -66,7 +66,7 @@ DeviceOffer make_offer(const Context& comm, DeviceSide& side, const void* addres
   offer.cuda_aware = config().cuda_aware ? static_cast<int>(*config().cuda_aware) : -1;
   try {
     device::Runtime& runtime = device::required_runtime("device memory");
-    if (runtime.device_count() == 0) throw Error(ErrorCode::cuda, "no GPU was found; give every rank one");
+    if (runtime.device_count() == 0) throw Error(ErrorCode::cuda, "no GPU was found; give every rank a GPU");
     side.device = device_of(runtime, address);
     const device::Guard guard(side.device);
     offer.uuid = runtime.uuid(side.device);
@@ -115,10 +115,11 @@ void reserve_staging(int device) noexcept {
 
 std::string report(const DeviceSide& side, const DeviceVerdict& verdict, const std::string& why_cuda_aware) {
   return fmt::format(
-      "NCCL: {}\nCUDA-aware MPI: {} ({})\nreductions: {}\nranks on a GPU: {}",
+      "NCCL: {}\nCUDA-aware MPI: {} ({})\nreductions: {}\nranks per GPU: {}",
       side.nccl_version != 0 ? "version " + nccl::version_text(side.nccl_version) : "not used: " + verdict.why_no_nccl,
       side.cuda_aware ? "yes" : "no, through pinned memory", why_cuda_aware,
-      side.kernels ? "by kernels on the device" : "what NCCL does not do, on the host: Kokkos has no device here",
+      side.kernels ? "by kernels on the device"
+                   : "on the host if NCCL does not support them: Kokkos has no device here",
       side.several_ranks ? "several" : "one");
 }
 

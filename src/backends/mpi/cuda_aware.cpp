@@ -194,7 +194,7 @@ std::string probe(const Context& comm, int device) {
         probes[i]->exchange(peers, wrong);
         try {
           if (wrong.empty() && !probes[i]->is_right(peers.from, stream))
-            wrong = fmt::format("a message of {} bytes from rank {} to rank {} came with wrong bytes", sizes[i],
+            wrong = fmt::format("a message of {} bytes from rank {} to rank {} arrived with wrong bytes", sizes[i],
                                 peers.from, comm.rank);
         } catch (const Error& e) {
           wrong = e.what();
@@ -232,7 +232,7 @@ bool probe_cuda_aware(const Context& comm, int device, std::string& why) {
     why = fmt::format("{} says yes, but {}", source, wrong.empty() ? "the probe failed on another rank" : wrong);
     return false;
   }
-  why = fmt::format("{} says yes, and messages of device memory came right", source);
+  why = fmt::format("{} says yes, and messages of device memory arrived intact", source);
   return true;
 }
 

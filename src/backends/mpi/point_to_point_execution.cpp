@@ -112,9 +112,10 @@ void PointToPointExecution::complete(std::size_t i, const MPI_Status& status) {
   if (!overlong_.empty())
     throw Error(
         ErrorCode::truncated,
-        fmt::format("{}, {}: the message from rank {} with tag {} has {} bytes, argument buffer only {}; pass a "
-                    "longer buffer",
-                    name(), comm().describe(), status.MPI_SOURCE, status.MPI_TAG, overlong_.size(), t.bytes));
+        fmt::format(
+            "{}, {}: the message from rank {} with tag {} has {} bytes, but argument buffer has only {}; pass a "
+            "longer buffer",
+            name(), comm().describe(), status.MPI_SOURCE, status.MPI_TAG, overlong_.size(), t.bytes));
   const std::size_t bytes = received_bytes(status);
   if (device_) device_->deliver(i, bytes);
   status_ = {status.MPI_SOURCE, status.MPI_TAG, bytes / t.unit};

@@ -37,14 +37,14 @@ bool is_preferred(const Candidates& all) {
 }
 
 std::string why_unwise(const Candidate& native, const Candidate* shared, const Candidates& all) {
-  if (all.machine().size == 1) return "one rank: a local copy";
+  if (all.machine().size == 1) return "one rank: the call is a local copy";
   if (all.signature().kind == CallKind::blocking && !may_block_inside_mpi(all.signature(), all.machine()))
-    return "waits inside MPI: only by name, or by the option native_blocking with a core for every rank";
+    return "waits inside MPI: available only by name, or with the option native_blocking and a core for every rank";
   if (native.preferred) return {};
-  if (shared != nullptr && !native.measured) return "shared memory makes the call, and this way was not measured";
+  if (shared != nullptr && !native.measured) return "shared memory makes the call, and this candidate was not measured";
   if (shared != nullptr && native.seconds >= shared->seconds) return "shared memory is faster";
   if (native.measured) return {};
-  return "a schedule of one round goes on without calls as well, and this way was not measured";
+  return "a schedule of one round progresses without calls too, and this candidate was not measured";
 }
 
 void add_candidates(Candidates& all) {
@@ -56,7 +56,7 @@ void add_candidates(Candidates& all) {
   c.seconds = seconds_of_schedules(all);
   all.measure(c);
   if (all.machine().size > 1 && !native_is_eligible(all.signature())) {
-    c.forbid("the host MPI's own has other semantics for this call");
+    c.forbid("the host MPI's own collective has different semantics for this call");
   } else {
     c.preferred = all.machine().size > 1 && !c.measured && is_preferred(all);
     c.advise_against(why_unwise(c, all.fastest(Carrier::others), all));

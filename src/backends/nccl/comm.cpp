@@ -46,7 +46,7 @@ void Comm::check(Result result, const char* what, std::chrono::nanoseconds timeo
     if (result != Result::in_progress) break;
     if (timeout.count() > 0 && Clock::now() > deadline)
       throw Error(ErrorCode::timeout,
-                  fmt::format("{} was still in progress after {:.3g} s; a rank may not have come to the same call",
+                  fmt::format("{} was still in progress after {:.3g} s; a rank may not have reached the same call",
                               what, std::chrono::duration<double>(timeout).count()));
     drive_mpi();
     sched_yield();

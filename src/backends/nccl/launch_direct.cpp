@@ -83,7 +83,7 @@ RedOp Direct::operation(const Reduction& reduction) const {
 
 void Direct::reduce() {
   const auto reduction = reduction_inside(signature_, launch_.comm.table().version);
-  if (!reduction) throw Error(ErrorCode::internal, "NCCL does not reduce as this call asks for");
+  if (!reduction) throw Error(ErrorCode::internal, "NCCL does not reduce as this call requires");
   const Words& words = reduction->words;
   const RedOp op = operation(*reduction);
   const CommHandle comm = launch_.comm.handle();

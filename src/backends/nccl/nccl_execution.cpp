@@ -74,11 +74,13 @@ StreamHandle NcclExecution::enter_stream() {
   const StreamHandle stream = runs_on_callers() ? stream_.handle : side.stream;
   capture_ = stream_.kind == StreamKind::cuda ? runtime().capture_of(stream_.handle) : 0;
   if (const std::uint64_t own = runtime().capture_of(stream); own != 0 && own != capture_)
-    refuse_capture("the communicator's own stream takes part in a capture, that of an earlier request: end that first");
+    refuse_capture(
+        "the communicator's own stream is part of the capture of an earlier request; end that capture first");
   if (needs_kernels() && capture_ == 0) prepare_kernels(side.device, stream);
   if (needs_kernels() && !has_kernels_prepared(stream))
     refuse_capture(
-        "this operation's kernels need memory at their first use of a stream: call it once before the capture");
+        "this operation's kernels allocate memory at their first use of a stream; make the call once before the "
+        "capture");
   if (!runs_on_callers() && stream_.kind == StreamKind::cuda) {
     before_.record(side.device, stream_.handle);
     runtime().wait_event(stream, before_.handle());
@@ -141,8 +143,7 @@ bool NcclExecution::step() {
     const bool is_over = after_.is_complete();
     // An abort also ends the work on the device.
     if (nccl_comm.is_aborted())
-      throw Error(ErrorCode::aborted,
-                  "NCCL was aborted, by the failure of another operation, before this one had ended");
+      throw Error(ErrorCode::aborted, "the failure of another operation aborted NCCL before this operation had ended");
     if (is_over) return true;
     nccl_comm.check_async();
   } catch (const Error& e) {
@@ -163,9 +164,11 @@ bool NcclExecution::order_before(StreamHandle stream) {
   if (!after_.is_recorded() || !is_under_way) return false;
   const device::Guard guard(state_of(comm()).comm().device());
   if (runtime().capture_of(stream) != capture_)
-    throw Error(ErrorCode::not_supported,
-                fmt::format("{}, {}: wait(stream) belongs to the capture that the operation was started in, or to none",
-                            name(), comm().describe()));
+    throw Error(
+        ErrorCode::not_supported,
+        fmt::format(
+            "{}, {}: wait(stream) must be in the capture in which the operation was started, or outside any capture",
+            name(), comm().describe()));
   runtime().wait_event(stream, after_.handle());
   return true;
 }

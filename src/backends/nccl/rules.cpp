@@ -144,11 +144,11 @@ bool can_group(const schedules::Algorithm& algorithm, const Signature& signature
   if (signature.op == ReduceKind::user)
     why = "a user's function runs on the host";
   else if (!has_kernels)
-    why = "this build, on some rank, has no kernels for the device";
+    why = "on some rank this build has no kernels for the device";
   else if (needs_single_combine(signature) && !(algorithm.single_combine && algorithm.ordered))
-    why = "combines in several steps, where this call asks for one rounding in rank order";
+    why = "combines in several steps, but this call requires one rounding in rank order";
   else if (!signature.commutative && !algorithm.ordered)
-    why = "does not keep the order of ranks, which an operation that does not commute asks for";
+    why = "does not keep rank order, which an operation that does not commute requires";
   return why.empty();
 }
 

@@ -46,8 +46,8 @@ void look_up(void* library, const char* symbol, int since, int version, Function
   if (version < since) return;
   function = reinterpret_cast<Function>(dlsym(library, symbol));
   if (function == nullptr)
-    throw Error(ErrorCode::not_supported, fmt::format("the NCCL library lacks {}, which version {} has; {}", symbol,
-                                                      version_text(version), remedy));
+    throw Error(ErrorCode::not_supported, fmt::format("the NCCL library lacks {}, which version {} should have; {}",
+                                                      symbol, version_text(version), remedy));
 }
 
 int version_of(void* library) {

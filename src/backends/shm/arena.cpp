@@ -103,7 +103,7 @@ std::unique_ptr<Arena> Arena::create(MPI_Comm comm, bool oversubscribed, std::st
   const bool all_mapped = all_agree(comm, mapped);
   if (rank == 0) Segment::remove(invitation.name.data());
   if (!all_mapped) {
-    reason = "a rank could not map the common segment: is /dev/shm one file system for all ranks of the node?";
+    reason = "a rank could not map the common segment; is /dev/shm the same file system for all ranks of the node?";
     return nullptr;
   }
   if (!config().single_copy) {

@@ -188,7 +188,7 @@ void SingleCopy::check_agreement(const Exchange& exchange, int from, int to) con
   const std::uint64_t taken = exchange.arena->pair(from, to, exchange.number).take_bytes;
   if (given == taken) return;
   throw Error(ErrorCode::mismatch,
-              fmt::format("{}: rank {} gives rank {} {} bytes, which takes {}; make their counts equal",
+              fmt::format("{}: rank {} sends rank {} {} bytes, but that rank expects {}; make their counts equal",
                           schedules::operation_name(exchange.plan->signature.operation), from, to, given, taken));
 }
 
