@@ -89,7 +89,7 @@ Starts starts_of(std::span<const Schedule> schedules, const std::vector<Match>& 
   }
   for (std::size_t rank = 0; rank < schedules.size(); ++rank)
     if (starts[rank].size() <= schedules[rank].rounds.size())
-      throw Error(ErrorCode::internal, fmt::format("schedule: rank {} waits for ever", rank));
+      throw Error(ErrorCode::internal, fmt::format("schedule: rank {} waits forever", rank));
   return starts;
 }
 

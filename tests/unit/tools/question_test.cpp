@@ -88,7 +88,7 @@ TEST(Question, MisspeltNamesListTheValidOnes) {
 TEST(Question, RefusesWhatCannotBe) {
   auto what = ask("allreduce", "6");
   const auto fails = [&] { static_cast<void>(signature_of(what.question, 4)); };
-  EXPECT_THAT(message_of(fails), HasSubstr("no multiple"));
+  EXPECT_THAT(message_of(fails), HasSubstr("not a multiple"));
   what = ask("bcast", "8");
   what.question.root = 4;
   EXPECT_THAT(message_of(fails), HasSubstr("--root 4"));
