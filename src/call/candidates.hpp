@@ -8,14 +8,14 @@
 
 namespace tutti::detail {
 
-/// Who carries a nonblocking call on while a rank makes no calls of the library.
+/// The agent that drives a nonblocking call while a rank makes no calls of the library.
 enum class Carrier : std::uint8_t {
   ranks,     ///< every rank itself: its rounds need its calls
   host_mpi,  ///< the host MPI, inside any of its calls
-  others,    ///< whoever waits: a rank has published all it owes when it has started
+  others,    ///< any waiting rank: a rank has published all its data once it has started
 };
 
-/// One way to make a call, and all that is known of it.
+/// One way to make a call, with its time and restrictions.
 struct Candidate {
   const Backend* backend = nullptr;
   std::uint8_t protocol = 0;  ///< the backend's own number of it
@@ -41,7 +41,7 @@ struct Candidate {
 /// All ways to make one call, collected from one backend after the other.
 class Candidates {
  public:
-  /// Gives the candidates of another call on the same machine: for backends that hand parts of a call on.
+  /// Gives the candidates of another call on the same machine, for backends that pass parts of a call on.
   using Ask = std::vector<Candidate> (*)(const Signature& signature, const Machine& machine);
 
   Candidates(const Signature& signature, const Machine& machine, Ask ask);
@@ -53,7 +53,7 @@ class Candidates {
   /// Predicted seconds of a schedule over messages.
   [[nodiscard]] double predicted(const schedules::Algorithm& algorithm) const;
 
-  /// Gives a way in host memory its measured seconds, where there are any.
+  /// Gives a host-memory candidate its measured time in seconds, if there is one.
   void measure(Candidate& way) const;
   /// Measures and adds.
   void add(Candidate candidate);
@@ -61,7 +61,7 @@ class Candidates {
   [[nodiscard]] const Candidate* fastest() const;
   /// The fastest that can be chosen among those with that carrier.
   [[nodiscard]] const Candidate* fastest(Carrier carrier) const;
-  /// The best way of another call among backends that carry parts. Throws internal where there is none.
+  /// The best candidate of another call among backends that carry parts. Throws internal if there is none.
   [[nodiscard]] Candidate best_part(const Signature& part) const;
   [[nodiscard]] std::vector<Candidate> take() && { return std::move(all_); }
 
@@ -73,7 +73,7 @@ class Candidates {
   std::vector<Candidate> all_;
 };
 
-/// The first of those that can be chosen whose backend carries parts. Throws internal where there is none.
+/// The first candidate that can be chosen and whose backend carries parts. Throws internal if there is none.
 [[nodiscard]] const Candidate& first_part(const std::vector<Candidate>& all, const Signature& signature, int size);
 
 }  // namespace tutti::detail

@@ -27,8 +27,8 @@ struct Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  /// Frees the private duplicates, the states of backends, and the user's handle where it is owned; afterwards every
-  /// use is an error. Collective.
+  /// Frees the private duplicates, the states of backends, and the user's handle if it is owned; afterwards every use
+  /// is an error. Collective.
   void release() noexcept;
 
   /// Throws if the communicator cannot be used, because it is finalized, aborted, or broken by an earlier failure.
@@ -49,9 +49,9 @@ struct Context {
   [[nodiscard]] int next_persistent_tag() noexcept {
     return tag_half + static_cast<int>(persistent_sequence++ % static_cast<std::uint64_t>(tag_half));
   }
-  /// The state of a backend, or null where it has none here.
+  /// The state of a backend, or null if it has none here.
   [[nodiscard]] BackendState* state_of(const Backend& backend) const noexcept { return states_[backend.slot].get(); }
-  /// Why a backend has no state, or what that lacks; empty where all is well.
+  /// The reason why a backend has no state, or the limitation of its state; empty if there is neither.
   [[nodiscard]] const std::string& report_of(const Backend& backend) const noexcept { return reports_[backend.slot]; }
   void set_state(const Backend& backend, std::unique_ptr<BackendState> state, std::string report);
   /// The facts that the planner chooses by. Keeps views of this object.
@@ -72,8 +72,8 @@ struct Context {
   Topology topology{};
   std::vector<int> node_of{};                      ///< the node of each rank, from the topology
   LinkLevel on_node = LinkLevel::cache;            ///< the greatest distance between two ranks of one node
-  std::shared_ptr<const Measurements> measured{};  ///< on this machine, where there are any
-  std::string measured_report{};                   ///< where they are from, or why there are none
+  std::shared_ptr<const Measurements> measured{};  ///< on this machine, if there are any
+  std::string measured_report{};                   ///< their origin, or the reason why there are none
   std::unique_ptr<DeviceSide> device{};            ///< present once the communicator is prepared for device memory
   PlanCache plans{};
   ScratchPool scratch{};

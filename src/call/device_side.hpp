@@ -20,7 +20,7 @@ struct DeviceSide {
   bool kernels = false;                   ///< on all ranks reductions run on the device
   bool cuda_aware = false;                ///< on all ranks the MPI takes device addresses
   bool several_ranks = false;             ///< some device serves several ranks of this communicator
-  int nccl_version = 0;                   ///< the lowest of all ranks; 0 where NCCL is not used
+  int nccl_version = 0;                   ///< the lowest of all ranks; 0 if NCCL is not used
   std::string report{};                   ///< for people: the parts that are used, and why others are not
 };
 

@@ -10,11 +10,11 @@
 
 namespace tutti::detail {
 
-/// Times that were measured for ways to make a call.
+/// The measured times of candidates.
 class Measurements {
  public:
   virtual ~Measurements() = default;
-  /// Seconds of a call by the way of that name ("shm:slots"), where they were measured.
+  /// The time of a call by the candidate of that name ("shm:slots"), in seconds, if it was measured.
   [[nodiscard]] virtual std::optional<double> seconds(const Signature& signature, std::string_view way) const = 0;
 };
 
@@ -28,7 +28,7 @@ struct Machine {
   bool shared_memory = false;              ///< all ranks share one verified segment of memory
   bool single_copy = false;                ///< the kernel lets every rank read and write every other's memory
   std::span<const int> node_of{};          ///< the node of each rank; empty: one node
-  const Measurements* measured = nullptr;  ///< on this machine, where there are any
+  const Measurements* measured = nullptr;  ///< on this machine, if there are any
   LinkLevel on_node = LinkLevel::cache;    ///< the greatest distance between two ranks of one node
   bool device_prepared = false;            ///< the ranks have agreed on the facts that follow
   bool device_kernels = false;             ///< reductions run on the device

@@ -20,9 +20,9 @@ struct Plan {
   const Backend* backend = nullptr;
   std::uint8_t protocol = 0;                        ///< the backend's own number of it
   std::string way{};                                ///< "shm:slots", "mpi:ring", "native"
-  const schedules::Algorithm* algorithm = nullptr;  ///< where the backend runs schedules
+  const schedules::Algorithm* algorithm = nullptr;  ///< present if the backend runs schedules
   std::shared_ptr<const schedules::Schedule> schedule{};
-  std::shared_ptr<const Plan> part{};       ///< where the call is cut: the plan that another backend has for a piece
+  std::shared_ptr<const Plan> part{};       ///< present if the call is divided: another backend's plan for a piece
   std::shared_ptr<const Plan> last_part{};  ///< of the last piece, which may be shorter
   std::size_t pieces = 1;                   ///< of which all but the last are `part`
   std::shared_ptr<const Plan> spare{};      ///< of a persistent call: for when the backend has no turn left

@@ -23,7 +23,7 @@ struct Context;
 [[nodiscard]] std::string why_wrong(const schedules::Algorithm& algorithm, const Signature& signature,
                                     const schedules::Spread& spread);
 
-/// Why an algorithm is left to who asks for it by name at this number of ranks; empty where it is not.
+/// The reason why an algorithm is available only by name at this number of ranks; empty if it is not.
 [[nodiscard]] std::string why_too_many_ranks(const schedules::Algorithm& algorithm, int size);
 
 /// Makes this rank's part of the schedule of a plan that has an algorithm and whose counts all ranks know.
