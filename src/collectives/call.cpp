@@ -65,7 +65,7 @@ const PlanPtr& plan_for(Context& comm, const Call& call, const Stream& stream) {
   return plan;
 }
 
-/// The execution of a call that is not waited for here.
+/// Makes the execution of a call without waiting for it.
 std::shared_ptr<Execution> execution_of(const ContextPtr& comm, Call call, CallKind kind, const Options& options) {
   complete_signature(call.signature, kind, *comm, options);
   const CallOptions own = call_options(*comm, options);

@@ -32,7 +32,7 @@ void run(const Communicator& comm, Call call, const Options& options);
   return kind == MemoryKind::device || kind == MemoryKind::managed;
 }
 
-/// Throws where the timeout is negative.
+/// Throws if the timeout is negative.
 [[nodiscard]] CallOptions call_options(const Context& comm, const Options& options);
 
 }  // namespace tutti::detail

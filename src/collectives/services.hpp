@@ -26,9 +26,9 @@
 /// sees.
 namespace tutti::detail::services {
 
-/// Throws Error where the communicator cannot be used: finalized, aborted, or broken by an earlier failure.
+/// Throws Error if the communicator cannot be used, because it is finalized, aborted, or broken by an earlier failure.
 void check_usable(const Communicator& comm);
-/// Throws Error(aborted) where it was aborted. Cheap enough for a waiting loop.
+/// Throws Error(aborted) if the communicator was aborted. Cheap enough for a waiting loop.
 void check_aborted(const Communicator& comm);
 /// "communicator 'name', rank 1 of 4", for messages.
 [[nodiscard]] std::string describe(const Communicator& comm);
@@ -39,24 +39,25 @@ void check_aborted(const Communicator& comm);
 /// A barrier of the host MPI, tested and yielding: unlike tutti::barrier it serves one-sided operations meanwhile.
 void mpi_barrier(const Communicator& comm);
 
-/// Memory of one part a rank, which every rank loads and stores directly.
+/// Memory with one part per rank; every rank loads and stores all parts directly.
 struct MappedParts {
   Allocation own{};                 ///< this rank's part
-  std::vector<std::byte*> parts{};  ///< where this process has mapped each rank's part, by rank
+  std::vector<std::byte*> parts{};  ///< address of each rank's part in this process, by rank
 };
-/// `bytes` zeroed bytes a rank. No parts, on all ranks, if some rank cannot reach some part. Collective; blocking.
+/// Allocates `bytes` zeroed bytes per rank. Gives no parts, on all ranks, if some rank cannot access some part.
+/// Collective, blocking.
 [[nodiscard]] MappedParts allocate_mapped(const Communicator& comm, std::size_t bytes);
 
 /// An exchange of every rank with every other, as the cost model predicts it.
 struct ExchangeSpeed {
   double latency = 0;  ///< seconds for each other rank, beside the bytes
-  double rate = 0;     ///< bytes a second that one rank sends or receives
+  double rate = 0;     ///< rate at which one rank sends or receives, in bytes/s
 };
 [[nodiscard]] ExchangeSpeed predict_exchange(const Communicator& comm);
 
-/// Waits on the host until the event is complete. All outstanding operations go on meanwhile.
+/// Waits on the host until the event is complete. All outstanding operations progress meanwhile.
 void wait_for(const device::Event& event);
-/// Waits on the host until everything that the stream holds now is done. All outstanding operations go on meanwhile.
+/// Waits on the host until all work that is on the stream now is done. All outstanding operations progress meanwhile.
 void wait_for_stream(int device, device::StreamHandle stream);
 
 struct DeviceRelease {
