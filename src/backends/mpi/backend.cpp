@@ -26,12 +26,12 @@ Candidate named_after(const Algorithm& algorithm) {
   return c;
 }
 
-/// Whether a rank that makes no calls holds the others up: rounds after the first are posted by its calls.
+/// Returns true if a rank that makes no calls delays the others, because its calls post the rounds after the first.
 Carrier carrier_of(const Algorithm& algorithm, int size) {
   return algorithm.cost(size, 1.0).rounds > 1 ? Carrier::ranks : Carrier::host_mpi;
 }
 
-/// Why a schedule that is right is left to who names it.
+/// The reason why a correct schedule is available only by name.
 std::string why_unwise(const Candidate& schedule, const Candidates& all) {
   const Algorithm& algorithm = *schedule.algorithm;
   if (std::string why = why_too_many_ranks(algorithm, all.machine().size); !why.empty()) return why;

@@ -27,8 +27,8 @@ double seconds_of_schedules(const Candidates& all) {
   return least == std::numeric_limits<double>::infinity() ? 0 : least;
 }
 
-/// Chosen without regard to its time, where there is no shared memory: for a nonblocking call of several rounds, since
-/// it goes on in every MPI call and a schedule only in Tutti's; and for a blocking call that may wait inside MPI.
+/// Chosen regardless of its time if there is no shared memory: for a nonblocking call of several rounds, because it
+/// progresses in every MPI call and a schedule only in Tutti's calls; and for a blocking call that may wait inside MPI.
 bool is_preferred(const Candidates& all) {
   if (all.fastest(Carrier::others) != nullptr) return false;
   if (all.signature().kind != CallKind::nonblocking) return may_block_inside_mpi(all.signature(), all.machine());

@@ -187,7 +187,7 @@ void Arena::release_persistent(int number) noexcept {
 }
 
 void Arena::wake_sleepers() noexcept {
-  // What was published must be seen before a sleeper's last poll, or the sleeper must be seen here.
+  // Either a sleeper sees the published data in its last poll, or this rank sees the sleeper.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   for (int r = 0; r < size_; ++r) {
     std::atomic<std::uint32_t>& asleep = control(r).asleep;

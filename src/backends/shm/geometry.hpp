@@ -27,7 +27,7 @@ class Geometry {
   [[nodiscard]] bool combines() const { return schedules::combines(operation()); }
 
   [[nodiscard]] bool is_split() const { return schedules::is_split(operation()); }
-  /// Whether ranks first tell one another the size of their largest block.
+  /// Returns true if ranks first publish the size of their largest block.
   [[nodiscard]] bool is_varying() const { return schedules::is_varying(operation()); }
 
   /// Returns true if rank `from` gives data to rank `to`.

@@ -18,7 +18,7 @@ class ShortRun {
     transport_.begin(exchange_);
   }
 
-  /// True when it is complete.
+  /// Returns true once it is complete.
   [[nodiscard]] bool poll(int times) {
     for (int i = 0; i < times; ++i) {
       if (!transport_.step(exchange_)) continue;

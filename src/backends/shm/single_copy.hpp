@@ -22,7 +22,7 @@ class SingleCopy {
 
  private:
   class Contributions;
-  /// A piece of a range: where it begins in the range and in the vector, bytes.
+  /// A piece of a range: its offsets in the range and in the vector, in bytes.
   struct Slice {
     std::size_t begin = 0;
     std::size_t offset = 0;

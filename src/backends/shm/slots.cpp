@@ -106,7 +106,7 @@ void Slots::produce(const Exchange& exchange) {
     if (!who.is_split()) break;  // all takers take the same block
   }
   ++produced_;
-  // Nobody polls the flag of a rank that gives nothing, but where sizes are told.
+  // No rank polls the flag of a rank that gives nothing, unless sizes are published.
   if (gives || who.is_varying()) exchange.publish(base_ + produced_);
 }
 

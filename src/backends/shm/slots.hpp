@@ -10,8 +10,8 @@ namespace tutti::detail::shm {
 class Slots {
  public:
   void begin(const Exchange& exchange);
-  /// Where no rank knows all sizes: tells this rank's largest block by a first flag, and gives the data at once where
-  /// it fits.
+  /// If no rank knows all sizes: publishes the size of this rank's largest block by a first flag, and the data at once
+  /// if it fits.
   void announce(const Exchange& exchange);
   /// Goes on when all ranks have told their sizes; `largest`: of all blocks, bytes.
   void resume(const Exchange& exchange, std::size_t largest);

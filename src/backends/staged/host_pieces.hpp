@@ -25,7 +25,7 @@ class HostPieces {
   void finish(std::size_t piece) noexcept;
 
  private:
-  /// Whether an execution owns its turn until it is destroyed, so that it is kept from start to start.
+  /// True if an execution owns its turn until it is destroyed, so that it is kept from start to start.
   [[nodiscard]] bool owns_turn() const noexcept;
   void use_spare();
 

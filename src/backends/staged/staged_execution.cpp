@@ -63,7 +63,7 @@ struct StagedExecution::State {
   void copy_out(std::size_t piece);
   [[nodiscard]] Binding binding_of(std::size_t piece);
   [[nodiscard]] Slot& slot_of(std::size_t piece) { return slots.at[piece % most_at_once]; }
-  /// Where other ranks wake this one when they write; null where the parts of the call are messages.
+  /// The state through which other ranks wake this one when they write; null if the parts of the call are messages.
   [[nodiscard]] BackendState* peers() const { return comm.state_of(*pieces.plan().backend); }
   void open_gates() noexcept {
     for (device::Flag& gate : gates) gate.open();

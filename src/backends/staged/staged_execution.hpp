@@ -39,8 +39,8 @@ class StagedExecution final : public Execution {
   std::unique_ptr<State> state_;
 };
 
-/// Whether a blocking staged call returns before its communication is done: not with a user's operation, which the
-/// caller may end after the call.
+/// Returns true if a blocking staged call returns before its communication is done. A call with a user's operation does
+/// not, because the caller may destroy the operation after the call.
 [[nodiscard]] bool leaves_at_once(const Plan& plan, const Stream& caller, int device);
 
 }  // namespace tutti::detail
