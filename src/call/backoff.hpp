@@ -27,7 +27,7 @@ class Backoff {
     return true;
   }
 
-  /// For who has nothing that could wake it: 20 microseconds.
+  /// The sleep of a thread that nothing can wake: 20 microseconds.
   static void sleep() noexcept {
     constexpr timespec shortly{0, 20'000};
     nanosleep(&shortly, nullptr);

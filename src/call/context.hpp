@@ -19,8 +19,7 @@
 
 namespace tutti::detail {
 
-/// A communicator as calls, executions and backends see it. Outstanding executions keep it alive. The whole of it is
-/// Context, which only factories and planner know.
+/// A communicator, as calls, executions and backends see it. Outstanding executions keep it alive.
 struct Context {
   Context(MPI_Comm handle, CommunicatorOptions chosen);
   ~Context();
@@ -54,7 +53,7 @@ struct Context {
   /// The reason why a backend has no state, or the limitation of its state; empty if there is neither.
   [[nodiscard]] const std::string& report_of(const Backend& backend) const noexcept { return reports_[backend.slot]; }
   void set_state(const Backend& backend, std::unique_ptr<BackendState> state, std::string report);
-  /// The facts that the planner chooses by. Keeps views of this object.
+  /// The facts by which the planner chooses. Keeps views of this object.
   [[nodiscard]] Machine machine() const;
   /// "communicator 'name', rank 1 of 4".
   [[nodiscard]] std::string describe() const;
@@ -90,7 +89,7 @@ struct Context {
   std::atomic<bool> broken_{false};
   std::atomic<bool> keeps_contexts_{false};
   std::atomic<bool> released_{false};
-  std::array<std::unique_ptr<BackendState>, most_backends> states_{};  ///< an abort of another thread reads it
+  std::array<std::unique_ptr<BackendState>, most_backends> states_{};  ///< read by an abort in another thread
   std::array<std::string, most_backends> reports_{};
 };
 

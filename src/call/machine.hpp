@@ -18,7 +18,8 @@ class Measurements {
   [[nodiscard]] virtual std::optional<double> seconds(const Signature& signature, std::string_view way) const = 0;
 };
 
-/// The machine under a communicator, as backends and planner see it: shared facts only, but for the rank.
+/// The machine under a communicator, as backends and the planner see it. All facts except the rank are shared by all
+/// ranks.
 struct Machine {
   int rank = 0;
   int size = 1;
@@ -30,7 +31,7 @@ struct Machine {
   std::span<const int> node_of{};          ///< the node of each rank; empty: one node
   const Measurements* measured = nullptr;  ///< on this machine, if there are any
   LinkLevel on_node = LinkLevel::cache;    ///< the greatest distance between two ranks of one node
-  bool device_prepared = false;            ///< the ranks have agreed on the facts that follow
+  bool device_prepared = false;            ///< the ranks have agreed on the following facts
   bool device_kernels = false;             ///< reductions run on the device
   bool cuda_aware = false;                 ///< the MPI takes device addresses
   int nccl_version = 0;                    ///< 0: NCCL is not used

@@ -18,14 +18,14 @@ struct Backend;
 struct Plan {
   Signature signature{};
   const Backend* backend = nullptr;
-  std::uint8_t protocol = 0;                        ///< the backend's own number of it
+  std::uint8_t protocol = 0;                        ///< the backend's own number for it
   std::string way{};                                ///< "shm:slots", "mpi:ring", "native"
   const schedules::Algorithm* algorithm = nullptr;  ///< present if the backend runs schedules
   std::shared_ptr<const schedules::Schedule> schedule{};
   std::shared_ptr<const Plan> part{};       ///< present if the call is divided: another backend's plan for a piece
-  std::shared_ptr<const Plan> last_part{};  ///< of the last piece, which may be shorter
-  std::size_t pieces = 1;                   ///< of which all but the last are `part`
-  std::shared_ptr<const Plan> spare{};      ///< of a persistent call: for when the backend has no turn left
+  std::shared_ptr<const Plan> last_part{};  ///< for the last piece, which may be shorter
+  std::size_t pieces = 1;                   ///< number of pieces; all but the last are `part`
+  std::shared_ptr<const Plan> spare{};      ///< persistent calls: the plan if the backend has no turn left
 };
 
 /// The plans of one communicator. Plans follow from shared facts alone, so a rank may drop and rebuild them.

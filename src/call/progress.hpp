@@ -26,7 +26,7 @@ class ProgressEngine {
   void poll() {
     if (outstanding_.load(std::memory_order_relaxed) > 0) poll_all();
   }
-  /// Has every poll do a backend's own progress too. Once a function; it must never wait.
+  /// Makes every poll call a backend's own progress function too. Each function is added once and must never wait.
   void add_hook(void (*progress)());
   void run_hooks() const;
   /// Fails all outstanding executions when MPI ends.
