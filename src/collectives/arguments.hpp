@@ -53,7 +53,7 @@ class Arguments {
   void check_address(const void* address, std::size_t count, const char* name) const;
   void note_memory(MemoryKind declared, const void* address);
 
-  const Context* comm_;  ///< the caller holds it
+  const Context* comm_;  ///< kept alive by the caller
   MemoryKind declared_;
   Call call_{};
 };

@@ -42,7 +42,7 @@ bool is_captured(const Context& comm, const Signature& signature, const Stream& 
   return stream.kind == StreamKind::cuda && runtime->capture_of(stream.handle) != 0;
 }
 
-/// Ranks agree on the ways that they have for device memory in calls that may wait.
+/// In calls that may wait, ranks first agree on their facilities for device memory.
 void agree_on_device(Context& comm, const Call& call, bool captured) {
   comm.check_usable();
   if (captured && !comm.device)
