@@ -22,7 +22,7 @@ class TableTexts {
 
  private:
   std::vector<Section> sections_;
-  std::vector<std::string> texts_;  ///< made when first asked for
+  std::vector<std::string> texts_;  ///< made at the first request
   std::mutex mutex_;
 };
 
