@@ -13,7 +13,7 @@ namespace {
 
 bool share_device(const DeviceOffer& a, const DeviceOffer& b) { return a.node == b.node && a.uuid == b.uuid; }
 
-/// The first two ranks for which `holds`; nothing: both the number of offers.
+/// The first two ranks for which `holds` is true; if there are none, both are the number of offers.
 template <typename Pair>
 std::pair<std::size_t, std::size_t> first_pair(std::span<const DeviceOffer> offers, const Pair& holds) {
   for (std::size_t b = 1; b < offers.size(); ++b)
@@ -27,7 +27,7 @@ std::string why_no_nccl(std::span<const DeviceOffer> offers) {
     if (offers[r].nccl_version == 0) return fmt::format("rank {}: {}", r, offers[r].why_no_nccl.data());
   for (std::size_t r = 1; r < offers.size(); ++r)
     if (offers[r].nccl_version != offers[0].nccl_version)
-      return fmt::format("rank 0 has version {}, rank {} version {}; it needs one version on all ranks",
+      return fmt::format("rank 0 has version {}, rank {} has version {}; install the same version on all ranks",
                          nccl::version_text(offers[0].nccl_version), r, nccl::version_text(offers[r].nccl_version));
   for (std::size_t r = 1; r < offers.size(); ++r)
     if (offers[r].nccl_blocking != offers[0].nccl_blocking)
@@ -37,7 +37,7 @@ std::string why_no_nccl(std::span<const DeviceOffer> offers) {
   if (b == offers.size()) return {};
   const bool all_allow = std::ranges::all_of(offers, [](const DeviceOffer& o) { return o.several_allowed != 0; });
   if (all_allow && offers[0].nccl_version >= nccl::version_of_several_ranks) return {};
-  return fmt::format("ranks {} and {} use one GPU, which version {} does not {}", a, b,
+  return fmt::format("ranks {} and {} share a GPU, which version {} does not {}", a, b,
                      nccl::version_text(offers[0].nccl_version),
                      offers[0].nccl_version >= nccl::version_of_several_ranks
                          ? "unless NCCL_MULTI_RANK_GPU_ENABLE=1 is set on all ranks"

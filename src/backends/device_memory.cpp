@@ -26,14 +26,14 @@ struct Piece {
   std::function<void()> release{};
 };
 
-/// What a rank says of its part.
+/// A rank's report on its part.
 struct Outcome {
   ErrorCode code = ErrorCode::success;
-  std::uint64_t nccl_bytes = 0;  ///< 0: it is not NCCL's memory
+  std::uint64_t nccl_bytes = 0;  ///< 0: the memory is not NCCL's
   std::array<char, 240> text{};
 };
 
-/// Runs `work` when no NCCL work is in flight on the device and none can be launched.
+/// Runs `work` while no NCCL work is in flight on the device and none can be launched.
 template <typename Work>
 void while_nccl_rests(int device, const Work& work) {
   device::Traffic& traffic = device::Traffic::of(device);
@@ -46,7 +46,8 @@ void while_nccl_rests(int device, const Work& work) {
   }
 }
 
-/// Empty where NCCL has no memory to give; CUDA is asked then. Whole pages: NCCL registers no less.
+/// Asks NCCL for memory, in whole pages because NCCL registers no less. Empty if NCCL has none; the caller then asks
+/// CUDA.
 Piece ask_nccl(const nccl::Table& table, std::size_t wanted) {
   constexpr std::size_t page = 4096;
   const std::size_t bytes = (wanted + page - 1) / page * page;
@@ -78,11 +79,11 @@ void zero(device::Runtime& runtime, MemoryKind kind, std::byte* data, std::size_
   runtime.destroy_stream(stream);
 }
 
-/// How many bytes are NCCL's.
+/// The number of bytes that are NCCL's.
 std::uint64_t take(Memory& memory, const Context& comm) {
   device::Runtime& runtime = device::required_runtime("memory of CUDA");
   if (runtime.device_count() == 0)
-    throw Error(ErrorCode::cuda, "no GPU was found; give every rank one, or pass MemoryKind::host");
+    throw Error(ErrorCode::cuda, "no GPU was found; give every rank a GPU, or pass MemoryKind::host");
   const int device = comm.device ? comm.device->device : runtime.current_device();
   const device::Guard guard(device);
   device::Allocations& all = device::Allocations::instance();
@@ -133,7 +134,7 @@ void take_device_memory(Memory& memory, const Context& comm) {
   if (!is_symmetric || nccl_state == nullptr || !nccl_state->registers() ||
       comm.device->nccl_version < nccl::version_of_windows)
     return;
-  // Where NCCL refuses, its calls take the memory as any other.
+  // If NCCL refuses, its calls use the memory like any other memory.
   const device::Guard guard(comm.device->device);
   (void)nccl_state->comm().register_window(memory.data, comm.options.timeout);
 }

@@ -6,8 +6,8 @@
 
 namespace tutti::detail {
 
-/// Gets zeroed pinned, device or managed memory, of the kind and size that `memory` says. Collective, blocking. Errors,
-/// the same on all ranks: not_built, cuda, out_of_memory.
+/// Gets zeroed pinned, device or managed memory, of the kind and size in `memory`. Collective, blocking. Errors, the
+/// same on all ranks: not_built, cuda, out_of_memory.
 void take_device_memory(Memory& memory, const Context& comm);
 
 }  // namespace tutti::detail

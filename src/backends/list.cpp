@@ -15,7 +15,8 @@ std::vector<Backend*> numbered(std::vector<Backend*> all) {
   return all;
 }
 
-// A backend may look at the candidates of those before it: `native` is last, since it is chosen by the others.
+// A backend may read the candidates of the backends before it. `native` is last, because its choice depends on the
+// others.
 std::vector<Backend*>& list() {
   static std::vector<Backend*> all =
       numbered({&shm_backend, &nccl_backend, &mpi_backend, &staged_backend, &native_backend});

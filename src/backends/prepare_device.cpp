@@ -59,14 +59,14 @@ int device_of(device::Runtime& runtime, const void* address) {
   return found >= 0 ? found : runtime.current_device();
 }
 
-/// Nothing throws here: a rank that cannot take part says so, and all ranks learn it.
+/// Does not throw: a rank that cannot take part reports it, and all ranks learn of it.
 DeviceOffer make_offer(const Context& comm, DeviceSide& side, const void* address) noexcept {
   DeviceOffer offer;
   offer.node = comm.topology.places[static_cast<std::size_t>(comm.rank)].node;
   offer.cuda_aware = config().cuda_aware ? static_cast<int>(*config().cuda_aware) : -1;
   try {
     device::Runtime& runtime = device::required_runtime("device memory");
-    if (runtime.device_count() == 0) throw Error(ErrorCode::cuda, "no GPU was found; give every rank one");
+    if (runtime.device_count() == 0) throw Error(ErrorCode::cuda, "no GPU was found; give every rank a GPU");
     side.device = device_of(runtime, address);
     const device::Guard guard(side.device);
     offer.uuid = runtime.uuid(side.device);
@@ -102,8 +102,8 @@ void set_up_nccl(Context& comm, DeviceSide& side, DeviceVerdict& verdict) {
   comm.set_state(nccl_backend, std::make_unique<nccl::State>(std::move(made), verdict.registers), {});
 }
 
-/// While NCCL works no memory can be had: pinned memory for two operations of two pieces each way. Without it such
-/// calls wait until NCCL rests.
+/// Reserves pinned memory for two operations of two pieces each way, because no memory can be allocated while NCCL
+/// works. Without it such calls wait until NCCL is idle.
 void reserve_staging(int device) noexcept {
   constexpr std::size_t piece = std::size_t{4} << 20U;
   constexpr std::size_t blocks = 8;
@@ -115,10 +115,11 @@ void reserve_staging(int device) noexcept {
 
 std::string report(const DeviceSide& side, const DeviceVerdict& verdict, const std::string& why_cuda_aware) {
   return fmt::format(
-      "NCCL: {}\nCUDA-aware MPI: {} ({})\nreductions: {}\nranks on a GPU: {}",
+      "NCCL: {}\nCUDA-aware MPI: {} ({})\nreductions: {}\nranks per GPU: {}",
       side.nccl_version != 0 ? "version " + nccl::version_text(side.nccl_version) : "not used: " + verdict.why_no_nccl,
       side.cuda_aware ? "yes" : "no, through pinned memory", why_cuda_aware,
-      side.kernels ? "by kernels on the device" : "what NCCL does not do, on the host: Kokkos has no device here",
+      side.kernels ? "by kernels on the device"
+                   : "on the host if NCCL does not support them: Kokkos has no device here",
       side.several_ranks ? "several" : "one");
 }
 

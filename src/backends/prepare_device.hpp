@@ -5,9 +5,9 @@ namespace tutti::detail {
 
 struct Context;
 
-/// Learns and agrees on all that device buffers need, and sets NCCL up, once; later calls return at once. The device is
-/// that of `address`, or the current one. Collective over the communicator, blocking. Errors, the same on all ranks:
-/// not_built, mismatch (a rank has no device, or another device than before).
+/// Discovers and agrees on the facilities for device buffers, and sets NCCL up, once; later calls return at once. The
+/// device is the device of `address`, or the current one. Collective over the communicator, blocking. Errors, the same
+/// on all ranks: not_built, mismatch (a rank has no device, or a different device than before).
 void prepare_device(Context& comm, const void* address);
 
 }  // namespace tutti::detail

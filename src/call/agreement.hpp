@@ -10,7 +10,7 @@
 
 namespace tutti::detail {
 
-/// Each rank's value on all ranks, for a decision that all then take alike. Collective; blocking.
+/// Gives every rank the values of all ranks, so that all ranks make the same decision. Collective, blocking.
 template <typename T>
 std::vector<T> all_gather(const Context& comm, const T& mine) {
   std::vector<T> all(static_cast<std::size_t>(comm.size));

@@ -4,7 +4,7 @@
 namespace tutti::detail::shm {
 
 Allocations& Allocations::instance() {
-  // Never destroyed: allocations of static objects may end after the statics of this file.
+  // Never destroyed, because allocations of static objects may end after the statics of this file.
   static auto* all = new Allocations;
   return *all;
 }
@@ -28,7 +28,7 @@ void Allocations::remove(std::span<const std::uint64_t> ids) noexcept {
     }
     own_count_.store(own_.size(), std::memory_order_release);
   }
-  // Who resolved one of them before has it locked shared; nobody finds it from now on.
+  // A thread that has resolved one of them holds a shared lock; from now on no thread finds it.
   const std::unique_lock none_uses_it(in_use_);
 }
 

@@ -18,17 +18,17 @@ class Allocations {
  public:
   static Allocations& instance();
 
-  /// id: of one rank's part, equal in all processes that map it, never 0.
+  /// Adds one rank's part under an id that is equal in all processes that map the part, and never 0.
   void add(std::uint64_t id, std::byte* data, std::size_t bytes, bool own);
-  /// Returns when no thread uses them any more: they may be unmapped.
+  /// Returns once no thread uses the parts, so that they can be unmapped.
   void remove(std::span<const std::uint64_t> ids) noexcept;
 
-  /// The own part that an address lies in; false, and nothing changed, where there is none.
+  /// Finds this rank's own part that holds an address. Returns false and changes nothing if there is none.
   bool find(const void* address, std::uint64_t& id, std::uint64_t& offset) const;
-  /// Where a part is mapped in this process, or null.
+  /// The address of a part in this process, or null.
   [[nodiscard]] std::byte* resolve(std::uint64_t id, std::uint64_t offset) const;
 
-  /// As long as it is held, what resolve gives stays mapped, also when another thread frees it. One a thread.
+  /// Keeps the results of resolve mapped while it is held, even if another thread frees them. One per thread.
   using Use = std::shared_lock<std::shared_mutex>;
   [[nodiscard]] Use use() const { return Use(in_use_); }
 
@@ -40,7 +40,7 @@ class Allocations {
   mutable std::shared_mutex mutex_;
   mutable std::shared_mutex in_use_;
   std::unordered_map<std::uint64_t, std::byte*> parts_;
-  std::map<const std::byte*, Own, std::less<>> own_;  ///< by their begin
+  std::map<const std::byte*, Own, std::less<>> own_;  ///< by start address
   std::atomic<std::size_t> own_count_{0};
 };
 

@@ -26,23 +26,23 @@ class BackendState {
   BackendState& operator=(const BackendState&) = delete;
   /// Adds the facts that this backend has agreed on with all ranks.
   virtual void describe(Machine& /*machine*/) const {}
-  /// The communicator is aborted; from any thread, at any moment.
+  /// Called when the communicator is aborted, from any thread, at any time.
   virtual void abort() noexcept {}
-  /// Sleep until another rank writes or a short time is over, where ranks wake each other: announce, poll once more,
-  /// then back off. False where nothing would wake the caller.
+  /// Sleep until another rank writes or a short time has passed, if ranks wake each other: announce, poll once more,
+  /// then back off. Return false if nothing would wake the caller.
   virtual void announce_backoff() noexcept {}
   [[nodiscard]] virtual bool backoff() noexcept { return false; }
-  /// MPI ends. Executions may still refer to the state, so that it lives on without MPI.
+  /// Prepares for the end of MPI. Executions may still refer to the state, so it must live on without MPI.
   virtual void release() noexcept {}
 };
 
-/// What one call asks for beside its signature: facts of this rank.
+/// The facts of this rank that a call needs in addition to its signature.
 struct CallOptions {
   Stream stream{};
   std::chrono::nanoseconds timeout{0};  ///< 0: none
 };
 
-/// The mark by which ranks match the executions of one call: a tag of messages, a cell, a sequence number. Turns are
+/// The mark by which ranks match the executions of one call: a message tag, a cell or a sequence number. Turns are
 /// taken in the order of calls.
 struct Turn {
   static constexpr std::int64_t none = -1;
@@ -50,7 +50,7 @@ struct Turn {
   [[nodiscard]] bool valid() const noexcept { return number != none; }
 };
 
-/// How a call is cut: `part` is the call of all pieces but the last, which has `last_count` elements.
+/// The division of a call: `part` is the call of all pieces except the last, which has `last_count` elements.
 struct Cut {
   std::size_t pieces = 1;
   Signature part{};
@@ -61,48 +61,49 @@ using ContextPtr = std::shared_ptr<Context>;
 using PlanPtr = std::shared_ptr<const Plan>;
 
 /// A backend carries data between ranks. It is one object, defined in its folder's backend.cpp and listed once, in
-/// backends/list.cpp; nothing above the backends knows more of it than stands here. A null function means that there is
+/// backends/list.cpp; the code above the backends knows only this interface. A null function means that there is
 /// nothing to do.
 struct Backend {
-  /// In names of ways ("shm:slots"), options and reports.
+  /// The name in candidates ("shm:slots"), options and reports.
   std::string_view name{};
-  /// Adds every way in which this backend makes a call, with its predicted seconds and, where it is not to be chosen,
-  /// the reason. A function of shared facts alone. It may look at those that earlier backends of the list have added.
+  /// Adds every way in which this backend makes a call, with its predicted time in seconds and, if it must not be
+  /// chosen, the reason. A function of shared facts alone. May read the candidates of earlier backends in the list.
   void (*add_candidates)(Candidates& all) = nullptr;
-  /// Fills a plan that was made of one of its candidates: its schedule. Asked again for a plan with another count.
+  /// Fills in the schedule of a plan made from one of its candidates. Called again for a plan with another count.
   void (*complete)(Plan& plan, const Machine& machine) = nullptr;
-  /// Where a call is cut into pieces that another backend carries: how, and the call that one piece is.
+  /// The division of a call into pieces that another backend carries, and the call of one piece.
   Cut (*cut)(const Signature& signature, const Machine& machine) = nullptr;
-  /// Takes the turn of one execution, in the order of calls. For a persistent plan none may be left: then Plan::spare
-  /// makes the call. Null: executions need none. It is collective where it has to ask other ranks.
+  /// Takes the turn of one execution, in the order of calls. If no turn is left for a persistent plan, Plan::spare
+  /// makes the call. Null: executions need no turn. Collective if it has to ask other ranks.
   Turn (*take_turn)(Context& context, const Plan& plan) = nullptr;
-  /// Gives back the turn of a persistent execution that is never made. Null: turns are plenty.
+  /// Returns the turn of a persistent execution that is never made. Null: turns are unlimited.
   void (*give_back)(Context& context, Turn turn) noexcept = nullptr;
   /// Makes the execution of a plan at its turn.
   std::shared_ptr<Execution> (*make)(const ContextPtr& context, PlanPtr plan, Binding binding, Turn turn,
                                      const CallOptions& options) = nullptr;
-  /// The short way of a blocking call: takes a turn, runs and returns when the call is done, with no execution on the
-  /// heap. Null: by make().
+  /// The fast path of a blocking call: takes a turn, runs, and returns when the call is done, without an execution on
+  /// the heap. Null: make() serves blocking calls too.
   void (*run)(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) = nullptr;
-  /// The state of a new communicator, or null with the reason in `report`, alike on all ranks. Collective, blocking.
+  /// Makes the state of a new communicator. Returns null on all ranks, with the reason in `report`, if there is none.
+  /// Collective, blocking.
   std::unique_ptr<BackendState> (*create_state)(Context& context, std::string& report) = nullptr;
-  /// For the summary of the configuration: "NCCL: 2.28.9", or an empty text.
+  /// The line for the summary of the configuration: "NCCL: 2.28.9", or an empty text.
   std::string (*summary)() = nullptr;
   /// The backend that makes persistent calls for which take_turn() found none left; empty: none is needed.
   std::string_view overflow{};
-  /// Whether its work is recorded by a stream under capture.
+  /// Returns true if a stream under capture records the work.
   bool captures = false;
-  /// Whether another backend may have it carry a part of a call: its executions keep the order of turns.
+  /// Returns true if it may carry a part of another backend's call, because its executions keep the order of turns.
   bool carries_parts = false;
-  /// Its number in the list, and of its state in a Context.
+  /// Index of the backend in the list, and of its state in a Context.
   std::size_t slot = 0;
 };
 
-/// An execution of a plan, or of its spare plan where the backend has no turn left.
+/// Makes an execution of a plan, or of its spare plan if the backend has no turn left.
 [[nodiscard]] std::shared_ptr<Execution> make_execution(const ContextPtr& context, PlanPtr plan, Binding binding,
                                                         const CallOptions& options);
 
-/// A blocking call by its plan, to its end.
+/// Runs a blocking call by its plan, to its end.
 void run_plan(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options);
 
 }  // namespace tutti::detail

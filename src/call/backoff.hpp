@@ -8,12 +8,12 @@
 
 namespace tutti::detail {
 
-/// How a thread passes the time between two polls: spin while there are cores for all ranks, then yield, then sleep.
+/// The wait between two polls: spins while there are cores for all ranks, then yields, then asks the caller to sleep.
 class Backoff {
  public:
   explicit Backoff(bool oversubscribed) noexcept : spins_left_(oversubscribed ? 0 : spins) {}
 
-  /// False when it is time to sleep, which is the caller's to do.
+  /// Returns false when it is time to sleep; the caller sleeps.
   [[nodiscard]] bool pause() noexcept {
     ++polls_;
     if (polls_ <= spins_left_) {
@@ -27,7 +27,7 @@ class Backoff {
     return true;
   }
 
-  /// For who has nothing that could wake it: 20 microseconds.
+  /// The sleep of a thread that nothing can wake: 20 microseconds.
   static void sleep() noexcept {
     constexpr timespec shortly{0, 20'000};
     nanosleep(&shortly, nullptr);

@@ -9,7 +9,7 @@
 
 namespace tutti::detail {
 
-/// This rank's part of a call: its buffers and counts. Nothing of it may change what goes over the wire.
+/// This rank's part of a call: its buffers and counts. Must not influence the messages between ranks.
 struct Binding {
   const void* input = nullptr;
   void* output = nullptr;

@@ -8,40 +8,40 @@
 
 namespace tutti::detail {
 
-/// Who carries a nonblocking call on while a rank makes no calls of the library.
+/// The agent that drives a nonblocking call while a rank makes no calls of the library.
 enum class Carrier : std::uint8_t {
-  ranks,     ///< every rank itself: its rounds need its calls
+  ranks,     ///< every rank itself, because its rounds need its calls
   host_mpi,  ///< the host MPI, inside any of its calls
-  others,    ///< whoever waits: a rank has published all it owes when it has started
+  others,    ///< any waiting rank: a rank has published all its data once it has started
 };
 
-/// One way to make a call, and all that is known of it.
+/// One way to make a call, with its time and restrictions.
 struct Candidate {
   const Backend* backend = nullptr;
-  std::uint8_t protocol = 0;  ///< the backend's own number of it
+  std::uint8_t protocol = 0;  ///< the backend's own number for it
   const schedules::Algorithm* algorithm = nullptr;
   std::string name{};  ///< "shm:slots", "mpi:ring", "native"
-  double seconds = 0;  ///< a call takes: measured, else predicted
+  double seconds = 0;  ///< time of a call, measured or else predicted
   bool measured = false;
-  std::string excluded{};  ///< why it is not chosen here by itself; empty where it can be
-  bool nameable = true;    ///< whether a call may ask for it by name; where not, `excluded` says why
-  bool preferred = false;  ///< before all others, however long it takes
+  std::string excluded{};  ///< reason why the planner may not choose it here; empty if it may
+  bool nameable = true;    ///< true if a call may name it; if not, `excluded` has the reason
+  bool preferred = false;  ///< chosen before all others, regardless of time
   Carrier carrier = Carrier::ranks;
 
-  /// It gives another result, or cannot run here: no name helps.
+  /// Excludes a candidate that gives a different result or cannot run here, even by name.
   void forbid(std::string reason) {
     excluded = std::move(reason);
     nameable = false;
   }
-  /// It works, but is chosen by name only.
+  /// Excludes a candidate that works but is available only by name.
   void advise_against(std::string reason) { excluded = std::move(reason); }
   [[nodiscard]] bool can_be_chosen() const noexcept { return excluded.empty(); }
 };
 
-/// All ways to make one call, collected from one backend after the other.
+/// All candidates of one call, collected backend by backend.
 class Candidates {
  public:
-  /// Gives the candidates of another call on the same machine: for backends that hand parts of a call on.
+  /// Gives the candidates of another call on the same machine, for backends that pass parts of a call on.
   using Ask = std::vector<Candidate> (*)(const Signature& signature, const Machine& machine);
 
   Candidates(const Signature& signature, const Machine& machine, Ask ask);
@@ -50,18 +50,18 @@ class Candidates {
   [[nodiscard]] const Machine& machine() const noexcept { return machine_; }
   [[nodiscard]] const Wiring& wiring() const noexcept { return wiring_; }
   [[nodiscard]] bool on_device() const noexcept { return signature_.memory == MemoryClass::device; }
-  /// Predicted seconds of a schedule over messages.
+  /// The predicted time of a schedule over messages, in seconds.
   [[nodiscard]] double predicted(const schedules::Algorithm& algorithm) const;
 
-  /// Gives a way in host memory its measured seconds, where there are any.
+  /// Gives a host-memory candidate its measured time in seconds, if there is one.
   void measure(Candidate& way) const;
-  /// Measures and adds.
+  /// Looks up the measured time of a candidate and adds the candidate.
   void add(Candidate candidate);
-  /// The fastest that can be chosen so far, or null.
+  /// The fastest candidate that can be chosen so far, or null.
   [[nodiscard]] const Candidate* fastest() const;
-  /// The fastest that can be chosen among those with that carrier.
+  /// The fastest candidate that can be chosen and has that carrier.
   [[nodiscard]] const Candidate* fastest(Carrier carrier) const;
-  /// The best way of another call among backends that carry parts. Throws internal where there is none.
+  /// The best candidate of another call among backends that carry parts. Throws internal if there is none.
   [[nodiscard]] Candidate best_part(const Signature& part) const;
   [[nodiscard]] std::vector<Candidate> take() && { return std::move(all_); }
 
@@ -73,7 +73,7 @@ class Candidates {
   std::vector<Candidate> all_;
 };
 
-/// The first of those that can be chosen whose backend carries parts. Throws internal where there is none.
+/// The first candidate that can be chosen and whose backend carries parts. Throws internal if there is none.
 [[nodiscard]] const Candidate& first_part(const std::vector<Candidate>& all, const Signature& signature, int size);
 
 }  // namespace tutti::detail

@@ -85,7 +85,7 @@ void Context::keep_reason(const std::string& reason) noexcept {
   try {
     reason_ = reason;
   } catch (const std::bad_alloc&) {
-    reason_.clear();  // the failure is reported all the same, without its reason
+    reason_.clear();  // the failure is still reported, without its reason
   }
 }
 

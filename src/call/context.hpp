@@ -19,42 +19,41 @@
 
 namespace tutti::detail {
 
-/// A communicator as calls, executions and backends see it. Outstanding executions keep it alive. The whole of it is
-/// Context, which only factories and planner know.
+/// A communicator, as calls, executions and backends see it. Outstanding executions keep it alive.
 struct Context {
   Context(MPI_Comm handle, CommunicatorOptions chosen);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  /// Frees the private duplicates, the states of backends, and the user's handle where it is owned; afterwards every
-  /// use is an error. Collective.
+  /// Frees the private duplicates, the states of backends, and the user's handle if it is owned; afterwards every use
+  /// is an error. Collective.
   void release() noexcept;
 
-  /// Throws where the communicator cannot be used: finalized, aborted, or broken by an earlier failure.
+  /// Throws if the communicator cannot be used, because it is finalized, aborted, or broken by an earlier failure.
   void check_usable() const;
-  /// Throws only where it was aborted. Cheap: called from waiting loops.
+  /// Throws only if the communicator was aborted. Cheap enough for waiting loops.
   void check_aborted() const {
     if (aborted.load(std::memory_order_acquire)) throw_aborted();
   }
   void abort(const std::string& reason) noexcept;
-  /// After a collective failed half-way no later one can be trusted.
+  /// Marks the communicator as broken: after a collective has failed half-way no later one can be trusted.
   void mark_broken(const std::string& reason) noexcept;
 
-  /// Messages of a failed operation may still arrive: the private duplicates are never freed, because the host MPI
-  /// would give their context to a new communicator, whose receives would match those messages.
+  /// Keeps the private duplicates for ever: messages of a failed operation may still arrive, and if the duplicates were
+  /// freed, the host MPI would give their context to a new communicator, whose receives would match those messages.
   void keep_contexts() noexcept { keeps_contexts_.store(true); }
 
   [[nodiscard]] int next_tag() noexcept { return static_cast<int>(sequence++ % static_cast<std::uint64_t>(tag_half)); }
   [[nodiscard]] int next_persistent_tag() noexcept {
     return tag_half + static_cast<int>(persistent_sequence++ % static_cast<std::uint64_t>(tag_half));
   }
-  /// The state of a backend, or null where it has none here.
+  /// The state of a backend, or null if it has none here.
   [[nodiscard]] BackendState* state_of(const Backend& backend) const noexcept { return states_[backend.slot].get(); }
-  /// Why a backend has no state, or what that lacks; empty where all is well.
+  /// The reason why a backend has no state, or the limitation of its state; empty if there is neither.
   [[nodiscard]] const std::string& report_of(const Backend& backend) const noexcept { return reports_[backend.slot]; }
   void set_state(const Backend& backend, std::unique_ptr<BackendState> state, std::string report);
-  /// The facts that the planner chooses by. Keeps views of this object.
+  /// The facts by which the planner chooses. Keeps views of this object.
   [[nodiscard]] Machine machine() const;
   /// "communicator 'name', rank 1 of 4".
   [[nodiscard]] std::string describe() const;
@@ -70,11 +69,11 @@ struct Context {
   int tag_half = 16384;
   CommunicatorOptions options{};
   Topology topology{};
-  std::vector<int> node_of{};                      ///< the node of each rank, as the topology says
-  LinkLevel on_node = LinkLevel::cache;            ///< the farthest that two ranks of one node are apart
-  std::shared_ptr<const Measurements> measured{};  ///< on this machine, where there are any
-  std::string measured_report{};                   ///< where they are from, or why there are none
-  std::unique_ptr<DeviceSide> device{};            ///< once it is prepared for device memory
+  std::vector<int> node_of{};                      ///< the node of each rank, from the topology
+  LinkLevel on_node = LinkLevel::cache;            ///< the greatest distance between two ranks of one node
+  std::shared_ptr<const Measurements> measured{};  ///< on this machine, if there are any
+  std::string measured_report{};                   ///< their origin, or the reason why there are none
+  std::unique_ptr<DeviceSide> device{};            ///< present once the communicator is prepared for device memory
   PlanCache plans{};
   ScratchPool scratch{};
   SendOrder send_order{};
@@ -90,7 +89,7 @@ struct Context {
   std::atomic<bool> broken_{false};
   std::atomic<bool> keeps_contexts_{false};
   std::atomic<bool> released_{false};
-  std::array<std::unique_ptr<BackendState>, most_backends> states_{};  ///< an abort of another thread reads it
+  std::array<std::unique_ptr<BackendState>, most_backends> states_{};  ///< read by an abort in another thread
   std::array<std::string, most_backends> reports_{};
 };
 

@@ -10,14 +10,15 @@ namespace {
 using schedules::Algorithm;
 using schedules::Cost;
 
-/// Whether each rank sends to the rank beside it only.
+/// Returns true if each rank sends only to the rank beside it.
 bool goes_along_neighbours(const Algorithm& algorithm) {
   const std::string_view name = algorithm.name;
   const bool is_scan = algorithm.operation == Operation::scan || algorithm.operation == Operation::exscan;
   return name == "ring" || name == "chain" || name == "neighbor_exchange" || (is_scan && name == "linear");
 }
 
-/// Ranks of one node that send to other nodes at one time. What a root does is in the cost of the root.
+/// The number of ranks of one node that send to other nodes at the same time. The cost of the root covers the root's
+/// work.
 double flat_senders(const Algorithm& algorithm, const schedules::Spread& spread) {
   if (has_root(algorithm.operation)) return 1;
   if (spread.adjacent && goes_along_neighbours(algorithm)) return 1;
@@ -27,9 +28,9 @@ double flat_senders(const Algorithm& algorithm, const schedules::Spread& spread)
 }  // namespace
 
 const Links& typical_links() {
-  // Columns: latency, overhead, rate, shared_rate, combining_rate, copying_rate. On a node as measured between
-  // processes on two cores of one cache (a farther level adds what a farther cache or memory takes); the network as
-  // vendors state it for 100 Gb/s.
+  // Columns: latency, overhead, rate, shared_rate, combining_rate, copying_rate. Within a node: measured between
+  // processes on two cores of one cache; a farther level adds the cost of a farther cache or memory. Network: vendors'
+  // figures for 100 Gb/s.
   static constexpr Links links{{{{0.5e-6, 0.3e-6, 8e9, 64e9, 16e9, 12e9},
                                  {0.6e-6, 0.3e-6, 7e9, 100e9, 14e9, 10e9},
                                  {0.8e-6, 0.3e-6, 6e9, 150e9, 12e9, 8e9},

@@ -10,53 +10,55 @@
 
 namespace tutti::detail {
 
-/// What lies between two ranks, nearest first: a common last-level cache, a common NUMA domain, a common node, or a
+/// The distance between two ranks, nearest first: a common last-level cache, a common NUMA domain, a common node, or a
 /// network.
 enum class LinkLevel : std::uint8_t { cache, numa, node, network };
 
-/// What one rank's traffic and local work take at one level.
+/// The cost of one rank's traffic and local work at one level.
 struct Link {
-  double latency = 0;         ///< seconds from a message's start to its end, but for its bytes: once a round
-  double overhead = 0;        ///< seconds that a message keeps its sender or receiver: once a message
-  double rate = 0;            ///< bytes a second of one rank
-  double shared_rate = 0;     ///< bytes a second of all ranks of a node together
-  double combining_rate = 0;  ///< bytes of operands that a rank combines a second
-  double copying_rate = 0;    ///< bytes that a rank copies a second
+  double latency = 0;         ///< time from start to end of an empty message, once per round, in seconds
+  double overhead = 0;        ///< time that a message occupies its sender or receiver, once per message, in seconds
+  double rate = 0;            ///< rate of one rank, in bytes/s
+  double shared_rate = 0;     ///< rate of all ranks of a node together, in bytes/s
+  double combining_rate = 0;  ///< operands that a rank combines, in bytes/s
+  double copying_rate = 0;    ///< rate at which a rank copies, in bytes/s
 };
 
-/// The whole model: a machine's links, by level, and what a round costs beside its link where ranks share a core.
+/// The whole model: a machine's links by level, and the extra cost of a round if ranks share a core.
 struct Links {
   std::array<Link, 4> levels{};
   double switching = 0;
   [[nodiscard]] const Link& operator[](LinkLevel level) const { return levels[static_cast<std::size_t>(level)]; }
 };
 
-/// Of a server of today and a network of 100 Gb/s. Where a table of measured times covers a call, it goes before all
-/// that is predicted from these.
+/// The links of a present-day server and a network of 100 Gb/s. A table of measured times that covers a call takes
+/// precedence over predictions from these.
 [[nodiscard]] const Links& typical_links();
 
-/// How the ranks of a call are linked.
+/// The links between the ranks of a call.
 struct Wiring {
   schedules::Spread spread{};
-  LinkLevel on_node = LinkLevel::cache;  ///< the farthest that two ranks of one node are apart
+  LinkLevel on_node = LinkLevel::cache;  ///< the greatest distance between two ranks of one node
   bool several_nodes = false;
   bool oversubscribed = false;
 };
 
-/// Bytes as Algorithm::cost wants them: of the whole vector, or of all blocks together.
+/// The size that Algorithm::cost takes: of the whole vector or of all blocks together, in bytes.
 [[nodiscard]] double bytes_of_call(const Signature& signature, int size);
 
-/// Seconds of phases that do what `cost` says over one level. senders: ranks of a node that send at one time.
+/// The time of phases with this `cost` over one level, in seconds. senders: number of ranks of a node that send at the
+/// same time.
 [[nodiscard]] double seconds(const schedules::Cost& cost, const Link& link, double senders, double switching);
 
-/// Predicted seconds of a call. A flat algorithm is priced by the worst level that its ranks span; a hierarchical one
-/// is the sum of its levels. LogGP's parameters: Alexandrov, Ionescu, Schauser, Scheiman, LogGP, SPAA 1995.
+/// Predicts the time of a call, in seconds. A flat algorithm is priced by the worst level that its ranks span; a
+/// hierarchical algorithm by the sum of its levels. The parameters are those of LogGP: Alexandrov, Ionescu, Schauser,
+/// Scheiman, LogGP, SPAA 1995.
 [[nodiscard]] double predict(const schedules::Algorithm& algorithm, const Signature& signature, const Wiring& wiring,
                              const Links& links = typical_links());
 
 /// The node of each rank.
 [[nodiscard]] std::vector<int> nodes_of(const Topology& topology);
-/// The farthest that two ranks of one node are apart; `node` where ranks are not bound.
+/// The greatest distance between two ranks of one node; `node` if ranks are not bound.
 [[nodiscard]] LinkLevel level_on_node(const Topology& topology);
 
 }  // namespace tutti::detail

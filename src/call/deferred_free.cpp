@@ -7,7 +7,7 @@
 namespace tutti::detail {
 
 void defer_free_until_exit(std::shared_ptr<void> memory) {
-  // Never destroyed: a message may arrive until the very end.
+  // Never destroyed, because a message may arrive until the process ends.
   static auto* mutex = new std::mutex;
   static auto* kept = new std::vector<std::shared_ptr<void>>;
   const std::lock_guard lock(*mutex);

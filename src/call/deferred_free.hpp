@@ -6,7 +6,7 @@
 
 namespace tutti::detail {
 
-/// Keeps memory until the process ends: after an operation failed, messages under way may still read or write it.
+/// Keeps memory until the process ends, because messages of a failed operation may still read or write it.
 void defer_free_until_exit(std::shared_ptr<void> memory);
 
 template <typename T>

@@ -7,21 +7,21 @@
 
 namespace tutti::detail {
 
-/// The device half of a communicator, once it is prepared for device memory. All but `device` and `stream` are equal on
-/// all ranks.
+/// The device half of a communicator, present once the communicator is prepared for device memory. All members except
+/// `device` and `stream` are equal on all ranks.
 struct DeviceSide {
   DeviceSide() = default;
   ~DeviceSide();
   DeviceSide(const DeviceSide&) = delete;
   DeviceSide& operator=(const DeviceSide&) = delete;
 
-  int device = 0;                         ///< in this process
-  device::StreamHandle stream = nullptr;  ///< the communicator's own
-  bool kernels = false;                   ///< all ranks: reductions run on the device
-  bool cuda_aware = false;                ///< all ranks: the MPI takes device addresses
+  int device = 0;                         ///< index in this process
+  device::StreamHandle stream = nullptr;  ///< the communicator's own stream
+  bool kernels = false;                   ///< on all ranks reductions run on the device
+  bool cuda_aware = false;                ///< on all ranks the MPI takes device addresses
   bool several_ranks = false;             ///< some device serves several ranks of this communicator
-  int nccl_version = 0;                   ///< the lowest of all ranks; 0 where NCCL is not used
-  std::string report{};                   ///< for people: the parts that are used, and why others are not
+  int nccl_version = 0;                   ///< the lowest of all ranks; 0 if NCCL is not used
+  std::string report{};                   ///< for users: the facilities in use, and the reasons why others are not
 };
 
 }  // namespace tutti::detail

@@ -44,7 +44,7 @@ bool Execution::poll() noexcept {
     if (expired()) {
       fail(ErrorCode::timeout,
            fmt::format("{}, {}: not complete after {} ms; a rank may be late, stopped, or in another call. Raise the "
-                       "timeout, or look at that rank",
+                       "timeout, or check that rank",
                        name(), comm_->describe(),
                        std::chrono::duration_cast<std::chrono::milliseconds>(timeout_).count()));
       return true;

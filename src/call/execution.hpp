@@ -15,8 +15,8 @@ namespace tutti::detail {
 
 struct Context;
 
-/// One run of an operation. begin() posts the first messages, step() goes on without blocking. What drives it (a
-/// blocking call, or the progress engine for a request) calls start() and poll(); a failure is kept for the caller.
+/// One run of an operation. begin() posts the first messages, step() continues without blocking. The driver (a blocking
+/// call, or the progress engine for a request) calls start() and poll(). A failure is kept for the caller.
 class Execution {
  public:
   enum class Phase : std::uint8_t { idle, active, done, failed };
@@ -26,46 +26,45 @@ class Execution {
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
 
-  /// Begins; afterwards the phase is active, done or failed.
+  /// Begins the operation; afterwards the phase is active, done or failed.
   void start() noexcept;
-  /// One step; true when the execution is done or failed. Called by one thread at a time.
+  /// Takes one step. Returns true once the execution is done or has failed. Called by one thread at a time.
   bool poll() noexcept;
   /// Ends an active execution with an error.
   void fail(ErrorCode code, const std::string& message) noexcept;
-  /// The owner has seen the end of a persistent execution: it is idle again.
+  /// Makes a persistent execution idle again, after the owner has seen its end.
   void acknowledge() noexcept { phase_.store(Phase::idle, std::memory_order_release); }
   /// Rethrows the failure, if there is one.
   void rethrow() const;
 
   [[nodiscard]] Phase phase() const noexcept { return phase_.load(std::memory_order_acquire); }
   [[nodiscard]] bool finished() const noexcept { return phase() == Phase::done || phase() == Phase::failed; }
-  /// Success until the execution has failed.
+  /// The error of the execution; success until it has failed.
   [[nodiscard]] ErrorCode error() const noexcept { return phase() == Phase::failed ? error_ : ErrorCode::success; }
   [[nodiscard]] bool persistent() const noexcept { return persistent_; }
-  /// For messages: "allreduce (ring)".
+  /// The name in messages: "allreduce (ring)".
   [[nodiscard]] virtual std::string name() const = 0;
-  /// Passes a longer time in which nothing is to be done. A backend that can be woken asks for it by
-  /// announce_backoff(), after which the caller polls once more.
+  /// Sleeps while idle. Call announce_backoff() and poll once more before it, or a wake-up may be lost.
   virtual void announce_backoff() noexcept {}
   virtual void backoff() noexcept;
-  /// Orders the operation before what follows on the stream, without its end being waited for; false where only the
-  /// host can wait. Work of the device and buffers must then live until the stream has passed.
+  /// Orders later work on the stream after the operation without waiting for its end. Returns false if only the host
+  /// can wait. Otherwise the device's work and the buffers must live until the stream has passed.
   virtual bool order_before(device::StreamHandle /*stream*/) { return false; }
   [[nodiscard]] Context& comm() const noexcept { return *comm_; }
-  /// Of a completed receive.
+  /// The status of a completed receive.
   [[nodiscard]] const Status& status() const noexcept { return status_; }
 
  protected:
-  /// Posts what can be posted; true when there is nothing more to do.
+  /// Posts the first messages. Returns true if the operation is complete.
   virtual bool begin() = 0;
-  /// Goes on without blocking; true when complete.
+  /// Continues without blocking. Returns true once the operation is complete.
   virtual bool step() = 0;
-  /// Lets go of what is posted. The buffers may still be read or written by messages under way.
+  /// Gives up all posted messages, which may still read or write the buffers.
   virtual void cancel() noexcept = 0;
-  /// Whether a failure leaves the communicator's order of messages in doubt.
+  /// Returns true if a failure leaves the communicator's order of messages in doubt.
   [[nodiscard]] virtual bool breaks_communicator() const noexcept { return true; }
 
-  /// Lets go of an execution that is a part of this one, which reports the failure.
+  /// Gives up an execution that is part of this one; this one reports the failure.
   static void drop_part(Execution& part) noexcept {
     if (part.phase() == Phase::active) part.cancel();
     part.phase_.store(Phase::idle, std::memory_order_release);
@@ -87,7 +86,7 @@ class Execution {
   bool persistent_;
 };
 
-/// Drives an execution that nobody else drives to its end, and all outstanding ones beside it. Throws its failure.
+/// Drives to its end an execution that has no other driver, and all outstanding executions with it. Throws its failure.
 void run_to_end(Execution& execution);
 
 }  // namespace tutti::detail

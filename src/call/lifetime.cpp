@@ -20,7 +20,7 @@ struct Live {
   int keyval = MPI_KEYVAL_INVALID;
 };
 
-// Never destroyed: communicators of static objects may end after the statics of this file.
+// Never destroyed, because communicators of static objects may end after the statics of this file.
 Live& live() {
   static auto* instance = new Live;
   return *instance;

@@ -10,15 +10,16 @@
 
 namespace tutti::detail {
 
-/// Times that were measured for ways to make a call.
+/// The measured times of candidates.
 class Measurements {
  public:
   virtual ~Measurements() = default;
-  /// Seconds of a call by the way of that name ("shm:slots"), where they were measured.
+  /// The time of a call by the candidate of that name ("shm:slots"), in seconds, if it was measured.
   [[nodiscard]] virtual std::optional<double> seconds(const Signature& signature, std::string_view way) const = 0;
 };
 
-/// The machine under a communicator, as backends and planner see it: shared facts only, but for the rank.
+/// The machine under a communicator, as backends and the planner see it. All facts except the rank are shared by all
+/// ranks.
 struct Machine {
   int rank = 0;
   int size = 1;
@@ -28,15 +29,15 @@ struct Machine {
   bool shared_memory = false;              ///< all ranks share one verified segment of memory
   bool single_copy = false;                ///< the kernel lets every rank read and write every other's memory
   std::span<const int> node_of{};          ///< the node of each rank; empty: one node
-  const Measurements* measured = nullptr;  ///< on this machine, where there are any
-  LinkLevel on_node = LinkLevel::cache;    ///< the farthest that two ranks of one node are apart
-  bool device_prepared = false;            ///< the ranks have agreed on the facts that follow
+  const Measurements* measured = nullptr;  ///< on this machine, if there are any
+  LinkLevel on_node = LinkLevel::cache;    ///< the greatest distance between two ranks of one node
+  bool device_prepared = false;            ///< the ranks have agreed on the following facts
   bool device_kernels = false;             ///< reductions run on the device
   bool cuda_aware = false;                 ///< the MPI takes device addresses
   int nccl_version = 0;                    ///< 0: NCCL is not used
 };
 
-/// How the ranks of a machine are linked.
+/// The links between the ranks of a machine.
 [[nodiscard]] Wiring wiring_of(const Machine& machine);
 
 }  // namespace tutti::detail

@@ -10,7 +10,7 @@
 
 namespace tutti::detail {
 
-/// What is behind an Allocation: the memory of all ranks of the node where it is shared, else this rank's alone.
+/// The state of an Allocation: the memory of all ranks of the node if it is shared, else this rank's memory.
 struct Memory {
   Memory() = default;
   ~Memory();
@@ -21,8 +21,8 @@ struct Memory {
   std::byte* data = nullptr;
   std::size_t bytes = 0;
   MemoryKind kind = MemoryKind::host;
-  std::vector<std::uint64_t> parts{};  ///< under which the node's parts are known; none where nothing is shared
-  std::uint64_t range = 0;             ///< under which device::Allocations knows it; 0: host memory
+  std::vector<std::uint64_t> parts{};  ///< ids of the node's parts; empty if nothing is shared
+  std::uint64_t range = 0;             ///< id in device::Allocations; 0: host memory
 };
 
 }  // namespace tutti::detail

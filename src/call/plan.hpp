@@ -13,22 +13,22 @@ namespace tutti::detail {
 
 struct Backend;
 
-/// The decision for one signature: immutable, shared by all executions of it. The schedule is there for operations
-/// with uniform counts; the v-forms make theirs at each binding.
+/// The decision for one signature: immutable and shared by all its executions. Holds the schedule of operations with
+/// uniform counts; v-forms make theirs at each binding.
 struct Plan {
   Signature signature{};
   const Backend* backend = nullptr;
-  std::uint8_t protocol = 0;                        ///< the backend's own number of it
+  std::uint8_t protocol = 0;                        ///< the backend's own number for it
   std::string way{};                                ///< "shm:slots", "mpi:ring", "native"
-  const schedules::Algorithm* algorithm = nullptr;  ///< where the backend runs schedules
+  const schedules::Algorithm* algorithm = nullptr;  ///< present if the backend runs schedules
   std::shared_ptr<const schedules::Schedule> schedule{};
-  std::shared_ptr<const Plan> part{};       ///< where the call is cut: the plan that another backend has for a piece
-  std::shared_ptr<const Plan> last_part{};  ///< of the last piece, which may be shorter
-  std::size_t pieces = 1;                   ///< of which all but the last are `part`
-  std::shared_ptr<const Plan> spare{};      ///< of a persistent call: for when the backend has no turn left
+  std::shared_ptr<const Plan> part{};       ///< present if the call is divided: another backend's plan for a piece
+  std::shared_ptr<const Plan> last_part{};  ///< for the last piece, which may be shorter
+  std::size_t pieces = 1;                   ///< number of pieces; all but the last are `part`
+  std::shared_ptr<const Plan> spare{};      ///< persistent calls: the plan if the backend has no turn left
 };
 
-/// The plans of one communicator. Plans follow from shared facts alone, so a rank may drop and remake them.
+/// The plans of one communicator. Plans follow from shared facts alone, so a rank may drop and rebuild them.
 class PlanCache {
  public:
   /// Valid until the next call.
@@ -53,7 +53,7 @@ class PlanCache {
  private:
   static constexpr std::size_t capacity = 4096;
   std::unordered_map<Signature, std::shared_ptr<const Plan>, SignatureHash> plans_;
-  // A program repeats a few calls in turn: they are found without a hash of all of their signature.
+  // Programs repeat a few calls in turn, so these are found without hashing the whole signature.
   static constexpr std::size_t recent_places = 64;
   [[nodiscard]] static std::size_t place_of(const Signature& s) {
     const std::size_t mixed = s.count * 0x9E3779B97F4A7C15ULL + static_cast<std::size_t>(s.operation) * 5 +

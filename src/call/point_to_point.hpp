@@ -5,20 +5,20 @@
 
 namespace tutti::detail {
 
-/// A send or a receive as it was asked for; a wildcard is MPI's.
+/// A send or a receive, as requested; wildcards are MPI's.
 struct PointToPoint {
   bool is_recv = false;
   const void* from = nullptr;
   void* to = nullptr;
   std::size_t bytes = 0;
-  std::size_t unit = 1;  ///< bytes an element
+  std::size_t unit = 1;  ///< size of an element, in bytes
   int peer = 0;
   int tag = 0;
-  /// Match the message before it is received, so that one that is too long is an error of this call: MPICH gives the
-  /// error of a posted receive to the handler of MPI_COMM_WORLD, which aborts. Only for calls that wait: a matched
-  /// receive goes on in this library alone.
+  /// Matches the message before receiving it, so that a message that is too long is an error of this call: MPICH gives
+  /// the error of a posted receive to the handler of MPI_COMM_WORLD, which aborts. Only for calls that wait, because a
+  /// matched receive progresses in this library alone.
   bool matches_first = false;
-  bool on_device = false;  ///< bytes in device memory
+  bool on_device = false;  ///< the bytes are in device memory
 };
 
 }  // namespace tutti::detail

@@ -13,7 +13,7 @@
 namespace tutti::detail {
 
 ProgressEngine& ProgressEngine::instance() {
-  // Never destroyed: MPI may be finalized after the statics of this file.
+  // Never destroyed, because MPI may be finalized after the statics of this file.
   static auto* engine = new ProgressEngine;
   return *engine;
 }
@@ -45,7 +45,7 @@ void ProgressEngine::run_hooks() const {
 
 void ProgressEngine::poll_all() {
   run_hooks();
-  // Kept until the lock is released: the last reference to a communicator may end here and call MPI.
+  // Kept until the lock is released, because the last reference to a communicator may end here and call MPI.
   std::vector<std::shared_ptr<Execution>> finished;
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return;

@@ -12,29 +12,29 @@
 
 namespace tutti::detail {
 
-/// All outstanding executions of the process. Every call of the library polls them, so that an operation goes on
-/// wherever its owner is backoff.
+/// All outstanding executions of the process. Every call of the library polls them, so that an operation progresses
+/// wherever its owner is.
 class ProgressEngine {
  public:
   static ProgressEngine& instance();
 
-  /// Starts an execution and drives it until it has finished; its request.
+  /// Starts an execution and returns its request; drives it until it has finished.
   [[nodiscard]] Request launch(std::shared_ptr<Execution> execution);
-  /// Takes part in driving an execution until it has finished.
+  /// Helps to drive an execution until it has finished.
   void add(std::shared_ptr<Execution> execution);
-  /// One step of every outstanding execution. Never blocks: gives way where another thread is at it.
+  /// Takes one step of every outstanding execution. Never blocks: returns at once if another thread is doing it.
   void poll() {
     if (outstanding_.load(std::memory_order_relaxed) > 0) poll_all();
   }
-  /// Has every poll do a backend's own progress too. Once a function; it must never wait.
+  /// Makes every poll call a backend's own progress function too. Each function is added once and must never wait.
   void add_hook(void (*progress)());
   void run_hooks() const;
-  /// Fails all outstanding executions; for the end of MPI.
+  /// Fails all outstanding executions when MPI ends.
   void cancel_all() noexcept;
 
   void start_thread();
   void stop_thread() noexcept;
-  /// Whether a thread of the library polls.
+  /// Returns true while a thread of the library polls.
   [[nodiscard]] bool has_thread() const noexcept { return has_thread_.load(std::memory_order_relaxed); }
 
  private:

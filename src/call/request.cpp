@@ -59,14 +59,14 @@ bool Request::test(Stream stream) {
   if (!pending()) return true;
   ProgressEngine::instance().poll();
   const bool is_running = !execution_->finished();
-  // What is captured is done for the host, but the stream must join it.
+  // For the host a captured operation is done, but the stream must join it.
   const bool is_ordered = stream.kind != StreamKind::none && execution_->order_before(stream.handle);
   if (is_running && !is_ordered) return false;
   if (!is_running) {
     finish();
     return true;
   }
-  // The engine sees the end; for the caller the stream has it.
+  // The engine sees the end of the operation; for the caller the stream is ordered after it.
   is_ordered_ = execution_->persistent();
   if (!is_ordered_) execution_.reset();
   return true;
@@ -79,11 +79,11 @@ void Request::wait(Stream stream) {
 void Request::start() {
   if (!execution_ || !execution_->persistent())
     throw Error(ErrorCode::invalid_request,
-                "start: the request is not persistent; only those of an _init call can be started");
+                "start: the request is not persistent; start only requests of an _init call");
   if (is_ordered_) wait();
   if (active())
     throw Error(ErrorCode::invalid_request, "start: the persistent " + execution_->name() +
-                                                " is still active; wait for it before it is started again");
+                                                " is still active; wait for it before starting it again");
   execution_->start();
   if (!execution_->finished()) ProgressEngine::instance().add(execution_);
 }

@@ -37,21 +37,21 @@ bool needs_single_combine(const Signature& signature) {
 std::string why_wrong(const Algorithm& algorithm, const Signature& signature, const Spread& spread) {
   if (!schedules::fits(algorithm, spread.size)) return "does not work for this number of ranks";
   if (algorithm.hierarchical && !schedules::meets(spread, algorithm.need))
-    return algorithm.need == schedules::LayoutNeed::even ? "needs equally many ranks on all nodes"
-                                                         : "needs the ranks of each node to follow one another";
+    return algorithm.need == schedules::LayoutNeed::even ? "needs the same number of ranks on all nodes"
+                                                         : "needs consecutive ranks on each node";
   if (!combines(signature.operation)) return {};
   if (needs_single_combine(signature) && !(algorithm.single_combine && algorithm.ordered))
-    return "combines in several steps, where this call asks for one rounding in rank order";
+    return "combines in several steps, but this call requires one rounding in rank order";
   const bool keeps_order =
       algorithm.ordered && (!algorithm.hierarchical || spread.adjacent || algorithm.single_combine);
   if (!signature.commutative && !keeps_order)
-    return "does not keep the order of ranks, which an operation that does not commute asks for";
+    return "does not keep rank order, which an operation that does not commute requires";
   return {};
 }
 
 std::string why_too_many_ranks(const Algorithm& algorithm, int size) {
   if (algorithm.max_size == 0 || size <= algorithm.max_size) return {};
-  return fmt::format("made for at most {} ranks; only by name", algorithm.max_size);
+  return fmt::format("made for at most {} ranks; available only by name", algorithm.max_size);
 }
 
 void add_schedule(Plan& plan, const Machine& machine) {

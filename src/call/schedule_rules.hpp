@@ -15,21 +15,21 @@ namespace tutti::detail {
 
 struct Context;
 
-/// Whether each element must be combined in one step in rank order: reproducible mode, and 16- and 8-bit floats that
-/// are to be rounded once.
+/// Returns true if each element must be combined in one step in rank order: in reproducible mode, and for 16- and 8-bit
+/// floats that must be rounded once.
 [[nodiscard]] bool needs_single_combine(const Signature& signature);
 
-/// Why a schedule does not give the call's result for that many ranks, whatever runs it; empty where it does.
+/// The reason why a schedule does not give the call's result for that many ranks on any backend; empty if it does.
 [[nodiscard]] std::string why_wrong(const schedules::Algorithm& algorithm, const Signature& signature,
                                     const schedules::Spread& spread);
 
-/// Why an algorithm is left to who asks for it by name at this number of ranks; empty where it is not.
+/// The reason why an algorithm is available only by name at this number of ranks; empty if it is not.
 [[nodiscard]] std::string why_too_many_ranks(const schedules::Algorithm& algorithm, int size);
 
 /// Makes this rank's part of the schedule of a plan that has an algorithm and whose counts all ranks know.
 void add_schedule(Plan& plan, const Machine& machine);
 
-/// The schedule of a plan for one binding: the plan's own, or that of a v-form's counts.
+/// The schedule of a plan for one binding: the plan's own, or one made from a v-form's counts.
 [[nodiscard]] std::shared_ptr<const schedules::Schedule> bound_schedule(const Context& context, const Plan& plan,
                                                                         const Binding& binding);
 

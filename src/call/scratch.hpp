@@ -9,7 +9,7 @@
 
 namespace tutti::detail {
 
-/// Scratch memory for executions, kept between calls so that a repeated call faults in no new pages.
+/// The scratch memory of executions, kept between calls so that a repeated call faults in no new pages.
 class ScratchPool {
  public:
   struct Block {

@@ -30,13 +30,13 @@ void* map(int file, std::size_t bytes) {
   return data == MAP_FAILED ? nullptr : data;
 }
 
-/// Beyond the limit the kernel would not only refuse, but end the process by a signal.
+/// Beyond the limit the kernel would end the process by a signal instead of refusing.
 bool is_too_long(std::size_t bytes) {
   rlimit longest{};
   return getrlimit(RLIMIT_FSIZE, &longest) == 0 && bytes > longest.rlim_cur;
 }
 
-/// An error number, or 0.
+/// Returns an error number, or 0.
 int reserve_pages(int file, std::size_t begin, std::size_t bytes) {
   if (is_too_long(begin + bytes)) return EFBIG;
   int error = EINTR;
@@ -50,11 +50,11 @@ std::string words(const char* what, int error) {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20U;
 
-/// A new file, open, or -1.
+/// Opens a new file; returns -1 on failure.
 int create_file(std::string& name, std::string& problem) {
   name = random_name();
   if (name.empty()) {
-    problem = "the kernel gave no random name for shared memory";
+    problem = "the kernel gave no random bytes to name shared memory";
     return -1;
   }
   const int file = shm_open(name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
@@ -62,7 +62,8 @@ int create_file(std::string& name, std::string& problem) {
   return file;
 }
 
-/// An error number, or 0. Room is asked for first: to reserve pages until none is left takes memory from others.
+/// Returns an error number, or 0. Checks for room first, because reserving pages until none is left takes memory from
+/// others.
 int resize(int file, std::size_t bytes) {
   struct statvfs free {};
   if (fstatvfs(file, &free) == 0 && bytes / free.f_frsize >= free.f_bavail) return ENOSPC;
@@ -79,7 +80,7 @@ Segment::~Segment() {
 Segment Segment::create(std::size_t bytes, std::string& name, std::string& problem) {
   const int file = create_file(name, problem);
   if (file < 0) return {};
-  // Every page now: a write to a page that /dev/shm has no room for would end the process.
+  // Reserves every page now, because a write to a page without room in /dev/shm would end the process.
   const int full = reserve_pages(file, 0, bytes);
   void* data = full == 0 ? map(file, bytes) : nullptr;
   if (data == nullptr) {
@@ -125,7 +126,7 @@ bool Segment::reserve(const std::string& name, std::size_t begin, std::size_t by
 #ifdef MADV_POPULATE_WRITE
   if (madvise(data() + begin, bytes, MADV_POPULATE_WRITE) == 0) return true;
 #endif
-  // Older kernels, and the reason where there is no room.
+  // Serves older kernels, and finds the reason if there is no room.
   const int file = shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0);
   const int full = file < 0 ? errno : reserve_pages(file, begin, bytes);
   if (file >= 0) close(file);

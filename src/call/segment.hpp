@@ -7,8 +7,9 @@
 
 namespace tutti::detail::shm {
 
-/// Memory that several processes of a node map. All of its pages are reserved when it is made, so that no later access
-/// can fail. Its name cannot be guessed, only the owner may open it, and it is to be removed as soon as all have it.
+/// Memory that several processes of a node map. All its pages are reserved when it is made, so that no later access can
+/// fail. Its name cannot be guessed, only the owner may open it, and the name must be removed as soon as all processes
+/// have mapped it.
 class Segment {
  public:
   Segment() = default;
@@ -22,15 +23,16 @@ class Segment {
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
 
-  /// A new one, zeroed, and its name. Invalid, with the problem in words, where there is no room or no /dev/shm.
+  /// Makes a zeroed segment and its name. The result is invalid, with the problem in words, if there is no room or no
+  /// /dev/shm.
   [[nodiscard]] static Segment create(std::size_t bytes, std::string& name, std::string& problem);
-  /// Another process's.
+  /// Opens another process's segment.
   [[nodiscard]] static Segment open(const std::string& name, std::size_t bytes, std::string& problem);
-  /// As create, with no page reserved: each process reserves its own part, so that it lies close to its core.
+  /// As create, but reserves no page: each process reserves its own part, so that the part lies close to its core.
   [[nodiscard]] static Segment create_unreserved(std::size_t bytes, std::string& name, std::string& problem);
-  /// Reserves the pages of a part, which begins at a page and whose name has not been removed.
+  /// Reserves the pages of a part. The part starts at a page, and the name has not been removed.
   [[nodiscard]] bool reserve(const std::string& name, std::size_t begin, std::size_t bytes, std::string& problem);
-  /// Memory of this process alone, zeroed, its pages not reserved.
+  /// Makes zeroed memory of this process alone, without reserving its pages.
   [[nodiscard]] static Segment alone(std::size_t bytes, std::string& problem);
   /// Removes the name; mappings stay.
   static void remove(const std::string& name) noexcept;

@@ -9,13 +9,14 @@
 
 namespace tutti::detail {
 
-/// Sends of one communicator that wait, for a copy from device memory, or for such a send before them: MPI promises
-/// that messages between two ranks do not overtake each other, so they are posted in the order of calls. Any thread.
+/// The waiting sends of one communicator. A send waits for a copy from device memory, or for such a send before it,
+/// because MPI promises that messages between two ranks do not overtake each other. Sends are therefore posted in the
+/// order of calls. Any thread.
 class SendOrder {
  public:
   using Ticket = std::uint64_t;
 
-  /// Whether some send waits: then a new one must.
+  /// Returns true if a send waits; a new send must then wait too.
   [[nodiscard]] bool has_waiting() const noexcept { return waiting_.load(std::memory_order_acquire) > 0; }
 
   [[nodiscard]] Ticket enter(int peer) {
@@ -24,12 +25,12 @@ class SendOrder {
     waiting_.fetch_add(1, std::memory_order_acq_rel);
     return last_;
   }
-  /// Whether all sends to that peer that entered before have left.
+  /// Returns true once all earlier sends to that peer have left.
   [[nodiscard]] bool is_first(int peer, Ticket ticket) const {
     const std::lock_guard lock(mutex_);
     return peers_.at(peer).front() == ticket;
   }
-  /// The send was posted, or given up.
+  /// Removes a send that was posted or given up.
   void leave(int peer, Ticket ticket) noexcept {
     const std::lock_guard lock(mutex_);
     const auto found = peers_.find(peer);

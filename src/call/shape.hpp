@@ -8,11 +8,11 @@
 
 namespace tutti::detail {
 
-/// Elements that the input buffer of this rank spans.
+/// The number of elements that this rank's input buffer spans.
 [[nodiscard]] std::size_t input_count(schedules::Operation operation, int size, std::size_t count,
                                       const Binding& binding);
 
-/// Elements of a reduction's result on this rank; 0 where it gets none.
+/// The number of elements of a reduction's result on this rank; 0 if it gets none.
 [[nodiscard]] std::size_t result_count(const Signature& signature, const Binding& binding, int rank);
 
 }  // namespace tutti::detail

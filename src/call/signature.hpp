@@ -17,8 +17,8 @@ using schedules::Operation;
 enum class CallKind : std::uint8_t { blocking, nonblocking, persistent };
 enum class MemoryClass : std::uint8_t { host, device };
 
-/// What is asked for: only facts that are equal on all ranks. It is the key of the plan cache and all that the planner
-/// sees of a call.
+/// The facts of a call that are equal on all ranks. They are the key of the plan cache, and the planner sees nothing
+/// else of a call.
 struct Signature {
   Operation operation = Operation::barrier;
   CallKind kind = CallKind::blocking;
@@ -30,7 +30,7 @@ struct Signature {
   bool has_timeout = false;
   Accumulation accumulation = Accumulation::full;
   int root = 0;
-  std::size_t count = 0;  ///< uniform count; the sum of counts where all ranks know them; 0 for the other v-forms
+  std::size_t count = 0;  ///< uniform count; the sum of counts if all ranks know them; 0 for the other v-forms
   std::string algorithm{};
 
   friend bool operator==(const Signature&, const Signature&) = default;

@@ -12,7 +12,7 @@ detail::Call allgather_call(const Communicator& comm, ConstBuffer send, Buffer r
   args.set_type(recv.type);
   args.set_output(recv, "recv");
   if (send.is_in_place) {
-    args.require(recv.count % args.size() == 0, "recv", "holds a multiple of the number of ranks elements");
+    args.require(recv.count % args.size() == 0, "recv", "must hold a multiple of the number of ranks, in elements");
     args.set_count(recv.count / args.size());
     args.set_in_place_input(detail::element(recv, static_cast<std::size_t>(args.rank()) * (recv.count / args.size())));
   } else {

@@ -18,7 +18,7 @@ detail::Call allreduce_call(const Communicator& comm, ConstBuffer send, Buffer r
     args.set_in_place_input(recv.data);
   } else {
     args.require_same_type(send.type, recv.type);
-    args.require_count(send.count, recv.count, "send", "as many as recv has");
+    args.require_count(send.count, recv.count, "send", "the same as recv");
     args.set_input(send, "send");
     args.require_distinct();
   }

@@ -9,7 +9,7 @@ namespace {
 detail::Call alltoall_call(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
   detail::Arguments args(comm, schedules::Operation::alltoall, options);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
-  args.require(recv.count % args.size() == 0, "recv", "holds a multiple of the number of ranks elements");
+  args.require(recv.count % args.size() == 0, "recv", "must hold a multiple of the number of ranks, in elements");
   args.set_type(recv.type);
   args.set_count(recv.count / args.size());
   args.set_output(recv, "recv");
@@ -17,7 +17,7 @@ detail::Call alltoall_call(const Communicator& comm, ConstBuffer send, Buffer re
     args.set_in_place_input(recv.data);
   } else {
     args.require_same_type(send.type, recv.type);
-    args.require_count(send.count, recv.count, "send", "as many as recv has");
+    args.require_count(send.count, recv.count, "send", "the same as recv");
     args.set_input(send, "send");
     args.require_distinct();
   }

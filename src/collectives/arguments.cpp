@@ -13,7 +13,7 @@ namespace tutti::detail {
 Arguments::Arguments(const Communicator& comm, schedules::Operation operation, const Options& options)
     : comm_(comm.state().get()), declared_(options.memory) {
   call_.signature.operation = operation;
-  require(options.timeout.count() >= 0, "options.timeout", "is negative; pass 0 for none");
+  require(options.timeout.count() >= 0, "options.timeout", "is negative; pass 0 for no timeout");
 }
 
 void Arguments::require(bool condition, std::string_view argument, std::string_view problem) const {
@@ -25,13 +25,13 @@ void Arguments::require(bool condition, std::string_view argument, std::string_v
 
 void Arguments::require_count(std::size_t count, std::size_t expected, const char* name, std::string_view why) const {
   if (count != expected)
-    require(false, name, fmt::format("has {} elements where {} are needed ({})", count, expected, why));
+    require(false, name, fmt::format("has {} elements, but {} are needed ({})", count, expected, why));
 }
 
 void Arguments::require_same_type(Datatype a, Datatype b) const {
   if (a == b) return;
   throw Error(ErrorCode::invalid_datatype,
-              fmt::format("{}, {}: arguments send and recv have datatypes {} and {}; pass buffers of one datatype",
+              fmt::format("{}, {}: arguments send and recv have datatypes {} and {}; pass buffers of the same datatype",
                           schedules::operation_name(call_.signature.operation), comm_->describe(),
                           datatype_name(a.kind()), datatype_name(b.kind())));
 }
@@ -41,9 +41,9 @@ void Arguments::forbid_in_place(bool is_in_place, const char* name, std::string_
 }
 
 void Arguments::check_address(const void* address, std::size_t count, const char* name) const {
-  require(address != nullptr || count == 0, name, "is a null pointer with elements; pass the buffer's address");
+  require(address != nullptr || count == 0, name, "is a null pointer but has elements; pass the buffer's address");
   require(count <= std::numeric_limits<std::ptrdiff_t>::max() / call_.signature.type.size(), name,
-          "has more bytes than an address space; pass the number of elements");
+          "is larger than the address space; pass the count in elements");
 }
 
 void Arguments::note_memory(MemoryKind declared, const void* address) {
@@ -60,7 +60,7 @@ void Arguments::set_type(Datatype type) {
   if (!is_datatype(type))
     throw Error(
         ErrorCode::invalid_datatype,
-        fmt::format("{}, {}: the datatype is none of the library's; use a DatatypeKind or Datatype::bytes(n), n > 0",
+        fmt::format("{}, {}: the datatype is not one of the library's; use a DatatypeKind or Datatype::bytes(n), n > 0",
                     schedules::operation_name(call_.signature.operation), comm_->describe()));
   call_.signature.type = type;
 }
@@ -80,7 +80,7 @@ void Arguments::set_op(const ReduceOp& op, bool allows_avg) {
                             schedules::operation_name(call_.signature.operation), comm_->describe(),
                             reduce_op_name(op.kind()), datatype_name(type.kind())));
   require(op.kind() != ReduceKind::user || op.function() != nullptr, "op",
-          "has no function; make it by ReduceOp::user");
+          "has no function; make one by ReduceOp::user");
   call_.signature.op = op.kind();
   call_.signature.commutative = op.commutative();
   call_.binding.op = op;
@@ -109,7 +109,7 @@ void Arguments::set_in_place_output(void* address) {
 }
 
 void Arguments::require_counts(Counts counts, const char* name) const {
-  require_count(counts.size(), size(), name, "one a rank");
+  require_count(counts.size(), size(), name, "one per rank");
 }
 
 void Arguments::require_blocks(Counts counts, Counts displs, std::size_t available, const char* name) const {

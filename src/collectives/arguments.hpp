@@ -30,12 +30,12 @@ class Arguments {
   void set_type(Datatype type);
   void set_root(int root);
   void set_op(const ReduceOp& op, bool allows_avg = true);
-  /// Of a call without buffers: what the options declare.
+  /// Takes the memory kind from the options, for a call without buffers.
   void set_declared_memory();
   void set_count(std::size_t count) { call_.signature.count = count; }
   void set_input(const ConstBuffer& buffer, const char* name);
   void set_output(const Buffer& buffer, const char* name);
-  /// The input is where the output is: MPI_IN_PLACE.
+  /// Places the input in the output's memory, as MPI_IN_PLACE does.
   void set_in_place_input(const void* address);
   void set_in_place_output(void* address);
 
@@ -44,16 +44,16 @@ class Arguments {
   void require_same_type(Datatype a, Datatype b) const;
   void forbid_in_place(bool is_in_place, const char* name, std::string_view remedy) const;
   void require_counts(Counts counts, const char* name) const;
-  /// Blocks of given sizes lie inside a buffer of `available` elements.
+  /// Checks that blocks of given sizes lie inside a buffer of `available` elements.
   void require_blocks(Counts counts, Counts displs, std::size_t available, const char* name) const;
-  /// Two buffers that are not in place are not one.
+  /// Checks that the buffers of a call that is not in place are not the same.
   void require_distinct() const;
 
  private:
   void check_address(const void* address, std::size_t count, const char* name) const;
   void note_memory(MemoryKind declared, const void* address);
 
-  const Context* comm_;  ///< the caller holds it
+  const Context* comm_;  ///< kept alive by the caller
   MemoryKind declared_;
   Call call_{};
 };

@@ -42,7 +42,7 @@ bool is_captured(const Context& comm, const Signature& signature, const Stream& 
   return stream.kind == StreamKind::cuda && runtime->capture_of(stream.handle) != 0;
 }
 
-/// Ranks agree on the ways that they have for device memory in calls that may wait.
+/// In calls that may wait, ranks first agree on their facilities for device memory.
 void agree_on_device(Context& comm, const Call& call, bool captured) {
   comm.check_usable();
   if (captured && !comm.device)
@@ -52,7 +52,7 @@ void agree_on_device(Context& comm, const Call& call, bool captured) {
     prepare_device(comm, binding.output != nullptr ? binding.output : binding.input);
 }
 
-/// Valid until the next call on the communicator.
+/// The plan of a call, valid until the next call on the communicator.
 const PlanPtr& plan_for(Context& comm, const Call& call, const Stream& stream) {
   const bool on_device = call.signature.memory == MemoryClass::device;
   const bool captured = on_device && is_captured(comm, call.signature, stream);
@@ -65,7 +65,7 @@ const PlanPtr& plan_for(Context& comm, const Call& call, const Stream& stream) {
   return plan;
 }
 
-/// The execution of a call that is not waited for here.
+/// Makes the execution of a call without waiting for it.
 std::shared_ptr<Execution> execution_of(const ContextPtr& comm, Call call, CallKind kind, const Options& options) {
   complete_signature(call.signature, kind, *comm, options);
   const CallOptions own = call_options(*comm, options);
@@ -77,7 +77,7 @@ std::shared_ptr<Execution> execution_of(const ContextPtr& comm, Call call, CallK
 CallOptions call_options(const Context& comm, const Options& options) {
   if (options.timeout.count() < 0)
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("{}: argument options.timeout is negative; pass 0 for none", comm.describe()));
+                fmt::format("{}: argument options.timeout is negative; pass 0 for no timeout", comm.describe()));
   return {options.stream, options.timeout.count() > 0 ? options.timeout : comm.options.timeout};
 }
 

@@ -11,7 +11,7 @@
 
 namespace tutti::detail {
 
-/// A checked call: what is asked, and this rank's part of it.
+/// A checked call: its signature and this rank's binding.
 struct Call {
   Signature signature{};
   Binding binding{};
@@ -22,17 +22,17 @@ void run(const Communicator& comm, Call call, const Options& options);
 [[nodiscard]] Request start(const Communicator& comm, Call call, const Options& options);
 [[nodiscard]] Request prepare(const Communicator& comm, Call call, const Options& options);
 
-/// Whether a datatype is one of the library's: a caller may have cast any number to a kind.
+/// Returns true if a datatype is one of the library's; a caller may have cast any number to a kind.
 [[nodiscard]] inline bool is_datatype(Datatype type) {
   return type.size() > 0 && type.kind() >= DatatypeKind::int8 && type.kind() <= DatatypeKind::bytes;
 }
 
-/// Whether calls on memory of that kind, declared or found, are calls on device memory.
+/// Returns true if calls on memory of that kind, declared or detected, are calls on device memory.
 [[nodiscard]] inline bool is_of_device(MemoryKind kind) {
   return kind == MemoryKind::device || kind == MemoryKind::managed;
 }
 
-/// Throws where the timeout is negative.
+/// Throws if the timeout is negative.
 [[nodiscard]] CallOptions call_options(const Context& comm, const Options& options);
 
 }  // namespace tutti::detail

@@ -30,20 +30,21 @@ void check_peer(const Context& comm, std::string_view call, int peer, bool wildc
 template <typename AnyBuffer>
 void check_message(const Context& comm, std::string_view call, const AnyBuffer& buffer, int tag, bool wildcard) {
   if (!is_datatype(buffer.type))
-    throw Error(ErrorCode::invalid_datatype,
-                fmt::format("{}, {}: the datatype of argument buffer is none of the library's; use a DatatypeKind or "
-                            "Datatype::bytes(n), n > 0",
-                            call, comm.describe()));
+    throw Error(
+        ErrorCode::invalid_datatype,
+        fmt::format("{}, {}: the datatype of argument buffer is not one of the library's; use a DatatypeKind or "
+                    "Datatype::bytes(n), n > 0",
+                    call, comm.describe()));
   require(!buffer.is_in_place, comm, call, "buffer is in_place; pass a buffer");
   require(buffer.data != nullptr || buffer.count == 0, comm, call,
-          "buffer is a null pointer with elements; pass its address");
+          "buffer is a null pointer but has elements; pass its address");
   require(buffer.count <= std::numeric_limits<std::ptrdiff_t>::max() / buffer.type.size(), comm, call,
-          "buffer has more bytes than an address space; pass the number of elements");
+          "buffer is larger than the address space; pass the count in elements");
   require((tag >= 0 && tag <= largest_tag) || (wildcard && tag == any_tag), comm, call,
           fmt::format("tag is {}; pass a number from 0 to {}", tag, largest_tag));
 }
 
-/// Whether the buffer is in device memory.
+/// Returns true if the buffer is in device memory.
 bool is_on_device(const Context& comm, std::string_view call, MemoryKind declared, const void* address) {
   const MemoryKind kind = declared == MemoryKind::detect ? memory_kind(address) : declared;
   if (!is_of_device(kind)) return false;
@@ -55,7 +56,7 @@ bool is_on_device(const Context& comm, std::string_view call, MemoryKind declare
   return true;
 }
 
-/// What of a transfer both directions have.
+/// The part of a transfer that both directions share.
 template <typename AnyBuffer>
 PointToPoint described(const Context& comm, std::string_view call, const AnyBuffer& buffer, MemoryKind declared,
                        int peer, int tag) {
@@ -70,7 +71,7 @@ PointToPoint described(const Context& comm, std::string_view call, const AnyBuff
   return transfer;
 }
 
-/// Streams under capture take no messages.
+/// Refuses a stream under capture, because it cannot take messages.
 void check_stream(const Context& comm, std::string_view call, const std::vector<PointToPoint>& transfers,
                   const Stream& stream) {
   if (stream.kind != StreamKind::cuda) return;
@@ -78,8 +79,8 @@ void check_stream(const Context& comm, std::string_view call, const std::vector<
   if (any && device::runtime()->capture_of(stream.handle) != 0)
     throw Error(
         ErrorCode::not_supported,
-        fmt::format("{}, {}: the stream is under capture, where messages cannot go; call it outside the capture", call,
-                    comm.describe()));
+        fmt::format("{}, {}: the stream is under capture, which cannot contain messages; call it outside the capture",
+                    call, comm.describe()));
 }
 
 }  // namespace
@@ -107,7 +108,7 @@ PointToPoint checked_recv(const Context& comm, std::string_view call, const Buff
 Status run_transfers(const std::shared_ptr<Context>& comm, std::string_view call, std::vector<PointToPoint> transfers,
                      const Options& options) {
   check_stream(*comm, call, transfers, options.stream);
-  // The one receive of a call comes first: what it matches must not wait until a send has completed.
+  // The receive of a call comes first, so that its message need not wait until a send has completed.
   const auto sends = std::stable_partition(transfers.begin(), transfers.end(),
                                            [](const PointToPoint& transfer) { return transfer.is_recv; });
   if (sends - transfers.begin() == 1) transfers.front().matches_first = transfers.front().peer != MPI_PROC_NULL;

@@ -22,7 +22,7 @@ detail::Call reduce_call(const Communicator& comm, ConstBuffer send, Buffer recv
     args.set_input(send, "send");
     if (args.is_root()) {
       args.require_same_type(send.type, recv.type);
-      args.require_count(recv.count, send.count, "recv", "as many as send has");
+      args.require_count(recv.count, send.count, "recv", "the same as send");
       args.set_output(recv, "recv");
       args.require_distinct();
     }

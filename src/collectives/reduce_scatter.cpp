@@ -18,7 +18,7 @@ detail::Call reduce_scatter_call(const Communicator& comm, ConstBuffer send, Buf
   args.set_count(total);
   args.set_output(recv, "recv");
   if (send.is_in_place) {
-    args.require_count(recv.count, total, "recv", "in place holds the whole vector: the sum of recv_counts");
+    args.require_count(recv.count, total, "recv", "in place: the whole vector, the sum of recv_counts");
     args.set_in_place_input(recv.data);
   } else {
     args.require_same_type(send.type, recv.type);

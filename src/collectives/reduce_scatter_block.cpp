@@ -15,7 +15,7 @@ detail::Call reduce_scatter_block_call(const Communicator& comm, ConstBuffer sen
   args.set_output(recv, "recv");
   if (send.is_in_place) {
     args.require(recv.count % args.size() == 0, "recv",
-                 "in place holds the whole vector: a multiple of the number of ranks");
+                 "must hold the whole vector in place, a multiple of the number of ranks");
     args.set_count(recv.count / args.size());
     args.set_in_place_input(recv.data);
   } else {

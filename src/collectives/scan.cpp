@@ -17,7 +17,7 @@ detail::Call scan_call(const Communicator& comm, ConstBuffer send, Buffer recv, 
     args.set_in_place_input(recv.data);
   } else {
     args.require_same_type(send.type, recv.type);
-    args.require_count(send.count, recv.count, "send", "as many as recv has");
+    args.require_count(send.count, recv.count, "send", "the same as recv");
     args.set_input(send, "send");
     args.require_distinct();
   }

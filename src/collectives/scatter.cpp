@@ -11,11 +11,12 @@ detail::Call scatter_call(const Communicator& comm, ConstBuffer send, Buffer rec
   args.set_root(root);
   if (recv.is_in_place) {
     args.require(args.is_root(), "recv", "is in_place on a rank that is not the root; pass a buffer there");
-    args.require(send.count % args.size() == 0, "send", "at the root holds a multiple of the number of ranks elements");
+    args.require(send.count % args.size() == 0, "send",
+                 "at the root must hold a multiple of the number of ranks, in elements");
     args.set_type(send.type);
     args.set_count(send.count / args.size());
     args.set_input(send, "send");
-    // The block stays where it is: nothing is written to the caller's constant buffer.
+    // The block stays in place, so nothing is written to the caller's constant buffer.
     args.set_in_place_output(const_cast<void*>(  // NOLINT(cppcoreguidelines-pro-type-const-cast)
         detail::element(send, static_cast<std::size_t>(args.rank()) * (send.count / args.size()))));
   } else {

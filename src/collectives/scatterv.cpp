@@ -24,7 +24,7 @@ detail::Call scatterv_call(const Communicator& comm, ConstBuffer send, std::span
   }
   if (recv.is_in_place) {
     args.require(args.is_root(), "recv", "is in_place on a rank that is not the root; pass a buffer there");
-    // The block stays where it is: nothing is written to the caller's constant buffer.
+    // The block stays in place, so nothing is written to the caller's constant buffer.
     args.set_in_place_output(
         const_cast<void*>(detail::element(send, send_displs[rank])));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   } else {

@@ -18,7 +18,7 @@ namespace tutti::detail::services {
 
 namespace {
 
-/// How the other ranks of a node find a rank's part.
+/// The data by which the other ranks of a node find a rank's part.
 struct PartName {
   std::uint64_t id = 0;
   std::uint64_t offset = 0;

@@ -20,15 +20,15 @@
 #include "kernels/convert.hpp"
 #include "kernels/device/sample_rows.hpp"
 
-/// Everything that src/training may use beside the public headers: the headers above (waiting, memory that must outlive
-/// a failure, hashes, errors of MPI, streams and pooled memory of a device, arithmetic on runs) and the functions
-/// below. They stand for the state of a communicator, its plans, its backends and the cost model, which training never
-/// sees.
+/// The internal services that src/training may use in addition to the public headers: the headers above (waiting,
+/// memory that must outlive a failure, hashes, errors of MPI, streams and pooled memory of a device, arithmetic on
+/// runs) and the functions below. They hide the state of a communicator, its plans, its backends and the cost model
+/// from training.
 namespace tutti::detail::services {
 
-/// Throws Error where the communicator cannot be used: finalized, aborted, or broken by an earlier failure.
+/// Throws Error if the communicator cannot be used, because it is finalized, aborted, or broken by an earlier failure.
 void check_usable(const Communicator& comm);
-/// Throws Error(aborted) where it was aborted. Cheap enough for a waiting loop.
+/// Throws Error(aborted) if the communicator was aborted. Cheap enough for a waiting loop.
 void check_aborted(const Communicator& comm);
 /// "communicator 'name', rank 1 of 4", for messages.
 [[nodiscard]] std::string describe(const Communicator& comm);
@@ -36,27 +36,29 @@ void check_aborted(const Communicator& comm);
 [[nodiscard]] Communicator share(const Communicator& comm);
 /// The private MPI communicator of its collectives, for windows.
 [[nodiscard]] MPI_Comm private_mpi(const Communicator& comm);
-/// A barrier of the host MPI, tested and yielding: unlike tutti::barrier it serves one-sided operations meanwhile.
+/// A barrier of the host MPI that tests and yields. Unlike tutti::barrier, it serves one-sided operations while it
+/// waits.
 void mpi_barrier(const Communicator& comm);
 
-/// Memory of one part a rank, which every rank loads and stores directly.
+/// Memory with one part per rank; every rank loads and stores all parts directly.
 struct MappedParts {
   Allocation own{};                 ///< this rank's part
-  std::vector<std::byte*> parts{};  ///< where this process has mapped each rank's part, by rank
+  std::vector<std::byte*> parts{};  ///< address of each rank's part in this process, by rank
 };
-/// `bytes` zeroed bytes a rank. No parts, on all ranks, if some rank cannot reach some part. Collective; blocking.
+/// Allocates `bytes` zeroed bytes per rank. Gives no parts, on all ranks, if some rank cannot access some part.
+/// Collective, blocking.
 [[nodiscard]] MappedParts allocate_mapped(const Communicator& comm, std::size_t bytes);
 
-/// An exchange of every rank with every other, as the cost model predicts it.
+/// The cost model's prediction for an exchange of every rank with every other.
 struct ExchangeSpeed {
-  double latency = 0;  ///< seconds for each other rank, beside the bytes
-  double rate = 0;     ///< bytes a second that one rank sends or receives
+  double latency = 0;  ///< time per other rank, without the time for the bytes, in seconds
+  double rate = 0;     ///< rate at which one rank sends or receives, in bytes/s
 };
 [[nodiscard]] ExchangeSpeed predict_exchange(const Communicator& comm);
 
-/// Waits on the host until the event is complete. All outstanding operations go on meanwhile.
+/// Waits on the host until the event is complete. All outstanding operations progress meanwhile.
 void wait_for(const device::Event& event);
-/// Waits on the host until everything that the stream holds now is done. All outstanding operations go on meanwhile.
+/// Waits on the host until all work that is on the stream now is done. All outstanding operations progress meanwhile.
 void wait_for_stream(int device, device::StreamHandle stream);
 
 struct DeviceRelease {
@@ -64,12 +66,12 @@ struct DeviceRelease {
   void operator()(std::byte* memory) const;
 };
 using DeviceMemory = std::unique_ptr<std::byte, DeviceRelease>;
-/// Exactly `bytes` bytes on the current device, not from a pool. CUDA is asked, and gets the memory back, only while no
-/// NCCL work is in flight there: it may wait for the device, which would be a deadlock.
+/// Allocates exactly `bytes` bytes on the current device, not from a pool. Calls CUDA, also to free the memory, only
+/// while no NCCL work is in flight there, because CUDA may wait for the device, which would be a deadlock.
 [[nodiscard]] DeviceMemory allocate_on_device(std::size_t bytes);
 
 using TextRows = std::vector<std::vector<std::string>>;
-/// Rows of text in columns as wide as their longest entry.
+/// Formats rows of text in columns as wide as their longest entry.
 [[nodiscard]] std::string in_columns(const TextRows& rows);
 
 }  // namespace tutti::detail::services

@@ -18,7 +18,7 @@ namespace tutti::detail {
 [[nodiscard]] PointToPoint checked_recv(const Context& comm, std::string_view call, const Buffer& buffer, int source,
                                         int tag, MemoryKind declared);
 
-/// Posts transfers as one operation, and waits for it or hands out its request.
+/// Posts transfers as one operation, and waits for it or returns its request.
 Status run_transfers(const std::shared_ptr<Context>& comm, std::string_view call, std::vector<PointToPoint> transfers,
                      const Options& options);
 [[nodiscard]] Request start_transfers(const std::shared_ptr<Context>& comm, std::string_view call,

@@ -14,10 +14,11 @@ namespace {
 
 void check_handle(MPI_Comm comm, const char* factory) {
   if (!detail::mpi_is_usable())
-    throw Error(ErrorCode::finalized,
-                fmt::format("Communicator::{}: MPI is not initialised or already finalized; call MPI_Init or create a "
-                            "tutti::Environment first",
-                            factory));
+    throw Error(
+        ErrorCode::finalized,
+        fmt::format("Communicator::{}: MPI is not initialised or is already finalized; call MPI_Init or create a "
+                    "tutti::Environment first",
+                    factory));
   if (comm == MPI_COMM_NULL)
     throw Error(ErrorCode::invalid_communicator,
                 fmt::format("Communicator::{}: argument comm is MPI_COMM_NULL; pass a valid communicator", factory));
@@ -29,7 +30,7 @@ void check_handle(MPI_Comm comm, const char* factory) {
                             factory));
 }
 
-/// Makes the state of a handle that this library created, and frees the handle where that fails.
+/// Makes the state of a handle that this library created, and frees the handle on failure.
 template <typename Make>
 Communicator owning(MPI_Comm handle, const Make& make) {
   try {
@@ -62,7 +63,7 @@ Communicator Communicator::duplicate(MPI_Comm comm, const CommunicatorOptions& o
 Communicator Communicator::adopt(MPI_Comm comm, const CommunicatorOptions& options) {
   check_handle(comm, "adopt");
   auto state = detail::make_context(comm, options);
-  // Only now: where the factory fails the handle is still the caller's.
+  // Takes ownership only now, because the handle stays the caller's if the factory fails.
   state->owns_user = comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF;
   return Communicator(std::move(state));
 }
@@ -75,7 +76,7 @@ Communicator Communicator::borrow(MPI_Comm comm, const CommunicatorOptions& opti
 const std::shared_ptr<detail::Context>& Communicator::state() const {
   if (!state_)
     throw Error(ErrorCode::invalid_communicator,
-                "argument comm is an empty communicator; create it by duplicate, adopt, borrow or split");
+                "argument comm is an empty communicator; create one by duplicate, adopt, borrow or split");
   return state_;
 }
 
@@ -89,9 +90,10 @@ Communicator Communicator::split(int color, int key) const {
   state()->check_usable();
   if (color < 0 && color != MPI_UNDEFINED)
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("split, {}: argument color is {}; pass a number from 0, or MPI_UNDEFINED",
+                fmt::format("split, {}: argument color is {}; pass a non-negative number or MPI_UNDEFINED",
                             state_->describe(), color));
-  // MPI_Comm_split blocks: it must not begin before every rank is here, or what a rank still waits for never comes.
+  // MPI_Comm_split blocks, so it must not begin before every rank is here; otherwise a rank might wait for ever for a
+  // message from a rank inside it.
   MPI_Request all_here = MPI_REQUEST_NULL;
   detail::check_mpi(MPI_Ibarrier(state_->collective, &all_here), "MPI_Ibarrier");
   detail::wait_yielding(all_here, "MPI_Ibarrier");
@@ -109,7 +111,8 @@ Communicator Communicator::split_by_node() const {
 void Communicator::prepare_device() const { detail::prepare_device(*state(), nullptr); }
 
 std::string Communicator::device_report() const {
-  return state()->device ? state()->device->report : "not prepared for device memory: see Communicator::prepare_device";
+  return state()->device ? state()->device->report
+                         : "not prepared for device memory; call Communicator::prepare_device";
 }
 
 void Communicator::abort(const std::string& reason) noexcept {

@@ -16,7 +16,7 @@
 namespace tutti {
 namespace {
 
-/// Initialises MPI where the caller has not; true when it did.
+/// Initialises MPI unless the caller has done so. Returns true if it did.
 bool initialize_mpi(int* argc, char*** argv, ThreadLevel wanted) {
   constexpr int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
   int finalized = 0;

@@ -33,7 +33,7 @@ bool has_thread_multiple() {
   return level == MPI_THREAD_MULTIPLE;
 }
 
-/// Facts that must be equal on all ranks, as plain bytes to compare.
+/// The facts that must be equal on all ranks, as plain bytes to compare.
 struct Agreement {
   int version[3];
   int reproducible;
@@ -41,7 +41,7 @@ struct Agreement {
   int progress_thread;
   int shared_memory;
   int single_copy;
-  int lacks_threads;  ///< a progress thread is wanted where MPI gives no MPI_THREAD_MULTIPLE
+  int lacks_threads;  ///< a progress thread is wanted, but MPI lacks MPI_THREAD_MULTIPLE
   std::int64_t timeout;
   std::uint64_t algorithms;  ///< hash of TUTTI_ALGORITHM
 };
@@ -87,7 +87,7 @@ void check_agreement(const Context& state) {
           ErrorCode::mismatch,
           fmt::format("ranks 0 and {} of the new communicator differ in {}; make it equal on all ranks", r, what));
   }
-  // Only now, where all ranks read the same text: what is wrong with it is found on all of them.
+  // Checked only now, when all ranks read the same text, so that all of them find the same error.
   (void)tuning::override_for(Operation::barrier);
 }
 
@@ -97,7 +97,7 @@ void use_topology(Context& state, Topology topology) {
   state.on_node = level_on_node(state.topology);
 }
 
-/// Collective: all choices here follow from shared facts.
+/// Collective. All choices here follow from shared facts.
 void create_states(Context& context) {
   for (const Backend* backend : backends()) {
     if (backend->create_state == nullptr) continue;

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t page = 4096;
 constexpr std::size_t huge_page = std::size_t{2} << 20U;
-constexpr std::size_t most_bytes = std::size_t{1} << 47U;  ///< what a process can address
+constexpr std::size_t most_bytes = std::size_t{1} << 47U;  ///< the address space of a process
 
 struct Wish {
   std::uint64_t bytes = 0;
@@ -32,7 +32,7 @@ struct Wish {
   MemoryKind kind = MemoryKind::host;
 };
 
-/// The name of the segment that the first rank of a node made; blank where there is none.
+/// The name of the segment that the first rank of a node made; blank if there is none.
 using Offer = std::array<char, 64>;
 
 std::uint64_t random_word() {
@@ -40,7 +40,7 @@ std::uint64_t random_word() {
   return std::uint64_t{device()} << 32U | device();
 }
 
-/// On all ranks alike: all see the wishes of all.
+/// Decides the same on all ranks, because every rank sees all requests.
 void check(const Context& comm, const std::vector<Wish>& wishes) {
   for (std::size_t r = 0; r < wishes.size(); ++r) {
     const Wish& wish = wishes[r];
@@ -63,7 +63,7 @@ void check(const Context& comm, const std::vector<Wish>& wishes) {
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-/// A part is never empty: its address is what it is known by.
+/// Makes a part never empty, because its address identifies it.
 std::size_t part_bytes(const Wish& wish) { return round_up(std::max<std::size_t>(wish.bytes, 1), page); }
 
 /// One rank's part in the segment of its node.
@@ -81,7 +81,7 @@ class Node {
     for (int r = 0; r < comm.size; ++r) {
       if (comm.node_of[static_cast<std::size_t>(r)] != node) continue;
       const std::size_t bytes = part_bytes(wishes[static_cast<std::size_t>(r)]);
-      // Parts that large pages can serve begin at one.
+      // Parts large enough for large pages start at a large page.
       if (bytes >= huge_page) total_ = round_up(total_, huge_page);
       if (r == comm.rank) own_ = parts_.size();
       parts_.push_back({r, total_, bytes});
@@ -111,7 +111,7 @@ class Name {
   std::string text;
 };
 
-/// The segment of this rank's node, in which it has reserved its part; which ranks succeeded is in `all`.
+/// Makes the segment of this rank's node and reserves this rank's part in it; `all` says which ranks succeeded.
 shm::Segment map_node(const Context& comm, const Node& node, std::vector<char>& all) {
   const bool leads = comm.rank == node.leader();
   shm::Segment segment;
@@ -145,7 +145,7 @@ void share(Memory& memory, shm::Segment segment, const Node& node, std::uint64_t
   }
 }
 
-/// Ordinary memory, where this rank needs it. All ranks learn whether all that needed it got it.
+/// Allocates ordinary memory if this rank needs it. All ranks learn whether every rank that needed it got it.
 void take_ordinary(Memory& memory, const Context& comm, const std::vector<Wish>& wishes) {
   std::string problem;
   if (memory.data == nullptr) {
@@ -156,10 +156,11 @@ void take_ordinary(Memory& memory, const Context& comm, const std::vector<Wish>&
   const auto failed = std::ranges::find(all, 0);
   if (failed == all.end()) return;
   const auto rank = static_cast<std::size_t>(failed - all.begin());
-  throw Error(ErrorCode::out_of_memory,
-              fmt::format("allocate, {}: no memory for argument bytes of rank {}, which is {}; ask for less, or use "
-                          "fewer ranks a node",
-                          comm.describe(), rank, wishes[rank].bytes));
+  throw Error(
+      ErrorCode::out_of_memory,
+      fmt::format("allocate, {}: out of memory for argument bytes of rank {}, which is {}; ask for less, or use "
+                  "fewer ranks per node",
+                  comm.describe(), rank, wishes[rank].bytes));
 }
 
 std::unique_ptr<Memory> make_memory(const Context& comm, std::size_t bytes, MemoryKind kind) {
@@ -176,7 +177,7 @@ std::unique_ptr<Memory> make_memory(const Context& comm, std::size_t bytes, Memo
   std::vector<char> mapped(static_cast<std::size_t>(comm.size), 0);
   if (config().shared_memory && comm.topology.nodes < comm.size) {
     shm::Segment segment = map_node(comm, node, mapped);
-    // Never 0, and room for one a rank above it.
+    // Never 0, with room above it for one per rank.
     if (is_shared(node, mapped)) share(*memory, std::move(segment), node, wishes[0].random / 4 + 1);
   }
   if (std::ranges::find(mapped, 0) != mapped.end()) take_ordinary(*memory, comm, wishes);

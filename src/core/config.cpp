@@ -16,7 +16,7 @@ bool read_flag(const char* name, bool otherwise = false) {
   const std::string_view value{text};
   if (value.empty() || value == "0" || value == "off" || value == "false") return false;
   if (value == "1" || value == "on" || value == "true") return true;
-  throw Error(ErrorCode::invalid_argument, fmt::format("{}={} is not a flag; set it to 0 or 1", name, value));
+  throw Error(ErrorCode::invalid_argument, fmt::format("{}={} is not a switch; set it to 0 or 1", name, value));
 }
 
 std::optional<bool> read_choice(const char* name) {
@@ -31,8 +31,7 @@ std::chrono::nanoseconds read_seconds(const char* name) {
   const double seconds = std::strtod(text, &end);
   if (end == text || *end != '\0' || !(seconds >= 0) || seconds > 1e9)
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("{}={} is not a number from 0 to 1e9; set it to a timeout in seconds, or to 0 for none",
-                            name, text));
+                fmt::format("{}={} is not a number from 0 to 1e9, in seconds; 0 means no timeout", name, text));
   return std::chrono::nanoseconds{static_cast<std::int64_t>(seconds * 1e9)};
 }
 

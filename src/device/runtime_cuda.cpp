@@ -246,7 +246,7 @@ class CudaRuntime final : public Runtime {
   void retain_by_graph(StreamHandle stream, void (*let_go)(void*), void* data) override {
     const Capture capture = find_capture(stream_of(stream));
     if (capture.graph == nullptr)
-      throw Error(ErrorCode::cuda, "the stream is not captured into a graph, or its capture was invalidated");
+      throw Error(ErrorCode::cuda, "the stream is not under capture, or its capture was invalidated");
     cudaUserObject_t object = nullptr;
     check(cudaUserObjectCreate(&object, data, let_go, 1, cudaUserObjectNoDestructorSync), "cudaUserObjectCreate");
     check(cudaGraphRetainUserObject(capture.graph, object, 1, cudaGraphUserObjectMove), "cudaGraphRetainUserObject");

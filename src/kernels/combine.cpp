@@ -12,7 +12,7 @@ namespace {
 
 [[noreturn]] void throw_undefined(ReduceKind op, DatatypeKind type) {
   throw Error(ErrorCode::invalid_op, std::string("operation ") + reduce_op_name(op) + " is not defined for datatype " +
-                                         datatype_name(type) + "; see tutti::is_defined for what is");
+                                         datatype_name(type) + "; tutti::is_defined tells which are");
 }
 
 bool combine_family(const CombineCall& call) {

@@ -39,7 +39,7 @@ void check_update(const ScatterCall& call, std::span<float* const> states, const
                   std::span<const RowSquares> squares) {
   if (update.optimizer != RowOptimizer::sgd && states.size() != call.tables.size()) {
     refuse("states has " + std::to_string(states.size()) + " entries for " + std::to_string(call.tables.size()) +
-           " tables; all optimizers but sgd need one for each");
+           " tables; all optimizers except sgd need one per table");
   }
   if (update.optimizer == RowOptimizer::adam && update.step == 0) refuse("update.step is 0; steps count from 1");
   if (update.optimizer != RowOptimizer::row_wise_adagrad) return;
@@ -62,7 +62,7 @@ void check_rows(const RowSquares& squares, const ScatterJob& whole, std::size_t 
   }
   if (same) return;
   refuse("squares[" + std::to_string(t) +
-         "] has other rows than the lookups; give those that embedding_row_squares found for the same lookups");
+         "] has other rows than the lookups; pass the rows that embedding_row_squares found for the same lookups");
 }
 
 }  // namespace

@@ -72,7 +72,8 @@ void check_table(const std::string& where, const EmbeddingTable& table) {
     case DatatypeKind::float16:
       return;
     case DatatypeKind::uint8:
-      if (table.rows > 0 && table.scales == nullptr) refuse(".scales is null; rows of type uint8 need a scale each");
+      if (table.rows > 0 && table.scales == nullptr)
+        refuse(".scales is null; rows of type uint8 need one scale per row");
       return;
     default:
       throw Error(ErrorCode::invalid_datatype, where + ".type is " + datatype_name(table.type) +

@@ -70,8 +70,8 @@ void check_dense_update(const DenseUpdate& update, std::uint64_t step, std::size
   if (gradients != parameters || state != needed)
     throw Error(ErrorCode::invalid_argument, "dense_update: " + std::to_string(parameters) +
                                                  " parameters need as many gradients and " + std::to_string(needed) +
-                                                 " values of state; given are " + std::to_string(gradients) + " and " +
-                                                 std::to_string(state));
+                                                 " values of state, but were given " + std::to_string(gradients) +
+                                                 " and " + std::to_string(state));
   if (step == 0) throw Error(ErrorCode::invalid_argument, "dense_update: step is 0; steps are counted from 1");
 }
 

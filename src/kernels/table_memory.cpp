@@ -22,7 +22,7 @@ TableMemory allocate_table(std::size_t bytes) {
   const std::size_t reserved = size + huge_page;
   void* base = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) {
-    throw Error(ErrorCode::out_of_memory, "allocate_table: cannot allocate " + std::to_string(bytes) + " bytes");
+    throw Error(ErrorCode::out_of_memory, "allocate_table: out of memory for " + std::to_string(bytes) + " bytes");
   }
   auto* begin = static_cast<std::byte*>(base);
   const std::size_t before = (huge_page - reinterpret_cast<std::uintptr_t>(begin) % huge_page) % huge_page;

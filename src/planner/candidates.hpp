@@ -7,8 +7,9 @@
 
 namespace tutti::detail {
 
-/// Every way that any backend has to make a call. Those that can be chosen come first; of these the preferred ones,
-/// then measured ones, since measured and predicted times do not compare; then the fastest. A pure function.
+/// All candidates of all backends for a call. Candidates that can be chosen come first; among these, preferred before
+/// others, then measured before predicted, because measured and predicted times do not compare, then faster before
+/// slower. A pure function.
 [[nodiscard]] std::vector<Candidate> candidates(const Signature& signature, const Machine& machine);
 
 }  // namespace tutti::detail

@@ -56,7 +56,7 @@ void write_all(const Descriptor& file, std::string_view text, const fs::path& pa
 }  // namespace
 
 fs::path cache_file() {
-  // A relative path in XDG_CACHE_HOME is to be ignored (XDG Base Directory Specification).
+  // Ignores a relative path in XDG_CACHE_HOME, as the XDG Base Directory Specification requires.
   if (const fs::path folder = environment("XDG_CACHE_HOME"); folder.is_absolute()) return folder / "tutti" / file_name;
   if (const fs::path home = environment("HOME"); home.is_absolute()) return home / ".cache" / "tutti" / file_name;
   return {};
@@ -72,14 +72,15 @@ fs::path install_file() {
 }
 
 std::optional<std::string> read_file(const fs::path& path) {
-  // A named pipe must not block.
+  // Opens without blocking, in case the file is a named pipe.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) {
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
     throw Error(ErrorCode::io, fmt::format("it cannot be opened ({})", std::strerror(errno)));
   }
   struct stat state {};
-  if (::fstat(file.get(), &state) != 0 || !S_ISREG(state.st_mode)) throw Error(ErrorCode::io, "it is no regular file");
+  if (::fstat(file.get(), &state) != 0 || !S_ISREG(state.st_mode))
+    throw Error(ErrorCode::io, "it is not a regular file");
   std::string text(longest_file + 1, '\0');
   std::size_t length = 0;
   while (length < text.size()) {

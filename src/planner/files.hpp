@@ -15,38 +15,38 @@
 
 namespace tutti::detail::tuning {
 
-/// Longer files are refused unread.
+/// Longer files are refused without being read.
 inline constexpr std::size_t longest_file = std::size_t{8} << 20U;
 
-/// $XDG_CACHE_HOME/tutti/tuning.json, else ~/.cache/tutti/tuning.json; empty where neither variable names a folder.
+/// $XDG_CACHE_HOME/tutti/tuning.json, else ~/.cache/tutti/tuning.json; empty if neither variable names a folder.
 [[nodiscard]] std::filesystem::path cache_file();
-/// share/tutti/tuning.json of the installation that this library is part of.
+/// The file share/tutti/tuning.json in this library's installation.
 [[nodiscard]] std::filesystem::path install_file();
 
-/// The content of a regular file of at most longest_file bytes; nothing where there is no such file. Throws Error (io),
-/// whose text is the reason, where it cannot be read.
+/// Reads a regular file of at most longest_file bytes; returns nothing if the file does not exist. Throws Error (io)
+/// with the reason if the file cannot be read.
 [[nodiscard]] std::optional<std::string> read_file(const std::filesystem::path& path);
-/// Writes a file as a whole or not at all, with the folders above it. Throws Error (io), which names the path.
+/// Writes a file completely or not at all, and makes the folders above it. Throws Error (io), which names the path.
 void write_file(const std::filesystem::path& path, std::string_view text);
 
-/// What a rank found in its files.
+/// A rank's result of looking for a table in its files.
 struct Finding {
   enum class Status : int { nothing, table, refused };
   Status status = Status::nothing;
-  std::string report{};  ///< in words: where the table is from, or why there is none; of a refusal the reason
-  std::string text{};    ///< the table, as a document of its own
+  std::string report{};  ///< in words: the origin of the table, or the reason for its absence or refusal
+  std::string text{};    ///< the table as a separate document
 };
 
 /// Looks for the table of a machine: in the file that TUTTI_TUNING names ("off": nowhere), else in the user's cache
-/// folder, then in the install's. A file named by TUTTI_TUNING that cannot be used is refused, but for one thing: where
-/// `is_part` (some of the ranks of the job, or one), it may lack a table for their number. What the folders have and
-/// does not fit is passed over, and the report says why. Local; throws nothing but bad_alloc.
+/// folder, then in the installation. Refuses a file named by TUTTI_TUNING that cannot be used, with one exception: for
+/// `is_part` (a part of the job's ranks, or one rank) the file may lack a table for their number. Skips files in the
+/// folders that do not fit, and reports the reason. Local. Throws only bad_alloc.
 [[nodiscard]] Finding find_table(const Topology& topology, bool is_part);
 
-/// Rank 0 looks for a table and gives all ranks what it found: the table, or nullptr, or on every rank the same Error
-/// (io) where TUTTI_TUNING of rank 0 names a file that cannot be used. `report` tells in words what was found. The
-/// environment and the files of the other ranks do not matter. Collective over `comm`, a private communicator; waits
-/// yielding. Without a table it costs one broadcast of 16 bytes.
+/// Rank 0 looks for a table and gives all ranks the result: the table, nullptr, or on every rank the same Error (io) if
+/// TUTTI_TUNING of rank 0 names a file that cannot be used. `report` describes the result in words. The environment and
+/// the files of the other ranks do not matter. Collective over `comm`, a private communicator; waits yielding. Without
+/// a table it costs one broadcast of 16 bytes.
 [[nodiscard]] std::shared_ptr<const Table> load_table(MPI_Comm comm, const Topology& topology, std::string& report);
 
 }  // namespace tutti::detail::tuning

@@ -23,8 +23,8 @@ using Json = nlohmann::json;
 constexpr std::string_view format_name = "tutti-tuning";
 constexpr int format_version = 1;
 constexpr int deepest = 6;                    // document, tables, table, cells, cell, seconds
-constexpr std::size_t longest_text = 256;     // of a name
-constexpr std::size_t most_candidates = 256;  // of a cell
+constexpr std::size_t longest_text = 256;     // length of a name
+constexpr std::size_t most_candidates = 256;  // number per cell
 constexpr std::int64_t most_ranks = 1 << 24;
 constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
 constexpr double most_seconds = 1e6;
@@ -39,32 +39,32 @@ const Json& member(const Json& object, const char* name) {
 
 std::string text_of(const Json& object, const char* name) {
   const Json& value = member(object, name);
-  if (!value.is_string()) refuse(fmt::format("member '{}' is no text", name));
+  if (!value.is_string()) refuse(fmt::format("member '{}' is not a text", name));
   const auto& text = value.get_ref<const std::string&>();
   if (text.size() > longest_text) refuse(fmt::format("member '{}' is longer than {}", name, longest_text));
   return text;
 }
 
 std::int64_t whole_of(const Json& value, const char* name, std::int64_t least, std::int64_t most) {
-  if (!value.is_number_integer()) refuse(fmt::format("member '{}' is no whole number", name));
+  if (!value.is_number_integer()) refuse(fmt::format("member '{}' is not a whole number", name));
   if (value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(most))
     refuse(fmt::format("member '{}' is more than {}", name, most));
   const auto number = value.get<std::int64_t>();
   if (number < least || number > most)
-    refuse(fmt::format("member '{}' is {}, not from {} to {}", name, number, least, most));
+    refuse(fmt::format("member '{}' is {}; it must be from {} to {}", name, number, least, most));
   return number;
 }
 
 std::vector<int> counts_of(const Json& object, const char* name) {
   const Json& list = member(object, name);
-  if (!list.is_array()) refuse(fmt::format("member '{}' is no list", name));
+  if (!list.is_array()) refuse(fmt::format("member '{}' is not a list", name));
   std::vector<int> counts;
   for (const Json& value : list) counts.push_back(static_cast<int>(whole_of(value, name, 1, most_ranks)));
   return counts;
 }
 
 Key read_key(const Json& json) {
-  if (!json.is_object()) refuse("member 'machine' is no object");
+  if (!json.is_object()) refuse("member 'machine' is not an object");
   Key key;
   key.ranks = static_cast<int>(whole_of(member(json, "ranks"), "ranks", 1, most_ranks));
   key.ranks_per_node = counts_of(json, "ranks_per_node");
@@ -75,26 +75,26 @@ Key read_key(const Json& json) {
 }
 
 std::map<std::string, double, std::less<>> read_seconds(const Json& json) {
-  if (!json.is_object() || json.empty()) refuse("member 'seconds' is no object with candidates");
+  if (!json.is_object() || json.empty()) refuse("member 'seconds' is not an object with candidates");
   if (json.size() > most_candidates) refuse(fmt::format("a cell has more than {} candidates", most_candidates));
   std::map<std::string, double, std::less<>> seconds;
   for (const auto& [name, value] : json.items()) {
     if (name.empty() || name.size() > longest_text) refuse("the name of a candidate is empty or too long");
     const double number = value.is_number() ? value.get<double>() : -1;
     if (!std::isfinite(number) || number <= 0 || number > most_seconds)
-      refuse(fmt::format("'{}' took no time from 0 to {} s", name, most_seconds));
+      refuse(fmt::format("the time of '{}' is not from 0 to {} s", name, most_seconds));
     seconds.emplace(name, number);
   }
   return seconds;
 }
 
 Cell read_cell(const Json& json) {
-  if (!json.is_object()) refuse("a cell is no object");
+  if (!json.is_object()) refuse("a cell is not an object");
   Cell cell;
-  if (!find_operation(text_of(json, "operation"), cell.operation)) refuse("a cell is of an unknown operation");
-  if (!find_call_kind(text_of(json, "call"), cell.kind)) refuse("a cell is of an unknown kind of call");
+  if (!find_operation(text_of(json, "operation"), cell.operation)) refuse("a cell has an unknown operation");
+  if (!find_call_kind(text_of(json, "call"), cell.kind)) refuse("a cell has an unknown kind of call");
   if (!find_arithmetic(text_of(json, "arithmetic"), cell.type.arithmetic))
-    refuse("a cell is of an unknown class of datatypes");
+    refuse("a cell has an unknown class of datatypes");
   cell.type.element_bytes =
       static_cast<std::size_t>(whole_of(member(json, "element_bytes"), "element_bytes", 1, most_bytes));
   cell.bytes = static_cast<std::size_t>(whole_of(member(json, "bytes"), "bytes", 0, most_bytes));
@@ -102,22 +102,22 @@ Cell read_cell(const Json& json) {
   return cell;
 }
 
-/// Sorted, so that one place is there once.
+/// Sorts the cells to detect a place that occurs twice.
 void refuse_doubles(const std::vector<Cell>& cells) {
   std::vector<std::array<std::size_t, 5>> places;
   for (const Cell& cell : cells)
     places.push_back({static_cast<std::size_t>(cell.operation), static_cast<std::size_t>(cell.kind),
                       static_cast<std::size_t>(cell.type.arithmetic), cell.type.element_bytes, cell.bytes});
   std::sort(places.begin(), places.end());
-  if (std::adjacent_find(places.begin(), places.end()) != places.end()) refuse("a cell is there twice");
+  if (std::adjacent_find(places.begin(), places.end()) != places.end()) refuse("a cell occurs twice");
 }
 
 Section read_section(const Json& json) {
-  if (!json.is_object()) refuse("a table is no object");
+  if (!json.is_object()) refuse("a table is not an object");
   Section section;
   section.key = read_key(member(json, "machine"));
   const Json& cells = member(json, "cells");
-  if (!cells.is_array()) refuse("member 'cells' is no list");
+  if (!cells.is_array()) refuse("member 'cells' is not a list");
   for (const Json& cell : cells) section.cells.push_back(read_cell(cell));
   refuse_doubles(section.cells);
   return section;
@@ -135,12 +135,12 @@ Json parse_json(std::string_view text) {
   }
 }
 
-/// Of the tables as they are printed without blanks.
+/// The checksum of the tables as printed without blanks.
 std::string checksum(const Json& tables) {
   try {
     return fmt::format("{:016x}", hash(tables.dump()));
   } catch (const Json::exception&) {
-    refuse("a text in it is no UTF-8");
+    refuse("a text in it is not UTF-8");
   }
 }
 
@@ -170,14 +170,14 @@ Json write_section(const Section& section) {
 std::vector<Section> parse(std::string_view text) {
   const Json document = parse_json(text);
   if (!document.is_object() || text_of(document, "format") != format_name)
-    refuse("it is no table of measurements of tutti");
+    refuse("it is not a table of measurements of tutti");
   if (const auto version = whole_of(member(document, "version"), "version", 0, 1'000'000); version != format_version)
-    refuse(fmt::format("its format is version {}, this library reads {}", version, format_version));
+    refuse(fmt::format("its format has version {}, but this library reads version {}", version, format_version));
   if (const std::string library = text_of(document, "library"); library != TUTTI_VERSION_STRING)
-    refuse(fmt::format("tutti {} measured it, this is {}", library, TUTTI_VERSION_STRING));
+    refuse(fmt::format("tutti {} measured it, but this is {}", library, TUTTI_VERSION_STRING));
   const Json& tables = member(document, "tables");
-  if (!tables.is_array()) refuse("member 'tables' is no list");
-  if (text_of(document, "checksum") != checksum(tables)) refuse("it is damaged (its checksum differs)");
+  if (!tables.is_array()) refuse("member 'tables' is not a list");
+  if (text_of(document, "checksum") != checksum(tables)) refuse("it is damaged (its checksum does not match)");
   std::vector<Section> sections;
   for (const Json& table : tables) sections.push_back(read_section(table));
   return sections;
@@ -186,7 +186,7 @@ std::vector<Section> parse(std::string_view text) {
 std::string print(const std::vector<Section>& sections) {
   Json tables = Json::array();
   for (const Section& section : sections) tables.push_back(write_section(section));
-  // Made by hand, one cell a line: small differences between two tables show.
+  // Formatted by hand with one cell per line, so that small differences between two tables show.
   std::string text = fmt::format("{{\"format\": \"{}\", \"version\": {}, \"library\": \"{}\", \"checksum\": \"{}\",\n",
                                  format_name, format_version, TUTTI_VERSION_STRING, checksum(tables));
   text += "\"tables\": [";

@@ -20,8 +20,8 @@ struct Section {
   friend bool operator==(const Section&, const Section&) = default;
 };
 
-/// Throws Error (io), whose text is the reason, where the text is no complete, undamaged document of this version of
-/// the library. What it allocates is bounded by a multiple of the length of the text.
+/// Throws Error (io) with the reason if the text is not a complete, undamaged document of this version of the library.
+/// Allocates at most a multiple of the length of the text.
 [[nodiscard]] std::vector<Section> parse(std::string_view text);
 
 [[nodiscard]] std::string print(const std::vector<Section>& sections);

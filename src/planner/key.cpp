@@ -25,8 +25,8 @@ std::string read_cpu_model() {
   return model;
 }
 
-/// The first line of what the MPI library says of itself, up to a comma, each blank as one space: "MPICH
-/// Version: 4.0.2".
+/// The first line of the MPI library's version text, up to a comma, with blanks as single spaces: "MPICH Version:
+/// 4.0.2".
 std::string read_mpi_library() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;

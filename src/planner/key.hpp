@@ -7,12 +7,12 @@
 
 namespace tutti::detail::tuning {
 
-/// The machine that measurements hold for, whatever its hosts are called.
+/// The machine for which measurements hold, regardless of host names.
 struct Key {
   int ranks = 1;
   std::vector<int> ranks_per_node{};
   std::vector<int> cores_per_node{};
-  std::string cpu{};  ///< model of the processor of rank 0
+  std::string cpu{};  ///< processor model of rank 0
   std::string mpi{};  ///< the host MPI and its version
 
   friend bool operator==(const Key&, const Key&) = default;
@@ -21,7 +21,7 @@ struct Key {
 /// The key of the machine under a communicator. Local; asks hwloc the first time.
 [[nodiscard]] Key key_of(const Topology& topology);
 
-/// What makes a key differ from that of the machine at hand, as "processor 'A', here 'B'"; empty where nothing does.
+/// The difference between a key and the key of this machine, as "processor 'A', here 'B'"; empty if there is none.
 [[nodiscard]] std::string difference(const Key& key, const Key& here);
 
 }  // namespace tutti::detail::tuning

@@ -14,9 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Why the tables of a file do not fit a machine: the difference of the one that comes nearest.
+/// The reason why the tables of a file do not fit a machine: the difference of the nearest table.
 std::string misfit(const std::vector<Section>& sections, const Key& here) {
-  std::string reason = "it has no table";
+  std::string reason = "it contains no table";
   for (const Section& section : sections) {
     const std::string found = difference(section.key, here);
     const bool is_of_here = section.key.cpu == here.cpu && section.key.mpi == here.mpi;
@@ -32,7 +32,7 @@ bool has_machine(const std::vector<Section>& sections, const Key& here) {
   return false;
 }
 
-/// Looks into one file; `explicitly` where the user named it.
+/// Looks into one file; `explicitly` if the user named the file.
 void look_into(const fs::path& path, const Topology& topology, bool explicitly, bool is_part, Finding& finding) {
   const auto refuse = [&](const std::string& reason, bool is_refused) {
     if (is_refused) finding.status = Finding::Status::refused;
@@ -65,7 +65,7 @@ void broadcast(MPI_Comm comm, void* data, std::size_t bytes) {
   wait_yielding(request, "MPI_Ibcast");
 }
 
-/// What rank 0 tells the others. It must not fail before they know: they wait for it.
+/// Rank 0's result for the other ranks. Rank 0 must not fail before it has sent this, because they wait for it.
 Finding look(MPI_Comm comm, const Topology& topology) {
   try {
     int size = 1;
@@ -114,7 +114,7 @@ std::shared_ptr<const Table> load_table(MPI_Comm comm, const Topology& topology,
   if (!finding.text.empty()) broadcast(comm, finding.text.data(), finding.text.size());
   if (finding.status == Finding::Status::refused)
     throw Error(ErrorCode::io,
-                fmt::format("TUTTI_TUNING of rank 0 names a table that cannot be used: {}; measure it again with "
+                fmt::format("TUTTI_TUNING of rank 0 names a table that cannot be used: {}; measure again with "
                             "'tutti tune', or unset TUTTI_TUNING",
                             finding.report));
   report = finding.report;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> call_kinds = {"blocking", "nonblocking", "persistent"};
 
-/// Levenshtein's distance.
+/// The Levenshtein distance.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

@@ -11,13 +11,13 @@ namespace tutti::detail::tuning {
 
 /// All operations, in the order of the enumeration.
 [[nodiscard]] std::vector<Operation> all_operations();
-/// By name, or false.
+/// Finds a value by name; returns false if there is none.
 [[nodiscard]] bool find_operation(std::string_view name, Operation& operation);
 
 [[nodiscard]] std::string_view call_kind_name(CallKind kind);
 [[nodiscard]] bool find_call_kind(std::string_view name, CallKind& kind);
 
-/// The same names with the most similar to `wanted` (fewest letters to change) first.
+/// Sorts the names by similarity to `wanted`, fewest changed letters first.
 [[nodiscard]] std::vector<std::string> nearest_first(std::vector<std::string> names, std::string_view wanted);
 
 }  // namespace tutti::detail::tuning

@@ -63,8 +63,9 @@ void Overrides::add(std::string_view entry) {
   if (!find_operation(word, operation)) {
     std::vector<std::string> valid;
     for (const Operation o : all_operations()) valid.emplace_back(schedules::operation_name(o));
-    throw Error(ErrorCode::invalid_argument, fmt::format("TUTTI_ALGORITHM: there is no operation '{}'; valid: {}", word,
-                                                         fmt::join(nearest_first(std::move(valid), word), ", ")));
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("TUTTI_ALGORITHM: there is no operation '{}'; valid operations: {}", word,
+                            fmt::join(nearest_first(std::move(valid), word), ", ")));
   }
   const std::string_view name = colon == std::string_view::npos ? "" : trimmed(entry.substr(colon + 1));
   std::vector<std::string> valid = algorithm_names(operation);
@@ -75,7 +76,7 @@ void Overrides::add(std::string_view entry) {
   std::string& mine = names_[static_cast<std::size_t>(operation)];
   if (!mine.empty())
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("TUTTI_ALGORITHM names {} twice, as '{}' and '{}'; leave one", word, mine, name));
+                fmt::format("TUTTI_ALGORITHM names {} twice, as '{}' and '{}'; keep one", word, mine, name));
   mine = name;
 }
 

@@ -11,15 +11,15 @@
 
 namespace tutti::detail::tuning {
 
-/// What TUTTI_ALGORITHM says: "allreduce:ring,bcast:shm:slots,alltoall:native".
+/// The contents of TUTTI_ALGORITHM: "allreduce:ring,bcast:shm:slots,alltoall:native".
 class Overrides {
  public:
   Overrides() = default;
-  /// Throws Error: invalid_argument for what cannot be read and for unknown operations, invalid_algorithm for unknown
-  /// algorithms; both list the valid names, the most similar first.
+  /// Throws Error: invalid_argument for text that cannot be parsed and for unknown operations, invalid_algorithm for
+  /// unknown algorithms. Both list the valid names, the most similar first.
   explicit Overrides(std::string_view text);
 
-  /// The algorithm for an operation; empty where none is named.
+  /// The algorithm for an operation; empty if none is named.
   [[nodiscard]] std::string_view of(Operation operation) const { return names_[static_cast<std::size_t>(operation)]; }
 
  private:
@@ -27,15 +27,14 @@ class Overrides {
   std::array<std::string, 16> names_{};
 };
 
-/// The names that calls of an operation may give as their algorithm: "ring", "mpi:ring", "shm:slots", "native", "shm",
-/// ….
+/// The names that calls of an operation may pass as algorithm: "ring", "mpi:ring", "shm:slots", "native", "shm", ….
 [[nodiscard]] std::vector<std::string> algorithm_names(Operation operation);
 
-/// Of TUTTI_ALGORITHM as it was when first asked for. Throws as Overrides does, each time.
+/// The overrides in TUTTI_ALGORITHM as it was at the first call. Throws as Overrides does, each time.
 [[nodiscard]] std::string_view override_for(Operation operation);
 
-/// Equal where the texts of TUTTI_ALGORITHM are equal. Throws nothing: ranks compare it before any of them reads the
-/// text, so that all of them fail alike.
+/// A hash of the text of TUTTI_ALGORITHM. Throws nothing: ranks compare the hash before any of them parses the text, so
+/// that all of them fail in the same way.
 [[nodiscard]] std::uint64_t overrides_hash() noexcept;
 
 }  // namespace tutti::detail::tuning

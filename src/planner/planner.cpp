@@ -23,7 +23,7 @@ class Choice {
   [[nodiscard]] const Candidate& made() const {
     if (signature_.algorithm.empty()) return first();
     const Candidate& named = is_backend() ? of_backend() : of_name();
-    // One rank has nothing to exchange: every name means the local copy. MPICH 4.0.2 even misplaces the block of an
+    // One rank has nothing to exchange, so every name means the local copy. MPICH 4.0.2 even misplaces the block of an
     // allgatherv.
     const bool is_exchange = named.algorithm == nullptr && !named.can_be_chosen();
     return machine_.size == 1 && is_exchange ? first() : named;
@@ -50,7 +50,7 @@ const Candidate& Choice::first() const {
                                                schedules::operation_name(signature_.operation), machine_.size));
 }
 
-/// The first of a backend: the fastest that can be chosen, else one that can be asked for.
+/// The first candidate of a backend: the fastest that can be chosen, else one that can be named.
 const Candidate& Choice::of_backend() const {
   const Candidate* found = nullptr;
   for (const Candidate& c : all_) {
@@ -67,12 +67,12 @@ const Candidate& Choice::of_name() const {
     return c.name == name || (c.algorithm != nullptr && c.algorithm->name == name);
   };
   const auto found = std::ranges::find_if(all_, is_named);
-  if (found == all_.end()) throw_unsuitable("there is none of that name for this operation");
+  if (found == all_.end()) throw_unsuitable("this operation has no algorithm of that name");
   if (!found->nameable) throw_unsuitable(found->excluded);
   return *found;
 }
 
-/// Backends, and ways of theirs, that the call may ask for.
+/// The names of backends and candidates that the call may ask for.
 std::vector<std::string_view> Choice::valid_names() const {
   std::vector<std::string_view> names;
   for (const Candidate& c : all_) {
@@ -92,7 +92,7 @@ void Choice::throw_unsuitable(std::string_view why) const {
 
 std::shared_ptr<const Plan> plan_by(const Candidate& chosen, const Signature& signature, const Machine& machine);
 
-/// The plan of a persistent call for when the backend has no turn left.
+/// The plan of a persistent call if the backend has no turn left.
 std::shared_ptr<const Plan> spare_plan(const Plan& plan, const Machine& machine) {
   if (plan.signature.kind != CallKind::persistent || plan.backend->overflow.empty()) return nullptr;
   Signature signature = plan.signature;

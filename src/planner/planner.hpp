@@ -8,13 +8,13 @@
 
 namespace tutti::detail {
 
-/// Chooses backend and algorithm. A pure function of shared facts but for the rank, which only selects this rank's part
-/// of the schedule. Signature::algorithm may name a backend ("shm", "mpi", "native": its fastest way here) or one way
-/// ("shm:slots", "mpi:ring", "ring"). With one rank every name means a local copy. Throws invalid_algorithm, with the
-/// valid names, where a named one does not exist or cannot make the call.
+/// Chooses backend and algorithm. A pure function of shared facts, except for the rank, which only selects this rank's
+/// part of the schedule. Signature::algorithm may name a backend ("shm", "mpi", "native": its fastest candidate here)
+/// or a candidate ("shm:slots", "mpi:ring", "ring"). With one rank every name means a local copy. Throws
+/// invalid_algorithm, with the valid names, if the named algorithm does not exist or cannot make the call.
 [[nodiscard]] std::shared_ptr<const Plan> make_plan(const Signature& signature, const Machine& machine);
 
-/// The same way for another uniform count.
+/// The same plan for another uniform count.
 [[nodiscard]] std::shared_ptr<const Plan> with_count(const Plan& plan, std::size_t count, const Machine& machine);
 
 }  // namespace tutti::detail

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What changes when a file does: device, inode, length, and times of the content and of the inode.
+/// The identity of a file's state: device, inode, length, and times of the content and of the inode.
 using State = std::array<std::int64_t, 7>;
 
 std::optional<State> state_of(const fs::path& path) {
@@ -42,7 +42,7 @@ std::shared_ptr<TableTexts> tables_in(const fs::path& path) {
   static std::optional<State> last_state;
   static std::shared_ptr<TableTexts> last;
   const std::lock_guard lock(mutex);
-  // Before it is read: a change meanwhile is seen next time.
+  // Taken before reading, so that a change during reading is seen next time.
   const auto state = state_of(path);
   if (last && state && path == last_path && state == last_state) return last;
   const auto text = read_file(path);

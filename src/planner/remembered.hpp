@@ -13,7 +13,7 @@
 
 namespace tutti::detail::tuning {
 
-/// The tables of a file, and each as the text of a document of its own.
+/// The tables of a file, and the text of each as a separate document.
 class TableTexts {
  public:
   explicit TableTexts(std::vector<Section> sections) : sections_(std::move(sections)), texts_(sections_.size()) {}
@@ -22,15 +22,15 @@ class TableTexts {
 
  private:
   std::vector<Section> sections_;
-  std::vector<std::string> texts_;  ///< made when first asked for
+  std::vector<std::string> texts_;  ///< made at the first request
   std::mutex mutex_;
 };
 
-/// Reads and checks a file; a file that has not changed since this process read it last is not read again. Nothing
-/// where there is no such file; throws as read_file and parse do. From any thread.
+/// Reads and checks a file, unless it has not changed since this process last read it. Returns nothing if the file does
+/// not exist; throws as read_file and parse do. Any thread.
 [[nodiscard]] std::shared_ptr<TableTexts> tables_in(const std::filesystem::path& path);
 
-/// The table of a document with one section; equal texts in a row give the same table. From any thread.
+/// The table of a document with one section; equal consecutive texts give the same table. Any thread.
 [[nodiscard]] std::shared_ptr<const Table> table_of(std::string_view text);
 
 }  // namespace tutti::detail::tuning

@@ -15,7 +15,7 @@
 
 namespace tutti::detail::tuning {
 
-/// What was measured for one kind of call at one size: seconds of the slowest rank, by candidate.
+/// The measurements of one kind of call at one size: the slowest rank's time per candidate, in seconds.
 struct Cell {
   Operation operation = Operation::barrier;
   CallKind kind = CallKind::blocking;
@@ -27,20 +27,20 @@ struct Cell {
 };
 
 [[nodiscard]] std::size_t bytes_of(const Signature& signature);
-/// Whether two cells are of one kind of call and one size, whatever was measured there.
+/// Returns true if two cells are of the same kind of call and size, whatever their measurements.
 [[nodiscard]] bool is_same_place(const Cell& a, const Cell& b);
 
-/// What was measured on a machine: seconds by operation, call kind, datatype class, size and candidate, for one number
-/// of ranks on one topology. Immutable, and equal on all ranks of the communicator that uses it.
+/// The measurements of a machine: time by operation, call kind, datatype class, size and candidate, for one number of
+/// ranks on one topology, in seconds. Immutable, and equal on all ranks of the communicator that uses it.
 class Table final : public Measurements {
  public:
   Table() = default;
   explicit Table(const std::vector<Cell>& cells);
 
-  /// Measured seconds of a candidate ("shm:slots", "mpi:ring", "native") at the size of a call, between the two
-  /// nearest measured sizes; nothing where it was not measured near there: both neighbours must be within a factor of
-  /// 16, and past the smallest or largest measured size its only neighbour within a factor of 4. A datatype that was
-  /// not measured itself is taken as the nearest one of its arithmetic class. Slow: for plans, not for calls.
+  /// The measured time of a candidate ("shm:slots", "mpi:ring", "native") at the size of a call, interpolated between
+  /// the two nearest measured sizes, in seconds. Returns nothing if the neighbours are too far: both must be within a
+  /// factor of 16, and beyond the smallest or largest measured size the only neighbour within a factor of 4. A datatype
+  /// that was not measured uses the nearest type of its arithmetic class. Slow: for plans, not for calls.
   [[nodiscard]] std::optional<double> seconds(const Signature& signature, std::string_view candidate) const override;
 
   [[nodiscard]] std::size_t cell_count() const { return cell_count_; }

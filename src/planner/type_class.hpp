@@ -9,7 +9,7 @@
 
 namespace tutti::detail::tuning {
 
-/// What it costs to combine elements of a type. Where nothing is combined a byte is a byte.
+/// The cost class of combining elements of a type. If nothing is combined, all bytes cost the same.
 enum class Arithmetic : std::uint8_t {
   moved,    ///< nothing is combined
   plain,    ///< integers, float32, float64, logicals
@@ -23,7 +23,7 @@ inline constexpr std::size_t arithmetic_classes = 6;
 /// The datatypes that cost the same in a table of measurements.
 struct TypeClass {
   Arithmetic arithmetic = Arithmetic::moved;
-  std::size_t element_bytes = 1;  ///< 1 for what is only moved
+  std::size_t element_bytes = 1;  ///< 1 for data that is only moved
 
   friend bool operator==(const TypeClass&, const TypeClass&) = default;
 };
@@ -31,7 +31,7 @@ struct TypeClass {
 [[nodiscard]] TypeClass type_class_of(const Signature& signature);
 
 [[nodiscard]] std::string_view arithmetic_name(Arithmetic arithmetic);
-/// By name, or false.
+/// Finds a value by name; returns false if there is none.
 [[nodiscard]] bool find_arithmetic(std::string_view name, Arithmetic& arithmetic);
 
 }  // namespace tutti::detail::tuning

@@ -48,21 +48,22 @@ std::string why(const Answer& answer) {
   if (!answer.call.surroundings.named_by.empty()) return "named by " + answer.call.surroundings.named_by;
   const Candidate& chosen = *answer.chosen();
   if (chosen.preferred)
-    return chosen.backend == &detail::nccl_backend ? "preferred: the call stays on the stream"
-                                                   : "preferred: it goes on where this library's own ways would not";
+    return chosen.backend == &detail::nccl_backend
+               ? "preferred: the call stays on the stream"
+               : "preferred: it progresses where this library's own algorithms would not";
   const auto others = std::count_if(answer.candidates.begin(), answer.candidates.end(),
                                     [](const Candidate& one) { return one.excluded.empty(); });
   const std::string time =
       fmt::format("{} {}", chosen.measured ? "measured" : "predicted", seconds_text(chosen.seconds));
-  return others == 1 ? time + ", the only one that can be chosen"
-                     : fmt::format("{}, the least of {} that can be chosen", time, others);
+  return others == 1 ? time + ", the only candidate that can be chosen"
+                     : fmt::format("{}, the shortest of {} candidates that can be chosen", time, others);
 }
 
 std::string why_not(const Answer& answer, const Candidate& one) {
   if (&one == answer.chosen()) return "";
   if (!one.excluded.empty()) return one.excluded;
-  if (!answer.call.surroundings.named_by.empty()) return "another one was named";
-  return answer.chosen()->preferred ? "another one is preferred" : "slower";
+  if (!answer.call.surroundings.named_by.empty()) return "another candidate was named";
+  return answer.chosen()->preferred ? "another candidate is preferred" : "slower";
 }
 
 std::string candidate_table(const Answer& answer) {
@@ -82,7 +83,7 @@ std::string steps_text(const Answer& answer) {
   if (plan.backend == &detail::native_backend)
     return "The steps are those of the host MPI. --algorithm NAME shows a schedule of this library.\n";
   if (plan.part)
-    return fmt::format("In {} piece{} through pinned host memory, copies beside communication\n", plan.pieces,
+    return fmt::format("In {} piece{} through pinned host memory; copies overlap communication\n", plan.pieces,
                        plan.pieces == 1 ? "" : "s");
   if (plan.algorithm == nullptr) return "One collective of NCCL on the caller's stream\n";
   const auto schedules = schedules_of(answer.call, *answer.plan->algorithm);
@@ -108,7 +109,7 @@ bool has_time(const Candidate& candidate) {
 const Candidate* Answer::chosen() const {
   for (const Candidate& one : candidates)
     if (one.backend == plan->backend && one.protocol == plan->protocol && one.algorithm == plan->algorithm) return &one;
-  throw Error(ErrorCode::internal, "explain: the plan is not among the candidates");
+  throw Error(ErrorCode::internal, "explain: the plan is not one of the candidates");
 }
 
 Answer answer(Case call) {
@@ -133,7 +134,7 @@ svg::Document answer_drawing(const Answer& answer) {
     std::vector<std::string_view> names;
     for (const auto& algorithm : schedules::algorithms_of(signature.operation)) names.push_back(algorithm.name);
     throw Error(ErrorCode::not_supported,
-                fmt::format("the call is made by {}, whose steps cannot be drawn; name one of this library's "
+                fmt::format("{} makes the call, and its steps cannot be drawn; name one of this library's "
                             "algorithms by --algorithm: {}",
                             answer.chosen()->name, fmt::join(names, ", ")));
   }

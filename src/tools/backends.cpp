@@ -161,7 +161,7 @@ std::vector<std::string> facts_of(const Surroundings& surroundings, const detail
   const DeviceFacts& device = surroundings.device;
   facts.push_back("device memory: " + std::string(!device.built    ? "not built; refused with an error"
                                                   : device.kernels ? "reductions by kernels"
-                                                                   : "reductions that NCCL has not, on the host"));
+                                                                   : "reductions that NCCL lacks run on the host"));
   facts.push_back("nccl: " +
                   (device.nccl_version == 0 ? device.nccl_report : detail::nccl::version_text(device.nccl_version)));
   return facts;

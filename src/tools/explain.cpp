@@ -49,7 +49,7 @@ void show_answer(const Settings& settings) {
 
 void run_explain(const Settings& settings) {
   if (!settings.question.operation.empty()) {
-    if (settings.backends) throw UsageError("explain: --backends is about all operations: leave the operation out");
+    if (settings.backends) throw UsageError("explain: --backends lists all operations; omit the operation");
     show_answer(settings);
   } else if (settings.backends) {
     if (!settings.svg_file.empty()) throw UsageError("explain: --backends has no drawing");
@@ -64,40 +64,43 @@ void run_explain(const Settings& settings) {
 void add_call(CLI::App& app, Question& question) {
   app.add_option("operation", question.operation, "allreduce, bcast, alltoallv, …");
   app.add_option("--bytes", question.bytes,
-                 "size: of the vector (bcast, reduce, allreduce, scan, exscan), else of one block; 64, 4KiB, 1MiB")
+                 "size of the vector (bcast, reduce, allreduce, scan, exscan) or of one block (others): 64, 4KiB, 1MiB")
       ->capture_default_str();
   app.add_option("--type", question.type, "datatype of the elements")->capture_default_str();
   app.add_option("--op", question.op, "reduction")->capture_default_str();
   app.add_option("--root", question.root, "root")->capture_default_str();
   app.add_option("--kind", question.kind, "blocking, nonblocking or persistent")->capture_default_str();
   app.add_option("--algorithm", question.algorithm,
-                 "what a call would name: ring, mpi:ring, shm:slots, native, nccl, staged, …");
+                 "algorithm that the call names: ring, mpi:ring, shm:slots, native, nccl, staged, …");
   app.add_option("--memory", question.memory, "host or device")->capture_default_str();
   app.add_flag("--reproducible", question.reproducible, "in reproducible mode");
 }
 
 void add_machine(CLI::App& app, Question& question) {
-  app.add_option("--ranks", question.ranks, "imagine so many ranks (without: those of this job, else 2)");
-  app.add_option("--nodes", question.nodes, "on so many nodes, in blocks");
-  app.add_option("--cores", question.cores, "with so many processing units each (without: as this machine)");
-  app.add_flag("--no-shm", question.no_shm, "as if ranks could not share memory");
-  app.add_flag("--no-single-copy", question.no_single_copy, "as if the kernel refused to copy between processes");
-  app.add_flag("--native-blocking", question.native_blocking, "with the communicator option native_blocking");
-  app.add_option("--nccl", question.nccl, "with this version of NCCL, or none (without: as this library finds it)");
-  app.add_flag("--cuda-aware", question.cuda_aware, "as if the MPI took device memory");
-  app.add_flag("--no-kernels", question.no_kernels, "as if this library had no kernels for the device");
-  app.add_option("--table", question.table, "file of measurements (without: the one that a communicator would find)");
+  app.add_option("--ranks", question.ranks,
+                 "assume this number of ranks (default: the ranks of this job, or 2 outside a job)");
+  app.add_option("--nodes", question.nodes, "assume this number of nodes, with ranks in blocks");
+  app.add_option("--cores", question.cores,
+                 "assume this number of processing units per node (default: as this machine)");
+  app.add_flag("--no-shm", question.no_shm, "assume that ranks cannot share memory");
+  app.add_flag("--no-single-copy", question.no_single_copy, "assume that the kernel refuses to copy between processes");
+  app.add_flag("--native-blocking", question.native_blocking, "assume the communicator option native_blocking");
+  app.add_option("--nccl", question.nccl,
+                 "assume this version of NCCL, or none (default: the version that this library finds)");
+  app.add_flag("--cuda-aware", question.cuda_aware, "assume that the MPI takes device memory");
+  app.add_flag("--no-kernels", question.no_kernels, "assume that this library has no kernels for the device");
+  app.add_option("--table", question.table, "file of measurements (default: the file that a communicator would find)");
 }
 
 }  // namespace
 
 void add_explain(CLI::App& app) {
   const auto settings = std::make_shared<Settings>();
-  CLI::App* explain = app.add_subcommand("explain", "What would be chosen for a call, why, and what it does");
+  CLI::App* explain = app.add_subcommand("explain", "Explains the choice for a call, its reasons and its steps");
   add_call(*explain, settings->question);
   add_machine(*explain, settings->question);
-  explain->add_option("--rank", settings->question.rank, "whose schedule is shown")->capture_default_str();
-  explain->add_flag("--backends", settings->backends, "the table of operations and backends");
+  explain->add_option("--rank", settings->question.rank, "rank whose schedule is shown")->capture_default_str();
+  explain->add_flag("--backends", settings->backends, "print the table of operations and backends");
   explain->add_flag("--json", settings->json, "prints JSON");
   explain->add_option("--svg", settings->svg_file, "writes a drawing of the schedule to this file");
   explain->footer("tutti explain allreduce --bytes 1MiB --ranks 8 --algorithm ring --svg ring.svg");

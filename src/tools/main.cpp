@@ -11,7 +11,7 @@
 int main(int argc, char** argv) {
   const tutti::Environment environment(argc, argv);
   CLI::App app{
-      "Shows how Tutti sees a machine and what it does on it.\n"
+      "Shows how Tutti sees a machine, and explains and tunes its choices.\n"
       "Runs alone, or under mpiexec for the ranks of a job; rank 0 prints."};
   app.name("tutti");
   app.set_version_flag("--version", fmt::format("tutti {}", tutti::version()));

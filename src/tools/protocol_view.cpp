@@ -85,7 +85,7 @@ ProtocolView through_segment(const Call& call, bool in_line) {
                       : "publish: each giver copies " + chunk_words(call);
   Step pull;
   pull.words = is_barrier            ? "pull: each rank waits for the flags of all others"
-               : call.who.combines() ? "pull: each taker waits for the flags and combines straight from the others' "
+               : call.who.combines() ? "pull: each taker waits for the flags and combines directly from the others' "
                                        "memory, in rank order"
                                      : "pull: each taker waits for the flags and copies its blocks out";
   for (int rank = 0; rank < call.size; ++rank) {
@@ -105,14 +105,14 @@ ProtocolView combined_by_single_copy(const Call& call) {
   Layer shares{"shares of the work", {}, false};
   for (int rank = 0; rank < call.size; ++rank)
     shares.boxes.push_back(
-        {fmt::format("share {}", rank), fmt::format("worked on by rank {}, then by any that is idle", rank)});
+        {fmt::format("share {}", rank), fmt::format("worked on by rank {}, then by any idle rank", rank)});
   view.layers.push_back(std::move(shares));
   view.layers.push_back(outputs(call));
   Step read;
   read.words = "publish addresses; each rank reads its share of every input from the other processes and combines it";
   Step write;
   write.words =
-      "write the combined share into the output of every rank that needs it; idle ranks take pieces of others";
+      "write the combined share into the output of every rank that needs it; idle ranks take pieces of other shares";
   for (int worker = 0; worker < call.size; ++worker)
     for (int rank = 0; rank < call.size; ++rank) {
       read.arrows.push_back({rank, worker, Move::read});
@@ -129,7 +129,7 @@ ProtocolView moved_by_single_copy(const Call& call) {
   view.layers = {inputs(call), outputs(call)};
   Step read;
   read.words = fmt::format(
-      "publish addresses; takers read {} straight from the givers' memory in pieces, and givers write "
+      "publish addresses; takers read {} directly from the givers' memory in pieces, and givers write "
       "what is left",
       call.bytes == 0 ? "the blocks" : call.amount());
   for (int to = 0; to < call.size; ++to)

@@ -142,9 +142,9 @@ Signature signature_of(const Question& question, int ranks) {
   signature.reproducible = question.reproducible;
   signature.algorithm = question.algorithm;
   if (question.root < 0 || question.root >= ranks)
-    throw UsageError(fmt::format("--root {} is not a rank; there are {}, counted from 0", question.root, ranks));
+    throw UsageError(fmt::format("--root {} is not a rank: there are {} ranks, from 0", question.root, ranks));
   if (question.rank < 0 || question.rank >= ranks)
-    throw UsageError(fmt::format("--rank {} is not a rank; there are {}, counted from 0", question.rank, ranks));
+    throw UsageError(fmt::format("--rank {} is not a rank: there are {} ranks, from 0", question.rank, ranks));
   signature.root = has_root(signature.operation) ? question.root : 0;
   const std::size_t bytes = parse_bytes(question.bytes);
   if (bytes % signature.type.size() != 0)

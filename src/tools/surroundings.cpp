@@ -105,7 +105,7 @@ int parse_version(const std::string& text) {
   int patch = 0;
   if (text == "none") return 0;
   if (std::sscanf(text.c_str(), "%d.%d.%d", &major, &minor, &patch) < 2 || major != 2 || minor < 18 || minor > 99)
-    throw UsageError(fmt::format("--nccl {} is not a version from 2.18 on, such as 2.28.9; pass one, or none", text));
+    throw UsageError(fmt::format("--nccl {} is not a version from 2.18 on, like 2.28.9; pass a version or none", text));
   return major * 10000 + minor * 100 + patch;
 }
 
@@ -125,7 +125,7 @@ DeviceFacts device_facts(const Question& question) {
 
 Surroundings surroundings_of(const Question& question) {
   if (question.ranks < 0 || question.nodes < 0 || question.cores < 0)
-    throw UsageError("--ranks, --nodes and --cores must be positive");
+    throw UsageError("--ranks, --nodes and --cores must be positive numbers");
   const bool is_job = question.ranks == 0 && question.nodes == 0 && question.cores == 0 && world_size() > 1;
   Surroundings surroundings = is_job ? of_job(question) : imagined(question);
   surroundings.native_blocking = question.native_blocking;

@@ -95,17 +95,18 @@ void add_topo(CLI::App& app) {
   CLI::App* topo = app.add_subcommand("topo", "The machine as a matrix of ranks, cores, NUMA nodes, GPUs and NICs");
   std::vector<std::string> names;
   for (const auto& [name, kind] : kinds) names.push_back(name);
-  topo->add_option("--show", settings->show, "only these kinds of elements")
+  topo->add_option("--show", settings->show, "show only these kinds of elements")
       ->delimiter(',')
       ->check(CLI::IsMember(names));
   topo->add_option("--cores", settings->cores,
                    "each: every core; groups: the cores of a cache as one element; auto: groups from 25 cores on")
       ->check(CLI::IsMember({"auto", "each", "groups"}))
       ->capture_default_str();
-  topo->add_option("--input", settings->input, "an XML file of hwloc (lstopo machine.xml) in place of this machine");
+  topo->add_option("--input", settings->input,
+                   "show the machine in an XML file of hwloc (lstopo machine.xml) instead of this one");
   topo->add_flag("--json", settings->json, "prints JSON");
   topo->add_option("--svg", settings->svg_file, "writes a drawing to this file");
-  topo->footer("Under mpiexec the ranks of the job and all its nodes are shown.");
+  topo->footer("Under mpiexec the output shows the ranks of the job and all its nodes.");
   topo->callback([settings] { show(*settings); });
 }
 

@@ -99,7 +99,7 @@ std::string output_of(const TuneSettings& settings) {
   if (named != nullptr && *named != '\0' && std::string_view(named) != "off") return named;
   const auto path = tuning::cache_file();
   if (path.empty())
-    throw UsageError("there is no cache folder (neither XDG_CACHE_HOME nor HOME is set): pass --output");
+    throw UsageError("there is no cache folder (neither XDG_CACHE_HOME nor HOME is set); pass --output");
   return path.string();
 }
 
@@ -171,10 +171,11 @@ void report(const Outcome& outcome, const std::string& path, bool lists_gains) {
                         std::exp(outcome.log_gain / static_cast<double>(outcome.gains.size())));
   if (outcome.measured > 0) text += "\n";
   if (outcome.disturbed > 0)
-    text += fmt::format("in {} of {} cells the figures scatter: is other work going on? --restart measures again\n",
-                        outcome.disturbed, outcome.measured);
+    text += fmt::format(
+        "in {} of {} cells the figures vary widely: is the machine running other work? --restart measures again\n",
+        outcome.disturbed, outcome.measured);
   if (lists_gains && !outcome.gains.empty()) text += fmt::format("{}\n", fmt::join(outcome.gains, "\n"));
-  if (outcome.left > 0) text += "run it again to go on\n";
+  if (outcome.left > 0) text += "run it again to continue\n";
   print(text);
 }
 
@@ -187,7 +188,8 @@ void run_tune(TuneSettings& settings, bool lists_gains) {
   ::setenv("TUTTI_TUNING", "off", 1);
   const auto comm = Communicator::duplicate(MPI_COMM_WORLD);
   if (comm.size() == 1)
-    throw UsageError("tune: one rank has nothing to tune; run it under mpiexec with as many ranks as your program");
+    throw UsageError(
+        "one rank has nothing to tune; run this command under mpiexec, with as many ranks as your program");
   TableFile file(comm, path, settings.restart);
   report(search(comm, settings, file), path, lists_gains);
 }
@@ -205,13 +207,13 @@ void add_tune(CLI::App& app) {
   tune->add_option("--output", settings->output,
                    "file to write or to continue (default: TUTTI_TUNING, else ~/.cache/tutti/tuning.json)");
   tune->add_option("--operations", settings->operations, "operations, joined by commas (default: all)")->delimiter(',');
-  tune->add_option("--calls", settings->calls, "of blocking,nonblocking,persistent")
+  tune->add_option("--calls", settings->calls, "kinds of calls: blocking,nonblocking,persistent")
       ->delimiter(',')
       ->capture_default_str();
-  tune->add_option("--types", settings->types, "datatypes of the operations that combine")
+  tune->add_option("--types", settings->types, "datatypes for the operations that combine")
       ->delimiter(',')
       ->capture_default_str();
-  tune->add_option("--smallest", settings->scope.smallest, "smallest size, bytes (4, 64K, 1M)")
+  tune->add_option("--smallest", settings->scope.smallest, "smallest size, in bytes (4, 64K, 1M)")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40U))
       ->capture_default_str();
@@ -219,13 +221,14 @@ void add_tune(CLI::App& app) {
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40U))
       ->capture_default_str();
-  tune->add_option("--factor", settings->scope.factor, "between two sizes")
+  tune->add_option("--factor", settings->scope.factor, "ratio of successive sizes")
       ->check(CLI::Range(2, 16))
       ->capture_default_str();
-  tune->add_option("--rounds", settings->effort.rounds, "rounds a figure is the median of")
+  tune->add_option("--rounds", settings->effort.rounds, "number of rounds; a figure is their median")
       ->check(CLI::Range(1, 999))
       ->capture_default_str();
-  tune->add_option("--budget", settings->budget, "seconds after which no other cell is begun (default: no limit)")
+  tune->add_option("--budget", settings->budget,
+                   "time after which no new cell is started, in seconds (default: no limit)")
       ->check(CLI::NonNegativeNumber);
   tune->add_flag("--restart", settings->restart, "measure again what the file has, and replace it if it is damaged");
   tune->add_flag("--gains", *lists_gains, "list the cells where the untuned choice is not the fastest");

@@ -17,8 +17,8 @@ constexpr auto legend = std::to_array<LegendEntry>({
     {Connection::pxb, "PXB", "several PCIe switches, but no PCIe host bridge"},
     {Connection::l3, "L3", "the same L3 cache"},
     {Connection::phb, "PHB",
-     "a PCIe host bridge; of a rank, core or NUMA node and a device: the device is local to it"},
-    {Connection::node, "NODE", "the same NUMA node; of devices: host bridges of one NUMA node"},
+     "a PCIe host bridge; between a device and a rank, core or NUMA node: the device is local to it"},
+    {Connection::node, "NODE", "the same NUMA node; between devices: host bridges of one NUMA node"},
     {Connection::sys, "SYS", "the connection between NUMA nodes"},
     {Connection::net, "NET", "the network between nodes"},
 });

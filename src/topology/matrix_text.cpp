@@ -30,7 +30,7 @@ std::string numa_list(const std::vector<int>& numas) {
 std::string index_or_dash(int index) { return index < 0 ? "-" : fmt::format("{}", index); }
 
 std::string element_list(const Hardware& hardware) {
-  TextRows rows = {{"element", "host", "NUMA", "L3", "core", "PCI", "what it is"}};
+  TextRows rows = {{"element", "host", "NUMA", "L3", "core", "PCI", "description"}};
   for (const Element& element : hardware.elements) {
     const auto host = hardware.hosts[static_cast<std::size_t>(element.node)];
     rows.push_back({element.name, host, numa_list(element.numas), index_or_dash(element.l3),

@@ -38,7 +38,8 @@ MPI_Comm from_fortran(MPI_Fint comm) {
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
   if (initialized == 0 || finalized != 0)
-    throw Error(ErrorCode::finalized, "argument mpi_comm: MPI is not initialised or already finalized; call MPI_Init");
+    throw Error(ErrorCode::finalized,
+                "argument mpi_comm: MPI is not initialised or is already finalized; call MPI_Init");
   return MPI_Comm_f2c(comm);
 }
 

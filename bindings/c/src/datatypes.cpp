@@ -22,7 +22,7 @@ bool is_known(tutti_datatype_t type) noexcept {
 Datatype datatype(tutti_datatype_t type, const char* argument) {
   if (!is_known(type))
     throw Error(ErrorCode::invalid_datatype,
-                fmt::format("argument {} is {}, which is no datatype; pass a constant of tutti.h or "
+                fmt::format("argument {} is {}, which is not a datatype; pass a constant of tutti.h or "
                             "tutti_datatype_bytes(n) with n > 0",
                             argument, type));
   const auto kind = static_cast<DatatypeKind>(type & number_mask);

@@ -58,11 +58,10 @@ int tutti_deallocate(void* data) {
       const std::lock_guard lock(all.mutex);
       const auto found = all.parts.find(data);
       if (found == all.parts.end())
-        throw Error(
-            ErrorCode::invalid_argument,
-            fmt::format("argument data is {}, which tutti_allocate did not give, or which is freed already; pass "
-                        "the address that it gave, once",
-                        data));
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("argument data is {}, which is not from tutti_allocate or is already freed; pass "
+                                "an address from tutti_allocate, once",
+                                data));
       part = std::move(found->second);
       all.parts.erase(found);
     }

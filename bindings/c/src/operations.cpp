@@ -50,9 +50,10 @@ bool is_built_in(tutti_op_t op) noexcept {
 }
 
 [[noreturn]] void throw_unknown(tutti_op_t op) {
-  throw Error(ErrorCode::invalid_op, fmt::format("argument op is {}, which is no operation; pass a constant of tutti.h "
-                                                 "or what tutti_op_user or tutti_op_premul_sum made",
-                                                 op));
+  throw Error(ErrorCode::invalid_op,
+              fmt::format("argument op is {}, which is not an operation; pass a constant of tutti.h "
+                          "or an operation from tutti_op_user or tutti_op_premul_sum",
+                          op));
 }
 
 }  // namespace

@@ -24,10 +24,10 @@ template <typename Struct>
 Struct read_struct(const Struct* given, Struct values, int newest, const char* argument, const char* init) {
   const std::size_t least = offsetof(Struct, version) + sizeof(values.version);
   if (given->size < least || given->size > sizeof(Struct))
-    refuse_member(argument, "size", fmt::format("is {}; begin with {}", given->size, init));
+    refuse_member(argument, "size", fmt::format("is {}; initialise with {}", given->size, init));
   if (given->version < 1 || given->version > newest)
     refuse_member(argument, "version",
-                  fmt::format("is {}; this library knows 1 to {}; begin with {}", given->version, newest, init));
+                  fmt::format("is {}; this library knows 1 to {}; initialise with {}", given->version, newest, init));
   std::memcpy(static_cast<void*>(&values), given, given->size);
   return values;
 }

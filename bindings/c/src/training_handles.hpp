@@ -39,7 +39,7 @@ namespace tutti::c {
 /// What a handle stands for; null is refused.
 template <typename Handle>
 auto& whole(Handle handle, const char* argument) {
-  if (handle == nullptr) throw_null(argument, "pass what the function that ends in _create gave");
+  if (handle == nullptr) throw_null(argument, "pass the handle from the matching _create function");
   return *handle;
 }
 

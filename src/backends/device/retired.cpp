@@ -19,7 +19,7 @@ struct List {
   std::mutex mutex;
   std::vector<Entry> entries;
   std::atomic<std::size_t> count{0};
-  std::uint64_t generation = 0;  ///< of the runtime whose events these are
+  std::uint64_t generation = 0;  ///< runtime of these events
 
   void forget_others() {
     if (generation != device::runtime_generation()) entries.clear();
@@ -27,7 +27,7 @@ struct List {
   }
 };
 
-/// Never destroyed: the device's runtime may be gone before the statics of this file.
+/// Never destroyed, because the device's runtime may end before the statics of this file.
 List& list() {
   static auto* made = new List;
   return *made;
@@ -37,7 +37,7 @@ bool is_over(const Entry& entry) {
   try {
     return entry.event.is_complete();
   } catch (const Error&) {
-    return false;  // A device that failed may still write: the memory is kept.
+    return false;  // Keeps the memory, because a device that failed may still write.
   }
 }
 

@@ -12,11 +12,11 @@
 /// that a stream waits for. Any thread.
 namespace tutti::detail {
 
-/// Keeps memory until the event is complete; for ever where the device reports an error, since it may still write. The
-/// event was recorded on a stream that is not captured.
+/// Keeps memory until the event is complete; for ever if the device reports an error, because it may still write. The
+/// event must be recorded on a stream that is not captured.
 void retire(device::Event event, std::shared_ptr<void> memory);
 
-/// The same for memory held by value, which is never freed where the list has no room.
+/// The same for memory held by value, which is never freed if the list has no room.
 template <typename T>
 void retire_later(device::Event event, T&& memory) noexcept {
   auto kept = std::forward<T>(memory);

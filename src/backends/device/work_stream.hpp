@@ -11,7 +11,7 @@ namespace tutti::detail {
 
 struct Context;
 
-/// A stream from a pool; goes back at the end.
+/// A stream from a pool; the destructor returns it.
 class StreamLease {
  public:
   explicit StreamLease(int device);
@@ -19,7 +19,7 @@ class StreamLease {
   StreamLease(const StreamLease&) = delete;
   StreamLease& operator=(const StreamLease&) = delete;
   [[nodiscard]] device::StreamHandle stream() const noexcept { return stream_; }
-  /// It may never get on: nobody else gets it.
+  /// Abandons a stream that may be stuck, so that no other operation gets it.
   void keep() noexcept { is_kept_ = true; }
 
  private:
@@ -29,23 +29,25 @@ class StreamLease {
   bool is_kept_ = false;
 };
 
-/// Where the copies of one operation go: what one waits for (a caller's stream, NCCL) must not hold up another.
+/// The stream for the copies of one operation. Each operation has its own, so that a wait of one (for a caller's
+/// stream, for NCCL) does not delay another.
 struct WorkStream {
   int device = 0;
   device::StreamHandle stream = nullptr;
   std::shared_ptr<StreamLease> lease{};
 };
 
-/// The device is the communicator's, else that of the first of the addresses that is on one, else the current one.
+/// Takes the communicator's device, else the device of the first address that is on one, else the current device.
 [[nodiscard]] WorkStream work_stream(const Context& comm, std::initializer_list<const void*> addresses);
 
-/// The work on `work` waits for what is on the caller's stream now; nothing to do without one. `event` is used for it.
+/// Makes `work` wait for the work that is on the caller's stream now, by means of `event`. Does nothing without a
+/// caller's stream.
 void follow(const WorkStream& work, const Stream& caller, device::Event& event);
-/// What follows on the caller's stream waits for the event.
+/// Makes later work on the caller's stream wait for the event.
 void precede(const Stream& caller, const device::Event& event);
 
-/// Whether a call that is ordered on that stream may return before its communication is done: the progress thread goes
-/// on with it, and the device's streams can wait for a word that the host writes.
+/// Returns true if a call that is ordered on that stream may return before its communication is done, because the
+/// progress thread drives it and the device's streams can wait for a word that the host writes.
 [[nodiscard]] bool returns_at_once(const Stream& caller, int device);
 
 }  // namespace tutti::detail

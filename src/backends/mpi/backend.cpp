@@ -26,23 +26,24 @@ Candidate named_after(const Algorithm& algorithm) {
   return c;
 }
 
-/// Whether a rank that makes no calls holds the others up: rounds after the first are posted by its calls.
+/// Returns true if a rank that makes no calls delays the others, because its calls post the rounds after the first.
 Carrier carrier_of(const Algorithm& algorithm, int size) {
   return algorithm.cost(size, 1.0).rounds > 1 ? Carrier::ranks : Carrier::host_mpi;
 }
 
-/// Why a schedule that is right is left to who names it.
+/// The reason why a correct schedule is available only by name.
 std::string why_unwise(const Candidate& schedule, const Candidates& all) {
   const Algorithm& algorithm = *schedule.algorithm;
   if (std::string why = why_too_many_ranks(algorithm, all.machine().size); !why.empty()) return why;
   // A rank may be inside the host MPI until others have finished this call, whatever was measured.
   if (all.signature().kind != CallKind::blocking && schedule.carrier == Carrier::ranks &&
       all.fastest(Carrier::others) != nullptr)
-    return "its rounds need every rank's calls, and shared memory goes on while one is away; only by name";
+    return "its rounds need calls on every rank, but shared memory progresses while a rank is away; available only by "
+           "name";
   if (!algorithm.hierarchical) return {};
   const schedules::Spread& spread = all.wiring().spread;
-  if (spread.nodes == 1) return "one node: nothing to compose; only by name";
-  if (spread.most == 1) return "one rank a node: nothing to compose; only by name";
+  if (spread.nodes == 1) return "one node: nothing to compose; available only by name";
+  if (spread.most == 1) return "one rank per node: nothing to compose; available only by name";
   return {};
 }
 
@@ -61,12 +62,12 @@ void add_on_host(Candidates& all, const Algorithm& algorithm) {
 std::string why_no_kernels(const Signature& signature, const Machine& machine) {
   if (!schedules::combines(signature.operation)) return {};
   if (signature.op == ReduceKind::user) return "a user's operation runs on the host";
-  if (!machine.device_kernels) return "this build has no kernels for the device: its Kokkos has none";
+  if (!machine.device_kernels) return "this build has no kernels for the device, because its Kokkos has no CUDA";
   return {};
 }
 
 std::string why_not_on_device(const Algorithm& algorithm, const Candidates& all) {
-  if (!all.machine().device_prepared) return "the communicator is not prepared for device memory: call prepare_device";
+  if (!all.machine().device_prepared) return "the communicator is not prepared for device memory; call prepare_device";
   if (std::string why = why_wrong(algorithm, all.signature(), all.wiring().spread); !why.empty()) return why;
   return why_no_kernels(all.signature(), all.machine());
 }
@@ -80,7 +81,7 @@ void add_on_device(Candidates& all, const Algorithm& algorithm) {
     c.seconds = all.predicted(algorithm) + device_costs.launch_seconds * (1 + 2 * rounds);
     c.advise_against(why_too_many_ranks(algorithm, all.machine().size));
     if (c.can_be_chosen() && !all.machine().cuda_aware)
-      c.advise_against("the MPI takes no device memory: each message would be copied; only by name");
+      c.advise_against("the MPI does not take device memory, so each message would be copied; available only by name");
   }
   all.add(std::move(c));
 }

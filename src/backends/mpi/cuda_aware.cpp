@@ -41,7 +41,8 @@ CudaAnswer ask_cuda_query() {
 }
 
 #if MPI_VERSION >= 4
-/// MPI 4.1: the kinds of memory that this process may pass. A kind that nobody asked for may be missing: that is no no.
+/// MPI 4.1: the kinds of memory that this process may pass. A kind that was not requested may be missing, which does
+/// not mean that it is unsupported.
 CudaAnswer ask_memory_kinds() {
   MPI_Info info = MPI_INFO_NULL;
   if (MPI_Comm_get_info(MPI_COMM_WORLD, &info) != MPI_SUCCESS) return {};
@@ -74,13 +75,13 @@ bool all_agree(const Context& comm, bool mine) {
   return all != 0;
 }
 
-/// Whom a rank sends to and receives from: rings that all ranks see alike.
+/// A rank's neighbours in a ring; all ranks compute the same rings.
 struct Neighbours {
   int to = MPI_PROC_NULL;
   int from = MPI_PROC_NULL;
 };
 
-/// The next rank on the same node, where there is another.
+/// The next rank on the same node, if there is another.
 Neighbours on_node(const Context& comm) {
   std::vector<int> members;
   const int node = comm.node_of.empty() ? 0 : comm.node_of[static_cast<std::size_t>(comm.rank)];
@@ -92,7 +93,7 @@ Neighbours on_node(const Context& comm) {
   return {members[(at + 1) % n], members[(at + n - 1) % n]};
 }
 
-/// The lowest rank of each node sends to that of the next.
+/// The lowest rank of each node sends to the lowest rank of the next node.
 Neighbours off_node(const Context& comm) {
   const int nodes = comm.topology.nodes;
   if (nodes < 2 || comm.node_of.empty()) return {};
@@ -108,7 +109,7 @@ std::byte pattern(int rank, std::size_t i) {
   return static_cast<std::byte>((static_cast<std::size_t>(rank) * 131 + i * 7 + i / 251 + 1) & 0xFFU);
 }
 
-/// Device memory and its image in pinned memory, for one size of message.
+/// Device memory and its copy in pinned memory, for one message size.
 class Probe {
  public:
   Probe(const Context& comm, int device, std::size_t bytes)
@@ -119,16 +120,16 @@ class Probe {
         recv_(device::Pool::of(MemoryKind::device, device).acquire(bytes)),
         host_(device::Pool::of(MemoryKind::pinned, device).acquire(2 * bytes)) {}
 
-  /// This rank's bytes in the send buffer, and zeros in the other.
+  /// Fills the send buffer with this rank's bytes and the other buffer with zeros.
   void fill(device::StreamHandle stream) {
     for (std::size_t i = 0; i < bytes_; ++i) host_.data()[i] = pattern(comm_.rank, i);
     device::runtime()->copy(send_.data(), host_.data(), bytes_, stream);
     device::runtime()->fill_zero(recv_.data(), bytes_, stream);
     finish(stream);
   }
-  /// Where the MPI refuses an address, the message goes from or to host memory: the peer must not wait for it.
+  /// If the MPI refuses an address, the message uses host memory instead, so that the peer does not wait for it.
   void exchange(const Neighbours& peers, std::string& wrong) {
-    // A tag that no operation has: messages of others may be under way.
+    // Uses a tag that no operation has, because other messages may be in flight.
     const int tag = 2 * comm_.tag_half;
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     attempt(wrong, recv_.data(), host_.data(),
@@ -173,7 +174,8 @@ class Probe {
   device::Block host_;
 };
 
-/// Empty, or what went wrong here. Every rank does all exchanges, also after a failure of its own: its peers wait.
+/// Returns the error on this rank, or an empty string. Every rank makes all exchanges, even after its own failure,
+/// because its peers wait.
 std::string probe(const Context& comm, int device) {
   std::string wrong;
   device::StreamHandle stream = nullptr;
@@ -185,14 +187,14 @@ std::string probe(const Context& comm, int device) {
   } catch (const Error& e) {
     wrong = e.what();
   }
-  // Device memory that is not there cannot be sent: agree before anything is.
+  // Agrees before anything is sent, because missing device memory cannot be sent.
   if (all_agree(comm, wrong.empty())) {
     for (const Neighbours& peers : {on_node(comm), off_node(comm)})
       for (int i = 0; i < 2; ++i) {
         probes[i]->exchange(peers, wrong);
         try {
           if (wrong.empty() && !probes[i]->is_right(peers.from, stream))
-            wrong = fmt::format("a message of {} bytes from rank {} to rank {} came with wrong bytes", sizes[i],
+            wrong = fmt::format("a message of {} bytes from rank {} to rank {} arrived with wrong bytes", sizes[i],
                                 peers.from, comm.rank);
         } catch (const Error& e) {
           wrong = e.what();
@@ -230,7 +232,7 @@ bool probe_cuda_aware(const Context& comm, int device, std::string& why) {
     why = fmt::format("{} says yes, but {}", source, wrong.empty() ? "the probe failed on another rank" : wrong);
     return false;
   }
-  why = fmt::format("{} says yes, and messages of device memory came right", source);
+  why = fmt::format("{} says yes, and messages of device memory arrived intact", source);
   return true;
 }
 

@@ -22,10 +22,10 @@ using schedules::Transfer;
 
 namespace {
 
-/// What work on the stream, or a message, uses: it outlives the execution where that ends before.
+/// Memory that work on the stream or a message uses; it outlives an execution that ends first.
 struct Memory {
   DeviceBuffers buffers;
-  std::array<device::Block, 2> bounce;  ///< of even and odd rounds: one is filled while the other is emptied
+  std::array<device::Block, 2> bounce;  ///< for even and odd rounds: one is filled while the other is emptied
 };
 
 std::size_t round_bytes(const Round& round, std::size_t unit) {
@@ -48,7 +48,7 @@ struct DeviceScheduleExecution::State {
   void post_round();
   [[nodiscard]] bool has_arrived();
   void end_round();
-  /// True when all that is left is on the stream.
+  /// Returns true once all remaining work is on the stream.
   bool go_on();
 
   template <typename Do>
@@ -73,16 +73,16 @@ struct DeviceScheduleExecution::State {
   std::shared_ptr<const schedules::Schedule> schedule;
   std::unique_ptr<Memory> memory = std::make_unique<Memory>();
   std::vector<MPI_Request> requests;
-  std::size_t next = 0;  ///< all requests before it are complete
+  std::size_t next = 0;  ///< all earlier requests are complete
   std::size_t index = 0;
   device::Event begun;
-  device::Event ready;  ///< what the round's messages need is done
+  device::Event ready;  ///< the work that the round's messages need is done
   device::Event done;
   bool is_posted = false;
   bool is_direct = false;
   bool has_bounce = false;
   bool all_out = false;
-  bool in_use = false;  ///< work on a stream may use the memory
+  bool in_use = false;  ///< true while true while work on a stream may use the memory
   std::mutex mutex;
 };
 
@@ -122,7 +122,8 @@ bool DeviceScheduleExecution::State::may_be_direct() const {
   return plan->signature.kind == CallKind::blocking && comm.device && comm.device->cuda_aware;
 }
 
-/// For all rounds at once: a pool that grows may have to wait, which is the caller's to do, not the progress engine's.
+/// Allocates for all rounds at once, because a pool that grows may have to wait, and the caller may wait but the
+/// progress engine may not.
 void DeviceScheduleExecution::State::acquire_bounce() {
   if (has_bounce) return;
   has_bounce = true;
@@ -134,7 +135,7 @@ void DeviceScheduleExecution::State::acquire_bounce() {
     if (most[i] > 0) memory->bounce[i] = pool.acquire(most[i]);
 }
 
-/// What is sent comes to where messages are sent from.
+/// Copies outgoing data to the memory from which messages are sent.
 void DeviceScheduleExecution::State::launch_round() {
   is_posted = false;
   is_direct = may_be_direct() && device::Traffic::of(work.device).is_idle();
@@ -248,7 +249,7 @@ void DeviceScheduleExecution::cancel() noexcept {
       drop_request(s.requests[i], s.round().transfers[i].kind == Transfer::Kind::recv);
   s.requests.clear();
   s.in_use = false;
-  // Messages and kernels may still be at it.
+  // Messages and kernels may still use the memory.
   defer_free(std::move(s.memory));
   s.memory = nullptr;
   s.work.lease->keep();

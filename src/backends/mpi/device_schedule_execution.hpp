@@ -14,10 +14,10 @@
 
 namespace tutti::detail {
 
-/// Runs any schedule on device memory over MPI point-to-point: local work is done by kernels and copies on the
-/// communicator's own stream, and each round's messages are posted when the work before it is done. A message goes
-/// from and to device memory directly where the MPI takes that, the call is blocking, and no NCCL work of this process
-/// is in flight on the device; else through pinned memory. The message is the same, so that choice is local.
+/// Runs any schedule on device memory over MPI point-to-point messages. Kernels and copies on the communicator's own
+/// stream do the local work, and each round's messages are posted once the work before them is done. A message uses
+/// device memory directly if the MPI takes it, the call is blocking, and no NCCL work of this process is in flight on
+/// the device; otherwise it goes through pinned memory. The message is the same, so this choice is local.
 class DeviceScheduleExecution final : public Execution {
  public:
   DeviceScheduleExecution(std::shared_ptr<Context> comm, std::shared_ptr<const Plan> plan, Binding binding, int tag,

@@ -13,9 +13,9 @@ namespace tutti::detail {
 struct Context;
 struct PointToPoint;
 
-/// What the transfers of one call that are in device memory need beside messages: the order with the caller's stream,
-/// and pinned memory that the messages go from and to where the MPI does not take device addresses now. The device is
-/// current where work is put on a stream.
+/// Supports the transfers of one call that are in device memory: orders them with the caller's stream, and gives them
+/// pinned memory if the MPI does not take device addresses now. Makes the device current before it puts work on a
+/// stream.
 class DeviceTransfers {
  public:
   DeviceTransfers(const Context& comm, std::span<const PointToPoint> transfers, const Stream& caller, bool blocking);
@@ -24,27 +24,27 @@ class DeviceTransfers {
   DeviceTransfers& operator=(const DeviceTransfers&) = delete;
 
   [[nodiscard]] int device() const noexcept { return work_.device; }
-  /// Orders the transfers after the caller's stream and starts the copies of what is sent.
+  /// Orders the transfers after the caller's stream and starts the copies of outgoing data.
   void begin();
-  /// Whether messages use the caller's buffers.
+  /// Returns true if messages use the caller's buffers.
   [[nodiscard]] bool is_direct() const noexcept { return is_direct_; }
-  /// Whether what is sent can be sent, and, where direct, what is received can be written.
+  /// Returns true once outgoing data can be sent and, for direct transfers, incoming data can be written.
   [[nodiscard]] bool is_ready();
 
   [[nodiscard]] const void* send_address(std::size_t i) const;
-  /// Room for a message of at most so many bytes.
+  /// Memory for a message of at most this size, in bytes.
   [[nodiscard]] void* recv_address(std::size_t i, std::size_t bytes);
-  /// The message is there: it goes to the caller's buffer.
+  /// Copies a message that has arrived to the caller's buffer.
   void deliver(std::size_t i, std::size_t bytes);
 
-  /// All messages are done, what is left is on the stream.
+  /// Ends the transfers: all messages are done, and the remaining work is on the stream.
   void finish();
   [[nodiscard]] bool is_finished() const noexcept { return is_finished_; }
-  /// Whether the caller's buffers can be used without a stream's order. After finish().
+  /// Returns true once the caller's buffers can be used without a stream's order. Call it after finish().
   [[nodiscard]] bool is_done();
-  /// What follows on the stream finds the call done; false before finish().
+  /// Orders later work on the stream after the call; returns false before finish().
   [[nodiscard]] bool order_before(const Stream& stream);
-  /// Keeps the memory for ever: messages may still come.
+  /// Keeps the memory for ever, because messages may still arrive.
   void abandon() noexcept;
 
  private:

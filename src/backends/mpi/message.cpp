@@ -10,7 +10,7 @@ namespace {
 
 #if MPI_VERSION < 4
 
-/// A type of exactly `bytes` bytes: whole chunks of 1 GiB, then the rest.
+/// Makes a type of exactly `bytes` bytes: whole chunks of 1 GiB, then the rest.
 MPI_Datatype big_type(std::size_t bytes) {
   constexpr std::size_t chunk = std::size_t{1} << 30U;
   const int whole = static_cast<int>(bytes / chunk);

@@ -7,22 +7,22 @@
 
 namespace tutti::detail {
 
-/// Messages of any number of bytes, as one MPI message each: with MPI 4's large counts, else as one element of a
-/// derived type. The receiver may give a larger size than the message has.
+/// Messages of any size, each sent as one MPI message: with MPI 4's large counts, else as one element of a derived
+/// type. The receiver may pass a size larger than the message.
 void post_send(const void* data, std::size_t bytes, int peer, int tag, MPI_Comm comm, MPI_Request& request);
 void post_recv(void* data, std::size_t bytes, int peer, int tag, MPI_Comm comm, MPI_Request& request);
 
 /// Receives a message that MPI_Improbe matched.
 void post_matched_recv(void* data, std::size_t bytes, MPI_Message& message, MPI_Request& request);
 
-/// Whether a request is complete. One at a time: MPI_Testall reports an error to the handler of MPI_COMM_WORLD, which
-/// aborts.
+/// Returns true if a request is complete. Tests one at a time, because MPI_Testall reports an error to the handler of
+/// MPI_COMM_WORLD, which aborts.
 [[nodiscard]] bool test_request(MPI_Request& request, MPI_Status& status, const char* what);
 
-/// Bytes that a completed receive brought.
+/// The size of a received message, in bytes.
 [[nodiscard]] std::size_t received_bytes(const MPI_Status& status);
 
-/// Lets go of a request that will not be waited for: a receive is cancelled, a send goes on in MPI.
+/// Gives up a request without waiting for it: cancels a receive, leaves a send to MPI.
 void drop_request(MPI_Request& request, bool is_recv) noexcept;
 
 }  // namespace tutti::detail

@@ -112,15 +112,16 @@ void PointToPointExecution::complete(std::size_t i, const MPI_Status& status) {
   if (!overlong_.empty())
     throw Error(
         ErrorCode::truncated,
-        fmt::format("{}, {}: the message from rank {} with tag {} has {} bytes, argument buffer only {}; pass a "
-                    "longer buffer",
-                    name(), comm().describe(), status.MPI_SOURCE, status.MPI_TAG, overlong_.size(), t.bytes));
+        fmt::format(
+            "{}, {}: the message from rank {} with tag {} has {} bytes, but argument buffer has only {}; pass a "
+            "longer buffer",
+            name(), comm().describe(), status.MPI_SOURCE, status.MPI_TAG, overlong_.size(), t.bytes));
   const std::size_t bytes = received_bytes(status);
   if (device_) device_->deliver(i, bytes);
   status_ = {status.MPI_SOURCE, status.MPI_TAG, bytes / t.unit};
 }
 
-/// True when the message is here and its receive is posted.
+/// Returns true once the message is here and its receive is posted.
 bool PointToPointExecution::match(std::size_t i) {
   const PointToPoint& t = transfers_[i];
   int found = 0;

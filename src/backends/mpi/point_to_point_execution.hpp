@@ -15,8 +15,8 @@
 
 namespace tutti::detail {
 
-/// Sends and receives that are posted together, on the private point-to-point communicator. Those in device memory are
-/// ordered on the caller's stream; a blocking call with a stream ends when what is left is on it.
+/// Sends and receives that are posted together, on the private point-to-point communicator. The caller's stream orders
+/// transfers in device memory; a blocking call with a stream ends when all remaining work is on the stream.
 class PointToPointExecution final : public Execution {
  public:
   PointToPointExecution(std::shared_ptr<Context> comm, std::string name, std::vector<PointToPoint> transfers,
@@ -34,7 +34,7 @@ class PointToPointExecution final : public Execution {
 
   void begin_on_device();
   void post_recvs();
-  /// Those that may go now; true when none is left.
+  /// Posts the transfers that may start now. Returns true if none is left.
   bool post_sends();
   [[nodiscard]] bool go_on();
   [[nodiscard]] bool match(std::size_t i);
@@ -43,13 +43,14 @@ class PointToPointExecution final : public Execution {
   std::string name_;
   std::vector<PointToPoint> transfers_;
   std::vector<MPI_Request> requests_;
-  std::vector<std::byte> overlong_;  ///< takes a message that does not fit
-  std::size_t next_ = 0;             ///< all before it are complete
+  std::vector<std::byte> overlong_;  ///< receives a message that does not fit
+  std::size_t next_ = 0;             ///< all earlier transfers are complete
   bool recvs_posted_ = false;
   bool sends_posted_ = false;
-  std::vector<SendOrder::Ticket> tickets_;   ///< of sends that wait; 0: posted. Empty where none had to
-  std::unique_ptr<DeviceTransfers> device_;  ///< where some transfer is in device memory
-  std::mutex mutex_;                         ///< the progress thread goes on with what a caller orders a stream after
+  std::vector<SendOrder::Ticket> tickets_;   ///< tickets of waiting sends; 0: posted. Empty if none had to wait
+  std::unique_ptr<DeviceTransfers> device_;  ///< present if a transfer is in device memory
+  std::mutex
+      mutex_;  ///< guards against the progress thread, which drives operations that a caller orders a stream after
 };
 
 }  // namespace tutti::detail

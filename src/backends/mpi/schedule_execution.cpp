@@ -47,7 +47,7 @@ bool ScheduleExecution::begin() {
     return true;
   }
   post_round();
-  // A round without transfers, and a small message that is already here, need no second call.
+  // A round without transfers, or a small message that is already here, needs no second call.
   return step();
 }
 
@@ -96,7 +96,8 @@ void ScheduleExecution::post_round() {
   const auto& transfers = schedule_->rounds[round_].transfers;
   requests_.assign(transfers.size(), MPI_REQUEST_NULL);
   next_ = 0;
-  // Receives first: a message that finds its buffer is not copied twice. The order per peer and direction stays.
+  // Posts receives first, because a message that finds its buffer is not copied twice. Keeps the order per peer and
+  // direction.
   for (std::size_t i = 0; i < transfers.size(); ++i)
     if (transfers[i].kind == Transfer::Kind::recv)
       post_recv(write_address(transfers[i].slice), transfers[i].slice.count * unit_, transfers[i].peer, tag_,

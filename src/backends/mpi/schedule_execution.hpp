@@ -13,11 +13,12 @@
 
 namespace tutti::detail {
 
-/// Runs any schedule over MPI point-to-point on the private communicator: posts a round, tests it, does its local work,
-/// and goes on to the next.
+/// Runs any schedule over MPI point-to-point messages on the private communicator: posts a round, tests it, does its
+/// local work, and continues with the next round.
 class ScheduleExecution final : public Execution {
  public:
-  /// tag: equal on all ranks, and of no other execution that can be under way at the same time.
+  /// tag: equal on all ranks, and different from the tag of every other execution that can be outstanding at the same
+  /// time.
   ScheduleExecution(std::shared_ptr<Context> comm, std::shared_ptr<const Plan> plan, Binding binding, int tag,
                     std::chrono::nanoseconds timeout);
   ~ScheduleExecution() override;
@@ -41,12 +42,12 @@ class ScheduleExecution final : public Execution {
   Binding binding_;
   std::shared_ptr<const schedules::Schedule> schedule_;
   int tag_;
-  std::size_t unit_;             ///< bytes an element
-  const void* input_ = nullptr;  ///< the user's, or a scaled or saved copy
+  std::size_t unit_;             ///< size of an element, in bytes
+  const void* input_ = nullptr;  ///< the user's buffer, or a scaled or saved copy
   ScratchPool::Block input_copy_;
   ScratchPool::Block scratch_;
   std::size_t round_ = 0;
-  std::vector<MPI_Request> requests_;  ///< of the round; all before next_ are complete
+  std::vector<MPI_Request> requests_;  ///< requests requests of the round; all before next_ are complete
   std::size_t next_ = 0;
 };
 

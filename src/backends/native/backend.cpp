@@ -12,7 +12,8 @@
 namespace tutti::detail {
 namespace {
 
-/// Whether a blocking call may wait inside the host MPI's own collective, where nothing else of Tutti goes on.
+/// Returns true if a blocking call may wait inside the host MPI's own collective, where no other operation of Tutti
+/// progresses.
 bool may_block_inside_mpi(const Signature& signature, const Machine& machine) {
   return signature.kind == CallKind::blocking && machine.native_blocking && !machine.oversubscribed &&
          !signature.has_timeout;
@@ -26,8 +27,8 @@ double seconds_of_schedules(const Candidates& all) {
   return least == std::numeric_limits<double>::infinity() ? 0 : least;
 }
 
-/// Chosen without regard to its time, where there is no shared memory: for a nonblocking call of several rounds, since
-/// it goes on in every MPI call and a schedule only in Tutti's; and for a blocking call that may wait inside MPI.
+/// Chosen regardless of its time if there is no shared memory: for a nonblocking call of several rounds, because it
+/// progresses in every MPI call and a schedule only in Tutti's calls; and for a blocking call that may wait inside MPI.
 bool is_preferred(const Candidates& all) {
   if (all.fastest(Carrier::others) != nullptr) return false;
   if (all.signature().kind != CallKind::nonblocking) return may_block_inside_mpi(all.signature(), all.machine());
@@ -36,14 +37,14 @@ bool is_preferred(const Candidates& all) {
 }
 
 std::string why_unwise(const Candidate& native, const Candidate* shared, const Candidates& all) {
-  if (all.machine().size == 1) return "one rank: a local copy";
+  if (all.machine().size == 1) return "one rank: the call is a local copy";
   if (all.signature().kind == CallKind::blocking && !may_block_inside_mpi(all.signature(), all.machine()))
-    return "waits inside MPI: only by name, or by the option native_blocking with a core for every rank";
+    return "waits inside MPI: available only by name, or with the option native_blocking and a core for every rank";
   if (native.preferred) return {};
-  if (shared != nullptr && !native.measured) return "shared memory makes the call, and this way was not measured";
+  if (shared != nullptr && !native.measured) return "shared memory makes the call, and this candidate was not measured";
   if (shared != nullptr && native.seconds >= shared->seconds) return "shared memory is faster";
   if (native.measured) return {};
-  return "a schedule of one round goes on without calls as well, and this way was not measured";
+  return "a schedule of one round progresses without calls too, and this candidate was not measured";
 }
 
 void add_candidates(Candidates& all) {
@@ -55,7 +56,7 @@ void add_candidates(Candidates& all) {
   c.seconds = seconds_of_schedules(all);
   all.measure(c);
   if (all.machine().size > 1 && !native_is_eligible(all.signature())) {
-    c.forbid("the host MPI's own has other semantics for this call");
+    c.forbid("the host MPI's own collective has different semantics for this call");
   } else {
     c.preferred = all.machine().size > 1 && !c.measured && is_preferred(all);
     c.advise_against(why_unwise(c, all.fastest(Carrier::others), all));

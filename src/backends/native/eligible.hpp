@@ -7,11 +7,12 @@
 
 namespace tutti::detail {
 
-/// Whether the host MPI's own collective means the same as Tutti's: not for floating min and max (NaN), 16- and 8-bit
-/// floats, avg, pre-multiplied sums, user operations, the reproducible mode, persistent calls and device memory.
+/// Returns true if the host MPI's own collective has the same meaning as Tutti's. It differs for floating min and max
+/// (NaN), 16- and 8-bit floats, avg, pre-multiplied sums, user operations, reproducible mode, persistent calls and
+/// device memory.
 [[nodiscard]] bool native_is_eligible(const Signature& signature);
 
-/// The MPI datatype of a Tutti datatype, or MPI_DATATYPE_NULL. bytes(n) has none: it is moved as n times MPI_BYTE.
+/// The MPI datatype of a Tutti datatype, or MPI_DATATYPE_NULL for bytes(n), which is moved as n times MPI_BYTE.
 [[nodiscard]] MPI_Datatype mpi_datatype(DatatypeKind kind);
 [[nodiscard]] MPI_Op mpi_op(ReduceKind kind);
 

@@ -8,7 +8,8 @@
 #include "call/deferred_free.hpp"
 #include "core/mpi_call.hpp"
 
-// MPI 4 has every collective with large counts under the suffix _c; before, only counts that fit into an int come here.
+// MPI 4 has every collective with large counts under the suffix _c; with earlier versions only counts that fit into an
+// int come here.
 #if MPI_VERSION >= 4
 #define TUTTI_LARGE(name) name##_c
 #define TUTTI_COUNT(n) static_cast<MPI_Count>(n)
@@ -16,7 +17,7 @@
 #define TUTTI_LARGE(name) name
 #define TUTTI_COUNT(n) static_cast<int>(n)
 #endif
-// One call in its blocking form, or in its nonblocking form where there is a request.
+// Makes one call in its blocking form, or in its nonblocking form if there is a request.
 #define TUTTI_NATIVE(blocking, nonblocking, ...) \
   (request == nullptr ? TUTTI_LARGE(blocking)(__VA_ARGS__) : TUTTI_LARGE(nonblocking)(__VA_ARGS__, request))
 
@@ -58,7 +59,7 @@ struct NativeCall {
     }
   }
 
-  /// Data are moved as bytes: MPI's types add nothing here.
+  /// Data are moved as bytes, because MPI's types add nothing here.
   [[nodiscard]] int movement() const {
     const auto n = TUTTI_COUNT(signature.count * signature.type.size());
     const MPI_Comm c = comm.collective;
@@ -163,7 +164,8 @@ bool NativeExecution::step() {
 }
 
 void NativeExecution::cancel() noexcept {
-  // MPI allows neither to cancel nor to free a collective: it is left to the host MPI, which still reads the counts.
+  // MPI allows a collective to be neither cancelled nor freed, so it is left to the host MPI, which still reads the
+  // counts.
   request_ = MPI_REQUEST_NULL;
   defer_free(std::move(counts_));
 }

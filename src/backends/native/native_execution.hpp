@@ -12,13 +12,13 @@
 
 namespace tutti::detail {
 
-/// The counts of a v-form in MPI's integer types; they live as long as the operation.
+/// The counts of a v-form in MPI's integer types. They must live as long as the operation.
 struct NativeCounts {
   std::vector<MPI_Count> send_counts, recv_counts;
   std::vector<MPI_Aint> send_displs, recv_displs;
 };
 
-/// The host MPI's own nonblocking collective.
+/// Runs the host MPI's own nonblocking collective.
 class NativeExecution final : public Execution {
  public:
   NativeExecution(std::shared_ptr<Context> comm, std::shared_ptr<const Plan> plan, Binding binding,
@@ -37,7 +37,7 @@ class NativeExecution final : public Execution {
   NativeCounts counts_;
 };
 
-/// The host MPI's own blocking collective; only where the communicator's option native_blocking allows it.
+/// Runs the host MPI's own blocking collective. Only if the communicator's option native_blocking allows it.
 void run_native_blocking(Context& comm, const Plan& plan, const Binding& binding);
 
 }  // namespace tutti::detail

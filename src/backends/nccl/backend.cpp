@@ -18,8 +18,8 @@ namespace {
 using schedules::Algorithm;
 
 std::string why_no_nccl(const Machine& machine) {
-  if (!machine.device_prepared) return "the communicator is not prepared for device memory: call prepare_device";
-  if (machine.nccl_version == 0) return "NCCL is not used here: see device_report";
+  if (!machine.device_prepared) return "the communicator is not prepared for device memory; call prepare_device";
+  if (machine.nccl_version == 0) return "NCCL is not used here; see device_report";
   return {};
 }
 
@@ -32,7 +32,7 @@ Candidate direct(const Candidates& all) {
   if (std::string why = why_no_nccl(machine); !why.empty())
     c.forbid(std::move(why));
   else if (!nccl::is_direct(all.signature(), machine.nccl_version))
-    c.forbid("NCCL has no such collective, or its result is another one");
+    c.forbid("NCCL lacks this collective, or its result differs");
   // The call then stays on the stream, whatever the models say.
   c.preferred = c.can_be_chosen();
   return c;
@@ -59,7 +59,7 @@ Candidate group(const Algorithm& algorithm, const Candidates& all, bool has_dire
   const auto cost = algorithm.cost(machine.size, bytes_of_call(all.signature(), machine.size));
   c.seconds = device_costs.launch_seconds * (1 + 2 * cost.rounds) + cost.bytes / device_costs.fabric_rate;
   c.preferred = !has_direct && nccl::preferred_algorithm(all.signature(), machine.size) == algorithm.name;
-  if (has_direct) c.advise_against("NCCL's own collective makes the call; only by name");
+  if (has_direct) c.advise_against("NCCL's own collective makes the call; available only by name");
   return c;
 }
 

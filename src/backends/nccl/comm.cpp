@@ -15,8 +15,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Large messages of the host MPI go on: a peer may have to end one before it comes to its NCCL call. Not the library's
-/// own operations, which may need the launch lock that the caller holds.
+/// Lets large messages of the host MPI progress, because a peer may have to complete one before it reaches its NCCL
+/// call. Does not drive the library's own operations, which may need the launch lock that the caller holds.
 void drive_mpi() {
   if (!mpi_is_usable()) return;
   int found = 0;
@@ -46,7 +46,7 @@ void Comm::check(Result result, const char* what, std::chrono::nanoseconds timeo
     if (result != Result::in_progress) break;
     if (timeout.count() > 0 && Clock::now() > deadline)
       throw Error(ErrorCode::timeout,
-                  fmt::format("{} was still in progress after {:.3g} s; a rank may not have come to the same call",
+                  fmt::format("{} was still in progress after {:.3g} s; a rank may not have reached the same call",
                               what, std::chrono::duration<double>(timeout).count()));
     drive_mpi();
     sched_yield();

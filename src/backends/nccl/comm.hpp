@@ -18,21 +18,22 @@ struct CommBody;
 
 /// One NCCL communicator over the ranks of a Context, on one device of this process.
 ///
-/// Threads: launches are made by one thread at a time, which holds the launch lock of the device (device::Traffic);
-/// what says so below is called under that lock. check_async(), live_graphs(), is_aborted() and abort() may be called
-/// by any thread at any moment, also while another one is in check(): that one then throws `aborted`. Only the
-/// destructor needs that no other thread uses the object.
+/// Threads: one thread at a time launches, and holds the launch lock of the device (device::Traffic); functions below
+/// that say so are called under that lock. Any thread may call check_async(), live_graphs(), is_aborted() and abort()
+/// at any time, even while another thread is in check(), which then throws `aborted`. Only the destructor requires that
+/// no other thread uses the object.
 class Comm {
  public:
-  /// Broadcast of the id, barrier, non-blocking initialisation, while MPI and all outstanding operations of the library
-  /// go on; all ranks have it or none: then null, and `why` names the first rank that failed and NCCL's text.
-  /// Collective over `comm`, blocking up to `timeout` (0: without end), and as long again for a rank that does not
-  /// answer. The device must be current. Counterpart: ncclCommInitRankConfig.
+  /// Makes an NCCL communicator: broadcasts the id, waits at a barrier and initialises without blocking, while MPI and
+  /// all outstanding operations of the library progress. Either all ranks have it or none; if none, returns null, and
+  /// `why` names the first rank that failed and NCCL's text. Collective over `comm`, blocking up to `timeout` (0: no
+  /// limit), and as long again for a rank that does not answer. The device must be current. Counterpart:
+  /// ncclCommInitRankConfig.
   [[nodiscard]] static std::unique_ptr<Comm> create(const Context& comm, const Table& table, int device,
                                                     std::chrono::nanoseconds timeout, std::string& why);
-  /// Finalizes and destroys, after what is in flight is done; a communicator that does not come to rest in the time of
-  /// create() is aborted, and one whose graphs live on is given up when the last of them ends. Local, without the
-  /// launch lock. Counterparts: ncclCommFinalize, ncclCommDestroy.
+  /// Finalizes and destroys the communicator after the work in flight is done. A communicator that does not come to
+  /// rest within the timeout of create() is aborted; one whose graphs live on is destroyed when the last of them ends.
+  /// Local, without the launch lock. Counterparts: ncclCommFinalize, ncclCommDestroy.
   ~Comm();
   Comm(const Comm&) = delete;
   Comm& operator=(const Comm&) = delete;
@@ -41,43 +42,44 @@ class Comm {
   [[nodiscard]] CommHandle handle() const noexcept;
   [[nodiscard]] int device() const noexcept;
 
-  /// A result of an NCCL call: polls while it is ncclInProgress, and the host MPI goes on meanwhile; then throws
-  /// Error(nccl) with NCCL's text where it failed. `what` names the call. Throws timeout after `timeout` (0: none), and
-  /// aborted when another thread aborts. Under the launch lock: the next call has to wait for this one.
+  /// Checks the result of an NCCL call: polls while it is ncclInProgress and lets the host MPI progress, then throws
+  /// Error(nccl) with NCCL's text if the call failed. `what` names the call. Throws timeout after `timeout` (0: none),
+  /// and aborted if another thread aborts. Call it under the launch lock, because the next call has to wait for this
+  /// one.
   void check(Result result, const char* what, std::chrono::nanoseconds timeout);
-  /// Throws Error(nccl) where an asynchronous error is known, and aborted; cheap enough for waiting loops.
+  /// Throws Error(nccl) if an asynchronous error is known, and aborted. Cheap enough for waiting loops.
   void check_async();
 
-  /// The operation that multiplies by a factor before it sums; made once a factor and type, freed with the
+  /// The operation that multiplies by a factor before it sums; made once per factor and type, freed with the
   /// communicator. Under the launch lock. Counterpart: ncclRedOpCreatePreMulSum.
   [[nodiscard]] RedOp pre_multiplied_sum(DataType type, double factor);
 
-  /// Registers the device memory of the library's allocator that an address lies in, at its first use; it is
-  /// deregistered before it is released. Where NCCL cannot, nothing happens. Throws aborted. Local. Under the launch
-  /// lock, outside of captures. Counterpart: ncclCommRegister.
+  /// Registers the range of the library's device allocator that holds an address, at its first use; deregisters it
+  /// before the range is released. Does nothing if NCCL cannot. Throws aborted. Local. Under the launch lock, outside
+  /// captures. Counterpart: ncclCommRegister.
   void use_registered(const void* address);
-  /// The same as a window of symmetric memory, since 2.27: the kernels of NCCL then read and write it on all ranks
-  /// directly. False where NCCL has none or refuses. Collective over the communicator, with ranges of one size, aligned
-  /// to 4096 bytes. Without the launch lock. Counterpart: ncclCommWindowRegister.
+  /// Registers a range as a window of symmetric memory, from NCCL 2.27 on; NCCL's kernels then read and write it on all
+  /// ranks directly. Returns false if NCCL has no windows or refuses. Collective over the communicator, with ranges of
+  /// equal size, aligned to 4096 bytes. Without the launch lock. Counterpart: ncclCommWindowRegister.
   [[nodiscard]] bool register_window(const void* address, std::chrono::nanoseconds timeout);
 
-  /// A stream that is captured launches on this communicator: it stays until the graph is gone. Throws aborted. Under
+  /// Keeps the communicator until the graph is gone, because a captured stream launches on it. Throws aborted. Under
   /// the launch lock.
   void retain_by_graph(StreamHandle stream);
   [[nodiscard]] int live_graphs() const noexcept;
 
-  /// No further call is made. NCCL's abort happens here; or, where graphs live, when the last has ended, or, where
-  /// another thread launches on the device, when that is over, by collect(). Not under the launch lock. Counterpart:
+  /// Prevents further calls and aborts. NCCL's abort happens here; if graphs live, when the last has ended; or, if
+  /// another thread launches on the device, after that launch, by collect(). Not under the launch lock. Counterpart:
   /// ncclCommAbort.
   void abort() noexcept;
   [[nodiscard]] bool is_aborted() const noexcept;
-  /// Does what had to wait for the end of graphs or launches; called by the progress of the library, and by
+  /// Ends communicators that had to wait for the end of graphs or launches. Called by the library's progress and by
   /// launches that are not captured. Never waits.
   static void collect() noexcept;
 
  private:
   explicit Comm(std::shared_ptr<CommBody> body);
-  std::shared_ptr<CommBody> body_;  ///< shared with what waits for the end of graphs
+  std::shared_ptr<CommBody> body_;  ///< shared with the communicators that wait for the end of graphs
 };
 
 }  // namespace tutti::detail::nccl

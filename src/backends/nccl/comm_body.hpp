@@ -14,14 +14,14 @@
 
 namespace tutti::detail::nccl {
 
-/// What is behind a Comm. Calls of NCCL on the handle are made under the launch lock, the mutex, or, where they end it,
-/// both; in this order.
+/// The state of a Comm. NCCL calls on the handle are made under the launch lock or the mutex; calls that end the handle
+/// are made under both, locked in this order.
 struct CommBody {
   enum class End : std::uint8_t { none, begun, finalizing, done };
 
-  /// What a range of the library's allocator is to NCCL.
+  /// The registration of a range of the library's allocator with NCCL.
   struct Registration {
-    bool was_offered = false;  ///< as a buffer: NCCL is not asked again
+    bool was_offered = false;  ///< as a buffer, so NCCL is not asked again
     void* buffer = nullptr;
     WindowHandle window = nullptr;
   };
@@ -29,25 +29,25 @@ struct CommBody {
   CommBody(const Table& functions, int of_device, std::chrono::nanoseconds end_after)
       : table(functions), device(of_device), patience(end_after) {}
 
-  /// The asynchronous state, whether it could be asked for or not. Throws aborted.
+  /// Gives the asynchronous state and returns whether it could be asked for. Throws aborted.
   [[nodiscard]] Result poll();
   void throw_if_aborted() const;
-  /// "ncclAllReduce failed: unhandled system error: what NCCL said last".
+  /// The text of an error: "ncclAllReduce failed: unhandled system error: NCCL's last message".
   [[nodiscard]] std::string text(const char* what, Result result) const;
-  /// The range is released: it is forgotten. Takes both locks.
+  /// Forgets a range that is released. Takes both locks.
   void deregister(std::uint64_t range) noexcept;
-  /// Makes the device current where that is possible; the former one at the end of what is returned.
+  /// Makes the device current if possible; the returned object restores the former device when it ends.
   [[nodiscard]] std::unique_ptr<device::Guard> on_device() const noexcept;
 
   const Table table;
   const int device;
-  const std::chrono::nanoseconds patience;  ///< for the end; 0: a minute
+  const std::chrono::nanoseconds patience;  ///< time limit for ending; 0: a minute
   CommHandle handle = nullptr;
   std::mutex mutex{};
   std::atomic<bool> aborted{false};
   std::shared_ptr<std::atomic<int>> graphs = std::make_shared<std::atomic<int>>(0);
   std::uint64_t last_capture = 0;
-  std::map<std::pair<DataType, std::uint64_t>, RedOp> factors{};  ///< by the factor's bits: a NaN has no order
+  std::map<std::pair<DataType, std::uint64_t>, RedOp> factors{};  ///< by the factor's bits, because NaN has no order
 
   std::map<std::uint64_t, Registration> registrations{};  ///< by the number of the range
   End end = End::none;

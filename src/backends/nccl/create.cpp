@@ -20,7 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Duration = std::chrono::nanoseconds;
 
-/// What rank 0 tells all before the initialisation.
+/// Rank 0's message to all ranks before the initialisation.
 struct Invitation {
   UniqueId id{};
   Result result = Result::success;
@@ -32,7 +32,7 @@ Invitation invite(const Context& comm, const Table& table) {
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Ibcast(&invitation, sizeof invitation, MPI_BYTE, 0, comm.collective, &request), "MPI_Ibcast");
   wait_yielding(request, "MPI_Ibcast");
-  // All have the id before any is busy in NCCL: the MPI of a rank may rest there.
+  // All ranks have the id before any of them enters NCCL, because a rank's MPI may not progress in there.
   check_mpi(MPI_Ibarrier(comm.collective, &request), "MPI_Ibarrier");
   wait_yielding(request, "MPI_Ibarrier");
   return invitation;
@@ -45,7 +45,7 @@ Result begin_init(CommBody& body, const Context& comm, const UniqueId& id) {
   return body.table.comm_init_rank_config(&body.handle, comm.size, id, comm.rank, &config);
 }
 
-/// This rank's part: casts its vote when its initialisation has ended, by success, failure or time.
+/// This rank's part: casts its vote once its initialisation has succeeded, failed or timed out.
 class Initialisation {
  public:
   Initialisation(CommBody& body, Vote& vote, Result begun, Duration timeout)

@@ -23,7 +23,7 @@ using End = CommBody::End;
 class Waiting {
  public:
   static Waiting& instance() {
-    static auto* only = new Waiting;  // never destroyed: graphs may end after the statics
+    static auto* only = new Waiting;  // never destroyed, because graphs may end after the statics
     return *only;
   }
   void add(const std::shared_ptr<CommBody>& body) {
@@ -46,7 +46,7 @@ class Waiting {
   std::atomic<std::size_t> count_{0};
 };
 
-/// Ends the handle by NCCL's abort, which also stops what runs on the device. Both locks are held.
+/// Ends the handle by NCCL's abort, which also stops the work on the device. Both locks are held.
 void abort_now(CommBody& body) {
   body.registrations.clear();
   body.factors.clear();
@@ -55,7 +55,7 @@ void abort_now(CommBody& body) {
   body.end = End::done;
 }
 
-/// Gives back what the communicator holds, and asks it to come to rest.
+/// Releases the communicator's resources and asks it to come to rest.
 void finalize(CommBody& body) {
   for (const auto& [range, made] : body.registrations) {
     if (made.buffer != nullptr) (void)body.table.comm_deregister(body.handle, made.buffer);
@@ -80,7 +80,7 @@ void poll_finalize(CommBody& body) {
   body.end = End::done;
 }
 
-/// One step towards the end; true when there is nothing more to do. Does not wait for a lock.
+/// Takes one step towards the end. Returns true once there is nothing more to do. Does not wait for a lock.
 bool step(CommBody& body) {
   if (body.graphs->load(std::memory_order_acquire) > 0) return false;
   const std::unique_lock no_launch(device::Traffic::of(body.device).launch_mutex(), std::try_to_lock);
@@ -109,7 +109,7 @@ void poll_and_yield() {
 }  // namespace
 
 void begin_abort(const std::shared_ptr<CommBody>& body) noexcept {
-  // Another thread may be about to leave its launch: it sees the mark.
+  // Another thread may be about to leave its launch, and sees the mark.
   const auto deadline = Clock::now() + 100ms;
   while (!step(*body)) {
     if (body->graphs->load(std::memory_order_acquire) > 0 || Clock::now() > deadline)

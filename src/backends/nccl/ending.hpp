@@ -5,16 +5,16 @@
 
 #include "backends/nccl/comm_body.hpp"
 
-/// How NCCL communicators end: in order, or by abort; at once, or when their graphs are gone. Any thread, without the
+/// The end of NCCL communicators: in order or by abort, at once or when their graphs are gone. Any thread, without the
 /// launch lock.
 namespace tutti::detail::nccl {
 
-/// Finalizes and destroys, waiting up to the communicator's patience, then aborts; what graphs still use is left to
-/// go_on_ending().
+/// Finalizes and destroys a communicator; waits up to its patience, then aborts. Leaves a communicator that graphs
+/// still use to go_on_ending().
 void end_with_patience(const std::shared_ptr<CommBody>& body) noexcept;
-/// Of a communicator that is marked as aborted: now where that is possible, else by go_on_ending().
+/// Aborts a communicator that is marked as aborted: now if possible, otherwise by go_on_ending().
 void begin_abort(const std::shared_ptr<CommBody>& body) noexcept;
-/// One look at each communicator that had to wait. Never waits.
+/// Polls each waiting communicator once. Never waits.
 void go_on_ending() noexcept;
 
 }  // namespace tutti::detail::nccl

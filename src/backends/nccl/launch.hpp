@@ -8,11 +8,11 @@
 #include "call/binding.hpp"
 #include "call/plan.hpp"
 
-/// The NCCL calls of one operation, put on a stream: no waiting but for NCCL's own states. The caller holds the
-/// launch mutex of the device.
+/// Puts the NCCL calls of one operation on a stream. Waits only for NCCL's own states. The caller holds the launch
+/// mutex of the device.
 namespace tutti::detail::nccl {
 
-/// What the calls of one operation have in common.
+/// The parts that the calls of one operation have in common.
 struct Launch {
   Comm& comm;
   int rank;
@@ -25,20 +25,20 @@ struct Launch {
   DeviceBuffers& buffers;
 
   void check(Result result, const char* what) const { comm.check(result, what, timeout); }
-  /// After each launch: what follows may look for it.
+  /// Called after each launch, so that later work can wait for it.
   void note() const;
 };
 
-/// Whether the input must be saved before the one collective: NCCL has no such operation in place.
+/// Returns true if the input must be saved before the collective, because NCCL cannot do the operation in place.
 [[nodiscard]] bool saves_input(const Signature& signature, const Binding& binding);
 
-/// The one collective that is the whole call.
+/// Launches the single collective that makes the whole call.
 void launch_direct(const Launch& launch);
 
-/// The rounds of a schedule: a group each, and its local work.
+/// Launches the rounds of a schedule, each as a group followed by its local work.
 void launch_schedule(const Launch& launch, const schedules::Schedule& schedule);
 
-/// Bytes that launch_schedule needs as signals: where messages without elements mean something.
+/// The number of signal bytes that launch_schedule needs, if messages without elements have a meaning.
 [[nodiscard]] std::size_t signal_bytes(const schedules::Schedule& schedule, Operation operation);
 
 }  // namespace tutti::detail::nccl

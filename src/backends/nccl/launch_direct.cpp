@@ -8,7 +8,7 @@
 namespace tutti::detail::nccl {
 namespace {
 
-/// One collective: its buffers as NCCL takes them, and its counts in NCCL's words.
+/// One collective, with its buffers as NCCL takes them and its counts in NCCL's words.
 class Direct {
  public:
   explicit Direct(const Launch& launch)
@@ -83,7 +83,7 @@ RedOp Direct::operation(const Reduction& reduction) const {
 
 void Direct::reduce() {
   const auto reduction = reduction_inside(signature_, launch_.comm.table().version);
-  if (!reduction) throw Error(ErrorCode::internal, "NCCL does not reduce as this call asks for");
+  if (!reduction) throw Error(ErrorCode::internal, "NCCL does not reduce as this call requires");
   const Words& words = reduction->words;
   const RedOp op = operation(*reduction);
   const CommHandle comm = launch_.comm.handle();
@@ -100,7 +100,7 @@ void Direct::reduce() {
   }
 }
 
-/// In place the library's result is at the begin of the vector, and NCCL's where the rank's block was.
+/// In place, the library's result is at the start of the vector, but NCCL's result is at the rank's block.
 void Direct::reduce_scatter(const Words& words, RedOp op) {
   const std::size_t block = signature_.count * signature_.type.size();
   std::byte* result = recv_;

@@ -10,13 +10,13 @@ namespace {
 using schedules::Round;
 using schedules::Transfer;
 
-/// Between its making and end() calls of NCCL are collected; they are launched together.
+/// Collects NCCL calls from its construction to end(), which launches them together.
 class Group {
  public:
   explicit Group(const Launch& launch) : launch_(launch) {
     launch_.check(launch_.comm.table().group_start(), "ncclGroupStart");
   }
-  /// After a failure inside: NCCL must not go on collecting.
+  /// After a failure inside the group NCCL must stop collecting.
   ~Group() {
     if (is_open_) (void)launch_.comm.table().group_end();
   }

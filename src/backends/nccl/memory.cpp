@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a communicator makes of memory and factors, once.
+// The registrations and operations that a communicator makes once per range or factor.
 #include <array>
 #include <bit>
 #include <cstring>
@@ -54,7 +54,7 @@ Scalar scalar_of(DataType type, double factor) {
 
 using device::Allocations;
 
-/// The device memory of the library's allocator that an address lies in, on this device.
+/// Finds the range of the library's device allocator that holds an address, on this device.
 std::optional<Allocations::Range> range_of(const void* address, int device) {
   if (address == nullptr) return std::nullopt;
   auto range = Allocations::instance().find(address);
@@ -101,7 +101,7 @@ bool Comm::register_window(const void* address, std::chrono::nanoseconds timeout
   WindowHandle* window = nullptr;
   {
     const std::lock_guard lock(body_->mutex);
-    window = &body_->registrations[range->id].window;  // NCCL may write it later, also after a timeout
+    window = &body_->registrations[range->id].window;  // NCCL may write it later, even after a timeout
   }
   {
     const std::lock_guard no_other(device::Traffic::of(device()).launch_mutex());

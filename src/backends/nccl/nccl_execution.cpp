@@ -68,17 +68,19 @@ bool NcclExecution::begin() {
   return runs_on_callers() || capture_ != 0;
 }
 
-/// The stream that the work goes on, after what is on the caller's.
+/// The stream for the work, ordered after the caller's stream.
 StreamHandle NcclExecution::enter_stream() {
   const DeviceSide& side = *comm().device;
   const StreamHandle stream = runs_on_callers() ? stream_.handle : side.stream;
   capture_ = stream_.kind == StreamKind::cuda ? runtime().capture_of(stream_.handle) : 0;
   if (const std::uint64_t own = runtime().capture_of(stream); own != 0 && own != capture_)
-    refuse_capture("the communicator's own stream takes part in a capture, that of an earlier request: end that first");
+    refuse_capture(
+        "the communicator's own stream is part of the capture of an earlier request; end that capture first");
   if (needs_kernels() && capture_ == 0) prepare_kernels(side.device, stream);
   if (needs_kernels() && !has_kernels_prepared(stream))
     refuse_capture(
-        "this operation's kernels need memory at their first use of a stream: call it once before the capture");
+        "this operation's kernels allocate memory at their first use of a stream; make the call once before the "
+        "capture");
   if (!runs_on_callers() && stream_.kind == StreamKind::cuda) {
     before_.record(side.device, stream_.handle);
     runtime().wait_event(stream, before_.handle());
@@ -86,13 +88,13 @@ StreamHandle NcclExecution::enter_stream() {
   return stream;
 }
 
-/// Alike on all ranks, and nothing was begun: the communicator stays usable.
+/// The error is the same on all ranks and nothing has begun, so the communicator stays usable.
 void NcclExecution::refuse_capture(const char* why) {
   is_under_way_ = false;
   throw Error(ErrorCode::not_supported, std::string("capture: ") + why);
 }
 
-/// A graph has its own buffers: it may be launched beside other runs of a persistent operation.
+/// A graph has its own buffers, because it may run concurrently with other runs of a persistent operation.
 DeviceBuffers& NcclExecution::acquire(StreamHandle stream) {
   if (capture_ != 0) {
     auto buffers = std::make_unique<DeviceBuffers>();
@@ -139,10 +141,9 @@ bool NcclExecution::step() {
   try {
     nccl::Comm& nccl_comm = state_of(comm()).comm();
     const bool is_over = after_.is_complete();
-    // An abort, too, ends what is on the device.
+    // An abort also ends the work on the device.
     if (nccl_comm.is_aborted())
-      throw Error(ErrorCode::aborted,
-                  "NCCL was aborted, by the failure of another operation, before this one had ended");
+      throw Error(ErrorCode::aborted, "the failure of another operation aborted NCCL before this operation had ended");
     if (is_over) return true;
     nccl_comm.check_async();
   } catch (const Error& e) {
@@ -154,7 +155,7 @@ bool NcclExecution::step() {
 void NcclExecution::cancel() noexcept {
   if (!is_under_way_) return;
   if (nccl::State* state = nccl::state_of(comm())) state->abort();
-  // How far the device is, nobody knows now.
+  // The progress of the device is unknown now.
   if (buffers_.holds_blocks()) defer_free(std::exchange(buffers_, {}));
 }
 
@@ -163,14 +164,16 @@ bool NcclExecution::order_before(StreamHandle stream) {
   if (!after_.is_recorded() || !is_under_way) return false;
   const device::Guard guard(state_of(comm()).comm().device());
   if (runtime().capture_of(stream) != capture_)
-    throw Error(ErrorCode::not_supported,
-                fmt::format("{}, {}: wait(stream) belongs to the capture that the operation was started in, or to none",
-                            name(), comm().describe()));
+    throw Error(
+        ErrorCode::not_supported,
+        fmt::format(
+            "{}, {}: wait(stream) must be in the capture in which the operation was started, or outside any capture",
+            name(), comm().describe()));
   runtime().wait_event(stream, after_.handle());
   return true;
 }
 
-/// Of a persistent operation that was captured last all that used its own buffers is over.
+/// If a persistent operation was last captured, all work on its own buffers is over.
 void NcclExecution::leave_blocks() noexcept {
   if (buffers_.holds_blocks() && capture_ == 0) retire_later(std::move(after_), std::exchange(buffers_, {}));
 }

@@ -12,15 +12,15 @@
 
 namespace tutti::detail {
 
-/// Runs an operation on device memory by NCCL: one collective, or the rounds of a schedule, each a group of sends and
-/// receives followed by its local work, all on one stream. A blocking call with a stream runs on that stream and is
-/// done when it is launched. Without a stream, and for nonblocking and persistent calls, it runs on the communicator's
-/// own stream, after what is on the caller's; it is done when the device is. Under capture it is done when it is
-/// launched; a nonblocking or persistent one must then be joined by order_before() on the captured stream. NCCL's work
-/// cannot be taken back: one that fails or is given up aborts the NCCL communicator.
+/// Runs an operation on device memory by NCCL, on one stream: one collective, or the rounds of a schedule, each a group
+/// of sends and receives followed by its local work. A blocking call with a stream runs on that stream and is done once
+/// it is launched. A call without a stream, and a nonblocking or persistent call, runs on the communicator's own
+/// stream, after the work on the caller's stream; it is done once the device has finished. A captured call is done once
+/// it is launched; a nonblocking or persistent one must then be joined by order_before() on the captured stream. NCCL's
+/// work cannot be cancelled, so an operation that fails or is given up aborts the NCCL communicator.
 class NcclExecution final : public Execution {
  public:
-  /// The communicator is prepared for its device and has NCCL there. The plan is one of the nccl backend.
+  /// Requires a communicator that is prepared for its device with NCCL, and a plan of the nccl backend.
   NcclExecution(std::shared_ptr<Context> comm, std::shared_ptr<const Plan> plan, Binding binding, Stream stream,
                 std::chrono::nanoseconds timeout);
   ~NcclExecution() override;
@@ -53,7 +53,7 @@ class NcclExecution final : public Execution {
   DeviceBuffers buffers_{};
   device::Event before_{};
   device::Event after_{};
-  std::uint64_t capture_ = 0;  ///< the capture that the last start was part of; 0: none
+  std::uint64_t capture_ = 0;  ///< capture that contained the last start; 0: none
   bool is_under_way_ = false;  ///< the other ranks may wait for this one
 };
 

@@ -8,7 +8,7 @@
 namespace tutti::detail::nccl {
 namespace {
 
-/// Number types that NCCL reduces; a complex one as two real ones.
+/// The number types that NCCL reduces; a complex number as two real numbers.
 std::optional<Words> words_to_reduce(DatatypeKind kind, int version) {
   switch (kind) {
     case DatatypeKind::int8:
@@ -71,7 +71,7 @@ bool is_small_float(DataType type) {
 
 bool is_float(DataType type) { return is_small_float(type) || type == DataType::float32 || type == DataType::float64; }
 
-/// Whether the library asks for more than NCCL's arithmetic gives.
+/// Returns true if the library requires more than NCCL's arithmetic guarantees.
 bool differs(RedOp op, DataType type) {
   return is_small_float(type) || (is_float(type) && (op == RedOp::min || op == RedOp::max));
 }
@@ -90,7 +90,7 @@ std::size_t alignment_of(Datatype type) {
   }
 }
 
-/// A vector that every rank can send to every other in about the time that one more launch takes.
+/// Returns true for a vector that every rank can send to every other in about the time of one more launch.
 bool is_small(const Signature& signature, int size) {
   constexpr std::size_t most_bytes = std::size_t{1} << 20U;
   constexpr int most_ranks = 16;
@@ -144,11 +144,11 @@ bool can_group(const schedules::Algorithm& algorithm, const Signature& signature
   if (signature.op == ReduceKind::user)
     why = "a user's function runs on the host";
   else if (!has_kernels)
-    why = "this build, on some rank, has no kernels for the device";
+    why = "on some rank this build has no kernels for the device";
   else if (needs_single_combine(signature) && !(algorithm.single_combine && algorithm.ordered))
-    why = "combines in several steps, where this call asks for one rounding in rank order";
+    why = "combines in several steps, but this call requires one rounding in rank order";
   else if (!signature.commutative && !algorithm.ordered)
-    why = "does not keep the order of ranks, which an operation that does not commute asks for";
+    why = "does not keep rank order, which an operation that does not commute requires";
   return why.empty();
 }
 

@@ -23,12 +23,12 @@ class State final : public BackendState {
   void release() noexcept override;
 
  private:
-  std::mutex mutex_;  ///< an abort under way ends before the communicator does
+  std::mutex mutex_;  ///< a concurrent abort ends before the communicator does
   std::unique_ptr<Comm> comm_;
   bool registers_;
 };
 
-/// Null where the communicator does not use NCCL.
+/// Null if the communicator does not use NCCL.
 [[nodiscard]] State* state_of(const Context& context) noexcept;
 
 }  // namespace tutti::detail::nccl

@@ -17,7 +17,7 @@ std::atomic<const Table*> replaced{nullptr};
 
 constexpr const char* remedy = "install NCCL 2.18 or newer, or name its library by TUTTI_NCCL_LIBRARY";
 
-/// Where to look, in this order.
+/// The files to try, in this order.
 std::vector<std::string> places(const std::string& path) {
   if (!path.empty()) return {path};
   const char* named = std::getenv("TUTTI_NCCL_LIBRARY");
@@ -29,7 +29,7 @@ std::vector<std::string> places(const std::string& path) {
   return all;
 }
 
-/// Never closed: NCCL's threads and CUDA's callbacks outlive any moment at which that could be done.
+/// Never closed, because NCCL's threads and CUDA's callbacks may outlive any moment for closing it.
 void* open_library(const std::string& path) {
   std::string reasons;
   for (const std::string& place : places(path)) {
@@ -46,8 +46,8 @@ void look_up(void* library, const char* symbol, int since, int version, Function
   if (version < since) return;
   function = reinterpret_cast<Function>(dlsym(library, symbol));
   if (function == nullptr)
-    throw Error(ErrorCode::not_supported, fmt::format("the NCCL library lacks {}, which version {} has; {}", symbol,
-                                                      version_text(version), remedy));
+    throw Error(ErrorCode::not_supported, fmt::format("the NCCL library lacks {}, which version {} should have; {}",
+                                                      symbol, version_text(version), remedy));
 }
 
 int version_of(void* library) {
@@ -61,7 +61,7 @@ int version_of(void* library) {
   return version;
 }
 
-/// The first load, or why there is none.
+/// The result of the first load, or the reason for its failure.
 struct Loaded {
   Table table{};
   std::string why{};
@@ -105,7 +105,7 @@ const Table* table(std::string& why) {
 void replace_table(const Table* other) noexcept { replaced.store(other, std::memory_order_release); }
 
 std::string version_text(int version) {
-  const int major = version < 10000 ? 1000 : 10000;  // since 2.9 a minor version has two digits
+  const int major = version < 10000 ? 1000 : 10000;  // from 2.9 on a minor version has two digits
   return fmt::format("{}.{}.{}", version / major, version % major / 100, version % 100);
 }
 

@@ -10,8 +10,8 @@ namespace tutti::detail::nccl {
 
 using device::StreamHandle;
 
-/// Every NCCL function that is used: filled at run time by dlsym, or by tests. symbols.def is the one list of them,
-/// with the version that each came with; a function that the loaded version lacks is null.
+/// The NCCL functions in use, filled at run time by dlsym, or by tests. symbols.def is the only list of them, with the
+/// version that introduced each; a function that the loaded version lacks is null.
 struct Table {
   int version = 0;
 #define TUTTI_NCCL_FUNCTION(member, symbol, since, result, arguments) result(*member) arguments = nullptr;
@@ -19,18 +19,18 @@ struct Table {
 #undef TUTTI_NCCL_FUNCTION
 };
 
-/// Opens a library and looks up all; throws not_supported with the reason: no such library, older than 2.18, or a
-/// symbol of its version is missing. `path` empty: TUTTI_NCCL_LIBRARY, else libnccl.so.2.
+/// Opens a library and looks up all functions. An empty `path` means TUTTI_NCCL_LIBRARY, else libnccl.so.2. Throws
+/// not_supported with the reason: no such library, older than 2.18, or a symbol of its version is missing.
 [[nodiscard]] Table load_table(const std::string& path = {});
 
-/// The table of this process, loaded at the first call; null where NCCL was not built in or cannot be loaded, and then
-/// `why` says why.
+/// The table of this process, loaded at the first call. Returns null, and the reason in `why`, if NCCL was not built in
+/// or cannot be loaded.
 [[nodiscard]] const Table* table(std::string& why);
 
-/// Tests only: puts another table in its place (null: the loaded one again).
+/// For tests only: replaces the table (null: restores the loaded one).
 void replace_table(const Table* other) noexcept;
 
-/// "2.28.9".
+/// The version as text: "2.28.9".
 [[nodiscard]] std::string version_text(int version);
 
 }  // namespace tutti::detail::nccl

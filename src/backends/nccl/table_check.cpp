@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares types.hpp and symbols.def with the installed nccl.h: a difference does not compile. Nothing runs.
+// Compares types.hpp and symbols.def with the installed nccl.h at compile time: a difference does not compile.
 #include <nccl.h>
 
 #include <cstddef>
@@ -53,7 +53,7 @@ static_assert(same(ScalarResidence::host_immediate, ncclScalarHostImmediate));
 static_assert(sizeof(UniqueId) == sizeof(ncclUniqueId) && alignof(UniqueId) == alignof(ncclUniqueId));
 static_assert(sizeof(UniqueId::internal) == NCCL_UNIQUE_ID_BYTES);
 
-// NCCL reads as much of a configuration as its size says, and takes the rest as unset.
+// NCCL reads as much of a configuration as its size states, and treats the rest as unset.
 static_assert(sizeof(Config) <= sizeof(ncclConfig_t) && alignof(Config) == alignof(ncclConfig_t));
 static_assert(offsetof(Config, size) == offsetof(ncclConfig_t, size));
 static_assert(offsetof(Config, magic) == offsetof(ncclConfig_t, magic));
@@ -73,7 +73,7 @@ static_assert(Config{}.blocking == theirs.blocking && Config{}.net_name == their
 static_assert(NCCL_WIN_COLL_SYMMETRIC == 1);
 #endif
 
-/// NCCL's types as this library writes them.
+/// NCCL's types in this library's spelling.
 template <typename T>
 struct Ours {
   using Type = T;
@@ -108,7 +108,7 @@ TUTTI_OURS(ncclWindow_t, WindowHandle)
 #endif
 #undef TUTTI_OURS
 
-/// Stands for a function that the header is too old for.
+/// Stands for a function that an old header lacks.
 struct Absent {};
 extern const Absent absent;
 #if NCCL_VERSION_CODE < 21900

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The part of NCCL's binary interface that is used, as nccl.h has it since 2.18; table_check.cpp compares it with the
-/// installed header. So the logic of this backend compiles and is tested without NCCL.
+/// The part of NCCL's binary interface that this library uses, as in nccl.h since 2.18; table_check.cpp compares it
+/// with the installed header. The logic of this backend therefore compiles and is tested without NCCL.
 namespace tutti::detail::nccl {
 
 using CommHandle = void*;  ///< ncclComm_t
@@ -37,7 +37,7 @@ enum class DataType : int {
   float8_e5m2 = 11,
 };
 
-/// ncclRedOp_t; values above `avg` are made by ncclRedOpCreatePreMulSum.
+/// ncclRedOp_t; ncclRedOpCreatePreMulSum makes values above `avg`.
 enum class RedOp : int { sum = 0, prod = 1, max = 2, min = 3, avg = 4 };
 enum class ScalarResidence : int { device = 0, host_immediate = 1 };
 
@@ -45,7 +45,7 @@ struct UniqueId {
   char internal[128];
 };
 
-/// ncclConfig_t of 2.18; newer versions fill in what they have more.
+/// ncclConfig_t of 2.18; newer versions fill in their additional members.
 struct Config {
   std::size_t size = sizeof(Config);
   unsigned magic = 0xcafebeef;
@@ -59,11 +59,11 @@ struct Config {
 };
 
 inline constexpr int oldest_version = 21800;
-/// Since which version NCCL has what.
+/// The NCCL versions that introduced features.
 inline constexpr int version_of_register = 21900;       ///< ncclMemAlloc, ncclCommRegister
 inline constexpr int version_of_float8 = 22400;         ///< fp8 types
 inline constexpr int version_of_windows = 22700;        ///< ncclCommWindowRegister: symmetric memory
 inline constexpr int version_of_alltoall = 22800;       ///< ncclAlltoAll, ncclGather, ncclScatter
-inline constexpr int version_of_several_ranks = 23003;  ///< several ranks on a GPU, by NCCL_MULTI_RANK_GPU_ENABLE=1
+inline constexpr int version_of_several_ranks = 23003;  ///< several ranks per GPU, with NCCL_MULTI_RANK_GPU_ENABLE=1
 
 }  // namespace tutti::detail::nccl

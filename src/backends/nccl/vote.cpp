@@ -27,7 +27,7 @@ void keep_text(std::array<char, N>& to, std::string_view text) {
 
 Vote::Vote(const Context& comm, std::chrono::nanoseconds patience)
     : comm_(&comm),
-      tag_(2 * comm.tag_half),  // above those of executions
+      tag_(2 * comm.tag_half),  // above the tags of executions
       patience_(patience),
       begin_(std::chrono::steady_clock::now()),
       messages_(std::make_unique<Messages>()) {
@@ -63,7 +63,7 @@ void Vote::cast(bool success, std::string_view why) {
 
 bool Vote::is_expired() const { return patience_.count() > 0 && std::chrono::steady_clock::now() - begin_ > patience_; }
 
-/// On rank 0: what follows from the votes so far, if anything.
+/// The decision that follows from the votes so far, if any. On rank 0.
 std::optional<Vote::Ballot> Vote::count() {
   Messages& m = *messages_;
   bool all = has_cast_;
@@ -100,7 +100,7 @@ std::optional<Vote::Decision> Vote::poll() {
     }
   } else if (!is_decided_) {
     is_decided_ = is_complete(m.incoming.front());
-    // Rank 0 decides first where it can.
+    // Rank 0 decides first if it can.
     if (!is_decided_ && patience_.count() > 0 && std::chrono::steady_clock::now() - begin_ > 2 * patience_)
       return Decision{false, "rank 0: did not answer in time"};
   }

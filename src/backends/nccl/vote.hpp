@@ -15,9 +15,9 @@
 
 namespace tutti::detail::nccl {
 
-/// Whether something succeeded on all ranks, where a rank that fails must stop those that would wait for it: every rank
-/// casts one vote; rank 0 tells all as soon as one has failed, or all have succeeded. The constructor is collective in
-/// order; nothing blocks. One at a time on a communicator.
+/// A vote on success on all ranks, in which a rank that fails must stop the ranks that would wait for it. Every rank
+/// casts one vote; rank 0 informs all ranks as soon as one has failed or all have succeeded. The constructor is
+/// collective, in the same order on all ranks; nothing blocks. One vote at a time per communicator.
 class Vote {
  public:
   struct Decision {
@@ -25,7 +25,8 @@ class Vote {
     std::string why{};  ///< "rank 1: …", of the lowest failed rank that was known
   };
 
-  /// After `patience` (0: never) rank 0 decides without ranks that have not voted, and the others without rank 0.
+  /// After `patience` (0: never) rank 0 decides without the ranks that have not voted, and the other ranks decide
+  /// without rank 0.
   Vote(const Context& comm, std::chrono::nanoseconds patience);
   ~Vote();
   Vote(const Vote&) = delete;
@@ -33,9 +34,9 @@ class Vote {
 
   void cast(bool success, std::string_view why);
   [[nodiscard]] bool has_cast() const noexcept { return has_cast_; }
-  /// The decision, once it is known.
+  /// The decision, once known.
   [[nodiscard]] std::optional<Decision> poll();
-  /// True when no message is under way any more; to be polled before the end.
+  /// Returns true once no message is in flight. Poll it before destruction.
   [[nodiscard]] bool is_settled();
 
  private:
@@ -45,7 +46,7 @@ class Vote {
     std::array<char, 504> why{};
   };
   struct Messages {
-    std::vector<Ballot> ballots{};  ///< on rank 0, of all ranks
+    std::vector<Ballot> ballots{};  ///< votes of all ranks, on rank 0
     Ballot decision{};
     std::vector<MPI_Request> incoming{};
     std::vector<MPI_Request> outgoing{};

@@ -18,11 +18,11 @@
 namespace tutti::detail::shm {
 namespace {
 
-/// What rank 0 tells of the segment that it made.
+/// Rank 0's description of the segment that it made.
 struct Invitation {
   std::array<char, 64> name{};
   std::array<char, 160> problem{};
-  std::uint64_t mark = 0;  ///< first word of the segment: the same name may be another file in another container
+  std::uint64_t mark = 0;  ///< first word of the segment; in another container the same name may be another file
   bool made = false;
 };
 
@@ -103,7 +103,7 @@ std::unique_ptr<Arena> Arena::create(MPI_Comm comm, bool oversubscribed, std::st
   const bool all_mapped = all_agree(comm, mapped);
   if (rank == 0) Segment::remove(invitation.name.data());
   if (!all_mapped) {
-    reason = "a rank could not map the common segment: is /dev/shm one file system for all ranks of the node?";
+    reason = "a rank could not map the common segment; is /dev/shm the same file system for all ranks of the node?";
     return nullptr;
   }
   if (!config().single_copy) {
@@ -164,7 +164,7 @@ void Arena::complete_in_turn(std::uint64_t ordered) noexcept {
 int Arena::acquire_persistent(MPI_Comm comm) {
   auto unused = std::find(given_.begin(), given_.end(), false);
   if (unused == given_.end()) {
-    // What this rank has released others may still hold: ask.
+    // Other ranks may still hold cells that this rank has released, so ask them.
     std::array<int, persistent_owners> mine{};
     std::array<int, persistent_owners> any{};
     for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = in_use_[i].load() ? 1 : 0;
@@ -187,7 +187,7 @@ void Arena::release_persistent(int number) noexcept {
 }
 
 void Arena::wake_sleepers() noexcept {
-  // What was published must be seen before a sleeper's last poll, or the sleeper must be seen here.
+  // Either a sleeper sees the published data in its last poll, or this rank sees the sleeper.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   for (int r = 0; r < size_; ++r) {
     std::atomic<std::uint32_t>& asleep = control(r).asleep;
@@ -208,7 +208,7 @@ void Arena::announce_backoff() noexcept {
 }
 
 bool Arena::backoff() noexcept {
-  // Short: messages of the host MPI wake nobody.
+  // Sleeps only briefly, because messages of the host MPI wake no rank.
   const timespec longest{0, 500'000};
   futex(control(rank_).asleep, FUTEX_WAIT, 1, &longest);
   control(rank_).asleep.store(0, std::memory_order_relaxed);

@@ -16,11 +16,11 @@
 
 namespace tutti::detail::shm {
 
-/// The shared memory of one communicator whose ranks are all on one node, and what this rank keeps beside it.
+/// The shared memory of one communicator whose ranks are all on one node, with this rank's local bookkeeping.
 class Arena final : public BackendState {
  public:
-  /// Maps a common segment and tries single copies between all pairs. Collective and blocking. Null on every rank, with
-  /// the reason, where one of them cannot.
+  /// Maps a common segment and tries single copies between all pairs. Collective, blocking. Returns null on every rank,
+  /// with the reason, if one of them cannot map it.
   [[nodiscard]] static std::unique_ptr<Arena> create(MPI_Comm comm, bool oversubscribed, std::string& reason);
 
   [[nodiscard]] int rank() const { return rank_; }
@@ -36,22 +36,22 @@ class Arena final : public BackendState {
   [[nodiscard]] std::byte* slot(int rank, int number) const { return segment_.data() + layout_.slot(rank, number); }
   [[nodiscard]] pid_t process(int rank) const { return control(rank).process; }
 
-  /// The next operation that is matched by its order.
+  /// The sequence number of the next operation that is matched by order.
   [[nodiscard]] std::uint64_t next_ordered() noexcept { return next_ordered_++; }
-  /// Whether all ranks have finished the operation that used the same cell before.
+  /// Returns true once all ranks have finished the operation that used the same cell before.
   [[nodiscard]] bool is_free(std::uint64_t ordered) noexcept {
     return ordered < known_completed_.load(std::memory_order_acquire) + ordered_cells || poll_completed(ordered);
   }
   [[nodiscard]] bool is_next_free() noexcept { return is_free(next_ordered_); }
-  /// Fetches the line that the next operation will write: the writer then need not wait for it.
+  /// Prefetches the line that the next operation will write, so that the writer need not wait for it.
   void prepare_next() const noexcept {
     __builtin_prefetch(&cell(rank_, static_cast<int>(next_ordered_ % ordered_cells)).lines[0], 1);
   }
-  /// This rank has finished an operation; from any thread.
+  /// Records that this rank has finished an operation. Any thread.
   void complete(std::uint64_t ordered) noexcept;
 
-  /// The first of the cells for a persistent operation, or -1 where all are in use. Collective over the communicator;
-  /// `comm` is asked only when no cell is left that no rank has used.
+  /// Takes a pair of cells for a persistent operation and returns the first, or -1 if all are in use. Collective over
+  /// the communicator. Ranks communicate over `comm` only once every persistent cell has been used.
   [[nodiscard]] int acquire_persistent(MPI_Comm comm);
   void release_persistent(int number) noexcept;
   /// Generation of this cell's next persistent start; equal on all ranks because all start it equally often.
@@ -59,7 +59,7 @@ class Arena final : public BackendState {
     return ++generations_[static_cast<std::size_t>((number - ordered_cells) / starts_apart)];
   }
 
-  /// After something was written that a sleeping rank may wait for.
+  /// Wakes sleeping ranks. Call it after writing data that a rank may wait for.
   void wake() noexcept {
     if (oversubscribed_) wake_sleepers();
   }
@@ -92,7 +92,7 @@ class Arena final : public BackendState {
   bool single_copy_ = false;
   std::uint64_t probe_word_ = 0;
   std::uint64_t next_ordered_ = 0;
-  std::atomic<std::uint64_t> known_completed_{0};  ///< by all ranks
+  std::atomic<std::uint64_t> known_completed_{0};  ///< used by all ranks
   std::atomic_flag completing_ = ATOMIC_FLAG_INIT;
   std::uint64_t completed_ = 0;
   std::array<bool, ordered_cells> done_{};

@@ -27,11 +27,11 @@ Candidate way_by(Protocol protocol, const Candidates& all) {
   c.carrier = Carrier::others;
   c.seconds = shm::predict(protocol, all.signature(), machine.size, machine.oversubscribed);
   if (machine.size == 1)
-    c.advise_against("one rank: a local copy");
+    c.advise_against("one rank: the call is a local copy");
   else if (!machine.shared_memory)
     c.forbid("the ranks do not share memory here");
   else if (!shm::can_do(protocol, all.signature(), machine.size, machine.single_copy))
-    c.forbid("this protocol cannot make the call: too long for it, or not allowed here");
+    c.forbid("this protocol cannot make the call: the data are too long for it, or it is not allowed here");
   return c;
 }
 

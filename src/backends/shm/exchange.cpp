@@ -32,7 +32,7 @@ void Exchange::copy_own() const {
 void Exchange::combine(std::span<const void* const> inputs, std::byte* result, std::size_t bytes) const {
   const Datatype type = plan->signature.type;
   if (inputs.size() == 1) {
-    // One contribution is the result as it is: a logical operation would make 1 of 2.
+    // A single contribution is copied unchanged, because a logical operation would turn 2 into 1.
     if (result != inputs[0]) std::memcpy(result, inputs[0], bytes);
     return;
   }

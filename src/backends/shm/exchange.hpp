@@ -9,14 +9,14 @@
 
 namespace tutti::detail::shm {
 
-/// One run of an operation as its protocols see it: where, what, and this rank's buffers.
+/// One run of an operation, as protocols see it: its cell, its geometry and this rank's buffers.
 struct Exchange {
   Arena* arena = nullptr;
   const Plan* plan = nullptr;
   const Binding* binding = nullptr;
-  int number = 0;                     ///< of the cell
-  Generation generation = 0;          ///< of this use of the cell
-  const std::byte* source = nullptr;  ///< what this rank gives: the caller's buffer, or a scaled or saved copy
+  int number = 0;                     ///< number of the cell
+  Generation generation = 0;          ///< generation of this use of the cell
+  const std::byte* source = nullptr;  ///< this rank's input: the caller's buffer, or a scaled or saved copy
 
   /// The call of one rank, before it has a cell.
   [[nodiscard]] static Exchange of(Arena& arena, const Plan& plan, const Binding& binding) {
@@ -37,7 +37,7 @@ struct Exchange {
   [[nodiscard]] Descriptor& descriptor(int rank) const {
     return *reinterpret_cast<Descriptor*>(cell(rank).lines[0].payload);
   }
-  /// Chunks that a rank has published.
+  /// The number of chunks that a rank has published.
   [[nodiscard]] std::uint64_t published(int rank) const {
     return count_of(cell(rank).lines[0].flag.load(std::memory_order_acquire), generation);
   }
@@ -46,13 +46,13 @@ struct Exchange {
     arena->wake();
   }
 
-  /// This rank's own block goes straight from source to output, if it is not there already.
+  /// Copies this rank's own block from source to output, unless it is already there.
   void copy_own() const;
-  /// output = inputs[0] op inputs[1] op …, in that order, rounded once; an average is divided.
+  /// Computes output = inputs[0] op inputs[1] op …, in that order, rounded once; divides an average.
   void combine(std::span<const void* const> inputs, std::byte* result, std::size_t bytes) const;
 };
 
-/// Bytes of the largest block that any rank gives, where all know it.
+/// The size of the largest block that any rank gives, if all ranks know it, in bytes.
 [[nodiscard]] inline std::size_t largest_block(const Exchange& exchange) {
   const Signature& s = exchange.plan->signature;
   if (s.operation != Operation::reduce_scatter) return s.count * s.type.size();

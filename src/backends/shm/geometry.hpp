@@ -12,8 +12,8 @@ namespace tutti::detail::shm {
 
 using schedules::Block;
 
-/// Who gives what to whom in one operation, as one rank sees it, in elements. Every operation is an exchange: a rank
-/// gives blocks of its source, and takes blocks into its output or combines what it takes.
+/// The exchange of blocks in one operation, as one rank sees it, in elements. Every operation is an exchange: a rank
+/// gives blocks of its source, and copies the blocks that it takes into its output or combines them.
 class Geometry {
  public:
   Geometry(const Signature& signature, const Binding& binding, int rank, int size)
@@ -27,10 +27,10 @@ class Geometry {
   [[nodiscard]] bool combines() const { return schedules::combines(operation()); }
 
   [[nodiscard]] bool is_split() const { return schedules::is_split(operation()); }
-  /// Whether ranks first tell one another the size of their largest block.
+  /// Returns true if ranks first publish the size of their largest block.
   [[nodiscard]] bool is_varying() const { return schedules::is_varying(operation()); }
 
-  /// Whether rank `from` gives something to rank `to`.
+  /// Returns true if rank `from` gives data to rank `to`.
   [[nodiscard]] bool flows(int from, int to) const {
     switch (operation()) {
       case Operation::bcast:
@@ -49,7 +49,7 @@ class Geometry {
     }
   }
 
-  /// What this rank gives to rank `to`, in its source.
+  /// The block of this rank's source that rank `to` takes.
   [[nodiscard]] Block given(int to) const {
     const auto reader = static_cast<std::size_t>(to);
     switch (operation()) {
@@ -70,7 +70,7 @@ class Geometry {
     }
   }
 
-  /// Where in its output this rank puts what rank `from` gives it. Not for operations that combine.
+  /// The block of this rank's output that takes the data of rank `from`. Not for operations that combine.
   [[nodiscard]] Block taken(int from) const {
     const auto giver = static_cast<std::size_t>(from);
     switch (operation()) {
@@ -89,8 +89,8 @@ class Geometry {
     }
   }
 
-  /// Where the block of rank `from` for rank `to` lies in the source of the one and in the output of the other, where
-  /// every rank can tell.
+  /// The position of the block from rank `from` to rank `to` in the source of `from` and in the output of `to`, if
+  /// every rank can compute it.
   [[nodiscard]] std::size_t given_offset(int to) const {
     return is_split() ? static_cast<std::size_t>(to) * signature_->count : 0;
   }
@@ -100,7 +100,7 @@ class Geometry {
     return has_block_a_rank ? static_cast<std::size_t>(from) * signature_->count : 0;
   }
 
-  /// Of an operation that combines: elements of rank `to`'s result, and where they lie in every rank's source.
+  /// For an operation that combines: the range of rank `to`'s result in every rank's source.
   [[nodiscard]] Block part(int to) const {
     if (operation() == Operation::reduce_scatter_block)
       return {static_cast<std::size_t>(to) * signature_->count, signature_->count};
@@ -111,19 +111,19 @@ class Geometry {
     }
     return {0, signature_->count};
   }
-  /// The ranks whose contributions are combined for rank `to`: from 0 to below this.
+  /// The number of ranks, from rank 0 on, whose contributions are combined for rank `to`.
   [[nodiscard]] int contributions(int to) const {
     if (operation() == Operation::scan) return to + 1;
     if (operation() == Operation::exscan) return to;
     return size_;
   }
-  /// Whether rank `to` gets a result.
+  /// Returns true if rank `to` gets a result.
   [[nodiscard]] bool has_result(int to) const {
     if (operation() == Operation::reduce) return to == signature_->root;
     return operation() != Operation::exscan || to > 0;
   }
 
-  /// Elements of the largest block that this rank gives.
+  /// The size of the largest block that this rank gives, in elements.
   [[nodiscard]] std::size_t largest_given() const {
     std::size_t largest = 0;
     for (int to = 0; to < size_; ++to)

@@ -7,16 +7,16 @@
 
 #include "backends/shm/protocol.hpp"
 
-/// What lies where in the segment of a communicator: for each rank a control line and its cells. An operation uses the
-/// cell of one number on every rank. Each word has one writer, but for those of Work and Pair, which are counted up by
-/// whoever takes a piece of the work.
+/// The layout of a communicator's segment: a control line and the cells of each rank. An operation uses the cell with
+/// the same number on every rank. Each word has one writer, except the words of Work and Pair, which every rank that
+/// takes a part of the work increments.
 namespace tutti::detail::shm {
 
 inline constexpr std::size_t cache_line = 64;
 
-/// Cells for operations that are matched by their order, and those that persistent operations own: each has two, for
-/// its even and its odd starts, so that a rank that starts it again publishes at once, although others have yet to
-/// finish.
+/// Cells for operations that are matched by order, and cells that persistent operations own. A persistent operation
+/// owns two cells, for its even and odd starts, so that a rank that starts it again can publish at once, before other
+/// ranks have finished.
 inline constexpr int ordered_cells = 16;
 inline constexpr int persistent_owners = 16;
 inline constexpr int starts_apart = 2;
@@ -24,26 +24,26 @@ inline constexpr int all_cells = ordered_cells + starts_apart * persistent_owner
 inline constexpr std::size_t slot_bytes = std::size_t{32} << 10U;
 inline constexpr int most_ranks = 256;
 
-/// One use of a cell has a generation that no earlier use had; words of older ones count as zero.
+/// Each use of a cell has a new generation; words of older generations count as zero.
 using Generation = std::uint64_t;
 inline constexpr unsigned count_bits = 24;
 [[nodiscard]] constexpr std::uint64_t tagged(Generation generation, std::uint64_t count) {
   return generation << count_bits | count;
 }
 [[nodiscard]] constexpr std::uint64_t count_of(std::uint64_t word, Generation generation) {
-  // Compared as it was stored: a long-lived communicator counts beyond the bits that a generation has here.
+  // Compared in stored form, because a long-lived communicator counts beyond the bits stored here.
   return (word ^ tagged(generation, 0)) >> count_bits == 0 ? word & ((std::uint64_t{1} << count_bits) - 1) : 0;
 }
 
 struct alignas(cache_line) Control {
-  std::atomic<std::uint64_t> completed;  ///< ordered operations that this rank has finished, without a gap
-  std::atomic<std::uint32_t> asleep;     ///< futex: the rank sleeps until somebody writes 0
+  std::atomic<std::uint64_t> completed;  ///< number of ordered operations that this rank has finished without a gap
+  std::atomic<std::uint32_t> asleep;     ///< futex: the rank sleeps until another rank writes 0
   std::int32_t process;
-  std::uint64_t probe_address;  ///< of a word in the rank's own memory, to try single copies with
+  std::uint64_t probe_address;  ///< address of a word in the rank's memory, for the trial of single copies
   std::uint64_t probe_value;
 };
 
-/// Flag and payload in one line; the flag counts the chunks that the rank has published.
+/// A flag and its payload in one line; the flag counts the chunks that the rank has published.
 struct alignas(cache_line) Line {
   std::atomic<std::uint64_t> flag;
   std::byte payload[line_bytes];
@@ -51,44 +51,44 @@ struct alignas(cache_line) Line {
 static_assert(sizeof(Line) == cache_line);
 
 struct alignas(cache_line) Progress {
-  std::atomic<std::uint64_t> consumed;  ///< chunks that the rank has taken from all it takes from
+  std::atomic<std::uint64_t> consumed;  ///< number of chunks that the rank has taken from all its givers
   std::atomic<std::uint64_t> done;      ///< last generation of a persistent operation that the rank has finished
 };
 
-/// Where the rank's buffers are.
+/// The location of a rank's buffer.
 struct Location {
   std::uint64_t address;
-  std::uint64_t allocation;  ///< 0: not from the library's allocator
-  std::uint64_t offset;      ///< in the rank's part of the allocation
+  std::uint64_t allocation;  ///< 0: memory from another allocator
+  std::uint64_t offset;      ///< offset offset in the rank's part of the allocation
 };
 
-/// What a rank says of its buffers: in the line of its flag, so that both come at once.
+/// A rank's description of its buffers, in the line of its flag so that both arrive together.
 struct Descriptor {
   Location input;
   Location output;
-  std::uint64_t largest;  ///< bytes of the largest block that the rank gives
+  std::uint64_t largest;  ///< largest block that the rank gives, in bytes
 };
 static_assert(sizeof(Descriptor) <= line_bytes);
 
-/// Pieces of a range of the result, taken and finished.
+/// Counters of the parts of a result range that are taken and finished.
 struct alignas(cache_line) Work {
   std::atomic<std::uint64_t> taken;
   std::atomic<std::uint64_t> finished;
 };
 
-/// The block that a rank (the index) gives to this cell's rank.
+/// The block that the rank with this index gives to this cell's rank.
 struct Pair {
   std::atomic<std::uint64_t> taken;
   std::atomic<std::uint64_t> finished;
-  std::uint64_t take_bytes;   ///< of that block, as this rank says
-  std::uint64_t give_bytes;   ///< of what this rank gives to the indexed one
-  std::uint64_t take_offset;  ///< bytes into this rank's output
-  std::uint64_t give_offset;  ///< bytes into this rank's input of what it gives to the indexed rank
+  std::uint64_t take_bytes;   ///< size of that block according to this rank, in bytes
+  std::uint64_t give_bytes;   ///< size of this rank's block for the indexed rank, in bytes
+  std::uint64_t take_offset;  ///< offset in this rank's output, in bytes
+  std::uint64_t give_offset;  ///< offset in this rank's input of its block for the indexed rank, in bytes
 };
 
-/// Lines of a cell, for messages that go as lines.
+/// The number of lines in a cell, for messages that travel in lines.
 inline constexpr std::size_t cell_lines = 80;
-/// Copies of contributions that are combined from lines, and the largest of them: above, a second copy costs more than
+/// Limits on the contributions that are copied to be combined from lines: beyond them the second copy costs more than
 /// the lines save.
 inline constexpr std::size_t most_combined_bytes = 8192;
 inline constexpr std::size_t most_combined_block = 2048;

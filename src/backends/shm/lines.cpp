@@ -31,8 +31,8 @@ void Lines::begin(const Exchange& exchange) {
   produced_ = false;
   from_ = 0;
   line_ = 0;
-  // A blocking barrier goes by way of rank 0: fewer lines change hands. Not where a rank may be away, nor where every
-  // turn costs a switch of processes.
+  // A blocking barrier goes through rank 0, because fewer lines then change owners. It does not if a rank may be away,
+  // or if every turn costs a process switch.
   centered_ = s.operation == Operation::barrier && s.kind == CallKind::blocking && !exchange.arena->oversubscribed();
 }
 
@@ -46,7 +46,7 @@ void Lines::produce(const Exchange& exchange) {
     const Block block = who.given(to);
     Line* first = who.is_split() ? lines + static_cast<std::size_t>(to) * per_block_ : lines;
     put(first, exchange.generation, exchange.source + block.offset * exchange.unit(), block.count * exchange.unit());
-    if (!who.is_split()) break;  // all take the same
+    if (!who.is_split()) break;  // all takers take the same block
   }
   exchange.arena->wake();
 }
@@ -107,7 +107,7 @@ void Lines::combine(const Exchange& exchange) {
 }
 
 bool Lines::step(const Exchange& exchange) {
-  // In a barrier by way of rank 0 that rank gives the signal when all have come.
+  // In a barrier through rank 0, rank 0 signals once all ranks have arrived.
   const bool waits_first = centered_ && exchange.arena->rank() == 0;
   if (!produced_ && !waits_first) produce(exchange);
   if (!has_arrived(exchange)) return false;

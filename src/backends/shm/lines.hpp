@@ -13,7 +13,7 @@ namespace tutti::detail::shm {
 class Lines {
  public:
   void begin(const Exchange& exchange);
-  /// Goes on as far as it can; true when this rank has taken all.
+  /// Continues as far as possible. Returns true once this rank has taken all data.
   bool step(const Exchange& exchange);
   void finish(const Exchange& /*exchange*/) {}
 
@@ -22,12 +22,12 @@ class Lines {
   [[nodiscard]] bool has_arrived(const Exchange& exchange);
   void consume(const Exchange& exchange);
   void combine(const Exchange& exchange);
-  /// Whether this rank waits for all before it lets them go on: see begin().
+  /// Returns true if this rank waits for all ranks before it releases them; see begin().
   [[nodiscard]] bool flows(const Geometry& who, int from, int to) const {
     return centered_ ? from != to && (from == 0 || to == 0) : who.flows(from, to);
   }
 
-  std::size_t per_block_ = 0;  ///< lines of one block
+  std::size_t per_block_ = 0;  ///< size of one block, in lines
   bool centered_ = false;
   bool produced_ = false;
   int from_ = 0;          ///< ranks before it have all their lines here

@@ -13,7 +13,7 @@ namespace {
 
 using Transfer = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long);
 
-/// The kernel may stop short of the end; 0 when all is done, else the error.
+/// Repeats the call, because the kernel may stop short of the end. Returns 0 when all is done, else the error.
 int transfer_all(Transfer transfer, pid_t process, std::uint64_t address, void* local, std::size_t bytes) noexcept {
   auto* here = static_cast<std::byte*>(local);
   while (bytes > 0) {

@@ -9,11 +9,11 @@
 namespace tutti::detail::shm {
 
 /// Copies between this process's memory and another's in one step of the kernel (process_vm_readv, process_vm_writev).
-/// They throw ErrorCode::internal, with the kernel's reason, where the other's memory cannot be reached.
+/// Throws ErrorCode::internal, with the kernel's reason, if the other memory cannot be accessed.
 void read_memory(pid_t process, std::uint64_t address, void* to, std::size_t bytes);
 void write_memory(pid_t process, std::uint64_t address, const void* from, std::size_t bytes);
 
-/// The same, as an answer.
+/// The same, but returns success or failure instead of throwing.
 [[nodiscard]] bool try_read_memory(pid_t process, std::uint64_t address, void* to, std::size_t bytes) noexcept;
 [[nodiscard]] bool try_write_memory(pid_t process, std::uint64_t address, const void* from, std::size_t bytes) noexcept;
 

@@ -7,10 +7,10 @@
 
 #include "backends/shm/exchange.hpp"
 
-/// How the work of a single copy is cut into pieces, and how ranks take them. All ranks compute the same.
+/// The division of a single copy's work into pieces, and the way ranks take them. All ranks compute the same division.
 namespace tutti::detail::shm {
 
-/// Takes the next of `total` pieces; false when none is left.
+/// Takes the next of `total` pieces; returns false if none is left.
 [[nodiscard]] inline bool take_piece(std::atomic<std::uint64_t>& word, Generation generation, std::size_t total,
                                      std::size_t& index) {
   std::uint64_t seen = word.load(std::memory_order_relaxed);
@@ -40,8 +40,8 @@ inline void finish_piece(std::atomic<std::uint64_t>& word, Generation generation
 
 inline constexpr std::size_t page = 4096;
 
-/// Bytes of one piece that is moved between two ranks. Of a one-sided transfer each side does about half; where both
-/// take from each other, each has enough to do, and one call of the kernel is the fastest.
+/// The size of one piece that is moved between two ranks, in bytes. In a one-sided transfer each side does about half;
+/// if both ranks take from each other, each has enough to do, and one call of the kernel is the fastest.
 [[nodiscard]] inline std::size_t moved_piece(Operation operation, std::size_t bytes) {
   constexpr std::size_t most = 256 * page;
   const bool one_sided = schedules::has_root(operation) && !schedules::combines(operation);
@@ -50,16 +50,16 @@ inline constexpr std::size_t page = 4096;
   return std::clamp(ceil_div(ceil_div(bytes, pieces), page) * page, 8 * page, most);
 }
 
-/// A range of the result, in bytes of every rank's source, that pieces of it belong to.
+/// A range of the result that is divided into pieces, in bytes of every rank's source.
 struct Range {
   std::size_t offset = 0;
   std::size_t bytes = 0;
 };
 
-/// A reduction as short as this the root does alone: one call of the kernel a rank.
+/// The root alone does a reduction of at most this size, with one call of the kernel per rank.
 inline constexpr std::size_t root_alone_bytes = 8 * page;
 
-/// Of a reduce the root's own range is larger: what others combine has to be copied to it besides.
+/// In a reduce the root's own range is larger, because the results of the other ranks must also be copied to it.
 [[nodiscard]] inline Block share_of_range(const Geometry& who, std::size_t count, int index) {
   if (who.operation() != Operation::reduce) return schedules::even_block(count, who.size(), index);
   if (count * cache_line <= root_alone_bytes) return {index > who.root() ? count : 0, index == who.root() ? count : 0};
@@ -75,7 +75,7 @@ inline constexpr std::size_t root_alone_bytes = 8 * page;
 [[nodiscard]] inline Range range_of(const Geometry& who, std::size_t unit, int index) {
   Block block = who.part(index);
   if (!who.is_split()) {
-    // Cut at whole lines, so that no two ranks write one line.
+    // Cut at whole lines, so that no two ranks write the same line.
     const std::size_t grain = std::max<std::size_t>(1, cache_line / unit);
     const Block lines = share_of_range(who, ceil_div(block.count, grain), index);
     const std::size_t begin = std::min(lines.offset * grain, block.count);
@@ -84,7 +84,8 @@ inline constexpr std::size_t root_alone_bytes = 8 * page;
   return {block.offset * unit, block.count * unit};
 }
 
-/// Bytes of one piece of a range that is combined, whole elements: all ranks' pieces together stay in the cache.
+/// The size of one piece of a combined range, a multiple of the element size, so that all ranks' pieces together stay
+/// in the cache, in bytes.
 [[nodiscard]] inline std::size_t combined_piece(const Geometry& who, std::size_t unit) {
   const std::size_t wanted =
       std::clamp<std::size_t>(128 * page / static_cast<std::size_t>(who.size()), 4 * page, 64 * page);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> names = {"automatic", "line", "slots", "single_copy"};
 
-/// Blocks of `count` elements that the rank with most to give publishes.
+/// The number of blocks of `count` elements that the rank with most data publishes.
 std::size_t blocks_published(Operation operation, int size) {
   if (operation == Operation::barrier) return 0;
   return schedules::is_split(operation) && operation != Operation::reduce_scatter ? static_cast<std::size_t>(size) : 1;
@@ -24,7 +24,7 @@ std::size_t slot_share(const Signature& signature, int size) {
   return slot_bytes / static_cast<std::size_t>(size) / cache_line * cache_line;
 }
 
-/// What one chunk of a block has where a block does not fit: whole lines.
+/// The size of one chunk of a block that does not fit, in whole lines.
 std::size_t half_share(const Signature& signature, int size) {
   return slot_share(signature, size) / 2 / cache_line * cache_line;
 }
@@ -75,8 +75,8 @@ bool can_do(Protocol protocol, const Signature& signature, int size, bool single
 }
 
 double predict(Protocol protocol, const Signature& signature, int size, bool oversubscribed) {
-  // Of one server node of today, measured with two ranks: a line between cores, a turn of processes on one core, bytes
-  // a second into and out of a slot, system calls that copy, and bytes a second of theirs.
+  // Measured with two ranks on one present-day server node: a line between cores, a turn of processes on one core, the
+  // rate into and out of a slot, a copying system call, and its rate.
   constexpr double line_seconds = 60e-9;
   constexpr double switch_seconds = 1.2e-6;
   constexpr double write_rate = 9e9;
@@ -102,7 +102,7 @@ double predict(Protocol protocol, const Signature& signature, int size, bool ove
     case Protocol::slots:
       return start + line_seconds + given / write_rate + taken / read_rate;
     case Protocol::single_copy: {
-      // The ranks share the work: one-sided copies are done by both sides, sums by all, who hand them on.
+      // The ranks share the work: both sides make one-sided copies, and all ranks add and pass on sums.
       if (operation == Operation::reduce && bytes <= static_cast<double>(root_alone_bytes))
         return start + 0.2e-6 + lone_call_seconds * others + taken / read_rate;
       if (is_one_sided) return start + lone_call_seconds + taken / ranks / copy_rate;

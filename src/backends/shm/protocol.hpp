@@ -9,29 +9,30 @@
 
 namespace tutti::detail::shm {
 
-/// How the ranks of one node hand data to each other.
+/// The ways in which ranks of one node pass data to each other.
 enum class Protocol : std::uint8_t {
-  automatic,    ///< v-forms: whoever publishes chooses, and says so beside its data
-  line,         ///< flag and payload in each cache line
+  automatic,    ///< v-forms: the publishing rank chooses, and records the choice beside its data
+  line,         ///< each cache line has a flag and payload
   slots,        ///< through slots of the shared segment, in pipelined chunks
-  single_copy,  ///< straight from and to the callers' buffers, by process_vm_readv and process_vm_writev
+  single_copy,  ///< directly between the callers' buffers, by process_vm_readv and process_vm_writev
 };
 
-/// Payload of one line.
+/// The payload of one line, in bytes.
 inline constexpr std::size_t line_bytes = 56;
 
 [[nodiscard]] std::string_view protocol_name(Protocol protocol);
-/// By name, or false.
+/// Finds a protocol by name; returns false if there is none.
 [[nodiscard]] bool find_protocol(std::string_view name, Protocol& protocol);
 
-/// Bytes that the rank with most to publish puts before the others in a call; 0 where the signature does not tell.
+/// The size of the data that the rank with most data publishes in a call, in bytes; 0 if the signature does not
+/// determine it.
 [[nodiscard]] std::size_t published_bytes(const Signature& signature, int size);
 
-/// Whether a protocol can do a call: a line is short, a single copy needs the kernel's leave, and one that must go on
-/// while a rank is away (nonblocking) needs all of its data published at once.
+/// Returns true if a protocol can make a call: lines hold little data, single copies need the kernel's permission, and
+/// a call that must progress while a rank is away (nonblocking) needs all data published at its start.
 [[nodiscard]] bool can_do(Protocol protocol, const Signature& signature, int size, bool single_copy);
 
-/// Predicted seconds of a call by a protocol, for `size` ranks of one node.
+/// Predicts the time of a call by a protocol, for `size` ranks of one node, in seconds.
 [[nodiscard]] double predict(Protocol protocol, const Signature& signature, int size, bool oversubscribed);
 
 }  // namespace tutti::detail::shm

@@ -9,7 +9,7 @@
 
 namespace tutti::detail::shm {
 
-/// A buffer of a rank: this rank's own, one that is mapped here, or one that the kernel copies from and to.
+/// A buffer of a rank: this rank's own, a buffer that is mapped here, or a buffer that only the kernel can copy.
 class Remote {
  public:
   Remote(const Exchange& exchange, int rank, bool output)
@@ -21,7 +21,7 @@ class Remote {
     }
   }
 
-  /// Where it can be loaded and stored directly, or null.
+  /// The address for direct loads and stores, or null.
   [[nodiscard]] std::byte* mapped(std::size_t offset) const { return mapped_ == nullptr ? nullptr : mapped_ + offset; }
 
   void read(std::size_t offset, void* to, std::size_t bytes) const {

@@ -72,7 +72,7 @@ bool ShmExecution::is_cell_free() const {
   return true;
 }
 
-/// Whether this rank writes in place over data that others may still have to read.
+/// Returns true if this rank writes in place over data that other ranks may still have to read.
 bool ShmExecution::overwrites_source() const {
   if (!binding_.in_place) return false;
   const Operation operation = plan_->signature.operation;
@@ -185,7 +185,7 @@ void ShmExecution::poll_mpi() {
 }
 
 void ShmExecution::cancel() noexcept {
-  // Peers may still copy from and to them.
+  // Peers may still copy from and to the buffers.
   defer_free(std::exchange(source_copy_, {}));
   defer_free(std::exchange(scratch_, {}));
 }

@@ -21,7 +21,7 @@ class ShmExecution final : public Execution {
   ShmExecution(ContextPtr context, PlanPtr plan, Binding binding, Turn turn, std::chrono::nanoseconds timeout);
   ~ShmExecution() override;
 
-  /// Goes on with an operation that the short way of a call began at the same turn.
+  /// Continues an operation that the fast path of a call began at the same turn.
   void resume(const shm::Lines& begun) noexcept;
   void resume(const shm::Slots& begun) noexcept;
 

@@ -18,7 +18,7 @@ class ShortRun {
     transport_.begin(exchange_);
   }
 
-  /// True when it is complete.
+  /// Returns true once it is complete.
   [[nodiscard]] bool poll(int times) {
     for (int i = 0; i < times; ++i) {
       if (!transport_.step(exchange_)) continue;
@@ -37,7 +37,7 @@ class ShortRun {
   Transport transport_;
 };
 
-/// For an execution that ends before the call does: without the cost of counting.
+/// Refers to an execution that ends before the call does, without the cost of counting references.
 template <typename T>
 std::shared_ptr<T> unowned(const std::shared_ptr<T>& held) {
   return {std::shared_ptr<void>(), held.get()};

@@ -25,7 +25,8 @@ std::size_t pieces_of(const Exchange& exchange, int range) {
   return ceil_div(range_of(who, exchange.unit(), range).bytes, combined_piece(who, exchange.unit()));
 }
 
-/// In a blocking call no rank is away: a single piece of another rank is best done where its result is wanted.
+/// In a blocking call no rank is away, so a single piece of another rank is best left to the rank that needs its
+/// result.
 bool is_left_to_owner(const Exchange& exchange, int range) {
   const Signature& s = exchange.plan->signature;
   return s.operation == Operation::reduce && s.kind == CallKind::blocking && range == s.root &&
@@ -34,7 +35,7 @@ bool is_left_to_owner(const Exchange& exchange, int range) {
 
 }  // namespace
 
-/// Addresses of all contributions to a piece; those that are not mapped here are read into scratch.
+/// Finds the addresses of all contributions to a piece; reads contributions that are not mapped here into scratch.
 class SingleCopy::Contributions {
  public:
   Contributions(const Exchange& exchange, int count, std::size_t offset, std::size_t bytes, std::byte* scratch)
@@ -94,7 +95,7 @@ void SingleCopy::begin(std::byte* scratch) {
 }
 
 bool SingleCopy::step(const Exchange& exchange, std::size_t pieces) {
-  // Another thread may free an allocation in which a peer's buffer lies.
+  // Another thread may free the allocation that holds a peer's buffer.
   const Allocations::Use use = Allocations::instance().use();
   return exchange.geometry().combines() ? step_combining(exchange, pieces) : step_moving(exchange, pieces);
 }
@@ -153,7 +154,7 @@ void SingleCopy::combine_piece(const Exchange& exchange, int range, std::size_t 
 void SingleCopy::combine_prefixes(const Exchange& exchange, const Contributions& inputs, const Slice& slice) const {
   const Geometry who = exchange.geometry();
   std::byte* result = result_room(who, exchange.unit());
-  // From the last rank down: in place, a prefix overwrites a contribution that only higher ranks need.
+  // Starts at the last rank, because in place a prefix overwrites a contribution that only higher ranks need.
   for (int to = who.size() - 1; to >= 0; --to) {
     if (!who.has_result(to)) continue;
     exchange.combine(inputs.first(static_cast<std::size_t>(who.contributions(to))), result, slice.bytes);
@@ -187,7 +188,7 @@ void SingleCopy::check_agreement(const Exchange& exchange, int from, int to) con
   const std::uint64_t taken = exchange.arena->pair(from, to, exchange.number).take_bytes;
   if (given == taken) return;
   throw Error(ErrorCode::mismatch,
-              fmt::format("{}: rank {} gives rank {} {} bytes, which takes {}; make their counts equal",
+              fmt::format("{}: rank {} sends rank {} {} bytes, but that rank expects {}; make their counts equal",
                           schedules::operation_name(exchange.plan->signature.operation), from, to, given, taken));
 }
 

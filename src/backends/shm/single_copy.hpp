@@ -6,22 +6,23 @@
 
 namespace tutti::detail::shm {
 
-/// The protocol `single_copy`: ranks publish where their buffers are. The work is cut into pieces that any rank which
-/// can reach both sides may take, so that a rank that waits does what is left, also on behalf of one that is away.
+/// The protocol `single_copy`: ranks publish the location of their buffers. The work is divided into pieces, and any
+/// rank that can access both sides may take a piece, so that a waiting rank does the remaining work, also on behalf of
+/// a rank that is away.
 class SingleCopy {
  public:
-  /// Writes what peers need to know of this rank's buffers; before the flag is set.
+  /// Writes the description of this rank's buffers for its peers. Call it before the flag is set.
   void describe(const Exchange& exchange) const;
   /// `scratch` must hold scratch_bytes().
   void begin(std::byte* scratch);
-  /// At most `pieces` pieces; true when all work of and for this rank is done.
+  /// Does at most `pieces` pieces. Returns true once all work of and for this rank is done.
   bool step(const Exchange& exchange, std::size_t pieces);
 
   [[nodiscard]] static std::size_t scratch_bytes(const Exchange& exchange);
 
  private:
   class Contributions;
-  /// A piece of a range: where it begins in the range and in the vector, bytes.
+  /// A piece of a range: its offsets in the range and in the vector, in bytes.
   struct Slice {
     std::size_t begin = 0;
     std::size_t offset = 0;
@@ -39,15 +40,15 @@ class SingleCopy {
   void combine_for_one(const Exchange& exchange, const Contributions& inputs, std::size_t bytes, int to,
                        std::size_t at) const;
   [[nodiscard]] std::byte* result_room(const Geometry& who, std::size_t unit) const;
-  /// Throws where two ranks of a v-form differ in what one gives the other: neither buffer may be overrun.
+  /// Throws if two ranks of a v-form disagree on the size of a block, so that neither buffer is overrun.
   void check_agreement(const Exchange& exchange, int from, int to) const;
-  /// True when a piece was moved.
+  /// Moves a piece; returns true if there was one.
   bool move_piece(const Exchange& exchange, int from, int to);
   [[nodiscard]] bool is_moved(const Exchange& exchange) const;
 
   std::byte* scratch_ = nullptr;
   int next_flag_ = 0;
-  int next_range_ = 0;  ///< ranges before it, counted from this rank's, are all taken
+  int next_range_ = 0;  ///< all ranges before it, counted from this rank's range, are taken
   bool own_copied_ = false;
 };
 

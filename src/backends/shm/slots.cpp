@@ -9,14 +9,14 @@
 namespace tutti::detail::shm {
 namespace {
 
-/// Bytes of a slot that the block for one taker has.
+/// The part of a slot for one taker's block, in bytes.
 std::size_t share_of(const Geometry& who) {
   if (!who.is_split()) return slot_bytes;
   return slot_bytes / static_cast<std::size_t>(who.size()) / cache_line * cache_line;
 }
 
-/// Bytes of a chunk: one page at most, so that the copies overlap; less does not pay, for each flag costs a line that
-/// both sides want. Whole elements where they are combined.
+/// The size of a chunk, in bytes: at most one page, so that the copies overlap. Smaller chunks do not pay, because each
+/// flag costs a line that both sides want. A multiple of the element size if elements are combined.
 std::size_t window_of(std::size_t largest, std::size_t share, std::size_t grain) {
   constexpr std::size_t most = 4096;
   const std::size_t wanted = std::min({largest, share, most});
@@ -43,7 +43,7 @@ void Slots::cut(const Exchange& exchange, std::size_t largest) {
   places_ = std::max<std::uint64_t>(share_ / window_, 1);
   chunks_ = std::max<std::uint64_t>((largest + window_ - 1) / window_, 1);
   if (largest > share_ || chunks_ <= places_) return;
-  // Elements that leave gaps: whole, so that what fits a slot never waits for a taker.
+  // Whole even for elements that leave gaps, so that data that fits a slot never waits for a taker.
   window_ = largest;
   chunks_ = 1;
   places_ = 1;
@@ -54,7 +54,7 @@ void Slots::announce(const Exchange& exchange) {
   exchange.descriptor(exchange.arena->rank()).largest = largest;
   own_copied_ = false;
   cut(exchange, largest);
-  // One chunk, and room for the whole of it.
+  // A single chunk, with room for all of it.
   window_ = std::max<std::size_t>(share_, 1);
   chunks_ = 1;
   places_ = 1;
@@ -103,10 +103,10 @@ void Slots::produce(const Exchange& exchange) {
     const std::size_t bytes = length(block.count * exchange.unit(), begin);
     if (bytes > 0)
       std::memcpy(place(exchange, me, to, produced_), exchange.source + block.offset * exchange.unit() + begin, bytes);
-    if (!who.is_split()) break;  // all take the same
+    if (!who.is_split()) break;  // all takers take the same block
   }
   ++produced_;
-  // Nobody polls the flag of a rank that gives nothing, but where sizes are told.
+  // No rank polls the flag of a rank that gives nothing, unless sizes are published.
   if (gives || who.is_varying()) exchange.publish(base_ + produced_);
 }
 
@@ -169,7 +169,7 @@ bool Slots::step(const Exchange& exchange) {
   while (consumed_ < chunks_) {
     const bool produces = can_produce(exchange);
     if (produces) produce(exchange);
-    // In place, a chunk must have been given before its place is written.
+    // In place, a chunk must be published before its memory is overwritten.
     const bool consumes = consumed_ < produced_ && can_consume(exchange);
     if (consumes) consume(exchange);
     if (produces || consumes) continue;

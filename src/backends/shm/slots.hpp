@@ -5,27 +5,27 @@
 
 namespace tutti::detail::shm {
 
-/// The protocol `slots`: every giver copies what it gives into its slot, chunk by chunk, and every taker takes it from
-/// there while the next chunk is written. The slot is a ring of chunks; a giver whose data fits it waits for no taker.
+/// The protocol `slots`: every giver copies its data into its slot, chunk by chunk, and every taker copies a chunk out
+/// while the next one is written. The slot is a ring of chunks; a giver whose data fits the ring waits for no taker.
 class Slots {
  public:
   void begin(const Exchange& exchange);
-  /// Where no rank knows all sizes: tells this rank's largest block by a first flag, and gives the data at once where
-  /// it fits.
+  /// If no rank knows all sizes: publishes the size of this rank's largest block by a first flag, and the data at once
+  /// if it fits.
   void announce(const Exchange& exchange);
   /// Goes on when all ranks have told their sizes; `largest`: of all blocks, bytes.
   void resume(const Exchange& exchange, std::size_t largest);
   /// Publishes the next chunk.
   void produce(const Exchange& exchange);
-  /// Whether all that this rank takes in the next chunk is there.
+  /// Returns true once all data that this rank takes in the next chunk is there.
   [[nodiscard]] bool can_consume(const Exchange& exchange);
   void consume(const Exchange& exchange);
-  /// Goes on as far as it can; true when this rank has taken all.
+  /// Continues as far as possible. Returns true once this rank has taken all data.
   bool step(const Exchange& exchange);
   /// After the last step: the block that this rank gives itself is in its place.
   void finish(const Exchange& exchange) { copy_own(exchange); }
 
-  /// Whether blocks of this size fit a slot.
+  /// Returns true if blocks of this size fit a slot.
   [[nodiscard]] static bool fits(const Exchange& exchange, std::size_t largest);
 
  private:
@@ -34,19 +34,19 @@ class Slots {
   [[nodiscard]] bool can_produce(const Exchange& exchange) const;
   void take(const Exchange& exchange, std::size_t begin);
   void combine(const Exchange& exchange, std::size_t begin);
-  /// The part of a block that is in the chunk which begins at a byte of it.
+  /// The part of a block in the chunk that starts at a given byte of the block.
   [[nodiscard]] std::size_t length(std::size_t block_bytes, std::size_t begin) const;
-  /// Where in the slot (or line) of a rank the block for a taker is.
+  /// The address of a taker's block in the slot (or line) of a rank.
   [[nodiscard]] std::byte* place(const Exchange& exchange, int giver, int taker, std::uint64_t chunk) const;
 
-  std::size_t window_ = 0;  ///< bytes of a block in one chunk
+  std::size_t window_ = 0;  ///< part of a block in one chunk, in bytes
   std::uint64_t chunks_ = 1;
-  std::uint64_t base_ = 0;  ///< flags before the first chunk
+  std::uint64_t base_ = 0;  ///< number of number of flags before the first chunk
   std::uint64_t produced_ = 0;
   std::uint64_t consumed_ = 0;
-  int next_ = 0;              ///< ranks before it have published the chunk to be taken next
-  std::uint64_t places_ = 1;  ///< chunks that the ring holds
-  std::size_t share_ = 0;     ///< bytes of the slot for one block
+  int next_ = 0;              ///< all ranks before it have published the next chunk
+  std::uint64_t places_ = 1;  ///< capacity of the ring, in chunks
+  std::size_t share_ = 0;     ///< part of the slot for one block, in bytes
   bool own_copied_ = false;
 };
 

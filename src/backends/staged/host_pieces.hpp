@@ -18,14 +18,14 @@ class HostPieces {
   HostPieces& operator=(const HostPieces&) = delete;
 
   [[nodiscard]] const Plan& plan() const noexcept { return *part_; }
-  /// Starts the execution of a piece; the binding is one of the same memory at every start.
+  /// Starts the execution of a piece; its binding uses the same memory at every start.
   Execution& start(std::size_t piece, Binding binding);
-  /// The execution of a piece that was started and not finished, or null.
+  /// The execution of a piece that has been started and not finished, or null.
   [[nodiscard]] Execution* find(std::size_t piece) const noexcept { return running_[piece]; }
   void finish(std::size_t piece) noexcept;
 
  private:
-  /// Whether an execution owns its turn until it is destroyed, so that it is kept from start to start.
+  /// True if an execution owns its turn until it is destroyed, so that it is kept from start to start.
   [[nodiscard]] bool owns_turn() const noexcept;
   void use_spare();
 

@@ -8,7 +8,7 @@
 namespace tutti::detail::staged {
 namespace {
 
-/// Blocks of `count` elements in the longer of an operation's buffers; 0: the counts are the ranks' own.
+/// The number of blocks of `count` elements in the longer of an operation's buffers; 0 if each rank has its own counts.
 std::size_t blocks_of(Operation operation, int size) {
   if (operation == Operation::barrier || schedules::has_counts(operation)) return 0;
   return schedules::has_equal_blocks(operation) ? static_cast<std::size_t>(size) : 1;
@@ -16,12 +16,12 @@ std::size_t blocks_of(Operation operation, int size) {
 
 std::size_t divided_up(std::size_t a, std::size_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
-/// Adds what one side of a piece is made of.
+/// Adds the rows of one side of a piece.
 class Side {
  public:
   Side(std::vector<Copy>& copies, std::size_t& bytes, std::size_t unit) : copies_(copies), bytes_(bytes), unit_(unit) {}
 
-  /// A range of each of some blocks of `count` elements.
+  /// A range of each of several blocks of `count` elements.
   void add_range(Range range, std::size_t count, std::size_t blocks) {
     const std::size_t width = range.count * unit_;
     bytes_ = width * blocks;
@@ -32,7 +32,7 @@ class Side {
       copies_.push_back({range.offset * unit_, 0, width, blocks, count * unit_, width});
   }
 
-  /// Blocks anywhere; where they are in the host's image.
+  /// Blocks at arbitrary positions, and their positions in the host's copy.
   std::vector<std::size_t> add_blocks(const std::vector<std::size_t>& counts, const std::vector<std::size_t>& displs) {
     std::vector<std::size_t> packed(counts.size());
     for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -55,7 +55,7 @@ class Side {
   std::size_t unit_;
 };
 
-/// What this rank's side of an operation has: blocks of the uniform count, 0 where it has no such buffer.
+/// The number of blocks of the uniform count on this rank's side of an operation; 0 for a buffer that it does not have.
 struct Blocks {
   std::size_t in = 1;
   std::size_t out = 1;
@@ -120,7 +120,7 @@ Cut cut(const Signature& signature, int size, const Limits& limits) {
   const std::size_t blocks = blocks_of(signature.operation, size);
   const std::size_t bytes = blocks * signature.count * signature.type.size();
   if (blocks == 0 || bytes < std::max<std::size_t>(limits.least_bytes, 1)) return {1, signature.count};
-  // Two at least: else nothing goes on beside a copy.
+  // At least two, so that a copy and communication overlap.
   const std::size_t wanted = std::clamp<std::size_t>(divided_up(bytes, limits.piece_bytes), 2, limits.most_pieces);
   const std::size_t count = divided_up(signature.count, wanted);
   return {divided_up(signature.count, count), count};

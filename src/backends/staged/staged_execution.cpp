@@ -22,11 +22,11 @@ using staged::Staging;
 
 namespace {
 
-/// Pieces whose copies or messages are under way at a time: one is copied while another is communicated.
+/// The number of pieces in flight at a time: one is copied while another is communicated.
 constexpr std::size_t most_at_once = 2;
 
-/// The host's image of a piece. What a piece sends stays as it is until its result has left: the copies of all pieces
-/// are on one stream.
+/// The host's copy of a piece. Its outgoing data stays unchanged until its result has left, because the copies of all
+/// pieces are on one stream.
 struct Slot {
   device::Block in;
   device::Block out;
@@ -57,13 +57,13 @@ struct StagedExecution::State {
 
   void acquire_slots();
   void restart();
-  /// True when the results of all pieces are on their way to the caller's buffer.
+  /// Returns true once the copies of all results to the caller's buffer are queued.
   bool go_on();
   void copy_in(std::size_t piece);
   void copy_out(std::size_t piece);
   [[nodiscard]] Binding binding_of(std::size_t piece);
   [[nodiscard]] Slot& slot_of(std::size_t piece) { return slots.at[piece % most_at_once]; }
-  /// Where other ranks wake this one when they write; null where the parts of the call are messages.
+  /// The state through which other ranks wake this one when they write; null if the parts of the call are messages.
   [[nodiscard]] BackendState* peers() const { return comm.state_of(*pieces.plan().backend); }
   void open_gates() noexcept {
     for (device::Flag& gate : gates) gate.open();
@@ -84,15 +84,16 @@ struct StagedExecution::State {
   device::Event begun;
   device::Event done;
   std::vector<device::Flag> gates;
-  std::size_t arriving = 0;  ///< pieces before it are copied in, or are being so
+  std::size_t arriving = 0;  ///< all earlier pieces are copied in, or are being copied
   std::size_t begun_pieces = 0;
-  std::size_t ended = 0;  ///< pieces before it have been communicated
+  std::size_t ended = 0;  ///< all earlier pieces have been communicated
   bool all_out = false;
-  bool is_gated = false;  ///< the caller has gone on: its stream waits for a gate
+  bool is_gated = false;  ///< the caller has returned, and its stream waits for a flag
   bool is_cancelled = false;
-  bool in_use = false;                 ///< work on a stream may use the slots
-  std::atomic<bool> for_peers{false};  ///< nothing but other ranks' writes in shared memory is waited for
-  std::mutex mutex;                    ///< the progress thread goes on with what a caller orders its stream after
+  bool in_use = false;                 ///< true while true while work on a stream may use the slots
+  std::atomic<bool> for_peers{false};  ///< true while waiting only for other ranks' writes to shared memory
+  std::mutex
+      mutex;  ///< guards against the progress thread, which drives operations that a caller orders its stream after
 };
 
 StagedExecution::State::State(const std::shared_ptr<Context>& shared_comm, std::shared_ptr<const Plan> the_plan,
@@ -106,7 +107,7 @@ StagedExecution::State::State(const std::shared_ptr<Context>& shared_comm, std::
   try {
     acquire_slots();
   } catch (const Error& e) {
-    // Places in the order of operations are taken that this rank will never fill.
+    // This rank will never use the sequence numbers that it has taken.
     shared_comm->mark_broken(e.what());
     throw;
   }
@@ -245,7 +246,8 @@ bool StagedExecution::order_before(device::StreamHandle stream) {
     if (is_out()) return true;
   }
   if (phase() != Phase::active || !returns_at_once(waiting, s.work.device)) return false;
-  // Without the lock: memory for the flag may have to wait for the progress of others, and of this one.
+  // Without the lock, because memory for the flag may have to wait for the progress of other operations and of this
+  // one.
   device::Flag gate;
   gate.close(s.work.device, stream);
   const std::lock_guard lock(s.mutex);
@@ -270,7 +272,7 @@ void StagedExecution::cancel() noexcept {
   s.is_cancelled = true;
   for (std::size_t piece = 0; piece < s.plan->pieces; ++piece)
     if (Execution* execution = s.pieces.find(piece)) drop_part(*execution);
-  // Messages, other ranks and copies may still be at it.
+  // Messages, other ranks and copies may still use the memory.
   defer_free(std::move(s.slots));
   s.slots = {};
   s.in_use = false;

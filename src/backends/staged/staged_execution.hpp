@@ -12,14 +12,16 @@
 
 namespace tutti::detail {
 
-/// Runs an operation on device memory through the host: pieces go to pinned memory, a host execution of any backend
-/// (shared memory where the ranks share a node) works on them, and the results go back, each step in stream order and
-/// the copies of one piece beside the communication of another. How many pieces follows from the signature alone.
-/// A blocking call with a stream returns when the communication is done and the copies back are on the stream; with the
-/// progress thread at once: the stream then waits for a flag. Without a stream it returns when all is done.
+/// Runs an operation on device memory through the host: copies pieces to pinned memory, runs a host execution of any
+/// backend on them (shared memory if the ranks share a node), and copies the results back. Each step is in stream
+/// order, and the copies of one piece overlap the communication of another. The number of pieces follows from the
+/// signature alone. A blocking call with a stream returns once the communication is done and the copies back are on the
+/// stream; with the progress thread it returns at once, and the stream waits for a flag. Without a stream it returns
+/// when all is done.
 class StagedExecution final : public Execution {
  public:
-  /// Makes the host executions of all pieces, and takes their tags or places in shared memory, in the order of calls.
+  /// Makes the host executions of all pieces, and takes their tags or sequence numbers in shared memory in the order of
+  /// calls.
   StagedExecution(std::shared_ptr<Context> comm, std::shared_ptr<const Plan> plan, Binding binding, Stream stream,
                   std::chrono::nanoseconds timeout);
   ~StagedExecution() override;
@@ -37,8 +39,8 @@ class StagedExecution final : public Execution {
   std::unique_ptr<State> state_;
 };
 
-/// Whether a blocking staged call returns before its communication is done: not with a user's operation, which the
-/// caller may end after the call.
+/// Returns true if a blocking staged call returns before its communication is done. A call with a user's operation does
+/// not, because the caller may destroy the operation after the call.
 [[nodiscard]] bool leaves_at_once(const Plan& plan, const Stream& caller, int device);
 
 }  // namespace tutti::detail

@@ -42,7 +42,7 @@ CombineInputs::CombineInputs(std::span<const void* const> inputs) : size_(inputs
     return;
   }
   throw Error(ErrorCode::not_supported, "combine: " + std::to_string(size_) +
-                                            " inputs in device memory must lie at equal distances, all but one; use "
+                                            " inputs in device memory must lie at equal distances, except one; use "
                                             "at most " +
                                             std::to_string(listed_inputs) + " others");
 }
@@ -65,7 +65,7 @@ void combine(Datatype type, const ReduceOp& op, std::span<const void* const> inp
   if (done) return;
   throw Error(ErrorCode::invalid_op, std::string("operation ") + reduce_op_name(op.kind()) +
                                          " is not defined for datatype " + datatype_name(type.kind()) +
-                                         " in device memory; see tutti::is_defined for what is");
+                                         " in device memory; tutti::is_defined tells which are");
 }
 
 void divide(Datatype type, void* data, std::size_t count, std::size_t divisor, StreamHandle stream) {

@@ -23,7 +23,7 @@ void check_update(std::span<const EmbeddingTable> tables, std::span<float* const
   if (update.optimizer != RowOptimizer::sgd && states.size() != tables.size()) {
     refuse(ErrorCode::invalid_argument, "states has " + std::to_string(states.size()) + " entries for " +
                                             std::to_string(tables.size()) +
-                                            " tables; all optimizers but sgd need one for each");
+                                            " tables; all optimizers except sgd need one per table");
   }
   if (update.optimizer == RowOptimizer::adam && update.step == 0) {
     refuse(ErrorCode::invalid_argument, "update.step is 0; steps count from 1");

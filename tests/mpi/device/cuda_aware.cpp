@@ -69,7 +69,7 @@ TEST_F(CudaAware, TheVariableAndTheQuery) {
   if (is_switched_off()) return expect(false, "TUTTI_CUDA_AWARE=0");
   expect(false, "says no");
   says_yes = true;
-  expect(true, "came right");
+  expect(true, "arrived intact");
 }
 
 TEST_F(CudaAware, OneRankThatSaysNoIsEnough) {
@@ -85,7 +85,7 @@ TEST_F(CudaAware, WrongBytesAreFound) {
     expect(false, comm_.rank() == 1 ? "wrong bytes" : "another rank");
   }
   spoils_from = ~std::size_t{0};
-  expect(true, "came right");
+  expect(true, "arrived intact");
 }
 
 TEST_F(CudaAware, ADeviceThatFailsIsANo) {
@@ -93,7 +93,7 @@ TEST_F(CudaAware, ADeviceThatFailsIsANo) {
   says_yes = true;
   if (comm_.rank() == 0) runtime().fail_next("copy");
   expect(false, comm_.rank() == 0 ? "copy was told to fail" : "another rank");
-  expect(true, "came right");
+  expect(true, "arrived intact");
 }
 
 TEST_F(CudaAware, AnAddressThatTheMpiRefusesIsANo) {
@@ -101,7 +101,7 @@ TEST_F(CudaAware, AnAddressThatTheMpiRefusesIsANo) {
   says_yes = true;
   refuses = comm_.rank() == 0;
   expect(false, comm_.rank() == 0 ? "MPI_Isend" : "");
-  expect(true, "came right");
+  expect(true, "arrived intact");
 }
 
 TEST(MayProbe, ANoIsFinalAndWithoutAQueryTheVariableDecides) {

@@ -249,7 +249,7 @@ TEST(Candidates, RefusalsSayWhyAndListWhatIsValid) {
   Signature reproducible = s;
   reproducible.reproducible = true;
   EXPECT_THAT(refusal(reproducible, "ring", one_node(4)).value_or(""), HasSubstr("one rounding"));
-  EXPECT_THAT(refusal(reproducible, "native", one_node(4)).value_or(""), HasSubstr("other semantics"));
+  EXPECT_THAT(refusal(reproducible, "native", one_node(4)).value_or(""), HasSubstr("different semantics"));
 }
 
 TEST(Candidates, WhatIsMadeForFewRanksGoesByName) {
@@ -305,14 +305,14 @@ TEST(Hierarchy, KeepsOrderOnlyWhereRanksOfANodeAreAdjacent) {
   EXPECT_TRUE(find(mixed, "mpi:hierarchical_gather")->nameable);
   EXPECT_THAT(
       find(candidates(signature(Operation::scan, 10), round_robin(2, 4).machine()), "mpi:hierarchical")->excluded,
-      HasSubstr("follow one another"));
+      HasSubstr("consecutive ranks"));
 }
 
 TEST(Hierarchy, SplitNeedsEvenNodes) {
   const Signature s = signature(Operation::allreduce, 1000);
   EXPECT_TRUE(find(candidates(s, blocks(2, 4).machine()), "mpi:hierarchical_split")->nameable);
   const auto uneven = candidates(s, Cluster({0, 0, 0, 1, 1}).machine());
-  EXPECT_THAT(find(uneven, "mpi:hierarchical_split")->excluded, HasSubstr("equally many"));
+  EXPECT_THAT(find(uneven, "mpi:hierarchical_split")->excluded, HasSubstr("same number of ranks"));
 }
 
 TEST(Reproducible, EveryCandidateCombinesOnceInRankOrderOnEveryLayout) {
