@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Blocking collectives of Tutti beside those of the MPIs on this machine, in one run.
 
-One C source, compare_peers.c, is compiled over each MPI and over Tutti's C interface. In every round all programs run
-once, in random order. A cell's ratio is the time of its best peer (the one with the least median over the rounds) over
-Tutti's in the same round: above 1, Tutti is faster. Printed are the medians over the rounds, the median ratio and its
-95 % interval (order statistics, no assumption on the distribution). The results of the calls are checked in the run.
+One C source, compare_peers.c, is compiled over each MPI and over Tutti's C interface; an MPI that cannot compile it is
+passed over with one line. In every round all programs run once, in random order. A cell's ratio is the time of its best
+peer (the one with the least median over the rounds) over Tutti's in the same round: above 1, Tutti is faster. Printed
+are the medians over the rounds, the median ratio and its 95 % interval (order statistics, no assumption on the
+distribution). The results of the calls are checked in the run.
 
     compare_peers.py --build build/release                              # all cells, MPIs found by name
     compare_peers.py --install-peers DIR --json out.json                # MPICH and Open MPI of PyPI too, installed in DIR
@@ -96,11 +97,16 @@ def launch_command(launcher, ranks):
 
 
 def compile_program(compiler, output, *flags):
+    """Raises subprocess.CalledProcessError, which has the compiler's words."""
     command = [compiler, "-O2", HERE / "compare_peers.c", "-o", output, *flags]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
-    if run.returncode != 0:
-        sys.exit(f"{shlex.join(map(str, command))} failed:\n{run.stdout}{run.stderr}")
+    subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True)
     return str(output)
+
+
+def first_error(words):
+    """The line of a compiler's output that says why it failed."""
+    lines = [line.strip() for line in words.splitlines() if line.strip()]
+    return next((line for line in lines if "error" in line.lower()), lines[0] if lines else "without a word")
 
 
 def peers(options):
@@ -121,9 +127,23 @@ def peers(options):
         if not all(map(os.access, tools, [os.X_OK] * 2)):
             sys.exit(f"--mpi {name}={prefix}: {tools[0]} and {tools[1]} are not both there")
         found[name] = tools
-    if not found:
-        sys.exit("no MPI to compare with: install mpich or openmpi, or name one by --mpi NAME=PREFIX")
     return found
+
+
+def peer_programs(options, folder):
+    """Name → command. An MPI that cannot compile, as Debian's openmpi-bin without libopenmpi-dev, is passed over."""
+    commands = {}
+    for name, (compiler, launcher) in peers(options).items():
+        try:
+            program = compile_program(compiler, folder / f"bench_{name}")
+        except subprocess.CalledProcessError as failed:
+            why = first_error(failed.stdout)
+            print(f"{name} is passed over: {compiler} does not compile, has it no headers? {why}", file=sys.stderr)
+            continue
+        commands[name] = launch_command(launcher, options.ranks) + [program]
+    if not commands:
+        sys.exit("no MPI to compare with: install libmpich-dev or libopenmpi-dev, or name one by --mpi NAME=PREFIX")
+    return commands
 
 
 def programs(options, folder):
@@ -131,12 +151,12 @@ def programs(options, folder):
     build = options.build.resolve()
     source = cache_entry(build, "CMAKE_HOME_DIRECTORY")
     flags = ["-DCOMPARE_TUTTI", f"-I{source}/bindings/c", f"-L{build}/lib", "-ltutti", f"-Wl,-rpath,{build}/lib"]
-    tutti = compile_program(cache_entry(build, "MPI_C_COMPILER"), folder / "bench_tutti", *flags)
-    commands = {"tutti": launch_command(cache_entry(build, "MPIEXEC_EXECUTABLE"), options.ranks) + [tutti]}
-    for name, (compiler, launcher) in peers(options).items():
-        program = compile_program(compiler, folder / f"bench_{name}")
-        commands[name] = launch_command(launcher, options.ranks) + [program]
-    return commands
+    try:
+        tutti = compile_program(cache_entry(build, "MPI_C_COMPILER"), folder / "bench_tutti", *flags)
+    except subprocess.CalledProcessError as failed:
+        sys.exit(f"{shlex.join(map(str, failed.cmd))} failed:\n{failed.stdout}")
+    return {"tutti": launch_command(cache_entry(build, "MPIEXEC_EXECUTABLE"), options.ranks) + [tutti],
+            **peer_programs(options, folder)}
 
 
 def cache_bytes(level):

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 
 namespace tutti::miniapps {
 
@@ -28,8 +29,9 @@ struct DenseLayer {
 /// a product; sums, gradients of weights, the weights kept and what an MLP takes and gives stay fp32.
 enum class Products { automatic, blas, onednn, onednn_bf16 };
 
-/// Whether this program is built with oneDNN.
-[[nodiscard]] bool has_onednn();
+/// Why there are no such products here, and the remedy: the program is built without oneDNN, or the processor has none.
+/// Empty where there are.
+[[nodiscard]] std::string lacks(Products products);
 
 /// Layers with their parameters and gradients, which someone else owns and which outlive what works on them.
 template <typename Float>

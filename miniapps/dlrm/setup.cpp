@@ -100,10 +100,8 @@ mini::Products products(const Options& o) {
   if (o.compute_type != "bf16" || o.device) {
     return mini::Products::automatic;
   }
-  if (!mini::has_onednn()) {
-    throw tutti::Error(tutti::ErrorCode::not_supported,
-                       "--compute-type=bf16 needs oneDNN, which this program is built without; install it (Debian: "
-                       "libdnnl-dev) and build again, or use fp32");
+  if (const std::string problem = mini::lacks(mini::Products::onednn_bf16); !problem.empty()) {
+    throw tutti::Error(tutti::ErrorCode::not_supported, "--compute-type=bf16: " + problem);
   }
   return mini::Products::onednn_bf16;
 }

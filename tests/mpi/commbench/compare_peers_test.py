@@ -30,12 +30,24 @@ def statistics(compare):
     expect(rows[0]["medians"] == {"tutti": 3, "a": 4, "b": 10}, f"medians: {rows}")
 
 
+def mpi_without_headers(folder):
+    """A prefix as of a package whose headers are in another one: the launcher is there, and mpicc cannot compile."""
+    (folder / "bin").mkdir(parents=True)
+    for name, text in (("mpiexec", "exit 0"), ("mpicc", "echo 'x.c:1:10: fatal error: mpi.h: No such file' >&2; exit 1")):
+        program = folder / "bin" / name
+        program.write_text(f"#!/bin/sh\n{text}\n")
+        program.chmod(0o755)
+    return folder
+
+
 def short_run(options):
     with tempfile.TemporaryDirectory() as folder:
         target = pathlib.Path(folder) / "out.json"
+        bare = mpi_without_headers(pathlib.Path(folder) / "an mpi")
         # barrier; three with sizes from 4 bytes; five with a block a rank. Then: from 4 bytes, and a block a rank.
         for cells, more in ((1 + 3 * 3 + 5 * 2, []),
-                            (3 + 2, ["--ops", "allreduce,alltoall", "--cold", "--cold-bytes", "4194304"])):
+                            (3 + 2, ["--ops", "allreduce,alltoall", "--cold", "--cold-bytes", "4194304",
+                                     "--mpi", f"bare={bare}"])):
             script = options.source / "miniapps" / "commbench" / "compare_peers.py"
             run = subprocess.run([sys.executable, script, "--build", options.build, "--rounds", "2", "--high", "64",
                                   "--budget", "0.0005", "--json", target, *more],
@@ -47,7 +59,11 @@ def short_run(options):
             document = json.loads(target.read_text())
             expect(len(document["cells"]) == cells, f"{len(document['cells'])} cells")
             expect(len(document["rounds"]) == 2 and "tutti" in document["rounds"][0], "rounds")
+            expect("bare" not in document["rounds"][0], "an MPI without headers has no times")
             expect("geometric mean" in run.stdout, run.stdout)
+            told = [line for line in run.stderr.splitlines() if line.startswith("bare is passed over: ")]
+            expect(len(told) == (1 if "--mpi" in more else 0), run.stderr)
+            expect(all("mpi.h: No such file" in line for line in told), run.stderr)
     return 0
 
 

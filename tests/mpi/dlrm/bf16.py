@@ -10,7 +10,7 @@ def main():
     for ranks in map(int, args.ranks.split(",")):
         exact = runner.train(ranks, flags)
         probe = runner.start(ranks, flags + ["--compute-type=bf16"])
-        if probe.returncode != 0 and ("oneDNN" in probe.stderr):
+        if probe.returncode != 0 and "--compute-type=bf16: " in probe.stderr:
             print(probe.stderr)
             return support.SKIPPED
         rounded = runner.train(ranks, flags + ["--compute-type=bf16"])

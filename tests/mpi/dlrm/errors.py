@@ -56,6 +56,9 @@ def main():
     expect_error(runner, ranks, "too little memory", huge, "GB", "--arch-embedding-size")
     expect_error(runner, ranks, "unwritable results", ["--json-file=/nonexistent/x.json"], "/nonexistent/x.json")
     expect_error(runner, ranks, "absent checkpoint", ["--load=/nonexistent/c"], "/nonexistent/c")
+    # A processor without AVX-512, as far as oneDNN can see.
+    os.environ.update(ONEDNN_MAX_CPU_ISA="AVX2", DNNL_MAX_CPU_ISA="AVX2")
+    expect_error(runner, ranks, "no bf16", ["--compute-type=bf16"], "--compute-type=bf16: ", "oneDNN", "use fp32")
     support.expect("the program must not leave files", not os.path.exists("/nonexistent"))
 
 

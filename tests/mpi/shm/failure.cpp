@@ -2,11 +2,11 @@
 // Ranks that do not come, give up, or name memory that is not theirs: named errors in time, and others live on.
 #include <sys/mman.h>
 
-#include <filesystem>
 #include <thread>
 
 #include "mpi/shm/work.hpp"
 #include "support/exercise.hpp"
+#include "support/shared_names.hpp"
 
 namespace tutti::test {
 namespace {
@@ -121,6 +121,7 @@ TEST(BadPointer, OfTheRootOfABroadcast) {
     ADD_FAILURE() << "no error";
   } catch (const Error& e) {
     const std::string text = e.what();
+    if (e.code() == ErrorCode::invalid_algorithm) GTEST_SKIP() << text;  // on all ranks alike
     const bool is_named = text.find("not (or no longer) valid memory") != std::string::npos;
     EXPECT_TRUE(e.code() == ErrorCode::timeout || (e.code() == ErrorCode::internal && is_named)) << text;
     refused = e.code() == ErrorCode::internal ? 1 : 0;
@@ -137,16 +138,11 @@ TEST(Segment, LeavesNoNameBehind) {
   const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
   barrier(comm);
   meet();
-  // No other program of the library has to be running: its names exist for a moment only.
-  int seen = 0;
-  for (int look = 0; look < 20; ++look) {
-    int now = 0;
-    for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
-      now += entry.path().filename().string().starts_with("tutti-") ? 1 : 0;
-    seen = look == 0 ? now : std::min(seen, now);
-    std::this_thread::sleep_for(5ms);
-  }
-  EXPECT_EQ(seen, 0);
+  const int mine = static_cast<int>(names_made().size());
+  int made = 0;
+  MPI_Allreduce(&mine, &made, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  EXPECT_GT(made, 0) << "no segment was made, so the test has shown nothing";
+  EXPECT_EQ(names_left(), std::vector<std::string>());
   meet();
 }
 

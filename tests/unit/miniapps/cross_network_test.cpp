@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <tutti/error.hpp>
 
 #include "common/cross_network.hpp"
@@ -134,8 +135,8 @@ TEST(CrossNetwork, FirstWeightsAreXaviers) {
 class CrossNetworkProducts : public ::testing::TestWithParam<Products> {};
 
 TEST_P(CrossNetworkProducts, AreThoseOfDoublePrecision) {
-  if (!has_onednn() && GetParam() != Products::blas) {
-    GTEST_SKIP() << "built without oneDNN";
+  if (const std::string problem = lacks(GetParam()); !problem.empty()) {
+    GTEST_SKIP() << problem;
   }
   constexpr std::size_t width = 48;
   constexpr std::size_t n = 40;
