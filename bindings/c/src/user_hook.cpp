@@ -58,7 +58,7 @@ class UserHook final : public CommunicationHook {
 }  // namespace
 
 std::shared_ptr<CommunicationHook> user_hook(const tutti_hook_t* given) {
-  if (given == nullptr) throw_null("options.user_hook", "pass a tutti_hook_t that begins with TUTTI_HOOK_INIT");
+  if (given == nullptr) throw_null("options.user_hook", "pass a tutti_hook_t initialised with TUTTI_HOOK_INIT");
   const auto functions =
       read_struct(given, tutti_hook_t TUTTI_HOOK_INIT, TUTTI_HOOK_VERSION, "options.user_hook", "TUTTI_HOOK_INIT");
   if (functions.prepare == nullptr) refuse_member("options.user_hook", "prepare", "is NULL; pass a function");
