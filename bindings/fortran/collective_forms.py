@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The generic procedures of the collectives, on typed arrays and on addresses."""
+"""The procedures of the collectives, on typed arrays and on addresses."""
 
-from fortran_text import HEADER, generic, procedure
+from fortran_text import Procedure, in_turn, int32_twin
 
 SEND_BLOCKS, RECV_BLOCKS, RECV_AT_ROOT, SEND_AT_ROOT, WHOLE_IN_PLACE, FREE_COUNTS = 1, 2, 4, 8, 16, 32  # view.h
 NO_COPY = 64
@@ -23,7 +23,6 @@ RULES = {
     "alltoallv": FREE_COUNTS,
 }
 ONE_BUFFER = ("allreduce", "reduce", "scan", "exscan")
-NUMBER_KINDS = ("int32", "int64")
 
 COMMON = {
     "comm": "type(tutti_comm), intent(in) :: comm",
@@ -40,32 +39,39 @@ for word in ("dest", "source", "tag", "send_tag", "recv_tag"):
 for word in ("send_datatype", "recv_datatype"):
     COMMON[word] = f"type(tutti_datatype), intent(in) :: {word}"
 LOCALS = ["type(option_values), target :: values", "integer(c_int) :: code"]
+VIEW = "type(view_call) :: view"
 
 
 def array(name, intent, asynchronous):
     return f"type(*), dimension(..), intent({intent}){', asynchronous' if asynchronous else ''} :: {name}"
 
 
-def numbers(argument, kind):
-    rank = "(:)" if argument.role.name == "counts" else ""
-    return f"integer({kind}), intent(in) :: {argument.name}{rank}"
+def number(argument):
+    """A count, or an array of one number for each rank."""
+    return f"integer(int64), intent(in) :: {argument.name}{'(:)' if argument.role.name == 'counts' else ''}"
+
+
+def named(function, *roles):
+    return [argument.name for argument in function.arguments if argument.role.name in roles]
 
 
 def tail(function):
-    return ["request"] * (function.form != "blocking") + ["options", "ierror"]
+    """The arguments after those of the operation itself."""
+    names = ["request"] * (function.form != "blocking") + ["options", "ierror"]
+    return {name: COMMON[name] for name in names}
+
+
+def quoted(function):
+    return f'"{function.name}"'
 
 
 def c_call(function, replaced):
-    """The call of the C function, arguments replaced by name."""
+    """The call of the C function, with some arguments replaced by name."""
     standard = {"comm": "comm%handle", "op": "op%handle", "root": "int(root, c_int)", "request": "request%handle"}
     standard["options"] = "address_of(options, values)"
     standard |= replaced
     arguments = ", ".join(standard[argument.name] for argument in function.arguments)
-    return f"c_{function.name[6:]}({arguments})"
-
-
-def call_name(function):
-    return f'"{function.name}"//c_null_char'
+    return f"code = c_{function.name[6:]}({arguments})"
 
 
 def rules_of(function):
@@ -73,185 +79,139 @@ def rules_of(function):
 
 
 def opening(function, open_it, rules, root, buffers):
-    """The look at the descriptors of a call. A call that never packs need not know what memory the arrays are in."""
-    if not rules_of(function) & NO_COPY:
-        rules = f"with_memory({rules}, options)"
-    return f"code = {open_it}({call_name(function)}, comm%handle, {rules}, {root}, {buffers}, view)"
+    """Reads the descriptors of a call. Only a call that may pack has to know which memory the arrays are in."""
+    rules = f"{rules}_c_int" if rules & NO_COPY else f"with_memory({rules}_c_int, options)"
+    return f"code = {open_it}({quoted(function)}//c_null_char, comm%handle, {rules}, {root}, {buffers}, view)"
 
 
-def looked_at(function, side):
-    """When this rank's arrays of counts of a side mean something."""
+def is_read(function, side):
+    """Whether this rank's arrays of counts of a side are read."""
     rules = rules_of(function)
     if side == "recv" and rules & RECV_AT_ROOT or side == "send" and rules & SEND_AT_ROOT:
         return "view%rank == root"
-    if side == "send":
-        return "view%sees_send /= 0"
-    return ".true."
+    return "view%sees_send /= 0" if side == "send" else ".true."
 
 
-def check_counts(function, available):
-    """Statements that turn the arrays of counts into C's, and check them against the arrays where there are any."""
-    arrays = [argument.name for argument in function.arguments if argument.role.name == "counts"]
-    lines = []
-    for name in arrays:
-        lines.append(
-            f"if (code == 0) call to_sizes({call_name(function)}, \"{name}\"//c_null_char, {name}, "
-            f"int(view%ranks), {looked_at(function, name[:4])}, sizes_{name}, code)"
-        )
-    if not available:
-        return lines
-    for side in ("send", "recv"):
-        if f"{side}_displs" in arrays:
-            lines.append(
-                f"if (code == 0 .and. view%sees_{side} /= 0) code = view_fits({call_name(function)}, "
-                f"\"{side}buf\"//c_null_char, view%{side}_count, int(view%ranks, c_size_t), "
-                f"sizes_{side}_counts, sizes_{side}_displs)"
-            )
-    if function.operation == "reduce_scatter":
-        lines.append(f"if (code == 0) code = fits_reduce_scatter({call_name(function)}, view, sizes_recv_counts)")
-    return lines
-
-
-def sizes(function):
+def convert_counts(function):
+    """Statements that turn the arrays of counts into C's."""
     return [
-        f"integer(c_size_t), allocatable :: sizes_{argument.name}(:)"
-        for argument in function.arguments
-        if argument.role.name == "counts"
+        f'call to_sizes({quoted(function)}, "{name}", {name}, view, {is_read(function, name[:4])}, c_{name}, code)'
+        for name in named(function, "counts")
     ]
 
 
-def replaced_counts(function):
-    return {a.name: f"sizes_{a.name}" for a in function.arguments if a.role.name == "counts"}
+def check_counts(function):
+    """Statements that compare the counts with the elements of the arrays."""
+    counts = named(function, "counts")
+    lines = [
+        f'call check_blocks({quoted(function)}, "{side}buf", view%sees_{side}, view%{side}_count, c_{side}_counts, '
+        f"c_{side}_displs, code)"
+        for side in ("send", "recv")
+        if f"{side}_displs" in counts
+    ]
+    if function.operation == "reduce_scatter":
+        lines.append(f"code = fits_reduce_scatter({quoted(function)}, view, c_recv_counts)")
+    return lines
 
 
-def typed(function, kind):
-    """On arrays of any type, kind and rank: what C must be told comes from the arrays."""
+def c_counts(function):
+    return [f"integer(c_size_t), allocatable :: c_{name}(:)" for name in named(function, "counts")]
+
+
+def typed(function):
+    """On arrays of any type, kind and rank: type, kind and sizes come from the arrays."""
     asynchronous = function.form != "blocking"
-    kept = [a for a in function.arguments if a.role.name not in ("count", "datatype", "options", "request_out")]
-    declarations = []
-    for argument in kept:
-        if argument.role.name == "sendbuf":
-            declarations.append(array("sendbuf", "in", asynchronous))
-        elif argument.role.name in ("recvbuf", "buffer"):
-            declarations.append(array(argument.name, "inout", asynchronous))
-        elif argument.role.name == "counts":
-            declarations.append(numbers(argument, kind))
+    dummies = {}
+    for argument in function.arguments:
+        role = argument.role.name
+        if role in ("count", "datatype", "options", "request_out"):
+            continue
+        if role in ("sendbuf", "recvbuf", "buffer"):
+            dummies[argument.name] = array(argument.name, "in" if role == "sendbuf" else "inout", asynchronous)
         else:
-            declarations.append(COMMON[argument.name])
-    declarations += [COMMON[name] for name in tail(function)] + ["type(view_call) :: view"] + LOCALS + sizes(function)
-    root = "int(root, c_int)" if any(a.name == "root" for a in kept) else "-1_c_int"
-    rules = f"{rules_of(function)}_c_int"
-    one = function.operation == "bcast"
-    buffers = "buffer" if one else "sendbuf, recvbuf"
-    open_it = "view_open_one" if one else "view_open"
-    opening_root = "-1_c_int" if one else root
-    body = [opening(function, open_it, rules, opening_root, buffers)]
-    body += check_counts(function, True)
-    call = c_call(
-        function,
-        {
-            "sendbuf": "view%send",
-            "recvbuf": "view%recv",
-            "buffer": "view%recv",
-            "count": "view%count",
-            "send_count": "view%send_count",
-            "recv_count": "view%recv_count",
-            "datatype": "view%datatype",
-        }
-        | replaced_counts(function),
+            dummies[argument.name] = number(argument) if role == "counts" else COMMON[argument.name]
+    is_bcast = function.operation == "bcast"
+    root = "int(root, c_int)" if "root" in dummies and not is_bcast else "-1_c_int"
+    replaced = {"sendbuf": "view%send", "recvbuf": "view%recv", "buffer": "view%recv", "datatype": "view%datatype"}
+    replaced |= {name: f"view%{name}" for name in ("count", "send_count", "recv_count")}
+    replaced |= {name: f"c_{name}" for name in named(function, "counts")}
+    buffers = "buffer" if is_bcast else "sendbuf, recvbuf"
+    body = [opening(function, "view_open_one" if is_bcast else "view_open", rules_of(function), root, buffers)]
+    body += convert_counts(function) + check_counts(function) + [c_call(function, replaced)]
+    body = in_turn(body) + [f"code = view_close({buffers.split()[-1]}, view, code)", "call finish(code, ierror)"]
+    suffix = "_int64" if named(function, "counts") else ""
+    return Procedure(
+        f"{function.name[6:]}_typed{suffix}", dummies | tail(function), [VIEW] + LOCALS + c_counts(function), body
     )
-    body += [f"if (code == 0) code = {call}"]
-    body += [f"code = view_close({'buffer' if one else 'recvbuf'}, view, code)", "call finish(code, ierror)"]
-    suffix = f"_{kind}" if sizes(function) else ""
-    return f"{function.name[6:]}_typed{suffix}", [a.name for a in kept] + tail(function), declarations, body
 
 
 def in_place(function):
     """On one array, in place. The operation has a name of its own, by which the generic tells the forms apart."""
-    asynchronous = function.form != "blocking"
-    has_root = any(a.name == "root" for a in function.arguments)
-    arguments = ["comm", "inout", "inout_op"] + ["root"] * has_root + tail(function)
-    declarations = [COMMON["comm"], array("inout", "inout", asynchronous), "type(tutti_op), intent(in) :: inout_op"]
-    declarations += [COMMON[name] for name in arguments[3:]] + ["type(view_call) :: view"] + LOCALS
+    has_root = "root" in named(function, "root")
+    dummies = {
+        "comm": COMMON["comm"],
+        "inout": array("inout", "inout", function.form != "blocking"),
+        "inout_op": "type(tutti_op), intent(in) :: inout_op",
+    }
+    dummies |= {"root": COMMON["root"]} if has_root else {}
+    replaced = {"sendbuf": "view%send", "recvbuf": "view%recv", "count": "view%count", "datatype": "view%datatype"}
     root = "int(root, c_int)" if has_root else "-1_c_int"
-    rules = f"{rules_of(function) & NO_COPY}_c_int"
-    call = c_call(
-        function,
-        {
-            "sendbuf": "view%send",
-            "recvbuf": "view%recv",
-            "count": "view%count",
-            "datatype": "view%datatype",
-            "op": "inout_op%handle",
-        },
+    body = in_turn(
+        [
+            opening(function, "view_open_one", rules_of(function) & NO_COPY, root, "inout"),
+            c_call(function, replaced | {"op": "inout_op%handle"}),
+        ]
     )
-    body = [
-        opening(function, "view_open_one", rules, root, "inout"),
-        f"if (code == 0) code = {call}",
-        "code = view_close(inout, view, code)",
-        "call finish(code, ierror)",
-    ]
-    return f"{function.name[6:]}_in_place", arguments, declarations, body
+    body += ["code = view_close(inout, view, code)", "call finish(code, ierror)"]
+    return Procedure(f"{function.name[6:]}_in_place", dummies | tail(function), [VIEW] + LOCALS, body)
 
 
-def pointer(function, kind):
-    """On addresses: device memory, and whatever else has no descriptor."""
-    kept = [a for a in function.arguments if a.role.name not in ("options", "request_out")]
-    declarations, replaced = [], {"datatype": "datatype%handle"}
-    for argument in kept:
-        if argument.role.name in ("sendbuf", "recvbuf", "buffer"):
-            declarations.append(f"type(c_ptr), value :: {argument.name}")
-            replaced[argument.name] = f"view_address({argument.name})"
-        elif argument.role.name in ("count", "counts"):
-            declarations.append(numbers(argument, kind))
-            replaced[argument.name] = f"sizes_{argument.name}" if argument.role.name == "counts" else f"n_{argument.name}"
+def check_sizes(function):
+    return [f'code = check_count({quoted(function)}, "{name}", {name})' for name in named(function, "count")]
+
+
+def pointer(function):
+    """On addresses: device memory, and everything else that has no descriptor."""
+    dummies, replaced = {}, {"datatype": "datatype%handle"}
+    for argument in function.arguments:
+        role, name = argument.role.name, argument.name
+        if role in ("options", "request_out"):
+            continue
+        if role in ("sendbuf", "recvbuf", "buffer"):
+            dummies[name] = f"type(c_ptr), value :: {name}"
+            replaced[name] = f"view_address({name})"
+        elif role in ("count", "counts"):
+            dummies[name] = number(argument)
+            replaced[name] = f"c_{name}" if role == "counts" else f"int({name}, c_size_t)"
         else:
-            declarations.append(COMMON[argument.name])
-    counts = [a.name for a in kept if a.role.name == "count"]
-    declarations += [COMMON[name] for name in tail(function)] + LOCALS + sizes(function)
-    declarations += [f"integer(c_size_t) :: n_{name}" for name in counts]
-    body = ["code = 0"]
-    for name in counts:
-        body.append(f"call to_size({call_name(function)}, \"{name}\"//c_null_char, int({name}, int64), n_{name}, code)")
-    if sizes(function):
-        declarations.append("type(view_call) :: view")
-        send = "sendbuf" if any(a.name == "sendbuf" for a in kept) else "c_null_ptr"
-        body.append(f"if (code == 0) code = view_begin(comm%handle, {send}, view)")
-        body += check_counts(function, False)
-    body += [f"if (code == 0) code = {c_call(function, replaced)}", "call finish(code, ierror)"]
-    return f"{function.name[6:]}_pointer_{kind}", [a.name for a in kept] + tail(function), declarations, body
+            dummies[name] = COMMON[name]
+    body, local = check_sizes(function), list(LOCALS)
+    if named(function, "counts"):
+        local += [VIEW] + c_counts(function)
+        body += ["code = view_begin(comm%handle, sendbuf, view)"] + convert_counts(function)
+    body = in_turn(body + [c_call(function, replaced)]) + ["call finish(code, ierror)"]
+    return Procedure(f"{function.name[6:]}_pointer_int64", dummies | tail(function), local, body)
 
 
 def plain(function):
     """A collective without buffers."""
-    arguments = ["comm"] + tail(function)
-    declarations = [COMMON[name] for name in arguments] + LOCALS
-    body = [f"code = {c_call(function, {})}", "call finish(code, ierror)"]
-    return f"{function.name[6:]}_plain", arguments, declarations, body
+    dummies = {"comm": COMMON["comm"]} | tail(function)
+    return Procedure(f"{function.name[6:]}_plain", dummies, LOCALS, [c_call(function, {}), "call finish(code, ierror)"])
 
 
 def specifics(function):
     if function.operation == "barrier":
         return [plain(function)]
-    kinds = NUMBER_KINDS if sizes(function) else NUMBER_KINDS[:1]
-    made = [typed(function, kind) for kind in kinds]
+    counts = named(function, "counts")
+    made = [typed(function)]
+    if counts:
+        made.append(int32_twin(made[0], counts))
     if function.operation in ONE_BUFFER:
         made.append(in_place(function))
-    return made + [pointer(function, kind) for kind in NUMBER_KINDS]
+    wide = pointer(function)
+    return made + [wide, int32_twin(wide, named(function, "count", "counts"))]
 
 
-def collective_files(functions):
-    """<operation>.inc, the procedures, and generics.inc, the names they go by."""
-    made, generics = {}, [HEADER]
-    for function in functions:
-        if not function.operation:
-            continue
-        name = f"{function.operation}.inc"
-        made.setdefault(name, [HEADER])
-        procedures = specifics(function)
-        generics += generic(function.name, [specific[0] for specific in procedures])
-        for specific in procedures:
-            made[name] += procedure(*specific)
-    made["generics.inc"] = generics
-    return {name: "\n".join(lines).rstrip("\n") + "\n" for name, lines in made.items()}
-
+def collective_forms(functions):
+    """The procedures by generic name."""
+    return {function.name: specifics(function) for function in functions if function.operation}

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Lines of Fortran."""
 
-HEADER = "! SPDX-License-Identifier: BSD-3-Clause\n! Made by generate.py from api.def and tutti.h; not to be edited."
+from collections import namedtuple
+
 WIDTH = 118
+
+# A subroutine of the module. dummies: declaration by name, in the order of the arguments.
+Procedure = namedtuple("Procedure", "name dummies locals body")
 
 
 def wrap(line, indent=6):
@@ -15,16 +19,38 @@ def wrap(line, indent=6):
     return pieces + [line]
 
 
-def procedure(name, arguments, declarations, body):
-    """A subroutine of the module."""
-    lines = wrap(f"subroutine {name}({', '.join(arguments)})")
-    for declaration in declarations + body:
-        lines += wrap("  " + declaration)
-    return lines + [f"end subroutine {name}", ""]
+def together(declarations):
+    """Declarations with one line for all names that have the same attributes."""
+    names = {}
+    for declaration in declarations:
+        attributes, name = declaration.split(" :: ")
+        names.setdefault(attributes, []).append(name)
+    return [f"{attributes} :: {', '.join(same)}" for attributes, same in names.items()]
+
+
+def subroutine(procedure):
+    lines = wrap(f"subroutine {procedure.name}({', '.join(procedure.dummies)})")
+    for line in together(list(procedure.dummies.values()) + procedure.locals) + procedure.body:
+        lines += wrap("  " + line)
+    return lines + [f"end subroutine {procedure.name}", ""]
+
+
+def int32_twin(procedure, numbers):
+    """The procedure whose arguments `numbers` are integer(int32): it calls the one that takes integer(int64)."""
+    dummies = dict(procedure.dummies)
+    for name in numbers:
+        dummies[name] = dummies[name].replace("int64", "int32")
+    arguments = [f"int({name}, int64)" if name in numbers else name for name in dummies]
+    name = procedure.name.removesuffix("int64") + "int32"
+    return Procedure(name, dummies, [], [f"call {procedure.name}({', '.join(arguments)})"])
 
 
 def generic(name, procedures):
     lines = [f"public :: {name}", f"interface {name}"]
-    for specific in procedures:
-        lines.append(f"  procedure :: {specific}")
+    lines += wrap("  procedure :: " + ", ".join(procedure.name for procedure in procedures))
     return lines + ["end interface"]
+
+
+def in_turn(lines):
+    """Statements `code = ...` of which each runs only when those before it succeeded."""
+    return lines[:1] + ["if (code == 0) " + line if line.startswith("code = ") else line for line in lines[1:]]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes generated/*.inc of the Fortran module from api.def and tutti.h.
+"""Makes generated.inc of the Fortran module from api.def and the C headers.
 
-generate.py           writes them
-generate.py --check   fails where a file differs from what would be written
+generate.py           writes it
+generate.py --check   fails if it differs from what would be written
 """
 
 import argparse
@@ -16,18 +16,24 @@ C = HERE.parent / "c"
 sys.path.insert(0, str(C))
 
 import api_def  # noqa: E402
-from collective_forms import collective_files  # noqa: E402
-from fortran_text import HEADER, wrap  # noqa: E402
-from memory_forms import memory_files  # noqa: E402
-from message_forms import message_files  # noqa: E402
+from collective_forms import collective_forms  # noqa: E402
+from fortran_text import generic, subroutine, together, wrap  # noqa: E402
+from memory_forms import memory_forms  # noqa: E402
+from message_forms import message_forms  # noqa: E402
 
+FILE = HERE / "generated.inc"
+HEADER = """! SPDX-License-Identifier: BSD-3-Clause
+! Made by generate.py from api.def and the C headers; not to be edited. tutti.F90 includes it twice: its declarations,
+! then, with TUTTI_PROCEDURES, the procedures behind them.
+#ifndef TUTTI_PROCEDURES
+"""
 SKIPPED_CONSTANTS = {"TUTTI_COMM_DUPLICATE", "TUTTI_COMM_ADOPT", "TUTTI_COMM_BORROW"}  # the names of procedures
 
 
 def constants():
     """The enumerators of the headers with their numbers."""
     text = api_def.header_text()
-    lines = [HEADER]
+    lines = []
     for body in re.findall(r"enum \{(.*?)\};", text, flags=re.S):
         values = re.findall(r"(TUTTI_\w+) = (-?\d+)", body)
         for name, value in values:
@@ -39,57 +45,49 @@ def constants():
                 lines.append(f"type(tutti_op), parameter, public :: {name.lower()} = tutti_op({value})")
             else:
                 lines.append(f"integer, parameter, public :: {name.lower()} = {value}")
-    return "\n".join(lines) + "\n"
-
-
-def interface(function, roles):
-    names = [argument.name for argument in function.arguments]
-    result = "integer(c_int)" if function.result == "int" else roles[function.result].fortran.removesuffix(", value")
-    lines = wrap(f"  function c_{function.name[6:]}({', '.join(names)}) &", 4)
-    lines.append(f'      bind(C, name="{function.name}")')
-    lines += ["    import", f"    {result} :: c_{function.name[6:]}"]
-    lines += [f"    {argument.role.fortran} :: {argument.name}" for argument in function.arguments]
-    lines.append("  end function")
     return lines
 
 
+def interface(function, roles):
+    names = ", ".join(argument.name for argument in function.arguments)
+    result = "integer(c_int)" if function.result == "int" else roles[function.result].fortran.removesuffix(", value")
+    lines = wrap(f'  {result} function c_{function.name[6:]}({names}) bind(C, name="{function.name}")')
+    lines += ["    import"]
+    for line in together([f"{argument.role.fortran} :: {argument.name}" for argument in function.arguments]):
+        lines += wrap("    " + line, 8)
+    return lines + ["  end function"]
+
+
 def interfaces(roles, functions):
-    """The private bind(C) interfaces of what Fortran can call."""
-    lines = [HEADER, "interface"]
+    """The private bind(C) interfaces of the functions that Fortran calls."""
+    lines = ["", "! The functions of C.", "interface"]
     for function in functions:
         if all(argument.role.fortran != "-" for argument in function.arguments):
             lines += interface(function, roles)
-    lines.append("end interface")
-    return "\n".join(lines) + "\n"
+    return lines + ["end interface"]
 
 
-def files():
+def generated():
     roles, functions = api_def.read()
-    made = {"constants.inc": constants(), "interfaces.inc": interfaces(roles, functions)}
-    made |= collective_files(functions)
-    made |= message_files(functions)
-    made |= memory_files()
-    return made
+    forms = collective_forms(functions) | message_forms(functions) | memory_forms()
+    generics = [line for name, procedures in forms.items() for line in generic(name, procedures)]
+    procedures = [line for group in forms.values() for procedure in group for line in subroutine(procedure)]
+    declarations = constants() + interfaces(roles, functions) + ["", "! The generic names.", *generics]
+    return "\n".join([HEADER, *declarations, "", "#else", "", *procedures, "#endif"]) + "\n"
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     check = parser.parse_args().check
-    folder = HERE / "generated"
-    made = files()
-    stale = [name for name, text in made.items() if not (folder / name).exists() or (folder / name).read_text() != text]
-    left = [path.name for path in folder.glob("*") if path.name not in made]
+    made = generated()
     if check:
-        for name in stale + left:
-            print(f"generated/{name} is not what api.def and tutti.h give; run generate.py", file=sys.stderr)
-        return 1 if stale or left else 0
-    folder.mkdir(exist_ok=True)
-    for name in stale:
-        (folder / name).write_text(made[name])
-    for name in left:
-        (folder / name).unlink()
-    print(f"{len(made)} files, {len(stale)} written")
+        if FILE.exists() and FILE.read_text() == made:
+            return 0
+        print(f"{FILE.name} is not what api.def and the headers give; run generate.py", file=sys.stderr)
+        return 1
+    FILE.write_text(made)
+    print(f"{FILE.name}: {len(made.splitlines())} lines")
     return 0
 
 

@@ -6,7 +6,8 @@ set(expected include/tutti/tutti.hpp include/tutti/version.hpp include/tutti/err
 file(GLOB_RECURSE headers RELATIVE ${SOURCE} ${SOURCE}/include/tutti/*.hpp)
 list(APPEND expected ${headers})
 if(FORTRAN)
-  list(APPEND expected ${MODULEDIR}/tutti.mod share/tutti/fortran ${LIBDIR}/pkgconfig/tutti_fortran.pc)
+  list(APPEND expected ${MODULEDIR}/tutti.mod share/tutti/fortran/tutti.F90 share/tutti/fortran/generated.inc
+    share/tutti/fortran/src/view.h ${LIBDIR}/pkgconfig/tutti_fortran.pc)
 endif()
 if(MINIAPPS)
   list(APPEND expected bin/tutti-dlrm share/tutti/data)

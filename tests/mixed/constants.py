@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-GENERATED = Path(__file__).resolve().parents[2] / "bindings" / "fortran" / "generated" / "constants.inc"
+GENERATED = Path(__file__).resolve().parents[2] / "bindings" / "fortran" / "generated.inc"
 
 
 def names():

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every rank has measured something; all want the average of it, while they do other work. */
+/* Averages a measurement over all ranks, while they do other work. */
 #include <stdio.h>
 #include <tutti/tutti.h>
 
@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
   for (int i = 1; i < 100000; ++i) work += 1.0 / i;
   if (tutti_wait(&request, NULL)) return fail("wait");
 
-  /* Persistent: bound once, started as often as wanted. */
+  /* Persistent: bound once, started any number of times. */
   double largest = work + rank;
   tutti_options_t options = TUTTI_OPTIONS_INIT;
   options.timeout = 30.0; /* seconds */

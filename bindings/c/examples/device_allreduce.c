@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
     MPI_Finalize();
     return no_gpu;
   }
-  /* One GPU a rank of the node; chosen before anything else, and kept. */
+  /* Choose one GPU per rank of the node before anything else, and keep it. */
   cudaStream_t stream;
   if (cudaSetDevice(local % devices) || cudaStreamCreate(&stream)) return fail("device");
   if (tutti_comm_prepare_device(comm)) return fail("prepare_device");
@@ -37,15 +37,16 @@ int main(int argc, char** argv) {
   tutti_options_t options = TUTTI_OPTIONS_INIT;
   options.stream_kind = TUTTI_STREAM_CUDA;
   options.stream = stream;
-  options.memory = TUTTI_MEMORY_DEVICE; /* saves the look-up; all buffers of the calls are there */
+  options.memory = TUTTI_MEMORY_DEVICE; /* declares all buffers, which saves a look-up in each call */
 
   cudaMemcpyAsync(sum, host, 2 * bytes, cudaMemcpyHostToDevice, stream);
-  tutti_request_t request; /* goes on beside what follows on the stream */
+  tutti_request_t request; /* overlaps with later work on the stream */
   if (tutti_iallreduce(comm, TUTTI_IN_PLACE, largest, n, TUTTI_FLOAT32, TUTTI_MAX, &options, &request) ||
       tutti_allreduce(comm, TUTTI_IN_PLACE, sum, n, TUTTI_FLOAT32, TUTTI_SUM, &options))
     return fail("allreduce");
   cudaMemcpyAsync(host, sum, bytes, cudaMemcpyDeviceToHost, stream);
-  if (tutti_wait_on_stream(&request, TUTTI_STREAM_CUDA, stream)) return fail("wait"); /* not the host waits */
+  if (tutti_wait_on_stream(&request, TUTTI_STREAM_CUDA, stream))
+    return fail("wait"); /* the stream waits, not the host */
   cudaMemcpyAsync(host + n, largest, bytes, cudaMemcpyDeviceToHost, stream);
   if (cudaStreamSynchronize(stream)) return fail("stream");
 

@@ -31,7 +31,7 @@ Communicator create(MPI_Comm comm, int ownership, const CommunicatorOptions& opt
   }
 }
 
-/// A Fortran handle has a meaning only while MPI is usable.
+/// Converts a Fortran handle, which MPI allows only between MPI_Init and MPI_Finalize.
 MPI_Comm from_fortran(MPI_Fint comm) {
   int initialized = 0;
   int finalized = 0;
@@ -39,7 +39,7 @@ MPI_Comm from_fortran(MPI_Fint comm) {
   MPI_Finalized(&finalized);
   if (initialized == 0 || finalized != 0)
     throw Error(ErrorCode::finalized,
-                "argument mpi_comm: MPI is not initialised or is already finalized; call MPI_Init");
+                "argument mpi_comm: MPI is not initialised or already finalized; call MPI_Init first");
   return MPI_Comm_f2c(comm);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The numbers of tutti.h are those of the C++ enumerations, and so are its versions.
+// Checks that the numbers and the version in tutti.h equal those of C++.
 #include <tutti/version.hpp>
 
 #include <string_view>

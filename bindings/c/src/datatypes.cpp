@@ -3,7 +3,7 @@
 
 #include "handles.hpp"
 
-// A datatype handle is its number; of bytes(n), n > 1, the size is above the number.
+// A datatype's handle is its number. The handle of bytes(n), n > 1, has n in the bits above.
 namespace tutti::c {
 namespace {
 

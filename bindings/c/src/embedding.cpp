@@ -6,7 +6,7 @@ using tutti::EmbeddingCollection;
 
 namespace {
 
-/// Where the vectors, or gradients, of one table lie.
+/// Tells where the vectors, or gradients, of one table are.
 template <typename Views, typename Float>
 void give_view(const Views& views, std::size_t table, std::size_t of, Float** data, std::size_t* stride,
                std::size_t* samples) {

@@ -12,7 +12,7 @@ using tutti::ErrorCode;
 
 namespace {
 
-/// Runs a rank's share; where any rank's fails, all ranks do.
+/// Runs this rank's share. If it fails on any rank, all ranks throw.
 template <typename Share>
 void all_or_none(const tutti::Communicator& comm, const Share& share) {
   std::string problem;

@@ -24,7 +24,7 @@ namespace tutti::c {
 [[nodiscard]] PlannerOptions planner_options(const tutti_embedding_options_t* given);
 [[nodiscard]] InputLayout input_layout(int given);
 [[nodiscard]] kernels::IndexType index_type(tutti_datatype_t given);
-/// Throws where there is no such table.
+/// Throws if there is no such table.
 void check_table(const EmbeddingCollection& collection, std::size_t table);
 [[noreturn]] void refuse_table(std::size_t table, std::size_t tables);
 [[noreturn]] void refuse_slot(std::size_t slot, std::size_t slots);

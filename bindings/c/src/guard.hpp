@@ -7,10 +7,10 @@
 
 namespace tutti::c {
 
-/// Keeps the message of a failure for tutti_error_message() of this thread and gives its code. Never throws.
+/// Keeps a message for this thread's tutti_error_message() and returns the code.
 int fail(ErrorCode code, const char* message) noexcept;
 
-/// The wall between C++ and C: runs a body, turns whatever it throws into a code and a message.
+/// The wall between C++ and C: runs `body` and turns any exception into a code and a message.
 template <typename Body>
 int guard(Body&& body) noexcept {
   try {

@@ -15,8 +15,8 @@ void throw_null(const char* argument, const char* remedy) {
 const Communicator& communicator(tutti_comm_t comm, const char* argument) {
   if (comm == nullptr)
     throw Error(ErrorCode::invalid_communicator,
-                fmt::format("argument {} is TUTTI_COMM_NULL; create one by tutti_comm_duplicate, _adopt, _borrow or "
-                            "_split, and do not use it after tutti_comm_free",
+                fmt::format("argument {} is TUTTI_COMM_NULL; create it with tutti_comm_duplicate, _adopt, _borrow "
+                            "or _split, and do not use it after tutti_comm_free",
                             argument));
   return comm->comm;
 }

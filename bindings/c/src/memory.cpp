@@ -17,7 +17,7 @@ using tutti::MemoryKind;
 
 namespace {
 
-/// What C holds by its address alone.
+/// Allocations, found by address: C holds nothing else of them.
 struct Held {
   std::mutex mutex;
   std::unordered_map<const void*, Allocation> parts;
@@ -29,7 +29,7 @@ Held& held() {
   return *all;
 }
 
-/// A number that is no kind becomes one that allocate refuses, on all ranks.
+/// Turns an unknown number into a kind that tutti::allocate refuses on all ranks: it compares them first.
 MemoryKind kind_of(int number) {
   const bool is_kind = number >= TUTTI_MEMORY_DETECT && number <= TUTTI_MEMORY_MANAGED;
   return is_kind ? static_cast<MemoryKind>(number) : static_cast<MemoryKind>(255);
@@ -59,8 +59,8 @@ int tutti_deallocate(void* data) {
       const auto found = all.parts.find(data);
       if (found == all.parts.end())
         throw Error(ErrorCode::invalid_argument,
-                    fmt::format("argument data is {}, which is not from tutti_allocate or is already freed; pass "
-                                "an address from tutti_allocate, once",
+                    fmt::format("argument data is {}, which is not from tutti_allocate or was freed already; pass each "
+                                "address from tutti_allocate once",
                                 data));
       part = std::move(found->second);
       all.parts.erase(found);

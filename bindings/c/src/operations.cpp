@@ -11,7 +11,7 @@ namespace {
 
 constexpr tutti_op_t first_made = 256;
 
-/// The operations that the program made, by handle. A handle is never given twice.
+/// The operations made by the program. Their handles are never reused.
 class Table {
  public:
   // Never destroyed: operations may be freed after the statics of this file.
@@ -50,10 +50,9 @@ bool is_built_in(tutti_op_t op) noexcept {
 }
 
 [[noreturn]] void throw_unknown(tutti_op_t op) {
-  throw Error(ErrorCode::invalid_op,
-              fmt::format("argument op is {}, which is not an operation; pass a constant of tutti.h "
-                          "or an operation from tutti_op_user or tutti_op_premul_sum",
-                          op));
+  throw Error(ErrorCode::invalid_op, fmt::format("argument op is {}, which is no operation; pass a constant of tutti.h "
+                                                 "or an operation made by tutti_op_user or tutti_op_premul_sum",
+                                                 op));
 }
 
 }  // namespace

@@ -12,8 +12,7 @@ namespace {
 std::chrono::nanoseconds timeout(double seconds) {
   constexpr double longest = 9e9;
   if (!(seconds >= 0.0) || seconds > longest)
-    refuse_member(options_argument, "timeout",
-                  fmt::format("is {}; pass a number from 0 (no timeout) to {}, in seconds", seconds, longest));
+    refuse_member(options_argument, "timeout", fmt::format("is {}; pass 0 (none) to {} seconds", seconds, longest));
   return std::chrono::nanoseconds(std::llround(seconds * 1e9));
 }
 

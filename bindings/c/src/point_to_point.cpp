@@ -7,7 +7,7 @@ using namespace tutti::c;
 
 namespace {
 
-/// A message has no in-place form.
+/// Buffers of messages, which TUTTI_IN_PLACE does not apply to.
 tutti::ConstBuffer sent(const void* address, size_t count, tutti_datatype_t type, const char* name = "datatype") {
   return {address, count, datatype(type, name)};
 }
@@ -18,7 +18,7 @@ tutti::Buffer received(void* address, size_t count, tutti_datatype_t type, const
 tutti::Group& group_of(tutti_group_t group) {
   if (group == nullptr)
     throw tutti::Error(tutti::ErrorCode::invalid_argument,
-                       "argument group is TUTTI_GROUP_NULL; create one by tutti_group_create");
+                       "argument group is TUTTI_GROUP_NULL; create it with tutti_group_create");
   return group->group;
 }
 

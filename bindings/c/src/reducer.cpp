@@ -16,7 +16,7 @@ void give_state(std::span<const std::byte> state, void* data, std::size_t capaci
   if (data == nullptr) return;
   if (capacity < state.size())
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("argument capacity is {}; pass the address of {} bytes", capacity, state.size()));
+                fmt::format("argument capacity is {}; pass a buffer of {} bytes", capacity, state.size()));
   std::memcpy(data, state.data(), state.size());
 }
 

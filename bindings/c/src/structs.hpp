@@ -19,20 +19,21 @@ inline constexpr const char* options_argument = "options";
   throw Error(ErrorCode::invalid_argument, fmt::format("argument {}: member {} {}", argument, member, problem));
 }
 
-/// The caller's struct, as long as the caller knows it, over the defaults.
+/// Copies the caller's struct over the defaults: `size` bytes of it, since older callers' structs are shorter.
 template <typename Struct>
 Struct read_struct(const Struct* given, Struct values, int newest, const char* argument, const char* init) {
   const std::size_t least = offsetof(Struct, version) + sizeof(values.version);
   if (given->size < least || given->size > sizeof(Struct))
-    refuse_member(argument, "size", fmt::format("is {}; initialise with {}", given->size, init));
+    refuse_member(argument, "size", fmt::format("is {}; initialise the struct with {}", given->size, init));
   if (given->version < 1 || given->version > newest)
     refuse_member(argument, "version",
-                  fmt::format("is {}; this library knows 1 to {}; initialise with {}", given->version, newest, init));
+                  fmt::format("is {}; this library supports 1 to {}; initialise the struct with {}", given->version,
+                              newest, init));
   std::memcpy(static_cast<void*>(&values), given, given->size);
   return values;
 }
 
-/// A number from `least` to `most`.
+/// Returns a number that lies between `least` and `most`; refuses any other.
 template <typename Number>
 Number within(Number value, Number least, Number most, const char* argument, const char* member) {
   if (!(value >= least && value <= most))
@@ -40,7 +41,7 @@ Number within(Number value, Number least, Number most, const char* argument, con
   return value;
 }
 
-/// The members by which structs name memory and a stream.
+/// Read the members that all option structs have: kind of memory, and stream.
 template <typename Struct>
 MemoryKind memory_of(const Struct& values, const char* argument) {
   return static_cast<MemoryKind>(within<int>(values.memory, 0, TUTTI_MEMORY_MANAGED, argument, "memory"));

@@ -33,24 +33,24 @@ namespace tutti::c {
 [[nodiscard]] ReducerOptions options(const tutti_reducer_options_t* given);
 [[nodiscard]] ParameterServerOptions options(const tutti_server_options_t* given);
 [[nodiscard]] kernels::DenseUpdate update(const tutti_dense_update_t* given);
-/// A hook that calls functions of C. Throws invalid_argument where one is missing.
+/// Makes a hook that calls C functions. Throws ErrorCode::invalid_argument if one is missing.
 [[nodiscard]] std::shared_ptr<CommunicationHook> user_hook(const tutti_hook_t* given);
 
-/// What a handle stands for; null is refused.
+/// The object behind a handle; NULL is refused.
 template <typename Handle>
 auto& whole(Handle handle, const char* argument) {
-  if (handle == nullptr) throw_null(argument, "pass the handle from the matching _create function");
+  if (handle == nullptr) throw_null(argument, "pass a handle made by a function that ends in _create");
   return *handle;
 }
 
-/// Memory of the caller's that must not be null where it has elements.
+/// The caller's array; NULL is refused unless it has no elements.
 template <typename T>
 std::span<T> elements(T* data, std::size_t count, const char* argument) {
   if (count > 0 && data == nullptr) throw_null(argument, "pass an array");
   return {data, count};
 }
 
-/// State for a checkpoint: its size, and the bytes where there is a place for them.
+/// Returns the size of a state in *bytes, and copies the state unless `data` is NULL.
 void give_state(std::span<const std::byte> state, void* data, std::size_t capacity, std::size_t* bytes);
 
 }  // namespace tutti::c

@@ -85,7 +85,7 @@ ParameterServerOptions options(const tutti_server_options_t* given) {
 }
 
 kernels::DenseUpdate update(const tutti_dense_update_t* given) {
-  if (given == nullptr) throw_null("update", "initialise with TUTTI_DENSE_UPDATE_INIT");
+  if (given == nullptr) throw_null("update", "pass a struct initialised with TUTTI_DENSE_UPDATE_INIT");
   const auto values = read_struct(given, tutti_dense_update_t TUTTI_DENSE_UPDATE_INIT, TUTTI_DENSE_UPDATE_VERSION,
                                   "update", "TUTTI_DENSE_UPDATE_INIT");
   kernels::DenseUpdate result;

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! A field in the GPU's memory: OpenACC computes, Tutti averages over the ranks, all in the order of one queue; the host
-! waits for nothing but the end. Compiled for the host, the same program works on host memory.
+! waits only at the end. Compiled for the host, the same program works on host memory.
 program device_openacc
   use, intrinsic :: iso_c_binding
   use mpi_f08
@@ -26,7 +26,7 @@ program device_openacc
   call tutti_comm_duplicate(MPI_COMM_WORLD, comm)
   call tutti_comm_rank(comm, rank)
   call tutti_comm_size(comm, ranks)
-  call tutti_comm_split_by_node(comm, node) ! one GPU a rank of the node
+  call tutti_comm_split_by_node(comm, node) ! one GPU per rank of the node
   call tutti_comm_rank(node, local)
   device = acc_get_device_type()
   call acc_set_device_num(modulo(local, max(1, acc_get_num_devices(device))), device)
@@ -41,11 +41,11 @@ program device_openacc
       field(i) = field(i)/2 + rank
     end do
     !$acc host_data use_device(field)
-    call tutti_allreduce(comm, field, tutti_avg, options) ! after the loop above, before the next one: by the queue
+    call tutti_allreduce(comm, field, tutti_avg, options) ! the queue orders it after this loop and before the next
     !$acc end host_data
   end do
   !$acc host_data use_device(largest)
-  call tutti_iallreduce(comm, largest, tutti_max, request, options) ! goes on while the queue has other work
+  call tutti_iallreduce(comm, largest, tutti_max, request, options) ! overlaps with later work on the queue
   call tutti_wait_on_stream(request, options%stream_kind, options%stream)
   !$acc end host_data
   !$acc wait(queue)

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! A field in the GPU's memory: OpenMP's target regions compute, Tutti averages over the ranks. Target regions wait for the
-! device, so the calls need no stream: they return when they are done. Compiled for the host, or without a GPU, the same
-! program works on host memory.
+! A field in the GPU's memory: OpenMP's target regions compute, Tutti averages over the ranks. Target regions wait for
+! the device, so the calls need no stream: they return when they are done. Compiled for the host, or without a GPU, the
+! same program works on host memory.
 program device_openmp
   use, intrinsic :: iso_c_binding
   use mpi_f08
@@ -18,7 +18,7 @@ program device_openmp
   call tutti_comm_duplicate(MPI_COMM_WORLD, comm)
   call tutti_comm_rank(comm, rank)
   call tutti_comm_size(comm, ranks)
-  call tutti_comm_split_by_node(comm, node) ! one GPU a rank of the node
+  call tutti_comm_split_by_node(comm, node) ! one GPU per rank of the node
   call tutti_comm_rank(node, local)
   call omp_set_default_device(modulo(local, max(1, omp_get_num_devices())))
 
@@ -31,7 +31,7 @@ program device_openmp
       field(i) = field(i)/2 + rank
     end do
     !$omp target data use_device_addr(field)
-    call tutti_allreduce(comm, field, tutti_avg) ! an array: type and size are its own
+    call tutti_allreduce(comm, field, tutti_avg) ! type and size are those of the array
     !$omp end target data
   end do
   !$omp target teams distribute parallel do

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! A bar of metal, cut into one piece a rank, cools down: halo exchange by a group of messages, residual by allreduce.
+! A metal bar, divided among the ranks, cools down: a group of messages exchanges halos, allreduce sums the heat.
 program halo
   use mpi_f08
   use tutti

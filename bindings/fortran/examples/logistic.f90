@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Logistic regression on the Adult data. Each rank has every n-th row; a reducer adds the gradients of the ranks up, Adam
-! updates the weights alike on all of them. Usage: logistic adult.data adult.test
+! Logistic regression on the Adult data. Each of n ranks has every n-th row; a reducer sums the gradients, and Adam
+! makes the same update on all ranks. Usage: logistic adult.data adult.test
 program logistic
   use mpi_f08
   use tutti

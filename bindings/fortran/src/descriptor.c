@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "descriptor.h"
-
+#include <stdio.h>
 #include <string.h>
+
+#include "view.h"
 
 static tutti_datatype_t logical_of(size_t bytes) {
   switch (bytes) {
@@ -92,4 +93,10 @@ void descriptor_unpack(const CFI_cdesc_t* array, const void* packed) {
     memcpy(to, from, array->elem_len);
     to = advance(array, to, index);
   }
+}
+
+int descriptor_refuse(int code, const char* call, const char* argument, const char* problem) {
+  char message[512];
+  snprintf(message, sizeof message, "%s: argument %s %s", call, argument, problem);
+  return tutti_error_set(code, message);
 }

@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "parameter.h"
-
-#include <stdio.h>
-
-#include "descriptor.h"
-
-static int refuse(int code, const char* call, const char* argument, const char* problem) {
-  char message[512];
-  snprintf(message, sizeof message, "%s: argument %s %s", call, argument, problem);
-  return tutti_error_set(code, message);
-}
+#include "view.h"
 
 /* Whether the library may keep the address of an array. */
 static int look_at(const char* call, const char* argument, const CFI_cdesc_t* array) {
   if (descriptor_is_assumed_size(array))
-    return refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, argument,
-                  "is of assumed size; pass a section with bounds, x(1:n)");
+    return descriptor_refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, argument,
+                             "is of assumed size; pass a section with bounds, x(1:n)");
   if (!descriptor_is_contiguous(array))
-    return refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, argument, "is not contiguous; pass a contiguous array");
+    return descriptor_refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, argument,
+                             "is not contiguous; pass a contiguous array");
   if (descriptor_datatype(array) == TUTTI_DATATYPE_NULL)
-    return refuse(TUTTI_ERROR_INVALID_DATATYPE, call, argument, "is of a type that has no Tutti datatype; pass reals");
+    return descriptor_refuse(TUTTI_ERROR_INVALID_DATATYPE, call, argument,
+                             "has a type without a Tutti datatype; pass reals");
   return TUTTI_SUCCESS;
 }
 
@@ -37,7 +29,8 @@ int tutti_fortran_add(tutti_reducer_t reducer, const char* name, const CFI_cdesc
   if (!code && gradient != NULL) code = look_at(call, "gradient", gradient);
   if (code) return code;
   if (gradient != NULL && !is_alike(value, gradient))
-    return refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, "gradient", "has another type or shape than value");
+    return descriptor_refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, "gradient",
+                             "has another type or shape than value; make them alike");
   size_t shape[CFI_MAX_RANK];
   for (int d = 0; d < value->rank; ++d) shape[d] = (size_t)value->dim[value->rank - 1 - d].extent;
   return tutti_reducer_add(reducer, name, value->base_addr, gradient != NULL ? gradient->base_addr : NULL, shape,
@@ -54,12 +47,14 @@ int tutti_fortran_dense_step(const tutti_dense_update_t* update, int64_t step, c
   if (!code) code = tutti_dense_state_values(update, &values);
   if (code) return code;
   if (!is_alike(parameters, gradients))
-    return refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, "gradients", "has another type or shape than parameters");
+    return descriptor_refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, "gradients",
+                             "has another type or shape than parameters; make them alike");
   const size_t count = descriptor_elements(parameters);
   const int fits = descriptor_elements(state) >= values * count;
   if (!fits || (values > 0 && descriptor_datatype(state) != descriptor_datatype(parameters)))
-    return refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, "state",
-                  "is of another type than parameters, or has fewer than tutti_dense_state_values times its elements");
+    return descriptor_refuse(
+        TUTTI_ERROR_INVALID_ARGUMENT, call, "state",
+        "has another type than parameters, or fewer elements than tutti_dense_state_values times theirs");
   return tutti_dense_step(update, (uint64_t)step, parameters->base_addr, gradients->base_addr, state->base_addr, count,
                           descriptor_datatype(parameters));
 }

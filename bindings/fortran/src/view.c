@@ -5,15 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "descriptor.h"
-
 extern int tutti_fortran_in_place; /* the module's tutti_in_place: only its address counts */
-
-static int refuse(int code, const char* call, const char* argument, const char* problem) {
-  char message[512];
-  snprintf(message, sizeof message, "%s: argument %s %s", call, argument, problem);
-  return tutti_error_set(code, message);
-}
 
 int tutti_fortran_refuse(const char* call, const char* argument, const char* problem, int64_t number) {
   char message[512];
@@ -27,7 +19,7 @@ void* tutti_fortran_address(void* address) {
 
 static int is_in_place(const CFI_cdesc_t* array) { return array->base_addr == (void*)&tutti_fortran_in_place; }
 
-/* What the host must not touch, and what a copy in host memory cannot stand for: its memory is of another class. */
+/* Whether memory must not be packed: the host cannot read it, or a copy in host memory would be of another kind. */
 static int is_on_device(int rules, const void* address) {
   int kind = TUTTI_MEMORY_HOST;
   if (rules & VIEW_DEVICE) return 1;
@@ -35,48 +27,54 @@ static int is_on_device(int rules, const void* address) {
   return kind == TUTTI_MEMORY_DEVICE || kind == TUTTI_MEMORY_MANAGED;
 }
 
-/* Address, elements and type of one array, packed where it must be. */
+/* Finds address, elements and type of one array, and packs a section. */
 static int look_at(const char* call, const char* name, int rules, const CFI_cdesc_t* array, void** address,
                    size_t* elements, tutti_datatype_t* datatype, void** copy) {
   if (is_in_place(array))
-    return refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, name, "is tutti_in_place; pass a buffer here");
+    return descriptor_refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, name, "is tutti_in_place; pass an array");
   if (descriptor_is_assumed_size(array))
-    return refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, name, "is of assumed size; pass a section with bounds, x(1:n)");
+    return descriptor_refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, name,
+                             "is of assumed size; pass a section with bounds, x(1:n)");
   *datatype = descriptor_datatype(array);
   if (*datatype == TUTTI_DATATYPE_NULL)
-    return refuse(TUTTI_ERROR_INVALID_DATATYPE, call, name,
-                  "is of a type that has no Tutti datatype; pass c_loc(x), a count and a datatype");
+    return descriptor_refuse(TUTTI_ERROR_INVALID_DATATYPE, call, name,
+                             "has a type without a Tutti datatype; pass c_loc(x), a count and a datatype");
   *elements = descriptor_elements(array);
   *address = array->base_addr;
   if (descriptor_is_contiguous(array)) return TUTTI_SUCCESS;
   if (rules & VIEW_NO_COPY)
-    return refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, name,
-                  "is not contiguous, which only blocking calls allow; pass a contiguous array");
+    return descriptor_refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, name,
+                             "is not contiguous; pass a contiguous array, or use the blocking call");
   if (is_on_device(rules, array->base_addr))
-    return refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, name,
-                  "is a section in device memory, which is not packed; pass a contiguous array, such as a copy of the "
-                  "section made on the device");
+    return descriptor_refuse(
+        TUTTI_ERROR_INVALID_ARGUMENT, call, name,
+        "is a section in device memory, which is never packed; pass a contiguous array, such as a copy of the "
+        "section made on the device");
   *copy = malloc(*elements * array->elem_len);
-  if (*copy == NULL) return refuse(TUTTI_ERROR_OUT_OF_MEMORY, call, name, "is a section too large to be packed");
+  if (*copy == NULL)
+    return descriptor_refuse(TUTTI_ERROR_OUT_OF_MEMORY, call, name,
+                             "is a section for whose packed copy there is no memory");
   descriptor_pack(array, *copy);
   *address = *copy;
   return TUTTI_SUCCESS;
 }
 
-/* Elements a block; both buffers must mean the same. */
+/* Finds the number of elements per block, which both buffers must agree on. */
 static int match(const char* call, int rules, view_call* view) {
   const int whole = (rules & VIEW_RECV_BLOCKS) || ((rules & VIEW_WHOLE_IN_PLACE) && view->send == TUTTI_IN_PLACE);
   const size_t send_blocks = rules & VIEW_SEND_BLOCKS ? (size_t)view->ranks : 1;
   const size_t recv_blocks = whole ? (size_t)view->ranks : 1;
   if (view->sees_send && view->send_count % send_blocks != 0)
-    return tutti_fortran_refuse(call, "sendbuf", "has a number of elements that is no multiple of the number of ranks",
+    return tutti_fortran_refuse(call, "sendbuf",
+                                "has a number of elements that is not a multiple of the number of ranks",
                                 (int64_t)view->send_count);
   if (view->sees_recv && view->recv_count % recv_blocks != 0)
-    return tutti_fortran_refuse(call, "recvbuf", "has a number of elements that is no multiple of the number of ranks",
+    return tutti_fortran_refuse(call, "recvbuf",
+                                "has a number of elements that is not a multiple of the number of ranks",
                                 (int64_t)view->recv_count);
   view->count = view->sees_send ? view->send_count / send_blocks : view->recv_count / recv_blocks;
   if (view->sees_send && view->sees_recv && view->count != view->recv_count / recv_blocks)
-    return tutti_fortran_refuse(call, "recvbuf", "has a number of elements that does not fit that of sendbuf",
+    return tutti_fortran_refuse(call, "recvbuf", "has a number of elements that does not match sendbuf",
                                 (int64_t)view->recv_count);
   return TUTTI_SUCCESS;
 }
@@ -108,7 +106,7 @@ int tutti_fortran_open(const char* call, tutti_comm_t comm, int rules, int root,
   if (code) return code;
   view->datatype = view->sees_send ? sent : received;
   if (view->sees_send && view->sees_recv && sent != received)
-    return refuse(TUTTI_ERROR_INVALID_DATATYPE, call, "recvbuf", "has another type or kind than sendbuf");
+    return descriptor_refuse(TUTTI_ERROR_INVALID_DATATYPE, call, "recvbuf", "has another type or kind than sendbuf");
   return rules & VIEW_FREE_COUNTS ? TUTTI_SUCCESS : match(call, rules, view);
 }
 
@@ -157,7 +155,7 @@ int tutti_fortran_fits(const char* call, const char* argument, size_t available,
                        const size_t* displs) {
   for (size_t r = 0; r < ranks; ++r)
     if (counts[r] > 0 && (displs[r] > available || counts[r] > available - displs[r]))
-      return tutti_fortran_refuse(
-          call, argument, "ends before the block of this rank does; correct its count or displacement", (int64_t)r);
+      return tutti_fortran_refuse(call, argument,
+                                  "ends before the block of this rank; correct its count or displacement", (int64_t)r);
   return TUTTI_SUCCESS;
 }

@@ -2,63 +2,83 @@
 #ifndef TUTTI_FORTRAN_VIEW_H
 #define TUTTI_FORTRAN_VIEW_H
 
-/* What the Fortran module asks of the buffers it is given: address, elements and type of a descriptor, a packed copy of
-   a section, and whether the buffers of a call fit together. Compiled with the C compiler that belongs to the Fortran
-   one: descriptors differ between compilers. Only descriptors are read, so arrays may be in device memory; data are
-   touched only where a section must be packed, and never in device memory. */
+/* The C side of the Fortran module: finds address, elements and type of arrays in their descriptors, packs sections and
+   checks that the buffers of a call fit together. Compile it with the C compiler that belongs to the Fortran compiler,
+   because descriptors differ between compilers. Arrays may be in device memory: only descriptors are read, and data
+   only to pack a section, which is never done in device memory. */
 #include <ISO_Fortran_binding.h>
 #include <tutti/tutti.h>
 
-/* How the buffers of a call hang together; equal numbers in generate.py. */
+/* Read a descriptor. */
+tutti_datatype_t descriptor_datatype(const CFI_cdesc_t* array); /* TUTTI_DATATYPE_NULL if Tutti has none */
+size_t descriptor_elements(const CFI_cdesc_t* array);
+int descriptor_is_assumed_size(const CFI_cdesc_t* array);
+int descriptor_is_contiguous(const CFI_cdesc_t* array);
+
+/* Copy the elements, in array element order, to and from contiguous memory. */
+void descriptor_pack(const CFI_cdesc_t* array, void* packed);
+void descriptor_unpack(const CFI_cdesc_t* array, const void* packed);
+
+/* Sets the message of a failure and returns its code. */
+int descriptor_refuse(int code, const char* call, const char* argument, const char* problem);
+
+/* How the sizes of the buffers of a call are related. collective_forms.py has the same numbers. */
 enum {
-  VIEW_SEND_BLOCKS = 1,     /* sendbuf has a block a rank */
-  VIEW_RECV_BLOCKS = 2,     /* recvbuf has a block a rank */
-  VIEW_RECV_AT_ROOT = 4,    /* recvbuf is looked at on the root only */
-  VIEW_SEND_AT_ROOT = 8,    /* sendbuf is looked at on the root only */
-  VIEW_WHOLE_IN_PLACE = 16, /* in place, recvbuf has a block a rank */
-  VIEW_FREE_COUNTS = 32,    /* the sizes follow from arrays of counts */
-  VIEW_NO_COPY = 64,        /* a section cannot be packed: the call returns before it is done */
+  VIEW_SEND_BLOCKS = 1,     /* sendbuf has one block per rank */
+  VIEW_RECV_BLOCKS = 2,     /* recvbuf has one block per rank */
+  VIEW_RECV_AT_ROOT = 4,    /* only the root reads recvbuf */
+  VIEW_SEND_AT_ROOT = 8,    /* only the root reads sendbuf */
+  VIEW_WHOLE_IN_PLACE = 16, /* in place, recvbuf has one block per rank */
+  VIEW_FREE_COUNTS = 32,    /* arrays of counts give the sizes */
+  VIEW_NO_COPY = 64,        /* sections are refused: the call returns before it is done */
   VIEW_DEVICE = 128         /* the buffers are declared to be in device or managed memory */
 };
 
-/* One call's buffers; mirrored by type view_call of the module. */
+/* The buffers of one call; type view_call of the module has the same members. */
 typedef struct {
-  const void* send; /* what the C function is given */
+  const void* send; /* arguments of the C function */
   void* recv;
   size_t send_count; /* elements of the arrays */
   size_t recv_count;
-  size_t count; /* elements a block */
+  size_t count; /* elements per block */
   tutti_datatype_t datatype;
   void* send_copy; /* packed copies, or NULL */
   void* recv_copy;
   int rank;
   int ranks;
-  int sees_send; /* whether this rank's sendbuf is looked at and is not in place */
+  int sees_send; /* whether this rank's sendbuf is an array that is read */
   int sees_recv;
 } view_call;
 
-/* Both buffers of a collective. */
+/* Open both buffers of a collective, */
 int tutti_fortran_open(const char* call, tutti_comm_t comm, int rules, int root, const CFI_cdesc_t* sendbuf,
                        const CFI_cdesc_t* recvbuf, view_call* view);
-/* One buffer that is read and written: the call is in place; with root >= 0 only there. */
+/* one buffer that a collective reads and writes in place, with root >= 0 on the root only, */
 int tutti_fortran_open_one(const char* call, tutti_comm_t comm, int rules, int root, const CFI_cdesc_t* buffer,
                            view_call* view);
-/* One buffer of a message. */
+/* the buffer of a message, */
 int tutti_fortran_open_message(const char* call, int rules, const CFI_cdesc_t* buffer, view_call* view);
 
-/* Rank and number of ranks, for a call by address. */
+/* or a call by address, which needs rank and number of ranks only. */
 int tutti_fortran_begin(tutti_comm_t comm, const void* sendbuf, view_call* view);
 
-/* Give results back to the section and free the copies. */
+/* End a call: tutti_fortran_close copies results back to a section; both free the copies and return `code`. */
 int tutti_fortran_close(const CFI_cdesc_t* recvbuf, view_call* view, int code);
 int tutti_fortran_drop(view_call* view, int code);
 
-/* An address, or TUTTI_IN_PLACE where it is that of the module's tutti_in_place. */
+/* Returns TUTTI_IN_PLACE for the address of the module's tutti_in_place, and any other address as it is. */
 void* tutti_fortran_address(void* address);
-/* Whether blocks of given counts and displacements lie inside `available` elements. */
+/* Refuses blocks that end after `available` elements. */
 int tutti_fortran_fits(const char* call, const char* argument, size_t available, size_t ranks, const size_t* counts,
                        const size_t* displs);
-/* Reports an argument with a number in it. */
+/* Refuses an argument with a message that ends in a number. */
 int tutti_fortran_refuse(const char* call, const char* argument, const char* problem, int64_t number);
+
+/* Registers a parameter; without a gradient (NULL) the bucket holds it. The shape is reversed: the contiguous dimension
+   is the first in Fortran and the last in C. */
+int tutti_fortran_add(tutti_reducer_t reducer, const char* name, const CFI_cdesc_t* value, const CFI_cdesc_t* gradient,
+                      size_t* index);
+int tutti_fortran_dense_step(const tutti_dense_update_t* update, int64_t step, const CFI_cdesc_t* parameters,
+                             const CFI_cdesc_t* gradients, const CFI_cdesc_t* state);
 
 #endif
