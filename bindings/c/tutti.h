@@ -132,6 +132,9 @@ enum { TUTTI_UNDEFINED = -1 };
 /// The ownership of the caller's handle. Counterpart: Communicator::duplicate, ::adopt and ::borrow.
 enum { TUTTI_COMM_DUPLICATE = 1, TUTTI_COMM_ADOPT = 2, TUTTI_COMM_BORROW = 3 };
 
+/// The forms of a collective: tutti_allreduce, tutti_iallreduce, tutti_allreduce_init. Counterpart: tutti::CallForm.
+enum { TUTTI_CALL_BLOCKING = 0, TUTTI_CALL_NONBLOCKING = 1, TUTTI_CALL_PERSISTENT = 2 };
+
 /// The kinds of memory. Counterpart: tutti::MemoryKind.
 enum {
   TUTTI_MEMORY_DETECT = 0,
@@ -284,6 +287,15 @@ TUTTI_API int tutti_comm_prepare_device(tutti_comm_t comm);
 /// Needs *length + 1 bytes; writes the part that fits into `capacity`, with a terminating zero. text may be NULL if
 /// capacity is 0. Local.
 TUTTI_API int tutti_comm_device_report(tutti_comm_t comm, char* text, size_t capacity, size_t* length);
+
+/// Lists the names that a call of `operation` ("allreduce", "alltoallv") may ask for by `algorithm` of its options, one
+/// per line; the library's own choice comes first. `count` is the call's; for allgatherv and reduce_scatter pass the sum
+/// of the counts. Only reductions read `op`; TUTTI_OP_NULL stands for TUTTI_SUM. `options` gives the memory kind and the
+/// accumulation. Text and length as in tutti_comm_device_report. Local; the same on all ranks. Errors:
+/// TUTTI_ERROR_INVALID_ARGUMENT (no such operation or form). Counterpart: tutti::algorithms.
+TUTTI_API int tutti_comm_algorithms(tutti_comm_t comm, const char* operation, int form, size_t count,
+                                    tutti_datatype_t datatype, tutti_op_t op, const tutti_options_t* options,
+                                    char* text, size_t capacity, size_t* length);
 
 /// Ends all outstanding and later calls of this rank on this communicator with TUTTI_ERROR_ABORTED. Local; may be
 /// called from any thread. `reason` may be NULL. Counterpart: ncclCommAbort.

@@ -2,6 +2,7 @@
 // The whole C++ interface except kokkos.hpp, which needs Kokkos.
 #pragma once
 
+#include <tutti/algorithms.hpp>
 #include <tutti/buffer.hpp>
 #include <tutti/checkpoint.hpp>
 #include <tutti/collectives/allgather.hpp>
@@ -23,6 +24,7 @@
 #include <tutti/communication_hook.hpp>
 #include <tutti/communicator.hpp>
 #include <tutti/datatype.hpp>
+#include <tutti/device.hpp>
 #include <tutti/embedding_collection.hpp>
 #include <tutti/environment.hpp>
 #include <tutti/error.hpp>

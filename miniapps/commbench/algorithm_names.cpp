@@ -2,70 +2,36 @@
 #include "algorithm_names.hpp"
 
 #include <algorithm>
-
-#include "call/context.hpp"
-#include "planner/candidates.hpp"
-#include "planner/planner.hpp"
+#include <tutti/algorithms.hpp>
 
 namespace tutti::commbench {
 namespace {
 
-detail::CallKind call_kind(Mode mode) {
-  if (mode == Mode::blocking) return detail::CallKind::blocking;
-  return mode == Mode::nonblocking ? detail::CallKind::nonblocking : detail::CallKind::persistent;
-}
-
-std::size_t planned_count(const Point& point, const Shape& shape) {
-  switch (point.operation) {
-    case Operation::gatherv:
-    case Operation::scatterv:
-    case Operation::alltoallv:
-      return 0;
-    case Operation::allgatherv:
-    case Operation::reduce_scatter:
-      return shape.total;
-    default:
-      return shape.count;
-  }
-}
-
-detail::Signature signature_of(const Communicator& comm, const Point& point, const Shape& shape, int root,
-                               Accumulation accumulation) {
-  detail::Signature signature;
-  signature.operation = point.operation;
-  signature.kind = call_kind(point.mode);
-  signature.memory = is_on_device(point.memory) ? detail::MemoryClass::device : detail::MemoryClass::host;
-  signature.type = point.type;
-  signature.op = point.op.value_or(ReduceKind::sum);
-  signature.reproducible = comm.options().reproducible;
-  signature.has_timeout = comm.options().timeout.count() > 0;
-  signature.root = root;
-  signature.accumulation = accumulation;
-  signature.count = planned_count(point, shape);
-  return signature;
+CallForm form_of(Mode mode) {
+  if (mode == Mode::blocking) return CallForm::blocking;
+  return mode == Mode::nonblocking ? CallForm::nonblocking : CallForm::persistent;
 }
 
 }  // namespace
 
 std::vector<std::string> algorithm_names(const Communicator& comm, const Point& point, const Shape& shape, int root,
                                          Accumulation accumulation) {
+  const bool varies = point.operation == Operation::allgatherv || point.operation == Operation::reduce_scatter;
+  CallFacts facts{form_of(point.mode), kind_of(point.memory), point.type};
+  facts.op = point.op.value_or(ReduceKind::sum);
+  facts.count = varies ? shape.total : shape.count;
+  facts.root = root;
+  facts.accumulation = accumulation;
   std::vector<std::string> names;
-  for (const auto& candidate :
-       detail::candidates(signature_of(comm, point, shape, root, accumulation), comm.state()->machine()))
-    if (candidate.nameable) names.push_back(candidate.name);
+  for (const CallAlgorithm& algorithm : algorithms(comm, operation_name(point.operation), facts))
+    if (algorithm.can_be_named) names.push_back(algorithm.name);
   return names;
 }
 
 std::vector<std::string> all_algorithm_names(const Communicator& comm, Operation operation, Place memory) {
-  Point point;
-  point.memory = memory;
-  point.operation = operation;
-  Shape shape;
-  shape.count = shape.total = 1;
   std::vector<std::string> names;
-  for (const auto& candidate :
-       detail::candidates(signature_of(comm, point, shape, 0, Accumulation::full), comm.state()->machine()))
-    names.push_back(candidate.name);
+  for (const CallAlgorithm& algorithm : algorithms(comm, operation_name(operation), {.memory = kind_of(memory)}))
+    names.push_back(algorithm.name);
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -2,7 +2,8 @@
 #include <tutti/error.hpp>
 
 #include "clock.hpp"
-#include "device_stream.hpp"
+#include "common/device/stream.hpp"
+#include "device_timer.hpp"
 
 #if TUTTI_HAVE_CUDA
 #include <cuda_runtime_api.h>
@@ -53,7 +54,7 @@ struct DeviceTimer::State : std::enable_shared_from_this<State> {
   void record(const DeviceStream& stream, int place) {
     if (marks[place]) return marks[place]->record(stream);
     const auto write = [self = shared_from_this(), place] { self->times[place] = now(); };
-    detail::device::required_runtime("a timer of streams").run_host(stream.handle(), write);
+    miniapps::device::host_functions()(stream.handle(), write);
   }
 
   std::unique_ptr<Mark> marks[2];
@@ -61,7 +62,7 @@ struct DeviceTimer::State : std::enable_shared_from_this<State> {
 };
 
 DeviceTimer::DeviceTimer() : state_(std::make_shared<State>()) {
-  if (detail::device::required_runtime("a timer of streams").runs_host_functions()) return;
+  if (miniapps::device::host_functions() != nullptr) return;
   for (auto& mark : state_->marks) mark = std::make_unique<Mark>();
 }
 

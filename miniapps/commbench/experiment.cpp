@@ -62,7 +62,7 @@ void Experiment::make_calls() {
 }
 
 void Experiment::settle() const {
-  if (stream_) stream_->settle();
+  if (stream_) stream_->wait();
 }
 
 double Experiment::timed_call(std::size_t slot) {

@@ -8,7 +8,7 @@
 
 #include "buffers.hpp"
 #include "call.hpp"
-#include "device_stream.hpp"
+#include "device_timer.hpp"
 #include "measurement.hpp"
 #include "raw_nccl.hpp"
 #include "settings.hpp"

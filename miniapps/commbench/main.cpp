@@ -10,12 +10,12 @@
 #include <tutti/tutti.hpp>
 
 #include "algorithm_names.hpp"
-#include "common/text_file.hpp"
+#include "common/show/progress.hpp"
+#include "common/show/text_file.hpp"
 #include "names.hpp"
 #include "options.hpp"
 #include "report.hpp"
 #include "suite.hpp"
-#include "tools/progress.hpp"
 
 namespace {
 
@@ -37,7 +37,7 @@ void print_list(const tutti::Communicator& comm) {
   text += fmt::format("\nalgorithms on {} ranks, beside auto, all, the backends shm, mpi and native, and {}:\n",
                       comm.size(), host_mpi);
   for (const Operation operation : all_operations)
-    text += fmt::format("  {:20} {}\n", tutti::schedules::operation_name(operation),
+    text += fmt::format("  {:20} {}\n", operation_name(operation),
                         fmt::join(all_algorithm_names(comm, operation, Place::host), ", "));
   if (why_no_memory(Place::device).empty()) text += fmt::format("\ndevice memory:\n{}\n", comm.device_report());
   print(text + "\nlibraries:\n" + tutti::config_summary());
@@ -82,7 +82,7 @@ int measure(const tutti::Communicator& comm, Settings settings) {
   for (const std::string& file : {settings.json_file, settings.csv_file})
     if (is_first && !file.empty()) tutti::miniapps::check_writable(file);
   Suite suite(comm, settings);
-  tutti::tools::Progress progress("commbench", points.size(), is_first && settings.progress);
+  tutti::show::Progress progress("commbench", points.size(), is_first && settings.progress);
   std::vector<PointResult> results;
   std::uint64_t wrong = 0;
   if (is_first) print(table_header());

@@ -7,11 +7,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tutti/device.hpp>
 #include <tutti/error.hpp>
 #include <utility>
-
-#include "device/runtime.hpp"
-#include "device_stream.hpp"
 
 namespace tutti::commbench {
 namespace {
@@ -19,16 +17,6 @@ namespace {
 [[noreturn]] void fail(MemoryKind kind, std::size_t bytes) {
   throw Error(ErrorCode::out_of_memory, fmt::format("{} bytes of {} memory cannot be had; lower --high or --cold-bytes",
                                                     bytes, memory_kind_name(kind)));
-}
-
-std::string why_no_device() {
-  detail::device::Runtime* runtime = detail::device::runtime();
-  if (runtime == nullptr) return "this build has no CUDA (TUTTI_ENABLE_CUDA)";
-  try {
-    return runtime->device_count() > 0 ? "" : "no GPU was found";
-  } catch (const Error& error) {
-    return error.what();
-  }
 }
 
 void* map(std::size_t bytes) {
@@ -60,40 +48,39 @@ Memory::Memory(const Communicator* comm, Place place, std::size_t bytes) : place
   if (place == Place::shared) {
     shared_ = allocate(*comm, bytes);
     data_ = static_cast<std::byte*>(shared_.data());
-  } else if (bytes > 0) {
-    data_ = static_cast<std::byte*>(
-        place == Place::host ? map(bytes)
-                             : detail::device::required_runtime("device memory").allocate(kind_of(place), bytes));
+  } else if (place == Place::host) {
+    if (bytes > 0) data_ = static_cast<std::byte*>(map(bytes));
+  } else {
+    device_ = DeviceMemory(kind_of(place), bytes);
+    data_ = device_.data();
   }
 }
 
 Memory::~Memory() {
-  if (data_ == nullptr || place_ == Place::shared) return;
-  if (place_ == Place::host)
-    ::munmap(data_, bytes_);
-  else if (detail::device::Runtime* runtime = detail::device::runtime())
-    runtime->release(kind_of(place_), data_);
+  if (data_ != nullptr && place_ == Place::host) ::munmap(data_, bytes_);
 }
 
 Memory::Memory(Memory&& other) noexcept
     : place_(other.place_),
       bytes_(std::exchange(other.bytes_, 0)),
       data_(std::exchange(other.data_, nullptr)),
-      shared_(std::move(other.shared_)) {}
+      shared_(std::move(other.shared_)),
+      device_(std::move(other.device_)) {}
 
 Memory& Memory::operator=(Memory&& other) noexcept {
   std::swap(place_, other.place_);
   std::swap(bytes_, other.bytes_);
   std::swap(data_, other.data_);
   std::swap(shared_, other.shared_);
+  std::swap(device_, other.device_);
   return *this;
 }
 
 void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) {
   if (bytes == 0) return;
   const DeviceStream stream;
-  detail::device::required_runtime("device memory").copy(to, from, bytes, stream.handle());
-  stream.settle();
+  tutti::copy_bytes(to, from, bytes, stream.stream());
+  stream.wait();
 }
 
 std::size_t largest_cache() {

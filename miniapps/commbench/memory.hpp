@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <tutti/device.hpp>
 #include <tutti/memory.hpp>
 
 namespace tutti::commbench {
@@ -26,7 +27,7 @@ enum class Place : std::uint8_t { host, shared, pinned, device, managed };
 /// Why there is no memory of a kind in this build and on this machine; empty where there is. Local.
 [[nodiscard]] std::string why_no_memory(Place place);
 
-/// Owns bytes of one kind of memory, zeroed on the host; host memory is mapped page by page as it is touched. Throws
+/// Owns bytes of one kind of memory; that of the host is zeroed, and mapped page by page as it is touched. Throws
 /// tutti::Error (out_of_memory) with the number of bytes.
 class Memory {
  public:
@@ -49,6 +50,7 @@ class Memory {
   std::size_t bytes_ = 0;
   std::byte* data_ = nullptr;
   Allocation shared_{};
+  DeviceMemory device_{};
 };
 
 /// From and to memory of any kind; blocking.

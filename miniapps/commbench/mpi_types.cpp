@@ -3,13 +3,37 @@
 
 #include <fmt/format.h>
 
-#include "backends/native/eligible.hpp"
-
 namespace tutti::commbench {
 namespace {
 
 MPI_Datatype find_type(DatatypeKind kind) {
   switch (kind) {
+    case DatatypeKind::int8:
+      return MPI_INT8_T;
+    case DatatypeKind::int16:
+      return MPI_INT16_T;
+    case DatatypeKind::int32:
+      return MPI_INT32_T;
+    case DatatypeKind::int64:
+      return MPI_INT64_T;
+    case DatatypeKind::uint8:
+      return MPI_UINT8_T;
+    case DatatypeKind::uint16:
+      return MPI_UINT16_T;
+    case DatatypeKind::uint32:
+      return MPI_UINT32_T;
+    case DatatypeKind::uint64:
+      return MPI_UINT64_T;
+    case DatatypeKind::float32:
+      return MPI_FLOAT;
+    case DatatypeKind::float64:
+      return MPI_DOUBLE;
+    case DatatypeKind::complex64:
+      return MPI_C_FLOAT_COMPLEX;
+    case DatatypeKind::complex128:
+      return MPI_C_DOUBLE_COMPLEX;
+    case DatatypeKind::int32_int32:
+      return MPI_2INT;
     case DatatypeKind::float32_int32:
       return MPI_FLOAT_INT;
     case DatatypeKind::float64_int32:
@@ -17,7 +41,38 @@ MPI_Datatype find_type(DatatypeKind kind) {
     case DatatypeKind::int64_int32:
       return MPI_LONG_INT;
     default:
-      return detail::mpi_datatype(kind);
+      return MPI_DATATYPE_NULL;
+  }
+}
+
+MPI_Op find_operation(ReduceKind kind) {
+  switch (kind) {
+    case ReduceKind::sum:
+      return MPI_SUM;
+    case ReduceKind::prod:
+      return MPI_PROD;
+    case ReduceKind::min:
+      return MPI_MIN;
+    case ReduceKind::max:
+      return MPI_MAX;
+    case ReduceKind::land:
+      return MPI_LAND;
+    case ReduceKind::lor:
+      return MPI_LOR;
+    case ReduceKind::lxor:
+      return MPI_LXOR;
+    case ReduceKind::band:
+      return MPI_BAND;
+    case ReduceKind::bor:
+      return MPI_BOR;
+    case ReduceKind::bxor:
+      return MPI_BXOR;
+    case ReduceKind::minloc:
+      return MPI_MINLOC;
+    case ReduceKind::maxloc:
+      return MPI_MAXLOC;
+    default:
+      return MPI_OP_NULL;
   }
 }
 
@@ -56,7 +111,7 @@ MPI_Datatype mpi_type_to_reduce(Datatype type) {
 
 MPI_Op mpi_operation(ReduceKind kind) {
   if (kind == ReduceKind::user) return user_operation();
-  const MPI_Op found = detail::mpi_op(kind);
+  const MPI_Op found = find_operation(kind);
   if (found == MPI_OP_NULL) throw NotApplicable(fmt::format("MPI has no operation {}", reduce_op_name(kind)));
   return found;
 }

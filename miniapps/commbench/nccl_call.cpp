@@ -7,50 +7,47 @@
 namespace tutti::commbench {
 namespace {
 
-using detail::nccl::DataType;
-using detail::nccl::RedOp;
-using detail::nccl::Result;
 using Sizes = std::vector<std::size_t>;
 
-DataType type_of(Datatype type) {
+NcclType type_of(Datatype type) {
   switch (type.kind()) {
     case DatatypeKind::int8:
-      return DataType::int8;
+      return NcclType::int8;
     case DatatypeKind::uint8:
-      return DataType::uint8;
+      return NcclType::uint8;
     case DatatypeKind::int32:
-      return DataType::int32;
+      return NcclType::int32;
     case DatatypeKind::uint32:
-      return DataType::uint32;
+      return NcclType::uint32;
     case DatatypeKind::int64:
-      return DataType::int64;
+      return NcclType::int64;
     case DatatypeKind::uint64:
-      return DataType::uint64;
+      return NcclType::uint64;
     case DatatypeKind::float16:
-      return DataType::float16;
+      return NcclType::float16;
     case DatatypeKind::bfloat16:
-      return DataType::bfloat16;
+      return NcclType::bfloat16;
     case DatatypeKind::float32:
-      return DataType::float32;
+      return NcclType::float32;
     case DatatypeKind::float64:
-      return DataType::float64;
+      return NcclType::float64;
     default:
       throw NotApplicable(fmt::format("NCCL has no {}", datatype_name(type.kind())));
   }
 }
 
-RedOp op_of(ReduceKind op) {
+NcclOp op_of(ReduceKind op) {
   switch (op) {
     case ReduceKind::sum:
-      return RedOp::sum;
+      return NcclOp::sum;
     case ReduceKind::prod:
-      return RedOp::prod;
+      return NcclOp::prod;
     case ReduceKind::min:
-      return RedOp::min;
+      return NcclOp::min;
     case ReduceKind::max:
-      return RedOp::max;
+      return NcclOp::max;
     case ReduceKind::avg:
-      return RedOp::avg;
+      return NcclOp::avg;
     default:
       throw NotApplicable(fmt::format("NCCL has no {}", reduce_op_name(op)));
   }
@@ -59,7 +56,7 @@ RedOp op_of(ReduceKind op) {
 void require_possible(Operation operation) {
   if (operation == Operation::scan || operation == Operation::exscan || operation == Operation::barrier ||
       operation == Operation::reduce_scatter)
-    throw NotApplicable(fmt::format("NCCL has no {}", schedules::operation_name(operation)));
+    throw NotApplicable(fmt::format("NCCL has no {}", operation_name(operation)));
 }
 
 class NcclCall final : public Call {
@@ -77,19 +74,19 @@ class NcclCall final : public Call {
   void wait() override {}
 
  private:
-  Result issue();
-  Result exchange(bool to_all, bool from_all);
-  Result send_to(int peer);
-  Result recv_from(int peer);
+  NcclResult issue();
+  NcclResult exchange(bool to_all, bool from_all);
+  NcclResult send_to(int peer);
+  NcclResult recv_from(int peer);
 
   RawNccl& nccl_;
   Arguments a_;
   std::size_t count_;
-  DataType type_;
-  RedOp op_ = RedOp::sum;
+  NcclType type_;
+  NcclOp op_ = NcclOp::sum;
 };
 
-Result NcclCall::issue() {
+NcclResult NcclCall::issue() {
   const auto& t = nccl_.table();
   const auto comm = nccl_.handle();
   void* stream = a_.stream.handle;
@@ -118,7 +115,7 @@ Result NcclCall::issue() {
 }
 
 /// One block, or the one for `peer`.
-Result NcclCall::send_to(int peer) {
+NcclResult NcclCall::send_to(int peer) {
   const Shape& shape = *a_.shape;
   const auto at = static_cast<std::size_t>(peer);
   const bool one_block = shape.send_counts.empty();
@@ -127,7 +124,7 @@ Result NcclCall::send_to(int peer) {
                             a_.stream.handle);
 }
 
-Result NcclCall::recv_from(int peer) {
+NcclResult NcclCall::recv_from(int peer) {
   const Shape& shape = *a_.shape;
   const auto at = static_cast<std::size_t>(peer);
   const bool one_block = shape.recv_counts.empty();
@@ -137,7 +134,7 @@ Result NcclCall::recv_from(int peer) {
 }
 
 /// As a root, or as all ranks do; where not, with the root only.
-Result NcclCall::exchange(bool to_all, bool from_all) {
+NcclResult NcclCall::exchange(bool to_all, bool from_all) {
   const Operation operation = a_.point.operation;
   const bool gathers = operation == Operation::gather || operation == Operation::gatherv;
   const bool scatters = operation == Operation::scatter || operation == Operation::scatterv;

@@ -3,12 +3,29 @@
 
 #include <array>
 #include <cstddef>
-
-#include "schedules/registry.hpp"
+#include <cstdint>
+#include <string>
 
 namespace tutti::commbench {
 
-using schedules::Operation;
+enum class Operation : std::uint8_t {
+  barrier,
+  bcast,
+  reduce,
+  allreduce,
+  reduce_scatter_block,
+  scan,
+  exscan,
+  gather,
+  scatter,
+  allgather,
+  alltoall,
+  gatherv,
+  scatterv,
+  allgatherv,
+  alltoallv,
+  reduce_scatter,
+};
 
 inline constexpr std::array<Operation, 16> all_operations = {Operation::barrier,
                                                              Operation::bcast,
@@ -26,6 +43,9 @@ inline constexpr std::array<Operation, 16> all_operations = {Operation::barrier,
                                                              Operation::allgatherv,
                                                              Operation::alltoallv,
                                                              Operation::reduce_scatter};
+
+/// The name of the function.
+[[nodiscard]] std::string operation_name(Operation operation);
 
 [[nodiscard]] constexpr bool reduces(Operation operation) {
   return operation == Operation::reduce || operation == Operation::allreduce || operation == Operation::scan ||

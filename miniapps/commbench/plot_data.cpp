@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "common/text_file.hpp"
+#include "common/show/text_file.hpp"
 #include "plot.hpp"
 
 namespace tutti::commbench {

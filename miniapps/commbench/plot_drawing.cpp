@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/chart.hpp"
+#include "common/show/chart.hpp"
 #include "plot.hpp"
 
 namespace tutti::commbench {

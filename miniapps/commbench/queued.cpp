@@ -22,7 +22,7 @@ void Experiment::measure_queued(double budget, Measurement& result) {
   for (int i = 0; i < calls; ++i) call.run();
   timer.end(*stream_);
   const double launched = now();
-  stream_->settle();
+  stream_->wait();
   const double done = now();
   std::vector<double> seconds{launched - begin, timer.seconds(), done - begin};
   team_.take_largest(seconds);

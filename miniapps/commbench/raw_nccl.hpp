@@ -4,7 +4,7 @@
 #include <string>
 #include <tutti/communicator.hpp>
 
-#include "backends/nccl/table.hpp"
+#include "nccl_table.hpp"
 
 namespace tutti::commbench {
 
@@ -19,16 +19,16 @@ class RawNccl {
 
   /// Collective; throws NotApplicable, on all ranks, with the reason where NCCL cannot be used.
   void connect(const Communicator& comm);
-  [[nodiscard]] const detail::nccl::Table& table() const { return *table_; }
-  [[nodiscard]] detail::nccl::CommHandle handle() const { return handle_; }
+  [[nodiscard]] const NcclTable& table() const { return *table_; }
+  [[nodiscard]] NcclComm handle() const { return handle_; }
   /// Throws std::runtime_error with NCCL's text.
-  void check(detail::nccl::Result result, const char* what) const;
+  void check(NcclResult result, const char* what) const;
 
  private:
   [[nodiscard]] std::string initialise(const Communicator& comm);
 
-  const detail::nccl::Table* table_ = nullptr;
-  detail::nccl::CommHandle handle_ = nullptr;
+  const NcclTable* table_ = nullptr;
+  NcclComm handle_ = nullptr;
   std::string why_not_{};
 };
 

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <tutti/environment.hpp>
 
-#include "common/text_file.hpp"
+#include "common/show/text_file.hpp"
 #include "statistics.hpp"
 
 namespace tutti::commbench {
@@ -24,8 +24,6 @@ std::string type_name(const Point& point) {
   if (point.type.kind() == DatatypeKind::bytes) return fmt::format("bytes({})", point.type.size());
   return datatype_name(point.type.kind());
 }
-
-std::string name_of(Operation operation) { return std::string(schedules::operation_name(operation)); }
 
 const char* check_name(Check check) { return check == Check::all ? "all" : check == Check::sample ? "sample" : "off"; }
 
@@ -81,9 +79,14 @@ Json queued_json(const std::vector<Queued>& rounds) {
 
 Json point_json(const PointResult& result, const Measurement& m, int ranks) {
   const Point& p = result.point;
-  Json json = {{"operation", name_of(p.operation)}, {"datatype", type_name(p)},        {"reduce_op", op_name(p)},
-               {"memory", place_name(p.memory)},    {"mode", mode_name(p.mode)},       {"bytes", m.bytes},
-               {"algorithm", m.algorithm},          {"chosen_by_tutti", result.chosen}};
+  Json json = {{"operation", operation_name(p.operation)},
+               {"datatype", type_name(p)},
+               {"reduce_op", op_name(p)},
+               {"memory", place_name(p.memory)},
+               {"mode", mode_name(p.mode)},
+               {"bytes", m.bytes},
+               {"algorithm", m.algorithm},
+               {"chosen_by_tutti", result.chosen}};
   if (!m.skipped.empty()) {
     json["skipped"] = m.skipped;
     return json;
@@ -144,8 +147,8 @@ std::string table_lines(const PointResult& result, int ranks) {
   const Point& p = result.point;
   for (const Measurement& m : result.measurements) {
     const std::string name = m.algorithm == "auto" ? fmt::format("auto ({})", result.chosen) : m.algorithm;
-    text += fmt::format("{:20} {:13} {:10} {:>10} {:7} {:11} {:24} ", name_of(p.operation), type_name(p), op_name(p),
-                        m.bytes, place_name(p.memory), mode_name(p.mode), name);
+    text += fmt::format("{:20} {:13} {:10} {:>10} {:7} {:11} {:24} ", operation_name(p.operation), type_name(p),
+                        op_name(p), m.bytes, place_name(p.memory), mode_name(p.mode), name);
     if (!m.skipped.empty()) {
       text += fmt::format("left out: {}\n", m.skipped);
       continue;
@@ -181,9 +184,9 @@ void write_csv(const std::string& path, const std::vector<PointResult>& results,
       const std::string overlap =
           m.overlap ? fmt::format("{:.1f},{:.1f}", m.overlap->percent, m.overlap->tested_percent) : std::string(",");
       text += fmt::format("{},{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.4f},{:.4f},{},{},{}\n",
-                          name_of(p.operation), type_name(p), op_name(p), place_name(p.memory), mode_name(p.mode),
-                          m.bytes, m.algorithm, m.seconds.size(), f.us.min, f.us.p50, f.us.p95, f.us.p99, f.algbw,
-                          f.busbw, overlap, m.checked, m.wrong);
+                          operation_name(p.operation), type_name(p), op_name(p), place_name(p.memory),
+                          mode_name(p.mode), m.bytes, m.algorithm, m.seconds.size(), f.us.min, f.us.p50, f.us.p95,
+                          f.us.p99, f.algbw, f.busbw, overlap, m.checked, m.wrong);
     }
   miniapps::write_text(path, text);
 }

@@ -10,7 +10,7 @@ namespace tutti::commbench {
 
 /// Part of a result: elements [at, at + length) are the combination, over ranks first to last, of the elements from
 /// `offset` of their send buffers. Of a broadcast the root's buffer counts as its send buffer.
-struct Piece {
+struct Part {
   std::size_t at = 0;
   std::size_t length = 0;
   int first = 0;
@@ -21,14 +21,14 @@ struct Piece {
 /// What one rank passes to a call, in elements, and what it must get.
 struct Shape {
   std::size_t count = 0;  ///< as the call takes it: of the vector, or of one block
-  std::size_t send = 0;   ///< of the send buffer; 0 where it is not looked at
+  std::size_t send = 0;   ///< of the send buffer; 0 where it is not read
   std::size_t recv = 0;   ///< of the receive buffer, which is the buffer of a broadcast
   std::size_t total = 0;  ///< of the vector, or of all blocks of one rank together: the size of the point
   std::vector<std::size_t> send_counts{};
   std::vector<std::size_t> send_displs{};
   std::vector<std::size_t> recv_counts{};
   std::vector<std::size_t> recv_displs{};
-  std::vector<Piece> result{};
+  std::vector<Part> result{};
 };
 
 struct World {

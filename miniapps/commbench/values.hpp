@@ -11,18 +11,12 @@
 #include <tutti/reduce_op.hpp>
 #include <type_traits>
 
+#include "common/counter_random.hpp"
+
 namespace tutti::commbench {
 
-/// Mixes the bits of a counter (Steele, Lea, Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014).
-[[nodiscard]] constexpr std::uint64_t mix(std::uint64_t x) {
-  x += 0x9E3779B97F4A7C15ULL;
-  x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9ULL;
-  x = (x ^ (x >> 27U)) * 0x94D049BB133111EBULL;
-  return x ^ (x >> 31U);
-}
-
 [[nodiscard]] constexpr std::uint64_t hash(int rank, std::uint64_t index, std::uint64_t iteration) {
-  return mix(mix(iteration * 0x10001U + static_cast<std::uint64_t>(rank)) ^ index);
+  return miniapps::mix_counter(miniapps::mix_counter(iteration * 0x10001U + static_cast<std::uint64_t>(rank)) ^ index);
 }
 
 /// One element of one iteration.

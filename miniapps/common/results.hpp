@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "metrics.hpp"
-#include "text_file.hpp"  // check_writable
+#include "show/text_file.hpp"  // check_writable
 
 namespace tutti::miniapps {
 

@@ -9,6 +9,7 @@
 
 #include "checkpointing.hpp"
 #include "common/agree.hpp"
+#include "common/show/progress.hpp"
 #include "device/device_engine.hpp"
 #include "evaluation.hpp"
 #include "host_engine.hpp"
@@ -18,7 +19,6 @@
 #include "setup.hpp"
 #include "step_bench.hpp"
 #include "tables.hpp"
-#include "tools/progress.hpp"
 #include "trainer.hpp"
 
 namespace dlrm {
@@ -44,7 +44,7 @@ class Application {
   void bench();
   void write(const std::function<mini::Results()>& results);
   void print(const std::string& text) const;
-  TrainerEvents events(tutti::tools::Progress& progress);
+  TrainerEvents events(tutti::show::Progress& progress);
   void test(std::uint64_t step);
   [[nodiscard]] bool has_test_data() const { return options_.data_generation == "dataset" && test_->samples() > 0; }
   template <typename Action>
@@ -148,7 +148,7 @@ void Application::test(std::uint64_t step) {
   print(test_text(step, *last_test_));
 }
 
-TrainerEvents Application::events(tutti::tools::Progress& progress) {
+TrainerEvents Application::events(tutti::show::Progress& progress) {
   TrainerEvents events;
   events.on_step = [&](const Position& at) { progress.update(at.step); };
   events.on_loss = [&](const LossEntry& entry) {
@@ -182,7 +182,7 @@ void Application::infer() {
   BatchFeed& feed = options_.data_generation == "dataset" ? *test_ : *train_;
   const std::uint64_t batches =
       options_.num_batches > 0 ? std::min(options_.num_batches, feed.batches()) : feed.batches();
-  tutti::tools::Progress progress("predicting", batches, comm_.rank() == 0);
+  tutti::show::Progress progress("predicting", batches, comm_.rank() == 0);
   const InferenceResults results = run_inference(comm_, *engine_, feed, batches, has_test_data(),
                                                  [&](std::uint64_t done) { progress.update(done); });
   progress.finish();
@@ -206,7 +206,7 @@ void Application::run() {
 }
 
 void Application::train() {
-  tutti::tools::Progress progress("training", trainer_->total_steps(), comm_.rank() == 0);
+  tutti::show::Progress progress("training", trainer_->total_steps(), comm_.rank() == 0);
   const TrainingResults results = trainer_->run(start_, events(progress));
   progress.finish();
   if (has_test_data() && options_.test_at_end) {

@@ -41,7 +41,6 @@ Model::Model(const tutti::Communicator& comm, ModelShape shape, std::span<const 
       embeddings_(comm, tables, std::move(plan), options),
       bottom_(shape_.bottom, mini::Activation::relu, shape_.products),
       top_(shape_.top, mini::Activation::sigmoid, shape_.products),
-      reducer_(comm),
       interaction_(shape_.interaction, shape_.products) {
   const auto ranks = static_cast<std::size_t>(comm.size());
   const std::size_t slice = (shape_.max_batch + ranks - 1) / ranks;
@@ -51,11 +50,39 @@ Model::Model(const tutti::Communicator& comm, ModelShape shape, std::span<const 
     crossed_.resize(slice * interaction_.width());
     crossed_gradients_.resize(slice * interaction_.width());
     bottom_gradient_.resize(slice * shape_.dim);
+    make_reducer(comm);
   }
   const std::size_t states = dense_state_values(options.optimizer);
   bottom_state_.resize(states * bottom_.parameters().size());
   interaction_state_.resize(states * interaction_.parameters().size());
   top_state_.resize(states * top_.parameters().size());
+}
+
+/// A bucket for each part, reduced where it is: top and interaction travel while the bottom's backward computes.
+void Model::make_reducer(const tutti::Communicator& comm) {
+  tutti::ReducerOptions options;
+  options.bucket_bytes = options.first_bucket_bytes = 1;
+  options.op = tutti::ReduceKind::sum;
+  options.rebuild = false;
+  reducer_.emplace(comm, options);
+  const auto add = [&](const char* name, std::span<float> gradients) {
+    if (!gradients.empty()) {
+      reducer_->add({.name = name, .shape = {gradients.size()}, .gradient = gradients.data()});
+    }
+  };
+  add("bottom", bottom_.gradients());
+  add("interaction", interaction_.gradients());
+  add("top", top_.gradients());
+  reducer_->prepare();
+}
+
+void Model::gradients_ready(Part part) {
+  const bool has_interaction = !interaction_.gradients().empty();
+  if (part == Part::interaction && !has_interaction) {
+    return;
+  }
+  const auto number = static_cast<std::size_t>(part);
+  reducer_->ready(part == Part::top && !has_interaction ? number - 1 : number);
 }
 
 void Model::start_input(std::size_t slot, const mini::Batch& batch, const std::string& local_error) {
@@ -140,15 +167,15 @@ void Model::backward(const mini::Batch& batch, std::span<float> prediction_gradi
   timer.enter(Stage::alltoall);
   embeddings_.start_backward(slot_);
   timer.enter(Stage::allreduce);
-  reducer_.start(top_.gradients());
-  reducer_.start(interaction_.gradients());
+  gradients_ready(Part::top);
+  gradients_ready(Part::interaction);
   timer.enter(Stage::backward);
   bottom_.backward(dense(batch), std::span(bottom_gradient_).first(slice * shape_.dim), {}, [this](std::size_t) {
     embeddings_.progress();
-    reducer_.progress();
+    reducer_->progress();
   });
   timer.enter(Stage::allreduce);
-  reducer_.start(bottom_.gradients());
+  gradients_ready(Part::bottom);
   timer.enter(Stage::alltoall);
   embeddings_.receive_gradients(slot_);
   timer.enter(Stage::update);
@@ -157,7 +184,7 @@ void Model::backward(const mini::Batch& batch, std::span<float> prediction_gradi
     look_up_ahead(timer);
   }
   timer.enter(Stage::allreduce);
-  reducer_.finish();
+  reducer_->wait();
   timer.enter(Stage::update);
   const auto optimizer = embeddings_.options().optimizer;
   const std::uint64_t step = embeddings_.steps();

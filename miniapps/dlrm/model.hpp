@@ -9,11 +9,11 @@
 #include <string>
 #include <tutti/communicator.hpp>
 #include <tutti/embedding_collection.hpp>
+#include <tutti/gradient_reducer.hpp>
 #include <vector>
 
 #include "common/data_source.hpp"
 #include "common/mlp.hpp"
-#include "gradient_reducer.hpp"
 #include "interaction.hpp"
 #include "model_shape.hpp"
 #include "phases.hpp"
@@ -65,6 +65,10 @@ class Model {
     std::exception_ptr failure{};  ///< to be thrown at its turn
     bool sent = false;
   };
+  /// All that is dense, in the order of the forward pass. An interaction without parameters is no part.
+  enum class Part : std::size_t { bottom, interaction, top };
+  void make_reducer(const tutti::Communicator& comm);
+  void gradients_ready(Part part);
   void start_input(std::size_t slot, const tutti::miniapps::Batch& batch, const std::string& local_error);
   void look_up_ahead(PhaseTimer& timer);
   [[nodiscard]] std::span<const float> dense(const tutti::miniapps::Batch& batch) const;
@@ -76,7 +80,6 @@ class Model {
   tutti::EmbeddingCollection embeddings_;
   tutti::miniapps::Mlp bottom_;
   tutti::miniapps::Mlp top_;
-  GradientReducer reducer_;
   Interaction interaction_;
   std::array<std::vector<tutti::kernels::TableLookups>, 2> lookups_;  ///< of each slot
   std::size_t slot_ = 0;                                              ///< of the batch in work
@@ -86,6 +89,7 @@ class Model {
   std::vector<float> crossed_;                                    ///< [slice][I]
   std::vector<float> crossed_gradients_;                          ///< as crossed_
   std::vector<float> bottom_gradient_;                            ///< [slice][D]
+  std::optional<tutti::GradientReducer> reducer_;  ///< of the dense gradients, by Part; none where a GPU computes
   std::vector<float> bottom_state_;
   std::vector<float> interaction_state_;
   std::vector<float> top_state_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstring>
+#include <tutti/kernels/combine.hpp>
 
 #include "benchmarks.hpp"
-#include "kernels/combine.hpp"
 #include "measure.hpp"
 #include "names.hpp"
 

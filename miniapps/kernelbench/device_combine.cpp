@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tutti/kernels/device.hpp>
+
 #include "device.hpp"
-#include "kernels/device/combine.hpp"
 #include "names.hpp"
 
 namespace tutti::kernelbench {
 
 nlohmann::json run_device_combine(const CombineSettings& s, int rank) {
-  const DeviceStream stream(rank);
+  const Queue queue(rank);
   const Datatype type = datatype_named(s.type);
   const ReduceOp op = op_named(s.op);
-  const double copied = copy_bandwidth(stream, s.rounds);
+  const double copied = copy_bandwidth(queue, s.rounds);
   const DeviceArray<std::byte> memory((s.inputs + 1) * s.bytes);
-  stream.clear(memory.data(), memory.bytes());
+  queue.clear(memory.data(), memory.bytes());
   std::vector<const void*> inputs;
   for (std::size_t k = 0; k < s.inputs; ++k) inputs.push_back(memory.data() + k * s.bytes);
   const auto seconds =
-      stream.measure_queued({{"combine",
-                              [&](int) {
-                                kernels::device::combine(type, op, inputs, memory.data() + s.inputs * s.bytes,
-                                                         s.bytes / type.size(), stream.handle());
-                              }}},
-                            s.rounds);
+      queue.measure_queued({{"combine",
+                             [&](int) {
+                               kernels::device::combine(type, op, inputs, memory.data() + s.inputs * s.bytes,
+                                                        s.bytes / type.size(), queue.stream());
+                             }}},
+                           s.rounds);
   const double combined = static_cast<double>((s.inputs + 1) * s.bytes) / seconds[0];
   return {{"type", s.type},
           {"op", s.op},

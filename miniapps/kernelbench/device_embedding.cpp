@@ -30,13 +30,13 @@ struct DeviceProblem {
   double distinct_rows = 0;  ///< a batch, mean of the sets
 };
 
-void add_table(DeviceProblem& problem, const EmbeddingSettings& s, std::size_t t, const DeviceStream& stream) {
+void add_table(DeviceProblem& problem, const EmbeddingSettings& s, std::size_t t, const Queue& queue) {
   const DatatypeKind type = datatype_named(s.type);
   problem.memory.emplace_back(s.rows * s.dim * Datatype(type).size());
-  stream.clear(problem.memory.back().data(), problem.memory.back().bytes());
+  queue.clear(problem.memory.back().data(), problem.memory.back().bytes());
   EmbeddingTable table{problem.memory.back().data(), type, static_cast<std::int64_t>(s.rows), s.dim, s.dim};
   if (type == DatatypeKind::uint8) {
-    problem.scales.push_back(stream.upload(std::vector<RowScale>(s.rows)));
+    problem.scales.push_back(queue.upload(std::vector<RowScale>(s.rows)));
     table.scales = problem.scales.back().data();
   }
   table.place.table = t;
@@ -47,17 +47,17 @@ void add_table(DeviceProblem& problem, const EmbeddingSettings& s, std::size_t t
   const std::size_t state_values = s.rows * row_state_values(optimizer_named(s.optimizer), s.dim);
   if (state_values == 0) return;
   problem.state_memory.emplace_back(state_values);
-  stream.clear(problem.state_memory.back().data(), problem.state_memory.back().bytes());
+  queue.clear(problem.state_memory.back().data(), problem.state_memory.back().bytes());
   problem.states.push_back(problem.state_memory.back().data());
 }
 
-void add_indices(DeviceProblem& problem, const EmbeddingSettings& s, int rank, const DeviceStream& stream) {
+void add_indices(DeviceProblem& problem, const EmbeddingSettings& s, int rank, const Queue& queue) {
   std::mt19937_64 generator(static_cast<std::uint64_t>(rank + 1));
   const std::size_t per_table = s.batch * s.bag;
   for (int set = 0; set < index_sets; ++set) {
     std::vector<std::int64_t> indices(s.tables * per_table);
     for (auto& index : indices) index = static_cast<std::int64_t>(generator() % s.rows);
-    problem.indices.push_back(stream.upload(indices));
+    problem.indices.push_back(queue.upload(indices));
     for (std::size_t t = 0; t < s.tables; ++t) {
       const auto begin = indices.begin() + static_cast<std::ptrdiff_t>(t * per_table);
       const auto end = begin + static_cast<std::ptrdiff_t>(per_table);
@@ -67,16 +67,16 @@ void add_indices(DeviceProblem& problem, const EmbeddingSettings& s, int rank, c
   }
 }
 
-DeviceProblem make_problem(const EmbeddingSettings& s, int rank, const DeviceStream& stream) {
+DeviceProblem make_problem(const EmbeddingSettings& s, int rank, const Queue& queue) {
   DeviceProblem problem;
   const std::size_t vectors = s.batch * s.tables * s.dim;
   problem.pooled = DeviceArray<float>(vectors);
-  problem.gradient = stream.upload(std::vector<float>(vectors, 1e-4F));
+  problem.gradient = queue.upload(std::vector<float>(vectors, 1e-4F));
   std::vector<std::int64_t> offsets;
   for (std::size_t k = 0; k <= s.tables * s.batch; ++k) offsets.push_back(static_cast<std::int64_t>(k * s.bag));
-  problem.offsets = stream.upload(offsets);
-  for (std::size_t t = 0; t < s.tables; ++t) add_table(problem, s, t, stream);
-  add_indices(problem, s, rank, stream);
+  problem.offsets = queue.upload(offsets);
+  for (std::size_t t = 0; t < s.tables; ++t) add_table(problem, s, t, queue);
+  add_indices(problem, s, rank, queue);
   return problem;
 }
 
@@ -109,9 +109,9 @@ Traffic traffic_of(const DeviceProblem& problem, const EmbeddingSettings& s) {
 }  // namespace
 
 nlohmann::json run_device_embedding(const EmbeddingSettings& s, int rank) {
-  const DeviceStream stream(rank);
-  const double copied = copy_bandwidth(stream, s.rounds);
-  const DeviceProblem problem = make_problem(s, rank, stream);
+  const Queue queue(rank);
+  const double copied = copy_bandwidth(queue, s.rounds);
+  const DeviceProblem problem = make_problem(s, rank, queue);
   std::vector<std::vector<TableLookups>> lookups;
   for (std::size_t set = 0; set < index_sets; ++set) lookups.push_back(lookups_of(problem, s, set));
   kernels::device::Workspace workspace;
@@ -122,14 +122,14 @@ nlohmann::json run_device_embedding(const EmbeddingSettings& s, int rank) {
   const auto set_of = [&](int round) -> const auto& { return lookups[static_cast<std::size_t>(round % index_sets)]; };
   const auto forward = [&](int round) {
     kernels::device::embedding_bag_forward(problem.tables, set_of(round), IndexType::int64, s.batch, problem.outputs,
-                                           options, nullptr, workspace, stream.stream());
+                                           options, nullptr, workspace, queue.stream());
   };
   const auto backward = [&](int round) {
     kernels::device::embedding_bag_backward(problem.tables, set_of(round), IndexType::int64, s.batch,
                                             s.tables * s.batch * s.bag, problem.gradients, problem.states, update,
-                                            options, nullptr, workspace, stream.stream());
+                                            options, nullptr, workspace, queue.stream());
   };
-  const auto seconds = stream.measure_queued({{"forward", forward}, {"backward", backward}}, s.rounds);
+  const auto seconds = queue.measure_queued({{"forward", forward}, {"backward", backward}}, s.rounds);
   const Traffic traffic = traffic_of(problem, s);
   return {{"tables", s.tables},
           {"rows", s.rows},

@@ -7,11 +7,11 @@ namespace tutti::kernelbench {
 
 nlohmann::json run_device_interaction(const InteractionSettings& s, int rank) {
   using namespace tutti::kernels;
-  const DeviceStream stream(rank);
-  const double copied = copy_bandwidth(stream, s.rounds);
+  const Queue queue(rank);
+  const double copied = copy_bandwidth(queue, s.rounds);
   const DotInteraction shape{s.features, s.dim};
   const std::size_t values = s.features * s.dim * s.batch;
-  const auto vectors = stream.upload(std::vector<float>(values, 0.5F));
+  const auto vectors = queue.upload(std::vector<float>(values, 0.5F));
   const DeviceArray<float> gradients(values);
   const DeviceArray<float> crossed(s.batch * shape.width());
   std::vector<Pooled<const float>> inputs;
@@ -21,16 +21,16 @@ nlohmann::json run_device_interaction(const InteractionSettings& s, int rank) {
     outputs.push_back({gradients.data() + f * s.dim, s.features * s.dim});
   }
   kernels::device::Workspace workspace;
-  const auto seconds = stream.measure_queued(
+  const auto seconds = queue.measure_queued(
       {{"forward",
         [&](int) {
           kernels::device::dot_interaction_forward(shape, s.batch, inputs, crossed.data(), shape.width(), workspace,
-                                                   stream.stream());
+                                                   queue.stream());
         }},
        {"backward",
         [&](int) {
           kernels::device::dot_interaction_backward(shape, s.batch, inputs, crossed.data(), shape.width(), outputs,
-                                                    workspace, stream.stream());
+                                                    workspace, queue.stream());
         }}},
       s.rounds);
   const auto forward_bytes = static_cast<double>((values + crossed.size()) * sizeof(float));

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "common/chart.hpp"
+#include "common/show/chart.hpp"
 
 namespace sgd {
 

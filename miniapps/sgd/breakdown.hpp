@@ -25,7 +25,7 @@ struct BreakdownRow {
 /// hide.
 [[nodiscard]] std::vector<Method> breakdown_methods(const std::vector<Method>& methods);
 
-/// Rows of the first `count` figures; the others are only looked at for their communication.
+/// Rows of the first `count` figures; of the others only the communication counts.
 [[nodiscard]] std::vector<BreakdownRow> breakdown_rows(const std::vector<Figures>& figures, std::size_t count);
 
 [[nodiscard]] std::string breakdown_text(const std::vector<BreakdownRow>& rows);

@@ -2,8 +2,8 @@
 #include "run.hpp"
 
 #include "checkpointing.hpp"
+#include "common/show/progress.hpp"
 #include "evaluation.hpp"
-#include "tools/progress.hpp"
 #include "trainer.hpp"
 
 namespace sgd {
@@ -21,7 +21,7 @@ ModeResults run_in(const tutti::Communicator& comm, const Options& options, cons
     start = load_checkpoint(comm, options, model, *synchronizer);
   }
   Trainer<Float> trainer(comm, options, source, model, *synchronizer);
-  tutti::tools::Progress progress(mode_name(options), trainer.total_steps(), comm.rank() == 0);
+  tutti::show::Progress progress(mode_name(options), trainer.total_steps(), comm.rank() == 0);
   TrainerEvents events;
   events.on_step = [&](const Position& at) { progress.update(at.step); };
   events.on_loss = [&](const LossEntry& entry) {

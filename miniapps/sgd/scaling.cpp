@@ -8,7 +8,7 @@
 #include <thread>
 #include <tutti/collectives/barrier.hpp>
 
-#include "common/chart.hpp"
+#include "common/show/chart.hpp"
 
 namespace sgd {
 

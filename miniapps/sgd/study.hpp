@@ -27,7 +27,8 @@ class Study {
   virtual void run(const tutti::Communicator& comm, const Options& options) = 0;
 };
 
-/// All studies; the first that is selected is run.
+/// --scaling, --breakdown, --sweep-buckets, and --workload alone; the first that is selected is run. They share their
+/// flags, which the first one adds.
 [[nodiscard]] std::vector<std::unique_ptr<Study>> make_studies();
 
 }  // namespace sgd

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "workload_study.hpp"
+#include "study.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "breakdown.hpp"
 #include "common/agree.hpp"
-#include "common/text_file.hpp"
+#include "common/show/text_file.hpp"
 #include "scaling.hpp"
 #include "sweep.hpp"
 #include "workload_flags.hpp"
@@ -144,7 +144,7 @@ class SubjectStudy : public Study {
 
 }  // namespace
 
-std::vector<std::unique_ptr<Study>> make_workload_studies() {
+std::vector<std::unique_ptr<Study>> make_studies() {
   const auto flags = std::make_shared<WorkloadFlags>();
   std::vector<std::unique_ptr<Study>> studies;
   const auto add = [&](bool (*is_asked_for)(const WorkloadFlags&), Measure measure) {

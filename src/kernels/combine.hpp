@@ -4,18 +4,12 @@
 #include <cstddef>
 #include <span>
 #include <tutti/datatype.hpp>
+#include <tutti/kernels/combine.hpp>
 #include <tutti/reduce_op.hpp>
 
-/// The arithmetic of every reduction, on host memory. Any thread may call these; none touches Kokkos or MPI, and none
-/// allocates except for user operations. All throw Error(invalid_op) if the operation is not defined for the type.
+/// The steps of reductions beside combine(), on host memory. Any thread may call these; none uses Kokkos or MPI, and
+/// none allocates. All throw Error(invalid_op) where the operation is not defined for the type.
 namespace tutti::kernels {
-
-/// output[i] = inputs[0][i] op inputs[1][i] op ..., associated from the left, so that combining in several calls gives
-/// the same bits as in one (except for types of 16 and 8 bits, which accumulate in float32 and round once per call).
-/// One pass over memory for any number of inputs >= 1. `output` may be any of the inputs, but must not overlap one
-/// partly.
-/// avg and premul_sum combine as sum: see combine_avg, divide and scale_copy. User functions are called piecewise.
-void combine(Datatype type, const ReduceOp& op, std::span<const void* const> inputs, void* output, std::size_t count);
 
 /// The last combination of an average: the sum as in combine, divided by `divisor` before the one rounding.
 /// Integers wrap in the sum and round towards zero in the division.

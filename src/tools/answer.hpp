@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "common/show/svg.hpp"
 #include "planner/candidates.hpp"
 #include "tools/protocol_drawing.hpp"
 #include "tools/question.hpp"
-#include "tools/svg.hpp"
 
 namespace tutti::tools {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/shm/protocol.hpp"
-#include "tools/svg.hpp"
+#include "common/show/svg.hpp"
 
 namespace tutti::tools {
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
+#include "common/show/svg.hpp"
 #include "schedules/schedule.hpp"
-#include "tools/svg.hpp"
 
 namespace tutti::tools {
 

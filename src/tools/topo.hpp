@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "tools/svg.hpp"
+#include "common/show/svg.hpp"
 #include "topology/matrix.hpp"
 
 namespace tutti::tools {

@@ -14,11 +14,11 @@
 #include <tutti/communicator.hpp>
 #include <vector>
 
+#include "common/show/progress.hpp"
 #include "planner/files.hpp"
 #include "planner/names.hpp"
 #include "schedules/registry.hpp"
 #include "tools/program.hpp"
-#include "tools/progress.hpp"
 #include "tools/search.hpp"
 #include "tools/table_file.hpp"
 
@@ -135,7 +135,7 @@ bool covers(const tuning::Cell& cell, const std::vector<std::string>& names) {
 Outcome search(const Communicator& comm, const TuneSettings& settings, TableFile& file) {
   const auto targets = tuning::targets_of(settings.scope, comm.size());
   const auto begin = Clock::now();
-  Progress progress("tune", targets.size(), comm.rank() == 0);
+  show::Progress progress("tune", targets.size(), comm.rank() == 0);
   Outcome outcome;
   for (std::size_t i = 0; i < targets.size(); ++i) {
     const tuning::Target& target = targets[i];

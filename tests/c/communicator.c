@@ -85,6 +85,29 @@ static void test_options_of(MPI_Comm mpi) {
   FAILS(tutti_comm_create_f(MPI_Comm_c2f(mpi), 7, NULL, &comm), TUTTI_ERROR_INVALID_ARGUMENT, "ownership");
 }
 
+/* The first name is the library's own choice; each can be asked for. */
+static void test_algorithms(const struct group* g) {
+  char names[4096];
+  size_t length = 0;
+  OK(tutti_comm_algorithms(g->comm, "allreduce", TUTTI_CALL_BLOCKING, 8, TUTTI_FLOAT32, TUTTI_SUM, NULL, names,
+                           sizeof names, &length));
+  CHECK(length > 0 && length < sizeof names && strlen(names) == length);
+  for (char* name = strtok(names, "\n"); name != NULL; name = strtok(NULL, "\n")) {
+    tutti_options_t options = TUTTI_OPTIONS_INIT;
+    options.algorithm = name;
+    float x[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    OK(tutti_allreduce(g->comm, TUTTI_IN_PLACE, x, 8, TUTTI_FLOAT32, TUTTI_SUM, &options));
+    CHECK(x[7] == (float)g->size);
+  }
+  OK(tutti_comm_algorithms(g->comm, "bcast", TUTTI_CALL_PERSISTENT, 1, TUTTI_INT8, TUTTI_OP_NULL, NULL, NULL, 0,
+                           &length));
+  CHECK(length > 0);
+  FAILS(tutti_comm_algorithms(g->comm, "all", TUTTI_CALL_BLOCKING, 1, TUTTI_INT8, TUTTI_SUM, NULL, NULL, 0, &length),
+        TUTTI_ERROR_INVALID_ARGUMENT, "alltoallv");
+  FAILS(tutti_comm_algorithms(g->comm, "scan", 3, 1, TUTTI_INT8, TUTTI_SUM, NULL, NULL, 0, &length),
+        TUTTI_ERROR_INVALID_ARGUMENT, "argument form");
+}
+
 /* After abort every call of this rank fails with the reason; other communicators live on. */
 static void test_abort(const struct group* g, MPI_Comm mpi) {
   tutti_comm_t comm;
@@ -102,5 +125,6 @@ void test_communicator(const struct group* g) {
   test_fortran_handles(mpi);
   test_parts(g);
   test_options_of(mpi);
+  test_algorithms(g);
   test_abort(g, mpi);
 }

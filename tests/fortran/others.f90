@@ -73,6 +73,7 @@ contains
     type(tutti_comm_options) :: options
     integer :: number, outcome, code
     real :: x
+    character(len=:), allocatable :: names
     call tutti_comm_mpi_handle(g%comm, mpi)
     call tutti_comm_mpi_handle(g%comm, number)
     call expect(number == mpi%MPI_VAL, "integer handle")
@@ -99,6 +100,11 @@ contains
     call tutti_allreduce(part, x, tutti_sum)
     call expect(x == g%size, "split_by_node")
     call tutti_comm_free(part)
+    call tutti_comm_algorithms(comm, "allreduce", 8_int64, tutti_float32, names)
+    call expect(len(names) > 0, "algorithms")
+    call tutti_allreduce(comm, x, tutti_sum, tutti_options(algorithm=names(:index(names, new_line("a")) - 1)))
+    call tutti_comm_algorithms(comm, "all", 8_int64, tutti_float32, names, tutti_max, tutti_call_persistent, ierror=code)
+    call expect_failure(code, tutti_error_invalid_argument, "alltoallv")
     call tutti_comm_abort(comm, "too hot")
     call tutti_barrier(comm, ierror=code)
     call expect_failure(code, tutti_error_aborted, "too hot")

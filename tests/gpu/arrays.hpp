@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "commbench/device_stream.hpp"
 #include "commbench/memory.hpp"
 
 namespace tutti::test::gpu {

@@ -43,12 +43,12 @@ void expect_bits_of_the_host(const std::vector<T>& mine, ReduceOp op, const Opti
   const Communicator& comm = device_world();
   std::vector<T> on_host = mine;
   allreduce(comm, on_host, op, wanted);
-  const commbench::DeviceStream stream;
+  const DeviceStream stream;
   const DeviceArray<T> array(mine);
   Options options = wanted;
   options.stream = stream.stream();
   allreduce(comm, array.data(), array.size(), op, options);
-  stream.settle();
+  stream.wait();
   const auto on_device = array.read();
   EXPECT_EQ(std::memcmp(on_device.data(), on_host.data(), mine.size() * sizeof(T)), 0)
       << what << " of " << datatype_name(datatype_of<T>().kind()) << ", " << reduce_op_name(op.kind());

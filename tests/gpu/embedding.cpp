@@ -13,7 +13,6 @@ namespace tutti::test::gpu {
 namespace {
 
 using namespace tutti::kernels;
-using commbench::DeviceStream;
 using Bytes = std::vector<std::byte>;
 using Floats = std::vector<float>;
 
@@ -138,7 +137,7 @@ void run_on_device(Problem& p, const RowUpdate& update) {
                                          status.data(), workspace, stream.stream());
   kernels::device::embedding_bag_backward(v.tables, v.lookups, IndexType::int64, p.sizes.bags, p.indices.size(),
                                           v.gradients, v.states, update, {}, status.data(), workspace, stream.stream());
-  stream.settle();
+  stream.wait();
   EXPECT_EQ(status.read()[0].outside, 0U);
   p.pooled = pooled.read();
   for (std::size_t t = 0; t < p.sizes.tables; ++t) {
@@ -200,7 +199,7 @@ TEST_F(Embedding, AnIndexOutsideIsFoundAndChangesNothing) {
   kernels::device::Workspace workspace;
   kernels::device::check_indices(v.tables, v.lookups, IndexType::int64, sizes.bags, status.data(), workspace,
                                  stream.stream());
-  stream.settle();
+  stream.wait();
   const auto found = status.read()[0];
   EXPECT_EQ(found.outside, 1U);
   EXPECT_EQ(found.index, sizes.rows + 3);
@@ -241,7 +240,7 @@ TEST_F(Embedding, Interaction) {
                                            stream.stream());
   kernels::device::dot_interaction_backward(shape, samples, views(in_data), out_gradient.data(), shape.width(),
                                             views(in_gradients.data()), workspace, stream.stream());
-  stream.settle();
+  stream.wait();
   expect_near(out.read(), output);
   expect_near(in_gradients.read(), input_gradients);
 }

@@ -102,7 +102,7 @@ void expect_bits_of_the_host(Datatype type, ReduceKind op, std::size_t inputs, s
   for (const auto& data : device) device_inputs.push_back(data.data());
   Bytes expected(count * type.size());
   const DeviceArray<std::byte> result(expected);
-  const commbench::DeviceStream stream;
+  const DeviceStream stream;
   kernels::device::prepare_stream(stream.handle());
   if (op == ReduceKind::avg) {
     kernels::combine_avg(type, host_inputs, expected.data(), count, inputs);
@@ -111,7 +111,7 @@ void expect_bits_of_the_host(Datatype type, ReduceKind op, std::size_t inputs, s
     kernels::combine(type, op, host_inputs, expected.data(), count);
     kernels::device::combine(type, op, device_inputs, result.data(), count, stream.handle());
   }
-  stream.settle();
+  stream.wait();
   const Bytes got = result.read();
   if (is_complex(type) && op == ReduceKind::prod) return expect_near(type, got, expected);
   for (std::size_t i = 0; i < count; ++i) {
@@ -145,11 +145,11 @@ TEST_F(Kernels, ScaleAndDivide) {
     kernels::divide(type, expected.data(), count, 7);
     const DeviceArray<std::byte> from(data);
     const DeviceArray<std::byte> to(data);
-    const commbench::DeviceStream stream;
+    const DeviceStream stream;
     kernels::device::prepare_stream(stream.handle());
     kernels::device::scale_copy(type, from.data(), to.data(), count, 1.0 / 3, stream.handle());
     kernels::device::divide(type, to.data(), count, 7, stream.handle());
-    stream.settle();
+    stream.wait();
     EXPECT_EQ(to.read(), expected) << datatype_name(kind);
   }
 }

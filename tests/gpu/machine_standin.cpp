@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "gpu/machine.hpp"
+#include "support/standin/commbench.hpp"
 #include "support/standin/nccl.hpp"
 #include "support/standin/runtime.hpp"
 
@@ -19,7 +20,9 @@ const std::string& why_not() {
       MPI_Comm_rank(MPI_COMM_WORLD, &rank);
       runtime->set_uuid(0, {static_cast<unsigned char>(rank + 1)});
     }
-    (new standin::Nccl(*runtime, version))->install();
+    auto* nccl = new standin::Nccl(*runtime, version);
+    nccl->install();
+    standin::install_for_commbench(*runtime, *nccl);
     return std::string{};
   }();
   return nothing;

@@ -83,7 +83,7 @@ TEST_F(MemoryOnDevice, PoolsGiveTheSameMemoryAgain) {
 TEST_F(MemoryOnDevice, AFlagHoldsItsStream) {
   const int current = runtime().current_device();
   if (!runtime().has_stream_flags(current)) GTEST_SKIP() << "skipped: streams of this device cannot wait for a word";
-  const commbench::DeviceStream stream;
+  const DeviceStream stream;
   const DeviceArray<int> from(filled(100, 7));
   const DeviceArray<int> to(filled(100, 0));
   device::Flag flag;
@@ -92,7 +92,7 @@ TEST_F(MemoryOnDevice, AFlagHoldsItsStream) {
   const auto until = std::chrono::steady_clock::now() + 50ms;
   while (std::chrono::steady_clock::now() < until) ASSERT_FALSE(runtime().is_idle(stream.handle()));
   flag.open();
-  stream.settle();
+  stream.wait();
   EXPECT_EQ(to.read(), filled(100, 7));
 }
 

@@ -16,7 +16,6 @@ namespace tutti::test::gpu {
 namespace {
 
 using namespace std::chrono_literals;
-using commbench::DeviceStream;
 namespace nccl = detail::nccl;
 
 class Nccl : public OnDevice {
@@ -54,7 +53,7 @@ void expect_works(const Communicator& comm) {
   Options options;
   options.stream = stream.stream();
   allreduce(comm, x.data(), x.size(), sum, options);
-  stream.settle();
+  stream.wait();
   EXPECT_EQ(x.read(), filled(1000, static_cast<float>(comm.size())));
 }
 
@@ -77,15 +76,15 @@ TEST_F(Nccl, ACallOnAStreamReturnsAtOnce) {
   Options options;
   options.stream = stream.stream();
   allreduce(device_world(), x.data(), count, sum, options);  // sets up what a first call sets up
-  stream.settle();
+  stream.wait();
   constexpr int calls = 8;
   for (int i = 0; i < calls; ++i) allreduce(device_world(), x.data(), count, max, options);
   if (device_world().size() == 1 || is_standin()) {
-    stream.settle();
+    stream.wait();
     return;  // one rank has nothing to do, and the stand-in no speed
   }
   EXPECT_FALSE(runtime().is_idle(stream.handle()));
-  stream.settle();
+  stream.wait();
 }
 
 TEST_F(Nccl, AGraphIsLaunchedAgainAndAgain) {
@@ -99,7 +98,7 @@ TEST_F(Nccl, AGraphIsLaunchedAgainAndAgain) {
     runtime().copy(x.data(), y.data(), x.size() * sizeof(float), stream.handle());
   };
   work();  // prepares the plan
-  stream.settle();
+  stream.wait();
   x.write(filled(4097, 1.0F));
   runtime().start_graph(stream.handle());
   work();
@@ -108,7 +107,7 @@ TEST_F(Nccl, AGraphIsLaunchedAgainAndAgain) {
   const auto ranks = static_cast<float>(device_world().size());
   for (const float expected : {ranks, ranks * ranks}) {
     runtime().launch_graph(graph, stream.handle());
-    stream.settle();
+    stream.wait();
     EXPECT_EQ(x.read(), filled(4097, expected));
   }
   runtime().release_graph(graph);

@@ -10,7 +10,6 @@ namespace tutti::test::gpu {
 namespace {
 
 using commbench::all_operations;
-using commbench::DeviceStream;
 
 class Staging : public OnDevice {};
 
@@ -97,7 +96,7 @@ TEST_F(Staging, PointToPointFollowsTheStream) {
   const bool is_even = comm.rank() % 2 == 0;
   const int peer = is_even ? comm.rank() + 1 : comm.rank() - 1;
   if (peer >= comm.size()) {
-    stream.settle();
+    stream.wait();
     return;
   }
   if (is_even) {
@@ -106,10 +105,10 @@ TEST_F(Staging, PointToPointFollowsTheStream) {
     const DeviceArray<int> copy(filled(count, -1));
     recv(comm, Buffer(message.data(), count), peer, 5, options);
     detail::device::required_runtime("a test").copy(copy.data(), message.data(), count * sizeof(int), stream.handle());
-    stream.settle();
+    stream.wait();
     EXPECT_EQ(copy.read(), filled(count, peer + 5));
   }
-  stream.settle();
+  stream.wait();
 }
 
 }  // namespace

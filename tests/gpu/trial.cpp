@@ -124,27 +124,27 @@ void Trial::run_streamed() {
   // The call has read all that it reads before what follows on the stream.
   detail::device::required_runtime("a test").fill_zero(send_.data(), send_.size(), stream_.handle());
   detail::device::required_runtime("a test").fill_zero(recv_.data(), recv_.size(), stream_.handle());
-  stream_.settle();
+  stream_.wait();
   if (form_.mode != Mode::blocking) call_->wait();
 }
 
-void Trial::run_settled() {
+void Trial::run_and_wait() {
   copy(send_.data(), host_send_.data(), send_bytes_);
   copy(recv_.data(), host_recv_.data(), host_recv_.size());
-  stream_.settle();
+  stream_.wait();
   call_->run();
   copy(host_recv_.data(), recv_.data(), host_recv_.size());
-  stream_.settle();
+  stream_.wait();
 }
 
 std::string Trial::fault(const std::byte* got, const char* where, std::uint64_t iteration) const {
   if (is_scatter(point_.operation) && works_in_place()) return {};
-  for (const commbench::Piece& piece : shape_.result) {
-    const auto wrong = pattern_.first_wrong(got, piece, iteration);
+  for (const commbench::Part& part : shape_.result) {
+    const auto wrong = pattern_.first_wrong(got, part, iteration);
     if (wrong)
       return fmt::format("{}: element {} of {} is wrong in iteration {} on rank {} of {}: {} {} {}, {}{}{}, '{}'",
                          where, *wrong, shape_.recv, iteration, world_.rank, world_.ranks,
-                         schedules::operation_name(point_.operation), datatype_name(point_.type.kind()),
+                         commbench::operation_name(point_.operation), datatype_name(point_.type.kind()),
                          point_.op ? reduce_op_name(*point_.op) : "", commbench::mode_name(form_.mode),
                          form_.streamed ? ", streamed" : "", form_.in_place ? ", in place" : "", algorithm_);
   }
@@ -192,12 +192,12 @@ std::string Trial::run(std::uint64_t iteration) {
   if (form_.streamed)
     run_streamed();
   else
-    run_settled();
+    run_and_wait();
   const std::vector<std::byte> behind(host_recv_.data() + recv_bytes_, host_recv_.data() + recv_bytes_ + guard);
   std::string found =
       is_rounded_otherwise() ? near_fault(iteration) : fault(host_recv_.data(), "on the device", iteration);
   if (found.empty() && std::any_of(behind.begin(), behind.end(), [](std::byte b) { return b != std::byte{poison}; }))
-    found = fmt::format("bytes behind the result of {} were written", schedules::operation_name(point_.operation));
+    found = fmt::format("bytes behind the result of {} were written", commbench::operation_name(point_.operation));
   const std::string host = host_fault(iteration);
   return found.empty() ? host : found;
 }

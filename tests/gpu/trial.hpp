@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "commbench/call.hpp"
-#include "commbench/device_stream.hpp"
+#include "commbench/device_timer.hpp"
 #include "commbench/memory.hpp"
 #include "commbench/pattern.hpp"
 #include "gpu/machine.hpp"
@@ -47,7 +47,7 @@ class Trial {
   void copy(std::byte* to, const std::byte* from, std::size_t bytes) const;
   void delay() const;
   void run_streamed();
-  void run_settled();
+  void run_and_wait();
   [[nodiscard]] std::string fault(const std::byte* got, const char* where, std::uint64_t iteration) const;
   [[nodiscard]] bool is_rounded_otherwise() const;
   [[nodiscard]] std::vector<std::byte> host_result();
@@ -63,7 +63,7 @@ class Trial {
   commbench::Pattern pattern_;
   std::size_t send_bytes_;
   std::size_t recv_bytes_;
-  commbench::DeviceStream stream_;
+  DeviceStream stream_;
   commbench::Memory send_;
   commbench::Memory recv_;
   commbench::Memory host_send_;

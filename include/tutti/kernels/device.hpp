@@ -14,6 +14,7 @@
 #include <tutti/kernels/norms.hpp>
 #include <tutti/kernels/optimizers.hpp>
 #include <tutti/options.hpp>
+#include <tutti/reduce_op.hpp>
 
 /// The kernels for device memory. All are local and stream-ordered: they return at once, read and write in stream
 /// order, and produce the numbers of the host kernels of the same name. "Device memory" here includes managed memory,
@@ -114,6 +115,11 @@ TUTTI_EXPORT void dense_update(const DenseUpdate& update, std::uint64_t step, st
 /// As tutti::kernels::norm_part, but writes the float64 result to `result` in device memory.
 TUTTI_EXPORT void norm_part(Norm norm, DatatypeKind type, const void* data, std::size_t count, double* result,
                             Workspace& workspace, Stream stream);
+
+/// As tutti::kernels::combine, with the same bits. Throws Error(invalid_op) also for user operations, which run on the
+/// host only, and Error(not_supported) for more than 40 inputs unless all but one lie at equal distances.
+TUTTI_EXPORT void combine(Datatype type, const ReduceOp& op, std::span<const void* const> inputs, void* output,
+                          std::size_t count, Stream stream);
 
 /// Computes to[i] = from[i], rounded to nearest: float32 to or from bfloat16 or float16, or a copy within one of these
 /// types. Throws Error(invalid_datatype).

@@ -3,34 +3,28 @@
 
 #include <cstddef>
 #include <span>
+#include <tutti/device.hpp>
 #include <type_traits>
-
-#include "device/pool.hpp"
 
 namespace tutti::miniapps::device {
 
-/// `size` values in memory of the current device, or in pinned host memory; undefined at first. From the library's
-/// pools, so that it may be made while communication is under way, and ended when no stream uses it any more.
-/// Move-only. Throws not_built, out_of_memory, cuda.
+/// `size` values in memory of the current device, or in pinned host memory: a DeviceMemory of values. Undefined at
+/// first.
 template <typename T, MemoryKind kind = MemoryKind::device>
 requires std::is_trivially_copyable_v<T>
 class Array {
  public:
   Array() noexcept = default;
-  explicit Array(std::size_t size)
-      : block_(detail::device::Pool::of(kind, detail::device::required_runtime("device memory").current_device())
-                   .acquire(size * sizeof(T))),
-        size_(size) {}
+  explicit Array(std::size_t size) : memory_(kind, size * sizeof(T)) {}
 
-  [[nodiscard]] T* data() const noexcept { return reinterpret_cast<T*>(block_.data()); }
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  [[nodiscard]] std::size_t bytes() const noexcept { return size_ * sizeof(T); }
+  [[nodiscard]] T* data() const noexcept { return reinterpret_cast<T*>(memory_.data()); }
+  [[nodiscard]] std::size_t size() const noexcept { return bytes() / sizeof(T); }
+  [[nodiscard]] std::size_t bytes() const noexcept { return memory_.size(); }
   /// The host reads and writes it only where it is pinned.
-  [[nodiscard]] std::span<T> span() const noexcept { return {data(), size_}; }
+  [[nodiscard]] std::span<T> span() const noexcept { return {data(), size()}; }
 
  private:
-  detail::device::Block block_;
-  std::size_t size_ = 0;
+  DeviceMemory memory_;
 };
 
 template <typename T>

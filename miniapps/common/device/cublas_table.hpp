@@ -4,11 +4,9 @@
 #include <cstddef>
 #include <string>
 
-#include "device/runtime.hpp"
+#include "stream.hpp"
 
 namespace tutti::miniapps::device {
-
-using detail::device::StreamHandle;
 
 // Types of cuBLAS 11 and later, so that no header of it is needed; cublas_check.cpp compares them with the header.
 using CublasHandle = void*;

@@ -3,13 +3,11 @@
 
 #include <cmath>
 
-#include "kernels/device/launch.hpp"
+#include "launch.hpp"
 
 namespace tutti::miniapps::device {
 
 namespace {
-
-using kernels::device::launch;
 
 /// Any pair of float and bfloat16_t.
 template <typename To, typename From>

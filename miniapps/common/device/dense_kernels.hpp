@@ -8,14 +8,12 @@
 
 #include "common/loss.hpp"
 #include "common/mlp_engine.hpp"
-#include "device/runtime.hpp"
+#include "stream.hpp"
 
 /// What happens between the products of a step, on device memory and in stream order: the arithmetic of
 /// activations.hpp, loss.hpp and cross_network.hpp. Every call returns at once and may be captured. Results do not
-/// depend on timing. Throws not_built where the library has no kernels for the device.
+/// depend on timing. Throws as launch().
 namespace tutti::miniapps::device {
-
-using detail::device::StreamHandle;
 
 void fill(float* values, std::size_t count, float value, StreamHandle stream);
 void fill(bfloat16_t* values, std::size_t count, float value, StreamHandle stream);

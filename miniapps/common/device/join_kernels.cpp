@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "dense_kernels.hpp"
-#include "kernels/device/launch.hpp"
+#include "launch.hpp"
 
 namespace tutti::miniapps::device {
 
@@ -47,7 +47,7 @@ void move(std::size_t samples, std::span<const Pooled<Float>> features, std::siz
     body.dim = dim;
     body.joined = joined + first * dim;
     body.stride = features.size() * dim;
-    kernels::device::launch(stream, samples * body.count * dim, body);
+    launch(stream, samples * body.count * dim, body);
   }
 }
 

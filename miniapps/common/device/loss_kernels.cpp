@@ -2,13 +2,11 @@
 #include <cmath>
 
 #include "dense_kernels.hpp"
-#include "kernels/device/launch.hpp"
+#include "launch.hpp"
 
 namespace tutti::miniapps::device {
 
 namespace {
-
-using kernels::device::launch;
 
 struct Term {
   float loss;

@@ -13,25 +13,25 @@ namespace dlrm {
 /// which waits for the last use of the memory, and for which the GPU's stream waits.
 class DenseBatch {
  public:
-  DenseBatch(const Gpu& gpu, tutti::detail::device::StreamHandle copies, std::size_t max_samples, std::size_t features);
+  DenseBatch(const Gpu& gpu, tutti::Stream copies, std::size_t max_samples, std::size_t features);
 
   /// Waits for the last copy.
   void upload(const tutti::miniapps::Batch& batch);
   /// What uses the batch is on the GPU's stream.
-  void note_use() { used_.record(gpu_->device(), gpu_->stream()); }
+  void note_use() { used_.record(gpu_->call_stream()); }
 
   [[nodiscard]] const float* features() const { return values_.data(); }
   [[nodiscard]] const float* labels() const { return values_.data() + label_at_; }
 
  private:
   const Gpu* gpu_;
-  tutti::detail::device::StreamHandle copies_;
+  tutti::Stream copies_;
   std::size_t features_;
   std::size_t label_at_;  ///< the same for all batches, as graphs need it
   tutti::miniapps::device::PinnedArray<float> pinned_;
   tutti::miniapps::device::Array<float> values_;
-  tutti::detail::device::Event uploaded_;
-  tutti::detail::device::Event used_;
+  tutti::DeviceEvent uploaded_;
+  tutti::DeviceEvent used_;
 };
 
 }  // namespace dlrm

@@ -39,15 +39,11 @@ DenseParameters::DenseParameters(const Gpu& gpu, Model& model)
 }
 
 void DenseParameters::copy(bool to_device) const {
-  auto& runtime = *tutti::detail::device::runtime();
   const auto move = [&](std::span<float> host, float* on_device) {
-    if (host.empty()) {
-      return;
-    }
     if (to_device) {
-      runtime.copy(on_device, host.data(), host.size_bytes(), gpu_->stream());
+      tutti::copy_bytes(on_device, host.data(), host.size_bytes(), gpu_->call_stream());
     } else {
-      runtime.copy(host.data(), on_device, host.size_bytes(), gpu_->stream());
+      tutti::copy_bytes(host.data(), on_device, host.size_bytes(), gpu_->call_stream());
     }
   };
   const std::array values{model_->bottom().parameters(), model_->interaction().parameters(),

@@ -2,10 +2,10 @@
 #include "device_engine.hpp"
 
 #include <bit>
+#include <thread>
 #include <tutti/collectives/allreduce.hpp>
 
 #include "../agreed.hpp"
-#include "device/give_way.hpp"
 
 namespace dlrm {
 
@@ -21,15 +21,6 @@ mini::device::Float32Products float32_products(bool tf32) {
 
 }  // namespace
 
-/// The stream of copies.
-struct DeviceEngine::Stream {
-  tutti::detail::device::StreamHandle handle = tutti::detail::device::runtime()->create_stream();
-  Stream() = default;
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  ~Stream() { tutti::detail::device::runtime()->destroy_stream(handle); }
-};
-
 DeviceEngine::DeviceEngine(const tutti::Communicator& comm, const Gpu& gpu, Model& model,
                            const DeviceEngineOptions& options)
     : comm_(&comm),
@@ -38,7 +29,6 @@ DeviceEngine::DeviceEngine(const tutti::Communicator& comm, const Gpu& gpu, Mode
       options_(options),
       max_samples_((model.shape().max_batch + static_cast<std::size_t>(comm.size()) - 1) /
                    static_cast<std::size_t>(comm.size())),
-      copies_(std::make_unique<Stream>()),
       products_(gpu.stream(), float32_products(options.tf32)),
       dense_(gpu, model),
       bottom_(mini::device::make_stack({{model.bottom().layers(), dense_.parameters(DenseParameters::bottom),
@@ -65,10 +55,10 @@ DeviceEngine::DeviceEngine(const tutti::Communicator& comm, const Gpu& gpu, Mode
       loss_on_host_(1),
       predictions_(max_samples_) {
   for (std::size_t i = 0; i < slots; ++i) {
-    batches_.emplace_back(gpu, copies_->handle, max_samples_, model.bottom().input_width());
+    batches_.emplace_back(gpu, copies_.stream(), max_samples_, model.bottom().input_width());
     graphs_.emplace_back(gpu);
   }
-  tutti::detail::device::runtime()->fill_zero(loss_sum_.data(), loss_sum_.bytes(), gpu.stream());
+  tutti::clear_bytes(loss_sum_.data(), loss_sum_.bytes(), gpu.call_stream());
   if (comm.size() > 1) {
     comm.prepare_device();
   }
@@ -146,9 +136,7 @@ std::span<const float> DeviceEngine::predict(const mini::Batch& batch, PhaseTime
   const std::size_t samples = batch.range.size();
   const float* predictions = enqueue_forward(samples);
   batches_[slot_].note_use();
-  if (samples > 0) {
-    tutti::detail::device::runtime()->copy(predictions_.data(), predictions, samples * sizeof(float), gpu_->stream());
-  }
+  tutti::copy_bytes(predictions_.data(), predictions, samples * sizeof(float), gpu_->call_stream());
   gpu_->wait();
   return predictions_.span().first(samples);
 }
@@ -170,10 +158,10 @@ StepGraph::Way DeviceEngine::agreed_way(StepGraph::Way mine) const {
   const auto word = static_cast<std::int64_t>(mine);
   std::array<std::int64_t, 2> least{word, -word};
   auto request = tutti::iallreduce(*comm_, least, tutti::min, {.memory = tutti::MemoryKind::host});
-  // A rank that is behind waits for this one's part of the steps before: they are looked at meanwhile.
+  // A rank that is behind waits for this one's part of the steps before: they are polled meanwhile.
   while (!request.test()) {
-    (void)tutti::detail::device::runtime()->is_idle(gpu_->stream());
-    tutti::detail::device::give_way();
+    (void)tutti::is_idle(gpu_->call_stream());
+    std::this_thread::yield();
   }
   return least[0] == -least[1] ? mine : StepGraph::Way::direct;
 }
@@ -204,9 +192,8 @@ void DeviceEngine::finish_step(const mini::Batch& batch, float rate, PhaseTimer&
 void DeviceEngine::prefetch(const mini::Batch& /*batch*/, const std::string& /*local_error*/) {}
 
 double DeviceEngine::take_loss() {
-  auto& runtime = *tutti::detail::device::runtime();
-  runtime.copy(loss_on_host_.data(), loss_sum_.data(), loss_sum_.bytes(), gpu_->stream());
-  runtime.fill_zero(loss_sum_.data(), loss_sum_.bytes(), gpu_->stream());
+  tutti::copy_bytes(loss_on_host_.data(), loss_sum_.data(), loss_sum_.bytes(), gpu_->call_stream());
+  tutti::clear_bytes(loss_sum_.data(), loss_sum_.bytes(), gpu_->call_stream());
   gpu_->wait();
   return *loss_on_host_.data();
 }

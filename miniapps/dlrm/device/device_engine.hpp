@@ -47,7 +47,6 @@ class DeviceEngine final : public Engine {
   [[nodiscard]] std::uint64_t graph_steps() const { return graph_steps_; }
 
  private:
-  struct Stream;
   void load(const tutti::miniapps::Batch& batch, const std::string& local_error);
   /// What follows is put on the stream; all sizes are those of the slot's batch.
   const float* enqueue_forward(std::size_t samples);
@@ -63,7 +62,7 @@ class DeviceEngine final : public Engine {
   Model* model_;
   DeviceEngineOptions options_;
   std::size_t max_samples_;
-  std::unique_ptr<Stream> copies_;
+  tutti::DeviceStream copies_;
   tutti::miniapps::device::Cublas products_;
   DenseParameters dense_;
   std::unique_ptr<tutti::miniapps::MlpEngine<float>> bottom_;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <string>
 #include <tutti/communicator.hpp>
-#include <tutti/options.hpp>
-
-#include "device/runtime.hpp"
+#include <tutti/device.hpp>
 
 namespace dlrm {
 
@@ -15,25 +14,19 @@ class Gpu {
   /// Makes the GPU the current one of this process. Collective over `comm`; blocking. Throws AgreedError that names
   /// --device and the remedy where a rank has none, or the program no kernels for it.
   explicit Gpu(const tutti::Communicator& comm);
-  ~Gpu();
-  Gpu(const Gpu&) = delete;
-  Gpu& operator=(const Gpu&) = delete;
 
-  [[nodiscard]] int device() const { return device_; }
-  [[nodiscard]] tutti::detail::device::StreamHandle stream() const { return stream_; }
+  /// A cudaStream_t.
+  [[nodiscard]] void* stream() const { return stream_->handle(); }
   /// For options of calls.
-  [[nodiscard]] tutti::Stream call_stream() const { return {tutti::StreamKind::cuda, stream_}; }
+  [[nodiscard]] tutti::Stream call_stream() const { return stream_->stream(); }
   /// Its name.
-  [[nodiscard]] std::string text() const;
-  /// Until all that is on the stream is done.
+  [[nodiscard]] std::string text() const { return tutti::device_name(device_); }
+  /// Returns when all that is on the stream so far is done.
   void wait() const;
 
  private:
   int device_ = 0;
-  tutti::detail::device::StreamHandle stream_ = nullptr;
+  std::optional<tutti::DeviceStream> stream_;
 };
-
-/// Until an event is there, while the library's other work goes on.
-void wait_for(tutti::detail::device::EventHandle event);
 
 }  // namespace dlrm

@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "step_graph.hpp"
 
-#include <mutex>
 #include <tutti/error.hpp>
-#include <utility>
-
-#include "device/traffic.hpp"
 
 namespace dlrm {
 
-namespace lower = tutti::detail::device;
-
-StepGraph::StepGraph(StepGraph&& other) noexcept
-    : gpu_(other.gpu_), graph_(std::exchange(other.graph_, nullptr)), key_(other.key_), seen_(other.seen_) {}
-
 StepGraph::Way StepGraph::way(std::uint64_t key) const {
-  if (graph_ != nullptr && key_ == key) {
+  if (!graph_.is_empty() && key_ == key) {
     return Way::launched;
   }
   return seen_ == key ? Way::captured : Way::direct;
@@ -23,39 +14,22 @@ StepGraph::Way StepGraph::way(std::uint64_t key) const {
 
 void StepGraph::capture(std::uint64_t key, const std::function<void()>& enqueue) {
   drop();
-  lower::Runtime& runtime = *lower::runtime();
-  runtime.start_graph(gpu_->stream());
-  try {
-    enqueue();
-  } catch (...) {
-    try {
-      runtime.release_graph(runtime.finish_graph(gpu_->stream()));
-    } catch (const tutti::Error&) {  // NOLINT(bugprone-empty-catch): what broke the capture is what is told
-    }
-    throw;
-  }
-  graph_ = runtime.finish_graph(gpu_->stream());
+  graph_ = tutti::DeviceGraph::capture(gpu_->call_stream(), enqueue);
   key_ = key;
   launch();
 }
 
-void StepGraph::launch() {
-  // The NCCL work of a graph is in flight as any other, and launched in the same order on all ranks.
-  auto& traffic = lower::Traffic::of(gpu_->device());
-  const std::lock_guard lock(traffic.launch_mutex());
-  lower::runtime()->launch_graph(graph_, gpu_->stream());
-  traffic.note_launch(gpu_->stream());
-}
+void StepGraph::launch() { graph_.launch(gpu_->call_stream()); }
 
 void StepGraph::drop() noexcept {
-  if (graph_ == nullptr) {
+  if (graph_.is_empty()) {
     return;
   }
   try {
     gpu_->wait();
   } catch (const tutti::Error&) {  // NOLINT(bugprone-empty-catch): a device that failed launches nothing any more
   }
-  lower::runtime()->release_graph(std::exchange(graph_, nullptr));
+  graph_ = {};
 }
 
 }  // namespace dlrm

@@ -15,7 +15,7 @@ class StepGraph {
  public:
   explicit StepGraph(const Gpu& gpu) : gpu_(&gpu) {}
   ~StepGraph() { drop(); }
-  StepGraph(StepGraph&& other) noexcept;
+  StepGraph(StepGraph&&) noexcept = default;
   StepGraph& operator=(StepGraph&&) = delete;
   StepGraph(const StepGraph&) = delete;
   StepGraph& operator=(const StepGraph&) = delete;
@@ -36,7 +36,7 @@ class StepGraph {
 
  private:
   const Gpu* gpu_;
-  tutti::detail::device::GraphHandle graph_ = nullptr;
+  tutti::DeviceGraph graph_;
   std::uint64_t key_ = 0;
   std::optional<std::uint64_t> seen_;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tutti/kernels/device.hpp>
 
 #include "kernels/device/combine_launch.hpp"
 
@@ -66,6 +67,11 @@ void combine(Datatype type, const ReduceOp& op, std::span<const void* const> inp
   throw Error(ErrorCode::invalid_op, std::string("operation ") + reduce_op_name(op.kind()) +
                                          " is not defined for datatype " + datatype_name(type.kind()) +
                                          " in device memory; tutti::is_defined tells which are");
+}
+
+void combine(Datatype type, const ReduceOp& op, std::span<const void* const> inputs, void* output, std::size_t count,
+             Stream stream) {
+  combine(type, op, inputs, output, count, stream.handle);
 }
 
 void divide(Datatype type, void* data, std::size_t count, std::size_t divisor, StreamHandle stream) {

@@ -54,7 +54,7 @@ TEST_F(DeviceSuite, MeasuresTuttiBesideNccl) {
   settings.uneven = true;
   settings.algorithms = {"auto", raw_nccl};
   for (const PointResult& result : measure(settings)) {
-    EXPECT_EQ(result.chosen.substr(0, 5), "nccl:") << schedules::operation_name(result.point.operation);
+    EXPECT_EQ(result.chosen.substr(0, 5), "nccl:") << operation_name(result.point.operation);
     ASSERT_EQ(result.measurements.size(), 2U);
     for (const Measurement& m : result.measurements) {
       expect_measured(m);

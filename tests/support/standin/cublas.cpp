@@ -2,6 +2,7 @@
 #include "support/standin/cublas.hpp"
 
 #include <tutti/float_types.hpp>
+#include <utility>
 
 namespace tutti::standin {
 
@@ -125,9 +126,15 @@ Cublas::Cublas(Runtime& runtime) {
   process() = {&runtime, 0, 0, cublas_compute_32f};
   table_ = {create, destroy, get_version, set_stream, set_workspace, gemm};
   replace_cublas_table(&table_);
+  replace_host_functions([](StreamHandle stream, std::function<void()> function) {
+    process().runtime->run_host(stream, std::move(function));
+  });
 }
 
-Cublas::~Cublas() { replace_cublas_table(nullptr); }
+Cublas::~Cublas() {
+  replace_cublas_table(nullptr);
+  replace_host_functions(nullptr);
+}
 
 std::size_t Cublas::products() { return process().products; }
 int Cublas::live_handles() { return process().handles; }

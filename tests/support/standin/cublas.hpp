@@ -6,7 +6,8 @@
 
 namespace tutti::standin {
 
-/// A stand-in for cuBLAS, for tests of what calls it: products on the host, as work of the stand-in streams. It refuses
+/// A stand-in for cuBLAS, for tests of what calls it: products on the host, as work of the stand-in streams; so are the
+/// kernels of the mini-apps while it lives. It refuses
 /// what cuBLAS refuses: sizes, strides and types that do not fit, and memory that is not the device's. It proves
 /// nothing about a GPU.
 class Cublas {

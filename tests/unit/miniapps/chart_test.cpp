@@ -5,8 +5,8 @@
 #include <limits>
 #include <tutti/error.hpp>
 
-#include "common/chart.hpp"
-#include "common/chart_axis.hpp"
+#include "common/show/chart.hpp"
+#include "common/show/chart_axis.hpp"
 
 namespace {
 

@@ -35,7 +35,7 @@ class AllRanks {
 
   void communicate() {
     for (int r = 0; r < ranks_; ++r)
-      for (const Piece& piece : shape(r).result) combine(piece, at(buffers(r).recv(0), piece.at));
+      for (const Part& part : shape(r).result) combine(part, at(buffers(r).recv(0), part.at));
   }
 
   [[nodiscard]] std::optional<std::string> fault(std::uint64_t iteration) const {
@@ -52,24 +52,24 @@ class AllRanks {
     return base + element * point_.type.size();
   }
 
-  void combine(const Piece& piece, std::byte* to) {
+  void combine(const Part& part, std::byte* to) {
     std::vector<const void*> inputs;
     std::vector<std::vector<std::byte>> scaled;
-    for (int s = piece.first; s <= piece.last; ++s) {
+    for (int s = part.first; s <= part.last; ++s) {
       std::byte* base = point_.operation == Operation::bcast ? buffers(s).recv(0) : buffers(s).send(0);
-      inputs.push_back(at(base, piece.offset));
+      inputs.push_back(at(base, part.offset));
       if (point_.op != ReduceKind::premul_sum) continue;
-      scaled.emplace_back(piece.length * point_.type.size());
-      tutti::kernels::scale_copy(point_.type, inputs.back(), scaled.back().data(), piece.length,
+      scaled.emplace_back(part.length * point_.type.size());
+      tutti::kernels::scale_copy(point_.type, inputs.back(), scaled.back().data(), part.length,
                                  Pattern::operation(ReduceKind::premul_sum, s).scalar());
       inputs.back() = scaled.back().data();
     }
     if (!point_.op) {
-      if (to != inputs.front()) std::memcpy(to, inputs.front(), piece.length * point_.type.size());
+      if (to != inputs.front()) std::memcpy(to, inputs.front(), part.length * point_.type.size());
     } else if (point_.op == ReduceKind::avg) {
-      tutti::kernels::combine_avg(point_.type, inputs, to, piece.length, static_cast<std::size_t>(ranks_));
+      tutti::kernels::combine_avg(point_.type, inputs, to, part.length, static_cast<std::size_t>(ranks_));
     } else {
-      tutti::kernels::combine(point_.type, Pattern::operation(*point_.op, 0), inputs, to, piece.length);
+      tutti::kernels::combine(point_.type, Pattern::operation(*point_.op, 0), inputs, to, part.length);
     }
   }
 

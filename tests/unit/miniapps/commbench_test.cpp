@@ -56,7 +56,7 @@ TEST(Overlap, IsThatOfOsu) {
   EXPECT_DOUBLE_EQ(overlap_percent(0, 10, 8), 0);
 }
 
-// What all ranks send is what all ranks receive, and every piece lies inside the buffer of its source.
+// What all ranks send is what all ranks receive, and every part lies inside the buffer of its source.
 TEST(Shapes, FitTogether) {
   for (const auto operation : all_operations)
     for (const int ranks : {1, 2, 3, 5, 8})
@@ -68,12 +68,12 @@ TEST(Shapes, FitTogether) {
           const Shape& shape = shapes[static_cast<std::size_t>(r)];
           EXPECT_EQ(shape.total, shapes.front().total);
           std::size_t covered = 0;
-          for (const Piece& piece : shape.result) {
-            covered += piece.length;
-            EXPECT_LE(piece.at + piece.length, shape.recv);
-            for (int s = piece.first; s <= piece.last; ++s) {
+          for (const Part& part : shape.result) {
+            covered += part.length;
+            EXPECT_LE(part.at + part.length, shape.recv);
+            for (int s = part.first; s <= part.last; ++s) {
               const Shape& source = shapes[static_cast<std::size_t>(s)];
-              EXPECT_LE(piece.offset + piece.length, operation == Operation::bcast ? source.recv : source.send);
+              EXPECT_LE(part.offset + part.length, operation == Operation::bcast ? source.recv : source.send);
             }
           }
           const bool gets_nothing = operation == Operation::exscan && r == 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tools/svg.hpp"
+#include "common/show/svg.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "chart.hpp"
-#include "tools/svg.hpp"
+#include "svg.hpp"
 
 namespace tutti::miniapps::chart {
 

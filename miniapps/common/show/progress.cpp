@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tools/progress.hpp"
+#include "progress.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
 
-namespace tutti::tools {
+namespace tutti::show {
 
 namespace {
 
@@ -72,4 +72,4 @@ void Progress::finish() {
   enabled_ = false;
 }
 
-}  // namespace tutti::tools
+}  // namespace tutti::show

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string>
 
-namespace tutti::tools {
+namespace tutti::show {
 
 /// Shows the progress of a run: a bar that redraws itself if stderr is a terminal, else a plain line now and then. One
 /// rank has one; `enabled` false makes it silent.
@@ -39,4 +39,4 @@ class Progress {
   Clock::time_point next_ = begin_;
 };
 
-}  // namespace tutti::tools
+}  // namespace tutti::show

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tools/svg.hpp"
+#include "svg.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <tutti/device.hpp>
+
+namespace tutti::commbench {
+
+/// Seconds that a stream takes from one place to another: CUDA's events, or the host's clock where the device is a
+/// stand-in of tests.
+class DeviceTimer {
+ public:
+  DeviceTimer();
+  ~DeviceTimer();
+  DeviceTimer(const DeviceTimer&) = delete;
+  DeviceTimer& operator=(const DeviceTimer&) = delete;
+
+  void begin(const DeviceStream& stream);
+  void end(const DeviceStream& stream);
+  /// Once the stream was waited for.
+  [[nodiscard]] double seconds() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace tutti::commbench
