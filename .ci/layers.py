@@ -3,8 +3,8 @@
 """Holds the includes of the sources against the allow-list that docs/architecture.md draws.
 
 The list is the code block after the line "<!-- layers -->": a row a folder, lowest first: "folder: folders it may
-include". A folder includes itself and its row, and nothing that stands below it in the list, so that there are no cycles.
-"public" stands for <tutti/...>, which everybody may include. A row that allows more than the sources use is an error
+include". A folder includes itself and its row, and nothing that stands below it in the list, so that there are no cycles;
+<tutti/...> everybody may include. A row that allows more than the sources use is an error
 too: the drawing shows the house as it is."""
 import pathlib
 import re
@@ -33,9 +33,7 @@ def read_list():
 def house(path):
     """The folder of the list that a file belongs to, and the root its includes are relative to."""
     parts = path.relative_to(ROOT).parts
-    if parts[0] == "src":
-        return "/".join(parts[1:-1])
-    return parts[0]
+    return "/".join(parts[1:-1] if parts[0] == "src" else parts[:-1])
 
 
 def folder_of(rows, path):
