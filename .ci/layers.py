@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent.parent)
+ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
 LIST = ROOT / "docs" / "architecture.md"
 INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
 SOURCES = {".cpp", ".hpp", ".h", ".c", ".def", ".inc"}
