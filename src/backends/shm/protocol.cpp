@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "backends/shm/costs.hpp"
 #include "backends/shm/geometry.hpp"
 #include "backends/shm/layout.hpp"
 #include "backends/shm/pieces.hpp"
@@ -74,47 +75,60 @@ bool can_do(Protocol protocol, const Signature& signature, int size, bool single
   return false;
 }
 
-double predict(Protocol protocol, const Signature& signature, int size, bool oversubscribed) {
-  // Measured with two ranks on one present-day server node: a line between cores, a turn of processes on one core, the
-  // rate into and out of a slot, a copying system call, and its rate.
-  constexpr double line_seconds = 60e-9;
-  constexpr double switch_seconds = 1.2e-6;
-  constexpr double write_rate = 9e9;
-  constexpr double read_rate = 14e9;
-  constexpr double lone_call_seconds = 0.63e-6;
-  constexpr double call_seconds = 1.1e-6;
-  constexpr double copy_rate = 16e9;
+namespace {
+
+/// Bytes that the busiest rank gives and takes in a call, and what the models share.
+struct Traffic {
+  double others;  ///< ranks beside this one
+  double given;   ///< bytes
+  double taken;   ///< bytes
+  double start;   ///< seconds until all ranks know that the call has begun
+};
+
+Traffic traffic_of(const Signature& signature, int size, bool oversubscribed) {
   const double ranks = size;
   const double others = ranks - 1;
   const auto bytes = static_cast<double>(published_bytes(signature, size));
+  const bool is_split = schedules::is_split(signature.operation);
+  return {others, is_split ? bytes * others / ranks : bytes, is_split ? bytes * others / ranks : bytes * others,
+          (costs.line_seconds + (oversubscribed ? costs.switch_seconds : 0)) * ranks};
+}
+
+/// The ranks share the work: both sides make one-sided copies, and all ranks add sums and pass them on.
+double single_copy_seconds(const Signature& signature, int size, const Traffic& traffic) {
+  const double ranks = size;
+  const auto bytes = static_cast<double>(published_bytes(signature, size));
   const Operation operation = signature.operation;
-  const bool is_split = schedules::is_split(operation);
-  const double start = line_seconds * ranks + (oversubscribed ? switch_seconds * ranks : 0);
-  const double given = is_split ? bytes * others / ranks : bytes;
-  const double taken = is_split ? bytes * others / ranks : bytes * others;
-  const bool is_one_sided =
-      operation == Operation::bcast || operation == Operation::gather || operation == Operation::scatter;
+  if (operation == Operation::reduce && bytes <= static_cast<double>(root_alone_bytes))
+    return costs.describe_seconds + costs.lone_call_seconds * traffic.others + traffic.taken / costs.read_rate;
+  if (operation == Operation::bcast || operation == Operation::gather || operation == Operation::scatter)
+    return costs.lone_call_seconds + traffic.taken / ranks / costs.copy_rate;
+  const double share = bytes * traffic.others / ranks;
+  double calls = traffic.others;
+  double work = traffic.taken;
+  if (combines(operation) && !schedules::is_split(operation)) {
+    calls = 2 * traffic.others;  // to read the operands, and to hand the result on
+    work = (operation == Operation::allreduce ? 2.0 : 1.5) * share;
+  }
+  return costs.describe_seconds + calls * costs.call_seconds + work / costs.copy_rate;
+}
+
+}  // namespace
+
+double predict(Protocol protocol, const Signature& signature, int size, bool oversubscribed) {
+  const Traffic traffic = traffic_of(signature, size, oversubscribed);
   switch (protocol) {
     case Protocol::automatic:
-      return start;
+      return traffic.start;
     case Protocol::line:
-      return start + line_seconds / 8 * static_cast<double>(lines_of(static_cast<std::size_t>(taken)));
+      return traffic.start +
+             costs.next_line_seconds * static_cast<double>(lines_of(static_cast<std::size_t>(traffic.taken)));
     case Protocol::slots:
-      return start + line_seconds + given / write_rate + taken / read_rate;
-    case Protocol::single_copy: {
-      // The ranks share the work: both sides make one-sided copies, and all ranks add and pass on sums.
-      if (operation == Operation::reduce && bytes <= static_cast<double>(root_alone_bytes))
-        return start + 0.2e-6 + lone_call_seconds * others + taken / read_rate;
-      if (is_one_sided) return start + lone_call_seconds + taken / ranks / copy_rate;
-      const bool hands_on = combines(operation) && !is_split;
-      const double calls = hands_on ? 2 * others : others;
-      const double work = operation == Operation::allreduce ? 2 * bytes * others / ranks
-                          : hands_on                        ? 1.5 * bytes * others / ranks
-                                                            : taken;
-      return start + 0.2e-6 + calls * call_seconds + work / copy_rate;
-    }
+      return traffic.start + costs.line_seconds + traffic.given / costs.write_rate + traffic.taken / costs.read_rate;
+    case Protocol::single_copy:
+      return traffic.start + single_copy_seconds(signature, size, traffic);
   }
-  return start;
+  return traffic.start;
 }
 
 }  // namespace tutti::detail::shm
