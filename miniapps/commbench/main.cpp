@@ -59,7 +59,7 @@ void check_algorithms(const tutti::Communicator& comm, const Settings& settings)
 void complete(Settings& settings, int ranks) {
   if (settings.root < 0 || settings.root >= ranks)
     throw std::invalid_argument(
-        fmt::format("--root {} is no rank; there are {}, from 0 to {}", settings.root, ranks, ranks - 1));
+        fmt::format("--root {} is not a rank; there are {} ranks, from 0 to {}", settings.root, ranks, ranks - 1));
   if (settings.reuse != Reuse::reuse && settings.cold_bytes == 0)
     settings.cold_bytes = std::max(std::size_t{64} << 20U, 2 * largest_cache() / static_cast<std::size_t>(ranks));
 }

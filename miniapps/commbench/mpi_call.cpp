@@ -170,7 +170,7 @@ class MpiCall final : public Call {
 
 std::unique_ptr<Call> make_mpi_call(const Communicator& comm, const Arguments& arguments) {
   if (arguments.point.memory == Place::device || arguments.point.memory == Place::managed)
-    throw NotApplicable("whether the host MPI takes device memory is not known: only host memory is passed to it");
+    throw NotApplicable("it is unknown whether the host MPI takes device memory, so it gets only host memory");
   return std::make_unique<MpiCall>(comm.mpi_handle(), arguments);
 }
 

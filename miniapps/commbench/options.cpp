@@ -49,7 +49,7 @@ void add_sizes(CLI::App& app, Settings& s) {
   const auto bytes = [&](const char* name, std::size_t& target, const char* help) {
     app.add_option(name, target, help)->transform(CLI::AsSizeValue(false))->default_str(std::to_string(target));
   };
-  bytes("--low", s.low, "smallest size in bytes, also as 4KB (1024 each); of the vector, or of all blocks together");
+  bytes("--low", s.low, "smallest size of the vector or of all blocks together, in bytes or like 4KB (1024 each)");
   bytes("--high", s.high, "largest size in bytes");
   app.add_option("--factor", s.factor, "from one size to the next")->capture_default_str();
   bytes("--cold-bytes", s.cold_bytes,

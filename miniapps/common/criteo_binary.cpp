@@ -51,7 +51,7 @@ void check_record(const CriteoRecord& record, const CriteoRecordFile& file, std:
   if (!label || !dense || !category) {
     throw Error(ErrorCode::io, file.path().string() + ": sample " + std::to_string(sample) +
                                    (label ? " has a negative number" : " has a label that is neither 0 nor 1") +
-                                   "; is this a file of 40 int32 a sample?");
+                                   "; is this a file of 40 int32 per sample?");
   }
 }
 

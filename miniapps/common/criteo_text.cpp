@@ -20,7 +20,7 @@ Shuffle shuffle_kind(const std::string& name) {
   if (name == "none") {
     return Shuffle::none;
   }
-  throw Error(ErrorCode::invalid_argument, "'" + name + "' is none of total, day, none");
+  throw Error(ErrorCode::invalid_argument, "'" + name + "' is not one of total, day, none");
 }
 
 namespace {

@@ -30,7 +30,7 @@ std::string parse_pair(std::string_view word, std::uint64_t& last, SparseSamples
   double value = 0;
   if (colon == std::string_view::npos || !parse_whole(word.substr(0, colon), index) ||
       !parse_whole(word.substr(colon + 1), value)) {
-    return "'" + std::string(word) + "' is no index:value";
+    return "'" + std::string(word) + "' is not of the form index:value";
   }
   if (index == 0 || index > UINT32_MAX) {
     return "index " + std::to_string(index) + " is not in [1, 2^32)";
@@ -48,7 +48,7 @@ std::string parse_line(std::string_view line, SparseSamples& samples) {
   const auto word = take_word(line);
   double label = 0;
   if (!parse_whole(word.starts_with('+') ? word.substr(1) : word, label)) {
-    return "'" + std::string(word) + "' is no label";
+    return "'" + std::string(word) + "' is not a label";
   }
   std::uint64_t last = 0;
   for (auto pair = take_word(line); !pair.empty(); pair = take_word(line)) {

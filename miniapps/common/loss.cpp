@@ -17,7 +17,7 @@ LossKind loss_kind(const std::string& name) {
   if (name == "wbce") {
     return LossKind::wbce;
   }
-  throw Error(ErrorCode::invalid_argument, "loss function '" + name + "' is none of mse, bce, wbce");
+  throw Error(ErrorCode::invalid_argument, "loss function '" + name + "' is not one of mse, bce, wbce");
 }
 
 namespace {

@@ -81,7 +81,7 @@ void add_training(CLI::App& app, Options& o) {
   add(app, "--lr-num-warmup-steps", o.warmup_steps, "steps of linear warm-up");
   add(app, "--lr-decay-start-step", o.decay_start_step, "first step of the quadratic decay");
   add(app, "--lr-num-decay-steps", o.decay_steps, "steps of the quadratic decay");
-  add(app, "--mini-batch-size", o.mini_batch_size, "samples of a step, over all ranks");
+  add(app, "--mini-batch-size", o.mini_batch_size, "samples per step, over all ranks");
   add(app, "--nepochs", o.nepochs, "passes over the data");
   add(app, "--max-steps", o.max_steps, "training ends after this many steps in all (0: no limit)");
   add(app, "--numpy-rand-seed", o.seed, "seed of weights and random data");
@@ -94,17 +94,19 @@ void add_placement(CLI::App& app, Options& o) {
   add_choice(app, "--sharding", o.sharding,
              {"auto", "data-parallel", "table-wise", "row-wise", "column-wise", "row-wise-on-node", "mixed"},
              "how tables are spread over the ranks");
-  add(app, "--memory-limit", o.memory_limit, "memory of a rank's tables, with their optimizer state (0: what is free)")
+  add(app, "--memory-limit", o.memory_limit,
+      "memory of a rank's tables with their optimizer state (0: all free memory)")
       ->transform(CLI::AsSizeValue(false))
       ->type_name("BYTES[K|M|G]");
   add_choice(app, "--table-type", o.table_type, {"fp32", "bf16", "fp16", "int8"},
-             "how rows are stored; int8 has a scale a row");
+             "type of stored rows; int8 has a scale per row");
   app.add_flag("--stochastic-rounding,!--no-stochastic-rounding", o.stochastic_rounding,
                "updates of bf16, fp16 and int8 rows round at random, by seed, step and place");
-  app.add_flag("--pipeline", o.pipeline, "lookup and exchange of the next batch beside the dense part of this one");
+  app.add_flag("--pipeline", o.pipeline,
+               "overlap lookup and exchange of the next batch with the dense part of this batch");
   add_choice(app, "--compute-type", o.compute_type, {"fp32", "bf16"},
-             "of the matrix products; weights, sums and gradients of weights stay fp32");
-  app.add_flag("--device", o.device, "computes wholly on GPUs, which the ranks of a node take in turn");
+             "operand type of the matrix products; weights, sums and gradients of weights stay fp32");
+  app.add_flag("--device", o.device, "compute entirely on GPUs, which the ranks of a node take in turn");
   app.add_flag("--graph", o.graph, "device: steps of one shape and learning rate are launched as a CUDA graph");
   app.add_flag("--tf32", o.tf32, "device: products of fp32 may be rounded to TF32");
   app.add_flag("--inference-only", o.inference_only, "predicts only; throughput and latency of the batches");
@@ -124,13 +126,13 @@ void add_data(CLI::App& app, Options& o) {
   add(app, "--test-mini-batch-size", o.test_mini_batch_size, "samples of a test batch (0: as in training)");
   add(app, "--data-size", o.data_size, "random: number of samples");
   add(app, "--num-batches", o.num_batches, "random: number of batches, instead of --data-size; data set: stop after");
-  add(app, "--num-indices-per-lookup", o.indices_per_lookup, "random: lookups of a bag");
-  app.add_flag("--num-indices-per-lookup-fixed", o.indices_per_lookup_fixed, "random: exactly so many");
+  add(app, "--num-indices-per-lookup", o.indices_per_lookup, "random: lookups per bag");
+  app.add_flag("--num-indices-per-lookup-fixed", o.indices_per_lookup_fixed, "random: exactly this number of lookups");
   add_list(app, "--num-indices-per-lookup-per-feature", o.indices_per_feature,
-           "multi-hot: lookups of a bag, a number for each table; a data set's ids become fixed bags");
+           "multi-hot: lookups per bag, one number per table; the ids of a data set become fixed bags");
   add_choice(app, "--multi-hot-rule", o.multi_hot_rule, {"numpy", "counter"},
              "multi-hot, data set: MLPerf's bags, or others that take no memory");
-  add(app, "--multi-hot-memory", o.multi_hot_memory, "multi-hot, data set: most that the bags of a rank may take")
+  add(app, "--multi-hot-memory", o.multi_hot_memory, "multi-hot, data set: largest memory of the bags of a rank")
       ->transform(CLI::AsSizeValue(false))
       ->type_name("BYTES[K|M|G]");
   add_choice(app, "--rand-data-dist", o.rand_data_dist, {"uniform", "gaussian"}, "random: distribution of indices");
@@ -143,14 +145,14 @@ void add_data(CLI::App& app, Options& o) {
 void add_reports(CLI::App& app, Options& o) {
   add(app, "--print-freq", o.print_freq, "steps between two printed losses");
   add(app, "--test-freq", o.test_freq, "steps between two tests (-1: one, at the end)");
-  app.add_flag("--test-at-end,!--no-test-at-end", o.test_at_end, "tests when training ends, where there is test data");
+  app.add_flag("--test-at-end,!--no-test-at-end", o.test_at_end, "test when training ends, if there is test data");
   add(app, "--json-file", o.json_file, "writes configuration, losses, test results and times to this file");
   add_list(app, "--bench-batches", o.bench_batches,
            "trains --num-batches steps with each of these batch sizes and prints a table of times, as in "
            "--preset=mlperf-v1-bench --device --bench-batches=2048-8192-32768-65536");
-  add(app, "--checkpoint-dir", o.checkpoint_dir, "where checkpoints go");
+  add(app, "--checkpoint-dir", o.checkpoint_dir, "folder of checkpoints");
   add(app, "--save-freq", o.save_freq, "steps between two checkpoints (0: one at the end)");
-  add(app, "--load", o.load, "checkpoint file to go on from, on any number of ranks");
+  add(app, "--load", o.load, "checkpoint file to continue from, on any number of ranks");
 }
 
 /// As category numbers of a data set are taken modulo --max-ind-range, so are those of prepared batches.

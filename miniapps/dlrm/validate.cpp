@@ -40,8 +40,8 @@ void validate_training(const Options& o) {
   require(o.learning_rate >= 0, "--learning-rate must not be negative");
   require(o.decay_steps == 0 || o.warmup_steps > 0 || o.decay_start_step <= 1,
           "--lr-num-decay-steps without --lr-num-warmup-steps needs --lr-decay-start-step 1 or less");
-  require(!o.inference_only || o.test_freq < 1, "--inference-only does not train: leave out --test-freq");
-  require(!o.inference_only || o.save_freq == 0, "--inference-only does not train: leave out --save-freq");
+  require(!o.inference_only || o.test_freq < 1, "--inference-only does not train; omit --test-freq");
+  require(!o.inference_only || o.save_freq == 0, "--inference-only does not train; omit --save-freq");
   require(o.data_sub_sample_rate >= 0 && o.data_sub_sample_rate < 1, "--data-sub-sample-rate must be in [0, 1)");
 }
 
@@ -72,13 +72,13 @@ void validate_data(const Options& o) {
 }
 
 void validate_device(const Options& o) {
-  require(o.device || !o.graph, "--graph is of --device: add it, or leave out --graph");
-  require(o.device || !o.tf32, "--tf32 is of --device: add it, or leave out --tf32");
-  require(!o.device || !o.pipeline, "--device copies batches beside the steps before by itself: leave out --pipeline");
+  require(o.device || !o.graph, "--graph needs --device; add --device or omit --graph");
+  require(o.device || !o.tf32, "--tf32 needs --device; add --device or omit --tf32");
+  require(!o.device || !o.pipeline, "--device overlaps batch copies with steps by itself; omit --pipeline");
   require(!o.graph || o.optimizer != "adam",
-          "--graph holds the number of the step, which --optimizer=adam needs: leave out one of them");
+          "--graph fixes the step number, which --optimizer=adam must advance; omit one of them");
   require(!o.graph || o.table_type == "fp32" || !o.stochastic_rounding,
-          "--graph holds the number of the step, which stochastic rounding needs: add --no-stochastic-rounding");
+          "--graph fixes the step number, which stochastic rounding must advance; add --no-stochastic-rounding");
 }
 
 void validate_bench(const Options& o) {
@@ -89,7 +89,7 @@ void validate_bench(const Options& o) {
   require(o.data_generation == "bench", "--bench-batches needs --data-generation=bench, or a preset that has it");
   require(o.num_batches > 0, "--bench-batches needs --num-batches: the steps of a measurement");
   require(o.load.empty() && o.checkpoint_dir.empty() && !o.inference_only,
-          "--bench-batches measures only: leave out --load, --checkpoint-dir and --inference-only");
+          "--bench-batches only measures; omit --load, --checkpoint-dir and --inference-only");
 }
 
 }  // namespace

@@ -31,13 +31,14 @@ void add_options(CLI::App& app, Settings& settings) {
   app.fallthrough();
   app.add_option("--json-file", settings.json_file, "Write the result as JSON to this file");
   app.add_flag("--device", settings.device,
-               "Measure on the GPU, as a share of the bandwidth of a copy; says `skipped` where there is none");
-  auto* embedding = app.add_subcommand("embedding", "Embedding bags beside a loop that copies the same random rows");
+               "Measure on the GPU, as a share of the bandwidth of a copy; print `skipped` if there is no GPU");
+  auto* embedding =
+      app.add_subcommand("embedding", "Embedding bags, compared with a loop that copies the same random rows");
   embedding->add_option("--tables", settings.embedding.tables, "Tables in one launch")->capture_default_str();
-  embedding->add_option("--rows", settings.embedding.rows, "Rows a table")->capture_default_str();
-  embedding->add_option("--dim", settings.embedding.dim, "Values a row")->capture_default_str();
-  embedding->add_option("--bag", settings.embedding.bag, "Indices a bag")->capture_default_str();
-  embedding->add_option("--batch", settings.embedding.batch, "Bags a table and process")->capture_default_str();
+  embedding->add_option("--rows", settings.embedding.rows, "Rows per table")->capture_default_str();
+  embedding->add_option("--dim", settings.embedding.dim, "Values per row")->capture_default_str();
+  embedding->add_option("--bag", settings.embedding.bag, "Indices per bag")->capture_default_str();
+  embedding->add_option("--batch", settings.embedding.batch, "Bags per table and process")->capture_default_str();
   embedding->add_option("--type", settings.embedding.type, "Type of the rows")
       ->check(CLI::IsMember({"float32", "bfloat16", "float16", "uint8"}))
       ->capture_default_str();
@@ -47,14 +48,14 @@ void add_options(CLI::App& app, Settings& settings) {
   embedding->add_flag("--stochastic-rounding", settings.embedding.stochastic,
                       "Round rows that are not float32 at random");
   embedding->add_option("--rounds", settings.embedding.rounds, "Measured rounds")->capture_default_str();
-  auto* combine = app.add_subcommand("combine", "Elementwise combination beside memcpy");
+  auto* combine = app.add_subcommand("combine", "Elementwise combination, compared with memcpy");
   combine->add_option("--type", settings.combine.type, "Datatype, for example float32")->capture_default_str();
   combine->add_option("--op", settings.combine.op, "Operation, for example sum")->capture_default_str();
   combine->add_option("--inputs", settings.combine.inputs, "Number of inputs")->capture_default_str();
   combine->add_option("--bytes", settings.combine.bytes, "Bytes of each input")->capture_default_str();
   combine->add_option("--rounds", settings.combine.rounds, "Measured rounds")->capture_default_str();
   auto* interaction = app.add_subcommand("interaction", "Dot interaction, forward and backward");
-  interaction->add_option("--features", settings.interaction.features, "Vectors a sample")->capture_default_str();
+  interaction->add_option("--features", settings.interaction.features, "Vectors per sample")->capture_default_str();
   interaction->add_option("--dim", settings.interaction.dim, "Values a vector")->capture_default_str();
   interaction->add_option("--batch", settings.interaction.batch, "Samples")->capture_default_str();
   interaction->add_option("--rounds", settings.interaction.rounds, "Measured rounds")->capture_default_str();

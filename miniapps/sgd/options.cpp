@@ -43,13 +43,14 @@ void add_data(CLI::App& app, Options& o) {
              "the Adult census data that ships with Tutti, samples drawn from a seed, or a file");
   add(app, group, "--train-file", o.train_file, "libsvm, csv: the training samples; adult: the folder of its files");
   add(app, group, "--test-file", o.test_file, "libsvm, csv: the test samples");
-  add(app, group, "--test-share", o.test_share, "libsvm, csv without --test-file: share of the samples to test with");
+  add(app, group, "--test-share", o.test_share, "libsvm, csv without --test-file: share of the samples for testing");
   add(app, group, "--label", o.label, "csv: the column of the label, a name or a number from 0");
   app.add_flag("--csv-header,!--no-csv-header", o.csv_header, "csv: the first line has names")->group(group);
-  add(app, group, "--samples", o.samples, "generated: training samples; a quarter as many more to test with");
-  add(app, group, "--features", o.features, "generated: numbers of a sample");
+  add(app, group, "--samples", o.samples,
+      "generated: training samples; a quarter of this number more are test samples");
+  add(app, group, "--features", o.features, "generated: values per sample");
   add(app, group, "--classes", o.classes, "generated: classes, for softmax and mlp");
-  add(app, group, "--noise", o.noise, "generated: deviation of what is added to a target or score");
+  add(app, group, "--noise", o.noise, "generated: deviation of the noise added to a target or score");
 }
 
 void add_model(CLI::App& app, Options& o) {
@@ -67,7 +68,7 @@ void add_model(CLI::App& app, Options& o) {
 
 void add_training(CLI::App& app, Options& o) {
   constexpr const char* group = "Training";
-  add(app, group, "--batch-size", o.batch_size, "samples of a step, over all ranks");
+  add(app, group, "--batch-size", o.batch_size, "samples per step, over all ranks");
   add(app, group, "--epochs", o.epochs, "passes over the data");
   add(app, group, "--max-steps", o.max_steps, "training ends after this many steps in all (0: no limit)");
   add_choice(app, group, "--optimizer", o.optimizer, {"sgd", "adagrad", "adam"}, "the optimizer");
@@ -77,8 +78,9 @@ void add_training(CLI::App& app, Options& o) {
   add(app, group, "--weight-decay", o.weight_decay, "times the parameters is added to gradients");
   add_choice(app, group, "--schedule", o.schedule, {"constant", "step", "cosine"}, "how the learning rate changes");
   add(app, group, "--warmup-steps", o.warmup_steps, "steps in which the rate rises linearly");
-  add(app, group, "--decay-every", o.decay_every, "step: steps after which the rate is multiplied");
-  add(app, group, "--decay-factor", o.decay_factor, "step: by this; cosine: the last rate is this share of the first");
+  add(app, group, "--decay-every", o.decay_every, "step: number of steps between decays");
+  add(app, group, "--decay-factor", o.decay_factor,
+      "step: factor of each decay; cosine: last rate as a share of the first");
   add(app, group, "--clip", o.clip, "largest norm of all gradients together (0: any)");
   add(app, group, "--gradient-accumulation", o.gradient_accumulation,
       "passes a global batch is computed in; only the last one communicates");
@@ -104,7 +106,7 @@ void add_communication(CLI::App& app, Options& o) {
   add(app, group, "--communicators", o.communicators, "communicators that buckets take turns on");
   app.add_flag("--progress-thread", o.progress_thread, "a thread drives communication")->group(group);
   app.add_flag("--check", o.check, "finds gradients that change while they are reduced")->group(group);
-  app.add_flag("--reproducible", o.reproducible, "sums of one order, whatever the algorithm")->group(group);
+  app.add_flag("--reproducible", o.reproducible, "sums in a fixed order, for any algorithm")->group(group);
   app.add_flag("--compare", o.compare, "trains by each mode from the same start and prints a table")->group(group);
 }
 
@@ -114,9 +116,9 @@ void add_reports(CLI::App& app, Options& o) {
   app.add_flag("--test-at-end,!--no-test-at-end", o.test_at_end, "tests when training ends")->group(group);
   app.add_flag("--print-map", o.print_map, "prints which parameter is in which bucket")->group(group);
   add(app, group, "--json-file", o.json_file, "writes configuration, losses, test results and times to this file");
-  add(app, group, "--checkpoint-dir", o.checkpoint_dir, "where checkpoints go");
+  add(app, group, "--checkpoint-dir", o.checkpoint_dir, "folder of checkpoints");
   add(app, group, "--save-freq", o.save_freq, "steps between two checkpoints (0: one at the end)");
-  add(app, group, "--load", o.load, "checkpoint to go on from");
+  add(app, group, "--load", o.load, "checkpoint to continue from");
 }
 
 /// --mode=hook=bf16 is --mode=overlap --hook=bf16.
@@ -154,8 +156,9 @@ std::size_t parse_bytes(const std::string& flag, const std::string& text) {
   const std::string unit(end, last);
   const unsigned shift = unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : 0;
   if (error != std::errc{} || (shift == 0 && !unit.empty()) || value == 0 || value > (std::size_t{1} << 33U)) {
-    throw tutti::Error(tutti::ErrorCode::invalid_argument,
-                       flag + ": '" + text + "' is no number of bytes; give one above 0, as 65536, 64K, 25M, or auto");
+    throw tutti::Error(
+        tutti::ErrorCode::invalid_argument,
+        flag + ": '" + text + "' is not a size in bytes; pass a positive number like 65536, 64K or 25M, or auto");
   }
   return value << shift;
 }

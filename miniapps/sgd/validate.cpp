@@ -49,9 +49,9 @@ void validate_training(const Options& o) {
 }
 
 void validate_server(const Options& o) {
-  require(o.precision == "fp32", "--mode=parameter-server holds fp32 parameters: leave --precision=fp64 out");
+  require(o.precision == "fp32", "--mode=parameter-server holds fp32 parameters; omit --precision=fp64");
   require(o.optimizer == "sgd" && o.momentum == 0 && o.weight_decay == 0 && o.clip == 0,
-          "--mode=parameter-server updates by plain sgd: leave --optimizer, --momentum, --weight-decay and --clip out");
+          "--mode=parameter-server updates by plain sgd; omit --optimizer, --momentum, --weight-decay and --clip");
 }
 
 void validate_communication(const Options& o) {
@@ -61,7 +61,7 @@ void validate_communication(const Options& o) {
   require(one_of(o.mode, modes), "--mode=" + o.mode +
                                      " is none of naive, flat, bucketed, overlap, join, local, parameter-server, "
                                      "sharded, hook=none, hook=bf16, hook=fp16, hook=powersgd");
-  require(one_of(o.hook, hooks), "--hook=" + o.hook + " is none of none, bf16, fp16, powersgd");
+  require(one_of(o.hook, hooks), "--hook=" + o.hook + " is not one of none, bf16, fp16, powersgd");
   require(o.hook == "none" || o.mode == "overlap" || o.mode == "bucketed" || o.mode == "join",
           "--hook is of --mode=bucketed, overlap or join, not of --mode=" + o.mode);
   require(o.mode != "join" || o.gradient_accumulation == 1, "--mode=join has no --gradient-accumulation");

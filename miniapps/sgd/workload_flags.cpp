@@ -57,7 +57,7 @@ void validate(const WorkloadFlags& f, const Options& o) {
   require_flag(f.warm_up > 0, "--study-warm-up must be positive: buckets are made anew after the first step");
   require_flag(!o.compare, "--compare trains by each mode: leave it out, --study-modes says what a study compares");
   require_flag(o.load.empty() && o.checkpoint_dir.empty(),
-               "studies have no checkpoints: leave --load and --checkpoint-dir out");
+               "studies have no checkpoints; omit --load and --checkpoint-dir");
   (void)methods_of(f, o, "flat,overlap");
 }
 

@@ -73,7 +73,7 @@ std::vector<Shape> workload_shapes(std::string_view name) {
   if (name == "resnet50") return resnet50_shapes();
   if (name == "bert") return bert_base_shapes();
   throw tutti::Error(tutti::ErrorCode::invalid_argument,
-                     "--workload: '" + std::string(name) + "' is none of resnet18, resnet50, bert");
+                     "--workload: '" + std::string(name) + "' is not one of resnet18, resnet50, bert");
 }
 
 std::size_t elements(const Shape& shape) {

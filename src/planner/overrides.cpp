@@ -63,9 +63,8 @@ void Overrides::add(std::string_view entry) {
   if (!find_operation(word, operation)) {
     std::vector<std::string> valid;
     for (const Operation o : all_operations()) valid.emplace_back(schedules::operation_name(o));
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("TUTTI_ALGORITHM: there is no operation '{}'; valid operations: {}", word,
-                            fmt::join(nearest_first(std::move(valid), word), ", ")));
+    throw Error(ErrorCode::invalid_argument, fmt::format("TUTTI_ALGORITHM: there is no operation '{}'; valid: {}", word,
+                                                         fmt::join(nearest_first(std::move(valid), word), ", ")));
   }
   const std::string_view name = colon == std::string_view::npos ? "" : trimmed(entry.substr(colon + 1));
   std::vector<std::string> valid = algorithm_names(operation);

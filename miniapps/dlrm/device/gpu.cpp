@@ -10,7 +10,7 @@ namespace dlrm {
 
 namespace {
 
-constexpr const char* remedy = "; or leave out --device to train on the host";
+constexpr const char* remedy = "; or omit --device to train on the host";
 
 void require(bool condition, const std::string& what) {
   if (!condition) {

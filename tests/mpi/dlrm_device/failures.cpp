@@ -24,7 +24,7 @@ TEST_F(Failures, WithoutCudaTheFlagAndTheRemedyAreNamed) {
   detail::device::replace_runtime(runtime);
   if (detail::device::runtime() == nullptr) return;
   EXPECT_NE(text.find("--device"), std::string::npos) << text;
-  EXPECT_NE(text.find("leave out --device"), std::string::npos) << text;
+  EXPECT_NE(text.find("omit --device"), std::string::npos) << text;
 }
 
 TEST_F(Failures, OptionsThatDoNotGoTogether) {

@@ -64,7 +64,7 @@ TEST(DeviceAgreement, NcclNeedsOneVersion) {
   auto all = offers(2);
   all[1].nccl_version = nccl_2_30;
   EXPECT_EQ(judge(all).nccl_version, 0);
-  EXPECT_THAT(judge(all).why_no_nccl, HasSubstr("rank 0 has version 2.28.9, rank 1 version 2.30.7"));
+  EXPECT_THAT(judge(all).why_no_nccl, HasSubstr("rank 0 has version 2.28.9, rank 1 has version 2.30.7"));
 }
 
 TEST(DeviceAgreement, NcclIsMadeInOneWay) {
@@ -78,7 +78,7 @@ TEST(DeviceAgreement, SeveralRanksOnAGpu) {
   all[2].uuid = all[0].uuid;
   EXPECT_TRUE(judge(all).several_ranks);
   EXPECT_EQ(judge(all).nccl_version, 0);
-  EXPECT_THAT(judge(all).why_no_nccl, HasSubstr("ranks 0 and 2 use one GPU"));
+  EXPECT_THAT(judge(all).why_no_nccl, HasSubstr("ranks 0 and 2 share a GPU"));
   all[2].node = 1;
   EXPECT_FALSE(judge(all).several_ranks) << "equal names of devices of different nodes";
   EXPECT_EQ(judge(all).nccl_version, nccl_2_28);

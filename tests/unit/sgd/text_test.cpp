@@ -43,7 +43,7 @@ TEST(Libsvm, ReadsSamples) {
 TEST(Libsvm, ErrorsNameFileAndLine) {
   const auto parse = [](const char* text) { return [text] { (void)parse_libsvm(text, "a.svm"); }; };
   expect_error(parse("1 1:1\n1 2-3\n"), {"a.svm", "line 2", "2-3"});
-  expect_error(parse("1 1:1\n\nx 2:3\n"), {"line 3", "'x' is no label"});
+  expect_error(parse("1 1:1\n\nx 2:3\n"), {"line 3", "'x' is not a label"});
   expect_error(parse("1 2:1 2:1\n"), {"line 1", "ascend"});
   expect_error(parse("1 0:1\n"), {"line 1", "index 0"});
   expect_error(parse("1 1:nan\n"), {"line 1", "1:nan"});
