@@ -13,7 +13,7 @@
 namespace tutti::commbench {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* program_version = "0.1.0";
 
@@ -54,7 +54,7 @@ std::string overlap_text(const Measurement& m) {
   return m.overlap ? fmt::format("{:3.0f}/{:3.0f}", m.overlap->percent, m.overlap->tested_percent) : "-";
 }
 
-Json overlap_json(const Overlap& o) {
+OrderedJson overlap_json(const Overlap& o) {
   return {{"pure_us", o.pure * 1e6},
           {"compute_us", o.compute * 1e6},
           {"total_us", o.total * 1e6},
@@ -70,23 +70,23 @@ double median(const std::vector<Queued>& rounds, double Queued::*figure) {
   return statistics_of(values).p50;
 }
 
-Json queued_json(const std::vector<Queued>& rounds) {
+OrderedJson queued_json(const std::vector<Queued>& rounds) {
   return {{"launch", median(rounds, &Queued::launch)},
           {"device", median(rounds, &Queued::device)},
           {"total", median(rounds, &Queued::total)},
           {"rounds", rounds.size()}};
 }
 
-Json point_json(const PointResult& result, const Measurement& m, int ranks) {
+OrderedJson point_json(const PointResult& result, const Measurement& m, int ranks) {
   const Point& p = result.point;
-  Json json = {{"operation", operation_name(p.operation)},
-               {"datatype", type_name(p)},
-               {"reduce_op", op_name(p)},
-               {"memory", place_name(p.memory)},
-               {"mode", mode_name(p.mode)},
-               {"bytes", m.bytes},
-               {"algorithm", m.algorithm},
-               {"chosen_by_tutti", result.chosen}};
+  OrderedJson json = {{"operation", operation_name(p.operation)},
+                      {"datatype", type_name(p)},
+                      {"reduce_op", op_name(p)},
+                      {"memory", place_name(p.memory)},
+                      {"mode", mode_name(p.mode)},
+                      {"bytes", m.bytes},
+                      {"algorithm", m.algorithm},
+                      {"chosen_by_tutti", result.chosen}};
   if (!m.skipped.empty()) {
     json["skipped"] = m.skipped;
     return json;
@@ -104,7 +104,7 @@ Json point_json(const PointResult& result, const Measurement& m, int ranks) {
   return json;
 }
 
-Json settings_json(const Settings& s) {
+OrderedJson settings_json(const Settings& s) {
   return {{"check", check_name(s.check)},
           {"buffers", reuse_name(s.reuse)},
           {"cold_bytes", s.cold_bytes},
@@ -118,14 +118,14 @@ Json settings_json(const Settings& s) {
           {"accumulation", s.accumulation == Accumulation::full ? "full" : "backend"}};
 }
 
-Json lines_of(const std::string& text) {
-  Json facts = Json::array();
+OrderedJson lines_of(const std::string& text) {
+  OrderedJson facts = OrderedJson::array();
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) facts.push_back(line);
   return facts;
 }
 
-Json machine_json(const Communicator& comm) {
+OrderedJson machine_json(const Communicator& comm) {
   return {{"ranks", comm.size()},
           {"nodes", comm.topology().nodes},
           {"oversubscribed", comm.topology().oversubscribed},
@@ -162,14 +162,14 @@ std::string table_lines(const PointResult& result, int ranks) {
 
 void write_json(const std::string& path, const Settings& settings, const Communicator& comm,
                 const std::vector<PointResult>& results) {
-  Json json = {{"program", "tutti-commbench"},
-               {"version", program_version},
-               {"machine", machine_json(comm)},
-               {"settings", settings_json(settings)},
-               {"points", Json::array()}};
+  OrderedJson json = {{"program", "tutti-commbench"},
+                      {"version", program_version},
+                      {"machine", machine_json(comm)},
+                      {"settings", settings_json(settings)},
+                      {"points", OrderedJson::array()}};
   for (const PointResult& result : results)
     for (const Measurement& m : result.measurements) json["points"].push_back(point_json(result, m, comm.size()));
-  miniapps::write_text(path, json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n");
+  miniapps::write_text(path, json.dump(1, ' ', true, OrderedJson::error_handler_t::replace) + "\n");
 }
 
 void write_csv(const std::string& path, const std::vector<PointResult>& results, int ranks) {
