@@ -5,6 +5,7 @@ import csv
 import json
 import math
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -24,7 +25,7 @@ def expect(condition, what):
 
 class Runner:
     def __init__(self, options):
-        self.command = options.launcher.split() + ["-n", str(options.ranks), options.program]
+        self.command = shlex.split(options.launcher) + ["-n", str(options.ranks), options.program]
         self.program, self.ranks = options.program, options.ranks
         self.folder = tempfile.TemporaryDirectory(prefix="tutti-commbench-")
 

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -25,7 +26,7 @@ def arguments(description):
 
 class Runner:
     def __init__(self, args):
-        self.launcher = args.launcher.split()
+        self.launcher = shlex.split(args.launcher)
         self.program = args.program
         self.folder = tempfile.TemporaryDirectory(prefix="tutti-dlrm-")
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What ranks make of tables: the same, whatever each of them can read.
 #include <stdlib.h>
-#include <unistd.h>
 
-#include <array>
 #include <filesystem>
 #include <tutti/tutti.hpp>
 
 #include "planner/files.hpp"
 #include "support.hpp"
+#include "support/common_folder.hpp"
 
 namespace tutti::test {
 namespace {
@@ -18,24 +17,16 @@ using namespace detail::tuning;
 
 constexpr std::size_t tuned_count = 5000;
 
-/// A folder that all ranks know and rank 0 fills; without a table elsewhere.
+/// A folder that rank 0 fills; without a table elsewhere.
 class Tables : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::array<char, 64> name{"/tmp/tutti-test-XXXXXX"};
-    if (world_rank() == 0) {
-      ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    }
-    MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
-    folder_ = name.data();
     ::setenv("XDG_CACHE_HOME", (folder_ / "cache").c_str(), 1);
     ::setenv("TUTTI_TUNING", "off", 1);
     key_ = key_of(Communicator::duplicate(MPI_COMM_WORLD).topology());
   }
   void TearDown() override {
     MPI_Barrier(MPI_COMM_WORLD);
-    std::error_code ignored;
-    if (world_rank() == 0) fs::remove_all(folder_, ignored);
     ::unsetenv("TUTTI_TUNING");
   }
 
@@ -73,7 +64,7 @@ class Tables : public ::testing::Test {
     return plan->algorithm == nullptr ? "none" : plan->algorithm->name;
   }
 
-  fs::path folder_;
+  CommonFolder folder_;
   Key key_;
 };
 

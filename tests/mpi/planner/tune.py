@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -32,7 +33,7 @@ class Runner:
         self.environment.pop("TUTTI_TUNING", None)
 
     def command(self, flags, ranks=2):
-        return self.args.launcher.split() + ["-n", str(ranks), self.args.program, "tune"] + flags
+        return shlex.split(self.args.launcher) + ["-n", str(ranks), self.args.program, "tune"] + flags
 
     def start(self, flags, ranks=2, **environment):
         return subprocess.run(self.command(flags, ranks), capture_output=True, text=True, timeout=60,
@@ -110,8 +111,8 @@ def kill_all(process):
 
 
 def is_used_by_programs(runner):
-    command = runner.args.launcher.split() + ["-n", "2", runner.args.reader,
-                                              "--gtest_filter=Tables.OfTheCommandDecideThePlans"]
+    command = shlex.split(runner.args.launcher) + ["-n", "2", runner.args.reader,
+                                                        "--gtest_filter=Tables.OfTheCommandDecideThePlans"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60,
                           env=dict(runner.environment, TUTTI_TEST_TABLE=runner.table))
     expect(f"a program uses the table\n{done.stdout}{done.stderr}", done.returncode == 0)

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -22,7 +23,7 @@ def expect(condition, what):
 
 class Runner:
     def __init__(self, options):
-        self.command = options.launcher.split() + ["-n", str(options.ranks), options.program]
+        self.command = shlex.split(options.launcher) + ["-n", str(options.ranks), options.program]
         self.ranks = options.ranks
         self.folder = tempfile.TemporaryDirectory(prefix="tutti-sgd-")
 

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -28,7 +29,7 @@ class Runner:
     def run(self, *flags, ranks=0, **environment):
         command = [self.args.program, *flags]
         if ranks:
-            command = self.args.launcher.split() + ["-n", str(ranks)] + command
+            command = shlex.split(self.args.launcher) + ["-n", str(ranks)] + command
         return subprocess.run(command, capture_output=True, text=True, timeout=60, env=dict(os.environ, **environment))
 
     def text(self, *flags, ranks=0, **environment):

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "embedding_exercise.hpp"
+#include "support/common_folder.hpp"
 
 namespace {
 
@@ -10,15 +11,6 @@ using namespace tutti;
 using namespace tutti::test;
 using kernels::Pooling;
 using kernels::RowOptimizer;
-
-std::filesystem::path folder() {
-  std::string name(64, '\0');
-  if (world().rank() == 0)
-    name = std::filesystem::temp_directory_path() / ("tutti-embedding-" + std::to_string(getpid()));
-  name.resize(128, '\0');
-  bcast(world(), Buffer(name.data(), name.size()), 0);
-  return name.c_str();
-}
 
 void save(const EmbeddingCollection& collection, const std::filesystem::path& where) {
   CheckpointPart part(where, world().rank());
@@ -29,22 +21,13 @@ void save(const EmbeddingCollection& collection, const std::filesystem::path& wh
   barrier(world());
 }
 
-struct Removed {
-  std::filesystem::path path;
-  ~Removed() {
-    barrier(world());
-    std::error_code ignored;
-    if (world().rank() == 0) std::filesystem::remove_all(path, ignored);
-  }
-};
-
 constexpr Sharding shardings[] = {Sharding::data_parallel, Sharding::table_wise, Sharding::row_wise,
                                   Sharding::column_wise};
 
 class Checkpoints : public ::testing::TestWithParam<RowOptimizer> {};
 
 TEST_P(Checkpoints, GoOnUnderAnyPlan) {
-  const Removed guard{folder()};
+  const CommonFolder folder;
   for (const Sharding from : shardings)
     for (const Sharding to : shardings) {
       Setting setting;
@@ -52,10 +35,10 @@ TEST_P(Checkpoints, GoOnUnderAnyPlan) {
       setting.tables = four_tables(from, Pooling::mean);
       Exercise before(world(), setting);
       before.run("before");
-      save(before.collection, guard.path);
+      save(before.collection, folder.path());
       setting.tables = four_tables(to, Pooling::mean);
       Exercise after(world(), setting);
-      after.collection.load(CheckpointReader(guard.path));
+      after.collection.load(CheckpointReader(folder.path()));
       after.reference = before.reference;
       EXPECT_EQ(after.collection.steps(), 4U);
       after.expect_rows("loaded");
@@ -65,18 +48,18 @@ TEST_P(Checkpoints, GoOnUnderAnyPlan) {
 }
 
 TEST_P(Checkpoints, GoOnOnFewerRanks) {
-  const Removed guard{folder()};
+  const CommonFolder folder;
   for (const Sharding from : shardings) {
     Setting setting;
     setting.optimizer = GetParam();
     setting.tables = four_tables(from, Pooling::sum);
     Exercise before(world(), setting);
     before.run("before");
-    save(before.collection, guard.path);
+    save(before.collection, folder.path());
     const Communicator part = world().split(world().rank() % 2);
     setting.tables = four_tables(Sharding::column_wise, Pooling::sum);
     Exercise after(part, setting);
-    after.collection.load(CheckpointReader(guard.path));
+    after.collection.load(CheckpointReader(folder.path()));
     after.reference = before.reference;
     for (std::uint64_t k = 5; k <= 8; ++k) after.step(k, "after");
     after.expect_rows("after");
@@ -89,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(All, Checkpoints,
                                            RowOptimizer::adam));
 
 TEST(EmbeddingCheckpoint, RowsOfAllTypesAreTheSameBits) {
-  const Removed guard{folder()};
+  const CommonFolder folder;
   for (const auto type : {DatatypeKind::float32, DatatypeKind::bfloat16, DatatypeKind::float16, DatatypeKind::uint8}) {
     Setting setting;
     setting.tables = four_tables(Sharding::row_wise, Pooling::sum, type);
@@ -101,9 +84,9 @@ TEST(EmbeddingCheckpoint, RowsOfAllTypesAreTheSameBits) {
       before.collection.start_backward(0);
       before.collection.finish_backward(0, static_cast<float>(rate));
     }
-    save(before.collection, guard.path);
+    save(before.collection, folder.path());
     Exercise after(world(), setting);
-    after.collection.load(CheckpointReader(guard.path));
+    after.collection.load(CheckpointReader(folder.path()));
     const auto shards = before.collection.shards();
     for (std::size_t i = 0; i < shards.size(); ++i) {
       std::vector<float> a(static_cast<std::size_t>(shards[i].rows()) * shards[i].columns());
@@ -116,15 +99,15 @@ TEST(EmbeddingCheckpoint, RowsOfAllTypesAreTheSameBits) {
 }
 
 TEST(EmbeddingCheckpoint, WhatIsMissingIsNamed) {
-  const Removed guard{folder()};
+  const CommonFolder folder;
   Setting setting;
   setting.tables = four_tables(Sharding::table_wise, Pooling::sum);
   Exercise before(world(), setting);
-  save(before.collection, guard.path);
+  save(before.collection, folder.path());
   const auto message = [&](const Setting& other) {
     Exercise after(world(), other);
     try {
-      after.collection.load(CheckpointReader(guard.path));
+      after.collection.load(CheckpointReader(folder.path()));
     } catch (const Error& e) {
       EXPECT_EQ(e.code(), ErrorCode::io);
       return std::string(e.what());
