@@ -4,6 +4,7 @@
 #include <thread>
 #include <tutti/tutti.hpp>
 
+#include "call/context.hpp"
 #include "planner/candidates.hpp"
 #include "planner/planner.hpp"
 #include "support/exercise.hpp"

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <tutti/tutti.hpp>
 
+#include "call/context.hpp"
 #include "planner/candidates.hpp"
 #include "planner/planner.hpp"
 #include "support/exercise.hpp"

@@ -43,7 +43,7 @@ class Failures : public ::testing::Test {
     return {};
   }
   void expect_broken() const {
-    EXPECT_TRUE(comm_->state()->device->nccl->is_aborted());
+    EXPECT_TRUE(detail::nccl::state_of(*comm_->state())->comm().is_aborted());
     (void)failure(ErrorCode::invalid_communicator, [this] { run(options_); });
   }
 
@@ -102,7 +102,7 @@ TEST_F(Failures, WorkThatNeverEndsIsATimeout) {
     Request request = iallreduce(comm, in_place, buffer(), sum, options);
     const std::string text = failure(ErrorCode::timeout, [&] { request.wait(); });
     EXPECT_TRUE(contains(text, algorithm)) << text;
-    EXPECT_TRUE(comm.state()->device->nccl->is_aborted());
+    EXPECT_TRUE(detail::nccl::state_of(*comm.state())->comm().is_aborted());
     meet();
   }
 }
@@ -125,7 +125,7 @@ TEST_F(Failures, AbortEndsWhatIsOutstanding) {
   comm_->abort("the test asks for it");
   const std::string text = failure(ErrorCode::aborted, [&] { request.wait(); });
   EXPECT_TRUE(contains(text, "the test asks for it")) << text;
-  EXPECT_TRUE(comm_->state()->device->nccl->is_aborted());
+  EXPECT_TRUE(detail::nccl::state_of(*comm_->state())->comm().is_aborted());
 }
 
 }  // namespace

@@ -157,7 +157,7 @@ TEST(Graphs, TheirMemoryComesBack) {
     if (i == 2) held = pool.held_bytes();
   }
   EXPECT_EQ(pool.held_bytes(), held);
-  EXPECT_EQ(comm.state()->device->nccl->live_graphs(), 0);
+  EXPECT_EQ(detail::nccl::state_of(*comm.state())->comm().live_graphs(), 0);
 }
 
 TEST(Graphs, TheCommunicatorOutlivesItsGraphs) {
@@ -168,7 +168,7 @@ TEST(Graphs, TheCommunicatorOutlivesItsGraphs) {
   step.run("nccl:direct");
   step.expect(1);
   const CapturedGraph graph([&] { step.run("nccl:direct"); });
-  EXPECT_EQ(comm->state()->device->nccl->live_graphs(), 1);
+  EXPECT_EQ(detail::nccl::state_of(*comm->state())->comm().live_graphs(), 1);
 }
 
 TEST(Graphs, FirstUseOfAStreamByKernelsIsRefusedAndHarmless) {

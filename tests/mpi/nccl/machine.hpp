@@ -12,6 +12,7 @@
 #include <tutti/tutti.hpp>
 #include <vector>
 
+#include "backends/nccl/state.hpp"
 #include "call/context.hpp"
 #include "support/standin/nccl.hpp"
 #include "support/standin/runtime.hpp"
@@ -99,7 +100,7 @@ inline const std::vector<Communicator>& device_communicators() {
     }
     for (const Communicator& comm : *made) {
       comm.prepare_device();
-      EXPECT_NE(comm.state()->device->nccl, nullptr) << comm.device_report();
+      EXPECT_NE(detail::nccl::state_of(*comm.state()), nullptr) << comm.device_report();
     }
     return made;
   }();

@@ -6,6 +6,7 @@
 #include <tutti/tutti.hpp>
 
 #include "planner/files.hpp"
+#include "planner/table.hpp"
 #include "support.hpp"
 #include "support/common_folder.hpp"
 
@@ -72,7 +73,7 @@ TEST_F(Tables, DecideThePlan) {
   for (const char* name : {"ring", "rabenseifner", "scatter_allgather"}) {
     write(table(std::string("mpi:") + name));
     const auto comm = Communicator::duplicate(MPI_COMM_WORLD);
-    ASSERT_NE(comm.state()->table, nullptr);
+    ASSERT_NE(comm.state()->measured, nullptr);
     EXPECT_EQ(chosen(comm), name);
     expect_allreduce_works(comm, tuned_count);
     expect_same_everywhere(comm.state()->measured_report);
@@ -83,7 +84,7 @@ TEST_F(Tables, DecideThePlan) {
 TEST_F(Tables, AreReadByRankZeroForAll) {
   write(table("mpi:ring"), world_rank() == 0);
   const auto comm = Communicator::duplicate(MPI_COMM_WORLD);
-  EXPECT_NE(comm.state()->table, nullptr);
+  EXPECT_NE(comm.state()->measured, nullptr);
   EXPECT_EQ(chosen(comm), "ring");
   expect_allreduce_works(comm, tuned_count);
 }
@@ -123,11 +124,11 @@ TEST_F(Tables, OfTheWholeJobAreNoneForItsParts) {
   write(table("mpi:ring"));
   const auto comm = Communicator::duplicate(MPI_COMM_WORLD);
   const auto alone = comm.split(comm.rank());
-  EXPECT_EQ(alone.state()->table, nullptr);
+  EXPECT_EQ(alone.state()->measured, nullptr);
   EXPECT_NE(alone.state()->measured_report.find("here 1"), std::string::npos) << alone.state()->measured_report;
   expect_allreduce_works(alone, tuned_count);
   const auto again = comm.split(0);
-  EXPECT_NE(again.state()->table, nullptr);
+  EXPECT_NE(again.state()->measured, nullptr);
 }
 
 TEST_F(Tables, InTheCacheFolderAreUsed) {
@@ -135,7 +136,7 @@ TEST_F(Tables, InTheCacheFolderAreUsed) {
   MPI_Barrier(MPI_COMM_WORLD);
   ::unsetenv("TUTTI_TUNING");
   const auto comm = Communicator::duplicate(MPI_COMM_WORLD);
-  ASSERT_NE(comm.state()->table, nullptr);
+  ASSERT_NE(comm.state()->measured, nullptr);
   EXPECT_EQ(chosen(comm), "ring");
 }
 
@@ -145,7 +146,7 @@ TEST_F(Tables, InTheCacheFolderThatDoNotFitArePassedOver) {
     MPI_Barrier(MPI_COMM_WORLD);
     ::unsetenv("TUTTI_TUNING");
     const auto comm = Communicator::duplicate(MPI_COMM_WORLD);
-    EXPECT_EQ(comm.state()->table, nullptr);
+    EXPECT_EQ(comm.state()->measured, nullptr);
     EXPECT_NE(comm.state()->measured_report.find("tuning.json"), std::string::npos);
     expect_same_everywhere(comm.state()->measured_report);
     expect_allreduce_works(comm, tuned_count);
@@ -159,8 +160,8 @@ TEST_F(Tables, OfTheCommandDecideThePlans) {
   if (path == nullptr) GTEST_SKIP() << "TUTTI_TEST_TABLE is not set";
   ::setenv("TUTTI_TUNING", path, 1);
   const auto comm = Communicator::duplicate(MPI_COMM_WORLD);
-  ASSERT_NE(comm.state()->table, nullptr);
-  EXPECT_GT(comm.state()->table->cell_count(), 0U);
+  ASSERT_NE(comm.state()->measured, nullptr);
+  EXPECT_GT(dynamic_cast<const detail::tuning::Table&>(*comm.state()->measured).cell_count(), 0U);
   for (const std::size_t count : {1U, 4096U, 16384U}) {
     const auto all = detail::candidates(allreduce_signature(count), comm.state()->machine());
     EXPECT_TRUE(all.front().measured) << all.front().name;
