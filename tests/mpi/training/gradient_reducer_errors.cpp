@@ -198,7 +198,7 @@ TEST(Arguments, AreCheckedWhereTheyAreGiven) {
   reducer.add(p);
   reducer.prepare();
   expect_local([&] { reducer.prepare(); }, invalid, {"prepare()"});
-  expect_local([&] { reducer.add(p); }, invalid, {"indices", "before"});
+  expect_local([&] { reducer.add(p); }, invalid, {"indices", "already"});
   expect_local([&] { (void)reducer.gradient(1); }, ErrorCode::index_out_of_range, {"gradient(1)", "1 parameters"});
   expect_local([&] { (void)reducer.used(1); }, ErrorCode::index_out_of_range, {"used(1)"});
   expect_local([&] { (void)reducer.parameter(1); }, ErrorCode::index_out_of_range, {"parameter(1)"});

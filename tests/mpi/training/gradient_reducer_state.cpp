@@ -237,7 +237,7 @@ TEST(Saved, StatesOfDifferentStepsAreRefused) {
   const auto late = model.reducer().save();
   const std::string text =
       common_error(world(), ErrorCode::mismatch, [&] { model.reducer().load(world().rank() == 0 ? early : late); });
-  EXPECT_NE(text.find("one save()"), std::string::npos) << text;
+  EXPECT_NE(text.find("same save()"), std::string::npos) << text;
   step_in_order(model, shuffled(model.size(), 4), 1);
 }
 
