@@ -52,7 +52,7 @@ TEST_F(Plans, RowWiseAdagradOnDividedColumnsIsRefused) {
     train(comm(), small_model + std::string(" --sharding=column-wise --optimizer=rwsadagrad --device"));
     ADD_FAILURE() << "nothing was thrown";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("divided columns"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("divides the columns"), std::string::npos) << error.what();
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mistakes: the same named error on every rank, no hang, and a reducer that works in the next step.
+// Faults: the same named error on every rank, no hang, and a reducer that works in the next step.
 #include "mpi/training/reducer_model.hpp"
 
 namespace tutti::test {
@@ -70,9 +70,9 @@ TEST(Registration, OfSeveralDifferencesTheFirstIsNamed) {
   expect_contains(common_error(world(), ErrorCode::mismatch, [&] { reducer.prepare(); }), {"parameter 2", "rank 2"});
 }
 
-/// A step with a mistake, then steps without.
-template <typename Mistaken>
-std::string step_error(ReducerOptions options, Where where, const Mistaken& mistaken) {
+/// Runs a step with a fault, then steps without.
+template <typename Misuse>
+std::string step_error(ReducerOptions options, Where where, const Misuse& misuse) {
   options.bucket_bytes = 3'000;
   Model<float> model(world(), options, where);
   std::string text;
@@ -82,7 +82,7 @@ std::string step_error(ReducerOptions options, Where where, const Mistaken& mist
       model.reducer().wait();
       model.expect_all(step);
     } else {
-      mistaken(model, step);
+      misuse(model, step);
       text = common_error(world(), ErrorCode::invalid_argument, [&] { model.reducer().wait(); });
     }
   }
@@ -91,7 +91,7 @@ std::string step_error(ReducerOptions options, Where where, const Mistaken& mist
 
 constexpr Where places[] = {Where::bucket, Where::caller, Where::both};
 
-TEST(Mistakes, ReadyTwice) {
+TEST(Faults, ReadyTwice) {
   for (const Where where : places)
     expect_contains(step_error({}, where,
                                [](Model<float>& model, int step) {
@@ -104,7 +104,7 @@ TEST(Mistakes, ReadyTwice) {
                     {"parameter 5 ('p5')", on_rank(last_rank()), "twice", "once a step"});
 }
 
-TEST(Mistakes, Missing) {
+TEST(Faults, Missing) {
   for (const Where where : places)
     expect_contains(step_error({}, where,
                                [](Model<float>& model, int step) {
@@ -116,7 +116,7 @@ TEST(Mistakes, Missing) {
                     {"parameter 8 ('p8')", on_rank(last_rank()), "without ready()", "find_unused"});
 }
 
-TEST(Mistakes, NothingMarkedAtAll) {
+TEST(Faults, NothingMarkedAtAll) {
   expect_contains(step_error({}, Where::bucket,
                              [](Model<float>& model, int step) {
                                if (world().rank() != last_rank()) model.backward(step);
@@ -124,7 +124,7 @@ TEST(Mistakes, NothingMarkedAtAll) {
                   {"parameter 0 ('p0')", on_rank(last_rank())});
 }
 
-TEST(Mistakes, OutOfRange) {
+TEST(Faults, OutOfRange) {
   for (const std::size_t i : {std::size_t{13}, ~std::size_t{0}})
     expect_contains(step_error({}, Where::both,
                                [i](Model<float>& model, int step) {
@@ -134,14 +134,14 @@ TEST(Mistakes, OutOfRange) {
                     {i == 13 ? "ready(13)" : "or more", "13 parameters", on_rank(last_rank())});
 }
 
-TEST(Mistakes, OfSeveralRanksAllNameOne) {
+TEST(Faults, OfSeveralRanksAllNameOne) {
   const std::string text = step_error({}, Where::both, [](Model<float>& model, int step) {
     model.backward(step, {static_cast<std::size_t>(3 + world().rank())});
   });
   expect_contains(text, {"rank 0", "parameter 3"});
 }
 
-TEST(Mistakes, ChangedAfterReady) {
+TEST(Faults, ChangedAfterReady) {
   ReducerOptions options;
   options.check = true;
   for (const Where where : places)

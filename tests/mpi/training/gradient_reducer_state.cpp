@@ -64,7 +64,7 @@ TEST(Rebuild, IsLeftOutWhereItIsNotAskedForOrChangesNothing) {
   EXPECT_EQ(expected.reducer().layout(), 1U);
 }
 
-TEST(Rebuild, WaitsForAStepWithoutMistakes) {
+TEST(Rebuild, WaitsForAStepWithoutFaults) {
   Model<float> model(world(), {}, Where::bucket);
   model.backward(1, {3});
   EXPECT_THROW(model.reducer().wait(), Error);

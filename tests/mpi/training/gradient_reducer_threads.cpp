@@ -96,7 +96,7 @@ TEST(Thread, LeavesTheCallersCommunicatorAlone) {
   }
 }
 
-TEST(Thread, MistakesAreNamedAsWithoutIt) {
+TEST(Thread, FaultsAreNamedAsWithoutIt) {
   if (!has_threads()) GTEST_SKIP() << "MPI_THREAD_MULTIPLE";
   Model<float> model(world(), threaded(), Where::both);
   for (int step = 0; step < 6; ++step) {

@@ -78,7 +78,7 @@ TEST(Join, ASmallTypeIsDividedToo) {
   run_epochs<bfloat16_t>(communicators()[0], options, Where::bucket, [](int rank) { return 1 + rank; });
 }
 
-TEST(Join, LearnsOfTheOthersMistakes) {
+TEST(Join, LearnsOfTheOthersFaults) {
   const Communicator& comm = communicators()[0];
   if (comm.size() == 1) GTEST_SKIP() << "another rank";
   ReducerOptions options;
