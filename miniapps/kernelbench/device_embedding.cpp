@@ -12,7 +12,7 @@ namespace {
 
 using namespace tutti::kernels;
 
-constexpr int index_sets = 4;
+constexpr int device_index_sets = 4;
 
 /// Tables and batches in device memory; the batches take turns, so that no cache has their rows.
 struct DeviceProblem {
@@ -54,7 +54,7 @@ void add_table(DeviceProblem& problem, const EmbeddingSettings& s, std::size_t t
 void add_indices(DeviceProblem& problem, const EmbeddingSettings& s, int rank, const Queue& queue) {
   std::mt19937_64 generator(static_cast<std::uint64_t>(rank + 1));
   const std::size_t per_table = s.batch * s.bag;
-  for (int set = 0; set < index_sets; ++set) {
+  for (int set = 0; set < device_index_sets; ++set) {
     std::vector<std::int64_t> indices(s.tables * per_table);
     for (auto& index : indices) index = static_cast<std::int64_t>(generator() % s.rows);
     problem.indices.push_back(queue.upload(indices));
@@ -62,7 +62,7 @@ void add_indices(DeviceProblem& problem, const EmbeddingSettings& s, int rank, c
       const auto begin = indices.begin() + static_cast<std::ptrdiff_t>(t * per_table);
       const auto end = begin + static_cast<std::ptrdiff_t>(per_table);
       std::sort(begin, end);
-      problem.distinct_rows += static_cast<double>(std::unique(begin, end) - begin) / index_sets;
+      problem.distinct_rows += static_cast<double>(std::unique(begin, end) - begin) / device_index_sets;
     }
   }
 }
@@ -113,13 +113,15 @@ nlohmann::json run_device_embedding(const EmbeddingSettings& s, int rank) {
   const double copied = copy_bandwidth(queue, s.rounds);
   const DeviceProblem problem = make_problem(s, rank, queue);
   std::vector<std::vector<TableLookups>> lookups;
-  for (std::size_t set = 0; set < index_sets; ++set) lookups.push_back(lookups_of(problem, s, set));
+  for (std::size_t set = 0; set < device_index_sets; ++set) lookups.push_back(lookups_of(problem, s, set));
   kernels::device::Workspace workspace;
   RowUpdate update{optimizer_named(s.optimizer), 0.01F};
   update.rounding = s.stochastic ? Rounding::stochastic : Rounding::nearest;
   EmbeddingOptions options;
   options.indices_checked = true;
-  const auto set_of = [&](int round) -> const auto& { return lookups[static_cast<std::size_t>(round % index_sets)]; };
+  const auto set_of = [&](int round) -> const auto& {
+    return lookups[static_cast<std::size_t>(round % device_index_sets)];
+  };
   const auto forward = [&](int round) {
     kernels::device::embedding_bag_forward(problem.tables, set_of(round), IndexType::int64, s.batch, problem.outputs,
                                            options, nullptr, workspace, queue.stream());
