@@ -4,7 +4,8 @@
 
 The list is the code block after the line "<!-- layers -->": a row a folder, lowest first: "folder: folders it may
 include". A folder includes itself and its row, and nothing that stands below it in the list, so that there are no cycles;
-<tutti/...> everybody may include. A row that allows more than the sources use is an error
+a row may name one file of
+a folder instead. <tutti/...> everybody may include. A row that allows more than the sources use is an error
 too: the drawing shows the house as it is."""
 import pathlib
 import re
@@ -69,15 +70,18 @@ def check(rows):
             there = folder_of(rows, house(target))
             if there == home:
                 continue
-            used.add((home, there))
-            if there not in rows[home][1]:
+            file = "/".join(target.relative_to(ROOT).parts[1:])
+            allowed = there if there in rows[home][1] else file if file in rows[home][1] else None
+            used.add((home, allowed))
+            if allowed is None:
                 problems.append(f"{path.relative_to(ROOT)}:{number}: includes {match[1]}: {home} may include only: "
                                 f"{' '.join(rows[home][1]) or 'itself'} ({LIST.name}:{rows[home][0]})")
     for home, (number, allowed) in rows.items():
         for there in allowed:
-            if there not in order:
+            folder = folder_of(rows, there)
+            if folder not in order:
                 problems.append(f"{LIST.name}:{number}: {home}: there is no row {there}")
-            elif order[there] >= order[home]:
+            elif order[folder] >= order[home]:
                 problems.append(f"{LIST.name}:{number}: {home}: {there} stands above it: that would be a cycle")
             elif (home, there) not in used:
                 problems.append(f"{LIST.name}:{number}: {home}: no file includes {there}: take it off the list")

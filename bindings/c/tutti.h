@@ -323,8 +323,8 @@ TUTTI_API int tutti_deallocate(void* data);
 /// The collectives, each in three forms. Collective over `comm`. Every rank passes the same datatype, op, root, options
 /// and, unless counts are arrays, the same count.
 ///   tutti_<word>        blocking
-///   tutti_i<word>       nonblocking: the buffers must stay valid and untouched until the request is done; the arrays
-/// of                       counts and displacements may be changed at once. Calls match in the order in which they are
+///   tutti_i<word>       nonblocking: the buffers must stay valid and untouched until the request is done; the arrays of
+///                       counts and displacements may be changed at once. Calls match in the order in which they are
 ///                       started.
 ///   tutti_<word>_init   persistent: each tutti_start runs it again; tutti_request_free frees it.
 

@@ -82,7 +82,7 @@ struct DeviceScheduleExecution::State {
   bool is_direct = false;
   bool has_bounce = false;
   bool all_out = false;
-  bool in_use = false;  ///< true while true while work on a stream may use the memory
+  bool in_use = false;  ///< true while work on a stream may use the memory
   std::mutex mutex;
 };
 

@@ -3,9 +3,8 @@
 
 namespace tutti::detail::shm {
 
-/// Costs that the models of the protocols predict by. The values were measured with two ranks on neighbouring cores of
-/// an Intel Xeon (Sapphire Rapids); a measured table goes before
-/// every prediction.
+/// The costs by which the models of the protocols predict. The values were measured with two ranks on neighbouring
+/// cores of an Intel Xeon (Sapphire Rapids); a measured table goes before every prediction.
 struct Costs {
   double line_seconds = 60e-9;           ///< a cache line that changes hands between two cores
   double next_line_seconds = 60e-9 / 8;  ///< a further line of the same run, which the processor fetches ahead

@@ -59,7 +59,7 @@ struct alignas(cache_line) Progress {
 struct Location {
   std::uint64_t address;
   std::uint64_t allocation;  ///< 0: memory from another allocator
-  std::uint64_t offset;      ///< offset offset in the rank's part of the allocation
+  std::uint64_t offset;      ///< offset in the rank's part of the allocation
 };
 
 /// A rank's description of its buffers, in the line of its flag so that both arrive together.

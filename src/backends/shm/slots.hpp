@@ -41,7 +41,7 @@ class Slots {
 
   std::size_t window_ = 0;  ///< part of a block in one chunk, in bytes
   std::uint64_t chunks_ = 1;
-  std::uint64_t base_ = 0;  ///< number of number of flags before the first chunk
+  std::uint64_t base_ = 0;  ///< number of flags before the first chunk
   std::uint64_t produced_ = 0;
   std::uint64_t consumed_ = 0;
   int next_ = 0;              ///< all ranks before it have published the next chunk

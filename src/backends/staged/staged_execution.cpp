@@ -90,7 +90,7 @@ struct StagedExecution::State {
   bool all_out = false;
   bool is_gated = false;  ///< the caller has returned, and its stream waits for a flag
   bool is_cancelled = false;
-  bool in_use = false;                 ///< true while true while work on a stream may use the slots
+  bool in_use = false;                 ///< true while work on a stream may use the slots
   std::atomic<bool> for_peers{false};  ///< true while waiting only for other ranks' writes to shared memory
   std::mutex
       mutex;  ///< guards against the progress thread, which drives operations that a caller orders its stream after

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
-#include <thread>
 #include <tutti/error.hpp>
 
 #include "training/parameter_server/access.hpp"
@@ -20,7 +19,7 @@ void RowWait::pause() {
         ErrorCode::timeout,
         fmt::format("{}, {}: no answer in {:.3g} s; check that every rank still runs and calls MPI now and then", call_,
                     services::describe(comm_), std::chrono::duration<double>(limit).count()));
-  if (!polls_again) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  if (!polls_again) Backoff::sleep();
 }
 
 }  // namespace tutti::detail::server
