@@ -85,7 +85,7 @@ TEST(Table, AnOldLibraryIsRefused) {
 
 TEST(Table, AMissingFunctionIsNamed) {
   const std::string text = failure_of(TUTTI_TEST_EMPTY_NCCL);
-  EXPECT_TRUE(contains(text, "lacks ncclGetUniqueId, which version 2.18.5 has")) << text;
+  EXPECT_TRUE(contains(text, "lacks ncclGetUniqueId, which version 2.18.5 should have")) << text;
 }
 
 /// Needs a build with NCCL, and its library; no device.
