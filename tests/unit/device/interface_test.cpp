@@ -127,8 +127,8 @@ TEST_F(Device, GraphsAreLaunchedAsNcclWork) {
   EXPECT_FALSE(graph.is_empty());
   for (const char* text : {"abc", "xyz"}) {
     std::memcpy(from, text, 4);
-    close(stream);
     goes = false;
+    close(stream);
     graph.launch(stream.stream());
     EXPECT_FALSE(detail::device::Traffic::of(0).is_idle());
     goes = true;
