@@ -5,7 +5,7 @@
 
 namespace tutti::detail {
 
-std::shared_ptr<Execution> make_execution(const ContextPtr& context, PlanPtr plan, Binding binding,
+std::shared_ptr<Execution> make_execution(const ContextPtr& context, const PlanPtr& plan, Binding&& binding,
                                           const CallOptions& options) {
   const Backend& backend = *plan->backend;
   Turn turn;
@@ -13,7 +13,7 @@ std::shared_ptr<Execution> make_execution(const ContextPtr& context, PlanPtr pla
     turn = backend.take_turn(*context, *plan);
     if (!turn.valid() && plan->spare) return make_execution(context, plan->spare, std::move(binding), options);
   }
-  return backend.make(context, std::move(plan), std::move(binding), turn, options);
+  return backend.make(context, plan, std::move(binding), turn, options);
 }
 
 void run_plan(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {

@@ -79,7 +79,7 @@ struct Backend {
   /// Returns the turn of a persistent execution that is never made. Null: turns are unlimited.
   void (*give_back)(Context& context, Turn turn) noexcept = nullptr;
   /// Makes the execution of a plan at its turn.
-  std::shared_ptr<Execution> (*make)(const ContextPtr& context, PlanPtr plan, Binding binding, Turn turn,
+  std::shared_ptr<Execution> (*make)(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, Turn turn,
                                      const CallOptions& options) = nullptr;
   /// The fast path of a blocking call: takes a turn, runs, and returns when the call is done, without an execution on
   /// the heap. Null: make() serves blocking calls too.
@@ -100,8 +100,8 @@ struct Backend {
 };
 
 /// Makes an execution of a plan, or of its spare plan if the backend has no turn left.
-[[nodiscard]] std::shared_ptr<Execution> make_execution(const ContextPtr& context, PlanPtr plan, Binding binding,
-                                                        const CallOptions& options);
+[[nodiscard]] std::shared_ptr<Execution> make_execution(const ContextPtr& context, const PlanPtr& plan,
+                                                        Binding&& binding, const CallOptions& options);
 
 /// Runs a blocking call by its plan, to its end.
 void run_plan(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options);

@@ -66,7 +66,7 @@ const PlanPtr& plan_for(Context& comm, const Call& call, const Stream& stream) {
 }
 
 /// Makes the execution of a call without waiting for it.
-std::shared_ptr<Execution> execution_of(const ContextPtr& comm, Call call, CallKind kind, const Options& options) {
+std::shared_ptr<Execution> execution_of(const ContextPtr& comm, Call& call, CallKind kind, const Options& options) {
   complete_signature(call.signature, kind, *comm, options);
   const CallOptions own = call_options(*comm, options);
   return make_execution(comm, plan_for(*comm, call, options.stream), std::move(call.binding), own);
@@ -89,12 +89,11 @@ void run(const Communicator& communicator, Call call, const Options& options) {
 }
 
 Request start(const Communicator& communicator, Call call, const Options& options) {
-  return ProgressEngine::instance().launch(
-      execution_of(communicator.state(), std::move(call), CallKind::nonblocking, options));
+  return ProgressEngine::instance().launch(execution_of(communicator.state(), call, CallKind::nonblocking, options));
 }
 
 Request prepare(const Communicator& communicator, Call call, const Options& options) {
-  return Request(execution_of(communicator.state(), std::move(call), CallKind::persistent, options));
+  return Request(execution_of(communicator.state(), call, CallKind::persistent, options));
 }
 
 }  // namespace tutti::detail

@@ -208,9 +208,9 @@ Turn take_turn(Context& context, const Plan& /*plan*/) {
   return static_cast<Mailbox&>(*context.state_of(file_backend)).next_turn();
 }
 
-std::shared_ptr<Execution> make(const ContextPtr& context, PlanPtr plan, Binding binding, Turn turn,
+std::shared_ptr<Execution> make(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, Turn turn,
                                 const CallOptions& options) {
-  return std::make_shared<FileExecution>(context, std::move(plan), std::move(binding), turn, options);
+  return std::make_shared<FileExecution>(context, plan, std::move(binding), turn, options);
 }
 
 std::unique_ptr<BackendState> create_state(Context& context, std::string& /*report*/) {

@@ -98,13 +98,13 @@ Turn take_tag(Context& context, const Plan& plan) {
   return {plan.signature.kind == CallKind::persistent ? context.next_persistent_tag() : context.next_tag()};
 }
 
-std::shared_ptr<Execution> make(const ContextPtr& context, PlanPtr plan, Binding binding, Turn turn,
+std::shared_ptr<Execution> make(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, Turn turn,
                                 const CallOptions& options) {
   const int tag = static_cast<int>(turn.number);
   if (plan->signature.memory == MemoryClass::device)
-    return std::make_shared<DeviceScheduleExecution>(context, std::move(plan), std::move(binding), tag, options.stream,
+    return std::make_shared<DeviceScheduleExecution>(context, plan, std::move(binding), tag, options.stream,
                                                      options.timeout);
-  return std::make_shared<ScheduleExecution>(context, std::move(plan), std::move(binding), tag, options.timeout);
+  return std::make_shared<ScheduleExecution>(context, plan, std::move(binding), tag, options.timeout);
 }
 
 void run(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {

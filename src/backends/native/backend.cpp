@@ -64,9 +64,9 @@ void add_candidates(Candidates& all) {
   all.add(std::move(c));
 }
 
-std::shared_ptr<Execution> make(const ContextPtr& context, PlanPtr plan, Binding binding, Turn /*turn*/,
+std::shared_ptr<Execution> make(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, Turn /*turn*/,
                                 const CallOptions& options) {
-  return std::make_shared<NativeExecution>(context, std::move(plan), std::move(binding), options.timeout);
+  return std::make_shared<NativeExecution>(context, plan, std::move(binding), options.timeout);
 }
 
 void run(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {

@@ -72,9 +72,9 @@ void add_candidates(Candidates& all) {
     all.add(group(algorithm, all, has_direct));
 }
 
-std::shared_ptr<Execution> make(const ContextPtr& context, PlanPtr plan, Binding binding, Turn /*turn*/,
+std::shared_ptr<Execution> make(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, Turn /*turn*/,
                                 const CallOptions& options) {
-  return std::make_shared<NcclExecution>(context, std::move(plan), std::move(binding), options.stream, options.timeout);
+  return std::make_shared<NcclExecution>(context, plan, std::move(binding), options.stream, options.timeout);
 }
 
 std::string summary() {

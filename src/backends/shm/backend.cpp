@@ -52,9 +52,9 @@ void give_back(Context& context, Turn turn) noexcept {
   shm::arena_of(context).release_persistent(static_cast<int>(turn.number));
 }
 
-std::shared_ptr<Execution> make(const ContextPtr& context, PlanPtr plan, Binding binding, Turn turn,
+std::shared_ptr<Execution> make(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, Turn turn,
                                 const CallOptions& options) {
-  return std::make_shared<ShmExecution>(context, std::move(plan), std::move(binding), turn, options.timeout);
+  return std::make_shared<ShmExecution>(context, plan, std::move(binding), turn, options.timeout);
 }
 
 std::unique_ptr<BackendState> create_state(Context& context, std::string& report) {

@@ -16,7 +16,7 @@ namespace tutti::detail {
 
 using shm::Protocol;
 
-ShmExecution::ShmExecution(ContextPtr context, PlanPtr plan, Binding binding, Turn turn,
+ShmExecution::ShmExecution(ContextPtr context, PlanPtr plan, Binding&& binding, Turn turn,
                            std::chrono::nanoseconds timeout)
     : Execution(std::move(context), timeout, plan->signature.kind == CallKind::persistent),
       plan_(std::move(plan)),

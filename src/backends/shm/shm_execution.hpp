@@ -18,7 +18,7 @@ class ShmExecution final : public Execution {
  public:
   /// turn: of a persistent plan its first cell, which this object gives back; else the number of the call among the
   /// ordered ones. That must be started: later calls stall once the ring of ordered cells is full.
-  ShmExecution(ContextPtr context, PlanPtr plan, Binding binding, Turn turn, std::chrono::nanoseconds timeout);
+  ShmExecution(ContextPtr context, PlanPtr plan, Binding&& binding, Turn turn, std::chrono::nanoseconds timeout);
   ~ShmExecution() override;
 
   /// Continues an operation that the fast path of a call began at the same turn.

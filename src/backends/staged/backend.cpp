@@ -37,10 +37,9 @@ Cut cut(const Signature& signature, const Machine& machine) {
   return {cut.pieces, part_of(signature, cut.count), staged::range_of(cut, signature.count, cut.pieces - 1).count};
 }
 
-std::shared_ptr<Execution> make(const ContextPtr& context, PlanPtr plan, Binding binding, Turn /*turn*/,
+std::shared_ptr<Execution> make(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, Turn /*turn*/,
                                 const CallOptions& options) {
-  return std::make_shared<StagedExecution>(context, std::move(plan), std::move(binding), options.stream,
-                                           options.timeout);
+  return std::make_shared<StagedExecution>(context, plan, std::move(binding), options.stream, options.timeout);
 }
 
 /// A call that leaves at once has its stream wait for a flag, and the progress engine does the rest.
