@@ -289,9 +289,9 @@ TUTTI_API int tutti_comm_prepare_device(tutti_comm_t comm);
 TUTTI_API int tutti_comm_device_report(tutti_comm_t comm, char* text, size_t capacity, size_t* length);
 
 /// Lists the names that a call of `operation` ("allreduce", "alltoallv") may ask for by `algorithm` of its options, one
-/// per line; the library's own choice comes first. `count` is the call's; for allgatherv and reduce_scatter pass the sum
-/// of the counts. Only reductions read `op`; TUTTI_OP_NULL stands for TUTTI_SUM. `options` gives the memory kind and the
-/// accumulation. Text and length as in tutti_comm_device_report. Local; the same on all ranks. Errors:
+/// per line; the library's own choice comes first. `count` is the call's; for allgatherv and reduce_scatter pass the
+/// sum of the counts. Only reductions read `op`; TUTTI_OP_NULL stands for TUTTI_SUM. `options` gives the memory kind
+/// and the accumulation. Text and length as in tutti_comm_device_report. Local; the same on all ranks. Errors:
 /// TUTTI_ERROR_INVALID_ARGUMENT (no such operation or form). Counterpart: tutti::algorithms.
 TUTTI_API int tutti_comm_algorithms(tutti_comm_t comm, const char* operation, int form, size_t count,
                                     tutti_datatype_t datatype, tutti_op_t op, const tutti_options_t* options,
@@ -323,7 +323,8 @@ TUTTI_API int tutti_deallocate(void* data);
 /// The collectives, each in three forms. Collective over `comm`. Every rank passes the same datatype, op, root, options
 /// and, unless counts are arrays, the same count.
 ///   tutti_<word>        blocking
-///   tutti_i<word>       nonblocking: the buffers must stay valid and untouched until the request is done; the arrays of
+///   tutti_i<word>       nonblocking: the buffers must stay valid and untouched until the request is done; the arrays
+///   of
 ///                       counts and displacements may be changed at once. Calls match in the order in which they are
 ///                       started.
 ///   tutti_<word>_init   persistent: each tutti_start runs it again; tutti_request_free frees it.

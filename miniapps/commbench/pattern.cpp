@@ -96,8 +96,8 @@ std::optional<std::size_t> Pattern::first_wrong(const std::byte* result, const P
                                                 std::uint64_t iteration) const {
   const Bytes want = combined(part, std::min(part.length, period), iteration);
   for (std::size_t i = 0; i < part.length; i += period) {
-    const auto found = first_difference(result + (part.at + i) * type_.size(), want.data(),
-                                        std::min(period, part.length - i), type_);
+    const auto found =
+        first_difference(result + (part.at + i) * type_.size(), want.data(), std::min(period, part.length - i), type_);
     if (found) return part.at + i + *found;
   }
   return std::nullopt;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <functional>
 #include <string_view>
 #include <tutti/error.hpp>
 
@@ -17,6 +16,7 @@
 #include "call/agreement.hpp"
 #include "call/context.hpp"
 #include "core/config.hpp"
+#include "core/hash.hpp"
 #include "core/log.hpp"
 #include "device/pool.hpp"
 #include "kernels/device/combine.hpp"
@@ -38,7 +38,7 @@ bool is_set(const char* variable) {
 
 std::uint64_t host_id() {
   const char* text = std::getenv("NCCL_HOSTID");
-  return text == nullptr ? 0 : std::hash<std::string_view>{}(text) | 1U;
+  return text == nullptr ? 0 : hash(text) | 1U;
 }
 
 void offer_nccl(DeviceOffer& offer) {

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <tutti/options.hpp>
 #include <tutti/reduce_op.hpp>
 
+#include "core/hash.hpp"
 #include "schedules/problem.hpp"
 
 namespace tutti::detail {
@@ -38,17 +38,11 @@ struct Signature {
 
 struct SignatureHash {
   std::size_t operator()(const Signature& s) const noexcept {
-    std::size_t h = s.count;
-    const auto mix = [&h](std::size_t v) { h = (h ^ v) * 0x9E3779B97F4A7C15ULL + (h >> 29U); };
-    mix(static_cast<std::size_t>(s.operation) | static_cast<std::size_t>(s.kind) << 8U |
-        static_cast<std::size_t>(s.type.kind()) << 16U | static_cast<std::size_t>(s.op) << 24U |
-        static_cast<std::size_t>(s.memory) << 32U | static_cast<std::size_t>(s.commutative) << 33U |
-        static_cast<std::size_t>(s.reproducible) << 34U | static_cast<std::size_t>(s.accumulation) << 35U |
-        static_cast<std::size_t>(s.has_timeout) << 36U);
-    mix(s.type.size());
-    mix(static_cast<std::size_t>(s.root));
-    if (!s.algorithm.empty()) mix(std::hash<std::string_view>{}(s.algorithm));
-    return h;
+    Hash hash;
+    hash.add(s.operation).add(s.kind).add(s.memory).add(s.type.kind()).add(s.type.size()).add(s.op);
+    hash.add(s.commutative).add(s.reproducible).add(s.has_timeout).add(s.accumulation);
+    hash.add(s.root).add(s.count).add(std::string_view(s.algorithm));
+    return hash.value();
   }
 };
 

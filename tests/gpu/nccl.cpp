@@ -64,7 +64,8 @@ Communicator prepared(const CommunicatorOptions& options = {}) {
 }
 
 TEST_F(Nccl, IsReportedWithItsVersion) {
-  EXPECT_TRUE(contains(device_world().device_report(), nccl::version_text(device_world().state()->device->nccl_version)));
+  EXPECT_TRUE(
+      contains(device_world().device_report(), nccl::version_text(device_world().state()->device->nccl_version)));
   if (device_world().rank() == 0) std::printf("%s\n", device_world().device_report().c_str());
 }
 
