@@ -69,7 +69,7 @@ TEST(Generated, FeaturesHaveUnitVarianceAndAllClassesOccur) {
 
 TEST(Sources, AdultIsOneHot) {
   Options o;
-  o.train_file = std::string(TUTTI_SOURCE_DIR) + "/miniapps/common/data/adult";
+  o.train_file = TUTTI_SOURCE_DIR "/miniapps/common/data/adult";
   const auto source = make_source(o);
   EXPECT_EQ(source->samples(Split::train), 32561U);
   EXPECT_EQ(source->samples(Split::test), 16281U);
