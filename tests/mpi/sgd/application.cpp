@@ -12,7 +12,7 @@
 namespace sgd {
 namespace {
 
-std::string adult_folder() { return std::string(TUTTI_SOURCE_DIR) + "/miniapps/common/data/adult"; }
+std::string adult_folder() { return TUTTI_SOURCE_DIR "/miniapps/common/data/adult"; }
 
 TEST(Application, LogisticRegressionOfAdultReachesItsAuc) {
   const auto comm = world();

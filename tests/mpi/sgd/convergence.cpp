@@ -57,7 +57,7 @@ TEST(Convergence, Adam) {
 TEST(Convergence, AdultIsSparse) {
   auto options = small_run("logistic", "fp64");
   options.data = "adult";
-  options.train_file = std::string(TUTTI_SOURCE_DIR) + "/miniapps/common/data/adult";
+  options.train_file = TUTTI_SOURCE_DIR "/miniapps/common/data/adult";
   options.batch_size = 256;
   options.bucket_bytes = "25M";
   options.test_at_end = false;

@@ -10,7 +10,7 @@ namespace {
 TEST(PowerSgd, ReachesTheLossWithAFewBytes) {
   const auto comm = world();
   Options options;
-  options.train_file = std::string(TUTTI_SOURCE_DIR) + "/miniapps/common/data/adult";
+  options.train_file = TUTTI_SOURCE_DIR "/miniapps/common/data/adult";
   options.model = "mlp";
   options.hidden = {256, 256};
   options.epochs = 2;
