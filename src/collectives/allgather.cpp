@@ -7,7 +7,8 @@ namespace tutti {
 namespace {
 
 detail::Call allgather_call(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
-  detail::Arguments args(comm, schedules::Operation::allgather, options);
+  detail::Call call;
+  detail::Arguments args(call, comm, schedules::Operation::allgather, options);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.set_type(recv.type);
   args.set_output(recv, "recv");
@@ -21,7 +22,7 @@ detail::Call allgather_call(const Communicator& comm, ConstBuffer send, Buffer r
     args.set_count(send.count);
     args.set_input(send, "send");
   }
-  return args.take();
+  return call;
 }
 
 }  // namespace

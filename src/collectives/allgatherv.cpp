@@ -10,7 +10,8 @@ namespace {
 detail::Call allgatherv_call(const Communicator& comm, ConstBuffer send, Buffer recv,
                              std::span<const std::size_t> recv_counts, std::span<const std::size_t> recv_displs,
                              const Options& options) {
-  detail::Arguments args(comm, schedules::Operation::allgatherv, options);
+  detail::Call call;
+  detail::Arguments args(call, comm, schedules::Operation::allgatherv, options);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   const auto rank = static_cast<std::size_t>(args.rank());
   args.set_type(recv.type);
@@ -26,11 +27,11 @@ detail::Call allgatherv_call(const Communicator& comm, ConstBuffer send, Buffer 
     args.require_count(send.count, recv_counts[rank], "send", "recv_counts[rank]");
     args.set_input(send, "send");
   }
-  auto& binding = args.call().binding;
+  auto& binding = call.binding;
   binding.send_count = recv_counts[rank];
   binding.recv_counts = detail::copy_of(recv_counts);
   binding.recv_displs = detail::copy_of(recv_displs);
-  return args.take();
+  return call;
 }
 
 }  // namespace

@@ -8,7 +8,8 @@ namespace {
 
 detail::Call allreduce_call(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,
                             const Options& options) {
-  detail::Arguments args(comm, schedules::Operation::allreduce, options);
+  detail::Call call;
+  detail::Arguments args(call, comm, schedules::Operation::allreduce, options);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.set_type(recv.type);
   args.set_op(op);
@@ -22,7 +23,7 @@ detail::Call allreduce_call(const Communicator& comm, ConstBuffer send, Buffer r
     args.set_input(send, "send");
     args.require_distinct();
   }
-  return args.take();
+  return call;
 }
 
 }  // namespace

@@ -7,7 +7,8 @@ namespace tutti {
 namespace {
 
 detail::Call alltoall_call(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
-  detail::Arguments args(comm, schedules::Operation::alltoall, options);
+  detail::Call call;
+  detail::Arguments args(call, comm, schedules::Operation::alltoall, options);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.require(recv.count % args.size() == 0, "recv", "must hold a multiple of the number of ranks, in elements");
   args.set_type(recv.type);
@@ -21,7 +22,7 @@ detail::Call alltoall_call(const Communicator& comm, ConstBuffer send, Buffer re
     args.set_input(send, "send");
     args.require_distinct();
   }
-  return args.take();
+  return call;
 }
 
 }  // namespace

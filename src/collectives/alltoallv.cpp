@@ -10,14 +10,15 @@ detail::Call alltoallv_call(const Communicator& comm, ConstBuffer send, std::spa
                             std::span<const std::size_t> send_displs, Buffer recv,
                             std::span<const std::size_t> recv_counts, std::span<const std::size_t> recv_displs,
                             const Options& options) {
-  detail::Arguments args(comm, schedules::Operation::alltoallv, options);
+  detail::Call call;
+  detail::Arguments args(call, comm, schedules::Operation::alltoallv, options);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.set_type(recv.type);
   args.require_counts(recv_counts, "recv_counts");
   args.require_counts(recv_displs, "recv_displs");
   args.require_blocks(recv_counts, recv_displs, recv.count, "recv");
   args.set_output(recv, "recv");
-  auto& binding = args.call().binding;
+  auto& binding = call.binding;
   binding.recv_counts = detail::copy_of(recv_counts);
   binding.recv_displs = detail::copy_of(recv_displs);
   if (send.is_in_place) {
@@ -34,7 +35,7 @@ detail::Call alltoallv_call(const Communicator& comm, ConstBuffer send, std::spa
     binding.send_counts = detail::copy_of(send_counts);
     binding.send_displs = detail::copy_of(send_displs);
   }
-  return args.take();
+  return call;
 }
 
 }  // namespace

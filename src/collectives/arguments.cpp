@@ -10,22 +10,14 @@
 
 namespace tutti::detail {
 
-Arguments::Arguments(const Communicator& comm, schedules::Operation operation, const Options& options)
-    : comm_(comm.state().get()), declared_(options.memory) {
-  call_.signature.operation = operation;
-  require(options.timeout.count() >= 0, "options.timeout", "is negative; pass 0 for no timeout");
-}
-
-void Arguments::require(bool condition, std::string_view argument, std::string_view problem) const {
-  if (condition) return;
+void Arguments::refuse(std::string_view argument, std::string_view problem) const {
   throw Error(ErrorCode::invalid_argument,
               fmt::format("{}, {}: argument {} {}", schedules::operation_name(call_.signature.operation),
                           comm_->describe(), argument, problem));
 }
 
 void Arguments::require_count(std::size_t count, std::size_t expected, const char* name, std::string_view why) const {
-  if (count != expected)
-    require(false, name, fmt::format("has {} elements, but {} are needed ({})", count, expected, why));
+  if (count != expected) refuse(name, fmt::format("has {} elements, but {} are needed ({})", count, expected, why));
 }
 
 void Arguments::require_same_type(Datatype a, Datatype b) const {
@@ -37,7 +29,7 @@ void Arguments::require_same_type(Datatype a, Datatype b) const {
 }
 
 void Arguments::forbid_in_place(bool is_in_place, const char* name, std::string_view remedy) const {
-  if (is_in_place) require(false, name, fmt::format("is in_place; {}", remedy));
+  if (is_in_place) refuse(name, fmt::format("is in_place; {}", remedy));
 }
 
 void Arguments::check_address(const void* address, std::size_t count, const char* name) const {
@@ -67,7 +59,7 @@ void Arguments::set_type(Datatype type) {
 
 void Arguments::set_root(int root) {
   if (root < 0 || root >= comm_->size)
-    require(false, "root", fmt::format("is {}; pass a rank from 0 to {}", root, comm_->size - 1));
+    refuse("root", fmt::format("is {}; pass a rank from 0 to {}", root, comm_->size - 1));
   call_.signature.root = root;
 }
 
@@ -115,8 +107,8 @@ void Arguments::require_counts(Counts counts, const char* name) const {
 void Arguments::require_blocks(Counts counts, Counts displs, std::size_t available, const char* name) const {
   for (std::size_t r = 0; r < counts.size(); ++r)
     if (counts[r] > 0 && (displs[r] > available || counts[r] > available - displs[r]))
-      require(
-          false, name,
+      refuse(
+          name,
           fmt::format("has {} elements, but the block of rank {} ends at element {}; correct its count or displacement",
                       available, r, displs[r] + counts[r]));
 }

@@ -15,17 +15,20 @@ namespace tutti::detail {
 
 using Counts = std::span<const std::size_t>;
 
-/// Checks the arguments of one call and builds it. Each check throws an Error that names the argument, the rank and the
-/// remedy, before anything is sent.
+/// Checks the arguments of one call and writes them into it. Each check throws an Error that names the argument, the
+/// rank and the remedy, before anything is sent.
 class Arguments {
  public:
-  Arguments(const Communicator& comm, schedules::Operation operation, const Options& options);
+  /// call: a fresh one, kept by the caller.
+  Arguments(Call& call, const Communicator& comm, schedules::Operation operation, const Options& options)
+      : comm_(comm.state().get()), declared_(options.memory), call_(call) {
+    call_.signature.operation = operation;
+    require(options.timeout.count() >= 0, "options.timeout", "is negative; pass 0 for no timeout");
+  }
 
   [[nodiscard]] int rank() const { return comm_->rank; }
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(comm_->size); }
   [[nodiscard]] bool is_root() const { return comm_->rank == call_.signature.root; }
-  [[nodiscard]] Call& call() { return call_; }
-  [[nodiscard]] Call take() { return std::move(call_); }
 
   void set_type(Datatype type);
   void set_root(int root);
@@ -39,7 +42,11 @@ class Arguments {
   void set_in_place_input(const void* address);
   void set_in_place_output(void* address);
 
-  void require(bool condition, std::string_view argument, std::string_view problem) const;
+  void require(bool condition, const char* argument, const char* problem) const {
+    if (!condition) [[unlikely]]
+      refuse(argument, problem);
+  }
+  [[noreturn]] void refuse(std::string_view argument, std::string_view problem) const;
   void require_count(std::size_t count, std::size_t expected, const char* name, std::string_view why) const;
   void require_same_type(Datatype a, Datatype b) const;
   void forbid_in_place(bool is_in_place, const char* name, std::string_view remedy) const;
@@ -55,7 +62,7 @@ class Arguments {
 
   const Context* comm_;  ///< kept alive by the caller
   MemoryKind declared_;
-  Call call_{};
+  Call& call_;
 };
 
 [[nodiscard]] inline std::vector<std::size_t> copy_of(Counts counts) { return {counts.begin(), counts.end()}; }

@@ -7,9 +7,10 @@ namespace tutti {
 namespace {
 
 detail::Call barrier_call(const Communicator& comm, const Options& options) {
-  detail::Arguments args(comm, schedules::Operation::barrier, options);
+  detail::Call call;
+  detail::Arguments args(call, comm, schedules::Operation::barrier, options);
   args.set_declared_memory();
-  return args.take();
+  return call;
 }
 
 }  // namespace

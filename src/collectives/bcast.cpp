@@ -7,13 +7,14 @@ namespace tutti {
 namespace {
 
 detail::Call bcast_call(const Communicator& comm, Buffer buffer, int root, const Options& options) {
-  detail::Arguments args(comm, schedules::Operation::bcast, options);
+  detail::Call call;
+  detail::Arguments args(call, comm, schedules::Operation::bcast, options);
   args.forbid_in_place(buffer.is_in_place, "buffer", "pass the buffer itself");
   args.set_type(buffer.type);
   args.set_root(root);
   args.set_count(buffer.count);
   args.set_output(buffer, "buffer");
-  return args.take();
+  return call;
 }
 
 }  // namespace

@@ -81,18 +81,18 @@ CallOptions call_options(const Context& comm, const Options& options) {
   return {options.stream, options.timeout.count() > 0 ? options.timeout : comm.options.timeout};
 }
 
-void run(const Communicator& communicator, Call call, const Options& options) {
+void run(const Communicator& communicator, Call&& call, const Options& options) {
   const ContextPtr& comm = communicator.state();
   complete_signature(call.signature, CallKind::blocking, *comm, options);
   const CallOptions own = call_options(*comm, options);
   run_plan(comm, plan_for(*comm, call, options.stream), std::move(call.binding), own);
 }
 
-Request start(const Communicator& communicator, Call call, const Options& options) {
+Request start(const Communicator& communicator, Call&& call, const Options& options) {
   return ProgressEngine::instance().launch(execution_of(communicator.state(), call, CallKind::nonblocking, options));
 }
 
-Request prepare(const Communicator& communicator, Call call, const Options& options) {
+Request prepare(const Communicator& communicator, Call&& call, const Options& options) {
   return Request(execution_of(communicator.state(), call, CallKind::persistent, options));
 }
 

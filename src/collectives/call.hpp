@@ -18,9 +18,9 @@ struct Call {
 };
 
 /// The three ways to make a call.
-void run(const Communicator& comm, Call call, const Options& options);
-[[nodiscard]] Request start(const Communicator& comm, Call call, const Options& options);
-[[nodiscard]] Request prepare(const Communicator& comm, Call call, const Options& options);
+void run(const Communicator& comm, Call&& call, const Options& options);
+[[nodiscard]] Request start(const Communicator& comm, Call&& call, const Options& options);
+[[nodiscard]] Request prepare(const Communicator& comm, Call&& call, const Options& options);
 
 /// Returns true if a datatype is one of the library's; a caller may have cast any number to a kind.
 [[nodiscard]] inline bool is_datatype(Datatype type) {

@@ -7,7 +7,8 @@ namespace tutti {
 namespace {
 
 detail::Call gather_call(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
-  detail::Arguments args(comm, schedules::Operation::gather, options);
+  detail::Call call;
+  detail::Arguments args(call, comm, schedules::Operation::gather, options);
   args.set_root(root);
   if (send.is_in_place) {
     args.require(args.is_root(), "send", "is in_place on a rank that is not the root; pass the block there");
@@ -27,7 +28,7 @@ detail::Call gather_call(const Communicator& comm, ConstBuffer send, Buffer recv
       args.set_output(recv, "recv");
     }
   }
-  return args.take();
+  return call;
 }
 
 }  // namespace

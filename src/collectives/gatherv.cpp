@@ -9,10 +9,11 @@ namespace {
 detail::Call gatherv_call(const Communicator& comm, ConstBuffer send, Buffer recv,
                           std::span<const std::size_t> recv_counts, std::span<const std::size_t> recv_displs, int root,
                           const Options& options) {
-  detail::Arguments args(comm, schedules::Operation::gatherv, options);
+  detail::Call call;
+  detail::Arguments args(call, comm, schedules::Operation::gatherv, options);
   args.set_root(root);
   const auto rank = static_cast<std::size_t>(args.rank());
-  auto& binding = args.call().binding;
+  auto& binding = call.binding;
   if (args.is_root()) {
     args.require_counts(recv_counts, "recv_counts");
     args.require_counts(recv_displs, "recv_displs");
@@ -35,7 +36,7 @@ detail::Call gatherv_call(const Communicator& comm, ConstBuffer send, Buffer rec
     args.set_input(send, "send");
     binding.send_count = send.count;
   }
-  return args.take();
+  return call;
 }
 
 }  // namespace

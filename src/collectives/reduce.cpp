@@ -8,7 +8,8 @@ namespace {
 
 detail::Call reduce_call(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, int root,
                          const Options& options) {
-  detail::Arguments args(comm, schedules::Operation::reduce, options);
+  detail::Call call;
+  detail::Arguments args(call, comm, schedules::Operation::reduce, options);
   args.set_root(root);
   if (send.is_in_place) {
     args.require(args.is_root(), "send", "is in_place on a rank that is not the root; pass the contribution there");
@@ -28,7 +29,7 @@ detail::Call reduce_call(const Communicator& comm, ConstBuffer send, Buffer recv
     }
   }
   args.set_op(op);
-  return args.take();
+  return call;
 }
 
 }  // namespace

@@ -9,7 +9,8 @@ namespace {
 
 detail::Call reduce_scatter_call(const Communicator& comm, ConstBuffer send, Buffer recv,
                                  std::span<const std::size_t> recv_counts, ReduceOp op, const Options& options) {
-  detail::Arguments args(comm, schedules::Operation::reduce_scatter, options);
+  detail::Call call;
+  detail::Arguments args(call, comm, schedules::Operation::reduce_scatter, options);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.set_type(recv.type);
   args.set_op(op);
@@ -27,9 +28,9 @@ detail::Call reduce_scatter_call(const Communicator& comm, ConstBuffer send, Buf
     args.set_input(send, "send");
     args.require_distinct();
   }
-  args.call().binding.recv_counts = detail::copy_of(recv_counts);
-  args.call().binding.recv_count = recv_counts[static_cast<std::size_t>(args.rank())];
-  return args.take();
+  call.binding.recv_counts = detail::copy_of(recv_counts);
+  call.binding.recv_count = recv_counts[static_cast<std::size_t>(args.rank())];
+  return call;
 }
 
 }  // namespace

@@ -8,7 +8,8 @@ namespace {
 
 detail::Call reduce_scatter_block_call(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,
                                        const Options& options) {
-  detail::Arguments args(comm, schedules::Operation::reduce_scatter_block, options);
+  detail::Call call;
+  detail::Arguments args(call, comm, schedules::Operation::reduce_scatter_block, options);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.set_type(recv.type);
   args.set_op(op);
@@ -25,7 +26,7 @@ detail::Call reduce_scatter_block_call(const Communicator& comm, ConstBuffer sen
     args.set_input(send, "send");
     args.require_distinct();
   }
-  return args.take();
+  return call;
 }
 
 }  // namespace

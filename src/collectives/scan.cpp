@@ -7,7 +7,8 @@ namespace tutti {
 namespace {
 
 detail::Call scan_call(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, const Options& options) {
-  detail::Arguments args(comm, schedules::Operation::scan, options);
+  detail::Call call;
+  detail::Arguments args(call, comm, schedules::Operation::scan, options);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.set_type(recv.type);
   args.set_op(op, false);
@@ -21,7 +22,7 @@ detail::Call scan_call(const Communicator& comm, ConstBuffer send, Buffer recv, 
     args.set_input(send, "send");
     args.require_distinct();
   }
-  return args.take();
+  return call;
 }
 
 }  // namespace

@@ -7,7 +7,8 @@ namespace tutti {
 namespace {
 
 detail::Call scatter_call(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
-  detail::Arguments args(comm, schedules::Operation::scatter, options);
+  detail::Call call;
+  detail::Arguments args(call, comm, schedules::Operation::scatter, options);
   args.set_root(root);
   if (recv.is_in_place) {
     args.require(args.is_root(), "recv", "is in_place on a rank that is not the root; pass a buffer there");
@@ -29,7 +30,7 @@ detail::Call scatter_call(const Communicator& comm, ConstBuffer send, Buffer rec
       args.set_input(send, "send");
     }
   }
-  return args.take();
+  return call;
 }
 
 }  // namespace

@@ -8,10 +8,11 @@ namespace {
 
 detail::Call scatterv_call(const Communicator& comm, ConstBuffer send, std::span<const std::size_t> send_counts,
                            std::span<const std::size_t> send_displs, Buffer recv, int root, const Options& options) {
-  detail::Arguments args(comm, schedules::Operation::scatterv, options);
+  detail::Call call;
+  detail::Arguments args(call, comm, schedules::Operation::scatterv, options);
   args.set_root(root);
   const auto rank = static_cast<std::size_t>(args.rank());
-  auto& binding = args.call().binding;
+  auto& binding = call.binding;
   if (args.is_root()) {
     args.require_counts(send_counts, "send_counts");
     args.require_counts(send_displs, "send_displs");
@@ -36,7 +37,7 @@ detail::Call scatterv_call(const Communicator& comm, ConstBuffer send, std::span
     args.set_output(recv, "recv");
     binding.recv_count = recv.count;
   }
-  return args.take();
+  return call;
 }
 
 }  // namespace

@@ -7,6 +7,15 @@
 
 namespace tutti::detail::shm {
 
+bool Exchange::overwrites_source() const {
+  if (!binding->in_place) return false;
+  const Operation operation = plan->signature.operation;
+  if (operation == Operation::reduce_scatter || operation == Operation::reduce_scatter_block) return true;
+  const bool rotates = operation == Operation::alltoall || operation == Operation::alltoallv;
+  const auto protocol = static_cast<Protocol>(plan->protocol);
+  return rotates && (protocol == Protocol::single_copy || protocol == Protocol::automatic);
+}
+
 void Exchange::copy_own() const {
   const Geometry who = geometry();
   const int me = who.rank();

@@ -46,6 +46,8 @@ struct Exchange {
     arena->wake();
   }
 
+  /// Returns true if this rank writes in place over data that other ranks may still have to read.
+  [[nodiscard]] bool overwrites_source() const;
   /// Copies this rank's own block from source to output, unless it is already there.
   void copy_own() const;
   /// Computes output = inputs[0] op inputs[1] op …, in that order, rounded once; divides an average.

@@ -17,6 +17,13 @@ void put(Line* lines, Generation generation, const std::byte* from, std::size_t 
   lines->flag.store(tagged(generation, 1), std::memory_order_release);
 }
 
+/// Looks at a flag a few times, which takes less time than to come back to it.
+bool is_set(const std::atomic<std::uint64_t>& flag, std::uint64_t wanted, int looks) {
+  for (int i = 0; i < looks; ++i)
+    if (flag.load(std::memory_order_acquire) == wanted) return true;
+  return false;
+}
+
 void get(const Line* lines, std::byte* to, std::size_t bytes) {
   for (; bytes > line_bytes; bytes -= line_bytes, to += line_bytes, ++lines)
     std::memcpy(to, lines->payload, line_bytes);
@@ -31,9 +38,10 @@ void Lines::begin(const Exchange& exchange) {
   produced_ = false;
   from_ = 0;
   line_ = 0;
-  // A blocking barrier goes through rank 0, because fewer lines then change owners. It does not if a rank may be away,
-  // or if every turn costs a process switch.
-  centered_ = s.operation == Operation::barrier && s.kind == CallKind::blocking && !exchange.arena->oversubscribed();
+  // A blocking barrier of more than two ranks goes through rank 0, because fewer lines then change owners. It does not
+  // if a rank may be away, or if every turn costs a process switch.
+  centered_ = s.operation == Operation::barrier && s.kind == CallKind::blocking && exchange.arena->size() > 2 &&
+              !exchange.arena->oversubscribed();
 }
 
 void Lines::produce(const Exchange& exchange) {
@@ -52,6 +60,7 @@ void Lines::produce(const Exchange& exchange) {
 }
 
 bool Lines::has_arrived(const Exchange& exchange) {
+  const int looks = exchange.arena->oversubscribed() ? 1 : 16;
   const Geometry who = exchange.geometry();
   const int me = who.rank();
   for (; from_ < who.size(); ++from_, line_ = 0) {
@@ -60,7 +69,7 @@ bool Lines::has_arrived(const Exchange& exchange) {
     const Line* lines = exchange.cell(from_).lines;
     if (who.is_split()) lines += static_cast<std::size_t>(me) * per_block_;
     for (const std::size_t count = lines_of(bytes); line_ < count; ++line_)
-      if (lines[line_].flag.load(std::memory_order_acquire) != tagged(exchange.generation, 1)) return false;
+      if (!is_set(lines[line_].flag, tagged(exchange.generation, 1), looks)) return false;
   }
   return true;
 }

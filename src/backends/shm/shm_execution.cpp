@@ -72,19 +72,10 @@ bool ShmExecution::is_cell_free() const {
   return true;
 }
 
-/// Returns true if this rank writes in place over data that other ranks may still have to read.
-bool ShmExecution::overwrites_source() const {
-  if (!binding_.in_place) return false;
-  const Operation operation = plan_->signature.operation;
-  if (operation == Operation::reduce_scatter || operation == Operation::reduce_scatter_block) return true;
-  const bool rotates = operation == Operation::alltoall || operation == Operation::alltoallv;
-  return rotates && (protocol() == Protocol::single_copy || protocol() == Protocol::automatic);
-}
-
 void ShmExecution::prepare_source() {
   const void* source = exchange_.source;
   const bool scales = binding_.op.kind() == ReduceKind::premul_sum;
-  if (source == nullptr || (!scales && !overwrites_source())) return;
+  if (source == nullptr || (!scales && !exchange_.overwrites_source())) return;
   const Signature& signature = plan_->signature;
   const std::size_t unit = signature.type.size();
   const std::size_t count = input_count(signature.operation, arena_->size(), signature.count, binding_);

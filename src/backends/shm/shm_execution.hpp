@@ -42,7 +42,6 @@ class ShmExecution final : public Execution {
   void enter_cell();
   [[nodiscard]] bool is_cell_free() const;
   void prepare_source();
-  [[nodiscard]] bool overwrites_source() const;
   void publish();
   void publish_buffers();
   [[nodiscard]] bool choose();

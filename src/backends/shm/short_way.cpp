@@ -56,15 +56,22 @@ void run_by(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, c
   run_to_end(execution);
 }
 
+/// Returns true if a call sends its input as it is, and need not wait for its cell.
+bool is_plain(Arena& arena, const Plan& plan, const Binding& binding) {
+  const bool reads_input = plan.signature.op != ReduceKind::premul_sum &&
+                           !(binding.in_place && Exchange::of(arena, plan, binding).overwrites_source());
+  return reads_input && arena.is_next_free();
+}
+
 }  // namespace
 
 void run_short_way(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
   ProgressEngine::instance().poll();
   Arena& arena = arena_of(*context);
-  const bool is_plain = !binding.in_place && plan->signature.op != ReduceKind::premul_sum && arena.is_next_free();
   const auto protocol = static_cast<Protocol>(plan->protocol);
-  if (is_plain && protocol == Protocol::line) return run_by<Lines>(context, plan, std::move(binding), options);
-  if (is_plain && protocol == Protocol::slots) return run_by<Slots>(context, plan, std::move(binding), options);
+  const bool plain = is_plain(arena, *plan, binding);
+  if (plain && protocol == Protocol::line) return run_by<Lines>(context, plan, std::move(binding), options);
+  if (plain && protocol == Protocol::slots) return run_by<Slots>(context, plan, std::move(binding), options);
   const Turn turn{static_cast<std::int64_t>(arena.next_ordered())};
   ShmExecution execution(unowned(context), unowned(plan), std::move(binding), turn, options.timeout);
   run_to_end(execution);
