@@ -9,6 +9,7 @@
 #include <tutti/options.hpp>
 
 #include "call/binding.hpp"
+#include "call/costs.hpp"
 #include "call/execution.hpp"
 #include "call/machine.hpp"
 #include "call/plan.hpp"
@@ -87,6 +88,9 @@ struct Backend {
   /// Makes the state of a new communicator. Returns null on all ranks, with the reason in `report`, if there is none.
   /// Collective, blocking.
   std::unique_ptr<BackendState> (*create_state)(Context& context, std::string& report) = nullptr;
+  /// Measures the costs that this backend's candidates are predicted by, on an unused communicator with the states of
+  /// all backends, in a few milliseconds. A rank that cannot measure leaves `costs` as they are. Collective.
+  void (*calibrate)(Context& context, Costs& costs) = nullptr;
   /// The line for the summary of the configuration: "NCCL: 2.28.9", or an empty text.
   std::string (*summary)() = nullptr;
   /// The backend that makes persistent calls for which take_turn() found none left; empty: none is needed.

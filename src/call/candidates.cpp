@@ -24,7 +24,7 @@ Candidates::Candidates(const Signature& signature, const Machine& machine, Ask a
     : signature_(signature), machine_(machine), wiring_(wiring_of(machine)), ask_(ask) {}
 
 double Candidates::predicted(const schedules::Algorithm& algorithm) const {
-  return predict(algorithm, signature_, wiring_);
+  return predict(algorithm, signature_, wiring_, links_of(machine_.costs));
 }
 
 void Candidates::measure(Candidate& way) const {

@@ -16,6 +16,7 @@
 #include "call/device_side.hpp"
 #include "call/scratch.hpp"
 #include "call/send_order.hpp"
+#include "call/trial.hpp"
 
 namespace tutti::detail {
 
@@ -71,10 +72,13 @@ struct Context {
   Topology topology{};
   std::vector<int> node_of{};                      ///< the node of each rank, from the topology
   LinkLevel on_node = LinkLevel::cache;            ///< the greatest distance between two ranks of one node
+  Costs costs{};                                   ///< by which the models predict
+  std::string costs_report{};                      ///< their origin
   std::shared_ptr<const Measurements> measured{};  ///< on this machine, if there are any
   std::string measured_report{};                   ///< their origin, or the reason why there are none
   std::unique_ptr<DeviceSide> device{};            ///< present once the communicator is prepared for device memory
   PlanCache plans{};
+  Trials trials{};
   ScratchPool scratch{};
   SendOrder send_order{};
   std::uint64_t sequence = 0;

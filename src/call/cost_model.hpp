@@ -5,6 +5,7 @@
 #include <tutti/topology.hpp>
 #include <vector>
 
+#include "call/costs.hpp"
 #include "call/signature.hpp"
 #include "schedules/registry.hpp"
 
@@ -31,9 +32,9 @@ struct Links {
   [[nodiscard]] const Link& operator[](LinkLevel level) const { return levels[static_cast<std::size_t>(level)]; }
 };
 
-/// The links of a present-day server and a network of 100 Gb/s. A table of measured times that covers a call takes
-/// precedence over predictions from these.
-[[nodiscard]] const Links& typical_links();
+/// The links of a machine with these costs on a node, and of a network of 100 Gb/s between nodes. A table of measured
+/// times that covers a call takes precedence over predictions from these.
+[[nodiscard]] Links links_of(const Costs& costs);
 
 /// The links between the ranks of a call.
 struct Wiring {
@@ -54,7 +55,7 @@ struct Wiring {
 /// hierarchical algorithm by the sum of its levels. The parameters are those of LogGP: Alexandrov, Ionescu, Schauser,
 /// Scheiman, LogGP, SPAA 1995.
 [[nodiscard]] double predict(const schedules::Algorithm& algorithm, const Signature& signature, const Wiring& wiring,
-                             const Links& links = typical_links());
+                             const Links& links = links_of(typical_costs));
 
 /// The node of each rank.
 [[nodiscard]] std::vector<int> nodes_of(const Topology& topology);

@@ -12,6 +12,7 @@
 namespace tutti::detail {
 
 struct Backend;
+class Trial;
 
 /// The decision for one signature: immutable and shared by all its executions. Holds the schedule of operations with
 /// uniform counts; v-forms make theirs at each binding.
@@ -20,12 +21,14 @@ struct Plan {
   const Backend* backend = nullptr;
   std::uint8_t protocol = 0;                        ///< the backend's own number for it
   std::string way{};                                ///< "shm:slots", "mpi:ring", "native"
+  double expected = 0;                              ///< time of a call with this count, predicted or measured, seconds
   const schedules::Algorithm* algorithm = nullptr;  ///< present if the backend runs schedules
   std::shared_ptr<const schedules::Schedule> schedule{};
   std::shared_ptr<const Plan> part{};       ///< present if the call is divided: another backend's plan for a piece
   std::shared_ptr<const Plan> last_part{};  ///< for the last piece, which may be shorter
   std::size_t pieces = 1;                   ///< number of pieces; all but the last are `part`
   std::shared_ptr<const Plan> spare{};      ///< persistent calls: the plan if the backend has no turn left
+  std::shared_ptr<Trial> trial{};           ///< present while calls find out which way is the fastest
 };
 
 /// The plans of one communicator. Plans follow from shared facts alone, so a rank may drop and rebuild them.
@@ -43,6 +46,11 @@ class PlanCache {
     }
     recent = found->second;
     return recent;
+  }
+  /// Replaces the plan of a signature.
+  void put(const Signature& signature, std::shared_ptr<const Plan> plan) {
+    plans_[signature] = plan;
+    recent_[place_of(signature)] = std::move(plan);
   }
   [[nodiscard]] std::size_t size() const { return plans_.size(); }
   void clear() {

@@ -3,11 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <tutti/error.hpp>
 
 #include "backends/prepare_device.hpp"
 #include "call/backend.hpp"
 #include "call/progress.hpp"
+#include "call/trial.hpp"
+#include "core/config.hpp"
+#include "core/mpi_call.hpp"
+#include "planner/calibration.hpp"
 #include "planner/overrides.hpp"
 #include "planner/planner.hpp"
 #include "schedules/registry.hpp"
@@ -52,17 +57,56 @@ void agree_on_device(Context& comm, const Call& call, bool captured) {
     prepare_device(comm, binding.output != nullptr ? binding.output : binding.input);
 }
 
+/// The plan of a signature that has none yet: on trial if there is more than one way, and the winner after the trial.
+PlanPtr new_plan(Context& comm, const Signature& signature) {
+  if (!config().trials) return make_plan(signature, comm.machine());
+  std::shared_ptr<Trial> trial = comm.trials.find(signature);
+  if (trial && trial->winner()) return trial->winner();
+  if (!trial && comm.trials.has_room()) {
+    auto ways = ways_to_try(signature, comm.machine());
+    if (!ways.empty()) comm.trials.add(signature, trial = std::make_shared<Trial>(std::move(ways)));
+  }
+  if (!trial) return make_plan(signature, comm.machine());
+  auto plan = std::make_shared<Plan>(*trial->first());
+  plan->trial = std::move(trial);
+  return plan;
+}
+
 /// The plan of a call, valid until the next call on the communicator.
 const PlanPtr& plan_for(Context& comm, const Call& call, const Stream& stream) {
   const bool on_device = call.signature.memory == MemoryClass::device;
   const bool captured = on_device && is_captured(comm, call.signature, stream);
   if (on_device) agree_on_device(comm, call, captured);
   comm.check_usable();
-  const PlanPtr& plan =
-      comm.plans.get(call.signature, [&comm](const Signature& s) { return make_plan(s, comm.machine()); });
+  const PlanPtr& plan = comm.plans.get(call.signature, [&comm](const Signature& s) { return new_plan(comm, s); });
   if (captured && !plan->backend->captures)
     refuse_capture(comm, call.signature, "only NCCL can run, which does not make this call here");
   return plan;
+}
+
+/// Replaces each number by the greatest of all ranks. The host MPI's own, so that it cannot start a trial itself.
+void take_greatest(const Context& comm, std::vector<double>& numbers) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, MPI_MAX,
+                           comm.collective, &request),
+            "MPI_Iallreduce");
+  wait_yielding(request, "MPI_Iallreduce");
+}
+
+/// Makes a call that is on trial. After the last call of a heat the ranks compare their times.
+void run_on_trial(const ContextPtr& comm, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
+  using Clock = std::chrono::steady_clock;
+  const std::shared_ptr<Trial> trial = plan->trial;
+  const bool measures = trial->measures();
+  const Clock::time_point begin = measures ? Clock::now() : Clock::time_point{};
+  run_plan(comm, trial->way(), std::move(binding), options);
+  const bool is_heat_over = trial->note(measures ? std::chrono::duration<double>(Clock::now() - begin).count() : 0);
+  if (!is_heat_over) return;
+  std::vector<double> times = trial->times();
+  take_greatest(*comm, times);
+  trial->judge(times);
+  if (trial->surprises()) tuning::doubt_calibration();
+  if (trial->winner()) comm->plans.put(trial->winner()->signature, trial->winner());
 }
 
 /// Makes the execution of a call without waiting for it.
@@ -85,7 +129,9 @@ void run(const Communicator& communicator, Call&& call, const Options& options) 
   const ContextPtr& comm = communicator.state();
   complete_signature(call.signature, CallKind::blocking, *comm, options);
   const CallOptions own = call_options(*comm, options);
-  run_plan(comm, plan_for(*comm, call, options.stream), std::move(call.binding), own);
+  const PlanPtr& plan = plan_for(*comm, call, options.stream);
+  if (plan->trial) return run_on_trial(comm, plan, std::move(call.binding), own);
+  run_plan(comm, plan, std::move(call.binding), own);
 }
 
 Request start(const Communicator& communicator, Call&& call, const Options& options) {

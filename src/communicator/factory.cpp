@@ -11,6 +11,7 @@
 #include "call/progress.hpp"
 #include "core/config.hpp"
 #include "core/mpi_call.hpp"
+#include "planner/calibration.hpp"
 #include "planner/files.hpp"
 #include "planner/overrides.hpp"
 #include "topology/discover.hpp"
@@ -41,6 +42,8 @@ struct Agreement {
   int progress_thread;
   int shared_memory;
   int single_copy;
+  int trials;
+  int calibration;
   int lacks_threads;  ///< a progress thread is wanted, but MPI lacks MPI_THREAD_MULTIPLE
   std::int64_t timeout;
   std::uint64_t algorithms;  ///< hash of TUTTI_ALGORITHM
@@ -55,6 +58,8 @@ void check_agreement(const Context& state) {
           config().progress_thread ? 1 : 0,
           config().shared_memory ? 1 : 0,
           config().single_copy ? 1 : 0,
+          config().trials ? 1 : 0,
+          static_cast<int>(config().calibration),
           config().progress_thread && !has_thread_multiple() ? 1 : 0,
           state.options.timeout.count(),
           tuning::overrides_hash()};
@@ -80,6 +85,8 @@ void check_agreement(const Context& state) {
     if (a.progress_thread != b.progress_thread) what = "TUTTI_PROGRESS_THREAD";
     if (a.shared_memory != b.shared_memory) what = "TUTTI_SHM";
     if (a.single_copy != b.single_copy) what = "TUTTI_SINGLE_COPY";
+    if (a.trials != b.trials) what = "TUTTI_TRIALS";
+    if (a.calibration != b.calibration) what = "TUTTI_CALIBRATION";
     if (a.timeout != b.timeout) what = "the timeout (or TUTTI_TIMEOUT)";
     if (a.algorithms != b.algorithms) what = "TUTTI_ALGORITHM";
     if (what != nullptr)
@@ -134,6 +141,7 @@ std::shared_ptr<Context> make_context(MPI_Comm handle, const CommunicatorOptions
   use_topology(*state, discover_topology(state->collective));
   load_measurements(*state);
   create_states(*state);
+  tuning::calibrate(*state);
   if (config().progress_thread) ProgressEngine::instance().start_thread();
   return state;
 }
@@ -144,6 +152,8 @@ std::shared_ptr<Context> make_child_context(const Context& parent, MPI_Comm hand
   use_topology(*state, restrict_topology(parent.topology, parent.collective, state->collective));
   load_measurements(*state);
   create_states(*state);
+  state->costs = parent.costs;
+  state->costs_report = parent.costs_report;
   return state;
 }
 

@@ -19,6 +19,17 @@ bool read_flag(const char* name, bool otherwise = false) {
   throw Error(ErrorCode::invalid_argument, fmt::format("{}={} is not a switch; set it to 0 or 1", name, value));
 }
 
+CalibrationMode read_calibration(const char* name) {
+  const char* text = std::getenv(name);
+  const std::string_view value = text == nullptr ? "" : text;
+  if (value.empty()) return CalibrationMode::automatic;
+  if (value == "off") return CalibrationMode::off;
+  if (value == "file") return CalibrationMode::file;
+  if (value == "now") return CalibrationMode::now;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("{}={} is not known; set it to off, file or now, or leave it unset", name, value));
+}
+
 std::optional<bool> read_choice(const char* name) {
   if (std::getenv(name) == nullptr) return std::nullopt;
   return read_flag(name);
@@ -43,6 +54,8 @@ const Config& config() {
                            .timeout = read_seconds("TUTTI_TIMEOUT"),
                            .shared_memory = read_flag("TUTTI_SHM", true),
                            .single_copy = read_flag("TUTTI_SINGLE_COPY", true),
+                           .trials = read_flag("TUTTI_TRIALS", true),
+                           .calibration = read_calibration("TUTTI_CALIBRATION"),
                            .nccl = read_flag("TUTTI_NCCL", true),
                            .nccl_blocking = read_flag("TUTTI_NCCL_BLOCKING"),
                            .nccl_register = read_flag("TUTTI_NCCL_REGISTER"),

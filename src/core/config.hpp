@@ -2,22 +2,33 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 
 namespace tutti::detail {
 
+/// Where the costs of the machine come from.
+enum class CalibrationMode : std::uint8_t {
+  automatic,  ///< the user's cache, or else a measurement, which the cache then keeps
+  off,        ///< the prior
+  file,       ///< the user's cache, or else the prior
+  now,        ///< a measurement, whatever the cache has
+};
+
 /// The settings of the environment variables TUTTI_*, read once. The communicator factory checks that ranks agree.
 struct Config {
-  bool reproducible = false;            ///< TUTTI_REPRODUCIBLE
-  bool progress_thread = false;         ///< TUTTI_PROGRESS_THREAD
-  std::chrono::nanoseconds timeout{0};  ///< TUTTI_TIMEOUT, in seconds
-  bool shared_memory = true;            ///< TUTTI_SHM
-  bool single_copy = true;              ///< TUTTI_SINGLE_COPY
-  bool nccl = true;                     ///< TUTTI_NCCL
-  bool nccl_blocking = false;           ///< TUTTI_NCCL_BLOCKING
-  bool nccl_register = false;           ///< TUTTI_NCCL_REGISTER
-  std::optional<bool> cuda_aware{};     ///< TUTTI_CUDA_AWARE; empty if unset
-  bool logs = false;                    ///< TUTTI_LOG: write warnings to standard error
+  bool reproducible = false;                                 ///< TUTTI_REPRODUCIBLE
+  bool progress_thread = false;                              ///< TUTTI_PROGRESS_THREAD
+  std::chrono::nanoseconds timeout{0};                       ///< TUTTI_TIMEOUT, in seconds
+  bool shared_memory = true;                                 ///< TUTTI_SHM
+  bool single_copy = true;                                   ///< TUTTI_SINGLE_COPY
+  bool trials = true;                                        ///< TUTTI_TRIALS
+  CalibrationMode calibration = CalibrationMode::automatic;  ///< TUTTI_CALIBRATION
+  bool nccl = true;                                          ///< TUTTI_NCCL
+  bool nccl_blocking = false;                                ///< TUTTI_NCCL_BLOCKING
+  bool nccl_register = false;                                ///< TUTTI_NCCL_REGISTER
+  std::optional<bool> cuda_aware{};                          ///< TUTTI_CUDA_AWARE; empty if unset
+  bool logs = false;                                         ///< TUTTI_LOG: write warnings to standard error
 };
 
 /// Throws Error(invalid_argument) that names the variable if a value cannot be read.

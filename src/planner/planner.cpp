@@ -116,13 +116,43 @@ std::shared_ptr<const Plan> plan_by(const Candidate& chosen, const Signature& si
   plan->protocol = chosen.protocol;
   plan->algorithm = chosen.algorithm;
   plan->way = chosen.name;
+  plan->expected = chosen.seconds;
   if (chosen.backend->complete != nullptr) chosen.backend->complete(*plan, machine);
   if (chosen.backend->cut != nullptr) cut(*plan, machine);
   plan->spare = spare_plan(*plan, machine);
   return plan;
 }
 
+bool may_change(const Signature& signature, const Machine& machine) {
+  return signature.kind == CallKind::blocking && signature.memory == MemoryClass::host && !signature.reproducible &&
+         signature.algorithm.empty() && machine.size > 1;
+}
+
+/// Returns true if a way is worth trying against the predicted one.
+bool is_rival(const Candidate& way, const Candidate& first, const Signature& signature) {
+  constexpr double hopeless = 4;
+  const bool same_results = way.backend == first.backend || !combines(signature.operation);
+  return way.can_be_chosen() && !way.measured && !way.preferred && same_results &&
+         way.seconds <= hopeless * first.seconds;
+}
+
 }  // namespace
+
+std::vector<std::shared_ptr<const Plan>> ways_to_try(const Signature& signature, const Machine& machine) {
+  if (!may_change(signature, machine)) return {};
+  const std::vector<Candidate> all = candidates(signature, machine);
+  if (all.empty() || !all.front().can_be_chosen() || all.front().measured || all.front().preferred) return {};
+  std::vector<std::shared_ptr<const Plan>> ways;
+  std::vector<const Backend*> others;  // one way of each other backend
+  for (const Candidate& way : all) {
+    if (!is_rival(way, all.front(), signature)) continue;
+    const bool is_other = way.backend != all.front().backend;
+    if (is_other && std::ranges::find(others, way.backend) != others.end()) continue;
+    if (is_other) others.push_back(way.backend);
+    ways.push_back(plan_by(way, signature, machine));
+  }
+  return ways.size() > 1 ? ways : std::vector<std::shared_ptr<const Plan>>{};
+}
 
 std::shared_ptr<const Plan> with_count(const Plan& plan, std::size_t count, const Machine& machine) {
   auto other = std::make_shared<Plan>(plan);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "call/machine.hpp"
 #include "call/plan.hpp"
@@ -13,6 +14,11 @@ namespace tutti::detail {
 /// or a candidate ("shm:slots", "mpi:ring", "ring"). With one rank every name means a local copy. Throws
 /// invalid_algorithm, with the valid names, if the named algorithm does not exist or cannot make the call.
 [[nodiscard]] std::shared_ptr<const Plan> make_plan(const Signature& signature, const Machine& machine);
+
+/// The ways between which the calls of a signature may find out, the predicted one first. Empty if there is nothing to
+/// find out: the time was measured, the call names its way, or reproducible results forbid a change. Ways of another
+/// backend are left out where the order of a reduction would change with them.
+[[nodiscard]] std::vector<std::shared_ptr<const Plan>> ways_to_try(const Signature& signature, const Machine& machine);
 
 /// The same plan for another uniform count.
 [[nodiscard]] std::shared_ptr<const Plan> with_count(const Plan& plan, std::size_t count, const Machine& machine);

@@ -10,6 +10,7 @@
 
 #include "backends/names.hpp"
 #include "backends/nccl/table.hpp"
+#include "planner/calibration.hpp"
 #include "planner/type_class.hpp"
 #include "schedules/text.hpp"
 #include "tools/protocol_drawing.hpp"
@@ -41,6 +42,7 @@ std::string machine_text(const Answer& answer) {
                                                   : detail::nccl::version_text(machine.nccl_version),
                         machine.device_kernels ? "kernels" : "no kernels",
                         machine.cuda_aware ? "CUDA-aware MPI" : "MPI through pinned memory");
+  text += fmt::format("  costs             {}: {}\n", where.costs_report, detail::tuning::text_of(where.costs));
   return text + fmt::format("  measured table    {}\n", where.table_report.empty() ? "none" : where.table_report);
 }
 

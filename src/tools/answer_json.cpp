@@ -58,6 +58,8 @@ ordered_json call_json(const Case& call) {
 ordered_json machine_json(const Case& call) {
   const detail::Machine machine = call.machine();
   const Topology& topology = call.surroundings.topology;
+  ordered_json costs = ordered_json::object();
+  for (const detail::NamedCost& cost : detail::named_costs) costs[std::string(cost.name)] = machine.costs.*cost.value;
   return {{"ranks", machine.size},
           {"ranks_per_node", topology.ranks_per_node},
           {"cores_per_node", topology.cores_per_node},
@@ -65,6 +67,8 @@ ordered_json machine_json(const Case& call) {
           {"shm", machine.shared_memory},
           {"single_copy", machine.single_copy},
           {"native_blocking", machine.native_blocking},
+          {"costs", costs},
+          {"costs_from", call.surroundings.costs_report},
           {"table", call.surroundings.table_report}};
 }
 

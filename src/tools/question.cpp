@@ -120,6 +120,7 @@ detail::Machine Case::machine() const {
   machine.shared_memory = surroundings.shm && !machine.several_nodes;
   machine.single_copy = surroundings.single_copy && machine.shared_memory;
   machine.node_of = node_of;
+  machine.costs = surroundings.costs;
   machine.measured = surroundings.table.get();
   machine.on_node = detail::level_on_node(surroundings.topology);
   machine.device_prepared = true;

@@ -54,6 +54,8 @@ struct Surroundings {
   DeviceFacts device{};
   std::shared_ptr<const detail::Measurements> table{};
   std::string table_report{};  ///< the source of the table, or the reason why there is none
+  detail::Costs costs{};       ///< by which the models predict
+  std::string costs_report{};  ///< their origin
   std::string shm_report{};    ///< the reason why ranks share no memory, or only in part
   std::string named_by{};      ///< the option that named an algorithm, "--algorithm"; empty: none
 };

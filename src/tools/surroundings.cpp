@@ -16,6 +16,7 @@
 #include "core/config.hpp"
 #include "device/runtime.hpp"
 #include "kernels/device/combine.hpp"
+#include "planner/calibration.hpp"
 #include "planner/files.hpp"
 #include "planner/remembered.hpp"
 #include "tools/program.hpp"
@@ -34,6 +35,8 @@ Surroundings of_job(const Question& question) {
   const detail::Machine machine = state.machine();
   found.shm = machine.shared_memory;
   found.single_copy = machine.single_copy;
+  found.costs = machine.costs;
+  found.costs_report = state.costs_report;
   found.shm_report = state.report_of(detail::shm_backend);
   found.table = state.measured;
   found.table_report = state.measured_report;
@@ -44,6 +47,17 @@ int units_of_this_machine(const detail::LocalPlace& place) {
   int units = 0;
   for (const auto word : place.units) units += std::popcount(word);
   return std::max(1, units);
+}
+
+/// The costs that a job on such nodes would find in the user's cache.
+void find_costs(Surroundings& made) {
+  made.costs_report = "the prior";
+  if (detail::config().calibration == detail::CalibrationMode::off) return;
+  const auto text = detail::tuning::read_file(detail::tuning::calibration_file());
+  const auto costs = text ? detail::tuning::costs_in(*text, detail::tuning::key_of(made.topology)) : std::nullopt;
+  if (!costs) return;
+  made.costs = *costs;
+  made.costs_report = "calibrated earlier, kept in the user's cache";
 }
 
 Surroundings imagined(const Question& question) {
@@ -57,6 +71,7 @@ Surroundings imagined(const Question& question) {
   const int cores = question.cores > 0 ? question.cores : units_of_this_machine(here);
   Surroundings made;
   made.topology = imagined_topology(ranks, nodes, cores, pattern);
+  find_costs(made);
   made.shm = detail::config().shared_memory;
   made.single_copy = detail::config().single_copy;
   if (!made.single_copy) made.shm_report = "TUTTI_SINGLE_COPY=0";

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "backends/device/costs.hpp"
+#include "backends/mpi/calibrate.hpp"
 #include "backends/mpi/device_schedule_execution.hpp"
 #include "backends/mpi/schedule_execution.hpp"
 #include "call/candidates.hpp"
@@ -122,6 +123,7 @@ constinit Backend mpi_backend{.name = "mpi",
                               .take_turn = take_tag,
                               .make = make,
                               .run = run,
+                              .calibrate = calibrate_messages,
                               .carries_parts = true};
 
 }  // namespace tutti::detail

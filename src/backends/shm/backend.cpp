@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "backends/shm/arena.hpp"
+#include "backends/shm/calibrate.hpp"
+#include "backends/shm/model.hpp"
 #include "backends/shm/protocol.hpp"
 #include "backends/shm/shm_execution.hpp"
 #include "backends/shm/short_way.hpp"
@@ -25,7 +27,7 @@ Candidate way_by(Protocol protocol, const Candidates& all) {
   c.protocol = static_cast<std::uint8_t>(protocol);
   c.name = fmt::format("shm:{}", shm::protocol_name(protocol));
   c.carrier = Carrier::others;
-  c.seconds = shm::predict(protocol, all.signature(), machine.size, machine.oversubscribed);
+  c.seconds = shm::predict(protocol, all.signature(), machine);
   if (machine.size == 1)
     c.advise_against("one rank: the call is a local copy");
   else if (!machine.shared_memory)
@@ -72,6 +74,10 @@ std::unique_ptr<BackendState> create_state(Context& context, std::string& report
   return nullptr;
 }
 
+void calibrate(Context& context, Costs& costs) {
+  if (context.state_of(shm_backend) != nullptr) shm::calibrate(shm::arena_of(context), costs);
+}
+
 }  // namespace
 
 constinit Backend shm_backend{.name = "shm",
@@ -81,6 +87,7 @@ constinit Backend shm_backend{.name = "shm",
                               .make = make,
                               .run = shm::run_short_way,
                               .create_state = create_state,
+                              .calibrate = calibrate,
                               .overflow = "mpi",
                               .carries_parts = true};
 

@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "backends/shm/costs.hpp"
 #include "backends/shm/geometry.hpp"
 #include "backends/shm/layout.hpp"
-#include "backends/shm/pieces.hpp"
 
 namespace tutti::detail::shm {
 namespace {
@@ -73,62 +71,6 @@ bool can_do(Protocol protocol, const Signature& signature, int size, bool single
       return !is_varying && single_copy && signature.operation != Operation::barrier;
   }
   return false;
-}
-
-namespace {
-
-/// Bytes that the busiest rank gives and takes in a call, and what the models share.
-struct Traffic {
-  double others;  ///< ranks beside this one
-  double given;   ///< bytes
-  double taken;   ///< bytes
-  double start;   ///< seconds until all ranks know that the call has begun
-};
-
-Traffic traffic_of(const Signature& signature, int size, bool oversubscribed) {
-  const double ranks = size;
-  const double others = ranks - 1;
-  const auto bytes = static_cast<double>(published_bytes(signature, size));
-  const bool is_split = schedules::is_split(signature.operation);
-  return {others, is_split ? bytes * others / ranks : bytes, is_split ? bytes * others / ranks : bytes * others,
-          (costs.line_seconds + (oversubscribed ? costs.switch_seconds : 0)) * ranks};
-}
-
-/// The ranks share the work: both sides make one-sided copies, and all ranks add sums and pass them on.
-double single_copy_seconds(const Signature& signature, int size, const Traffic& traffic) {
-  const double ranks = size;
-  const auto bytes = static_cast<double>(published_bytes(signature, size));
-  const Operation operation = signature.operation;
-  if (operation == Operation::reduce && bytes <= static_cast<double>(root_alone_bytes))
-    return costs.describe_seconds + costs.lone_call_seconds * traffic.others + traffic.taken / costs.read_rate;
-  if (operation == Operation::bcast || operation == Operation::gather || operation == Operation::scatter)
-    return costs.lone_call_seconds + traffic.taken / ranks / costs.copy_rate;
-  const double share = bytes * traffic.others / ranks;
-  double calls = traffic.others;
-  double work = traffic.taken;
-  if (combines(operation) && !schedules::is_split(operation)) {
-    calls = 2 * traffic.others;  // to read the operands, and to hand the result on
-    work = (operation == Operation::allreduce ? 2.0 : 1.5) * share;
-  }
-  return costs.describe_seconds + calls * costs.call_seconds + work / costs.copy_rate;
-}
-
-}  // namespace
-
-double predict(Protocol protocol, const Signature& signature, int size, bool oversubscribed) {
-  const Traffic traffic = traffic_of(signature, size, oversubscribed);
-  switch (protocol) {
-    case Protocol::automatic:
-      return traffic.start;
-    case Protocol::line:
-      return traffic.start +
-             costs.next_line_seconds * static_cast<double>(lines_of(static_cast<std::size_t>(traffic.taken)));
-    case Protocol::slots:
-      return traffic.start + costs.line_seconds + traffic.given / costs.write_rate + traffic.taken / costs.read_rate;
-    case Protocol::single_copy:
-      return traffic.start + single_copy_seconds(signature, size, traffic);
-  }
-  return traffic.start;
 }
 
 }  // namespace tutti::detail::shm

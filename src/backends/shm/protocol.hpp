@@ -32,7 +32,4 @@ inline constexpr std::size_t line_bytes = 56;
 /// a call that must progress while a rank is away (nonblocking) needs all data published at its start.
 [[nodiscard]] bool can_do(Protocol protocol, const Signature& signature, int size, bool single_copy);
 
-/// Predicts the time of a call by a protocol, for `size` ranks of one node, in seconds.
-[[nodiscard]] double predict(Protocol protocol, const Signature& signature, int size, bool oversubscribed);
-
 }  // namespace tutti::detail::shm

@@ -47,6 +47,12 @@ void ShmExecution::resume(const shm::Slots& begun) noexcept {
   stage_ = Stage::slots;
 }
 
+void ShmExecution::resume(const shm::SingleCopy& begun) noexcept {
+  enter_cell();
+  single_copy_ = begun;
+  stage_ = Stage::single_copy;
+}
+
 bool ShmExecution::begin() {
   if (stage_ == Stage::idle) {
     enter_cell();

@@ -8,7 +8,7 @@
 namespace tutti::detail::shm {
 namespace {
 
-/// One operation by `line` or `slots`, polled by its caller.
+/// One operation by a transport, polled by its caller.
 template <typename Transport>
 class ShortRun {
  public:
@@ -72,6 +72,8 @@ void run_short_way(const ContextPtr& context, const PlanPtr& plan, Binding&& bin
   const bool plain = is_plain(arena, *plan, binding);
   if (plain && protocol == Protocol::line) return run_by<Lines>(context, plan, std::move(binding), options);
   if (plain && protocol == Protocol::slots) return run_by<Slots>(context, plan, std::move(binding), options);
+  if (plain && protocol == Protocol::single_copy && !combines(plan->signature.operation))
+    return run_by<SingleCopy>(context, plan, std::move(binding), options);
   const Turn turn{static_cast<std::int64_t>(arena.next_ordered())};
   ShmExecution execution(unowned(context), unowned(plan), std::move(binding), turn, options.timeout);
   run_to_end(execution);

@@ -25,6 +25,12 @@ std::size_t pieces_of(const Exchange& exchange, int range) {
   return ceil_div(range_of(who, exchange.unit(), range).bytes, combined_piece(who, exchange.unit()));
 }
 
+/// In a blocking call no rank is away, so a block in one piece is best left to the rank that takes it: two copies of
+/// the kernel at a time hinder each other, and nobody has to claim the piece.
+bool is_left_to_taker(const Exchange& exchange, std::size_t total) {
+  return total == 1 && exchange.plan->signature.kind == CallKind::blocking;
+}
+
 /// In a blocking call no rank is away, so a single piece of another rank is best left to the rank that needs its
 /// result.
 bool is_left_to_owner(const Exchange& exchange, int range) {
@@ -92,6 +98,12 @@ void SingleCopy::begin(std::byte* scratch) {
   next_flag_ = 0;
   next_range_ = 0;
   own_copied_ = false;
+}
+
+void SingleCopy::begin(const Exchange& exchange) {
+  describe(exchange);
+  exchange.publish(1);
+  begin(static_cast<std::byte*>(nullptr));
 }
 
 bool SingleCopy::step(const Exchange& exchange, std::size_t pieces) {
@@ -199,8 +211,13 @@ bool SingleCopy::move_piece(const Exchange& exchange, int from, int to) {
   const std::size_t whole = (pulls ? who.taken(from) : who.given(to)).count * exchange.unit();
   const std::size_t piece = moved_piece(who.operation(), whole);
   Pair& pair = exchange.arena->pair(from, to, exchange.number);
+  const std::size_t total = ceil_div(whole, piece);
   std::size_t index = 0;
-  if (!take_piece(pair.taken, exchange.generation, ceil_div(whole, piece), index)) return false;
+  if (is_left_to_taker(exchange, total)) {
+    if (!pulls || is_finished(pair.finished, exchange.generation, 1)) return false;
+  } else if (!take_piece(pair.taken, exchange.generation, total, index)) {
+    return false;
+  }
   const std::size_t begin = index * piece;
   const std::size_t bytes = std::min(piece, whole - begin);
   const bool tells = who.is_varying();

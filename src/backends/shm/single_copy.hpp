@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <limits>
+
 #include "backends/shm/exchange.hpp"
 #include "call/scratch.hpp"
 
@@ -15,8 +17,13 @@ class SingleCopy {
   void describe(const Exchange& exchange) const;
   /// `scratch` must hold scratch_bytes().
   void begin(std::byte* scratch);
+  /// Begins a call that only moves data, and publishes it.
+  void begin(const Exchange& exchange);
   /// Does at most `pieces` pieces. Returns true once all work of and for this rank is done.
   bool step(const Exchange& exchange, std::size_t pieces);
+  /// The same for a blocking call, without a limit.
+  bool step(const Exchange& exchange) { return step(exchange, std::numeric_limits<std::size_t>::max()); }
+  void finish(const Exchange& /*exchange*/) {}
 
   [[nodiscard]] static std::size_t scratch_bytes(const Exchange& exchange);
 

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/shm/calibrate.hpp"
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "backends/shm/memory_access.hpp"
+#include "backends/shm/partner.hpp"
+#include "core/stopwatch.hpp"
+#include "kernels/combine.hpp"
+
+namespace tutti::detail::shm {
+namespace {
+
+constexpr std::size_t short_bytes = 256;
+constexpr std::size_t near_bytes = std::size_t{64} << 10U;  // within a core's caches
+constexpr std::size_t far_bytes = std::size_t{1} << 20U;    // beyond the nearest caches of most processors
+constexpr std::size_t chunk_bytes = 4096;                   // as the protocol `slots` has
+
+using Memory = std::vector<std::byte>;
+
+double difference(double more, double less) { return std::max(more - less, 0.0); }
+
+/// Half the time of a message there and back. Each is a run of `lines` lines, as the protocol `line` sends them.
+double handover(Partner& partner, int lines, std::uint64_t& sent) {
+  constexpr int trips = 30;
+  const auto put = [&] {
+    std::array<std::byte, line_bytes> data{};
+    for (int i = 1; i <= lines; ++i) {
+      std::memcpy(partner.mine()[i].payload, data.data(), line_bytes);
+      partner.mine()[i].flag.store(sent, std::memory_order_release);
+    }
+  };
+  const auto get = [&] {
+    std::array<std::byte, line_bytes> data{};
+    for (int i = 1; i <= lines; ++i) {
+      Partner::await(partner.theirs()[i].flag, sent);
+      std::memcpy(data.data(), partner.theirs()[i].payload, line_bytes);
+    }
+  };
+  return lower_quartile(9, [&] {
+    partner.meet();
+    const Stopwatch watch;
+    for (int i = 0; i < trips; ++i) {
+      ++sent;
+      if (partner.is_first()) put();
+      get();
+      if (!partner.is_first()) put();
+    }
+    return watch.seconds() / (2 * trips);
+  });
+}
+
+void measure_lines(Partner& partner, Costs& costs) {
+  constexpr int run = 17;
+  std::uint64_t sent = 0;
+  costs.line = handover(partner, 1, sent);
+  costs.next_line = difference(handover(partner, run, sent), costs.line) / (run - 1);
+}
+
+/// One rank fills its slots, the other empties them. Both take turns in both parts.
+void measure_slots(Partner& partner, const Memory& source, Memory& target, Costs& costs) {
+  constexpr std::size_t chunks = ordered_cells / 2;
+  const auto pass = [&](bool writes) {
+    partner.meet();
+    const Stopwatch watch;
+    for (std::size_t i = 0; i < chunks; ++i) {
+      if (writes)
+        std::memcpy(partner.my_slot(static_cast<int>(i)), source.data() + i * chunk_bytes, chunk_bytes);
+      else
+        std::memcpy(target.data() + i * chunk_bytes, partner.their_slot(static_cast<int>(i)), chunk_bytes);
+    }
+    return watch.seconds() / (chunks * chunk_bytes);
+  };
+  std::vector<double> writing;
+  std::vector<double> reading;
+  for (int i = 0; i < 12; ++i) {
+    writing.push_back(pass(true));
+    reading.push_back(pass(false));
+  }
+  const auto middle = [](std::vector<double>& times) {
+    std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+    return times[times.size() / 2];
+  };
+  costs.slot_write = middle(writing);
+  costs.slot_read = middle(reading);
+}
+
+void measure_copies(Partner& partner, Memory& source, Memory& target, Costs& costs) {
+  const auto copy = [&](std::size_t bytes, int repeats) {
+    const Stopwatch watch;
+    for (int i = 0; i < repeats; ++i) std::memcpy(target.data(), source.data(), bytes);
+    return watch.seconds() / (static_cast<double>(bytes) * repeats);
+  };
+  costs.copy = lower_quartile(9, [&] { return copy(near_bytes / 4, 8); });
+  partner.meet();
+  costs.far_copy = lower_quartile(5, [&] { return copy(far_bytes, 1); });
+  const auto combine = [&](DatatypeKind type, std::size_t unit) {
+    const std::size_t bytes = near_bytes / 4;
+    const std::array<const void*, 2> inputs{source.data(), source.data() + bytes};
+    const Stopwatch watch;
+    kernels::combine(type, ReduceKind::sum, inputs, target.data(), bytes / unit);
+    return watch.seconds() / static_cast<double>(2 * bytes);
+  };
+  costs.combine = lower_quartile(9, [&] { return combine(DatatypeKind::float32, 4); });
+  costs.combine_narrow = lower_quartile(9, [&] { return combine(DatatypeKind::bfloat16, 2); });
+}
+
+/// The times of a kernel copy of a few bytes, of a block within the caches, and of a larger one.
+struct KernelTimes {
+  double few = 0;
+  double near = 0;
+  double far = 0;
+};
+
+/// The peer's address comes through a line.
+KernelTimes kernel_times(Partner& partner, std::uint64_t address, Memory& target, bool reads) {
+  const auto time = [&](std::size_t bytes, int times) {
+    partner.meet();
+    const double found = lower_quartile(times, [&] {
+      const Stopwatch watch;
+      if (reads) read_memory(partner.process(), address, target.data(), bytes);
+      return watch.seconds();
+    });
+    partner.meet();
+    return found;
+  };
+  return {time(short_bytes, 24), time(near_bytes, 16), time(far_bytes, 5)};
+}
+
+void derive(const KernelTimes& times, double& call, double& byte, double& far_byte) {
+  byte = difference(times.near, times.few) / static_cast<double>(near_bytes - short_bytes);
+  far_byte = difference(times.far, times.near) / static_cast<double>(far_bytes - near_bytes);
+  call = times.few;
+}
+
+void measure_kernel(Partner& partner, const Memory& source, Memory& target, Costs& costs) {
+  auto mine = reinterpret_cast<std::uint64_t>(source.data());
+  std::uint64_t theirs = 0;
+  std::memcpy(partner.mine()->payload, &mine, sizeof mine);
+  partner.meet();
+  std::memcpy(&theirs, partner.theirs()->payload, sizeof theirs);
+  const KernelTimes first = kernel_times(partner, theirs, target, partner.is_first());
+  const KernelTimes second = kernel_times(partner, theirs, target, !partner.is_first());
+  derive(partner.is_first() ? first : second, costs.kernel_call, costs.kernel_byte, costs.kernel_far_byte);
+  derive(kernel_times(partner, theirs, target, true), costs.kernel_busy_call, costs.kernel_busy_byte,
+         costs.kernel_busy_far_byte);
+}
+
+/// Processes that share a core: a message there and back, with a yield at every look.
+void measure_turn(Partner& partner, Costs& costs) {
+  constexpr int trips = 20;
+  costs.turn = lower_quartile(5, [&] {
+    const Stopwatch watch;
+    for (int i = 0; i < trips; ++i) partner.meet_yielding();
+    return watch.seconds() / trips;
+  });
+}
+
+}  // namespace
+
+void calibrate(Arena& arena, Costs& costs) {
+  const int half = arena.size() / 2;
+  if (half == 0 || arena.rank() >= 2 * half) return;
+  Partner partner(arena, (arena.rank() + half) % (2 * half));
+  if (arena.oversubscribed()) return measure_turn(partner, costs);
+  const Memory source(far_bytes, std::byte{1});
+  Memory other(far_bytes);
+  Memory target(far_bytes);
+  measure_lines(partner, costs);
+  measure_slots(partner, source, target, costs);
+  measure_copies(partner, other, target, costs);
+  if (arena.single_copy()) measure_kernel(partner, source, target, costs);
+}
+
+}  // namespace tutti::detail::shm

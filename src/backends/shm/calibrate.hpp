@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "backends/shm/arena.hpp"
+#include "call/costs.hpp"
+
+namespace tutti::detail::shm {
+
+/// Measures the costs of loads, stores and kernel copies between this rank and the rank half the ranks away, all pairs
+/// at the same time. A rank without a partner measures nothing and keeps `costs`. The arena must be unused so far.
+/// Collective over its ranks; takes a few milliseconds; yields while it waits.
+void calibrate(Arena& arena, Costs& costs);
+
+}  // namespace tutti::detail::shm

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/shm/model.hpp"
+
+#include <algorithm>
+
+#include "backends/shm/layout.hpp"
+#include "backends/shm/pieces.hpp"
+
+namespace tutti::detail::shm {
+namespace {
+
+/// The data beyond which a copy does not find its operands in a core's caches, in bytes.
+constexpr double cached_bytes = 512.0 * 1024;
+
+/// The bytes of a call as its busiest rank sees them.
+struct Traffic {
+  double others = 0;       ///< ranks beside this one
+  double block = 0;        ///< one rank's data for another, bytes
+  double given = 0;        ///< bytes that the busiest giver publishes
+  double taken = 0;        ///< bytes that the busiest taker takes from others
+  bool one_sided = false;  ///< the busiest giver and the busiest taker are different ranks
+  bool combines = false;
+  double combined = 0;       ///< operands that the busiest rank combines if each combines for itself, bytes
+  double work_per_byte = 0;  ///< seconds a byte of operands
+};
+
+Traffic traffic_of(const Signature& signature, const Machine& machine) {
+  const double ranks = machine.size;
+  const Operation operation = signature.operation;
+  const auto bytes = static_cast<double>(published_bytes(signature, machine.size));
+  const bool is_split = schedules::is_split(operation);
+  Traffic t;
+  t.others = ranks - 1;
+  t.block = is_split ? bytes / ranks : bytes;
+  t.given = is_split ? bytes * t.others / ranks : bytes;
+  t.taken = operation == Operation::bcast || operation == Operation::scatter ? t.block : t.block * t.others;
+  t.one_sided = schedules::has_root(operation);
+  t.combines = combines(operation);
+  t.combined = t.combines ? t.taken + t.block : 0;
+  const bool is_narrow = signature.type.size() <= 2;
+  t.work_per_byte = is_narrow ? machine.costs.combine_narrow : machine.costs.combine;
+  return t;
+}
+
+/// What is added to a copy through the caches if its data lie beyond them.
+double beyond_caches(double bytes, const Costs& costs) {
+  return bytes > cached_bytes ? std::max(0.0, costs.far_copy - costs.copy) : 0;
+}
+
+/// Until a rank has seen the flags of all that it waits for.
+double start_of(const Traffic& traffic, const Machine& machine) {
+  const double turn = machine.oversubscribed ? machine.costs.turn : 0;
+  return (machine.costs.line + turn) * std::max(1.0, traffic.others);
+}
+
+double lines_seconds(const Traffic& traffic, const Costs& costs) {
+  const auto lines = static_cast<double>(lines_of(static_cast<std::size_t>(traffic.block)));
+  const double givers = traffic.taken > 0 && traffic.block > 0 ? traffic.taken / traffic.block : 0;
+  return costs.next_line * (lines - 1) * givers + traffic.work_per_byte * traffic.combined;
+}
+
+/// A giver writes its slot, a taker reads it; of a large block both do so at the same time, chunk by chunk, and at
+/// every chunk they want the line of the flag.
+double slots_seconds(const Traffic& traffic, const Costs& costs) {
+  constexpr double chunk = 4096;
+  const double write = traffic.given * (costs.slot_write + beyond_caches(traffic.given, costs));
+  const double read = traffic.taken * (costs.slot_read + beyond_caches(traffic.taken, costs)) +
+                      traffic.work_per_byte * traffic.combined;
+  const double own = traffic.combines ? 0 : traffic.block * costs.copy;
+  const double chunks = std::max(1.0, traffic.block / chunk);
+  if (!traffic.one_sided) return write + read + own + costs.line * (chunks - 1) / 2;
+  return std::max(write, read) + std::min(write, read) / chunks + costs.line * (chunks - 1);
+}
+
+/// A kernel copy of that many bytes, in calls of at most `piece` bytes.
+struct Kernel {
+  double call;
+  double byte;
+  double far_byte;
+  [[nodiscard]] double seconds(double calls, double bytes) const {
+    return calls * call + bytes * (bytes > cached_bytes ? far_byte : byte);
+  }
+};
+
+Kernel lone_kernel(const Costs& costs) { return {costs.kernel_call, costs.kernel_byte, costs.kernel_far_byte}; }
+Kernel busy_kernel(const Costs& costs) {
+  return {costs.kernel_busy_call, costs.kernel_busy_byte, costs.kernel_busy_far_byte};
+}
+
+/// One rank gives to others or takes from them. A block in one piece is the taker's; else both sides make half of the
+/// pieces.
+double one_sided_copies(const Signature& signature, const Traffic& traffic, const Costs& costs) {
+  const auto block = static_cast<std::size_t>(traffic.block);
+  const std::size_t piece = moved_piece(signature.operation, block);
+  const double pieces = std::max<double>(1, static_cast<double>(ceil_div(block, piece)));
+  const bool gathers = traffic.taken > traffic.block;
+  if (pieces == 1 && traffic.others == 1) return lone_kernel(costs).seconds(1, traffic.block);
+  if (pieces == 1) return busy_kernel(costs).seconds(gathers ? traffic.others : 1, traffic.taken);
+  // The root and the others share the blocks: with many ranks each of the others does nearly all of its own.
+  const double share = traffic.others / (traffic.others + 1);
+  const double bytes = traffic.others == 1 ? traffic.block / 2 : traffic.block * share;
+  return busy_kernel(costs).seconds(std::max(1.0, pieces * bytes / traffic.block), bytes);
+}
+
+/// Every rank reads its share of all operands, combines it, and hands the result on.
+double shared_reduction(const Signature& signature, const Traffic& traffic, const Machine& machine) {
+  const double ranks = machine.size;
+  const bool is_split = schedules::is_split(signature.operation);
+  const auto unit = signature.type.size();
+  const double share = is_split ? traffic.block : traffic.block / ranks;
+  const bool root_alone =
+      signature.operation == Operation::reduce && traffic.block <= static_cast<double>(root_alone_bytes);
+  if (root_alone)
+    return lone_kernel(machine.costs).seconds(traffic.others, traffic.taken) + traffic.work_per_byte * traffic.combined;
+  const double piece = std::max(4096.0 * 4, std::min(4096.0 * 64, 4096.0 * 128 / ranks)) + static_cast<double>(unit);
+  const double pieces = std::max(1.0, share / piece);
+  const double returned = is_split ? 0 : signature.operation == Operation::allreduce ? traffic.others : 0.5;
+  const Kernel kernel = busy_kernel(machine.costs);
+  return kernel.seconds(pieces * (traffic.others + returned), share * (traffic.others + returned)) +
+         traffic.work_per_byte * share * ranks;
+}
+
+double single_copy_seconds(const Signature& signature, const Traffic& traffic, const Machine& machine) {
+  const Costs& costs = machine.costs;
+  // Buffers are told by one line, and the end by another.
+  const double told = 2 * costs.line;
+  if (traffic.combines) return told + shared_reduction(signature, traffic, machine);
+  const double own = traffic.one_sided ? 0 : traffic.block * (costs.copy + beyond_caches(traffic.block, costs));
+  if (traffic.one_sided) return told + one_sided_copies(signature, traffic, costs);
+  const double calls = traffic.others * std::max(1.0, traffic.block / static_cast<double>(256 * page));
+  return told + own + busy_kernel(costs).seconds(calls, traffic.taken);
+}
+
+}  // namespace
+
+double predict(Protocol protocol, const Signature& signature, const Machine& machine) {
+  const Traffic traffic = traffic_of(signature, machine);
+  const double start = start_of(traffic, machine);
+  switch (protocol) {
+    case Protocol::automatic:
+      return start;
+    case Protocol::line:
+      return start + lines_seconds(traffic, machine.costs);
+    case Protocol::slots:
+      return start + slots_seconds(traffic, machine.costs);
+    case Protocol::single_copy:
+      return start + single_copy_seconds(signature, traffic, machine);
+  }
+  return start;
+}
+
+}  // namespace tutti::detail::shm

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "backends/shm/protocol.hpp"
+#include "call/machine.hpp"
+
+namespace tutti::detail::shm {
+
+/// Predicts the time of a call by a protocol among the ranks of one node, in seconds, from the lines that a rank waits
+/// for, the bytes that the busiest rank copies through which path, and the machine's costs of both.
+[[nodiscard]] double predict(Protocol protocol, const Signature& signature, const Machine& machine);
+
+}  // namespace tutti::detail::shm

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <sched.h>
+
+#include "backends/shm/arena.hpp"
+
+namespace tutti::detail::shm {
+
+/// The rank that this rank measures costs with. The two signal each other by the first line of cell 0, with numbers
+/// that no later use of the cell takes for its own, because they have generation 0.
+class Partner {
+ public:
+  Partner(Arena& arena, int rank) : arena_(&arena), rank_(rank) {}
+
+  [[nodiscard]] int rank() const { return rank_; }
+  /// The lower rank of the two does first what they do in turn.
+  [[nodiscard]] bool is_first() const { return arena_->rank() < rank_; }
+  [[nodiscard]] Line* mine(int cell = 0) const { return arena_->cell(arena_->rank(), cell).lines; }
+  [[nodiscard]] const Line* theirs(int cell = 0) const { return arena_->cell(rank_, cell).lines; }
+  [[nodiscard]] std::byte* my_slot(int cell) const { return arena_->slot(arena_->rank(), cell); }
+  [[nodiscard]] const std::byte* their_slot(int cell) const { return arena_->slot(rank_, cell); }
+  [[nodiscard]] pid_t process() const { return arena_->process(rank_); }
+
+  void signal() { mine()->flag.store(++sent_, std::memory_order_release); }
+  void await() { await(theirs()->flag, ++received_); }
+  void meet() {
+    signal();
+    await();
+  }
+  /// The same, giving the core away after every look.
+  void meet_yielding() {
+    signal();
+    ++received_;
+    while (theirs()->flag.load(std::memory_order_acquire) < received_) sched_yield();
+  }
+  /// Waits until a flag has a value.
+  static void await(const std::atomic<std::uint64_t>& flag, std::uint64_t value) {
+    constexpr int looks = 20000;
+    while (true) {
+      for (int i = 0; i < looks; ++i)
+        if (flag.load(std::memory_order_acquire) >= value) return;
+      sched_yield();
+    }
+  }
+
+ private:
+  Arena* arena_;
+  int rank_;
+  std::uint64_t sent_ = 0;
+  std::uint64_t received_ = 0;
+};
+
+}  // namespace tutti::detail::shm

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace tutti::detail {
+
+/// The costs by which the models of host memory and of messages on a node predict, in seconds and in seconds per byte,
+/// so that the greater of two is always the worse. The values here are the prior, of no machine in particular: the
+/// first communicator of a machine measures its own (planner/calibration.hpp).
+struct Costs {
+  // Loads and stores
+  double line = 0.1e-6;            ///< until a core sees a line that another has written
+  double next_line = 10e-9;        ///< the same for every further line of one run
+  double slot_write = 0.1e-9;      ///< into memory that another core has read, a byte
+  double slot_read = 0.1e-9;       ///< out of memory that another core has written, a byte
+  double copy = 0.04e-9;           ///< within this core's caches, a byte
+  double far_copy = 0.15e-9;       ///< through memory, with all ranks copying, a byte
+  double combine = 0.05e-9;        ///< a byte of operands, of types as wide as float32
+  double combine_narrow = 0.1e-9;  ///< the same for types of 8 and 16 bits
+  double turn = 1.5e-6;            ///< of processes that share a core
+  // Copies between processes by the kernel
+  double kernel_call = 0.7e-6;            ///< one call, while no other rank makes any
+  double kernel_byte = 0.06e-9;           ///< a byte of it, within the caches
+  double kernel_far_byte = 0.12e-9;       ///< a byte of it, through memory
+  double kernel_busy_call = 1.2e-6;       ///< one call, while its peer calls too
+  double kernel_busy_byte = 0.07e-9;      ///< as kernel_byte
+  double kernel_busy_far_byte = 0.15e-9;  ///< as kernel_far_byte
+  // Messages of the host MPI on a node
+  double message = 0.5e-6;        ///< until a short message has arrived
+  double message_gap = 0.2e-6;    ///< that a message keeps its sender busy
+  double message_byte = 0.12e-9;  ///< a byte of a long message
+};
+
+inline constexpr Costs typical_costs{};
+
+/// One of the costs, for files, messages and reports.
+struct NamedCost {
+  std::string_view name;
+  std::string_view unit;
+  double Costs::*value;
+};
+inline constexpr std::array<NamedCost, 18> named_costs{{
+    {"line", "s", &Costs::line},
+    {"next_line", "s", &Costs::next_line},
+    {"slot_write", "s/B", &Costs::slot_write},
+    {"slot_read", "s/B", &Costs::slot_read},
+    {"copy", "s/B", &Costs::copy},
+    {"far_copy", "s/B", &Costs::far_copy},
+    {"combine", "s/B", &Costs::combine},
+    {"combine_narrow", "s/B", &Costs::combine_narrow},
+    {"turn", "s", &Costs::turn},
+    {"kernel_call", "s", &Costs::kernel_call},
+    {"kernel_byte", "s/B", &Costs::kernel_byte},
+    {"kernel_far_byte", "s/B", &Costs::kernel_far_byte},
+    {"kernel_busy_call", "s", &Costs::kernel_busy_call},
+    {"kernel_busy_byte", "s/B", &Costs::kernel_busy_byte},
+    {"kernel_busy_far_byte", "s/B", &Costs::kernel_busy_far_byte},
+    {"message", "s", &Costs::message},
+    {"message_gap", "s", &Costs::message_gap},
+    {"message_byte", "s/B", &Costs::message_byte},
+}};
+static_assert(sizeof(Costs) == named_costs.size() * sizeof(double), "every cost has a name");
+
+}  // namespace tutti::detail

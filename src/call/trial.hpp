@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "call/plan.hpp"
+
+namespace tutti::detail {
+
+/// The trial of the ways to make one blocking call that a program repeats. Predictions err where a machine is unlike
+/// the models, so the call itself finds out: after many calls by the predicted way, every way makes a few calls in
+/// turn, the better ones make some more, and from then on the fastest makes all. The number of calls decides what
+/// happens next, and all ranks count the same calls, so that they exchange only their times, after each heat.
+class Trial {
+ public:
+  /// Calls before a trial: a call that is repeated less often is not worth one.
+  static constexpr std::size_t settled_calls = 200;
+  /// Unmeasured calls at the beginning of a way's turn: its memory is not in the caches, or not even there, before it
+  /// has used each cell of shared memory once.
+  static constexpr std::size_t warm_calls = 17;
+  static constexpr std::size_t measured_calls = 9;
+  /// Ways that take longer than the best by this factor leave after the first heat.
+  static constexpr double hopeless = 1.5;
+  /// The predicted way stays if no other is faster by this factor.
+  static constexpr double worthwhile = 1.04;
+  static constexpr int heats = 3;
+  /// Predictions are far off beyond this factor.
+  static constexpr double surprise = 3;
+
+  /// ways: the predicted way first.
+  explicit Trial(std::vector<std::shared_ptr<const Plan>> ways);
+
+  /// The predicted way.
+  [[nodiscard]] const std::shared_ptr<const Plan>& first() const { return ways_.front(); }
+  /// The way of the current call.
+  [[nodiscard]] const std::shared_ptr<const Plan>& way() const { return ways_[current()]; }
+  /// Returns true if note() wants the time of the current call.
+  [[nodiscard]] bool measures() const { return begun() && (calls_ - settled_calls) % turn >= warm_calls; }
+  /// Ends the current call, which took `seconds` on this rank. Returns true if a heat is over: judge() must follow.
+  [[nodiscard]] bool note(double seconds);
+  /// This rank's times of the ways in this heat: medians.
+  [[nodiscard]] std::vector<double> times() const;
+  /// Ends a heat, by the times of the slowest rank.
+  void judge(std::span<const double> slowest);
+  /// Returns true if the predicted way took a time far from its prediction.
+  [[nodiscard]] bool surprises() const { return surprises_; }
+  /// The chosen way, or null before the last heat has been judged.
+  [[nodiscard]] const std::shared_ptr<const Plan>& winner() const { return winner_; }
+
+ private:
+  static constexpr std::size_t turn = warm_calls + measured_calls;
+  [[nodiscard]] bool begun() const { return calls_ >= settled_calls; }
+  [[nodiscard]] std::size_t current() const { return begun() ? (calls_ - settled_calls) / turn : 0; }
+
+  std::vector<std::shared_ptr<const Plan>> ways_;  ///< those that are still in the trial
+  std::vector<std::vector<double>> samples_;
+  std::vector<double> sums_;  ///< of the heats
+  std::shared_ptr<const Plan> winner_{};
+  std::size_t calls_ = 0;  ///< of this heat, after settled_calls
+  int heat_ = 0;
+  bool surprises_ = false;
+};
+
+/// The trials of a communicator. They outlive plans, which a rank may drop at any time, because all ranks must count
+/// the same calls.
+class Trials {
+ public:
+  /// The trial of a signature, or null if it has none.
+  [[nodiscard]] std::shared_ptr<Trial> find(const Signature& signature) const {
+    const auto found = trials_.find(signature);
+    return found == trials_.end() ? nullptr : found->second;
+  }
+  /// Returns false if there are already so many that no more are made.
+  [[nodiscard]] bool has_room() const { return trials_.size() < capacity; }
+  void add(const Signature& signature, std::shared_ptr<Trial> trial) { trials_[signature] = std::move(trial); }
+
+ private:
+  static constexpr std::size_t capacity = 1024;
+  std::unordered_map<Signature, std::shared_ptr<Trial>, SignatureHash> trials_;
+};
+
+}  // namespace tutti::detail

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <vector>
+
+namespace tutti::detail {
+
+/// Measures the time since it was made, in seconds.
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point begin_ = Clock::now();
+};
+
+/// The lower quartile of `times` calls of `measure`, each of which returns a time: what disturbs a measurement only
+/// adds to it.
+template <typename Measure>
+[[nodiscard]] double lower_quartile(int times, Measure&& measure) {
+  std::vector<double> found;
+  for (int i = 0; i < times; ++i) found.push_back(measure());
+  const auto quartile = found.begin() + static_cast<std::ptrdiff_t>(found.size() / 4);
+  std::nth_element(found.begin(), quartile, found.end());
+  return *quartile;
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "planner/calibration.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <atomic>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "backends/list.hpp"
+#include "core/config.hpp"
+#include "core/mpi_call.hpp"
+#include "core/stopwatch.hpp"
+#include "planner/files.hpp"
+
+namespace tutti::detail::tuning {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* calibration_format = "tutti-calibration";
+constexpr int calibration_version = 1;
+
+std::atomic<bool> is_doubted{false};
+
+/// The machine of a key in one text: what was measured with other numbers of ranks is another machine.
+std::string machine_name(const Key& key) {
+  return fmt::format("{}; {}; ranks {}; cores {}", key.cpu, key.mpi, fmt::join(key.ranks_per_node, "+"),
+                     fmt::join(key.cores_per_node, "+"));
+}
+
+Json calibrations_in(std::string_view text) {
+  Json document = Json::parse(text, nullptr, false);
+  const bool is_ours = document.is_object() && document.contains("format") &&
+                       document["format"] == calibration_format && document.contains("version") &&
+                       document["version"] == calibration_version && document.contains("machines") &&
+                       document["machines"].is_object();
+  if (is_ours) return document;
+  return {{"format", calibration_format}, {"version", calibration_version}, {"machines", Json::object()}};
+}
+
+/// What rank 0 tells the others.
+struct Known {
+  Costs costs{};
+  std::int32_t found = 0;
+  std::int32_t doubted = 0;
+};
+
+Known look_for_costs(const Context& context) noexcept {
+  Known known;
+  known.doubted = is_doubted.exchange(false) ? 1 : 0;
+  try {
+    const auto text = read_file(calibration_file());
+    const auto costs = text ? costs_in(*text, key_of(context.topology)) : std::nullopt;
+    known.found = costs ? 1 : 0;
+    known.costs = costs.value_or(Costs{});
+  } catch (const std::exception&) {
+    known.found = 0;  // measured instead
+  }
+  return known;
+}
+
+void keep_costs(const Context& context) noexcept {
+  try {
+    const auto file = calibration_file();
+    if (file.empty()) return;
+    std::string text;
+    try {
+      text = read_file(file).value_or("");
+    } catch (const std::exception&) {
+      text.clear();  // replaces what cannot be read
+    }
+    write_file(file, with_costs(text, key_of(context.topology), context.costs));
+  } catch (const std::exception&) {
+    // The next program measures again.
+  }
+}
+
+void tell(const Context& context, Known& known) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibcast(&known, sizeof known, MPI_BYTE, 0, context.collective, &request), "MPI_Ibcast");
+  wait_yielding(request, "MPI_Ibcast");
+}
+
+/// The worst of all ranks, so that no rank's costs are taken for less than they are.
+void agree(const Context& context, Costs& costs) {
+  std::array<double, named_costs.size()> numbers{};
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = costs.*named_costs[i].value;
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, MPI_MAX,
+                           context.collective, &request),
+            "MPI_Iallreduce");
+  wait_yielding(request, "MPI_Iallreduce");
+  for (std::size_t i = 0; i < numbers.size(); ++i) costs.*named_costs[i].value = numbers[i];
+}
+
+/// Collective. A rank that measures nothing must not win with the prior.
+Costs measured(Context& context) {
+  Costs costs;
+  for (const NamedCost& cost : named_costs) costs.*cost.value = 0;
+  for (const Backend* backend : backends())
+    if (backend->calibrate != nullptr) backend->calibrate(context, costs);
+  agree(context, costs);
+  for (const NamedCost& cost : named_costs)
+    if (costs.*cost.value <= 0) costs.*cost.value = typical_costs.*cost.value;
+  return costs;
+}
+
+bool can_measure(const Context& context) { return context.size > 1 && !context.topology.oversubscribed; }
+
+}  // namespace
+
+void doubt_calibration() noexcept { is_doubted.store(true); }
+
+std::filesystem::path calibration_file() {
+  const auto table = cache_file();
+  return table.empty() ? table : table.parent_path() / "calibration.json";
+}
+
+void calibrate(Context& context) {
+  const CalibrationMode mode = config().calibration;
+  context.costs_report = "the prior, because TUTTI_CALIBRATION=off";
+  if (mode == CalibrationMode::off) return;
+  Known known;
+  if (context.rank == 0) known = look_for_costs(context);
+  tell(context, known);
+  const bool uses_file = known.found != 0 && mode != CalibrationMode::now;
+  const bool is_trusted = known.doubted == 0 || mode == CalibrationMode::file || !can_measure(context);
+  if (uses_file && is_trusted) {
+    context.costs = known.costs;
+    context.costs_report = "calibrated earlier, kept in the user's cache";
+  } else if (mode == CalibrationMode::file || !can_measure(context)) {
+    context.costs_report = mode == CalibrationMode::file ? "the prior, because the user's cache has no calibration"
+                                                         : "the prior, because ranks share cores, or there is one rank";
+  } else {
+    const Stopwatch watch;
+    context.costs = measured(context);
+    context.costs_report = fmt::format("calibrated now, in {:.1f} ms", watch.seconds() * 1e3);
+    if (context.rank == 0 && mode == CalibrationMode::automatic) keep_costs(context);
+  }
+}
+
+std::optional<Costs> costs_in(std::string_view text, const Key& key) {
+  const Json document = calibrations_in(text);
+  const Json& machines = document["machines"];
+  const auto machine = machines.find(machine_name(key));
+  if (machine == machines.end() || !machine->is_object()) return std::nullopt;
+  Costs costs;
+  for (const NamedCost& cost : named_costs) {
+    const auto found = machine->find(std::string(cost.name));
+    if (found == machine->end() || !found->is_number()) return std::nullopt;
+    costs.*cost.value = found->get<double>();
+  }
+  return are_sane(costs) ? std::optional(costs) : std::nullopt;
+}
+
+std::string with_costs(std::string_view text, const Key& key, const Costs& costs) {
+  Json document = calibrations_in(text);
+  Json& machine = document["machines"][machine_name(key)];
+  machine = Json::object();
+  for (const NamedCost& cost : named_costs) machine[std::string(cost.name)] = costs.*cost.value;
+  return document.dump(1) + "\n";
+}
+
+bool are_sane(const Costs& costs) {
+  constexpr double longest = 1.0;
+  for (const NamedCost& cost : named_costs)
+    if (!std::isfinite(costs.*cost.value) || costs.*cost.value <= 0 || costs.*cost.value > longest) return false;
+  return true;
+}
+
+std::string text_of(const Costs& costs) {
+  std::vector<std::string> words;
+  for (const NamedCost& cost : named_costs) {
+    const double value = costs.*cost.value;
+    words.push_back(cost.unit == "s" ? fmt::format("{} {:.3g} ns", cost.name, value * 1e9)
+                                     : fmt::format("{} {:.3g} GB/s", cost.name, 1e-9 / value));
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+}  // namespace tutti::detail::tuning
