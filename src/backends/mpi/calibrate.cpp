@@ -11,7 +11,7 @@ namespace {
 
 constexpr int calibration_tag = 0;
 constexpr int short_bytes = 8;
-constexpr int long_bytes = 256 << 10;
+constexpr int long_bytes = 64 << 10;
 
 class Messages {
  public:
@@ -66,9 +66,9 @@ void calibrate_messages(Context& context, Costs& costs) {
   if (is_alone || context.topology.nodes > 1 || context.topology.oversubscribed) return;
   Messages messages(context.collective, context.rank, (context.rank + half) % (2 * half));
   (void)messages.one_way(short_bytes, 5);
-  costs.message = messages.one_way(short_bytes, 30);
+  costs.message = messages.one_way(short_bytes, 16);
   costs.message_gap = messages.gap();
-  costs.message_byte = messages.one_way(long_bytes, 7) / long_bytes;
+  costs.message_byte = messages.one_way(long_bytes, 5) / long_bytes;
 }
 
 }  // namespace tutti::detail

@@ -2,11 +2,15 @@
 #include "backends/shm/calibrate.hpp"
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <vector>
 
 #include "backends/shm/memory_access.hpp"
 #include "backends/shm/partner.hpp"
+#include "backends/shm/pieces.hpp"
 #include "core/stopwatch.hpp"
 #include "kernels/combine.hpp"
 
@@ -18,13 +22,32 @@ constexpr std::size_t near_bytes = std::size_t{64} << 10U;  // within a core's c
 constexpr std::size_t far_bytes = std::size_t{1} << 20U;    // beyond the nearest caches of most processors
 constexpr std::size_t chunk_bytes = 4096;                   // as the protocol `slots` has
 
-using Memory = std::vector<std::byte>;
+/// Touched memory on huge pages where the system has them, as large buffers of programs have. It begins `shift` bytes
+/// behind the begin of a page, because a core confuses addresses at the same place of two pages.
+class Memory {
+ public:
+  Memory(std::size_t bytes, std::size_t shift)
+      : data_(static_cast<std::byte*>(std::aligned_alloc(huge_page, ceil_div(bytes + shift, huge_page) * huge_page))),
+        shift_(shift) {
+    if (data_ == nullptr) throw std::bad_alloc();
+    std::memset(data(), 1, bytes);
+  }
+  [[nodiscard]] std::byte* data() const { return data_.get() + shift_; }
+
+ private:
+  static constexpr std::size_t huge_page = std::size_t{2} << 20U;
+  struct Free {
+    void operator()(std::byte* data) const { std::free(data); }
+  };
+  std::unique_ptr<std::byte, Free> data_;
+  std::size_t shift_;
+};
 
 double difference(double more, double less) { return std::max(more - less, 0.0); }
 
 /// Half the time of a message there and back. Each is a run of `lines` lines, as the protocol `line` sends them.
 double handover(Partner& partner, int lines, std::uint64_t& sent) {
-  constexpr int trips = 30;
+  constexpr int trips = 20;
   const auto put = [&] {
     std::array<std::byte, line_bytes> data{};
     for (int i = 1; i <= lines; ++i) {
@@ -39,7 +62,7 @@ double handover(Partner& partner, int lines, std::uint64_t& sent) {
       std::memcpy(data.data(), partner.theirs()[i].payload, line_bytes);
     }
   };
-  return lower_quartile(9, [&] {
+  return lower_quartile(5, [&] {
     partner.meet();
     const Stopwatch watch;
     for (int i = 0; i < trips; ++i) {
@@ -60,7 +83,7 @@ void measure_lines(Partner& partner, Costs& costs) {
 }
 
 /// One rank fills its slots, the other empties them. Both take turns in both parts.
-void measure_slots(Partner& partner, const Memory& source, Memory& target, Costs& costs) {
+void measure_slots(Partner& partner, const Memory& source, const Memory& target, Costs& costs) {
   constexpr std::size_t chunks = ordered_cells / 2;
   const auto pass = [&](bool writes) {
     partner.meet();
@@ -87,7 +110,7 @@ void measure_slots(Partner& partner, const Memory& source, Memory& target, Costs
   costs.slot_read = middle(reading);
 }
 
-void measure_copies(Partner& partner, Memory& source, Memory& target, Costs& costs) {
+void measure_copies(Partner& partner, const Memory& source, const Memory& target, Costs& costs) {
   const auto copy = [&](std::size_t bytes, int repeats) {
     const Stopwatch watch;
     for (int i = 0; i < repeats; ++i) std::memcpy(target.data(), source.data(), bytes);
@@ -115,7 +138,7 @@ struct KernelTimes {
 };
 
 /// The peer's address comes through a line.
-KernelTimes kernel_times(Partner& partner, std::uint64_t address, Memory& target, bool reads) {
+KernelTimes kernel_times(Partner& partner, std::uint64_t address, const Memory& target, bool reads) {
   const auto time = [&](std::size_t bytes, int times) {
     partner.meet();
     const double found = lower_quartile(times, [&] {
@@ -126,7 +149,7 @@ KernelTimes kernel_times(Partner& partner, std::uint64_t address, Memory& target
     partner.meet();
     return found;
   };
-  return {time(short_bytes, 24), time(near_bytes, 16), time(far_bytes, 5)};
+  return {time(short_bytes, 12), time(near_bytes, 8), time(far_bytes, 3)};
 }
 
 void derive(const KernelTimes& times, double& call, double& byte, double& far_byte) {
@@ -135,7 +158,7 @@ void derive(const KernelTimes& times, double& call, double& byte, double& far_by
   call = times.few;
 }
 
-void measure_kernel(Partner& partner, const Memory& source, Memory& target, Costs& costs) {
+void measure_kernel(Partner& partner, const Memory& source, const Memory& target, Costs& costs) {
   auto mine = reinterpret_cast<std::uint64_t>(source.data());
   std::uint64_t theirs = 0;
   std::memcpy(partner.mine()->payload, &mine, sizeof mine);
@@ -165,9 +188,9 @@ void calibrate(Arena& arena, Costs& costs) {
   if (half == 0 || arena.rank() >= 2 * half) return;
   Partner partner(arena, (arena.rank() + half) % (2 * half));
   if (arena.oversubscribed()) return measure_turn(partner, costs);
-  const Memory source(far_bytes, std::byte{1});
-  Memory other(far_bytes);
-  Memory target(far_bytes);
+  const Memory source(far_bytes, 0);
+  const Memory other(far_bytes, 0);
+  const Memory target(far_bytes, 1344);
   measure_lines(partner, costs);
   measure_slots(partner, source, target, costs);
   measure_copies(partner, other, target, costs);
