@@ -18,13 +18,32 @@ constexpr int least_rounds = 3;
 constexpr int estimates = 3;
 constexpr double least_seconds = 1e-9;  // a clock may not resolve a short call
 
-/// Seconds of a call in a batch of calls, on this rank.
-double time_batch(const Communicator& comm, Contender& contender) {
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+/// Seconds of all calls of a batch that follow one another, on this rank.
+double time_in_a_row(const Communicator& comm, Contender& contender) {
   barrier(comm);
   const auto begin = Clock::now();
   for (int i = 0; i < contender.calls; ++i) contender.trial->run();
-  const std::chrono::duration<double> spent = Clock::now() - begin;
-  return std::max(spent.count() / contender.calls, least_seconds);
+  return seconds_since(begin);
+}
+
+/// Seconds of all calls of a batch, each of which begins when all ranks are there.
+double time_apart(const Communicator& comm, Contender& contender) {
+  double seconds = 0;
+  for (int i = 0; i < contender.calls; ++i) {
+    barrier(comm);
+    const auto begin = Clock::now();
+    contender.trial->run();
+    seconds += seconds_since(begin);
+  }
+  return seconds;
+}
+
+/// Seconds of a call in a batch of calls, on this rank.
+double time_batch(const Communicator& comm, Contender& contender) {
+  const double spent = contender.apart ? time_apart(comm, contender) : time_in_a_row(comm, contender);
+  return std::max(spent / contender.calls, least_seconds);
 }
 
 void take_slowest(const Communicator& comm, std::vector<double>& seconds) {
@@ -62,6 +81,7 @@ std::vector<Contender> contenders_for(const Communicator& comm, const Target& ta
   for (const std::string& name : names) try {
       Contender contender;
       contender.name = name;
+      contender.apart = effort.apart;
       contender.trial = std::make_unique<Trial>(comm, target, memory, name);
       warm_up(comm, contender, effort);
       contenders.push_back(std::move(contender));

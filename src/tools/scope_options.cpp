@@ -93,6 +93,7 @@ void add_effort_options(CLI::App& app, tuning::Effort& effort, double& budget) {
       ->capture_default_str();
   app.add_option("--budget", budget, "time after which no new cell is started, in seconds (default: no limit)")
       ->check(CLI::NonNegativeNumber);
+  app.add_flag("--apart", effort.apart, "let all ranks meet before each call, so that none runs ahead");
 }
 
 tuning::Scope scope_of(const ScopeWords& words) {
