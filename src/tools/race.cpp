@@ -116,6 +116,11 @@ void race(const Communicator& comm, const std::vector<Contender*>& contenders, i
   for (std::size_t k = 0; k < seconds.size(); ++k) contenders[k % contenders.size()]->seconds.push_back(seconds[k]);
 }
 
+void estimate_again(const Communicator& comm, const std::vector<Contender*>& contenders) {
+  for (Contender* contender : contenders)
+    contender->estimate = std::min(contender->estimate, estimate(comm, *contender));
+}
+
 std::vector<Contender*> hopeful_of(std::vector<Contender>& contenders, const Effort& effort) {
   double best = HUGE_VAL;
   for (const Contender& contender : contenders) best = std::min(best, contender.estimate);

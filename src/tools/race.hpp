@@ -27,6 +27,9 @@ struct Contender {
                                                     const std::vector<std::string>& names, TrialMemory& memory,
                                                     const Effort& effort);
 
+/// Lowers the estimates of contenders that the machine disturbed while they warmed up.
+void estimate_again(const Communicator& comm, const std::vector<Contender*>& contenders);
+
 /// The contenders that may be the fastest by their estimates.
 [[nodiscard]] std::vector<Contender*> hopeful_of(std::vector<Contender>& contenders, const Effort& effort);
 

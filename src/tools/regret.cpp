@@ -16,12 +16,26 @@ constexpr int least_final_rounds = 15;
 
 bool is_faster(const Contender* a, const Contender* b) { return median(a->seconds) < median(b->seconds); }
 
-/// The contenders that take part: the chosen way, which comes first, whatever its estimate, and the hopeful ones.
-std::vector<Contender*> entrants_of(std::vector<Contender>& contenders, const Effort& effort) {
+/// The contenders that take part: the chosen way, which comes first, whatever its estimate, and the hopeful ones. An
+/// estimate that makes a way hopeless is taken twice, since a way that is missing would make the choice look good.
+std::vector<Contender*> entrants_of(const Communicator& comm, std::vector<Contender>& contenders,
+                                    const Effort& effort) {
+  const std::vector<Contender*> first = hopeful_of(contenders, effort);
+  std::vector<Contender*> hopeless;
+  for (Contender& contender : contenders)
+    if (std::ranges::find(first, &contender) == first.end()) hopeless.push_back(&contender);
+  estimate_again(comm, hopeless);
   std::vector<Contender*> entrants = hopeful_of(contenders, effort);
   Contender* const chosen = &contenders.front();
   if (std::ranges::find(entrants, chosen) == entrants.end()) entrants.insert(entrants.begin(), chosen);
   return entrants;
+}
+
+/// The ratio that the figures show at first. Where figures scatter, the ratio of the medians and the median of the
+/// ratios differ: the higher of both decides whether to measure again.
+double apparent_ratio(const Regret& regret, const std::vector<Contender*>& entrants) {
+  const Contender* best = *std::ranges::min_element(entrants, is_faster);
+  return std::max(regret.ratio, median(entrants.front()->seconds) / median(best->seconds));
 }
 
 /// Compares the chosen way, the first of the entrants, with the fastest of them, round by round.
@@ -116,11 +130,11 @@ Regret regret_of(const Communicator& comm, const Target& target, const Effort& e
   std::vector<Contender> contenders = contenders_for(comm, target, names, memory, effort);
   if (contenders.empty() || contenders.front().name != names.front())
     throw Error(ErrorCode::internal, "regret: the untuned choice cannot be named: " + describe(target));
-  const std::vector<Contender*> entrants = entrants_of(contenders, effort);
+  const std::vector<Contender*> entrants = entrants_of(comm, contenders, effort);
   race(comm, entrants, rounds_for(entrants, effort));
   Regret regret{target, names.front()};
   compare(regret, entrants);
-  if (regret.ratio > believed) confirm(comm, regret, entrants, effort);
+  if (apparent_ratio(regret, entrants) > believed) confirm(comm, regret, entrants, effort);
   for (const Contender& contender : contenders)
     regret.seconds[contender.name] = contender.seconds.empty() ? contender.estimate : median(contender.seconds);
   return regret;
