@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
 SKIPPED = 77
 TRIALS = 3  # a calibration on a busy machine may be far off
@@ -35,11 +36,12 @@ class Machine:
         self.variables = [f"TUTTI_TEST_{name.upper()}={value}" for name, value in costs.items()]
 
     def run(self, *flags):
-        # Ranks alone are slow: the launcher does not preload the library.
+        # Only the ranks preload the library, not the launcher.
         command = shlex.split(self.args.launcher) + ["-n", "2", "env", "LD_PRELOAD=" + self.args.interposer,
                                                      "TUTTI_TEST_INTERPOSER_REPORT=1", *self.variables,
                                                      self.args.program, *flags]
-        environment = dict(os.environ, TUTTI_TUNING="off", TUTTI_CALIBRATION="now")
+        # The costs of a pretended machine stay out of the user's cache.
+        environment = dict(os.environ, TUTTI_TUNING="off", TUTTI_CALIBRATION="now", XDG_CACHE_HOME=self.args.cache)
         done = subprocess.run(command, capture_output=True, text=True, timeout=100, env=environment, check=False)
         expect(f"{' '.join(command)}: status {done.returncode}\n{done.stdout}{done.stderr}", done.returncode == 0)
         return done
@@ -181,7 +183,8 @@ def main():
         parser.add_argument("--" + name, required=True)
     parser.add_argument("case", choices=CASES)
     args = parser.parse_args()
-    CASES[args.case](args)
+    with tempfile.TemporaryDirectory(prefix="tutti-decisions-") as args.cache:
+        CASES[args.case](args)
     print(f"{args.case}: as it should")
 
 
