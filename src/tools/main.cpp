@@ -5,6 +5,7 @@
 
 #include "tools/explain.hpp"
 #include "tools/program.hpp"
+#include "tools/regret_command.hpp"
 #include "tools/topo.hpp"
 #include "tools/tune.hpp"
 
@@ -19,5 +20,6 @@ int main(int argc, char** argv) {
   tutti::tools::add_topo(app);
   tutti::tools::add_explain(app);
   tutti::tools::add_tune(app);
+  tutti::tools::add_regret(app);
   return tutti::tools::run(app, argc, argv);
 }

@@ -1,116 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/search.hpp"
-#include "backends/names.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <memory>
-#include <tutti/collectives/allreduce.hpp>
-#include <tutti/collectives/barrier.hpp>
-#include <tutti/error.hpp>
 
 #include "backends/names.hpp"
 #include "call/context.hpp"
 #include "planner/candidates.hpp"
+#include "tools/race.hpp"
 #include "tools/trial.hpp"
 
 namespace tutti::detail::tuning {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr int most_calls = 4096;
-constexpr int least_rounds = 3;
 constexpr int most_races = 3;
-constexpr int estimates = 3;
-constexpr double calm = 1.5;            // highest ratio of the median to the fastest round without a disturbance
-constexpr double least_seconds = 1e-9;  // a clock may not resolve a short call
-
-struct Contender {
-  std::string name{};
-  std::unique_ptr<Trial> trial{};
-  int calls = 1;                  ///< calls per batch
-  double estimate = 0;            ///< seconds per call
-  std::vector<double> seconds{};  ///< seconds per call, by round
-};
-
-/// Seconds of a call in a batch of calls, on this rank.
-double time_batch(const Communicator& comm, Contender& contender) {
-  barrier(comm);
-  const auto begin = Clock::now();
-  for (int i = 0; i < contender.calls; ++i) contender.trial->run();
-  const std::chrono::duration<double> spent = Clock::now() - begin;
-  return std::max(spent.count() / contender.calls, least_seconds);
-}
-
-void take_slowest(const Communicator& comm, std::vector<double>& seconds) {
-  allreduce(comm, Buffer(seconds.data(), seconds.size()), ReduceKind::max);
-}
-
-/// Seconds of a call in a batch of calls, on the slowest rank.
-double estimate(const Communicator& comm, Contender& contender) {
-  std::vector<double> seconds{time_batch(comm, contender)};
-  take_slowest(comm, seconds);
-  return seconds[0];
-}
-
-/// Makes the first calls, to find the best time of a call and the number of calls that fill a batch.
-void warm_up(const Communicator& comm, Contender& contender, const Effort& effort) {
-  contender.trial->run();
-  contender.estimate = estimate(comm, contender);
-  for (double fill = 0; contender.calls < most_calls; contender.estimate = estimate(comm, contender)) {
-    fill = effort.batch_seconds / contender.estimate;
-    if (fill < 2.0 * contender.calls) break;
-    contender.calls = std::min({most_calls, contender.calls * 16, static_cast<int>(fill)});
-  }
-  // A single batch may have been disturbed. Long batches matter less, and repeating them is costly.
-  const bool is_short = contender.estimate * contender.calls < 4 * effort.batch_seconds;
-  for (int i = 1; i < estimates && is_short; ++i)
-    contender.estimate = std::min(contender.estimate, estimate(comm, contender));
-}
-
-/// An algorithm that refuses a call refuses it on all ranks.
-std::vector<Contender> contenders_for(const Communicator& comm, const Target& target,
-                                      const std::vector<std::string>& names, TrialMemory& memory,
-                                      const Effort& effort) {
-  std::vector<Contender> contenders;
-  for (const std::string& name : names) try {
-      Contender contender;
-      contender.name = name;
-      contender.trial = std::make_unique<Trial>(comm, target, memory, name);
-      warm_up(comm, contender, effort);
-      contenders.push_back(std::move(contender));
-    } catch (const Error& e) {
-      if (e.code() != ErrorCode::invalid_algorithm) throw;
-    }
-  return contenders;
-}
-
-int rounds_for(const std::vector<Contender*>& contenders, const Effort& effort) {
-  double round = 0;
-  for (const Contender* contender : contenders) round += contender->estimate * contender->calls;
-  const double fill = effort.target_seconds / round;
-  return static_cast<int>(
-      std::clamp(fill, static_cast<double>(std::min(least_rounds, effort.rounds)), static_cast<double>(effort.rounds)));
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-void race(const Communicator& comm, const std::vector<Contender*>& contenders, int rounds) {
-  std::vector<double> seconds(contenders.size() * static_cast<std::size_t>(rounds));
-  for (std::size_t round = 0; round < static_cast<std::size_t>(rounds); ++round)
-    for (std::size_t turn = 0; turn < contenders.size(); ++turn) {
-      const std::size_t i = (turn + round) % contenders.size();
-      seconds[round * contenders.size() + i] = time_batch(comm, *contenders[i]);
-    }
-  take_slowest(comm, seconds);
-  for (std::size_t k = 0; k < seconds.size(); ++k) contenders[k % contenders.size()]->seconds.push_back(seconds[k]);
-}
+constexpr double calm = 1.5;  // highest ratio of the median to the fastest round without a disturbance
 
 /// Whether the figures do not show the fastest: one of them scatters, and some of its rounds beat all other medians.
 bool is_disturbed(const std::vector<Contender*>& contenders) {
@@ -126,11 +30,7 @@ Measurement measure_one_size(const Communicator& comm, const Target& target, con
                              const Effort& effort) {
   TrialMemory memory(target, comm.size());
   std::vector<Contender> contenders = contenders_for(comm, target, names, memory, effort);
-  double best = HUGE_VAL;
-  for (const Contender& contender : contenders) best = std::min(best, contender.estimate);
-  std::vector<Contender*> hopeful;
-  for (Contender& contender : contenders)
-    if (contender.estimate <= best * effort.hopeless) hopeful.push_back(&contender);
+  const std::vector<Contender*> hopeful = hopeful_of(contenders, effort);
   const int rounds = hopeful.empty() ? 0 : rounds_for(hopeful, effort);
   Measurement measurement{place_of(target), !hopeful.empty()};
   for (int i = 0; i < most_races && measurement.is_disturbed; ++i) {

@@ -15,10 +15,7 @@ std::size_t blocks_of(Operation operation, int ranks) {
 
 std::vector<std::size_t> sizes_of(const Scope& scope, Operation operation, int ranks) {
   if (operation == Operation::barrier || has_hidden_size(operation)) return {0};
-  std::vector<std::size_t> sizes;
-  for (std::size_t bytes = scope.smallest; bytes * blocks_of(operation, ranks) <= scope.largest; bytes *= scope.factor)
-    sizes.push_back(bytes);
-  return sizes;
+  return sizes_of(scope, blocks_of(operation, ranks));
 }
 
 void add_pass(std::vector<Target>& targets, const Scope& scope, CallKind kind, int ranks, std::size_t pass) {
@@ -32,6 +29,14 @@ void add_pass(std::vector<Target>& targets, const Scope& scope, CallKind kind, i
 }
 
 }  // namespace
+
+std::vector<std::size_t> sizes_of(const Scope& scope, std::size_t blocks) {
+  if (!scope.sizes.empty()) return scope.sizes;
+  std::vector<std::size_t> sizes;
+  for (std::size_t bytes = scope.smallest; bytes * blocks <= scope.largest; bytes *= scope.factor)
+    sizes.push_back(bytes);
+  return sizes;
+}
 
 std::size_t buffer_bytes(const Target& target, int ranks) { return target.bytes * blocks_of(target.operation, ranks); }
 

@@ -17,11 +17,12 @@ struct Target {
   std::size_t bytes = 0;  ///< as Cell::bytes
 };
 
-/// The calls to measure. Sizes are `smallest` and its multiples by powers of `factor`.
+/// The calls to measure. Sizes are those in `sizes`, or else `smallest` and its multiples by powers of `factor`.
 struct Scope {
   std::vector<Operation> operations{};
   std::vector<CallKind> kinds{};
-  std::vector<Datatype> types{};  ///< for the operations that combine
+  std::vector<Datatype> types{};     ///< for the operations that combine
+  std::vector<std::size_t> sizes{};  ///< in bytes
   std::size_t smallest = 4;
   std::size_t largest = std::size_t{64} << 20U;  ///< bytes of the whole vector or of all blocks
   std::size_t factor = 4;
@@ -30,6 +31,9 @@ struct Scope {
 /// The targets of a scope, the most important first: every other size of all operations, then the sizes between. Each
 /// pass takes blocking calls first, then nonblocking, then persistent ones. Equal on all ranks.
 [[nodiscard]] std::vector<Target> targets_of(const Scope& scope, int ranks);
+
+/// The sizes of a scope for calls that move `blocks` blocks of a size.
+[[nodiscard]] std::vector<std::size_t> sizes_of(const Scope& scope, std::size_t blocks);
 
 /// All operations, ordered by the time that programs spend in them.
 [[nodiscard]] std::vector<Operation> operations_by_importance();

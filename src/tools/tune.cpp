@@ -3,22 +3,18 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <mpi.h>
 
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <string>
-#include <tutti/collectives/bcast.hpp>
 #include <tutti/communicator.hpp>
 #include <vector>
 
 #include "common/show/progress.hpp"
 #include "planner/files.hpp"
-#include "planner/names.hpp"
-#include "schedules/registry.hpp"
 #include "tools/program.hpp"
+#include "tools/scope_options.hpp"
 #include "tools/search.hpp"
 #include "tools/table_file.hpp"
 
@@ -26,16 +22,10 @@ namespace tutti::tools {
 namespace {
 
 namespace tuning = detail::tuning;
-using detail::CallKind;
-using detail::Operation;
-using Clock = std::chrono::steady_clock;
 
 struct TuneSettings {
   std::string output;
-  std::vector<std::string> operations;
-  std::vector<std::string> calls{"blocking", "nonblocking", "persistent"};
-  std::vector<std::string> types{"float32", "bfloat16"};
-  tuning::Scope scope;
+  ScopeWords words;
   tuning::Effort effort;
   double budget = 0;
   bool restart = false;
@@ -52,47 +42,6 @@ struct Outcome {
   std::vector<std::string> gains{};
 };
 
-[[noreturn]] void refuse(const char* option, const std::string& word, const std::vector<std::string>& valid) {
-  throw UsageError(fmt::format("{}: there is no '{}'; valid: {}", option, word,
-                               fmt::join(tuning::nearest_first(valid, word), ", ")));
-}
-
-std::vector<Operation> operations_of(const std::vector<std::string>& words) {
-  if (words.empty()) return tuning::operations_by_importance();
-  std::vector<std::string> valid;
-  for (const Operation operation : tuning::all_operations()) valid.emplace_back(schedules::operation_name(operation));
-  std::vector<Operation> operations;
-  for (const std::string& word : words) {
-    Operation operation{};
-    if (!tuning::find_operation(word, operation)) refuse("--operations", word, valid);
-    operations.push_back(operation);
-  }
-  return operations;
-}
-
-std::vector<CallKind> calls_of(const std::vector<std::string>& words) {
-  std::vector<CallKind> calls;
-  for (const std::string& word : words) {
-    CallKind kind{};
-    if (!tuning::find_call_kind(word, kind)) refuse("--calls", word, {"blocking", "nonblocking", "persistent"});
-    calls.push_back(kind);
-  }
-  return calls;
-}
-
-std::vector<Datatype> types_of(const std::vector<std::string>& words) {
-  std::vector<std::string> valid;
-  for (int kind = 1; kind < static_cast<int>(DatatypeKind::bytes); ++kind)
-    valid.emplace_back(datatype_name(static_cast<DatatypeKind>(kind)));
-  std::vector<Datatype> types;
-  for (const std::string& word : words) {
-    const auto found = std::find(valid.begin(), valid.end(), word);
-    if (found == valid.end()) refuse("--types", word, valid);
-    types.emplace_back(static_cast<DatatypeKind>(found - valid.begin() + 1));
-  }
-  return types;
-}
-
 std::string output_of(const TuneSettings& settings) {
   if (!settings.output.empty()) return settings.output;
   const char* named = std::getenv("TUTTI_TUNING");
@@ -101,13 +50,6 @@ std::string output_of(const TuneSettings& settings) {
   if (path.empty())
     throw UsageError("there is no cache folder (neither XDG_CACHE_HOME nor HOME is set); pass --output");
   return path.string();
-}
-
-/// Rank 0's clock decides for all.
-bool is_spent(const Communicator& comm, Clock::time_point begin, double budget) {
-  std::uint8_t spent = std::chrono::duration<double>(Clock::now() - begin).count() >= budget ? 1 : 0;
-  bcast(comm, Buffer(&spent, 1), 0);
-  return spent != 0;
 }
 
 void compare(Outcome& outcome, const tuning::Target& target, const tuning::Cell& cell, const std::string& untuned) {
@@ -132,9 +74,9 @@ bool covers(const tuning::Cell& cell, const std::vector<std::string>& names) {
   return true;
 }
 
-Outcome search(const Communicator& comm, const TuneSettings& settings, TableFile& file) {
-  const auto targets = tuning::targets_of(settings.scope, comm.size());
-  const auto begin = Clock::now();
+Outcome search(const Communicator& comm, const TuneSettings& settings, const tuning::Scope& scope, TableFile& file) {
+  const auto targets = tuning::targets_of(scope, comm.size());
+  const Budget budget(comm, settings.budget);
   show::Progress progress("tune", targets.size(), comm.rank() == 0);
   Outcome outcome;
   for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -146,7 +88,7 @@ Outcome search(const Communicator& comm, const TuneSettings& settings, TableFile
       ++outcome.taken_over;
       continue;
     }
-    if (settings.budget > 0 && is_spent(comm, begin, settings.budget)) {
+    if (budget.is_spent()) {
       ++outcome.left;
       continue;
     }
@@ -179,19 +121,14 @@ void report(const Outcome& outcome, const std::string& path, bool lists_gains) {
   print(text);
 }
 
-void run_tune(TuneSettings& settings, bool lists_gains) {
-  settings.scope.operations = operations_of(settings.operations);
-  settings.scope.kinds = calls_of(settings.calls);
-  settings.scope.types = types_of(settings.types);
+void run_tune(const TuneSettings& settings, bool lists_gains) {
+  const tuning::Scope scope = scope_of(settings.words);
   const std::string path = output_of(settings);
   // Ignore the table that is about to be written, and one that does not fit.
   ::setenv("TUTTI_TUNING", "off", 1);
-  const auto comm = Communicator::duplicate(MPI_COMM_WORLD);
-  if (comm.size() == 1)
-    throw UsageError(
-        "one rank has nothing to tune; run this command under mpiexec, with as many ranks as your program");
+  const Communicator comm = several_ranks("tune");
   TableFile file(comm, path, settings.restart);
-  report(search(comm, settings, file), path, lists_gains);
+  report(search(comm, settings, scope, file), path, lists_gains);
 }
 
 }  // namespace
@@ -206,30 +143,8 @@ void add_tune(CLI::App& app) {
       "it stopped.");
   tune->add_option("--output", settings->output,
                    "file to write or to continue (default: TUTTI_TUNING, else ~/.cache/tutti/tuning.json)");
-  tune->add_option("--operations", settings->operations, "operations, joined by commas (default: all)")->delimiter(',');
-  tune->add_option("--calls", settings->calls, "kinds of calls: blocking,nonblocking,persistent")
-      ->delimiter(',')
-      ->capture_default_str();
-  tune->add_option("--types", settings->types, "datatypes for the operations that combine")
-      ->delimiter(',')
-      ->capture_default_str();
-  tune->add_option("--smallest", settings->scope.smallest, "smallest size, in bytes (4, 64K, 1M)")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40U))
-      ->capture_default_str();
-  tune->add_option("--largest", settings->scope.largest, "largest size of a whole vector or of all blocks")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40U))
-      ->capture_default_str();
-  tune->add_option("--factor", settings->scope.factor, "ratio of successive sizes")
-      ->check(CLI::Range(2, 16))
-      ->capture_default_str();
-  tune->add_option("--rounds", settings->effort.rounds, "number of rounds; a figure is their median")
-      ->check(CLI::Range(1, 999))
-      ->capture_default_str();
-  tune->add_option("--budget", settings->budget,
-                   "time after which no new cell is started, in seconds (default: no limit)")
-      ->check(CLI::NonNegativeNumber);
+  add_scope_options(*tune, settings->words);
+  add_effort_options(*tune, settings->effort, settings->budget);
   tune->add_flag("--restart", settings->restart, "measure again what the file has, and replace it if it is damaged");
   tune->add_flag("--gains", *lists_gains, "list the cells where the untuned choice is not the fastest");
   tune->callback([settings, lists_gains] { run_tune(*settings, *lists_gains); });

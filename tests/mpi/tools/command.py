@@ -181,12 +181,38 @@ def jobs(runner):
         expect(f"two nodes:\n{shown}", "on 2 ranks of 2 nodes" in shown and "do not share memory" in shown)
 
 
+def regret(runner):
+    few = ["regret", "--operations", "bcast,allreduce,alltoallv", "--calls", "blocking", "--types", "float32", "--sizes",
+           "64,4K", "--rounds", "3"]
+    # A table of the user plays no role, not even one that cannot be read. Two jobs decide alike by costs that neither
+    # of them measures.
+    value = runner.json(*few, "--json", ranks=2, TUTTI_TUNING="/nowhere/table.json", TUTTI_CALIBRATION="off")
+    cells = value["cells"]
+    expect(f"3 operations at 2 sizes: {cells}", len(cells) == value["summary"]["cells"] == 6 and value["left"] == 0)
+    ratios = [cell["ratio"] for cell in cells]
+    expect(f"the worst is first: {ratios}", ratios == sorted(ratios, reverse=True))
+    for cell in cells:
+        expect(f"chosen and best are timed: {cell}", {cell["chosen"], cell["best"]} <= set(cell["seconds"]))
+        expect(f"the choice is no better than the best: {cell}", cell["chosen"] != cell["best"] or cell["ratio"] == 1)
+        expect(f"the interval is one: {cell}", 0 < cell["interval"][0] <= cell["interval"][1])
+        told = runner.json("explain", cell["operation"], "--bytes", str(cell["bytes"]), "--json", ranks=2,
+                           TUTTI_CALIBRATION="off")["chosen"]
+        expect(f"as explain says, {told}: {cell}", cell["chosen"] == told)
+    shown = runner.text(*few, "--worst", "1", "--apart", ranks=2)
+    expect(f"one cell:\n{shown}", shown.count(" blocking ") == 2 and "of 6 cells" in shown)
+    shown = runner.text(*few, "--budget", "1e-9", ranks=2)
+    expect(f"no time:\n{shown}", "no cell was measured" in shown and "6 cells left" in shown)
+    runner.refused(few, "one rank has nothing to compare", ranks=1)
+    runner.refused(["regret", "--operations", "alreduce"], "'alreduce'; valid: allreduce", ranks=2)
+    runner.refused(["regret", "--sizes", "many"], "--sizes", ranks=2)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
     parser.add_argument("--launcher", required=True)
     parser.add_argument("--machine", required=True)
-    parser.add_argument("case", choices=["usage", "topo", "explain", "drawings", "backends", "jobs"])
+    parser.add_argument("case", choices=["usage", "topo", "explain", "drawings", "backends", "jobs", "regret"])
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         try:
