@@ -144,8 +144,9 @@ ModelShape make_shape(const Options& o, const mini::DataSource& source) {
 }
 
 // On a core of its own the thread takes the whole making of a batch out of the step; the second batch ahead evens out
-// batches of unlike cost. On the core of its rank it could only fill the rank's waits, and it would run while other
-// ranks wait for this one: measured, there is nothing to gain, so the step reads for itself.
+// batches of unlike cost. On the core of its rank it could only fill the rank's waits, and it also runs while other
+// ranks wait for this one: the measured step is no shorter, so the rank reads for itself. There --prefetch can still
+// hide a slow disk.
 std::uint64_t feed_ahead(const Options& o, const tutti::Topology& topology) {
   constexpr std::uint64_t ahead = 2;
   if (o.prefetch >= 0) {
