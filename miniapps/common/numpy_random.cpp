@@ -1,11 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "numpy_random.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <numeric>
 
 namespace tutti::miniapps {
+
+namespace {
+
+constexpr std::size_t chunk = 256;  // samples, on the stack
+
+/// Signed, because processors convert signed numbers to double quickly.
+double sample_of(std::uint32_t first, std::uint32_t second) {
+  const auto a = static_cast<double>(static_cast<std::int32_t>(first >> 5U));
+  const auto b = static_cast<double>(static_cast<std::int32_t>(second >> 6U));
+  return (a * 67108864.0 + b) * 0x1p-53;
+}
+
+}  // namespace
 
 void NumpyRandom::seed(std::uint32_t value) {
   engine_.seed(value);
@@ -13,9 +28,24 @@ void NumpyRandom::seed(std::uint32_t value) {
 }
 
 double NumpyRandom::random_sample() {
-  const auto a = static_cast<double>(next_uint32() >> 5U);
-  const auto b = static_cast<double>(next_uint32() >> 6U);
-  return (a * 67108864.0 + b) / 9007199254740992.0;
+  const std::uint32_t first = next_uint32();
+  return sample_of(first, next_uint32());
+}
+
+void NumpyRandom::fill_samples(std::span<double> values) {
+  while (!values.empty()) {
+    const auto words = engine_.take(2 * values.size());
+    const std::size_t whole = words.size() / 2;
+    for (std::size_t i = 0; i < whole; ++i) {
+      values[i] = sample_of(words[2 * i], words[2 * i + 1]);
+    }
+    values = values.subspan(whole);
+    if (words.size() % 2 == 1) {  // the other half begins the next block
+      const std::uint32_t first = words.back();
+      values.front() = sample_of(first, next_uint32());
+      values = values.subspan(1);
+    }
+  }
 }
 
 double NumpyRandom::gauss() {
@@ -38,8 +68,13 @@ double NumpyRandom::gauss() {
 }
 
 void NumpyRandom::fill_uniform(std::span<float> values, double low, double high) {
-  for (float& v : values) {
-    v = static_cast<float>(uniform(low, high));
+  std::array<double, chunk> samples;
+  while (!values.empty()) {
+    const std::size_t count = std::min(chunk, values.size());
+    fill_samples(std::span(samples).first(count));
+    std::transform(samples.begin(), samples.begin() + count, values.begin(),
+                   [low, high](double sample) { return static_cast<float>(low + (high - low) * sample); });
+    values = values.subspan(count);
   }
 }
 

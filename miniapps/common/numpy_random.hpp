@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <random>
 #include <span>
 #include <vector>
+
+#include "mersenne_twister.hpp"
 
 namespace tutti::miniapps {
 
@@ -17,9 +18,11 @@ class NumpyRandom {
 
   /// As numpy.random.seed: also drops the kept normal value.
   void seed(std::uint32_t value);
-  [[nodiscard]] std::uint32_t next_uint32() { return static_cast<std::uint32_t>(engine_()); }
+  [[nodiscard]] std::uint32_t next_uint32() { return engine_.next(); }
   /// In [0, 1), 53 bits; two outputs of the engine.
   [[nodiscard]] double random_sample();
+  /// As random_sample for each value, in order.
+  void fill_samples(std::span<double> values);
   /// As n calls of random_sample whose values nobody needs.
   void skip_samples(std::uint64_t n) { engine_.discard(2 * n); }
   [[nodiscard]] double uniform(double low, double high) { return low + (high - low) * random_sample(); }
@@ -44,7 +47,7 @@ class NumpyRandom {
   [[nodiscard]] double gauss();
   [[nodiscard]] std::uint32_t below_or_equal(std::uint32_t max);
 
-  std::mt19937 engine_;
+  MersenneTwister engine_;
   bool has_gauss_ = false;
   double kept_gauss_ = 0;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <tutti/error.hpp>
 
 namespace tutti::miniapps {
@@ -32,59 +33,82 @@ std::string RandomData::description() const {
   return "random data, " + std::to_string(options_.samples) + " samples, seed " + std::to_string(options_.seed);
 }
 
-void RandomData::draw_bag(NumpyRandom& random, std::uint64_t rows) {
-  auto count = static_cast<double>(options_.indices_per_lookup);
-  if (!options_.indices_per_lookup_fixed) {
-    const double most = std::min(static_cast<double>(rows), count);
-    count = std::nearbyint(std::max(1.0, random.random_sample() * most));
+std::size_t RandomData::draw_count(NumpyRandom& random, std::uint64_t rows) const {
+  if (options_.indices_per_lookup_fixed) {
+    return options_.indices_per_lookup;
   }
-  values_.resize(static_cast<std::size_t>(count));
+  const double most = std::min(static_cast<double>(rows), static_cast<double>(options_.indices_per_lookup));
+  return static_cast<std::size_t>(std::nearbyint(std::max(1.0, random.random_sample() * most)));
+}
+
+void RandomData::draw_uniform(NumpyRandom& random, std::uint64_t rows, std::vector<std::int64_t>& indices) {
+  values_.resize(draw_count(random, rows));
+  random.fill_samples(values_);
+  bag_.resize(values_.size());
+  const auto largest = static_cast<double>(rows - 1);
+  std::transform(values_.begin(), values_.end(), bag_.begin(),
+                 [largest](double v) { return static_cast<std::int64_t>(std::nearbyint(v * largest)); });
+  sorter_.append(bag_, rows, indices);
+}
+
+/// Numbers differ before they are cut to whole ones, so that a bag may name a row twice.
+void RandomData::draw_gaussian(NumpyRandom& random, std::uint64_t rows, std::vector<std::int64_t>& indices) {
+  values_.resize(draw_count(random, rows));
   for (double& v : values_) {
-    v = options_.gaussian ? std::min(std::max(random.normal(options_.mu, options_.sigma), options_.min), options_.max)
-                          : std::nearbyint(random.random_sample() * static_cast<double>(rows - 1));
+    v = std::min(std::max(random.normal(options_.mu, options_.sigma), options_.min), options_.max);
   }
   std::sort(values_.begin(), values_.end());
   values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
-  bag_.assign(values_.size(), 0);
-  std::transform(values_.begin(), values_.end(), bag_.begin(), [](double v) { return static_cast<std::int64_t>(v); });
+  std::transform(values_.begin(), values_.end(), std::back_inserter(indices),
+                 [](double v) { return static_cast<std::int64_t>(v); });
+}
+
+void RandomData::skip_table(NumpyRandom& random, std::uint64_t rows, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t indices = draw_count(random, rows);
+    if (!options_.gaussian) {
+      random.skip_samples(indices);
+      continue;
+    }
+    for (std::size_t j = 0; j < indices; ++j) {
+      (void)random.normal(0, 1);
+    }
+  }
+}
+
+void RandomData::draw_table(NumpyRandom& random, std::uint64_t rows, std::size_t count, TableBags& bags) {
+  bags.offsets.assign(1, 0);
+  bags.indices.clear();
+  for (std::size_t i = 0; i < count; ++i) {
+    options_.gaussian ? draw_gaussian(random, rows, bags.indices) : draw_uniform(random, rows, bags.indices);
+    bags.offsets.push_back(static_cast<std::int64_t>(bags.indices.size()));
+  }
 }
 
 void RandomData::draw(NumpyRandom& random, std::size_t count, SampleRange range, std::span<const std::size_t> tables,
                       Batch& batch) {
   batch.count = count;
   batch.range = range;
-  batch.dense.clear();
-  batch.labels.clear();
+  batch.dense.resize(range.size() * options_.dense_features);
+  batch.labels.resize(range.size());
   batch.tables.resize(tables.size());
-  const auto mine = [&](std::size_t i) { return i >= range.begin && i < range.end; };
-  for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t j = 0; j < options_.dense_features; ++j) {
-      const auto value = static_cast<float>(random.random_sample());
-      if (mine(i)) {
-        batch.dense.push_back(value);
-      }
-    }
-  }
+  random.skip_samples(range.begin * options_.dense_features);
+  random.fill_uniform(batch.dense, 0, 1);
+  random.skip_samples((count - range.end) * options_.dense_features);
   std::size_t next = 0;
   for (std::size_t t = 0; t < options_.table_rows.size(); ++t) {
-    TableBags* bags = next < tables.size() && tables[next] == t ? &batch.tables[next++] : nullptr;
-    if (bags != nullptr) {
-      bags->offsets.assign(1, 0);
-      bags->indices.clear();
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      draw_bag(random, options_.table_rows[t]);
-      if (bags != nullptr) {
-        bags->indices.insert(bags->indices.end(), bag_.begin(), bag_.end());
-        bags->offsets.push_back(static_cast<std::int64_t>(bags->indices.size()));
-      }
+    if (next < tables.size() && tables[next] == t) {
+      draw_table(random, options_.table_rows[t], count, batch.tables[next++]);
+    } else {
+      skip_table(random, options_.table_rows[t], count);
     }
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto value = static_cast<float>(random.random_sample());
-    if (mine(i)) {
-      batch.labels.push_back(options_.round_targets ? std::nearbyint(value) : value);
-    }
+  random.skip_samples(range.begin);
+  random.fill_uniform(batch.labels, 0, 1);
+  random.skip_samples(count - range.end);
+  if (options_.round_targets) {
+    std::transform(batch.labels.begin(), batch.labels.end(), batch.labels.begin(),
+                   [](float label) { return std::nearbyint(label); });
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "bag_sorter.hpp"
 #include "data_source.hpp"
 #include "numpy_random.hpp"
 
@@ -49,12 +50,19 @@ class RandomData : public DataSource {
   [[nodiscard]] const Stream& stream(Split split) const { return streams_[split == Split::train ? 0 : 1]; }
   void draw(NumpyRandom& random, std::size_t count, SampleRange range, std::span<const std::size_t> tables,
             Batch& batch);
-  void draw_bag(NumpyRandom& random, std::uint64_t rows);
+  /// Draws how many indices the next bag has.
+  [[nodiscard]] std::size_t draw_count(NumpyRandom& random, std::uint64_t rows) const;
+  void draw_uniform(NumpyRandom& random, std::uint64_t rows, std::vector<std::int64_t>& indices);
+  void draw_gaussian(NumpyRandom& random, std::uint64_t rows, std::vector<std::int64_t>& indices);
+  void draw_table(NumpyRandom& random, std::uint64_t rows, std::size_t count, TableBags& bags);
+  /// As draw_table of a table whose bags nobody needs.
+  void skip_table(NumpyRandom& random, std::uint64_t rows, std::size_t count);
 
   RandomDataOptions options_;
   std::vector<Stream> streams_;
   std::vector<double> values_;  ///< of the bag being drawn
   std::vector<std::int64_t> bag_;
+  BagSorter sorter_;
 };
 
 }  // namespace tutti::miniapps

@@ -9,6 +9,7 @@
 
 #include "checkpointing.hpp"
 #include "common/agree.hpp"
+#include "common/locked_source.hpp"
 #include "common/show/progress.hpp"
 #include "device/device_engine.hpp"
 #include "evaluation.hpp"
@@ -55,7 +56,8 @@ class Application {
   const tutti::Communicator& comm_;
   const Options& options_;
   std::unique_ptr<mini::DataSource> source_;
-  std::optional<Gpu> gpu_;  ///< where --device
+  std::optional<mini::LockedSource> feeds_source_;  ///< the source, for the threads of two feeds
+  std::optional<Gpu> gpu_;                          ///< where --device
   std::unique_ptr<Model> model_;
   std::unique_ptr<Engine> engine_;
   std::optional<BatchFeed> train_;
@@ -83,6 +85,9 @@ void Application::make_model() {
   });
   agreed([&] { plan = make_plan(comm, options, tables); });
   configuration_ = configuration(options, shape, *source_, plan);
+  if (options.data_generation != "bench") {
+    configuration_.emplace_back("prefetch", prefetch_text(feed_ahead(options, comm.topology())));
+  }
   auto collection = collection_options(options, shape);
   if (gpu_) {
     configuration_.emplace_back("device", gpu_->text() + (options.graph ? ", steps as graphs" : ""));
@@ -119,12 +124,15 @@ Application::Application(const tutti::Communicator& comm, const Options& options
     if (options.load.empty()) {
       set_first_weights(options, *source_, *model_);
     }
-    const std::uint64_t prepared = options.data_generation == "bench" ? prepared_batches : 0;
+    const FeedOptions feed{.ahead = feed_ahead(options, comm.topology())};
+    FeedOptions train = feed;
+    train.prepared = options.data_generation == "bench" ? prepared_batches : 0;
     const std::size_t test_batch =
         options.test_mini_batch_size > 0 ? options.test_mini_batch_size : options.mini_batch_size;
     const ReaderPart part = reader_part(model_->embeddings(), comm.rank(), comm.size());
-    train_.emplace(*source_, mini::Split::train, options.mini_batch_size, part, prepared);
-    test_.emplace(*source_, mini::Split::test, test_batch, part);
+    feeds_source_.emplace(*source_);
+    train_.emplace(*feeds_source_, mini::Split::train, options.mini_batch_size, part, train);
+    test_.emplace(*feeds_source_, mini::Split::test, test_batch, part, feed);
   });
   agreed([&] {
     make_engine();

@@ -9,8 +9,9 @@ tutti::miniapps::Metrics evaluate_model(const tutti::Communicator& comm, Engine&
   std::vector<float> scores;
   std::vector<float> labels;
   PhaseTimer untimed(0);
+  feed.start();
   for (std::uint64_t k = 0; k < feed.batches(); ++k) {
-    const BatchFeed::Loaded loaded = feed.load(k);
+    const BatchFeed::Loaded loaded = feed.next();
     const auto predictions = engine.predict(*loaded.batch, untimed, loaded.error);
     scores.insert(scores.end(), predictions.begin(), predictions.end());
     labels.insert(labels.end(), loaded.batch->labels.begin(), loaded.batch->labels.end());

@@ -52,8 +52,9 @@ InferenceResults run_inference(const tutti::Communicator& comm, Engine& engine, 
   InferenceResults results;
   PhaseTimer untimed(0);
   engine.keep_parameters(true);
+  feed.start({.per_epoch = feed.batches(), .count = count});
   for (std::uint64_t k = 0; k < count; ++k) {
-    const BatchFeed::Loaded loaded = feed.load(k);
+    const BatchFeed::Loaded loaded = feed.next();
     const auto begin = Clock::now();
     const auto predictions = engine.predict(*loaded.batch, untimed, loaded.error);
     const std::chrono::duration<double, std::milli> latency = Clock::now() - begin;

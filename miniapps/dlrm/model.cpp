@@ -135,7 +135,7 @@ void Model::start_forward(const mini::Batch& batch, PhaseTimer& timer, const std
     }
   } else {
     slot_ = ahead_ ? 1 - ahead_->slot : 0;
-    timer.enter(Stage::data);
+    timer.enter(Stage::input);
     start_input(slot_, batch, local_error);
   }
   timer.enter(Stage::lookup);

@@ -140,6 +140,9 @@ void add_data(CLI::App& app, Options& o) {
   add(app, "--rand-data-max", o.rand_data_max, "random, gaussian: greatest value");
   add(app, "--rand-data-mu", o.rand_data_mu, "random, gaussian: mean (-1: the middle)");
   add(app, "--rand-data-sigma", o.rand_data_sigma, "random, gaussian: deviation");
+  add(app, "--prefetch", o.prefetch,
+      "batches that a thread reads or makes ahead, beside the steps (0: in the step; -1: 2 where every rank has a core "
+      "for the thread, else 0); the batches are the same");
 }
 
 void add_reports(CLI::App& app, Options& o) {

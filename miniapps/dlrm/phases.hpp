@@ -7,15 +7,17 @@
 
 namespace dlrm {
 
-/// Where the time of a training step goes. `alltoall` and `allreduce` hold only what is exposed: posting, packing and
-/// waiting. `backward` is that of both MLPs and the interaction, `update` that of tables (their backward is fused with
-/// it) and MLPs.
-enum class Stage : std::size_t { data, lookup, alltoall, bottom, interaction, top, backward, allreduce, update };
+/// Where the time of a training step goes. `wait` is for the batch: reading or making it, or waiting for the thread
+/// that does; `input` checks its indices and begins their exchange. `alltoall` and `allreduce` hold only what is
+/// exposed: posting, packing and waiting. `backward` is that of both MLPs and the interaction, `update` that of tables
+/// (their backward is fused with it) and MLPs.
+enum class Stage : std::size_t { wait, input, lookup, alltoall, bottom, interaction, top, backward, allreduce, update };
 
 class PhaseTimer : public tutti::miniapps::Phases {
  public:
   explicit PhaseTimer(std::size_t warmup)
-      : Phases({{"data", false},
+      : Phases({{"wait for data", false},
+                {"input", false},
                 {"lookup", false},
                 {"alltoall", true},
                 {"bottom", false},

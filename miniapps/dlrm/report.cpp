@@ -100,6 +100,11 @@ Configuration configuration(const Options& o, const ModelShape& shape, const tut
   };
 }
 
+std::string prefetch_text(std::uint64_t ahead) {
+  return ahead == 0 ? "none, batches are read in the step"
+                    : fmt::format("a thread reads {} batch{} ahead", ahead, ahead == 1 ? "" : "es");
+}
+
 std::string header_text(const Configuration& configuration, int ranks) {
   std::string text = fmt::format("tutti-dlrm on {} rank{}\n", ranks, ranks == 1 ? "" : "s");
   for (const auto& [name, value] : configuration) {

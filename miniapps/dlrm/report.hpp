@@ -24,6 +24,8 @@ using Configuration = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] Configuration configuration(const Options& options, const ModelShape& shape,
                                           const tutti::miniapps::DataSource& source, const tutti::ShardingPlan& plan);
 
+/// How batches come to the steps.
+[[nodiscard]] std::string prefetch_text(std::uint64_t ahead);
 [[nodiscard]] std::string header_text(const Configuration& configuration, int ranks);
 /// The reference's line of a printed loss.
 [[nodiscard]] std::string loss_text(const LossEntry& entry, std::uint64_t batches);

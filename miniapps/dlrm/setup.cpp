@@ -143,6 +143,23 @@ ModelShape make_shape(const Options& o, const mini::DataSource& source) {
   return shape;
 }
 
+// On a core of its own the thread takes the whole making of a batch out of the step; the second batch ahead evens out
+// batches of unlike cost. On the core of its rank it could only fill the rank's waits, and it also runs while other
+// ranks wait for this one: the measured step is no shorter, so the rank reads for itself. There --prefetch can still
+// hide a slow disk.
+std::uint64_t feed_ahead(const Options& o, const tutti::Topology& topology) {
+  constexpr std::uint64_t ahead = 2;
+  if (o.prefetch >= 0) {
+    return static_cast<std::uint64_t>(o.prefetch);
+  }
+  for (std::size_t node = 0; node < topology.ranks_per_node.size(); ++node) {
+    if (topology.cores_per_node[node] < 2 * topology.ranks_per_node[node]) {
+      return 0;
+    }
+  }
+  return ahead;
+}
+
 void set_first_weights(const Options& o, mini::DataSource& source, Model& model) {
   if (o.init == "fast") {
     fast_weights(model, o.seed);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <tutti/topology.hpp>
 
 #include "common/data_source.hpp"
 #include "model.hpp"
@@ -15,6 +17,9 @@ namespace dlrm {
 
 /// Sizes of the model for this data. Throws where --arch-mlp-bot does not fit its dense features.
 [[nodiscard]] ModelShape make_shape(const Options& options, const tutti::miniapps::DataSource& source);
+
+/// How many batches a thread of each rank reads ahead: as --prefetch says, or by what the ranks may use of their nodes.
+[[nodiscard]] std::uint64_t feed_ahead(const Options& options, const tutti::Topology& topology);
 
 /// Gives the model its first weights. `source`: in --debug-mode its batches are walked over first, which moves the
 /// generator that the weights come from.

@@ -39,7 +39,7 @@ std::vector<StepTime> bench_steps(const tutti::Communicator& comm, const Options
     each.print_freq = ~std::uint64_t{0};
     each.test_freq = -1;
     const auto source = make_source(each);
-    BatchFeed feed(*source, tutti::miniapps::Split::train, batch, part, prepared_batches);
+    BatchFeed feed(*source, tutti::miniapps::Split::train, batch, part, {.prepared = prepared_batches});
     each.max_steps = bench_warmup_steps;
     train(comm, each, engine, feed);
     each.max_steps = 0;

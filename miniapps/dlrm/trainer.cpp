@@ -44,18 +44,19 @@ std::uint64_t Trainer::total_steps() const {
   return options_->max_steps > 0 ? std::min(all, options_->max_steps) : all;
 }
 
-void Trainer::step(std::uint64_t k, bool goes_on) {
+void Trainer::step(bool goes_on) {
   timer_.begin_step();
-  timer_.enter(Stage::data);
-  const BatchFeed::Loaded loaded = ahead_.batch != nullptr ? ahead_ : feed_->load(k);
+  timer_.enter(Stage::wait);
+  const BatchFeed::Loaded loaded = ahead_.batch != nullptr ? ahead_ : feed_->next();
   ahead_ = {};
   const auto& batch = *loaded.batch;
   engine_->start_step(batch, timer_, loaded.error);
   loss_samples_ += batch.count;
   ++steps_;
   if (goes_on) {
-    timer_.enter(Stage::data);
-    ahead_ = feed_->load(k + 1);
+    timer_.enter(Stage::wait);
+    ahead_ = feed_->next();
+    timer_.enter(Stage::input);
     engine_->prefetch(*ahead_.batch, ahead_.error);
   }
   engine_->finish_step(batch, static_cast<float>(schedule_.at(steps_)), timer_);
@@ -90,7 +91,7 @@ void Trainer::save(Position at, const TrainerEvents& events) {
 
 void Trainer::run_step(Position& at, const TrainerEvents& events, TrainingResults& results) {
   const bool goes_on = options_->pipeline && at.batch + 1 < batches_ && at.step + 1 < total_steps();
-  step(at.batch, goes_on);
+  step(goes_on);
   ++at.batch;
   ++at.step;
   events.on_step(at);
@@ -115,12 +116,12 @@ TrainingResults Trainer::run(Position start, const TrainerEvents& events) {
   loss_samples_ = at.loss_samples;
   const auto begin = Clock::now();
   last_print_ = begin;
+  feed_->start({at.epoch, at.batch, batches_, total_steps() - std::min(total_steps(), at.step)});
   while (at.epoch < options_->nepochs && !ends(at)) {
-    feed_->begin_epoch(at.epoch);
     while (at.batch < batches_ && !ends(at)) {
       run_step(at, events, results);
     }
-    if (at.batch == batches_) {
+    if (at.batch >= batches_) {
       at.batch = 0;
       ++at.epoch;
     }

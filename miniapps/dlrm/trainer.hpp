@@ -47,8 +47,8 @@ class Trainer {
   [[nodiscard]] std::uint64_t total_steps() const;
 
  private:
-  /// `goes_on`: batch k + 1 of the epoch comes next, and may begin.
-  void step(std::uint64_t k, bool goes_on);
+  /// `goes_on`: another batch of the epoch comes next, and may begin.
+  void step(bool goes_on);
   void run_step(Position& at, const TrainerEvents& events, TrainingResults& results);
   [[nodiscard]] double summed_loss();
   [[nodiscard]] LossEntry collect_loss(const Position& at);

@@ -58,6 +58,9 @@ void validate_multi_hot(const Options& o) {
               " tables but --arch-embedding-size has " + std::to_string(o.embedding_size.size()));
 }
 
+// Each takes the memory of a batch.
+constexpr std::int64_t most_prefetch = 1024;
+
 void validate_data(const Options& o) {
   if (o.data_generation == "dataset") {
     require(o.data_set == "adult" || !o.raw_data_file.empty() || !o.processed_data_file.empty(),
@@ -68,6 +71,8 @@ void validate_data(const Options& o) {
     require(o.indices_per_lookup > 0, "--num-indices-per-lookup must be positive");
   }
   validate_multi_hot(o);
+  require(o.prefetch >= -1 && o.prefetch <= most_prefetch,
+          "--prefetch must be from 0 to " + std::to_string(most_prefetch) + ", or -1 for the automatic choice");
   require(o.save_freq == 0 || !o.checkpoint_dir.empty(), "--save-freq needs --checkpoint-dir");
 }
 

@@ -129,7 +129,7 @@ void DeviceEngine::enqueue_step(const mini::Batch& batch, float rate) {
 
 std::span<const float> DeviceEngine::predict(const mini::Batch& batch, PhaseTimer& timer,
                                              const std::string& local_error) {
-  timer.enter(Stage::data);
+  timer.enter(Stage::input);
   load(batch, local_error);
   // Memory that the kernels of a graph use may move when others run.
   drop_graphs();
@@ -142,7 +142,7 @@ std::span<const float> DeviceEngine::predict(const mini::Batch& batch, PhaseTime
 }
 
 void DeviceEngine::start_step(const mini::Batch& batch, PhaseTimer& timer, const std::string& local_error) {
-  timer.enter(Stage::data);
+  timer.enter(Stage::input);
   load(batch, local_error);
 }
 

@@ -91,6 +91,8 @@ TEST(Options, ErrorsNameTheFlag) {
       {{"--num-indices-per-lookup-per-feature=1-0", "--preset=adult"}, "positive"},
       {{"--num-indices-per-lookup-per-feature=1-2", "--arch-embedding-size=5", "--preset=adult"}, "2 tables"},
       {{"--multi-hot-rule=pareto"}, "--multi-hot-rule"},
+      {{"--prefetch=-2"}, "--prefetch"},
+      {{"--prefetch=100000"}, "--prefetch"},
   };
   for (const auto& [flags, name] : cases) {
     const auto result = parse(flags);

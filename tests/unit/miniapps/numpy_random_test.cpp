@@ -72,6 +72,29 @@ TEST(NumpyRandom, SkippingEqualsDrawing) {
   EXPECT_EQ(a.random_sample(), b.random_sample());
 }
 
+/// From even and odd places of the engine, over the ends of its blocks.
+TEST(NumpyRandom, FillingEqualsDrawing) {
+  for (const bool odd : {false, true}) {
+    NumpyRandom a(11);
+    NumpyRandom b(11);
+    if (odd) {
+      EXPECT_EQ(a.next_uint32(), b.next_uint32());
+    }
+    for (const std::size_t count : {1U, 0U, 2U, 311U, 312U, 7U, 1000U}) {
+      std::vector<double> values(count);
+      a.fill_samples(values);
+      for (const double value : values) {
+        ASSERT_EQ(value, b.random_sample());
+      }
+    }
+    std::vector<float> floats(1000);
+    a.fill_uniform(floats, -0.3, 0.7);
+    for (const float value : floats) {
+      ASSERT_EQ(value, static_cast<float>(b.uniform(-0.3, 0.7)));
+    }
+  }
+}
+
 /// The weights that the reference draws with its default flags and seed 123.
 TEST(NumpyRandom, DefaultModelHasTheReferencesWeights) {
   NumpyRandom random(123);
