@@ -43,6 +43,7 @@ const Config& config() {
                            .timeout = read_seconds("TUTTI_TIMEOUT"),
                            .shared_memory = read_flag("TUTTI_SHM", true),
                            .single_copy = read_flag("TUTTI_SINGLE_COPY", true),
+                           .xpmem = read_flag("TUTTI_XPMEM", true),
                            .nccl = read_flag("TUTTI_NCCL", true),
                            .nccl_blocking = read_flag("TUTTI_NCCL_BLOCKING"),
                            .nccl_register = read_flag("TUTTI_NCCL_REGISTER"),

@@ -132,7 +132,7 @@ bool ShmExecution::choose() {
     if (exchange_.published(r) == 0) return false;
     largest = std::max<std::size_t>(largest, exchange_.descriptor(r).largest);
   }
-  if (!shm::Slots::fits(exchange_, largest) && arena_->single_copy()) {
+  if (!shm::Slots::fits(exchange_, largest) && arena_->direct_copy()) {
     single_copy_.begin(nullptr);
     stage_ = Stage::single_copy;
     return true;
