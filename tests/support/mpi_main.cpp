@@ -49,7 +49,8 @@ int main(int argc, char** argv) {
     delete listeners.Release(listeners.default_result_printer());
     listeners.Append(new FailuresOnly(rank));
   }
-  const bool by_files = std::getenv("TUTTI_TEST_BACKEND") != nullptr;
+  const char* only = std::getenv("TUTTI_TEST_BACKEND");
+  const bool by_files = only != nullptr && std::strcmp(only, "file") == 0;
   if (by_files) tutti::detail::add_backend(tutti::test::file_backend);
   int mine = RUN_ALL_TESTS();
   if (by_files && tutti::test::executions_by_files() == 0) {

@@ -163,7 +163,7 @@ bool Arena::answer_peers() {
   for (int r = 0; r < size_; ++r) {
     if (r == rank_) continue;
     const Control& peer = control(r);
-    auto& memory = peers_[static_cast<std::size_t>(r)] = PeerMemory::of(peer.segment);
+    auto& memory = peers_[static_cast<std::size_t>(r)] = PeerMemory::of(peer.process, peer.segment);
     if (memory == nullptr) return false;
     const std::uint64_t answer = peer.answer_address + static_cast<std::uint64_t>(rank_) * sizeof(std::uint64_t);
     const AttachmentPtr probe = memory->attach(peer.probe_address, sizeof(std::uint64_t));

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "backends/shm/memory_access.hpp"
+
 namespace tutti::detail::shm {
 
 /// The right to attach the memory of a segment. Attachments hold it, because its release detaches them all.
@@ -28,11 +30,13 @@ class PeerMemory::Permit {
   std::int64_t id_;
 };
 
-PeerMemory::PeerMemory(const std::shared_ptr<const Permit>& permit)
-    : ranges_([permit](std::uint64_t begin, std::size_t bytes) { return permit->attach(begin, bytes); },
-              [permit](std::byte* here) { permit->detach(here); }, static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {}
+PeerMemory::PeerMemory(pid_t process, const std::shared_ptr<const Permit>& permit)
+    : ranges_({[permit](std::uint64_t begin, std::size_t bytes) { return permit->attach(begin, bytes); },
+               [permit](std::byte* here) { permit->detach(here); },
+               [process](std::uint64_t address, std::size_t bytes) { return !is_missing(process, address, bytes); }},
+              static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {}
 
-std::shared_ptr<PeerMemory> PeerMemory::of(std::int64_t segment) {
+std::shared_ptr<PeerMemory> PeerMemory::of(pid_t process, std::int64_t segment) {
   // Never destroyed, because communicators of static objects may end after the statics of this file.
   static auto* all = new std::unordered_map<std::int64_t, std::weak_ptr<PeerMemory>>;
   static std::mutex mutex;
@@ -44,7 +48,7 @@ std::shared_ptr<PeerMemory> PeerMemory::of(std::int64_t segment) {
   if (library == nullptr) return nullptr;
   const std::int64_t id = library->get(segment, Xpmem::read_write, Xpmem::permit_mode, nullptr);
   if (id <= 0) return nullptr;
-  std::shared_ptr<PeerMemory> made(new PeerMemory(std::make_shared<const Permit>(*library, id)));
+  std::shared_ptr<PeerMemory> made(new PeerMemory(process, std::make_shared<const Permit>(*library, id)));
   known = made;
   return made;
 }

@@ -24,18 +24,20 @@ namespace tutti::detail::shm {
 /// **What remains to be avoided** is a touch of addresses that the owner has not mapped, which ends this process by
 /// SIGBUS. Only the bytes of buffers that an operation in progress names are touched; their owner must keep them until
 /// its call is complete. Neither attaching a union of ranges, which may cover freed pages between two buffers, nor
-/// keeping it touches a page.
+/// keeping it touches a page. Before a range is attached for the first time, the kernel is asked for its ends, so that
+/// most calls with a wrong address, or with memory that no other process can reach, end with an error as they do by
+/// process_vm_readv.
 class PeerMemory {
  public:
-  /// The memory of the process that has made the segment, or null if that process or the driver refuses.
-  [[nodiscard]] static std::shared_ptr<PeerMemory> of(std::int64_t segment);
+  /// The memory of a process, which has made the segment, or null if the driver refuses.
+  [[nodiscard]] static std::shared_ptr<PeerMemory> of(pid_t process, std::int64_t segment);
 
-  /// Attaches the pages that hold these addresses of the process; returns null if the driver refuses.
+  /// Attaches the pages that hold these addresses of the process; returns null if that is refused.
   [[nodiscard]] AttachmentPtr attach(std::uint64_t address, std::size_t bytes) { return ranges_.find(address, bytes); }
 
  private:
   class Permit;
-  explicit PeerMemory(const std::shared_ptr<const Permit>& permit);
+  PeerMemory(pid_t process, const std::shared_ptr<const Permit>& permit);
   RangeCache ranges_;
 };
 

@@ -7,8 +7,8 @@
 namespace tutti::detail::shm {
 
 AttachmentPtr RangeCache::make(std::uint64_t begin, std::uint64_t end) const {
-  std::byte* here = attach_(begin, end - begin);
-  return here == nullptr ? nullptr : std::make_shared<const Attachment>(begin, end, here, detach_);
+  std::byte* here = functions_.attach(begin, end - begin);
+  return here == nullptr ? nullptr : std::make_shared<const Attachment>(begin, end, here, functions_.detach);
 }
 
 RangeCache::Entries::iterator RangeCache::first_that_meets(std::uint64_t begin) {
@@ -17,13 +17,15 @@ RangeCache::Entries::iterator RangeCache::first_that_meets(std::uint64_t begin) 
   return next;
 }
 
-void RangeCache::drop_one() {
+bool RangeCache::drop_one() {
   auto oldest = entries_.end();
   for (auto at = entries_.begin(); at != entries_.end(); ++at)
     if (at->second.range.use_count() == 1 &&
         (oldest == entries_.end() || at->second.last_use < oldest->second.last_use))
       oldest = at;
-  if (oldest != entries_.end()) entries_.erase(oldest);
+  if (oldest == entries_.end()) return false;
+  entries_.erase(oldest);
+  return true;
 }
 
 AttachmentPtr RangeCache::find(std::uint64_t address, std::size_t bytes) {
@@ -35,6 +37,7 @@ AttachmentPtr RangeCache::find(std::uint64_t address, std::size_t bytes) {
     first->second.last_use = ++uses_;
     return first->second.range;
   }
+  if (functions_.exists && !functions_.exists(address, bytes)) return nullptr;
   std::uint64_t low = begin;
   std::uint64_t high = end;
   auto last = first;
@@ -46,7 +49,8 @@ AttachmentPtr RangeCache::find(std::uint64_t address, std::size_t bytes) {
   // A union may fail where the range alone does not; it then serves this use only, as ranges here do not overlap.
   if (made == nullptr) return first == last ? nullptr : make(begin, end);
   entries_.erase(first, last);
-  if (entries_.size() >= most_) drop_one();
+  while (entries_.size() >= most_ && drop_one()) {
+  }
   entries_[low] = {made, ++uses_};
   return made;
 }

@@ -41,13 +41,18 @@ using AttachmentPtr = std::shared_ptr<const Attachment>;
 /// pointer keeps its range attached, even after the cache has dropped it. Any thread.
 class RangeCache {
  public:
-  /// Attaches a range; returns null on failure.
-  using Attach = std::function<std::byte*(std::uint64_t begin, std::size_t bytes)>;
+  struct Functions {
+    /// Attaches a range of whole pages; returns null on failure.
+    std::function<std::byte*(std::uint64_t begin, std::size_t bytes)> attach;
+    Attachment::Detach detach;
+    /// Returns false if the owner has no such memory. Asked before a range is attached; null: not asked.
+    std::function<bool(std::uint64_t address, std::size_t bytes)> exists{};
+  };
   /// Attached ranges cost page tables and a mapping each; a communicator rarely uses more buffers by turns.
   static constexpr std::size_t most_ranges = 64;
 
-  RangeCache(Attach attach, Attachment::Detach detach, std::size_t page, std::size_t most = most_ranges)
-      : attach_(std::move(attach)), detach_(std::move(detach)), page_(page), most_(most) {}
+  RangeCache(Functions functions, std::size_t page, std::size_t most = most_ranges)
+      : functions_(std::move(functions)), page_(page), most_(most) {}
 
   /// An attachment that holds the range, or null if the range cannot be attached.
   [[nodiscard]] AttachmentPtr find(std::uint64_t address, std::size_t bytes);
@@ -63,11 +68,10 @@ class RangeCache {
   [[nodiscard]] AttachmentPtr make(std::uint64_t begin, std::uint64_t end) const;
   /// The first entry that ends at this address or behind it.
   [[nodiscard]] Entries::iterator first_that_meets(std::uint64_t begin);
-  /// Drops the range that was used least recently and that nobody holds, if there is one.
-  void drop_one();
+  /// Drops the range that was used least recently and that nobody holds; returns false if there is none.
+  bool drop_one();
 
-  Attach attach_;
-  Attachment::Detach detach_;
+  Functions functions_;
   std::uint64_t page_;
   std::size_t most_;
   mutable std::mutex mutex_;
