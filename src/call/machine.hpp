@@ -29,6 +29,7 @@ struct Machine {
   bool native_blocking = false;
   bool shared_memory = false;              ///< all ranks share one verified segment of memory
   bool single_copy = false;                ///< the kernel lets every rank read and write every other's memory
+  bool mapped_copy = false;                ///< every rank can load and store every other's memory (XPMEM)
   std::span<const int> node_of{};          ///< the node of each rank; empty: one node
   Costs costs{};                           ///< calibrated, or else the prior
   const Measurements* measured = nullptr;  ///< on this machine, if there are any

@@ -56,6 +56,7 @@ const Config& config() {
                            .single_copy = read_flag("TUTTI_SINGLE_COPY", true),
                            .trials = read_flag("TUTTI_TRIALS", true),
                            .calibration = read_calibration("TUTTI_CALIBRATION"),
+                           .xpmem = read_flag("TUTTI_XPMEM", true),
                            .nccl = read_flag("TUTTI_NCCL", true),
                            .nccl_blocking = read_flag("TUTTI_NCCL_BLOCKING"),
                            .nccl_register = read_flag("TUTTI_NCCL_REGISTER"),

@@ -15,13 +15,15 @@ enum class CalibrationMode : std::uint8_t {
   now,        ///< a measurement, whatever the cache has
 };
 
-/// The settings of the environment variables TUTTI_*, read once. The communicator factory checks that ranks agree.
+/// The settings of the environment variables TUTTI_*, read once. The communicator factory checks that ranks agree
+/// where they must.
 struct Config {
   bool reproducible = false;                                 ///< TUTTI_REPRODUCIBLE
   bool progress_thread = false;                              ///< TUTTI_PROGRESS_THREAD
   std::chrono::nanoseconds timeout{0};                       ///< TUTTI_TIMEOUT, in seconds
   bool shared_memory = true;                                 ///< TUTTI_SHM
   bool single_copy = true;                                   ///< TUTTI_SINGLE_COPY
+  bool xpmem = true;                                         ///< TUTTI_XPMEM; ranks may differ
   bool trials = true;                                        ///< TUTTI_TRIALS
   CalibrationMode calibration = CalibrationMode::automatic;  ///< TUTTI_CALIBRATION
   bool nccl = true;                                          ///< TUTTI_NCCL

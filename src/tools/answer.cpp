@@ -25,6 +25,12 @@ using detail::Candidate;
 
 std::string yes_or_no(bool value) { return value ? "yes" : "no"; }
 
+std::string copies_text(const detail::Machine& machine) {
+  if (!machine.shared_memory) return "";
+  if (machine.mapped_copy) return ", with single copy by XPMEM";
+  return machine.single_copy ? ", with single copy" : ", without single copy";
+}
+
 std::string machine_text(const Answer& answer) {
   const Surroundings& where = answer.call.surroundings;
   const detail::Machine machine = answer.call.machine();
@@ -32,10 +38,8 @@ std::string machine_text(const Answer& answer) {
       fmt::format("  ranks a node      {}\n  processing units  {}{}\n", fmt::join(where.topology.ranks_per_node, "+"),
                   fmt::join(where.topology.cores_per_node, "+"),
                   machine.oversubscribed ? " (more ranks than units: waiting yields)" : "");
-  text +=
-      fmt::format("  shared memory     {}{}{}\n", yes_or_no(machine.shared_memory),
-                  machine.shared_memory ? (machine.single_copy ? ", with single copy" : ", without single copy") : "",
-                  where.shm_report.empty() ? "" : ": " + where.shm_report);
+  text += fmt::format("  shared memory     {}{}{}\n", yes_or_no(machine.shared_memory), copies_text(machine),
+                      where.shm_report.empty() ? "" : ": " + where.shm_report);
   if (answer.call.signature.memory == detail::MemoryClass::device)
     text += fmt::format("  NCCL              {}\n  device            {}, {}\n",
                         machine.nccl_version == 0 ? "none: " + where.device.nccl_report

@@ -66,6 +66,7 @@ ordered_json machine_json(const Case& call) {
           {"oversubscribed", machine.oversubscribed},
           {"shm", machine.shared_memory},
           {"single_copy", machine.single_copy},
+          {"mapped_copy", machine.mapped_copy},
           {"native_blocking", machine.native_blocking},
           {"costs", costs},
           {"costs_from", call.surroundings.costs_report},

@@ -151,6 +151,7 @@ std::vector<std::string> facts_of(const Surroundings& surroundings, const detail
   std::istringstream summary(config_summary());
   for (std::string line; std::getline(summary, line);) facts.push_back(line);
   std::string shm = !machine.shared_memory ? "absent"
+                    : machine.mapped_copy  ? "with single copy between processes, by XPMEM"
                     : machine.single_copy  ? "with single copy between processes"
                                            : "without single copy between processes";
   if (!surroundings.shm_report.empty()) shm += " (" + surroundings.shm_report + ")";

@@ -83,7 +83,8 @@ void add_machine(CLI::App& app, Question& question) {
   app.add_option("--cores", question.cores,
                  "assume this number of processing units per node (default: as this machine)");
   app.add_flag("--no-shm", question.no_shm, "assume that ranks cannot share memory");
-  app.add_flag("--no-single-copy", question.no_single_copy, "assume that the kernel refuses to copy between processes");
+  app.add_flag("--no-single-copy", question.no_single_copy,
+               "assume that no rank can copy from and to the memory of another");
   app.add_flag("--native-blocking", question.native_blocking, "assume the communicator option native_blocking");
   app.add_option("--nccl", question.nccl,
                  "assume this version of NCCL, or none (default: the version that this library finds)");

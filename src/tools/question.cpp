@@ -119,6 +119,7 @@ detail::Machine Case::machine() const {
   machine.native_blocking = surroundings.native_blocking;
   machine.shared_memory = surroundings.shm && !machine.several_nodes;
   machine.single_copy = surroundings.single_copy && machine.shared_memory;
+  machine.mapped_copy = surroundings.mapped_copy && machine.shared_memory;
   machine.node_of = node_of;
   machine.costs = surroundings.costs;
   machine.measured = surroundings.table.get();

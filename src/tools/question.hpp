@@ -51,6 +51,7 @@ struct Surroundings {
   bool native_blocking = false;
   bool shm = true;
   bool single_copy = true;
+  bool mapped_copy = false;
   DeviceFacts device{};
   std::shared_ptr<const detail::Measurements> table{};
   std::string table_report{};  ///< the source of the table, or the reason why there is none

@@ -12,6 +12,7 @@
 #include <tutti/error.hpp>
 
 #include "backends/nccl/table.hpp"
+#include "backends/shm/xpmem.hpp"
 #include "call/context.hpp"
 #include "core/config.hpp"
 #include "device/runtime.hpp"
@@ -37,6 +38,7 @@ Surroundings of_job(const Question& question) {
   found.single_copy = machine.single_copy;
   found.costs = machine.costs;
   found.costs_report = state.costs_report;
+  found.mapped_copy = machine.mapped_copy;
   found.shm_report = state.report_of(detail::shm_backend);
   found.table = state.measured;
   found.table_report = state.measured_report;
@@ -74,6 +76,8 @@ Surroundings imagined(const Question& question) {
   find_costs(made);
   made.shm = detail::config().shared_memory;
   made.single_copy = detail::config().single_copy;
+  std::string why;
+  made.mapped_copy = made.single_copy && detail::shm::own_segment(why) != 0;
   if (!made.single_copy) made.shm_report = "TUTTI_SINGLE_COPY=0";
   if (!made.shm) made.shm_report = "TUTTI_SHM=0";
   if (nodes > 1) made.shm_report = "ranks on several nodes";
@@ -148,6 +152,7 @@ Surroundings surroundings_of(const Question& question) {
   if (question.no_shm || question.no_single_copy) surroundings.shm_report = "left out by the command line";
   surroundings.shm = surroundings.shm && !question.no_shm;
   surroundings.single_copy = surroundings.single_copy && !question.no_single_copy;
+  surroundings.mapped_copy = surroundings.mapped_copy && surroundings.single_copy;
   if (!question.table.empty()) {
     if (is_root()) read_table(question.table, surroundings);
   } else if (!is_job && is_root()) {

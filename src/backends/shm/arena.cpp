@@ -32,14 +32,17 @@ void put(std::array<char, N>& to, const std::string& text) {
   std::copy_n(text.data(), length, to.data());
 }
 
-bool all_agree(MPI_Comm comm, bool mine) {
-  int ok = mine ? 1 : 0;
-  int all = 0;
+/// For each fact, whether it holds on all ranks.
+template <std::size_t N>
+std::array<int, N> all_agree_on(MPI_Comm comm, const std::array<int, N>& mine) {
+  std::array<int, N> all{};
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallreduce(&ok, &all, 1, MPI_INT, MPI_MIN, comm, &request), "MPI_Iallreduce");
+  check_mpi(MPI_Iallreduce(mine.data(), all.data(), N, MPI_INT, MPI_MIN, comm, &request), "MPI_Iallreduce");
   wait_yielding(request, "MPI_Iallreduce");
-  return all != 0;
+  return all;
 }
+
+bool all_agree(MPI_Comm comm, bool mine) { return all_agree_on<1>(comm, {mine ? 1 : 0})[0] != 0; }
 
 std::atomic<std::uint64_t>& first_word(const Segment& segment) {
   return *reinterpret_cast<std::atomic<std::uint64_t>*>(segment.data());
@@ -110,18 +113,74 @@ std::unique_ptr<Arena> Arena::create(MPI_Comm comm, bool oversubscribed, std::st
     reason = "single copies are switched off by TUTTI_SINGLE_COPY=0: large messages go through slots";
     return arena;
   }
-  arena->single_copy_ = all_agree(comm, arena->probe_peers());
-  if (!arena->single_copy_)
-    reason = "the kernel refuses process_vm_readv between the ranks: large messages go through slots";
+  reason = arena->try_copies(comm);
   return arena;
 }
 
-void Arena::introduce() noexcept {
+std::string Arena::try_copies(MPI_Comm comm) {
+  const bool offered = all_have_segments();
+  const auto works = all_agree_on<2>(comm, {probe_peers() ? 1 : 0, offered && answer_peers() ? 1 : 0});
+  single_copy_ = works[0] != 0;
+  mapped_copy_ = works[1] != 0 && all_agree(comm, is_answered());
+  if (!mapped_copy_) peers_.clear();
+  std::string xpmem = segment_report_;
+  if (!mapped_copy_ && xpmem.empty() && any_has_segment())
+    xpmem = offered ? "a rank could not attach another's memory" : "a rank has no XPMEM";
+  std::string missing;
+  if (!single_copy_)
+    missing = fmt::format("the kernel refuses process_vm_readv between the ranks: large messages go {}",
+                          mapped_copy_ ? "by XPMEM" : "through slots");
+  if (!mapped_copy_ && !xpmem.empty())
+    missing += fmt::format("{}XPMEM is not used: {}", missing.empty() ? "" : "; ", xpmem);
+  return missing;
+}
+
+void Arena::introduce() {
   Control& mine = control(rank_);
   probe_word_ = static_cast<std::uint64_t>(getpid()) << 32U | static_cast<std::uint64_t>(rank_) | 0x5A000000U;
   mine.process = getpid();
   mine.probe_address = reinterpret_cast<std::uint64_t>(&probe_word_);
   mine.probe_value = probe_word_;
+  if (config().single_copy) mine.segment = own_segment(segment_report_);
+  if (mine.segment != 0) answers_.assign(static_cast<std::size_t>(size_), 0);
+  mine.answer_address = reinterpret_cast<std::uint64_t>(answers_.data());
+}
+
+bool Arena::all_have_segments() const noexcept {
+  for (int r = 0; r < size_; ++r)
+    if (control(r).segment == 0) return false;
+  return true;
+}
+
+bool Arena::any_has_segment() const noexcept {
+  for (int r = 0; r < size_; ++r)
+    if (control(r).segment != 0) return true;
+  return false;
+}
+
+bool Arena::answer_peers() {
+  peers_.resize(static_cast<std::size_t>(size_));
+  for (int r = 0; r < size_; ++r) {
+    if (r == rank_) continue;
+    const Control& peer = control(r);
+    auto& memory = peers_[static_cast<std::size_t>(r)] = PeerMemory::of(peer.process, peer.segment);
+    if (memory == nullptr) return false;
+    const std::uint64_t answer = peer.answer_address + static_cast<std::uint64_t>(rank_) * sizeof(std::uint64_t);
+    const AttachmentPtr probe = memory->attach(peer.probe_address, sizeof(std::uint64_t));
+    const AttachmentPtr answers = memory->attach(answer, sizeof(std::uint64_t));
+    if (probe == nullptr || answers == nullptr) return false;
+    std::uint64_t found = 0;
+    std::memcpy(&found, probe->at(peer.probe_address), sizeof found);
+    if (found != peer.probe_value) return false;
+    std::memcpy(answers->at(answer), &probe_word_, sizeof probe_word_);
+  }
+  return true;
+}
+
+bool Arena::is_answered() const noexcept {
+  for (int r = 0; r < size_; ++r)
+    if (r != rank_ && answers_[static_cast<std::size_t>(r)] != control(r).probe_value) return false;
+  return true;
 }
 
 bool Arena::probe_peers() noexcept {
@@ -200,6 +259,7 @@ void Arena::wake_sleepers() noexcept {
 void Arena::describe(Machine& machine) const {
   machine.shared_memory = true;
   machine.single_copy = single_copy_;
+  machine.mapped_copy = mapped_copy_;
 }
 
 void Arena::announce_backoff() noexcept {

@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "backends/shm/backend.hpp"
 #include "backends/shm/layout.hpp"
+#include "backends/shm/peer_memory.hpp"
 #include "call/context.hpp"
 #include "call/segment.hpp"
 
@@ -26,7 +28,11 @@ class Arena final : public BackendState {
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] bool oversubscribed() const { return oversubscribed_; }
-  [[nodiscard]] bool single_copy() const { return single_copy_; }
+  /// True if every rank can reach every other's buffers, by the kernel or by loads and stores.
+  [[nodiscard]] bool direct_copy() const { return single_copy_ || mapped_copy_; }
+  [[nodiscard]] bool mapped_copy() const { return mapped_copy_; }
+  /// The memory of another rank. Only if mapped_copy().
+  [[nodiscard]] PeerMemory& peer(int rank) const { return *peers_[static_cast<std::size_t>(rank)]; }
 
   [[nodiscard]] Control& control(int rank) const { return at<Control>(layout_.control(rank)); }
   [[nodiscard]] Cell& cell(int rank, int number) const { return at<Cell>(layout_.cell(rank, number)); }
@@ -77,8 +83,16 @@ class Arena final : public BackendState {
   [[nodiscard]] T& at(std::size_t offset) const {
     return *reinterpret_cast<T*>(segment_.data() + offset);
   }
-  void introduce() noexcept;
+  void introduce();
   [[nodiscard]] bool probe_peers() noexcept;
+  /// Tries single copies, by the kernel and by XPMEM, and agrees on both. Collective. Returns what is missing, in
+  /// words.
+  [[nodiscard]] std::string try_copies(MPI_Comm comm);
+  [[nodiscard]] bool all_have_segments() const noexcept;
+  [[nodiscard]] bool any_has_segment() const noexcept;
+  /// Attaches a word of every other rank's memory, reads it, and answers by writing this rank's.
+  [[nodiscard]] bool answer_peers();
+  [[nodiscard]] bool is_answered() const noexcept;
   void wake_sleepers() noexcept;
   [[nodiscard]] bool poll_completed(std::uint64_t ordered) noexcept;
   void complete_in_turn(std::uint64_t ordered) noexcept;
@@ -90,7 +104,11 @@ class Arena final : public BackendState {
   bool oversubscribed_;
   bool threaded_ = false;  ///< several threads of this rank may complete operations
   bool single_copy_ = false;
+  bool mapped_copy_ = false;
   std::uint64_t probe_word_ = 0;
+  std::vector<std::uint64_t> answers_{};              ///< by other ranks, through XPMEM
+  std::vector<std::shared_ptr<PeerMemory>> peers_{};  ///< by rank; empty if their memory cannot be attached
+  std::string segment_report_{};                      ///< the reason why this rank's memory cannot be attached
   std::uint64_t next_ordered_ = 0;
   std::atomic<std::uint64_t> known_completed_{0};  ///< used by all ranks
   std::atomic_flag completing_ = ATOMIC_FLAG_INIT;

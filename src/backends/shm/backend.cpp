@@ -32,7 +32,7 @@ Candidate way_by(Protocol protocol, const Candidates& all) {
     c.advise_against("one rank: the call is a local copy");
   else if (!machine.shared_memory)
     c.forbid("the ranks do not share memory here");
-  else if (!shm::can_do(protocol, all.signature(), machine.size, machine.single_copy))
+  else if (!shm::can_do(protocol, all.signature(), machine.size, machine.single_copy || machine.mapped_copy))
     c.forbid("this protocol cannot make the call: the data are too long for it, or it is not allowed here");
   return c;
 }

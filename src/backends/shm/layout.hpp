@@ -41,6 +41,8 @@ struct alignas(cache_line) Control {
   std::int32_t process;
   std::uint64_t probe_address;  ///< address of a word in the rank's memory, for the trial of single copies
   std::uint64_t probe_value;
+  std::int64_t segment;          ///< the rank's memory for XPMEM; 0: none
+  std::uint64_t answer_address;  ///< address of words in the rank's memory, one per rank, for the trial of XPMEM
 };
 
 /// A flag and its payload in one line; the flag counts the chunks that the rank has published.

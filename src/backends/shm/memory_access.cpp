@@ -59,4 +59,10 @@ bool try_write_memory(pid_t process, std::uint64_t address, const void* from, st
   return transfer_all(process_vm_writev, process, address, local, bytes) == 0;
 }
 
+bool is_missing(pid_t process, std::uint64_t address, std::size_t bytes) noexcept {
+  std::byte found{};
+  return transfer_all(process_vm_readv, process, address, &found, 1) == EFAULT ||
+         transfer_all(process_vm_readv, process, address + bytes - 1, &found, 1) == EFAULT;
+}
+
 }  // namespace tutti::detail::shm

@@ -17,4 +17,8 @@ void write_memory(pid_t process, std::uint64_t address, const void* from, std::s
 [[nodiscard]] bool try_read_memory(pid_t process, std::uint64_t address, void* to, std::size_t bytes) noexcept;
 [[nodiscard]] bool try_write_memory(pid_t process, std::uint64_t address, const void* from, std::size_t bytes) noexcept;
 
+/// Returns true if the kernel says that the process has no memory at one end of the range, false also if it says
+/// nothing.
+[[nodiscard]] bool is_missing(pid_t process, std::uint64_t address, std::size_t bytes) noexcept;
+
 }  // namespace tutti::detail::shm

@@ -28,8 +28,9 @@ inline constexpr std::size_t line_bytes = 56;
 /// determine it.
 [[nodiscard]] std::size_t published_bytes(const Signature& signature, int size);
 
-/// Returns true if a protocol can make a call: lines hold little data, single copies need the kernel's permission, and
-/// a call that must progress while a rank is away (nonblocking) needs all data published at its start.
+/// Returns true if a protocol can make a call: lines hold little data, `single_copy` says whether all ranks reach each
+/// other's buffers, and a call that must progress while a rank is away (nonblocking) needs all data published at its
+/// start.
 [[nodiscard]] bool can_do(Protocol protocol, const Signature& signature, int size, bool single_copy);
 
 }  // namespace tutti::detail::shm

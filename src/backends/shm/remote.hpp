@@ -5,34 +5,43 @@
 
 #include "backends/shm/exchange.hpp"
 #include "backends/shm/memory_access.hpp"
+#include "backends/shm/reached.hpp"
 #include "call/allocations.hpp"
 
 namespace tutti::detail::shm {
 
-/// A buffer of a rank: this rank's own, a buffer that is mapped here, or a buffer that only the kernel can copy.
+/// The range of a rank's buffer that an operation uses: this rank's own, or a buffer that is mapped here (memory of
+/// tutti::allocate, else attached by XPMEM), or a buffer that only the kernel can copy.
 class Remote {
  public:
-  Remote(const Exchange& exchange, int rank, bool output)
-      : process_(exchange.arena->process(rank)), location_(chosen(exchange.descriptor(rank), output)) {
+  Remote(const Exchange& exchange, int rank, bool output, const Range& range, Reached& reached)
+      : process_(exchange.arena->process(rank)),
+        location_(chosen(exchange.descriptor(rank), output)),
+        begin_(range.offset) {
     if (rank == exchange.arena->rank()) {
       mapped_ = output ? exchange.output() : const_cast<std::byte*>(exchange.source);  // NOLINT: read only as a source
-    } else if (location_.allocation != 0) {
-      mapped_ = Allocations::instance().resolve(location_.allocation, location_.offset);
+      if (mapped_ != nullptr) mapped_ += begin_;
+      return;
     }
+    if (location_.allocation != 0)
+      mapped_ = Allocations::instance().resolve(location_.allocation, location_.offset + begin_);
+    if (mapped_ == nullptr) mapped_ = reached.find(exchange, rank, output, range);
   }
 
-  /// The address for direct loads and stores, or null.
-  [[nodiscard]] std::byte* mapped(std::size_t offset) const { return mapped_ == nullptr ? nullptr : mapped_ + offset; }
+  /// The address for direct loads and stores, or null. Offsets are those of the buffer.
+  [[nodiscard]] std::byte* mapped(std::size_t offset) const {
+    return mapped_ == nullptr ? nullptr : mapped_ + (offset - begin_);
+  }
 
   void read(std::size_t offset, void* to, std::size_t bytes) const {
-    if (mapped_ != nullptr)
-      std::memcpy(to, mapped_ + offset, bytes);
+    if (const std::byte* from = mapped(offset))
+      std::memcpy(to, from, bytes);
     else
       read_memory(process_, location_.address + offset, to, bytes);
   }
   void write(std::size_t offset, const void* from, std::size_t bytes) const {
-    if (mapped_ != nullptr)
-      std::memcpy(mapped_ + offset, from, bytes);
+    if (std::byte* to = mapped(offset))
+      std::memcpy(to, from, bytes);
     else
       write_memory(process_, location_.address + offset, from, bytes);
   }
@@ -43,7 +52,8 @@ class Remote {
   }
   pid_t process_;
   const Location& location_;
-  std::byte* mapped_ = nullptr;
+  std::size_t begin_;            ///< offset of the range in the buffer, in bytes
+  std::byte* mapped_ = nullptr;  ///< address of the range
 };
 
 }  // namespace tutti::detail::shm

@@ -47,9 +47,9 @@ void ShmExecution::resume(const shm::Slots& begun) noexcept {
   stage_ = Stage::slots;
 }
 
-void ShmExecution::resume(const shm::SingleCopy& begun) noexcept {
+void ShmExecution::resume(shm::SingleCopy begun) noexcept {
   enter_cell();
-  single_copy_ = begun;
+  single_copy_ = std::move(begun);
   stage_ = Stage::single_copy;
 }
 
@@ -129,7 +129,7 @@ bool ShmExecution::choose() {
     if (exchange_.published(r) == 0) return false;
     largest = std::max<std::size_t>(largest, exchange_.descriptor(r).largest);
   }
-  if (!shm::Slots::fits(exchange_, largest) && arena_->single_copy()) {
+  if (!shm::Slots::fits(exchange_, largest) && arena_->direct_copy()) {
     single_copy_.begin(nullptr);
     stage_ = Stage::single_copy;
     return true;

@@ -24,7 +24,7 @@ class ShmExecution final : public Execution {
   /// Continues an operation that the fast path of a call began at the same turn.
   void resume(const shm::Lines& begun) noexcept;
   void resume(const shm::Slots& begun) noexcept;
-  void resume(const shm::SingleCopy& begun) noexcept;
+  void resume(shm::SingleCopy begun) noexcept;
 
   [[nodiscard]] std::string name() const override;
   void announce_backoff() noexcept override { arena_->announce_backoff(); }

@@ -31,6 +31,16 @@ bool is_left_to_taker(const Exchange& exchange, std::size_t total) {
   return total == 1 && exchange.plan->signature.kind == CallKind::blocking;
 }
 
+/// The range of every rank's source that a combination reads.
+Range source_of(const Exchange& exchange) {
+  const Geometry who = exchange.geometry();
+  const Block last = who.part(who.size() - 1);
+  return {0, (last.offset + last.count) * exchange.unit()};
+}
+
+/// The range of a rank's output that takes the result of a combination.
+Range result_of(const Exchange& exchange, int to) { return {0, exchange.geometry().part(to).count * exchange.unit()}; }
+
 /// In a blocking call no rank is away, so a single piece of another rank is best left to the rank that needs its
 /// result.
 bool is_left_to_owner(const Exchange& exchange, int range) {
@@ -44,12 +54,14 @@ bool is_left_to_owner(const Exchange& exchange, int range) {
 /// Finds the addresses of all contributions to a piece; reads contributions that are not mapped here into scratch.
 class SingleCopy::Contributions {
  public:
-  Contributions(const Exchange& exchange, int count, std::size_t offset, std::size_t bytes, std::byte* scratch)
+  Contributions(const Exchange& exchange, int count, std::size_t offset, std::size_t bytes, std::byte* scratch,
+                Reached& reached)
       : count_(static_cast<std::size_t>(count)) {
     if (count_ > few_.size()) many_.resize(count_);
     const void** to = many_.empty() ? few_.data() : many_.data();
+    const Range whole = source_of(exchange);
     for (int from = 0; from < count; ++from) {
-      const Remote remote(exchange, from, false);
+      const Remote remote(exchange, from, false, whole, reached);
       std::byte* copy = scratch + static_cast<std::size_t>(from) * bytes;
       const std::byte* mapped = remote.mapped(offset);
       if (mapped == nullptr) remote.read(offset, copy, bytes);
@@ -98,6 +110,7 @@ void SingleCopy::begin(std::byte* scratch) {
   next_flag_ = 0;
   next_range_ = 0;
   own_copied_ = false;
+  reached_.clear();
 }
 
 void SingleCopy::begin(const Exchange& exchange) {
@@ -109,7 +122,10 @@ void SingleCopy::begin(const Exchange& exchange) {
 bool SingleCopy::step(const Exchange& exchange, std::size_t pieces) {
   // Another thread may free the allocation that holds a peer's buffer.
   const Allocations::Use use = Allocations::instance().use();
-  return exchange.geometry().combines() ? step_combining(exchange, pieces) : step_moving(exchange, pieces);
+  const bool is_done =
+      exchange.geometry().combines() ? step_combining(exchange, pieces) : step_moving(exchange, pieces);
+  if (is_done) reached_.clear();
+  return is_done;
 }
 
 bool SingleCopy::all_published(const Exchange& exchange) {
@@ -149,7 +165,7 @@ SingleCopy::Slice SingleCopy::slice_of(const Exchange& exchange, int range, std:
 void SingleCopy::combine_piece(const Exchange& exchange, int range, std::size_t index) {
   const Geometry who = exchange.geometry();
   const Slice slice = slice_of(exchange, range, index);
-  const Contributions inputs(exchange, who.size(), slice.offset, slice.bytes, scratch_);
+  const Contributions inputs(exchange, who.size(), slice.offset, slice.bytes, scratch_, reached_);
   switch (who.operation()) {
     case Operation::scan:
     case Operation::exscan:
@@ -163,14 +179,14 @@ void SingleCopy::combine_piece(const Exchange& exchange, int range, std::size_t 
   }
 }
 
-void SingleCopy::combine_prefixes(const Exchange& exchange, const Contributions& inputs, const Slice& slice) const {
+void SingleCopy::combine_prefixes(const Exchange& exchange, const Contributions& inputs, const Slice& slice) {
   const Geometry who = exchange.geometry();
   std::byte* result = result_room(who, exchange.unit());
   // Starts at the last rank, because in place a prefix overwrites a contribution that only higher ranks need.
   for (int to = who.size() - 1; to >= 0; --to) {
     if (!who.has_result(to)) continue;
     exchange.combine(inputs.first(static_cast<std::size_t>(who.contributions(to))), result, slice.bytes);
-    Remote(exchange, to, true).write(slice.offset, result, slice.bytes);
+    Remote(exchange, to, true, result_of(exchange, to), reached_).write(slice.offset, result, slice.bytes);
   }
 }
 
@@ -178,12 +194,13 @@ void SingleCopy::combine_for_all(const Exchange& exchange, const Contributions& 
   std::byte* own = exchange.output() + slice.offset;
   exchange.combine(inputs.all(), own, slice.bytes);
   for (int to = 0; to < exchange.arena->size(); ++to)
-    if (to != exchange.arena->rank()) Remote(exchange, to, true).write(slice.offset, own, slice.bytes);
+    if (to != exchange.arena->rank())
+      Remote(exchange, to, true, result_of(exchange, to), reached_).write(slice.offset, own, slice.bytes);
 }
 
 void SingleCopy::combine_for_one(const Exchange& exchange, const Contributions& inputs, std::size_t bytes, int to,
-                                 std::size_t at) const {
-  const Remote target(exchange, to, true);
+                                 std::size_t at) {
+  const Remote target(exchange, to, true, result_of(exchange, to), reached_);
   if (std::byte* mapped = target.mapped(at)) return exchange.combine(inputs.all(), mapped, bytes);
   std::byte* result = result_room(exchange.geometry(), exchange.unit());
   exchange.combine(inputs.all(), result, bytes);
@@ -226,9 +243,9 @@ bool SingleCopy::move_piece(const Exchange& exchange, int from, int to) {
       tells ? exchange.arena->pair(to, from, exchange.number).give_offset : who.given_offset(to) * unit;
   const std::size_t take = tells ? pair.take_offset : who.taken_offset(from) * unit;
   if (pulls)
-    Remote(exchange, from, false).read(give + begin, exchange.output() + take + begin, bytes);
+    Remote(exchange, from, false, {give, whole}, reached_).read(give + begin, exchange.output() + take + begin, bytes);
   else
-    Remote(exchange, to, true).write(take + begin, exchange.source + give + begin, bytes);
+    Remote(exchange, to, true, {take, whole}, reached_).write(take + begin, exchange.source + give + begin, bytes);
   finish_piece(pair.finished, exchange.generation);
   exchange.arena->wake();
   return true;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "backends/shm/exchange.hpp"
+#include "backends/shm/reached.hpp"
 #include "call/scratch.hpp"
 
 namespace tutti::detail::shm {
@@ -41,11 +42,11 @@ class SingleCopy {
   bool all_published(const Exchange& exchange);
   [[nodiscard]] static Slice slice_of(const Exchange& exchange, int range, std::size_t index);
   void combine_piece(const Exchange& exchange, int range, std::size_t index);
-  void combine_prefixes(const Exchange& exchange, const Contributions& inputs, const Slice& slice) const;
-  static void combine_for_all(const Exchange& exchange, const Contributions& inputs, const Slice& slice);
+  void combine_prefixes(const Exchange& exchange, const Contributions& inputs, const Slice& slice);
+  void combine_for_all(const Exchange& exchange, const Contributions& inputs, const Slice& slice);
   /// at: byte of rank `to`'s output that the result begins at.
   void combine_for_one(const Exchange& exchange, const Contributions& inputs, std::size_t bytes, int to,
-                       std::size_t at) const;
+                       std::size_t at);
   [[nodiscard]] std::byte* result_room(const Geometry& who, std::size_t unit) const;
   /// Throws if two ranks of a v-form disagree on the size of a block, so that neither buffer is overrun.
   void check_agreement(const Exchange& exchange, int from, int to) const;
@@ -57,6 +58,7 @@ class SingleCopy {
   int next_flag_ = 0;
   int next_range_ = 0;  ///< all ranges before it, counted from this rank's range, are taken
   bool own_copied_ = false;
+  Reached reached_;
 };
 
 }  // namespace tutti::detail::shm

@@ -110,6 +110,19 @@ TEST(Candidates, ThoseThatCanBeChosenComeFirstAndByTime) {
       }
 }
 
+TEST(Candidates, SingleCopiesNeedTheKernelOrXpmem) {
+  for (const bool by_kernel : {false, true})
+    for (const bool by_xpmem : {false, true}) {
+      Machine m = one_node(2);
+      m.single_copy = by_kernel;
+      m.mapped_copy = by_xpmem;
+      const auto all = candidates(signature(Operation::allreduce, 1'000'000, CallKind::nonblocking), m);
+      const Candidate* found = find(all, "shm:single_copy");
+      ASSERT_NE(found, nullptr);
+      EXPECT_EQ(found->nameable, by_kernel || by_xpmem);
+    }
+}
+
 TEST(Candidates, ChosenOneIsThePlan) {
   for (const Operation operation : operations)
     for (const Machine& m : {one_node(1), one_node(4), blocks(2, 4).machine(), round_robin(3, 2).machine()}) {

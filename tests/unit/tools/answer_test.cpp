@@ -120,6 +120,16 @@ TEST(AnswerJson, HasWhatTheTextHas) {
   EXPECT_EQ(shm["steps"].size(), 2U);
 }
 
+TEST(Answer, SaysHowLargeDataAreCopied) {
+  Case call = ask("allreduce", "1MiB", "shm:single_copy").make();
+  EXPECT_THAT(answer_text(answer(call)), HasSubstr("yes, with single copy\n"));
+  EXPECT_EQ(nlohmann::json::parse(answer_json(answer(call)))["machine"]["mapped_copy"], false);
+  call.surroundings.mapped_copy = true;
+  EXPECT_THAT(answer_text(answer(call)), HasSubstr("yes, with single copy by XPMEM\n"));
+  EXPECT_EQ(nlohmann::json::parse(answer_json(answer(call)))["machine"]["mapped_copy"], true);
+  EXPECT_THAT(backends_text(backend_table(call.surroundings)), HasSubstr("by XPMEM"));
+}
+
 Surroundings surroundings(bool shm) {
   Surroundings where = ask("barrier", "0").make().surroundings;
   where.shm = shm;
