@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <tutti/topology.hpp>
 
 #include "call/cost_model.hpp"
 #include "call/signature.hpp"
@@ -29,6 +30,7 @@ struct Machine {
   bool shared_memory = false;              ///< all ranks share one verified segment of memory
   bool single_copy = false;                ///< the kernel lets every rank read and write every other's memory
   std::span<const int> node_of{};          ///< the node of each rank; empty: one node
+  std::span<const Place> places{};         ///< the place of each rank; empty: unknown
   const Measurements* measured = nullptr;  ///< on this machine, if there are any
   LinkLevel on_node = LinkLevel::cache;    ///< the greatest distance between two ranks of one node
   bool device_prepared = false;            ///< the ranks have agreed on the following facts

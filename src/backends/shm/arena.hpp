@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "backends/shm/backend.hpp"
+#include "backends/shm/groups.hpp"
 #include "backends/shm/layout.hpp"
 #include "call/context.hpp"
 #include "call/segment.hpp"
@@ -21,7 +23,7 @@ class Arena final : public BackendState {
  public:
   /// Maps a common segment and tries single copies between all pairs. Collective, blocking. Returns null on every rank,
   /// with the reason, if one of them cannot map it.
-  [[nodiscard]] static std::unique_ptr<Arena> create(MPI_Comm comm, bool oversubscribed, std::string& reason);
+  [[nodiscard]] static std::unique_ptr<Arena> create(MPI_Comm comm, const Topology& topology, std::string& reason);
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
@@ -33,8 +35,19 @@ class Arena final : public BackendState {
   [[nodiscard]] Pair& pair(int giver, int taker, int number) const {
     return at<Pair>(layout_.pairs(taker, number) + static_cast<std::size_t>(giver) * sizeof(Pair));
   }
+  /// Makes sure that this rank's pairs of a cell have memory. Before the rank publishes anything in the cell, because
+  /// afterwards its peers use them. Throws Error(out_of_memory).
+  void prepare_pairs(int number) {
+    if (!has_pairs_[static_cast<std::size_t>(number)]) reserve_pairs(number);
+  }
   [[nodiscard]] std::byte* slot(int rank, int number) const { return segment_.data() + layout_.slot(rank, number); }
   [[nodiscard]] pid_t process(int rank) const { return control(rank).process; }
+
+  /// This rank's place in the tree of a call with that root.
+  [[nodiscard]] const TreePlace& tree_place(int root) const { return tree_places_[static_cast<std::size_t>(root)]; }
+  [[nodiscard]] int tree_levels() const { return tree_levels_; }
+  /// Uses these groups from the next call on. All ranks must use the same.
+  void use_groups(const Groups& groups);
 
   /// The sequence number of the next operation that is matched by order.
   [[nodiscard]] std::uint64_t next_ordered() noexcept { return next_ordered_++; }
@@ -77,6 +90,8 @@ class Arena final : public BackendState {
   [[nodiscard]] T& at(std::size_t offset) const {
     return *reinterpret_cast<T*>(segment_.data() + offset);
   }
+  [[nodiscard]] bool reserve_part(const std::string& name);
+  void reserve_pairs(int number);
   void introduce() noexcept;
   [[nodiscard]] bool probe_peers() noexcept;
   void wake_sleepers() noexcept;
@@ -90,6 +105,9 @@ class Arena final : public BackendState {
   bool oversubscribed_;
   bool threaded_ = false;  ///< several threads of this rank may complete operations
   bool single_copy_ = false;
+  std::array<bool, all_cells> has_pairs_{};
+  std::vector<TreePlace> tree_places_;  ///< one per root
+  int tree_levels_ = 0;
   std::uint64_t probe_word_ = 0;
   std::uint64_t next_ordered_ = 0;
   std::atomic<std::uint64_t> known_completed_{0};  ///< used by all ranks

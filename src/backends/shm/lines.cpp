@@ -3,27 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+
+#include "backends/shm/line_run.hpp"
 
 namespace tutti::detail::shm {
-namespace {
-
-void put(Line* lines, Generation generation, const std::byte* from, std::size_t bytes) {
-  for (; bytes > line_bytes; bytes -= line_bytes, from += line_bytes, ++lines) {
-    std::memcpy(lines->payload, from, line_bytes);
-    lines->flag.store(tagged(generation, 1), std::memory_order_release);
-  }
-  if (bytes > 0) std::memcpy(lines->payload, from, bytes);
-  lines->flag.store(tagged(generation, 1), std::memory_order_release);
-}
-
-void get(const Line* lines, std::byte* to, std::size_t bytes) {
-  for (; bytes > line_bytes; bytes -= line_bytes, to += line_bytes, ++lines)
-    std::memcpy(to, lines->payload, line_bytes);
-  if (bytes > 0) std::memcpy(to, lines->payload, bytes);
-}
-
-}  // namespace
 
 void Lines::begin(const Exchange& exchange) {
   const Signature& s = exchange.plan->signature;
@@ -45,7 +28,8 @@ void Lines::produce(const Exchange& exchange) {
     if (!flows(who, me, to)) continue;
     const Block block = who.given(to);
     Line* first = who.is_split() ? lines + static_cast<std::size_t>(to) * per_block_ : lines;
-    put(first, exchange.generation, exchange.source + block.offset * exchange.unit(), block.count * exchange.unit());
+    put_in_lines(first, exchange.generation, exchange.source + block.offset * exchange.unit(),
+                 block.count * exchange.unit());
     if (!who.is_split()) break;  // all takers take the same block
   }
   exchange.arena->wake();
@@ -59,8 +43,7 @@ bool Lines::has_arrived(const Exchange& exchange) {
     const std::size_t bytes = (who.combines() ? who.part(me) : who.taken(from_)).count * exchange.unit();
     const Line* lines = exchange.cell(from_).lines;
     if (who.is_split()) lines += static_cast<std::size_t>(me) * per_block_;
-    for (const std::size_t count = lines_of(bytes); line_ < count; ++line_)
-      if (lines[line_].flag.load(std::memory_order_acquire) != tagged(exchange.generation, 1)) return false;
+    if (!have_arrived(lines, exchange.generation, lines_of(bytes), line_)) return false;
   }
   return true;
 }
@@ -75,7 +58,7 @@ void Lines::consume(const Exchange& exchange) {
     const Block block = who.taken(from);
     const Line* lines = exchange.cell(from).lines;
     if (who.is_split()) lines += static_cast<std::size_t>(me) * per_block_;
-    get(lines, exchange.output() + block.offset * exchange.unit(), block.count * exchange.unit());
+    get_from_lines(lines, exchange.output() + block.offset * exchange.unit(), block.count * exchange.unit());
   }
 }
 
@@ -98,7 +81,7 @@ void Lines::combine(const Exchange& exchange) {
     } else if (bytes <= line_bytes) {
       inputs[i] = lines->payload;
     } else {
-      get(lines, copy, bytes);
+      get_from_lines(lines, copy, bytes);
       inputs[i] = copy;
       copy += combined_room(bytes);
     }

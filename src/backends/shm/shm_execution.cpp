@@ -47,6 +47,12 @@ void ShmExecution::resume(const shm::Slots& begun) noexcept {
   stage_ = Stage::slots;
 }
 
+void ShmExecution::resume(const shm::Tree& begun) noexcept {
+  enter_cell();
+  tree_ = begun;
+  stage_ = Stage::tree;
+}
+
 bool ShmExecution::begin() {
   if (stage_ == Stage::idle) {
     enter_cell();
@@ -111,6 +117,10 @@ void ShmExecution::publish() {
       publish_buffers();
       stage_ = Stage::single_copy;
       return;
+    case Protocol::tree:
+      tree_.begin(exchange_);
+      stage_ = Stage::tree;
+      return;
     case Protocol::automatic:
       single_copy_.describe(exchange_);
       slots_.announce(exchange_);
@@ -162,6 +172,7 @@ bool ShmExecution::advance() {
     return single_copy_.step(exchange_, is_blocking ? std::numeric_limits<std::size_t>::max() : 1);
   }
   if (stage_ == Stage::lines) return lines_.step(exchange_);
+  if (stage_ == Stage::tree) return tree_.step(exchange_);
   if (!slots_.step(exchange_)) return false;
   slots_.finish(exchange_);
   return true;

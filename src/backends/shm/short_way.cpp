@@ -8,7 +8,7 @@
 namespace tutti::detail::shm {
 namespace {
 
-/// One operation by `line` or `slots`, polled by its caller.
+/// One operation by `line`, `tree` or `slots`, polled by its caller.
 template <typename Transport>
 class ShortRun {
  public:
@@ -64,6 +64,7 @@ void run_short_way(const ContextPtr& context, const PlanPtr& plan, Binding&& bin
   const bool is_plain = !binding.in_place && plan->signature.op != ReduceKind::premul_sum && arena.is_next_free();
   const auto protocol = static_cast<Protocol>(plan->protocol);
   if (is_plain && protocol == Protocol::line) return run_by<Lines>(context, plan, std::move(binding), options);
+  if (is_plain && protocol == Protocol::tree) return run_by<Tree>(context, plan, std::move(binding), options);
   if (is_plain && protocol == Protocol::slots) return run_by<Slots>(context, plan, std::move(binding), options);
   const Turn turn{static_cast<std::int64_t>(arena.next_ordered())};
   ShmExecution execution(unowned(context), unowned(plan), std::move(binding), turn, options.timeout);
