@@ -43,9 +43,7 @@ void Exchange::combine(std::span<const void* const> inputs, std::byte* result, s
 }
 
 void Exchange::combine_part(std::span<const void* const> inputs, std::byte* result, std::size_t bytes) const {
-  const Signature& s = plan->signature;
-  const ReduceOp op = s.op == ReduceKind::avg ? ReduceOp(ReduceKind::sum) : binding->op;
-  kernels::combine(s.type, op, inputs, result, bytes / unit());
+  kernels::combine(plan->signature.type, binding->op, inputs, result, bytes / unit());
 }
 
 }  // namespace tutti::detail::shm

@@ -22,14 +22,16 @@ class Grouped {
   const Communicator& comm_;
 };
 
-/// Groups of that many ranks: chains of two, three to a group, pairs in caches whose domains are dealt out in turn, and
-/// one wide cache.
+/// Groups of that many ranks: chains of two, three to a group, caches whose domains are dealt out in turn, a rank that
+/// leads others without a group of its own cache, and one wide cache.
 inline std::vector<detail::shm::Groups> groups_to_try(int size) {
   std::vector<Place> dealt;
   for (int rank = 0; rank < size; ++rank) dealt.push_back({0, rank, rank % 2, rank % 4, -1, 1});
   dealt.back().l3 = -1;
+  std::vector<Place> apart;
+  for (int rank = 0; rank < size; ++rank) apart.push_back({0, rank, rank == 0 ? 0 : 1, -1, -1, 1});
   return {detail::shm::unplaced_groups(size, 2), detail::shm::unplaced_groups(size, 3), detail::shm::Groups(dealt),
-          detail::shm::unplaced_groups(size)};
+          detail::shm::Groups(apart), detail::shm::unplaced_groups(size)};
 }
 
 }  // namespace tutti::test
