@@ -26,6 +26,10 @@ void for_each_shape(const Body& body) {
   }
 }
 
+/// With more than two ranks only two calls of seven are made, because calls of more ranks than cores are slow. No
+/// number of ranks, lengths or shapes is a multiple of seven, so each meets each of the others.
+bool is_left_out(int turn) { return !takes_all() && turn % 7 >= 2; }
+
 /// One element, a full line and one more, and the most that the tree combines.
 template <typename T>
 std::vector<std::size_t> counts() {
@@ -44,12 +48,12 @@ TYPED_TEST_SUITE(Tree, ReductionTypes);
 TYPED_TEST(Tree, AllreducesInPlaceAndNot) {
   using T = TypeParam;
   for_each_shape([](const Communicator& comm) {
-    int turn = 0;
+    static int turn = 0;
     for (const std::size_t count : counts<T>())
       for (const ReduceOp& op : operations<T>()) {
-        if (is_rounded_once<T>(op.kind())) continue;
+        if (is_rounded_once<T>(op.kind()) || is_left_out(++turn)) continue;
         const Case c{comm, by_tree(), count, Mode::blocking, comm.rank(), comm.size()};
-        std::vector<T> data = contribution<T>(comm.rank(), count, ++turn);
+        std::vector<T> data = contribution<T>(comm.rank(), count, turn);
         const std::vector<T> sum_of_all = expected<T>(op.kind(), 0, c.size - 1, 0, count, turn, c.size);
         if (turn % 2 == 0) {
           allreduce(comm, data, op, c.options);
@@ -67,12 +71,12 @@ TYPED_TEST(Tree, AllreducesInPlaceAndNot) {
 TYPED_TEST(Tree, ReducesToEveryRoot) {
   using T = TypeParam;
   for_each_shape([](const Communicator& comm) {
-    int turn = 0;
+    static int turn = 0;
     for (const std::size_t count : counts<T>())
       for (int root = 0; root < comm.size(); ++root) {
         const std::vector<ReduceOp> ops = operations<T>();
         const ReduceOp op = ops[static_cast<std::size_t>(++turn) % ops.size()];
-        if (op.kind() == ReduceKind::avg || is_rounded_once<T>(op.kind())) continue;
+        if (op.kind() == ReduceKind::avg || is_rounded_once<T>(op.kind()) || is_left_out(turn)) continue;
         const Case c{comm, by_tree(), count, Mode::blocking, comm.rank(), comm.size()};
         const std::vector<T> data = contribution<T>(comm.rank(), count, turn);
         std::vector<T> result = turn % 2 == 0 ? data : std::vector<T>(count);
