@@ -51,7 +51,7 @@ std::string words(const char* what, int error) {
 constexpr std::size_t huge_page = std::size_t{2} << 20U;
 
 /// Takes the pages of mapped memory for this process to write. Returns false if there is no room or the kernel cannot.
-bool populate(std::byte* data, std::size_t bytes) {
+bool populate([[maybe_unused]] std::byte* data, [[maybe_unused]] std::size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
   return madvise(data, bytes, MADV_POPULATE_WRITE) == 0;
 #else
