@@ -48,6 +48,7 @@ Machine Context::machine() const {
   if (machine.several_nodes) machine.node_of = node_of;
   machine.on_node = on_node;
   machine.costs = costs;
+  machine.places = topology.places;
   machine.measured = measured.get();
   for (const auto& state : states_)
     if (state) state->describe(machine);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <tutti/topology.hpp>
 
 #include "call/cost_model.hpp"
 #include "call/costs.hpp"
@@ -32,6 +33,7 @@ struct Machine {
   bool mapped_copy = false;                ///< every rank can load and store every other's memory (XPMEM)
   std::span<const int> node_of{};          ///< the node of each rank; empty: one node
   Costs costs{};                           ///< calibrated, or else the prior
+  std::span<const Place> places{};         ///< the place of each rank; empty: unknown
   const Measurements* measured = nullptr;  ///< on this machine, if there are any
   LinkLevel on_node = LinkLevel::cache;    ///< the greatest distance between two ranks of one node
   bool device_prepared = false;            ///< the ranks have agreed on the following facts

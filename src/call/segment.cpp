@@ -50,6 +50,15 @@ std::string words(const char* what, int error) {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20U;
 
+/// Takes the pages of mapped memory for this process to write. Returns false if there is no room or the kernel cannot.
+bool populate([[maybe_unused]] std::byte* data, [[maybe_unused]] std::size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+  return madvise(data, bytes, MADV_POPULATE_WRITE) == 0;
+#else
+  return false;
+#endif
+}
+
 /// Opens a new file; returns -1 on failure.
 int create_file(std::string& name, std::string& problem) {
   name = random_name();
@@ -77,20 +86,6 @@ Segment::~Segment() {
   if (data_ != nullptr) munmap(data_, bytes_);
 }
 
-Segment Segment::create(std::size_t bytes, std::string& name, std::string& problem) {
-  const int file = create_file(name, problem);
-  if (file < 0) return {};
-  // Reserves every page now, because a write to a page without room in /dev/shm would end the process.
-  const int full = reserve_pages(file, 0, bytes);
-  void* data = full == 0 ? map(file, bytes) : nullptr;
-  if (data == nullptr) {
-    problem = words(fmt::format("reserving {} KiB of shared memory", bytes / 1024).c_str(), full != 0 ? full : errno);
-    remove(name);
-  }
-  close(file);
-  return {data, bytes};
-}
-
 Segment Segment::open(const std::string& name, std::size_t bytes, std::string& problem) {
   const int file = shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0);
   if (file < 0) {
@@ -105,7 +100,7 @@ Segment Segment::open(const std::string& name, std::size_t bytes, std::string& p
   return {data, bytes};
 }
 
-Segment Segment::create_unreserved(std::size_t bytes, std::string& name, std::string& problem) {
+Segment Segment::create(std::size_t bytes, std::string& name, std::string& problem) {
   const int file = create_file(name, problem);
   if (file < 0) return {};
   const int error = resize(file, bytes);
@@ -123,9 +118,7 @@ bool Segment::reserve(const std::string& name, std::size_t begin, std::size_t by
 #ifdef MADV_HUGEPAGE
   if (bytes >= huge_page) madvise(data() + begin, bytes, MADV_HUGEPAGE);
 #endif
-#ifdef MADV_POPULATE_WRITE
-  if (madvise(data() + begin, bytes, MADV_POPULATE_WRITE) == 0) return true;
-#endif
+  if (populate(data() + begin, bytes)) return true;
   // Serves older kernels, and finds the reason if there is no room.
   const int file = shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0);
   const int full = file < 0 ? errno : reserve_pages(file, begin, bytes);
@@ -133,6 +126,15 @@ bool Segment::reserve(const std::string& name, std::size_t begin, std::size_t by
   if (full != 0) problem = words(fmt::format("reserving {} KiB of shared memory", bytes / 1024).c_str(), full);
   return full == 0;
 }
+
+bool Segment::reserve_later(std::size_t begin, std::size_t bytes, std::string& problem) {
+  if (populate(data() + begin, bytes)) return true;
+  problem = words(fmt::format("reserving {} KiB of shared memory", bytes / 1024).c_str(), ENOSPC);
+  return false;
+}
+
+// The kernel checks the advice before the length.
+bool Segment::can_reserve_later() const noexcept { return populate(data(), 0); }
 
 Segment Segment::alone(std::size_t bytes, std::string& problem) {
   const std::size_t alignment = bytes >= huge_page ? huge_page : 0;

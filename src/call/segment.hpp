@@ -7,9 +7,9 @@
 
 namespace tutti::detail::shm {
 
-/// Memory that several processes of a node map. All its pages are reserved when it is made, so that no later access can
-/// fail. Its name cannot be guessed, only the owner may open it, and the name must be removed as soon as all processes
-/// have mapped it.
+/// Memory that several processes of a node map. Its users reserve its pages before they touch them, so that no access
+/// can fail. Its name cannot be guessed, only the owner may open it, and the name must be removed as soon as all
+/// processes have mapped it.
 class Segment {
  public:
   Segment() = default;
@@ -24,14 +24,17 @@ class Segment {
   Segment& operator=(const Segment&) = delete;
 
   /// Makes a zeroed segment and its name. The result is invalid, with the problem in words, if there is no room or no
-  /// /dev/shm.
+  /// /dev/shm; then the name is empty. Reserves no page: each process reserves its own part, so that the part lies
+  /// close to its core.
   [[nodiscard]] static Segment create(std::size_t bytes, std::string& name, std::string& problem);
   /// Opens another process's segment.
   [[nodiscard]] static Segment open(const std::string& name, std::size_t bytes, std::string& problem);
-  /// As create, but reserves no page: each process reserves its own part, so that the part lies close to its core.
-  [[nodiscard]] static Segment create_unreserved(std::size_t bytes, std::string& name, std::string& problem);
   /// Reserves the pages of a part. The part starts at a page, and the name has not been removed.
   [[nodiscard]] bool reserve(const std::string& name, std::size_t begin, std::size_t bytes, std::string& problem);
+  /// The same without the name, once it has been removed. Needs can_reserve_later().
+  [[nodiscard]] bool reserve_later(std::size_t begin, std::size_t bytes, std::string& problem);
+  /// Returns true if the kernel reserves pages of mapped memory (Linux 5.14).
+  [[nodiscard]] bool can_reserve_later() const noexcept;
   /// Makes zeroed memory of this process alone, without reserving its pages.
   [[nodiscard]] static Segment alone(std::size_t bytes, std::string& problem);
   /// Removes the name; mappings stay.

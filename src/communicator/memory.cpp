@@ -117,7 +117,7 @@ shm::Segment map_node(const Context& comm, const Node& node, std::vector<char>& 
   shm::Segment segment;
   Name made;
   std::string problem;
-  if (leads && node.parts().size() > 1) segment = shm::Segment::create_unreserved(node.total(), made.text, problem);
+  if (leads && node.parts().size() > 1) segment = shm::Segment::create(node.total(), made.text, problem);
   Offer mine{};
   std::copy_n(made.text.data(), std::min(made.text.size(), mine.size() - 1), mine.data());
   const std::vector<Offer> offers = all_gather(comm, mine);

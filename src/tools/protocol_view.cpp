@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/shm/geometry.hpp"
+#include "backends/shm/groups.hpp"
 #include "backends/shm/layout.hpp"
 #include "tools/protocol_drawing.hpp"
 #include "tools/units.hpp"
@@ -98,6 +99,32 @@ ProtocolView through_segment(const Call& call, bool in_line) {
   return view;
 }
 
+/// Contributions go up the groups of the ranks, and the result goes down.
+ProtocolView along_tree(const Call& call) {
+  const detail::shm::Groups groups = detail::shm::unplaced_groups(call.size);
+  const bool is_barrier = call.signature.operation == Operation::barrier;
+  const std::string what = is_barrier ? "a flag" : call.amount() + " with flags";
+  Step up;
+  up.words = fmt::format("publish: each rank stores {} in lines; a leader waits for its group{}, then does the same",
+                         what, is_barrier ? "" : " and combines");
+  Step down;
+  down.words = fmt::format("{}a leader stores {} in lines for its group, whose members do the same for theirs",
+                           call.signature.operation == Operation::bcast ? "publish: " : "pull: ", what);
+  for (int rank = 0; rank < call.size; ++rank) {
+    const int parent = groups.place_of(rank, call.signature.root).parent;
+    if (parent < 0) continue;
+    up.arrows.push_back({rank, parent, is_barrier ? Move::load : Move::combine});
+    down.arrows.push_back({parent, rank, Move::load});
+  }
+  const auto leads = [&](int rank) { return !groups.place_of(rank, call.signature.root).children.empty(); };
+  const Layer leaders = layer(call, "leaders' lines", is_barrier ? "flag" : "flag + data", true, leads);
+  const Layer first = is_barrier ? layer(call, "ranks", "enters", false, [](int) { return true; }) : inputs(call);
+  const Layer last = is_barrier ? layer(call, "ranks", "leaves", false, [](int) { return true; }) : outputs(call);
+  if (call.signature.operation == Operation::bcast) return {{first, last}, {down}};
+  if (call.signature.operation == Operation::reduce) return {{first, last}, {up}};
+  return {{first, leaders, last}, {up, down}};
+}
+
 /// Every rank combines a share of the result and hands it to whoever needs it.
 ProtocolView combined_by_single_copy(const Call& call) {
   ProtocolView view;
@@ -147,6 +174,7 @@ ProtocolView protocol_view(Protocol protocol, const Signature& signature, int si
   const Call call{signature, who, size, detail::shm::published_bytes(signature, size)};
   if (protocol == Protocol::single_copy)
     return who.combines() ? combined_by_single_copy(call) : moved_by_single_copy(call);
+  if (protocol == Protocol::tree) return along_tree(call);
   return through_segment(call, protocol == Protocol::line);
 }
 

@@ -123,6 +123,7 @@ detail::Machine Case::machine() const {
   machine.node_of = node_of;
   machine.costs = surroundings.costs;
   machine.measured = surroundings.table.get();
+  machine.places = surroundings.topology.places;
   machine.on_node = detail::level_on_node(surroundings.topology);
   machine.device_prepared = true;
   machine.device_kernels = surroundings.device.kernels;

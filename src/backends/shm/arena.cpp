@@ -10,6 +10,7 @@
 #include <cstring>
 #include <new>
 #include <random>
+#include <tutti/error.hpp>
 
 #include "backends/shm/memory_access.hpp"
 #include "core/config.hpp"
@@ -40,6 +41,19 @@ std::array<int, N> all_agree_on(MPI_Comm comm, const std::array<int, N>& mine) {
   check_mpi(MPI_Iallreduce(mine.data(), all.data(), N, MPI_INT, MPI_MIN, comm, &request), "MPI_Iallreduce");
   wait_yielding(request, "MPI_Iallreduce");
   return all;
+}
+
+/// A rank's success with the common segment, worst first.
+enum class Mapping : int { no_room, not_mapped, mapped };
+
+template <typename T>
+T least_of_all(MPI_Comm comm, T mine) {
+  int value = static_cast<int>(mine);
+  int least = value;
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallreduce(&value, &least, 1, MPI_INT, MPI_MIN, comm, &request), "MPI_Iallreduce");
+  wait_yielding(request, "MPI_Iallreduce");
+  return static_cast<T>(least);
 }
 
 bool all_agree(MPI_Comm comm, bool mine) { return all_agree_on<1>(comm, {mine ? 1 : 0})[0] != 0; }
@@ -82,7 +96,7 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 
 }  // namespace
 
-std::unique_ptr<Arena> Arena::create(MPI_Comm comm, bool oversubscribed, std::string& reason) {
+std::unique_ptr<Arena> Arena::create(MPI_Comm comm, const Topology& topology, std::string& reason) {
   int rank = 0;
   int size = 1;
   MPI_Comm_rank(comm, &rank);
@@ -97,15 +111,21 @@ std::unique_ptr<Arena> Arena::create(MPI_Comm comm, bool oversubscribed, std::st
     reason = invitation.problem.data();
     return nullptr;
   }
-  const bool mapped = segment.valid();
-  std::unique_ptr<Arena> arena(new Arena(std::move(segment), rank, size, oversubscribed));
+  Mapping mapping = segment.valid() ? Mapping::mapped : Mapping::not_mapped;
+  std::unique_ptr<Arena> arena(new Arena(std::move(segment), rank, size, topology.oversubscribed));
+  arena->use_groups(Groups(topology.places));
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
   arena->threaded_ = level == MPI_THREAD_MULTIPLE;
-  if (mapped) arena->introduce();
-  const bool all_mapped = all_agree(comm, mapped);
+  if (mapping == Mapping::mapped && !arena->reserve_part(invitation.name.data())) mapping = Mapping::no_room;
+  if (mapping == Mapping::mapped) arena->introduce();
+  mapping = least_of_all(comm, mapping);
   if (rank == 0) Segment::remove(invitation.name.data());
-  if (!all_mapped) {
+  if (mapping == Mapping::no_room) {
+    reason = fmt::format("no room in /dev/shm for {} KiB per rank", arena->layout_.early_bytes() / 1024);
+    return nullptr;
+  }
+  if (mapping == Mapping::not_mapped) {
     reason = "a rank could not map the common segment; is /dev/shm the same file system for all ranks of the node?";
     return nullptr;
   }
@@ -133,6 +153,29 @@ std::string Arena::try_copies(MPI_Comm comm) {
   if (!mapped_copy_ && !xpmem.empty())
     missing += fmt::format("{}XPMEM is not used: {}", missing.empty() ? "" : "; ", xpmem);
   return missing;
+}
+
+// Each rank takes the pages of its own part, so that they lie on its NUMA domain. A store to a page without room in
+// /dev/shm would end the process, so no page is left to the first store.
+bool Arena::reserve_part(const std::string& name) {
+  std::string problem;
+  const bool at_once = layout_.reserves_pairs_early() || !segment_.can_reserve_later();
+  has_pairs_.fill(at_once);
+  return segment_.reserve(name, layout_.control(rank_), at_once ? layout_.rank_bytes() : layout_.early_bytes(),
+                          problem);
+}
+
+void Arena::reserve_pairs(int number) {
+  std::string problem;
+  if (!segment_.reserve_later(layout_.pairs_pages(rank_, number), layout_.pairs_pages_bytes(rank_, number), problem))
+    throw Error(ErrorCode::out_of_memory, problem + "; give the node a larger /dev/shm, or free communicators");
+  has_pairs_[static_cast<std::size_t>(number)] = true;
+}
+
+void Arena::use_groups(const Groups& groups) {
+  tree_levels_ = groups.levels();
+  tree_places_.clear();
+  for (int root = 0; root < size_; ++root) tree_places_.push_back(groups.place_of(rank_, root));
 }
 
 void Arena::introduce() {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backends/shm/backend.hpp"
+#include "backends/shm/groups.hpp"
 #include "backends/shm/layout.hpp"
 #include "backends/shm/peer_memory.hpp"
 #include "call/context.hpp"
@@ -23,7 +24,7 @@ class Arena final : public BackendState {
  public:
   /// Maps a common segment and tries single copies between all pairs. Collective, blocking. Returns null on every rank,
   /// with the reason, if one of them cannot map it.
-  [[nodiscard]] static std::unique_ptr<Arena> create(MPI_Comm comm, bool oversubscribed, std::string& reason);
+  [[nodiscard]] static std::unique_ptr<Arena> create(MPI_Comm comm, const Topology& topology, std::string& reason);
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
@@ -39,8 +40,19 @@ class Arena final : public BackendState {
   [[nodiscard]] Pair& pair(int giver, int taker, int number) const {
     return at<Pair>(layout_.pairs(taker, number) + static_cast<std::size_t>(giver) * sizeof(Pair));
   }
+  /// Makes sure that this rank's pairs of a cell have memory. Before the rank publishes anything in the cell, because
+  /// afterwards its peers use them. Throws Error(out_of_memory).
+  void prepare_pairs(int number) {
+    if (!has_pairs_[static_cast<std::size_t>(number)]) reserve_pairs(number);
+  }
   [[nodiscard]] std::byte* slot(int rank, int number) const { return segment_.data() + layout_.slot(rank, number); }
   [[nodiscard]] pid_t process(int rank) const { return control(rank).process; }
+
+  /// This rank's place in the tree of a call with that root.
+  [[nodiscard]] const TreePlace& tree_place(int root) const { return tree_places_[static_cast<std::size_t>(root)]; }
+  [[nodiscard]] int tree_levels() const { return tree_levels_; }
+  /// Uses these groups from the next call on. All ranks must use the same.
+  void use_groups(const Groups& groups);
 
   /// The sequence number of the next operation that is matched by order.
   [[nodiscard]] std::uint64_t next_ordered() noexcept { return next_ordered_++; }
@@ -84,6 +96,8 @@ class Arena final : public BackendState {
     return *reinterpret_cast<T*>(segment_.data() + offset);
   }
   void introduce();
+  [[nodiscard]] bool reserve_part(const std::string& name);
+  void reserve_pairs(int number);
   [[nodiscard]] bool probe_peers() noexcept;
   /// Tries single copies, by the kernel and by XPMEM, and agrees on both. Collective. Returns what is missing, in
   /// words.
@@ -105,6 +119,9 @@ class Arena final : public BackendState {
   bool threaded_ = false;  ///< several threads of this rank may complete operations
   bool single_copy_ = false;
   bool mapped_copy_ = false;
+  std::array<bool, all_cells> has_pairs_{};
+  std::vector<TreePlace> tree_places_;  ///< one per root
+  int tree_levels_ = 0;
   std::uint64_t probe_word_ = 0;
   std::vector<std::uint64_t> answers_{};              ///< by other ranks, through XPMEM
   std::vector<std::shared_ptr<PeerMemory>> peers_{};  ///< by rank; empty if their memory cannot be attached

@@ -9,6 +9,7 @@
 #include "backends/shm/protocol.hpp"
 #include "backends/shm/shm_execution.hpp"
 #include "backends/shm/short_way.hpp"
+#include "backends/shm/tree_cost.hpp"
 #include "call/candidates.hpp"
 #include "call/context.hpp"
 #include "core/config.hpp"
@@ -26,7 +27,7 @@ Candidate way_by(Protocol protocol, const Candidates& all) {
   c.backend = &shm_backend;
   c.protocol = static_cast<std::uint8_t>(protocol);
   c.name = fmt::format("shm:{}", shm::protocol_name(protocol));
-  c.carrier = Carrier::others;
+  c.carrier = protocol == Protocol::tree ? Carrier::ranks : Carrier::others;
   c.seconds = shm::predict(protocol, all.signature(), machine);
   if (machine.size == 1)
     c.advise_against("one rank: the call is a local copy");
@@ -37,11 +38,23 @@ Candidate way_by(Protocol protocol, const Candidates& all) {
   return c;
 }
 
+/// The tree along the groups of this machine's ranks.
+Candidate way_by_tree(const Candidates& all) {
+  const Machine& machine = all.machine();
+  Candidate c = way_by(Protocol::tree, all);
+  if (!c.can_be_chosen()) return c;
+  const shm::Groups groups = machine.places.empty() ? shm::unplaced_groups(machine.size) : shm::Groups(machine.places);
+  c.seconds = shm::predict_tree(all.signature(), groups, machine);
+  if (!shm::is_worth_a_tree(groups)) c.advise_against("few ranks: they exchange their lines directly");
+  return c;
+}
+
 void add_candidates(Candidates& all) {
   if (all.on_device()) return;
   if (schedules::is_varying(all.signature().operation)) return all.add(way_by(Protocol::automatic, all));
   for (const Protocol protocol : {Protocol::line, Protocol::slots, Protocol::single_copy})
     all.add(way_by(protocol, all));
+  all.add(way_by_tree(all));
 }
 
 Turn take_turn(Context& context, const Plan& plan) {
@@ -67,7 +80,7 @@ std::unique_ptr<BackendState> create_state(Context& context, std::string& report
   } else if (context.topology.nodes > 1) {
     report = "ranks on several nodes";
   } else {
-    auto arena = Arena::create(context.collective, context.topology.oversubscribed, report);
+    auto arena = Arena::create(context.collective, context.topology, report);
     if (!report.empty() && context.rank == 0) log_once("shared memory: " + report);
     return arena;
   }

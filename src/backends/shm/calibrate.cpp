@@ -137,13 +137,33 @@ struct KernelTimes {
   double far = 0;
 };
 
-/// The peer's address comes through a line.
-KernelTimes kernel_times(Partner& partner, std::uint64_t address, const Memory& target, bool reads) {
+/// Copies from the partner's memory as the protocol `single_copy` does: by loads where it is attached, else by the
+/// kernel.
+class Reader {
+ public:
+  Reader(Arena& arena, const Partner& partner, std::uint64_t address)
+      : process_(partner.process()),
+        address_(address),
+        attached_(arena.mapped_copy() ? arena.peer(partner.rank()).attach(address, far_bytes) : nullptr) {}
+  void read(std::byte* to, std::size_t bytes) const {
+    if (attached_ != nullptr)
+      std::memcpy(to, attached_->at(address_), bytes);
+    else
+      read_memory(process_, address_, to, bytes);
+  }
+
+ private:
+  pid_t process_;
+  std::uint64_t address_;
+  AttachmentPtr attached_;
+};
+
+KernelTimes kernel_times(Partner& partner, const Reader& reader, const Memory& target, bool reads) {
   const auto time = [&](std::size_t bytes, int times) {
     partner.meet();
     const double found = lower_quartile(times, [&] {
       const Stopwatch watch;
-      if (reads) read_memory(partner.process(), address, target.data(), bytes);
+      if (reads) reader.read(target.data(), bytes);
       return watch.seconds();
     });
     partner.meet();
@@ -158,16 +178,17 @@ void derive(const KernelTimes& times, double& call, double& byte, double& far_by
   call = times.few;
 }
 
-void measure_kernel(Partner& partner, const Memory& source, const Memory& target, Costs& costs) {
+void measure_kernel(Arena& arena, Partner& partner, const Memory& source, const Memory& target, Costs& costs) {
   auto mine = reinterpret_cast<std::uint64_t>(source.data());
   std::uint64_t theirs = 0;
   std::memcpy(partner.mine()->payload, &mine, sizeof mine);
   partner.meet();
   std::memcpy(&theirs, partner.theirs()->payload, sizeof theirs);
-  const KernelTimes first = kernel_times(partner, theirs, target, partner.is_first());
-  const KernelTimes second = kernel_times(partner, theirs, target, !partner.is_first());
+  const Reader reader(arena, partner, theirs);
+  const KernelTimes first = kernel_times(partner, reader, target, partner.is_first());
+  const KernelTimes second = kernel_times(partner, reader, target, !partner.is_first());
   derive(partner.is_first() ? first : second, costs.kernel_call, costs.kernel_byte, costs.kernel_far_byte);
-  derive(kernel_times(partner, theirs, target, true), costs.kernel_busy_call, costs.kernel_busy_byte,
+  derive(kernel_times(partner, reader, target, true), costs.kernel_busy_call, costs.kernel_busy_byte,
          costs.kernel_busy_far_byte);
 }
 
@@ -194,7 +215,7 @@ void calibrate(Arena& arena, Costs& costs) {
   measure_lines(partner, costs);
   measure_slots(partner, source, target, costs);
   measure_copies(partner, other, target, costs);
-  if (arena.single_copy()) measure_kernel(partner, source, target, costs);
+  if (arena.direct_copy()) measure_kernel(arena, partner, source, target, costs);
 }
 
 }  // namespace tutti::detail::shm

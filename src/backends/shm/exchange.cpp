@@ -51,4 +51,8 @@ void Exchange::combine(std::span<const void* const> inputs, std::byte* result, s
     kernels::combine(type, binding->op, inputs, result, bytes / unit());
 }
 
+void Exchange::combine_part(std::span<const void* const> inputs, std::byte* result, std::size_t bytes) const {
+  kernels::combine(plan->signature.type, binding->op, inputs, result, bytes / unit());
+}
+
 }  // namespace tutti::detail::shm

@@ -52,6 +52,8 @@ struct Exchange {
   void copy_own() const;
   /// Computes output = inputs[0] op inputs[1] op …, in that order, rounded once; divides an average.
   void combine(std::span<const void* const> inputs, std::byte* result, std::size_t bytes) const;
+  /// The same for a part of the ranks: leaves the division of an average to the last combination.
+  void combine_part(std::span<const void* const> inputs, std::byte* result, std::size_t bytes) const;
 };
 
 /// The size of the largest block that any rank gives, if all ranks know it, in bytes.

@@ -7,9 +7,9 @@
 
 #include "backends/shm/protocol.hpp"
 
-/// The layout of a communicator's segment: a control line and the cells of each rank. An operation uses the cell with
-/// the same number on every rank. Each word has one writer, except the words of Work and Pair, which every rank that
-/// takes a part of the work increments.
+/// The layout of a communicator's segment: a control line, cells, slots and pairs of each rank. An operation uses the
+/// cell with the same number on every rank. Each word has one writer, except the words of Work and Pair, which every
+/// rank that takes a part of the work increments.
 namespace tutti::detail::shm {
 
 inline constexpr std::size_t cache_line = 64;
@@ -108,30 +108,56 @@ struct Cell {
   Work work;
 };
 
+/// The segment: a page for its mark, then one part per rank. A part begins at a page, so that its rank can place it on
+/// its own NUMA domain: first what every call may touch, then the slots, then the pairs, which only transfers between
+/// callers' buffers touch.
 class Layout {
  public:
   explicit constexpr Layout(int size)
-      : pairs_bytes_(round_up(static_cast<std::size_t>(size) * sizeof(Pair))),
-        cell_bytes_(sizeof(Cell) + pairs_bytes_ + slot_bytes),
-        rank_bytes_(sizeof(Control) + all_cells * cell_bytes_) {}
+      : pairs_bytes_(round_up(static_cast<std::size_t>(size) * sizeof(Pair), cache_line)),
+        pairs_begin_(slots_begin() + all_cells * slot_bytes),
+        rank_bytes_(round_up(pairs_begin_ + all_cells * pairs_bytes_, page)) {}
 
   [[nodiscard]] constexpr std::size_t rank_bytes() const { return rank_bytes_; }
   [[nodiscard]] constexpr std::size_t control(int rank) const {
-    return cache_line + static_cast<std::size_t>(rank) * rank_bytes_;
+    return page + static_cast<std::size_t>(rank) * rank_bytes_;
   }
   [[nodiscard]] constexpr std::size_t cell(int rank, int number) const {
-    return control(rank) + sizeof(Control) + static_cast<std::size_t>(number) * cell_bytes_;
+    return control(rank) + sizeof(Control) + static_cast<std::size_t>(number) * sizeof(Cell);
   }
-  [[nodiscard]] constexpr std::size_t pairs(int rank, int number) const { return cell(rank, number) + sizeof(Cell); }
-  [[nodiscard]] constexpr std::size_t slot(int rank, int number) const { return pairs(rank, number) + pairs_bytes_; }
+  [[nodiscard]] constexpr std::size_t slot(int rank, int number) const {
+    return control(rank) + slots_begin() + static_cast<std::size_t>(number) * slot_bytes;
+  }
+  [[nodiscard]] constexpr std::size_t pairs(int rank, int number) const {
+    return control(rank) + pairs_begin_ + static_cast<std::size_t>(number) * pairs_bytes_;
+  }
   [[nodiscard]] constexpr std::size_t total(int size) const { return control(size); }
 
- private:
-  static constexpr std::size_t round_up(std::size_t bytes) {
-    return (bytes + cache_line - 1) / cache_line * cache_line;
+  /// What a rank reserves of its part when the segment is made, from its control line on, in bytes: all of it, or all
+  /// but the pairs of many ranks, because those of all ranks together grow with the square of their number.
+  [[nodiscard]] constexpr std::size_t early_bytes() const {
+    return reserves_pairs_early() ? rank_bytes_ : pairs_begin_;
   }
+  [[nodiscard]] constexpr bool reserves_pairs_early() const { return all_cells * pairs_bytes_ <= most_early_pairs; }
+  /// The pages of a cell's pairs.
+  [[nodiscard]] constexpr std::size_t pairs_pages(int rank, int number) const {
+    return pairs(rank, number) / page * page;
+  }
+  [[nodiscard]] constexpr std::size_t pairs_pages_bytes(int rank, int number) const {
+    return round_up(pairs(rank, number) + pairs_bytes_, page) - pairs_pages(rank, number);
+  }
+
+ private:
+  static constexpr std::size_t page = 4096;
+  static constexpr std::size_t most_early_pairs = std::size_t{128} << 10U;
+
+  static constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
+    return (bytes + unit - 1) / unit * unit;
+  }
+  static constexpr std::size_t slots_begin() { return round_up(sizeof(Control) + all_cells * sizeof(Cell), page); }
+
   std::size_t pairs_bytes_;
-  std::size_t cell_bytes_;
+  std::size_t pairs_begin_;
   std::size_t rank_bytes_;
 };
 

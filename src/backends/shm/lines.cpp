@@ -3,34 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+
+#include "backends/shm/line_run.hpp"
 
 namespace tutti::detail::shm {
-namespace {
-
-void put(Line* lines, Generation generation, const std::byte* from, std::size_t bytes) {
-  for (; bytes > line_bytes; bytes -= line_bytes, from += line_bytes, ++lines) {
-    std::memcpy(lines->payload, from, line_bytes);
-    lines->flag.store(tagged(generation, 1), std::memory_order_release);
-  }
-  if (bytes > 0) std::memcpy(lines->payload, from, bytes);
-  lines->flag.store(tagged(generation, 1), std::memory_order_release);
-}
-
-/// Looks at a flag a few times, which takes less time than to come back to it.
-bool is_set(const std::atomic<std::uint64_t>& flag, std::uint64_t wanted, int looks) {
-  for (int i = 0; i < looks; ++i)
-    if (flag.load(std::memory_order_acquire) == wanted) return true;
-  return false;
-}
-
-void get(const Line* lines, std::byte* to, std::size_t bytes) {
-  for (; bytes > line_bytes; bytes -= line_bytes, to += line_bytes, ++lines)
-    std::memcpy(to, lines->payload, line_bytes);
-  if (bytes > 0) std::memcpy(to, lines->payload, bytes);
-}
-
-}  // namespace
 
 void Lines::begin(const Exchange& exchange) {
   const Signature& s = exchange.plan->signature;
@@ -53,14 +29,15 @@ void Lines::produce(const Exchange& exchange) {
     if (!flows(who, me, to)) continue;
     const Block block = who.given(to);
     Line* first = who.is_split() ? lines + static_cast<std::size_t>(to) * per_block_ : lines;
-    put(first, exchange.generation, exchange.source + block.offset * exchange.unit(), block.count * exchange.unit());
+    put_in_lines(first, exchange.generation, exchange.source + block.offset * exchange.unit(),
+                 block.count * exchange.unit());
     if (!who.is_split()) break;  // all takers take the same block
   }
   exchange.arena->wake();
 }
 
 bool Lines::has_arrived(const Exchange& exchange) {
-  const int looks = exchange.arena->oversubscribed() ? 1 : 16;
+  const int looks = exchange.arena->oversubscribed() ? 1 : looks_at_flag;
   const Geometry who = exchange.geometry();
   const int me = who.rank();
   for (; from_ < who.size(); ++from_, line_ = 0) {
@@ -68,8 +45,7 @@ bool Lines::has_arrived(const Exchange& exchange) {
     const std::size_t bytes = (who.combines() ? who.part(me) : who.taken(from_)).count * exchange.unit();
     const Line* lines = exchange.cell(from_).lines;
     if (who.is_split()) lines += static_cast<std::size_t>(me) * per_block_;
-    for (const std::size_t count = lines_of(bytes); line_ < count; ++line_)
-      if (!is_set(lines[line_].flag, tagged(exchange.generation, 1), looks)) return false;
+    if (!have_arrived(lines, exchange.generation, lines_of(bytes), line_, looks)) return false;
   }
   return true;
 }
@@ -84,7 +60,7 @@ void Lines::consume(const Exchange& exchange) {
     const Block block = who.taken(from);
     const Line* lines = exchange.cell(from).lines;
     if (who.is_split()) lines += static_cast<std::size_t>(me) * per_block_;
-    get(lines, exchange.output() + block.offset * exchange.unit(), block.count * exchange.unit());
+    get_from_lines(lines, exchange.output() + block.offset * exchange.unit(), block.count * exchange.unit());
   }
 }
 
@@ -107,7 +83,7 @@ void Lines::combine(const Exchange& exchange) {
     } else if (bytes <= line_bytes) {
       inputs[i] = lines->payload;
     } else {
-      get(lines, copy, bytes);
+      get_from_lines(lines, copy, bytes);
       inputs[i] = copy;
       copy += combined_room(bytes);
     }

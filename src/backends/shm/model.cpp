@@ -5,6 +5,7 @@
 
 #include "backends/shm/layout.hpp"
 #include "backends/shm/pieces.hpp"
+#include "backends/shm/tree_cost.hpp"
 
 namespace tutti::detail::shm {
 namespace {
@@ -145,8 +146,15 @@ double predict(Protocol protocol, const Signature& signature, const Machine& mac
       return start + slots_seconds(traffic, machine.costs);
     case Protocol::single_copy:
       return start + single_copy_seconds(signature, traffic, machine);
+    case Protocol::tree:
+      return predict_tree(signature, unplaced_groups(machine.size), machine);
   }
   return start;
+}
+
+double predict_tree(const Signature& signature, const Groups& groups, const Machine& machine) {
+  return tree_seconds(signature, groups,
+                      {machine.costs.line, machine.costs.next_line, machine.oversubscribed ? machine.costs.turn : 0});
 }
 
 }  // namespace tutti::detail::shm

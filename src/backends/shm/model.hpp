@@ -9,5 +9,7 @@ namespace tutti::detail::shm {
 /// Predicts the time of a call by a protocol among the ranks of one node, in seconds, from the lines that a rank waits
 /// for, the bytes that the busiest rank copies through which path, and the machine's costs of both.
 [[nodiscard]] double predict(Protocol protocol, const Signature& signature, const Machine& machine);
+/// Predicts the time of a call by `tree` along these groups, in seconds.
+[[nodiscard]] double predict_tree(const Signature& signature, const Groups& groups, const Machine& machine);
 
 }  // namespace tutti::detail::shm

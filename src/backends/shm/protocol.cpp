@@ -6,11 +6,13 @@
 
 #include "backends/shm/geometry.hpp"
 #include "backends/shm/layout.hpp"
+#include "backends/shm/tree_cost.hpp"
+#include "call/schedule_rules.hpp"
 
 namespace tutti::detail::shm {
 namespace {
 
-constexpr std::array<std::string_view, 4> names = {"automatic", "line", "slots", "single_copy"};
+constexpr std::array<std::string_view, 5> names = {"automatic", "line", "slots", "single_copy", "tree"};
 
 /// The number of blocks of `count` elements that the rank with most data publishes.
 std::size_t blocks_published(Operation operation, int size) {
@@ -36,6 +38,23 @@ bool fits_lines(const Signature& signature, int size) {
   if (!combines(signature.operation)) return true;
   return block <= most_combined_block && ranks * cache_line <= most_combined_bytes &&
          (ranks - 1) * combined_room(block) <= most_combined_bytes;
+}
+
+/// A leader combines what a group has given before it knows the rest, and it must be there until the call ends.
+bool fits_tree(const Signature& signature) {
+  if (signature.kind != CallKind::blocking) return false;
+  const std::size_t block = signature.count * signature.type.size();
+  switch (signature.operation) {
+    case Operation::barrier:
+      return true;
+    case Operation::bcast:
+      return lines_of(block) <= cell_lines / 2;
+    case Operation::reduce:
+    case Operation::allreduce:
+      return block <= most_combined_block && signature.commutative && !needs_single_combine(signature);
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -69,6 +88,8 @@ bool can_do(Protocol protocol, const Signature& signature, int size, bool single
       return bytes <= slot_bytes || !goes_on_alone;
     case Protocol::single_copy:
       return !is_varying && single_copy && signature.operation != Operation::barrier;
+    case Protocol::tree:
+      return fits_tree(signature);
   }
   return false;
 }

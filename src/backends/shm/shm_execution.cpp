@@ -53,6 +53,12 @@ void ShmExecution::resume(shm::SingleCopy begun) noexcept {
   stage_ = Stage::single_copy;
 }
 
+void ShmExecution::resume(const shm::Tree& begun) noexcept {
+  enter_cell();
+  tree_ = begun;
+  stage_ = Stage::tree;
+}
+
 bool ShmExecution::begin() {
   if (stage_ == Stage::idle) {
     enter_cell();
@@ -108,6 +114,10 @@ void ShmExecution::publish() {
       publish_buffers();
       stage_ = Stage::single_copy;
       return;
+    case Protocol::tree:
+      tree_.begin(exchange_);
+      stage_ = Stage::tree;
+      return;
     case Protocol::automatic:
       single_copy_.describe(exchange_);
       slots_.announce(exchange_);
@@ -159,6 +169,7 @@ bool ShmExecution::advance() {
     return single_copy_.step(exchange_, is_blocking ? std::numeric_limits<std::size_t>::max() : 1);
   }
   if (stage_ == Stage::lines) return lines_.step(exchange_);
+  if (stage_ == Stage::tree) return tree_.step(exchange_);
   if (!slots_.step(exchange_)) return false;
   slots_.finish(exchange_);
   return true;

@@ -8,6 +8,7 @@
 #include "backends/shm/protocol.hpp"
 #include "backends/shm/single_copy.hpp"
 #include "backends/shm/slots.hpp"
+#include "backends/shm/tree.hpp"
 #include "call/backend.hpp"
 #include "call/scratch.hpp"
 
@@ -25,6 +26,7 @@ class ShmExecution final : public Execution {
   void resume(const shm::Lines& begun) noexcept;
   void resume(const shm::Slots& begun) noexcept;
   void resume(shm::SingleCopy begun) noexcept;
+  void resume(const shm::Tree& begun) noexcept;
 
   [[nodiscard]] std::string name() const override;
   void announce_backoff() noexcept override { arena_->announce_backoff(); }
@@ -32,7 +34,7 @@ class ShmExecution final : public Execution {
 
  private:
   /// idle: between starts; cell: waiting for the ranks that still use it; largest: for the sizes of all.
-  enum class Stage : std::uint8_t { idle, cell, largest, lines, slots, single_copy };
+  enum class Stage : std::uint8_t { idle, cell, largest, lines, slots, single_copy, tree };
 
   bool begin() override;
   bool step() override;
@@ -60,6 +62,7 @@ class ShmExecution final : public Execution {
   shm::Lines lines_{};
   shm::Slots slots_{};
   shm::SingleCopy single_copy_{};
+  shm::Tree tree_{};
   ScratchPool::Block source_copy_{};
   ScratchPool::Block scratch_{};
 };

@@ -71,6 +71,7 @@ void run_short_way(const ContextPtr& context, const PlanPtr& plan, Binding&& bin
   const auto protocol = static_cast<Protocol>(plan->protocol);
   const bool plain = is_plain(arena, *plan, binding);
   if (plain && protocol == Protocol::line) return run_by<Lines>(context, plan, std::move(binding), options);
+  if (plain && protocol == Protocol::tree) return run_by<Tree>(context, plan, std::move(binding), options);
   if (plain && protocol == Protocol::slots) return run_by<Slots>(context, plan, std::move(binding), options);
   if (plain && protocol == Protocol::single_copy && !combines(plan->signature.operation))
     return run_by<SingleCopy>(context, plan, std::move(binding), options);

@@ -5,8 +5,8 @@
 
 namespace tutti::detail::shm {
 
-/// Makes a blocking call to its end. A call by `line` or `slots` uses only local variables if its cell is free and the
-/// other ranks arrive soon; an execution continues a call that this path has begun, and makes all other calls.
+/// Makes a blocking call to its end. A call by `line`, `tree` or `slots` uses only local variables if its cell is free
+/// and the other ranks arrive soon; an execution continues a call that this path has begun, and makes all other calls.
 void run_short_way(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options);
 
 }  // namespace tutti::detail::shm

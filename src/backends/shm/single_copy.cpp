@@ -82,6 +82,7 @@ class SingleCopy::Contributions {
 void SingleCopy::describe(const Exchange& exchange) const {
   const Geometry who = exchange.geometry();
   const int me = who.rank();
+  if (!who.combines()) exchange.arena->prepare_pairs(exchange.number);
   Descriptor& mine = exchange.descriptor(me);
   mine.input = location_of(exchange.source);
   mine.output = location_of(exchange.output());

@@ -12,27 +12,56 @@ TEST(Layout, NothingOverlapsAndAllStartsOnALine) {
   for (const int size : {2, 3, 8, 31, most_ranks}) {
     const Layout layout(size);
     std::size_t end = sizeof(std::uint64_t);
+    constexpr std::size_t page = 4096;
     const auto follows = [&end](std::size_t begin, std::size_t bytes) {
       EXPECT_EQ(begin % cache_line, 0U);
       EXPECT_GE(begin, end);
       end = begin + bytes;
     };
     for (int rank = 0; rank < size; ++rank) {
+      EXPECT_EQ(layout.control(rank) % page, 0U) << "each rank places its own pages";
       follows(layout.control(rank), sizeof(Control));
+      for (int number = 0; number < all_cells; ++number) follows(layout.cell(rank, number), sizeof(Cell));
+      for (int number = 0; number < all_cells; ++number) follows(layout.slot(rank, number), slot_bytes);
+      EXPECT_EQ(end % page, 0U);
+      EXPECT_GE(layout.early_bytes(), end - layout.control(rank)) << "all that a call may touch unasked";
       for (int number = 0; number < all_cells; ++number) {
-        follows(layout.cell(rank, number), sizeof(Cell));
         follows(layout.pairs(rank, number), static_cast<std::size_t>(size) * sizeof(Pair));
-        follows(layout.slot(rank, number), slot_bytes);
+        EXPECT_LE(layout.pairs_pages(rank, number), layout.pairs(rank, number));
+        EXPECT_GE(layout.pairs_pages(rank, number) + layout.pairs_pages_bytes(rank, number), end);
+        EXPECT_LE(layout.pairs_pages(rank, number) + layout.pairs_pages_bytes(rank, number),
+                  layout.control(rank) + layout.rank_bytes());
       }
     }
     EXPECT_LE(end, layout.total(size));
-    EXPECT_LT(layout.total(size) - end, 2 * cache_line);
+    EXPECT_LT(layout.total(size) - end, page);
   }
 }
 
 // The bound that docs/semantics.md states.
 TEST(Layout, ARankSharesAtMostFourMebibytes) {
   for (int size = 1; size <= most_ranks; ++size) EXPECT_LE(Layout(size).rank_bytes(), std::size_t{4} << 20U) << size;
+}
+
+// What a rank reserves when the communicator is made, 1784 KiB and at most 128 KiB of pairs, however many ranks there
+// are, and what one cell adds when it first serves a v-form or a single copy among many ranks.
+TEST(Layout, MemoryByTheNumberOfRanks) {
+  struct Row {
+    int size;
+    std::size_t early_kib;
+    std::size_t whole_kib;
+    std::size_t most_pages_of_pairs;
+  };
+  for (const Row& row :
+       {Row{2, 1792, 1792, 1}, Row{4, 1796, 1796, 2}, Row{16, 1820, 1820, 2}, Row{32, 1856, 1856, 2},
+        Row{56, 1912, 1912, 2}, Row{64, 1784, 1928, 2}, Row{128, 1784, 2072, 2}, Row{256, 1784, 2360, 3}}) {
+    const Layout layout(row.size);
+    EXPECT_EQ(layout.early_bytes() / 1024, row.early_kib) << row.size;
+    EXPECT_EQ(layout.rank_bytes() / 1024, row.whole_kib) << row.size;
+    for (int number = 0; number < all_cells; ++number)
+      EXPECT_LE(layout.pairs_pages_bytes(0, number), row.most_pages_of_pairs * 4096) << row.size;
+  }
+  for (int size = 2; size <= most_ranks; ++size) EXPECT_LE(Layout(size).early_bytes(), std::size_t{1920} << 10U);
 }
 
 TEST(Generation, WordsOfOthersCountAsZero) {

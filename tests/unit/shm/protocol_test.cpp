@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/shm/protocol.hpp"
+#include "backends/shm/model.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +16,8 @@ constexpr std::size_t line_floats = line_bytes / sizeof(float);
 constexpr std::size_t slot_floats = slot_bytes / sizeof(float);
 
 TEST(Protocol, NamesAreFoundAgain) {
-  for (const Protocol p : {Protocol::automatic, Protocol::line, Protocol::slots, Protocol::single_copy}) {
+  for (const Protocol p :
+       {Protocol::automatic, Protocol::line, Protocol::slots, Protocol::single_copy, Protocol::tree}) {
     Protocol found = Protocol::automatic;
     EXPECT_TRUE(find_protocol(protocol_name(p), found));
     EXPECT_EQ(found, p);
@@ -97,12 +99,47 @@ TEST(Protocol, AnElementThatNoChunkHoldsIsRefused) {
   }
 }
 
+TEST(Protocol, TreesCarryShortBlockingCallsWhoseOrderIsFree) {
+  const auto may = [](const Signature& signature) { return can_do(Protocol::tree, signature, 64, true); };
+  for (const Operation operation : all_operations) {
+    const bool passes = operation == Operation::barrier || operation == Operation::bcast ||
+                        operation == Operation::reduce || operation == Operation::allreduce;
+    EXPECT_EQ(may(signature_of(operation, 1)), passes) << static_cast<int>(operation);
+    for (const CallKind kind : {CallKind::nonblocking, CallKind::persistent})
+      EXPECT_FALSE(may(signature_of(operation, 1, DatatypeKind::float32, kind))) << "a leader may be away";
+  }
+  EXPECT_TRUE(may(signature_of(Operation::bcast, cell_lines / 2 * line_floats)));
+  EXPECT_FALSE(may(signature_of(Operation::bcast, cell_lines / 2 * line_floats + 1)));
+  EXPECT_TRUE(may(signature_of(Operation::allreduce, most_combined_block / sizeof(float))));
+  EXPECT_FALSE(may(signature_of(Operation::allreduce, most_combined_block / sizeof(float) + 1)));
+
+  Signature ordered = signature_of(Operation::allreduce, 1);
+  ordered.reproducible = true;
+  EXPECT_FALSE(may(ordered)) << "one step in rank order";
+  ordered.operation = Operation::bcast;
+  EXPECT_TRUE(may(ordered)) << "nothing is combined";
+  Signature user = signature_of(Operation::reduce, 1);
+  user.op = ReduceKind::user;
+  EXPECT_TRUE(may(user));
+  user.commutative = false;
+  EXPECT_FALSE(may(user));
+  Signature narrow = signature_of(Operation::allreduce, 1, DatatypeKind::bfloat16);
+  EXPECT_FALSE(may(narrow)) << "one rounding";
+  narrow.accumulation = Accumulation::backend;
+  EXPECT_TRUE(may(narrow));
+  narrow.accumulation = Accumulation::full;
+  narrow.op = ReduceKind::max;
+  EXPECT_TRUE(may(narrow)) << "nothing is rounded";
+}
+
 TEST(Protocol, PredictionsArePositiveAndGrow) {
+  detail::Machine machine;
+  machine.size = 4;
   for (const Operation operation : all_operations)
     for (const Protocol p : {Protocol::slots, Protocol::single_copy}) {
       if (schedules::is_varying(operation) || operation == Operation::barrier) continue;
-      const double few = predict(p, signature_of(operation, 1), 4, false);
-      const double many = predict(p, signature_of(operation, 1 << 22), 4, false);
+      const double few = predict(p, signature_of(operation, 1), machine);
+      const double many = predict(p, signature_of(operation, 1 << 22), machine);
       EXPECT_GT(few, 0);
       EXPECT_GT(many, few);
     }

@@ -117,12 +117,16 @@ TEST(ProtocolDrawing, ShowsWhoTakesFromWhom) {
   EXPECT_EQ(scan.steps[1].arrows.size(), 6U) << "each takes from lower ranks only";
   const auto large = protocol_view(Protocol::slots, ask("allreduce", "1MiB").make().signature, 4);
   EXPECT_THAT(protocol_text(large), HasSubstr("chunks"));
+  const auto tree = protocol_view(Protocol::tree, ask("allreduce", "8").make().signature, 64);
+  EXPECT_EQ(tree.steps[0].arrows.size(), 63U) << "each rank's line has one reader";
+  EXPECT_EQ(tree.steps[1].arrows.size(), 63U);
 }
 
 TEST(ProtocolDrawing, EveryOperationCanBeDrawn) {
   using detail::shm::Protocol;
   for (const auto operation : detail::tuning::all_operations())
-    for (const Protocol protocol : {Protocol::automatic, Protocol::line, Protocol::slots, Protocol::single_copy}) {
+    for (const Protocol protocol :
+         {Protocol::automatic, Protocol::line, Protocol::slots, Protocol::single_copy, Protocol::tree}) {
       auto what = ask(std::string(schedules::operation_name(operation)), "64");
       what.ranks = 9;
       const auto view = protocol_view(protocol, what.make().signature, 9);
