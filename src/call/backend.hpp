@@ -89,8 +89,9 @@ struct Backend {
   /// Collective, blocking.
   std::unique_ptr<BackendState> (*create_state)(Context& context, std::string& report) = nullptr;
   /// Measures the costs that this backend's candidates are predicted by, on an unused communicator with the states of
-  /// all backends, in a few milliseconds. A rank that cannot measure leaves `costs` as they are. Collective.
-  void (*calibrate)(Context& context, Costs& costs) = nullptr;
+  /// all backends, in a few milliseconds; for a check only the costs that change first, in a fraction of one. A rank
+  /// that cannot measure leaves `costs` as they are. Collective.
+  void (*calibrate)(Context& context, Costs& costs, Calibration kind) = nullptr;
   /// The line for the summary of the configuration: "NCCL: 2.28.9", or an empty text.
   std::string (*summary)() = nullptr;
   /// The backend that makes persistent calls for which take_turn() found none left; empty: none is needed.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 
 namespace tutti::detail {
@@ -28,12 +29,15 @@ struct Costs {
   double kernel_busy_byte = 0.07e-9;      ///< as kernel_byte
   double kernel_busy_far_byte = 0.15e-9;  ///< as kernel_far_byte
   // Messages of the host MPI on a node
-  double message = 0.5e-6;        ///< until a short message has arrived
-  double message_gap = 0.2e-6;    ///< that a message keeps its sender busy
-  double message_byte = 0.12e-9;  ///< a byte of a long message
+  double message = 0.5e-6;       ///< until a short message has arrived
+  double message_gap = 0.2e-6;   ///< that a message keeps its sender busy
+  double message_byte = 0.4e-9;  ///< a byte of long messages that go both ways at the same time
 };
 
 inline constexpr Costs typical_costs{};
+
+/// The two efforts at a calibration: to measure all costs, or to find out whether those of earlier still hold.
+enum class Calibration : std::uint8_t { full, check };
 
 /// One of the costs, for files, messages and reports.
 struct NamedCost {

@@ -96,15 +96,21 @@ void agree(const Context& context, Costs& costs) {
 }
 
 /// Collective. A rank that measures nothing must not win with the prior.
-Costs measured(Context& context) {
+Costs measured(Context& context, Calibration kind) {
   Costs costs;
   for (const NamedCost& cost : named_costs) costs.*cost.value = 0;
   for (const Backend* backend : backends())
-    if (backend->calibrate != nullptr) backend->calibrate(context, costs);
+    if (backend->calibrate != nullptr) backend->calibrate(context, costs, kind);
   agree(context, costs);
   for (const NamedCost& cost : named_costs)
     if (costs.*cost.value <= 0) costs.*cost.value = typical_costs.*cost.value;
   return costs;
+}
+
+/// Returns true if the costs of earlier are those of now. A virtual machine may find its cores elsewhere every time.
+bool still_hold(const Costs& earlier, const Costs& now) {
+  constexpr double alike = 1.4;
+  return now.line < earlier.line * alike && earlier.line < now.line * alike;
 }
 
 bool can_measure(const Context& context) { return context.size > 1 && !context.topology.oversubscribed; }
@@ -126,7 +132,9 @@ void calibrate(Context& context) {
   if (context.rank == 0) known = look_for_costs(context);
   tell(context, known);
   const bool uses_file = known.found != 0 && mode != CalibrationMode::now;
-  const bool is_trusted = known.doubted == 0 || mode == CalibrationMode::file || !can_measure(context);
+  const bool must_trust = mode == CalibrationMode::file || !can_measure(context);
+  const bool is_trusted =
+      must_trust || (known.doubted == 0 && uses_file && still_hold(known.costs, measured(context, Calibration::check)));
   if (uses_file && is_trusted) {
     context.costs = known.costs;
     context.costs_report = "calibrated earlier, kept in the user's cache";
@@ -135,7 +143,7 @@ void calibrate(Context& context) {
                                                          : "the prior, because ranks share cores, or there is one rank";
   } else {
     const Stopwatch watch;
-    context.costs = measured(context);
+    context.costs = measured(context, Calibration::full);
     context.costs_report = fmt::format("calibrated now, in {:.1f} ms", watch.seconds() * 1e3);
     if (context.rank == 0 && mode == CalibrationMode::automatic) keep_costs(context);
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/mpi/calibrate.hpp"
 
+#include <sched.h>
+
 #include <vector>
 
 #include "core/mpi_call.hpp"
@@ -11,38 +13,55 @@ namespace {
 
 constexpr int calibration_tag = 0;
 constexpr int short_bytes = 8;
-constexpr int long_bytes = 64 << 10;
+constexpr int long_bytes = 1 << 20;
 
 class Messages {
  public:
   Messages(MPI_Comm comm, int rank, int partner)
-      : comm_(comm), partner_(partner), is_first_(rank < partner), memory_(long_bytes) {}
+      : comm_(comm), partner_(partner), is_first_(rank < partner), outgoing_(long_bytes), incoming_(long_bytes) {}
 
   /// Half the time of a message there and back.
-  [[nodiscard]] double one_way(int bytes, int times) {
-    return lower_quartile(times, [&] {
+  [[nodiscard]] double one_way(int times) {
+    return median_of(times, [&] {
       const Stopwatch watch;
-      if (is_first_) send(bytes);
-      receive(bytes);
-      if (!is_first_) send(bytes);
+      if (is_first_) send();
+      wait(receive(short_bytes, incoming_.data()));
+      if (!is_first_) send();
       return watch.seconds() / 2;
     });
   }
-  /// The time that the last short sends took until they returned.
+  /// The time of a long message there and one back at the same time, as the rounds of most schedules have them.
+  [[nodiscard]] double exchange(int times) {
+    return median_of(times, [&] {
+      const Stopwatch watch;
+      MPI_Request incoming = receive(long_bytes, incoming_.data());
+      MPI_Request outgoing = MPI_REQUEST_NULL;
+      check_mpi(MPI_Isend(outgoing_.data(), long_bytes, MPI_BYTE, partner_, calibration_tag, comm_, &outgoing),
+                "MPI_Isend");
+      wait(incoming);
+      wait(outgoing);
+      return watch.seconds();
+    });
+  }
+  /// The least time that a short send took until it returned.
   [[nodiscard]] double gap() const { return gap_; }
 
  private:
-  void send(int bytes) {
+  void send() {
     MPI_Request request = MPI_REQUEST_NULL;
     const Stopwatch watch;
-    check_mpi(MPI_Isend(memory_.data(), bytes, MPI_BYTE, partner_, calibration_tag, comm_, &request), "MPI_Isend");
+    check_mpi(MPI_Isend(outgoing_.data(), short_bytes, MPI_BYTE, partner_, calibration_tag, comm_, &request),
+              "MPI_Isend");
     const double took = watch.seconds();
-    if (bytes == short_bytes && (gap_ == 0 || took < gap_)) gap_ = took;
-    wait_yielding(request, "MPI_Isend");
+    if (gap_ == 0 || took < gap_) gap_ = took;
+    wait(request);
   }
-  void receive(int bytes) {
+  [[nodiscard]] MPI_Request receive(int bytes, char* to) {
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Irecv(memory_.data(), bytes, MPI_BYTE, partner_, calibration_tag, comm_, &request), "MPI_Irecv");
+    check_mpi(MPI_Irecv(to, bytes, MPI_BYTE, partner_, calibration_tag, comm_, &request), "MPI_Irecv");
+    return request;
+  }
+  static void wait(MPI_Request request) {
     int done = 0;
     for (int looks = 1; done == 0; ++looks) {
       constexpr int looks_before_yield = 1000;
@@ -54,21 +73,23 @@ class Messages {
   MPI_Comm comm_;
   int partner_;
   bool is_first_;
-  std::vector<char> memory_;
+  std::vector<char> outgoing_;
+  std::vector<char> incoming_;
   double gap_ = 0;
 };
 
 }  // namespace
 
-void calibrate_messages(Context& context, Costs& costs) {
+void calibrate_messages(Context& context, Costs& costs, Calibration kind) {
+  if (kind == Calibration::check) return;
   const int half = context.size / 2;
   const bool is_alone = half == 0 || context.rank >= 2 * half;
   if (is_alone || context.topology.nodes > 1 || context.topology.oversubscribed) return;
   Messages messages(context.collective, context.rank, (context.rank + half) % (2 * half));
-  (void)messages.one_way(short_bytes, 5);
-  costs.message = messages.one_way(short_bytes, 16);
+  (void)messages.one_way(5);
+  costs.message = messages.one_way(17);
   costs.message_gap = messages.gap();
-  costs.message_byte = messages.one_way(long_bytes, 5) / long_bytes;
+  costs.message_byte = messages.exchange(5) / long_bytes;
 }
 
 }  // namespace tutti::detail

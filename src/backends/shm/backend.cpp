@@ -87,8 +87,8 @@ std::unique_ptr<BackendState> create_state(Context& context, std::string& report
   return nullptr;
 }
 
-void calibrate(Context& context, Costs& costs) {
-  if (context.state_of(shm_backend) != nullptr) shm::calibrate(shm::arena_of(context), costs);
+void calibrate(Context& context, Costs& costs, Calibration kind) {
+  if (context.state_of(shm_backend) != nullptr) shm::calibrate(shm::arena_of(context), costs, kind);
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ double handover(Partner& partner, int lines, std::uint64_t& sent) {
       std::memcpy(data.data(), partner.theirs()[i].payload, line_bytes);
     }
   };
-  return lower_quartile(5, [&] {
+  return median_of(5, [&] {
     partner.meet();
     const Stopwatch watch;
     for (int i = 0; i < trips; ++i) {
@@ -77,7 +77,7 @@ double handover(Partner& partner, int lines, std::uint64_t& sent) {
 
 void measure_lines(Partner& partner, Costs& costs) {
   constexpr int run = 17;
-  std::uint64_t sent = 0;
+  std::uint64_t sent = partner.mine()[1].flag.load(std::memory_order_relaxed);
   costs.line = handover(partner, 1, sent);
   costs.next_line = difference(handover(partner, run, sent), costs.line) / (run - 1);
 }
@@ -96,18 +96,15 @@ void measure_slots(Partner& partner, const Memory& source, const Memory& target,
     }
     return watch.seconds() / (chunks * chunk_bytes);
   };
-  std::vector<double> writing;
-  std::vector<double> reading;
-  for (int i = 0; i < 12; ++i) {
-    writing.push_back(pass(true));
-    reading.push_back(pass(false));
+  costs.slot_write = pass(true);
+  costs.slot_read = pass(false);
+  for (int i = 0; i < 5; ++i) {
+    // The least of all but the first, which finds fresh memory.
+    const double write = pass(true);
+    const double read = pass(false);
+    costs.slot_write = i == 0 ? write : std::min(costs.slot_write, write);
+    costs.slot_read = i == 0 ? read : std::min(costs.slot_read, read);
   }
-  const auto middle = [](std::vector<double>& times) {
-    std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
-    return times[times.size() / 2];
-  };
-  costs.slot_write = middle(writing);
-  costs.slot_read = middle(reading);
 }
 
 void measure_copies(Partner& partner, const Memory& source, const Memory& target, Costs& costs) {
@@ -116,18 +113,18 @@ void measure_copies(Partner& partner, const Memory& source, const Memory& target
     for (int i = 0; i < repeats; ++i) std::memcpy(target.data(), source.data(), bytes);
     return watch.seconds() / (static_cast<double>(bytes) * repeats);
   };
-  costs.copy = lower_quartile(9, [&] { return copy(near_bytes / 4, 8); });
+  costs.copy = median_of(9, [&] { return copy(near_bytes / 4, 8); });
   partner.meet();
-  costs.far_copy = lower_quartile(5, [&] { return copy(far_bytes, 1); });
+  costs.far_copy = median_of(5, [&] { return copy(far_bytes, 1); });
   const auto combine = [&](DatatypeKind type, std::size_t unit) {
-    const std::size_t bytes = near_bytes / 4;
+    const std::size_t bytes = far_bytes / 4;
     const std::array<const void*, 2> inputs{source.data(), source.data() + bytes};
     const Stopwatch watch;
     kernels::combine(type, ReduceKind::sum, inputs, target.data(), bytes / unit);
     return watch.seconds() / static_cast<double>(2 * bytes);
   };
-  costs.combine = lower_quartile(9, [&] { return combine(DatatypeKind::float32, 4); });
-  costs.combine_narrow = lower_quartile(9, [&] { return combine(DatatypeKind::bfloat16, 2); });
+  costs.combine = median_of(5, [&] { return combine(DatatypeKind::float32, 4); });
+  costs.combine_narrow = median_of(5, [&] { return combine(DatatypeKind::bfloat16, 2); });
 }
 
 /// The times of a kernel copy of a few bytes, of a block within the caches, and of a larger one.
@@ -159,12 +156,13 @@ class Reader {
 };
 
 KernelTimes kernel_times(Partner& partner, const Reader& reader, const Memory& target, bool reads) {
+  const double watching = median_of(15, [] { return Stopwatch().seconds(); });
   const auto time = [&](std::size_t bytes, int times) {
     partner.meet();
-    const double found = lower_quartile(times, [&] {
+    const double found = median_of(times, [&] {
       const Stopwatch watch;
       if (reads) reader.read(target.data(), bytes);
-      return watch.seconds();
+      return difference(watch.seconds(), watching);
     });
     partner.meet();
     return found;
@@ -195,7 +193,7 @@ void measure_kernel(Arena& arena, Partner& partner, const Memory& source, const 
 /// Processes that share a core: a message there and back, with a yield at every look.
 void measure_turn(Partner& partner, Costs& costs) {
   constexpr int trips = 20;
-  costs.turn = lower_quartile(5, [&] {
+  costs.turn = median_of(5, [&] {
     const Stopwatch watch;
     for (int i = 0; i < trips; ++i) partner.meet_yielding();
     return watch.seconds() / trips;
@@ -204,11 +202,12 @@ void measure_turn(Partner& partner, Costs& costs) {
 
 }  // namespace
 
-void calibrate(Arena& arena, Costs& costs) {
+void calibrate(Arena& arena, Costs& costs, Calibration kind) {
   const int half = arena.size() / 2;
   if (half == 0 || arena.rank() >= 2 * half) return;
   Partner partner(arena, (arena.rank() + half) % (2 * half));
   if (arena.oversubscribed()) return measure_turn(partner, costs);
+  if (kind == Calibration::check) return measure_lines(partner, costs);
   const Memory source(far_bytes, 0);
   const Memory other(far_bytes, 0);
   const Memory target(far_bytes, 1344);

@@ -7,8 +7,9 @@
 namespace tutti::detail::shm {
 
 /// Measures the costs of loads, stores and kernel copies between this rank and the rank half the ranks away, all pairs
-/// at the same time. A rank without a partner measures nothing and keeps `costs`. The arena must be unused so far.
-/// Collective over its ranks; takes a few milliseconds; yields while it waits.
-void calibrate(Arena& arena, Costs& costs);
+/// at the same time; for a check only lines, whose time tells how far apart the cores are. A rank without a partner
+/// measures nothing and keeps `costs`. The arena must be unused so far. Collective over its ranks; takes a few
+/// milliseconds; yields while it waits.
+void calibrate(Arena& arena, Costs& costs, Calibration kind);
 
 }  // namespace tutti::detail::shm

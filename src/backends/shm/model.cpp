@@ -35,9 +35,12 @@ Traffic traffic_of(const Signature& signature, const Machine& machine) {
   t.block = is_split ? bytes / ranks : bytes;
   t.given = is_split ? bytes * t.others / ranks : bytes;
   t.taken = operation == Operation::bcast || operation == Operation::scatter ? t.block : t.block * t.others;
-  t.one_sided = schedules::has_root(operation);
+  const bool is_prefix = operation == Operation::scan || operation == Operation::exscan;
+  t.one_sided = schedules::has_root(operation) || is_prefix;
   t.combines = combines(operation);
-  t.combined = t.combines ? t.taken + t.block : 0;
+  // A single contribution is copied.
+  const double contributions = operation == Operation::exscan ? t.others : ranks;
+  t.combined = t.combines && contributions > 1 ? t.block * contributions : 0;
   const bool is_narrow = signature.type.size() <= 2;
   t.work_per_byte = is_narrow ? machine.costs.combine_narrow : machine.costs.combine;
   return t;
@@ -60,8 +63,8 @@ double lines_seconds(const Traffic& traffic, const Costs& costs) {
   return costs.next_line * (lines - 1) * givers + traffic.work_per_byte * traffic.combined;
 }
 
-/// A giver writes its slot, a taker reads it; of a large block both do so at the same time, chunk by chunk, and at
-/// every chunk they want the line of the flag.
+/// A giver writes its slot, a taker reads it, the first line of data after that of the flag; of a large block both do
+/// so at the same time, chunk by chunk, and at every chunk they want the line of the flag.
 double slots_seconds(const Traffic& traffic, const Costs& costs) {
   constexpr double chunk = 4096;
   const double write = traffic.given * (costs.slot_write + beyond_caches(traffic.given, costs));
@@ -69,8 +72,9 @@ double slots_seconds(const Traffic& traffic, const Costs& costs) {
                       traffic.work_per_byte * traffic.combined;
   const double own = traffic.combines ? 0 : traffic.block * costs.copy;
   const double chunks = std::max(1.0, traffic.block / chunk);
-  if (!traffic.one_sided) return write + read + own + costs.line * (chunks - 1) / 2;
-  return std::max(write, read) + std::min(write, read) / chunks + costs.line * (chunks - 1);
+  const double first = traffic.taken > 0 ? costs.line : 0;
+  if (!traffic.one_sided) return first + write + read + own + costs.line * (chunks - 1) / 2;
+  return first + std::max(write, read) + std::min(write, read) / chunks + costs.line * (chunks - 1);
 }
 
 /// A kernel copy of that many bytes, in calls of at most `piece` bytes.
@@ -78,8 +82,9 @@ struct Kernel {
   double call;
   double byte;
   double far_byte;
-  [[nodiscard]] double seconds(double calls, double bytes) const {
-    return calls * call + bytes * (bytes > cached_bytes ? far_byte : byte);
+  /// buffer: the size of the buffers that the copies belong to, in bytes.
+  [[nodiscard]] double seconds(double calls, double bytes, double buffer) const {
+    return calls * call + bytes * (buffer > cached_bytes ? far_byte : byte);
   }
 };
 
@@ -95,12 +100,12 @@ double one_sided_copies(const Signature& signature, const Traffic& traffic, cons
   const std::size_t piece = moved_piece(signature.operation, block);
   const double pieces = std::max<double>(1, static_cast<double>(ceil_div(block, piece)));
   const bool gathers = traffic.taken > traffic.block;
-  if (pieces == 1 && traffic.others == 1) return lone_kernel(costs).seconds(1, traffic.block);
-  if (pieces == 1) return busy_kernel(costs).seconds(gathers ? traffic.others : 1, traffic.taken);
+  if (pieces == 1 && traffic.others == 1) return lone_kernel(costs).seconds(1, traffic.block, traffic.block);
+  if (pieces == 1) return busy_kernel(costs).seconds(gathers ? traffic.others : 1, traffic.taken, traffic.taken);
   // The root and the others share the blocks: with many ranks each of the others does nearly all of its own.
   const double share = traffic.others / (traffic.others + 1);
   const double bytes = traffic.others == 1 ? traffic.block / 2 : traffic.block * share;
-  return busy_kernel(costs).seconds(std::max(1.0, pieces * bytes / traffic.block), bytes);
+  return busy_kernel(costs).seconds(std::max(1.0, pieces * bytes / traffic.block), bytes, traffic.block);
 }
 
 /// Every rank reads its share of all operands, combines it, and hands the result on.
@@ -112,24 +117,31 @@ double shared_reduction(const Signature& signature, const Traffic& traffic, cons
   const bool root_alone =
       signature.operation == Operation::reduce && traffic.block <= static_cast<double>(root_alone_bytes);
   if (root_alone)
-    return lone_kernel(machine.costs).seconds(traffic.others, traffic.taken) + traffic.work_per_byte * traffic.combined;
+    return lone_kernel(machine.costs).seconds(traffic.others, traffic.taken, traffic.taken) +
+           traffic.work_per_byte * traffic.combined;
   const double piece = std::max(4096.0 * 4, std::min(4096.0 * 64, 4096.0 * 128 / ranks)) + static_cast<double>(unit);
   const double pieces = std::max(1.0, share / piece);
-  const double returned = is_split ? 0 : signature.operation == Operation::allreduce ? traffic.others : 0.5;
+  const bool is_prefix = signature.operation == Operation::scan || signature.operation == Operation::exscan;
+  const double returned = is_split ? 0 : signature.operation == Operation::reduce ? 0.5 : traffic.others;
+  const double combined = is_prefix ? share * ranks * (ranks + 1) / 2 : share * ranks;
   const Kernel kernel = busy_kernel(machine.costs);
-  return kernel.seconds(pieces * (traffic.others + returned), share * (traffic.others + returned)) +
-         traffic.work_per_byte * share * ranks;
+  const double copies = traffic.others + returned;
+  // Prefixes are made in memory of this rank's own before they are copied.
+  const double made =
+      is_prefix ? share * ranks * (machine.costs.copy + beyond_caches(traffic.block, machine.costs)) : 0;
+  return made + kernel.seconds(pieces * copies, share * copies, traffic.block) + traffic.work_per_byte * combined;
 }
 
 double single_copy_seconds(const Signature& signature, const Traffic& traffic, const Machine& machine) {
   const Costs& costs = machine.costs;
-  // Buffers are told by one line, and the end by another.
-  const double told = 2 * costs.line;
-  if (traffic.combines) return told + shared_reduction(signature, traffic, machine);
+  // Lines that change hands: a claim of a piece and its end; to combine, also the claim of a piece that is already
+  // taken, and the ends of all ranges.
+  const double told = 4 * costs.line;
+  if (traffic.combines) return 2 * told + shared_reduction(signature, traffic, machine);
   const double own = traffic.one_sided ? 0 : traffic.block * (costs.copy + beyond_caches(traffic.block, costs));
   if (traffic.one_sided) return told + one_sided_copies(signature, traffic, costs);
   const double calls = traffic.others * std::max(1.0, traffic.block / static_cast<double>(256 * page));
-  return told + own + busy_kernel(costs).seconds(calls, traffic.taken);
+  return told + own + busy_kernel(costs).seconds(calls, traffic.taken, traffic.taken);
 }
 
 }  // namespace

@@ -11,7 +11,10 @@ namespace tutti::detail::shm {
 /// that no later use of the cell takes for its own, because they have generation 0.
 class Partner {
  public:
-  Partner(Arena& arena, int rank) : arena_(&arena), rank_(rank) {}
+  Partner(Arena& arena, int rank) : arena_(&arena), rank_(rank) {
+    // Both have signalled equally often if they have measured before.
+    sent_ = received_ = mine()->flag.load(std::memory_order_relaxed);
+  }
 
   [[nodiscard]] int rank() const { return rank_; }
   /// The lower rank of the two does first what they do in turn.

@@ -36,22 +36,26 @@ TEST(CostModel, AddsWhatACallDoes) {
   EXPECT_DOUBLE_EQ(seconds(cost, link, 8, 0), 3e-6 + 5e-7 + 2e-6 + 2e-6 + 1e-6);
 }
 
-TEST(CostModel, FartherLevelsCostMore) {
-  Wiring w = wiring(1, 8);
-  double nearer = 0;
-  for (const LinkLevel level : {LinkLevel::cache, LinkLevel::numa, LinkLevel::node}) {
-    w.on_node = level;
-    const double farther = predict(*find_algorithm(Operation::allreduce, "ring"), allreduce_of(1000), w);
-    EXPECT_GT(farther, nearer);
-    nearer = farther;
+TEST(CostModel, TheNetworkCostsMoreThanANode) {
+  const auto& ring = *find_algorithm(Operation::allreduce, "ring");
+  EXPECT_GT(predict(ring, allreduce_of(1000), wiring(2, 4)), predict(ring, allreduce_of(1000), wiring(1, 8)));
+}
+
+TEST(CostModel, SlowerMessagesAndCopiesCostMore) {
+  const auto& ring = *find_algorithm(Operation::allreduce, "ring");
+  const double typical = predict(ring, allreduce_of(1 << 20), wiring(1, 8));
+  for (double detail::Costs::*cost :
+       {&detail::Costs::message, &detail::Costs::message_gap, &detail::Costs::message_byte, &detail::Costs::combine}) {
+    detail::Costs costs;
+    costs.*cost *= 200;
+    EXPECT_GT(predict(ring, allreduce_of(1 << 20), wiring(1, 8), detail::links_of(costs)), 1.05 * typical);
   }
-  EXPECT_GT(predict(*find_algorithm(Operation::allreduce, "ring"), allreduce_of(1000), wiring(2, 4)), nearer);
 }
 
 TEST(CostModel, FlatIsPricedByTheWorstLevelAndHierarchicalByTheSum) {
   const Wiring w = wiring(4, 8);
   const Signature s = allreduce_of(1);
-  const auto& links = typical_links();
+  const Links links = detail::links_of(detail::typical_costs);
   const auto* flat = find_algorithm(Operation::allreduce, "recursive_doubling");
   const auto* leaders = find_algorithm(Operation::allreduce, "hierarchical");
   EXPECT_DOUBLE_EQ(predict(*flat, s, w), seconds(flat->cost(32, 4), links[LinkLevel::network], 8, 0));
@@ -62,7 +66,7 @@ TEST(CostModel, FlatIsPricedByTheWorstLevelAndHierarchicalByTheSum) {
 }
 
 TEST(CostModel, LinksOfOnesOwn) {
-  Links slow_network = typical_links();
+  Links slow_network = detail::links_of(detail::typical_costs);
   slow_network.levels.back().latency = 1;
   const auto* leaders = find_algorithm(Operation::allreduce, "hierarchical");
   EXPECT_GT(predict(*leaders, allreduce_of(1), wiring(2, 4), slow_network), 1);
