@@ -19,10 +19,18 @@ ProgressEngine& ProgressEngine::instance() {
 }
 
 Request ProgressEngine::launch(std::shared_ptr<Execution> execution) {
+  begin(execution);
+  return Request(std::move(execution));
+}
+
+void ProgressEngine::begin(const std::shared_ptr<Execution>& execution) {
   execution->start();
   poll();
+  // If all ranks come at about the same time, a short call is over before it could be put on the list.
+  constexpr int first_polls = 4;
+  const int polls = execution->comm().topology.oversubscribed ? 0 : first_polls;
+  for (int i = 0; i < polls && !execution->finished(); ++i) execution->poll();
   if (!execution->finished()) add(execution);
-  return Request(std::move(execution));
 }
 
 void ProgressEngine::add(std::shared_ptr<Execution> execution) {

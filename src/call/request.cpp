@@ -84,8 +84,7 @@ void Request::start() {
   if (active())
     throw Error(ErrorCode::invalid_request, "start: the persistent " + execution_->name() +
                                                 " is still active; wait for it before starting it again");
-  execution_->start();
-  if (!execution_->finished()) ProgressEngine::instance().add(execution_);
+  ProgressEngine::instance().begin(execution_);
 }
 
 ErrorCode Request::error() const noexcept { return execution_ && pending() ? execution_->error() : error_; }

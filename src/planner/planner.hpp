@@ -16,8 +16,8 @@ namespace tutti::detail {
 [[nodiscard]] std::shared_ptr<const Plan> make_plan(const Signature& signature, const Machine& machine);
 
 /// The ways between which the calls of a signature may find out, the predicted one first. Empty if there is nothing to
-/// find out: the time was measured, the call names its way, or reproducible results forbid a change. Ways of another
-/// backend are left out where the order of a reduction would change with them.
+/// find out: the time was measured, the call names its way, or reproducible results forbid a change. Ways that would
+/// change the order of a reduction are left out.
 [[nodiscard]] std::vector<std::shared_ptr<const Plan>> ways_to_try(const Signature& signature, const Machine& machine);
 
 /// The same plan for another uniform count.

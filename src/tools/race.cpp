@@ -42,7 +42,7 @@ double time_apart(const Communicator& comm, Contender& contender) {
 
 /// Seconds of a call in a batch of calls, on this rank.
 double time_batch(const Communicator& comm, Contender& contender) {
-  const double spent = contender.apart ? time_apart(comm, contender) : time_in_a_row(comm, contender);
+  const double spent = contender.in_a_row ? time_in_a_row(comm, contender) : time_apart(comm, contender);
   return std::max(spent / contender.calls, least_seconds);
 }
 
@@ -81,7 +81,7 @@ std::vector<Contender> contenders_for(const Communicator& comm, const Target& ta
   for (const std::string& name : names) try {
       Contender contender;
       contender.name = name;
-      contender.apart = effort.apart;
+      contender.in_a_row = effort.in_a_row;
       contender.trial = std::make_unique<Trial>(comm, target, memory, name);
       warm_up(comm, contender, effort);
       contenders.push_back(std::move(contender));

@@ -15,7 +15,7 @@ namespace tutti::detail::tuning {
 struct Contender {
   std::string name{};
   std::unique_ptr<Trial> trial{};
-  bool apart = false;             ///< as Effort::apart
+  bool in_a_row = false;          ///< as Effort::in_a_row
   int calls = 1;                  ///< calls per batch
   double estimate = 0;            ///< seconds per call
   std::vector<double> seconds{};  ///< seconds per call on the slowest rank, by round

@@ -93,7 +93,8 @@ void add_effort_options(CLI::App& app, tuning::Effort& effort, double& budget) {
       ->capture_default_str();
   app.add_option("--budget", budget, "time after which no new cell is started, in seconds (default: no limit)")
       ->check(CLI::NonNegativeNumber);
-  app.add_flag("--apart", effort.apart, "let all ranks meet before each call, so that none runs ahead");
+  app.add_flag("--in-a-row", effort.in_a_row,
+               "make calls one after the other, so that roots run ahead; else all ranks meet before each call");
 }
 
 tuning::Scope scope_of(const ScopeWords& words) {

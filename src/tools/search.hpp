@@ -15,9 +15,9 @@ struct Effort {
   double batch_seconds = 3e-4;  ///< a round times as many calls of a candidate as fill these seconds
   double target_seconds = 0.5;  ///< for all rounds of a target: slow calls get fewer rounds, at least 3
   double hopeless = 4;          ///< candidates this many times slower than the best are timed once
-  /// A barrier comes before each call and is not timed. Otherwise calls of a batch follow one another, and a rank that
-  /// only gives, like the root of a bcast, may run ahead of the others as far as a candidate lets it.
-  bool apart = false;
+  /// Calls of a batch follow one another, and a rank that only gives, like the root of a bcast, may run ahead of the
+  /// others as far as a candidate lets it. Otherwise a barrier comes before each call and is not timed.
+  bool in_a_row = false;
 };
 
 struct Measurement {

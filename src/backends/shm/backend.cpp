@@ -28,6 +28,7 @@ Candidate way_by(Protocol protocol, const Candidates& all) {
   c.protocol = static_cast<std::uint8_t>(protocol);
   c.name = fmt::format("shm:{}", shm::protocol_name(protocol));
   c.carrier = protocol == Protocol::tree ? Carrier::ranks : Carrier::others;
+  c.keeps_order = protocol != Protocol::tree;
   c.seconds = shm::predict(protocol, all.signature(), machine);
   if (machine.size == 1)
     c.advise_against("one rank: the call is a local copy");

@@ -198,7 +198,7 @@ def regret(runner):
         told = runner.json("explain", cell["operation"], "--bytes", str(cell["bytes"]), "--json", ranks=2,
                            TUTTI_CALIBRATION="off")["chosen"]
         expect(f"as explain says, {told}: {cell}", cell["chosen"] == told)
-    shown = runner.text(*few, "--worst", "1", "--apart", ranks=2)
+    shown = runner.text(*few, "--worst", "1", "--in-a-row", ranks=2)
     expect(f"one cell:\n{shown}", shown.count(" blocking ") == 2 and "of 6 cells" in shown)
     shown = runner.text(*few, "--budget", "1e-9", ranks=2)
     expect(f"no time:\n{shown}", "no cell was measured" in shown and "6 cells left" in shown)
