@@ -2,6 +2,7 @@
 #include "call/backend.hpp"
 
 #include "call/context.hpp"
+#include "call/progress.hpp"
 
 namespace tutti::detail {
 
@@ -14,6 +15,15 @@ std::shared_ptr<Execution> make_execution(const ContextPtr& context, const PlanP
     if (!turn.valid() && plan->spare) return make_execution(context, plan->spare, std::move(binding), options);
   }
   return backend.make(context, plan, std::move(binding), turn, options);
+}
+
+Request start_plan(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
+  const auto begin = plan->backend->begin;
+  if (begin == nullptr)
+    return ProgressEngine::instance().launch(make_execution(context, plan, std::move(binding), options));
+  std::shared_ptr<Execution> execution = begin(context, plan, std::move(binding), options);
+  if (execution == nullptr) return Request(Execution::done());
+  return ProgressEngine::instance().launch(std::move(execution));
 }
 
 void run_plan(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {

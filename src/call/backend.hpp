@@ -85,6 +85,10 @@ struct Backend {
   /// The fast path of a blocking call: takes a turn, runs, and returns when the call is done, without an execution on
   /// the heap. Null: make() serves blocking calls too.
   void (*run)(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) = nullptr;
+  /// The fast path of a nonblocking call: takes a turn and begins. Returns null if the call is complete, else an
+  /// execution to be started, which continues it. Null: take_turn() and make() serve nonblocking calls.
+  std::shared_ptr<Execution> (*begin)(const ContextPtr& context, const PlanPtr& plan, Binding&& binding,
+                                      const CallOptions& options) = nullptr;
   /// Makes the state of a new communicator. Returns null on all ranks, with the reason in `report`, if there is none.
   /// Collective, blocking.
   std::unique_ptr<BackendState> (*create_state)(Context& context, std::string& report) = nullptr;
@@ -107,6 +111,10 @@ struct Backend {
 /// Makes an execution of a plan, or of its spare plan if the backend has no turn left.
 [[nodiscard]] std::shared_ptr<Execution> make_execution(const ContextPtr& context, const PlanPtr& plan,
                                                         Binding&& binding, const CallOptions& options);
+
+/// Starts a nonblocking call by its plan.
+[[nodiscard]] Request start_plan(const ContextPtr& context, const PlanPtr& plan, Binding&& binding,
+                                 const CallOptions& options);
 
 /// Runs a blocking call by its plan, to its end.
 void run_plan(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options);

@@ -9,6 +9,31 @@
 
 namespace tutti::detail {
 
+namespace {
+
+class DoneExecution final : public Execution {
+ public:
+  DoneExecution() : Execution(nullptr, {}, false) {}
+  [[nodiscard]] std::string name() const override { return "a call that is complete"; }
+
+ private:
+  bool begin() override { return true; }
+  bool step() override { return true; }
+  void cancel() noexcept override {}
+};
+
+}  // namespace
+
+const std::shared_ptr<Execution>& Execution::done() {
+  // Never destroyed, because requests may outlive the statics of this file.
+  static const auto& made = *new std::shared_ptr<Execution>([] {
+    auto execution = std::make_shared<DoneExecution>();
+    static_cast<Execution&>(*execution).phase_.store(Phase::done);
+    return execution;
+  }());
+  return made;
+}
+
 Execution::Execution(std::shared_ptr<Context> comm, std::chrono::nanoseconds timeout, bool persistent)
     : comm_(std::move(comm)), timeout_(timeout), persistent_(persistent) {}
 

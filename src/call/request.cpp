@@ -45,6 +45,7 @@ bool Request::test() {
 void Request::wait() {
   if (!pending()) return;
   ProgressEngine& engine = ProgressEngine::instance();
+  if (engine.poll(), execution_->finished()) return finish();
   detail::Backoff backoff(execution_->comm().topology.oversubscribed);
   while (engine.poll(), !execution_->finished()) {
     if (backoff.pause()) continue;

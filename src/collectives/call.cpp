@@ -109,13 +109,6 @@ void run_on_trial(const ContextPtr& comm, const PlanPtr& plan, Binding&& binding
   if (trial->winner()) comm->plans.put(trial->winner()->signature, trial->winner());
 }
 
-/// Makes the execution of a call without waiting for it.
-std::shared_ptr<Execution> execution_of(const ContextPtr& comm, Call& call, CallKind kind, const Options& options) {
-  complete_signature(call.signature, kind, *comm, options);
-  const CallOptions own = call_options(*comm, options);
-  return make_execution(comm, plan_for(*comm, call, options.stream), std::move(call.binding), own);
-}
-
 }  // namespace
 
 CallOptions call_options(const Context& comm, const Options& options) {
@@ -135,11 +128,17 @@ void run(const Communicator& communicator, Call&& call, const Options& options) 
 }
 
 Request start(const Communicator& communicator, Call&& call, const Options& options) {
-  return ProgressEngine::instance().launch(execution_of(communicator.state(), call, CallKind::nonblocking, options));
+  const ContextPtr& comm = communicator.state();
+  complete_signature(call.signature, CallKind::nonblocking, *comm, options);
+  const CallOptions own = call_options(*comm, options);
+  return start_plan(comm, plan_for(*comm, call, options.stream), std::move(call.binding), own);
 }
 
 Request prepare(const Communicator& communicator, Call&& call, const Options& options) {
-  return Request(execution_of(communicator.state(), call, CallKind::persistent, options));
+  const ContextPtr& comm = communicator.state();
+  complete_signature(call.signature, CallKind::persistent, *comm, options);
+  const CallOptions own = call_options(*comm, options);
+  return Request(make_execution(comm, plan_for(*comm, call, options.stream), std::move(call.binding), own));
 }
 
 }  // namespace tutti::detail

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/shm/short_way.hpp"
 
+#include <fmt/format.h>
+
+#include <exception>
+
 #include "backends/shm/shm_execution.hpp"
 #include "call/context.hpp"
 #include "call/progress.hpp"
@@ -37,6 +41,19 @@ class ShortRun {
   Transport transport_;
 };
 
+/// Polls a call that has taken its number. If it fails (a user's operation throws, memory runs out), later calls cannot
+/// be matched any more: the communicator is broken.
+template <typename Transport>
+bool poll_or_break(ShortRun<Transport>& run, int times, Context& context, const Plan& plan) {
+  try {
+    return run.poll(times);
+  } catch (const std::exception& e) {
+    context.keep_contexts();
+    context.mark_broken(fmt::format("{} (shm): {}", schedules::operation_name(plan.signature.operation), e.what()));
+    throw;
+  }
+}
+
 /// Refers to an execution that ends before the call does, without the cost of counting references.
 template <typename T>
 std::shared_ptr<T> unowned(const std::shared_ptr<T>& held) {
@@ -49,11 +66,26 @@ void run_by(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, c
   Arena& arena = arena_of(*context);
   const std::uint64_t number = arena.next_ordered();
   ShortRun<Transport> run(arena, *plan, binding, number);
-  if (run.poll(arena.oversubscribed() ? 1 : polls)) return;
+  if (poll_or_break(run, arena.oversubscribed() ? 1 : polls, *context, *plan)) return;
   ShmExecution execution(unowned(context), unowned(plan), std::move(binding), {static_cast<std::int64_t>(number)},
                          options.timeout);
   execution.resume(run.transport());
   run_to_end(execution);
+}
+
+template <typename Transport>
+std::shared_ptr<Execution> begin_by(const ContextPtr& context, const PlanPtr& plan, Binding&& binding,
+                                    const CallOptions& options) {
+  // If all ranks come at about the same time, a short call is over by then.
+  constexpr int polls = 4;
+  Arena& arena = arena_of(*context);
+  const std::uint64_t number = arena.next_ordered();
+  ShortRun<Transport> run(arena, *plan, binding, number);
+  if (poll_or_break(run, arena.oversubscribed() ? 1 : polls, *context, *plan)) return nullptr;
+  auto execution = std::make_shared<ShmExecution>(context, plan, std::move(binding),
+                                                  Turn{static_cast<std::int64_t>(number)}, options.timeout);
+  execution->resume(run.transport());
+  return execution;
 }
 
 /// Returns true if a call sends its input as it is, and need not wait for its cell.
@@ -78,6 +110,18 @@ void run_short_way(const ContextPtr& context, const PlanPtr& plan, Binding&& bin
   const Turn turn{static_cast<std::int64_t>(arena.next_ordered())};
   ShmExecution execution(unowned(context), unowned(plan), std::move(binding), turn, options.timeout);
   run_to_end(execution);
+}
+
+std::shared_ptr<Execution> begin_short_way(const ContextPtr& context, const PlanPtr& plan, Binding&& binding,
+                                           const CallOptions& options) {
+  ProgressEngine::instance().poll();
+  Arena& arena = arena_of(*context);
+  const auto protocol = static_cast<Protocol>(plan->protocol);
+  const bool plain = is_plain(arena, *plan, binding);
+  if (plain && protocol == Protocol::line) return begin_by<Lines>(context, plan, std::move(binding), options);
+  if (plain && protocol == Protocol::slots) return begin_by<Slots>(context, plan, std::move(binding), options);
+  const Turn turn{static_cast<std::int64_t>(arena.next_ordered())};
+  return std::make_shared<ShmExecution>(context, plan, std::move(binding), turn, options.timeout);
 }
 
 }  // namespace tutti::detail::shm

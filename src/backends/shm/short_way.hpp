@@ -9,4 +9,8 @@ namespace tutti::detail::shm {
 /// and the other ranks arrive soon; an execution continues a call that this path has begun, and makes all other calls.
 void run_short_way(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options);
 
+/// The same for a nonblocking call: returns null if it is complete, else the execution that continues it.
+std::shared_ptr<Execution> begin_short_way(const ContextPtr& context, const PlanPtr& plan, Binding&& binding,
+                                           const CallOptions& options);
+
 }  // namespace tutti::detail::shm
