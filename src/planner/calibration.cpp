@@ -113,11 +113,17 @@ bool still_hold(const Costs& earlier, const Costs& now) {
   return now.line < earlier.line * alike && earlier.line < now.line * alike;
 }
 
-bool can_measure(const Context& context) { return context.size > 1 && !context.topology.oversubscribed; }
+bool can_measure(const Context& context) {
+  return context.size > 1 && context.topology.nodes == 1 && !context.topology.oversubscribed;
+}
 
 }  // namespace
 
-void doubt_calibration() noexcept { is_doubted.store(true); }
+void doubt_calibration() noexcept {
+  // Once per process: what surprises after a second measurement is the model, or the program.
+  static std::atomic<bool> was_doubted{false};
+  if (!was_doubted.exchange(true)) is_doubted.store(true);
+}
 
 std::filesystem::path calibration_file() {
   const auto table = cache_file();
@@ -139,8 +145,10 @@ void calibrate(Context& context) {
     context.costs = known.costs;
     context.costs_report = "calibrated earlier, kept in the user's cache";
   } else if (mode == CalibrationMode::file || !can_measure(context)) {
-    context.costs_report = mode == CalibrationMode::file ? "the prior, because the user's cache has no calibration"
-                                                         : "the prior, because ranks share cores, or there is one rank";
+    context.costs_report =
+        mode == CalibrationMode::file
+            ? "the prior, because the user's cache has no calibration"
+            : "the prior, because one rank, ranks that share cores and several nodes are not measured";
   } else {
     const Stopwatch watch;
     context.costs = measured(context, Calibration::full);

@@ -16,8 +16,8 @@ namespace tutti::detail::tuning {
 /// fails for a cache that cannot be read or written. Collective.
 void calibrate(Context& context);
 
-/// Makes the next communicator of this process measure again, because calls took other times than predicted. All
-/// ranks of a communicator must find so together.
+/// Makes the next communicator of this process measure again, because calls took other times than predicted. Has an
+/// effect once per process. All ranks of a communicator must find so together.
 void doubt_calibration() noexcept;
 
 /// The file that keeps costs: calibration.json beside the user's table; empty if the user has no cache.

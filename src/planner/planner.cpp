@@ -130,7 +130,7 @@ bool may_change(const Signature& signature, const Machine& machine) {
 
 /// Returns true if a way is worth trying against the predicted one.
 bool is_rival(const Candidate& way, const Candidate& first, const Signature& signature) {
-  constexpr double hopeless = 4;
+  constexpr double hopeless = 3;
   const bool same_results = !combines(signature.operation) || (way.keeps_order && first.keeps_order);
   return way.can_be_chosen() && !way.measured && !way.preferred && same_results &&
          way.seconds <= hopeless * first.seconds;

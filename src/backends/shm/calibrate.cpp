@@ -190,23 +190,12 @@ void measure_kernel(Arena& arena, Partner& partner, const Memory& source, const 
          costs.kernel_busy_far_byte);
 }
 
-/// Processes that share a core: a message there and back, with a yield at every look.
-void measure_turn(Partner& partner, Costs& costs) {
-  constexpr int trips = 20;
-  costs.turn = median_of(5, [&] {
-    const Stopwatch watch;
-    for (int i = 0; i < trips; ++i) partner.meet_yielding();
-    return watch.seconds() / trips;
-  });
-}
-
 }  // namespace
 
 void calibrate(Arena& arena, Costs& costs, Calibration kind) {
   const int half = arena.size() / 2;
-  if (half == 0 || arena.rank() >= 2 * half) return;
+  if (half == 0 || arena.rank() >= 2 * half || arena.oversubscribed()) return;
   Partner partner(arena, (arena.rank() + half) % (2 * half));
-  if (arena.oversubscribed()) return measure_turn(partner, costs);
   if (kind == Calibration::check) return measure_lines(partner, costs);
   const Memory source(far_bytes, 0);
   const Memory other(far_bytes, 0);

@@ -31,12 +31,6 @@ class Partner {
     signal();
     await();
   }
-  /// The same, giving the core away after every look.
-  void meet_yielding() {
-    signal();
-    ++received_;
-    while (theirs()->flag.load(std::memory_order_acquire) < received_) sched_yield();
-  }
   /// Waits until a flag has a value.
   static void await(const std::atomic<std::uint64_t>& flag, std::uint64_t value) {
     constexpr int looks = 20000;
