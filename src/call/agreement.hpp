@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <span>
 #include <vector>
 
 #include "call/context.hpp"
@@ -19,6 +20,16 @@ std::vector<T> all_gather(const Context& comm, const T& mine) {
             "MPI_Iallgather");
   wait_yielding(request, "MPI_Iallgather");
   return all;
+}
+
+/// Replaces each number by the greatest of all ranks. The host MPI's own, so that a call which agrees on its way cannot
+/// call itself. Collective, blocking.
+inline void take_greatest(const Context& comm, std::span<double> numbers) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, MPI_MAX,
+                           comm.collective, &request),
+            "MPI_Iallreduce");
+  wait_yielding(request, "MPI_Iallreduce");
 }
 
 }  // namespace tutti::detail

@@ -92,9 +92,9 @@ struct Backend {
   /// Makes the state of a new communicator. Returns null on all ranks, with the reason in `report`, if there is none.
   /// Collective, blocking.
   std::unique_ptr<BackendState> (*create_state)(Context& context, std::string& report) = nullptr;
-  /// Measures the costs that this backend's candidates are predicted by, on an unused communicator with the states of
-  /// all backends, in a few milliseconds; for a check only the costs that change first, in a fraction of one. A rank
-  /// that cannot measure leaves `costs` as they are. Collective.
+  /// Measures the costs that this backend's candidates are predicted by, on an unused communicator of one node with a
+  /// core for each of its ranks, at least two, in a few milliseconds; for a check only the costs that change first, in
+  /// a fraction of one. A rank that cannot measure leaves `costs` as they are. Collective.
   void (*calibrate)(Context& context, Costs& costs, Calibration kind) = nullptr;
   /// The line for the summary of the configuration: "NCCL: 2.28.9", or an empty text.
   std::string (*summary)() = nullptr;

@@ -19,11 +19,13 @@ ProgressEngine& ProgressEngine::instance() {
 }
 
 Request ProgressEngine::launch(std::shared_ptr<Execution> execution) {
-  begin(execution);
+  execution->start();
+  poll();
+  if (!execution->finished()) add(execution);
   return Request(std::move(execution));
 }
 
-void ProgressEngine::begin(const std::shared_ptr<Execution>& execution) {
+void ProgressEngine::restart(const std::shared_ptr<Execution>& execution) {
   execution->start();
   poll();
   // If all ranks come at about the same time, a short call is over before it could be put on the list.

@@ -20,8 +20,8 @@ class ProgressEngine {
 
   /// Starts an execution and returns its request; drives it until it has finished.
   [[nodiscard]] Request launch(std::shared_ptr<Execution> execution);
-  /// Starts an execution, which its caller keeps, and drives it until it has finished.
-  void begin(const std::shared_ptr<Execution>& execution);
+  /// Starts a persistent execution, which its caller keeps, and drives it until it has finished.
+  void restart(const std::shared_ptr<Execution>& execution);
   /// Helps to drive an execution until it has finished.
   void add(std::shared_ptr<Execution> execution);
   /// Takes one step of every outstanding execution. Never blocks: returns at once if another thread is doing it.

@@ -85,7 +85,7 @@ void Request::start() {
   if (active())
     throw Error(ErrorCode::invalid_request, "start: the persistent " + execution_->name() +
                                                 " is still active; wait for it before starting it again");
-  ProgressEngine::instance().begin(execution_);
+  ProgressEngine::instance().restart(execution_);
 }
 
 ErrorCode Request::error() const noexcept { return execution_ && pending() ? execution_->error() : error_; }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/stopwatch.hpp"
+
 namespace tutti::detail {
 
 Trial::Trial(std::vector<std::shared_ptr<const Plan>> ways)
@@ -16,11 +18,7 @@ bool Trial::note(double seconds) {
 
 std::vector<double> Trial::times() const {
   std::vector<double> times;
-  for (std::vector<double> samples : samples_) {
-    const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
-    std::nth_element(samples.begin(), middle, samples.end());
-    times.push_back(*middle);
-  }
+  for (const std::vector<double>& samples : samples_) times.push_back(median(samples));
   return times;
 }
 

@@ -3,15 +3,15 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <tutti/error.hpp>
 
 #include "backends/prepare_device.hpp"
+#include "call/agreement.hpp"
 #include "call/backend.hpp"
 #include "call/progress.hpp"
 #include "call/trial.hpp"
 #include "core/config.hpp"
-#include "core/mpi_call.hpp"
+#include "core/stopwatch.hpp"
 #include "planner/calibration.hpp"
 #include "planner/overrides.hpp"
 #include "planner/planner.hpp"
@@ -84,23 +84,12 @@ const PlanPtr& plan_for(Context& comm, const Call& call, const Stream& stream) {
   return plan;
 }
 
-/// Replaces each number by the greatest of all ranks. The host MPI's own, so that it cannot start a trial itself.
-void take_greatest(const Context& comm, std::vector<double>& numbers) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, MPI_MAX,
-                           comm.collective, &request),
-            "MPI_Iallreduce");
-  wait_yielding(request, "MPI_Iallreduce");
-}
-
 /// Makes a call that is on trial. After the last call of a heat the ranks compare their times.
 void run_on_trial(const ContextPtr& comm, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
-  using Clock = std::chrono::steady_clock;
   const std::shared_ptr<Trial> trial = plan->trial;
-  const bool measures = trial->measures();
-  const Clock::time_point begin = measures ? Clock::now() : Clock::time_point{};
+  const Stopwatch watch;
   run_plan(comm, trial->way(), std::move(binding), options);
-  const bool is_heat_over = trial->note(measures ? std::chrono::duration<double>(Clock::now() - begin).count() : 0);
+  const bool is_heat_over = trial->note(watch.seconds());
   if (!is_heat_over) return;
   std::vector<double> times = trial->times();
   take_greatest(*comm, times);

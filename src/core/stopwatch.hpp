@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace tutti::detail {
@@ -18,14 +19,19 @@ class Stopwatch {
   Clock::time_point begin_ = Clock::now();
 };
 
+/// The median of at least one value.
+[[nodiscard]] inline double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 /// The median of `times` calls of `measure`, each of which returns a time.
 template <typename Measure>
 [[nodiscard]] double median_of(int times, Measure&& measure) {
   std::vector<double> found;
   for (int i = 0; i < times; ++i) found.push_back(measure());
-  const auto middle = found.begin() + static_cast<std::ptrdiff_t>(found.size() / 2);
-  std::nth_element(found.begin(), middle, found.end());
-  return *middle;
+  return median(std::move(found));
 }
 
 }  // namespace tutti::detail

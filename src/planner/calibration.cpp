@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "backends/list.hpp"
+#include "call/agreement.hpp"
 #include "core/config.hpp"
 #include "core/mpi_call.hpp"
 #include "core/stopwatch.hpp"
@@ -87,11 +88,7 @@ void tell(const Context& context, Known& known) {
 void agree(const Context& context, Costs& costs) {
   std::array<double, named_costs.size()> numbers{};
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = costs.*named_costs[i].value;
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, MPI_MAX,
-                           context.collective, &request),
-            "MPI_Iallreduce");
-  wait_yielding(request, "MPI_Iallreduce");
+  take_greatest(context, numbers);
   for (std::size_t i = 0; i < numbers.size(); ++i) costs.*named_costs[i].value = numbers[i];
 }
 
@@ -137,14 +134,15 @@ void calibrate(Context& context) {
   Known known;
   if (context.rank == 0) known = look_for_costs(context);
   tell(context, known);
-  const bool uses_file = known.found != 0 && mode != CalibrationMode::now;
-  const bool must_trust = mode == CalibrationMode::file || !can_measure(context);
-  const bool is_trusted =
-      must_trust || (known.doubted == 0 && uses_file && still_hold(known.costs, measured(context, Calibration::check)));
-  if (uses_file && is_trusted) {
+  const bool measures = mode != CalibrationMode::file && can_measure(context);
+  const bool knows = known.found != 0 && mode != CalibrationMode::now;
+  const auto holds = [&] {
+    return known.doubted == 0 && still_hold(known.costs, measured(context, Calibration::check));
+  };
+  if (knows && (!measures || holds())) {
     context.costs = known.costs;
     context.costs_report = "calibrated earlier, kept in the user's cache";
-  } else if (mode == CalibrationMode::file || !can_measure(context)) {
+  } else if (!measures) {
     context.costs_report =
         mode == CalibrationMode::file
             ? "the prior, because the user's cache has no calibration"

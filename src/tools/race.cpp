@@ -99,12 +99,6 @@ int rounds_for(const std::vector<Contender*>& contenders, const Effort& effort) 
       std::clamp(fill, static_cast<double>(std::min(least_rounds, effort.rounds)), static_cast<double>(effort.rounds)));
 }
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 void race(const Communicator& comm, const std::vector<Contender*>& contenders, int rounds) {
   std::vector<double> seconds(contenders.size() * static_cast<std::size_t>(rounds));
   for (std::size_t round = 0; round < static_cast<std::size_t>(rounds); ++round)

@@ -6,6 +6,7 @@
 #include <tutti/communicator.hpp>
 #include <vector>
 
+#include "core/stopwatch.hpp"
 #include "tools/search.hpp"
 #include "tools/trial.hpp"
 
@@ -38,7 +39,5 @@ void estimate_again(const Communicator& comm, const std::vector<Contender*>& con
 
 /// Times the contenders in turn, so that a drift of the machine hits all alike, and adds to their seconds.
 void race(const Communicator& comm, const std::vector<Contender*>& contenders, int rounds);
-
-[[nodiscard]] double median(std::vector<double> values);
 
 }  // namespace tutti::detail::tuning

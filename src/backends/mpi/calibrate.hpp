@@ -6,8 +6,8 @@
 
 namespace tutti::detail {
 
-/// Measures messages of the host MPI between this rank and the rank half the ranks away, all pairs at the same time,
-/// where all ranks are on one node; nothing for a check. Collective over the communicator; takes a few milliseconds;
+/// Measures messages of the host MPI between this rank and the rank half the ranks away, all pairs at the same time;
+/// nothing for a check. Collective over the communicator; takes a few milliseconds;
 /// yields while it waits.
 void calibrate_messages(Context& context, Costs& costs, Calibration kind);
 
