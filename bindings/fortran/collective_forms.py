@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The procedures of the collectives, on typed arrays and on addresses."""
 
-from fortran_text import Procedure, in_turn, int32_twin
+from fortran_text import Procedure, exact_twins, in_turn, int32_twin
 
 SEND_BLOCKS, RECV_BLOCKS, RECV_AT_ROOT, SEND_AT_ROOT, WHOLE_IN_PLACE, FREE_COUNTS = 1, 2, 4, 8, 16, 32  # view.h
 NO_COPY = 64
@@ -31,10 +31,11 @@ COMMON = {
     "request": "type(tutti_request), intent(inout) :: request",
     "options": "type(tutti_options), intent(in), optional :: options",
     "ierror": "integer, intent(out), optional :: ierror",
+    "tag": "integer, intent(in), optional :: tag",
     "datatype": "type(tutti_datatype), intent(in) :: datatype",
     "status": "type(tutti_status), intent(out), optional :: status",
 }
-for word in ("dest", "source", "tag", "send_tag", "recv_tag"):
+for word in ("dest", "source", "send_tag", "recv_tag"):
     COMMON[word] = f"integer, intent(in) :: {word}"
 for word in ("send_datatype", "recv_datatype"):
     COMMON[word] = f"type(tutti_datatype), intent(in) :: {word}"
@@ -78,10 +79,20 @@ def rules_of(function):
     return RULES.get(function.operation, 0) | (NO_COPY if function.form != "blocking" else 0)
 
 
-def opening(function, open_it, rules, root, buffers):
+def opening(function, rules, root, buffers):
     """Reads the descriptors of a call. Only a call that may pack has to know which memory the arrays are in."""
     rules = f"{rules}_c_int" if rules & NO_COPY else f"with_memory({rules}_c_int, options)"
-    return f"code = {open_it}({quoted(function)}//c_null_char, comm%handle, {rules}, {root}, {buffers}, view)"
+    one = len(buffers) == 1
+    names = quoted(function) + "//c_null_char" + (f', "{buffers[0]}"//c_null_char' if one else "")
+    open_it = "view_open_one" if one else "view_open"
+    return f"code = {open_it}({names}, comm%handle, {rules}, {root}, {', '.join(buffers)}, view)"
+
+
+def pairs(function, buffers):
+    """Lets minloc and maxloc see pairs where a reduction has arrays of reals or integers."""
+    if not named(function, "op"):
+        return []
+    return [f"code = view_pairs({quoted(function)}//c_null_char, op%handle, {buffers[0]}, {buffers[-1]}, view)"]
 
 
 def is_read(function, side):
@@ -135,10 +146,10 @@ def typed(function):
     replaced = {"sendbuf": "view%send", "recvbuf": "view%recv", "buffer": "view%recv", "datatype": "view%datatype"}
     replaced |= {name: f"view%{name}" for name in ("count", "send_count", "recv_count")}
     replaced |= {name: f"c_{name}" for name in named(function, "counts")}
-    buffers = "buffer" if is_bcast else "sendbuf, recvbuf"
-    body = [opening(function, "view_open_one" if is_bcast else "view_open", rules_of(function), root, buffers)]
+    buffers = ["buffer"] if is_bcast else ["sendbuf", "recvbuf"]
+    body = [opening(function, rules_of(function), root, buffers)] + pairs(function, buffers)
     body += convert_counts(function) + check_counts(function) + [c_call(function, replaced)]
-    body = in_turn(body) + [f"code = view_close({buffers.split()[-1]}, view, code)", "call finish(code, ierror)"]
+    body = in_turn(body) + [f"code = view_close({buffers[-1]}, view, code)", "call finish(code, ierror)"]
     suffix = "_int64" if named(function, "counts") else ""
     return Procedure(
         f"{function.name[6:]}_typed{suffix}", dummies | tail(function), [VIEW] + LOCALS + c_counts(function), body
@@ -146,22 +157,18 @@ def typed(function):
 
 
 def in_place(function):
-    """On one array, in place. The operation has a name of its own, by which the generic tells the forms apart."""
+    """On one array, in place."""
     has_root = "root" in named(function, "root")
     dummies = {
         "comm": COMMON["comm"],
         "inout": array("inout", "inout", function.form != "blocking"),
-        "inout_op": "type(tutti_op), intent(in) :: inout_op",
+        "op": COMMON["op"],
     }
     dummies |= {"root": COMMON["root"]} if has_root else {}
     replaced = {"sendbuf": "view%send", "recvbuf": "view%recv", "count": "view%count", "datatype": "view%datatype"}
     root = "int(root, c_int)" if has_root else "-1_c_int"
-    body = in_turn(
-        [
-            opening(function, "view_open_one", rules_of(function) & NO_COPY, root, "inout"),
-            c_call(function, replaced | {"op": "inout_op%handle"}),
-        ]
-    )
+    body = [opening(function, rules_of(function) & NO_COPY, root, ["inout"])] + pairs(function, ["inout"])
+    body = in_turn(body + [c_call(function, replaced)])
     body += ["code = view_close(inout, view, code)", "call finish(code, ierror)"]
     return Procedure(f"{function.name[6:]}_in_place", dummies | tail(function), [VIEW] + LOCALS, body)
 
@@ -207,7 +214,7 @@ def specifics(function):
     if counts:
         made.append(int32_twin(made[0], counts))
     if function.operation in ONE_BUFFER:
-        made.append(in_place(function))
+        made = exact_twins(made[0]) + exact_twins(in_place(function))
     wide = pointer(function)
     return made + [wide, int32_twin(wide, named(function, "count", "counts"))]
 

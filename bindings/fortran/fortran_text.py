@@ -2,11 +2,14 @@
 """Lines of Fortran."""
 
 from collections import namedtuple
+from itertools import combinations
 
 WIDTH = 118
 
-# A subroutine of the module. dummies: declaration by name, in the order of the arguments.
-Procedure = namedtuple("Procedure", "name dummies locals body")
+# A subroutine of the module. dummies: declaration by name, in the order of the arguments. is_specific: whether its
+# generic name lists it; others are called by those that it lists.
+Procedure = namedtuple("Procedure", "name dummies locals body is_specific", defaults=[True])
+OPTIONAL = ", optional"
 
 
 def wrap(line, indent=6):
@@ -45,9 +48,27 @@ def int32_twin(procedure, numbers):
     return Procedure(name, dummies, [], [f"call {procedure.name}({', '.join(arguments)})"])
 
 
+def exact_twins(procedure):
+    """The procedure, and one that calls it for each choice of its optional arguments, in which none is optional. Only
+    so may a generic name hold forms that differ in a buffer before `op` and have every name in common: the standard
+    tells them apart by the number of arguments that must be there (Fortran 2018, 15.4.3.4.5)."""
+    optional = [name for name, declaration in procedure.dummies.items() if OPTIONAL in declaration]
+    twins = []
+    for chosen in (set(choice) for size in range(len(optional) + 1) for choice in combinations(optional, size)):
+        dummies = {
+            name: declaration.replace(OPTIONAL, "")
+            for name, declaration in procedure.dummies.items()
+            if name in chosen or name not in optional
+        }
+        arguments = [f"{name}={name}" if name in chosen else name for name in dummies]
+        name = "_".join([procedure.name, *(name for name in optional if name in chosen), "only"])
+        twins.append(Procedure(name, dummies, [], [f"call {procedure.name}({', '.join(arguments)})"]))
+    return [procedure._replace(is_specific=False), *twins]
+
+
 def generic(name, procedures):
     lines = [f"public :: {name}", f"interface {name}"]
-    lines += wrap("  procedure :: " + ", ".join(procedure.name for procedure in procedures))
+    lines += wrap("  procedure :: " + ", ".join(procedure.name for procedure in procedures if procedure.is_specific))
     return lines + ["end interface"]
 
 

@@ -21,6 +21,7 @@ def tail(function):
 def common_replaced(function):
     replaced = {"group": "group%handle", "status": "c_loc(found)"}
     replaced |= {name: f"int({name}, c_int)" for name in named(function, "rank", "tag")}
+    replaced |= {"tag": "tag_of(tag)"} if "tag" in names_of(function) else {}
     return replaced | {name: f"{name}%handle" for name in named(function, "datatype")}
 
 
@@ -49,7 +50,8 @@ def typed(function):
         dummies[name] = array(name, "in" if sends else "inout", not waits)
         views.append(f"type(view_call) :: {view}")
         rules = "with_memory(0_c_int, options)" if waits else f"{NO_COPY}_c_int"
-        opens.append(f"code = view_open_message({quoted(function)}//c_null_char, {rules}, {name}, {view})")
+        names = f'{quoted(function)}//c_null_char, "{name}"//c_null_char'
+        opens.append(f"code = view_open_message({names}, {rules}, {name}, {view})")
         closes.append(f"code = view_drop({view}, code)" if sends else f"code = view_close({name}, {view}, code)")
         prefix = name[:4] + "_" if name != "buffer" else ""
         replaced[name] = f"{view}%recv"
@@ -77,9 +79,19 @@ def pointer(function):
     return Procedure(f"{function.name[6:]}_pointer_int64", dummies | tail(function), locals_of(function), body)
 
 
+def tagless(procedure):
+    """The procedure without tags, where they stand before arguments that must be there and so cannot be optional."""
+    tags = [name for name in procedure.dummies if name.endswith("_tag")]
+    if not tags:
+        return []
+    dummies = {name: declaration for name, declaration in procedure.dummies.items() if name not in tags}
+    arguments = ["0" if name in tags else name for name in procedure.dummies]
+    return [Procedure(f"{procedure.name}_tagless", dummies, [], [f"call {procedure.name}({', '.join(arguments)})"])]
+
+
 def specifics(function):
-    wide = pointer(function)
-    return [typed(function), wide, int32_twin(wide, named(function, "count"))]
+    wide, on_arrays = pointer(function), typed(function)
+    return [on_arrays, *tagless(on_arrays), wide, int32_twin(wide, named(function, "count"))]
 
 
 def message_forms(functions):

@@ -2,9 +2,14 @@
 !> The Fortran interface. Procedures have the names of the C functions, and the documentation of the C++ functions of
 !> the same word holds here too (include/tutti/collectives/allreduce.hpp for tutti_allreduce). Fortran adds these rules:
 !>
-!> Arrays: pass any kind of integer, real, complex and logical, of any rank, including scalars; type, kind and number of
-!> elements come from the array. Blocking calls pack a section that is not contiguous; other calls refuse it.
-!> tutti_in_place replaces a buffer, as MPI_IN_PLACE does. Pass all other data by address: type(c_ptr), count, datatype.
+!> Arrays: pass any kind of integer, real, complex, logical and character, of any rank, including scalars; type, kind and
+!> number of elements come from the array. Strings count in characters, as MPI_CHARACTER does. minloc and maxloc take
+!> integers and reals whose first dimension is 2, value and index, as MPI_2INTEGER and its like do; counts are then in
+!> pairs. Blocking calls pack a section that is not contiguous; other calls refuse it. An array that is not allocated or
+!> not associated is refused. tutti_in_place replaces a buffer, as MPI_IN_PLACE does. Pass all other data by address:
+!> type(c_ptr), count, datatype.
+!> Without a tag, a message has tag 0. Pass `options` and `ierror` of a reduction only if they are there: an optional
+!> argument of your own procedure that is absent cannot be passed on.
 !> Device memory: arrays inside host_data use_device (OpenACC) and target data use_device_addr (OpenMP) are passed by
 !> address, and no element is read; the same holds for addresses. Sections there that are not contiguous are refused.
 !> Streams are type(c_ptr) in the options. Declare buffers of nonblocking and persistent calls `asynchronous` (or

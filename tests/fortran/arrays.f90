@@ -96,7 +96,7 @@ contains
     call tutti_iallreduce(g%comm, table(1:6:2, :), tutti_sum, request, ierror=code)
     call expect_failure(code, tutti_error_invalid_argument, "not contiguous")
     call tutti_allreduce_init(g%comm, flat(1:9:2), tutti_sum, request, ierror=code)
-    call expect_failure(code, tutti_error_invalid_argument, "tutti_allreduce_init: argument buffer")
+    call expect_failure(code, tutti_error_invalid_argument, "tutti_allreduce_init: argument inout")
     call tutti_iallreduce(g%comm, table(:, 2:3), tutti_sum, request)
     call tutti_wait(request)
     call expect(all(table(:, 2:3) == g%size*(g%size + 1)/2), "contiguous section, nonblocking")

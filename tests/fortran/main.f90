@@ -8,6 +8,7 @@ program tutti_fortran_tests
   use movement
   use varying
   use arrays
+  use forms
   use messages
   use shared
   use device
@@ -42,6 +43,7 @@ contains
     call test_movement(g)
     call test_varying(g)
     call test_arrays(g)
+    call test_forms(g)
     call test_messages(g)
     call test_memory(g)
     call test_device(g)

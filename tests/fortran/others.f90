@@ -33,7 +33,7 @@ contains
     integer :: code
     calls = 0
     x = some(g%rank, 0, 3, 1)
-    call tutti_op_user(c_funloc(first), .false., op, c_loc(calls))
+    call tutti_op_user(c_funloc(first), c_loc(calls), .false., op)
     call tutti_allreduce(g%comm, x, op)
     call expect(all(x == some(0, 0, 3, 1)) .and. (calls > 0 .or. g%size == 1), "user operation")
     call expect(tutti_op_name(op) == "user" .and. op /= tutti_sum .and. tutti_sum == tutti_sum, "op names")
@@ -116,10 +116,13 @@ contains
   subroutine test_errors(g)
     type(group), intent(in) :: g
     type(tutti_comm) :: none
-    character(len=4) :: text
+    type :: point
+      real :: x, y
+    end type
+    type(point) :: place
     real :: x(3), y(4)
     integer :: i(3), few(g%size + 1), code
-    x = 1; y = 1; i = 1; few = 1; text = "abcd"
+    x = 1; y = 1; i = 1; few = 1; place = point(1, 2)
     call tutti_allreduce(none, x, tutti_sum, ierror=code)
     call expect_failure(code, tutti_error_invalid_communicator, "comm")
     call tutti_barrier(none, ierror=code)
@@ -130,7 +133,7 @@ contains
     call expect_failure(code, tutti_error_invalid_argument, "tutti_allreduce: argument recvbuf")
     call tutti_allreduce(g%comm, x, i, tutti_sum, ierror=code)
     call expect_failure(code, tutti_error_invalid_datatype, "another type")
-    call tutti_bcast(g%comm, text, 0, ierror=code)
+    call tutti_bcast(g%comm, place, 0, ierror=code)
     call expect_failure(code, tutti_error_invalid_datatype, "c_loc")
     call tutti_bcast(g%comm, x, -1, ierror=code)
     call expect_failure(code, tutti_error_invalid_argument, "root")

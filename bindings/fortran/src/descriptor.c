@@ -28,8 +28,18 @@ static int is_logical(const CFI_cdesc_t* array) {
 #endif
 }
 
+/* Characters move as bytes, so that strings of different lengths fit together. */
+static int is_character(const CFI_cdesc_t* array) {
+#ifdef CFI_type_mask
+  return (array->type & CFI_type_mask) == (CFI_type_char & CFI_type_mask);
+#else
+  return array->type == CFI_type_char;
+#endif
+}
+
 tutti_datatype_t descriptor_datatype(const CFI_cdesc_t* array) {
   if (is_logical(array)) return logical_of(array->elem_len);
+  if (is_character(array)) return TUTTI_BYTE;
   if (array->type == CFI_type_int8_t) return TUTTI_INT8;
   if (array->type == CFI_type_int16_t) return TUTTI_INT16;
   if (array->type == CFI_type_int32_t) return TUTTI_INT32;
@@ -45,16 +55,24 @@ int descriptor_is_assumed_size(const CFI_cdesc_t* array) {
   return array->rank > 0 && array->dim[array->rank - 1].extent == -1;
 }
 
-size_t descriptor_elements(const CFI_cdesc_t* array) {
+/* The number of array elements. */
+static size_t size_of(const CFI_cdesc_t* array) {
   size_t elements = 1;
-  if (array->base_addr == NULL) return 0;
   for (int d = 0; d < array->rank; ++d) elements *= (size_t)array->dim[d].extent;
   return elements;
 }
 
+int descriptor_is_absent(const CFI_cdesc_t* array) { return array->base_addr == NULL && size_of(array) > 0; }
+
+size_t descriptor_elements(const CFI_cdesc_t* array) {
+  return size_of(array) * (is_character(array) ? array->elem_len : 1);
+}
+
+size_t descriptor_bytes(const CFI_cdesc_t* array) { return size_of(array) * array->elem_len; }
+
 int descriptor_is_contiguous(const CFI_cdesc_t* array) {
   size_t stride = array->elem_len;
-  if (descriptor_elements(array) <= 1) return 1;
+  if (size_of(array) <= 1) return 1;
   for (int d = 0; d < array->rank; ++d) {
     if (array->dim[d].extent > 1 && array->dim[d].sm != (CFI_index_t)stride) return 0;
     stride *= (size_t)array->dim[d].extent;
@@ -75,7 +93,7 @@ static char* advance(const CFI_cdesc_t* array, char* at, CFI_index_t* index) {
 
 void descriptor_pack(const CFI_cdesc_t* array, void* packed) {
   CFI_index_t index[CFI_MAX_RANK] = {0};
-  const size_t elements = descriptor_elements(array);
+  const size_t elements = size_of(array);
   char* from = array->base_addr;
   char* to = packed;
   for (size_t i = 0; i < elements; ++i, to += array->elem_len) {
@@ -86,7 +104,7 @@ void descriptor_pack(const CFI_cdesc_t* array, void* packed) {
 
 void descriptor_unpack(const CFI_cdesc_t* array, const void* packed) {
   CFI_index_t index[CFI_MAX_RANK] = {0};
-  const size_t elements = descriptor_elements(array);
+  const size_t elements = size_of(array);
   const char* from = packed;
   char* to = array->base_addr;
   for (size_t i = 0; i < elements; ++i, from += array->elem_len) {

@@ -6,10 +6,13 @@ static int look_at(const char* call, const char* argument, const CFI_cdesc_t* ar
   if (descriptor_is_assumed_size(array))
     return descriptor_refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, argument,
                              "is of assumed size; pass a section with bounds, x(1:n)");
+  if (descriptor_is_absent(array))
+    return descriptor_refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, argument, DESCRIPTOR_ABSENT);
   if (!descriptor_is_contiguous(array))
     return descriptor_refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, argument,
                              "is not contiguous; pass a contiguous array");
-  if (descriptor_datatype(array) == TUTTI_DATATYPE_NULL)
+  const tutti_datatype_t datatype = descriptor_datatype(array);
+  if (datatype == TUTTI_DATATYPE_NULL || datatype == TUTTI_BYTE)
     return descriptor_refuse(TUTTI_ERROR_INVALID_DATATYPE, call, argument,
                              "has a type without a Tutti datatype; pass reals");
   return TUTTI_SUCCESS;

@@ -35,6 +35,8 @@ static int look_at(const char* call, const char* name, int rules, const CFI_cdes
   if (descriptor_is_assumed_size(array))
     return descriptor_refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, name,
                              "is of assumed size; pass a section with bounds, x(1:n)");
+  if (descriptor_is_absent(array))
+    return descriptor_refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, name, DESCRIPTOR_ABSENT);
   *datatype = descriptor_datatype(array);
   if (*datatype == TUTTI_DATATYPE_NULL)
     return descriptor_refuse(TUTTI_ERROR_INVALID_DATATYPE, call, name,
@@ -50,7 +52,7 @@ static int look_at(const char* call, const char* name, int rules, const CFI_cdes
         TUTTI_ERROR_INVALID_ARGUMENT, call, name,
         "is a section in device memory, which is never packed; pass a contiguous array, such as a copy of the "
         "section made on the device");
-  *copy = malloc(*elements * array->elem_len);
+  *copy = malloc(descriptor_bytes(array));
   if (*copy == NULL)
     return descriptor_refuse(TUTTI_ERROR_OUT_OF_MEMORY, call, name,
                              "is a section for whose packed copy there is no memory");
@@ -110,11 +112,11 @@ int tutti_fortran_open(const char* call, tutti_comm_t comm, int rules, int root,
   return rules & VIEW_FREE_COUNTS ? TUTTI_SUCCESS : match(call, rules, view);
 }
 
-int tutti_fortran_open_one(const char* call, tutti_comm_t comm, int rules, int root, const CFI_cdesc_t* buffer,
-                           view_call* view) {
+int tutti_fortran_open_one(const char* call, const char* argument, tutti_comm_t comm, int rules, int root,
+                           const CFI_cdesc_t* buffer, view_call* view) {
   int code = begin(comm, view);
   if (code) return code;
-  code = look_at(call, "buffer", rules, buffer, &view->recv, &view->recv_count, &view->datatype, &view->recv_copy);
+  code = look_at(call, argument, rules, buffer, &view->recv, &view->recv_count, &view->datatype, &view->recv_copy);
   view->count = view->recv_count;
   view->send = TUTTI_IN_PLACE;
   if (root >= 0 && root != view->rank) {
@@ -124,12 +126,50 @@ int tutti_fortran_open_one(const char* call, tutti_comm_t comm, int rules, int r
   return code;
 }
 
-int tutti_fortran_open_message(const char* call, int rules, const CFI_cdesc_t* buffer, view_call* view) {
+int tutti_fortran_open_message(const char* call, const char* argument, int rules, const CFI_cdesc_t* buffer,
+                               view_call* view) {
   *view = (view_call){0};
   const int code =
-      look_at(call, "buffer", rules, buffer, &view->recv, &view->recv_count, &view->datatype, &view->recv_copy);
+      look_at(call, argument, rules, buffer, &view->recv, &view->recv_count, &view->datatype, &view->recv_copy);
   view->count = view->recv_count;
   return code;
+}
+
+static tutti_datatype_t pair_of(tutti_datatype_t value) {
+  switch (value) {
+    case TUTTI_INT32:
+      return TUTTI_INT32_INT32;
+    case TUTTI_INT64:
+      return TUTTI_INT64_INT64;
+    case TUTTI_FLOAT32:
+      return TUTTI_FLOAT32_FLOAT32;
+    case TUTTI_FLOAT64:
+      return TUTTI_FLOAT64_FLOAT64;
+    default:
+      return TUTTI_DATATYPE_NULL;
+  }
+}
+
+static int has_pairs(const CFI_cdesc_t* array) { return array->rank > 0 && array->dim[0].extent == 2; }
+
+int tutti_fortran_pairs(const char* call, tutti_op_t op, const CFI_cdesc_t* sendbuf, const CFI_cdesc_t* recvbuf,
+                        view_call* view) {
+  static const char* const remedy =
+      "has no value-index pairs for minloc and maxloc; pass an array whose first dimension is 2, x(2, n)";
+  if (op != TUTTI_MINLOC && op != TUTTI_MAXLOC) return TUTTI_SUCCESS;
+  const tutti_datatype_t pair = pair_of(view->datatype);
+  if (pair == TUTTI_DATATYPE_NULL) return TUTTI_SUCCESS; /* the library refuses the type */
+  const char* argument = view->sees_send ? "sendbuf" : view->sees_recv ? "recvbuf" : "inout";
+  if (!has_pairs(view->sees_send ? sendbuf : recvbuf))
+    return descriptor_refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, argument, remedy);
+  if (view->count % 2 != 0)
+    return descriptor_refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, argument,
+                             "has blocks that divide a pair; make its last dimension a multiple of the ranks");
+  view->datatype = pair;
+  view->count /= 2;
+  view->send_count /= 2;
+  view->recv_count /= 2;
+  return TUTTI_SUCCESS;
 }
 
 int tutti_fortran_begin(tutti_comm_t comm, const void* sendbuf, view_call* view) {

@@ -11,13 +11,17 @@
 
 /* Read a descriptor. */
 tutti_datatype_t descriptor_datatype(const CFI_cdesc_t* array); /* TUTTI_DATATYPE_NULL if Tutti has none */
-size_t descriptor_elements(const CFI_cdesc_t* array);
+size_t descriptor_elements(const CFI_cdesc_t* array);           /* of that type: characters, not strings */
+size_t descriptor_bytes(const CFI_cdesc_t* array);
+int descriptor_is_absent(const CFI_cdesc_t* array); /* not allocated or not associated; empty arrays are present */
 int descriptor_is_assumed_size(const CFI_cdesc_t* array);
 int descriptor_is_contiguous(const CFI_cdesc_t* array);
 
 /* Copy the elements, in array element order, to and from contiguous memory. */
 void descriptor_pack(const CFI_cdesc_t* array, void* packed);
 void descriptor_unpack(const CFI_cdesc_t* array, const void* packed);
+
+#define DESCRIPTOR_ABSENT "is not allocated or not associated; allocate it, with no elements if it has none"
 
 /* Sets the message of a failure and returns its code. */
 int descriptor_refuse(int code, const char* call, const char* argument, const char* problem);
@@ -54,10 +58,16 @@ typedef struct {
 int tutti_fortran_open(const char* call, tutti_comm_t comm, int rules, int root, const CFI_cdesc_t* sendbuf,
                        const CFI_cdesc_t* recvbuf, view_call* view);
 /* one buffer that a collective reads and writes in place, with root >= 0 on the root only, */
-int tutti_fortran_open_one(const char* call, tutti_comm_t comm, int rules, int root, const CFI_cdesc_t* buffer,
-                           view_call* view);
+int tutti_fortran_open_one(const char* call, const char* argument, tutti_comm_t comm, int rules, int root,
+                           const CFI_cdesc_t* buffer, view_call* view);
 /* the buffer of a message, */
-int tutti_fortran_open_message(const char* call, int rules, const CFI_cdesc_t* buffer, view_call* view);
+int tutti_fortran_open_message(const char* call, const char* argument, int rules, const CFI_cdesc_t* buffer,
+                               view_call* view);
+
+/* Makes value-index pairs of the buffers of an open call, if `op` looks for a place: arrays whose first dimension is 2,
+   as for MPI_2INTEGER, MPI_2REAL and MPI_2DOUBLE_PRECISION. In place, recvbuf is the buffer. */
+int tutti_fortran_pairs(const char* call, tutti_op_t op, const CFI_cdesc_t* sendbuf, const CFI_cdesc_t* recvbuf,
+                        view_call* view);
 
 /* or a call by address, which needs rank and number of ranks only. */
 int tutti_fortran_begin(tutti_comm_t comm, const void* sendbuf, view_call* view);
