@@ -14,7 +14,12 @@ std::shared_ptr<Execution> make_execution(const ContextPtr& context, const PlanP
     turn = backend.take_turn(*context, *plan);
     if (!turn.valid() && plan->spare) return make_execution(context, plan->spare, std::move(binding), options);
   }
-  return backend.make(context, plan, std::move(binding), turn, options);
+  try {
+    return backend.make(context, plan, std::move(binding), turn, options);
+  } catch (...) {
+    if (!turn.valid()) throw;
+    context->break_by_exception(schedules::operation_name(plan->signature.operation));
+  }
 }
 
 Request start_plan(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {

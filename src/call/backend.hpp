@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tutti/error.hpp>
 #include <tutti/options.hpp>
 
 #include "call/binding.hpp"
@@ -29,6 +30,9 @@ class BackendState {
   virtual void describe(Machine& /*machine*/) const {}
   /// Called when the communicator is aborted, from any thread, at any time.
   virtual void abort() noexcept {}
+  /// Called when a failed call has broken the communicator on this rank, from any thread: tells the other ranks, if it
+  /// can, so that they do not wait for this one.
+  virtual void fail(ErrorCode /*code*/, const std::string& /*reason*/) noexcept {}
   /// Sleep until another rank writes or a short time has passed, if ranks wake each other: announce, poll once more,
   /// then back off. Return false if nothing would wake the caller.
   virtual void announce_backoff() noexcept {}

@@ -99,10 +99,24 @@ void Context::abort(const std::string& reason) noexcept {
     if (state) state->abort();
 }
 
-void Context::mark_broken(const std::string& reason) noexcept {
+void Context::mark_broken(ErrorCode code, const std::string& reason) noexcept {
   const std::lock_guard lock(reason_mutex_);
   if (!broken_.load() && !aborted.load()) keep_reason(reason);
   broken_.store(true);
+  for (const auto& state : states_)
+    if (state) state->fail(code, reason);
+}
+
+void Context::break_by_exception(std::string_view who) {
+  keep_contexts();
+  try {
+    const Error error = as_error(fmt::format("{}, {}", who, describe()));
+    mark_broken(error.code(), error.what());
+    throw error;
+  } catch (const std::bad_alloc&) {  // there is no memory even for words
+    mark_broken(ErrorCode::out_of_memory, {});
+    throw;
+  }
 }
 
 }  // namespace tutti::detail

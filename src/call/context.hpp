@@ -39,7 +39,8 @@ struct Context {
   }
   void abort(const std::string& reason) noexcept;
   /// Marks the communicator as broken: after a collective has failed half-way no later one can be trusted.
-  void mark_broken(const std::string& reason) noexcept;
+  /// The backends tell the other ranks.
+  void mark_broken(ErrorCode code, const std::string& reason) noexcept;
 
   /// Keeps the private duplicates for ever: messages of a failed operation may still arrive, and if the duplicates were
   /// freed, the host MPI would give their context to a new communicator, whose receives would match those messages.
@@ -58,6 +59,9 @@ struct Context {
   [[nodiscard]] Machine machine() const;
   /// "communicator 'name', rank 1 of 4".
   [[nodiscard]] std::string describe() const;
+  /// For a call that has taken its turn and cannot go on: marks the communicator as broken by the exception that is
+  /// being handled, and throws it as Error. who: begins its text, if it is none yet.
+  [[noreturn]] void break_by_exception(std::string_view who);
 
   static constexpr std::size_t most_backends = 8;
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <new>
+
 #include "call/backoff.hpp"
 #include "call/context.hpp"
 #include "call/progress.hpp"
@@ -34,6 +36,20 @@ const std::shared_ptr<Execution>& Execution::done() {
   return made;
 }
 
+Error as_error(const std::string& who) {
+  try {
+    throw;
+  } catch (const Error& e) {
+    return e;
+  } catch (const std::bad_alloc&) {
+    return {ErrorCode::out_of_memory, who + ": memory ran out; free some, or make the call with fewer elements"};
+  } catch (const std::exception& e) {
+    return {ErrorCode::internal, fmt::format("{}: {}", who, e.what())};
+  } catch (...) {
+    return {ErrorCode::internal, who + ": a user's operation threw an object that is no std::exception"};
+  }
+}
+
 Execution::Execution(std::shared_ptr<Context> comm, std::chrono::nanoseconds timeout, bool persistent)
     : comm_(std::move(comm)), timeout_(timeout), persistent_(persistent) {}
 
@@ -51,10 +67,8 @@ void Execution::start() noexcept {
   try {
     comm_->check_usable();
     if (begin()) phase_.store(Phase::done, std::memory_order_release);
-  } catch (const Error& e) {
-    fail_now(std::current_exception(), e.code(), e.what());
-  } catch (const std::exception& e) {
-    fail(ErrorCode::internal, fmt::format("{}, {}: {}", name(), comm_->describe(), e.what()));
+  } catch (...) {
+    fail_by_exception();
   }
 }
 
@@ -75,10 +89,8 @@ bool Execution::poll() noexcept {
       return true;
     }
     return false;
-  } catch (const Error& e) {
-    fail_now(std::current_exception(), e.code(), e.what());
-  } catch (const std::exception& e) {
-    fail(ErrorCode::internal, fmt::format("{}, {}: {}", name(), comm_->describe(), e.what()));
+  } catch (...) {
+    fail_by_exception();
   }
   return true;
 }
@@ -88,6 +100,15 @@ bool Execution::expired() noexcept {
   return timeout_.count() > 0 && ++polls_ % polls_per_clock == 0 && std::chrono::steady_clock::now() > deadline_;
 }
 
+void Execution::fail_by_exception() noexcept {
+  try {
+    const Error error = as_error(fmt::format("{}, {}", name(), comm_->describe()));
+    fail_now(std::make_exception_ptr(error), error.code(), error.what());
+  } catch (const std::bad_alloc&) {  // there is no memory even for words
+    fail_now(std::current_exception(), ErrorCode::out_of_memory, {});
+  }
+}
+
 void Execution::fail(ErrorCode code, const std::string& message) noexcept {
   fail_now(std::make_exception_ptr(Error(code, message)), code, message);
 }
@@ -95,7 +116,7 @@ void Execution::fail(ErrorCode code, const std::string& message) noexcept {
 void Execution::fail_now(std::exception_ptr failure, ErrorCode code, const std::string& message) noexcept {
   cancel();
   comm_->keep_contexts();
-  if (breaks_communicator()) comm_->mark_broken(message);
+  if (breaks_communicator()) comm_->mark_broken(code, message);
   failure_ = std::move(failure);
   error_ = code;
   phase_.store(Phase::failed, std::memory_order_release);

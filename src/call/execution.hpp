@@ -75,6 +75,8 @@ class Execution {
   Status status_{};
 
  private:
+  /// Fails by the exception that is being handled.
+  void fail_by_exception() noexcept;
   void fail_now(std::exception_ptr failure, ErrorCode code, const std::string& message) noexcept;
   [[nodiscard]] bool expired() noexcept;
 
@@ -87,6 +89,9 @@ class Execution {
   std::atomic<Phase> phase_{Phase::idle};
   bool persistent_;
 };
+
+/// The exception that is being handled, as Error: one of another class gets a text that begins with `who`.
+[[nodiscard]] Error as_error(const std::string& who);
 
 /// Drives to its end an execution that has no other driver, and all outstanding executions with it. Throws its failure.
 void run_to_end(Execution& execution);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <tutti/environment.hpp>
 #include <tutti/error.hpp>
 
@@ -37,7 +38,11 @@ void ProgressEngine::restart(const std::shared_ptr<Execution>& execution) {
 
 void ProgressEngine::add(std::shared_ptr<Execution> execution) {
   const std::lock_guard lock(mutex_);
-  executions_.push_back(std::move(execution));
+  try {
+    executions_.push_back(execution);
+  } catch (const std::bad_alloc&) {
+    return execution->fail(ErrorCode::out_of_memory, execution->name() + ": memory ran out; free some");
+  }
   outstanding_.store(executions_.size(), std::memory_order_relaxed);
 }
 

@@ -178,7 +178,7 @@ void run_native_blocking(Context& comm, const Plan& plan, const Binding& binding
               schedules::operation_name(plan.signature.operation).data());
   } catch (const Error& e) {
     comm.keep_contexts();
-    comm.mark_broken(e.what());
+    comm.mark_broken(e.code(), e.what());
     throw;
   }
 }

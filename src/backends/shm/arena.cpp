@@ -58,9 +58,7 @@ T least_of_all(MPI_Comm comm, T mine) {
 
 bool all_agree(MPI_Comm comm, bool mine) { return all_agree_on<1>(comm, {mine ? 1 : 0})[0] != 0; }
 
-std::atomic<std::uint64_t>& first_word(const Segment& segment) {
-  return *reinterpret_cast<std::atomic<std::uint64_t>*>(segment.data());
-}
+std::atomic<std::uint64_t>& mark_of(const Segment& segment) { return reinterpret_cast<Head*>(segment.data())->mark; }
 
 std::uint64_t random_word() {
   std::random_device device;
@@ -77,7 +75,7 @@ Segment invite(MPI_Comm comm, int rank, std::size_t bytes, Invitation& invitatio
     invitation.mark = random_word();
     put(invitation.name, name);
     put(invitation.problem, problem);
-    if (segment.valid()) first_word(segment).store(invitation.mark);
+    if (segment.valid()) mark_of(segment).store(invitation.mark);
   }
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Ibcast(&invitation, sizeof invitation, MPI_BYTE, 0, comm, &request), "MPI_Ibcast");
@@ -85,7 +83,7 @@ Segment invite(MPI_Comm comm, int rank, std::size_t bytes, Invitation& invitatio
   if (rank != 0 && invitation.made) {
     std::string problem;
     segment = Segment::open(invitation.name.data(), bytes, problem);
-    if (segment.valid() && first_word(segment).load() != invitation.mark) segment = {};
+    if (segment.valid() && mark_of(segment).load() != invitation.mark) segment = {};
   }
   return segment;
 }
@@ -135,6 +133,17 @@ std::unique_ptr<Arena> Arena::create(MPI_Comm comm, const Topology& topology, st
   }
   reason = arena->try_copies(comm);
   return arena;
+}
+
+void Arena::fail(ErrorCode code, const std::string& reason) noexcept {
+  Head& shared = head();
+  FailureState expected = FailureState::none;
+  if (!shared.failure.compare_exchange_strong(expected, FailureState::being_written)) return;
+  shared.rank = rank_;
+  shared.code = static_cast<std::int32_t>(code);
+  shared.reason[reason.copy(shared.reason, sizeof shared.reason - 1)] = '\0';
+  shared.failure.store(FailureState::written, std::memory_order_release);
+  wake();
 }
 
 std::string Arena::try_copies(MPI_Comm comm) {

@@ -35,6 +35,12 @@ class Arena final : public BackendState {
   /// The memory of another rank. Only if mapped_copy().
   [[nodiscard]] PeerMemory& peer(int rank) const { return *peers_[static_cast<std::size_t>(rank)]; }
 
+  [[nodiscard]] Head& head() const { return at<Head>(0); }
+  /// Returns true once a rank has told that one of its calls has failed.
+  [[nodiscard]] bool has_failed() const noexcept {
+    return head().failure.load(std::memory_order_acquire) == FailureState::written;
+  }
+  void fail(ErrorCode code, const std::string& reason) noexcept override;
   [[nodiscard]] Control& control(int rank) const { return at<Control>(layout_.control(rank)); }
   [[nodiscard]] Cell& cell(int rank, int number) const { return at<Cell>(layout_.cell(rank, number)); }
   [[nodiscard]] Pair& pair(int giver, int taker, int number) const {

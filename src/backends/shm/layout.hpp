@@ -7,9 +7,9 @@
 
 #include "backends/shm/protocol.hpp"
 
-/// The layout of a communicator's segment: a control line, cells, slots and pairs of each rank. An operation uses the
-/// cell with the same number on every rank. Each word has one writer, except the words of Work and Pair, which every
-/// rank that takes a part of the work increments.
+/// The layout of a communicator's segment: a head, and a control line, cells, slots and pairs of each rank. An
+/// operation uses the cell with the same number on every rank. Each word has one writer, except the words of Work and
+/// Pair, which every rank that takes a part of the work increments.
 namespace tutti::detail::shm {
 
 inline constexpr std::size_t cache_line = 64;
@@ -34,6 +34,17 @@ inline constexpr unsigned count_bits = 24;
   // Compared in stored form, because a long-lived communicator counts beyond the bits stored here.
   return (word ^ tagged(generation, 0)) >> count_bits == 0 ? word & ((std::uint64_t{1} << count_bits) - 1) : 0;
 }
+
+enum class FailureState : std::uint32_t { none, being_written, written };
+
+/// The first page of the segment: its mark, and the first failure of a rank, which ends the waits of all others.
+struct Head {
+  std::atomic<std::uint64_t> mark;  ///< tells the segment from another file of the same name
+  alignas(cache_line) std::atomic<FailureState> failure;
+  std::int32_t rank;
+  std::int32_t code;
+  char reason[1024];  ///< ends with a null character
+};
 
 struct alignas(cache_line) Control {
   std::atomic<std::uint64_t> completed;  ///< number of ordered operations that this rank has finished without a gap
@@ -108,7 +119,7 @@ struct Cell {
   Work work;
 };
 
-/// The segment: a page for its mark, then one part per rank. A part begins at a page, so that its rank can place it on
+/// The segment: a page for its head, then one part per rank. A part begins at a page, so that its rank can place it on
 /// its own NUMA domain: first what every call may touch, then the slots, then the pairs, which only transfers between
 /// callers' buffers touch.
 class Layout {
@@ -149,6 +160,7 @@ class Layout {
 
  private:
   static constexpr std::size_t page = 4096;
+  static_assert(sizeof(Head) <= page);
   static constexpr std::size_t most_early_pairs = std::size_t{128} << 10U;
 
   static constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/shm/shm_execution.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -154,8 +156,16 @@ bool ShmExecution::step() {
     finish();
     return true;
   }
-  poll_mpi();
+  check_peers();
+  look_into_mpi();
   return false;
+}
+
+void ShmExecution::check_peers() const {
+  if (!arena_->has_failed()) return;
+  const shm::Head& head = arena_->head();
+  throw Error(static_cast<ErrorCode>(head.code), fmt::format("{}, {}: rank {} has failed and takes part no more: {}",
+                                                             name(), comm().describe(), head.rank, head.reason));
 }
 
 bool ShmExecution::advance() {
@@ -184,10 +194,8 @@ void ShmExecution::finish() {
   stage_ = Stage::idle;
 }
 
-void ShmExecution::poll_mpi() {
-  // A peer may be inside the host MPI, waiting for data that only this rank's progress there can send.
-  constexpr std::uint32_t polls = 64;
-  if (++idle_polls_ % polls != 0) return;
+void ShmExecution::look_into_mpi() {
+  if (++idle_steps_ % steps_per_look != 0) return;
   int found = 0;
   check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm().collective, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }

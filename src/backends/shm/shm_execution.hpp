@@ -30,7 +30,10 @@ class ShmExecution final : public Execution {
 
   [[nodiscard]] std::string name() const override;
   void announce_backoff() noexcept override { arena_->announce_backoff(); }
-  void backoff() noexcept override { (void)arena_->backoff(); }
+  void backoff() noexcept override {
+    (void)arena_->backoff();
+    idle_steps_ = steps_per_look - 1;  // a sleep is as long as many steps
+  }
 
  private:
   /// idle: between starts; cell: waiting for the ranks that still use it; largest: for the sizes of all.
@@ -50,7 +53,11 @@ class ShmExecution final : public Execution {
   [[nodiscard]] bool choose();
   [[nodiscard]] bool advance();
   void finish();
-  void poll_mpi();
+  /// Throws if another rank has failed, so that this one does not wait for it.
+  void check_peers() const;
+  /// Every so many steps: a peer may be inside the host MPI, waiting for data that only this rank's progress there can
+  /// send, or for access to this rank's window.
+  void look_into_mpi();
 
   PlanPtr plan_;
   Binding binding_;
@@ -58,7 +65,8 @@ class ShmExecution final : public Execution {
   Turn turn_;
   shm::Exchange exchange_{};
   Stage stage_ = Stage::idle;
-  std::uint32_t idle_polls_ = 0;
+  static constexpr std::uint32_t steps_per_look = 64;
+  std::uint32_t idle_steps_ = 0;
   shm::Lines lines_{};
   shm::Slots slots_{};
   shm::SingleCopy single_copy_{};

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <exception>
-
 #include "backends/shm/shm_execution.hpp"
 #include "call/context.hpp"
 #include "call/progress.hpp"
@@ -41,16 +39,15 @@ class ShortRun {
   Transport transport_;
 };
 
-/// Polls a call that has taken its number. If it fails (a user's operation throws, memory runs out), later calls cannot
-/// be matched any more: the communicator is broken.
-template <typename Transport>
-bool poll_or_break(ShortRun<Transport>& run, int times, Context& context, const Plan& plan) {
+/// What comes after the turn of a call has been taken: if it fails (a user's operation throws, memory runs out), later
+/// calls cannot be matched any more, and the communicator is broken.
+template <typename Action>
+auto at_turn(Context& context, const Plan& plan, const Action& action) {
   try {
-    return run.poll(times);
-  } catch (const std::exception& e) {
-    context.keep_contexts();
-    context.mark_broken(fmt::format("{} (shm): {}", schedules::operation_name(plan.signature.operation), e.what()));
-    throw;
+    return action();
+  } catch (...) {
+    context.break_by_exception(fmt::format("{} (shm:{})", schedules::operation_name(plan.signature.operation),
+                                           protocol_name(static_cast<Protocol>(plan.protocol))));
   }
 }
 
@@ -65,12 +62,14 @@ void run_by(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, c
   constexpr int polls = 200;
   Arena& arena = arena_of(*context);
   const std::uint64_t number = arena.next_ordered();
-  ShortRun<Transport> run(arena, *plan, binding, number);
-  if (poll_or_break(run, arena.oversubscribed() ? 1 : polls, *context, *plan)) return;
-  ShmExecution execution(unowned(context), unowned(plan), std::move(binding), {static_cast<std::int64_t>(number)},
-                         options.timeout);
-  execution.resume(run.transport());
-  run_to_end(execution);
+  at_turn(*context, *plan, [&] {
+    ShortRun<Transport> run(arena, *plan, binding, number);
+    if (run.poll(arena.oversubscribed() ? 1 : polls)) return;
+    ShmExecution execution(unowned(context), unowned(plan), std::move(binding), {static_cast<std::int64_t>(number)},
+                           options.timeout);
+    execution.resume(run.transport());
+    run_to_end(execution);
+  });
 }
 
 template <typename Transport>
@@ -80,12 +79,14 @@ std::shared_ptr<Execution> begin_by(const ContextPtr& context, const PlanPtr& pl
   constexpr int polls = 4;
   Arena& arena = arena_of(*context);
   const std::uint64_t number = arena.next_ordered();
-  ShortRun<Transport> run(arena, *plan, binding, number);
-  if (poll_or_break(run, arena.oversubscribed() ? 1 : polls, *context, *plan)) return nullptr;
-  auto execution = std::make_shared<ShmExecution>(context, plan, std::move(binding),
-                                                  Turn{static_cast<std::int64_t>(number)}, options.timeout);
-  execution->resume(run.transport());
-  return execution;
+  return at_turn(*context, *plan, [&]() -> std::shared_ptr<Execution> {
+    ShortRun<Transport> run(arena, *plan, binding, number);
+    if (run.poll(arena.oversubscribed() ? 1 : polls)) return nullptr;
+    auto execution = std::make_shared<ShmExecution>(context, plan, std::move(binding),
+                                                    Turn{static_cast<std::int64_t>(number)}, options.timeout);
+    execution->resume(run.transport());
+    return execution;
+  });
 }
 
 /// Returns true if a call sends its input as it is, and need not wait for its cell.
@@ -120,8 +121,7 @@ std::shared_ptr<Execution> begin_short_way(const ContextPtr& context, const Plan
   const bool plain = is_plain(arena, *plan, binding);
   if (plain && protocol == Protocol::line) return begin_by<Lines>(context, plan, std::move(binding), options);
   if (plain && protocol == Protocol::slots) return begin_by<Slots>(context, plan, std::move(binding), options);
-  const Turn turn{static_cast<std::int64_t>(arena.next_ordered())};
-  return std::make_shared<ShmExecution>(context, plan, std::move(binding), turn, options.timeout);
+  return make_execution(context, plan, std::move(binding), options);
 }
 
 }  // namespace tutti::detail::shm

@@ -108,7 +108,7 @@ StagedExecution::State::State(const std::shared_ptr<Context>& shared_comm, std::
     acquire_slots();
   } catch (const Error& e) {
     // This rank will never use the sequence numbers that it has taken.
-    shared_comm->mark_broken(e.what());
+    shared_comm->mark_broken(e.code(), e.what());
     throw;
   }
 }

@@ -2,6 +2,7 @@
 // Ranks that do not come, give up, or name memory that is not theirs: named errors in time, and others live on.
 #include <sys/mman.h>
 
+#include <stdexcept>
 #include <thread>
 
 #include "call/context.hpp"
@@ -135,6 +136,74 @@ TEST(BadPointer, OfTheRootOfABroadcast) {
   expect_usable();
   meet();
 }
+
+enum class Form { blocking, nonblocking, persistent };
+struct Throwing {
+  Form form;
+  std::size_t count;
+};
+
+class UserOperation : public ::testing::TestWithParam<Throwing> {
+ protected:
+  /// Sums; throws where the context is not null.
+  static void add(const void* in, void* inout, std::size_t count, Datatype /*type*/, void* context) {
+    if (context != nullptr) throw std::runtime_error("the material law has no answer");
+    for (std::size_t i = 0; i < count; ++i)
+      static_cast<std::uint32_t*>(inout)[i] += static_cast<const std::uint32_t*>(in)[i];
+  }
+  static void call(const Communicator& comm, ReduceOp op) {
+    static std::vector<std::uint32_t> send, recv;
+    send.assign(GetParam().count, 1);
+    recv.assign(GetParam().count, 0);
+    Request request;
+    switch (GetParam().form) {
+      case Form::blocking:
+        return allreduce(comm, send, recv, op, over_shm());
+      case Form::nonblocking:
+        request = iallreduce(comm, send, recv, op, over_shm());
+        break;
+      case Form::persistent:
+        request = allreduce_init(comm, send, recv, op, over_shm());
+        request.start();
+        break;
+    }
+    request.wait();
+  }
+};
+
+// An exception of rank 0 alone: its communicator is broken at once, and the others hear of it in the call in which they
+// next wait for rank 0.
+TEST_P(UserOperation, ThatThrowsEndsTheCallsOfAllRanks) {
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  call(comm, ReduceOp::user(add));
+  int context = 0;
+  const bool is_thrower = comm.rank() == 0;
+  const ReduceOp op = ReduceOp::user(add, is_thrower ? &context : nullptr);
+  // Where ranks share the work, rank 0 may come too late to combine anything.
+  constexpr int most_calls = 40;
+  int calls = 0;
+  try {
+    for (; calls < most_calls; ++calls) call(comm, op);
+    ADD_FAILURE() << "no error in " << most_calls << " calls";
+  } catch (const Error& e) {
+    const std::string text = e.what();
+    EXPECT_EQ(e.code(), ErrorCode::internal) << text;
+    EXPECT_NE(text.find("allreduce"), std::string::npos) << text;
+    EXPECT_NE(text.find("the material law has no answer"), std::string::npos) << text;
+    EXPECT_EQ(text.find("rank 0 has failed") == std::string::npos, is_thrower) << text;
+  }
+  expect_failure(ErrorCode::invalid_communicator, "an earlier collective failed", [&] { barrier(comm); });
+  meet();
+  expect_usable();
+  meet();
+}
+
+INSTANTIATE_TEST_SUITE_P(Failure, UserOperation,
+                         ::testing::Values(Throwing{Form::blocking, 1}, Throwing{Form::blocking, 4'000},
+                                           Throwing{Form::blocking, 500'000}, Throwing{Form::nonblocking, 1},
+                                           Throwing{Form::nonblocking, 4'000}, Throwing{Form::nonblocking, 500'000},
+                                           Throwing{Form::persistent, 1}, Throwing{Form::persistent, 4'000},
+                                           Throwing{Form::persistent, 500'000}));
 
 TEST(Segment, LeavesNoNameBehind) {
   const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
