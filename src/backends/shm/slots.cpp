@@ -23,6 +23,14 @@ std::size_t window_of(std::size_t largest, std::size_t share, std::size_t grain)
   return std::max(wanted / grain, std::size_t{1}) * grain;
 }
 
+/// Returns true if all blocks of a rank fit its slot one behind another, although one of them exceeds an equal share:
+/// blocks of unequal counts, or a share that was rounded down to whole lines.
+bool is_packable(const Exchange& exchange) {
+  const Signature& s = exchange.plan->signature;
+  return schedules::is_split(s.operation) && !schedules::is_varying(s.operation) &&
+         published_bytes(s, exchange.arena->size()) <= slot_bytes;
+}
+
 }  // namespace
 
 bool Slots::fits(const Exchange& exchange, std::size_t largest) { return largest <= share_of(exchange.geometry()); }
@@ -39,10 +47,11 @@ void Slots::cut(const Exchange& exchange, std::size_t largest) {
   consumed_ = 0;
   next_ = 0;
   share_ = share_of(who);
+  is_packed_ = largest > share_ && is_packable(exchange);
   window_ = window_of(largest, share_, who.combines() ? exchange.unit() : 1);
   places_ = std::max<std::uint64_t>(share_ / window_, 1);
   chunks_ = std::max<std::uint64_t>((largest + window_ - 1) / window_, 1);
-  if (largest > share_ || chunks_ <= places_) return;
+  if (!is_packed_ && (largest > share_ || chunks_ <= places_)) return;
   // Whole even for elements that leave gaps, so that data that fits a slot never waits for a taker.
   window_ = largest;
   chunks_ = 1;
@@ -75,8 +84,10 @@ std::size_t Slots::length(std::size_t block_bytes, std::size_t begin) const {
 }
 
 std::byte* Slots::place(const Exchange& exchange, int giver, int taker, std::uint64_t chunk) const {
+  const Geometry who = exchange.geometry();
   std::byte* base = exchange.arena->slot(giver, exchange.number) + chunk % places_ * window_;
-  return exchange.geometry().is_split() ? base + static_cast<std::size_t>(taker) * share_ : base;
+  if (is_packed_) return base + who.given(taker).offset * exchange.unit();
+  return who.is_split() ? base + static_cast<std::size_t>(taker) * share_ : base;
 }
 
 bool Slots::can_produce(const Exchange& exchange) const {

@@ -47,6 +47,7 @@ class Slots {
   int next_ = 0;              ///< all ranks before it have published the next chunk
   std::uint64_t places_ = 1;  ///< capacity of the ring, in chunks
   std::size_t share_ = 0;     ///< part of the slot for one block, in bytes
+  bool is_packed_ = false;    ///< the blocks lie one behind another instead, at their offsets in the source
   bool own_copied_ = false;
 };
 
