@@ -129,7 +129,7 @@ enum { TUTTI_ANY_SOURCE = -1, TUTTI_ANY_TAG = -1, TUTTI_PROC_NULL = -2 };
 /// The index from tutti_waitany if no request is active.
 enum { TUTTI_UNDEFINED = -1 };
 
-/// The ownership of the caller's handle. Counterpart: Communicator::duplicate, ::adopt and ::borrow.
+/// The ownership of the caller's handle. Counterparts: duplicate, adopt and borrow of Communicator.
 enum { TUTTI_COMM_DUPLICATE = 1, TUTTI_COMM_ADOPT = 2, TUTTI_COMM_BORROW = 3 };
 
 /// The forms of a collective: tutti_allreduce, tutti_iallreduce, tutti_allreduce_init. Counterpart: tutti::CallForm.
