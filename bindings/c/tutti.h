@@ -242,6 +242,14 @@ TUTTI_API int tutti_op_user(tutti_user_function_t function, void* context, int c
 /// MPI_Op_free.
 TUTTI_API int tutti_op_free(tutti_op_t* op);
 
+/// Computes output[i] = inputs[0][i] op inputs[1][i] op ..., associated from the left, for `parts` >= 1 vectors of
+/// `count` elements in host memory, with the arithmetic of the reductions. `output` may be one of the inputs, but must
+/// not overlap one partly. TUTTI_AVG and premul_sum combine as sum. Local; any thread may call it. Errors:
+/// TUTTI_ERROR_INVALID_OP for an operation that is not defined for the type. Counterparts: tutti::kernels::combine,
+/// MPI_Reduce_local.
+TUTTI_API int tutti_combine(const void* const* inputs, size_t parts, void* output, size_t count,
+                            tutti_datatype_t datatype, tutti_op_t op);
+
 /// Make a communicator: duplicate works on a duplicate of the caller's handle, adopt takes the handle over and frees it
 /// with the communicator, borrow refers to the handle. create takes the ownership (TUTTI_COMM_DUPLICATE, ...) and
 /// options as arguments. Collective over the MPI communicator, blocking. Errors: TUTTI_ERROR_FINALIZED if MPI is not
@@ -577,6 +585,7 @@ TUTTI_API int tutti_request_error(tutti_request_t request, int* code);
 }
 #endif
 
+#include "tutti_device.h"    /* IWYU pragma: export */
 #include "tutti_embedding.h" /* IWYU pragma: export */
 #include "tutti_training.h"  /* IWYU pragma: export */
 

@@ -19,6 +19,7 @@ TITLES = {
     "library": "Library, datatypes, operations",
     "communicator": "Communicators",
     "memory": "Memory",
+    "device": "Devices, streams, memory and graphs",
     "collectives": "Collectives",
     "messages": "Messages",
     "requests": "Requests and groups",

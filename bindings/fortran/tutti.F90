@@ -49,6 +49,11 @@ module tutti
     type(c_ptr) :: handle = c_null_ptr
   end type
 
+  !> Captured work on a device. Counterpart: tutti::DeviceGraph, cudaGraphExec_t.
+  type, bind(C), public :: tutti_device_graph
+    type(c_ptr) :: handle = c_null_ptr
+  end type
+
   !> An element type, for calls by address. Counterpart: MPI_Datatype.
   type, bind(C), public :: tutti_datatype
     integer(c_int64_t) :: handle = 0
@@ -102,6 +107,15 @@ module tutti
   end interface
   public :: tutti_user_function
 
+  abstract interface
+    !> Puts work on a stream, for tutti_device_graph_capture; returns tutti_success, or the code of the call that failed.
+    integer(c_int) function tutti_enqueue(context) bind(C)
+      import
+      type(c_ptr), value :: context
+    end function
+  end interface
+  public :: tutti_enqueue
+
 #include "generated.inc"
   include "src/private.inc"
   include "src/names.inc"
@@ -113,6 +127,7 @@ contains
   include "src/communicator.inc"
   include "src/requests.inc"
   include "src/memory.inc"
+  include "src/device.inc"
   include "src/reducer.inc"
   include "src/optimizer.inc"
   include "src/server.inc"

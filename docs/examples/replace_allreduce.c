@@ -8,7 +8,7 @@
 #include <tutti/tutti.h>
 
 /* Before: MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, comm); */
-static double dot(tutti_comm_t comm, int n, const double *x, const double *y) {
+static double dot(tutti_comm_t comm, int n, const double* x, const double* y) {
   double sum = 0;
   for (int i = 0; i < n; ++i) sum += x[i] * y[i];
   if (tutti_allreduce(comm, TUTTI_IN_PLACE, &sum, 1, TUTTI_FLOAT64, TUTTI_SUM, NULL)) {
@@ -19,14 +19,14 @@ static double dot(tutti_comm_t comm, int n, const double *x, const double *y) {
 }
 
 /* y = A x; x has one element of each neighbour around it. The messages are MPI's, as they were. */
-static void multiply(MPI_Comm comm, int n, int before, int after, double *x, double *y) {
+static void multiply(MPI_Comm comm, int n, int before, int after, double* x, double* y) {
   MPI_Sendrecv(&x[1], 1, MPI_DOUBLE, before, 0, &x[n + 1], 1, MPI_DOUBLE, after, 0, comm, MPI_STATUS_IGNORE);
   MPI_Sendrecv(&x[n], 1, MPI_DOUBLE, after, 1, &x[0], 1, MPI_DOUBLE, before, 1, comm, MPI_STATUS_IGNORE);
   for (int i = 0; i < n; ++i) y[i] = 2 * x[i + 1] - x[i] - x[i + 2];
 }
 
-int main(int argc, char **argv) {
-  enum { all = 24, steps = 2000 };
+int main(int argc, char** argv) {
+  enum { all = 24, steps = 800 };
   MPI_Comm comm = MPI_COMM_WORLD;
   tutti_comm_t fast = TUTTI_COMM_NULL;
   int rank, ranks;
@@ -40,8 +40,8 @@ int main(int argc, char **argv) {
 
   const int first = rank * all / ranks;
   const int n = (rank + 1) * all / ranks - first;
-  double *x = calloc((size_t)n + 2, sizeof *x);
-  double *y = calloc((size_t)n + 1, sizeof *y);
+  double* x = calloc((size_t)n + 2, sizeof *x);
+  double* y = calloc((size_t)n + 1, sizeof *y);
   for (int i = 0; i < n; ++i) x[i + 1] = 1 + (first + i) % 3;
   double eigenvalue = 0;
   for (int step = 0; step < steps; ++step) {

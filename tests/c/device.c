@@ -192,6 +192,53 @@ static void test_report(const struct group* g) {
   FAILS(tutti_comm_device_report(TUTTI_COMM_NULL, cut, 4, &length), TUTTI_ERROR_INVALID_COMMUNICATOR, "argument comm");
 }
 
+static int enqueue_nothing(void* context) {
+  ++*(int*)context;
+  return TUTTI_SUCCESS;
+}
+
+/* The device itself, in a library without CUDA: questions have answers, and what needs CUDA says so. */
+static void test_without_cuda(void) {
+  char text[256] = "";
+  size_t length = 0;
+  int number = -1;
+  void* data = text;
+  int called = 0;
+  tutti_device_graph_t graph = TUTTI_DEVICE_GRAPH_NULL;
+  OK(tutti_why_no_device(text, sizeof text, &length));
+  CHECK(length == strlen(text));
+  if (strstr(text, "TUTTI_ENABLE_CUDA") == NULL) return;
+  OK(tutti_device_count(&number));
+  CHECK(number == 0);
+  FAILS(tutti_current_device(&number), TUTTI_ERROR_NOT_BUILT, "TUTTI_ENABLE_CUDA");
+  FAILS(tutti_set_current_device(0), TUTTI_ERROR_NOT_BUILT, "TUTTI_ENABLE_CUDA");
+  FAILS(tutti_stream_wait(TUTTI_STREAM_CUDA, NULL), TUTTI_ERROR_NOT_BUILT, "TUTTI_ENABLE_CUDA");
+  FAILS(tutti_device_allocate(TUTTI_MEMORY_DEVICE, 64, &data), TUTTI_ERROR_NOT_BUILT, "TUTTI_ENABLE_CUDA");
+  CHECK(data == NULL);
+  FAILS(tutti_device_graph_capture(TUTTI_STREAM_CUDA, NULL, enqueue_nothing, &called, &graph), TUTTI_ERROR_NOT_BUILT,
+        "TUTTI_ENABLE_CUDA");
+  CHECK(graph == TUTTI_DEVICE_GRAPH_NULL && called == 0);
+}
+
+static void test_device_arguments(void) {
+  int number = 0;
+  void* data = NULL;
+  tutti_device_graph_t graph = TUTTI_DEVICE_GRAPH_NULL;
+  OK(tutti_stream_is_idle(TUTTI_STREAM_NONE, NULL, &number));
+  CHECK(number == 1);
+  OK(tutti_stream_wait(TUTTI_STREAM_NONE, NULL));
+  OK(tutti_device_graph_free(&graph));
+  FAILS(tutti_device_count(NULL), TUTTI_ERROR_INVALID_ARGUMENT, "argument count");
+  FAILS(tutti_stream_is_idle(7, NULL, &number), TUTTI_ERROR_INVALID_ARGUMENT, "argument stream_kind");
+  FAILS(tutti_stream_is_idle(TUTTI_STREAM_NONE, NULL, NULL), TUTTI_ERROR_INVALID_ARGUMENT, "argument idle");
+  FAILS(tutti_stream_wait(7, NULL), TUTTI_ERROR_INVALID_ARGUMENT, "argument stream_kind");
+  FAILS(tutti_device_allocate(TUTTI_MEMORY_HOST, 64, &data), TUTTI_ERROR_INVALID_ARGUMENT, "argument memory_kind");
+  FAILS(tutti_device_allocate(TUTTI_MEMORY_PINNED, 64, NULL), TUTTI_ERROR_INVALID_ARGUMENT, "argument data");
+  FAILS(tutti_device_graph_capture(TUTTI_STREAM_CUDA, NULL, NULL, NULL, &graph), TUTTI_ERROR_INVALID_ARGUMENT,
+        "argument enqueue");
+  FAILS(tutti_device_graph_launch(graph, TUTTI_STREAM_CUDA, NULL), TUTTI_ERROR_INVALID_ARGUMENT, "argument graph");
+}
+
 static void test_wrong_arguments(const struct group* g) {
   int64_t x = 0;
   int kind = -1;
@@ -221,6 +268,8 @@ void test_device(const struct group* g) {
   test_messages_on_host(g);
   test_preparation(g);
   test_report(g);
+  test_without_cuda();
+  test_device_arguments();
   test_wrong_arguments(g);
   test_host(g);
 }

@@ -82,7 +82,35 @@ static void test_user(const struct group* g) {
   OK(tutti_op_free(&op));
 }
 
+/* Arrays of one rank: the order is that of the inputs, and the output may be one of them. */
+static void test_combine(const struct group* g) {
+  int32_t a[3] = {1, 2, g->rank}, b[3] = {10, 20, 30}, c[3] = {100, 200, 300}, out[3] = {0, 0, 0};
+  const void* inputs[3] = {a, b, c};
+  OK(tutti_combine(inputs, 3, out, 3, TUTTI_INT32, TUTTI_SUM));
+  CHECK(out[0] == 111 && out[1] == 222 && out[2] == 330 + g->rank);
+  OK(tutti_combine(inputs, 2, b, 2, TUTTI_INT32, TUTTI_MAX));
+  CHECK(b[0] == 10 && b[1] == 20 && b[2] == 30);
+  int called = 0;
+  int64_t x[4], y[4], wanted[4];
+  const void* matrices[2] = {x, y};
+  tutti_op_t op;
+  matrix_of(g->rank, x);
+  matrix_of(g->rank + 1, y);
+  memcpy(wanted, y, sizeof y);
+  multiply(x, wanted, 1, TUTTI_BYTE, &called);
+  OK(tutti_op_user(multiply, &called, 0, &op));
+  OK(tutti_combine(matrices, 2, y, 1, tutti_datatype_bytes(32), op));
+  CHECK(memcmp(y, wanted, sizeof y) == 0 && called == 1);
+  OK(tutti_op_free(&op));
+  OK(tutti_combine(inputs, 2, NULL, 0, TUTTI_INT32, TUTTI_SUM));
+  FAILS(tutti_combine(NULL, 2, out, 3, TUTTI_INT32, TUTTI_SUM), TUTTI_ERROR_INVALID_ARGUMENT, "argument inputs");
+  FAILS(tutti_combine(inputs, 0, out, 3, TUTTI_INT32, TUTTI_SUM), TUTTI_ERROR_INVALID_ARGUMENT, "argument inputs");
+  FAILS(tutti_combine(inputs, 2, NULL, 3, TUTTI_INT32, TUTTI_SUM), TUTTI_ERROR_INVALID_ARGUMENT, "argument output");
+  FAILS(tutti_combine(inputs, 2, out, 3, TUTTI_FLOAT32, TUTTI_BAND), TUTTI_ERROR_INVALID_OP, "band");
+}
+
 void test_operations(const struct group* g) {
+  test_combine(g);
   test_built_in(g);
   test_location(g);
   test_scaled(g);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tutti/device.hpp>
 #include <vector>
 
 #include "c/every_collective.h"
@@ -226,6 +227,75 @@ TEST_F(CDevice, AllocatesEveryKind) {
     OK(tutti_deallocate(data));
   }
   EXPECT_LE(live, machine().runtime.live_allocations());
+}
+
+/// What the program itself needs of a device, without CUDA's headers.
+TEST_F(CDevice, DevicesAndStreams) {
+  std::size_t length = 1;
+  OK(tutti_why_no_device(nullptr, 0, &length));
+  EXPECT_EQ(length, 0U);
+  int number = -1;
+  OK(tutti_device_count(&number));
+  EXPECT_EQ(number, device_count());
+  OK(tutti_current_device(&number));
+  EXPECT_EQ(number, current_device());
+  OK(tutti_set_current_device(number));
+  void* data = nullptr;
+  OK(tutti_device_allocate(TUTTI_MEMORY_DEVICE, 64, &data));
+  int kind = -1;
+  OK(tutti_memory_kind(data, &kind));
+  EXPECT_EQ(kind, TUTTI_MEMORY_DEVICE);
+  int idle = -1;
+  bool ran = false;
+  const Gate gate(machine().stream);
+  machine().runtime.run_host(machine().stream, [&] { ran = true; });
+  OK(tutti_stream_is_idle(TUTTI_STREAM_CUDA, machine().stream, &idle));
+  EXPECT_EQ(idle, 0);
+  *gate.open = true;
+  OK(tutti_stream_wait(TUTTI_STREAM_CUDA, machine().stream));
+  EXPECT_TRUE(ran);
+  OK(tutti_stream_is_idle(TUTTI_STREAM_CUDA, machine().stream, &idle));
+  EXPECT_EQ(idle, 1);
+  OK(tutti_deallocate(data));
+  EXPECT_EQ(tutti_deallocate(data), TUTTI_ERROR_INVALID_ARGUMENT);
+}
+
+/// A graph that holds one sum of all ranks, launched twice.
+TEST_F(CDevice, Graphs) {
+  struct Work {
+    tutti_comm_t comm;
+    const tutti_options_t* options;
+    const Buffers* buffers;
+    int code;
+    static int enqueue(void* context) {
+      const auto* work = static_cast<Work*>(context);
+      if (work->code != TUTTI_SUCCESS) return tutti_error_set(work->code, "the program's own reason");
+      return work->buffers->call(every_allreduce, blocking, work->comm, work->options, nullptr);
+    }
+  };
+  OK(tutti_comm_prepare_device(comm_));
+  options_.memory = TUTTI_MEMORY_DEVICE;
+  const Buffers buffers(size_);
+  const auto [in, out] = Buffers::given(every_allreduce, rank_, size_);
+  buffers.in.fill_on(machine().stream, bytes_of(in));
+  OK(buffers.call(every_allreduce, blocking, comm_, &options_, nullptr));
+  machine().drain();
+  Work work{comm_, &options_, &buffers, TUTTI_ERROR_IO};
+  tutti_device_graph_t graph = TUTTI_DEVICE_GRAPH_NULL;
+  EXPECT_EQ(tutti_device_graph_capture(TUTTI_STREAM_CUDA, machine().stream, Work::enqueue, &work, &graph),
+            TUTTI_ERROR_IO);
+  EXPECT_STREQ(tutti_error_message(), "the program's own reason");
+  EXPECT_EQ(graph, TUTTI_DEVICE_GRAPH_NULL);
+  work.code = TUTTI_SUCCESS;
+  OK(tutti_device_graph_capture(TUTTI_STREAM_CUDA, machine().stream, Work::enqueue, &work, &graph));
+  for (int launch = 0; launch < 2; ++launch) {
+    buffers.out.fill_on(machine().stream, bytes_of(out));
+    OK(tutti_device_graph_launch(graph, TUTTI_STREAM_CUDA, machine().stream));
+    OK(tutti_stream_wait(TUTTI_STREAM_CUDA, machine().stream));
+    EXPECT_EQ(numbers_of(buffers.out.content()), Buffers::expected(every_allreduce, rank_, size_));
+  }
+  OK(tutti_device_graph_free(&graph));
+  EXPECT_EQ(graph, TUTTI_DEVICE_GRAPH_NULL);
 }
 
 void add_numbers(const void* in, void* inout, std::size_t count, tutti_datatype_t /*datatype*/, void* factor) {

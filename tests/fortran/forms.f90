@@ -23,6 +23,8 @@ contains
     call pairs_by_blocks(g)
     call pairs_refused(g)
     call user_operation(g)
+    call combined(g)
+    call devices(g)
     call absent_arrays(g)
   end subroutine test_forms
 
@@ -269,6 +271,77 @@ contains
     call expect(all(x == [g%rank, -g%rank - 1]), "a c_funloc without a context")
     call tutti_op_free(op)
   end subroutine user_operation
+
+  !> Two arrays of this rank, in the order of the arguments.
+  subroutine combined(g)
+    type(group), intent(in) :: g
+    integer(int64), target :: x(3), y(3)
+    real(real64) :: table(2, 4), pair(2), least(2)
+    type(tutti_op) :: op
+    integer(c_int), target :: calls
+    integer :: code
+    x = some(g%rank, 0, 3, 6)
+    y = some(g%rank + 1, 0, 3, 6)
+    call tutti_combine(x, y, tutti_sum)
+    call expect(all(y == sums(g%rank, g%rank + 1, 0, 3, 6)), "combine")
+    call tutti_combine(c_loc(x), c_loc(y), 2, tutti_int64, tutti_min)
+    call expect(all(y(:2) == x(:2)) .and. y(3) > x(3), "combine by address")
+    table = g%rank
+    call tutti_combine(table(1, :), table(2, :), tutti_sum)
+    call expect(all(table(1, :) == g%rank) .and. all(table(2, :) == 2*g%rank), "combine of sections")
+    pair = [2.0d0, 7.0d0]
+    least = [2.0d0, 9.0d0]
+    call tutti_combine(pair, least, tutti_minloc)
+    call expect(all(least == pair), "combine of pairs")
+    calls = 0
+    pair = [-5, 1]
+    least = [4, -4]
+    call tutti_op_user(farthest, c_loc(calls), .true., op)
+    call tutti_combine(pair, least, op)
+    call expect(all(least == [-5, -4]) .and. calls == 1, "combine by a procedure")
+    call tutti_op_free(op)
+    call tutti_combine(x, y(:2), tutti_sum, code)
+    call expect_failure(code, tutti_error_invalid_argument, "tutti_combine: argument inout has a number of elements")
+    call tutti_combine(x, pair, tutti_sum, code)
+    call expect_failure(code, tutti_error_invalid_datatype, "tutti_combine: argument inout has another type")
+  end subroutine combined
+
+  integer(c_int) function nothing(context) bind(C)
+    type(c_ptr), value :: context
+    nothing = merge(tutti_success, tutti_error_io, c_associated(context))
+  end function nothing
+
+  !> Without CUDA, questions have answers, and what needs CUDA says so.
+  subroutine devices(g)
+    type(group), intent(in) :: g
+    character(len=:), allocatable :: reason
+    type(tutti_device_graph) :: graph
+    type(c_ptr) :: data
+    integer :: number, code
+    logical :: idle
+    call tutti_stream_is_idle(tutti_stream_none, c_null_ptr, idle)
+    call expect(idle .and. g%size > 0, "no stream is idle")
+    call tutti_stream_wait(tutti_stream_none, c_null_ptr)
+    call tutti_stream_wait(7, c_null_ptr, code)
+    call expect_failure(code, tutti_error_invalid_argument, "argument stream_kind")
+    call tutti_device_allocate(tutti_memory_host, 64, data, code)
+    call expect_failure(code, tutti_error_invalid_argument, "argument memory_kind")
+    call tutti_device_allocate(tutti_memory_pinned, -1, data, code)
+    call expect_failure(code, tutti_error_invalid_argument, "argument bytes is negative")
+    call tutti_device_graph_free(graph)
+    call tutti_device_graph_launch(graph, tutti_stream_cuda, c_null_ptr, code)
+    call expect_failure(code, tutti_error_invalid_argument, "argument graph")
+    call tutti_why_no_device(reason)
+    if (index(reason, "TUTTI_ENABLE_CUDA") == 0) return
+    call tutti_device_count(number)
+    call expect(number == 0, "no device")
+    call tutti_current_device(number, code)
+    call expect_failure(code, tutti_error_not_built, "TUTTI_ENABLE_CUDA")
+    call tutti_set_current_device(0, code)
+    call expect_failure(code, tutti_error_not_built, "TUTTI_ENABLE_CUDA")
+    call tutti_device_graph_capture(tutti_stream_cuda, c_null_ptr, nothing, c_null_ptr, graph, code)
+    call expect_failure(code, tutti_error_not_built, "TUTTI_ENABLE_CUDA")
+  end subroutine devices
 
   !> Errors name the argument. Empty arrays are no error, and neither are arrays that a rank does not read.
   subroutine absent_arrays(g)

@@ -117,6 +117,7 @@ program standin_device
 
   call sections()
   call allocated()
+  call captured()
   call standin_run()
   call tutti_comm_free(comm)
   failures = failures + standin_failed()
@@ -179,6 +180,34 @@ contains
     call tutti_deallocate(managed)
     call tutti_deallocate(pinned)
   end subroutine sections
+
+  integer(c_int) function enqueue(context) bind(C)
+    type(c_ptr), value :: context
+    integer :: ierror
+    call tutti_allreduce(comm, context, b, n, tutti_int64, tutti_sum, options, ierror)
+    enqueue = ierror
+  end function enqueue
+
+  !> A graph that holds one sum of all ranks, launched twice; and a device's memory of this rank alone.
+  subroutine captured()
+    type(tutti_device_graph) :: graph
+    type(c_ptr) :: data
+    integer :: kind, launch
+    logical :: idle
+    call tutti_device_allocate(tutti_memory_device, 64, data)
+    call tutti_memory_kind(data, kind)
+    call expect(kind == tutti_memory_device, "memory of this rank")
+    call tutti_deallocate(data)
+    call tutti_device_graph_capture(options%stream_kind, options%stream, enqueue, a, graph)
+    do launch = 1, 2
+      call standin_fill(a, int(room, c_size_t), given(rank, launch), 1_c_int64_t)
+      call tutti_device_graph_launch(graph, options%stream_kind, options%stream)
+      call tutti_stream_wait(options%stream_kind, options%stream)
+      call tutti_stream_is_idle(options%stream_kind, options%stream, idle)
+      call expect(idle .and. y(n) == total_of(n - 1 + launch), "a graph")
+    end do
+    call tutti_device_graph_free(graph)
+  end subroutine captured
 
   subroutine allocated()
     integer(int64), pointer, contiguous :: part(:)

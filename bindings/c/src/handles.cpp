@@ -28,6 +28,13 @@ void give_text(const std::string& made, char* text, std::size_t capacity, std::s
   text[made.copy(text, capacity - 1)] = '\0';
 }
 
+Stream stream_of(int kind, void* handle) {
+  if (kind != TUTTI_STREAM_NONE && kind != TUTTI_STREAM_CUDA)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("argument stream_kind is {}; pass TUTTI_STREAM_NONE or _CUDA", kind));
+  return {static_cast<StreamKind>(kind), handle};
+}
+
 ConstBuffer input(const void* address, std::size_t count, tutti_datatype_t type) {
   if (is_in_place(address)) return in_place;
   return {address, count, datatype(type)};

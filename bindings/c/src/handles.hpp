@@ -59,6 +59,7 @@ const Communicator& communicator(tutti_comm_t comm, const char* argument = "comm
 [[nodiscard]] CommunicatorOptions options(const tutti_comm_options_t* given);
 
 [[nodiscard]] Operation operation(tutti_op_t op);
+[[nodiscard]] Stream stream_of(int kind, void* handle);
 
 /// A buffer; TUTTI_IN_PLACE becomes in_place.
 [[nodiscard]] ConstBuffer input(const void* address, std::size_t count, tutti_datatype_t type);

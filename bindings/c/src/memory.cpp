@@ -4,29 +4,41 @@
 #include <fmt/format.h>
 
 #include <mutex>
+#include <tutti/device.hpp>
 #include <tutti/memory.hpp>
 #include <unordered_map>
+#include <variant>
 
 #include "handles.hpp"
 
 using namespace tutti::c;
 using tutti::Allocation;
+using tutti::DeviceMemory;
 using tutti::Error;
 using tutti::ErrorCode;
 using tutti::MemoryKind;
 
 namespace {
 
-/// Allocations, found by address: C holds nothing else of them.
+/// Memory from tutti_allocate or tutti_device_allocate.
+using Part = std::variant<Allocation, DeviceMemory>;
+
+/// All of it, found by address: C holds nothing else of it.
 struct Held {
   std::mutex mutex;
-  std::unordered_map<const void*, Allocation> parts;
+  std::unordered_map<const void*, Part> parts;
 };
 
 // Never destroyed: programs may free after the statics of this file.
 Held& held() {
   static auto* all = new Held;
   return *all;
+}
+
+void hold(const void* address, Part part) {
+  Held& all = held();
+  const std::lock_guard lock(all.mutex);
+  all.parts.emplace(address, std::move(part));
 }
 
 /// Turns an unknown number into a kind that tutti::allocate refuses on all ranks: it compares them first.
@@ -42,9 +54,23 @@ int tutti_allocate(tutti_comm_t comm, size_t bytes, int memory_kind, void** data
     output(data, "data") = nullptr;
     Allocation part = tutti::allocate(communicator(comm), bytes, kind_of(memory_kind));
     void* address = part.data();
-    Held& all = held();
-    const std::lock_guard lock(all.mutex);
-    all.parts.emplace(address, std::move(part));
+    hold(address, std::move(part));
+    *data = address;
+  });
+}
+
+int tutti_device_allocate(int memory_kind, size_t bytes, void** data) {
+  return guard([&] {
+    output(data, "data") = nullptr;
+    if (memory_kind < TUTTI_MEMORY_PINNED || memory_kind > TUTTI_MEMORY_MANAGED)
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("argument memory_kind is {}; pass TUTTI_MEMORY_DEVICE, _MANAGED or _PINNED, or use "
+                              "tutti_allocate for memory of the host",
+                              memory_kind));
+    DeviceMemory part(kind_of(memory_kind), bytes);
+    void* address = part.data();
+    if (address == nullptr) return;
+    hold(address, std::move(part));
     *data = address;
   });
 }
@@ -52,15 +78,15 @@ int tutti_allocate(tutti_comm_t comm, size_t bytes, int memory_kind, void** data
 int tutti_deallocate(void* data) {
   return guard([&] {
     if (data == nullptr) return;
-    Allocation part;
+    Part part;
     {
       Held& all = held();
       const std::lock_guard lock(all.mutex);
       const auto found = all.parts.find(data);
       if (found == all.parts.end())
         throw Error(ErrorCode::invalid_argument,
-                    fmt::format("argument data is {}, which is not from tutti_allocate or was freed already; pass each "
-                                "address from tutti_allocate once",
+                    fmt::format("argument data is {}, which is neither from tutti_allocate nor from "
+                                "tutti_device_allocate, or was freed already; pass each address from them once",
                                 data));
       part = std::move(found->second);
       all.parts.erase(found);

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <mutex>
+#include <span>
+#include <tutti/kernels/combine.hpp>
 #include <unordered_map>
 
 #include "handles.hpp"
@@ -88,6 +90,20 @@ int tutti_op_user(tutti_user_function_t function, void* context, int commutative
   return guard([&] {
     if (function == nullptr) throw_null("function", "pass the function that combines");
     output(op, "op") = Table::instance().insert({function, context, commutative != 0, 1.0});
+  });
+}
+
+int tutti_combine(const void* const* inputs, size_t parts, void* output, size_t count, tutti_datatype_t type,
+                  tutti_op_t op) {
+  return guard([&] {
+    const tutti::Datatype element = datatype(type);
+    const Operation chosen = operation(op);
+    if (inputs == nullptr || parts == 0) throw_null("inputs", "pass the addresses of one or more vectors");
+    const std::span<const void* const> all(inputs, parts);
+    for (const void* input : all)
+      if (input == nullptr && count > 0) throw_null("inputs", "pass the addresses of vectors");
+    if (output == nullptr && count > 0) throw_null("output", "pass the address of a vector");
+    tutti::kernels::combine(element, chosen.op, all, output, count);
   });
 }
 

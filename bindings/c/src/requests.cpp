@@ -102,13 +102,6 @@ bool order(tutti_request_t& request, Stream stream, bool waits) {
   return true;
 }
 
-Stream stream_of(int kind, void* handle) {
-  if (kind != TUTTI_STREAM_NONE && kind != TUTTI_STREAM_CUDA)
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("argument stream_kind is {}; pass TUTTI_STREAM_NONE or _CUDA", kind));
-  return {static_cast<tutti::StreamKind>(kind), handle};
-}
-
 /// Handles may be NULL, and persistent requests may not have been started.
 bool is_pending(tutti_request_t request) { return request != nullptr && request->request.pending(); }
 

@@ -172,6 +172,29 @@ int tutti_fortran_pairs(const char* call, tutti_op_t op, const CFI_cdesc_t* send
   return TUTTI_SUCCESS;
 }
 
+static int combine(const char* call, tutti_op_t op, const CFI_cdesc_t* input, const CFI_cdesc_t* inout,
+                   view_call* view) {
+  tutti_datatype_t sent = TUTTI_DATATYPE_NULL;
+  void* address = NULL;
+  int code = look_at(call, "input", 0, input, &address, &view->send_count, &sent, &view->send_copy);
+  if (!code) code = look_at(call, "inout", 0, inout, &view->recv, &view->recv_count, &view->datatype, &view->recv_copy);
+  if (code) return code;
+  if (sent != view->datatype)
+    return descriptor_refuse(TUTTI_ERROR_INVALID_DATATYPE, call, "inout", "has another type or kind than input");
+  if (view->send_count != view->recv_count)
+    return tutti_fortran_refuse(call, "inout", "has a number of elements that does not match input",
+                                (int64_t)view->recv_count);
+  view->count = view->recv_count;
+  code = tutti_fortran_pairs(call, op, input, inout, view);
+  const void* const inputs[] = {address, view->recv};
+  return code ? code : tutti_combine(inputs, 2, view->recv, view->count, view->datatype, op);
+}
+
+int tutti_fortran_combine(tutti_op_t op, const CFI_cdesc_t* input, const CFI_cdesc_t* inout) {
+  view_call view = {0};
+  return tutti_fortran_close(inout, &view, combine("tutti_combine", op, input, inout, &view));
+}
+
 int tutti_fortran_begin(tutti_comm_t comm, const void* sendbuf, view_call* view) {
   const int code = begin(comm, view);
   view->sees_send = sendbuf != (const void*)&tutti_fortran_in_place;

@@ -76,6 +76,9 @@ int tutti_fortran_begin(tutti_comm_t comm, const void* sendbuf, view_call* view)
 int tutti_fortran_close(const CFI_cdesc_t* recvbuf, view_call* view, int code);
 int tutti_fortran_drop(view_call* view, int code);
 
+/* Combines two arrays of this rank: inout = input op inout. */
+int tutti_fortran_combine(tutti_op_t op, const CFI_cdesc_t* input, const CFI_cdesc_t* inout);
+
 /* Returns TUTTI_IN_PLACE for the address of the module's tutti_in_place, and any other address as it is. */
 void* tutti_fortran_address(void* address);
 /* Refuses blocks that end after `available` elements. */
