@@ -47,6 +47,7 @@ Machine Context::machine() const {
   machine.native_blocking = options.native_blocking;
   if (machine.several_nodes) machine.node_of = node_of;
   machine.on_node = on_node;
+  machine.reduction_faults = reduction_faults;
   machine.costs = costs;
   machine.places = topology.places;
   machine.measured = measured.get();

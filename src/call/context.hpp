@@ -76,6 +76,7 @@ struct Context {
   Topology topology{};
   std::vector<int> node_of{};                      ///< the node of each rank, from the topology
   LinkLevel on_node = LinkLevel::cache;            ///< the greatest distance between two ranks of one node
+  ReductionFaults reduction_faults{};              ///< of the host MPI, on any rank
   Costs costs{};                                   ///< by which the models predict
   std::string costs_report{};                      ///< their origin
   std::shared_ptr<const Measurements> measured{};  ///< on this machine, if there are any

@@ -9,6 +9,7 @@
 #include "call/cost_model.hpp"
 #include "call/costs.hpp"
 #include "call/signature.hpp"
+#include "core/reduction_faults.hpp"
 
 namespace tutti::detail {
 
@@ -32,6 +33,7 @@ struct Machine {
   bool single_copy = false;                ///< the kernel lets every rank read and write every other's memory
   bool mapped_copy = false;                ///< every rank can load and store every other's memory (XPMEM)
   std::span<const int> node_of{};          ///< the node of each rank; empty: one node
+  ReductionFaults reduction_faults{};      ///< of the host MPI, on any rank
   Costs costs{};                           ///< calibrated, or else the prior
   std::span<const Place> places{};         ///< the place of each rank; empty: unknown
   const Measurements* measured = nullptr;  ///< on this machine, if there are any

@@ -34,7 +34,7 @@ bool has_thread_multiple() {
   return level == MPI_THREAD_MULTIPLE;
 }
 
-/// The facts that must be equal on all ranks, as plain bytes to compare.
+/// The facts that must be equal on all ranks, as plain bytes to compare, and the faults, which are united.
 struct Agreement {
   int version[3];
   int reproducible;
@@ -47,9 +47,10 @@ struct Agreement {
   int lacks_threads;  ///< a progress thread is wanted, but MPI lacks MPI_THREAD_MULTIPLE
   std::int64_t timeout;
   std::uint64_t algorithms;  ///< hash of TUTTI_ALGORITHM
+  ReductionFaults reduction_faults;
 };
 
-void check_agreement(const Context& state) {
+void check_agreement(Context& state) {
   Agreement mine{};
   std::memset(&mine, 0, sizeof mine);
   mine = {{TUTTI_VERSION_MAJOR, TUTTI_VERSION_MINOR, TUTTI_VERSION_PATCH},
@@ -62,7 +63,8 @@ void check_agreement(const Context& state) {
           static_cast<int>(config().calibration),
           config().progress_thread && !has_thread_multiple() ? 1 : 0,
           state.options.timeout.count(),
-          tuning::overrides_hash()};
+          tuning::overrides_hash(),
+          own_reduction_faults()};
   std::vector<Agreement> all(static_cast<std::size_t>(state.size));
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, state.collective, &request),
@@ -94,6 +96,7 @@ void check_agreement(const Context& state) {
           ErrorCode::mismatch,
           fmt::format("ranks 0 and {} of the new communicator differ in {}; make it equal on all ranks", r, what));
   }
+  for (const Agreement& one : all) state.reduction_faults.add(one.reduction_faults);
   // Checked only now, when all ranks read the same text, so that all of them find the same error.
   (void)tuning::override_for(Operation::barrier);
 }
@@ -152,6 +155,7 @@ std::shared_ptr<Context> make_child_context(const Context& parent, MPI_Comm hand
   use_topology(*state, restrict_topology(parent.topology, parent.collective, state->collective));
   load_measurements(*state);
   create_states(*state);
+  state->reduction_faults = parent.reduction_faults;
   state->costs = parent.costs;
   state->costs_report = parent.costs_report;
   return state;

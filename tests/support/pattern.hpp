@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <tutti/tutti.hpp>
 #include <type_traits>
 
@@ -39,6 +40,18 @@ inline int digit(int rank, std::size_t index, int iteration) {
   return 1 + static_cast<int>((mixed >> 7U) & 1U);
 }
 
+/// The contribution of one rank to an integer reduction: the digit, with the top bit set by turns, so that a signed
+/// comparison of unsigned integers shows.
+template <typename T>
+T integer_digit(int rank, std::size_t index, int iteration) {
+  const int small = digit(rank, index, iteration);
+  const bool top = (static_cast<std::size_t>(rank) + index / 3 + static_cast<std::size_t>(iteration)) % 2 == 1;
+  if constexpr (std::is_signed_v<T>)
+    return static_cast<T>(top ? -small : small);
+  else
+    return static_cast<T>(top ? std::numeric_limits<T>::max() / 2 + 1 + small : small);
+}
+
 template <typename T>
 T pattern(int rank, std::size_t index, int iteration) {
   if constexpr (IsPair<T>::value) {
@@ -49,6 +62,8 @@ T pattern(int rank, std::size_t index, int iteration) {
   } else if constexpr (IsComplex<T>::value) {
     using Real = typename T::value_type;
     return {static_cast<Real>(digit(rank, index, iteration)), static_cast<Real>(digit(rank + 1, index, iteration) - 1)};
+  } else if constexpr (std::is_integral_v<T>) {
+    return integer_digit<T>(rank, index, iteration);
   } else {
     return whole<T>(digit(rank, index, iteration));
   }
@@ -60,6 +75,35 @@ T movement(int rank, std::size_t block, std::size_t index, int iteration) {
   const auto mixed = static_cast<unsigned>(rank) * 31U + static_cast<unsigned>(block) * 17U +
                      static_cast<unsigned>(index % 1009) * 7U + static_cast<unsigned>(iteration) * 3U;
   return whole<T>(static_cast<int>(mixed % 101U));
+}
+
+/// One step of an integer reduction, which wraps.
+template <typename T>
+T join(ReduceKind op, T a, T b) {
+  const auto x = static_cast<std::uint64_t>(a);
+  const auto y = static_cast<std::uint64_t>(b);
+  switch (op) {
+    case ReduceKind::prod:
+      return static_cast<T>(x * y);
+    case ReduceKind::min:
+      return a < b ? a : b;
+    case ReduceKind::max:
+      return a > b ? a : b;
+    case ReduceKind::band:
+      return static_cast<T>(x & y);
+    case ReduceKind::bor:
+      return static_cast<T>(x | y);
+    case ReduceKind::bxor:
+      return static_cast<T>(x ^ y);
+    case ReduceKind::land:
+      return static_cast<T>(a != 0 && b != 0);
+    case ReduceKind::lor:
+      return static_cast<T>(a != 0 || b != 0);
+    case ReduceKind::lxor:
+      return static_cast<T>((a != 0) != (b != 0));
+    default:
+      return static_cast<T>(x + y);
+  }
 }
 
 /// The combination of ranks first … last of the pattern, computed without the library.
@@ -79,46 +123,32 @@ T combined(ReduceKind op, int first, int last, std::size_t index, int iteration,
       total =
           op == ReduceKind::prod ? total * pattern<T>(r, index, iteration) : total + pattern<T>(r, index, iteration);
     return op == ReduceKind::avg ? total / static_cast<typename T::value_type>(ranks) : total;
+  } else if constexpr (std::is_integral_v<T>) {
+    T total = pattern<T>(first, index, iteration);
+    for (int r = first + 1; r <= last; ++r) total = join(op, total, pattern<T>(r, index, iteration));
+    if (op != ReduceKind::avg) return total;
+    if constexpr (std::is_signed_v<T>)
+      return static_cast<T>(total / static_cast<std::int64_t>(ranks));
+    else
+      return static_cast<T>(total / static_cast<std::uint64_t>(ranks));
   } else {
-    std::int64_t total = digit(first, index, iteration);
+    int total = digit(first, index, iteration);
     for (int r = first + 1; r <= last; ++r) {
-      const std::int64_t x = digit(r, index, iteration);
-      switch (op) {
-        case ReduceKind::prod:
-          total *= x;
-          break;
-        case ReduceKind::min:
-          total = total < x ? total : x;
-          break;
-        case ReduceKind::max:
-          total = total > x ? total : x;
-          break;
-        case ReduceKind::band:
-          total &= x;
-          break;
-        case ReduceKind::bor:
-          total |= x;
-          break;
-        case ReduceKind::bxor:
-          total ^= x;
-          break;
-        case ReduceKind::land:
-          total = (total != 0 && x != 0) ? 1 : 0;
-          break;
-        case ReduceKind::lor:
-          total = (total != 0 || x != 0) ? 1 : 0;
-          break;
-        case ReduceKind::lxor:
-          total = ((total != 0) != (x != 0)) ? 1 : 0;
-          break;
-        default:
-          total += x;
-      }
+      const int x = digit(r, index, iteration);
+      if (op == ReduceKind::prod)
+        total *= x;
+      else if (op == ReduceKind::min)
+        total = total < x ? total : x;
+      else if (op == ReduceKind::max)
+        total = total > x ? total : x;
+      else
+        total += x;
     }
     if (op == ReduceKind::avg) {
-      if constexpr (is_narrow<T>) return T(static_cast<float>(total) / static_cast<float>(ranks));
-      if constexpr (std::is_floating_point_v<T>) return static_cast<T>(total) / static_cast<T>(ranks);
-      return whole<T>(static_cast<int>(total / ranks));
+      if constexpr (is_narrow<T>)
+        return T(static_cast<float>(total) / static_cast<float>(ranks));
+      else
+        return static_cast<T>(total) / static_cast<T>(ranks);
     }
     return whole<T>(static_cast<int>(total));
   }

@@ -55,8 +55,9 @@ void add_candidates(Candidates& all) {
   c.carrier = Carrier::host_mpi;
   c.seconds = seconds_of_schedules(all);
   all.measure(c);
-  if (all.machine().size > 1 && !native_is_eligible(all.signature())) {
-    c.forbid("the host MPI's own collective has different semantics for this call");
+  std::string difference = all.machine().size > 1 ? why_native_differs(all.signature(), all.machine()) : std::string();
+  if (!difference.empty()) {
+    c.forbid(std::move(difference));
   } else {
     c.preferred = all.machine().size > 1 && !c.measured && is_preferred(all);
     c.advise_against(why_unwise(c, all.fastest(Carrier::others), all));

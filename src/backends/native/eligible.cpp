@@ -66,77 +66,23 @@ bool counts_fit(const Signature& signature) {
 #endif
 }
 
-}  // namespace
-
-MPI_Datatype mpi_datatype(DatatypeKind kind) {
-  switch (kind) {
-    case DatatypeKind::int8:
-      return MPI_INT8_T;
-    case DatatypeKind::int16:
-      return MPI_INT16_T;
-    case DatatypeKind::int32:
-      return MPI_INT32_T;
-    case DatatypeKind::int64:
-      return MPI_INT64_T;
-    case DatatypeKind::uint8:
-      return MPI_UINT8_T;
-    case DatatypeKind::uint16:
-      return MPI_UINT16_T;
-    case DatatypeKind::uint32:
-      return MPI_UINT32_T;
-    case DatatypeKind::uint64:
-      return MPI_UINT64_T;
-    case DatatypeKind::float32:
-      return MPI_FLOAT;
-    case DatatypeKind::float64:
-      return MPI_DOUBLE;
-    case DatatypeKind::complex64:
-      return MPI_C_FLOAT_COMPLEX;
-    case DatatypeKind::complex128:
-      return MPI_C_DOUBLE_COMPLEX;
-    case DatatypeKind::int32_int32:
-      return MPI_2INT;
-    default:
-      return MPI_DATATYPE_NULL;
-  }
-}
-
-MPI_Op mpi_op(ReduceKind kind) {
-  switch (kind) {
-    case ReduceKind::sum:
-      return MPI_SUM;
-    case ReduceKind::prod:
-      return MPI_PROD;
-    case ReduceKind::min:
-      return MPI_MIN;
-    case ReduceKind::max:
-      return MPI_MAX;
-    case ReduceKind::land:
-      return MPI_LAND;
-    case ReduceKind::lor:
-      return MPI_LOR;
-    case ReduceKind::lxor:
-      return MPI_LXOR;
-    case ReduceKind::band:
-      return MPI_BAND;
-    case ReduceKind::bor:
-      return MPI_BOR;
-    case ReduceKind::bxor:
-      return MPI_BXOR;
-    case ReduceKind::minloc:
-      return MPI_MINLOC;
-    case ReduceKind::maxloc:
-      return MPI_MAXLOC;
-    default:
-      return MPI_OP_NULL;
-  }
-}
-
-bool native_is_eligible(const Signature& signature) {
+/// The meaning differs for floating min and max (NaN), 16- and 8-bit floats, avg, pre-multiplied sums, user operations,
+/// reproducible mode, persistent calls and device memory.
+bool means_the_same(const Signature& signature) {
   if (signature.memory != MemoryClass::host || signature.kind == CallKind::persistent || signature.reproducible)
     return false;
   if (combines(signature.operation) && !op_is_equal(signature.op, signature.type.kind())) return false;
   return counts_fit(signature);
+}
+
+}  // namespace
+
+std::string why_native_differs(const Signature& signature, const Machine& machine) {
+  if (!means_the_same(signature)) return "the host MPI's own collective has different semantics for this call";
+  if (combines(signature.operation) && machine.reduction_faults.has(signature.op, signature.type.kind()))
+    return std::string("the host MPI computes the ") + reduce_op_name(signature.op) + " of " +
+           datatype_name(signature.type.kind()) + " wrongly";
+  return {};
 }
 
 }  // namespace tutti::detail

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/native/native_execution.hpp"
 
+#include <cstring>
+#include <numeric>
 #include <tutti/error.hpp>
 
-#include "backends/native/eligible.hpp"
 #include "call/context.hpp"
 #include "call/deferred_free.hpp"
 #include "core/mpi_call.hpp"
+#include "core/mpi_types.hpp"
 
 // MPI 4 has every collective with large counts under the suffix _c; with earlier versions only counts that fit into an
 // int come here.
@@ -139,39 +141,66 @@ NativeCounts native_counts(const Signature& signature, const Binding& binding) {
           scaled<MPI_Aint>(binding.send_displs, unit), scaled<MPI_Aint>(binding.recv_displs, unit)};
 }
 
+/// Copies the blocks of an exchange that is in place on this rank and has the binding send the copy. MPI wants "in
+/// place" on all ranks of an exchange or on none, here each rank decides for itself, and MPICH's two ways do not match:
+/// with "in place" a pair that has nothing to exchange still exchanges a message.
+ScratchPool::Block copy_in_place(Context& comm, const Signature& signature, Binding& binding) {
+  const bool is_exchange = signature.operation == Operation::alltoall || signature.operation == Operation::alltoallv;
+  if (!is_exchange || !binding.in_place) return {};
+  const std::size_t unit = signature.type.size();
+  const bool even = signature.operation == Operation::alltoall;
+  const std::size_t total =
+      even ? signature.count * static_cast<std::size_t>(comm.size)
+           : std::accumulate(binding.send_counts.begin(), binding.send_counts.end(), std::size_t{0});
+  ScratchPool::Block copy = comm.scratch.acquire(total * unit);
+  const auto* from = static_cast<const std::byte*>(binding.input);
+  if (even && total > 0) std::memcpy(copy.data(), from, total * unit);
+  std::size_t position = 0;
+  for (std::size_t r = 0; r < binding.send_counts.size(); ++r) {
+    const std::size_t count = binding.send_counts[r];
+    if (count > 0) std::memcpy(copy.data() + position * unit, from + binding.send_displs[r] * unit, count * unit);
+    binding.send_displs[r] = position;
+    position += count;
+  }
+  binding.input = copy.data();
+  binding.in_place = false;
+  return copy;
+}
+
 }  // namespace
 
 NativeExecution::NativeExecution(std::shared_ptr<Context> comm, std::shared_ptr<const Plan> plan, Binding binding,
                                  std::chrono::nanoseconds timeout)
-    : Execution(std::move(comm), timeout, false),
-      plan_(std::move(plan)),
-      binding_(std::move(binding)),
-      counts_(native_counts(plan_->signature, binding_)) {}
+    : Execution(std::move(comm), timeout, false), plan_(std::move(plan)), binding_(std::move(binding)) {}
 
 std::string NativeExecution::name() const {
   return std::string(schedules::operation_name(plan_->signature.operation)) + " (native)";
 }
 
 bool NativeExecution::begin() {
-  check_mpi(NativeCall{comm(), plan_->signature, binding_, counts_, &request_}.run(), name().c_str());
+  sent_.block = copy_in_place(comm(), plan_->signature, binding_);
+  sent_.counts = native_counts(plan_->signature, binding_);
+  check_mpi(NativeCall{comm(), plan_->signature, binding_, sent_.counts, &request_}.run(), name().c_str());
   return false;
 }
 
 bool NativeExecution::step() {
   int done = 0;
   check_mpi(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  if (done != 0) comm().scratch.release(std::move(sent_.block));
   return done != 0;
 }
 
 void NativeExecution::cancel() noexcept {
-  // MPI allows a collective to be neither cancelled nor freed, so it is left to the host MPI, which still reads the
-  // counts.
+  // MPI allows a collective to be neither cancelled nor freed, so it is left to the host MPI, which still reads
+  // the counts and the copy.
   request_ = MPI_REQUEST_NULL;
-  defer_free(std::move(counts_));
+  defer_free(std::move(sent_));
 }
 
-void run_native_blocking(Context& comm, const Plan& plan, const Binding& binding) {
+void run_native_blocking(Context& comm, const Plan& plan, Binding& binding) {
   comm.check_usable();
+  ScratchPool::Block copy = copy_in_place(comm, plan.signature, binding);
   NativeCounts counts = native_counts(plan.signature, binding);
   try {
     check_mpi(NativeCall{comm, plan.signature, binding, counts, nullptr}.run(),
@@ -181,6 +210,7 @@ void run_native_blocking(Context& comm, const Plan& plan, const Binding& binding
     comm.mark_broken(e.code(), e.what());
     throw;
   }
+  comm.scratch.release(std::move(copy));
 }
 
 }  // namespace tutti::detail

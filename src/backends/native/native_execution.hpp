@@ -9,6 +9,7 @@
 #include "call/binding.hpp"
 #include "call/execution.hpp"
 #include "call/plan.hpp"
+#include "call/scratch.hpp"
 
 namespace tutti::detail {
 
@@ -34,10 +35,15 @@ class NativeExecution final : public Execution {
   std::shared_ptr<const Plan> plan_;
   Binding binding_;
   MPI_Request request_ = MPI_REQUEST_NULL;
-  NativeCounts counts_;
+  /// The memory that the host MPI reads until the operation is done.
+  struct Sent {
+    NativeCounts counts{};
+    ScratchPool::Block block{};
+  };
+  Sent sent_;
 };
 
 /// Runs the host MPI's own blocking collective. Only if the communicator's option native_blocking allows it.
-void run_native_blocking(Context& comm, const Plan& plan, const Binding& binding);
+void run_native_blocking(Context& comm, const Plan& plan, Binding& binding);
 
 }  // namespace tutti::detail

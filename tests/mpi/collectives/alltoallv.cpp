@@ -55,5 +55,38 @@ TYPED_TEST(Alltoallv, MovesEveryElementInAllForms) {
   });
 }
 
+/// Each rank decides for itself whether it exchanges in place, also where a pair has nothing to exchange.
+TEST(AlltoallvInPlace, MayDifferBetweenRanks) {
+  for_each_case(schedules::Operation::alltoallv, [](const Case& c) {
+    if (c.count > 100) return;
+    const bool in_place_here = c.rank % 2 == 0;
+    const Uneven even = blocks(c, true, true);
+    std::vector<float> send(even.extent);
+    std::vector<float> recv(even.extent);
+    const auto source = [&]() -> ConstBuffer { return in_place_here ? ConstBuffer(in_place) : ConstBuffer(send); };
+    exercise(
+        c.mode,
+        [&] { alltoallv(c.comm, source(), even.counts, even.displs, recv, even.counts, even.displs, c.options); },
+        [&] {
+          return ialltoallv(c.comm, source(), even.counts, even.displs, recv, even.counts, even.displs, c.options);
+        },
+        [&] {
+          return alltoallv_init(c.comm, source(), even.counts, even.displs, recv, even.counts, even.displs, c.options);
+        },
+        [&](int i) {
+          place(recv, 0, zeros<float>(recv.size()));
+          for (std::size_t r = 0; r < even.counts.size(); ++r)
+            place(in_place_here ? recv : send, even.displs[r], block_of<float>(c.rank, r, even.counts[r], i));
+        },
+        [&](int i) {
+          auto expected = zeros<float>(recv.size());
+          for (std::size_t r = 0; r < even.counts.size(); ++r)
+            place(expected, even.displs[r],
+                  block_of<float>(static_cast<int>(r), static_cast<std::size_t>(c.rank), even.counts[r], i));
+          expect_equal(recv, expected, c, i);
+        });
+  });
+}
+
 }  // namespace
 }  // namespace tutti::test

@@ -32,9 +32,9 @@ std::vector<T> expected(ReduceKind op, int first, int last, std::size_t offset, 
 }
 
 /// The types that every reduction is tested with; the full list is the combination's own unit test.
-using ReductionTypes =
-    ::testing::Types<std::int8_t, std::uint16_t, std::int32_t, std::int64_t, float, double, bfloat16_t, float16_t,
-                     float8_e5m2_t, std::complex<float>, std::complex<double>, Float32Int32, Int32Int32>;
+using ReductionTypes = ::testing::Types<std::int8_t, std::uint16_t, std::int32_t, std::int64_t, float, double,
+                                        bfloat16_t, float16_t, float8_e5m2_t, std::complex<float>, std::complex<double>,
+                                        Float32Int32, Int32Int32, std::uint8_t, std::uint32_t, std::uint64_t>;
 
 /// combination[a, b] = [a.first, b.last] of intervals of ranks: associative, not commutative, and wrong order shows.
 struct Interval {

@@ -210,6 +210,22 @@ TEST(Candidates, BlockingInsideTheHostTakesPermissionAlsoIfMeasured) {
   EXPECT_EQ(make_plan(s, m)->backend, &native_backend);
 }
 
+TEST(Candidates, HostsOwnIsNotAskedForReductionsItGetsWrong) {
+  Signature s = signature(Operation::allreduce, 100'000, CallKind::nonblocking);
+  s.type = DatatypeKind::uint32;
+  s.op = ReduceKind::max;
+  Machine m = one_node(4);
+  m.shared_memory = false;
+  EXPECT_EQ(make_plan(s, m)->backend, &native_backend);
+  m.reduction_faults.add(ReduceKind::max, DatatypeKind::uint32);
+  EXPECT_EQ(make_plan(s, m)->backend, &mpi_backend);
+  EXPECT_THAT(find(candidates(s, m), "native")->excluded, HasSubstr("the max of uint32 wrongly"));
+  s.algorithm = "native";
+  EXPECT_THROW((void)make_plan(s, m), Error);
+  s.type = DatatypeKind::int32;
+  EXPECT_EQ(make_plan(s, m)->backend, &native_backend);
+}
+
 TEST(Candidates, MeasuredTimesReplacePredictedOnes) {
   const Signature s = signature(Operation::allreduce, 1000);
   Machine m = one_node(4);
