@@ -21,6 +21,11 @@ detail::Call allgather_call(const Communicator& comm, ConstBuffer send, Buffer r
     args.require_count(recv.count, send.count * args.size(), "recv", "send's elements times the number of ranks");
     args.set_count(send.count);
     args.set_input(send, "send");
+    const void* own = detail::element(recv, static_cast<std::size_t>(args.rank()) * send.count);
+    if (send.data == own)
+      args.set_in_place_input(own);
+    else
+      args.require_apart({send.data, send.count}, {recv.data, recv.count});
   }
   return call;
 }

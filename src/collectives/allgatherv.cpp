@@ -26,6 +26,11 @@ detail::Call allgatherv_call(const Communicator& comm, ConstBuffer send, Buffer 
     args.require_same_type(send.type, recv.type);
     args.require_count(send.count, recv_counts[rank], "send", "recv_counts[rank]");
     args.set_input(send, "send");
+    const void* own = detail::element(recv, recv_displs[rank]);
+    if (send.data == own)
+      args.set_in_place_input(own);
+    else
+      args.require_apart({send.data, send.count}, {recv.data, recv.count, recv_counts, recv_displs});
   }
   auto& binding = call.binding;
   binding.send_count = recv_counts[rank];

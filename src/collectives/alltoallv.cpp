@@ -31,7 +31,8 @@ detail::Call alltoallv_call(const Communicator& comm, ConstBuffer send, std::spa
     args.require_counts(send_displs, "send_displs");
     args.require_blocks(send_counts, send_displs, send.count, "send");
     args.set_input(send, "send");
-    args.require_distinct();
+    args.require_apart({send.data, send.count, send_counts, send_displs},
+                       {recv.data, recv.count, recv_counts, recv_displs});
     binding.send_counts = detail::copy_of(send_counts);
     binding.send_displs = detail::copy_of(send_displs);
   }

@@ -113,10 +113,13 @@ void Arguments::require_blocks(Counts counts, Counts displs, std::size_t availab
                       available, r, displs[r] + counts[r]));
 }
 
-void Arguments::require_distinct() const {
-  const Binding& b = call_.binding;
-  require(b.in_place || b.input != b.output || b.input == nullptr, "recv",
-          "is the same address as send; pass in_place as send");
+void Arguments::refuse_overlap(const Touched& sent, const Touched& received) const {
+  if (sent.address == received.address) refuse("recv", "is the same address as send; pass in_place as send");
+  const auto* send = static_cast<const std::byte*>(sent.address);
+  const auto* recv = static_cast<const std::byte*>(received.address);
+  refuse("recv", fmt::format("overlaps argument send: it begins {} bytes {} the beginning of send; pass buffers that "
+                             "share no element",
+                             send < recv ? recv - send : send - recv, send < recv ? "behind" : "before"));
 }
 
 }  // namespace tutti::detail

@@ -10,10 +10,9 @@
 #include <tutti/reduce_op.hpp>
 
 #include "collectives/call.hpp"
+#include "collectives/overlap.hpp"
 
 namespace tutti::detail {
-
-using Counts = std::span<const std::size_t>;
 
 /// Checks the arguments of one call and writes them into it. Each check throws an Error that names the argument, the
 /// rank and the remedy, before anything is sent.
@@ -53,12 +52,17 @@ class Arguments {
   void require_counts(Counts counts, const char* name) const;
   /// Checks that blocks of given sizes lie inside a buffer of `available` elements.
   void require_blocks(Counts counts, Counts displs, std::size_t available, const char* name) const;
-  /// Checks that the buffers of a call that is not in place are not the same.
-  void require_distinct() const;
+  /// Checks that the elements that this rank sends and those that it receives share no memory. Where one of them is
+  /// empty, any addresses do: empty arrays often share theirs.
+  void require_apart(const Touched& sent, const Touched& received) const {
+    if (overlap(sent, received, call_.signature.type.size())) [[unlikely]]
+      refuse_overlap(sent, received);
+  }
 
  private:
   void check_address(const void* address, std::size_t count, const char* name) const;
   void note_memory(MemoryKind declared, const void* address);
+  [[noreturn]] void refuse_overlap(const Touched& sent, const Touched& received) const;
 
   const Context* comm_;  ///< kept alive by the caller
   MemoryKind declared_;

@@ -26,6 +26,11 @@ detail::Call gather_call(const Communicator& comm, ConstBuffer send, Buffer recv
       args.require_same_type(send.type, recv.type);
       args.require_count(recv.count, send.count * args.size(), "recv", "send's elements times the number of ranks");
       args.set_output(recv, "recv");
+      const void* own = detail::element(recv, static_cast<std::size_t>(args.rank()) * send.count);
+      if (send.data == own)
+        args.set_in_place_input(own);
+      else
+        args.require_apart({send.data, send.count}, {recv.data, recv.count});
     }
   }
   return call;

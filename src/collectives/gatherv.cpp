@@ -35,6 +35,13 @@ detail::Call gatherv_call(const Communicator& comm, ConstBuffer send, Buffer rec
     args.set_type(send.type);
     args.set_input(send, "send");
     binding.send_count = send.count;
+    if (args.is_root()) {
+      const void* own = detail::element(recv, recv_displs[rank]);
+      if (send.data == own)
+        args.set_in_place_input(own);
+      else
+        args.require_apart({send.data, send.count}, {recv.data, recv.count, recv_counts, recv_displs});
+    }
   }
   return call;
 }

@@ -25,7 +25,7 @@ detail::Call reduce_call(const Communicator& comm, ConstBuffer send, Buffer recv
       args.require_same_type(send.type, recv.type);
       args.require_count(recv.count, send.count, "recv", "the same as send");
       args.set_output(recv, "recv");
-      args.require_distinct();
+      args.require_apart({send.data, send.count}, {recv.data, recv.count});
     }
   }
   args.set_op(op);

@@ -26,7 +26,7 @@ detail::Call reduce_scatter_call(const Communicator& comm, ConstBuffer send, Buf
     args.require_count(send.count, total, "send", "the sum of recv_counts");
     args.require_count(recv.count, recv_counts[static_cast<std::size_t>(args.rank())], "recv", "recv_counts[rank]");
     args.set_input(send, "send");
-    args.require_distinct();
+    args.require_apart({send.data, send.count}, {recv.data, recv.count});
   }
   call.binding.recv_counts = detail::copy_of(recv_counts);
   call.binding.recv_count = recv_counts[static_cast<std::size_t>(args.rank())];

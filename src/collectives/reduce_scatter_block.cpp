@@ -24,7 +24,7 @@ detail::Call reduce_scatter_block_call(const Communicator& comm, ConstBuffer sen
     args.require_count(send.count, recv.count * args.size(), "send", "recv's elements times the number of ranks");
     args.set_count(recv.count);
     args.set_input(send, "send");
-    args.require_distinct();
+    args.require_apart({send.data, send.count}, {recv.data, recv.count});
   }
   return call;
 }

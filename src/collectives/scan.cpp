@@ -20,7 +20,7 @@ detail::Call scan_call(const Communicator& comm, ConstBuffer send, Buffer recv, 
     args.require_same_type(send.type, recv.type);
     args.require_count(send.count, recv.count, "send", "the same as recv");
     args.set_input(send, "send");
-    args.require_distinct();
+    args.require_apart({send.data, send.count}, {recv.data, recv.count});
   }
   return call;
 }

@@ -28,6 +28,10 @@ detail::Call scatter_call(const Communicator& comm, ConstBuffer send, Buffer rec
       args.require_same_type(send.type, recv.type);
       args.require_count(send.count, recv.count * args.size(), "send", "recv's elements times the number of ranks");
       args.set_input(send, "send");
+      if (recv.data == detail::element(send, static_cast<std::size_t>(args.rank()) * recv.count))
+        args.set_in_place_output(recv.data);
+      else
+        args.require_apart({send.data, send.count}, {recv.data, recv.count});
     }
   }
   return call;

@@ -36,6 +36,12 @@ detail::Call scatterv_call(const Communicator& comm, ConstBuffer send, std::span
     args.set_type(recv.type);
     args.set_output(recv, "recv");
     binding.recv_count = recv.count;
+    if (args.is_root()) {
+      if (recv.data == detail::element(send, send_displs[rank]))
+        args.set_in_place_output(recv.data);
+      else
+        args.require_apart({send.data, send.count, send_counts, send_displs}, {recv.data, recv.count});
+    }
   }
   return call;
 }
