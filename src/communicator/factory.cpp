@@ -52,7 +52,6 @@ struct Agreement {
 
 void check_agreement(Context& state) {
   Agreement mine{};
-  std::memset(&mine, 0, sizeof mine);
   mine = {{TUTTI_VERSION_MAJOR, TUTTI_VERSION_MINOR, TUTTI_VERSION_PATCH},
           state.options.reproducible ? 1 : 0,
           state.options.native_blocking ? 1 : 0,
