@@ -43,7 +43,8 @@ def int32_twin(procedure, numbers):
     dummies = dict(procedure.dummies)
     for name in numbers:
         dummies[name] = dummies[name].replace("int64", "int32")
-    arguments = [f"int({name}, int64)" if name in numbers else name for name in dummies]
+    widen = {name: "widened({})" if "(:)" in dummies[name] else "int({}, int64)" for name in numbers}
+    arguments = [widen.get(name, "{}").format(name) for name in dummies]
     name = procedure.name.removesuffix("int64") + "int32"
     return Procedure(name, dummies, [], [f"call {procedure.name}({', '.join(arguments)})"])
 

@@ -343,13 +343,27 @@ contains
     call expect_failure(code, tutti_error_not_built, "TUTTI_ENABLE_CUDA")
   end subroutine devices
 
+  !> Two elements of every rank; the others than the root have neither counts nor a place for the result.
+  subroutine gather_pairs(g, mine, all_of_them, displs)
+    type(group), intent(in) :: g
+    real, intent(in) :: mine(2)
+    real, allocatable, intent(inout) :: all_of_them(:)
+    integer, allocatable, intent(in) :: displs(:)
+    integer, allocatable :: counts(:)
+    if (g%rank == 0) allocate (counts(g%size), source=2)
+    call tutti_gatherv(g%comm, mine, all_of_them, counts, displs, 0)
+  end subroutine gather_pairs
+
   !> Errors name the argument. Empty arrays are no error, and neither are arrays that a rank does not read.
   subroutine absent_arrays(g)
     type(group), intent(in) :: g
     real, allocatable :: none(:), empty(:, :), plane(:, :)
     real, pointer, contiguous :: null(:)
     real, asynchronous :: x(2)
+    integer, allocatable :: counts(:)
+    integer(int64), allocatable :: wide_counts(:)
     type(tutti_request) :: request
+    type(tutti_request), allocatable :: requests(:)
     type(tutti_reducer) :: reducer
     integer :: code, index
     nullify (null)
@@ -367,6 +381,16 @@ contains
     call expect_failure(code, tutti_error_invalid_argument, "tutti_send: argument buffer is not allocated")
     call tutti_sendrecv(g%comm, x, 0, none, 0, ierror=code)
     call expect_failure(code, tutti_error_invalid_argument, "tutti_sendrecv: argument recvbuf is not allocated")
+    call tutti_allgatherv(g%comm, x, x, counts, counts, ierror=code)
+    call expect_failure(code, tutti_error_invalid_argument, "tutti_allgatherv: argument recv_counts does not have one")
+    call tutti_allgatherv(g%comm, x, x, wide_counts, wide_counts, ierror=code)
+    call expect_failure(code, tutti_error_invalid_argument, "tutti_allgatherv: argument recv_counts is not allocated")
+    call tutti_waitall(requests, ierror=code)
+    call expect_failure(code, tutti_error_invalid_argument, "tutti_waitall: argument requests is not allocated")
+    call tutti_waitany(requests, index, ierror=code)
+    call expect_failure(code, tutti_error_invalid_argument, "tutti_waitany: argument requests is not allocated")
+    call tutti_startall(requests, code)
+    call expect_failure(code, tutti_error_invalid_argument, "tutti_startall: argument requests is not allocated")
     call tutti_reducer_create(g%comm, reducer)
     call tutti_reducer_add(reducer, "w", none, index=index, ierror=code)
     call expect_failure(code, tutti_error_invalid_argument, "tutti_reducer_add: argument value is not allocated")
@@ -380,6 +404,11 @@ contains
       call tutti_reduce(g%comm, x, none, tutti_sum, 0)
     end if
     call expect(all(x == merge(g%size, 1, g%rank == 0)), "recvbuf exists at the root only")
+    x = real(g%rank)
+    if (g%rank == 0) allocate (counts(g%size), none(2*g%size))
+    if (g%rank == 0) counts = [(2*index, index=0, g%size - 1)]
+    call gather_pairs(g, x, none, counts)
+    if (g%rank == 0) call expect(all(none == [(real(index/2), index=0, 2*g%size - 1)]), "counts exist at the root only")
   end subroutine absent_arrays
 
 end module forms

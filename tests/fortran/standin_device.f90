@@ -1,10 +1,37 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !> The module on "device" memory, with the stand-ins of CUDA and NCCL: arrays and addresses reach the library as they are,
 !> in stream order, and no wrapper touches an element. Proves nothing about a GPU.
+module captured_work
+  use tutti
+  use, intrinsic :: iso_c_binding
+  implicit none
+
+  !> The arguments of an allreduce.
+  type :: work
+    type(tutti_comm) :: comm
+    type(tutti_options) :: options
+    type(c_ptr) :: from, to
+    integer :: count
+  end type
+
+contains
+
+  integer(c_int) function enqueue(context) bind(C)
+    type(c_ptr), value :: context
+    type(work), pointer :: w
+    integer :: ierror
+    call c_f_pointer(context, w)
+    call tutti_allreduce(w%comm, w%from, w%to, w%count, tutti_int64, tutti_sum, w%options, ierror)
+    enqueue = ierror
+  end function enqueue
+
+end module captured_work
+
 program standin_device
   use mpi_f08
   use tutti
   use check
+  use captured_work
   use, intrinsic :: iso_c_binding
   implicit none
   interface
@@ -181,16 +208,10 @@ contains
     call tutti_deallocate(pinned)
   end subroutine sections
 
-  integer(c_int) function enqueue(context) bind(C)
-    type(c_ptr), value :: context
-    integer :: ierror
-    call tutti_allreduce(comm, context, b, n, tutti_int64, tutti_sum, options, ierror)
-    enqueue = ierror
-  end function enqueue
-
   !> A graph that holds one sum of all ranks, launched twice; and a device's memory of this rank alone.
   subroutine captured()
     type(tutti_device_graph) :: graph
+    type(work), target :: sum_of_all
     type(c_ptr) :: data
     integer :: kind, launch
     logical :: idle
@@ -198,7 +219,8 @@ contains
     call tutti_memory_kind(data, kind)
     call expect(kind == tutti_memory_device, "memory of this rank")
     call tutti_deallocate(data)
-    call tutti_device_graph_capture(options%stream_kind, options%stream, enqueue, a, graph)
+    sum_of_all = work(comm, options, a, b, n)
+    call tutti_device_graph_capture(options%stream_kind, options%stream, enqueue, c_loc(sum_of_all), graph)
     do launch = 1, 2
       call standin_fill(a, int(room, c_size_t), given(rank, launch), 1_c_int64_t)
       call tutti_device_graph_launch(graph, options%stream_kind, options%stream)

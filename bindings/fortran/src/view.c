@@ -13,6 +13,11 @@ int tutti_fortran_refuse(const char* call, const char* argument, const char* pro
   return tutti_error_set(TUTTI_ERROR_INVALID_ARGUMENT, message);
 }
 
+int tutti_fortran_there(const char* call, const char* argument, const CFI_cdesc_t* array) {
+  if (!descriptor_is_absent(array)) return TUTTI_SUCCESS;
+  return descriptor_refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, argument, DESCRIPTOR_ABSENT);
+}
+
 void* tutti_fortran_address(void* address) {
   return address == (void*)&tutti_fortran_in_place ? TUTTI_IN_PLACE : address;
 }

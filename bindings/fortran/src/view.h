@@ -79,6 +79,8 @@ int tutti_fortran_drop(view_call* view, int code);
 /* Combines two arrays of this rank: inout = input op inout. */
 int tutti_fortran_combine(tutti_op_t op, const CFI_cdesc_t* input, const CFI_cdesc_t* inout);
 
+/* Refuses an array that is not allocated or not associated. */
+int tutti_fortran_there(const char* call, const char* argument, const CFI_cdesc_t* array);
 /* Returns TUTTI_IN_PLACE for the address of the module's tutti_in_place, and any other address as it is. */
 void* tutti_fortran_address(void* address);
 /* Refuses blocks that end after `available` elements. */
