@@ -91,16 +91,17 @@ typedef struct tutti_reducer_options {
   double power_sgd_min_compression_rate;
   uint64_t power_sgd_seed;
   const tutti_hook_t* user_hook;
-  int32_t memory;      /* TUTTI_MEMORY_HOST or _DEVICE, for gradients and values */
-  int32_t stream_kind; /* TUTTI_STREAM_ */
-  void* stream;        /* device memory: orders the caller's work on gradients, ready, wait and the update */
+  int32_t memory;       /* TUTTI_MEMORY_HOST or _DEVICE, for gradients and values */
+  int32_t stream_kind;  /* TUTTI_STREAM_ */
+  void* stream;         /* device memory: orders the caller's work on gradients, ready, wait and the update */
+  int32_t first_number; /* the first parameter's number in messages and in tutti_reducer_map */
 } tutti_reducer_options_t;
 #define TUTTI_REDUCER_OPTIONS_VERSION 1
 #define TUTTI_REDUCER_OPTIONS_INIT                                                                     \
   {                                                                                                    \
     sizeof(tutti_reducer_options_t), TUTTI_REDUCER_OPTIONS_VERSION, TUTTI_HOOK_NONE, (size_t)25 << 20, \
         (size_t)1 << 20, TUTTI_AVG, 1, 0, 0, 0, 0, 1, 0, 2, 10, 1, 1, 2.0, 0, NULL, TUTTI_MEMORY_HOST, \
-        TUTTI_STREAM_NONE, NULL                                                                        \
+        TUTTI_STREAM_NONE, NULL, 0                                                                     \
   }
 
 /// The statistics of a reducer. Counterpart: tutti::ReducerStatistics.
@@ -167,7 +168,7 @@ TUTTI_API int tutti_reducer_layout(tutti_reducer_t reducer, size_t* layout);
 
 /// The calls of one step: ready for each parameter once its gradient is complete, in any order, then wait. ready and
 /// progress are local, drive the buckets in flight and never block. wait is collective and blocking. A mistake on any
-/// rank is an error of wait on every rank.
+/// rank is an error of wait on every rank; an index that no parameter has is also an error of ready, at once.
 TUTTI_API int tutti_reducer_ready(tutti_reducer_t reducer, size_t index);
 TUTTI_API int tutti_reducer_progress(tutti_reducer_t reducer);
 TUTTI_API int tutti_reducer_wait(tutti_reducer_t reducer);

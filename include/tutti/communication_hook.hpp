@@ -88,7 +88,8 @@ struct PowerSgdOptions {
 /// matrix of shape[0] rows and sent as two factors of `rank` columns; other gradients (biases) are summed uncompressed.
 /// Types: float32 and float64. The factors have the same bits on all ranks, and therefore so do the gradients. With
 /// error feedback each rank keeps the compression error of its own gradients, which takes as many bytes as the
-/// gradients.
+/// gradients. A gradient with a NaN or an infinity on any rank makes that step's result NaN on all ranks; the state of
+/// that matrix then starts anew, so that later steps are not affected.
 /// Errors: invalid_argument for rank 0 and for a rate that is not positive. Counterpart: DDP's powerSGD_hook.
 [[nodiscard]] TUTTI_EXPORT std::shared_ptr<CommunicationHook> power_sgd_hook(const PowerSgdOptions& options = {});
 

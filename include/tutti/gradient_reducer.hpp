@@ -31,8 +31,8 @@ struct Parameter {
 struct ReducerOptions {
   static constexpr std::size_t automatic = 0;
 
-  /// Maximum bucket size in bytes; a larger parameter gets its own bucket. `automatic` times several sizes and keeps
-  /// the fastest.
+  /// Maximum bucket size in bytes, with the padding between gradients; a larger parameter gets its own bucket.
+  /// `automatic` times several sizes and keeps the fastest.
   std::size_t bucket_bytes = 25U << 20U;
   /// The same limit for the first bucket of each type: a small one is launched early.
   std::size_t first_bucket_bytes = 1U << 20U;
@@ -51,7 +51,8 @@ struct ReducerOptions {
   /// Memory of gradients and values: host or device. Device memory excludes check, average_active and the automatic
   /// bucket size, and needs a hook that takes it.
   MemoryKind memory = MemoryKind::host;
-  Stream stream{};  ///< with device memory: orders backward, ready(), wait() and the update
+  Stream stream{};               ///< with device memory: orders backward, ready(), wait() and the update
+  std::size_t first_number = 0;  ///< the first parameter's number in messages and in map(); Fortran's binding sets 1
 };
 
 struct ReducerStatistics {
@@ -59,7 +60,7 @@ struct ReducerStatistics {
   std::size_t buckets = 0;
   std::size_t bucket_bytes = 0;    ///< the limit in use
   std::size_t bytes_per_step = 0;  ///< bytes that this rank reduces in a step, as the hook counts them
-  double exposed_seconds = 0;      ///< the caller's time inside wait() in the last synchronised step
+  double exposed_seconds = 0;      ///< the caller's time in ready(), progress() and wait() in the last reduced step
   bool rebuilt = false;            ///< the buckets follow the order of the first step
   bool tuned = false;              ///< the automatic bucket size is settled
 };
@@ -100,7 +101,8 @@ class TUTTI_EXPORT GradientReducer {
 
   /// Marks the gradient of parameter i as complete. Launches full buckets and drives the ones under way; never blocks.
   /// If i is out of range or was marked before in this step, wait() throws invalid_argument on every rank, naming the
-  /// parameter and the rank.
+  /// parameter and the rank. An i that is out of range also throws index_out_of_range here, at once; the rank can go on
+  /// to wait(), so that the others do not wait for it.
   void ready(std::size_t i);
   /// Drives buckets that are under way; never blocks. Call it now and then in a long computation without ready().
   void progress();

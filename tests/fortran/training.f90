@@ -62,7 +62,7 @@ contains
     call tutti_reducer_statistics(reducer, figures)
     call expect(figures%steps == 4 .and. figures%buckets >= 1, "figures")
     call tutti_reducer_map(reducer, map)
-    call expect(index_of(map, "scalar") > 0, "a map that names parameters")
+    call expect(index_of(map, "5 scalar []") > 0, "a map that names parameters")
     call tutti_reducer_clip(reducer, 1e-3_real64, norm)
     call expect(norm > 1 .and. maxval(abs(da)) <= 1e-3_real64, "clipped")
     call tutti_reducer_set_sync(reducer, .false.)
@@ -185,7 +185,17 @@ contains
     call tutti_reducer_ready(reducer, 1)
     if (g%rank == 0) call tutti_reducer_ready(reducer, 1, ierror=code)
     call tutti_reducer_wait(reducer, ierror=code)
-    call expect_failure(code, tutti_error_invalid_argument, "x")
+    call expect_failure(code, tutti_error_invalid_argument, "rank 0 marked parameter 1 ('x') ready twice")
+    ! At once on the rank that is wrong, and then on all.
+    call tutti_reducer_ready(reducer, 1)
+    if (g%rank == 0) then
+      call tutti_reducer_ready(reducer, 9, ierror=code)
+      call expect_failure(code, tutti_error_index_out_of_range, "ready(9), but there are 1 parameters")
+      call tutti_reducer_ready(reducer, 0, ierror=code)
+      call expect_failure(code, tutti_error_index_out_of_range, "ready(0), but there are 1 parameters")
+    end if
+    call tutti_reducer_wait(reducer, ierror=code)
+    call expect_failure(code, tutti_error_invalid_argument, "rank 0 called ready(9), but there are 1 parameters")
     call tutti_reducer_free(reducer)
   end subroutine refused_parameters
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "collectives/services.hpp"
 
@@ -102,6 +103,8 @@ inline void add_columns(const T* weights, const T* right, std::size_t cols, T* r
     for (std::size_t c = 0; c < Columns; ++c) row[j] += weights[c] * right[c * cols + j];
 }
 
+constexpr double max_double = std::numeric_limits<double>::max();
+
 template <typename T>
 double dot(const T* a, const T* b, std::size_t count) {
   constexpr std::size_t lanes = 8;
@@ -196,7 +199,8 @@ void orthogonalize(T* columns, std::size_t length, std::size_t rank) {
   for (std::size_t c = 0; c < rank; ++c) {
     T* column = columns + c * length;
     const double squared = make_orthogonal(columns, length, c);
-    const double factor = squared == 0 ? 0 : 1 / __builtin_sqrt(squared);
+    // A length that overflows makes the column NaN, not zero, so that it is noticed.
+    const double factor = squared == 0 ? 0 : squared <= max_double ? 1 / __builtin_sqrt(squared) : __builtin_nan("");
     for (std::size_t i = 0; i < length; ++i) column[i] = static_cast<T>(static_cast<double>(column[i]) * factor);
   }
 }

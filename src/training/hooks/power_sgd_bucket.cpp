@@ -2,6 +2,7 @@
 #include "training/hooks/power_sgd_bucket.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <tutti/collectives/allreduce.hpp>
 #include <tutti/error.hpp>
@@ -144,7 +145,11 @@ class TypedBucket final : public PowerSgdBucket {
   void finish(const Matrix<T>& matrix) {
     Factors<T>& f = *matrix.factors;
     const T* right = right_.data() + matrix.right;
-    std::copy_n(right, f.right.size(), f.right.data());
+    const bool is_finite = std::all_of(right, right + f.right.size(), [](T x) { return std::isfinite(x); });
+    if (is_finite)
+      std::copy_n(right, f.right.size(), f.right.data());
+    else
+      f.clear();  // on all ranks alike, since the factors have the same bits
     const T scale = bucket_.op == ReduceKind::sum ? static_cast<T>(comm_.size()) : T(1);
     expand(f.shape, first_.data() + matrix.left, right, f.rank, scale, gradient(*matrix.entry));
   }

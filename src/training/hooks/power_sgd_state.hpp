@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -20,6 +21,12 @@ struct Factors {
   std::vector<T>
       error{};  ///< error of the last step; empty without error feedback. During a step: the compressed values
   std::vector<T> right{};  ///< Q, column by column; zero before the first step
+
+  /// As before the first step.
+  void clear() {
+    std::fill(error.begin(), error.end(), T(0));
+    std::fill(right.begin(), right.end(), T(0));
+  }
 };
 
 /// The factors of all parameters. They are kept by parameter, so they outlive a change of buckets. Their addresses are

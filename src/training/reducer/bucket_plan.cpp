@@ -10,8 +10,8 @@ namespace {
 
 struct Filling {
   std::vector<std::size_t> parameters;
-  std::size_t bytes = 0;
-  std::size_t last = 0;  ///< place of its last parameter in the order
+  std::size_t bytes = 0;  ///< with padding
+  std::size_t last = 0;   ///< place of its last parameter in the order
   std::size_t limit = 0;
 };
 
@@ -26,13 +26,14 @@ BucketPlan plan_buckets(std::span<const ParameterSize> parameters, std::span<con
     auto [found, is_first] = open.try_emplace(parameter.type);
     Filling& bucket = found->second;
     if (is_first) bucket.limit = std::min(limits.first, limits.bytes);
+    // The bucket ends with its last gradient; every other one is padded.
     if (!bucket.parameters.empty() && bucket.bytes + parameter.bytes() > bucket.limit) {
       full.push_back(std::move(bucket));
       bucket = Filling{};
       bucket.limit = limits.bytes;
     }
     bucket.parameters.push_back(order[place]);
-    bucket.bytes += parameter.bytes();
+    bucket.bytes += padded_bytes(parameter);
     bucket.last = place;
   }
   for (auto& [type, bucket] : open) full.push_back(std::move(bucket));

@@ -20,7 +20,7 @@ struct ParameterSize {
 using BucketPlan = std::vector<std::vector<std::size_t>>;
 
 struct BucketLimits {
-  std::size_t bytes = 0;  ///< largest bucket; a larger parameter gets a bucket of its own
+  std::size_t bytes = 0;  ///< largest bucket, with padding; a larger parameter gets a bucket of its own
   std::size_t first = 0;  ///< the same limit for the first bucket of each type
 
   friend bool operator==(const BucketLimits&, const BucketLimits&) = default;

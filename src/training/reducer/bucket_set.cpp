@@ -137,13 +137,14 @@ void BucketSet::keep_memory() noexcept {
 
 std::string shape_text(std::span<const std::size_t> shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
-std::string map_text(std::span<const GradientBucket> buckets, std::span<const Parameter> parameters) {
+std::string map_text(std::span<const GradientBucket> buckets, std::span<const Parameter> parameters,
+                     std::size_t first_number) {
   std::string text = fmt::format("{:>6}  {:>12}  {:<8}  {}\n", "bucket", "bytes", "type", "parameters");
   for (const GradientBucket& bucket : buckets) {
     std::string head = fmt::format("{:>6}  {:>12}  {:<8}", bucket.index, bucket.data.count * bucket.data.type.size(),
                                    datatype_name(bucket.data.type.kind()));
     for (const BucketEntry& entry : bucket.entries) {
-      text += fmt::format("{}  {} {} {}\n", head, entry.parameter, parameters[entry.parameter].name,
+      text += fmt::format("{}  {} {} {}\n", head, entry.parameter + first_number, parameters[entry.parameter].name,
                           shape_text(entry.shape));
       head.assign(head.size(), ' ');
     }

@@ -74,7 +74,8 @@ class BucketSet {
 /// "[64, 3, 7, 7]"; "[]" for a scalar.
 [[nodiscard]] std::string shape_text(std::span<const std::size_t> shape);
 
-/// The parameter-to-bucket map as a table.
-[[nodiscard]] std::string map_text(std::span<const GradientBucket> buckets, std::span<const Parameter> parameters);
+/// The parameter-to-bucket map as a table; `first_number`: of the first parameter.
+[[nodiscard]] std::string map_text(std::span<const GradientBucket> buckets, std::span<const Parameter> parameters,
+                                   std::size_t first_number);
 
 }  // namespace tutti::detail::reducer

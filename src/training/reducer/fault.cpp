@@ -32,8 +32,10 @@ Fault Fault::from_word(std::int64_t word) {
           static_cast<std::size_t>(word & ((std::int64_t{1} << parameter_bits) - 1))};
 }
 
-void Fault::throw_as_error(std::span<const Parameter> parameters) const {
-  const auto name = [&] { return fmt::format("parameter {} ('{}')", parameter, parameters[parameter].name); };
+void Fault::throw_as_error(std::span<const Parameter> parameters, std::size_t first_number) const {
+  const auto name = [&] {
+    return fmt::format("parameter {} ('{}')", parameter + first_number, parameters[parameter].name);
+  };
   const auto fail = [](const std::string& what) {
     throw Error(ErrorCode::invalid_argument, "gradient reducer: " + what);
   };
@@ -57,8 +59,10 @@ void Fault::throw_as_error(std::span<const Parameter> parameters) const {
                        name()));
       return;
     case Kind::out_of_range:
-      fail(fmt::format("rank {} called ready({}{}), but there are {} parameters; pass a number that add() returned",
-                       rank, parameter, parameter == most_parameters ? " or more" : "", parameters.size()));
+      fail(fmt::format("rank {} called ready({}), but there are {} parameters; pass a number that add() returned", rank,
+                       parameter == most_parameters ? "a negative number, or one of more than 32 bits"
+                                                    : std::to_string(parameter + first_number),
+                       parameters.size()));
       return;
   }
 }

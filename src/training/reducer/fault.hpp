@@ -21,8 +21,8 @@ struct Fault {
   [[nodiscard]] explicit operator bool() const { return kind != Kind::none; }
   [[nodiscard]] std::int64_t word() const;
   [[nodiscard]] static Fault from_word(std::int64_t word);
-  /// Throws Error(invalid_argument) unless the kind is none.
-  void throw_as_error(std::span<const Parameter> parameters) const;
+  /// Throws Error(invalid_argument) unless the kind is none. `first_number`: of the first parameter, in the message.
+  void throw_as_error(std::span<const Parameter> parameters, std::size_t first_number) const;
 };
 
 }  // namespace tutti::detail::reducer

@@ -83,7 +83,7 @@ void GradientReducer::State::require_index(const char* call, std::size_t i) cons
   if (i >= parameters.size())
     throw Error(ErrorCode::index_out_of_range,
                 fmt::format("gradient reducer: {}({}), but there are {} parameters; pass a number that add() returned",
-                            call, i, parameters.size()));
+                            call, static_cast<std::ptrdiff_t>(i + options_.first_number), parameters.size()));
 }
 
 const Parameter& GradientReducer::State::parameter(std::size_t i) const {
@@ -152,12 +152,14 @@ void GradientReducer::State::arrange(const BucketPlan& plan) {
 
 void GradientReducer::State::begin_step(bool active) {
   step_begin_ = Clock::now();
+  beside_seconds_ = 0;
   tracker_.begin(*buckets, {options_.check, !options_.progress_thread});
   driver_->with([&](LaunchQueue& queue) { queue.begin(active); });
 }
 
 void GradientReducer::State::ready(std::size_t i) {
   if (!syncs_) return;
+  const auto begin = Clock::now();
   if (!tracker_.is_open()) {
     require_prepared("ready()");
     driver_->check();
@@ -165,10 +167,15 @@ void GradientReducer::State::ready(std::size_t i) {
   }
   if (tracker_.mark(i, user_->rank())) driver_->allow(tracker_.full());
   driver_->help(help_budget);
+  beside_seconds_ += seconds_since(begin);
+  require_index("ready", i);
 }
 
 void GradientReducer::State::progress() {
-  if (driver_) driver_->help(help_budget);
+  if (!driver_) return;
+  const auto begin = Clock::now();
+  driver_->help(help_budget);
+  if (tracker_.is_open()) beside_seconds_ += seconds_since(begin);
 }
 
 void GradientReducer::State::wait() {
@@ -179,8 +186,8 @@ void GradientReducer::State::wait() {
   if (!tracker_.is_open()) begin_step(true);
   const Fault fault = tracker_.end(options_.find_unused, user_->rank());
   end_step(fault);
-  statistics_.exposed_seconds = seconds_since(begin);
-  Fault::from_word(queue_->status()).throw_as_error(parameters);
+  statistics_.exposed_seconds = beside_seconds_ + seconds_since(begin);
+  Fault::from_word(queue_->status()).throw_as_error(parameters, options_.first_number);
   adapt(seconds_since(step_begin_));
 }
 
@@ -196,7 +203,7 @@ bool GradientReducer::State::join() {
     return false;
   }
   end_step({});
-  Fault::from_word(queue_->status()).throw_as_error(parameters);
+  Fault::from_word(queue_->status()).throw_as_error(parameters, options_.first_number);
   adapt(0);
   return true;
 }
@@ -269,7 +276,7 @@ std::string GradientReducer::State::map() const {
                                                                         : " (being measured)",
                      statistics_.rebuilt ? "in the order in which gradients became ready on rank 0"
                                          : "in reverse order of registration") +
-         map_text(buckets->buckets(), parameters);
+         map_text(buckets->buckets(), parameters, options_.first_number);
 }
 
 ReducerStatistics GradientReducer::State::statistics() const {

@@ -72,6 +72,7 @@ struct GradientReducer::State {
   detail::reducer::BucketPlan plan_;
   std::vector<std::uint64_t> used_bits_;
   Clock::time_point step_begin_{};
+  double beside_seconds_ = 0;  ///< spent in ready() and progress() in this step
   ReducerStatistics statistics_{};
   bool syncs_ = true;
   bool order_settled_ = false;

@@ -91,6 +91,17 @@ std::string step_error(ReducerOptions options, Where where, const Misuse& misuse
 
 constexpr Where places[] = {Where::bucket, Where::caller, Where::both};
 
+template <typename Call>
+void expect_local(const Call& call, ErrorCode code, const std::vector<std::string>& parts) {
+  try {
+    call();
+    ADD_FAILURE() << "no error";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), code);
+    expect_contains(e.what(), parts);
+  }
+}
+
 TEST(Faults, ReadyTwice) {
   for (const Where where : places)
     expect_contains(step_error({}, where,
@@ -125,13 +136,22 @@ TEST(Faults, NothingMarkedAtAll) {
 }
 
 TEST(Faults, OutOfRange) {
-  for (const std::size_t i : {std::size_t{13}, ~std::size_t{0}})
-    expect_contains(step_error({}, Where::both,
-                               [i](Model<float>& model, int step) {
-                                 model.backward(step);
-                                 if (world().rank() == last_rank()) model.reducer().ready(i);
-                               }),
-                    {i == 13 ? "ready(13)" : "or more", "13 parameters", on_rank(last_rank())});
+  for (const std::size_t first : {0U, 1U})
+    for (const std::size_t i : {std::size_t{13}, ~std::size_t{0}}) {
+      ReducerOptions options;
+      options.first_number = first;
+      const std::string called = i == 13 ? "ready(" + std::to_string(13 + first) + ")" : "ready(a negative number";
+      const std::string at_once = i == 13 ? called : first == 0 ? "ready(-1)" : "ready(0)";
+      expect_contains(step_error(options, Where::both,
+                                 [&](Model<float>& model, int step) {
+                                   model.backward(step);
+                                   if (world().rank() != last_rank()) return;
+                                   // Here at once, and below, from wait(), on all ranks.
+                                   expect_local([&] { model.reducer().ready(i); }, ErrorCode::index_out_of_range,
+                                                {at_once, "13 parameters"});
+                                 }),
+                      {called, "13 parameters", on_rank(last_rank())});
+    }
 }
 
 TEST(Faults, OfSeveralRanksAllNameOne) {
@@ -164,17 +184,6 @@ TEST(Faults, ChangedAfterReady) {
       });
       expect_contains(text, {"parameter 6 ('p6')", on_rank(last_rank()), "changed", "after the last change"});
     }
-}
-
-template <typename Call>
-void expect_local(const Call& call, ErrorCode code, const std::vector<std::string>& parts) {
-  try {
-    call();
-    ADD_FAILURE() << "no error";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), code);
-    expect_contains(e.what(), parts);
-  }
 }
 
 TEST(Arguments, AreCheckedWhereTheyAreGiven) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a reducer learns: the order of arrival, the bucket size; and how it is saved.
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "mpi/training/reducer_model.hpp"
 
@@ -253,12 +255,90 @@ TEST(Statistics, TellOfTheLastStep) {
   std::size_t bytes = 0;
   for (const GradientBucket& b : model.reducer().buckets()) bytes += b.data.count * sizeof(float);
   EXPECT_EQ(before.bytes_per_step, bytes);
-  model.backward(0);
   const auto begin = std::chrono::steady_clock::now();
+  model.backward(0);
   model.reducer().wait();
   const double outside = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   EXPECT_GT(model.reducer().statistics().exposed_seconds, 0);
   EXPECT_LE(model.reducer().statistics().exposed_seconds, outside);
+}
+
+/// A hook whose start() takes a while, which the caller spends inside ready().
+class SlowHook final : public CommunicationHook {
+ public:
+  [[nodiscard]] std::string name() const override { return "slow"; }
+  void prepare(std::span<const Communicator>, std::span<const GradientBucket> buckets) override {
+    sizes_.clear();
+    for (const GradientBucket& b : buckets) sizes_.push_back(b.data.count * b.data.type.size());
+  }
+  void start(std::size_t) override { std::this_thread::sleep_for(std::chrono::milliseconds(3)); }
+  bool test(std::size_t) override { return true; }
+  [[nodiscard]] std::size_t bytes(std::size_t b) const override { return sizes_[b]; }
+
+ private:
+  std::vector<std::size_t> sizes_;
+};
+
+TEST(Statistics, ExposedSecondsIncludeWhatReadyAndProgressSpend) {
+  ReducerOptions options;
+  options.bucket_bytes = 1;
+  options.hook = std::make_shared<SlowHook>();
+  options.rebuild = false;
+  Model<float> model(world(), options, Where::bucket);
+  double inside = 0;
+  const auto timed = [&](const auto& call) {
+    const auto begin = std::chrono::steady_clock::now();
+    call();
+    inside += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  for (int step = 0; step < 2; ++step) {
+    inside = 0;
+    for (std::size_t i = model.size(); i-- > 0;) {
+      model.fill(i, step);
+      timed([&] { model.reducer().ready(i); });
+      timed([&] { model.reducer().progress(); });
+    }
+    EXPECT_GT(inside, 0.003 * static_cast<double>(model.reducer().buckets().size() - 1));
+    timed([&] { model.reducer().wait(); });
+    EXPECT_LE(model.reducer().statistics().exposed_seconds, inside);
+    EXPECT_GE(model.reducer().statistics().exposed_seconds, 0.9 * inside);
+  }
+}
+
+/// Every option that the messages depend on, seen from outside.
+TEST(Options, HaveTheirEffect) {
+  const auto buckets_of = [](const ReducerOptions& options) {
+    Model<float> model(world(), options, Where::bucket, std::vector<Shape>(20, Shape{64}));
+    std::vector<std::size_t> sizes;
+    for (const GradientBucket& b : model.reducer().buckets()) sizes.push_back(b.entries.size());
+    return sizes;
+  };
+  ReducerOptions options;
+  options.bucket_bytes = 4 * 256;
+  options.first_bucket_bytes = 2 * 256;
+  EXPECT_EQ(buckets_of(options), (std::vector<std::size_t>{2, 4, 4, 4, 4, 2}));
+  options.bucket_bytes = 20 * 256;
+  EXPECT_EQ(buckets_of(options), (std::vector<std::size_t>{2, 18}));
+  options.first_bucket_bytes = 5 * 256;
+  EXPECT_EQ(buckets_of(options), (std::vector<std::size_t>{5, 15}));
+  for (const std::size_t wanted : {1U, 3U}) {
+    class Counting final : public CommunicationHook {
+     public:
+      [[nodiscard]] std::string name() const override { return "counting"; }
+      void prepare(std::span<const Communicator> comms, std::span<const GradientBucket>) override {
+        count = comms.size();
+      }
+      void start(std::size_t) override {}
+      bool test(std::size_t) override { return true; }
+      [[nodiscard]] std::size_t bytes(std::size_t) const override { return 0; }
+      std::size_t count = 0;
+    };
+    const auto hook = std::make_shared<Counting>();
+    options.hook = hook;
+    options.communicators = wanted;
+    Model<float> model(world(), options, Where::bucket);
+    EXPECT_EQ(hook->count, wanted);
+  }
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "mpi/training/bucket_set.hpp"
 #include "support/world.hpp"
@@ -215,6 +217,75 @@ TEST(PowerSgdHook, RefusesWrongOptions) {
   PowerSgdOptions options;
   options.min_compression_rate = 0;
   EXPECT_THROW((void)power_sgd_hook(options), Error);
+}
+
+/// A NaN or an infinity on one rank is seen in that step, on all ranks, and then forgotten.
+TEST(PowerSgdHook, OneNanDoesNotSpoilTheStepsAfterIt) {
+  const double most = std::numeric_limits<double>::max();
+  for (const double bad : {std::nan(""), HUGE_VAL, most})
+    for (const bool feedback : {true, false}) {
+      BucketSet<double> set({{50, 40}, {30, 60}}, 2, ReduceKind::avg);
+      PowerSgdOptions options = options_of(2, 0);
+      options.error_feedback = feedback;
+      const auto hook = power_sgd_hook(options);
+      hook->prepare(std::span(&world(), 1), set.buckets());
+      for (unsigned step = 0; step < 6; ++step) {
+        fill(set, [&](std::size_t p, std::size_t i) { return low_rank_value(0, 2, p == 0 ? 40 : 60, i); });
+        if (step == 2 && world().rank() == world().size() - 1) set.gradient(0)[777] = bad;
+        run_step(*hook, 1, step);
+        const auto is_bad = [](double x) { return !std::isfinite(x); };
+        for (const std::size_t p : {0U, 1U}) {
+          const auto result = set.gradient(p);
+          const bool spoiled = step == 2 && p == 0;
+          EXPECT_EQ(std::any_of(result.begin(), result.end(), is_bad), spoiled)
+              << bad << ", parameter " << p << ", step " << step;
+          for (std::size_t i = 0; i < result.size() && !spoiled; ++i)
+            ASSERT_NEAR(result[i], low_rank_value(0, 2, p == 0 ? 40 : 60, i), 1e-9) << bad << ", step " << step;
+        }
+        ASSERT_TRUE(is_equal_everywhere<double>(world(), set.data(0)) || step == 2);
+      }
+    }
+}
+
+/// Each option changes the result or the bytes as it says.
+TEST(PowerSgdHook, OptionsHaveTheirEffect) {
+  const auto after = [](const PowerSgdOptions& options, unsigned steps) {
+    BucketSet<float> set({{50, 40}}, 1, ReduceKind::avg);
+    const auto hook = power_sgd_hook(options);
+    hook->prepare(std::span(&world(), 1), set.buckets());
+    for (unsigned step = 0; step < steps; ++step) {
+      fill(set, [&](std::size_t, std::size_t i) { return noise(0, step, 0, i); });
+      run_step(*hook, 1, step);
+    }
+    return std::pair(std::vector<float>(set.gradient(0).begin(), set.gradient(0).end()), hook->bytes(0));
+  };
+  const PowerSgdOptions usual = options_of(2, 0);
+  const auto [values, bytes] = after(usual, 3);
+  EXPECT_EQ(values, after(usual, 3).first);
+  EXPECT_EQ(bytes, (50 + 40) * 2 * sizeof(float));
+  PowerSgdOptions other = usual;
+  other.rank = 4;
+  EXPECT_EQ(after(other, 3).second, 2 * bytes);
+  other = usual;
+  other.seed = 99;
+  EXPECT_NE(after(other, 1).first, after(usual, 1).first);
+  other = usual;
+  other.warm_start = false;
+  EXPECT_EQ(after(other, 1).first, after(usual, 1).first) << "there is nothing to start from yet";
+  EXPECT_NE(after(other, 3).first, values);
+  other = usual;
+  other.error_feedback = false;
+  EXPECT_NE(after(other, 3).first, values);
+  other = usual;
+  other.min_compression_rate = 50 * 40 / (90 * 2.0);
+  const std::size_t all = (50 * 40 + 3) * sizeof(float);  // with the gap behind the entry
+  EXPECT_EQ(after(other, 3).second, all) << "does not pay";
+  other.min_compression_rate *= 0.999;
+  EXPECT_EQ(after(other, 3).second, bytes) << "just pays";
+  other = usual;
+  other.start_step = 3;
+  EXPECT_EQ(after(other, 3).second, all);
+  EXPECT_EQ(after(other, 4).second, bytes);
 }
 
 TEST(PowerSgdHook, GradientsOfZeroAndThenOthers) {

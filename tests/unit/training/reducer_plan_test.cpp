@@ -13,10 +13,16 @@ namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20U;
 
+/// From the bucket's first byte to the last of its last gradient, with the padding between gradients.
 std::size_t bytes_of(const std::vector<std::size_t>& bucket, std::span<const ParameterSize> parameters) {
-  std::size_t bytes = 0;
-  for (const std::size_t i : bucket) bytes += parameters[i].bytes();
-  return bytes;
+  const ParameterSize& last = parameters[bucket.back()];
+  return entry_offsets(parameters, bucket).back() * Datatype(last.type).size() + last.bytes();
+}
+
+std::size_t bytes_with(std::vector<std::size_t> bucket, std::size_t another,
+                       std::span<const ParameterSize> parameters) {
+  bucket.push_back(another);
+  return bytes_of(bucket, parameters);
 }
 
 /// Everything that the plan promises, checked from the definition.
@@ -50,7 +56,7 @@ void check(const BucketPlan& plan, std::span<const ParameterSize> parameters, st
     if (!earlier.empty()) {
       const auto& before = plan[earlier.back()];
       const std::size_t room = earlier.size() == 1 ? std::min(limits.first, limits.bytes) : limits.bytes;
-      EXPECT_GT(bytes_of(before, parameters) + parameters[plan[b][0]].bytes(), room) << "one more would have fitted";
+      EXPECT_GT(bytes_with(before, plan[b][0], parameters), room) << "one more would have fitted";
       EXPECT_LT(place[before.back()], place[plan[b][0]]);
     }
     earlier.push_back(b);
@@ -76,7 +82,18 @@ TEST(BucketPlan, KeepsItsPromisesForManyShapesLimitsAndOrders) {
 TEST(BucketPlan, AParameterLargerThanTheLimitIsABucket) {
   const std::vector<ParameterSize> parameters{{10}, {1'000}, {10}, {10}};
   const BucketPlan expected{{3, 2}, {1}, {0}};
-  EXPECT_EQ(plan_buckets(parameters, reverse_order(4), {100, 100}), expected);
+  EXPECT_EQ(plan_buckets(parameters, reverse_order(4), {104, 104}), expected);
+}
+
+TEST(BucketPlan, PaddingCounts) {
+  const std::vector<ParameterSize> parameters{{10}, {10}, {10}};  // 40 bytes each, 64 with padding
+  const auto buckets = [&](std::size_t limit) {
+    return plan_buckets(parameters, reverse_order(3), {limit, limit}).size();
+  };
+  EXPECT_EQ(buckets(103), 3U);
+  EXPECT_EQ(buckets(104), 2U);
+  EXPECT_EQ(buckets(167), 2U);
+  EXPECT_EQ(buckets(168), 1U);
 }
 
 TEST(BucketPlan, AnInterleavedTypeDoesNotCloseABucket) {

@@ -29,11 +29,12 @@ TEST(Map, IsATableOfBuckets) {
   buckets[1].index = 1;
   buckets[1].data = Buffer(nullptr, 9472, DatatypeKind::float32);
   buckets[1].entries = {{1, 0, 64, all[1].shape}, {0, 64, 9408, all[0].shape}};
-  EXPECT_EQ(map_text(buckets, all),
+  EXPECT_EQ(map_text(buckets, all, 0),
             "bucket         bytes  type      parameters\n"
             "     0             2  bfloat16  2 scale []\n"
             "     1         37888  float32   1 conv.bias [64]\n"
             "                                0 conv.weight [64, 3, 7, 7]\n");
+  EXPECT_NE(map_text(buckets, all, 1).find("3 scale []\n"), std::string::npos) << map_text(buckets, all, 1);
 }
 
 TEST(Fault, TravelsAsANumber) {
@@ -54,9 +55,9 @@ TEST(Fault, TravelsAsANumber) {
   EXPECT_EQ(Fault::from_word(Fault{Kind::out_of_range, 0, std::size_t{1} << 40U}.word()).parameter, 0xFFFFFFFFU);
 }
 
-std::string text_of(const Fault& fault) {
+std::string text_of(const Fault& fault, std::size_t first_number = 0) {
   try {
-    fault.throw_as_error(parameters());
+    fault.throw_as_error(parameters(), first_number);
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ErrorCode::invalid_argument);
     return e.what();
@@ -79,6 +80,15 @@ TEST(Fault, NamesParameterRankAndRemedy) {
             "wait(); call ready(i) after the last change");
   EXPECT_EQ(text_of({Kind::out_of_range, 1, 3}),
             "gradient reducer: rank 1 called ready(3), but there are 3 parameters; pass a number that add() returned");
+}
+
+TEST(Fault, NumbersParametersAsTheCallersLanguage) {
+  using Kind = Fault::Kind;
+  EXPECT_NE(text_of({Kind::missing, 0, 1}, 1).find("parameter 2 ('conv.bias')"), std::string::npos);
+  EXPECT_NE(text_of({Kind::out_of_range, 0, 8}, 1).find("ready(9)"), std::string::npos);
+  const Fault zero = Fault::from_word(Fault{Kind::out_of_range, 0, ~std::size_t{0}}.word());  // 0 in Fortran
+  EXPECT_NE(text_of(zero, 1).find("ready(a negative number, or one of more than 32 bits)"), std::string::npos)
+      << text_of(zero, 1);
 }
 
 TEST(Facts, TheFirstDifferenceIsNamedWithBothSides) {
