@@ -22,9 +22,9 @@ namespace tutti {
 /// All but the stream must be equal on all ranks.
 struct EmbeddingCollectionOptions {
   kernels::RowOptimizer optimizer = kernels::RowOptimizer::sgd;
-  float epsilon = 1e-10F;
-  double beta1 = 0.9;                                       ///< adam
-  double beta2 = 0.999;                                     ///< adam
+  float epsilon = 1e-10F;  ///< adam: added after the bias correction, unless epsilon_hat is set
+  double beta1 = 0.9;      ///< adam
+  double beta2 = 0.999;    ///< adam
   kernels::Rounding rounding = kernels::Rounding::nearest;  ///< rounding of rows that are not float32
   kernels::IndexPolicy policy = kernels::IndexPolicy::fatal;
   std::size_t max_batch = 1;             ///< samples in the largest global batch
@@ -33,6 +33,10 @@ struct EmbeddingCollectionOptions {
   std::uint64_t seed = 0;                ///< seed of initialize() and of stochastic rounding
   MemoryKind memory = MemoryKind::host;  ///< memory of rows, state, vectors and gradients: host or device
   Stream stream{};                       ///< with device memory: orders all work there; must outlive the collection
+  bool epsilon_hat = false;              ///< adam: epsilon as in torch.optim.SparseAdam; see kernels::RowUpdate
+  /// Lets load() take a checkpoint whose tables have fewer rows; the other rows keep their values and their state. For
+  /// tables that grow with the data.
+  bool grow = false;
 };
 
 /// The bags that a rank passes. A bag is the indices of one sample in one table.
@@ -151,7 +155,8 @@ class TUTTI_EXPORT EmbeddingCollection {
 
   /// Local. This rank's shards, in the order of the plan.
   [[nodiscard]] std::span<const TableShard> shards() const;
-  /// Local. Bytes of rows and state on this rank.
+  /// Local. Bytes of rows and state on this rank: those that the plan predicted. They are one block of memory, so small
+  /// tables take no more.
   [[nodiscard]] std::size_t bytes() const;
   /// Local. Reads the rows [row_begin, row_end) of shards()[i] in float32; out.size() must be rows * columns. Rows are
   /// numbered as in the whole table.
@@ -169,7 +174,8 @@ class TUTTI_EXPORT EmbeddingCollection {
   /// Rows on a device are first copied to host memory.
   void add_to(CheckpointPart& part, const std::string& prefix = "embedding") const;
   /// Local. Reads rows and state from a checkpoint of the same tables, with any plan, type and number of ranks. Errors:
-  /// io, naming the table, for missing rows, other widths, and the state of another optimizer.
+  /// io, naming the table, for missing rows (see EmbeddingCollectionOptions::grow), other widths, and the state of
+  /// another optimizer.
   void load(const CheckpointReader& reader, const std::string& prefix = "embedding");
   /// Local. The number of optimizer steps so far.
   [[nodiscard]] std::uint64_t steps() const;

@@ -54,7 +54,7 @@ struct TableShard {
 
 /// The load that a plan puts on one rank.
 struct RankLoad {
-  std::size_t bytes = 0;        ///< size of rows and optimizer state
+  std::size_t bytes = 0;        ///< size of rows and optimizer state, each array in whole blocks of 128 bytes
   double lookups = 0;           ///< number of rows read for a global batch
   double lookup_seconds = 0;    ///< predicted time of a step's lookups and updates
   double exchange_seconds = 0;  ///< predicted time of a step's exchanges of vectors and gradients

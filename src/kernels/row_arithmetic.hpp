@@ -51,13 +51,19 @@ TUTTI_FUNCTION float scaled_value(float x, const RowScale& scale) { return x * s
 struct UpdateRule {
   explicit UpdateRule(const RowUpdate& update)
       : rate(update.learning_rate),
-        epsilon(update.epsilon),
+        epsilon(denominator_epsilon(update)),
         keep1(static_cast<float>(update.beta1)),
         keep2(static_cast<float>(update.beta2)),
         take1(static_cast<float>(1 - update.beta1)),
         take2(static_cast<float>(1 - update.beta2)),
         correction1(static_cast<float>(1 / (1 - std::pow(update.beta1, static_cast<double>(update.step))))),
         correction2(static_cast<float>(1 / (1 - std::pow(update.beta2, static_cast<double>(update.step))))) {}
+
+  /// The epsilon to add to a root that is corrected for bias.
+  static float denominator_epsilon(const RowUpdate& update) {
+    if (update.optimizer != RowOptimizer::adam || !update.epsilon_hat) return update.epsilon;
+    return static_cast<float>(update.epsilon / std::sqrt(1 - std::pow(update.beta2, static_cast<double>(update.step))));
+  }
 
   float rate;
   float epsilon;

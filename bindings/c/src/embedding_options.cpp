@@ -52,6 +52,8 @@ EmbeddingCollectionOptions embedding_options(const tutti_embedding_options_t* gi
   result.seed = values.seed;
   result.memory = memory_of(values, argument);
   result.stream = stream_of(values, argument);
+  result.epsilon_hat = values.epsilon_hat != 0;
+  result.grow = values.grow != 0;
   return result;
 }
 

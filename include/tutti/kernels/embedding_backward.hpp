@@ -18,8 +18,9 @@ enum class RowOptimizer : std::uint8_t {
   adagrad,           ///< s += g^2; w -= lr * g / (sqrt(s) + eps); s: rows x dim
   row_wise_adagrad,  ///< m += mean(g^2) over the whole row; w -= lr * g / (sqrt(m) + eps); m: rows
   adam,  ///< m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2; w -= lr * (m / (1 - b1^step)) / (sqrt(v / (1 - b2^step)) +
-         ///< eps); state: rows x 2 x dim, m before v in a row. Kingma and Ba 2015, Algorithm 1. Counterpart:
-         ///< torch.optim.SparseAdam
+         ///< eps); state: rows x 2 x dim, m before v in a row. Kingma and Ba 2015, Algorithm 1, as fbgemm's ADAM and
+         ///< torch.optim.Adam. Counterpart: torch.optim.SparseAdam, which adds eps before the correction of v: see
+         ///< RowUpdate::epsilon_hat
 };
 
 /// The number of state values for a row of dim values: 0, dim, 1 or 2 * dim. State is zero before the first step.
@@ -44,6 +45,11 @@ struct RowUpdate {
   std::uint64_t step = 1;  ///< training step, counted from 1; used by adam and stochastic rounding
   Rounding rounding = Rounding::nearest;
   std::uint64_t seed = 0;  ///< seed of stochastic rounding
+  /// adam: takes epsilon for the "epsilon hat" at the end of section 2 of Kingma and Ba, which is added to the root of
+  /// v before the bias correction: w -= lr * sqrt(1 - b2^step) / (1 - b1^step) * m / (sqrt(v) + epsilon). With it,
+  /// results are those of torch.optim.SparseAdam. The two ways differ where sqrt(v / (1 - b2^step)) is not much larger
+  /// than epsilon: in the first steps epsilon hat counts as epsilon / sqrt(1 - b2^step), 32 times as much in step 1.
+  bool epsilon_hat = false;
 };
 
 /// The rows of one table that occur in a batch, ascending and numbered in this shard, and for each row the sum of g^2

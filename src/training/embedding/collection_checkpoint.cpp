@@ -110,8 +110,14 @@ DatatypeKind row_type(const std::string& content) {
 /// Reads one piece's part of a checkpoint.
 class PieceLoader {
  public:
-  PieceLoader(const CheckpointReader& reader, const PieceGrids& grids, const std::vector<TableSection>& sections)
-      : reader_(reader), grids_(grids), sections_(sections) {}
+  /// `grows`: the checkpoint may lack the last rows of the table.
+  PieceLoader(const CheckpointReader& reader, const PieceGrids& grids, const std::vector<TableSection>& sections,
+              bool grows)
+      : reader_(reader), grids_(grids), sections_(sections) {
+    for (const auto& section : sections)
+      if (grows) rows_needed_ = std::max(rows_needed_, section.row_end);
+    if (!grows) rows_needed_ = grids.config().rows;
+  }
 
   void load_rows() {
     const Grid& rows = grids_.rows();
@@ -158,10 +164,11 @@ class PieceLoader {
   }
 
   void check_covered(const Grid& grid, const char* what) const {
-    if (covered_ != static_cast<std::size_t>(grid.block.rows()) * grid.block.columns()) {
-      fail(grids_.config(), fmt::format("lacks {} {} to {} of columns {} to {}", what, grid.block.row_begin,
-                                        grid.block.row_end, grid.block.column_begin, grid.block.column_end));
-    }
+    const std::int64_t needed = std::max(std::min(grid.block.row_end, rows_needed_), grid.block.row_begin);
+    if (rows_needed_ == 0 || covered_ != static_cast<std::size_t>(needed - grid.block.row_begin) * grid.block.columns())
+      fail(grids_.config(),
+           fmt::format("lacks {} {} to {} of columns {} to {}", what, grid.block.row_begin,
+                       std::max(needed, grid.block.row_begin + 1), grid.block.column_begin, grid.block.column_end));
   }
 
   void take_rows(const TableSection& section, const Block& common) {
@@ -224,6 +231,7 @@ class PieceLoader {
   const CheckpointReader& reader_;
   const PieceGrids& grids_;
   const std::vector<TableSection>& sections_;
+  std::int64_t rows_needed_ = 0;
   std::size_t covered_ = 0;
   std::vector<std::byte> content_;
   std::vector<std::byte> scales_;
@@ -256,12 +264,18 @@ void EmbeddingCollection::add_to(CheckpointPart& part, const std::string& prefix
 void EmbeddingCollection::load(const CheckpointReader& reader, const std::string& prefix) {
   const auto& facts = state_->facts;
   const auto names = reader.names();
-  if (facts.on_device()) state_->host_copy = std::make_unique<detail::ShardTables>(facts, MemoryKind::host);
+  if (facts.on_device()) {
+    state_->host_copy = std::make_unique<detail::ShardTables>(facts, MemoryKind::host);
+    if (facts.options.grow) {
+      state_->host_copy->copy(state_->tables, facts);
+      detail::services::wait_for_stream(facts.device, facts.stream());
+    }
+  }
   const auto& tables = facts.on_device() ? *state_->host_copy : state_->tables;
   for (std::size_t i = 0; i < facts.pieces().size(); ++i) {
     const PieceGrids grids(facts, tables, i);
     const auto sections = detail::sections_of(names, prefix, grids.config().name);
-    PieceLoader loader(reader, grids, sections);
+    PieceLoader loader(reader, grids, sections, facts.options.grow);
     loader.load_rows();
     if (const Grid* state = grids.state(facts.options.optimizer)) loader.load_state(*state);
   }

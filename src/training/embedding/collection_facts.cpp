@@ -88,7 +88,7 @@ Hash hash_of(std::span<const EmbeddingTableConfig> tables, const ShardingPlan& p
   for (const Sharding sharding : plan.shardings) hash.add(sharding);
   hash.add(options.optimizer).add(options.policy).add(static_cast<double>(options.epsilon)).add(options.beta1);
   hash.add(options.beta2).add(options.rounding).add(options.max_batch).add(options.slots).add(options.weighted);
-  hash.add(options.seed).add(options.memory).add(options.stream.kind);
+  hash.add(options.seed).add(options.memory).add(options.stream.kind).add(options.epsilon_hat).add(options.grow);
   return hash;
 }
 

@@ -155,8 +155,8 @@ void EmbeddingCollection::State::update(detail::BatchSlot& slot, float learning_
   const auto& batch_lookups = slot.input.lookups();
   const std::size_t batch = slot.input.batch();
   const auto& options = facts.options;
-  const kernels::RowUpdate step{options.optimizer, learning_rate, options.epsilon,  options.beta1,
-                                options.beta2,     ++steps,       options.rounding, options.seed};
+  const kernels::RowUpdate step{options.optimizer, learning_rate,    options.epsilon, options.beta1,      options.beta2,
+                                ++steps,           options.rounding, options.seed,    options.epsilon_hat};
   const auto lookups = [&](std::size_t i) { return slot.all(i); };
   const auto gradient = [&](std::size_t i) {
     return kernels::Pooled<const float>{slot.exchange.arrived_gradients() + facts.pieces()[i].gradient_at,

@@ -10,12 +10,13 @@
 
 namespace tutti::detail {
 
-/// Memory of rows or of their optimizer state: host memory from kernels::allocate_table, or exactly as many bytes on
-/// the current device. Move-only.
+/// The memory of a rank's tables: host memory from kernels::allocate_table, or memory of the current device. Move-only.
 class TableBlock {
  public:
+  TableBlock() = default;
   /// Host memory is zeroed. Throws out_of_memory.
   TableBlock(std::size_t bytes, MemoryKind kind) : bytes_(bytes) {
+    if (bytes == 0) return;
     if (kind == MemoryKind::host)
       host_ = kernels::allocate_table(bytes);
     else
@@ -25,13 +26,11 @@ class TableBlock {
   [[nodiscard]] std::byte* data() const { return host_ ? host_.get() : device_.get(); }
   /// Bytes as asked for.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  /// Bytes that the system took, which may be more.
-  [[nodiscard]] std::size_t taken() const { return host_ ? host_.get_deleter().bytes : bytes_; }
 
  private:
   kernels::TableMemory host_;
   services::DeviceMemory device_;
-  std::size_t bytes_;
+  std::size_t bytes_ = 0;
 };
 
 /// Memory of vectors and gradients, on the host or on the current device, where it is undefined at first. Destroy it

@@ -5,16 +5,19 @@
 
 namespace tutti::detail {
 
-std::size_t shard_bytes(const EmbeddingTableConfig& table, std::int64_t rows, std::size_t columns,
-                        kernels::RowOptimizer optimizer) {
-  const std::size_t scale = table.type == DatatypeKind::uint8 ? sizeof(kernels::RowScale) : 0;
-  const std::size_t row =
-      columns * Datatype(table.type).size() + scale + kernels::row_state_values(optimizer, columns) * sizeof(float);
-  return static_cast<std::size_t>(rows) * row;
+ShardArrays shard_arrays(const EmbeddingTableConfig& table, std::int64_t rows, std::size_t columns,
+                         kernels::RowOptimizer optimizer) {
+  const auto padded = [&](std::size_t row_bytes) {
+    const std::size_t bytes = static_cast<std::size_t>(rows) * row_bytes;
+    return (bytes + ShardArrays::alignment - 1) / ShardArrays::alignment * ShardArrays::alignment;
+  };
+  return {padded(columns * Datatype(table.type).size()),
+          padded(table.type == DatatypeKind::uint8 ? sizeof(kernels::RowScale) : 0),
+          padded(kernels::row_state_values(optimizer, columns) * sizeof(float))};
 }
 
 std::size_t PlanCost::bytes(const TableShard& shard) const {
-  return shard_bytes(tables_[shard.table], shard.rows(), shard.columns(), options_->optimizer);
+  return shard_arrays(tables_[shard.table], shard.rows(), shard.columns(), options_->optimizer).bytes();
 }
 
 double PlanCost::lookups(const TableShard& shard) const {

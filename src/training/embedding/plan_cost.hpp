@@ -8,9 +8,21 @@
 
 namespace tutti::detail {
 
-/// Bytes of `rows` rows with `columns` columns, with their scales and optimizer state.
-[[nodiscard]] std::size_t shard_bytes(const EmbeddingTableConfig& table, std::int64_t rows, std::size_t columns,
-                                      kernels::RowOptimizer optimizer);
+/// The arrays of a shard, which lie behind one another in the memory of its rank.
+struct ShardArrays {
+  /// Every array begins at a multiple of this many bytes: two cache lines, which the processor fetches together, and
+  /// what a device moves at once.
+  static constexpr std::size_t alignment = 128;
+
+  std::size_t rows = 0;    ///< bytes, as all
+  std::size_t scales = 0;  ///< 0: none
+  std::size_t state = 0;   ///< 0: none
+  [[nodiscard]] std::size_t bytes() const { return rows + scales + state; }
+};
+
+/// The arrays of `rows` rows with `columns` columns, each with its padding.
+[[nodiscard]] ShardArrays shard_arrays(const EmbeddingTableConfig& table, std::int64_t rows, std::size_t columns,
+                                       kernels::RowOptimizer optimizer);
 
 /// Predicts the cost of shards: reading rows at random, and exchanging vectors among all ranks twice a step.
 class PlanCost {

@@ -96,7 +96,7 @@ bool divide_further(const EmbeddingTableConfig& table, Division& division, std::
 [[noreturn]] void throw_too_large(Tables tables, const PlannerOptions& options, const Layout& layout) {
   const auto& table = tables[*layout.too_large];
   std::size_t all = 0;
-  for (const auto& each : tables) all += detail::shard_bytes(each, each.rows, each.dim, options.optimizer);
+  for (const auto& each : tables) all += detail::shard_arrays(each, each.rows, each.dim, options.optimizer).bytes();
   throw Error(
       ErrorCode::invalid_argument,
       fmt::format("plan_sharding: memory_limit is {} bytes a rank, but a shard of table {} '{}' ({}) takes {} "
@@ -112,10 +112,10 @@ bool make_room(Tables tables, const PlannerOptions& options, std::size_t failed,
   if (divide_further(tables[failed], divisions[failed], ranks)) return true;
   std::vector<std::size_t> order(tables.size());
   for (std::size_t t = 0; t < order.size(); ++t) order[t] = t;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return detail::shard_bytes(tables[a], tables[a].rows, tables[a].dim, options.optimizer) >
-           detail::shard_bytes(tables[b], tables[b].rows, tables[b].dim, options.optimizer);
-  });
+  const auto bytes = [&](std::size_t t) {
+    return detail::shard_arrays(tables[t], tables[t].rows, tables[t].dim, options.optimizer).bytes();
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return bytes(a) > bytes(b); });
   return std::any_of(order.begin(), order.end(),
                      [&](std::size_t t) { return divide_further(tables[t], divisions[t], ranks); });
 }

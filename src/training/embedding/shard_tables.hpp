@@ -27,10 +27,10 @@ class ShardTables {
   [[nodiscard]] float* state(std::size_t i) const { return states_[i]; }
   /// Values of state per row of piece i.
   [[nodiscard]] std::size_t state_width(std::size_t i) const { return state_widths_[i]; }
-  [[nodiscard]] std::size_t bytes() const;
+  [[nodiscard]] std::size_t bytes() const { return memory_.bytes(); }
 
  private:
-  std::vector<TableBlock> memory_;
+  TableBlock memory_;
   std::vector<kernels::EmbeddingTable> tables_;
   std::vector<float*> states_;
   std::vector<std::size_t> state_widths_;

@@ -98,6 +98,44 @@ TEST(EmbeddingCheckpoint, RowsOfAllTypesAreTheSameBits) {
   }
 }
 
+TEST_P(Checkpoints, TablesMayHaveGrown) {
+  const CommonFolder folder;
+  for (const Sharding from : {Sharding::table_wise, Sharding::row_wise})
+    for (const Sharding to : shardings) {
+      Setting setting;
+      setting.optimizer = GetParam();
+      setting.tables = four_tables(from, Pooling::sum);
+      Exercise before(world(), setting);
+      before.run("before");
+      save(before.collection, folder.path());
+      setting.tables = four_tables(to, Pooling::sum);
+      setting.grow = true;
+      for (auto& table : setting.tables) table.rows += 13;
+      Exercise after(world(), setting);
+      after.collection.load(CheckpointReader(folder.path()));
+      const auto shards = after.collection.shards();
+      for (std::size_t i = 0; i < shards.size(); ++i) {
+        const TableShard& shard = shards[i];
+        const std::int64_t saved = setting.tables[shard.table].rows - 13;
+        std::vector<float> rows(static_cast<std::size_t>(shard.rows()) * shard.columns());
+        after.collection.read_rows(i, shard.row_begin, shard.row_end, rows);
+        for (std::int64_t row = shard.row_begin; row < shard.row_end; ++row)
+          for (std::size_t c = 0; c < shard.columns(); ++c) {
+            const double want = row < saved
+                                    ? before.reference[shard.table].value(row, shard.column_begin + c)
+                                    : static_cast<double>(first_value(shard.table, row, shard.column_begin + c));
+            ASSERT_NEAR(rows[static_cast<std::size_t>(row - shard.row_begin) * shard.columns() + c], want, 2e-5)
+                << "table " << shard.table << ", row " << row;
+          }
+      }
+      // With an update of the new rows, whose state is new.
+      for (std::size_t t = 0; t < setting.tables.size(); ++t)
+        after.reference[t].take_first_rows(before.reference[t], setting.tables[t].rows - 13);
+      for (std::uint64_t k = 5; k <= 8; ++k) after.step(k, "grown");
+      after.expect_rows("grown");
+    }
+}
+
 TEST(EmbeddingCheckpoint, WhatIsMissingIsNamed) {
   const CommonFolder folder;
   Setting setting;
@@ -118,6 +156,23 @@ TEST(EmbeddingCheckpoint, WhatIsMissingIsNamed) {
   for (auto& table : more.tables) table.sharding = Sharding::data_parallel;
   more.tables[0].rows = 60;
   EXPECT_NE(message(more).find("'first' lacks rows"), std::string::npos) << message(more);
+  // A narrower or shorter table would lose values without a word.
+  for (const bool wide : {false, true}) {
+    Setting less = setting;
+    for (auto& table : less.tables) table.sharding = Sharding::data_parallel;
+    if (wide)
+      less.tables[0].dim = 7;
+    else
+      less.tables[0].rows = 40;
+    EXPECT_NE(message(less).find("'first' has rows up to 50 with 8 values in the checkpoint, but is " +
+                                 std::string(wide ? "50 x 7" : "40 x 8") + " here"),
+              std::string::npos)
+        << message(less);
+  }
+  Setting wider = setting;
+  for (auto& table : wider.tables) table.sharding = Sharding::data_parallel;
+  wider.tables[0].dim = 9;
+  EXPECT_NE(message(wider).find("'first' lacks rows"), std::string::npos) << message(wider);
   Setting stateful = setting;
   for (auto& table : stateful.tables) table.sharding = Sharding::data_parallel;
   stateful.optimizer = RowOptimizer::adam;

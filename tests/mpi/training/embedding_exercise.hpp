@@ -24,6 +24,7 @@ struct Setting {
   bool weighted = false;
   kernels::IndexType index_type = kernels::IndexType::int64;
   std::size_t slots = 1;
+  bool grow = false;
   double tolerance = 2e-5;
   std::vector<std::size_t> batches{13, 8, 2, 13};
   MemoryKind memory = MemoryKind::host;
@@ -54,7 +55,8 @@ class Exercise {
                     .slots = setting.slots,
                     .weighted = setting.weighted,
                     .memory = setting.memory,
-                    .stream = setting.stream}),
+                    .stream = setting.stream,
+                    .grow = setting.grow}),
         bags_(setting.slots) {
     for (std::size_t t = 0; t < setting.tables.size(); ++t) {
       reference.emplace_back(setting.tables[t], t, setting.optimizer);

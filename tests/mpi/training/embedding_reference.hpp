@@ -2,6 +2,7 @@
 // Embedding tables in one place, trained without the library: what a collection must agree with.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -68,6 +69,14 @@ class ReferenceTable {
   }
 
   [[nodiscard]] double value(std::int64_t row, std::size_t c) const { return rows_[at(row, c)]; }
+
+  /// Has another table's rows up to `rows`, with their state.
+  void take_first_rows(const ReferenceTable& other, std::int64_t rows) {
+    const auto values = static_cast<std::ptrdiff_t>(at(rows, 0));
+    std::copy_n(other.rows_.begin(), values, rows_.begin());
+    std::copy_n(other.first_.begin(), values, first_.begin());
+    std::copy_n(other.second_.begin(), values, second_.begin());
+  }
 
   /// [batch][dim]
   [[nodiscard]] std::vector<double> forward(const Bags& bags) const {

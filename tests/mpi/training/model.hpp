@@ -37,10 +37,11 @@ class Model {
     return static_cast<T>(static_cast<int>(mixed >> 4 & 2047U) - 1024) / T(64);
   }
 
-  /// Computes all gradients and marks them ready.
-  void backward(GradientReducer& reducer, int rank, unsigned step) {
+  /// Computes all gradients but one and marks them ready.
+  void backward(GradientReducer& reducer, int rank, unsigned step, std::size_t skip = ~std::size_t{0}) {
     for (std::size_t p = shapes_.size(); p-- > 0;) {
       const std::size_t q = (p + 2) % shapes_.size();  // another order than that of registration
+      if (q == skip) continue;
       T* to = static_cast<T*>(reducer.gradient(q).data);
       for (std::size_t i = 0; i < values_[q].size(); ++i) to[i] = gradient_of(rank, step, q, i);
       reducer.ready(q);

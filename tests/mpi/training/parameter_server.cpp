@@ -24,10 +24,12 @@ Communicator world() { return Communicator::duplicate(MPI_COMM_WORLD); }
 /// Which path is asked for.
 class Server : public ::testing::TestWithParam<bool> {
  protected:
-  ParameterServer make(std::int64_t rows, std::size_t dim, ServerOptimizer optimizer = ServerOptimizer::sgd) const {
+  ParameterServer make(std::int64_t rows, std::size_t dim, ServerOptimizer optimizer = ServerOptimizer::sgd,
+                       float epsilon = 1e-10F) const {
     ParameterServerOptions options;
     options.direct = GetParam();
     options.optimizer = optimizer;
+    options.epsilon = epsilon;
     return {comm, rows, dim, options};
   }
   const Communicator comm = world();
@@ -184,6 +186,15 @@ TEST_P(Server, UpdatesByRowWiseAdagrad) {
   for (std::size_t d = 0; d < dim; ++d) EXPECT_FLOAT_EQ(values[d], expected[d]);
   server.pull(std::vector<std::int64_t>{1}, values);
   EXPECT_EQ(values, std::vector<float>(dim));
+}
+
+TEST_P(Server, AddsEpsilonToTheRoot) {
+  ParameterServer server = make(2, 2, ServerOptimizer::row_wise_adagrad, 0.5F);
+  if (rank == size - 1) server.push(std::vector<std::int64_t>{1}, std::vector<float>{2, 2}, 1.0F);
+  server.fence();
+  std::vector<float> values(2);
+  server.pull(std::vector<std::int64_t>{1}, values);
+  for (const float v : values) EXPECT_FLOAT_EQ(v, -2.0F / (2.0F + 0.5F));
 }
 
 TEST_P(Server, KeepsTheStateOfConcurrentAdagradPushes) {

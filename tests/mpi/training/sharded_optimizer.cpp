@@ -51,6 +51,7 @@ struct Replica {
     update.learning_rate = rate;
     ++steps;
     for (std::size_t p = 0; p < model.parameters(); ++p) {
+      if (!reducer.used(p)) continue;
       const Buffer gradient = reducer.gradient(p);
       kernels::dense_update(update, steps, std::span<T>(model.values()[p]),
                             std::span<const T>(static_cast<const T*>(gradient.data), gradient.count),
@@ -113,6 +114,78 @@ TYPED_TEST(Sharded, HasTheBitsOfTheReplicatedUpdate) {
         EXPECT_EQ(sharded.layout(), 2U);
       }
     }
+}
+
+/// A parameter that no rank marked ready keeps its value and its state, where momentum and decay would change them.
+TYPED_TEST(Sharded, ParametersThatNoRankUsedAreNotUpdated) {
+  constexpr std::size_t unused = 4;
+  Model<TypeParam> one(shapes, false);
+  Model<TypeParam> other(shapes, false);
+  ReducerOptions options = options_of(1U << 12U, nullptr);
+  options.find_unused = true;
+  GradientReducer replicated(world(), options);
+  options.hook = sharding_hook();
+  GradientReducer sharded(world(), options);
+  one.add_to(replicated);
+  other.add_to(sharded);
+  replicated.prepare();
+  sharded.prepare();
+  Replica<TypeParam> replica(one, momentum());
+  ShardedOptimizer optimizer(sharded, world(), momentum());
+  for (unsigned step = 0; step < 5; ++step) {
+    const bool skips = step == 1 || step == 3;
+    const auto before = other.values()[unused];
+    one.backward(replicated, world().rank(), step, skips ? unused : shapes.size());
+    other.backward(sharded, world().rank(), step, skips ? unused : shapes.size());
+    replicated.wait();
+    sharded.wait();
+    replica.step(replicated, 0.1);
+    (void)optimizer.step(0.1);
+    EXPECT_EQ(other.values()[unused] == before, skips) << "step " << step;
+    expect_same_bits(one, other, "step " + std::to_string(step));
+  }
+}
+
+/// Each member of DenseUpdate reaches the update of the shards.
+TYPED_TEST(Sharded, TakesEverySettingOfTheUpdate) {
+  const auto trained = [](const kernels::DenseUpdate& update) {
+    Model<TypeParam> model(shapes, false);
+    GradientReducer reducer(world(), options_of(1U << 12U, sharding_hook()));
+    model.add_to(reducer);
+    reducer.prepare();
+    ShardedOptimizer optimizer(reducer, world(), update);
+    for (unsigned step = 0; step < 2; ++step) {
+      model.backward(reducer, world().rank(), step);
+      reducer.wait();
+      (void)optimizer.step(0.1);
+    }
+    return flat(model);
+  };
+  const auto changes = std::vector<std::pair<std::string, void (*)(kernels::DenseUpdate&)>>{
+      {"nesterov", [](kernels::DenseUpdate& u) { u.nesterov = true; }},
+      {"momentum", [](kernels::DenseUpdate& u) { u.momentum = 0.5; }},
+      {"weight_decay", [](kernels::DenseUpdate& u) { u.weight_decay = 0; }},
+      {"beta1", [](kernels::DenseUpdate& u) { u.beta1 = 0.5; }},
+      {"beta2", [](kernels::DenseUpdate& u) { u.beta2 = 0.5; }},
+      {"epsilon", [](kernels::DenseUpdate& u) { u.epsilon = 0.5; }}};
+  for (const auto& [name, change] : changes) {
+    kernels::DenseUpdate usual =
+        name == "nesterov" || name == "momentum" || name == "weight_decay" ? momentum() : adam();
+    kernels::DenseUpdate changed = usual;
+    change(changed);
+    Model<TypeParam> model(shapes, false);
+    GradientReducer reducer(world(), options_of(1U << 12U, nullptr));
+    model.add_to(reducer);
+    reducer.prepare();
+    Replica<TypeParam> replica(model, changed);
+    for (unsigned step = 0; step < 2; ++step) {
+      model.backward(reducer, world().rank(), step);
+      reducer.wait();
+      replica.step(reducer, 0.1);
+    }
+    EXPECT_EQ(trained(changed), flat(model)) << name;
+    EXPECT_NE(trained(usual), flat(model)) << name << " changes nothing, so this shows nothing";
+  }
 }
 
 TYPED_TEST(Sharded, StateIsDividedOverTheRanks) {

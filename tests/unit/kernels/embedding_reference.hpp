@@ -80,8 +80,9 @@ inline std::vector<double> updated(const RowUpdate& update, std::vector<double> 
         m = update.beta1 * m + (1 - update.beta1) * g[d];
         v = update.beta2 * v + (1 - update.beta2) * g[d] * g[d];
         const double first = m / (1 - std::pow(update.beta1, static_cast<double>(update.step)));
-        const double second = v / (1 - std::pow(update.beta2, static_cast<double>(update.step)));
-        row[d] -= rate * first / (std::sqrt(second) + epsilon);
+        const double correction = 1 - std::pow(update.beta2, static_cast<double>(update.step));
+        row[d] -= update.epsilon_hat ? rate * std::sqrt(correction) * first / (std::sqrt(v) + epsilon)
+                                     : rate * first / (std::sqrt(v / correction) + epsilon);
         break;
       }
     }

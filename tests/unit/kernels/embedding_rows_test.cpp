@@ -9,18 +9,53 @@ namespace {
 
 using namespace embedding_test;
 
-/// The largest distance of a stored value from x.
-double half_step(DatatypeKind type, double x, float scale) {
-  switch (type) {
-    case DatatypeKind::bfloat16:
-      return std::fabs(x) * 0x1p-8;
-    case DatatypeKind::float16:
-      return std::fabs(x) * 0x1p-11 + 0x1p-25;
-    case DatatypeKind::uint8:
-      return 0.5001 * static_cast<double>(scale) + 1e-6;
-    default:
-      return 0;
+/// x with `bits` bits after the leading one, to nearest, ties to even. The smallest exponent is that of float16.
+double to_bits(double x, int bits) {
+  if (x == 0) return 0;
+  const int exponent = bits == 10 ? std::max(std::ilogb(x), -14) : std::ilogb(x);
+  const double unit = std::ldexp(1.0, exponent - bits);
+  return std::nearbyint(x / unit) * unit;  // ties to even, as the processor rounds unless told otherwise
+}
+
+/// What a table keeps of x; rows of bytes keep the nearest of the values that their scale makes.
+void expect_stored(DatatypeKind type, float got, float x, float scale, const std::string& where) {
+  if (type == DatatypeKind::uint8) {
+    ASSERT_NEAR(static_cast<double>(got), static_cast<double>(x), 0.5001 * static_cast<double>(scale) + 1e-6) << where;
+    return;
   }
+  const double wide = static_cast<double>(x);
+  const double want = type == DatatypeKind::bfloat16  ? to_bits(wide, 7)
+                      : type == DatatypeKind::float16 ? to_bits(wide, 10)
+                                                      : wide;
+  ASSERT_EQ(static_cast<double>(got), want) << where << ", of " << wide;
+}
+
+/// Values half way between two that can be stored: above an even one, and above an odd one.
+TEST(EmbeddingRows, TiesGoToEven) {
+  struct Tie {
+    DatatypeKind type;
+    float x, stored;
+  };
+  const Tie ties[] = {
+      {DatatypeKind::bfloat16, 1 + 0x1p-8F, 1},     {DatatypeKind::bfloat16, 1 + 3 * 0x1p-8F, 1 + 0x1p-6F},
+      {DatatypeKind::bfloat16, -(1 + 0x1p-8F), -1}, {DatatypeKind::bfloat16, -(1 + 3 * 0x1p-8F), -(1 + 0x1p-6F)},
+      {DatatypeKind::float16, 1 + 0x1p-11F, 1},     {DatatypeKind::float16, 1 + 3 * 0x1p-11F, 1 + 0x1p-9F},
+      {DatatypeKind::float16, -(2 + 0x1p-10F), -2}, {DatatypeKind::float16, 0x1p-25F, 0}};
+  for (const std::size_t dim : {1U, 5U, 16U, 40U})
+    for (const Tie& tie : ties) {
+      OwnedTable own(tie.type, 2, dim);
+      own.fill([&](std::size_t, std::size_t) { return tie.x; });
+      for (const float y : own.values()) ASSERT_EQ(y, tie.stored) << datatype_name(tie.type) << ' ' << dim;
+      // An update rounds in the same way.
+      own.fill([&](std::size_t, std::size_t) { return tie.stored; });
+      Batch batch(2, dim, 1, 0);
+      batch.indices = {1};
+      batch.offsets = {0, 1};
+      std::fill(batch.gradient.begin(), batch.gradient.end(), tie.stored - tie.x);
+      std::vector<float> none;
+      batch.update(own.table(), none, RowUpdate{RowOptimizer::sgd, 1.0F});
+      for (const float y : own.values()) ASSERT_EQ(y, tie.stored) << datatype_name(tie.type) << " update " << dim;
+    }
 }
 
 TEST(EmbeddingRows, WriteAndReadBack) {
@@ -32,8 +67,7 @@ TEST(EmbeddingRows, WriteAndReadBack) {
       const auto read = own.values();
       for (std::size_t r = 0; r < 9; ++r) {
         for (std::size_t d = 0; d < dim; ++d) {
-          const auto x = static_cast<double>(value(r, d));
-          ASSERT_NEAR(read[r * dim + d], x, half_step(type, x, own.step_of(r))) << datatype_name(type) << ' ' << dim;
+          expect_stored(type, read[r * dim + d], value(r, d), own.step_of(r), datatype_name(type));
         }
       }
       if (type == DatatypeKind::uint8) continue;
@@ -58,7 +92,7 @@ TEST(EmbeddingRows, BlocksOfColumnsLeaveTheOthers) {
       for (std::size_t d = 0; d < dim; ++d) {
         const bool written = r >= 2 && r < 4 && d >= 7 && d < 11;
         const float expected = written ? 0.5F : before[r * dim + d];
-        ASSERT_NEAR(after[r * dim + d], expected, half_step(type, 0, own.step_of(r))) << datatype_name(type);
+        expect_stored(type, after[r * dim + d], expected, own.step_of(r), datatype_name(type));
         if (written) {
           EXPECT_EQ(block[(r - 2) * 5 + d - 7], after[r * dim + d]);
         }

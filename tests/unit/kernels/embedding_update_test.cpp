@@ -108,6 +108,38 @@ INSTANTIATE_TEST_SUITE_P(All, EmbeddingUpdate,
                                           testing::Values(Rounding::nearest, Rounding::stochastic)),
                          name_of);
 
+/// Gradients of the order of epsilon, where its place decides: torch.optim.SparseAdam adds it before the correction.
+TEST(EmbeddingUpdateAdam, EpsilonHatIsAddedBeforeTheBiasCorrection) {
+  constexpr std::size_t dim = 33;
+  for (const bool hat : {false, true}) {
+    OwnedTable own(DatatypeKind::float32, 7, dim);
+    own.fill([](std::size_t, std::size_t) { return 0.0F; });
+    auto state = zero_state(own.table(), RowOptimizer::adam);
+    std::vector<double> row(dim), other(dim);
+    std::vector<double> row_state(2 * dim), other_state(2 * dim);
+    for (std::uint64_t step = 1; step <= 4; ++step) {
+      Batch batch(7, dim, 1, 0);
+      batch.indices = {3};
+      batch.offsets = {0, 1};
+      for (float& g : batch.gradient) g *= 1e-6F;
+      RowUpdate update{RowOptimizer::adam, 0.125F, 1e-6F, 0.8, 0.95, step};
+      update.epsilon_hat = hat;
+      batch.update(own.table(), state, update);
+      const std::vector<double> gradient = batch.row_gradients().at(3);
+      row = updated(update, row, gradient, row_state);
+      update.epsilon_hat = !hat;
+      other = updated(update, other, gradient, other_state);
+      const auto after = own.values();
+      double apart = 0;
+      for (std::size_t d = 0; d < dim; ++d) {
+        ASSERT_NEAR(static_cast<double>(after[3 * dim + d]), row[d], 1e-6) << "step " << step << ", hat " << hat;
+        apart = std::max(apart, std::fabs(row[d] - other[d]));
+      }
+      EXPECT_GT(apart, 0.01) << "the two ways hardly differ, so this shows nothing";
+    }
+  }
+}
+
 TEST(EmbeddingUpdateErrors, AdamCountsStepsFromOne) {
   OwnedTable own(DatatypeKind::float32, 5, 4);
   auto state = zero_state(own.table(), RowOptimizer::adam);

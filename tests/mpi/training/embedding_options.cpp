@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Each option of a collection has its effect; what is looked up where indices are out of range; memory.
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
+#include <functional>
+
+#include "embedding_exercise.hpp"
+
+namespace {
+
+using namespace tutti;
+using namespace tutti::test;
+using kernels::IndexPolicy;
+using kernels::Pooling;
+using kernels::RowOptimizer;
+
+using Samples = std::vector<std::vector<std::int64_t>>;  // the indices of each sample of a batch
+
+/// A collection of one table, and steps on it that say all they do.
+class OneTable {
+ public:
+  OneTable(EmbeddingTableConfig config, EmbeddingCollectionOptions options)
+      : config_(std::move(config)),
+        collection(world(), {&config_, 1},
+                   plan_sharding(world(), {&config_, 1}, {.batch = 8, .optimizer = options.optimizer}),
+                   with_room(options)) {}
+
+  void fill(const std::function<float(std::int64_t row, std::size_t column)>& value) {
+    collection.fill(0, [&](std::int64_t begin, std::int64_t end, std::span<float> values) {
+      for (std::int64_t row = begin; row < end; ++row)
+        for (std::size_t c = 0; c < config_.dim; ++c)
+          values[static_cast<std::size_t>(row - begin) * config_.dim + c] = value(row, c);
+    });
+  }
+
+  /// One step. Returns the first column of this rank's pooled vectors; sample s has the gradient gradient(s).
+  std::vector<float> step(const Samples& samples, const std::function<float(std::size_t)>& gradient,
+                          float learning_rate, InputLayout layout = InputLayout::global) {
+    const SampleSlice mine = sample_slice(samples.size(), world().rank(), world().size());
+    const bool local = layout == InputLayout::local;
+    Bags bags;
+    for (std::size_t s = local ? mine.begin : 0; s < (local ? mine.end : samples.size()); ++s) {
+      bags.indices.insert(bags.indices.end(), samples[s].begin(), samples[s].end());
+      bags.offsets.push_back(static_cast<std::int64_t>(bags.indices.size()));
+    }
+    const kernels::TableLookups lookups{bags.indices.data(), bags.offsets.data(), nullptr};
+    collection.start_forward(0, {{&lookups, 1}, kernels::IndexType::int64, samples.size(), layout, {}});
+    const auto pooled = collection.finish_forward(0)[0];
+    std::vector<float> first;
+    for (std::size_t s = 0; s < mine.size(); ++s) first.push_back(pooled.data[s * pooled.stride]);
+    const auto to = collection.gradients(0)[0];
+    for (std::size_t s = 0; s < mine.size(); ++s)
+      for (std::size_t c = 0; c < config_.dim; ++c) to.data[s * to.stride + c] = gradient(mine.begin + s);
+    collection.start_backward(0);
+    collection.finish_backward(0, learning_rate);
+    return first;
+  }
+
+  /// All rows, of all ranks.
+  [[nodiscard]] std::vector<float> rows() const {
+    std::vector<float> all(static_cast<std::size_t>(config_.rows) * config_.dim, 0);
+    const auto shards = collection.shards();
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+      const TableShard& shard = shards[i];
+      std::vector<float> part(static_cast<std::size_t>(shard.rows()) * shard.columns());
+      collection.read_rows(i, shard.row_begin, shard.row_end, part);
+      for (std::size_t k = 0; k < part.size(); ++k)
+        all[(static_cast<std::size_t>(shard.row_begin) + k / shard.columns()) * config_.dim + shard.column_begin +
+            k % shard.columns()] = part[k];
+    }
+    if (collection.plan().shardings[0] != Sharding::data_parallel) allreduce(world(), all, sum);
+    return all;
+  }
+
+ private:
+  static EmbeddingCollectionOptions with_room(EmbeddingCollectionOptions options) {
+    options.max_batch = 64;
+    return options;
+  }
+  EmbeddingTableConfig config_;
+
+ public:
+  EmbeddingCollection collection;
+};
+
+EmbeddingTableConfig table(Sharding sharding, std::int64_t rows = 6, std::size_t dim = 8,
+                           DatatypeKind type = DatatypeKind::float32, Pooling pooling = Pooling::sum) {
+  return {"only", rows, dim, type, pooling, 2, sharding};
+}
+
+constexpr Sharding shardings[] = {Sharding::data_parallel, Sharding::table_wise, Sharding::row_wise,
+                                  Sharding::column_wise};
+
+/// The value of row 2 after steps with these gradients, from 0.
+float trained(const EmbeddingCollectionOptions& options, std::initializer_list<float> gradients) {
+  OneTable one(table(Sharding::row_wise), options);
+  for (const float g : gradients)
+    one.step(
+        {{2}}, [g](std::size_t) { return g; }, 0.5F);
+  return one.rows()[2 * 8 + 5];
+}
+
+TEST(EmbeddingOptions, BetasAndEpsilonOfAdam) {
+  EmbeddingCollectionOptions options;
+  options.optimizer = RowOptimizer::adam;
+  options.beta1 = 0.5;
+  options.beta2 = 0.75;
+  options.epsilon = 0.125F;
+  for (const bool hat : {false, true}) {
+    options.epsilon_hat = hat;
+    double m = 0, v = 0, w = 0;
+    int step = 0;
+    for (const double g : {0.5, -0.25, 0.125}) {
+      ++step;
+      m = 0.5 * m + 0.5 * g;
+      v = 0.75 * v + 0.25 * g * g;
+      const double root = std::sqrt(1 - std::pow(0.75, step));
+      const double denominator = hat ? (std::sqrt(v) + 0.125) / root : std::sqrt(v) / root + 0.125;
+      w -= 0.5 * m / (1 - std::pow(0.5, step)) / denominator;
+    }
+    EXPECT_NEAR(static_cast<double>(trained(options, {0.5F, -0.25F, 0.125F})), w, 1e-6) << "epsilon_hat " << hat;
+  }
+}
+
+TEST(EmbeddingOptions, EpsilonOfAdagrad) {
+  EmbeddingCollectionOptions options;
+  options.epsilon = 0.5F;
+  for (const RowOptimizer optimizer : {RowOptimizer::adagrad, RowOptimizer::row_wise_adagrad}) {
+    options.optimizer = optimizer;
+    EXPECT_FLOAT_EQ(trained(options, {2.0F}), -0.5F * 2 / (2 + 0.5F));
+  }
+}
+
+TEST(EmbeddingOptions, SeedOfTheFirstRows) {
+  const auto drawn = [](std::uint64_t seed) {
+    EmbeddingCollectionOptions options;
+    options.seed = seed;
+    OneTable one(table(Sharding::row_wise, 50), options);
+    one.collection.initialize();
+    return one.rows();
+  };
+  EXPECT_EQ(drawn(7), drawn(7));
+  EXPECT_NE(drawn(7), drawn(8));
+}
+
+TEST(EmbeddingOptions, RoundingAndItsSeed) {
+  // A quarter of the step between two values of a bfloat16 below 1.
+  const auto rounded = [](kernels::Rounding rounding, std::uint64_t seed) {
+    EmbeddingCollectionOptions options;
+    options.rounding = rounding;
+    options.seed = seed;
+    OneTable one(table(Sharding::row_wise, 2, 1024, DatatypeKind::bfloat16), options);
+    one.fill([](std::int64_t, std::size_t) { return 1.0F; });
+    one.step(
+        {{1}}, [](std::size_t) { return 0x1p-10F; }, 1.0F);
+    return one.rows();
+  };
+  EXPECT_EQ(rounded(kernels::Rounding::nearest, 7), std::vector<float>(2048, 1.0F));
+  const auto random = rounded(kernels::Rounding::stochastic, 7);
+  const auto moved = std::count_if(random.begin() + 1024, random.end(), [](float x) { return x != 1.0F; });
+  EXPECT_NEAR(static_cast<double>(moved), 256, 80);  // six standard deviations
+  EXPECT_EQ(random, rounded(kernels::Rounding::stochastic, 7));
+  EXPECT_NE(random, rounded(kernels::Rounding::stochastic, 8));
+}
+
+/// Sample s looks up row s % 6, one below the table and one above it.
+Samples with_strangers(std::size_t batch) {
+  Samples samples;
+  for (std::size_t s = 0; s < batch; ++s) samples.push_back({static_cast<std::int64_t>(s % 6), -3, 6 + 5});
+  return samples;
+}
+
+TEST(EmbeddingOptions, PolicyForIndicesOutOfRange) {
+  constexpr std::size_t batch = 13;
+  for (const Sharding sharding : shardings)
+    for (const Pooling pooling : {Pooling::sum, Pooling::mean})
+      for (const InputLayout layout : {InputLayout::global, InputLayout::local})
+        for (const IndexPolicy policy : {IndexPolicy::clamp, IndexPolicy::ignore}) {
+          const bool clamps = policy == IndexPolicy::clamp;
+          SCOPED_TRACE(std::string(sharding_name(sharding)) + (clamps ? ", clamp" : ", ignore") +
+                       (pooling == Pooling::mean ? ", mean" : ", sum") +
+                       (layout == InputLayout::local ? ", local" : ", global"));
+          EmbeddingCollectionOptions options;
+          options.policy = policy;
+          OneTable one(table(sharding, 6, 8, DatatypeKind::float32, pooling), options);
+          one.fill([](std::int64_t row, std::size_t) { return static_cast<float>(3 << row); });
+          const auto first = one.step(
+              with_strangers(batch), [](std::size_t s) { return static_cast<float>(3 * (s + 1)); }, 1.0F, layout);
+          const float parts = pooling == Pooling::mean && clamps ? 3 : 1;
+          std::vector<float> after(6);
+          for (std::size_t row = 0; row < 6; ++row) after[row] = static_cast<float>(3 << row);
+          const std::size_t begin = sample_slice(batch, world().rank(), world().size()).begin;
+          for (std::size_t s = 0; s < batch; ++s) {
+            const float own = static_cast<float>(3 << s % 6);
+            if (s >= begin && s - begin < first.size()) {
+              EXPECT_EQ(first[s - begin], clamps ? (own + 3 + (3 << 5)) / parts : own) << "sample " << s;
+            }
+            const float g = static_cast<float>(3 * (s + 1)) / parts;
+            after[s % 6] -= g;
+            if (!clamps) continue;
+            after[0] -= g;
+            after[5] -= g;
+          }
+          const auto rows = one.rows();
+          for (std::size_t row = 0; row < 6; ++row) EXPECT_EQ(rows[row * 8 + 7], after[row]) << "row " << row;
+        }
+}
+
+TEST(EmbeddingOptions, AnErrorNamesTheSampleOfTheWholeBatch) {
+  constexpr std::size_t batch = 9;
+  for (const InputLayout layout : {InputLayout::global, InputLayout::local}) {
+    OneTable one(table(Sharding::row_wise), {});
+    Samples samples(batch, {1});
+    samples[batch - 1] = {0, 5, 6};
+    try {
+      one.step(
+          samples, [](std::size_t) { return 0.0F; }, 1.0F, layout);
+      ADD_FAILURE() << "no error";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::index_out_of_range);
+      EXPECT_NE(std::string(e.what()).find("table 0, sample 8, position 2 in its bag: row 6 is not in [0, 6)"),
+                std::string::npos)
+          << e.what();
+    }
+  }
+}
+
+std::vector<EmbeddingTableConfig> many_small() {
+  std::vector<EmbeddingTableConfig> tables;
+  for (int t = 0; t < 300; ++t)
+    tables.push_back({std::to_string(t), 100, 32, DatatypeKind::float32, Pooling::sum, 1, Sharding::table_wise});
+  return tables;
+}
+
+/// Bytes of address space of this process.
+std::size_t address_space() {
+  std::ifstream file("/proc/self/statm");
+  std::size_t pages = 0;
+  file >> pages;
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+TEST(EmbeddingMemory, ManySmallTablesTakeWhatThePlanPredicts) {
+  const auto tables = many_small();
+  PlannerOptions planner{.batch = 8, .optimizer = RowOptimizer::adagrad};
+  const auto plan = plan_sharding(world(), tables, planner);
+  const auto ranks = static_cast<std::size_t>(world().size());
+  std::size_t predicted = 0;
+  for (const RankLoad& load : plan.prediction) predicted = std::max(predicted, load.bytes);
+  EXPECT_LE(predicted, (300 + ranks - 1) / ranks * 2 * 100 * 32 * 4 * 11 / 10);
+  const std::size_t before = address_space();
+  EmbeddingCollectionOptions options;
+  options.optimizer = RowOptimizer::adagrad;
+  options.max_batch = 8;
+  EmbeddingCollection collection(world(), tables, plan, options);
+  const std::size_t taken = address_space() - before;
+  EXPECT_EQ(collection.bytes(), plan.prediction[static_cast<std::size_t>(world().rank())].bytes);
+  // With the buffers of a slot, alignment, and what malloc keeps; arrays in pages of 2 MiB took 1.28 GB on one rank.
+  EXPECT_LE(taken, predicted + (std::size_t{24} << 20U));
+  // The limit is what is taken, to the byte.
+  planner.memory_limit = predicted;
+  EXPECT_NO_THROW((void)plan_sharding(world(), tables, planner));
+  planner.memory_limit = 300 / ranks * 2 * 100 * 32 * 4 - 1;
+  EXPECT_THROW((void)plan_sharding(world(), tables, planner), Error);
+}
+
+TEST(EmbeddingMemory, ArraysOfAllTypesDoNotMeet) {
+  for (const RowOptimizer optimizer : {RowOptimizer::sgd, RowOptimizer::row_wise_adagrad, RowOptimizer::adam}) {
+    std::vector<EmbeddingTableConfig> tables;
+    for (const auto type : {DatatypeKind::uint8, DatatypeKind::float32, DatatypeKind::bfloat16, DatatypeKind::float16,
+                            DatatypeKind::uint8})
+      tables.push_back({std::to_string(tables.size()), 7, 5, type, Pooling::sum, 1, Sharding::data_parallel});
+    EmbeddingCollectionOptions options;
+    options.optimizer = optimizer;
+    const auto plan = plan_sharding(world(), tables, {.optimizer = optimizer});
+    EmbeddingCollection collection(world(), tables, plan, options);
+    const auto value = [](std::size_t t, std::int64_t row) {
+      return static_cast<float>(10 * t) + static_cast<float>(row);
+    };
+    for (std::size_t t = 0; t < tables.size(); ++t)
+      collection.fill(t, [&](std::int64_t begin, std::int64_t end, std::span<float> values) {
+        for (std::int64_t row = begin; row < end; ++row)
+          std::fill_n(values.begin() + (row - begin) * 5, 5, value(t, row));
+      });
+    std::vector<float> read(35);
+    for (std::size_t t = 0; t < tables.size(); ++t) {
+      collection.read_rows(t, 0, 7, read);
+      for (std::int64_t row = 0; row < 7; ++row)
+        for (std::size_t c = 0; c < 5; ++c) EXPECT_EQ(read[static_cast<std::size_t>(row) * 5 + c], value(t, row)) << t;
+    }
+    EXPECT_EQ(collection.bytes(), plan.prediction[static_cast<std::size_t>(world().rank())].bytes);
+  }
+}
+
+}  // namespace
