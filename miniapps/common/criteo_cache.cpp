@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <tutti/error.hpp>
 
@@ -34,7 +35,16 @@ nlohmann::json identity(const CriteoTextOptions& options) {
     throw Error(ErrorCode::io, options.file.string() + ": cannot be opened; name the Criteo text file");
   }
   const bool sampled = options.sub_sample_rate > 0;
-  return {{"format", 1},
+  std::uint32_t known = 0;
+  std::uint64_t numbers = 0;
+  for (const auto& values : options.known) {
+    numbers += values.size();
+    known = static_cast<std::uint32_t>(
+        ::crc32_z(known, reinterpret_cast<const Bytef*>(values.data()), values.size() * sizeof(std::uint32_t)));
+  }
+  return {{"format", 2},
+          {"known", {numbers, known}},
+          {"all_test", options.all_test},
           {"file", fs::canonical(options.file).string()},
           {"bytes", static_cast<std::int64_t>(info.st_size)},
           {"changed", {info.st_mtim.tv_sec, info.st_mtim.tv_nsec}},
@@ -60,7 +70,7 @@ class FileLock {
   int file_;
 };
 
-std::optional<CriteoTextSummary> load_summary(const fs::path& path, const fs::path& records,
+std::optional<CriteoTextSummary> load_summary(const fs::path& path, const fs::path& records, const fs::path& categories,
                                               const nlohmann::json& wanted) {
   std::ifstream file(path);
   const auto json = nlohmann::json::parse(file, nullptr, false);
@@ -75,7 +85,10 @@ std::optional<CriteoTextSummary> load_summary(const fs::path& path, const fs::pa
   summary.categories = json.at("categories");
   std::error_code error;
   const auto bytes = fs::file_size(records, error);
-  const bool whole = !error && bytes == summary.day_offsets.back() * sizeof(CriteoRecord);
+  const auto numbers = error ? 0 : fs::file_size(categories, error);
+  const std::uint64_t all = std::accumulate(summary.categories.begin(), summary.categories.end(), std::uint64_t{0});
+  const bool whole =
+      !error && bytes == summary.day_offsets.back() * sizeof(CriteoRecord) && numbers == all * sizeof(std::uint32_t);
   return whole ? std::optional(summary) : std::nullopt;
 }
 
@@ -107,14 +120,14 @@ CriteoCacheEntry cached_criteo_text(const CriteoTextOptions& options) {
   }
   const std::string stem = (folder / options.file.stem()).string() + "-" + std::to_string(key);
   const FileLock lock(stem + ".lock");
-  CriteoCacheEntry entry{stem + ".bin", {}};
-  if (const auto found = load_summary(stem + ".json", entry.records, wanted)) {
+  CriteoCacheEntry entry{stem + ".bin", stem + ".categories", {}};
+  if (const auto found = load_summary(stem + ".json", entry.records, entry.categories, wanted)) {
     entry.summary = *found;
     check_bad_lines(options, entry.summary);
     return entry;
   }
   fs::remove(stem + ".json", error);
-  entry.summary = convert_criteo_text(options, entry.records);
+  entry.summary = convert_criteo_text(options, entry.records, entry.categories);
   save_summary(stem + ".json", entry.summary, wanted);
   return entry;
 }

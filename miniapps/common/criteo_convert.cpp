@@ -36,17 +36,40 @@ std::uint64_t count_lines(const std::filesystem::path& path) {
   return lines + (last == '\n' ? 0 : 1);
 }
 
-/// Category numbers in order of first appearance, per column.
+/// Category numbers in order of first appearance, per column, after the known ones.
 class Dictionaries {
  public:
+  explicit Dictionaries(const CategoryValues& known) {
+    for (std::size_t t = 0; t < known.size(); ++t) {
+      for (const std::uint32_t value : known[t]) {
+        (void)number(t, value);
+      }
+    }
+  }
   std::int32_t number(std::size_t column, std::uint32_t value) {
     auto& column_numbers = numbers_[column];
-    return column_numbers.try_emplace(value, static_cast<std::int32_t>(column_numbers.size())).first->second;
+    const auto [found, is_new] = column_numbers.try_emplace(value, static_cast<std::int32_t>(column_numbers.size()));
+    if (is_new) {
+      values_[column].push_back(value);
+    }
+    return found->second;
   }
   [[nodiscard]] std::uint64_t size(std::size_t column) const { return numbers_[column].size(); }
 
+  void write(const std::filesystem::path& path) const {
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    for (const auto& values : values_) {
+      file.write(reinterpret_cast<const char*>(values.data()),
+                 static_cast<std::streamsize>(values.size() * sizeof(std::uint32_t)));
+    }
+    if (!file.flush()) {
+      throw Error(ErrorCode::io, path.string() + ": cannot be written; is the disk full?");
+    }
+  }
+
  private:
   std::array<std::unordered_map<std::uint32_t, std::int32_t>, criteo_tables> numbers_;
+  std::array<std::vector<std::uint32_t>, criteo_tables> values_;
 };
 
 CriteoRecord to_record(const CriteoLine& line, std::int64_t max_ind_range, Dictionaries& dictionaries) {
@@ -60,9 +83,13 @@ CriteoRecord to_record(const CriteoLine& line, std::int64_t max_ind_range, Dicti
   return record;
 }
 
-/// The first line of each day: `lines` in 7 parts, the first lines % 7 of them one longer.
-std::array<std::uint64_t, days + 1> day_lines(std::uint64_t lines) {
+/// The first line of each day: `lines` in 7 parts, the first lines % 7 of them one longer; or all in the last day.
+std::array<std::uint64_t, days + 1> day_lines(std::uint64_t lines, bool all_last) {
   std::array<std::uint64_t, days + 1> first{};
+  if (all_last) {
+    first[days] = lines;
+    return first;
+  }
   for (std::size_t d = 0; d < days; ++d) {
     first[d + 1] = first[d] + lines / days + (d < lines % days ? 1 : 0);
   }
@@ -80,17 +107,32 @@ void check_bad_lines(const CriteoTextOptions& options, const CriteoTextSummary& 
   }
 }
 
-CriteoTextSummary convert_criteo_text(const CriteoTextOptions& options, const std::filesystem::path& records) {
+CategoryValues read_categories(const std::filesystem::path& path, const CriteoTextSummary& summary) {
+  std::ifstream file(path, std::ios::binary);
+  CategoryValues values(criteo_tables);
+  for (std::size_t t = 0; t < criteo_tables; ++t) {
+    values[t].resize(summary.categories[t]);
+    file.read(reinterpret_cast<char*>(values[t].data()),
+              static_cast<std::streamsize>(values[t].size() * sizeof(std::uint32_t)));
+  }
+  if (!file) {
+    throw Error(ErrorCode::io, path.string() + ": cannot be read; remove it, so that the text is converted again");
+  }
+  return values;
+}
+
+CriteoTextSummary convert_criteo_text(const CriteoTextOptions& options, const std::filesystem::path& records,
+                                      const std::filesystem::path& categories) {
   CriteoTextSummary summary;
   summary.lines = count_lines(options.file);
-  if (summary.lines < days) {
+  if (summary.lines < days && !options.all_test) {
     throw Error(ErrorCode::io,
                 options.file.string() + ": has " + std::to_string(summary.lines) + " lines, too few for 7 days");
   }
-  const auto day_first = day_lines(summary.lines);
+  const auto day_first = day_lines(summary.lines, options.all_test);
   std::ifstream file = open_text(options.file);
   CriteoRecordWriter writer(records);
-  Dictionaries dictionaries;
+  Dictionaries dictionaries(options.known);
   NumpyRandom random(options.seed);
   CriteoLine line;
   CriteoLineFault fault;
@@ -123,6 +165,7 @@ CriteoTextSummary convert_criteo_text(const CriteoTextOptions& options, const st
   for (std::size_t t = 0; t < criteo_tables; ++t) {
     summary.categories[t] = dictionaries.size(t);
   }
+  dictionaries.write(categories);
   writer.close();
   return summary;
 }

@@ -5,15 +5,20 @@
 
 namespace tutti::miniapps {
 
-/// Converts Criteo text to a file of records, as described at CriteoText. Two streaming passes over the text. Throws
-/// tutti::Error (io) as described there.
+/// Converts Criteo text to a file of records, as described at CriteoText, and a file of the values of the categories.
+/// Two streaming passes over the text. Throws tutti::Error (io) as described there.
 [[nodiscard]] CriteoTextSummary convert_criteo_text(const CriteoTextOptions& options,
-                                                    const std::filesystem::path& records);
+                                                    const std::filesystem::path& records,
+                                                    const std::filesystem::path& categories);
+
+/// Reads the file of the values. Throws tutti::Error (io) where it is not that of the summary.
+[[nodiscard]] CategoryValues read_categories(const std::filesystem::path& path, const CriteoTextSummary& summary);
 
 /// The converted file of `options`: from the cache where it is there, else converted now. One process of a node
 /// converts, others wait for it. Gives the path of the records.
 struct CriteoCacheEntry {
   std::filesystem::path records;
+  std::filesystem::path categories;
   CriteoTextSummary summary;
 };
 [[nodiscard]] CriteoCacheEntry cached_criteo_text(const CriteoTextOptions& options);

@@ -56,8 +56,10 @@ std::vector<std::uint32_t> training_order(const CriteoTextOptions& options, cons
 
 CriteoText::CriteoText(CriteoTextOptions options) : options_(std::move(options)) {
   CriteoCacheEntry entry = cached_criteo_text(options_);
+  options_.known = {};
   summary_ = entry.summary;
   records_ = std::make_unique<CriteoRecordFile>(entry.records);
+  categories_ = entry.categories;
   order_ = training_order(options_, summary_);
   for (const std::uint64_t categories : summary_.categories) {
     const auto limit = static_cast<std::uint64_t>(options_.max_ind_range);
@@ -68,6 +70,9 @@ CriteoText::CriteoText(CriteoTextOptions options) : options_(std::move(options))
 std::uint64_t CriteoText::first_sample(Split split) const {
   const std::uint64_t day = summary_.day_offsets[last_day];
   const std::uint64_t size = summary_.day_offsets[last_day + 1] - day;
+  if (options_.all_test && split == Split::validation) {
+    return day + size;
+  }
   return split == Split::train ? 0 : split == Split::test ? day : day + (size + 1) / 2;
 }
 
@@ -83,9 +88,13 @@ std::uint64_t CriteoText::samples(Split split) const {
   return 0;
 }
 
+CategoryValues CriteoText::categories() const { return read_categories(categories_, summary_); }
+
 std::string CriteoText::description() const {
-  return "Criteo text " + options_.file.string() + ", " + std::to_string(samples(Split::train)) + " training and " +
-         std::to_string(samples(Split::test)) + " test samples" +
+  const std::string training =
+      options_.all_test ? std::string() : std::to_string(samples(Split::train)) + " training and ";
+  return "Criteo text " + options_.file.string() + ", " + training + std::to_string(samples(Split::test)) +
+         " test samples" +
          (summary_.bad_lines == 0 ? std::string()
                                   : ", " + std::to_string(summary_.bad_lines) + " malformed line(s) skipped, first " +
                                         summary_.first_bad_line);

@@ -21,6 +21,8 @@ struct CriteoTextOptions {
   double sub_sample_rate = 0;       ///< share of the label-0 lines that is left out
   std::uint64_t max_bad_lines = 0;  ///< malformed lines that are skipped; one more is an error
   std::uint32_t seed = 123;
+  bool all_test = false;            ///< every sample is a test sample; else the file is cut in days
+  CategoryValues known;             ///< a numbering to continue, as of categories(); empty: none
   std::filesystem::path cache_dir;  ///< empty: TUTTI_CACHE_DIR, else a folder of this user in the temporary directory
 };
 
@@ -33,11 +35,11 @@ struct CriteoTextSummary {
   std::array<std::uint64_t, criteo_tables> categories{};
 };
 
-/// Criteo's Kaggle text with the reference's preprocessing: category numbers in order of first appearance, the file cut
-/// in 7 days, the last one halved into test and validation. The text is streamed twice (lines, then conversion to a
-/// binary cache file that later runs and the other ranks of the node reuse); a lock makes one process convert while
-/// the others wait. Memory: the dictionaries, and 4 bytes a training sample where shuffled. Throws tutti::Error (io),
-/// naming the first malformed line and field, for more than max_bad_lines of them.
+/// Criteo's Kaggle text with the reference's preprocessing: category numbers in order of first appearance, after those
+/// that are known already; the file cut in 7 days, the last one halved into test and validation. The text is streamed
+/// twice (lines, then conversion to a binary cache file that later runs and the other ranks of the node reuse); a lock
+/// makes one process convert while the others wait. Memory: the dictionaries, and 4 bytes a training sample where
+/// shuffled. Throws tutti::Error (io), naming the first malformed line and field, for more than max_bad_lines of them.
 class CriteoText : public DataSource {
  public:
   explicit CriteoText(CriteoTextOptions options);
@@ -48,6 +50,9 @@ class CriteoText : public DataSource {
   [[nodiscard]] std::string description() const override;
   void read(Split split, std::size_t batch_size, std::uint64_t k, SampleRange range,
             std::span<const std::size_t> tables, Batch& batch) override;
+
+  /// Reads the file of the cache: a copy of the dictionaries.
+  [[nodiscard]] CategoryValues categories() const override;
 
   [[nodiscard]] const CriteoTextSummary& summary() const { return summary_; }
   /// Writes the samples of a split, in their order, as the reference's binary file.
@@ -60,6 +65,7 @@ class CriteoText : public DataSource {
   CriteoTextOptions options_;
   CriteoTextSummary summary_;
   std::unique_ptr<CriteoRecordFile> records_;
+  std::filesystem::path categories_;
   std::vector<std::uint64_t> rows_;
   std::vector<std::uint32_t> order_;  ///< of the training samples; empty: file order
   std::vector<CriteoRecord> buffer_;

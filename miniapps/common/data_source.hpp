@@ -33,6 +33,10 @@ struct Batch {
   std::vector<TableBags> tables;  ///< of the tables asked for, in that order, over the whole global batch
 };
 
+/// For each table the values that its rows stand for, in the order of the rows; empty for a source that has not
+/// numbered them itself.
+using CategoryValues = std::vector<std::vector<std::uint32_t>>;
+
 /// Where samples come from, a batch at a time. Every rank has its own source and reads for itself: its own part of the
 /// dense features and labels, and the whole batch's indices of the tables that it owns. Every rank of the same settings
 /// sees the same samples, whatever it asks for. Nothing here communicates. One thread at a time.
@@ -48,6 +52,9 @@ class DataSource {
   [[nodiscard]] virtual std::uint64_t samples(Split split) const = 0;
   /// One line for reports: what this is and how large.
   [[nodiscard]] virtual std::string description() const = 0;
+
+  /// The numbering of the categories, which a checkpoint must keep: without it the rows of a model mean nothing.
+  [[nodiscard]] virtual CategoryValues categories() const { return {}; }
 
   /// Fixes the order of the training samples of an epoch, counted from 0. Sources without shuffling ignore it.
   virtual void begin_epoch(std::uint64_t epoch) { (void)epoch; }

@@ -19,6 +19,7 @@ class LockedSource final : public DataSource {
   [[nodiscard]] std::vector<double> mean_lookups() const override { return source_->mean_lookups(); }
   [[nodiscard]] std::uint64_t samples(Split split) const override { return source_->samples(split); }
   [[nodiscard]] std::string description() const override { return source_->description(); }
+  [[nodiscard]] CategoryValues categories() const override { return source_->categories(); }
   void begin_epoch(std::uint64_t epoch) override {
     const std::lock_guard lock(mutex_);
     source_->begin_epoch(epoch);

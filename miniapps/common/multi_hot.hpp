@@ -29,6 +29,7 @@ class MultiHot : public DataSource {
   [[nodiscard]] std::vector<double> mean_lookups() const override;
   [[nodiscard]] std::uint64_t samples(Split split) const override { return source_->samples(split); }
   [[nodiscard]] std::string description() const override;
+  [[nodiscard]] CategoryValues categories() const override { return source_->categories(); }
   void begin_epoch(std::uint64_t epoch) override { source_->begin_epoch(epoch); }
   void read(Split split, std::size_t batch_size, std::uint64_t k, SampleRange range,
             std::span<const std::size_t> tables, Batch& batch) override;

@@ -2,10 +2,13 @@
 #include "application.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <tutti/collectives/allreduce.hpp>
 
 #include "checkpointing.hpp"
 #include "common/agree.hpp"
@@ -47,6 +50,7 @@ class Application {
   void print(const std::string& text) const;
   TrainerEvents events(tutti::show::Progress& progress);
   void test(std::uint64_t step);
+  void save(const Position& at);
   [[nodiscard]] bool has_test_data() const { return options_.data_generation == "dataset" && test_->samples() > 0; }
   template <typename Action>
   void agreed(Action&& action) {
@@ -65,6 +69,7 @@ class Application {
   std::optional<Trainer> trainer_;
   Configuration configuration_;
   std::optional<mini::Metrics> last_test_;
+  std::optional<std::uint64_t> last_tested_;  ///< its step
   Position start_;
 };
 
@@ -121,7 +126,8 @@ Application::Application(const tutti::Communicator& comm, const Options& options
   }
   make_model();
   agreed([&] {
-    if (options.load.empty()) {
+    // Of a checkpoint too: its tables may have fewer rows.
+    if (options.load.empty() || reads_text(options)) {
       set_first_weights(options, *source_, *model_);
     }
     const FeedOptions feed{.ahead = feed_ahead(options, comm.topology())};
@@ -139,7 +145,7 @@ Application::Application(const tutti::Communicator& comm, const Options& options
     trainer_.emplace(comm, options, *engine_, *train_);
   });
   if (!options.load.empty()) {
-    start_ = load_checkpoint(comm, options.load, *model_, options);
+    start_ = load_checkpoint(comm, *model_, options, *source_);
     agreed([&] { engine_->take_parameters(); });
   }
 }
@@ -152,8 +158,22 @@ void Application::print(const std::string& text) const {
 }
 
 void Application::test(std::uint64_t step) {
+  last_tested_ = step;
   last_test_ = evaluate_model(comm_, *engine_, *test_);
   print(test_text(step, *last_test_));
+}
+
+/// A state that is not a number never replaces a checkpoint.
+void Application::save(const Position& at) {
+  std::int32_t good = std::isfinite(at.loss_sum) && is_finite(*model_) ? 1 : 0;
+  tutti::allreduce(comm_, &good, 1, tutti::min);
+  if (good != 0) {
+    return save_checkpoint(comm_, *model_, options_, *source_, at);
+  }
+  if (options_.stop_on_nan) {
+    mini::agree(comm_, not_finite_text("the loss or a parameter", at));
+  }
+  print("Nothing saved at step " + std::to_string(at.step) + ": the loss or a parameter is not a number\n");
 }
 
 TrainerEvents Application::events(tutti::show::Progress& progress) {
@@ -166,14 +186,20 @@ TrainerEvents Application::events(tutti::show::Progress& progress) {
   events.on_save = [&](const Position& at) {
     if (!options_.checkpoint_dir.empty()) {
       engine_->store_parameters();
-      save_checkpoint(comm_, options_.checkpoint_dir, *model_, options_, at);
+      save(at);
     }
   };
   events.on_test = [&](const Position& at) {
-    if (has_test_data()) {
-      progress.clear();
-      test(at.step);
+    if (!has_test_data()) {
+      return false;
     }
+    progress.clear();
+    test(at.step);
+    const bool reached = options_.auc_threshold > 0 && last_test_->auc >= options_.auc_threshold;
+    if (reached) {
+      print("The AUC of --mlperf-auc-threshold is reached; training ends\n");
+    }
+    return reached;
   };
   return events;
 }
@@ -218,7 +244,9 @@ void Application::train() {
   const TrainingResults results = trainer_->run(start_, events(progress));
   progress.finish();
   if (has_test_data() && options_.test_at_end) {
-    test(start_.step + results.steps);
+    if (last_tested_ != start_.step + results.steps) {
+      test(start_.step + results.steps);
+    }
   }
   if (const auto* device = dynamic_cast<const DeviceEngine*>(engine_.get())) {
     print(device_text(results, device->graph_steps()));

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "checkpointing.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <tutti/checkpoint.hpp>
 #include <tutti/error.hpp>
 
-#include <tutti/checkpoint.hpp>
 #include "common/agree.hpp"
+#include "common/checkpoint_folders.hpp"
 
 namespace dlrm {
 
@@ -15,14 +18,28 @@ namespace {
 
 nlohmann::json describe(const Model& model, const Options& options) {
   const auto& shape = model.shape();
-  nlohmann::json description{{"rows", shape.rows},
-                             {"dim", shape.dim},
-                             {"bottom", shape.bottom},
-                             {"top", shape.top},
-                             {"optimizer", options.optimizer},
-                             {"mini_batch_size", options.mini_batch_size}};
+  nlohmann::json description{
+      {"dim", shape.dim}, {"bottom", shape.bottom}, {"top", shape.top}, {"optimizer", options.optimizer}};
   if (shape.interaction.kind == InteractionKind::dcn) {
     description["dcn"] = {shape.interaction.dcn_layers, shape.interaction.dcn_rank};
+  }
+  return description;
+}
+
+/// What a position in a run depends on, and what else must not change within one.
+nlohmann::json describe(const Options& o, const mini::DataSource& source) {
+  nlohmann::json description{{"mini_batch_size", o.mini_batch_size},
+                             {"numpy_rand_seed", o.seed},
+                             {"loss_function", o.loss_function},
+                             {"loss_weights", o.loss_weights},
+                             {"loss_threshold", o.loss_threshold},
+                             {"data_generation", o.data_generation},
+                             {"training samples", source.samples(mini::Split::train)},
+                             {"indices per lookup", o.indices_per_feature}};
+  if (o.data_generation == "dataset") {
+    description["data_set"] = o.data_set;
+    description["data_randomize"] = o.data_randomize;
+    description["data_sub_sample_rate"] = o.data_sub_sample_rate;
   }
   return description;
 }
@@ -55,24 +72,79 @@ void for_each_dense(Model& model, const Visit& visit) {
   visit_with_state("top", model.top().parameters(), model.top_state());
 }
 
-void check_same_model(const nlohmann::json& saved, const nlohmann::json& wanted, const std::filesystem::path& folder) {
+void check_same(const nlohmann::json& saved, const nlohmann::json& wanted, const Options& options, const char* of,
+                const char* remedy) {
   for (const auto& [key, value] : wanted.items()) {
     if (saved.value(key, nlohmann::json()) != value) {
-      throw tutti::Error(tutti::ErrorCode::io, "--load=" + folder.string() +
-                                                   ": the checkpoint is of another model: " + key + " is " +
-                                                   saved.value(key, nlohmann::json()).dump() + ", not " + value.dump());
+      throw tutti::Error(tutti::ErrorCode::io, "--load=" + options.load + ": the checkpoint is of another " + of +
+                                                   ": " + key + " is " + saved.value(key, nlohmann::json()).dump() +
+                                                   ", not " + value.dump() + remedy);
     }
   }
 }
 
+/// Tables may only grow, and only where the new rows are of new categories.
+void check_rows(const std::vector<std::size_t>& saved, const std::vector<std::size_t>& rows, bool may_grow,
+                const Options& options) {
+  bool fits = saved.size() == rows.size();
+  for (std::size_t t = 0; fits && t < rows.size(); ++t) {
+    fits = may_grow ? rows[t] >= saved[t] : rows[t] == saved[t];
+  }
+  if (!fits) {
+    nlohmann::json before;
+    nlohmann::json now;
+    before["rows"] = saved;
+    now["rows"] = rows;
+    check_same(before, now, options, "model", "");
+  }
+}
+
+std::string section_of_categories(std::size_t table) { return "categories " + std::to_string(table); }
+
 }  // namespace
 
-void save_checkpoint(const tutti::Communicator& comm, const std::filesystem::path& folder, Model& model,
-                     const Options& options, const Position& position) {
+mini::CategoryValues saved_categories(const Options& options) {
+  mini::CategoryValues values;
+  if (options.load.empty()) {
+    return values;
+  }
+  const tutti::CheckpointReader reader(mini::newest_checkpoint(options.load));
+  for (std::size_t t = 0; reader.has(section_of_categories(t)); ++t) {
+    values.emplace_back(reader.bytes(section_of_categories(t)) / sizeof(std::uint32_t));
+    reader.read(section_of_categories(t), std::span(values.back()));
+  }
+  const std::int64_t range = nlohmann::json::parse(reader.text("run")).value("max_ind_range", options.max_ind_range);
+  if (!values.empty() && range != options.max_ind_range) {
+    throw tutti::Error(tutti::ErrorCode::io, "--load=" + options.load + ": its categories were numbered with " +
+                                                 "--max-ind-range=" + std::to_string(range) + "; pass the same");
+  }
+  return values;
+}
+
+bool is_finite(Model& model) {
+  bool finite = true;
+  for_each_dense(model, [&](const std::string&, std::span<float> values) {
+    finite = finite && std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); });
+  });
+  return finite;
+}
+
+void save_checkpoint(const tutti::Communicator& comm, Model& model, const Options& options,
+                     const mini::DataSource& source, const Position& position) {
+  const auto folder = mini::checkpoint_folder(options.checkpoint_dir, position.step, options.keep_checkpoints);
   mini::run_agreed(comm, [&] {
     tutti::CheckpointPart part(folder, comm.rank());
-    const std::string text =
-        nlohmann::json{{"model", describe(model, options)}, {"position", describe(position)}}.dump();
+    const mini::CategoryValues categories = comm.rank() == 0 ? source.categories() : mini::CategoryValues();
+    const std::string text = nlohmann::json{
+        {"model", describe(model, options)},
+        {"rows", model.shape().rows},
+        {"max_ind_range", options.max_ind_range},
+        {"run", describe(options, source)},
+        {"position",
+         describe(position)}}.dump();
+    for (std::size_t t = 0; t < categories.size(); ++t) {
+      part.add(section_of_categories(t), std::span(categories[t]));
+    }
     model.embeddings().add_to(part);
     if (comm.rank() == 0) {
       for_each_dense(model, [&](const std::string& name, std::span<float> values) {
@@ -85,18 +157,24 @@ void save_checkpoint(const tutti::Communicator& comm, const std::filesystem::pat
   mini::run_agreed(comm, [&] {
     if (comm.rank() == 0) {
       tutti::commit_checkpoint(folder, comm.size());
+      mini::remove_old_checkpoints(options.checkpoint_dir, folder, options.keep_checkpoints);
     }
   });
 }
 
-Position load_checkpoint(const tutti::Communicator& comm, const std::filesystem::path& folder, Model& model,
-                         const Options& options) {
+Position load_checkpoint(const tutti::Communicator& comm, Model& model, const Options& options,
+                         const mini::DataSource& source) {
   Position position;
   mini::run_agreed(comm, [&] {
-    const tutti::CheckpointReader reader(folder);
+    const tutti::CheckpointReader reader(mini::newest_checkpoint(options.load));
     const auto run = nlohmann::json::parse(reader.text("run"));
-    check_same_model(run.at("model"), describe(model, options), folder);
-    position = position_of(run.at("position"));
+    check_same(run.at("model"), describe(model, options), options, "model", "");
+    check_rows(run.at("rows"), model.shape().rows, reader.has(section_of_categories(0)), options);
+    if (!options.inference_only && !options.fine_tune) {
+      check_same(run.at("run"), describe(options, source), options, "run",
+                 "; pass the same, or --fine-tune to begin a new run with its model");
+      position = position_of(run.at("position"));
+    }
     model.embeddings().load(reader);
     for_each_dense(model, [&](const std::string& name, std::span<float> values) { reader.read(name, values); });
   });

@@ -117,6 +117,9 @@ void add_data(CLI::App& app, Options& o) {
              "random batches as the reference makes them, a data set, or a few prepared batches for measurements");
   add_choice(app, "--data-set", o.data_set, {"kaggle", "terabyte", "adult"}, "which data set");
   add(app, "--raw-data-file", o.raw_data_file, "text file of Criteo's Kaggle data; for adult the folder of its files");
+  add(app, "--test-data-file", o.test_data_file,
+      "text file whose samples are all test samples, instead of the last seventh of --raw-data-file; ids that training "
+      "or the checkpoint of --load has not seen get rows of their own");
   add(app, "--processed-data-file", o.processed_data_file,
       "prefix of binary files PREFIX_train.bin and PREFIX_test.bin");
   add_choice(app, "--data-randomize", o.data_randomize, {"total", "day", "none"}, "how training samples are shuffled");
@@ -148,6 +151,7 @@ void add_data(CLI::App& app, Options& o) {
 void add_reports(CLI::App& app, Options& o) {
   add(app, "--print-freq", o.print_freq, "steps between two printed losses");
   add(app, "--test-freq", o.test_freq, "steps between two tests (-1: one, at the end)");
+  add(app, "--mlperf-auc-threshold", o.auc_threshold, "training ends at the first test with this AUC (0: no limit)");
   app.add_flag("--test-at-end,!--no-test-at-end", o.test_at_end, "test when training ends, if there is test data");
   add(app, "--json-file", o.json_file, "writes configuration, losses, test results and times to this file");
   add_list(app, "--bench-batches", o.bench_batches,
@@ -155,7 +159,14 @@ void add_reports(CLI::App& app, Options& o) {
            "--preset=mlperf-v1-bench --device --bench-batches=2048-8192-32768-65536");
   add(app, "--checkpoint-dir", o.checkpoint_dir, "folder of checkpoints");
   add(app, "--save-freq", o.save_freq, "steps between two checkpoints (0: one at the end)");
-  add(app, "--load", o.load, "checkpoint file to continue from, on any number of ranks");
+  add(app, "--keep-checkpoints", o.keep_checkpoints,
+      "last checkpoints to keep; more than one: in folders step-N below --checkpoint-dir");
+  app.add_flag("--stop-on-nan,!--no-stop-on-nan", o.stop_on_nan,
+               "end with an error when the loss or a parameter is not a number; such a state is never saved");
+  add(app, "--load", o.load, "folder of a checkpoint to continue from, on any number of ranks; of several the last");
+  app.add_flag("--fine-tune", o.fine_tune,
+               "with --load: begin at step 0, with any seed, loss, data and batch size; else they must be those of the "
+               "checkpoint");
 }
 
 /// As category numbers of a data set are taken modulo --max-ind-range, so are those of prepared batches.

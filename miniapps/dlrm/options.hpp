@@ -49,6 +49,7 @@ struct Options {
   std::string data_generation = "random";
   std::string data_set = "kaggle";
   std::string raw_data_file;
+  std::string test_data_file;
   std::string processed_data_file;
   std::string data_randomize = "total";
   std::int64_t max_ind_range = -1;
@@ -78,6 +79,10 @@ struct Options {
   // Reports
   std::uint64_t print_freq = 1;
   std::int64_t test_freq = -1;
+  double auc_threshold = 0;  ///< 0: none
+  bool stop_on_nan = true;
+  std::uint64_t keep_checkpoints = 1;
+  bool fine_tune = false;
   bool test_at_end = true;
   std::string json_file;
   std::vector<std::size_t> bench_batches;  ///< measures with each of these batch sizes instead of training

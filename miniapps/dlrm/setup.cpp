@@ -5,11 +5,13 @@
 #include <tutti/error.hpp>
 
 #include "bench_data.hpp"
+#include "checkpointing.hpp"
 #include "common/adult.hpp"
 #include "common/criteo_binary.hpp"
 #include "common/criteo_text.hpp"
 #include "common/multi_hot.hpp"
 #include "common/random_data.hpp"
+#include "common/test_file.hpp"
 #include "weights.hpp"
 
 namespace dlrm {
@@ -48,19 +50,39 @@ std::unique_ptr<mini::DataSource> random_source(const Options& o) {
   return std::make_unique<mini::RandomData>(r);
 }
 
+mini::CriteoTextOptions text_options(const Options& o, const std::string& file) {
+  mini::CriteoTextOptions t;
+  t.file = file;
+  t.shuffle = mini::shuffle_kind(o.data_randomize);
+  t.max_ind_range = o.max_ind_range;
+  t.max_bad_lines = o.max_bad_lines;
+  t.seed = o.seed;
+  return t;
+}
+
+/// The categories are numbered as in the checkpoint, then as in training, then those of the test file alone.
 std::unique_ptr<mini::DataSource> text_source(const Options& o) {
   if (o.data_set == "terabyte") {
     throw tutti::Error(tutti::ErrorCode::invalid_argument,
                        "--data-set=terabyte is read from --processed-data-file only; convert the day files first");
   }
-  mini::CriteoTextOptions t;
-  t.file = o.raw_data_file;
-  t.shuffle = mini::shuffle_kind(o.data_randomize);
-  t.max_ind_range = o.max_ind_range;
-  t.sub_sample_rate = o.data_sub_sample_rate;
-  t.max_bad_lines = o.max_bad_lines;
-  t.seed = o.seed;
-  return std::make_unique<mini::CriteoText>(t);
+  mini::CategoryValues known = saved_categories(o);
+  std::unique_ptr<mini::DataSource> train;
+  if (!o.raw_data_file.empty()) {
+    auto t = text_options(o, o.raw_data_file);
+    t.sub_sample_rate = o.data_sub_sample_rate;
+    t.known = std::move(known);
+    train = std::make_unique<mini::CriteoText>(std::move(t));
+    if (o.test_data_file.empty()) {
+      return train;
+    }
+    known = train->categories();
+  }
+  auto t = text_options(o, o.test_data_file);
+  t.shuffle = mini::Shuffle::none;
+  t.all_test = true;
+  t.known = std::move(known);
+  return std::make_unique<mini::WithTestFile>(std::move(train), std::make_unique<mini::CriteoText>(std::move(t)));
 }
 
 std::unique_ptr<mini::DataSource> data_set(const Options& o) {
@@ -113,6 +135,10 @@ std::size_t largest_batch(const Options& o) {
 }
 
 }  // namespace
+
+bool reads_text(const Options& o) {
+  return o.data_generation == "dataset" && o.data_set != "adult" && o.processed_data_file.empty();
+}
 
 std::unique_ptr<mini::DataSource> make_source(const Options& o) {
   if (o.data_generation == "dataset") {

@@ -24,7 +24,7 @@ double train(const tutti::Communicator& comm, const Options& options, Engine& en
   events.on_loss = ignore;
   events.on_step = ignore;
   events.on_save = ignore;
-  events.on_test = ignore;
+  events.on_test = [](const Position&) { return false; };
   return trainer.run({}, events).training_seconds;
 }
 

@@ -98,6 +98,7 @@ tutti::EmbeddingCollectionOptions collection_options(const Options& o, const Mod
   options.max_batch = shape.max_batch;
   options.slots = o.pipeline ? 2 : 1;
   options.seed = o.seed;
+  options.grow = !o.load.empty();  // load_checkpoint() checks the rows itself
   return options;
 }
 

@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <string>
 #include <tutti/collectives/allreduce.hpp>
+
+#include "common/agree.hpp"
 
 namespace dlrm {
 
@@ -21,6 +25,12 @@ std::uint64_t epoch_batches(const Options& options, const BatchFeed& feed) {
 }
 
 }  // namespace
+
+std::string not_finite_text(const std::string& what, const Position& at) {
+  return what + " is not a number after step " + std::to_string(at.step) +
+         ": training has diverged; lower --learning-rate, or continue from an earlier checkpoint with --load "
+         "(--no-stop-on-nan goes on)";
+}
 
 mini::LossOptions loss_options(const Options& options) {
   return {mini::loss_kind(options.loss_function),
@@ -89,8 +99,15 @@ void Trainer::save(Position at, const TrainerEvents& events) {
   events.on_save(at);
 }
 
+bool Trainer::tests_after(const Position& at) const {
+  return options_->test_freq > 0 && at.step % static_cast<std::uint64_t>(options_->test_freq) == 0 && !ends(at);
+}
+
 void Trainer::run_step(Position& at, const TrainerEvents& events, TrainingResults& results) {
-  const bool goes_on = options_->pipeline && at.batch + 1 < batches_ && at.step + 1 < total_steps();
+  Position after = at;
+  ++after.step;
+  const bool may_stop = options_->auc_threshold > 0 && tests_after(after);
+  const bool goes_on = options_->pipeline && at.batch + 1 < batches_ && after.step < total_steps() && !may_stop;
   step(goes_on);
   ++at.batch;
   ++at.step;
@@ -99,12 +116,16 @@ void Trainer::run_step(Position& at, const TrainerEvents& events, TrainingResult
     results.losses.push_back(collect_loss(at));
     events.on_loss(results.losses.back());
     last_print_ = Clock::now();
+    if (options_->stop_on_nan) {
+      const bool good = std::isfinite(results.losses.back().loss);
+      mini::agree(*comm_, good ? std::string() : not_finite_text("the loss", at));
+    }
   }
   if (options_->save_freq > 0 && at.step % options_->save_freq == 0 && !ends(at)) {
     save(at, events);
   }
-  if (options_->test_freq > 0 && at.step % static_cast<std::uint64_t>(options_->test_freq) == 0 && !ends(at)) {
-    events.on_test(at);
+  if (tests_after(at)) {
+    reached_ = events.on_test(at);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <tutti/communicator.hpp>
 
 #include "batch_feed.hpp"
@@ -29,8 +30,11 @@ struct TrainerEvents {
   std::function<void(const LossEntry&)> on_loss;
   std::function<void(const Position&)> on_step;  ///< local only
   std::function<void(const Position&)> on_save;  ///< at --save-freq and at the end
-  std::function<void(const Position&)> on_test;
+  std::function<bool(const Position&)> on_test;  ///< true: good enough, training ends
 };
+
+/// The error text where the loss or the parameters are no numbers.
+[[nodiscard]] std::string not_finite_text(const std::string& what, const Position& at);
 
 /// The loss that the options name.
 [[nodiscard]] tutti::miniapps::LossOptions loss_options(const Options& options);
@@ -54,7 +58,8 @@ class Trainer {
   [[nodiscard]] LossEntry collect_loss(const Position& at);
   void save(Position at, const TrainerEvents& events);
   void summarize(TrainingResults& results) const;
-  [[nodiscard]] bool ends(const Position& at) const { return at.step >= total_steps(); }
+  [[nodiscard]] bool ends(const Position& at) const { return reached_ || at.step >= total_steps(); }
+  [[nodiscard]] bool tests_after(const Position& at) const;
 
   const tutti::Communicator* comm_;
   const Options* options_;
@@ -64,6 +69,7 @@ class Trainer {
   tutti::miniapps::LrSchedule schedule_;
   PhaseTimer timer_;
   BatchFeed::Loaded ahead_;  ///< the next step's, where it has begun
+  bool reached_ = false;     ///< a test was good enough
   std::uint64_t steps_ = 0;
   double loss_sum_ = 0;
   std::uint64_t loss_samples_ = 0;

@@ -40,6 +40,7 @@ void validate_training(const Options& o) {
   require(o.learning_rate >= 0, "--learning-rate must not be negative");
   require(o.decay_steps == 0 || o.warmup_steps > 0 || o.decay_start_step <= 1,
           "--lr-num-decay-steps without --lr-num-warmup-steps needs --lr-decay-start-step 1 or less");
+  require(o.auc_threshold >= 0 && o.auc_threshold <= 1, "--mlperf-auc-threshold must be in [0, 1]");
   require(!o.inference_only || o.test_freq < 1, "--inference-only does not train; omit --test-freq");
   require(!o.inference_only || o.save_freq == 0, "--inference-only does not train; omit --save-freq");
   require(o.data_sub_sample_rate >= 0 && o.data_sub_sample_rate < 1, "--data-sub-sample-rate must be in [0, 1)");
@@ -63,9 +64,12 @@ constexpr std::int64_t most_prefetch = 1024;
 
 void validate_data(const Options& o) {
   if (o.data_generation == "dataset") {
-    require(o.data_set == "adult" || !o.raw_data_file.empty() || !o.processed_data_file.empty(),
+    const bool only_tests = o.inference_only && !o.load.empty() && !o.test_data_file.empty();
+    require(o.data_set == "adult" || !o.raw_data_file.empty() || !o.processed_data_file.empty() || only_tests,
             "--data-generation=dataset needs --raw-data-file or --processed-data-file (or --data-set=adult, which "
-            "ships with Tutti)");
+            "ships with Tutti; or --test-data-file with --inference-only and --load)");
+    require(o.test_data_file.empty() || (o.data_set != "adult" && o.processed_data_file.empty()),
+            "--test-data-file is Criteo text beside --raw-data-file; omit --processed-data-file and --data-set=adult");
   } else {
     require(o.data_size > 0 || o.num_batches > 0, "--data-size must be positive");
     require(o.indices_per_lookup > 0, "--num-indices-per-lookup must be positive");
@@ -73,7 +77,11 @@ void validate_data(const Options& o) {
   validate_multi_hot(o);
   require(o.prefetch >= -1 && o.prefetch <= most_prefetch,
           "--prefetch must be from 0 to " + std::to_string(most_prefetch) + ", or -1 for the automatic choice");
+  require(o.test_data_file.empty() || o.data_generation == "dataset",
+          "--test-data-file needs --data-generation=dataset");
   require(o.save_freq == 0 || !o.checkpoint_dir.empty(), "--save-freq needs --checkpoint-dir");
+  require(o.keep_checkpoints > 0, "--keep-checkpoints must be positive");
+  require(!o.fine_tune || !o.load.empty(), "--fine-tune needs --load");
 }
 
 void validate_device(const Options& o) {

@@ -63,6 +63,14 @@ TEST(Options, MultiHotBagsOfADataSet) {
   EXPECT_EQ(result.options.multi_hot_memory, std::uint64_t{3} << 30U);
 }
 
+/// The reference's settings of MLPerf v3: Adagrad by element for the tables, and the quality target.
+TEST(Options, MlperfV2IsTheReferences) {
+  const auto result = parse({"--preset=mlperf-v2"});
+  EXPECT_EQ(result.options.optimizer, "adagrad");
+  EXPECT_EQ(result.options.auc_threshold, 0.80275);
+  EXPECT_FALSE(parse({"--preset=mlperf-v2", "--inference-only"}).stop);
+}
+
 TEST(Options, EveryPresetParses) {
   for (const auto& preset : presets()) {
     const std::string flag = "--preset=" + preset.name;
@@ -93,6 +101,11 @@ TEST(Options, ErrorsNameTheFlag) {
       {{"--multi-hot-rule=pareto"}, "--multi-hot-rule"},
       {{"--prefetch=-2"}, "--prefetch"},
       {{"--prefetch=100000"}, "--prefetch"},
+      {{"--keep-checkpoints=0"}, "--keep-checkpoints"},
+      {{"--fine-tune"}, "--load"},
+      {{"--mlperf-auc-threshold=1.5"}, "--mlperf-auc-threshold"},
+      {{"--test-data-file=x"}, "--data-generation=dataset"},
+      {{"--test-data-file=x", "--preset=adult"}, "--raw-data-file"},
   };
   for (const auto& [flags, name] : cases) {
     const auto result = parse(flags);

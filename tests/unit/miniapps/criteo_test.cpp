@@ -56,6 +56,29 @@ std::string many_lines(int n) {
   return text;
 }
 
+TEST(CriteoText, ContinuesAKnownNumbering) {
+  const TemporaryFolder folder;
+  CriteoText first(options_for(folder, many_lines(23)));
+  const CategoryValues known = first.categories();
+  ASSERT_EQ(known.size(), 26U);
+  EXPECT_EQ(known[25], (std::vector<std::uint32_t>{0, 0xff, 0xa}));
+  // The same ids in another order and a new one between them; without the numbering "77" would have number 0.
+  CriteoTextOptions options = options_for(folder, line(0, 1, "77") + line(1, 1, "0a") + line(1, 1, "ff"));
+  options.known = known;
+  options.all_test = true;
+  CriteoText second(options);
+  EXPECT_EQ(second.samples(Split::train), 0U);
+  EXPECT_EQ(second.samples(Split::test), 3U);
+  EXPECT_EQ(second.samples(Split::validation), 0U);
+  EXPECT_EQ(second.table_rows()[0], 4U);
+  EXPECT_EQ(whole(second, Split::test).tables[7].indices, (std::vector<std::int64_t>{3, 2, 1}));
+  EXPECT_EQ(second.categories()[7], (std::vector<std::uint32_t>{0, 0xff, 0xa, 0x77}));
+  // What the cache keeps is of one numbering.
+  options.known = {};
+  CriteoText alone(options);
+  EXPECT_EQ(whole(alone, Split::test).tables[7].indices, (std::vector<std::int64_t>{0, 1, 2}));
+}
+
 TEST(CriteoText, NumbersCategoriesCutsDaysAndTakesLogs) {
   const TemporaryFolder folder;
   CriteoText text(options_for(folder, many_lines(23)));  // days of 4 4 3 3 3 3 3

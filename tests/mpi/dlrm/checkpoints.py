@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is saved and what may go on: never a state that is not a number, the last few, the same run; a goal ends it."""
+import os
+
+import support
+
+MODEL = ["--arch-embedding-size=50-7-31", "--arch-sparse-feature-size=4", "--arch-mlp-bot=5-8-4", "--arch-mlp-top=8-1",
+         "--num-indices-per-lookup=3", "--loss-function=bce", "--round-targets", "--learning-rate=0.1",
+         "--mini-batch-size=8", "--data-size=160", "--print-freq=5"]
+
+
+def steps_in(folder):
+    return sorted(name for name in os.listdir(folder) if name.startswith("step-"))
+
+
+def diverged(runner, ranks):
+    folder = runner.path("good")
+    good = runner.train(ranks, MODEL + ["--checkpoint-dir=" + folder])
+    support.expect("20 steps", good["losses"][-1]["iteration"] == 20)
+    files = {name: os.path.getmtime(os.path.join(folder, name)) for name in os.listdir(folder)}
+    for pipeline in ([], ["--pipeline"]):
+        bad = MODEL + ["--load=" + folder, "--fine-tune", "--checkpoint-dir=" + folder, "--learning-rate=1e39",
+                       "--save-freq=1"] + pipeline
+        done = runner.start(ranks, bad)
+        support.expect(f"a diverged run ends: {done.stderr}", done.returncode == 1)
+        support.expect(f"it says why: {done.stderr}", "not a number after step" in done.stderr and
+                       "--learning-rate" in done.stderr and "--no-stop-on-nan" in done.stderr)
+        now = {name: os.path.getmtime(os.path.join(folder, name)) for name in os.listdir(folder)}
+        support.expect("the good checkpoint was replaced", now == files)
+        done = runner.start(ranks, bad + ["--no-stop-on-nan"])
+        support.expect(f"it goes on where asked to: {done.stderr}", done.returncode == 0)
+        support.expect(f"it says that nothing was saved: {done.stdout}", "Nothing saved at step 20" in done.stdout)
+        now = {name: os.path.getmtime(os.path.join(folder, name)) for name in os.listdir(folder)}
+        support.expect("the good checkpoint was replaced later", now == files)
+
+
+def last_few(runner, ranks):
+    folder = runner.path("few")
+    keep = MODEL + ["--checkpoint-dir=" + folder, "--save-freq=4", "--keep-checkpoints=3",
+                    "--print-freq=1"]
+    runner.train(ranks, keep + ["--max-steps=17"])
+    want = [f"step-{step:010d}" for step in (12, 16, 17)]
+    support.expect(f"the last three: {steps_in(folder)}", steps_in(folder) == want)
+    whole = runner.train(ranks, MODEL + ["--print-freq=1"])
+    for name, step in ((folder, 17), (os.path.join(folder, want[0]), 12)):
+        rest = runner.train(ranks, MODEL + ["--load=" + name, "--print-freq=1"])
+        support.expect_close(f"losses after {name}", support.losses(rest), support.losses(whole)[step:], 0)
+    # From an earlier one: what the given-up run saved later is removed.
+    runner.train(ranks, keep + ["--load=" + os.path.join(folder, want[0]), "--max-steps=14"])
+    support.expect(f"of one run: {steps_in(folder)}", steps_in(folder) == ["step-0000000012", "step-0000000014"])
+    runner.train(ranks, MODEL + ["--checkpoint-dir=" + folder])
+    support.expect(f"one alone: {os.listdir(folder)}", not steps_in(folder) and "manifest" in os.listdir(folder))
+    runner.train(ranks, keep + ["--load=" + folder, "--fine-tune", "--max-steps=8"])
+    support.expect(f"and again several: {os.listdir(folder)}", len(steps_in(folder)) == 2)
+
+
+def same_run(runner, ranks):
+    folder = runner.path("same")
+    runner.train(ranks, MODEL + ["--checkpoint-dir=" + folder, "--max-steps=7"])
+    for flag, word in (("--numpy-rand-seed=5", "numpy_rand_seed"), ("--loss-function=mse", "loss_function"),
+                       ("--loss-threshold=0.1", "loss_threshold"), ("--data-size=168", "training samples"),
+                       ("--mini-batch-size=16", "mini_batch_size")):
+        done = runner.start(ranks, MODEL + ["--load=" + folder, flag])
+        support.expect(f"{flag} is refused: {done.stdout}", done.returncode == 1)
+        support.expect(f"{flag} is named: {done.stderr}", word in done.stderr and "--fine-tune" in done.stderr)
+        anew = runner.train(ranks, MODEL + ["--load=" + folder, "--fine-tune", flag, "--print-freq=1"])
+        support.expect(f"{flag} begins anew", anew["losses"][0]["iteration"] == 1)
+    adult = ["--preset=adult", "--nepochs=1", "--num-batches=20"]
+    runner.train(ranks, adult + ["--checkpoint-dir=" + runner.path("adult"), "--max-steps=7"])
+    done = runner.start(ranks, adult + ["--load=" + runner.path("adult"), "--data-randomize=none"])
+    support.expect(f"another order is refused: {done.stderr}", done.returncode == 1 and "data_randomize" in done.stderr)
+
+
+def goal(runner, ranks):
+    flags = ["--preset=adult", "--test-freq=30", "--nepochs=1", "--print-freq=30"]
+    whole = runner.train(ranks, flags + ["--mlperf-auc-threshold=0.999"])
+    support.expect("a goal out of reach", whole["losses"][-1]["iteration"] == 128)
+    for pipeline in ([], ["--pipeline"]):
+        done = runner.train(ranks, flags + ["--mlperf-auc-threshold=0.7"] + pipeline)
+        support.expect(f"ends at the first test: {done['losses'][-1]}", done["losses"][-1]["iteration"] == 30)
+        support.expect(f"with its result: {done['test']}", done["test"]["auc"] >= 0.7)
+
+
+def main():
+    args = support.arguments(__doc__)
+    for ranks in map(int, args.ranks.split(",")):
+        runner = support.Runner(args)
+        for check in (diverged, last_few, same_run, goal):
+            check(runner, ranks)
+            print(f"{ranks} ranks: {check.__name__} holds")
+
+
+support.run(main)
