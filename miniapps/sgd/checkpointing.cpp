@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "checkpointing.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <tutti/checkpoint.hpp>
+#include <tutti/collectives/allreduce.hpp>
 #include <tutti/error.hpp>
 
 #include "common/agree.hpp"
+#include "common/checkpoint_folders.hpp"
 
 namespace sgd {
 
@@ -13,10 +17,17 @@ namespace mini = tutti::miniapps;
 
 namespace {
 
-nlohmann::json describe(const Options& o, const std::vector<std::size_t>& widths) {
-  return {{"data", o.data},   {"seed", o.seed},           {"model", o.model},
-          {"widths", widths}, {"precision", o.precision}, {"optimizer", o.optimizer},
-          {"mode", o.mode},   {"hook", o.hook},           {"batch size", o.batch_size}};
+nlohmann::json describe(const Options& o, std::uint64_t samples, const std::vector<std::size_t>& widths) {
+  return {{"training samples", samples},
+          {"data", o.data},
+          {"seed", o.seed},
+          {"model", o.model},
+          {"widths", widths},
+          {"precision", o.precision},
+          {"optimizer", o.optimizer},
+          {"mode", o.mode},
+          {"hook", o.hook},
+          {"batch size", o.batch_size}};
 }
 
 nlohmann::json describe(const Position& p) {
@@ -25,11 +36,20 @@ nlohmann::json describe(const Position& p) {
 
 void check_same_run(const nlohmann::json& saved, const nlohmann::json& wanted, const std::string& folder) {
   for (const auto& [key, value] : wanted.items()) {
-    if (saved.at(key) != value) {
+    if (saved.value(key, nlohmann::json()) != value) {
       throw tutti::Error(tutti::ErrorCode::io, "--load=" + folder + ": the checkpoint is of another run: " + key +
-                                                   " is " + saved.at(key).dump() + ", not " + value.dump());
+                                                   " is " + saved.value(key, nlohmann::json()).dump() + ", not " +
+                                                   value.dump());
     }
   }
+}
+
+template <typename Float>
+bool is_finite(const Model<Float>& model) {
+  const auto& tensors = model.tensors();
+  return std::all_of(tensors.begin(), tensors.end(), [](const auto& tensor) {
+    return std::all_of(tensor.value.begin(), tensor.value.end(), [](Float x) { return std::isfinite(x); });
+  });
 }
 
 std::string of_rank(const std::string& name, int rank) { return name + " of rank " + std::to_string(rank); }
@@ -58,11 +78,11 @@ struct Loaded {
 };
 
 template <typename Float>
-Loaded read_checkpoint(const tutti::Communicator& comm, const Options& options, const Model<Float>& model,
-                       const Synchronizer<Float>& synchronizer) {
-  const tutti::CheckpointReader reader(options.load);
+Loaded read_checkpoint(const tutti::Communicator& comm, const Options& options, std::uint64_t samples,
+                       const Model<Float>& model, const Synchronizer<Float>& synchronizer) {
+  const tutti::CheckpointReader reader(mini::newest_checkpoint(options.load));
   const auto run = nlohmann::json::parse(reader.text("run"));
-  check_same_run(run.at("settings"), describe(options, model.widths()), options.load);
+  check_same_run(run.at("settings"), describe(options, samples, model.widths()), options.load);
   const int ranks = run.at("ranks");
   const bool same = ranks == comm.size();
   if (!same && synchronizer.has_local_state()) {
@@ -93,14 +113,21 @@ Loaded read_checkpoint(const tutti::Communicator& comm, const Options& options, 
 }  // namespace
 
 template <typename Float>
-void save_checkpoint(const tutti::Communicator& comm, const Options& options, const Model<Float>& model,
-                     const Synchronizer<Float>& synchronizer, const Position& position) {
+bool save_checkpoint(const tutti::Communicator& comm, const Options& options, std::uint64_t samples,
+                     const Model<Float>& model, const Synchronizer<Float>& synchronizer, const Position& position) {
+  std::int32_t good = std::isfinite(position.loss_sum) && is_finite(model) ? 1 : 0;
+  tutti::allreduce(comm, &good, 1, tutti::min);
+  if (good == 0) {
+    mini::agree(comm, options.stop_on_nan ? not_finite_text("the loss or a parameter", position) : std::string());
+    return false;
+  }
+  const auto folder = mini::checkpoint_folder(options.checkpoint_dir, position.step, options.keep_checkpoints);
   const auto shared = synchronizer.save_shared();
   const auto local = synchronizer.save_local();
   mini::run_agreed(comm, [&] {
-    tutti::CheckpointPart part(options.checkpoint_dir, comm.rank());
+    tutti::CheckpointPart part(folder, comm.rank());
     const std::string text = nlohmann::json{
-        {"settings", describe(options, model.widths())},
+        {"settings", describe(options, samples, model.widths())},
         {"ranks", comm.size()},
         {"position",
          describe(position)}}.dump();
@@ -119,28 +146,30 @@ void save_checkpoint(const tutti::Communicator& comm, const Options& options, co
   });
   mini::run_agreed(comm, [&] {
     if (comm.rank() == 0) {
-      tutti::commit_checkpoint(options.checkpoint_dir, comm.size());
+      tutti::commit_checkpoint(folder, comm.size());
+      mini::remove_old_checkpoints(options.checkpoint_dir, folder, options.keep_checkpoints);
     }
   });
+  return true;
 }
 
 template <typename Float>
-Position load_checkpoint(const tutti::Communicator& comm, const Options& options, const Model<Float>& model,
-                         Synchronizer<Float>& synchronizer) {
+Position load_checkpoint(const tutti::Communicator& comm, const Options& options, std::uint64_t samples,
+                         const Model<Float>& model, Synchronizer<Float>& synchronizer) {
   Loaded loaded;
-  mini::run_agreed(comm, [&] { loaded = read_checkpoint(comm, options, model, synchronizer); });
+  mini::run_agreed(comm, [&] { loaded = read_checkpoint(comm, options, samples, model, synchronizer); });
   synchronizer.load_shared(loaded.shared);
   synchronizer.load_local(loaded.local);
   return loaded.position;
 }
 
-template void save_checkpoint(const tutti::Communicator&, const Options&, const Model<float>&,
+template bool save_checkpoint(const tutti::Communicator&, const Options&, std::uint64_t, const Model<float>&,
                               const Synchronizer<float>&, const Position&);
-template void save_checkpoint(const tutti::Communicator&, const Options&, const Model<double>&,
+template bool save_checkpoint(const tutti::Communicator&, const Options&, std::uint64_t, const Model<double>&,
                               const Synchronizer<double>&, const Position&);
-template Position load_checkpoint(const tutti::Communicator&, const Options&, const Model<float>&,
+template Position load_checkpoint(const tutti::Communicator&, const Options&, std::uint64_t, const Model<float>&,
                                   Synchronizer<float>&);
-template Position load_checkpoint(const tutti::Communicator&, const Options&, const Model<double>&,
+template Position load_checkpoint(const tutti::Communicator&, const Options&, std::uint64_t, const Model<double>&,
                                   Synchronizer<double>&);
 
 }  // namespace sgd

@@ -118,7 +118,13 @@ void add_reports(CLI::App& app, Options& o) {
   add(app, group, "--json-file", o.json_file, "writes configuration, losses, test results and times to this file");
   add(app, group, "--checkpoint-dir", o.checkpoint_dir, "folder of checkpoints");
   add(app, group, "--save-freq", o.save_freq, "steps between two checkpoints (0: one at the end)");
-  add(app, group, "--load", o.load, "checkpoint to continue from");
+  add(app, group, "--keep-checkpoints", o.keep_checkpoints,
+      "last checkpoints to keep; more than one: in folders step-N below --checkpoint-dir");
+  add(app, group, "--load", o.load, "folder of a checkpoint to continue from; of several the last");
+  app.add_flag("--stop-on-nan,!--no-stop-on-nan", o.stop_on_nan,
+               "end with an error when the loss or a parameter is not a number (not with --compare); such a state is "
+               "never saved")
+      ->group(group);
 }
 
 /// --mode=hook=bf16 is --mode=overlap --hook=bf16.

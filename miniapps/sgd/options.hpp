@@ -68,6 +68,8 @@ struct Options {
   std::string json_file;
   std::string checkpoint_dir;
   std::uint64_t save_freq = 0;
+  std::uint64_t keep_checkpoints = 1;
+  bool stop_on_nan = true;
   std::string load;
   bool test_at_end = true;
   bool print_map = false;

@@ -18,7 +18,7 @@ ModeResults run_in(const tutti::Communicator& comm, const Options& options, cons
   const auto synchronizer = make_synchronizer<Float>(comm, options, model.tensors());
   Position start;
   if (!options.load.empty()) {
-    start = load_checkpoint(comm, options, model, *synchronizer);
+    start = load_checkpoint(comm, options, source.samples(Split::train), model, *synchronizer);
   }
   Trainer<Float> trainer(comm, options, source, model, *synchronizer);
   tutti::show::Progress progress(mode_name(options), trainer.total_steps(), comm.rank() == 0);
@@ -29,8 +29,9 @@ ModeResults run_in(const tutti::Communicator& comm, const Options& options, cons
     print(loss_text(entry, trainer.batches_per_epoch()));
   };
   events.on_save = [&](const Position& at) {
-    if (!options.checkpoint_dir.empty()) {
-      save_checkpoint(comm, options, model, *synchronizer, at);
+    if (!options.checkpoint_dir.empty() &&
+        !save_checkpoint(comm, options, source.samples(Split::train), model, *synchronizer, at)) {
+      print("Nothing saved at step " + std::to_string(at.step) + ": the loss or a parameter is not a number\n");
     }
   };
   ModeResults results;

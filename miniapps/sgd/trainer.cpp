@@ -2,7 +2,11 @@
 #include "trainer.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <string>
 #include <tutti/collectives/allreduce.hpp>
+
+#include "common/agree.hpp"
 
 namespace sgd {
 
@@ -15,6 +19,12 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t warmup_steps = 5;
 
 }  // namespace
+
+std::string not_finite_text(const std::string& what, const Position& at) {
+  return what + " is not a number after step " + std::to_string(at.step) +
+         ": training has diverged; lower --learning-rate, or continue from an earlier checkpoint with --load "
+         "(--no-stop-on-nan goes on)";
+}
 
 mini::ScoreLoss loss_of(const Options& o) {
   return o.model == "linear"     ? mini::ScoreLoss::squared
@@ -129,6 +139,10 @@ void Trainer<Float>::end_step(const TrainerEvents& events, TrainingResults& resu
     results.losses.push_back(collect_loss());
     events.on_loss(results.losses.back());
     last_print_ = Clock::now();
+    if (options_->stop_on_nan && !options_->compare) {
+      const bool good = std::isfinite(results.losses.back().loss);
+      mini::agree(*comm_, good ? std::string() : not_finite_text("the loss", at_));
+    }
   }
   if (options_->save_freq > 0 && at_.step % options_->save_freq == 0 && !ends()) {
     events.on_save(at_);

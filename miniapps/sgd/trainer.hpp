@@ -26,6 +26,9 @@ struct Position {
   std::uint64_t loss_samples = 0;
 };
 
+/// The error text where the loss or the parameters are no numbers.
+[[nodiscard]] std::string not_finite_text(const std::string& what, const Position& at);
+
 /// What happens between steps. Called on all ranks at the same places; each may be collective.
 struct TrainerEvents {
   std::function<void(const LossEntry&)> on_loss;

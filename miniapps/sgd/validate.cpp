@@ -46,6 +46,7 @@ void validate_training(const Options& o) {
   require(o.clip >= 0, "--clip must not be negative");
   require(o.print_freq > 0, "--print-freq must be positive");
   require(o.save_freq == 0 || !o.checkpoint_dir.empty(), "--save-freq needs --checkpoint-dir");
+  require(o.keep_checkpoints > 0, "--keep-checkpoints must be positive");
 }
 
 void validate_server(const Options& o) {

@@ -116,6 +116,60 @@ TEST(Restart, OnAnotherNumberOfRanks) {
   }
 }
 
+TEST(Restart, AStateThatIsNotANumberIsNeverSaved) {
+  const auto comm = world();
+  const SharedFolder folder(comm);
+  auto options = with_mode(small_run("mlp", "fp32"), "overlap");
+  options.max_steps = 5;
+  options.checkpoint_dir = folder / "checkpoint";
+  train(comm, options);
+  const auto step_of = [&] {
+    const tutti::CheckpointReader reader(folder / "checkpoint");
+    const std::string run = reader.text("run");
+    return run.substr(run.find("\"step\":"), 9);
+  };
+  EXPECT_EQ(step_of(), "\"step\":5}");
+  options.load = options.checkpoint_dir;
+  options.learning_rate = 1e39;  // infinite as a float
+  options.save_freq = 1;
+  options.max_steps = 12;
+  try {
+    train(comm, options);
+    FAIL() << "a diverged run ends well";
+  } catch (const tutti::miniapps::AgreedError& error) {
+    EXPECT_NE(std::string(error.what()).find("is not a number after step"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(step_of(), "\"step\":5}");
+  options.stop_on_nan = false;
+  train(comm, options);
+  EXPECT_EQ(step_of(), "\"step\":5}");
+}
+
+TEST(Restart, KeepsTheLastFewCheckpoints) {
+  const auto comm = world();
+  const SharedFolder folder(comm);
+  auto options = with_mode(small_run("mlp", "fp32"), "overlap");
+  options.max_steps = 11;
+  options.checkpoint_dir = folder / "checkpoints";
+  options.save_freq = 3;
+  options.keep_checkpoints = 2;
+  const auto whole = train(comm, options);
+  tutti::barrier(comm);
+  std::size_t kept = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "checkpoints")) {
+    const std::string name = entry.path().filename().string();
+    EXPECT_TRUE(name == "step-0000000009" || name == "step-0000000011") << name;
+    ++kept;
+  }
+  EXPECT_EQ(kept, 2U);
+  options.load = std::filesystem::path(options.checkpoint_dir) / "step-0000000009";
+  options.checkpoint_dir.clear();
+  options.save_freq = 0;
+  const auto rest = train(comm, options);
+  ASSERT_EQ(rest.training.losses.size(), 2U);
+  EXPECT_EQ(rest.training.losses[1].loss, whole.training.losses[10].loss);
+}
+
 TEST(Restart, OtherRunsAndDamageAreNamed) {
   const auto comm = world();
   const SharedFolder folder(comm);
