@@ -115,6 +115,7 @@ static inline void clear(int64_t* data) {
   X(datatypes)         \
   X(options)           \
   X(communicator)      \
+  X(stale_handles)     \
   X(memory)            \
   X(device)            \
   X(errors)

@@ -108,9 +108,14 @@ contains
     call tutti_comm_abort(comm, "too hot")
     call tutti_barrier(comm, ierror=code)
     call expect_failure(code, tutti_error_aborted, "too hot")
+    part = comm
     call tutti_comm_free(comm)
     call tutti_comm_rank(comm, number, code)
     call expect_failure(code, tutti_error_invalid_communicator, "TUTTI_COMM_NULL")
+    call tutti_comm_rank(part, number, code)
+    call expect_failure(code, tutti_error_invalid_communicator, "freed through another copy")
+    call tutti_bcast(part, x, 0, ierror=code)
+    call expect_failure(code, tutti_error_invalid_communicator, "freed through another copy")
   end subroutine test_communicators
 
   subroutine test_errors(g)

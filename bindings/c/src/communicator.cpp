@@ -14,7 +14,7 @@ using tutti::ErrorCode;
 namespace {
 
 void give(tutti_comm_t* place, Communicator comm) {
-  *place = comm.valid() ? new tutti_comm_s{std::move(comm)} : TUTTI_COMM_NULL;
+  *place = comm.valid() ? make_handle<tutti_comm_t>(CommRecord{std::move(comm)}) : TUTTI_COMM_NULL;
 }
 
 Communicator create(MPI_Comm comm, int ownership, const CommunicatorOptions& options) {
@@ -31,13 +31,13 @@ Communicator create(MPI_Comm comm, int ownership, const CommunicatorOptions& opt
   }
 }
 
-/// Converts a Fortran handle, which MPI allows only between MPI_Init and MPI_Finalize.
+/// Converts a Fortran handle, which MPI allows only between MPI_Init and MPI_Finalize, or in a session (MPI 4).
 MPI_Comm from_fortran(MPI_Fint comm) {
   int initialized = 0;
   int finalized = 0;
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
-  if (initialized == 0 || finalized != 0)
+  if ((initialized == 0 && MPI_VERSION < 4) || finalized != 0)
     throw Error(ErrorCode::finalized,
                 "argument mpi_comm: MPI is not initialised or already finalized; call MPI_Init first");
   return MPI_Comm_f2c(comm);
@@ -124,7 +124,7 @@ int tutti_comm_device_report(tutti_comm_t comm, char* text, size_t capacity, siz
 int tutti_comm_abort(tutti_comm_t comm, const char* reason) {
   return guard([&] {
     communicator(comm);
-    comm->comm.abort(reason != nullptr ? reason : "");
+    record_of(comm, "comm").comm.abort(reason != nullptr ? reason : "");
   });
 }
 

@@ -10,9 +10,20 @@ using tutti::DeviceGraph;
 using tutti::Error;
 using tutti::ErrorCode;
 
-struct tutti_device_graph_s {
+namespace tutti::c {
+
+struct DeviceGraphRecord {
   DeviceGraph graph;
 };
+
+template <>
+struct HandleKind<tutti_device_graph_t> {
+  static inline constinit HandleTable<DeviceGraphRecord> table{8};
+  static constexpr const char* noun = "graph";
+  static constexpr ErrorCode code = ErrorCode::invalid_argument;
+};
+
+}  // namespace tutti::c
 
 int tutti_why_no_device(char* text, size_t capacity, size_t* length) {
   return guard([&] { give_text(tutti::why_no_device(), text, capacity, length); });
@@ -54,14 +65,15 @@ int tutti_device_graph_capture(int stream_kind, void* handle, tutti_enqueue_t en
       const int code = enqueue(context);
       if (code != TUTTI_SUCCESS) throw Error(static_cast<ErrorCode>(code), tutti_error_message());
     };
-    *graph = new tutti_device_graph_s{DeviceGraph::capture(stream_of(stream_kind, handle), run)};
+    *graph =
+        make_handle<tutti_device_graph_t>(DeviceGraphRecord{DeviceGraph::capture(stream_of(stream_kind, handle), run)});
   });
 }
 
 int tutti_device_graph_launch(tutti_device_graph_t graph, int stream_kind, void* handle) {
   return guard([&] {
     if (graph == nullptr) throw_null("graph", "pass a graph from tutti_device_graph_capture");
-    graph->graph.launch(stream_of(stream_kind, handle));
+    record_of(graph, "graph").graph.launch(stream_of(stream_kind, handle));
   });
 }
 

@@ -23,7 +23,7 @@ void clear_view(Float** data, std::size_t* stride, std::size_t* samples) {
   output(samples, "samples") = 0;
 }
 
-std::size_t samples_of(const tutti_embedding_s& handle, std::size_t slot) {
+std::size_t samples_of(const EmbeddingRecord& handle, std::size_t slot) {
   return slot < handle.samples.size() ? handle.samples[slot] : 0;
 }
 
@@ -38,11 +38,12 @@ int tutti_embedding_create(tutti_comm_t comm, const tutti_embedding_table_t* tab
     const auto configs = table_configs(elements(tables, count, "tables"));
     const auto chosen = embedding_options(given);
     auto plan = tutti::plan_sharding(whole_comm, configs, planner_options(given));
-    place = new tutti_embedding_s{EmbeddingCollection(whole_comm, configs, std::move(plan), chosen),
-                                  &whole_comm,
-                                  std::vector<std::size_t>(chosen.slots),
-                                  {}};
-    place->lookups.resize(chosen.slots);
+    EmbeddingRecord made{EmbeddingCollection(whole_comm, configs, std::move(plan), chosen),
+                         &whole_comm,
+                         std::vector<std::size_t>(chosen.slots),
+                         {}};
+    made.lookups.resize(chosen.slots);
+    place = make_handle<tutti_embedding_t>(std::move(made));
   });
 }
 
@@ -55,7 +56,7 @@ int tutti_embedding_start_forward(tutti_embedding_t collection, size_t slot, con
     const tutti::InputLayout chosen = input_layout(layout);
     const tutti::kernels::IndexType type = index_type(index_datatype);
     const auto given = error != nullptr ? std::span(bags, 0) : elements(bags, tables.tables(), "bags");
-    tutti_embedding_s& handle = *collection;
+    EmbeddingRecord& handle = whole(collection, "collection");
     if (slot >= handle.lookups.size()) refuse_slot(slot, handle.lookups.size());
     std::vector<tutti::kernels::TableLookups> lookups;
     for (const tutti_bags_t& table : given) lookups.push_back({table.indices, table.offsets, table.weights});
@@ -68,7 +69,7 @@ int tutti_embedding_start_forward(tutti_embedding_t collection, size_t slot, con
 
 int tutti_embedding_finish_forward(tutti_embedding_t collection, size_t slot) {
   return guard([&] {
-    tutti_embedding_s& handle = whole(collection, "collection");
+    EmbeddingRecord& handle = whole(collection, "collection");
     if (slot >= handle.lookups.size()) refuse_slot(slot, handle.lookups.size());
     handle.vectors.resize(handle.lookups.size());
     handle.vectors[slot] = handle.collection.finish_forward(slot);
@@ -79,7 +80,7 @@ int tutti_embedding_vectors(tutti_embedding_t collection, size_t slot, size_t ta
                             size_t* samples) {
   return guard([&] {
     clear_view(data, stride, samples);
-    const tutti_embedding_s& handle = whole(collection, "collection");
+    const EmbeddingRecord& handle = whole(collection, "collection");
     if (slot >= handle.vectors.size()) refuse_slot(slot, handle.vectors.size());
     give_view(handle.vectors[slot], table, samples_of(handle, slot), data, stride, samples);
   });
@@ -89,7 +90,7 @@ int tutti_embedding_gradients(tutti_embedding_t collection, size_t slot, size_t 
                               size_t* samples) {
   return guard([&] {
     clear_view(data, stride, samples);
-    const tutti_embedding_s& handle = whole(collection, "collection");
+    const EmbeddingRecord& handle = whole(collection, "collection");
     if (slot >= handle.lookups.size()) refuse_slot(slot, handle.lookups.size());
     give_view(handle.collection.gradients(slot), table, samples_of(handle, slot), data, stride, samples);
   });

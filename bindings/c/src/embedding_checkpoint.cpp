@@ -32,7 +32,7 @@ void all_or_none(const tutti::Communicator& comm, const Share& share) {
 
 int tutti_embedding_save(tutti_embedding_t collection, const char* folder) {
   return guard([&] {
-    const tutti_embedding_s& handle = whole(collection, "collection");
+    const EmbeddingRecord& handle = whole(collection, "collection");
     if (folder == nullptr) throw_null("folder", "pass a path");
     all_or_none(*handle.comm, [&] {
       tutti::CheckpointPart part(folder, handle.comm->rank());
@@ -47,7 +47,7 @@ int tutti_embedding_save(tutti_embedding_t collection, const char* folder) {
 
 int tutti_embedding_load(tutti_embedding_t collection, const char* folder) {
   return guard([&] {
-    tutti_embedding_s& handle = whole(collection, "collection");
+    EmbeddingRecord& handle = whole(collection, "collection");
     if (folder == nullptr) throw_null("folder", "pass a path");
     all_or_none(*handle.comm, [&] { handle.collection.load(tutti::CheckpointReader(folder)); });
   });

@@ -6,15 +6,22 @@
 
 #include "training_handles.hpp"
 
-struct tutti_embedding_s {
-  tutti::EmbeddingCollection collection;
-  const tutti::Communicator* comm;
-  std::vector<std::size_t> samples;                                         // of this rank, by slot
-  std::vector<std::vector<tutti::kernels::TableLookups>> lookups;           // by slot
-  std::vector<std::vector<tutti::kernels::Pooled<const float>>> vectors{};  // by slot
+namespace tutti::c {
+
+struct EmbeddingRecord {
+  EmbeddingCollection collection;
+  const Communicator* comm;
+  std::vector<std::size_t> samples;                                  // of this rank, by slot
+  std::vector<std::vector<kernels::TableLookups>> lookups;           // by slot
+  std::vector<std::vector<kernels::Pooled<const float>>> vectors{};  // by slot
 };
 
-namespace tutti::c {
+template <>
+struct HandleKind<tutti_embedding_t> {
+  static inline constinit HandleTable<EmbeddingRecord> table{7};
+  static constexpr const char* noun = "collection";
+  static constexpr ErrorCode code = ErrorCode::invalid_argument;
+};
 
 [[nodiscard]] inline EmbeddingCollection& collection_of(tutti_embedding_t collection) {
   return whole(collection, "collection").collection;

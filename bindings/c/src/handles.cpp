@@ -12,13 +12,19 @@ void throw_null(const char* argument, const char* remedy) {
   throw Error(ErrorCode::invalid_argument, fmt::format("argument {} is NULL; {}", argument, remedy));
 }
 
+void throw_stale(ErrorCode code, const char* argument, const char* noun) {
+  throw Error(code, fmt::format("argument {} is no {}: it was freed through another copy of the handle, or never made; "
+                                "set every copy of a handle to NULL when you free it",
+                                argument, noun));
+}
+
 const Communicator& communicator(tutti_comm_t comm, const char* argument) {
   if (comm == nullptr)
     throw Error(ErrorCode::invalid_communicator,
                 fmt::format("argument {} is TUTTI_COMM_NULL; create it with tutti_comm_duplicate, _adopt, _borrow "
                             "or _split, and do not use it after tutti_comm_free",
                             argument));
-  return comm->comm;
+  return record_of(comm, argument).comm;
 }
 
 void give_text(const std::string& made, char* text, std::size_t capacity, std::size_t* length) {

@@ -15,6 +15,7 @@
 #include <tutti/request.hpp>
 
 #include "guard.hpp"
+#include "handle_table.hpp"
 
 namespace tutti::c {
 
@@ -34,22 +35,58 @@ struct Operation {
   OpReference record;
 };
 
-}  // namespace tutti::c
-
-struct tutti_comm_s {
-  tutti::Communicator comm;
+struct CommRecord {
+  Communicator comm;
 };
 
-struct tutti_request_s {
-  tutti::Request request;
-  tutti::c::OpReference op;  // keeps a user's operation while the request lives
+struct RequestRecord {
+  Request request;
+  OpReference op;  // keeps a user's operation while the request lives
 };
 
-struct tutti_group_s {
+struct GroupRecord {
   tutti::Group group;
 };
 
-namespace tutti::c {
+/// What stands behind a kind of handle: its table, its name, and the error for a handle that is none.
+template <typename Handle>
+struct HandleKind;
+template <>
+struct HandleKind<tutti_comm_t> {
+  static inline constinit HandleTable<CommRecord> table{1};
+  static constexpr const char* noun = "communicator";
+  static constexpr ErrorCode code = ErrorCode::invalid_communicator;
+};
+template <>
+struct HandleKind<tutti_request_t> {
+  static inline constinit HandleTable<RequestRecord> table{2};
+  static constexpr const char* noun = "request";
+  static constexpr ErrorCode code = ErrorCode::invalid_request;
+};
+template <>
+struct HandleKind<tutti_group_t> {
+  static inline constinit HandleTable<GroupRecord> table{3};
+  static constexpr const char* noun = "group";
+  static constexpr ErrorCode code = ErrorCode::invalid_argument;
+};
+
+/// The object behind a handle that is not NULL. Throws if the handle stands for none.
+[[noreturn]] void throw_stale(ErrorCode code, const char* argument, const char* noun);
+template <typename Handle>
+[[nodiscard]] auto& record_of(Handle handle, const char* argument) {
+  using Kind = HandleKind<Handle>;
+  if (auto* record = Kind::table.find(reinterpret_cast<std::uintptr_t>(handle))) return *record;
+  throw_stale(Kind::code, argument, Kind::noun);
+}
+template <typename Handle, typename Record>
+[[nodiscard]] Handle make_handle(Record&& record) {
+  return reinterpret_cast<Handle>(HandleKind<Handle>::table.insert(std::forward<Record>(record)));
+}
+template <typename Handle>
+void free_record(Handle handle, const char* argument) {
+  using Kind = HandleKind<Handle>;
+  if (!Kind::table.erase(reinterpret_cast<std::uintptr_t>(handle))) throw_stale(Kind::code, argument, Kind::noun);
+}
 
 /// These turn arguments of C into those of C++. A wrong value throws an Error that names the argument.
 const Communicator& communicator(tutti_comm_t comm, const char* argument = "comm");
@@ -83,12 +120,12 @@ T& output(T* place, const char* argument) {
   return *place;
 }
 
-/// Frees what a handle stands for and sets it to NULL, which is allowed as input too.
+/// Frees the object behind a handle and sets the handle to NULL, which is allowed as input too.
 template <typename Handle>
 int free_handle(Handle* place, const char* argument) noexcept {
   return guard([&] {
     Handle& handle = output(place, argument);
-    delete handle;
+    if (handle != nullptr) free_record(handle, argument);
     handle = nullptr;
   });
 }
@@ -106,11 +143,11 @@ template <typename Make>
 void start(tutti_request_t* request, OpReference op, Make&& make) {
   tutti_request_t& place = output(request, "request");
   place = nullptr;
-  auto* handle = new tutti_request_s{Request(), std::move(op)};
+  const auto handle = make_handle<tutti_request_t>(RequestRecord{Request(), std::move(op)});
   try {
-    handle->request = make();
+    record_of(handle, "request").request = make();
   } catch (...) {
-    delete handle;
+    free_record(handle, "request");
     throw;
   }
   place = handle;

@@ -43,8 +43,9 @@ int tutti_optimizer_create(tutti_reducer_t reducer, const tutti_dense_update_t* 
   return guard([&] {
     tutti_optimizer_t& place = output(optimizer, "optimizer");
     place = nullptr;
-    tutti_reducer_s& handle = whole(reducer, "reducer");
-    place = new tutti_optimizer_s{ShardedOptimizer(handle.reducer, *handle.comm, update(given))};
+    ReducerRecord& handle = whole(reducer, "reducer");
+    place =
+        make_handle<tutti_optimizer_t>(OptimizerRecord{ShardedOptimizer(handle.reducer, *handle.comm, update(given))});
   });
 }
 

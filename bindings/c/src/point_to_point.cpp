@@ -19,7 +19,7 @@ tutti::Group& group_of(tutti_group_t group) {
   if (group == nullptr)
     throw tutti::Error(tutti::ErrorCode::invalid_argument,
                        "argument group is TUTTI_GROUP_NULL; create it with tutti_group_create");
-  return group->group;
+  return record_of(group, "group").group;
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ int tutti_irecv(tutti_comm_t comm, void* buffer, size_t count, tutti_datatype_t 
 int tutti_group_create(tutti_comm_t comm, const tutti_options_t* given, tutti_group_t* group) {
   return guard([&] {
     output(group, "group") = nullptr;
-    *group = new tutti_group_s{tutti::Group(communicator(comm), options(given))};
+    *group = make_handle<tutti_group_t>(GroupRecord{tutti::Group(communicator(comm), options(given))});
   });
 }
 

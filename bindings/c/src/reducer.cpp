@@ -33,7 +33,7 @@ int tutti_reducer_create(tutti_comm_t comm, const tutti_reducer_options_t* given
     tutti_reducer_t& place = output(reducer, "reducer");
     place = nullptr;
     const tutti::Communicator& whole_comm = communicator(comm);
-    place = new tutti_reducer_s{GradientReducer(whole_comm, options(given)), &whole_comm};
+    place = make_handle<tutti_reducer_t>(ReducerRecord{GradientReducer(whole_comm, options(given)), &whole_comm});
   });
 }
 
@@ -98,7 +98,7 @@ int tutti_reducer_join(tutti_reducer_t reducer, int* more) {
 
 int tutti_reducer_clip(tutti_reducer_t reducer, double max_norm, double* norm) {
   return guard([&] {
-    const double found = tutti::clip_gradients(reducer_of(reducer), *reducer->comm, max_norm);
+    const double found = tutti::clip_gradients(reducer_of(reducer), *whole(reducer, "reducer").comm, max_norm);
     if (norm != nullptr) *norm = found;
   });
 }

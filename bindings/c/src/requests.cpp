@@ -27,29 +27,30 @@ class Detached {
     static auto* detached = new Detached;
     return *detached;
   }
-  void keep(tutti_request_t request) {
+  void keep(RequestRecord request) {
     const std::lock_guard lock(mutex_);
-    std::erase_if(requests_, [](const auto& kept) { return !kept->request.active(); });
-    requests_.emplace_back(request);
+    std::erase_if(requests_, [](const auto& kept) { return !kept.request.active(); });
+    requests_.push_back(std::move(request));
   }
 
  private:
   std::mutex mutex_;
-  std::vector<std::unique_ptr<tutti_request_s>> requests_;
+  std::vector<RequestRecord> requests_;
 };
 
 void discard(tutti_request_t& request) {
-  if (request != nullptr && request->op && request->request.active())
-    Detached::instance().keep(request);
-  else
-    delete request;
+  if (request == nullptr) return;
+  RequestRecord& record = record_of(request, "request");
+  if (record.op && record.request.active()) Detached::instance().keep(std::move(record));
+  free_record(request, "request");
   request = TUTTI_REQUEST_NULL;
 }
 
 /// Ends a request whose operation succeeded or failed: frees it unless it is persistent.
 void conclude(tutti_request_t& request, tutti_status_t* status) {
-  give_status(status, request->request.status());
-  if (!request->request.persistent()) discard(request);
+  const Request& ended = record_of(request, "request").request;
+  give_status(status, ended.status());
+  if (!ended.persistent()) discard(request);
 }
 
 /// Concludes a request when `look` says that its operation ended, or throws its error. NULL has ended.
@@ -59,8 +60,9 @@ bool conclude_if(tutti_request_t& request, tutti_status_t* status, const Look& l
     give_status(status, {});
     return true;
   }
+  Request& running = record_of(request, "request").request;
   try {
-    if (!look(request->request)) return false;
+    if (!look(running)) return false;
   } catch (...) {
     conclude(request, status);
     throw;
@@ -71,39 +73,41 @@ bool conclude_if(tutti_request_t& request, tutti_status_t* status, const Look& l
 
 /// Whether the operation ended; with a stream: whether the stream waits for it. Never blocks.
 bool finished(tutti_request_t& request, tutti_status_t* status, Stream stream = {}) {
-  return conclude_if(request, status, [&](Request& running) { return running.test(stream); });
+  return conclude_if(request, status, [&](Request& of) { return of.test(stream); });
 }
 
 /// The same, blocking.
 void wait(tutti_request_t& request, tutti_status_t* status, Stream stream = {}) {
-  conclude_if(request, status, [&](Request& running) {
-    running.wait(stream);
+  conclude_if(request, status, [&](Request& of) {
+    of.wait(stream);
     return true;
   });
 }
 
-tutti_request_t persistent(tutti_request_t request) {
+Request& persistent(tutti_request_t request) {
   if (request == nullptr)
     throw Error(ErrorCode::invalid_request,
                 "argument request is TUTTI_REQUEST_NULL; pass a request made by a function that ends in _init");
-  return request;
+  return record_of(request, "request").request;
 }
 
 /// Orders a request before what follows on a stream. An operation of the user's may run after this call, and is kept
 /// alive until it has.
 bool order(tutti_request_t& request, Stream stream, bool waits) {
-  const OpReference op = request != nullptr ? request->op : nullptr;
-  Request running(op ? request->request.execution() : nullptr);
+  const OpReference op = request != nullptr ? record_of(request, "request").op : nullptr;
+  Request running(op ? record_of(request, "request").request.execution() : nullptr);
   if (waits)
     wait(request, nullptr, stream);
   else if (!finished(request, nullptr, stream))
     return false;
-  if (running.active()) Detached::instance().keep(new tutti_request_s{std::move(running), op});
+  if (running.active()) Detached::instance().keep({std::move(running), op});
   return true;
 }
 
 /// Handles may be NULL, and persistent requests may not have been started.
-bool is_pending(tutti_request_t request) { return request != nullptr && request->request.pending(); }
+bool is_pending(tutti_request_t request) {
+  return request != nullptr && record_of(request, "request").request.pending();
+}
 
 /// Sets `index` to the first request found finished; TUTTI_UNDEFINED when none is pending. It is set when an error is
 /// thrown too.
@@ -172,13 +176,13 @@ int tutti_waitany(size_t count, tutti_request_t* requests, int* index, tutti_sta
 }
 
 int tutti_start(tutti_request_t* request) {
-  return guard([&] { persistent(output(request, "request"))->request.start(); });
+  return guard([&] { persistent(output(request, "request")).start(); });
 }
 
 int tutti_startall(size_t count, tutti_request_t* requests) {
   return guard([&] {
     if (count > 0) output(requests, "requests");
-    for (std::size_t i = 0; i < count; ++i) persistent(requests[i])->request.start();
+    for (std::size_t i = 0; i < count; ++i) persistent(requests[i]).start();
   });
 }
 
@@ -188,7 +192,7 @@ int tutti_request_free(tutti_request_t* request) {
 
 int tutti_request_error(tutti_request_t request, int* code) {
   return guard([&] {
-    const ErrorCode error = request != nullptr ? request->request.error() : ErrorCode::success;
+    const ErrorCode error = request != nullptr ? record_of(request, "request").request.error() : ErrorCode::success;
     output(code, "code") = static_cast<int>(error);
   });
 }

@@ -15,7 +15,7 @@ int tutti_server_create(tutti_comm_t comm, int64_t rows, size_t dim, const tutti
   return guard([&] {
     tutti_server_t& place = output(server, "server");
     place = nullptr;
-    place = new tutti_server_s{ParameterServer(communicator(comm), rows, dim, options(given))};
+    place = make_handle<tutti_server_t>(ServerRecord{ParameterServer(communicator(comm), rows, dim, options(given))});
   });
 }
 
@@ -66,8 +66,9 @@ int tutti_server_shape(tutti_server_t server, int64_t* rows, size_t* dim) {
 }
 
 const char* tutti_server_path(tutti_server_t server) {
-  if (server == nullptr) return "";
-  return server->server.path() == std::string_view("direct") ? "direct" : "mpi";
+  const auto* found = HandleKind<tutti_server_t>::table.find(reinterpret_cast<std::uintptr_t>(server));
+  if (found == nullptr) return "";
+  return found->server.path() == std::string_view("direct") ? "direct" : "mpi";
 }
 
 int tutti_server_free(tutti_server_t* server) { return free_handle(server, "server"); }

@@ -15,20 +15,39 @@
 
 #include "handles.hpp"
 
-struct tutti_reducer_s {
-  tutti::GradientReducer reducer;
-  const tutti::Communicator* comm;
-};
-
-struct tutti_optimizer_s {
-  tutti::ShardedOptimizer optimizer;
-};
-
-struct tutti_server_s {
-  tutti::ParameterServer server;
-};
-
 namespace tutti::c {
+
+struct ReducerRecord {
+  GradientReducer reducer;
+  const Communicator* comm;
+};
+
+struct OptimizerRecord {
+  ShardedOptimizer optimizer;
+};
+
+struct ServerRecord {
+  ParameterServer server;
+};
+
+template <>
+struct HandleKind<tutti_reducer_t> {
+  static inline constinit HandleTable<ReducerRecord> table{4};
+  static constexpr const char* noun = "reducer";
+  static constexpr ErrorCode code = ErrorCode::invalid_argument;
+};
+template <>
+struct HandleKind<tutti_optimizer_t> {
+  static inline constinit HandleTable<OptimizerRecord> table{5};
+  static constexpr const char* noun = "optimizer";
+  static constexpr ErrorCode code = ErrorCode::invalid_argument;
+};
+template <>
+struct HandleKind<tutti_server_t> {
+  static inline constinit HandleTable<ServerRecord> table{6};
+  static constexpr const char* noun = "parameter server";
+  static constexpr ErrorCode code = ErrorCode::invalid_argument;
+};
 
 [[nodiscard]] ReducerOptions options(const tutti_reducer_options_t* given);
 [[nodiscard]] ParameterServerOptions options(const tutti_server_options_t* given);
@@ -36,11 +55,11 @@ namespace tutti::c {
 /// Makes a hook that calls C functions. Throws ErrorCode::invalid_argument if one is missing.
 [[nodiscard]] std::shared_ptr<CommunicationHook> user_hook(const tutti_hook_t* given);
 
-/// The object behind a handle; NULL is refused.
+/// The object behind a handle; NULL, and a handle that stands for none, are refused.
 template <typename Handle>
 auto& whole(Handle handle, const char* argument) {
   if (handle == nullptr) throw_null(argument, "pass a handle made by a function that ends in _create");
-  return *handle;
+  return record_of(handle, argument);
 }
 
 /// The caller's array; NULL is refused unless it has no elements.

@@ -10,14 +10,17 @@ namespace {
 class UserHook final : public CommunicationHook {
  public:
   explicit UserHook(const tutti_hook_t& functions) : functions_(functions) {}
+  ~UserHook() override { free_comms(); }
+  UserHook(const UserHook&) = delete;
+  UserHook& operator=(const UserHook&) = delete;
 
   [[nodiscard]] std::string name() const override { return "user"; }
 
   void prepare(std::span<const Communicator> comms, std::span<const GradientBucket> buckets) override {
-    comms_.clear();
-    for (const Communicator& comm : comms) comms_.push_back(std::make_unique<tutti_comm_s>(Communicator(comm.state())));
-    std::vector<tutti_comm_t> handles;
-    for (const auto& comm : comms_) handles.push_back(comm.get());
+    free_comms();
+    comms_.reserve(comms.size());
+    for (const Communicator& comm : comms)
+      comms_.push_back(make_handle<tutti_comm_t>(CommRecord{Communicator(comm.state())}));
     std::vector<tutti_bucket_t> given;
     bytes_.clear();
     for (const GradientBucket& bucket : buckets) {
@@ -26,7 +29,7 @@ class UserHook final : public CommunicationHook {
           {data.data, data.count, datatype_handle(data.type), bucket.op == ReduceKind::avg ? TUTTI_AVG : TUTTI_SUM});
       bytes_.push_back(data.count * data.type.size());
     }
-    check(functions_.prepare(functions_.context, handles.size(), handles.data(), given.size(), given.data()),
+    check(functions_.prepare(functions_.context, comms_.size(), comms_.data(), given.size(), given.data()),
           "prepare");
   }
 
@@ -43,6 +46,10 @@ class UserHook final : public CommunicationHook {
   }
 
  private:
+  void free_comms() noexcept {
+    for (tutti_comm_t& comm : comms_) (void)tutti_comm_free(&comm);
+    comms_.clear();
+  }
   static void check(int code, const char* function) {
     if (code == TUTTI_SUCCESS) return;
     throw Error(static_cast<ErrorCode>(code),
@@ -51,7 +58,7 @@ class UserHook final : public CommunicationHook {
   }
 
   tutti_hook_t functions_;
-  std::vector<std::unique_ptr<tutti_comm_s>> comms_;
+  std::vector<tutti_comm_t> comms_;
   std::vector<std::size_t> bytes_;
 };
 
