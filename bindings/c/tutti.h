@@ -279,7 +279,8 @@ TUTTI_API int tutti_comm_split_by_node(tutti_comm_t comm, tutti_comm_t* part);
 TUTTI_API int tutti_comm_rank(tutti_comm_t comm, int* rank);
 TUTTI_API int tutti_comm_size(tutti_comm_t comm, int* size);
 
-/// Give the duplicated, adopted or borrowed handle, for the caller's own MPI calls. Do not free it. Local.
+/// Give the adopted or borrowed handle, or a duplicate's or part's own, for the caller's MPI calls. Do not free it.
+/// Local; if a process has more than 64 duplicates and parts, the first call on one of the others is collective.
 TUTTI_API int tutti_comm_mpi_handle(tutti_comm_t comm, MPI_Comm* handle);
 TUTTI_API int tutti_comm_mpi_handle_f(tutti_comm_t comm, MPI_Fint* handle);
 

@@ -24,10 +24,10 @@ struct CommunicatorOptions {
   std::string name{};                   ///< name of the communicator in messages
 };
 
-/// A group of ranks that communicate. Owns two private duplicates of the MPI communicator (one for collectives, one for
-/// point-to-point), so its messages never match the caller's. Changes no error handler of the caller.
-/// Move-only. The factories, the splits and the destructor are collective over the communicator. MPI_Finalize frees the
-/// communicators that still exist; their objects may be destroyed later. One thread at a time may use a communicator;
+/// A group of ranks that communicate. Its messages travel on private communicators and never match the caller's. Copies
+/// no attribute and changes no error handler of the caller. Move-only. The factories, the splits and the destructor are
+/// collective over the communicator; while an exception is under way the destructor leaves it to MPI_Finalize, which
+/// frees what still exists; objects may be destroyed later. One thread at a time may use a communicator;
 /// under MPI_THREAD_MULTIPLE, different communicators may be used concurrently. Counterpart: MPI_Comm.
 class TUTTI_EXPORT Communicator {
  public:
@@ -38,8 +38,8 @@ class TUTTI_EXPORT Communicator {
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
-  /// Works on a duplicate of `comm` and does not keep the caller's handle. Collective, blocking. Counterpart:
-  /// MPI_Comm_dup.
+  /// Has the ranks of `comm` and does not keep its handle. Collective, blocking. Counterpart: MPI_Comm_dup without the
+  /// attributes. Errors of every factory, on all ranks: mismatch, and mpi if MPI has no context left.
   [[nodiscard]] static Communicator duplicate(MPI_Comm comm, const CommunicatorOptions& options = {});
   /// Takes ownership of `comm` and frees it when the object is destroyed. Collective, blocking.
   [[nodiscard]] static Communicator adopt(MPI_Comm comm, const CommunicatorOptions& options = {});
@@ -48,7 +48,7 @@ class TUTTI_EXPORT Communicator {
 
   [[nodiscard]] int rank() const;
   [[nodiscard]] int size() const;
-  /// The duplicated, adopted or borrowed handle. Left to the caller's own MPI calls.
+  /// A handle for the caller's MPI calls. Local, but beyond 64 duplicates and parts the first call is collective.
   [[nodiscard]] MPI_Comm mpi_handle() const;
   [[nodiscard]] const Topology& topology() const;
   [[nodiscard]] const CommunicatorOptions& options() const;

@@ -12,12 +12,16 @@ enum class ThreadLevel : int { single = 0, funneled = 1, serialized = 2, multipl
 struct EnvironmentOptions {
   ThreadLevel threads = ThreadLevel::funneled;  ///< level requested if this object initialises MPI
   bool progress_thread = false;                 ///< drives outstanding operations from a thread (needs multiple)
+  bool abort_on_exception = true;               ///< aborts the job if an exception ends the life of the object
 };
 
 /// Initialises MPI unless the caller has done so, and finalizes MPI at the end of its life if it initialised it. The
 /// caller must not call MPI_Init afterwards. Collective over MPI_COMM_WORLD if it initialises or finalizes MPI, local
-/// otherwise. C programs, Fortran programs and C++ programs that call MPI_Init themselves need no Environment.
-/// Counterpart: MPI_Init_thread and MPI_Finalize.
+/// otherwise. If an exception ends the life of an object that initialised MPI, other ranks may wait for this one, and
+/// MPI_Finalize would wait for them: the destructor then says so on stderr and calls nothing of MPI, and MPI_Abort ends
+/// the job when the program exits, after its handler has printed the exception's text. With abort_on_exception = false
+/// the destructor finalizes MPI in this case too, which is right if all ranks throw. C programs, Fortran programs and
+/// C++ programs that call MPI_Init themselves need no Environment. Counterpart: MPI_Init_thread and MPI_Finalize.
 class TUTTI_EXPORT Environment {
  public:
   Environment(int& argc, char**& argv, const EnvironmentOptions& options = {});
@@ -36,6 +40,8 @@ class TUTTI_EXPORT Environment {
 
  private:
   bool owns_mpi_ = false;
+  bool aborts_ = true;
+  int exceptions_;  ///< under way when this object was made, in whose handling it lives
 };
 
 /// Advances all outstanding operations of this process without blocking. Local.

@@ -130,6 +130,7 @@ void prepare_device(Context& comm, const void* address) {
   comm.check_usable();
   if (comm.device) return check_device(comm, address);
   auto side = std::make_unique<DeviceSide>();
+  comm.make_messages();
   const auto offers = all_gather(comm, make_offer(comm, *side, address));
   DeviceVerdict verdict = judge(offers);
   if (!verdict.problem.empty())

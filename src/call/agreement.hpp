@@ -16,8 +16,9 @@ template <typename T>
 std::vector<T> all_gather(const Context& comm, const T& mine) {
   std::vector<T> all(static_cast<std::size_t>(comm.size));
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm.collective, &request),
-            "MPI_Iallgather");
+  check_mpi(
+      MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm.point_to_point, &request),
+      "MPI_Iallgather");
   wait_yielding(request, "MPI_Iallgather");
   return all;
 }
@@ -27,7 +28,7 @@ std::vector<T> all_gather(const Context& comm, const T& mine) {
 inline void take_greatest(const Context& comm, std::span<double> numbers) {
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Iallreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, MPI_MAX,
-                           comm.collective, &request),
+                           comm.point_to_point, &request),
             "MPI_Iallreduce");
   wait_yielding(request, "MPI_Iallreduce");
 }

@@ -6,12 +6,14 @@
 #include <new>
 #include <tutti/error.hpp>
 
+#include "call/deferred_free.hpp"
 #include "call/lifetime.hpp"
 #include "core/mpi_call.hpp"
 
 namespace tutti::detail {
 
-Context::Context(MPI_Comm handle, CommunicatorOptions chosen) : user(handle), options(std::move(chosen)) {
+Context::Context(CommunicatorOptions chosen) : options(std::move(chosen)) {
+  if (!world_is_usable()) session.emplace();
   register_context(this);
 }
 
@@ -20,16 +22,41 @@ Context::~Context() {
   release();
 }
 
+void Context::let_go(std::shared_ptr<Context>&& context) noexcept {
+  const auto ended = std::move(context);
+  if (ended && std::uncaught_exceptions() > ended->exceptions_) defer_free(ended);
+}
+
 void Context::release() noexcept {
   if (released_.exchange(true)) return;
   for (const auto& state : states_)
     if (state) state->release();
   device.reset();
   if (!mpi_is_usable()) return;
-  for (MPI_Comm* comm : {&collective, &point_to_point})
-    if (*comm != MPI_COMM_NULL && !keeps_contexts_.load()) MPI_Comm_free(comm);
+  if (!keeps_contexts_.load()) {
+    if (!broken_.load() && !aborted.load()) messages.settle();
+    messages.free();
+    if (point_to_point != MPI_COMM_NULL) MPI_Comm_free(&point_to_point);
+  }
+  own_handle.free();
+  if (own_errors != MPI_ERRHANDLER_NULL) MPI_Errhandler_free(&own_errors);
   if (owns_user && user != MPI_COMM_NULL) MPI_Comm_free(&user);
   user = MPI_COMM_NULL;
+  session.reset();
+}
+
+MPI_Comm Context::handle() {
+  if (user != MPI_COMM_NULL || released_.load() || own_handle.get() != MPI_COMM_NULL)
+    return user != MPI_COMM_NULL ? user : own_handle.get();
+  own_handle.begin(point_to_point);
+  if (!own_handle.wait(options.timeout))
+    throw Error(ErrorCode::timeout,
+                fmt::format("mpi_handle, {}: the first call is collective, and a rank has not made it; call it on all "
+                            "ranks",
+                            describe()));
+  if (own_errors != MPI_ERRHANDLER_NULL)
+    check_mpi(MPI_Comm_set_errhandler(own_handle.get(), own_errors), "MPI_Comm_set_errhandler");
+  return own_handle.get();
 }
 
 void Context::set_state(const Backend& backend, std::unique_ptr<BackendState> state, std::string report) {

@@ -6,30 +6,38 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tutti/communicator.hpp>
 #include <vector>
 
 #include "call/backend.hpp"
 #include "call/device_side.hpp"
+#include "call/late_communicator.hpp"
 #include "call/scratch.hpp"
 #include "call/send_order.hpp"
 #include "call/trial.hpp"
+#include "core/mpi_call.hpp"
 
 namespace tutti::detail {
 
 /// A communicator, as calls, executions and backends see it. Outstanding executions keep it alive.
 struct Context {
-  Context(MPI_Comm handle, CommunicatorOptions chosen);
+  explicit Context(CommunicatorOptions chosen);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  /// Frees the private duplicates, the states of backends, and the user's handle if it is owned; afterwards every use
-  /// is an error. Collective.
+  /// Frees the private communicators, the states of backends, and the user's handle if it is owned; afterwards every
+  /// use is an error. Collective.
   void release() noexcept;
+
+  /// Keeps a communicator until MPI_Finalize if it ends because an exception is under way: the other ranks need not
+  /// come to the same place, and to free it is collective.
+  static void let_go(std::shared_ptr<Context>&& context) noexcept;
 
   /// Throws if the communicator cannot be used, because it is finalized, aborted, or broken by an earlier failure.
   void check_usable() const;
@@ -42,10 +50,21 @@ struct Context {
   /// The backends tell the other ranks.
   void mark_broken(ErrorCode code, const std::string& reason) noexcept;
 
-  /// Keeps the private duplicates for ever: messages of a failed operation may still arrive, and if the duplicates were
-  /// freed, the host MPI would give their context to a new communicator, whose receives would match those messages.
+  /// Keeps the private communicators for ever: messages of a failed operation may still arrive, and if their
+  /// communicator were freed, the host MPI would give its context to a new one, whose receives would match them.
   void keep_contexts() noexcept { keeps_contexts_.store(true); }
 
+  /// The caller's handle, or one of this communicator's ranks that is made now. Collective, blocking when it is made.
+  [[nodiscard]] MPI_Comm handle();
+  /// Begins to make the communicator for messages of collectives unless it is there. In the order of calls.
+  void need_messages() {
+    if (messages.get() == MPI_COMM_NULL && size > 1) messages.begin(point_to_point);
+  }
+  /// The same, and waits for it. Collective, blocking.
+  void make_messages() {
+    need_messages();
+    if (size > 1) messages.wait();
+  }
   [[nodiscard]] int next_tag() noexcept { return static_cast<int>(sequence++ % static_cast<std::uint64_t>(tag_half)); }
   [[nodiscard]] int next_persistent_tag() noexcept {
     return tag_half + static_cast<int>(persistent_sequence++ % static_cast<std::uint64_t>(tag_half));
@@ -65,10 +84,13 @@ struct Context {
 
   static constexpr std::size_t most_backends = 8;
 
-  MPI_Comm user = MPI_COMM_NULL;
+  std::optional<SessionUse> session{};  ///< present if MPI_Init has not been called
+  MPI_Comm user = MPI_COMM_NULL;        ///< the caller's handle; MPI_COMM_NULL: own_handle takes its place
   bool owns_user = false;
-  MPI_Comm collective = MPI_COMM_NULL;
-  MPI_Comm point_to_point = MPI_COMM_NULL;
+  MPI_Errhandler own_errors = MPI_ERRHANDLER_NULL;  ///< the error handler of own_handle
+  LateCommunicator own_handle{"the caller's own calls"};
+  MPI_Comm point_to_point = MPI_COMM_NULL;  ///< for the host MPI's own collectives too, which no receive can match
+  LateCommunicator messages{"the messages of collectives"};
   int rank = 0;
   int size = 1;
   int tag_half = 16384;
@@ -93,6 +115,7 @@ struct Context {
  private:
   [[noreturn]] void throw_aborted() const;
   void keep_reason(const std::string& reason) noexcept;
+  int exceptions_ = std::uncaught_exceptions();  ///< under way when it was made, in whose handling it lives
   mutable std::mutex reason_mutex_;
   std::string reason_;
   std::atomic<bool> broken_{false};

@@ -39,6 +39,7 @@ int at_finalize(MPI_Comm /*comm*/, int /*keyval*/, void* /*value*/, void* /*extr
 }  // namespace
 
 void register_context(Context* state) {
+  if (state->session) return;  // MPI_Finalize does not end it
   Live& all = live();
   const std::lock_guard lock(all.mutex);
   if (all.keyval == MPI_KEYVAL_INVALID) {

@@ -73,9 +73,9 @@ int create_file(std::string& name, std::string& problem) {
 
 /// Returns an error number, or 0. Checks for room first, because reserving pages until none is left takes memory from
 /// others.
-int resize(int file, std::size_t bytes) {
+int resize(int file, std::size_t bytes, std::size_t besides) {
   struct statvfs free {};
-  if (fstatvfs(file, &free) == 0 && bytes / free.f_frsize >= free.f_bavail) return ENOSPC;
+  if (fstatvfs(file, &free) == 0 && (bytes + besides) / free.f_frsize >= free.f_bavail) return ENOSPC;
   if (is_too_long(bytes)) return EFBIG;
   return ftruncate(file, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
 }
@@ -100,10 +100,10 @@ Segment Segment::open(const std::string& name, std::size_t bytes, std::string& p
   return {data, bytes};
 }
 
-Segment Segment::create(std::size_t bytes, std::string& name, std::string& problem) {
+Segment Segment::create(std::size_t bytes, std::string& name, std::string& problem, std::size_t besides) {
   const int file = create_file(name, problem);
   if (file < 0) return {};
-  const int error = resize(file, bytes);
+  const int error = resize(file, bytes, besides);
   void* data = error == 0 ? map(file, bytes) : nullptr;
   if (data == nullptr) {
     problem = words(fmt::format("making {} KiB of shared memory", bytes / 1024).c_str(), error != 0 ? error : errno);

@@ -25,8 +25,9 @@ class Segment {
 
   /// Makes a zeroed segment and its name. The result is invalid, with the problem in words, if there is no room or no
   /// /dev/shm; then the name is empty. Reserves no page: each process reserves its own part, so that the part lies
-  /// close to its core.
-  [[nodiscard]] static Segment create(std::size_t bytes, std::string& name, std::string& problem);
+  /// close to its core. There must be room for `besides` bytes more, which other segments may still reserve.
+  [[nodiscard]] static Segment create(std::size_t bytes, std::string& name, std::string& problem,
+                                      std::size_t besides = 0);
   /// Opens another process's segment.
   [[nodiscard]] static Segment open(const std::string& name, std::size_t bytes, std::string& problem);
   /// Reserves the pages of a part. The part starts at a page, and the name has not been removed.

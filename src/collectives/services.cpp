@@ -42,7 +42,7 @@ void check_usable(const Communicator& comm) { comm.state()->check_usable(); }
 void check_aborted(const Communicator& comm) { comm.state()->check_aborted(); }
 std::string describe(const Communicator& comm) { return comm.state()->describe(); }
 Communicator share(const Communicator& comm) { return Communicator(comm.state()); }
-MPI_Comm private_mpi(const Communicator& comm) { return comm.state()->collective; }
+MPI_Comm private_mpi(const Communicator& comm) { return comm.state()->point_to_point; }
 
 void mpi_barrier(const Communicator& comm) {
   MPI_Request all_here = MPI_REQUEST_NULL;

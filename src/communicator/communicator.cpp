@@ -3,6 +3,7 @@
 
 #include <tutti/communicator.hpp>
 #include <tutti/error.hpp>
+#include <utility>
 
 #include "backends/prepare_device.hpp"
 #include "call/context.hpp"
@@ -12,12 +13,19 @@
 namespace tutti {
 namespace {
 
+/// No function tells whether there is a session, but only sessions make other communicators without MPI_Init.
+bool may_be_of_session(MPI_Comm comm) {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  return MPI_VERSION >= 4 && finalized == 0 && comm != MPI_COMM_NULL && comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF;
+}
+
 void check_handle(MPI_Comm comm, const char* factory) {
-  if (!detail::mpi_is_usable())
+  if (!detail::world_is_usable() && !may_be_of_session(comm))
     throw Error(
         ErrorCode::finalized,
         fmt::format("Communicator::{}: MPI is not initialised or is already finalized; call MPI_Init or create a "
-                    "tutti::Environment first",
+                    "tutti::Environment first, or pass a communicator of a session",
                     factory));
   if (comm == MPI_COMM_NULL)
     throw Error(ErrorCode::invalid_communicator,
@@ -30,47 +38,36 @@ void check_handle(MPI_Comm comm, const char* factory) {
                             factory));
 }
 
-/// Makes the state of a handle that this library created, and frees the handle on failure.
-template <typename Make>
-Communicator owning(MPI_Comm handle, const Make& make) {
-  try {
-    auto state = make();
-    state->owns_user = true;
-    return Communicator(std::move(state));
-  } catch (...) {
-    MPI_Comm_free(&handle);
-    throw;
-  }
-}
-
 }  // namespace
 
 Communicator::Communicator() noexcept = default;
-Communicator::~Communicator() = default;
+Communicator::~Communicator() { detail::Context::let_go(std::move(state_)); }
 Communicator::Communicator(Communicator&&) noexcept = default;
-Communicator& Communicator::operator=(Communicator&&) noexcept = default;
+Communicator& Communicator::operator=(Communicator&& other) noexcept {
+  if (this != &other) detail::Context::let_go(std::exchange(state_, std::move(other.state_)));
+  return *this;
+}
 Communicator::Communicator(std::shared_ptr<detail::Context> state) noexcept : state_(std::move(state)) {}
 
 Communicator Communicator::duplicate(MPI_Comm comm, const CommunicatorOptions& options) {
   check_handle(comm, "duplicate");
-  MPI_Comm copy = MPI_COMM_NULL;
-  MPI_Request request = MPI_REQUEST_NULL;
-  detail::check_mpi(MPI_Comm_idup(comm, &copy, &request), "MPI_Comm_idup");
-  detail::wait_yielding(request, "MPI_Comm_idup");
-  return owning(copy, [&] { return detail::make_context(copy, options); });
+  return Communicator(detail::make_context(comm, options, detail::Handle::own));
 }
 
 Communicator Communicator::adopt(MPI_Comm comm, const CommunicatorOptions& options) {
   check_handle(comm, "adopt");
-  auto state = detail::make_context(comm, options);
+  auto state = detail::make_context(comm, options, detail::Handle::callers);
   // Takes ownership only now, because the handle stays the caller's if the factory fails.
+  state->user = comm;
   state->owns_user = comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF;
   return Communicator(std::move(state));
 }
 
 Communicator Communicator::borrow(MPI_Comm comm, const CommunicatorOptions& options) {
   check_handle(comm, "borrow");
-  return Communicator(detail::make_context(comm, options));
+  auto state = detail::make_context(comm, options, detail::Handle::callers);
+  state->user = comm;
+  return Communicator(std::move(state));
 }
 
 const std::shared_ptr<detail::Context>& Communicator::state() const {
@@ -82,7 +79,7 @@ const std::shared_ptr<detail::Context>& Communicator::state() const {
 
 int Communicator::rank() const { return state()->rank; }
 int Communicator::size() const { return state()->size; }
-MPI_Comm Communicator::mpi_handle() const { return state()->user; }
+MPI_Comm Communicator::mpi_handle() const { return state()->handle(); }
 const Topology& Communicator::topology() const { return state()->topology; }
 const CommunicatorOptions& Communicator::options() const { return state()->options; }
 
@@ -92,15 +89,7 @@ Communicator Communicator::split(int color, int key) const {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("split, {}: argument color is {}; pass a non-negative number or MPI_UNDEFINED",
                             state_->describe(), color));
-  // MPI_Comm_split blocks, so it must not begin before every rank is here; otherwise a rank might wait for ever for a
-  // message from a rank inside it.
-  MPI_Request all_here = MPI_REQUEST_NULL;
-  detail::check_mpi(MPI_Ibarrier(state_->collective, &all_here), "MPI_Ibarrier");
-  detail::wait_yielding(all_here, "MPI_Ibarrier");
-  MPI_Comm part = MPI_COMM_NULL;
-  detail::check_mpi(MPI_Comm_split(state_->collective, color, key, &part), "MPI_Comm_split");
-  if (part == MPI_COMM_NULL) return {};
-  return owning(part, [&] { return detail::make_child_context(*state_, part); });
+  return Communicator(detail::make_child_context(*state_, color, key));
 }
 
 Communicator Communicator::split_by_node() const {

@@ -3,6 +3,9 @@
 #include <mpi.h>
 
 #include <Kokkos_Macros.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <tutti/environment.hpp>
 #include <tutti/error.hpp>
 #include <tutti/version.hpp>
@@ -32,6 +35,21 @@ bool initialize_mpi(int* argc, char*** argv, ThreadLevel wanted) {
   return true;
 }
 
+void abort_job() {
+  if (detail::world_is_usable()) MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+}
+
+/// The text of an exception is known to its handler alone, so the job lives until that has run.
+void abort_at_exit() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  std::fprintf(stderr,
+               "tutti: rank %d: an exception left the scope of tutti::Environment. Other ranks may wait for this one, "
+               "so the job is aborted when the program ends (EnvironmentOptions::abort_on_exception)\n",
+               rank);
+  if (std::atexit(abort_job) != 0) abort_job();
+}
+
 ThreadLevel level_for(const EnvironmentOptions& options) {
   return options.progress_thread || detail::config().progress_thread ? ThreadLevel::multiple : options.threads;
 }
@@ -39,18 +57,26 @@ ThreadLevel level_for(const EnvironmentOptions& options) {
 }  // namespace
 
 Environment::Environment(int& argc, char**& argv, const EnvironmentOptions& options)
-    : owns_mpi_(initialize_mpi(&argc, &argv, level_for(options))) {
+    : owns_mpi_(initialize_mpi(&argc, &argv, level_for(options))),
+      aborts_(options.abort_on_exception),
+      exceptions_(std::uncaught_exceptions()) {
   if (options.progress_thread) start_progress_thread();
 }
 
 Environment::Environment(const EnvironmentOptions& options)
-    : owns_mpi_(initialize_mpi(nullptr, nullptr, level_for(options))) {
+    : owns_mpi_(initialize_mpi(nullptr, nullptr, level_for(options))),
+      aborts_(options.abort_on_exception),
+      exceptions_(std::uncaught_exceptions()) {
   if (options.progress_thread) start_progress_thread();
 }
 
 Environment::~Environment() {
   stop_progress_thread();
-  if (owns_mpi_ && detail::mpi_is_usable()) MPI_Finalize();
+  if (!owns_mpi_ || !detail::world_is_usable()) return;
+  if (aborts_ && std::uncaught_exceptions() > exceptions_)
+    abort_at_exit();
+  else
+    MPI_Finalize();
 }
 
 void Environment::start_progress_thread() { detail::ProgressEngine::instance().start_thread(); }

@@ -3,12 +3,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <random>
+#include <span>
 #include <tutti/error.hpp>
 #include <tutti/version.hpp>
 
 #include "backends/list.hpp"
+#include "call/agreement.hpp"
+#include "call/late_communicator.hpp"
+#include "call/late_count.hpp"
 #include "call/progress.hpp"
+#include "communicator/kin.hpp"
+#include "communicator/private_communicator.hpp"
 #include "core/config.hpp"
 #include "core/mpi_call.hpp"
 #include "planner/calibration.hpp"
@@ -19,22 +28,14 @@
 namespace tutti::detail {
 namespace {
 
-MPI_Comm duplicate_yielding(MPI_Comm comm) {
-  MPI_Comm copy = MPI_COMM_NULL;
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Comm_idup(comm, &copy, &request), "MPI_Comm_idup");
-  wait_yielding(request, "MPI_Comm_idup");
-  check_mpi(MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  return copy;
-}
-
 bool has_thread_multiple() {
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
   return level == MPI_THREAD_MULTIPLE;
 }
 
-/// The facts that must be equal on all ranks, as plain bytes to compare, and the faults, which are united.
+/// The facts that must be equal on all ranks, as plain bytes to compare, and those of each rank from `reduction_faults`
+/// on, which are united.
 struct Agreement {
   int version[3];
   int reproducible;
@@ -48,9 +49,47 @@ struct Agreement {
   std::int64_t timeout;
   std::uint64_t algorithms;  ///< hash of TUTTI_ALGORITHM
   ReductionFaults reduction_faults;
+  int late;            ///< communicators that were made late
+  std::uint64_t mark;  ///< of the new communicator; rank 0's counts
+  std::uint64_t process;
+  KinNames known;
 };
 
-void check_agreement(Context& state) {
+/// What the ranks agree on, beside the facts that are equal.
+struct Meeting {
+  std::uint64_t mark = 0;
+  std::uint64_t kin = 0;             ///< name of what these processes know of themselves
+  bool has_room = false;             ///< contexts are left for a handle that may never be used
+  std::shared_ptr<const Kin> known;  ///< null: not all of them know it any more, or yet
+};
+
+/// Few enough that thousands of communicators remain possible.
+constexpr int most_early_handles = 64;
+
+/// A rank may evict what others still keep, so all must have it.
+Meeting meet(std::span<const Agreement> all, const KnownKin& known) {
+  std::vector<std::uint64_t> processes(all.size());
+  std::transform(all.begin(), all.end(), processes.begin(), [](const Agreement& one) { return one.process; });
+  Meeting meeting{all[0].mark, kin_name(processes), true, nullptr};
+  for (const Agreement& one : all) meeting.has_room = meeting.has_room && one.late < most_early_handles;
+  const bool all_know = std::all_of(all.begin(), all.end(), [&](const Agreement& one) {
+    return std::find(one.known.begin(), one.known.end(), meeting.kin) != one.known.end();
+  });
+  if (all_know) meeting.known = known.find(meeting.kin);
+  return meeting;
+}
+
+/// Another number for each communicator that this process makes.
+std::uint64_t next_mark() {
+  static std::atomic<std::uint64_t> made{std::uint64_t{std::random_device{}()} << 32U};
+  return made.fetch_add(1);
+}
+
+/// Over the caller's handle, whose ranks are all there afterwards.
+Meeting check_agreement(Context& state, MPI_Comm from) {
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(from, &rank), "MPI_Comm_rank");
+  const KnownKin known = known_kin(rank == 0);
   Agreement mine{};
   mine = {{TUTTI_VERSION_MAJOR, TUTTI_VERSION_MINOR, TUTTI_VERSION_PATCH},
           state.options.reproducible ? 1 : 0,
@@ -63,10 +102,14 @@ void check_agreement(Context& state) {
           config().progress_thread && !has_thread_multiple() ? 1 : 0,
           state.options.timeout.count(),
           tuning::overrides_hash(),
-          own_reduction_faults()};
+          own_reduction_faults(),
+          late_communicators(),
+          next_mark(),
+          process_number(),
+          known.names};
   std::vector<Agreement> all(static_cast<std::size_t>(state.size));
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, state.collective, &request),
+  check_mpi(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, from, &request),
             "MPI_Iallgather");
   wait_yielding(request, "MPI_Iallgather");
   for (int r = 0; r < state.size; ++r)
@@ -98,6 +141,7 @@ void check_agreement(Context& state) {
   for (const Agreement& one : all) state.reduction_faults.add(one.reduction_faults);
   // Checked only now, when all ranks read the same text, so that all of them find the same error.
   (void)tuning::override_for(Operation::barrier);
+  return meet(all, known);
 }
 
 void use_topology(Context& state, Topology topology) {
@@ -117,43 +161,82 @@ void create_states(Context& context) {
 }
 
 void load_measurements(Context& context) {
-  context.measured = tuning::load_table(context.collective, context.topology, context.measured_report);
+  context.measured = tuning::load_table(context.point_to_point, context.topology, context.measured_report);
 }
 
-void create_private(Context& state) {
-  check_mpi(MPI_Comm_rank(state.user, &state.rank), "MPI_Comm_rank");
-  check_mpi(MPI_Comm_size(state.user, &state.size), "MPI_Comm_size");
-  state.collective = duplicate_yielding(state.user);
-  state.point_to_point = duplicate_yielding(state.user);
+void use_kin(Context& context, const Kin& kin) {
+  use_topology(context, kin.topology);
+  context.costs = kin.costs;
+  context.costs_report = kin.costs_report;
+  context.measured = kin.measured;
+  context.measured_report = kin.measured_report;
+}
+
+void discover(Context& context) {
+  use_topology(context, discover_topology(context.point_to_point));
+  load_measurements(context);
+}
+
+/// Nonblocking calls may be messages of several ranks where shared memory does not carry all of them. Their
+/// communicator is made now, because a nonblocking call must post its messages before it returns.
+bool will_send(const Context& context) {
+  const Machine machine = context.machine();
+  return !machine.shared_memory || !(machine.single_copy || machine.mapped_copy);
+}
+
+void use_private(Context& context, MPI_Comm comm) {
+  context.point_to_point = comm;
   int* upper = nullptr;
   int found = 0;
-  check_mpi(MPI_Comm_get_attr(state.collective, MPI_TAG_UB, static_cast<void*>(&upper), &found), "MPI_Comm_get_attr");
-  if (found != 0) state.tag_half = (*upper - 1) / 2;
+  check_mpi(MPI_Comm_rank(comm, &context.rank), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(comm, &context.size), "MPI_Comm_size");
+  check_mpi(MPI_Comm_get_attr(comm, MPI_TAG_UB, static_cast<void*>(&upper), &found), "MPI_Comm_get_attr");
+  if (found != 0) context.tag_half = (*upper - 1) / 2;
 }
 
 }  // namespace
 
-std::shared_ptr<Context> make_context(MPI_Comm handle, const CommunicatorOptions& options) {
+std::shared_ptr<Context> make_context(MPI_Comm from, const CommunicatorOptions& options, Handle handle) {
   CommunicatorOptions chosen = options;
   chosen.reproducible = chosen.reproducible || config().reproducible;
   if (chosen.timeout.count() == 0) chosen.timeout = config().timeout;
-  auto state = std::make_shared<Context>(handle, chosen);
-  create_private(*state);
-  check_agreement(*state);
-  use_topology(*state, discover_topology(state->collective));
-  load_measurements(*state);
+  auto state = std::make_shared<Context>(chosen);
+  check_mpi(MPI_Comm_size(from, &state->size), "MPI_Comm_size");
+  const Meeting meeting = check_agreement(*state, from);
+  use_private(*state, make_private(from, meeting.mark));
+  if (meeting.known)
+    use_kin(*state, *meeting.known);
+  else
+    discover(*state);
   create_states(*state);
-  tuning::calibrate(*state);
+  if (will_send(*state)) state->make_messages();
+  if (!meeting.known) {
+    tuning::calibrate(*state);
+    keep_kin(meeting.kin, *state);
+  }
+  if (handle == Handle::own) {
+    check_mpi(MPI_Comm_get_errhandler(from, &state->own_errors), "MPI_Comm_get_errhandler");
+    if (meeting.has_room) (void)state->handle();
+  }
   if (config().progress_thread) ProgressEngine::instance().start_thread();
   return state;
 }
 
-std::shared_ptr<Context> make_child_context(const Context& parent, MPI_Comm handle) {
-  auto state = std::make_shared<Context>(handle, parent.options);
-  create_private(*state);
-  use_topology(*state, restrict_topology(parent.topology, parent.collective, state->collective));
+std::shared_ptr<Context> make_child_context(const Context& parent, int color, int key) {
+  // MPI_Comm_split blocks, so it must not begin before every rank is here; otherwise a rank might wait for ever for a
+  // message from a rank inside it.
+  const std::vector<int> late = all_gather(parent, late_communicators());
+  MPI_Comm part = MPI_COMM_NULL;
+  const int code = MPI_Comm_split(parent.point_to_point, color, key, &part);
+  if (code != MPI_SUCCESS) throw_no_communicator("a part of a communicator", mpi_text(code));
+  if (part == MPI_COMM_NULL) return nullptr;
+  auto state = std::make_shared<Context>(parent.options);
+  use_private(*state, part);
+  use_topology(*state, restrict_topology(parent.topology, parent.point_to_point, part));
   load_measurements(*state);
   create_states(*state);
+  if (will_send(*state)) state->make_messages();
+  if (*std::max_element(late.begin(), late.end()) < most_early_handles) (void)state->handle();
   state->reduction_faults = parent.reduction_faults;
   state->costs = parent.costs;
   state->costs_report = parent.costs_report;

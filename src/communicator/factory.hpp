@@ -7,11 +7,16 @@
 
 namespace tutti::detail {
 
-/// Creates the private duplicates, discovers the topology, checks that the ranks agree on version, options and
-/// environment, and creates the states of all backends. Collective over `handle`, which stays the caller's; its
-/// ownership is set afterwards.
-[[nodiscard]] std::shared_ptr<Context> make_context(MPI_Comm handle, const CommunicatorOptions& options);
-/// The same for a part of a communicator; everything but duplicates and states follows from the parent.
-[[nodiscard]] std::shared_ptr<Context> make_child_context(const Context& parent, MPI_Comm handle);
+/// The handle of a communicator: the caller's, or one of its own. The first communicators have their own at once, later
+/// ones when it is first asked for, because contexts are scarce.
+enum class Handle : bool { callers, own };
+
+/// Checks that the ranks agree on version, options and environment, makes the private communicator, discovers the
+/// topology, and creates the states of all backends. Collective over `from`, which stays the caller's; the caller's
+/// handle is set afterwards.
+[[nodiscard]] std::shared_ptr<Context> make_context(MPI_Comm from, const CommunicatorOptions& options, Handle handle);
+/// The same for a part of a communicator, or null for MPI_UNDEFINED; everything but its private communicator and states
+/// follows from the parent. Collective over the parent.
+[[nodiscard]] std::shared_ptr<Context> make_child_context(const Context& parent, int color, int key);
 
 }  // namespace tutti::detail

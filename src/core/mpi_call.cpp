@@ -4,20 +4,25 @@
 #include <fmt/format.h>
 #include <sched.h>
 
+#include <atomic>
 #include <tutti/environment.hpp>
 #include <tutti/error.hpp>
 
 namespace tutti::detail {
 
+std::string mpi_text(int code) {
+  char text[MPI_MAX_ERROR_STRING + 1] = {};
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  return text;
+}
+
 void check_mpi(int code, const char* what) {
   if (code == MPI_SUCCESS) return;
   int error_class = code;
-  char text[MPI_MAX_ERROR_STRING + 1] = {};
-  int length = 0;
   MPI_Error_class(code, &error_class);
-  MPI_Error_string(code, text, &length);
   const ErrorCode kind = error_class == MPI_ERR_TRUNCATE ? ErrorCode::truncated : ErrorCode::mpi;
-  throw Error(kind, fmt::format("{} failed: {}", what, text));
+  throw Error(kind, fmt::format("{} failed: {}", what, mpi_text(code)));
 }
 
 void wait_yielding(MPI_Request& request, const char* what) {
@@ -30,7 +35,18 @@ void wait_yielding(MPI_Request& request, const char* what) {
   }
 }
 
-bool mpi_is_usable() noexcept {
+namespace {
+
+std::atomic<int> session_uses{0};
+
+}  // namespace
+
+SessionUse::SessionUse() noexcept { session_uses.fetch_add(1); }
+SessionUse::~SessionUse() { session_uses.fetch_sub(1); }
+
+bool mpi_is_usable() noexcept { return session_uses.load() > 0 || world_is_usable(); }
+
+bool world_is_usable() noexcept {
   int initialized = 0;
   int finalized = 0;
   MPI_Initialized(&initialized);

@@ -80,7 +80,7 @@ void keep_costs(const Context& context) noexcept {
 
 void tell(const Context& context, Known& known) {
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Ibcast(&known, sizeof known, MPI_BYTE, 0, context.collective, &request), "MPI_Ibcast");
+  check_mpi(MPI_Ibcast(&known, sizeof known, MPI_BYTE, 0, context.point_to_point, &request), "MPI_Ibcast");
   wait_yielding(request, "MPI_Ibcast");
 }
 
@@ -121,6 +121,8 @@ void doubt_calibration() noexcept {
   static std::atomic<bool> was_doubted{false};
   if (!was_doubted.exchange(true)) is_doubted.store(true);
 }
+
+bool is_calibration_doubted() noexcept { return is_doubted.load(); }
 
 std::filesystem::path calibration_file() {
   const auto table = cache_file();

@@ -19,6 +19,7 @@ void calibrate(Context& context);
 /// Makes the next communicator of this process measure again, because calls took other times than predicted. Has an
 /// effect once per process. All ranks of a communicator must find so together.
 void doubt_calibration() noexcept;
+[[nodiscard]] bool is_calibration_doubted() noexcept;
 
 /// The file that keeps costs: calibration.json beside the user's table; empty if the user has no cache.
 [[nodiscard]] std::filesystem::path calibration_file();

@@ -69,9 +69,9 @@ void broadcast(MPI_Comm comm, void* data, std::size_t bytes) {
 Finding look(MPI_Comm comm, const Topology& topology) {
   try {
     int size = 1;
-    int world_size = 1;
     MPI_Comm_size(comm, &size);
-    MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    int world_size = size;  // a session has no other size to compare with
+    if (world_is_usable()) MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     return find_table(topology, size != world_size || size == 1);
   } catch (const std::exception& e) {
     return {Finding::Status::refused, fmt::format("it cannot be used ({})", e.what()), {}};

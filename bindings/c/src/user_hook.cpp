@@ -29,8 +29,7 @@ class UserHook final : public CommunicationHook {
           {data.data, data.count, datatype_handle(data.type), bucket.op == ReduceKind::avg ? TUTTI_AVG : TUTTI_SUM});
       bytes_.push_back(data.count * data.type.size());
     }
-    check(functions_.prepare(functions_.context, comms_.size(), comms_.data(), given.size(), given.data()),
-          "prepare");
+    check(functions_.prepare(functions_.context, comms_.size(), comms_.data(), given.size(), given.data()), "prepare");
   }
 
   void start(std::size_t bucket) override { check(functions_.start(functions_.context, bucket), "start"); }

@@ -96,6 +96,7 @@ void add_candidates(Candidates& all) {
 }
 
 Turn take_tag(Context& context, const Plan& plan) {
+  context.need_messages();
   return {plan.signature.kind == CallKind::persistent ? context.next_persistent_tag() : context.next_tag()};
 }
 

@@ -11,14 +11,18 @@
 namespace tutti::detail {
 namespace {
 
-constexpr int calibration_tag = 0;
 constexpr int short_bytes = 8;
 constexpr int long_bytes = 1 << 20;
 
 class Messages {
  public:
-  Messages(MPI_Comm comm, int rank, int partner)
-      : comm_(comm), partner_(partner), is_first_(rank < partner), outgoing_(long_bytes), incoming_(long_bytes) {}
+  Messages(const Context& context, int partner)
+      : comm_(context.point_to_point),
+        tag_(2 * context.tag_half),
+        partner_(partner),
+        is_first_(context.rank < partner),
+        outgoing_(long_bytes),
+        incoming_(long_bytes) {}
 
   /// Half the time of a message there and back.
   [[nodiscard]] double one_way(int times) {
@@ -36,8 +40,7 @@ class Messages {
       const Stopwatch watch;
       MPI_Request incoming = receive(long_bytes, incoming_.data());
       MPI_Request outgoing = MPI_REQUEST_NULL;
-      check_mpi(MPI_Isend(outgoing_.data(), long_bytes, MPI_BYTE, partner_, calibration_tag, comm_, &outgoing),
-                "MPI_Isend");
+      check_mpi(MPI_Isend(outgoing_.data(), long_bytes, MPI_BYTE, partner_, tag_, comm_, &outgoing), "MPI_Isend");
       wait(incoming);
       wait(outgoing);
       return watch.seconds();
@@ -50,15 +53,14 @@ class Messages {
   void send() {
     MPI_Request request = MPI_REQUEST_NULL;
     const Stopwatch watch;
-    check_mpi(MPI_Isend(outgoing_.data(), short_bytes, MPI_BYTE, partner_, calibration_tag, comm_, &request),
-              "MPI_Isend");
+    check_mpi(MPI_Isend(outgoing_.data(), short_bytes, MPI_BYTE, partner_, tag_, comm_, &request), "MPI_Isend");
     const double took = watch.seconds();
     if (gap_ == 0 || took < gap_) gap_ = took;
     wait(request);
   }
   [[nodiscard]] MPI_Request receive(int bytes, char* to) {
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Irecv(to, bytes, MPI_BYTE, partner_, calibration_tag, comm_, &request), "MPI_Irecv");
+    check_mpi(MPI_Irecv(to, bytes, MPI_BYTE, partner_, tag_, comm_, &request), "MPI_Irecv");
     return request;
   }
   static void wait(MPI_Request request) {
@@ -71,6 +73,7 @@ class Messages {
   }
 
   MPI_Comm comm_;
+  int tag_;  ///< of no message of the caller, whose other ranks may be ahead
   int partner_;
   bool is_first_;
   std::vector<char> outgoing_;
@@ -84,7 +87,7 @@ void calibrate_messages(Context& context, Costs& costs, Calibration kind) {
   if (kind == Calibration::check) return;
   const int half = context.size / 2;
   if (context.rank >= 2 * half) return;
-  Messages messages(context.collective, context.rank, (context.rank + half) % (2 * half));
+  Messages messages(context, (context.rank + half) % (2 * half));
   (void)messages.one_way(5);
   costs.message = messages.one_way(17);
   costs.message_gap = messages.gap();

@@ -70,7 +70,7 @@ bool all_agree(const Context& comm, bool mine) {
   int flag = mine ? 1 : 0;
   int all = 0;
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallreduce(&flag, &all, 1, MPI_INT, MPI_MIN, comm.collective, &request), "MPI_Iallreduce");
+  check_mpi(MPI_Iallreduce(&flag, &all, 1, MPI_INT, MPI_MIN, comm.point_to_point, &request), "MPI_Iallreduce");
   wait_yielding(request, "MPI_Iallreduce");
   return all != 0;
 }
@@ -133,9 +133,9 @@ class Probe {
     const int tag = 2 * comm_.tag_half;
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     attempt(wrong, recv_.data(), host_.data(),
-            [&](std::byte* to) { post_recv(to, bytes_, peers.from, tag, comm_.collective, requests[0]); });
+            [&](std::byte* to) { post_recv(to, bytes_, peers.from, tag, comm_.messages.get(), requests[0]); });
     attempt(wrong, send_.data(), host_.data() + bytes_,
-            [&](std::byte* from) { post_send(from, bytes_, peers.to, tag, comm_.collective, requests[1]); });
+            [&](std::byte* from) { post_send(from, bytes_, peers.to, tag, comm_.messages.get(), requests[1]); });
     for (MPI_Request& request : requests)
       attempt(wrong, nullptr, nullptr, [&](std::byte*) { wait_yielding(request, "MPI_Test"); });
   }

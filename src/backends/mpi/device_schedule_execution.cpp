@@ -152,11 +152,11 @@ void DeviceScheduleExecution::State::post_round() {
   requests.assign(round().transfers.size(), MPI_REQUEST_NULL);
   next = 0;
   each(Transfer::Kind::recv, [&](const Transfer& t, std::size_t i, std::byte* bounced, std::size_t bytes) {
-    post_recv(is_direct ? memory->buffers.write_address(t.slice) : bounced, bytes, t.peer, tag, comm.collective,
+    post_recv(is_direct ? memory->buffers.write_address(t.slice) : bounced, bytes, t.peer, tag, comm.messages.get(),
               requests[i]);
   });
   each(Transfer::Kind::send, [&](const Transfer& t, std::size_t i, std::byte* bounced, std::size_t bytes) {
-    post_send(is_direct ? memory->buffers.read_address(t.slice) : bounced, bytes, t.peer, tag, comm.collective,
+    post_send(is_direct ? memory->buffers.read_address(t.slice) : bounced, bytes, t.peer, tag, comm.messages.get(),
               requests[i]);
   });
 }
@@ -199,7 +199,9 @@ DeviceScheduleExecution::DeviceScheduleExecution(std::shared_ptr<Context> comm_s
                                                  Binding binding, int tag, Stream stream,
                                                  std::chrono::nanoseconds timeout)
     : Execution(std::move(comm_state), timeout, plan->signature.kind == CallKind::persistent),
-      state_(std::make_unique<State>(comm(), std::move(plan), std::move(binding), tag, stream)) {}
+      state_(std::make_unique<State>(comm(), std::move(plan), std::move(binding), tag, stream)) {
+  comm().make_messages();  // has them already where calls on device memory are prepared
+}
 
 DeviceScheduleExecution::~DeviceScheduleExecution() = default;
 

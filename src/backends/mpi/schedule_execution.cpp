@@ -27,6 +27,7 @@ ScheduleExecution::ScheduleExecution(std::shared_ptr<Context> comm_state, std::s
       tag_(tag),
       unit_(plan_->signature.type.size()) {
   scratch_ = comm().scratch.acquire(schedule_->scratch_count * unit_);
+  comm().need_messages();
 }
 
 ScheduleExecution::~ScheduleExecution() {
@@ -46,12 +47,17 @@ bool ScheduleExecution::begin() {
     finish_result();
     return true;
   }
-  post_round();
+  posted_ = false;
   // A round without transfers, or a small message that is already here, needs no second call.
   return step();
 }
 
 bool ScheduleExecution::step() {
+  if (!posted_) {
+    if (comm().size > 1 && !comm().messages.ready()) return false;
+    post_round();
+    posted_ = true;
+  }
   while (true) {
     for (; next_ < requests_.size(); ++next_) {
       MPI_Status status;
@@ -101,11 +107,11 @@ void ScheduleExecution::post_round() {
   for (std::size_t i = 0; i < transfers.size(); ++i)
     if (transfers[i].kind == Transfer::Kind::recv)
       post_recv(write_address(transfers[i].slice), transfers[i].slice.count * unit_, transfers[i].peer, tag_,
-                comm().collective, requests_[i]);
+                comm().messages.get(), requests_[i]);
   for (std::size_t i = 0; i < transfers.size(); ++i)
     if (transfers[i].kind == Transfer::Kind::send)
       post_send(read_address(transfers[i].slice), transfers[i].slice.count * unit_, transfers[i].peer, tag_,
-                comm().collective, requests_[i]);
+                comm().messages.get(), requests_[i]);
 }
 
 void ScheduleExecution::do_locals() {

@@ -47,6 +47,7 @@ class ScheduleExecution final : public Execution {
   ScratchPool::Block input_copy_;
   ScratchPool::Block scratch_;
   std::size_t round_ = 0;
+  bool posted_ = false;                ///< the first round; before, the communicator for it may still be coming
   std::vector<MPI_Request> requests_;  ///< requests of the round; all before next_ are complete
   std::size_t next_ = 0;
 };

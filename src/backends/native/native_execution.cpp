@@ -45,7 +45,7 @@ struct NativeCall {
     const MPI_Datatype type = mpi_datatype(signature.type.kind());
     const MPI_Op op = mpi_op(signature.op);
     const auto n = TUTTI_COUNT(signature.count);
-    const MPI_Comm c = comm.collective;
+    const MPI_Comm c = comm.point_to_point;
     void* out = binding.output;
     switch (signature.operation) {
       case Operation::reduce:
@@ -64,7 +64,7 @@ struct NativeCall {
   /// Data are moved as bytes, because MPI's types add nothing here.
   [[nodiscard]] int movement() const {
     const auto n = TUTTI_COUNT(signature.count * signature.type.size());
-    const MPI_Comm c = comm.collective;
+    const MPI_Comm c = comm.point_to_point;
     void* out = binding.output;
     const int root = signature.root;
     switch (signature.operation) {
@@ -87,7 +87,7 @@ struct NativeCall {
 
 #if MPI_VERSION >= 4
   [[nodiscard]] int vector_form() const {
-    const MPI_Comm c = comm.collective;
+    const MPI_Comm c = comm.point_to_point;
     void* out = binding.output;
     const int root = signature.root;
     const MPI_Count unit = static_cast<MPI_Count>(signature.type.size());

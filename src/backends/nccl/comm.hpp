@@ -29,7 +29,7 @@ class Comm {
   /// `why` names the first rank that failed and NCCL's text. Collective over `comm`, blocking up to `timeout` (0: no
   /// limit), and as long again for a rank that does not answer. The device must be current. Counterpart:
   /// ncclCommInitRankConfig.
-  [[nodiscard]] static std::unique_ptr<Comm> create(const Context& comm, const Table& table, int device,
+  [[nodiscard]] static std::unique_ptr<Comm> create(Context& comm, const Table& table, int device,
                                                     std::chrono::nanoseconds timeout, std::string& why);
   /// Finalizes and destroys the communicator after the work in flight is done. A communicator that does not come to
   /// rest within the timeout of create() is aborted; one whose graphs live on is destroyed when the last of them ends.

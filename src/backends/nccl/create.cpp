@@ -30,10 +30,10 @@ Invitation invite(const Context& comm, const Table& table) {
   Invitation invitation;
   if (comm.rank == 0) invitation.result = table.get_unique_id(&invitation.id);
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Ibcast(&invitation, sizeof invitation, MPI_BYTE, 0, comm.collective, &request), "MPI_Ibcast");
+  check_mpi(MPI_Ibcast(&invitation, sizeof invitation, MPI_BYTE, 0, comm.point_to_point, &request), "MPI_Ibcast");
   wait_yielding(request, "MPI_Ibcast");
   // All ranks have the id before any of them enters NCCL, because a rank's MPI may not progress in there.
-  check_mpi(MPI_Ibarrier(comm.collective, &request), "MPI_Ibarrier");
+  check_mpi(MPI_Ibarrier(comm.point_to_point, &request), "MPI_Ibarrier");
   wait_yielding(request, "MPI_Ibarrier");
   return invitation;
 }
@@ -93,9 +93,9 @@ void abort_half_made(CommBody& body) {
 
 }  // namespace
 
-std::unique_ptr<Comm> Comm::create(const Context& comm, const Table& table, int device, Duration timeout,
-                                   std::string& why) {
+std::unique_ptr<Comm> Comm::create(Context& comm, const Table& table, int device, Duration timeout, std::string& why) {
   const auto body = std::make_shared<CommBody>(table, device, timeout);
+  comm.make_messages();
   const Invitation invitation = invite(comm, table);
   if (invitation.result != Result::success) {
     why = fmt::format("rank 0: ncclGetUniqueId failed: {}", table.get_error_string(invitation.result));

@@ -37,8 +37,8 @@ Vote::Vote(const Context& comm, std::chrono::nanoseconds patience)
   m.incoming.assign(comm.rank == 0 ? size : 1, MPI_REQUEST_NULL);
   for (std::size_t i = comm.rank == 0 ? 1 : 0; i < m.incoming.size(); ++i) {
     Ballot& into = comm.rank == 0 ? m.ballots[i] : m.decision;
-    check_mpi(MPI_Irecv(&into, sizeof into, MPI_BYTE, static_cast<int>(comm.rank == 0 ? i : 0), tag_, comm.collective,
-                        &m.incoming[i]),
+    check_mpi(MPI_Irecv(&into, sizeof into, MPI_BYTE, static_cast<int>(comm.rank == 0 ? i : 0), tag_,
+                        comm.messages.get(), &m.incoming[i]),
               "MPI_Irecv");
   }
 }
@@ -58,7 +58,7 @@ void Vote::cast(bool success, std::string_view why) {
   keep_text(mine.why, why);
   if (comm_->rank == 0) return;
   m.outgoing.push_back(MPI_REQUEST_NULL);
-  check_mpi(MPI_Isend(&mine, sizeof mine, MPI_BYTE, 0, tag_, comm_->collective, &m.outgoing.back()), "MPI_Isend");
+  check_mpi(MPI_Isend(&mine, sizeof mine, MPI_BYTE, 0, tag_, comm_->messages.get(), &m.outgoing.back()), "MPI_Isend");
 }
 
 bool Vote::is_expired() const { return patience_.count() > 0 && std::chrono::steady_clock::now() - begin_ > patience_; }
@@ -86,7 +86,7 @@ void Vote::decide(const Ballot& ballot) {
   m.decision = ballot;
   m.outgoing.assign(m.ballots.size(), MPI_REQUEST_NULL);
   for (std::size_t i = 1; i < m.ballots.size(); ++i)
-    check_mpi(MPI_Isend(&m.decision, sizeof m.decision, MPI_BYTE, static_cast<int>(i), tag_, comm_->collective,
+    check_mpi(MPI_Isend(&m.decision, sizeof m.decision, MPI_BYTE, static_cast<int>(i), tag_, comm_->messages.get(),
                         &m.outgoing[i]),
               "MPI_Isend");
 }

@@ -65,12 +65,16 @@ std::uint64_t random_word() {
   return std::uint64_t{device()} << 32U | device() | 1U;
 }
 
+/// What the segments that this process made may still take of /dev/shm, in bytes. A new one needs room besides, or a
+/// call of an older one would find none.
+std::atomic<std::size_t> all_promised{0};
+
 Segment invite(MPI_Comm comm, int rank, std::size_t bytes, Invitation& invitation) {
   Segment segment;
   if (rank == 0) {
     std::string name;
     std::string problem;
-    segment = Segment::create(bytes, name, problem);
+    segment = Segment::create(bytes, name, problem, all_promised.load());
     invitation.made = segment.valid();
     invitation.mark = random_word();
     put(invitation.name, name);
@@ -112,6 +116,10 @@ std::unique_ptr<Arena> Arena::create(MPI_Comm comm, const Topology& topology, st
   Mapping mapping = segment.valid() ? Mapping::mapped : Mapping::not_mapped;
   std::unique_ptr<Arena> arena(new Arena(std::move(segment), rank, size, topology.oversubscribed));
   arena->use_groups(Groups(topology.places));
+  if (rank == 0) {
+    arena->promised_ = static_cast<std::size_t>(size) * (arena->layout_.rank_bytes() - Layout::early_bytes());
+    all_promised.fetch_add(arena->promised_);
+  }
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
   arena->threaded_ = level == MPI_THREAD_MULTIPLE;
@@ -120,7 +128,7 @@ std::unique_ptr<Arena> Arena::create(MPI_Comm comm, const Topology& topology, st
   mapping = least_of_all(comm, mapping);
   if (rank == 0) Segment::remove(invitation.name.data());
   if (mapping == Mapping::no_room) {
-    reason = fmt::format("no room in /dev/shm for {} KiB per rank", arena->layout_.early_bytes() / 1024);
+    reason = fmt::format("no room in /dev/shm for {} KiB per rank", Layout::early_bytes() / 1024);
     return nullptr;
   }
   if (mapping == Mapping::not_mapped) {
@@ -146,6 +154,8 @@ void Arena::fail(ErrorCode code, const std::string& reason) noexcept {
   wake();
 }
 
+Arena::~Arena() { all_promised.fetch_sub(promised_); }
+
 std::string Arena::try_copies(MPI_Comm comm) {
   const bool offered = all_have_segments();
   const auto works = all_agree_on<2>(comm, {probe_peers() ? 1 : 0, offered && answer_peers() ? 1 : 0});
@@ -168,17 +178,22 @@ std::string Arena::try_copies(MPI_Comm comm) {
 // /dev/shm would end the process, so no page is left to the first store.
 bool Arena::reserve_part(const std::string& name) {
   std::string problem;
-  const bool at_once = layout_.reserves_pairs_early() || !segment_.can_reserve_later();
-  has_pairs_.fill(at_once);
-  return segment_.reserve(name, layout_.control(rank_), at_once ? layout_.rank_bytes() : layout_.early_bytes(),
+  const bool at_once = !segment_.can_reserve_later();
+  for (auto* has : {&has_slot_, &has_pairs_, &has_cells_}) has->fill(at_once);
+  return segment_.reserve(name, layout_.control(rank_), at_once ? layout_.rank_bytes() : Layout::early_bytes(),
                           problem);
 }
 
-void Arena::reserve_pairs(int number) {
+void Arena::reserve_once(std::array<bool, all_cells>& has, int number, Layout::Pages pages) {
   std::string problem;
-  if (!segment_.reserve_later(layout_.pairs_pages(rank_, number), layout_.pairs_pages_bytes(rank_, number), problem))
+  if (!segment_.reserve_later(pages.begin, pages.bytes, problem))
     throw Error(ErrorCode::out_of_memory, problem + "; give the node a larger /dev/shm, or free communicators");
-  has_pairs_[static_cast<std::size_t>(number)] = true;
+  has[static_cast<std::size_t>(number)] = true;
+}
+
+void Arena::prepare_cells(int first) {
+  if (has_cells_[static_cast<std::size_t>(first)]) return;
+  for (int r = 0; r < size_; ++r) reserve_once(has_cells_, first, layout_.cells_pages(r, first));
 }
 
 void Arena::use_groups(const Groups& groups) {
@@ -287,8 +302,9 @@ int Arena::acquire_persistent(MPI_Comm comm) {
     unused = std::find(given_.begin(), given_.end(), false);
     if (unused == given_.end()) return -1;
   }
-  *unused = true;
   const auto index = unused - given_.begin();
+  prepare_cells(ordered_cells + starts_apart * static_cast<int>(index));
+  *unused = true;
   in_use_[static_cast<std::size_t>(index)].store(true);
   return ordered_cells + starts_apart * static_cast<int>(index);
 }

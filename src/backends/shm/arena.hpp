@@ -46,10 +46,15 @@ class Arena final : public BackendState {
   [[nodiscard]] Pair& pair(int giver, int taker, int number) const {
     return at<Pair>(layout_.pairs(taker, number) + static_cast<std::size_t>(giver) * sizeof(Pair));
   }
-  /// Makes sure that this rank's pairs of a cell have memory. Before the rank publishes anything in the cell, because
-  /// afterwards its peers use them. Throws Error(out_of_memory).
+  /// Make sure that this rank's slot and pairs of a cell have memory. Before the rank publishes anything in the cell,
+  /// because afterwards its peers use them. Throw Error(out_of_memory).
+  void prepare_slot(int number) {
+    if (!has_slot_[static_cast<std::size_t>(number)])
+      reserve_once(has_slot_, number, layout_.slot_pages(rank_, number));
+  }
   void prepare_pairs(int number) {
-    if (!has_pairs_[static_cast<std::size_t>(number)]) reserve_pairs(number);
+    if (!has_pairs_[static_cast<std::size_t>(number)])
+      reserve_once(has_pairs_, number, layout_.pairs_pages(rank_, number));
   }
   [[nodiscard]] std::byte* slot(int rank, int number) const { return segment_.data() + layout_.slot(rank, number); }
   [[nodiscard]] pid_t process(int rank) const { return control(rank).process; }
@@ -93,6 +98,8 @@ class Arena final : public BackendState {
 
   void describe(Machine& machine) const override;
 
+  ~Arena() override;
+
  private:
   Arena(Segment segment, int rank, int size, bool oversubscribed)
       : segment_(std::move(segment)), layout_(size), rank_(rank), size_(size), oversubscribed_(oversubscribed) {}
@@ -103,7 +110,9 @@ class Arena final : public BackendState {
   }
   void introduce();
   [[nodiscard]] bool reserve_part(const std::string& name);
-  void reserve_pairs(int number);
+  void reserve_once(std::array<bool, all_cells>& has, int number, Layout::Pages pages);
+  /// Both cells of a persistent operation, of all ranks, because this rank may look at them before their rank does.
+  void prepare_cells(int first);
   [[nodiscard]] bool probe_peers() noexcept;
   /// Tries single copies, by the kernel and by XPMEM, and agrees on both. Collective. Returns what is missing, in
   /// words.
@@ -118,6 +127,7 @@ class Arena final : public BackendState {
   void complete_in_turn(std::uint64_t ordered) noexcept;
 
   Segment segment_;
+  std::size_t promised_ = 0;  ///< what the ranks may still reserve of a segment that this rank made, in bytes
   Layout layout_;
   int rank_;
   int size_;
@@ -125,7 +135,9 @@ class Arena final : public BackendState {
   bool threaded_ = false;  ///< several threads of this rank may complete operations
   bool single_copy_ = false;
   bool mapped_copy_ = false;
+  std::array<bool, all_cells> has_slot_{};
   std::array<bool, all_cells> has_pairs_{};
+  std::array<bool, all_cells> has_cells_{};
   std::vector<TreePlace> tree_places_;  ///< one per root
   int tree_levels_ = 0;
   std::uint64_t probe_word_ = 0;

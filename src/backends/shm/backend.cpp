@@ -60,7 +60,7 @@ void add_candidates(Candidates& all) {
 
 Turn take_turn(Context& context, const Plan& plan) {
   Arena& arena = shm::arena_of(context);
-  if (plan.signature.kind == CallKind::persistent) return {arena.acquire_persistent(context.collective)};
+  if (plan.signature.kind == CallKind::persistent) return {arena.acquire_persistent(context.point_to_point)};
   return {static_cast<std::int64_t>(arena.next_ordered())};
 }
 
@@ -81,7 +81,7 @@ std::unique_ptr<BackendState> create_state(Context& context, std::string& report
   } else if (context.topology.nodes > 1) {
     report = "ranks on several nodes";
   } else {
-    auto arena = Arena::create(context.collective, context.topology, report);
+    auto arena = Arena::create(context.point_to_point, context.topology, report);
     if (!report.empty() && context.rank == 0) log_once("shared memory: " + report);
     return arena;
   }

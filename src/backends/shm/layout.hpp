@@ -144,27 +144,37 @@ class Layout {
   }
   [[nodiscard]] constexpr std::size_t total(int size) const { return control(size); }
 
-  /// What a rank reserves of its part when the segment is made, from its control line on, in bytes: all of it, or all
-  /// but the pairs of many ranks, because those of all ranks together grow with the square of their number.
-  [[nodiscard]] constexpr std::size_t early_bytes() const {
-    return reserves_pairs_early() ? rank_bytes_ : pairs_begin_;
+  /// What a rank reserves of its part when the segment is made, from its control line on, in bytes: all that short
+  /// calls touch. The cells of persistent operations, the slots and the pairs follow when they are first used, because
+  /// most communicators use few of them.
+  [[nodiscard]] static constexpr std::size_t early_bytes() {
+    return round_up(sizeof(Control) + ordered_cells * sizeof(Cell), page);
   }
-  [[nodiscard]] constexpr bool reserves_pairs_early() const { return all_cells * pairs_bytes_ <= most_early_pairs; }
-  /// The pages of a cell's pairs.
-  [[nodiscard]] constexpr std::size_t pairs_pages(int rank, int number) const {
-    return pairs(rank, number) / page * page;
+  /// Whole pages of a segment.
+  struct Pages {
+    std::size_t begin;
+    std::size_t bytes;
+  };
+  [[nodiscard]] constexpr Pages slot_pages(int rank, int number) const {
+    return pages_of(slot(rank, number), slot_bytes);
   }
-  [[nodiscard]] constexpr std::size_t pairs_pages_bytes(int rank, int number) const {
-    return round_up(pairs(rank, number) + pairs_bytes_, page) - pairs_pages(rank, number);
+  [[nodiscard]] constexpr Pages pairs_pages(int rank, int number) const {
+    return pages_of(pairs(rank, number), pairs_bytes_);
+  }
+  /// Those of both cells of a persistent operation.
+  [[nodiscard]] constexpr Pages cells_pages(int rank, int first) const {
+    return pages_of(cell(rank, first), starts_apart * sizeof(Cell));
   }
 
  private:
   static constexpr std::size_t page = 4096;
   static_assert(sizeof(Head) <= page);
-  static constexpr std::size_t most_early_pairs = std::size_t{128} << 10U;
-
   static constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
     return (bytes + unit - 1) / unit * unit;
+  }
+  static constexpr Pages pages_of(std::size_t begin, std::size_t bytes) {
+    const std::size_t first = begin / page * page;
+    return {first, round_up(begin + bytes, page) - first};
   }
   static constexpr std::size_t slots_begin() { return round_up(sizeof(Control) + all_cells * sizeof(Cell), page); }
 

@@ -21,7 +21,10 @@ class Partner {
   [[nodiscard]] bool is_first() const { return arena_->rank() < rank_; }
   [[nodiscard]] Line* mine(int cell = 0) const { return arena_->cell(arena_->rank(), cell).lines; }
   [[nodiscard]] const Line* theirs(int cell = 0) const { return arena_->cell(rank_, cell).lines; }
-  [[nodiscard]] std::byte* my_slot(int cell) const { return arena_->slot(arena_->rank(), cell); }
+  [[nodiscard]] std::byte* my_slot(int cell) const {
+    arena_->prepare_slot(cell);
+    return arena_->slot(arena_->rank(), cell);
+  }
   [[nodiscard]] const std::byte* their_slot(int cell) const { return arena_->slot(rank_, cell); }
   [[nodiscard]] pid_t process() const { return arena_->process(rank_); }
 

@@ -197,7 +197,7 @@ void ShmExecution::finish() {
 void ShmExecution::look_into_mpi() {
   if (++idle_steps_ % steps_per_look != 0) return;
   int found = 0;
-  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm().collective, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm().point_to_point, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
 void ShmExecution::cancel() noexcept {

@@ -36,6 +36,7 @@ bool is_packable(const Exchange& exchange) {
 bool Slots::fits(const Exchange& exchange, std::size_t largest) { return largest <= share_of(exchange.geometry()); }
 
 void Slots::begin(const Exchange& exchange) {
+  exchange.arena->prepare_slot(exchange.number);
   own_copied_ = false;
   cut(exchange, largest_block(exchange));
 }
@@ -59,6 +60,7 @@ void Slots::cut(const Exchange& exchange, std::size_t largest) {
 }
 
 void Slots::announce(const Exchange& exchange) {
+  exchange.arena->prepare_slot(exchange.number);
   const std::size_t largest = exchange.geometry().largest_given() * exchange.unit();
   exchange.descriptor(exchange.arena->rank()).largest = largest;
   own_copied_ = false;

@@ -120,7 +120,7 @@ bool PendingInput::advance(const Communicator& comm, bool wait) {
 }
 
 InputQueue::InputQueue(const Communicator& comm) {
-  if (comm.size() > 1) comm_ = Communicator::duplicate(comm.mpi_handle(), comm.options());
+  if (comm.size() > 1) comm_ = comm.split(0, comm.rank());
 }
 
 void InputQueue::push(PendingInput& input) {

@@ -65,7 +65,8 @@ RowWindow::RowWindow(const Communicator& comm, const RowShape& shape) : comm_(se
 }
 
 RowWindow::~RowWindow() {
-  if (!mpi_is_usable() || broken_) return;
+  // The other ranks need not come here if an exception is under way on this one.
+  if (!mpi_is_usable() || broken_ || std::uncaught_exceptions() > exceptions_) return;
   try {
     // MPI_Win_free waits for all ranks inside MPI, so no rank may enter before all have come.
     services::mpi_barrier(comm_);

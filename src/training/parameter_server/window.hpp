@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
 #include <vector>
@@ -19,7 +20,7 @@ class RowWindow {
  public:
   /// Collective. Throws out_of_memory on all ranks.
   RowWindow(const Communicator& comm, const RowShape& shape);
-  /// Collective, unless MPI is finalized.
+  /// Collective, unless MPI is finalized, or an exception is under way: the window then lives on.
   ~RowWindow();
   RowWindow(const RowWindow&) = delete;
   RowWindow& operator=(const RowWindow&) = delete;
@@ -57,6 +58,7 @@ class RowWindow {
   std::uint64_t messages_ = 0;
   std::uint64_t trips_ = 0;
   bool broken_ = false;
+  int exceptions_ = std::uncaught_exceptions();  ///< under way when the window was made
 };
 
 }  // namespace tutti::detail::server

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who initialises and finalizes MPI, and communicators that outlive it. Run as: lifetime environment|caller|static|late
+// Who initialises and finalizes MPI, communicators that outlive it, and exceptions that end them. Run as: lifetime
+// environment|caller|static|late|caught|everywhere|throws
 #include <mpi.h>
 
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <stdexcept>
 #include <tutti/tutti.hpp>
 #include <vector>
 
@@ -89,6 +91,76 @@ int late(int argc, char** argv) {
   return 0;
 }
 
+/// Rank 0 leaves a scope by an exception, which ends its communicator there and not elsewhere.
+int caught(int argc, char** argv) {
+  tutti::Environment env(argc, argv);
+  const auto world = tutti::Communicator::duplicate(MPI_COMM_WORLD);
+  std::weak_ptr<tutti::detail::Context> left;
+  std::weak_ptr<tutti::detail::Context> moved;
+  std::weak_ptr<tutti::detail::Context> normal;
+  try {
+    const auto comm = tutti::Communicator::duplicate(MPI_COMM_WORLD);
+    auto other = tutti::Communicator::duplicate(MPI_COMM_WORLD);
+    if (!works(comm) || !works(other)) return fail("wrong sum");
+    left = comm.state();
+    const auto taken = std::move(other);
+    moved = taken.state();
+    if (world.rank() == 0) throw std::runtime_error("rank 0 alone");
+  } catch (const std::runtime_error&) {
+    const auto comm = tutti::Communicator::borrow(MPI_COMM_SELF);
+    normal = comm.state();
+  }
+  if (left.expired() != (world.rank() != 0) || moved.expired() != (world.rank() != 0))
+    return fail("a communicator was freed while an exception was under way");
+  if (!normal.expired()) return fail("a communicator was kept although its life ended as it should");
+  for (int i = 0; i < 3; ++i)
+    if (!works(world) || !works(tutti::Communicator::duplicate(MPI_COMM_WORLD))) return fail("wrong sum afterwards");
+  return 0;
+}
+
+/// Made and destroyed while another exception is under way, which it does not belong to.
+struct Cleanup {
+  std::weak_ptr<tutti::detail::Context>* seen;
+  ~Cleanup() {
+    const auto comm = tutti::Communicator::duplicate(MPI_COMM_WORLD);
+    *seen = comm.state();
+  }
+};
+
+/// All ranks throw: communicators of a cleanup are freed, and an environment that is told so finalizes MPI.
+int everywhere(int argc, char** argv) {
+  try {
+    tutti::EnvironmentOptions options;
+    options.abort_on_exception = false;
+    tutti::Environment env(argc, argv, options);
+    std::weak_ptr<tutti::detail::Context> seen;
+    try {
+      const Cleanup cleanup{&seen};
+      throw std::runtime_error("all ranks");
+    } catch (const std::runtime_error&) {
+      if (!seen.expired()) return fail("a communicator of a cleanup was kept");
+    }
+    const auto comm = tutti::Communicator::duplicate(MPI_COMM_WORLD);
+    throw std::runtime_error("all ranks again");
+  } catch (const std::runtime_error&) {
+    return is_finalized() ? 0 : fail("the environment did not finalize MPI");
+  }
+}
+
+/// Rank 0 leaves the environment's scope by an exception while the others wait for it. Never ends well.
+int throws(int argc, char** argv) {
+  try {
+    tutti::Environment env(argc, argv);
+    const auto comm = tutti::Communicator::duplicate(MPI_COMM_WORLD);
+    const tutti::ParameterServer server(comm, 8, 1, {.direct = false});
+    if (comm.rank() == 0) throw std::runtime_error("the beam went out");
+    for (;;) tutti::barrier(comm);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "lifetime: %s\n", e.what());
+    return 0;  // the program forgets to say that it failed
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -98,5 +170,8 @@ int main(int argc, char** argv) {
   if (std::strcmp(which, "caller") == 0) return caller(argc, argv);
   if (std::strcmp(which, "static") == 0) return statics(argc, argv);
   if (std::strcmp(which, "late") == 0) return late(argc, argv);
+  if (std::strcmp(which, "caught") == 0) return caught(argc, argv);
+  if (std::strcmp(which, "everywhere") == 0) return everywhere(argc, argv);
+  if (std::strcmp(which, "throws") == 0) return throws(argc, argv);
   return fail("unknown case");
 }

@@ -114,12 +114,12 @@ TEST(Progress, LargeSendOfTheHostGoesOnInABarrier) {
   std::vector<char> message(std::size_t{8} << 20U, 'x');
   if (comm.rank() == 0) {
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Isend(message.data(), static_cast<int>(message.size()), MPI_CHAR, 1, 9, comm.mpi_handle(), &request);
+    MPI_Isend(message.data(), static_cast<int>(message.size()), MPI_CHAR, 1, 9, MPI_COMM_WORLD, &request);
     barrier(comm);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   } else {
     if (comm.rank() == 1)
-      MPI_Recv(message.data(), static_cast<int>(message.size()), MPI_CHAR, 0, 9, comm.mpi_handle(), MPI_STATUS_IGNORE);
+      MPI_Recv(message.data(), static_cast<int>(message.size()), MPI_CHAR, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     barrier(comm);
   }
 }
@@ -132,11 +132,11 @@ TEST(Progress, NonblockingOperationGoesOnInABlockingReceiveOfTheHost) {
   Request request = iallreduce(comm, data, sum);
   int token = 0;
   if (comm.rank() == 0) {
-    MPI_Recv(&token, 1, MPI_INT, 1, 9, comm.mpi_handle(), MPI_STATUS_IGNORE);
+    MPI_Recv(&token, 1, MPI_INT, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     request.wait();
   } else {
     request.wait();
-    if (comm.rank() == 1) MPI_Send(&token, 1, MPI_INT, 0, 9, comm.mpi_handle());
+    if (comm.rank() == 1) MPI_Send(&token, 1, MPI_INT, 0, 9, MPI_COMM_WORLD);
   }
   EXPECT_EQ(data, total(5));
 }

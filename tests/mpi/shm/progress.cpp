@@ -63,13 +63,12 @@ TEST_P(LargeSend, OfTheHostGoesOnInABlockingCall) {
     if (world().rank() == 0) {
       std::fill(message.begin(), message.end(), 'x');
       MPI_Request request = MPI_REQUEST_NULL;
-      MPI_Isend(message.data(), static_cast<int>(message.size()), MPI_CHAR, 1, 9, world().mpi_handle(), &request);
+      MPI_Isend(message.data(), static_cast<int>(message.size()), MPI_CHAR, 1, 9, MPI_COMM_WORLD, &request);
       work.run();
       MPI_Wait(&request, MPI_STATUS_IGNORE);
     } else {
       if (world().rank() == 1)
-        MPI_Recv(message.data(), static_cast<int>(message.size()), MPI_CHAR, 0, 9, world().mpi_handle(),
-                 MPI_STATUS_IGNORE);
+        MPI_Recv(message.data(), static_cast<int>(message.size()), MPI_CHAR, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       work.run();
     }
     work.verify("after a large send");
@@ -96,11 +95,11 @@ TEST_P(NonblockingCall, GoesOnWhileARankIsInTheHostMpi) {
     Request request = work.start();
     int token = 0;
     if (world().rank() == 0) {
-      MPI_Recv(&token, 1, MPI_INT, 1, 9, world().mpi_handle(), MPI_STATUS_IGNORE);
+      MPI_Recv(&token, 1, MPI_INT, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       request.wait();
     } else {
       request.wait();
-      if (world().rank() == 1) MPI_Send(&token, 1, MPI_INT, 0, 9, world().mpi_handle());
+      if (world().rank() == 1) MPI_Send(&token, 1, MPI_INT, 0, 9, MPI_COMM_WORLD);
     }
     work.verify("one rank away");
   }
@@ -116,11 +115,11 @@ TEST_P(NonblockingCall, GoesOnAlsoWhenPersistent) {
     request.start();
     int token = 0;
     if (world().rank() == 0) {
-      MPI_Recv(&token, 1, MPI_INT, 1, 9, world().mpi_handle(), MPI_STATUS_IGNORE);
+      MPI_Recv(&token, 1, MPI_INT, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       request.wait();
     } else {
       request.wait();
-      if (world().rank() == 1) MPI_Send(&token, 1, MPI_INT, 0, 9, world().mpi_handle());
+      if (world().rank() == 1) MPI_Send(&token, 1, MPI_INT, 0, 9, MPI_COMM_WORLD);
     }
     work.verify("one rank away");
   }
@@ -162,9 +161,9 @@ class UnevenBlocks : public ::testing::TestWithParam<bool> {
     for (int round = 0; round < (persistent ? 2 : 1); ++round) {
       if (persistent) request.start();
       int token = 0;
-      if (world().rank() == 0) MPI_Recv(&token, 1, MPI_INT, 1, 9, world().mpi_handle(), MPI_STATUS_IGNORE);
+      if (world().rank() == 0) MPI_Recv(&token, 1, MPI_INT, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       request.wait();
-      if (world().rank() == 1) MPI_Send(&token, 1, MPI_INT, 0, 9, world().mpi_handle());
+      if (world().rank() == 1) MPI_Send(&token, 1, MPI_INT, 0, 9, MPI_COMM_WORLD);
     }
   }
   [[nodiscard]] static Options by_slots() {

@@ -24,13 +24,24 @@ TEST(Layout, NothingOverlapsAndAllStartsOnALine) {
       for (int number = 0; number < all_cells; ++number) follows(layout.cell(rank, number), sizeof(Cell));
       for (int number = 0; number < all_cells; ++number) follows(layout.slot(rank, number), slot_bytes);
       EXPECT_EQ(end % page, 0U);
-      EXPECT_GE(layout.early_bytes(), end - layout.control(rank)) << "all that a call may touch unasked";
+      EXPECT_GE(layout.control(rank) + Layout::early_bytes(), layout.cell(rank, ordered_cells))
+          << "all that a short call touches";
+      const auto holds = [&](Layout::Pages pages, std::size_t begin, std::size_t bytes) {
+        EXPECT_EQ(pages.begin % page, 0U);
+        EXPECT_EQ(pages.bytes % page, 0U);
+        EXPECT_LE(pages.begin, begin);
+        EXPECT_GE(pages.begin + pages.bytes, begin + bytes);
+        EXPECT_LT(pages.bytes, bytes + 2 * page);
+        EXPECT_LE(pages.begin + pages.bytes, layout.control(rank) + layout.rank_bytes());
+      };
+      for (int first = ordered_cells; first < all_cells; first += starts_apart)
+        holds(layout.cells_pages(rank, first), layout.cell(rank, first), starts_apart * sizeof(Cell));
+      for (int number = 0; number < all_cells; ++number)
+        holds(layout.slot_pages(rank, number), layout.slot(rank, number), slot_bytes);
       for (int number = 0; number < all_cells; ++number) {
         follows(layout.pairs(rank, number), static_cast<std::size_t>(size) * sizeof(Pair));
-        EXPECT_LE(layout.pairs_pages(rank, number), layout.pairs(rank, number));
-        EXPECT_GE(layout.pairs_pages(rank, number) + layout.pairs_pages_bytes(rank, number), end);
-        EXPECT_LE(layout.pairs_pages(rank, number) + layout.pairs_pages_bytes(rank, number),
-                  layout.control(rank) + layout.rank_bytes());
+        holds(layout.pairs_pages(rank, number), layout.pairs(rank, number),
+              static_cast<std::size_t>(size) * sizeof(Pair));
       }
     }
     EXPECT_LE(end, layout.total(size));
@@ -43,25 +54,22 @@ TEST(Layout, ARankSharesAtMostFourMebibytes) {
   for (int size = 1; size <= most_ranks; ++size) EXPECT_LE(Layout(size).rank_bytes(), std::size_t{4} << 20U) << size;
 }
 
-// What a rank reserves when the communicator is made, 1784 KiB and at most 128 KiB of pairs, however many ranks there
-// are, and what one cell adds when it first serves a v-form or a single copy among many ranks.
+// A rank reserves 84 KiB when the communicator is made, however many ranks there are; calls that need more reserve it
+// by cells.
 TEST(Layout, MemoryByTheNumberOfRanks) {
   struct Row {
     int size;
-    std::size_t early_kib;
     std::size_t whole_kib;
     std::size_t most_pages_of_pairs;
   };
-  for (const Row& row :
-       {Row{2, 1792, 1792, 1}, Row{4, 1796, 1796, 2}, Row{16, 1820, 1820, 2}, Row{32, 1856, 1856, 2},
-        Row{56, 1912, 1912, 2}, Row{64, 1784, 1928, 2}, Row{128, 1784, 2072, 2}, Row{256, 1784, 2360, 3}}) {
+  for (const Row& row : {Row{2, 1792, 1}, Row{4, 1796, 2}, Row{16, 1820, 2}, Row{32, 1856, 2}, Row{56, 1912, 2},
+                         Row{64, 1928, 2}, Row{128, 2072, 2}, Row{256, 2360, 3}}) {
     const Layout layout(row.size);
-    EXPECT_EQ(layout.early_bytes() / 1024, row.early_kib) << row.size;
     EXPECT_EQ(layout.rank_bytes() / 1024, row.whole_kib) << row.size;
     for (int number = 0; number < all_cells; ++number)
-      EXPECT_LE(layout.pairs_pages_bytes(0, number), row.most_pages_of_pairs * 4096) << row.size;
+      EXPECT_LE(layout.pairs_pages(0, number).bytes, row.most_pages_of_pairs * 4096) << row.size;
   }
-  for (int size = 2; size <= most_ranks; ++size) EXPECT_LE(Layout(size).early_bytes(), std::size_t{1920} << 10U);
+  EXPECT_EQ(Layout::early_bytes(), std::size_t{84} << 10U);
 }
 
 TEST(Generation, WordsOfOthersCountAsZero) {
