@@ -8,11 +8,12 @@
 
 #include "call/deferred_free.hpp"
 #include "call/lifetime.hpp"
+#include "call/summary.hpp"
 #include "core/mpi_call.hpp"
 
 namespace tutti::detail {
 
-Context::Context(CommunicatorOptions chosen) : options(std::move(chosen)) {
+Context::Context(CommunicatorOptions chosen) : options(std::move(chosen)), summary(Summary::if_wanted()) {
   if (!world_is_usable()) session.emplace();
   register_context(this);
 }

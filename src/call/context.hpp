@@ -24,6 +24,8 @@
 
 namespace tutti::detail {
 
+class Summary;
+
 /// A communicator, as calls, executions and backends see it. Outstanding executions keep it alive.
 struct Context {
   explicit Context(CommunicatorOptions chosen);
@@ -106,6 +108,7 @@ struct Context {
   std::unique_ptr<DeviceSide> device{};            ///< present once the communicator is prepared for device memory
   PlanCache plans{};
   Trials trials{};
+  Summary* const summary;  ///< null unless TUTTI_LOG asks for one
   ScratchPool scratch{};
   SendOrder send_order{};
   std::uint64_t sequence = 0;

@@ -8,6 +8,7 @@
 #include "call/backoff.hpp"
 #include "call/context.hpp"
 #include "call/progress.hpp"
+#include "call/summary.hpp"
 
 namespace tutti::detail {
 
@@ -58,6 +59,7 @@ void Execution::backoff() noexcept { Backoff::sleep(); }
 void Execution::start() noexcept {
   failure_ = nullptr;
   error_ = ErrorCode::success;
+  if (tally_ != nullptr) tally_->add(tally_bytes_, 0);
   if (timeout_.count() > 0) {
     const auto now = std::chrono::steady_clock::now();
     constexpr auto never = std::chrono::steady_clock::time_point::max();

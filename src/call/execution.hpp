@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <string>
@@ -14,6 +15,7 @@
 namespace tutti::detail {
 
 struct Context;
+struct Tally;
 
 /// One run of an operation. begin() posts the first messages, step() continues without blocking. The driver (a blocking
 /// call, or the progress engine for a request) calls start() and poll(). A failure is kept for the caller.
@@ -32,6 +34,11 @@ class Execution {
   void start() noexcept;
   /// Takes one step. Returns true once the execution is done or has failed. Called by one thread at a time.
   bool poll() noexcept;
+  /// Counts every start from now on, for TUTTI_LOG=summary. The tally must stay where it is.
+  void count_in(Tally& tally, std::uint64_t bytes) noexcept {
+    tally_ = &tally;
+    tally_bytes_ = bytes;
+  }
   /// Ends an active execution with an error.
   void fail(ErrorCode code, const std::string& message) noexcept;
   /// Makes a persistent execution idle again, after the owner has seen its end.
@@ -88,6 +95,8 @@ class Execution {
   ErrorCode error_ = ErrorCode::success;
   std::atomic<Phase> phase_{Phase::idle};
   bool persistent_;
+  Tally* tally_ = nullptr;
+  std::uint64_t tally_bytes_ = 0;
 };
 
 /// The exception that is being handled, as Error: one of another class gets a text that begins with `who`.

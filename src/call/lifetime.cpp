@@ -3,12 +3,15 @@
 
 #include <mpi.h>
 
+#include <cstdio>
+
 #include <algorithm>
 #include <mutex>
 #include <vector>
 
 #include "call/context.hpp"
 #include "call/progress.hpp"
+#include "call/summary.hpp"
 #include "core/mpi_call.hpp"
 
 namespace tutti::detail {
@@ -26,6 +29,20 @@ Live& live() {
   return *instance;
 }
 
+/// Every rank counts; the first one speaks.
+void print_summary() {
+  const Summary* summary = Summary::if_wanted();
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (summary == nullptr || rank != 0) return;
+  const std::string text = summary->text();
+  if (text.empty()) return;
+  std::fputs(
+      ("tutti: calls of rank 0 of MPI_COMM_WORLD; seconds in blocking calls and in starts, not in waits\n" + text)
+          .c_str(),
+      stderr);
+}
+
 int at_finalize(MPI_Comm /*comm*/, int /*keyval*/, void* /*value*/, void* /*extra*/) {
   ProgressEngine::instance().stop_thread();
   ProgressEngine::instance().cancel_all();
@@ -33,6 +50,7 @@ int at_finalize(MPI_Comm /*comm*/, int /*keyval*/, void* /*value*/, void* /*extr
   const std::lock_guard lock(all.mutex);
   for (Context* state : all.states) state->release();
   all.states.clear();
+  print_summary();
   return MPI_SUCCESS;
 }
 

@@ -9,6 +9,7 @@
 #include "call/agreement.hpp"
 #include "call/backend.hpp"
 #include "call/progress.hpp"
+#include "call/summary.hpp"
 #include "call/trial.hpp"
 #include "core/config.hpp"
 #include "core/stopwatch.hpp"
@@ -98,6 +99,31 @@ void run_on_trial(const ContextPtr& comm, const PlanPtr& plan, Binding&& binding
   if (trial->winner()) comm->plans.put(trial->winner()->signature, trial->winner());
 }
 
+/// Does some work and counts it with its time.
+template <typename Work>
+auto counted(Context& comm, const Call& call, const std::string& way, const Work& work) {
+  struct Counter {
+    Tally& tally;
+    std::uint64_t bytes;
+    Stopwatch watch{};
+    ~Counter() { tally.add(bytes, watch.seconds()); }
+  };
+  const std::uint64_t bytes = bytes_of(call.signature, call.binding);
+  const Counter counter{comm.summary->tally_of(call.signature, way, bytes), bytes};
+  return work();
+}
+
+void run_planned(const ContextPtr& comm, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
+  if (plan->trial) return run_on_trial(comm, plan, std::move(binding), options);
+  run_plan(comm, plan, std::move(binding), options);
+}
+
+void run_counted(const ContextPtr& comm, const PlanPtr& kept, Call&& call, const CallOptions& options) {
+  const PlanPtr plan = kept;
+  const std::string way = plan->trial ? plan->trial->way()->way : plan->way;
+  counted(*comm, call, way, [&] { run_planned(comm, plan, std::move(call.binding), options); });
+}
+
 }  // namespace
 
 CallOptions call_options(const Context& comm, const Options& options) {
@@ -112,22 +138,30 @@ void run(const Communicator& communicator, Call&& call, const Options& options) 
   complete_signature(call.signature, CallKind::blocking, *comm, options);
   const CallOptions own = call_options(*comm, options);
   const PlanPtr& plan = plan_for(*comm, call, options.stream);
-  if (plan->trial) return run_on_trial(comm, plan, std::move(call.binding), own);
-  run_plan(comm, plan, std::move(call.binding), own);
+  if (comm->summary != nullptr) return run_counted(comm, plan, std::move(call), own);
+  run_planned(comm, plan, std::move(call.binding), own);
 }
 
 Request start(const Communicator& communicator, Call&& call, const Options& options) {
   const ContextPtr& comm = communicator.state();
   complete_signature(call.signature, CallKind::nonblocking, *comm, options);
   const CallOptions own = call_options(*comm, options);
-  return start_plan(comm, plan_for(*comm, call, options.stream), std::move(call.binding), own);
+  const PlanPtr& plan = plan_for(*comm, call, options.stream);
+  if (comm->summary == nullptr) return start_plan(comm, plan, std::move(call.binding), own);
+  const PlanPtr kept = plan;
+  return counted(*comm, call, kept->way, [&] { return start_plan(comm, kept, std::move(call.binding), own); });
 }
 
 Request prepare(const Communicator& communicator, Call&& call, const Options& options) {
   const ContextPtr& comm = communicator.state();
   complete_signature(call.signature, CallKind::persistent, *comm, options);
   const CallOptions own = call_options(*comm, options);
-  return Request(make_execution(comm, plan_for(*comm, call, options.stream), std::move(call.binding), own));
+  const PlanPtr& plan = plan_for(*comm, call, options.stream);
+  const std::uint64_t bytes = comm->summary == nullptr ? 0 : bytes_of(call.signature, call.binding);
+  Tally* tally = comm->summary == nullptr ? nullptr : &comm->summary->tally_of(call.signature, plan->way, bytes);
+  auto execution = make_execution(comm, plan, std::move(call.binding), own);
+  if (tally != nullptr) execution->count_in(*tally, bytes);
+  return Request(std::move(execution));
 }
 
 }  // namespace tutti::detail

@@ -19,7 +19,9 @@
 #include "communicator/kin.hpp"
 #include "communicator/private_communicator.hpp"
 #include "core/config.hpp"
+#include "core/log.hpp"
 #include "core/mpi_call.hpp"
+#include "core/variables.hpp"
 #include "planner/calibration.hpp"
 #include "planner/files.hpp"
 #include "planner/overrides.hpp"
@@ -219,6 +221,8 @@ std::shared_ptr<Context> make_context(MPI_Comm from, const CommunicatorOptions& 
     if (meeting.has_room) (void)state->handle();
   }
   if (config().progress_thread) ProgressEngine::instance().start_thread();
+  if (config().logs)
+    for (const std::string& line : doubtful_variables()) log_once(line);
   return state;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 #include <tutti/error.hpp>
@@ -35,6 +36,31 @@ std::optional<bool> read_choice(const char* name) {
   return read_flag(name);
 }
 
+/// Which of its words TUTTI_LOG has: "1", "summary", or both, joined by a comma.
+struct Logs {
+  bool warnings = false;
+  bool summary = false;
+};
+
+Logs read_logs(const char* name) {
+  const char* text = std::getenv(name);
+  Logs logs;
+  std::string_view rest = text == nullptr ? "" : text;
+  while (!rest.empty()) {
+    const std::string_view word = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    if (word == "summary") {
+      logs.summary = true;
+    } else if (word == "1" || word == "on" || word == "true") {
+      logs.warnings = true;
+    } else if (word != "0" && word != "off" && word != "false") {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("{}={} is not known; set it to 0, 1, summary or 1,summary", name, text));
+    }
+  }
+  return logs;
+}
+
 std::chrono::nanoseconds read_seconds(const char* name) {
   const char* text = std::getenv(name);
   if (text == nullptr || *text == '\0') return std::chrono::nanoseconds{0};
@@ -61,7 +87,8 @@ const Config& config() {
                            .nccl_blocking = read_flag("TUTTI_NCCL_BLOCKING"),
                            .nccl_register = read_flag("TUTTI_NCCL_REGISTER"),
                            .cuda_aware = read_choice("TUTTI_CUDA_AWARE"),
-                           .logs = read_flag("TUTTI_LOG")};
+                           .logs = read_logs("TUTTI_LOG").warnings,
+                           .summary = read_logs("TUTTI_LOG").summary};
   return read;
 }
 

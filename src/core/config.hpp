@@ -30,7 +30,8 @@ struct Config {
   bool nccl_blocking = false;                                ///< TUTTI_NCCL_BLOCKING
   bool nccl_register = false;                                ///< TUTTI_NCCL_REGISTER
   std::optional<bool> cuda_aware{};                          ///< TUTTI_CUDA_AWARE; empty if unset
-  bool logs = false;                                         ///< TUTTI_LOG: write warnings to standard error
+  bool logs = false;                                         ///< TUTTI_LOG=1: write warnings to standard error
+  bool summary = false;  ///< TUTTI_LOG=summary: count calls, and list them at the end
 };
 
 /// Throws Error(invalid_argument) that names the variable if a value cannot be read.

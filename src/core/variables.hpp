@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tutti::detail {
+
+/// An environment variable that the library, its tools or the mini-apps read.
+struct Variable {
+  std::string_view name;
+  std::string_view meaning;
+};
+
+[[nodiscard]] std::span<const Variable> variables();
+
+/// A line for each variable TUTTI_* that is set and that nobody reads, with the name that was probably meant. Variables
+/// of tests and of the build are left alone.
+[[nodiscard]] std::vector<std::string> unknown_variables();
+
+/// Lines that TUTTI_LOG=1 and `tutti info` show: unknown variables, and a TUTTI_DATA_DIR that is not there.
+[[nodiscard]] std::vector<std::string> doubtful_variables();
+
+}  // namespace tutti::detail
