@@ -10,6 +10,7 @@
 #include <tutti/tutti.hpp>
 
 #include "algorithm_names.hpp"
+#include "common/command_line/start.hpp"
 #include "common/show/progress.hpp"
 #include "common/show/text_file.hpp"
 #include "names.hpp"
@@ -19,6 +20,7 @@
 
 namespace {
 
+namespace command_line = tutti::command_line;
 using namespace tutti::commbench;
 
 void print(const std::string& text) {
@@ -64,6 +66,18 @@ void complete(Settings& settings, int ranks) {
     settings.cold_bytes = std::max(std::size_t{64} << 20U, 2 * largest_cache() / static_cast<std::size_t>(ranks));
 }
 
+/// The names that the table can show.
+std::vector<std::string> shown_names(const tutti::Communicator& comm, const Settings& settings) {
+  std::vector<std::string> names = settings.algorithms;
+  for (const Operation operation : settings.operations)
+    for (const Place memory : settings.memory)
+      for (const std::string& name : all_algorithm_names(comm, operation, memory)) {
+        names.push_back(name);
+        names.push_back("auto (" + name + ")");
+      }
+  return names;
+}
+
 bool needs_device(const Settings& settings) {
   return std::any_of(settings.memory.begin(), settings.memory.end(),
                      [](Place place) { return is_on_device(place) && why_no_memory(place).empty(); });
@@ -82,16 +96,17 @@ int measure(const tutti::Communicator& comm, Settings settings) {
   for (const std::string& file : {settings.json_file, settings.csv_file})
     if (is_first && !file.empty()) tutti::miniapps::check_writable(file);
   Suite suite(comm, settings);
-  tutti::show::Progress progress("commbench", points.size(), is_first && settings.progress);
+  tutti::show::Progress progress("commbench", points.size(), is_first);
   std::vector<PointResult> results;
   std::uint64_t wrong = 0;
-  if (is_first) print(table_header());
+  const TableWidths widths = table_widths(points, shown_names(comm, settings));
+  if (is_first) print(table_header(widths));
   for (const Point& point : points) {
     results.push_back(suite.measure(point));
     for (const Measurement& m : results.back().measurements) wrong += m.wrong;
     if (!is_first) continue;
     progress.clear();
-    print(table_lines(results.back(), comm.size()));
+    print(table_lines(widths, results.back(), comm.size()));
     progress.update(results.size());
   }
   progress.finish();
@@ -103,10 +118,6 @@ int measure(const tutti::Communicator& comm, Settings settings) {
 }
 
 int run(const tutti::Communicator& comm, const Request& request) {
-  if (request.task == Task::stop) {
-    if (comm.rank() == 0) std::fputs(request.text.c_str(), request.exit_code == 0 ? stdout : stderr);
-    return request.exit_code;
-  }
   if (request.task == Task::list) {
     if (why_no_memory(Place::device).empty()) comm.prepare_device();
     if (comm.rank() == 0) print_list(comm);
@@ -130,7 +141,10 @@ int run_plot(const PlotOptions& options) {
 int main(int argc, char** argv) {
   const Request request = parse_command_line(argc, argv);
   if (request.task == Task::plot) return run_plot(request.plot);
+  if (command_line::asks_for_document(argc, argv)) return show(request, 0);
   const tutti::Environment environment(argc, argv);
+  if (request.task == Task::stop) return show(request, command_line::world_rank());
+  command_line::warn_of_launcher("tutti-commbench");
   const auto comm = tutti::Communicator::duplicate(MPI_COMM_WORLD);
   try {
     return run(comm, request);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/command_line/parse.hpp"
 #include "plot.hpp"
 #include "settings.hpp"
 
@@ -12,12 +13,10 @@ namespace tutti::commbench {
 enum class Task { measure, list, plot, stop };
 
 /// What the command line asks for.
-struct Request {
+struct Request : command_line::Outcome {
   Task task = Task::measure;
   Settings settings{};
   PlotOptions plot{};
-  int exit_code = 0;   ///< stop: help or an error
-  std::string text{};  ///< stop: what to print
 };
 
 /// Reads the command line; never throws. Errors name the argument and the remedy.

@@ -49,7 +49,8 @@ void add_point(const Json& point, Metric metric, std::vector<Panel>& panels) {
   const double y = value_of(point, metric);
   if (!(y > 0)) return;
   Panel& panel = find_or_add(panels, title_of(point), &Panel::title);
-  Curve& curve = find_or_add(panel.curves, point.at("algorithm").get<std::string>(), &Curve::name);
+  const auto algorithm = point.at("algorithm").get<std::string>();
+  Curve& curve = find_or_add(panel.curves, algorithm == "auto" ? "Tutti" : algorithm, &Curve::name);
   curve.x.push_back(std::max(1.0, point.at("bytes").get<double>()));
   curve.y.push_back(y);
 }
@@ -72,9 +73,34 @@ std::vector<Panel> read_panels(const std::string& json_text, const PlotOptions& 
   return panels;
 }
 
+PlotHeading read_heading(const std::string& json_text, const PlotOptions& options) {
+  PlotHeading heading;
+  const char* what[] = {"latency", "algorithm bandwidth", "bus bandwidth"};
+  heading.title = fmt::format("Collectives: {}", what[static_cast<int>(options.metric)]);
+  const auto add = [&heading](const std::string& note) {
+    if (!note.empty()) heading.notes += (heading.notes.empty() ? "" : "; ") + note;
+  };
+  try {
+    const Json document = Json::parse(json_text);
+    const Json machine = document.value("machine", Json::object());
+    add(machine.value("processor", ""));
+    if (machine.contains("ranks"))
+      add(fmt::format("{} ranks on {} node{}", machine.at("ranks").get<int>(), machine.value("nodes", 1),
+                      machine.value("nodes", 1) == 1 ? "" : "s"));
+    for (const Json& library : machine.value("libraries", Json::array()))
+      if (const auto line = library.get<std::string>(); line.starts_with("MPI: ")) add(line.substr(5));
+    add(document.value("date", ""));
+  } catch (const Json::exception& error) {
+    throw std::invalid_argument(
+        fmt::format("{}: not a file that tutti-commbench --json wrote ({})", options.input, error.what()));
+  }
+  return heading;
+}
+
 void plot(const PlotOptions& options) {
-  const auto panels = read_panels(miniapps::read_text(options.input), options);
-  miniapps::write_text(options.output, draw_panels(panels, options.metric));
+  const std::string text = miniapps::read_text(options.input);
+  const auto panels = read_panels(text, options);
+  miniapps::write_text(options.output, draw_panels(panels, options.metric, read_heading(text, options)));
 }
 
 }  // namespace tutti::commbench

@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <tutti/environment.hpp>
@@ -125,36 +129,62 @@ OrderedJson lines_of(const std::string& text) {
   return facts;
 }
 
+/// The processor's name, as Linux tells it; empty where it does not.
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(std::min(line.size(), line.find(':') + 2));
+  return {};
+}
+
+std::string date_text() {
+  const std::time_t now = std::time(nullptr);
+  std::array<char, 16> text{};
+  std::tm parts{};
+  if (::gmtime_r(&now, &parts) != nullptr) (void)std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts);
+  return text.data();
+}
+
 OrderedJson machine_json(const Communicator& comm) {
-  return {{"ranks", comm.size()},
-          {"nodes", comm.topology().nodes},
-          {"oversubscribed", comm.topology().oversubscribed},
-          {"libraries", lines_of(config_summary())},
-          {"device", lines_of(comm.device_report())}};
+  return {{"processor", processor_name()},           {"ranks", comm.size()},
+          {"nodes", comm.topology().nodes},          {"oversubscribed", comm.topology().oversubscribed},
+          {"libraries", lines_of(config_summary())}, {"device", lines_of(comm.device_report())}};
 }
 
 }  // namespace
 
-std::string table_header() {
-  return fmt::format(
-      "{:20} {:13} {:10} {:>10} {:7} {:11} {:24} {:>6} {:>10} {:>10} {:>10} {:>10} {:>8} {:>8} {:>7}  {}\n",
-      "operation", "type", "op", "bytes", "memory", "mode", "algorithm", "calls", "min us", "p50 us", "p95 us",
-      "p99 us", "algbw", "busbw", "overlap", "check");
+TableWidths table_widths(const std::vector<Point>& points, const std::vector<std::string>& algorithms) {
+  TableWidths widths;
+  for (const Point& point : points) {
+    widths.operation = std::max(widths.operation, std::string_view(operation_name(point.operation)).size());
+    widths.type = std::max(widths.type, type_name(point).size());
+    widths.op = std::max(widths.op, op_name(point).size());
+  }
+  for (const std::string& name : algorithms) widths.algorithm = std::max(widths.algorithm, name.size());
+  return widths;
 }
 
-std::string table_lines(const PointResult& result, int ranks) {
+std::string table_header(const TableWidths& w) {
+  return fmt::format(
+      "{:{}} {:{}} {:{}} {:>11} {:7} {:11} {:{}} {:>6} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>9}  {}\n",
+      "operation", w.operation, "type", w.type, "op", w.op, "total bytes", "memory", "mode", "algorithm", w.algorithm,
+      "calls", "min us", "p50 us", "p95 us", "p99 us", "algbw GB/s", "busbw GB/s", "overlap %", "check");
+}
+
+std::string table_lines(const TableWidths& w, const PointResult& result, int ranks) {
   std::string text;
   const Point& p = result.point;
   for (const Measurement& m : result.measurements) {
     const std::string name = m.algorithm == "auto" ? fmt::format("auto ({})", result.chosen) : m.algorithm;
-    text += fmt::format("{:20} {:13} {:10} {:>10} {:7} {:11} {:24} ", operation_name(p.operation), type_name(p),
-                        op_name(p), m.bytes, place_name(p.memory), mode_name(p.mode), name);
+    text += fmt::format("{:{}} {:{}} {:{}} {:>11} {:7} {:11} {:{}} ", operation_name(p.operation), w.operation,
+                        type_name(p), w.type, op_name(p), w.op, m.bytes, place_name(p.memory), mode_name(p.mode), name,
+                        w.algorithm);
     if (!m.skipped.empty()) {
       text += fmt::format("left out: {}\n", m.skipped);
       continue;
     }
     const Figures f = figures_of(p, m, ranks);
-    text += fmt::format("{:>6} {:10.2f} {:10.2f} {:10.2f} {:10.2f} {:8.3f} {:8.3f} {:>7}  {}\n", m.seconds.size(),
+    text += fmt::format("{:>6} {:10.2f} {:10.2f} {:10.2f} {:10.2f} {:10.3f} {:10.3f} {:>9}  {}\n", m.seconds.size(),
                         f.us.min, f.us.p50, f.us.p95, f.us.p99, f.algbw, f.busbw, overlap_text(m), check_text(m));
   }
   return text;
@@ -162,11 +192,9 @@ std::string table_lines(const PointResult& result, int ranks) {
 
 void write_json(const std::string& path, const Settings& settings, const Communicator& comm,
                 const std::vector<PointResult>& results) {
-  OrderedJson json = {{"program", "tutti-commbench"},
-                      {"version", program_version},
-                      {"machine", machine_json(comm)},
-                      {"settings", settings_json(settings)},
-                      {"points", OrderedJson::array()}};
+  OrderedJson json = {
+      {"program", "tutti-commbench"},  {"version", program_version},          {"date", date_text()},
+      {"machine", machine_json(comm)}, {"settings", settings_json(settings)}, {"points", OrderedJson::array()}};
   for (const PointResult& result : results)
     for (const Measurement& m : result.measurements) json["points"].push_back(point_json(result, m, comm.size()));
   miniapps::write_text(path, json.dump(1, ' ', true, OrderedJson::error_handler_t::replace) + "\n");

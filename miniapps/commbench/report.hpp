@@ -10,9 +10,20 @@
 
 namespace tutti::commbench {
 
+/// Widths of the columns that names fill.
+struct TableWidths {
+  std::size_t operation = 9;
+  std::size_t type = 4;
+  std::size_t op = 3;
+  std::size_t algorithm = 9;
+};
+
+/// Wide enough for these points and names of algorithms.
+[[nodiscard]] TableWidths table_widths(const std::vector<Point>& points, const std::vector<std::string>& algorithms);
+
 /// The line over the table, and a line for every algorithm at a point: microseconds, GB/s, overlap, checks.
-[[nodiscard]] std::string table_header();
-[[nodiscard]] std::string table_lines(const PointResult& result, int ranks);
+[[nodiscard]] std::string table_header(const TableWidths& widths);
+[[nodiscard]] std::string table_lines(const TableWidths& widths, const PointResult& result, int ranks);
 
 /// Everything, with settings and machine. Throws tutti::Error (io) that names the file, which appears whole or not at
 /// all. One rank calls them.

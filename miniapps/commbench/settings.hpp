@@ -47,7 +47,6 @@ struct Settings {
   int max_iterations = 4000;
   bool overlap = true;
   int overlap_tests = 8;
-  bool progress = true;
   std::string json_file;
   std::string csv_file;
 };

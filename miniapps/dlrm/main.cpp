@@ -8,18 +8,22 @@
 
 #include "application.hpp"
 #include "common/agree.hpp"
+#include "common/command_line/start.hpp"
 #include "options.hpp"
 
+namespace command_line = tutti::command_line;
+
 int main(int argc, char** argv) {
-  const tutti::Environment environment(argc, argv);
-  const auto comm = tutti::Communicator::duplicate(MPI_COMM_WORLD);
   const auto parsed = dlrm::parse_options(argc, argv);
-  if (parsed.stop) {
-    if (comm.rank() == 0) {
-      std::fputs(parsed.text.c_str(), parsed.exit_code == 0 ? stdout : stderr);
-    }
-    return parsed.exit_code;
+  if (command_line::asks_for_document(argc, argv)) {
+    return show(parsed, 0);
   }
+  const tutti::Environment environment(argc, argv);
+  if (parsed.stop) {
+    return show(parsed, command_line::world_rank());
+  }
+  command_line::warn_of_launcher("tutti-dlrm");
+  const auto comm = tutti::Communicator::duplicate(MPI_COMM_WORLD);
   try {
     dlrm::run_application(comm, parsed.options);
   } catch (const tutti::miniapps::AgreedError& error) {

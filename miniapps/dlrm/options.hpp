@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "common/command_line/parse.hpp"
+
 namespace dlrm {
 
 /// What `tutti-dlrm` was asked to do. Names and defaults are those of facebookresearch/dlrm's dlrm_s_pytorch.py where
@@ -96,12 +98,9 @@ struct Options {
   std::string command_line;  ///< the flags as given, for reports
 };
 
-/// What came of reading the command line: options to run with, or text to show and the status to end with.
-struct ParseResult {
-  Options options;
-  bool stop = false;
-  int exit_code = 0;
-  std::string text;
+/// Options to run with, or the reason why there is nothing to run.
+struct ParseResult : tutti::command_line::Outcome {
+  Options options{};
 };
 
 /// Reads the command line. Local; prints nothing and never exits. A preset's flags count as given before all others,

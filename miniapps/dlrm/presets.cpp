@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "presets.hpp"
 
-#include <tutti/error.hpp>
-
 namespace dlrm {
 
 namespace {
@@ -27,7 +25,7 @@ constexpr const char* mlperf_v2_lookups =
 Preset mlperf_v1(const char* name) {
   return {
       name,
-      "MLPerf v0.7 and v1 model, forty million rows at most; give --raw-data-file or --processed-data-file",
+      "MLPerf v0.7 and v1 model, forty million rows at most; needs --processed-data-file",
       {"--data-generation=dataset", "--data-set=terabyte", "--max-ind-range=40000000", "--arch-sparse-feature-size=128",
        "--arch-mlp-bot=13-512-256-128", "--arch-mlp-top=1024-1024-512-256-1", "--loss-function=bce", "--round-targets",
        "--learning-rate=1.0", "--mini-batch-size=2048", "--test-mini-batch-size=16384", "--print-freq=2048",
@@ -56,7 +54,7 @@ std::vector<Preset> make_presets() {
         "--num-indices-per-lookup-fixed", "--loss-function=bce", "--round-targets", "--numpy-rand-seed=727",
         "--mini-batch-size=2048", "--num-batches=30", "--print-freq=10", "--init=fast"}},
       {"terabyte",
-       "Criteo Terabyte model, ten million rows at most; give --raw-data-file or --processed-data-file",
+       "Criteo Terabyte model, ten million rows at most; needs --processed-data-file",
        {"--data-generation=dataset", "--data-set=terabyte", "--max-ind-range=10000000", "--arch-sparse-feature-size=64",
         "--arch-mlp-bot=13-512-256-64", "--arch-mlp-top=512-512-256-1", "--loss-function=bce", "--round-targets",
         "--learning-rate=0.1", "--mini-batch-size=2048", "--test-mini-batch-size=16384", "--print-freq=1024"}},
@@ -89,15 +87,21 @@ const std::vector<Preset>& presets() {
   return all;
 }
 
-const Preset& find_preset(const std::string& name) {
-  std::string names;
+const Preset* find_preset(const std::string& name) {
   for (const auto& p : presets()) {
     if (p.name == name) {
-      return p;
+      return &p;
     }
+  }
+  return nullptr;
+}
+
+std::string preset_names() {
+  std::string names;
+  for (const auto& p : presets()) {
     names += (names.empty() ? "" : ", ") + p.name;
   }
-  throw tutti::Error(tutti::ErrorCode::invalid_argument, "--preset: no preset '" + name + "'; there are " + names);
+  return names;
 }
 
 }  // namespace dlrm

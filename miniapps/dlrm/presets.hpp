@@ -15,7 +15,10 @@ struct Preset {
 /// All presets, in the order in which --help lists them.
 [[nodiscard]] const std::vector<Preset>& presets();
 
-/// The preset of a name; throws tutti::Error (invalid_argument) with the list of names when there is none.
-[[nodiscard]] const Preset& find_preset(const std::string& name);
+/// The preset of a name, or null if there is none.
+[[nodiscard]] const Preset* find_preset(const std::string& name);
+
+/// "adult, kaggle, ...".
+[[nodiscard]] std::string preset_names();
 
 }  // namespace dlrm

@@ -62,10 +62,6 @@ mini::CriteoTextOptions text_options(const Options& o, const std::string& file) 
 
 /// The categories are numbered as in the checkpoint, then as in training, then those of the test file alone.
 std::unique_ptr<mini::DataSource> text_source(const Options& o) {
-  if (o.data_set == "terabyte") {
-    throw tutti::Error(tutti::ErrorCode::invalid_argument,
-                       "--data-set=terabyte is read from --processed-data-file only; convert the day files first");
-  }
   mini::CategoryValues known = saved_categories(o);
   std::unique_ptr<mini::DataSource> train;
   if (!o.raw_data_file.empty()) {

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <mpi.h>
 
-#include <CLI/CLI.hpp>
 #include <fstream>
 #include <iostream>
 
 #include "benchmarks.hpp"
+#include "common/command_line/options.hpp"
+#include "common/command_line/parse.hpp"
+#include "common/command_line/start.hpp"
 #include "device.hpp"
 
 namespace {
 
+using namespace tutti::command_line;
 using namespace tutti::kernelbench;
 
 void print(const nlohmann::json& result) {
@@ -26,39 +29,52 @@ struct Settings {
   bool device = false;
 };
 
+constexpr std::size_t most_vectors = 1U << 31U;
+constexpr int most_rounds = 100000;
+
+void add_embedding(CLI::App& app, EmbeddingSettings& s) {
+  CLI::App& embedding =
+      *app.add_subcommand("embedding", "Embedding bags, compared with a loop that copies the same random rows");
+  add_number(embedding, "--tables", s.tables, {1, 10000}, "Tables in one launch");
+  add_number(embedding, "--rows", s.rows, {1, most_vectors}, "Rows per table");
+  add_number(embedding, "--dim", s.dim, {1, 65536}, "Values per row");
+  add_number(embedding, "--bag", s.bag, {1, 1U << 20U}, "Indices per bag");
+  add_number(embedding, "--batch", s.batch, {1, most_vectors}, "Bags per table and process");
+  add_choice(embedding, "--type", s.type, {"float32", "bfloat16", "float16", "uint8"}, "Type of the rows");
+  add_choice(embedding, "--optimizer", s.optimizer, {"sgd", "adagrad", "row_wise_adagrad", "adam"},
+             "Update fused with the backward");
+  add_flag(embedding, "--stochastic-rounding", s.stochastic, "Round rows that are not float32 at random");
+  add_number(embedding, "--rounds", s.rounds, {1, most_rounds}, "Measured rounds");
+}
+
+void add_combine(CLI::App& app, CombineSettings& s) {
+  CLI::App& combine = *app.add_subcommand("combine", "Elementwise combination, compared with memcpy");
+  add_text(combine, "--type", s.type, "NAME", "Datatype, for example float32");
+  add_text(combine, "--op", s.op, "NAME", "Operation, for example sum");
+  add_number(combine, "--inputs", s.inputs, {2, 64}, "Number of inputs");
+  add_bytes(combine, "--bytes", s.bytes, {1, most_bytes}, "Bytes of each input");
+  add_number(combine, "--rounds", s.rounds, {1, most_rounds}, "Measured rounds");
+}
+
+void add_interaction(CLI::App& app, InteractionSettings& s) {
+  CLI::App& interaction = *app.add_subcommand("interaction", "Dot interaction, forward and backward");
+  add_number(interaction, "--features", s.features, {1, 10000}, "Vectors per sample");
+  add_number(interaction, "--dim", s.dim, {1, 65536}, "Values per vector");
+  add_number(interaction, "--batch", s.batch, {1, most_vectors}, "Samples");
+  add_number(interaction, "--rounds", s.rounds, {1, most_rounds}, "Measured rounds");
+}
+
 void add_options(CLI::App& app, Settings& settings) {
+  app.name("tutti-kernelbench");
   app.require_subcommand(1);
   app.fallthrough();
-  app.add_option("--json-file", settings.json_file, "Write the result as JSON to this file");
-  app.add_flag("--device", settings.device,
-               "Measure on the GPU, as a share of the bandwidth of a copy; print `skipped` if there is no GPU");
-  auto* embedding =
-      app.add_subcommand("embedding", "Embedding bags, compared with a loop that copies the same random rows");
-  embedding->add_option("--tables", settings.embedding.tables, "Tables in one launch")->capture_default_str();
-  embedding->add_option("--rows", settings.embedding.rows, "Rows per table")->capture_default_str();
-  embedding->add_option("--dim", settings.embedding.dim, "Values per row")->capture_default_str();
-  embedding->add_option("--bag", settings.embedding.bag, "Indices per bag")->capture_default_str();
-  embedding->add_option("--batch", settings.embedding.batch, "Bags per table and process")->capture_default_str();
-  embedding->add_option("--type", settings.embedding.type, "Type of the rows")
-      ->check(CLI::IsMember({"float32", "bfloat16", "float16", "uint8"}))
-      ->capture_default_str();
-  embedding->add_option("--optimizer", settings.embedding.optimizer, "Update fused with the backward")
-      ->check(CLI::IsMember({"sgd", "adagrad", "row_wise_adagrad", "adam"}))
-      ->capture_default_str();
-  embedding->add_flag("--stochastic-rounding", settings.embedding.stochastic,
-                      "Round rows that are not float32 at random");
-  embedding->add_option("--rounds", settings.embedding.rounds, "Measured rounds")->capture_default_str();
-  auto* combine = app.add_subcommand("combine", "Elementwise combination, compared with memcpy");
-  combine->add_option("--type", settings.combine.type, "Datatype, for example float32")->capture_default_str();
-  combine->add_option("--op", settings.combine.op, "Operation, for example sum")->capture_default_str();
-  combine->add_option("--inputs", settings.combine.inputs, "Number of inputs")->capture_default_str();
-  combine->add_option("--bytes", settings.combine.bytes, "Bytes of each input")->capture_default_str();
-  combine->add_option("--rounds", settings.combine.rounds, "Measured rounds")->capture_default_str();
-  auto* interaction = app.add_subcommand("interaction", "Dot interaction, forward and backward");
-  interaction->add_option("--features", settings.interaction.features, "Vectors per sample")->capture_default_str();
-  interaction->add_option("--dim", settings.interaction.dim, "Values a vector")->capture_default_str();
-  interaction->add_option("--batch", settings.interaction.batch, "Samples")->capture_default_str();
-  interaction->add_option("--rounds", settings.interaction.rounds, "Measured rounds")->capture_default_str();
+  add_text(app, "--json-file", settings.json_file, "FILE", "Write the result as JSON to this file");
+  add_flag(app, "--device", settings.device,
+           "Measure on the GPU, as a share of the bandwidth of a copy; print `skipped` if there is no GPU");
+  add_embedding(app, settings.embedding);
+  add_combine(app, settings.combine);
+  add_interaction(app, settings.interaction);
+  add_helps(app, "tutti-kernelbench 0.1.0");
 }
 
 nlohmann::json run_on_device(const CLI::App& app, const Settings& settings, int rank) {
@@ -75,19 +91,10 @@ nlohmann::json run_chosen(const CLI::App& app, const Settings& settings, int ran
   return run_interaction(settings.interaction, rank);
 }
 
-int run(int argc, char** argv) {
-  int rank = 0;
+int run(const CLI::App& app, const Settings& settings) {
   int processes = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &processes);
-  Settings settings;
-  CLI::App app("Measures Tutti's kernels; start it with mpiexec -n N for N processes at once, each with its own data");
-  add_options(app, settings);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return rank == 0 ? app.exit(error) : error.get_exit_code();
-  }
+  const int rank = world_rank();
   nlohmann::json result = run_chosen(app, settings, rank);
   result["processes"] = processes;
   if (rank != 0) return 0;
@@ -101,17 +108,27 @@ int run(int argc, char** argv) {
   return 1;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  int status = 1;
+int run_in_job(const CLI::App& app, const Settings& settings) {
+  warn_of_launcher("tutti-kernelbench");
   try {
-    status = run(argc, argv);
+    return run(app, settings);
   } catch (const std::exception& error) {
     std::cerr << "tutti-kernelbench: " << error.what() << '\n';
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Settings settings;
+  CLI::App app("Measures Tutti's kernels; start it with mpiexec -n N for N processes at once, each with its own data");
+  add_options(app, settings);
+  const Outcome outcome = parse(app, arguments_of(argc, argv), [] {});
+  if (asks_for_document(argc, argv)) return show(outcome, 0);
+  MPI_Init(&argc, &argv);
+  const int status = outcome.stop ? show(outcome, world_rank()) : run_in_job(app, settings);
   MPI_Finalize();
   return status;
 }

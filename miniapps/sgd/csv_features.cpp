@@ -17,15 +17,27 @@ namespace {
   throw tutti::Error(tutti::ErrorCode::io, table.name + ": line " + std::to_string(table.lines[row]) + ": " + what);
 }
 
-/// The numbers of a column; empty where a cell is none.
-std::vector<double> numbers_of(const std::vector<std::string>& cells) {
+/// The numbers of a column; empty where its cells are words. A cell that is no number among others that mostly are is a
+/// mistake of the file.
+std::vector<double> numbers_of(const mini::CsvTable& table, std::size_t column) {
+  const auto& cells = table.columns[column];
   std::vector<double> numbers(cells.size());
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (!mini::parse_whole(std::string_view(cells[i]), numbers[i])) {
-      return {};
+  std::vector<std::size_t> words;
+  for (std::size_t row = 0; row < cells.size(); ++row) {
+    if (!mini::parse_whole(std::string_view(cells[row]), numbers[row])) {
+      words.push_back(row);
     }
   }
-  return numbers;
+  if (words.empty()) {
+    return numbers;
+  }
+  if (2 * words.size() < cells.size()) {
+    fail(table, words.front(),
+         "'" + cells[words.front()] + "' in column " + table.names[column] + " is no number, as " +
+             std::to_string(cells.size() - words.size()) + " of its " + std::to_string(cells.size()) +
+             " cells are; correct the cell, or remove the line");
+  }
+  return {};
 }
 
 void standardise(const std::vector<double>& x, double& mean, double& deviation) {
@@ -48,7 +60,7 @@ CsvFeatures::CsvFeatures(const mini::CsvTable& train, const std::string& label)
     : label_(train.column(label)), columns_(train.columns.size()) {
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     Column& column = columns_[c];
-    const auto numbers = numbers_of(train.columns[c]);
+    const auto numbers = numbers_of(train, c);
     column.numeric = !numbers.empty();
     column.first = width_;
     if (column.numeric) {

@@ -9,6 +9,7 @@
 
 #include "application.hpp"
 #include "common/agree.hpp"
+#include "common/command_line/start.hpp"
 #include "options.hpp"
 #include "study.hpp"
 
@@ -26,20 +27,23 @@ void run(const tutti::Communicator& comm, const sgd::Options& options,
 
 }  // namespace
 
+namespace command_line = tutti::command_line;
+
 int main(int argc, char** argv) {
   const auto studies = sgd::make_studies();
   const auto parsed = sgd::parse_options(argc, argv, studies);
+  if (command_line::asks_for_document(argc, argv)) {
+    return show(parsed, 0);
+  }
   const auto threads = parsed.options.progress_thread ? tutti::ThreadLevel::multiple : tutti::ThreadLevel::funneled;
   const tutti::Environment environment(argc, argv, {.threads = threads});
+  if (parsed.stop) {
+    return show(parsed, command_line::world_rank());
+  }
+  command_line::warn_of_launcher("tutti-sgd");
   tutti::CommunicatorOptions comm_options;
   comm_options.reproducible = parsed.options.reproducible;
   const auto comm = tutti::Communicator::duplicate(MPI_COMM_WORLD, comm_options);
-  if (parsed.stop) {
-    if (comm.rank() == 0) {
-      std::fputs(parsed.text.c_str(), parsed.exit_code == 0 ? stdout : stderr);
-    }
-    return parsed.exit_code;
-  }
   try {
     run(comm, parsed.options, studies);
   } catch (const tutti::miniapps::AgreedError& error) {

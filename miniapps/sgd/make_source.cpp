@@ -50,11 +50,14 @@ std::unique_ptr<Source> adult_source(const Options& o) {
 }
 
 std::unique_ptr<Source> file_source(const Options& o, SparseSamples train, SparseSamples test) {
+  const std::size_t samples = train.labels.size();
   if (o.test_file.empty()) {
     test = split_off(train, o.test_share, o.seed);
   }
   if (train.labels.empty()) {
-    throw tutti::Error(tutti::ErrorCode::io, o.train_file + ": no sample is left to train with; lower --test-share");
+    throw tutti::Error(tutti::ErrorCode::io,
+                       o.train_file + ": all " + std::to_string(samples) +
+                           " samples went into the test part; add samples, or lower --test-share");
   }
   const std::size_t classes = o.model == "linear" ? 0 : number_classes(o.train_file, train.labels, test.labels);
   return std::make_unique<TableSource>(o.train_file, classes, std::move(train), std::move(test));

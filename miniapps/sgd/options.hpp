@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/command_line/parse.hpp"
 #include "study.hpp"
 
 namespace sgd {
@@ -54,9 +55,9 @@ struct Options {
   std::size_t power_sgd_rank = 2;
   std::size_t power_sgd_start = 10;
   std::size_t local_steps = 8;
-  std::size_t server_fence = 1;  ///< steps between two fences; 0: only where an epoch ends
-  std::string bucket_bytes = "25M";
-  std::string first_bucket_bytes = "1M";
+  std::size_t server_fence = 1;                       ///< steps between two fences; 0: only where an epoch ends
+  std::size_t bucket_bytes = std::size_t{25} << 20U;  ///< ReducerOptions::automatic: by measurement
+  std::size_t first_bucket_bytes = std::size_t{1} << 20U;
   std::size_t communicators = 1;
   bool progress_thread = false;
   bool check = false;
@@ -76,18 +77,13 @@ struct Options {
   std::string command_line;  ///< as given, for reports
 };
 
-struct ParseResult {
-  Options options;
-  bool stop = false;  ///< help, version or an error: print `text` and end with `exit_code`
-  int exit_code = 0;
-  std::string text;
+/// Options to run with, or the reason why there is nothing to run.
+struct ParseResult : tutti::command_line::Outcome {
+  Options options{};
 };
 
 /// Reads the command line. Local; throws nothing. Studies add their flags and are asked to validate.
 [[nodiscard]] ParseResult parse_options(int argc, const char* const* argv,
                                         std::span<const std::unique_ptr<Study>> studies);
-
-/// "25M", "64K", "1048576" as bytes; "auto" as 0. Throws tutti::Error (invalid_argument) that names `flag`.
-[[nodiscard]] std::size_t parse_bytes(const std::string& flag, const std::string& text);
 
 }  // namespace sgd

@@ -22,8 +22,8 @@ std::shared_ptr<tutti::CommunicationHook> hook_of(const Options& o) {
 
 tutti::ReducerOptions reducer_options(const Options& o) {
   tutti::ReducerOptions options;
-  options.bucket_bytes = parse_bytes("--bucket-bytes", o.bucket_bytes);
-  options.first_bucket_bytes = parse_bytes("--first-bucket-bytes", o.first_bucket_bytes);
+  options.bucket_bytes = o.bucket_bytes;
+  options.first_bucket_bytes = o.first_bucket_bytes;
   options.op = tutti::ReduceKind::sum;
   options.uneven = o.mode == "join";
   options.check = o.check;

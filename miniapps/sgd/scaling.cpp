@@ -88,14 +88,24 @@ std::string scaling_text(const std::vector<ScalingPoint>& points, Growth growth)
   return text;
 }
 
-std::string scaling_chart(const std::vector<ScalingPoint>& points, Growth growth) {
+std::string scaling_chart(const std::vector<ScalingPoint>& points, Growth growth, const std::string& title) {
   namespace chart = tutti::miniapps::chart;
   const std::string kind = growth == Growth::weak ? "weak scaling" : "strong scaling";
-  const std::vector<chart::Panel> panels{
+  std::vector<chart::Panel> panels{
       panel_of(points, growth, kind + ": time per step", "milliseconds", step_of),
       panel_of(points, growth, kind + ": efficiency", "of one rank's", efficiency),
       panel_of(points, growth, kind + ": exposed communication", "milliseconds per step", exposed_of)};
-  return chart::draw_panels(panels, {"ranks", chart::Scale::log, chart::Unit::count}, {kind});
+  const double alone = points.front().figures.front().step;
+  for (std::size_t panel = 0; panel < panels.size(); ++panel) {
+    chart::Series ideal{"ideal", {}, {}, true};
+    for (const ScalingPoint& point : points) {
+      ideal.x.push_back(point.ranks);
+      const double step = growth == Growth::weak ? alone : alone / point.ranks;
+      ideal.y.push_back(panel == 0 ? step : panel == 1 ? 1 : 0);
+    }
+    panels[panel].series.push_back(ideal);
+  }
+  return chart::draw_panels(panels, {"ranks", chart::Scale::log, chart::Unit::count}, {kind}, {kind + ": " + title});
 }
 
 }  // namespace sgd

@@ -21,7 +21,8 @@ class Study {
   virtual void add_flags(CLI::App& app) = 0;
   /// Whether the parsed flags ask for it.
   [[nodiscard]] virtual bool selected() const = 0;
-  /// Throws tutti::Error (invalid_argument), naming flags, where they contradict each other. Local; when selected.
+  /// Throws tutti::Error (invalid_argument), naming flags, where they contradict each other. Local; asked of every
+  /// study, selected or not.
   virtual void validate(const Options& options) const { (void)options; }
   /// Collective over `comm`; blocking. Rank 0 prints. Throws as run_application.
   virtual void run(const tutti::Communicator& comm, const Options& options) = 0;

@@ -79,11 +79,11 @@ std::string sweep_text(const Sweep& sweep) {
   return text;
 }
 
-std::string sweep_chart(const Sweep& sweep) {
+std::string sweep_chart(const Sweep& sweep, const std::string& title) {
   namespace chart = tutti::miniapps::chart;
   return chart::draw_panels(
       {panel_of(sweep, "time per step", &Figures::step), panel_of(sweep, "exposed communication", &Figures::exposed)},
-      {"bucket size", chart::Scale::log, chart::Unit::bytes}, {"milliseconds"});
+      {"bucket size", chart::Scale::log, chart::Unit::bytes}, {"milliseconds"}, {"buckets: " + title});
 }
 
 }  // namespace sgd

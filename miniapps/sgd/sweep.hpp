@@ -30,6 +30,6 @@ struct Sweep {
 
 [[nodiscard]] std::string sweep_text(const Sweep& sweep);
 /// Step and exposed communication over the size; an SVG document.
-[[nodiscard]] std::string sweep_chart(const Sweep& sweep);
+[[nodiscard]] std::string sweep_chart(const Sweep& sweep, const std::string& title);
 
 }  // namespace sgd

@@ -23,30 +23,12 @@ bool one_of(const std::string& value, const std::array<std::string_view, N>& cho
 
 void validate_data(const Options& o) {
   require((o.data != "libsvm" && o.data != "csv") || !o.train_file.empty(), "--data=" + o.data + " needs --train-file");
-  require(o.test_share >= 0 && o.test_share < 1, "--test-share must be in [0, 1)");
-  if (o.data == "generated") {
-    require(o.samples > 0 && o.samples < (std::uint64_t{1} << 48U), "--samples must be in [1, 2^48)");
-    require(o.features > 0, "--features must be positive");
-    require(o.classes >= 2, "--classes must be 2 or more");
-    require(o.noise >= 0, "--noise must not be negative");
-  }
 }
 
 void validate_training(const Options& o) {
-  require(o.batch_size > 0, "--batch-size must be positive");
-  require(o.epochs > 0, "--epochs must be positive");
-  require(o.gradient_accumulation > 0, "--gradient-accumulation must be positive");
-  require(o.learning_rate >= 0, "--learning-rate must not be negative");
-  require(o.momentum >= 0 && o.momentum < 1, "--momentum must be in [0, 1)");
   require(!o.nesterov || o.momentum > 0, "--nesterov needs --momentum above 0");
   require(o.optimizer == "sgd" || o.momentum == 0, "--momentum is of --optimizer=sgd only");
-  require(o.weight_decay >= 0, "--weight-decay must not be negative");
-  require(o.decay_every > 0, "--decay-every must be positive");
-  require(o.decay_factor >= 0 && o.decay_factor <= 1, "--decay-factor must be in [0, 1]");
-  require(o.clip >= 0, "--clip must not be negative");
-  require(o.print_freq > 0, "--print-freq must be positive");
   require(o.save_freq == 0 || !o.checkpoint_dir.empty(), "--save-freq needs --checkpoint-dir");
-  require(o.keep_checkpoints > 0, "--keep-checkpoints must be positive");
 }
 
 void validate_server(const Options& o) {
@@ -66,11 +48,6 @@ void validate_communication(const Options& o) {
   require(o.hook == "none" || o.mode == "overlap" || o.mode == "bucketed" || o.mode == "join",
           "--hook is of --mode=bucketed, overlap or join, not of --mode=" + o.mode);
   require(o.mode != "join" || o.gradient_accumulation == 1, "--mode=join has no --gradient-accumulation");
-  require(o.local_steps > 0, "--local-steps must be positive");
-  require(o.power_sgd_rank > 0, "--power-sgd-rank must be positive");
-  require(o.communicators > 0, "--communicators must be positive");
-  (void)parse_bytes("--bucket-bytes", o.bucket_bytes);
-  require(parse_bytes("--first-bucket-bytes", o.first_bucket_bytes) > 0, "--first-bucket-bytes cannot be auto");
   if (o.mode == "parameter-server") {
     validate_server(o);
   }

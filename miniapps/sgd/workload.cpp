@@ -6,6 +6,7 @@
 #include <tutti/error.hpp>
 
 #include "common/phases.hpp"
+#include "common/show/progress.hpp"
 #include "workload_step.hpp"
 
 namespace sgd {
@@ -21,11 +22,13 @@ struct Contestant {
 };
 
 void warm_up(WorkloadStep& work, Contestant& contestant, const Workload& workload, std::size_t& step) {
-  std::size_t done = 0;
-  while (done < workload.warm_up || !contestant.exchange->settled()) {
-    if (done++ == most_warm_up)
+  // A method that measures has other buckets once it has settled: these are warmed up like those of a fixed size.
+  std::size_t since_settled = 0;
+  for (std::size_t done = 0; since_settled < workload.warm_up; ++done) {
+    if (done == most_warm_up + workload.warm_up)
       throw tutti::Error(tutti::ErrorCode::internal, "method " + contestant.method.name + " does not settle");
     (void)work.run(*contestant.exchange, step++);
+    if (contestant.exchange->settled()) ++since_settled;
   }
 }
 
@@ -72,7 +75,9 @@ std::vector<MethodTimes> measure_workload(const tutti::Communicator& comm, const
     contestants.push_back({method, make_exchange(comm, method, shapes)});
     warm_up(work, contestants.back(), workload, step);
   }
+  tutti::show::Progress progress("measuring", workload.steps, comm.rank() == 0);
   for (std::size_t round = 0; round < workload.steps; ++round, ++step) {
+    progress.update(round);
     for (Contestant& contestant : contestants) {
       contestant.times.push_back(work.run(*contestant.exchange, step));
     }

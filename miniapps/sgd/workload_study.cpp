@@ -73,7 +73,7 @@ Findings scale(const Communicator& comm, Subject& subject, const WorkloadFlags& 
   }
   findings.text = scaling_text(points, growth);
   findings.json = {{"scaling", flags.scaling}, {"points", json}};
-  findings.svg = scaling_chart(points, growth);
+  findings.svg = scaling_chart(points, growth, subject.title());
   return findings;
 }
 
@@ -87,7 +87,10 @@ Findings sweep(const Communicator& comm, Subject& subject, const WorkloadFlags& 
     json.back()["auto"] = point.is_chosen;
     wrong += point.figures.wrong;
   }
-  return {sweep_text(found), {{"sweep", json}, {"levels", to_json(found.levels)}}, sweep_chart(found), wrong};
+  return {sweep_text(found),
+          {{"sweep", json}, {"levels", to_json(found.levels)}},
+          sweep_chart(found, subject.title()),
+          wrong};
 }
 
 using Measure = Findings (*)(const Communicator&, Subject&, const WorkloadFlags&, const Options&);

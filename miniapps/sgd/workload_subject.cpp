@@ -70,8 +70,8 @@ class TaskSubject : public Subject {
       Options options = options_;
       options.mode = method.mode;
       options.hook = method.has_buckets() ? method.hook : "none";
-      options.bucket_bytes = method.bucket_bytes == 0 ? "auto" : std::to_string(method.bucket_bytes);
-      options.first_bucket_bytes = std::to_string(method.first_bucket_bytes);
+      options.bucket_bytes = method.bucket_bytes;
+      options.first_bucket_bytes = method.first_bucket_bytes;
       if (growth == Growth::weak) options.batch_size *= static_cast<std::size_t>(comm.size());
       const TrainingResults found = run_mode(comm, options, *source_, [](const std::string&) {}).training;
       figures.push_back({method, phase_of(found, "data") + phase_of(found, "forward"), phase_of(found, "backward"),

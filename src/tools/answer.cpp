@@ -83,19 +83,28 @@ std::string candidate_table(const Answer& answer) {
   return detail::in_columns(rows);
 }
 
+/// The lines that somebody reads, and the number of the others.
+std::string first_lines(const std::string& text) {
+  constexpr std::ptrdiff_t most_lines = 400;
+  const auto lines = std::count(text.begin(), text.end(), '\n');
+  if (lines <= most_lines) return text;
+  std::size_t end = 0;
+  for (std::ptrdiff_t i = 0; i < most_lines; ++i) end = text.find('\n', end) + 1;
+  return text.substr(0, end) + fmt::format("... and {} more lines of this kind\n", lines - most_lines);
+}
+
 std::string steps_text(const Answer& answer) {
   const detail::Plan& plan = *answer.plan;
   if (plan.backend == &detail::shm_backend) return "Through shared memory\n" + protocol_text(view_of(answer));
   if (plan.backend == &detail::native_backend)
-    return "The steps are those of the host MPI. --algorithm NAME shows a schedule of this library.\n";
+    return "The rounds are those of the host MPI. --algorithm NAME shows a schedule of this library.\n";
   if (plan.part)
     return fmt::format("In {} piece{} through pinned host memory; copies overlap communication\n", plan.pieces,
                        plan.pieces == 1 ? "" : "s");
   if (plan.algorithm == nullptr) return "One collective of NCCL on the caller's stream\n";
-  const auto schedules = schedules_of(answer.call, *answer.plan->algorithm);
+  const auto schedule = schedule_of(answer.call, *answer.plan->algorithm, answer.call.rank);
   return fmt::format("Schedule of rank {} (elements of {} bytes)\n{}", answer.call.rank,
-                     answer.call.signature.type.size(),
-                     schedules::to_text(schedules[static_cast<std::size_t>(answer.call.rank)]));
+                     answer.call.signature.type.size(), first_lines(schedules::to_text(schedule)));
 }
 
 }  // namespace
@@ -140,10 +149,11 @@ svg::Document answer_drawing(const Answer& answer) {
     std::vector<std::string_view> names;
     for (const auto& algorithm : schedules::algorithms_of(signature.operation)) names.push_back(algorithm.name);
     throw Error(ErrorCode::not_supported,
-                fmt::format("{} makes the call, and its steps cannot be drawn; name one of this library's "
+                fmt::format("{} makes the call, and its rounds cannot be drawn; name one of this library's "
                             "algorithms by --algorithm: {}",
                             answer.chosen()->name, fmt::join(names, ", ")));
   }
+  check_drawable(static_cast<std::size_t>(answer.call.size()));
   const auto schedules = schedules_of(answer.call, *answer.plan->algorithm);
   return schedule_drawing(schedules, {title, combines(signature.operation) ? reduce_op_name(signature.op) : "",
                                       signature.type.size(), answer.call.node_of});

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "common/command_line/options.hpp"
 #include "core/config.hpp"
 #include "planner/overrides.hpp"
 #include "tools/answer.hpp"
@@ -13,6 +14,11 @@
 
 namespace tutti::tools {
 namespace {
+
+using namespace command_line;
+
+// A schedule is made for every rank of them.
+constexpr int most_ranks = 1 << 20;
 
 struct Settings {
   Question question;
@@ -62,48 +68,50 @@ void run_explain(const Settings& settings) {
 }
 
 void add_call(CLI::App& app, Question& question) {
-  app.add_option("operation", question.operation, "allreduce, bcast, alltoallv, …");
-  app.add_option("--bytes", question.bytes,
-                 "size of the vector (bcast, reduce, allreduce, scan, exscan) or of one block (others): 64, 4KiB, 1MiB")
-      ->capture_default_str();
-  app.add_option("--type", question.type, "datatype of the elements")->capture_default_str();
-  app.add_option("--op", question.op, "reduction")->capture_default_str();
-  app.add_option("--root", question.root, "root")->capture_default_str();
-  app.add_option("--kind", question.kind, "blocking, nonblocking or persistent")->capture_default_str();
-  app.add_option("--algorithm", question.algorithm,
-                 "algorithm that the call names: ring, mpi:ring, shm:slots, native, nccl, staged, …");
-  app.add_option("--memory", question.memory, "host or device")->capture_default_str();
-  app.add_flag("--reproducible", question.reproducible, "in reproducible mode");
+  add_text(app, "operation", question.operation, "NAME", "allreduce, bcast, alltoallv, ...");
+  add_text(
+      app, "--bytes", question.bytes, "BYTES",
+      "size of the vector (bcast, reduce, allreduce, scan, exscan) or of one block (others; tutti-commbench's sizes "
+      "are those of all blocks): 64, 4KiB, 1MiB");
+  add_text(app, "--type", question.type, "NAME", "datatype of the elements");
+  add_text(app, "--op", question.op, "NAME", "reduction");
+  add_number(app, "--root", question.root, {0, most_ranks - 1}, "root");
+  add_text(app, "--kind", question.kind, "NAME", "blocking, nonblocking or persistent");
+  add_text(app, "--algorithm", question.algorithm, "NAME",
+           "algorithm that the call names: ring, mpi:ring, shm:slots, native, nccl, staged, ...");
+  add_text(app, "--memory", question.memory, "NAME", "host or device");
+  add_flag(app, "--reproducible", question.reproducible, "in reproducible mode");
 }
 
 void add_machine(CLI::App& app, Question& question) {
-  app.add_option("--ranks", question.ranks,
-                 "assume this number of ranks (default: the ranks of this job, or 2 outside a job)");
-  app.add_option("--nodes", question.nodes, "assume this number of nodes, with ranks in blocks");
-  app.add_option("--cores", question.cores,
-                 "assume this number of processing units per node (default: as this machine)");
-  app.add_flag("--no-shm", question.no_shm, "assume that ranks cannot share memory");
-  app.add_flag("--no-single-copy", question.no_single_copy,
-               "assume that no rank can copy from and to the memory of another");
-  app.add_flag("--native-blocking", question.native_blocking, "assume the communicator option native_blocking");
-  app.add_option("--nccl", question.nccl,
-                 "assume this version of NCCL, or none (default: the version that this library finds)");
-  app.add_flag("--cuda-aware", question.cuda_aware, "assume that the MPI takes device memory");
-  app.add_flag("--no-kernels", question.no_kernels, "assume that this library has no kernels for the device");
-  app.add_option("--table", question.table, "file of measurements (default: the file that a communicator would find)");
+  add_number(app, "--ranks", question.ranks, {1, most_ranks},
+             "assume this number of ranks (default: the ranks of this job, or 2 outside a job)");
+  add_number(app, "--nodes", question.nodes, {1, most_ranks}, "assume this number of nodes, with ranks in blocks");
+  add_number(app, "--cores", question.cores, {1, 1U << 20U},
+             "assume this number of processing units per node (default: as this machine)");
+  add_flag(app, "--no-shm", question.no_shm, "assume that ranks cannot share memory");
+  add_flag(app, "--no-single-copy", question.no_single_copy,
+           "assume that no rank can copy from and to the memory of another");
+  add_flag(app, "--native-blocking", question.native_blocking, "assume the communicator option native_blocking");
+  add_text(app, "--nccl", question.nccl, "VERSION",
+           "assume this version of NCCL, or none (default: the version that this library finds)");
+  add_flag(app, "--cuda-aware", question.cuda_aware, "assume that the MPI takes device memory");
+  add_flag(app, "--no-kernels", question.no_kernels, "assume that this library has no kernels for the device");
+  add_text(app, "--table", question.table, "FILE",
+           "file of measurements (default: the file that a communicator would find)");
 }
 
 }  // namespace
 
 void add_explain(CLI::App& app) {
   const auto settings = std::make_shared<Settings>();
-  CLI::App* explain = app.add_subcommand("explain", "Explains the choice for a call, its reasons and its steps");
+  CLI::App* explain = app.add_subcommand("explain", "Explains the choice for a call, its reasons and its rounds");
   add_call(*explain, settings->question);
   add_machine(*explain, settings->question);
-  explain->add_option("--rank", settings->question.rank, "rank whose schedule is shown")->capture_default_str();
-  explain->add_flag("--backends", settings->backends, "print the table of operations and backends");
-  explain->add_flag("--json", settings->json, "prints JSON");
-  explain->add_option("--svg", settings->svg_file, "writes a drawing of the schedule to this file");
+  add_number(*explain, "--rank", settings->question.rank, {0, most_ranks - 1}, "rank whose schedule is shown");
+  add_flag(*explain, "--backends", settings->backends, "print the table of operations and backends");
+  add_flag(*explain, "--json", settings->json, "prints JSON");
+  add_text(*explain, "--svg", settings->svg_file, "FILE", "writes a drawing of the schedule to this file");
   explain->footer("tutti explain allreduce --bytes 1MiB --ranks 8 --algorithm ring --svg ring.svg");
   explain->callback([settings] { run_explain(*settings); });
 }

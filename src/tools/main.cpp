@@ -3,23 +3,31 @@
 
 #include <tutti/environment.hpp>
 
+#include "common/command_line/parse.hpp"
+#include "common/command_line/start.hpp"
 #include "tools/explain.hpp"
+#include "tools/info.hpp"
 #include "tools/program.hpp"
 #include "tools/regret_command.hpp"
 #include "tools/topo.hpp"
 #include "tools/tune.hpp"
 
+using namespace tutti::command_line;
+
 int main(int argc, char** argv) {
-  const tutti::Environment environment(argc, argv);
   CLI::App app{
       "Shows how Tutti sees a machine, and explains and tunes its choices.\n"
       "Runs alone, or under mpiexec for the ranks of a job; rank 0 prints."};
   app.name("tutti");
-  app.set_version_flag("--version", fmt::format("tutti {}", tutti::version()));
   app.require_subcommand(1);
+  tutti::tools::add_info(app);
   tutti::tools::add_topo(app);
   tutti::tools::add_explain(app);
   tutti::tools::add_tune(app);
   tutti::tools::add_regret(app);
+  add_helps(app, fmt::format("tutti {}", tutti::version()));
+  if (tutti::command_line::asks_for_document(argc, argv)) return show(parse(app, {argv[1]}, [] {}), 0);
+  const tutti::Environment environment(argc, argv);
+  tutti::command_line::warn_of_launcher("tutti");
   return tutti::tools::run(app, argc, argv);
 }

@@ -191,24 +191,26 @@ std::string call_text(const Case& call) {
                             nodes == 1 ? "" : "s");
 }
 
-std::vector<schedules::Schedule> schedules_of(const Case& call, const schedules::Algorithm& algorithm) {
+schedules::Schedule schedule_of(const Case& call, const schedules::Algorithm& algorithm, int rank) {
   const Operation operation = call.signature.operation;
   const std::size_t block = has_shared_counts(operation) ? call.signature.count / static_cast<std::size_t>(call.size())
                             : call.signature.count == 0  ? std::size_t{1}
                                                          : call.signature.count;
   const EvenBlocks blocks(block, call.size());
+  schedules::Problem problem;
+  problem.rank = rank;
+  problem.size = call.size();
+  problem.root = call.signature.root;
+  problem.count = call.signature.count;
+  problem.element_size = call.signature.type.size();
+  problem.node_of = call.node_of;
+  set_blocks(problem, operation, blocks);
+  return algorithm.generate(problem);
+}
+
+std::vector<schedules::Schedule> schedules_of(const Case& call, const schedules::Algorithm& algorithm) {
   std::vector<schedules::Schedule> schedules;
-  for (int rank = 0; rank < call.size(); ++rank) {
-    schedules::Problem problem;
-    problem.rank = rank;
-    problem.size = call.size();
-    problem.root = call.signature.root;
-    problem.count = call.signature.count;
-    problem.element_size = call.signature.type.size();
-    problem.node_of = call.node_of;
-    set_blocks(problem, operation, blocks);
-    schedules.push_back(algorithm.generate(problem));
-  }
+  for (int rank = 0; rank < call.size(); ++rank) schedules.push_back(schedule_of(call, algorithm, rank));
   return schedules;
 }
 

@@ -84,6 +84,9 @@ struct Case {
 /// "allreduce of 1 MiB (262144 float32, sum), blocking, on 8 ranks of 1 node".
 [[nodiscard]] std::string call_text(const Case& call);
 
+/// The schedule of one rank by an algorithm of the mpi backend. The v-forms get blocks of equal size.
+[[nodiscard]] schedules::Schedule schedule_of(const Case& call, const schedules::Algorithm& algorithm, int rank);
+
 /// The schedules of all ranks by an algorithm of the mpi backend. The v-forms get blocks of equal size.
 [[nodiscard]] std::vector<schedules::Schedule> schedules_of(const Case& call, const schedules::Algorithm& algorithm);
 

@@ -8,6 +8,8 @@
 #include <tutti/collectives/barrier.hpp>
 #include <tutti/error.hpp>
 
+#include "tools/run_delay.hpp"
+
 namespace tutti::detail::tuning {
 namespace {
 
@@ -17,6 +19,9 @@ constexpr int most_calls = 4096;
 constexpr int least_rounds = 3;
 constexpr int estimates = 3;
 constexpr double least_seconds = 1e-9;  // a clock may not resolve a short call
+
+// A rank that waits for its core this share of the time does so because of other programs.
+constexpr double most_lost = 0.1;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
@@ -100,14 +105,36 @@ int rounds_for(const std::vector<Contender*>& contenders, const Effort& effort) 
 }
 
 void race(const Communicator& comm, const std::vector<Contender*>& contenders, int rounds) {
-  std::vector<double> seconds(contenders.size() * static_cast<std::size_t>(rounds));
+  const bool counts_losses = !comm.topology().oversubscribed;
+  const std::size_t batches = contenders.size() * static_cast<std::size_t>(rounds);
+  std::vector<double> figures(2 * batches);  // seconds, then losses
+  const RunDelay delay;
   for (std::size_t round = 0; round < static_cast<std::size_t>(rounds); ++round)
     for (std::size_t turn = 0; turn < contenders.size(); ++turn) {
       const std::size_t i = (turn + round) % contenders.size();
-      seconds[round * contenders.size() + i] = time_batch(comm, *contenders[i]);
+      const std::size_t k = round * contenders.size() + i;
+      const double before = delay.seconds();
+      const auto begin = Clock::now();
+      figures[k] = time_batch(comm, *contenders[i]);
+      if (counts_losses)
+        figures[batches + k] = (delay.seconds() - before) / std::max(seconds_since(begin), least_seconds);
     }
-  take_slowest(comm, seconds);
-  for (std::size_t k = 0; k < seconds.size(); ++k) contenders[k % contenders.size()]->seconds.push_back(seconds[k]);
+  take_slowest(comm, figures);
+  for (std::size_t k = 0; k < batches; ++k) {
+    contenders[k % contenders.size()]->seconds.push_back(figures[k]);
+    contenders[k % contenders.size()]->lost.push_back(figures[batches + k]);
+  }
+}
+
+std::vector<double> Contender::calm_seconds() const {
+  std::vector<double> calm;
+  for (std::size_t i = 0; i < seconds.size(); ++i)
+    if (lost[i] <= most_lost) calm.push_back(seconds[i]);
+  return calm.empty() ? seconds : calm;
+}
+
+std::size_t Contender::calm_rounds() const {
+  return static_cast<std::size_t>(std::count_if(lost.begin(), lost.end(), [](double one) { return one <= most_lost; }));
 }
 
 void estimate_again(const Communicator& comm, const std::vector<Contender*>& contenders) {

@@ -20,6 +20,11 @@ struct Contender {
   int calls = 1;                  ///< calls per batch
   double estimate = 0;            ///< seconds per call
   std::vector<double> seconds{};  ///< seconds per call on the slowest rank, by round
+  std::vector<double> lost{};     ///< by round: share of the time in which a rank was kept from running by other work
+
+  /// The rounds in which all ranks ran, or all rounds if there is none.
+  [[nodiscard]] std::vector<double> calm_seconds() const;
+  [[nodiscard]] std::size_t calm_rounds() const;
 };
 
 /// The candidates of those names, warmed up and with estimates. An algorithm that refuses the call is left out: it
@@ -37,7 +42,8 @@ void estimate_again(const Communicator& comm, const std::vector<Contender*>& con
 /// The number of rounds for which the effort allows.
 [[nodiscard]] int rounds_for(const std::vector<Contender*>& contenders, const Effort& effort);
 
-/// Times the contenders in turn, so that a drift of the machine hits all alike, and adds to their seconds.
+/// Times the contenders in turn, so that a drift of the machine hits all alike, and adds to their seconds. Where ranks
+/// share cores, no round counts as disturbed: they keep one another from running.
 void race(const Communicator& comm, const std::vector<Contender*>& contenders, int rounds);
 
 }  // namespace tutti::detail::tuning

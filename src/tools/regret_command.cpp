@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 
+#include "common/command_line/options.hpp"
 #include "common/show/progress.hpp"
 #include "tools/program.hpp"
 #include "tools/regret_report.hpp"
@@ -14,6 +15,9 @@ namespace tutti::tools {
 namespace {
 
 namespace tuning = detail::tuning;
+using namespace command_line;
+
+constexpr std::size_t most_rows = 1'000'000;
 
 struct RegretSettings {
   ScopeWords words;
@@ -25,12 +29,12 @@ struct RegretSettings {
 
 RegretReport measure_all(const Communicator& comm, const RegretSettings& settings, const tuning::Scope& scope) {
   const auto targets = tuning::sized_targets_of(scope, comm.size());
-  const Budget budget(comm, settings.budget);
+  Budget budget(comm, settings.budget);
   show::Progress progress("regret", targets.size(), comm.rank() == 0);
   RegretReport report{tuning::key_of(comm.topology())};
   for (std::size_t i = 0; i < targets.size() && report.left == 0; ++i) {
     progress.update(i, tuning::describe(targets[i]));
-    if (budget.is_spent())
+    if (!budget.has_room(tuning::expected_seconds(comm, targets[i], settings.effort)))
       report.left = targets.size() - i;
     else
       report.regrets.push_back(tuning::regret_of(comm, targets[i], settings.effort));
@@ -60,8 +64,8 @@ void add_regret(CLI::App& app) {
       "the chosen way and its nearest rivals alone. Writes no file.");
   add_scope_options(*regret, settings->words);
   add_effort_options(*regret, settings->effort, settings->budget);
-  regret->add_option("--worst", settings->rows, "show so many cells, the worst first (default: all)");
-  regret->add_flag("--json", settings->json, "prints JSON: all cells with the times of all ways");
+  add_number(*regret, "--worst", settings->rows, {1, most_rows}, "show so many cells, the worst first (default: all)");
+  add_flag(*regret, "--json", settings->json, "prints JSON: all cells with the times of all ways");
   regret->callback([settings] { run_regret(*settings); });
 }
 

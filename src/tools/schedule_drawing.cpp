@@ -34,7 +34,7 @@ struct Picture {
   double column;
   double row;
   std::size_t most_bytes = 1;
-  std::vector<std::vector<const TimedMessage*>> by_step{};
+  std::vector<std::vector<const TimedMessage*>> by_round{};
 
   [[nodiscard]] double x(int rank) const { return margin + gutter + column * (static_cast<double>(rank) + 0.5); }
   [[nodiscard]] double y(std::size_t step) const { return head + row * static_cast<double>(step); }
@@ -46,13 +46,13 @@ struct Picture {
 
 Picture picture_of(const Timeline& timeline, const ScheduleCaption& caption, std::size_t ranks) {
   Picture picture{timeline, caption, ranks, std::clamp(1000.0 / static_cast<double>(ranks), 58.0, 150.0), 62};
-  picture.by_step.resize(timeline.steps);
+  picture.by_round.resize(timeline.steps);
   for (const TimedMessage& message : timeline.messages) {
-    picture.by_step[message.leaves].push_back(&message);
+    picture.by_round[message.leaves].push_back(&message);
     picture.most_bytes = std::max(picture.most_bytes, picture.bytes(message.sent));
   }
   std::size_t busiest = 0;
-  for (const auto& step : picture.by_step) busiest = std::max(busiest, step.size());
+  for (const auto& step : picture.by_round) busiest = std::max(busiest, step.size());
   // Fans of many arrows need room to stay distinct.
   if (busiest > 2 * ranks) picture.row = busiest > 8 * ranks ? 220 : 120;
   return picture;
@@ -79,12 +79,14 @@ std::string sizes_text(const Picture& picture, const std::vector<const TimedMess
   return fmt::format("{} × {} to {}", messages.size(), bytes_text(static_cast<double>(least)), largest);
 }
 
-void draw_steps(svg::Document& drawing, const Picture& picture) {
-  for (std::size_t step = 0; step < picture.timeline.steps; ++step) {
-    drawing.text({margin + 8, picture.y(step) + picture.row / 2 - 3}, fmt::format("step {}", step),
-                 {.size = 12, .bold = true});
-    drawing.text({margin + 8, picture.y(step) + picture.row / 2 + 13}, sizes_text(picture, picture.by_step[step]),
-                 {.size = 10.5, .fill = "#555555"});
+void draw_words(svg::Document& drawing, const Picture& picture, svg::TextPlaces& places) {
+  for (std::size_t round = 0; round < picture.timeline.steps; ++round) {
+    const double middle = picture.y(round) + picture.row / 2;
+    const std::string sizes = sizes_text(picture, picture.by_round[round]);
+    const svg::TextStyle small{.size = 10.5, .fill = "#555555"};
+    drawing.text({margin + 8, middle - 3}, fmt::format("round {}", round), {.size = 12, .bold = true});
+    drawing.text({margin + 8, middle + 13}, sizes, small);
+    places.add(svg::text_box({margin + 8, middle + 13}, sizes, small));
   }
 }
 
@@ -108,7 +110,7 @@ svg::Style style_of(const Picture& picture, const TimedMessage& message) {
   const bool is_near = picture.node(message.from) == picture.node(message.to);
   const double share = std::log2(1.0 + static_cast<double>(picture.bytes(message.sent))) /
                        std::log2(1.0 + static_cast<double>(picture.most_bytes));
-  const bool is_dense = picture.by_step[message.leaves].size() > 8 * picture.ranks;
+  const bool is_dense = picture.by_round[message.leaves].size() > 8 * picture.ranks;
   return {.stroke = std::string(is_near ? near_colour : far_colour),
           .width = is_dense ? 0.8 : 1.1 + 1.4 * share,
           .opacity = is_dense ? 0.45 : 0.85,
@@ -118,36 +120,61 @@ svg::Style style_of(const Picture& picture, const TimedMessage& message) {
                                  schedules::to_text(message.received))};
 }
 
-void draw_messages(svg::Document& drawing, const Picture& picture) {
-  struct Label {
-    svg::Point at;
-    std::string words;
-  };
-  std::vector<Label> labels;
-  for (const auto& step : picture.by_step) {
-    const bool labelled = step.size() <= 2 * picture.ranks;
-    for (const TimedMessage* message : step) {
-      const svg::Point from{picture.x(message->from), picture.y(message->leaves) + 6};
-      const svg::Point to{picture.x(message->to), picture.y(message->arrives + 1) - 16};
-      drawing.circle(from, 2.2, {.fill = style_of(picture, *message).stroke});
-      drawing.arrow(from, to, style_of(picture, *message), 8);
-      // Nearer to the sender than to the middle, where the arrows of an exchange cross.
-      const double share = std::min(0.3, 34 / std::max(1.0, std::abs(to.x - from.x)));
-      if (labelled && picture.bytes(message->sent) > 0)
-        labels.push_back({{from.x + (to.x - from.x) * share, from.y + (to.y - from.y) * share + 10},
-                          bytes_text(static_cast<double>(picture.bytes(message->sent)))});
-    }
-  }
-  for (const Label& label : labels)
-    drawing.text(label.at, label.words, {.size = 9, .fill = "#333333", .anchor = svg::Anchor::middle, .halo = true});
+/// Whether a round's messages differ in size; otherwise the words beside the row say it for all.
+bool has_labels(const Picture& picture, const std::vector<const TimedMessage*>& round) {
+  if (round.empty() || round.size() > 2 * picture.ranks) return false;
+  return std::any_of(round.begin(), round.end(), [&](const TimedMessage* message) {
+    return picture.bytes(message->sent) != picture.bytes(round.front()->sent);
+  });
 }
 
-void draw_locals(svg::Document& drawing, const Picture& picture) {
+/// Writes the size beside an arrow where no other text is, and leaves it out if there is no such place: the tooltip has
+/// it too. Begins nearer to the sender than to the middle, where the arrows of an exchange cross.
+void draw_label(svg::Document& drawing, svg::TextPlaces& places, svg::Point from, svg::Point to, std::size_t bytes) {
+  const svg::TextStyle style{.size = 9, .fill = "#333333", .anchor = svg::Anchor::middle, .halo = true};
+  const std::string words = bytes_text(static_cast<double>(bytes));
+  const double first = std::min(0.3, 34 / std::max(1.0, std::abs(to.x - from.x)));
+  for (const double share : {first, 0.5, 0.7, 0.2, 0.85}) {
+    const svg::Point at{from.x + (to.x - from.x) * share, from.y + (to.y - from.y) * share + 10};
+    if (!places.take(svg::text_box(at, words, style))) continue;
+    drawing.text(at, words, style);
+    return;
+  }
+}
+
+void draw_messages(svg::Document& drawing, const Picture& picture, svg::TextPlaces& places) {
+  const auto ends = [&](const TimedMessage& message) {
+    return std::pair(svg::Point{picture.x(message.from), picture.y(message.leaves) + 6},
+                     svg::Point{picture.x(message.to), picture.y(message.arrives + 1) - 16});
+  };
+  for (const auto& round : picture.by_round)
+    for (const TimedMessage* message : round) {
+      const auto [from, to] = ends(*message);
+      drawing.circle(from, 2.2, {.fill = style_of(picture, *message).stroke});
+      drawing.arrow(from, to, style_of(picture, *message), 8);
+    }
+  for (const auto& round : picture.by_round) {
+    if (!has_labels(picture, round)) continue;
+    for (const TimedMessage* message : round) {
+      const auto [from, to] = ends(*message);
+      if (picture.bytes(message->sent) > 0) draw_label(drawing, places, from, to, picture.bytes(message->sent));
+    }
+  }
+}
+
+/// Writes a text that must be where it is.
+void place_text(svg::Document& drawing, svg::TextPlaces& places, svg::Point at, std::string_view words,
+                const svg::TextStyle& style) {
+  places.add(svg::text_box(at, words, style));
+  drawing.text(at, words, style);
+}
+
+void draw_locals(svg::Document& drawing, const Picture& picture, svg::TextPlaces& places) {
   using Kind = schedules::Local::Kind;
-  std::map<std::pair<int, std::size_t>, std::map<Kind, std::vector<const TimedLocal*>>> places;
+  std::map<std::pair<int, std::size_t>, std::map<Kind, std::vector<const TimedLocal*>>> by_place;
   for (const TimedLocal& local : picture.timeline.locals)
-    places[{local.rank, local.step}][local.local.kind].push_back(&local);
-  for (const auto& [place, kinds] : places) {
+    by_place[{local.rank, local.step}][local.local.kind].push_back(&local);
+  for (const auto& [place, kinds] : by_place) {
     double x = picture.x(place.first) - (kinds.size() > 1 ? 8 : 0);
     for (const auto& [kind, list] : kinds) {
       std::string tooltip = fmt::format("rank {}", place.first);
@@ -159,11 +186,14 @@ void draw_locals(svg::Document& drawing, const Picture& picture) {
                       .stroke = std::string(reduces ? reduce_colour : copy_colour),
                       .width = 1.4,
                       .tooltip = tooltip});
-      drawing.text({x, y + 3.6}, reduces ? "+" : "=",
-                   {.size = 11, .fill = reduces ? "#ffffff" : "#444444", .anchor = svg::Anchor::middle, .bold = true});
-      if (list.size() > 1)
-        drawing.text({x + 9, y + 3.5}, fmt::format("×{}", list.size()), {.size = 8.5, .fill = "#444444", .halo = true});
+      place_text(drawing, places, {x, y + 3.6}, reduces ? "+" : "=",
+                 {.size = 11, .fill = reduces ? "#ffffff" : "#444444", .anchor = svg::Anchor::middle, .bold = true});
       x += 17;
+      if (list.size() == 1) continue;
+      const std::string times = fmt::format("×{}", list.size());
+      const svg::TextStyle small{.size = 8.5, .fill = "#444444", .halo = true};
+      place_text(drawing, places, {x - 8, y + 3.5}, times, small);
+      x += svg::text_width(times, small);
     }
   }
 }
@@ -197,31 +227,35 @@ void draw_legend(svg::Document& drawing, const Picture& picture) {
   draw_mark_key(drawing, {x, y}, "=", false, "copy");
 }
 
-void check_limits(std::size_t ranks, std::size_t steps) {
+void check_rounds(std::size_t ranks, std::size_t steps) {
   if (ranks <= most_drawn_ranks && steps <= most_drawn_steps) return;
   throw Error(
       ErrorCode::invalid_argument,
-      fmt::format("a drawing of {} ranks and {} steps cannot be read: at most {} ranks and {} steps are drawn; ask "
+      fmt::format("a drawing of {} ranks and {} rounds cannot be read: at most {} ranks and {} rounds are drawn; ask "
                   "for fewer ranks",
                   ranks, steps, most_drawn_ranks, most_drawn_steps));
 }
 
 }  // namespace
 
+void check_drawable(std::size_t ranks) { check_rounds(ranks, 0); }
+
 svg::Document schedule_drawing(std::span<const schedules::Schedule> schedules, const ScheduleCaption& caption) {
-  check_limits(schedules.size(), 0);
+  check_drawable(schedules.size());
   const Timeline timeline = timeline_of(schedules);
-  check_limits(schedules.size(), timeline.steps);
+  check_rounds(schedules.size(), timeline.steps);
   const Picture picture = picture_of(timeline, caption, schedules.size());
   const double columns = gutter + picture.column * static_cast<double>(picture.ranks);
   const double width = std::max({columns, svg::text_width(caption.title, {.size = 15, .bold = true}), 520.0});
   svg::Document drawing(width + 2 * margin, picture.y(timeline.steps) + foot, caption.title);
   drawing.text({margin, margin + 8}, caption.title, {.size = 15, .bold = true});
+  svg::TextPlaces places;
   draw_rows(drawing, picture);
   draw_ranks(drawing, picture);
-  draw_steps(drawing, picture);
-  draw_messages(drawing, picture);
-  draw_locals(drawing, picture);
+  draw_words(drawing, picture, places);
+  // The marks take their places before the labels, which can go elsewhere.
+  draw_locals(drawing, picture, places);
+  draw_messages(drawing, picture, places);
   draw_legend(drawing, picture);
   return drawing;
 }

@@ -17,13 +17,16 @@ struct ScheduleCaption {
   std::span<const int> node_of{};  ///< empty: one node
 };
 
-/// The largest numbers of ranks and steps in a drawing.
+/// The largest numbers of ranks and rounds in a drawing.
 inline constexpr std::size_t most_drawn_ranks = 64;
 inline constexpr std::size_t most_drawn_steps = 512;
 
-/// Draws the schedules of all ranks: a column per rank, a row per step, an arrow per message (the wider the longer),
-/// and marks for local copies and reductions. Throws Error(invalid_argument), with the limits, if a drawing is too
-/// large.
+/// Throws Error(invalid_argument), with the limits, if so many ranks cannot be drawn.
+void check_drawable(std::size_t ranks);
+
+/// Draws the schedules of all ranks: a column per rank, a row per round, an arrow per message (the wider the longer),
+/// and marks for local copies and reductions. No text is over another. Throws Error(invalid_argument), with the limits,
+/// if a drawing is too large.
 [[nodiscard]] svg::Document schedule_drawing(std::span<const schedules::Schedule> schedules,
                                              const ScheduleCaption& caption);
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <tutti/collectives/bcast.hpp>
 
+#include "common/command_line/options.hpp"
 #include "planner/names.hpp"
 #include "schedules/registry.hpp"
 #include "tools/program.hpp"
@@ -16,6 +17,7 @@ namespace tutti::tools {
 namespace {
 
 namespace tuning = detail::tuning;
+using namespace command_line;
 using detail::CallKind;
 using detail::Operation;
 
@@ -63,38 +65,24 @@ std::vector<Datatype> types_of(const std::vector<std::string>& words) {
 }  // namespace
 
 void add_scope_options(CLI::App& app, ScopeWords& words) {
-  app.add_option("--operations", words.operations, "operations, joined by commas (default: all)")->delimiter(',');
-  app.add_option("--calls", words.calls, "kinds of calls: blocking,nonblocking,persistent")
-      ->delimiter(',')
-      ->capture_default_str();
-  app.add_option("--types", words.types, "datatypes for the operations that combine")
-      ->delimiter(',')
-      ->capture_default_str();
-  app.add_option("--sizes", words.sizes.sizes, "sizes, in bytes (4,64K,1M), instead of --smallest, --largest, --factor")
-      ->delimiter(',')
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40U));
-  app.add_option("--smallest", words.sizes.smallest, "smallest size, in bytes (4, 64K, 1M)")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40U))
-      ->capture_default_str();
-  app.add_option("--largest", words.sizes.largest, "largest size of a whole vector or of all blocks")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40U))
-      ->capture_default_str();
-  app.add_option("--factor", words.sizes.factor, "ratio of successive sizes")
-      ->check(CLI::Range(2, 16))
-      ->capture_default_str();
+  constexpr std::size_t most_size = std::size_t{1} << 40U;
+  add_words(app, "--operations", words.operations, "operations, joined by commas (default: all)");
+  add_words(app, "--calls", words.calls, "kinds of calls: blocking,nonblocking,persistent");
+  add_words(app, "--types", words.types, "datatypes for the operations that combine");
+  add_bytes_list(app, "--sizes", words.sizes.sizes, {1, most_size},
+                 "sizes (4,64K,1M), instead of --smallest, --largest, --factor");
+  add_bytes(app, "--smallest", words.sizes.smallest, {1, most_size}, "smallest size");
+  add_bytes(app, "--largest", words.sizes.largest, {1, most_size}, "largest size of a whole vector or of all blocks");
+  add_number(app, "--factor", words.sizes.factor, {2, 16}, "ratio of successive sizes");
 }
 
 void add_effort_options(CLI::App& app, tuning::Effort& effort, double& budget) {
-  app.add_option("--rounds", effort.rounds, "number of rounds; a figure is their median")
-      ->check(CLI::Range(1, 999))
-      ->capture_default_str();
-  app.add_option("--budget", budget, "time after which no new cell is started, in seconds (default: no limit)")
-      ->check(CLI::NonNegativeNumber);
-  app.add_flag("--in-a-row", effort.in_a_row,
-               "make calls one after the other, so that roots run ahead; else all ranks meet before each call");
+  add_number(app, "--rounds", effort.rounds, {1, 999}, "number of rounds; a figure is their median");
+  add_number(
+      app, "--budget", budget, {0, 1e9, true},
+      "time in which to measure, in seconds; cells that do not fit are left for another run (default: no limit)");
+  add_flag(app, "--in-a-row", effort.in_a_row,
+           "make calls one after the other, so that roots run ahead; else all ranks meet before each call");
 }
 
 tuning::Scope scope_of(const ScopeWords& words) {
@@ -112,11 +100,14 @@ Communicator several_ranks(std::string_view subcommand) {
   return Communicator::duplicate(MPI_COMM_WORLD);
 }
 
-bool Budget::is_spent() const {
-  if (seconds_ <= 0) return false;
-  std::uint8_t spent = std::chrono::duration<double>(Clock::now() - begin_).count() >= seconds_ ? 1 : 0;
-  bcast(comm_, Buffer(&spent, 1), 0);
-  return spent != 0;
+bool Budget::has_room(double expected) {
+  if (seconds_ <= 0) return true;
+  const double spent = std::chrono::duration<double>(Clock::now() - begin_).count();
+  const double pace = begun_ > 0 ? std::max(1.0, spent / begun_) : 1;
+  std::uint8_t fits = spent + pace * expected <= seconds_ ? 1 : 0;
+  bcast(comm_, Buffer(&fits, 1), 0);
+  if (fits != 0) begun_ += expected;
+  return fits != 0;
 }
 
 }  // namespace tutti::tools

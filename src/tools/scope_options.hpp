@@ -30,20 +30,22 @@ void add_effort_options(CLI::App& app, detail::tuning::Effort& effort, double& b
 /// All ranks of the job. Throws UsageError, which names the subcommand, if there is only one. Collective.
 [[nodiscard]] Communicator several_ranks(std::string_view subcommand);
 
-/// A time after which no further cell is started. Rank 0's clock decides for all.
+/// A time for measuring. Rank 0's clock decides for all.
 class Budget {
  public:
   /// The time begins now; 0 is without limit. The communicator must outlive the budget.
   Budget(const Communicator& comm, double seconds) : comm_(comm), seconds_(seconds) {}
 
+  /// Whether work that is expected to take so many seconds ends in time, if it goes on at the pace of the work so far.
   /// Collective.
-  [[nodiscard]] bool is_spent() const;
+  [[nodiscard]] bool has_room(double expected);
 
  private:
   using Clock = std::chrono::steady_clock;
   const Communicator& comm_;
   double seconds_;
   Clock::time_point begin_ = Clock::now();
+  double begun_ = 0;  ///< expected seconds of all work that was let in
 };
 
 }  // namespace tutti::tools

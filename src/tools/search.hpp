@@ -22,11 +22,14 @@ struct Effort {
 
 struct Measurement {
   Cell cell{};
-  bool is_disturbed = false;  ///< the figures scatter too much to show the fastest
+  bool is_disturbed = false;  ///< the figures do not show the fastest: they scatter, or other work took the cores
 };
 
 /// The names of the candidates that can be chosen for a target, the untuned choice first. Equal on all ranks.
 [[nodiscard]] std::vector<std::string> candidates_for(const Communicator& comm, const Target& target);
+
+/// The time that measure() is going to take if it is not disturbed, by the models' predictions. Equal on all ranks.
+[[nodiscard]] double expected_seconds(const Communicator& comm, const Target& target, const Effort& effort);
 
 /// Measures the candidates of a target: the seconds of a call on the slowest rank, each the median over rounds in which
 /// the candidates alternate. Disturbed measurements are prolonged. A target whose size only some ranks know gets the

@@ -143,8 +143,6 @@ DeviceFacts device_facts(const Question& question) {
 }  // namespace
 
 Surroundings surroundings_of(const Question& question) {
-  if (question.ranks < 0 || question.nodes < 0 || question.cores < 0)
-    throw UsageError("--ranks, --nodes and --cores must be positive numbers");
   const bool is_job = question.ranks == 0 && question.nodes == 0 && question.cores == 0 && world_size() > 1;
   Surroundings surroundings = is_job ? of_job(question) : imagined(question);
   surroundings.native_blocking = question.native_blocking;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/topo.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <mpi.h>
 
 #include <algorithm>
@@ -12,6 +14,7 @@
 #include <tutti/communicator.hpp>
 #include <vector>
 
+#include "common/command_line/options.hpp"
 #include "tools/program.hpp"
 
 namespace tutti::tools {
@@ -27,6 +30,8 @@ struct TopoSettings {
   bool json = false;
   std::string svg_file;
 };
+
+using namespace command_line;
 
 const std::map<std::string, ElementKind> kinds = {{"ranks", ElementKind::rank},
                                                   {"cores", ElementKind::core},
@@ -76,7 +81,20 @@ Hardware choose(Hardware hardware, const TopoSettings& settings) {
   return detail::keep_kinds(hardware, kept);
 }
 
+std::string names_of_kinds() {
+  std::vector<std::string> names;
+  for (const auto& [name, kind] : kinds) names.push_back(name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void check_kinds(const TopoSettings& settings) {
+  for (const std::string& word : settings.show)
+    if (kinds.find(word) == kinds.end())
+      throw UsageError(fmt::format("--show: '{}' is none of {}", word, names_of_kinds()));
+}
+
 void show(const TopoSettings& settings) {
+  check_kinds(settings);
   if (!settings.input.empty() && !is_root()) return;
   Hardware found = settings.input.empty() ? machine_of_job() : detail::machine_from_xml(settings.input);
   if (!is_root()) return;
@@ -93,19 +111,13 @@ void show(const TopoSettings& settings) {
 void add_topo(CLI::App& app) {
   const auto settings = std::make_shared<TopoSettings>();
   CLI::App* topo = app.add_subcommand("topo", "The machine as a matrix of ranks, cores, NUMA nodes, GPUs and NICs");
-  std::vector<std::string> names;
-  for (const auto& [name, kind] : kinds) names.push_back(name);
-  topo->add_option("--show", settings->show, "show only these kinds of elements")
-      ->delimiter(',')
-      ->check(CLI::IsMember(names));
-  topo->add_option("--cores", settings->cores,
-                   "each: every core; groups: the cores of a cache as one element; auto: groups from 25 cores on")
-      ->check(CLI::IsMember({"auto", "each", "groups"}))
-      ->capture_default_str();
-  topo->add_option("--input", settings->input,
-                   "show the machine in an XML file of hwloc (lstopo machine.xml) instead of this one");
-  topo->add_flag("--json", settings->json, "prints JSON");
-  topo->add_option("--svg", settings->svg_file, "writes a drawing to this file");
+  add_words(*topo, "--show", settings->show, "show only these kinds of elements, of " + names_of_kinds());
+  add_choice(*topo, "--cores", settings->cores, {"auto", "each", "groups"},
+             "each: every core; groups: the cores of a cache as one element; auto: groups from 25 cores on");
+  add_text(*topo, "--input", settings->input, "FILE",
+           "show the machine in an XML file of hwloc (lstopo machine.xml) instead of this one");
+  add_flag(*topo, "--json", settings->json, "prints JSON");
+  add_text(*topo, "--svg", settings->svg_file, "FILE", "writes a drawing to this file");
   topo->footer("Under mpiexec the output shows the ranks of the job and all its nodes.");
   topo->callback([settings] { show(*settings); });
 }

@@ -2,7 +2,6 @@
 #include "tools/tune.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -11,17 +10,20 @@
 #include <tutti/communicator.hpp>
 #include <vector>
 
+#include "common/command_line/options.hpp"
 #include "common/show/progress.hpp"
 #include "planner/files.hpp"
 #include "tools/program.hpp"
 #include "tools/scope_options.hpp"
 #include "tools/search.hpp"
 #include "tools/table_file.hpp"
+#include "topology/columns.hpp"
 
 namespace tutti::tools {
 namespace {
 
 namespace tuning = detail::tuning;
+using namespace command_line;
 
 struct TuneSettings {
   std::string output;
@@ -29,6 +31,7 @@ struct TuneSettings {
   tuning::Effort effort;
   double budget = 0;
   bool restart = false;
+  bool accepts_disturbed = false;
 };
 
 /// The outcome of a run.
@@ -36,10 +39,17 @@ struct Outcome {
   std::size_t measured = 0;
   std::size_t taken_over = 0;
   std::size_t left = 0;
-  std::size_t disturbed = 0;
+  std::size_t disturbed = 0;    ///< left out, because their figures do not show the fastest
   std::size_t same_choice = 0;  ///< the untuned choice is the fastest, or within 5 % of it
   double log_gain = 0;          ///< over the other cells, the sum of log(untuned seconds / fastest seconds)
-  std::vector<std::string> gains{};
+  detail::TextRows gains{};
+};
+
+/// A cell to measure.
+struct Task {
+  tuning::Target target{};
+  std::string untuned{};  ///< the choice without a table
+  double expected = 0;    ///< seconds that measuring takes
 };
 
 std::string output_of(const TuneSettings& settings) {
@@ -64,8 +74,8 @@ void compare(Outcome& outcome, const tuning::Target& target, const tuning::Cell&
     return;
   }
   outcome.log_gain += std::log(gain);
-  outcome.gains.push_back(fmt::format("  {:<44} {:<24} {:>10.2f} us, untuned {} {:.2f} us", tuning::describe(target),
-                                      best->first, best->second * 1e6, untuned, chosen->second * 1e6));
+  outcome.gains.push_back({tuning::describe(target), best->first, fmt::format("{:.2f}", best->second * 1e6), untuned,
+                           fmt::format("{:.2f}", chosen->second * 1e6)});
 }
 
 bool covers(const tuning::Cell& cell, const std::vector<std::string>& names) {
@@ -74,31 +84,67 @@ bool covers(const tuning::Cell& cell, const std::vector<std::string>& names) {
   return true;
 }
 
-Outcome search(const Communicator& comm, const TuneSettings& settings, const tuning::Scope& scope, TableFile& file) {
-  const auto targets = tuning::targets_of(scope, comm.size());
-  const Budget budget(comm, settings.budget);
-  show::Progress progress("tune", targets.size(), comm.rank() == 0);
-  Outcome outcome;
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    const tuning::Target& target = targets[i];
+/// The cells of a scope that the file does not have.
+std::vector<Task> tasks_of(const Communicator& comm, const TuneSettings& settings, const tuning::Scope& scope,
+                           const TableFile& file, Outcome& outcome) {
+  std::vector<Task> tasks;
+  for (const tuning::Target& target : tuning::targets_of(scope, comm.size())) {
     const auto names = tuning::candidates_for(comm, target);
     if (names.empty()) continue;
-    const tuning::Cell place = tuning::place_of(target);
-    if (const tuning::Cell* known = file.find(place); known != nullptr && covers(*known, names)) {
+    if (const tuning::Cell* known = file.find(tuning::place_of(target)); known != nullptr && covers(*known, names)) {
       ++outcome.taken_over;
       continue;
     }
-    if (budget.is_spent()) {
+    tasks.push_back({target, names.front(), tuning::expected_seconds(comm, target, settings.effort)});
+  }
+  return tasks;
+}
+
+void announce(const std::vector<Task>& tasks, const TuneSettings& settings) {
+  double expected = 0;
+  for (const Task& task : tasks) expected += task.expected;
+  std::string text = fmt::format("tutti: {} cells to measure, about {} on an idle machine", tasks.size(),
+                                 show::seconds_text(expected));
+  if (settings.budget > 0 && settings.budget < expected)
+    text += fmt::format("; --budget ends after {}, and the next run continues", show::seconds_text(settings.budget));
+  if (is_root()) fmt::print(stderr, "{}\n", text);
+}
+
+/// Measures tasks while there is time, and puts what shows the fastest into the file. Returns the disturbed tasks.
+std::vector<Task> measure_all(const Communicator& comm, const TuneSettings& settings, const std::vector<Task>& tasks,
+                              Budget& budget, TableFile& file, Outcome& outcome) {
+  show::Progress progress("tune", tasks.size(), is_root());
+  std::vector<Task> disturbed;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const Task& task = tasks[i];
+    if (!budget.has_room(task.expected)) {
       ++outcome.left;
       continue;
     }
-    progress.update(i, tuning::describe(target));
-    tuning::Measurement measurement = tuning::measure(comm, target, settings.effort);
-    if (measurement.is_disturbed) ++outcome.disturbed;
-    compare(outcome, target, measurement.cell, names.front());
+    progress.update(i, tuning::describe(task.target));
+    tuning::Measurement measurement = tuning::measure(comm, task.target, settings.effort);
+    if (measurement.is_disturbed && !settings.accepts_disturbed) {
+      disturbed.push_back(task);
+      continue;
+    }
+    compare(outcome, task.target, measurement.cell, task.untuned);
     file.put(std::move(measurement.cell));
     ++outcome.measured;
   }
+  return disturbed;
+}
+
+/// A target that other work disturbed is measured once more at the end, and left out if that does not help: programs
+/// without a figure choose by prediction, but with a wrong one they follow it.
+Outcome search(const Communicator& comm, const TuneSettings& settings, const tuning::Scope& scope, TableFile& file) {
+  Outcome outcome;
+  const std::vector<Task> tasks = tasks_of(comm, settings, scope, file, outcome);
+  announce(tasks, settings);
+  Budget budget(comm, settings.budget);
+  const std::vector<Task> again = measure_all(comm, settings, tasks, budget, file, outcome);
+  const std::size_t left = outcome.left;
+  outcome.disturbed = measure_all(comm, settings, again, budget, file, outcome).size() + (outcome.left - left);
+  outcome.left = left;
   return outcome;
 }
 
@@ -114,9 +160,14 @@ void report(const Outcome& outcome, const std::string& path, bool lists_gains) {
   if (outcome.measured > 0) text += "\n";
   if (outcome.disturbed > 0)
     text += fmt::format(
-        "in {} of {} cells the figures vary widely: is the machine running other work? --restart measures again\n",
-        outcome.disturbed, outcome.measured);
-  if (lists_gains && !outcome.gains.empty()) text += fmt::format("{}\n", fmt::join(outcome.gains, "\n"));
+        "{} cells were left out, because other work on this machine disturbed their figures twice: run tune again when "
+        "the machine is idle, or pass --accept-disturbed\n",
+        outcome.disturbed);
+  if (lists_gains && !outcome.gains.empty()) {
+    detail::TextRows rows = {{"cell", "fastest", "us", "untuned", "us"}};
+    rows.insert(rows.end(), outcome.gains.begin(), outcome.gains.end());
+    text += detail::in_columns(rows);
+  }
   if (outcome.left > 0) text += "run it again to continue\n";
   print(text);
 }
@@ -141,12 +192,14 @@ void add_tune(CLI::App& app) {
       "Measures every way to make each call, on the ranks of this job (mpiexec -n 4 tutti tune), and writes a table\n"
       "that all programs with as many ranks on such a machine use from then on. Stop it at any time: it goes on where\n"
       "it stopped.");
-  tune->add_option("--output", settings->output,
-                   "file to write or to continue (default: TUTTI_TUNING, else ~/.cache/tutti/tuning.json)");
+  add_text(*tune, "--output", settings->output, "FILE",
+           "file to write or to continue (default: TUTTI_TUNING, else ~/.cache/tutti/tuning.json)");
   add_scope_options(*tune, settings->words);
   add_effort_options(*tune, settings->effort, settings->budget);
-  tune->add_flag("--restart", settings->restart, "measure again what the file has, and replace it if it is damaged");
-  tune->add_flag("--gains", *lists_gains, "list the cells where the untuned choice is not the fastest");
+  add_flag(*tune, "--restart", settings->restart, "measure again what the file has, and replace it if it is damaged");
+  add_flag(*tune, "--accept-disturbed", settings->accepts_disturbed,
+           "also write figures of cells that other work on the machine disturbed");
+  add_flag(*tune, "--gains", *lists_gains, "list the cells where the untuned choice is not the fastest");
   tune->callback([settings, lists_gains] { run_tune(*settings, *lists_gains); });
 }
 

@@ -42,7 +42,8 @@ std::size_t parse_bytes(std::string_view text) {
     const double bytes = value * factor;
     if (bytes >= 0 && bytes < 9e15 && bytes == std::floor(bytes)) return static_cast<std::size_t>(bytes);
   }
-  throw UsageError(fmt::format("'{}' is not a size in bytes; write it as 64, 4KiB, 1MiB or 2G", text));
+  throw UsageError(
+      fmt::format("--bytes: '{}' is not a size in bytes in [0, 8P]; write it as 64, 4KiB, 1MiB or 2G", text));
 }
 
 std::string bytes_text(double bytes) {

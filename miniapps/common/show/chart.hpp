@@ -26,6 +26,7 @@ struct Series {
   std::string name;
   std::vector<double> x;
   std::vector<double> y;
+  bool is_reference = false;  ///< a thin grey line without dots, such as an ideal
 };
 
 struct Panel {
@@ -34,9 +35,16 @@ struct Panel {
   std::string y_label{};  ///< instead of the axis' own
 };
 
+/// What stands over a chart.
+struct Heading {
+  std::string title;
+  std::string notes{};  ///< a smaller line below: machine, libraries, date
+};
+
 /// Panels beside and below one another, with the same kind of axes; a name has one colour in all of them, told once
 /// over them. The SVG document as text. Throws tutti::Error (invalid_argument) where there is nothing to draw.
-[[nodiscard]] std::string draw_panels(const std::vector<Panel>& panels, const Axis& x, const Axis& y);
+[[nodiscard]] std::string draw_panels(const std::vector<Panel>& panels, const Axis& x, const Axis& y,
+                                      const Heading& heading);
 
 /// One part of a bar.
 struct Segment {

@@ -30,14 +30,23 @@ std::vector<Tick> linear_ticks(const Axis& axis, const AxisMap& map) {
   return ticks;
 }
 
+/// Whether texts at successive ticks stay apart: an axis that grows to the right needs the width of the widest.
+bool stay_apart(const AxisMap& map, const std::vector<Tick>& ticks) {
+  if (ticks.size() < 2) return true;
+  double room = 14;
+  if (map.to > map.from)
+    for (const Tick& tick : ticks) room = std::max(room, svg::text_width(tick.text, {.size = 10}) + 6);
+  return std::abs(map.at(ticks[1].value) - map.at(ticks[0].value)) >= room;
+}
+
+/// Every power of the base, or as few as their texts need.
 std::vector<Tick> power_ticks(const Axis& axis, const AxisMap& map) {
-  std::vector<Tick> ticks;
-  const double base = base_of(axis.unit);
-  const bool is_long = std::log(map.high / map.low) / std::log(base) > 8;
-  for (double value = map.low; value <= map.high * 1.001; value *= is_long ? base * base : base) {
-    ticks.push_back({value, value_text(axis.unit, value), true});
+  for (double ratio = base_of(axis.unit);; ratio *= base_of(axis.unit)) {
+    std::vector<Tick> ticks;
+    for (double value = map.low; value <= map.high * 1.001; value *= ratio)
+      ticks.push_back({value, value_text(axis.unit, value), true});
+    if (stay_apart(map, ticks)) return ticks;
   }
-  return ticks;
 }
 
 std::vector<Tick> decade_ticks(const Axis& axis, const AxisMap& map) {
@@ -96,18 +105,20 @@ svg::Style style_of(const std::vector<std::string>& names, const std::string& na
   return style;
 }
 
-double draw_legend(svg::Document* doc, const std::vector<std::string>& names, double left, double width, bool filled) {
+svg::Style reference_style() { return {.stroke = "#9a9a9a", .width = 1.2, .dash = "5 4"}; }
+
+double draw_legend(svg::Document* doc, const std::vector<std::string>& names, double left, double width, bool filled,
+                   const std::string& reference) {
   constexpr double row = 20;
   double x = left;
   double y = 24;
-  for (const std::string& name : names) {
+  const auto draw = [&](const std::string& name, const svg::Style& style) {
     const double wide = 44 + svg::text_width(name, {.size = 12});
     if (x > left && x + wide > width) {
       x = left;
       y += row;
     }
     if (doc != nullptr) {
-      const svg::Style style = style_of(names, name);
       if (filled) {
         doc->rect({x + 8, y - 10}, 14, 11, {.fill = style.stroke});
       } else {
@@ -116,7 +127,9 @@ double draw_legend(svg::Document* doc, const std::vector<std::string>& names, do
       doc->text({x + 30, y}, name, {.size = 12});
     }
     x += wide;
-  }
+  };
+  for (const std::string& name : names) draw(name, style_of(names, name));
+  if (!reference.empty()) draw(reference, reference_style());
   return y + 14;
 }
 

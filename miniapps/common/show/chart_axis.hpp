@@ -35,8 +35,12 @@ struct Tick {
 /// The line of a name: colours repeat after eight names, with another dash.
 [[nodiscard]] svg::Style style_of(const std::vector<std::string>& names, const std::string& name);
 
+/// The line of a reference.
+[[nodiscard]] svg::Style reference_style();
+
 /// Names in rows from `left` on; gives the height that they take. Without a document only that. `filled`: squares, else
-/// lines.
-double draw_legend(svg::Document* doc, const std::vector<std::string>& names, double left, double width, bool filled);
+/// lines. The name of a reference, if there is one, comes last.
+double draw_legend(svg::Document* doc, const std::vector<std::string>& names, double left, double width, bool filled,
+                   const std::string& reference = {});
 
 }  // namespace tutti::miniapps::chart

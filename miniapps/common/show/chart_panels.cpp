@@ -25,8 +25,20 @@ Names names_in(const std::vector<Panel>& panels) {
   Names names;
   for (const Panel& panel : panels)
     for (const Series& series : panel.series)
-      if (std::find(names.begin(), names.end(), series.name) == names.end()) names.push_back(series.name);
+      if (!series.is_reference && std::find(names.begin(), names.end(), series.name) == names.end())
+        names.push_back(series.name);
   return names;
+}
+
+const svg::TextStyle title_style{.size = 15, .bold = true};
+const svg::TextStyle notes_style{.size = 11, .fill = "#555555"};
+
+/// Empty if there is none.
+std::string name_of_reference(const std::vector<Panel>& panels) {
+  for (const Panel& panel : panels)
+    for (const Series& series : panel.series)
+      if (series.is_reference) return series.name;
+  return {};
 }
 
 AxisMap map_of(const Panel& panel, std::vector<double> Series::*values, const Axis& axis, double from, double to) {
@@ -64,6 +76,10 @@ void draw_series(svg::Document& doc, const Series& series, const AxisMap& x, con
                  const svg::Style& style) {
   std::vector<svg::Point> points;
   for (std::size_t i = 0; i < series.x.size(); ++i) points.push_back({x.at(series.x[i]), y.at(series.y[i])});
+  if (series.is_reference) {
+    doc.polyline(points, reference_style());
+    return;
+  }
   if (points.size() > 1) doc.polyline(points, style);
   for (std::size_t i = 0; i < points.size(); ++i) {
     const std::string tooltip = fmt::format("{}: {}, {:g}", series.name, value_text(unit, series.x[i]), series.y[i]);
@@ -85,15 +101,24 @@ void draw_panel(svg::Document& doc, const Panel& panel, const Names& names, cons
 
 }  // namespace
 
-std::string draw_panels(const std::vector<Panel>& panels, const Axis& x, const Axis& y) {
+std::string draw_panels(const std::vector<Panel>& panels, const Axis& x, const Axis& y, const Heading& heading) {
   if (panels.empty()) throw Error(ErrorCode::invalid_argument, "chart: there are no panels to draw");
   const Names names = names_in(panels);
   const std::size_t columns = std::min(most_columns, panels.size());
   const std::size_t rows = (panels.size() + columns - 1) / columns;
-  const double width = panel_width * static_cast<double>(columns);
-  const double legend = draw_legend(nullptr, names, left, width - right, false);
-  svg::Document doc(width, legend + panel_height * static_cast<double>(rows), y.label);
-  draw_legend(&doc, names, left, width - right, false);
+  const double width =
+      std::max({panel_width * static_cast<double>(columns), left + right + svg::text_width(heading.title, title_style),
+                left + right + svg::text_width(heading.notes, notes_style)});
+  const double head = heading.notes.empty() ? 26 : 46;
+  const auto reference_name = name_of_reference(panels);
+  const double below_legend = draw_legend(nullptr, names, left, width - right, false, reference_name);
+  const double legend = head + below_legend;
+  svg::Document doc(width, legend + panel_height * static_cast<double>(rows), heading.title);
+  doc.text({left, 24}, heading.title, title_style);
+  if (!heading.notes.empty()) doc.text({left, 44}, heading.notes, notes_style);
+  doc.begin_group("legend", {0, head});
+  draw_legend(&doc, names, left, width - right, false, reference_name);
+  doc.end_group();
   for (std::size_t i = 0; i < panels.size(); ++i) {
     doc.begin_group("panel", {panel_width * static_cast<double>(i % columns),
                               legend + panel_height * static_cast<double>(i / columns)});

@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::size_t bar_width = 30;
 
+}  // namespace
+
 std::string seconds_text(double seconds) {
   const auto s = static_cast<long>(seconds + 0.5);
   return s < 60 ? std::to_string(s) + " s" : std::to_string(s / 60) + " min " + std::to_string(s % 60) + " s";
 }
-
-}  // namespace
 
 Progress::Progress(std::string what, std::uint64_t total, bool enabled, std::FILE* out,
                    std::chrono::milliseconds line_interval)

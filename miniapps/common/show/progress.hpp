@@ -8,12 +8,15 @@
 
 namespace tutti::show {
 
-/// Shows the progress of a run: a bar that redraws itself if stderr is a terminal, else a plain line now and then. One
-/// rank has one; `enabled` false makes it silent.
+/// "8 s", "2 min 5 s".
+[[nodiscard]] std::string seconds_text(double seconds);
+
+/// Shows the progress of a run and the time left: a bar that redraws itself if stderr is a terminal, else, as under
+/// mpiexec, a plain line every few seconds. One rank has one; `enabled` false makes it silent.
 class Progress {
  public:
   Progress(std::string what, std::uint64_t total, bool enabled, std::FILE* out = stderr,
-           std::chrono::milliseconds line_interval = std::chrono::seconds(10));
+           std::chrono::milliseconds line_interval = std::chrono::seconds(5));
   ~Progress() { finish(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -89,6 +89,20 @@ double text_width(std::string_view text, const TextStyle& style) {
   return static_cast<double>(code_points(text)) * style.size * share;
 }
 
+Box text_box(Point at, std::string_view words, const TextStyle& style) {
+  const double width = text_width(words, style);
+  const double left = at.x - (style.anchor == Anchor::end ? width : style.anchor == Anchor::middle ? width / 2 : 0);
+  return {left, at.y - 0.8 * style.size, left + width, at.y + 0.2 * style.size};
+}
+
+bool TextPlaces::take(const Box& box) {
+  const bool is_free = std::none_of(taken_.begin(), taken_.end(), [&box](const Box& other) {
+    return box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom;
+  });
+  if (is_free) taken_.push_back(box);
+  return is_free;
+}
+
 Document::Document(double width, double height, std::string_view title)
     : width_(width), height_(height), title_(title) {
   rect({0, 0}, width, height, {.fill = "#ffffff"});

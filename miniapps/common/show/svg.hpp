@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tutti::svg {
 
@@ -45,6 +46,29 @@ struct TextStyle {
 
 /// The approximate width of a text in a sans-serif font, good enough for layout.
 [[nodiscard]] double text_width(std::string_view text, const TextStyle& style);
+
+/// The part of a drawing that a text takes.
+struct Box {
+  double left = 0;
+  double top = 0;
+  double right = 0;
+  double bottom = 0;
+};
+
+/// The approximate box of a text that is not rotated.
+[[nodiscard]] Box text_box(Point at, std::string_view words, const TextStyle& style);
+
+/// The texts of a drawing that are placed so far, so that a label goes where none is.
+class TextPlaces {
+ public:
+  /// Takes the place of a text that must be where it is.
+  void add(const Box& box) { taken_.push_back(box); }
+  /// Takes the place and returns true if no text is there.
+  bool take(const Box& box);
+
+ private:
+  std::vector<Box> taken_;
+};
 
 /// A drawing made from the bottom layer to the top: later shapes cover earlier ones. Units are pixels; y grows
 /// downwards. The result is one self-contained SVG 1.1 document without scripts or outside references.

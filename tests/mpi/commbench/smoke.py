@@ -149,9 +149,24 @@ def errors(runner):
     expect(done.returncode == 0 and all(o in done.stdout for o in OPERATIONS), "--list")
 
 
+def progress(runner):
+    """Under the launcher, whose stderr is no terminal, a line comes every few seconds; columns stay columns."""
+    done = runner.start(["-o", "reduce_scatter_block", "-a", "auto,mpi:recursive_halving", "--low", "64", "--high", "4K",
+                         "--factor", "4", "--budget", "1", "--max-iterations", "10000000"])
+    expect(done.returncode == 0, done.stderr)
+    lines = [line for line in done.stderr.splitlines() if line.startswith("commbench ")]
+    expect(lines and all("%" in line and " s left" in line for line in lines), f"lines of progress: {done.stderr}")
+    head, *rows = done.stdout.splitlines()
+    for unit in ("total bytes", "p50 us", "algbw GB/s", "busbw GB/s", "overlap %"):
+        expect(unit in head, f"{unit} is not in {head}")
+    end = head.index("calls") + len("calls")
+    for row in rows:
+        expect(row[end - 1].isdigit() and row[end] == " ", f"calls stand under their head:\n{head}\n{row}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["operations", "types", "algorithms", "buffers", "errors"])
+    parser.add_argument("what", choices=["operations", "types", "algorithms", "buffers", "errors", "progress"])
     parser.add_argument("--program", required=True)
     parser.add_argument("--launcher", required=True, help="launcher and its flags, one string")
     parser.add_argument("--ranks", type=int, required=True)

@@ -33,7 +33,8 @@ class Runner:
         self.environment.pop("TUTTI_TUNING", None)
 
     def command(self, flags, ranks=2):
-        return shlex.split(self.args.launcher) + ["-n", str(ranks), self.args.program, "tune"] + flags
+        """Whatever else runs on the machine of the tests must not leave cells out."""
+        return shlex.split(self.args.launcher) + ["-n", str(ranks), self.args.program, "tune", "--accept-disturbed"] + flags
 
     def start(self, flags, ranks=2, **environment):
         return subprocess.run(self.command(flags, ranks), capture_output=True, text=True, timeout=60,
@@ -67,6 +68,39 @@ def stops_at_its_budget(runner):
     measured_next, taken, _ = runner.tune(everything)
     expect(f"a second run goes on: {taken} taken over of {measured}", taken == measured)
     expect("and adds to the file", len(runner.cells()) == measured + measured_next)
+
+
+def begins_no_cell_that_does_not_fit(runner):
+    large = ["--output", runner.table + ".large", "--operations", "allreduce,bcast", "--calls", "blocking", "--types", "float32", "--sizes", "64M"]
+    done = runner.start(large + ["--budget", "0.05"])
+    expect(f"no cell of 64 MiB takes 50 ms\n{done.stdout}{done.stderr}", done.stdout.startswith("0 cells measured"))
+    expect(f"the time is told before\n{done.stderr}", re.search(r"cells to measure, about \d+ (s|min)", done.stderr) and
+           "--budget ends after" in done.stderr)
+
+
+def leaves_disturbed_cells_out(runner):
+    """While every core has other work, a figure is that of a calm round, or there is none and a word about it."""
+    cores = sorted(os.sched_getaffinity(0))
+    spin = "import os, sys\nos.sched_setaffinity(0, {int(sys.argv[1])})\nwhile True: pass"
+    others = [subprocess.Popen([sys.executable, "-c", spin, str(core)]) for core in cores * 2]
+    path = runner.table + ".busy"
+    try:
+        command = [word for word in runner.command(["--operations", "allreduce", "--calls", "blocking", "--types",
+                                                    "float32", "--sizes", "4", "--output", path])
+                   if word != "--accept-disturbed"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=100, env=runner.environment)
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+    expect(f"busy: {done.returncode}\n{done.stderr}", done.returncode == 0)
+    with open(path, encoding="utf-8") as file:
+        cells = json.load(file)["tables"][0]["cells"]
+    if not cells:
+        expect(f"left out, and said\n{done.stdout}", "1 cells were left out" in done.stdout)
+        return
+    best = min(cells[0]["seconds"].values())
+    expect(f"4 bytes take no {best} s: {cells}", best < 1e-3)
 
 
 def survives_being_killed(runner):
@@ -157,7 +191,7 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="tutti-tune-") as folder:
         runner = Runner(args, folder)
-        for step in (stops_at_its_budget, survives_being_killed, is_used_by_programs, keeps_tables_of_other_ranks,
+        for step in (stops_at_its_budget, begins_no_cell_that_does_not_fit, leaves_disturbed_cells_out, survives_being_killed, is_used_by_programs, keeps_tables_of_other_ranks,
                      writes_where_it_is_told, refuses):
             step(runner)
             print(f"{step.__name__}: as it should")

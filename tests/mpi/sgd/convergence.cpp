@@ -59,7 +59,7 @@ TEST(Convergence, AdultIsSparse) {
   options.data = "adult";
   options.train_file = TUTTI_SOURCE_DIR "/miniapps/common/data/adult";
   options.batch_size = 256;
-  options.bucket_bytes = "25M";
+  options.bucket_bytes = std::size_t{25} << 20U;
   options.test_at_end = false;
   compare_with_one_rank(options, {"overlap"}, 1e-10);
 }

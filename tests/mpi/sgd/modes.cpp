@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What modes have beside the common loss curve.
 #include <cstdio>
+#include <tutti/gradient_reducer.hpp>
 
 #include "training_runs.hpp"
 
@@ -67,7 +68,7 @@ TEST(Modes, CheckAndAutomaticBuckets) {
   const auto want = train(comm, options);
   options.check = true;
   options.communicators = 2;
-  options.bucket_bytes = "auto";
+  options.bucket_bytes = tutti::ReducerOptions::automatic;
   const auto got = train(comm, options);
   EXPECT_LE(difference(got, want), 1e-10);
   options.print_map = true;

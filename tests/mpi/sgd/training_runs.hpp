@@ -43,8 +43,8 @@ inline Options small_run(const std::string& model, const std::string& precision)
   o.learning_rate = 0.05;
   o.momentum = 0.9;
   o.print_freq = 1;
-  o.bucket_bytes = "2K";  // several buckets
-  o.first_bucket_bytes = "256";
+  o.bucket_bytes = 2048;  // several buckets
+  o.first_bucket_bytes = 256;
   return o;
 }
 

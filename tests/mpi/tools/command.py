@@ -3,10 +3,12 @@
 import argparse
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
 import tempfile
+import time
 import xml.etree.ElementTree
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -58,7 +60,7 @@ class Runner:
 
 def usage(runner):
     expect("--version", runner.text("--version").startswith("tutti 0."))
-    for command in ([], ["topo"], ["explain"]):
+    for command in ([], ["topo"], ["explain"], ["tune"], ["regret"], ["info"]):
         shown = runner.text(*command, "--help")
         expect(f"{command} --help: {shown}", "Usage: tutti" in shown)
     expect("--help names the subcommands", all(word in runner.text("--help") for word in ("topo", "explain", "tune")))
@@ -122,7 +124,12 @@ def explain(runner):
     runner.refused(["explain", "allreduce", "--bytes", "6"], "multiple")
     runner.refused(["explain", "bcast", "--ranks", "4", "--root", "4"], "--root 4")
     runner.refused(["explain", "allreduce", "--ranks", "2", "--nodes", "3"], "--nodes 3")
-    runner.refused(["explain", "allreduce", "--ranks", "-2"], "positive")
+    for ranks in ("-2", "0", "1048577", "nan", "x"):
+        runner.refused(["explain", "allreduce", "--ranks", ranks], "--ranks", f"'{ranks}'", "[1, 1048576]")
+    begin = time.monotonic()
+    shown = runner.text("explain", "allreduce", "--ranks", "100000", "--algorithm", "ring", "--bytes", "1MiB")
+    expect(f"many ranks: {time.monotonic() - begin} s", time.monotonic() - begin < 10)
+    expect("the first rounds and the number of the others", "round 0" in shown and " more lines" in shown)
     runner.refused(["explain", "allreduce", "--algorithm", "rign"], "rign", "ring")
     runner.refused(["explain", "allreduce", "--table", "/nowhere.json"], "/nowhere.json")
     runner.refused(["explain", "allreduce", "--table", __file__], "command.py")
@@ -130,7 +137,7 @@ def explain(runner):
 
 def drawings(runner):
     words = runner.drawing("explain", "allreduce", "--bytes", "1MiB", "--ranks", "8", "--algorithm", "ring")
-    expect(f"{words}", "rank 7" in words and "step 13" in words and words.count("8 × 128 KiB") == 14)
+    expect(f"{words}", "rank 7" in words and "round 13" in words and words.count("8 × 128 KiB") == 14)
     words = runner.drawing("explain", "allreduce", "--ranks", "8", "--nodes", "2", "--algorithm", "hierarchical")
     expect(f"{words}", words.count("node 1") == 4 and "between nodes" in words)
     for ranks in ("2", "16"):
@@ -141,6 +148,49 @@ def drawings(runner):
         expect(f"{protocol}: {words}", any(word.startswith("1  publish") for word in words))
     runner.refused(["explain", "allreduce", "--ranks", "200", "--algorithm", "ring", "--svg", "ring.svg"], "at most 64")
     runner.refused(["explain", "allreduce", "--algorithm", "native", "--svg", "native.svg"], "native makes the call")
+
+
+def info(runner):
+    shown = runner.text("info", TUTTI_TIMOUT="3", TUTTI_DATA_DIR="/nowhere/at/all", TUTTI_TRIALS="0")
+    for part in ("tutti 0.", "MPI: ", "Kokkos: ", "compiler", "TUTTI_ENABLE_CUDA=", "shared memory", "single copy", "NCCL",
+                 "calibration", "measured table", "TUTTI_TIMOUT is no variable of this library; did you mean TUTTI_TIMEOUT?",
+                 "TUTTI_DATA_DIR=/nowhere/at/all is no folder"):
+        expect(f"'{part}' is not in\n{shown}", part in shown)
+    expect("the value in force", re.search(r"TUTTI_TRIALS +0 ", shown))
+    plain = runner.text("info", ranks=2)
+    expect(f"nothing is doubtful, one rank prints\n{plain}", "Doubtful" not in plain and plain.count("compiler") == 1)
+    done = runner.run("topo", ranks=2, TUTTI_TIMOUT="3", TUTTI_LOG="1")
+    expect(f"TUTTI_LOG=1 names it\n{done.stderr}", "did you mean TUTTI_TIMEOUT?" in done.stderr)
+    expect("nobody is told unasked", "TUTTI_TIMEOUT" not in runner.run("topo", ranks=2, TUTTI_TIMOUT="3").stderr)
+
+
+def launcher(runner):
+    """The program alone, with the variables of a launcher of another MPI."""
+    other = {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "0"}
+    done = runner.run("topo", **other)
+    expect(f"a warning\n{done.stderr}", "tutti: warning: the launcher of Open MPI started 2 processes" in done.stderr)
+    done = runner.run("topo", **dict(other, OMPI_COMM_WORLD_RANK="1"))
+    expect(f"one speaks\n{done.stderr}", "warning" not in done.stderr)
+    expect("none under the right one", "warning" not in runner.run("topo", ranks=2).stderr)
+
+
+def summary(runner):
+    """TUTTI_LOG=summary: calls, bytes, seconds and way of each operation and size."""
+    few = ["regret", "--operations", "bcast,allreduce", "--calls", "blocking,persistent", "--types", "float32", "--sizes",
+           "64,4K", "--rounds", "3"]
+    done = runner.run(*few, ranks=2, TUTTI_LOG="summary")
+    expect(f"status {done.returncode}\n{done.stderr}", done.returncode == 0)
+    lines = [line.split() for line in done.stderr.splitlines()]
+    rows = [line for line in lines if len(line) == 9 and line[0] in ("allreduce", "bcast", "barrier")]
+    expect(f"once, by rank 0\n{done.stderr}", done.stderr.count("calls of rank 0") == 1)
+    for operation, call, size in (("allreduce", "blocking", "64"), ("bcast", "blocking", "4"), ("bcast", "persistent", "4"),
+                                  ("barrier", "blocking", "0")):
+        found = [row for row in rows if row[:2] == [operation, call] and row[2] == size]
+        expect(f"{operation} {call} {size}\n{done.stderr}", found and all(int(row[5]) > 0 for row in found))
+        for row in found if operation != "allreduce" else []:  # the command itself reduces some numbers
+            each = int(row[6]) / int(row[5])
+            expect(f"bytes of each call: {row}", each == {"64": 64, "4": 4096, "0": 0}[size])
+    expect("nothing unasked", "calls of rank 0" not in runner.run(*few, ranks=2).stderr)
 
 
 def backends(runner):
@@ -165,7 +215,7 @@ def jobs(runner):
     expect(f"another is imagined: {value['machine']}", value["machine"]["ranks"] == 6)
     runner.refused(["explain", "alreduce"], "allreduce", ranks=2)
     table = os.path.join(runner.folder, "table.json")
-    runner.text("tune", "--operations", "allreduce", "--calls", "blocking", "--types", "float32", "--largest", "4K",
+    runner.text("tune", "--accept-disturbed", "--operations", "allreduce", "--calls", "blocking", "--types", "float32", "--largest", "4K",
                 "--rounds", "3", "--output", table, ranks=2)
     value = runner.json("explain", "allreduce", "--bytes", "1KiB", "--ranks", "2", "--table", table, "--json")
     chosen = value["candidates"][0]
@@ -212,7 +262,7 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--launcher", required=True)
     parser.add_argument("--machine", required=True)
-    parser.add_argument("case", choices=["usage", "topo", "explain", "drawings", "backends", "jobs", "regret"])
+    parser.add_argument("case", choices=["usage", "topo", "explain", "drawings", "backends", "jobs", "regret", "info", "launcher", "summary"])
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         try:

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "presets.hpp"
+#include "support/option_ranges.hpp"
 
 namespace dlrm {
 namespace {
@@ -74,10 +75,19 @@ TEST(Options, MlperfV2IsTheReferences) {
 TEST(Options, EveryPresetParses) {
   for (const auto& preset : presets()) {
     const std::string flag = "--preset=" + preset.name;
-    const auto result = parse({flag.c_str(), "--raw-data-file=x"});
+    const auto result = parse({flag.c_str(), "--processed-data-file=x"});
     EXPECT_FALSE(result.stop) << preset.name << ": " << result.text;
   }
 }
+
+tutti::command_line::Outcome outcome_of(const std::vector<std::string>& arguments) {
+  std::vector<const char*> flags;
+  for (const std::string& argument : arguments) flags.push_back(argument.c_str());
+  return parse(flags);
+}
+
+TEST(Options, NoneTakesAValueOutsideItsRange) { tutti::command_line::testing::expect_ranges(outcome_of, 55); }
+TEST(Options, AllAreInTheHelp) { tutti::command_line::testing::expect_help(outcome_of); }
 
 TEST(Options, ErrorsNameTheFlag) {
   const std::vector<std::pair<std::vector<const char*>, std::string>> cases{
@@ -96,7 +106,14 @@ TEST(Options, ErrorsNameTheFlag) {
       {{"--dcn-low-rank-dim=0"}, "--dcn-low-rank-dim"},
       {{"--num-indices-per-lookup-per-feature=1-2-3"}, "--data-generation=bench"},
       {{"--num-indices-per-lookup-per-feature=1-2", "--data-generation=bench"}, "2 tables"},
-      {{"--num-indices-per-lookup-per-feature=1-0", "--preset=adult"}, "positive"},
+      {{"--num-indices-per-lookup-per-feature=1-0", "--preset=adult"}, "'0' is not a whole number in [1, "},
+      {{"--preset=adult", "--learning-rate=abc"}, "--learning-rate: 'abc' is not a number in [0, 1000000]"},
+      {{"--nepochs=-1"}, "--nepochs: '-1' is not a whole number in [1, "},
+      {{"--mini-batch-size", "-3"}, "--mini-batch-size: '-3' is not"},
+      {{"--learning-rate=nan"}, "'nan'"},
+      {{"--memory-limit=-1"}, "--memory-limit"},
+      {{"--arch-mlp-bot=13--2"}, "--arch-mlp-bot"},
+      {{"--preset=terabyte", "--raw-data-file=x"}, "--processed-data-file"},
       {{"--num-indices-per-lookup-per-feature=1-2", "--arch-embedding-size=5", "--preset=adult"}, "2 tables"},
       {{"--multi-hot-rule=pareto"}, "--multi-hot-rule"},
       {{"--prefetch=-2"}, "--prefetch"},

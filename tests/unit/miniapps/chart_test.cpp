@@ -7,6 +7,7 @@
 
 #include "common/show/chart.hpp"
 #include "common/show/chart_axis.hpp"
+#include "support/svg_texts.hpp"
 
 namespace {
 
@@ -37,7 +38,7 @@ TEST(Axis, LinearBeginsAtZeroAndEndsAtARoundNumber) {
 
 TEST(Axis, LogarithmicHasWholePowersOfItsBase) {
   const Axis bytes{"size", Scale::log, Unit::bytes};
-  EXPECT_EQ(texts_of(ticks_of(bytes, make_map(bytes, 4096, 300000, 0, 100))),
+  EXPECT_EQ(texts_of(ticks_of(bytes, make_map(bytes, 4096, 300000, 0, 300))),
             (std::vector<std::string>{"4 KiB", "16 KiB", "64 KiB", "256 KiB", "1 MiB"}));
   const Axis ranks{"ranks", Scale::log, Unit::count};
   EXPECT_EQ(texts_of(ticks_of(ranks, make_map(ranks, 1, 6, 0, 100))), (std::vector<std::string>{"1", "2", "4", "8"}));
@@ -50,18 +51,36 @@ TEST(Axis, LogarithmicHasWholePowersOfItsBase) {
 TEST(Panels, HaveAColourANameAndADotAPoint) {
   const std::vector<Panel> panels{{"first", {{"a<b", {1, 2}, {3, 4}}, {"one", {2}, {5}}}, ""},
                                   {"second", {{"a<b", {1, 4}, {3, 1}}}, "its own"}};
-  const std::string svg = draw_panels(panels, {"x", Scale::log, Unit::count}, {"y"});
+  const std::string svg = draw_panels(panels, {"x", Scale::log, Unit::count}, {"y"}, {"title", "notes"});
   EXPECT_EQ(count_of(svg, "class=\"panel\""), 2U);
   EXPECT_EQ(count_of(svg, "<circle"), 5U);
   EXPECT_EQ(count_of(svg, "<polyline"), 2U);
   EXPECT_EQ(count_of(svg, ">a&lt;b</text>"), 1U) << "told once, for both panels";
   EXPECT_EQ(count_of(svg, ">its own</text>"), 1U);
   EXPECT_EQ(count_of(svg, ">y</text>"), 1U);
+  EXPECT_EQ(count_of(svg, ">title</text>"), 1U);
+  EXPECT_EQ(count_of(svg, ">notes</text>"), 1U);
+  EXPECT_EQ(tutti::svg::testing::text_faults(svg), "");
+}
+
+TEST(Panels, HaveNoTextOverAnother) {
+  for (const Unit unit : {Unit::number, Unit::count, Unit::bytes})
+    for (const double most : {2.0, 40.0, 3e3, 6.4e7, 1e12})
+      for (const Scale scale : {Scale::linear, Scale::log}) {
+        const std::vector<Panel> panels{
+            {"a panel", {{"a", {1, most}, {0.01, most}}, {"ideal", {1, most}, {1, 1}, true}}, ""},
+            {"another", {{"a way with a long name", {1, most}, {1, most}}}, ""}};
+        const std::string svg =
+            draw_panels(panels, {"x", scale, unit}, {"y", scale, Unit::number},
+                        {"a title that is longer than one panel is wide, as long titles are", "notes"});
+        EXPECT_EQ(tutti::svg::testing::text_faults(svg), "") << static_cast<int>(unit) << " " << most;
+        EXPECT_EQ(count_of(svg, ">ideal</text>"), 1U);
+      }
 }
 
 TEST(Panels, WithoutPointsAreRefused) {
-  EXPECT_THROW((void)draw_panels({}, {"x"}, {"y"}), tutti::Error);
-  EXPECT_THROW((void)draw_panels({{"empty", {}, ""}}, {"x"}, {"y"}), tutti::Error);
+  EXPECT_THROW((void)draw_panels({}, {"x"}, {"y"}, {}), tutti::Error);
+  EXPECT_THROW((void)draw_panels({{"empty", {}, ""}}, {"x"}, {"y"}, {}), tutti::Error);
 }
 
 TEST(Bars, AreAsLongAsTheirPartsAndEndWithTheSum) {
@@ -72,6 +91,7 @@ TEST(Bars, AreAsLongAsTheirPartsAndEndWithTheSum) {
   EXPECT_EQ(count_of(svg, ">30.0</text>"), 1U);
   EXPECT_EQ(count_of(svg, "overlap, hidden: 12.00"), 1U);
   EXPECT_EQ(count_of(svg, ">hidden</text>"), 1U);
+  EXPECT_EQ(tutti::svg::testing::text_faults(svg), "");
   EXPECT_THROW((void)draw_bars({}, "bars", "ms"), tutti::Error);
 }
 

@@ -12,6 +12,7 @@
 #include "shape.hpp"
 #include "statistics.hpp"
 #include "suite.hpp"
+#include "support/option_ranges.hpp"
 
 namespace {
 
@@ -128,6 +129,15 @@ TEST(CommandLine, IsRead) {
   EXPECT_EQ(parse({"plot", "a.json", "-o", "a.svg"}).task, Task::plot);
 }
 
+tutti::command_line::Outcome outcome_of(const std::vector<std::string>& arguments) {
+  std::vector<const char*> words;
+  for (const std::string& argument : arguments) words.push_back(argument.c_str());
+  return parse(words);
+}
+
+TEST(CommandLine, NoOptionTakesAValueOutsideItsRange) { tutti::command_line::testing::expect_ranges(outcome_of, 25); }
+TEST(CommandLine, HelpNamesAllOptions) { tutti::command_line::testing::expect_help(outcome_of); }
+
 TEST(CommandLine, NamesWhatIsWrong) {
   const auto expect = [](const std::vector<const char*>& arguments, const char* argument) {
     const auto request = parse(arguments);
@@ -139,6 +149,7 @@ TEST(CommandLine, NamesWhatIsWrong) {
   expect({"--low", "many"}, "--low");
   expect({"--high", "2"}, "--high");
   expect({"--factor", "1"}, "--factor");
+  expect({"--low", "-4"}, "--low: '-4' is not a size in bytes in [1, 1T]");
   expect({"--rounds", "0"}, "--rounds");
   expect({"--budget", "-1"}, "--budget");
   expect({"--check", "some"}, "--check");
@@ -165,7 +176,9 @@ TEST(Points, AreThoseThatAreDefined) {
   EXPECT_EQ(points_of(settings, 4).size(), 6U);
 }
 
-constexpr const char* document = R"({"points": [
+constexpr const char* document = R"({"date": "2026-11-22",
+  "machine": {"processor": "Some CPU", "ranks": 4, "nodes": 2, "libraries": ["tutti 0.1.0", "MPI: MPICH 4.0.2"]},
+  "points": [
   {"operation": "bcast", "datatype": "int8", "reduce_op": "-", "memory": "host", "mode": "blocking", "bytes": 4,
    "algorithm": "auto", "latency_us": {"p50": 1.5}, "busbw_gb_s": 0.1, "algbw_gb_s": 0.2},
   {"operation": "bcast", "datatype": "int8", "reduce_op": "-", "memory": "host", "mode": "blocking", "bytes": 16,
@@ -185,10 +198,15 @@ TEST(Plot, HasAPanelACollectiveAndALineAnAlgorithm) {
   EXPECT_EQ(panels[0].curves[0].y, (std::vector<double>{1.5, 2.5}));
   options.metric = Metric::bus_bandwidth;
   EXPECT_EQ(read_panels(document, options)[0].curves[0].y, (std::vector<double>{0.1, 0.3}));
-  const std::string svg = draw_panels(panels, Metric::latency);
+  const std::string svg = draw_panels(panels, Metric::latency, {"a title", "some notes"});
   EXPECT_NE(svg.find("&lt;ring&gt;"), std::string::npos);
   EXPECT_NE(svg.find("polyline"), std::string::npos);
   EXPECT_NE(svg.find("latency"), std::string::npos);
+  EXPECT_EQ(panels[0].curves[0].name, "Tutti") << "auto is what a program calls";
+  const auto heading = read_heading(document, options);
+  EXPECT_EQ(heading.title, "Collectives: bus bandwidth");
+  EXPECT_EQ(heading.notes, "Some CPU; 4 ranks on 2 nodes; MPICH 4.0.2; 2026-11-22");
+  EXPECT_NE(svg.find("some notes"), std::string::npos);
 }
 
 TEST(Plot, RefusesWhatItCannotDraw) {

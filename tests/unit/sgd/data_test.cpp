@@ -104,5 +104,25 @@ TEST(Sources, FilesGiveTrainAndTest) {
   EXPECT_THROW((void)make_source(o), tutti::Error);
 }
 
+TEST(Sources, NameTheCellThatIsNoNumber) {
+  const TemporaryFolder folder;
+  Options o;
+  o.data = "csv";
+  o.train_file = folder / "d.csv";
+  o.label = "y";
+  for (const char* column : {"x", "y"}) {
+    const bool is_label = *column == 'y';
+    write_all(folder / "d.csv", std::string("x,y\n1,2\n3,4\n") + (is_label ? "5,oops\n" : "oops,6\n") + "7,8\n");
+    try {
+      (void)make_source(o);
+      FAIL() << column;
+    } catch (const tutti::Error& error) {
+      for (const std::string& part :
+           {o.train_file, std::string("line 4"), std::string("'oops'"), std::string("column ") + column})
+        EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sgd

@@ -5,12 +5,14 @@
 
 #include <tutti/error.hpp>
 
+#include "support/option_ranges.hpp"
+
 namespace sgd {
 namespace {
 
 ParseResult parse(std::vector<const char*> flags) {
   flags.insert(flags.begin(), "tutti-sgd");
-  return parse_options(static_cast<int>(flags.size()), flags.data(), {});
+  return parse_options(static_cast<int>(flags.size()), flags.data(), make_studies());
 }
 
 TEST(Options, HooksAreModesToo) {
@@ -24,10 +26,9 @@ TEST(Options, HooksAreModesToo) {
 
 TEST(Options, WidthsAndBytes) {
   EXPECT_EQ(parse({"--hidden=512-64"}).options.hidden, (std::vector<std::size_t>{512, 64}));
-  EXPECT_EQ(parse_bytes("--x", "64K"), 65536U);
-  EXPECT_EQ(parse_bytes("--x", "auto"), 0U);
-  EXPECT_THROW((void)parse_bytes("--x", "1.5M"), tutti::Error);
-  EXPECT_THROW((void)parse_bytes("--x", "0"), tutti::Error);
+  EXPECT_EQ(parse({"--bucket-bytes=64K"}).options.bucket_bytes, 65536U);
+  EXPECT_EQ(parse({"--bucket-bytes=auto"}).options.bucket_bytes, 0U);
+  EXPECT_EQ(parse({}).options.bucket_bytes, std::size_t{25} << 20U);
 }
 
 TEST(Options, HelpHasGroups) {
@@ -37,6 +38,15 @@ TEST(Options, HelpHasGroups) {
     EXPECT_NE(help.text.find(group), std::string::npos) << group;
   }
 }
+
+tutti::command_line::Outcome outcome_of(const std::vector<std::string>& arguments) {
+  std::vector<const char*> flags;
+  for (const std::string& argument : arguments) flags.push_back(argument.c_str());
+  return parse(flags);
+}
+
+TEST(Options, NoneTakesAValueOutsideItsRange) { tutti::command_line::testing::expect_ranges(outcome_of, 50); }
+TEST(Options, AllAreInTheHelp) { tutti::command_line::testing::expect_help(outcome_of); }
 
 TEST(Options, ErrorsNameTheFlag) {
   const std::vector<std::pair<std::vector<const char*>, std::string>> cases{
@@ -52,8 +62,17 @@ TEST(Options, ErrorsNameTheFlag) {
       {{"--optimizer=adam", "--momentum=0.5"}, "--momentum"},
       {{"--save-freq=3"}, "--checkpoint-dir"},
       {{"--bucket-bytes=x"}, "--bucket-bytes"},
+      {{"--bucket-bytes=1.5M"}, "--bucket-bytes"},
+      {{"--bucket-bytes=0"}, "[1, 8G]"},
+      {{"--first-bucket-bytes=auto"}, "--first-bucket-bytes"},
+      {{"--batch-size", "-5"}, "--batch-size: '-5' is not a whole number in [1, 2147483648]"},
+      {{"--learning-rate=nan"}, "--learning-rate: 'nan' is not a number in [0, 1000000]"},
+      {{"--momentum=1"}, "[0, 1)"},
       {{"--model=tree"}, "--model"},
       {{"--compare", "--load=x"}, "--compare"},
+      {{"--svg-file=x.svg"}, "--svg-file needs --scaling, --breakdown or --sweep-buckets"},
+      {{"--svg-file=x.svg", "--workload=bert"}, "--svg-file needs"},
+      {{"--scaling=weak", "--breakdown"}, "choose one"},
   };
   for (const auto& [flags, name] : cases) {
     const auto result = parse(flags);

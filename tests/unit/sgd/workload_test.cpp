@@ -115,8 +115,9 @@ TEST(Scaling, HasTheUsualEfficiencies) {
   EXPECT_DOUBLE_EQ(efficiency(points, 1, 0, Growth::weak), 0.8);
   EXPECT_DOUBLE_EQ(efficiency(points, 1, 0, Growth::strong), 0.2);
   EXPECT_NE(scaling_text(points, Growth::weak).find("80.0 %"), std::string::npos);
-  const std::string svg = scaling_chart(points, Growth::strong);
-  for (const char* part : {"efficiency", "exposed communication", "time per step", "ranks", "flat"})
+  const std::string svg = scaling_chart(points, Growth::strong, "a task");
+  for (const char* part :
+       {"efficiency", "exposed communication", "time per step", "ranks", "flat", "strong scaling: a task", ">ideal<"})
     EXPECT_NE(svg.find(part), std::string::npos) << part;
 }
 
@@ -148,7 +149,7 @@ TEST(Sweep, MarksTheSizeThatWasChosen) {
                      {4U << 20U, true, figures_of("overlap", 34, 1)}},
                     {figures_of("flat", 41, 8)}};
   EXPECT_NE(sweep_text(sweep).find("4 MiB (auto)"), std::string::npos);
-  const std::string svg = sweep_chart(sweep);
+  const std::string svg = sweep_chart(sweep, "a task");
   for (const char* part : {"auto: 4 MiB", "flat", "bucket size"}) EXPECT_NE(svg.find(part), std::string::npos) << part;
 }
 

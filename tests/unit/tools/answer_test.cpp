@@ -87,7 +87,7 @@ TEST(Answer, TheVFormsHaveDrawingsToo) {
 
 TEST(Answer, TheHostMpiCannotBeDrawn) {
   const Answer found = answer(ask("allreduce", "64", "native").make());
-  EXPECT_THAT(answer_text(found), HasSubstr("steps are those of the host MPI"));
+  EXPECT_THAT(answer_text(found), HasSubstr("rounds are those of the host MPI"));
   try {
     static_cast<void>(answer_drawing(found));
     FAIL() << "no error";

@@ -7,6 +7,7 @@
 #include "planner/names.hpp"
 #include "schedules/registry.hpp"
 #include "support.hpp"
+#include "support/svg_texts.hpp"
 #include "tools/protocol_drawing.hpp"
 #include "tools/schedule_drawing.hpp"
 #include "tools/timeline.hpp"
@@ -16,6 +17,7 @@ namespace {
 
 using namespace tutti;
 using namespace tutti::tools;
+using svg::testing::text_faults;
 using ::testing::HasSubstr;
 using tools::testing::ask;
 using tools::testing::count_of;
@@ -69,7 +71,7 @@ TEST(ScheduleDrawing, HasAColumnARankAndAnArrowAMessage) {
   const std::string text = schedule_drawing(all, {"ring <of four>", "sum", 4, {}}).str();
   EXPECT_EQ(xml_fault(text), "");
   for (int rank = 0; rank < 4; ++rank) EXPECT_THAT(text, HasSubstr(">rank " + std::to_string(rank) + "</text>"));
-  EXPECT_THAT(text, HasSubstr(">step 5</text>"));
+  EXPECT_THAT(text, HasSubstr(">round 5</text>"));
   EXPECT_EQ(count_of(text, "sends "), 24U) << "each arrow carries the tooltip of its message";
   EXPECT_EQ(count_of(text, ">4 × 1 KiB</text>"), 6U);
   EXPECT_THAT(text, HasSubstr("combine (sum)"));
@@ -84,13 +86,35 @@ TEST(ScheduleDrawing, EveryAlgorithmCanBeDrawn) {
             schedules(std::string(schedules::operation_name(operation)), std::string(algorithm.name), ranks);
         const std::string text = schedule_drawing(all, {"all", "sum", 4, {}}).str();
         EXPECT_EQ(xml_fault(text), "") << schedules::operation_name(operation) << " " << algorithm.name << " " << ranks;
+        EXPECT_EQ(text_faults(text), "") << schedules::operation_name(operation) << " " << algorithm.name << " "
+                                         << ranks;
       }
+}
+
+TEST(ScheduleDrawing, LabelsArrowsOnlyWhereSizesDiffer) {
+  const auto uniform = schedule_drawing(schedules("allreduce", "ring", 8, "1MiB"), {"ring", "sum", 4, {}}).str();
+  EXPECT_EQ(count_of(uniform, ">128 KiB</text>"), 0U) << "the words beside each round say it";
+  const auto mixed = schedule_drawing(schedules("gather", "binomial", 8, "1KiB"), {"tree", "", 4, {}}).str();
+  EXPECT_GE(count_of(mixed, " KiB</text>"), 3U);
+  const auto trees = schedule_drawing(schedules("allreduce", "double_tree", 8, "1MiB"), {"trees", "sum", 4, {}}).str();
+  EXPECT_EQ(text_faults(trees), "");
+}
+
+TEST(ScheduleDrawing, TheCheckOfTheseTestsFindsFaults) {
+  svg::Document drawing(200, 100, "t");
+  drawing.text({20, 20}, "one", {.size = 12}).begin_group("g", {0, 40}).text({20, 20}, "two", {.size = 12}).end_group();
+  EXPECT_EQ(text_faults(drawing.str()), "");
+  drawing.begin_group("g", {5, 2}).text({20, 20}, "over", {.size = 12}).end_group();
+  EXPECT_THAT(text_faults(drawing.str()), HasSubstr("'one' is over 'over'"));
+  drawing.text({190, 90}, "a long text", {.size = 12});
+  EXPECT_THAT(text_faults(drawing.str()), HasSubstr("'a long text' leaves the drawing"));
 }
 
 TEST(ScheduleDrawing, TellsNodesApart) {
   const std::vector<int> node_of = {0, 0, 1, 1};
   const auto all = schedules("allreduce", "ring", 4);
   const std::string text = schedule_drawing(all, {"ring", "sum", 4, node_of}).str();
+  EXPECT_EQ(text_faults(text), "");
   EXPECT_THAT(text, HasSubstr("between nodes"));
   EXPECT_EQ(count_of(text, ">node 1</text>"), 2U);
 }
@@ -131,7 +155,9 @@ TEST(ProtocolDrawing, EveryOperationCanBeDrawn) {
       what.ranks = 9;
       const auto view = protocol_view(protocol, what.make().signature, 9);
       EXPECT_EQ(view.steps.size() + 1, view.layers.size());
-      EXPECT_EQ(xml_fault(protocol_drawing(view, "a protocol").str()), "") << schedules::operation_name(operation);
+      const std::string text = protocol_drawing(view, "a protocol").str();
+      EXPECT_EQ(xml_fault(text), "") << schedules::operation_name(operation);
+      EXPECT_EQ(text_faults(text), "") << schedules::operation_name(operation) << " " << static_cast<int>(protocol);
     }
 }
 
@@ -152,6 +178,7 @@ detail::Hardware machine() {
 TEST(TopoDrawing, IsAColouredMatrix) {
   const std::string text = topo_drawing(machine()).str();
   EXPECT_EQ(xml_fault(text), "");
+  EXPECT_EQ(text_faults(text), "");
   EXPECT_THAT(text, HasSubstr("<title>core 0 – GPU0: SYS</title>"));
   EXPECT_EQ(count_of(text, ">X</text>"), 7U + 1U) << "the diagonal, and the legend";
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/regret.hpp"
+#include "tools/race.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -124,6 +125,17 @@ TEST(RegretTargets, CallsWhoseSizeOnlySomeKnowHaveOneTargetPerSize) {
   std::ranges::sort(found);
   EXPECT_THAT(found, ElementsAre("alltoallv blocking 4 B", "alltoallv blocking 65536 B", "barrier blocking",
                                  "bcast blocking 4 B", "bcast blocking 65536 B"));
+}
+
+TEST(Contender, ItsFigureIsOfTheRoundsInWhichAllRanksRan) {
+  detail::tuning::Contender contender;
+  contender.seconds = {1, 50, 2, 60, 3, 70, 80};
+  contender.lost = {0, 0.9, 0.05, 0.5, 0, 0.4, 0.8};
+  EXPECT_EQ(contender.calm_rounds(), 3U);
+  EXPECT_EQ(contender.calm_seconds(), (std::vector<double>{1, 2, 3}));
+  contender.lost.assign(7, 1.0);
+  EXPECT_EQ(contender.calm_rounds(), 0U);
+  EXPECT_EQ(contender.calm_seconds(), contender.seconds);
 }
 
 }  // namespace

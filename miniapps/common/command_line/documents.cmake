@@ -1,0 +1,16 @@
+# tutti_install_documents(target name): installs the manual page and the completion for bash of a program, which writes
+# them itself.
+function(tutti_install_documents target name)
+  if(CMAKE_CROSSCOMPILING)
+    return()
+  endif()
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/documents)
+  install(CODE "
+    file(MAKE_DIRECTORY [[${folder}]])
+    execute_process(COMMAND [[$<TARGET_FILE:${target}>]] --help-man OUTPUT_FILE [[${folder}/${name}.1]]
+      COMMAND_ERROR_IS_FATAL ANY)
+    execute_process(COMMAND [[$<TARGET_FILE:${target}>]] --help-bash OUTPUT_FILE [[${folder}/${name}]]
+      COMMAND_ERROR_IS_FATAL ANY)")
+  install(FILES ${folder}/${name}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${folder}/${name} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+endfunction()
