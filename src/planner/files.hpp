@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <tutti/topology.hpp>
+#include <vector>
 
 #include "planner/format.hpp"
 
@@ -22,6 +23,9 @@ inline constexpr std::size_t longest_file = std::size_t{8} << 20U;
 [[nodiscard]] std::filesystem::path cache_file();
 /// The file share/tutti/tuning.json in this library's installation.
 [[nodiscard]] std::filesystem::path install_file();
+
+/// The files that are looked into if TUTTI_TUNING names none, in this order: the user's, then the installation's.
+[[nodiscard]] std::vector<std::filesystem::path> usual_files();
 
 /// Reads a regular file of at most longest_file bytes; returns nothing if the file does not exist. Throws Error (io)
 /// with the reason if the file cannot be read.

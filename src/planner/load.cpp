@@ -80,6 +80,12 @@ Finding look(MPI_Comm comm, const Topology& topology) {
 
 }  // namespace
 
+std::vector<fs::path> usual_files() {
+  std::vector<fs::path> files{cache_file(), install_file()};
+  std::erase_if(files, [](const fs::path& path) { return path.empty(); });
+  return files;
+}
+
 Finding find_table(const Topology& topology, bool is_part) {
   Finding finding;
   const char* named = std::getenv("TUTTI_TUNING");
@@ -90,11 +96,10 @@ Finding find_table(const Topology& topology, bool is_part) {
       look_into(named, topology, true, is_part, finding);
     return finding;
   }
-  for (const fs::path& path : {cache_file(), install_file()})
-    if (!path.empty()) {
-      look_into(path, topology, false, is_part, finding);
-      if (finding.status == Finding::Status::table) return finding;
-    }
+  for (const fs::path& path : usual_files()) {
+    look_into(path, topology, false, is_part, finding);
+    if (finding.status == Finding::Status::table) return finding;
+  }
   return finding;
 }
 

@@ -13,7 +13,9 @@ contains
   subroutine test_arrays(g)
     type(group), intent(in) :: g
     call kinds(g)
+    call kinds_with_neighbours(g)
     call logicals(g)
+    call logicals_of_all_kinds(g)
     call ranks(g)
     call sections(g)
     call addresses(g)
@@ -45,6 +47,53 @@ contains
     call expect(all(e == n) .and. all(f == n), "reals")
     call expect(all(z == cmplx(n, -g%size)) .and. all(w == cmplx(n, g%size, real64)), "complexes")
   end subroutine kinds
+
+  !> Negative values, whose sums in a wider type would carry into the next element, beside elements that are not passed.
+  subroutine kinds_with_neighbours(g)
+    type(group), intent(in) :: g
+    integer(int8) :: a(8)
+    integer(int16) :: b(8)
+    integer(int32) :: c(8)
+    integer(int64) :: d(8)
+    integer :: i
+    a = [(int(-i, int8), i=1, 8)]; b = [(int(-300*i, int16), i=1, 8)]
+    c = [(-70000*i, i=1, 8)]; d = [(-5000000000_int64*i, i=1, 8)]
+    call tutti_allreduce(g%comm, a(2:4), tutti_sum)
+    call tutti_allreduce(g%comm, b(2:4), tutti_sum)
+    call tutti_allreduce(g%comm, c(2:4), tutti_sum)
+    call tutti_allreduce(g%comm, d(2:4), tutti_sum)
+    call expect(all(a == [(-i*times(i), i=1, 8)]), "int8 beside others")
+    call expect(all(b == [(-300*i*times(i), i=1, 8)]), "int16 beside others")
+    call expect(all(c == [(-70000*i*times(i), i=1, 8)]), "int32 beside others")
+    call expect(all(d == [(-5000000000_int64*i*times(i), i=1, 8)]), "int64 beside others")
+  contains
+    pure integer function times(i)
+      integer, intent(in) :: i
+      times = merge(g%size, 1, i >= 2 .and. i <= 4)
+    end function times
+  end subroutine kinds_with_neighbours
+
+  !> Elements alternate, and only the middle ones are passed: a wider or a narrower type would mix them.
+  subroutine logicals_of_all_kinds(g)
+    type(group), intent(in) :: g
+    logical(1) :: a(8)
+    logical(2) :: b(8)
+    logical(4) :: c(8)
+    logical(8) :: d(8)
+    logical :: before(8), after(8)
+    integer :: i
+    before = [(mod(i, 2) == 0 .or. (i == 5 .and. g%rank == 0), i=1, 8)]
+    after = [(mod(i, 2) == 0 .or. (i == 5 .and. g%size == 1), i=1, 8)]
+    a = before; b = before; c = before; d = before
+    call tutti_allreduce(g%comm, a(3:6), tutti_land)
+    call tutti_allreduce(g%comm, b(3:6), tutti_land)
+    call tutti_allreduce(g%comm, c(3:6), tutti_land)
+    call tutti_allreduce(g%comm, d(3:6), tutti_land)
+    call expect(all(logical(a) .eqv. after), "logical(1)")
+    call expect(all(logical(b) .eqv. after), "logical(2)")
+    call expect(all(c .eqv. after), "logical(4)")
+    call expect(all(logical(d) .eqv. after), "logical(8)")
+  end subroutine logicals_of_all_kinds
 
   subroutine logicals(g)
     type(group), intent(in) :: g

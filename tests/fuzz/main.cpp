@@ -76,6 +76,8 @@ bool goes_on(const Arguments& a, std::uint64_t played, std::chrono::steady_clock
 }
 
 void play_all(Arguments& a, int rank, int ranks) {
+  // Ranks of several nodes meet by messages throughout.
+  if (tutti::Communicator::duplicate(MPI_COMM_WORLD).topology().nodes > 1) a.setting.shared_memory = false;
   Watchdog watchdog(rank, a.hang);
   Player player(a.setting, watchdog);
   const auto start = std::chrono::steady_clock::now();

@@ -4,6 +4,7 @@
 #include <tutti/request.hpp>
 
 #include "backends/shm/layout.hpp"
+#include "call/execution.hpp"
 #include "mpi/shm/work.hpp"
 #include "support/exercise.hpp"
 
@@ -101,6 +102,22 @@ TEST(Persistent, ReleasedCellsAreUsedAgain) {
       request.wait();
       work.verify("made again");
     }
+  }
+}
+
+TEST(Persistent, ReleasedCellsCarryTheNextOnes) {
+  for (int round = 0; round < 4; ++round) {
+    std::vector<std::vector<int>> data(persistent_owners, std::vector<int>(2, world().rank()));
+    std::vector<Request> requests;
+    for (auto& x : data) requests.push_back(allreduce_init(world(), std::span(x), sum));
+    for (const Request& request : requests)
+      EXPECT_NE(request.execution()->name().find("shm:"), std::string::npos)
+          << request.execution()->name() << " in round " << round;
+    for (Request& request : requests) request.start();
+    wait_all(requests);
+    for (const auto& x : data) EXPECT_EQ(x[1], world().size() * (world().size() - 1) / 2);
+    requests.clear();
+    barrier(world());
   }
 }
 

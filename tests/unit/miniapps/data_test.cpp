@@ -7,6 +7,7 @@
 
 #include "common/adult.hpp"
 #include "common/criteo_text.hpp"
+#include "common/data_files.hpp"
 #include "common/random_data.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -79,6 +80,16 @@ TEST(RandomData, FixedAndGaussian) {
     EXPECT_TRUE(index >= 0 && index <= 6);
   }
   EXPECT_TRUE(contains(error_of([&] { data.read(Split::train, 50, 1, {}, table, batch); }), "no batch 1"));
+}
+
+TEST(DataFiles, AreFirstLookedForWhereTheVariableSays) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "adult");
+  write_all(folder / "adult" / "adult.data.gz", "mine");
+  ASSERT_EQ(::setenv("TUTTI_DATA_DIR", (folder / ".").c_str(), 1), 0);
+  const auto found = find_data("adult/adult.data.gz");
+  ::unsetenv("TUTTI_DATA_DIR");
+  EXPECT_EQ(read_maybe_gzip(found), "mine");
 }
 
 TEST(Adult, ShipsWholeAndIsSplitAsGiven) {

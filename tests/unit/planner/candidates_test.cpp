@@ -226,6 +226,21 @@ TEST(Candidates, HostsOwnIsNotAskedForReductionsItGetsWrong) {
   EXPECT_EQ(make_plan(s, m)->backend, &native_backend);
 }
 
+// A call that waits inside the host MPI could not end by its timeout.
+TEST(Candidates, ACallWithATimeoutNeverBlocksInsideTheHost) {
+  Signature s = signature(Operation::allreduce, 4);
+  const tuning::Table faster = table_of(s, {{"native", 1e-9}});
+  Machine m = one_node(2);
+  m.measured = &faster;
+  m.native_blocking = true;
+  EXPECT_EQ(make_plan(s, m)->backend, &native_backend);
+  s.has_timeout = true;
+  EXPECT_EQ(make_plan(s, m)->backend, &shm_backend);
+  m.shared_memory = false;
+  m.measured = nullptr;
+  EXPECT_EQ(make_plan(s, m)->backend, &mpi_backend);
+}
+
 TEST(Candidates, MeasuredTimesReplacePredictedOnes) {
   const Signature s = signature(Operation::allreduce, 1000);
   Machine m = one_node(4);

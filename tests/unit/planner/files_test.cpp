@@ -101,6 +101,10 @@ TEST_F(TuningFiles, TheCacheFolderIsLookedInto) {
   EXPECT_NE(finding.report.find(cache_file().string()), std::string::npos);
 }
 
+TEST_F(TuningFiles, TheUsersFileComesBeforeTheInstalledOne) {
+  EXPECT_EQ(usual_files(), (std::vector<fs::path>{cache_file(), install_file()}));
+}
+
 TEST_F(TuningFiles, TheNamedFileComesFirst) {
   write_file(cache_file(), "damaged");
   name_file(folder_ / "mine.json");
