@@ -37,6 +37,9 @@ class BackendState {
   /// then back off. Return false if nothing would wake the caller.
   virtual void announce_backoff() noexcept {}
   [[nodiscard]] virtual bool backoff() noexcept { return false; }
+  /// Called when this rank refuses a collective call, before it takes a turn: tells the other ranks, if it can, which
+  /// may be making that call.
+  virtual void refuse(schedules::Operation /*operation*/) noexcept {}
   /// Prepares for the end of MPI. Executions may still refer to the state, so it must live on without MPI.
   virtual void release() noexcept {}
 };
@@ -52,6 +55,7 @@ struct CallOptions {
 struct Turn {
   static constexpr std::int64_t none = -1;
   std::int64_t number = none;
+  std::uint64_t history = 0;  ///< of a backend that compares calls: a digest of this one and all before it
   [[nodiscard]] bool valid() const noexcept { return number != none; }
 };
 

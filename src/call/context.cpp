@@ -136,6 +136,12 @@ void Context::mark_broken(ErrorCode code, const std::string& reason) noexcept {
     if (state) state->fail(code, reason);
 }
 
+void Context::refuse(schedules::Operation operation) noexcept {
+  if (released_.load() || aborted.load() || broken_.load()) return;
+  for (const auto& state : states_)
+    if (state) state->refuse(operation);
+}
+
 void Context::break_by_exception(std::string_view who) {
   keep_contexts();
   try {

@@ -52,6 +52,9 @@ struct Context {
   /// The backends tell the other ranks.
   void mark_broken(ErrorCode code, const std::string& reason) noexcept;
 
+  /// Before this rank ends a collective call with an error that other ranks may not have: the backends tell them.
+  void refuse(schedules::Operation operation) noexcept;
+
   /// Keeps the private communicators for ever: messages of a failed operation may still arrive, and if their
   /// communicator were freed, the host MPI would give its context to a new one, whose receives would match them.
   void keep_contexts() noexcept { keeps_contexts_.store(true); }

@@ -20,6 +20,7 @@ struct Plan {
   Signature signature{};
   const Backend* backend = nullptr;
   std::uint8_t protocol = 0;                        ///< the backend's own number for it
+  std::uint64_t digest = 0;                         ///< digest_of() the signature and the protocol
   std::string way{};                                ///< "shm:slots", "mpi:ring", "native"
   double expected = 0;                              ///< time of a call with this count, predicted or measured, seconds
   const schedules::Algorithm* algorithm = nullptr;  ///< present if the backend runs schedules

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <tutti/options.hpp>
 #include <tutti/reduce_op.hpp>
 
 #include "core/hash.hpp"
+#include "core/mix_bits.hpp"
 #include "schedules/problem.hpp"
 
 namespace tutti::detail {
@@ -45,5 +47,13 @@ struct SignatureHash {
     return hash.value();
   }
 };
+
+/// A digest of the facts by which a call of one rank matches those of the others, and of its protocol, which decides
+/// how the others read this rank's words. Options that lead to the same protocol may differ.
+[[nodiscard]] inline std::uint64_t digest_of(const Signature& s, std::uint8_t protocol) noexcept {
+  Hash hash;
+  hash.add(s.operation).add(s.kind).add(s.type.kind()).add(s.type.size()).add(s.op).add(s.root).add(s.count);
+  return mix_bits(hash.add(protocol).value());
+}
 
 }  // namespace tutti::detail

@@ -34,8 +34,8 @@ detail::Call allgatherv_call(const Communicator& comm, ConstBuffer send, Buffer 
   }
   auto& binding = call.binding;
   binding.send_count = recv_counts[rank];
-  binding.recv_counts = detail::copy_of(recv_counts);
-  binding.recv_displs = detail::copy_of(recv_displs);
+  binding.recv_counts = args.copy_of(recv_counts);
+  binding.recv_displs = args.copy_of(recv_displs);
   return call;
 }
 

@@ -19,8 +19,8 @@ detail::Call alltoallv_call(const Communicator& comm, ConstBuffer send, std::spa
   args.require_blocks(recv_counts, recv_displs, recv.count, "recv");
   args.set_output(recv, "recv");
   auto& binding = call.binding;
-  binding.recv_counts = detail::copy_of(recv_counts);
-  binding.recv_displs = detail::copy_of(recv_displs);
+  binding.recv_counts = args.copy_of(recv_counts);
+  binding.recv_displs = args.copy_of(recv_displs);
   if (send.is_in_place) {
     args.set_in_place_input(recv.data);
     binding.send_counts = binding.recv_counts;
@@ -33,8 +33,8 @@ detail::Call alltoallv_call(const Communicator& comm, ConstBuffer send, std::spa
     args.set_input(send, "send");
     args.require_apart({send.data, send.count, send_counts, send_displs},
                        {recv.data, recv.count, recv_counts, recv_displs});
-    binding.send_counts = detail::copy_of(send_counts);
-    binding.send_displs = detail::copy_of(send_displs);
+    binding.send_counts = args.copy_of(send_counts);
+    binding.send_displs = args.copy_of(send_displs);
   }
   return call;
 }

@@ -4,16 +4,30 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <new>
 #include <tutti/error.hpp>
 
 #include "schedules/registry.hpp"
 
 namespace tutti::detail {
 
+void Arguments::refuse(ErrorCode code, std::string_view problem) const {
+  const schedules::Operation operation = call_.signature.operation;
+  comm_->refuse(operation);
+  throw Error(code, fmt::format("{}, {}: {}", schedules::operation_name(operation), comm_->describe(), problem));
+}
+
 void Arguments::refuse(std::string_view argument, std::string_view problem) const {
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("{}, {}: argument {} {}", schedules::operation_name(call_.signature.operation),
-                          comm_->describe(), argument, problem));
+  refuse(ErrorCode::invalid_argument, fmt::format("argument {} {}", argument, problem));
+}
+
+std::vector<std::size_t> Arguments::copy_of(Counts counts) const {
+  try {
+    return {counts.begin(), counts.end()};
+  } catch (const std::bad_alloc&) {
+    comm_->refuse(call_.signature.operation);
+    throw;
+  }
 }
 
 void Arguments::require_count(std::size_t count, std::size_t expected, const char* name, std::string_view why) const {
@@ -22,10 +36,9 @@ void Arguments::require_count(std::size_t count, std::size_t expected, const cha
 
 void Arguments::require_same_type(Datatype a, Datatype b) const {
   if (a == b) return;
-  throw Error(ErrorCode::invalid_datatype,
-              fmt::format("{}, {}: arguments send and recv have datatypes {} and {}; pass buffers of the same datatype",
-                          schedules::operation_name(call_.signature.operation), comm_->describe(),
-                          datatype_name(a.kind()), datatype_name(b.kind())));
+  refuse(ErrorCode::invalid_datatype,
+         fmt::format("arguments send and recv have datatypes {} and {}; pass buffers of the same datatype",
+                     datatype_name(a.kind()), datatype_name(b.kind())));
 }
 
 void Arguments::forbid_in_place(bool is_in_place, const char* name, std::string_view remedy) const {
@@ -50,10 +63,8 @@ void Arguments::set_declared_memory() {
 
 void Arguments::set_type(Datatype type) {
   if (!is_datatype(type))
-    throw Error(
-        ErrorCode::invalid_datatype,
-        fmt::format("{}, {}: the datatype is not one of the library's; use a DatatypeKind or Datatype::bytes(n), n > 0",
-                    schedules::operation_name(call_.signature.operation), comm_->describe()));
+    refuse(ErrorCode::invalid_datatype,
+           "the datatype is not one of the library's; use a DatatypeKind or Datatype::bytes(n), n > 0");
   call_.signature.type = type;
 }
 
@@ -67,10 +78,9 @@ void Arguments::set_op(const ReduceOp& op, bool allows_avg) {
   const Datatype type = call_.signature.type;
   const bool defined = is_defined(op.kind(), type.kind()) && (allows_avg || op.kind() != ReduceKind::avg);
   if (!defined)
-    throw Error(ErrorCode::invalid_op,
-                fmt::format("{}, {}: argument op is {}, which is not defined for {} here; choose another operation",
-                            schedules::operation_name(call_.signature.operation), comm_->describe(),
-                            reduce_op_name(op.kind()), datatype_name(type.kind())));
+    refuse(ErrorCode::invalid_op,
+           fmt::format("argument op is {}, which is not defined for {} here; choose another operation",
+                       reduce_op_name(op.kind()), datatype_name(type.kind())));
   require(op.kind() != ReduceKind::user || op.function() != nullptr, "op",
           "has no function; make one by ReduceOp::user");
   call_.signature.op = op.kind();

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <tutti/buffer.hpp>
 #include <tutti/communicator.hpp>
+#include <tutti/error.hpp>
 #include <tutti/options.hpp>
 #include <tutti/reduce_op.hpp>
 
@@ -46,6 +47,8 @@ class Arguments {
       refuse(argument, problem);
   }
   [[noreturn]] void refuse(std::string_view argument, std::string_view problem) const;
+  /// A copy for the binding. Refuses the call if memory runs out.
+  [[nodiscard]] std::vector<std::size_t> copy_of(Counts counts) const;
   void require_count(std::size_t count, std::size_t expected, const char* name, std::string_view why) const;
   void require_same_type(Datatype a, Datatype b) const;
   void forbid_in_place(bool is_in_place, const char* name, std::string_view remedy) const;
@@ -60,16 +63,15 @@ class Arguments {
   }
 
  private:
+  [[noreturn]] void refuse(ErrorCode code, std::string_view problem) const;
   void check_address(const void* address, std::size_t count, const char* name) const;
   void note_memory(MemoryKind declared, const void* address);
   [[noreturn]] void refuse_overlap(const Touched& sent, const Touched& received) const;
 
-  const Context* comm_;  ///< kept alive by the caller
+  Context* comm_;  ///< kept alive by the caller
   MemoryKind declared_;
   Call& call_;
 };
-
-[[nodiscard]] inline std::vector<std::size_t> copy_of(Counts counts) { return {counts.begin(), counts.end()}; }
 
 /// The address of an element of a buffer.
 [[nodiscard]] inline const void* element(const ConstBuffer& buffer, std::size_t index) {

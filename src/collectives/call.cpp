@@ -73,8 +73,7 @@ PlanPtr new_plan(Context& comm, const Signature& signature) {
   return plan;
 }
 
-/// The plan of a call, valid until the next call on the communicator.
-const PlanPtr& plan_for(Context& comm, const Call& call, const Stream& stream) {
+const PlanPtr& find_plan(Context& comm, const Call& call, const Stream& stream) {
   const bool on_device = call.signature.memory == MemoryClass::device;
   const bool captured = on_device && is_captured(comm, call.signature, stream);
   if (on_device) agree_on_device(comm, call, captured);
@@ -83,6 +82,16 @@ const PlanPtr& plan_for(Context& comm, const Call& call, const Stream& stream) {
   if (captured && !plan->backend->captures)
     refuse_capture(comm, call.signature, "only NCCL can run, which does not make this call here");
   return plan;
+}
+
+/// The plan of a call, valid until the next call on the communicator.
+const PlanPtr& plan_for(Context& comm, const Call& call, const Stream& stream) {
+  try {
+    return find_plan(comm, call, stream);
+  } catch (...) {
+    comm.refuse(call.signature.operation);
+    throw;
+  }
 }
 
 /// Makes a call that is on trial. After the last call of a heat the ranks compare their times.

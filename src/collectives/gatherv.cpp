@@ -20,8 +20,8 @@ detail::Call gatherv_call(const Communicator& comm, ConstBuffer send, Buffer rec
     args.set_type(recv.type);
     args.require_blocks(recv_counts, recv_displs, recv.count, "recv");
     args.set_output(recv, "recv");
-    binding.recv_counts = detail::copy_of(recv_counts);
-    binding.recv_displs = detail::copy_of(recv_displs);
+    binding.recv_counts = args.copy_of(recv_counts);
+    binding.recv_displs = args.copy_of(recv_displs);
     binding.send_count = recv_counts[rank];
   }
   if (send.is_in_place) {

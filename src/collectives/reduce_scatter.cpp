@@ -28,7 +28,7 @@ detail::Call reduce_scatter_call(const Communicator& comm, ConstBuffer send, Buf
     args.set_input(send, "send");
     args.require_apart({send.data, send.count}, {recv.data, recv.count});
   }
-  call.binding.recv_counts = detail::copy_of(recv_counts);
+  call.binding.recv_counts = args.copy_of(recv_counts);
   call.binding.recv_count = recv_counts[static_cast<std::size_t>(args.rank())];
   return call;
 }

@@ -19,8 +19,8 @@ detail::Call scatterv_call(const Communicator& comm, ConstBuffer send, std::span
     args.set_type(send.type);
     args.require_blocks(send_counts, send_displs, send.count, "send");
     args.set_input(send, "send");
-    binding.send_counts = detail::copy_of(send_counts);
-    binding.send_displs = detail::copy_of(send_displs);
+    binding.send_counts = args.copy_of(send_counts);
+    binding.send_displs = args.copy_of(send_displs);
     binding.recv_count = send_counts[rank];
   }
   if (recv.is_in_place) {

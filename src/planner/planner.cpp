@@ -114,6 +114,7 @@ std::shared_ptr<const Plan> plan_by(const Candidate& chosen, const Signature& si
   plan->signature = signature;
   plan->backend = chosen.backend;
   plan->protocol = chosen.protocol;
+  plan->digest = digest_of(signature, chosen.protocol);
   plan->algorithm = chosen.algorithm;
   plan->way = chosen.name;
   plan->expected = chosen.seconds;
@@ -157,6 +158,7 @@ std::vector<std::shared_ptr<const Plan>> ways_to_try(const Signature& signature,
 std::shared_ptr<const Plan> with_count(const Plan& plan, std::size_t count, const Machine& machine) {
   auto other = std::make_shared<Plan>(plan);
   other->signature.count = count;
+  other->digest = digest_of(other->signature, other->protocol);
   if (other->backend->complete != nullptr) other->backend->complete(*other, machine);
   if (plan.spare) other->spare = with_count(*plan.spare, count, machine);
   return other;

@@ -156,6 +156,23 @@ void Arena::fail(ErrorCode code, const std::string& reason) noexcept {
 
 Arena::~Arena() { all_promised.fetch_sub(promised_); }
 
+// A refused call counts as one, so that this rank's next call does not meet the one that the others are making.
+void Arena::refuse(schedules::Operation operation) noexcept {
+  constexpr std::uint64_t digest = 0x72656675736564ULL;
+  const Turn turn = next_ordered(digest);
+  const auto number = static_cast<std::uint64_t>(turn.number);
+  if (is_free(number)) {
+    Record& record = cell(rank_, static_cast<int>(number % ordered_cells)).record;
+    record.history = turn.history;
+    record.digest = digest;
+    record.operation = static_cast<std::uint8_t>(operation);
+    record.refused = true;
+    record.generation.store(number + 1, std::memory_order_release);
+  }
+  complete(number);
+  wake();
+}
+
 std::string Arena::try_copies(MPI_Comm comm) {
   const bool offered = all_have_segments();
   const auto works = all_agree_on<2>(comm, {probe_peers() ? 1 : 0, offered && answer_peers() ? 1 : 0});

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -41,10 +42,16 @@ class Arena final : public BackendState {
     return head().failure.load(std::memory_order_acquire) == FailureState::written;
   }
   void fail(ErrorCode code, const std::string& reason) noexcept override;
+  void refuse(schedules::Operation operation) noexcept override;
   [[nodiscard]] Control& control(int rank) const { return at<Control>(layout_.control(rank)); }
   [[nodiscard]] Cell& cell(int rank, int number) const { return at<Cell>(layout_.cell(rank, number)); }
   [[nodiscard]] Pair& pair(int giver, int taker, int number) const {
     return at<Pair>(layout_.pairs(taker, number) + static_cast<std::size_t>(giver) * sizeof(Pair));
+  }
+  /// Returns true if the cells of that number have memory on all ranks, so that this rank may look at them.
+  [[nodiscard]] bool has_cell(int number) const {
+    const auto first = static_cast<std::size_t>(number - (number - ordered_cells) % starts_apart);
+    return number < ordered_cells || has_cells_[first];
   }
   /// Make sure that this rank's slot and pairs of a cell have memory. Before the rank publishes anything in the cell,
   /// because afterwards its peers use them. Throw Error(out_of_memory).
@@ -65,8 +72,11 @@ class Arena final : public BackendState {
   /// Uses these groups from the next call on. All ranks must use the same.
   void use_groups(const Groups& groups);
 
-  /// The sequence number of the next operation that is matched by order.
-  [[nodiscard]] std::uint64_t next_ordered() noexcept { return next_ordered_++; }
+  /// The turn of the next operation that is matched by order. digest: of its plan.
+  [[nodiscard]] Turn next_ordered(std::uint64_t digest) noexcept {
+    add_to_history(digest);
+    return {static_cast<std::int64_t>(next_ordered_++), history_};
+  }
   /// Returns true once all ranks have finished the operation that used the same cell before.
   [[nodiscard]] bool is_free(std::uint64_t ordered) noexcept {
     return ordered < known_completed_.load(std::memory_order_acquire) + ordered_cells || poll_completed(ordered);
@@ -82,6 +92,11 @@ class Arena final : public BackendState {
   /// Takes a pair of cells for a persistent operation and returns the first, or -1 if all are in use. Collective over
   /// the communicator. Ranks communicate over `comm` only once every persistent cell has been used.
   [[nodiscard]] int acquire_persistent(MPI_Comm comm);
+  /// Its creation belongs to the history of the calls that are matched by order. digest: of its plan.
+  void add_to_history(std::uint64_t digest) noexcept {
+    // No two histories that differ become equal by the same call.
+    history_ = std::rotl((history_ ^ digest) * 0x9E3779B97F4A7C15ULL, 29);
+  }
   void release_persistent(int number) noexcept;
   /// Generation of this cell's next persistent start; equal on all ranks because all start it equally often.
   [[nodiscard]] Generation next_generation(int number) noexcept {
@@ -145,6 +160,7 @@ class Arena final : public BackendState {
   std::vector<std::shared_ptr<PeerMemory>> peers_{};  ///< by rank; empty if their memory cannot be attached
   std::string segment_report_{};                      ///< the reason why this rank's memory cannot be attached
   std::uint64_t next_ordered_ = 0;
+  std::uint64_t history_ = 0;  ///< digest of all calls that are matched by order, and of those that were refused
   std::atomic<std::uint64_t> known_completed_{0};  ///< used by all ranks
   std::atomic_flag completing_ = ATOMIC_FLAG_INIT;
   std::uint64_t completed_ = 0;

@@ -60,8 +60,9 @@ void add_candidates(Candidates& all) {
 
 Turn take_turn(Context& context, const Plan& plan) {
   Arena& arena = shm::arena_of(context);
-  if (plan.signature.kind == CallKind::persistent) return {arena.acquire_persistent(context.point_to_point)};
-  return {static_cast<std::int64_t>(arena.next_ordered())};
+  if (plan.signature.kind != CallKind::persistent) return arena.next_ordered(plan.digest);
+  arena.add_to_history(plan.digest);
+  return {arena.acquire_persistent(context.point_to_point), plan.digest};
 }
 
 void give_back(Context& context, Turn turn) noexcept {

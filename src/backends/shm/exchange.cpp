@@ -3,9 +3,18 @@
 
 #include <cstring>
 
+#include "backends/shm/agreement.hpp"
+#include "core/hash.hpp"
+#include "core/mix_bits.hpp"
 #include "kernels/combine.hpp"
 
 namespace tutti::detail::shm {
+
+std::uint64_t Exchange::digest_of_counts() const {
+  Hash hash;
+  for (const std::size_t count : binding->recv_counts) hash.add(count);
+  return mix_bits(hash.value());
+}
 
 bool Exchange::overwrites_source() const {
   if (!binding->in_place) return false;
@@ -33,6 +42,8 @@ void Exchange::copy_own() const {
       break;
   }
   const Block from = who.given(me);
+  if (from.count != who.taken(me).count)
+    throw_sizes_differ(*this, me, me, from.count * unit(), who.taken(me).count * unit());
   const std::byte* own = source + from.offset * unit();
   std::byte* to = output() + who.taken(me).offset * unit();
   if (from.count > 0 && own != to) std::memcpy(to, own, from.count * unit());

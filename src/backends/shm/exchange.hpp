@@ -16,17 +16,26 @@ struct Exchange {
   const Binding* binding = nullptr;
   int number = 0;                     ///< number of the cell
   Generation generation = 0;          ///< generation of this use of the cell
+  std::uint64_t history = 0;          ///< digest of this call and of those that must have come before it
+  std::uint64_t counts = 0;           ///< digest of the counts that all ranks know, beyond what the signature holds
   const std::byte* source = nullptr;  ///< this rank's input: the caller's buffer, or a scaled or saved copy
 
   /// The call of one rank, before it has a cell.
   [[nodiscard]] static Exchange of(Arena& arena, const Plan& plan, const Binding& binding) {
     const void* source = plan.signature.operation == Operation::bcast ? binding.output : binding.input;
-    return {&arena, &plan, &binding, 0, 0, static_cast<const std::byte*>(source)};
+    Exchange exchange{&arena, &plan, &binding};
+    exchange.source = static_cast<const std::byte*>(source);
+    return exchange;
   }
-  /// Takes the cell of the turn-th call of the communicator.
-  void use_ordered(std::uint64_t turn) {
-    number = static_cast<int>(turn % ordered_cells);
-    generation = turn + 1;
+  /// Takes the cell of a turn that is matched by order.
+  void use_ordered(const Turn& turn) {
+    number = static_cast<int>(turn.number % ordered_cells);
+    generation = static_cast<Generation>(turn.number) + 1;
+    set_history(turn);
+  }
+  void set_history(const Turn& turn) {
+    counts = plan->signature.operation == Operation::reduce_scatter ? digest_of_counts() : 0;
+    history = turn.history ^ counts;
   }
 
   [[nodiscard]] Geometry geometry() const { return {plan->signature, *binding, arena->rank(), arena->size()}; }
@@ -39,12 +48,31 @@ struct Exchange {
   }
   /// The number of chunks that a rank has published.
   [[nodiscard]] std::uint64_t published(int rank) const {
-    return count_of(cell(rank).lines[0].flag.load(std::memory_order_acquire), generation);
+    const std::uint64_t count = count_of(cell(rank).lines[0].flag.load(std::memory_order_acquire), generation);
+    return count < mark_bit ? count : 0;
   }
+  /// Returns true if a rank that has published makes the same call. If not, its data must not be touched, nor its
+  /// memory be written; check_agreement() then finds the reason.
+  [[nodiscard]] bool agrees(int rank) const { return descriptor(rank).marked >> size_bits == mark_of(history); }
+  /// The size of the largest block that a rank gives which has published and agrees, in bytes.
+  [[nodiscard]] std::size_t largest_of(int rank) const { return descriptor(rank).marked & most_size; }
+  /// Before this rank publishes for the first time.
+  void mark(std::size_t largest) const { descriptor(arena->rank()).marked = marked_size(mark_of(history), largest); }
+  /// The flag of a line.
+  [[nodiscard]] std::uint64_t line_flag() const { return tagged(generation, mark_of(history)); }
   void publish(std::uint64_t chunks) const {
     cell(arena->rank()).lines[0].flag.store(tagged(generation, chunks), std::memory_order_release);
     arena->wake();
   }
+
+  /// Tells waiting ranks which call this rank makes. Costs least behind the first data, which other ranks wait for.
+  void put_record() const {
+    Record& record = cell(arena->rank()).record;
+    describe(record);
+    record.generation.store(generation, std::memory_order_release);
+  }
+  /// Writes all of a record but its generation.
+  void describe(Record& record) const;
 
   /// Returns true if this rank writes in place over data that other ranks may still have to read.
   [[nodiscard]] bool overwrites_source() const;
@@ -54,7 +82,25 @@ struct Exchange {
   void combine(std::span<const void* const> inputs, std::byte* result, std::size_t bytes) const;
   /// The same for a part of the ranks: leaves the division of an average to the last combination.
   void combine_part(std::span<const void* const> inputs, std::byte* result, std::size_t bytes) const;
+
+ private:
+  [[nodiscard]] std::uint64_t digest_of_counts() const;
 };
+
+inline void Exchange::describe(Record& record) const {
+  const Signature& s = plan->signature;
+  record.history = history;
+  record.digest = plan->digest ^ counts;
+  record.count = s.count;
+  record.unit = s.type.size();
+  record.root = s.root;
+  record.operation = static_cast<std::uint8_t>(s.operation);
+  record.kind = static_cast<std::uint8_t>(s.kind);
+  record.type = static_cast<std::uint8_t>(s.type.kind());
+  record.op = static_cast<std::uint8_t>(s.op);
+  record.protocol = plan->protocol;
+  record.refused = false;
+}
 
 /// The size of the largest block that any rank gives, if all ranks know it, in bytes.
 [[nodiscard]] inline std::size_t largest_block(const Exchange& exchange) {

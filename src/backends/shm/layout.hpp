@@ -35,6 +35,13 @@ inline constexpr unsigned count_bits = 24;
   return (word ^ tagged(generation, 0)) >> count_bits == 0 ? word & ((std::uint64_t{1} << count_bits) - 1) : 0;
 }
 
+/// The mark of a call: the bits of its history (Arena::next_ordered()) that it carries beside its data. The flag of a
+/// line has it in place of a count. Its highest bit tells the two apart, so that no rank takes a mark for a count.
+inline constexpr std::uint64_t mark_bit = std::uint64_t{1} << (count_bits - 1);
+[[nodiscard]] constexpr std::uint64_t mark_of(std::uint64_t history) { return history >> (65 - count_bits) | mark_bit; }
+/// The greatest number of chunks that a flag can count.
+inline constexpr std::uint64_t most_chunks = mark_bit - 2;
+
 enum class FailureState : std::uint32_t { none, being_written, written };
 
 /// The first page of the segment: its mark, and the first failure of a rank, which ends the waits of all others.
@@ -79,9 +86,34 @@ struct Location {
 struct Descriptor {
   Location input;
   Location output;
-  std::uint64_t largest;  ///< largest block that the rank gives, in bytes
+  std::uint64_t marked;  ///< marked_size() of the call and the largest block that the rank gives
 };
 static_assert(sizeof(Descriptor) <= line_bytes);
+
+/// A size in bytes, beside the mark of the call; greater sizes than it can hold count as the greatest.
+inline constexpr unsigned size_bits = 64 - count_bits;
+inline constexpr std::uint64_t most_size = (std::uint64_t{1} << size_bits) - 1;
+[[nodiscard]] constexpr std::uint64_t marked_size(std::uint64_t mark, std::uint64_t bytes) {
+  return mark << size_bits | (bytes < most_size ? bytes : most_size);
+}
+
+/// The call that a rank makes in a cell, for ranks that wait in vain and for the texts of their errors. No call that
+/// meets its like reads it.
+struct alignas(cache_line) Record {
+  std::atomic<Generation> generation;  ///< written last
+  std::uint64_t history;               ///< digest of the call and, if it is matched by order, of all calls before it
+  std::uint64_t digest;                ///< digest of the call alone
+  std::uint64_t count;
+  std::uint64_t unit;  ///< size of an element, in bytes
+  std::int32_t root;
+  std::uint8_t operation;
+  std::uint8_t kind;
+  std::uint8_t type;
+  std::uint8_t op;
+  std::uint8_t protocol;
+  bool refused;  ///< the rank ended the call with an error before it gave anything
+};
+static_assert(sizeof(Record) == cache_line);
 
 /// Counters of the parts of a result range that are taken and finished.
 struct alignas(cache_line) Work {
@@ -117,6 +149,7 @@ struct Cell {
   Line lines[cell_lines];  ///< the flag of the first also counts the chunks of the other protocols
   Progress progress;
   Work work;
+  Record record;
 };
 
 /// The segment: a page for its head, then one part per rank. A part begins at a page, so that its rank can place it on

@@ -5,16 +5,16 @@
 
 #include "backends/shm/layout.hpp"
 
-/// Data in a run of lines, each of which carries its own flag.
+/// Data in a run of lines, each of which carries its own flag (Exchange::line_flag()).
 namespace tutti::detail::shm {
 
-inline void put_in_lines(Line* lines, Generation generation, const std::byte* from, std::size_t bytes) {
+inline void put_in_lines(Line* lines, std::uint64_t flag, const std::byte* from, std::size_t bytes) {
   for (; bytes > line_bytes; bytes -= line_bytes, from += line_bytes, ++lines) {
     std::memcpy(lines->payload, from, line_bytes);
-    lines->flag.store(tagged(generation, 1), std::memory_order_release);
+    lines->flag.store(flag, std::memory_order_release);
   }
   if (bytes > 0) std::memcpy(lines->payload, from, bytes);
-  lines->flag.store(tagged(generation, 1), std::memory_order_release);
+  lines->flag.store(flag, std::memory_order_release);
 }
 
 inline void get_from_lines(const Line* lines, std::byte* to, std::size_t bytes) {
@@ -27,13 +27,12 @@ inline void get_from_lines(const Line* lines, std::byte* to, std::size_t bytes) 
 /// longer than to look again.
 inline constexpr int looks_at_flag = 16;
 
-/// Returns true once `count` lines are there. `line` counts those that have been seen.
-[[nodiscard]] inline bool have_arrived(const Line* lines, Generation generation, std::size_t count, std::size_t& line,
+/// Returns true once `count` lines are there with that flag. `line` counts those that have been seen.
+[[nodiscard]] inline bool have_arrived(const Line* lines, std::uint64_t flag, std::size_t count, std::size_t& line,
                                        int looks = 1) {
-  const std::uint64_t wanted = tagged(generation, 1);
   for (; line < count; ++line) {
     int left = looks;
-    while (lines[line].flag.load(std::memory_order_acquire) != wanted)
+    while (lines[line].flag.load(std::memory_order_acquire) != flag)
       if (--left <= 0) return false;
   }
   return true;

@@ -29,7 +29,7 @@ void Lines::produce(const Exchange& exchange) {
     if (!flows(who, me, to)) continue;
     const Block block = who.given(to);
     Line* first = who.is_split() ? lines + static_cast<std::size_t>(to) * per_block_ : lines;
-    put_in_lines(first, exchange.generation, exchange.source + block.offset * exchange.unit(),
+    put_in_lines(first, exchange.line_flag(), exchange.source + block.offset * exchange.unit(),
                  block.count * exchange.unit());
     if (!who.is_split()) break;  // all takers take the same block
   }
@@ -45,7 +45,7 @@ bool Lines::has_arrived(const Exchange& exchange) {
     const std::size_t bytes = (who.combines() ? who.part(me) : who.taken(from_)).count * exchange.unit();
     const Line* lines = exchange.cell(from_).lines;
     if (who.is_split()) lines += static_cast<std::size_t>(me) * per_block_;
-    if (!have_arrived(lines, exchange.generation, lines_of(bytes), line_, looks)) return false;
+    if (!have_arrived(lines, exchange.line_flag(), lines_of(bytes), line_, looks)) return false;
   }
   return true;
 }

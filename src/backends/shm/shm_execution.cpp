@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "backends/shm/agreement.hpp"
 #include "call/context.hpp"
 #include "call/deferred_free.hpp"
 #include "call/shape.hpp"
@@ -72,8 +73,9 @@ bool ShmExecution::begin() {
 
 void ShmExecution::enter_cell() {
   exchange_ = shm::Exchange::of(*arena_, *plan_, binding_);
-  if (!persistent()) return exchange_.use_ordered(call_number());
+  if (!persistent()) return exchange_.use_ordered(turn_);
   const int first = static_cast<int>(turn_.number);
+  exchange_.set_history(turn_);
   exchange_.generation = arena_->next_generation(first);
   exchange_.number = first + static_cast<int>(exchange_.generation % shm::starts_apart);
 }
@@ -103,6 +105,7 @@ void ShmExecution::prepare_source() {
 }
 
 void ShmExecution::publish() {
+  exchange_.put_record();
   switch (protocol()) {
     case Protocol::line:
       lines_.begin(exchange_);
@@ -138,8 +141,8 @@ void ShmExecution::publish_buffers() {
 bool ShmExecution::choose() {
   std::size_t largest = 0;
   for (int r = 0; r < arena_->size(); ++r) {
-    if (exchange_.published(r) == 0) return false;
-    largest = std::max<std::size_t>(largest, exchange_.descriptor(r).largest);
+    if (exchange_.published(r) == 0 || !exchange_.agrees(r)) return false;
+    largest = std::max(largest, exchange_.largest_of(r));
   }
   if (!shm::Slots::fits(exchange_, largest) && arena_->direct_copy()) {
     single_copy_.begin(nullptr);
@@ -156,13 +159,20 @@ bool ShmExecution::step() {
     finish();
     return true;
   }
-  check_peers();
+  if (arena_->has_failed()) throw_failure();
+  if (++idle_steps_ % steps_per_look != 0) return false;
+  if (stage_ != Stage::cell) check_next_peer();
   look_into_mpi();
   return false;
 }
 
-void ShmExecution::check_peers() const {
-  if (!arena_->has_failed()) return;
+void ShmExecution::check_next_peer() {
+  next_peer_ = (next_peer_ + 1) % arena_->size();
+  if (next_peer_ == arena_->rank()) next_peer_ = (next_peer_ + 1) % arena_->size();
+  shm::check_agreement(exchange_, next_peer_, [this] { return name() + ", " + comm().describe(); });
+}
+
+void ShmExecution::throw_failure() const {
   const shm::Head& head = arena_->head();
   throw Error(static_cast<ErrorCode>(head.code), fmt::format("{}, {}: rank {} has failed and takes part no more: {}",
                                                              name(), comm().describe(), head.rank, head.reason));
@@ -195,7 +205,6 @@ void ShmExecution::finish() {
 }
 
 void ShmExecution::look_into_mpi() {
-  if (++idle_steps_ % steps_per_look != 0) return;
   int found = 0;
   check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm().point_to_point, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }

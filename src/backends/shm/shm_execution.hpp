@@ -53,10 +53,12 @@ class ShmExecution final : public Execution {
   [[nodiscard]] bool choose();
   [[nodiscard]] bool advance();
   void finish();
-  /// Throws if another rank has failed, so that this one does not wait for it.
-  void check_peers() const;
-  /// Every so many steps: a peer may be inside the host MPI, waiting for data that only this rank's progress there can
-  /// send, or for access to this rank's window.
+  /// Throws if another rank makes another call. One rank at a time, because a look must not take longer among many.
+  void check_next_peer();
+  /// Throws because a rank has failed, so that this one does not wait for it.
+  [[noreturn]] void throw_failure() const;
+  /// A peer may be inside the host MPI, waiting for data that only this rank's progress there can send, or for access
+  /// to this rank's window.
   void look_into_mpi();
 
   PlanPtr plan_;
@@ -65,8 +67,9 @@ class ShmExecution final : public Execution {
   Turn turn_;
   shm::Exchange exchange_{};
   Stage stage_ = Stage::idle;
-  static constexpr std::uint32_t steps_per_look = 64;
+  static constexpr std::uint32_t steps_per_look = 64;  ///< idle steps between looks at the other ranks and into MPI
   std::uint32_t idle_steps_ = 0;
+  int next_peer_ = 0;
   shm::Lines lines_{};
   shm::Slots slots_{};
   shm::SingleCopy single_copy_{};

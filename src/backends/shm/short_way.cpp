@@ -14,22 +14,22 @@ namespace {
 template <typename Transport>
 class ShortRun {
  public:
-  ShortRun(Arena& arena, const Plan& plan, const Binding& binding, std::uint64_t turn) : turn_(turn) {
-    exchange_ = Exchange::of(arena, plan, binding);
+  ShortRun(Arena& arena, const Plan& plan, const Binding& binding, const Turn& turn)
+      : turn_(static_cast<std::uint64_t>(turn.number)), exchange_(Exchange::of(arena, plan, binding)) {
     exchange_.use_ordered(turn);
     transport_.begin(exchange_);
   }
 
   /// Returns true once it is complete.
   [[nodiscard]] bool poll(int times) {
-    for (int i = 0; i < times; ++i) {
-      if (!transport_.step(exchange_)) continue;
-      transport_.finish(exchange_);
-      exchange_.arena->complete(turn_);
-      exchange_.arena->prepare_next();
-      return true;
-    }
-    return false;
+    bool is_done = transport_.step(exchange_);
+    exchange_.put_record();
+    for (int i = 1; i < times && !is_done; ++i) is_done = transport_.step(exchange_);
+    if (!is_done) return false;
+    transport_.finish(exchange_);
+    exchange_.arena->complete(turn_);
+    exchange_.arena->prepare_next();
+    return true;
   }
   [[nodiscard]] const Transport& transport() const noexcept { return transport_; }
 
@@ -61,12 +61,11 @@ template <typename Transport>
 void run_by(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
   constexpr int polls = 200;
   Arena& arena = arena_of(*context);
-  const std::uint64_t number = arena.next_ordered();
+  const Turn turn = arena.next_ordered(plan->digest);
   at_turn(*context, *plan, [&] {
-    ShortRun<Transport> run(arena, *plan, binding, number);
+    ShortRun<Transport> run(arena, *plan, binding, turn);
     if (run.poll(arena.oversubscribed() ? 1 : polls)) return;
-    ShmExecution execution(unowned(context), unowned(plan), std::move(binding), {static_cast<std::int64_t>(number)},
-                           options.timeout);
+    ShmExecution execution(unowned(context), unowned(plan), std::move(binding), turn, options.timeout);
     execution.resume(run.transport());
     run_to_end(execution);
   });
@@ -78,12 +77,11 @@ std::shared_ptr<Execution> begin_by(const ContextPtr& context, const PlanPtr& pl
   // If all ranks come at about the same time, a short call is over by then.
   constexpr int polls = 4;
   Arena& arena = arena_of(*context);
-  const std::uint64_t number = arena.next_ordered();
+  const Turn turn = arena.next_ordered(plan->digest);
   return at_turn(*context, *plan, [&]() -> std::shared_ptr<Execution> {
-    ShortRun<Transport> run(arena, *plan, binding, number);
+    ShortRun<Transport> run(arena, *plan, binding, turn);
     if (run.poll(arena.oversubscribed() ? 1 : polls)) return nullptr;
-    auto execution = std::make_shared<ShmExecution>(context, plan, std::move(binding),
-                                                    Turn{static_cast<std::int64_t>(number)}, options.timeout);
+    auto execution = std::make_shared<ShmExecution>(context, plan, std::move(binding), turn, options.timeout);
     execution->resume(run.transport());
     return execution;
   });
@@ -108,7 +106,7 @@ void run_short_way(const ContextPtr& context, const PlanPtr& plan, Binding&& bin
   if (plain && protocol == Protocol::slots) return run_by<Slots>(context, plan, std::move(binding), options);
   if (plain && protocol == Protocol::single_copy && !combines(plan->signature.operation))
     return run_by<SingleCopy>(context, plan, std::move(binding), options);
-  const Turn turn{static_cast<std::int64_t>(arena.next_ordered())};
+  const Turn turn = arena.next_ordered(plan->digest);
   ShmExecution execution(unowned(context), unowned(plan), std::move(binding), turn, options.timeout);
   run_to_end(execution);
 }

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/shm/single_copy.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
-#include <tutti/error.hpp>
 #include <vector>
 
+#include "backends/shm/agreement.hpp"
 #include "backends/shm/pieces.hpp"
 #include "backends/shm/remote.hpp"
-#include "schedules/registry.hpp"
 
 namespace tutti::detail::shm {
 namespace {
@@ -86,6 +83,7 @@ void SingleCopy::describe(const Exchange& exchange) const {
   Descriptor& mine = exchange.descriptor(me);
   mine.input = location_of(exchange.source);
   mine.output = location_of(exchange.output());
+  exchange.mark(0);
   if (!who.is_varying()) return;
   for (int r = 0; r < who.size(); ++r) {
     Pair& pair = exchange.arena->pair(r, me, exchange.number);
@@ -131,7 +129,7 @@ bool SingleCopy::step(const Exchange& exchange, std::size_t pieces) {
 
 bool SingleCopy::all_published(const Exchange& exchange) {
   for (; next_flag_ < exchange.arena->size(); ++next_flag_)
-    if (exchange.published(next_flag_) == 0) return false;
+    if (exchange.published(next_flag_) == 0 || !exchange.agrees(next_flag_)) return false;
   return true;
 }
 
@@ -212,20 +210,10 @@ std::byte* SingleCopy::result_room(const Geometry& who, std::size_t unit) const 
   return scratch_ + static_cast<std::size_t>(who.size()) * combined_piece(who, unit);
 }
 
-void SingleCopy::check_agreement(const Exchange& exchange, int from, int to) const {
-  if (!exchange.geometry().is_varying()) return;
-  const std::uint64_t given = exchange.arena->pair(to, from, exchange.number).give_bytes;
-  const std::uint64_t taken = exchange.arena->pair(from, to, exchange.number).take_bytes;
-  if (given == taken) return;
-  throw Error(ErrorCode::mismatch,
-              fmt::format("{}: rank {} sends rank {} {} bytes, but that rank expects {}; make their counts equal",
-                          schedules::operation_name(exchange.plan->signature.operation), from, to, given, taken));
-}
-
 bool SingleCopy::move_piece(const Exchange& exchange, int from, int to) {
   const Geometry who = exchange.geometry();
   const bool pulls = to == who.rank();
-  check_agreement(exchange, from, to);
+  if (who.is_varying()) check_sizes(exchange, from, to);
   const std::size_t whole = (pulls ? who.taken(from) : who.given(to)).count * exchange.unit();
   const std::size_t piece = moved_piece(who.operation(), whole);
   Pair& pair = exchange.arena->pair(from, to, exchange.number);
@@ -267,7 +255,7 @@ bool SingleCopy::step_moving(const Exchange& exchange, std::size_t pieces) {
     const int from = pulls ? peer : me;
     const int to = pulls ? me : peer;
     if (!who.flows(from, to)) continue;
-    if (exchange.published(peer) == 0) {
+    if (exchange.published(peer) == 0 || !exchange.agrees(peer)) {
       waits = true;
       continue;
     }

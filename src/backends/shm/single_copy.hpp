@@ -48,8 +48,6 @@ class SingleCopy {
   void combine_for_one(const Exchange& exchange, const Contributions& inputs, std::size_t bytes, int to,
                        std::size_t at);
   [[nodiscard]] std::byte* result_room(const Geometry& who, std::size_t unit) const;
-  /// Throws if two ranks of a v-form disagree on the size of a block, so that neither buffer is overrun.
-  void check_agreement(const Exchange& exchange, int from, int to) const;
   /// Moves a piece; returns true if there was one.
   bool move_piece(const Exchange& exchange, int from, int to);
   [[nodiscard]] bool is_moved(const Exchange& exchange) const;

@@ -1,18 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/shm/slots.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <tutti/error.hpp>
 #include <vector>
+
+#include "backends/shm/agreement.hpp"
+#include "schedules/registry.hpp"
 
 namespace tutti::detail::shm {
 namespace {
 
+/// The size of a block, in front of it, if only its giver and its taker know it.
+std::size_t head_of(const Geometry& who) { return who.is_split() && who.is_varying() ? sizeof(std::uint64_t) : 0; }
+
 /// The part of a slot for one taker's block, in bytes.
 std::size_t share_of(const Geometry& who) {
   if (!who.is_split()) return slot_bytes;
-  return slot_bytes / static_cast<std::size_t>(who.size()) / cache_line * cache_line;
+  return slot_bytes / static_cast<std::size_t>(who.size()) / cache_line * cache_line - head_of(who);
+}
+
+void put_size(std::byte* block, std::uint64_t bytes) { std::memcpy(block - sizeof bytes, &bytes, sizeof bytes); }
+std::uint64_t size_before(const std::byte* block) {
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, block - sizeof bytes, sizeof bytes);
+  return bytes;
 }
 
 /// The size of a chunk, in bytes: at most one page, so that the copies overlap. Smaller chunks do not pay, because each
@@ -38,6 +54,7 @@ bool Slots::fits(const Exchange& exchange, std::size_t largest) { return largest
 void Slots::begin(const Exchange& exchange) {
   exchange.arena->prepare_slot(exchange.number);
   own_copied_ = false;
+  exchange.mark(0);
   cut(exchange, largest_block(exchange));
 }
 
@@ -62,7 +79,7 @@ void Slots::cut(const Exchange& exchange, std::size_t largest) {
 void Slots::announce(const Exchange& exchange) {
   exchange.arena->prepare_slot(exchange.number);
   const std::size_t largest = exchange.geometry().largest_given() * exchange.unit();
-  exchange.descriptor(exchange.arena->rank()).largest = largest;
+  exchange.mark(largest);
   own_copied_ = false;
   cut(exchange, largest);
   // A single chunk, with room for all of it.
@@ -78,6 +95,10 @@ void Slots::announce(const Exchange& exchange) {
 void Slots::resume(const Exchange& exchange, std::size_t largest) {
   if (largest <= share_) return;
   cut(exchange, largest);
+  if (chunks_ > most_chunks)
+    throw Error(ErrorCode::not_supported,
+                fmt::format("{}: a block has {} bytes, more than slots can carry; cut it into several calls",
+                            schedules::operation_name(exchange.plan->signature.operation), largest));
   base_ = 1;
 }
 
@@ -89,7 +110,8 @@ std::byte* Slots::place(const Exchange& exchange, int giver, int taker, std::uin
   const Geometry who = exchange.geometry();
   std::byte* base = exchange.arena->slot(giver, exchange.number) + chunk % places_ * window_;
   if (is_packed_) return base + who.given(taker).offset * exchange.unit();
-  return who.is_split() ? base + static_cast<std::size_t>(taker) * share_ : base;
+  const std::size_t head = head_of(who);
+  return who.is_split() ? base + static_cast<std::size_t>(taker) * (share_ + head) + head : base;
 }
 
 bool Slots::can_produce(const Exchange& exchange) const {
@@ -114,8 +136,9 @@ void Slots::produce(const Exchange& exchange) {
     gives = true;
     const Block block = who.given(to);
     const std::size_t bytes = length(block.count * exchange.unit(), begin);
-    if (bytes > 0)
-      std::memcpy(place(exchange, me, to, produced_), exchange.source + block.offset * exchange.unit() + begin, bytes);
+    std::byte* room = place(exchange, me, to, produced_);
+    if (bytes > 0) std::memcpy(room, exchange.source + block.offset * exchange.unit() + begin, bytes);
+    if (head_of(who) > 0 && base_ == 0) put_size(room, bytes);
     if (!who.is_split()) break;  // all takers take the same block
   }
   ++produced_;
@@ -125,14 +148,32 @@ void Slots::produce(const Exchange& exchange) {
 
 bool Slots::can_consume(const Exchange& exchange) {
   const Geometry who = exchange.geometry();
-  for (; next_ < who.size(); ++next_)
-    if (who.flows(next_, who.rank()) && exchange.published(next_) <= base_ + consumed_) return false;
+  for (; next_ < who.size(); ++next_) {
+    if (!who.flows(next_, who.rank())) continue;
+    if (exchange.published(next_) <= base_ + consumed_ || !exchange.agrees(next_)) return false;
+  }
   return true;
+}
+
+void Slots::check_sizes(const Exchange& exchange) const {
+  const Geometry who = exchange.geometry();
+  const int me = who.rank();
+  for (int from = 0; from < who.size(); ++from) {
+    if (!who.flows(from, me)) continue;
+    if (base_ > 0) {
+      shm::check_sizes(exchange, from, me);
+      continue;
+    }
+    const std::size_t taken = who.taken(from).count * exchange.unit();
+    const std::size_t given = who.is_split() ? size_before(place(exchange, from, me, 0)) : exchange.largest_of(from);
+    if (given != taken) throw_sizes_differ(exchange, from, me, given, taken);
+  }
 }
 
 void Slots::take(const Exchange& exchange, std::size_t begin) {
   const Geometry who = exchange.geometry();
   const int me = who.rank();
+  if (who.is_varying() && consumed_ == 0) check_sizes(exchange);
   for (int i = 1; i < who.size(); ++i) {
     const int from = schedules::wrap(me - i, who.size());
     if (!who.flows(from, me)) continue;

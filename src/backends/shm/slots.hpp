@@ -32,6 +32,8 @@ class Slots {
   void cut(const Exchange& exchange, std::size_t largest);
   void copy_own(const Exchange& exchange);
   [[nodiscard]] bool can_produce(const Exchange& exchange) const;
+  /// Throws if a giver of a v-form sends another size than this rank expects, before anything is taken.
+  void check_sizes(const Exchange& exchange) const;
   void take(const Exchange& exchange, std::size_t begin);
   void combine(const Exchange& exchange, std::size_t begin);
   /// The part of a block in the chunk that starts at a given byte of the block.

@@ -42,7 +42,7 @@ bool Tree::step(const Exchange& exchange) {
 bool Tree::have_children_arrived(const Exchange& exchange) {
   for (; child_ < place_->children.size(); ++child_, line_ = 0) {
     const Line* lines = exchange.cell(place_->children[child_].rank).lines;
-    if (!have_arrived(lines, exchange.generation, lines_of(bytes_), line_)) return false;
+    if (!have_arrived(lines, exchange.line_flag(), lines_of(bytes_), line_)) return false;
   }
   return true;
 }
@@ -55,7 +55,7 @@ void Tree::pass_up(const Exchange& exchange) {
     combine(exchange, room.data());
     data = room.data();
   }
-  put_in_lines(exchange.cell(exchange.arena->rank()).lines, exchange.generation, data, bytes_);
+  put_in_lines(exchange.cell(exchange.arena->rank()).lines, exchange.line_flag(), data, bytes_);
   exchange.arena->wake();
 }
 
@@ -96,7 +96,7 @@ Line* Tree::lines_down(const Exchange& exchange, int rank, int level) const {
 
 bool Tree::has_result_arrived(const Exchange& exchange) {
   const Line* lines = lines_down(exchange, place_->parent, place_->parent_level);
-  if (!have_arrived(lines, exchange.generation, lines_of(bytes_), line_)) return false;
+  if (!have_arrived(lines, exchange.line_flag(), lines_of(bytes_), line_)) return false;
   if (bytes_ > 0) get_from_lines(lines, exchange.output(), bytes_);
   return true;
 }
@@ -107,7 +107,7 @@ void Tree::pass_down(const Exchange& exchange) {
   for (std::size_t child = place_->children.size(); child-- > 0;) {
     if (place_->children[child].level == level) continue;
     level = place_->children[child].level;
-    put_in_lines(lines_down(exchange, exchange.arena->rank(), level), exchange.generation, exchange.output(), bytes_);
+    put_in_lines(lines_down(exchange, exchange.arena->rank(), level), exchange.line_flag(), exchange.output(), bytes_);
     if (per_level_ == 0) break;
   }
   if (level >= 0) exchange.arena->wake();

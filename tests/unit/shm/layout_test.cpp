@@ -62,14 +62,25 @@ TEST(Layout, MemoryByTheNumberOfRanks) {
     std::size_t whole_kib;
     std::size_t most_pages_of_pairs;
   };
-  for (const Row& row : {Row{2, 1792, 1}, Row{4, 1796, 2}, Row{16, 1820, 2}, Row{32, 1856, 2}, Row{56, 1912, 2},
-                         Row{64, 1928, 2}, Row{128, 2072, 2}, Row{256, 2360, 3}}) {
+  for (const Row& row : {Row{2, 1796, 1}, Row{4, 1800, 2}, Row{16, 1824, 2}, Row{32, 1860, 2}, Row{56, 1916, 2},
+                         Row{64, 1932, 2}, Row{128, 2076, 2}, Row{256, 2364, 3}}) {
     const Layout layout(row.size);
     EXPECT_EQ(layout.rank_bytes() / 1024, row.whole_kib) << row.size;
     for (int number = 0; number < all_cells; ++number)
       EXPECT_LE(layout.pairs_pages(0, number).bytes, row.most_pages_of_pairs * 4096) << row.size;
   }
   EXPECT_EQ(Layout::early_bytes(), std::size_t{84} << 10U);
+}
+
+TEST(Mark, IsNoCountAndDependsOnAllHistory) {
+  for (const std::uint64_t history : {std::uint64_t{0}, std::uint64_t{1} << 41U, ~std::uint64_t{0}}) {
+    EXPECT_GT(mark_of(history), most_chunks);
+    EXPECT_LT(mark_of(history), std::uint64_t{1} << count_bits);
+    EXPECT_EQ(marked_size(mark_of(history), 12) >> size_bits, mark_of(history));
+    EXPECT_EQ(marked_size(mark_of(history), 12) & most_size, 12U);
+    EXPECT_EQ(marked_size(mark_of(history), ~std::uint64_t{0}) & most_size, most_size);
+  }
+  EXPECT_NE(mark_of(0), mark_of(std::uint64_t{1} << 41U));
 }
 
 TEST(Generation, WordsOfOthersCountAsZero) {

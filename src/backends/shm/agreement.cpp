@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/shm/agreement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <tutti/datatype.hpp>
+#include <tutti/error.hpp>
+
+#include "backends/shm/exchange.hpp"
+#include "schedules/registry.hpp"
+
+namespace tutti::detail::shm {
+namespace {
+
+/// A rank's record of a call, if it is still that of a generation; other ranks may begin to write the next one.
+bool read_record(const Exchange& exchange, int rank, int number, Generation generation, Record& copy) {
+  const Record& record = exchange.arena->cell(rank, number).record;
+  if (record.generation.load(std::memory_order_acquire) != generation) return false;
+  copy.history = record.history;
+  copy.digest = record.digest;
+  copy.count = record.count;
+  copy.unit = record.unit;
+  copy.root = record.root;
+  copy.operation = record.operation;
+  copy.kind = record.kind;
+  copy.type = record.type;
+  copy.op = record.op;
+  copy.protocol = record.protocol;
+  copy.refused = record.refused;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return record.generation.load(std::memory_order_relaxed) == generation;
+}
+
+std::string type_words(const Record& record) {
+  const auto kind = static_cast<DatatypeKind>(record.type);
+  return kind == DatatypeKind::bytes ? fmt::format("elements of {} bytes", record.unit)
+                                     : std::string(datatype_name(kind));
+}
+
+/// "calls a blocking reduce of 8 float32 by sum, root 1 (shm:line)".
+std::string words(const Record& record) {
+  const auto operation = static_cast<Operation>(record.operation);
+  if (record.refused) return fmt::format("has refused its {} with an error", schedules::operation_name(operation));
+  constexpr std::string_view kinds[] = {"blocking", "nonblocking", "persistent"};
+  std::string text = fmt::format("calls a {} {}", kinds[record.kind], schedules::operation_name(operation));
+  if (operation != Operation::barrier) {
+    const bool has_size = !schedules::has_hidden_size(operation);
+    text += has_size ? fmt::format(" of {} {}", record.count, type_words(record)) : " of " + type_words(record);
+  }
+  if (schedules::combines(operation)) text += fmt::format(" by {}", reduce_op_name(static_cast<ReduceKind>(record.op)));
+  if (schedules::has_root(operation)) text += fmt::format(", root {}", record.root);
+  return text + fmt::format(" (shm:{})", protocol_name(static_cast<Protocol>(record.protocol)));
+}
+
+[[noreturn]] void throw_mismatch(const std::string& who, const std::string& difference) {
+  throw Error(ErrorCode::mismatch,
+              fmt::format("{}: {}; let all ranks make the same calls in the same order", who, difference));
+}
+
+/// Both sides of a call: "rank 0 calls a blocking barrier (shm:line), rank 1 has refused its bcast with an error".
+std::string both_sides(int me, const Record& mine, int rank, const Record& theirs) {
+  const bool is_alike = words(mine) == words(theirs);
+  return fmt::format("rank {} {}, rank {} {}{}", me, words(mine), rank, words(theirs),
+                     is_alike ? ", with other counts of the blocks" : "");
+}
+
+/// Both sides of the first call before this one that differs, if its records are left; else an empty text.
+std::string earlier_difference(const Exchange& exchange, int rank) {
+  const int me = exchange.arena->rank();
+  Record mine{};
+  Record theirs{};
+  for (int number = ordered_cells; number < all_cells; ++number) {
+    if (!exchange.arena->has_cell(number)) continue;
+    const Generation start = exchange.arena->cell(me, number).record.generation.load(std::memory_order_relaxed);
+    if (start == 0 || number == exchange.number || !read_record(exchange, me, number, start, mine)) continue;
+    if (!read_record(exchange, rank, number, start, theirs) || mine.digest == theirs.digest) continue;
+    return fmt::format("at an earlier start of a persistent call, {}", both_sides(me, mine, rank, theirs));
+  }
+  if (exchange.number >= ordered_cells) return {};
+  for (Generation ago = std::min<Generation>(ordered_cells, exchange.generation) - 1; ago > 0; --ago) {
+    const Generation then = exchange.generation - ago;
+    const int number = static_cast<int>((then - 1) % ordered_cells);
+    if (!read_record(exchange, me, number, then, mine) || !read_record(exchange, rank, number, then, theirs)) continue;
+    if (mine.digest == theirs.digest) continue;
+    return fmt::format("{} call{} before this one, {}", ago, ago == 1 ? "" : "s", both_sides(me, mine, rank, theirs));
+  }
+  return {};
+}
+
+std::string difference(const Exchange& exchange, int rank, const Record& theirs) {
+  std::string earlier = earlier_difference(exchange, rank);
+  if (!earlier.empty()) return earlier;
+  const int me = exchange.arena->rank();
+  Record mine{};
+  exchange.describe(mine);
+  if (mine.digest != theirs.digest) return both_sides(me, mine, rank, theirs);
+  return fmt::format("rank {} {} as rank {} does, but an earlier call of theirs differed, or one of them refused it",
+                     me, words(mine), rank);
+}
+
+}  // namespace
+
+void check_agreement(const Exchange& exchange, int rank, const std::function<std::string()>& who) {
+  const Arena& arena = *exchange.arena;
+  if (rank == arena.rank()) return;
+  Record theirs{};
+  const bool is_past = exchange.number < ordered_cells &&
+                       arena.control(rank).completed.load(std::memory_order_acquire) >= exchange.generation;
+  if (read_record(exchange, rank, exchange.number, exchange.generation, theirs)) {
+    if (theirs.history != exchange.history) throw_mismatch(who(), difference(exchange, rank, theirs));
+  } else if (is_past) {
+    throw_mismatch(who(), fmt::format("rank {} has refused this call with an error", rank));
+  }
+}
+
+void throw_sizes_differ(const Exchange& exchange, int from, int to, std::size_t given, std::size_t taken) {
+  throw Error(ErrorCode::mismatch,
+              fmt::format("{}: rank {} sends rank {} {} bytes, but that rank expects {}; make their counts equal",
+                          schedules::operation_name(exchange.plan->signature.operation), from, to, given, taken));
+}
+
+void check_sizes(const Exchange& exchange, int from, int to) {
+  const std::uint64_t given = exchange.arena->pair(to, from, exchange.number).give_bytes;
+  const std::uint64_t taken = exchange.arena->pair(from, to, exchange.number).take_bytes;
+  if (given != taken) throw_sizes_differ(exchange, from, to, given, taken);
+}
+
+}  // namespace tutti::detail::shm
