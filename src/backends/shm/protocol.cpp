@@ -30,6 +30,12 @@ std::size_t half_share(const Signature& signature, int size) {
   return slot_share(signature, size) / 2 / cache_line * cache_line;
 }
 
+/// Returns true if a flag can count the chunks of the longest block.
+bool can_count_chunks(const Signature& signature, int size) {
+  const std::size_t shortest = std::min<std::size_t>(half_share(signature, size), 2048);
+  return signature.count * signature.type.size() / shortest < most_chunks;
+}
+
 bool fits_lines(const Signature& signature, int size) {
   const std::size_t block = signature.count * signature.type.size();
   const auto ranks = static_cast<std::size_t>(size);
@@ -85,7 +91,7 @@ bool can_do(Protocol protocol, const Signature& signature, int size, bool single
     case Protocol::slots:
       if (is_varying) return false;
       if (combines(signature.operation) && signature.type.size() > half_share(signature, size)) return false;
-      return bytes <= slot_bytes || !goes_on_alone;
+      return bytes <= slot_bytes || (!goes_on_alone && can_count_chunks(signature, size));
     case Protocol::single_copy:
       return !is_varying && single_copy && signature.operation != Operation::barrier;
     case Protocol::tree:

@@ -65,6 +65,14 @@ TEST(Protocol, WhatMustGoOnAloneIsPublishedAtOnce) {
   EXPECT_TRUE(can_do(Protocol::automatic, signature_of(Operation::alltoallv, 0), 2, false));
 }
 
+// The share of one of 256 ranks is two lines, and a flag counts 2^23 chunks.
+TEST(Protocol, SlotsCarryNoMoreChunksThanAFlagCounts) {
+  constexpr std::size_t gibibyte_of_floats = std::size_t{1} << 28U;
+  EXPECT_TRUE(can_do(Protocol::slots, signature_of(Operation::alltoall, gibibyte_of_floats), 2, false));
+  EXPECT_FALSE(can_do(Protocol::slots, signature_of(Operation::alltoall, gibibyte_of_floats), 256, false));
+  EXPECT_TRUE(can_do(Protocol::slots, signature_of(Operation::alltoall, gibibyte_of_floats / 4), 256, false));
+}
+
 TEST(Protocol, SingleCopyNeedsTheKernelsLeave) {
   const Signature signature = signature_of(Operation::allreduce, 1 << 20);
   EXPECT_TRUE(can_do(Protocol::single_copy, signature, 2, true));
