@@ -120,14 +120,17 @@ typedef struct tutti_request_s* tutti_request_t;
 typedef struct tutti_group_s* tutti_group_t;
 #define TUTTI_GROUP_NULL ((tutti_group_t)0)
 
-/// Passed in place of a buffer, makes a collective work in place. Counterpart: MPI_IN_PLACE.
+/// Passed in place of a buffer, makes a collective work in place. Calls take MPI_IN_PLACE too. Counterpart:
+/// MPI_IN_PLACE.
 #define TUTTI_IN_PLACE ((void*)-1)
 
-/// Wildcards for receives, and the null peer. Counterpart: MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL.
-enum { TUTTI_ANY_SOURCE = -1, TUTTI_ANY_TAG = -1, TUTTI_PROC_NULL = -2 };
+/// Wildcards for receives, and the null peer. Calls take MPI_ANY_SOURCE, MPI_ANY_TAG and MPI_PROC_NULL too; a status
+/// has TUTTI_PROC_NULL. No MPI has constants of these values. Counterpart: MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL.
+enum { TUTTI_ANY_SOURCE = -30101, TUTTI_ANY_TAG = -30102, TUTTI_PROC_NULL = -30103 };
 
-/// The index from tutti_waitany if no request is active.
-enum { TUTTI_UNDEFINED = -1 };
+/// The index from tutti_waitany if no request is active: the number of MPI_UNDEFINED in MPICH, Open MPI and MPI 5's
+/// ABI.
+enum { TUTTI_UNDEFINED = -32766 };
 
 /// The ownership of the caller's handle. Counterparts: duplicate, adopt and borrow of Communicator.
 enum { TUTTI_COMM_DUPLICATE = 1, TUTTI_COMM_ADOPT = 2, TUTTI_COMM_BORROW = 3 };
@@ -228,6 +231,17 @@ TUTTI_API int tutti_datatype_size(tutti_datatype_t datatype, size_t* size);
 /// The name in messages: "float32"; "unknown datatype" or "unknown operation" for an unknown value. Local.
 TUTTI_API const char* tutti_datatype_name(tutti_datatype_t datatype);
 TUTTI_API const char* tutti_op_name(tutti_op_t op);
+
+/// Give the datatype and the operation of MPI's predefined ones: MPI_DOUBLE gives TUTTI_FLOAT64. A derived type without
+/// gaps gives tutti_datatype_bytes(n), for moving data. Local; MPI must be running. Errors:
+/// TUTTI_ERROR_INVALID_DATATYPE and _INVALID_OP for those without counterpart, operations of MPI_Op_create among them.
+/// Counterparts: tutti::datatype_from, tutti::reduce_op_from.
+TUTTI_API int tutti_datatype_from_mpi(MPI_Datatype mpi_datatype, tutti_datatype_t* datatype);
+TUTTI_API int tutti_op_from_mpi(MPI_Op mpi_op, tutti_op_t* op);
+
+/// The same for Fortran handles.
+TUTTI_API int tutti_datatype_from_mpi_f(MPI_Fint mpi_datatype, tutti_datatype_t* datatype);
+TUTTI_API int tutti_op_from_mpi_f(MPI_Fint mpi_op, tutti_op_t* op);
 
 /// Makes the operation that sums scalar * x; each rank has its own scalar. Local. Counterpart:
 /// ncclRedOpCreatePreMulSum.

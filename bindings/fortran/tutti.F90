@@ -29,8 +29,14 @@ module tutti
   implicit none
   private
 
-  !> The MPI_Comm of mpi_f08: a type with this name, BIND(C) and this component is the same type.
+  !> The types of mpi_f08: a type with this name, BIND(C) and this component is the same type.
   type, bind(C) :: MPI_Comm
+    integer :: MPI_VAL
+  end type
+  type, bind(C) :: MPI_Datatype
+    integer :: MPI_VAL
+  end type
+  type, bind(C) :: MPI_Op
     integer :: MPI_VAL
   end type
 

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <ranges>
 #include <span>
+#include <string>
 #include <tutti/datatype.hpp>
 #include <tutti/detail/export.hpp>
+#include <tutti/error.hpp>
 #include <type_traits>
 
 namespace tutti {
@@ -22,13 +26,119 @@ enum class MemoryKind : std::uint8_t { detect = 0, host = 1, pinned = 2, device 
 /// Returns the kind of memory that holds an address: host, unless this process uses CUDA. Local.
 [[nodiscard]] TUTTI_EXPORT MemoryKind memory_kind(const void* address);
 
-/// Passed in place of a buffer, makes a collective work in place. Counterpart: MPI_IN_PLACE.
+/// Passed in place of a buffer, makes a collective work in place. Calls take MPI_IN_PLACE too. Counterpart:
+/// MPI_IN_PLACE.
 struct InPlace {};
 inline constexpr InPlace in_place{};
 
 namespace detail {
+
+/// The scalars in an element: more than one if it is an array. Buffers of arrays are buffers of their scalars.
+template <typename T>
+struct Scalars {
+  using Type = T;
+  static constexpr std::size_t count = 1;
+};
+template <typename T, std::size_t N>
+requires(!Element<std::array<T, N>>) struct Scalars<std::array<T, N>> {
+  static_assert(sizeof(std::array<T, N>) == N * sizeof(T));
+  using Type = typename Scalars<T>::Type;
+  static constexpr std::size_t count = N * Scalars<T>::count;
+};
+template <typename T, std::size_t N>
+struct Scalars<T[N]> {  // NOLINT(cppcoreguidelines-avoid-c-arrays): the caller's
+  using Type = typename Scalars<T>::Type;
+  static constexpr std::size_t count = N * Scalars<T>::count;
+};
+
+/// Scalars in n elements of type T; a negative or too large n becomes too large for any memory, which calls refuse.
+template <typename T, std::integral N>
+constexpr std::size_t scalars_in(N n) {
+  constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+  constexpr std::size_t each = Scalars<std::remove_cv_t<T>>::count;
+  if constexpr (std::is_signed_v<N>)
+    if (n < 0) return most;
+  const auto elements = static_cast<std::size_t>(n);
+  return each != 0 && elements > most / each ? most : elements * each;
+}
+template <typename T>
+constexpr Datatype datatype_in() {
+  return datatype_of<typename Scalars<std::remove_cv_t<T>>::Type>();
+}
+
+/// Returns true for MPI_IN_PLACE; throws for any other address.
+TUTTI_EXPORT bool require_mpi_in_place(const void* address);
+
+/// A range whose elements a buffer could have. Those that none can have are refused by a text.
 template <typename R>
-concept HostRange = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
+concept Range = std::ranges::range<R>;
+template <typename R>
+using ElementIn = std::remove_reference_t<std::ranges::range_reference_t<R>>;
+template <typename R>
+inline constexpr bool is_buffer_range = std::ranges::contiguous_range<R>&& std::ranges::sized_range<R>;
+
+template <typename R>
+auto data_of(R& range) {
+  static_assert(is_buffer_range<R>,
+                "a buffer must be contiguous: pass an array, a std::vector (but not of bool, which has no addresses; "
+                "use char), a std::span, or an address and a count");
+  if constexpr (is_buffer_range<R>)
+    return std::ranges::data(range);
+  else
+    return nullptr;
+}
+/// The address of a buffer that a call writes.
+template <typename T>
+void* writable(T address) {
+  constexpr bool is_const = std::is_const_v<std::remove_pointer_t<T>>;
+  static_assert(!is_const, "the call writes this buffer, but its elements are const; pass one that is not");
+  if constexpr (is_const)
+    return nullptr;
+  else
+    return address;
+}
+template <typename R>
+std::size_t scalars_of(R& range) {
+  if constexpr (is_buffer_range<R>)
+    return scalars_in<ElementIn<R>>(static_cast<std::size_t>(std::ranges::size(range)));
+  else
+    return 0;
+}
+template <typename R>
+constexpr Datatype datatype_of_range() {
+  if constexpr (is_buffer_range<R>)
+    return datatype_in<ElementIn<R>>();
+  else
+    return {};
+}
+/// The scalars of the first n elements of a range, all of which there must be.
+template <typename R, std::integral N>
+std::size_t first_scalars(R& range, N n) {
+  const std::size_t wanted = scalars_in<ElementIn<R>>(n);
+  if (wanted > scalars_of(range))
+    throw Error(ErrorCode::invalid_argument,
+                "Buffer: argument count is " + std::to_string(n) + ", but the range has only " +
+                    std::to_string(std::ranges::size(range)) + " elements; pass at most these");
+  return wanted;
+}
+template <typename R>
+concept LongRange = Range<R> && !std::is_array_v<std::remove_reference_t<R>>;
+
+/// An owning range that ends with the statement.
+template <typename T>
+concept Temporary = !std::is_lvalue_reference_v<T> && Range<T> && !std::ranges::borrowed_range<T> &&
+                    !std::ranges::view<std::remove_cvref_t<T>>;
+template <typename... T>
+concept AnyTemporary = (Temporary<T> || ...);
+
+/// The body of the overloads of nonblocking and persistent calls that catch temporaries.
+template <typename... T>
+void refuse_temporary() {
+  static_assert(!AnyTemporary<T...>,
+                "this buffer is a temporary, which would be gone before the nonblocking or persistent call is done; "
+                "give it a name that lives until then, or use the blocking call");
+}
+
 }  // namespace detail
 
 /// A buffer that a call reads: address, number of elements, type. Owns nothing; the memory must stay valid and
@@ -41,16 +151,29 @@ struct ConstBuffer {
   bool is_in_place = false;
 
   constexpr ConstBuffer() = default;
-  ConstBuffer(const void* address, std::size_t n, Datatype datatype, MemoryKind kind = MemoryKind::detect)
-      : data(address), count(n), type(datatype), memory(kind) {}
-  template <typename T>
-  requires(!std::is_void_v<T>) ConstBuffer(const T* address, std::size_t n)
-      : data(address), count(n), type(datatype_of<std::remove_cv_t<T>>()) {}
+  /// `n` elements of a datatype.
+  template <std::integral N>
+  ConstBuffer(const void* address, N n, Datatype datatype, MemoryKind kind = MemoryKind::detect)
+      : data(address), count(detail::scalars_in<char>(n)), type(datatype), memory(kind) {}
+  /// `n` elements of the pointer's type. An array of 3 double, as an element, is 3 elements of float64.
+  template <typename T, std::integral N>
+  requires(!std::is_void_v<T>) ConstBuffer(const T* address, N n)
+      : data(address), count(detail::scalars_in<T>(n)), type(detail::datatype_in<T>()) {}
   // NOLINTBEGIN(google-explicit-constructor): spans, vectors and arrays are buffers
-  template <detail::HostRange R>
+  /// A contiguous range: array, vector, span.
+  template <detail::Range R>
   ConstBuffer(const R& range)
-      : ConstBuffer(std::ranges::data(range), static_cast<std::size_t>(std::ranges::size(range))) {}
+      : data(detail::data_of(range)), count(detail::scalars_of(range)), type(detail::datatype_of_range<const R>()) {}
+  /// The first `n` elements of a range that may be longer.
+  template <detail::LongRange R, std::integral N>
+  ConstBuffer(const R& range, N n)
+      : data(detail::data_of(range)),
+        count(detail::first_scalars(range, n)),
+        type(detail::datatype_of_range<const R>()) {}
   constexpr ConstBuffer(InPlace) : is_in_place(true) {}
+  /// MPI_IN_PLACE, which is a void*. Throws Error(invalid_argument) for any other address, which needs a count.
+  template <std::same_as<void*> Address>
+  ConstBuffer(Address mpi_in_place) : is_in_place(detail::require_mpi_in_place(mpi_in_place)) {}
   // NOLINTEND(google-explicit-constructor)
 };
 
@@ -64,18 +187,29 @@ struct Buffer {
   bool is_in_place = false;
 
   constexpr Buffer() = default;
-  Buffer(void* address, std::size_t n, Datatype datatype, MemoryKind kind = MemoryKind::detect)
-      : data(address), count(n), type(datatype), memory(kind) {}
-  template <typename T>
-  requires(!std::is_void_v<T> && !std::is_const_v<T>) Buffer(T* address, std::size_t n)
-      : data(address), count(n), type(datatype_of<T>()) {}
+  /// As those of ConstBuffer.
+  template <std::integral N>
+  Buffer(void* address, N n, Datatype datatype, MemoryKind kind = MemoryKind::detect)
+      : data(address), count(detail::scalars_in<char>(n)), type(datatype), memory(kind) {}
+  template <typename T, std::integral N>
+  requires(!std::is_void_v<T> && !std::is_const_v<T>) Buffer(T* address, N n)
+      : data(address), count(detail::scalars_in<T>(n)), type(detail::datatype_in<T>()) {}
   // NOLINTBEGIN(google-explicit-constructor): spans, vectors and arrays are buffers
-  template <detail::HostRange R>
-  requires(!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>> &&
-           !std::same_as<std::remove_cvref_t<R>, Buffer>)
+  template <detail::Range R>
+  requires(!std::same_as<std::remove_cvref_t<R>, Buffer>)
       Buffer(R&& range)  // NOLINT(bugprone-forwarding-reference-overload)
-      : Buffer(std::ranges::data(range), static_cast<std::size_t>(std::ranges::size(range))) {}
+      : data(detail::writable(detail::data_of(range))),
+        count(detail::scalars_of(range)),
+        type(detail::datatype_of_range<std::remove_reference_t<R>>()) {}
+  /// The first `n` elements of a range that may be longer.
+  template <detail::LongRange R, std::integral N>
+  Buffer(R&& range, N n)
+      : data(detail::writable(detail::data_of(range))),
+        count(detail::first_scalars(range, n)),
+        type(detail::datatype_of_range<std::remove_reference_t<R>>()) {}
   constexpr Buffer(InPlace) : is_in_place(true) {}
+  template <std::same_as<void*> Address>
+  Buffer(Address mpi_in_place) : is_in_place(detail::require_mpi_in_place(mpi_in_place)) {}
   operator ConstBuffer() const {
     ConstBuffer b(data, count, type, memory);
     b.is_in_place = is_in_place;

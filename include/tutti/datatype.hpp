@@ -2,10 +2,12 @@
 #pragma once
 
 #include <complex>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <tutti/detail/export.hpp>
 #include <tutti/float_types.hpp>
+#include <type_traits>
 
 namespace tutti {
 
@@ -35,7 +37,7 @@ enum class DatatypeKind : std::uint8_t {
   float64_int64 = 22,    ///< value-index pair
   float32_float32 = 23,  ///< value-index pair of Fortran, MPI_2REAL
   float64_float64 = 24,  ///< value-index pair of Fortran, MPI_2DOUBLE_PRECISION
-  logical8 = 25,         ///< Fortran logical of 1 byte; zero is false, every other value is true
+  logical8 = 25,         ///< bool, or Fortran logical of 1 byte; zero is false, every other value is true
   logical16 = 26,
   logical32 = 27,  ///< Fortran's default logical
   logical64 = 28,
@@ -110,17 +112,41 @@ class Datatype {
 /// The name of a type in messages, tables and command lines: "float32", "bytes(12)".
 [[nodiscard]] TUTTI_EXPORT const char* datatype_name(DatatypeKind kind) noexcept;
 
-/// Maps a C++ type to its Datatype: datatype_of<float>() is DatatypeKind::float32.
+/// Maps a C++ type to its Datatype, its member `value`. Specialise it for a struct of your own, which can then be
+/// moved, and combined by user operations:
+///   template <>
+///   struct tutti::DatatypeOf<Particle> : tutti::BytesOf<Particle> {};
 template <typename T>
-struct DatatypeOf {
-  static_assert(sizeof(T) == 0,
-                "this type has no tutti::Datatype; wrap the buffer as Buffer(pointer, count, Datatype::bytes(n))");
+struct DatatypeOf {};
+
+/// A type that has a Datatype.
+template <typename T>
+concept Element = requires {
+  { DatatypeOf<T>::value } -> std::convertible_to<Datatype>;
 };
+
+/// The base of DatatypeOf for a struct: its bytes, padding included.
+template <typename T>
+struct BytesOf {
+  static_assert(
+      std::is_trivially_copyable_v<T>,
+      "only a trivially copyable type can be sent as bytes; this one has pointers or constructors that a copy "
+      "of its bytes would break");
+  static constexpr Datatype value = Datatype::bytes(sizeof(T));
+};
+
+/// An enum has the Datatype of its underlying type.
+template <typename T>
+requires std::is_enum_v<T>
+struct DatatypeOf<T> : DatatypeOf<std::underlying_type_t<T>> {
+};
+
 #define TUTTI_DATATYPE_OF(type, kind_name)                    \
   template <>                                                 \
   struct DatatypeOf<type> {                                   \
     static constexpr Datatype value{DatatypeKind::kind_name}; \
   };
+TUTTI_DATATYPE_OF(bool, logical8)
 TUTTI_DATATYPE_OF(char, int8)
 TUTTI_DATATYPE_OF(signed char, int8)
 TUTTI_DATATYPE_OF(unsigned char, uint8)
@@ -159,9 +185,18 @@ TUTTI_DATATYPE_OF(Float32Float32, float32_float32)
 TUTTI_DATATYPE_OF(Float64Float64, float64_float64)
 #undef TUTTI_DATATYPE_OF
 
+static_assert(sizeof(bool) == 1, "bool is a logical8");
+
+/// The Datatype of a C++ type: datatype_of<float>() is DatatypeKind::float32.
 template <typename T>
 [[nodiscard]] constexpr Datatype datatype_of() {
-  return DatatypeOf<T>::value;
+  static_assert(Element<T>,
+                "this type has no tutti::Datatype; for a struct, specialise: template <> struct tutti::DatatypeOf<T> : "
+                "tutti::BytesOf<T> {}; or pass Buffer(address, count, Datatype::bytes(sizeof(T)))");
+  if constexpr (Element<T>)
+    return DatatypeOf<T>::value;
+  else
+    return {};
 }
 
 }  // namespace tutti

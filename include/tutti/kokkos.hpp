@@ -11,6 +11,15 @@
 
 namespace tutti {
 
+template <>
+struct DatatypeOf<Kokkos::complex<float>> {
+  static constexpr Datatype value{DatatypeKind::complex64};
+};
+template <>
+struct DatatypeOf<Kokkos::complex<double>> {
+  static constexpr Datatype value{DatatypeKind::complex128};
+};
+
 namespace detail {
 
 template <typename Space>

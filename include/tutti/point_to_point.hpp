@@ -10,11 +10,13 @@
 
 namespace tutti {
 
-/// Wildcards for receives. Counterpart: MPI_ANY_SOURCE, MPI_ANY_TAG.
-inline constexpr int any_source = -1;
-inline constexpr int any_tag = -1;
-/// The null peer: a transfer to or from it completes at once. Counterpart: MPI_PROC_NULL.
-inline constexpr int proc_null = -2;
+/// Wildcards for receives. Calls take MPI_ANY_SOURCE and MPI_ANY_TAG too. No MPI has constants of these values, so that
+/// the host MPI's own keep their meaning. Counterpart: MPI_ANY_SOURCE, MPI_ANY_TAG.
+inline constexpr int any_source = -30101;
+inline constexpr int any_tag = -30102;
+/// The null peer: a transfer to or from it completes at once. Calls take MPI_PROC_NULL too; a Status has proc_null.
+/// Counterpart: MPI_PROC_NULL.
+inline constexpr int proc_null = -30103;
 
 /// Sends a buffer to rank `dest`. Not collective. Blocking: returns when the buffer may be used again. Tags are 0 to
 /// 32767.
@@ -43,6 +45,18 @@ TUTTI_EXPORT Status sendrecv(const Communicator& comm, ConstBuffer send_buffer, 
 [[nodiscard]] TUTTI_EXPORT Request irecv(const Communicator& comm, Buffer buffer, int source, int tag = 0,
                                          const Options& options = {});
 
+/// Refuse temporary buffers, whose memory would be gone before the operation is done, when they are compiled.
+template <typename Data, typename... Rest>
+requires detail::AnyTemporary<Data> Request isend(const Communicator&, Data&&, Rest&&...) {
+  detail::refuse_temporary<Data>();
+  return {};
+}
+template <typename Data, typename... Rest>
+requires detail::AnyTemporary<Data> Request irecv(const Communicator&, Data&&, Rest&&...) {
+  detail::refuse_temporary<Data>();
+  return {};
+}
+
 /// Collects sends and receives and posts them together, so that no order among them can deadlock. A local object;
 /// start() and run() post the collected transfers and empty the group. Counterpart: ncclGroupStart and ncclGroupEnd.
 class TUTTI_EXPORT Group {
@@ -57,6 +71,16 @@ class TUTTI_EXPORT Group {
   /// Adds a transfer; the buffer must stay valid and untouched until the group's transfers are done.
   Group& send(ConstBuffer buffer, int dest, int tag = 0);
   Group& recv(Buffer buffer, int source, int tag = 0);
+  template <typename Data, typename... Rest>
+  requires detail::AnyTemporary<Data> Group& send(Data&&, Rest&&...) {
+    detail::refuse_temporary<Data>();
+    return *this;
+  }
+  template <typename Data, typename... Rest>
+  requires detail::AnyTemporary<Data> Group& recv(Data&&, Rest&&...) {
+    detail::refuse_temporary<Data>();
+    return *this;
+  }
 
   /// Posts all transfers and returns one request for them. Nonblocking.
   [[nodiscard]] Request start();

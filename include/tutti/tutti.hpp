@@ -23,6 +23,7 @@
 #include <tutti/collectives/scatterv.hpp>
 #include <tutti/communication_hook.hpp>
 #include <tutti/communicator.hpp>
+#include <tutti/counts.hpp>
 #include <tutti/datatype.hpp>
 #include <tutti/device.hpp>
 #include <tutti/embedding_collection.hpp>
@@ -31,6 +32,7 @@
 #include <tutti/float_types.hpp>
 #include <tutti/gradient_reducer.hpp>
 #include <tutti/memory.hpp>
+#include <tutti/mpi.hpp>
 #include <tutti/options.hpp>
 #include <tutti/parameter_server.hpp>
 #include <tutti/point_to_point.hpp>

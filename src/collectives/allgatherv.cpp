@@ -12,6 +12,7 @@ detail::Call allgatherv_call(const Communicator& comm, ConstBuffer send, Buffer 
                              const Options& options) {
   detail::Call call;
   detail::Arguments args(call, comm, schedules::Operation::allgatherv, options);
+  detail::take_mpi_in_place(send, recv);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   const auto rank = static_cast<std::size_t>(args.rank());
   args.set_type(recv.type);
@@ -41,19 +42,18 @@ detail::Call allgatherv_call(const Communicator& comm, ConstBuffer send, Buffer 
 
 }  // namespace
 
-void allgatherv(const Communicator& comm, ConstBuffer send, Buffer recv, std::span<const std::size_t> recv_counts,
-                std::span<const std::size_t> recv_displs, const Options& options) {
+void allgatherv(const Communicator& comm, ConstBuffer send, Buffer recv, const Counts& recv_counts,
+                const Counts& recv_displs, const Options& options) {
   detail::run(comm, allgatherv_call(comm, send, recv, recv_counts, recv_displs, options), options);
 }
 
-Request iallgatherv(const Communicator& comm, ConstBuffer send, Buffer recv, std::span<const std::size_t> recv_counts,
-                    std::span<const std::size_t> recv_displs, const Options& options) {
+Request iallgatherv(const Communicator& comm, ConstBuffer send, Buffer recv, const Counts& recv_counts,
+                    const Counts& recv_displs, const Options& options) {
   return detail::start(comm, allgatherv_call(comm, send, recv, recv_counts, recv_displs, options), options);
 }
 
-Request allgatherv_init(const Communicator& comm, ConstBuffer send, Buffer recv,
-                        std::span<const std::size_t> recv_counts, std::span<const std::size_t> recv_displs,
-                        const Options& options) {
+Request allgatherv_init(const Communicator& comm, ConstBuffer send, Buffer recv, const Counts& recv_counts,
+                        const Counts& recv_displs, const Options& options) {
   return detail::prepare(comm, allgatherv_call(comm, send, recv, recv_counts, recv_displs, options), options);
 }
 

@@ -10,6 +10,7 @@ detail::Call allreduce_call(const Communicator& comm, ConstBuffer send, Buffer r
                             const Options& options) {
   detail::Call call;
   detail::Arguments args(call, comm, schedules::Operation::allreduce, options);
+  detail::take_mpi_in_place(send, recv);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.set_type(recv.type);
   args.set_op(op);

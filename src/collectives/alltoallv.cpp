@@ -12,6 +12,7 @@ detail::Call alltoallv_call(const Communicator& comm, ConstBuffer send, std::spa
                             const Options& options) {
   detail::Call call;
   detail::Arguments args(call, comm, schedules::Operation::alltoallv, options);
+  detail::take_mpi_in_place(send, recv);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.set_type(recv.type);
   args.require_counts(recv_counts, "recv_counts");
@@ -41,23 +42,20 @@ detail::Call alltoallv_call(const Communicator& comm, ConstBuffer send, std::spa
 
 }  // namespace
 
-void alltoallv(const Communicator& comm, ConstBuffer send, std::span<const std::size_t> send_counts,
-               std::span<const std::size_t> send_displs, Buffer recv, std::span<const std::size_t> recv_counts,
-               std::span<const std::size_t> recv_displs, const Options& options) {
+void alltoallv(const Communicator& comm, ConstBuffer send, const Counts& send_counts, const Counts& send_displs,
+               Buffer recv, const Counts& recv_counts, const Counts& recv_displs, const Options& options) {
   detail::run(comm, alltoallv_call(comm, send, send_counts, send_displs, recv, recv_counts, recv_displs, options),
               options);
 }
 
-Request ialltoallv(const Communicator& comm, ConstBuffer send, std::span<const std::size_t> send_counts,
-                   std::span<const std::size_t> send_displs, Buffer recv, std::span<const std::size_t> recv_counts,
-                   std::span<const std::size_t> recv_displs, const Options& options) {
+Request ialltoallv(const Communicator& comm, ConstBuffer send, const Counts& send_counts, const Counts& send_displs,
+                   Buffer recv, const Counts& recv_counts, const Counts& recv_displs, const Options& options) {
   return detail::start(
       comm, alltoallv_call(comm, send, send_counts, send_displs, recv, recv_counts, recv_displs, options), options);
 }
 
-Request alltoallv_init(const Communicator& comm, ConstBuffer send, std::span<const std::size_t> send_counts,
-                       std::span<const std::size_t> send_displs, Buffer recv, std::span<const std::size_t> recv_counts,
-                       std::span<const std::size_t> recv_displs, const Options& options) {
+Request alltoallv_init(const Communicator& comm, ConstBuffer send, const Counts& send_counts, const Counts& send_displs,
+                       Buffer recv, const Counts& recv_counts, const Counts& recv_displs, const Options& options) {
   return detail::prepare(
       comm, alltoallv_call(comm, send, send_counts, send_displs, recv, recv_counts, recv_displs, options), options);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <mpi.h>
+
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -72,6 +74,12 @@ class Arguments {
   MemoryKind declared_;
   Call& call_;
 };
+
+/// Takes the host MPI's MPI_IN_PLACE, as the address of a buffer, for the library's own.
+template <typename... Buffers>
+void take_mpi_in_place(Buffers&... buffers) {
+  ((buffers.is_in_place = buffers.is_in_place || buffers.data == MPI_IN_PLACE), ...);
+}
 
 /// The address of an element of a buffer.
 [[nodiscard]] inline const void* element(const ConstBuffer& buffer, std::size_t index) {

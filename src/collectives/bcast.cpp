@@ -9,6 +9,7 @@ namespace {
 detail::Call bcast_call(const Communicator& comm, Buffer buffer, int root, const Options& options) {
   detail::Call call;
   detail::Arguments args(call, comm, schedules::Operation::bcast, options);
+  detail::take_mpi_in_place(buffer);
   args.forbid_in_place(buffer.is_in_place, "buffer", "pass the buffer itself");
   args.set_type(buffer.type);
   args.set_root(root);

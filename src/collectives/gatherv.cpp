@@ -11,6 +11,7 @@ detail::Call gatherv_call(const Communicator& comm, ConstBuffer send, Buffer rec
                           const Options& options) {
   detail::Call call;
   detail::Arguments args(call, comm, schedules::Operation::gatherv, options);
+  detail::take_mpi_in_place(send, recv);
   args.set_root(root);
   const auto rank = static_cast<std::size_t>(args.rank());
   auto& binding = call.binding;
@@ -48,18 +49,18 @@ detail::Call gatherv_call(const Communicator& comm, ConstBuffer send, Buffer rec
 
 }  // namespace
 
-void gatherv(const Communicator& comm, ConstBuffer send, Buffer recv, std::span<const std::size_t> recv_counts,
-             std::span<const std::size_t> recv_displs, int root, const Options& options) {
+void gatherv(const Communicator& comm, ConstBuffer send, Buffer recv, const Counts& recv_counts,
+             const Counts& recv_displs, int root, const Options& options) {
   detail::run(comm, gatherv_call(comm, send, recv, recv_counts, recv_displs, root, options), options);
 }
 
-Request igatherv(const Communicator& comm, ConstBuffer send, Buffer recv, std::span<const std::size_t> recv_counts,
-                 std::span<const std::size_t> recv_displs, int root, const Options& options) {
+Request igatherv(const Communicator& comm, ConstBuffer send, Buffer recv, const Counts& recv_counts,
+                 const Counts& recv_displs, int root, const Options& options) {
   return detail::start(comm, gatherv_call(comm, send, recv, recv_counts, recv_displs, root, options), options);
 }
 
-Request gatherv_init(const Communicator& comm, ConstBuffer send, Buffer recv, std::span<const std::size_t> recv_counts,
-                     std::span<const std::size_t> recv_displs, int root, const Options& options) {
+Request gatherv_init(const Communicator& comm, ConstBuffer send, Buffer recv, const Counts& recv_counts,
+                     const Counts& recv_displs, int root, const Options& options) {
   return detail::prepare(comm, gatherv_call(comm, send, recv, recv_counts, recv_displs, root, options), options);
 }
 

@@ -22,9 +22,17 @@ void require(bool condition, const Context& comm, std::string_view call, std::st
     throw Error(ErrorCode::invalid_argument, fmt::format("{}, {}: argument {}", call, comm.describe(), problem));
 }
 
+/// A peer and a tag as the host MPI names them: its own constants are taken as they are.
+int mpi_peer(int peer) {
+  if (peer == proc_null) return MPI_PROC_NULL;
+  return peer == any_source ? MPI_ANY_SOURCE : peer;
+}
+int mpi_tag(int tag) { return tag == any_tag ? MPI_ANY_TAG : tag; }
+
 void check_peer(const Context& comm, std::string_view call, int peer, bool wildcard, const char* name) {
-  require((peer >= 0 && peer < comm.size) || peer == proc_null || (wildcard && peer == any_source), comm, call,
-          fmt::format("{} is {}; pass a rank from 0 to {} or proc_null", name, peer, comm.size - 1));
+  const int given = mpi_peer(peer);
+  require((given >= 0 && given < comm.size) || given == MPI_PROC_NULL || (wildcard && given == MPI_ANY_SOURCE), comm,
+          call, fmt::format("{} is {}; pass a rank from 0 to {} or proc_null", name, peer, comm.size - 1));
 }
 
 template <typename AnyBuffer>
@@ -35,12 +43,12 @@ void check_message(const Context& comm, std::string_view call, const AnyBuffer& 
         fmt::format("{}, {}: the datatype of argument buffer is not one of the library's; use a DatatypeKind or "
                     "Datatype::bytes(n), n > 0",
                     call, comm.describe()));
-  require(!buffer.is_in_place, comm, call, "buffer is in_place; pass a buffer");
+  require(!buffer.is_in_place && buffer.data != MPI_IN_PLACE, comm, call, "buffer is in_place; pass a buffer");
   require(buffer.data != nullptr || buffer.count == 0, comm, call,
           "buffer is a null pointer but has elements; pass its address");
   require(buffer.count <= std::numeric_limits<std::ptrdiff_t>::max() / buffer.type.size(), comm, call,
           "buffer is larger than the address space; pass the count in elements");
-  require((tag >= 0 && tag <= largest_tag) || (wildcard && tag == any_tag), comm, call,
+  require((tag >= 0 && tag <= largest_tag) || (wildcard && mpi_tag(tag) == MPI_ANY_TAG), comm, call,
           fmt::format("tag is {}; pass a number from 0 to {}", tag, largest_tag));
 }
 
@@ -89,7 +97,7 @@ PointToPoint checked_send(const Context& comm, std::string_view call, const Cons
                           MemoryKind declared) {
   check_peer(comm, call, dest, false, "dest");
   check_message(comm, call, buffer, tag, false);
-  PointToPoint send = described(comm, call, buffer, declared, dest == proc_null ? MPI_PROC_NULL : dest, tag);
+  PointToPoint send = described(comm, call, buffer, declared, mpi_peer(dest), tag);
   send.from = buffer.data;
   return send;
 }
@@ -98,8 +106,7 @@ PointToPoint checked_recv(const Context& comm, std::string_view call, const Buff
                           MemoryKind declared) {
   check_peer(comm, call, source, true, "source");
   check_message(comm, call, buffer, tag, true);
-  const int peer = source == proc_null ? MPI_PROC_NULL : (source == any_source ? MPI_ANY_SOURCE : source);
-  PointToPoint recv = described(comm, call, buffer, declared, peer, tag == any_tag ? MPI_ANY_TAG : tag);
+  PointToPoint recv = described(comm, call, buffer, declared, mpi_peer(source), mpi_tag(tag));
   recv.is_recv = true;
   recv.to = buffer.data;
   return recv;

@@ -10,6 +10,7 @@ detail::Call reduce_call(const Communicator& comm, ConstBuffer send, Buffer recv
                          const Options& options) {
   detail::Call call;
   detail::Arguments args(call, comm, schedules::Operation::reduce, options);
+  detail::take_mpi_in_place(send, recv);
   args.set_root(root);
   if (send.is_in_place) {
     args.require(args.is_root(), "send", "is in_place on a rank that is not the root; pass the contribution there");

@@ -11,6 +11,7 @@ detail::Call reduce_scatter_call(const Communicator& comm, ConstBuffer send, Buf
                                  std::span<const std::size_t> recv_counts, ReduceOp op, const Options& options) {
   detail::Call call;
   detail::Arguments args(call, comm, schedules::Operation::reduce_scatter, options);
+  detail::take_mpi_in_place(send, recv);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.set_type(recv.type);
   args.set_op(op);
@@ -35,18 +36,18 @@ detail::Call reduce_scatter_call(const Communicator& comm, ConstBuffer send, Buf
 
 }  // namespace
 
-void reduce_scatter(const Communicator& comm, ConstBuffer send, Buffer recv, std::span<const std::size_t> recv_counts,
-                    ReduceOp op, const Options& options) {
+void reduce_scatter(const Communicator& comm, ConstBuffer send, Buffer recv, const Counts& recv_counts, ReduceOp op,
+                    const Options& options) {
   detail::run(comm, reduce_scatter_call(comm, send, recv, recv_counts, op, options), options);
 }
 
-Request ireduce_scatter(const Communicator& comm, ConstBuffer send, Buffer recv,
-                        std::span<const std::size_t> recv_counts, ReduceOp op, const Options& options) {
+Request ireduce_scatter(const Communicator& comm, ConstBuffer send, Buffer recv, const Counts& recv_counts, ReduceOp op,
+                        const Options& options) {
   return detail::start(comm, reduce_scatter_call(comm, send, recv, recv_counts, op, options), options);
 }
 
-Request reduce_scatter_init(const Communicator& comm, ConstBuffer send, Buffer recv,
-                            std::span<const std::size_t> recv_counts, ReduceOp op, const Options& options) {
+Request reduce_scatter_init(const Communicator& comm, ConstBuffer send, Buffer recv, const Counts& recv_counts,
+                            ReduceOp op, const Options& options) {
   return detail::prepare(comm, reduce_scatter_call(comm, send, recv, recv_counts, op, options), options);
 }
 

@@ -10,6 +10,7 @@ detail::Call reduce_scatter_block_call(const Communicator& comm, ConstBuffer sen
                                        const Options& options) {
   detail::Call call;
   detail::Arguments args(call, comm, schedules::Operation::reduce_scatter_block, options);
+  detail::take_mpi_in_place(send, recv);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.set_type(recv.type);
   args.set_op(op);

@@ -9,6 +9,7 @@ namespace {
 detail::Call scan_call(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, const Options& options) {
   detail::Call call;
   detail::Arguments args(call, comm, schedules::Operation::scan, options);
+  detail::take_mpi_in_place(send, recv);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.set_type(recv.type);
   args.set_op(op, false);

@@ -10,6 +10,7 @@ detail::Call scatterv_call(const Communicator& comm, ConstBuffer send, std::span
                            std::span<const std::size_t> send_displs, Buffer recv, int root, const Options& options) {
   detail::Call call;
   detail::Arguments args(call, comm, schedules::Operation::scatterv, options);
+  detail::take_mpi_in_place(send, recv);
   args.set_root(root);
   const auto rank = static_cast<std::size_t>(args.rank());
   auto& binding = call.binding;
@@ -48,18 +49,18 @@ detail::Call scatterv_call(const Communicator& comm, ConstBuffer send, std::span
 
 }  // namespace
 
-void scatterv(const Communicator& comm, ConstBuffer send, std::span<const std::size_t> send_counts,
-              std::span<const std::size_t> send_displs, Buffer recv, int root, const Options& options) {
+void scatterv(const Communicator& comm, ConstBuffer send, const Counts& send_counts, const Counts& send_displs,
+              Buffer recv, int root, const Options& options) {
   detail::run(comm, scatterv_call(comm, send, send_counts, send_displs, recv, root, options), options);
 }
 
-Request iscatterv(const Communicator& comm, ConstBuffer send, std::span<const std::size_t> send_counts,
-                  std::span<const std::size_t> send_displs, Buffer recv, int root, const Options& options) {
+Request iscatterv(const Communicator& comm, ConstBuffer send, const Counts& send_counts, const Counts& send_displs,
+                  Buffer recv, int root, const Options& options) {
   return detail::start(comm, scatterv_call(comm, send, send_counts, send_displs, recv, root, options), options);
 }
 
-Request scatterv_init(const Communicator& comm, ConstBuffer send, std::span<const std::size_t> send_counts,
-                      std::span<const std::size_t> send_displs, Buffer recv, int root, const Options& options) {
+Request scatterv_init(const Communicator& comm, ConstBuffer send, const Counts& send_counts, const Counts& send_displs,
+                      Buffer recv, int root, const Options& options) {
   return detail::prepare(comm, scatterv_call(comm, send, send_counts, send_displs, recv, root, options), options);
 }
 

@@ -24,4 +24,5 @@ void test_allreduce(const struct group* g) {
   size = g->size;
   THREE_FORMS(fill, check, allreduce, g->comm, sent, received, block, TUTTI_INT64, TUTTI_SUM);
   THREE_FORMS(fill_in_place, check, allreduce, g->comm, TUTTI_IN_PLACE, received, block, TUTTI_INT64, TUTTI_SUM);
+  THREE_FORMS(fill_in_place, check, allreduce, g->comm, MPI_IN_PLACE, received, block, TUTTI_INT64, TUTTI_SUM);
 }

@@ -45,7 +45,35 @@ static void test_handles(void) {
   FAILS(tutti_datatype_size(TUTTI_FLOAT32, NULL), TUTTI_ERROR_INVALID_ARGUMENT, "size");
 }
 
+/* MPI's datatypes and operations, of C and of Fortran, and those without counterpart. */
+static void test_from_mpi(void) {
+  tutti_datatype_t type = TUTTI_DATATYPE_NULL;
+  tutti_op_t op = TUTTI_OP_NULL;
+  MPI_Datatype three;
+  OK(tutti_datatype_from_mpi(MPI_DOUBLE, &type));
+  CHECK(type == TUTTI_FLOAT64);
+  OK(tutti_datatype_from_mpi(MPI_UNSIGNED, &type));
+  CHECK(type == TUTTI_UINT32);
+  OK(tutti_datatype_from_mpi(MPI_2INT, &type));
+  CHECK(type == TUTTI_INT32_INT32);
+  OK(tutti_datatype_from_mpi_f(MPI_Type_c2f(MPI_FLOAT), &type));
+  CHECK(type == TUTTI_FLOAT32);
+  MPI_Type_contiguous(3, MPI_DOUBLE, &three);
+  OK(tutti_datatype_from_mpi(three, &type));
+  CHECK(type == tutti_datatype_bytes(24));
+  MPI_Type_free(&three);
+  FAILS(tutti_datatype_from_mpi(MPI_LONG_DOUBLE, &type), TUTTI_ERROR_INVALID_DATATYPE, "type");
+  FAILS(tutti_datatype_from_mpi(MPI_DATATYPE_NULL, &type), TUTTI_ERROR_INVALID_DATATYPE, "MPI_DATATYPE_NULL");
+  FAILS(tutti_datatype_from_mpi(MPI_DOUBLE, NULL), TUTTI_ERROR_INVALID_ARGUMENT, "datatype");
+  OK(tutti_op_from_mpi(MPI_MAXLOC, &op));
+  CHECK(op == TUTTI_MAXLOC);
+  OK(tutti_op_from_mpi_f(MPI_Op_c2f(MPI_BXOR), &op));
+  CHECK(op == TUTTI_BXOR);
+  FAILS(tutti_op_from_mpi(MPI_REPLACE, &op), TUTTI_ERROR_INVALID_OP, "op");
+}
+
 void test_datatypes(const struct group* g) {
+  test_from_mpi();
 #define RUN(type, name) sum_##name(g);
   ALL_SUMS(RUN)
   test_handles();

@@ -55,8 +55,31 @@ static void test_nobody(const struct group* g) {
   check(g->rank, 0, 4);
 }
 
+/* The constants of the host MPI mean what they mean there. */
+static void test_host_constants(const struct group* g) {
+  const int next = (g->rank + 1) % g->size;
+  const int last = (g->rank + g->size - 1) % g->size;
+  tutti_request_t request;
+  tutti_status_t status;
+  fill(g->rank, 5);
+  OK(tutti_send(g->comm, sent, length, TUTTI_INT64, MPI_PROC_NULL, 0, NULL));
+  OK(tutti_recv(g->comm, received, length, TUTTI_INT64, MPI_PROC_NULL, MPI_ANY_TAG, NULL, &status));
+  CHECK(status.source == TUTTI_PROC_NULL && status.count == 0);
+  check(g->rank, 0, 5);
+  OK(tutti_irecv(g->comm, received, length, TUTTI_INT64, MPI_ANY_SOURCE, MPI_ANY_TAG, NULL, &request));
+  OK(tutti_send(g->comm, sent, length, TUTTI_INT64, next, 6, NULL));
+  OK(tutti_wait(&request, &status));
+  CHECK(status.source == last && status.tag == 6);
+  check(last, length, 5);
+  OK(tutti_barrier(g->comm, NULL)); /* what follows must not meet the wildcards */
+  FAILS(tutti_send(g->comm, sent, 1, TUTTI_INT64, MPI_ANY_SOURCE, 0, NULL), TUTTI_ERROR_INVALID_ARGUMENT, "dest");
+  FAILS(tutti_send(g->comm, MPI_IN_PLACE, 1, TUTTI_INT64, 0, 0, NULL), TUTTI_ERROR_INVALID_ARGUMENT, "in_place");
+  CHECK(TUTTI_UNDEFINED == MPI_UNDEFINED);
+}
+
 void test_point_to_point(const struct group* g) {
   test_blocking(g);
   test_ring(g);
   test_nobody(g);
+  test_host_constants(g);
 }

@@ -10,6 +10,7 @@ program tutti_fortran_tests
   use arrays
   use forms
   use messages
+  use host
   use shared
   use device
   use others
@@ -45,6 +46,7 @@ contains
     call test_arrays(g)
     call test_forms(g)
     call test_messages(g)
+    call test_host(g)
     call test_memory(g)
     call test_device(g)
     call test_training(g)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
+#include <tutti/mpi.hpp>
+
 #include "handles.hpp"
 
 // A datatype's handle is its number. The handle of bytes(n), n > 1, has n in the bits above.
@@ -52,4 +54,12 @@ int tutti_datatype_size(tutti_datatype_t datatype, size_t* size) {
 const char* tutti_datatype_name(tutti_datatype_t datatype) {
   return is_known(datatype) ? tutti::datatype_name(static_cast<tutti::DatatypeKind>(datatype & number_mask))
                             : "unknown datatype";
+}
+
+int tutti_datatype_from_mpi(MPI_Datatype mpi_datatype, tutti_datatype_t* datatype) {
+  return guard([&] { output(datatype, "datatype") = datatype_handle(tutti::datatype_from(mpi_datatype)); });
+}
+
+int tutti_datatype_from_mpi_f(MPI_Fint mpi_datatype, tutti_datatype_t* datatype) {
+  return tutti_datatype_from_mpi(MPI_Type_f2c(mpi_datatype), datatype);
 }

@@ -103,7 +103,9 @@ const Communicator& communicator(tutti_comm_t comm, const char* argument = "comm
 [[nodiscard]] Buffer output(void* address, std::size_t count, tutti_datatype_t type);
 /// `blocks` blocks of `count` elements. A product that does not fit becomes too large for any memory; it never wraps.
 [[nodiscard]] std::size_t blocks(std::size_t count, std::size_t blocks) noexcept;
-[[nodiscard]] inline bool is_in_place(const void* address) noexcept { return address == TUTTI_IN_PLACE; }
+[[nodiscard]] inline bool is_in_place(const void* address) noexcept {
+  return address == TUTTI_IN_PLACE || address == MPI_IN_PLACE;
+}
 
 /// One number for each rank. NULL gives an empty span, which the call refuses if it needs the numbers.
 [[nodiscard]] std::span<const std::size_t> per_rank(const Communicator& comm, const std::size_t* numbers) noexcept;

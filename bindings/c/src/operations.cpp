@@ -4,6 +4,7 @@
 #include <mutex>
 #include <span>
 #include <tutti/kernels/combine.hpp>
+#include <tutti/mpi.hpp>
 #include <unordered_map>
 
 #include "handles.hpp"
@@ -114,3 +115,9 @@ int tutti_op_free(tutti_op_t* op) {
     handle = TUTTI_OP_NULL;
   });
 }
+
+int tutti_op_from_mpi(MPI_Op mpi_op, tutti_op_t* op) {
+  return guard([&] { output(op, "op") = static_cast<tutti_op_t>(tutti::reduce_op_from(mpi_op).kind()); });
+}
+
+int tutti_op_from_mpi_f(MPI_Fint mpi_op, tutti_op_t* op) { return tutti_op_from_mpi(MPI_Op_f2c(mpi_op), op); }

@@ -7,6 +7,25 @@
 
 extern int tutti_fortran_in_place; /* the module's tutti_in_place: only its address counts */
 
+/* The addresses of MPI_IN_PLACE in the modules of MPI, which are in place too; known when the library is loaded. */
+static const void* mpi_in_place[] = {&tutti_fortran_in_place, &tutti_fortran_in_place};
+static int found = 0;
+
+void tutti_fortran_find_in_place(void);
+void tutti_fortran_find_in_place_f08(void);
+void tutti_fortran_note_in_place(const void* address);
+
+void tutti_fortran_note_in_place(const void* address) { mpi_in_place[found++] = address; }
+
+__attribute__((constructor)) static void find_in_place(void) {
+  tutti_fortran_find_in_place();
+  tutti_fortran_find_in_place_f08();
+}
+
+static int means_in_place(const void* address) {
+  return address == (const void*)&tutti_fortran_in_place || address == mpi_in_place[0] || address == mpi_in_place[1];
+}
+
 int tutti_fortran_refuse(const char* call, const char* argument, const char* problem, int64_t number) {
   char message[512];
   snprintf(message, sizeof message, "%s: argument %s %s (%" PRId64 ")", call, argument, problem, number);
@@ -18,11 +37,9 @@ int tutti_fortran_there(const char* call, const char* argument, const CFI_cdesc_
   return descriptor_refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, argument, DESCRIPTOR_ABSENT);
 }
 
-void* tutti_fortran_address(void* address) {
-  return address == (void*)&tutti_fortran_in_place ? TUTTI_IN_PLACE : address;
-}
+void* tutti_fortran_address(void* address) { return means_in_place(address) ? TUTTI_IN_PLACE : address; }
 
-static int is_in_place(const CFI_cdesc_t* array) { return array->base_addr == (void*)&tutti_fortran_in_place; }
+static int is_in_place(const CFI_cdesc_t* array) { return means_in_place(array->base_addr); }
 
 /* Whether memory must not be packed: the host cannot read it, or a copy in host memory would be of another kind. */
 static int is_on_device(int rules, const void* address) {
@@ -202,7 +219,7 @@ int tutti_fortran_combine(tutti_op_t op, const CFI_cdesc_t* input, const CFI_cde
 
 int tutti_fortran_begin(tutti_comm_t comm, const void* sendbuf, view_call* view) {
   const int code = begin(comm, view);
-  view->sees_send = sendbuf != (const void*)&tutti_fortran_in_place;
+  view->sees_send = !means_in_place(sendbuf);
   return code;
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstddef>
-#include <span>
 #include <tutti/buffer.hpp>
 #include <tutti/communicator.hpp>
+#include <tutti/counts.hpp>
 #include <tutti/detail/export.hpp>
 #include <tutti/options.hpp>
 #include <tutti/request.hpp>
@@ -21,21 +20,31 @@ namespace tutti {
 /// Errors: ErrorCode::invalid_argument or a related code for wrong arguments, before anything is sent; timeout, aborted
 /// or mpi for a call that fails.
 /// Counterpart: MPI_Allgatherv.
-TUTTI_EXPORT void allgatherv(const Communicator& comm, ConstBuffer send, Buffer recv,
-                             std::span<const std::size_t> recv_counts, std::span<const std::size_t> recv_displs,
-                             const Options& options = {});
+TUTTI_EXPORT void allgatherv(const Communicator& comm, ConstBuffer send, Buffer recv, const Counts& recv_counts,
+                             const Counts& recv_displs, const Options& options = {});
 
 /// Nonblocking form: returns at once; the buffers must stay valid and untouched until the request is done. Calls on one
 /// communicator match in the order in which they are started.
 [[nodiscard]] TUTTI_EXPORT Request iallgatherv(const Communicator& comm, ConstBuffer send, Buffer recv,
-                                               std::span<const std::size_t> recv_counts,
-                                               std::span<const std::size_t> recv_displs, const Options& options = {});
+                                               const Counts& recv_counts, const Counts& recv_displs,
+                                               const Options& options = {});
 
 /// Persistent form: binds the buffers; each start() runs the operation again. Collective: all ranks create the
 /// persistent operations of a communicator in the same order, but may start different ones in any order.
 [[nodiscard]] TUTTI_EXPORT Request allgatherv_init(const Communicator& comm, ConstBuffer send, Buffer recv,
-                                                   std::span<const std::size_t> recv_counts,
-                                                   std::span<const std::size_t> recv_displs,
+                                                   const Counts& recv_counts, const Counts& recv_displs,
                                                    const Options& options = {});
+
+/// Refuse temporary buffers, whose memory would be gone before the operation is done, when they are compiled.
+template <typename Send, typename Recv, typename... Rest>
+requires detail::AnyTemporary<Send, Recv> Request iallgatherv(const Communicator&, Send&&, Recv&&, Rest&&...) {
+  detail::refuse_temporary<Send, Recv>();
+  return {};
+}
+template <typename Send, typename Recv, typename... Rest>
+requires detail::AnyTemporary<Send, Recv> Request allgatherv_init(const Communicator&, Send&&, Recv&&, Rest&&...) {
+  detail::refuse_temporary<Send, Recv>();
+  return {};
+}
 
 }  // namespace tutti

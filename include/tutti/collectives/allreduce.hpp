@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstddef>
+#include <concepts>
+#include <ranges>
 #include <tutti/buffer.hpp>
 #include <tutti/communicator.hpp>
 #include <tutti/detail/export.hpp>
@@ -47,14 +48,36 @@ inline void allreduce(const Communicator& comm, Buffer inout, ReduceOp op, const
 }
 
 /// In-place forms on `count` elements at an address.
-template <typename T>
-void allreduce(const Communicator& comm, T* inout, std::size_t count, ReduceOp op, const Options& options = {}) {
+template <typename T, std::integral N>
+void allreduce(const Communicator& comm, T* inout, N count, ReduceOp op, const Options& options = {}) {
   allreduce(comm, in_place, Buffer(inout, count), op, options);
 }
-template <typename T>
-[[nodiscard]] Request iallreduce(const Communicator& comm, T* inout, std::size_t count, ReduceOp op,
+template <typename T, std::integral N>
+[[nodiscard]] Request iallreduce(const Communicator& comm, T* inout, N count, ReduceOp op,
                                  const Options& options = {}) {
   return iallreduce(comm, in_place, Buffer(inout, count), op, options);
+}
+
+/// Combines one value of each rank and returns the result: `const double norm2 = allreduce(comm, own, sum)`. For every
+/// type of one element: numbers, bool and enums too.
+template <Element T>
+requires(!std::ranges::range<T>) [[nodiscard]] T
+    allreduce(const Communicator& comm, const T& value, ReduceOp op, const Options& options = {}) {
+  T result = value;
+  allreduce(comm, in_place, Buffer(&result, 1), op, options);
+  return result;
+}
+
+/// Refuse temporary buffers, whose memory would be gone before the operation is done, when they are compiled.
+template <typename Send, typename Recv, typename... Rest>
+requires detail::AnyTemporary<Send, Recv> Request iallreduce(const Communicator&, Send&&, Recv&&, Rest&&...) {
+  detail::refuse_temporary<Send, Recv>();
+  return {};
+}
+template <typename Send, typename Recv, typename... Rest>
+requires detail::AnyTemporary<Send, Recv> Request allreduce_init(const Communicator&, Send&&, Recv&&, Rest&&...) {
+  detail::refuse_temporary<Send, Recv>();
+  return {};
 }
 
 }  // namespace tutti

@@ -30,4 +30,16 @@ TUTTI_EXPORT void alltoall(const Communicator& comm, ConstBuffer send, Buffer re
 [[nodiscard]] TUTTI_EXPORT Request alltoall_init(const Communicator& comm, ConstBuffer send, Buffer recv,
                                                  const Options& options = {});
 
+/// Refuse temporary buffers, whose memory would be gone before the operation is done, when they are compiled.
+template <typename Send, typename Recv, typename... Rest>
+requires detail::AnyTemporary<Send, Recv> Request ialltoall(const Communicator&, Send&&, Recv&&, Rest&&...) {
+  detail::refuse_temporary<Send, Recv>();
+  return {};
+}
+template <typename Send, typename Recv, typename... Rest>
+requires detail::AnyTemporary<Send, Recv> Request alltoall_init(const Communicator&, Send&&, Recv&&, Rest&&...) {
+  detail::refuse_temporary<Send, Recv>();
+  return {};
+}
+
 }  // namespace tutti

@@ -29,4 +29,16 @@ TUTTI_EXPORT void bcast(const Communicator& comm, Buffer buffer, int root, const
 [[nodiscard]] TUTTI_EXPORT Request bcast_init(const Communicator& comm, Buffer buffer, int root,
                                               const Options& options = {});
 
+/// Refuse temporary buffers, whose memory would be gone before the operation is done, when they are compiled.
+template <typename Data, typename... Rest>
+requires detail::AnyTemporary<Data> Request ibcast(const Communicator&, Data&&, Rest&&...) {
+  detail::refuse_temporary<Data>();
+  return {};
+}
+template <typename Data, typename... Rest>
+requires detail::AnyTemporary<Data> Request bcast_init(const Communicator&, Data&&, Rest&&...) {
+  detail::refuse_temporary<Data>();
+  return {};
+}
+
 }  // namespace tutti

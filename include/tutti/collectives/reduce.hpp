@@ -32,4 +32,16 @@ TUTTI_EXPORT void reduce(const Communicator& comm, ConstBuffer send, Buffer recv
 [[nodiscard]] TUTTI_EXPORT Request reduce_init(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,
                                                int root, const Options& options = {});
 
+/// Refuse temporary buffers, whose memory would be gone before the operation is done, when they are compiled.
+template <typename Send, typename Recv, typename... Rest>
+requires detail::AnyTemporary<Send, Recv> Request ireduce(const Communicator&, Send&&, Recv&&, Rest&&...) {
+  detail::refuse_temporary<Send, Recv>();
+  return {};
+}
+template <typename Send, typename Recv, typename... Rest>
+requires detail::AnyTemporary<Send, Recv> Request reduce_init(const Communicator&, Send&&, Recv&&, Rest&&...) {
+  detail::refuse_temporary<Send, Recv>();
+  return {};
+}
+
 }  // namespace tutti

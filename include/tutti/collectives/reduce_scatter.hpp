@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstddef>
-#include <span>
 #include <tutti/buffer.hpp>
 #include <tutti/communicator.hpp>
+#include <tutti/counts.hpp>
 #include <tutti/detail/export.hpp>
 #include <tutti/options.hpp>
 #include <tutti/reduce_op.hpp>
@@ -22,19 +21,30 @@ namespace tutti {
 /// Errors: ErrorCode::invalid_argument or a related code for wrong arguments, before anything is sent; timeout, aborted
 /// or mpi for a call that fails.
 /// Counterpart: MPI_Reduce_scatter.
-TUTTI_EXPORT void reduce_scatter(const Communicator& comm, ConstBuffer send, Buffer recv,
-                                 std::span<const std::size_t> recv_counts, ReduceOp op, const Options& options = {});
+TUTTI_EXPORT void reduce_scatter(const Communicator& comm, ConstBuffer send, Buffer recv, const Counts& recv_counts,
+                                 ReduceOp op, const Options& options = {});
 
 /// Nonblocking form: returns at once; the buffers must stay valid and untouched until the request is done. Calls on one
 /// communicator match in the order in which they are started.
 [[nodiscard]] TUTTI_EXPORT Request ireduce_scatter(const Communicator& comm, ConstBuffer send, Buffer recv,
-                                                   std::span<const std::size_t> recv_counts, ReduceOp op,
-                                                   const Options& options = {});
+                                                   const Counts& recv_counts, ReduceOp op, const Options& options = {});
 
 /// Persistent form: binds the buffers; each start() runs the operation again. Collective: all ranks create the
 /// persistent operations of a communicator in the same order, but may start different ones in any order.
 [[nodiscard]] TUTTI_EXPORT Request reduce_scatter_init(const Communicator& comm, ConstBuffer send, Buffer recv,
-                                                       std::span<const std::size_t> recv_counts, ReduceOp op,
+                                                       const Counts& recv_counts, ReduceOp op,
                                                        const Options& options = {});
+
+/// Refuse temporary buffers, whose memory would be gone before the operation is done, when they are compiled.
+template <typename Send, typename Recv, typename... Rest>
+requires detail::AnyTemporary<Send, Recv> Request ireduce_scatter(const Communicator&, Send&&, Recv&&, Rest&&...) {
+  detail::refuse_temporary<Send, Recv>();
+  return {};
+}
+template <typename Send, typename Recv, typename... Rest>
+requires detail::AnyTemporary<Send, Recv> Request reduce_scatter_init(const Communicator&, Send&&, Recv&&, Rest&&...) {
+  detail::refuse_temporary<Send, Recv>();
+  return {};
+}
 
 }  // namespace tutti

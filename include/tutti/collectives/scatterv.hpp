@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstddef>
-#include <span>
 #include <tutti/buffer.hpp>
 #include <tutti/communicator.hpp>
+#include <tutti/counts.hpp>
 #include <tutti/detail/export.hpp>
 #include <tutti/options.hpp>
 #include <tutti/request.hpp>
@@ -21,22 +20,32 @@ namespace tutti {
 /// Errors: ErrorCode::invalid_argument or a related code for wrong arguments, before anything is sent; timeout, aborted
 /// or mpi for a call that fails.
 /// Counterpart: MPI_Scatterv.
-TUTTI_EXPORT void scatterv(const Communicator& comm, ConstBuffer send, std::span<const std::size_t> send_counts,
-                           std::span<const std::size_t> send_displs, Buffer recv, int root,
-                           const Options& options = {});
+TUTTI_EXPORT void scatterv(const Communicator& comm, ConstBuffer send, const Counts& send_counts,
+                           const Counts& send_displs, Buffer recv, int root, const Options& options = {});
 
 /// Nonblocking form: returns at once; the buffers must stay valid and untouched until the request is done. Calls on one
 /// communicator match in the order in which they are started.
-[[nodiscard]] TUTTI_EXPORT Request iscatterv(const Communicator& comm, ConstBuffer send,
-                                             std::span<const std::size_t> send_counts,
-                                             std::span<const std::size_t> send_displs, Buffer recv, int root,
+[[nodiscard]] TUTTI_EXPORT Request iscatterv(const Communicator& comm, ConstBuffer send, const Counts& send_counts,
+                                             const Counts& send_displs, Buffer recv, int root,
                                              const Options& options = {});
 
 /// Persistent form: binds the buffers; each start() runs the operation again. Collective: all ranks create the
 /// persistent operations of a communicator in the same order, but may start different ones in any order.
-[[nodiscard]] TUTTI_EXPORT Request scatterv_init(const Communicator& comm, ConstBuffer send,
-                                                 std::span<const std::size_t> send_counts,
-                                                 std::span<const std::size_t> send_displs, Buffer recv, int root,
+[[nodiscard]] TUTTI_EXPORT Request scatterv_init(const Communicator& comm, ConstBuffer send, const Counts& send_counts,
+                                                 const Counts& send_displs, Buffer recv, int root,
                                                  const Options& options = {});
+
+/// Refuse temporary buffers, whose memory would be gone before the operation is done, when they are compiled.
+template <typename Send, typename C, typename D, typename Recv, typename... Rest>
+requires detail::AnyTemporary<Send, Recv> Request iscatterv(const Communicator&, Send&&, C&&, D&&, Recv&&, Rest&&...) {
+  detail::refuse_temporary<Send, Recv>();
+  return {};
+}
+template <typename Send, typename C, typename D, typename Recv, typename... Rest>
+requires detail::AnyTemporary<Send, Recv> Request scatterv_init(const Communicator&, Send&&, C&&, D&&, Recv&&,
+                                                                Rest&&...) {
+  detail::refuse_temporary<Send, Recv>();
+  return {};
+}
 
 }  // namespace tutti

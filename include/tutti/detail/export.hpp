@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#if !defined(__cpp_concepts) || __cpp_concepts < 201907L
+#error "Tutti's C++ headers need C++20: compile with -std=c++20, or use the C interface, tutti.h"
+#endif
+
 #if defined(TUTTI_BUILDING) || defined(__GNUC__)
 #define TUTTI_EXPORT __attribute__((visibility("default")))
 #else

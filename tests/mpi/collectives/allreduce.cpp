@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <array>
 #include <cmath>
+#include <memory>
 #include <tutti/collectives/allreduce.hpp>
 
 #include "mpi/collectives/vector_reductions.hpp"
@@ -54,6 +56,70 @@ TEST(AllreduceMinMax, NanGivesTheSameBitsOnAllRanks) {
       }
     }
   });
+}
+
+enum class Stage : std::int16_t { none = 0, begun = 1, done = 2 };
+
+TEST(AllreduceScalar, ReturnsTheResult) {
+  const Communicator& comm = communicators().front();
+  const int rank = comm.rank();
+  const int size = comm.size();
+  const int triangle = size * (size - 1) / 2;
+  EXPECT_EQ(allreduce(comm, rank, sum), triangle);
+  EXPECT_EQ(allreduce(comm, 0.5 * rank, sum), 0.5 * triangle);
+  EXPECT_EQ(allreduce(comm, std::complex<double>(rank, 1), sum), std::complex<double>(triangle, size));
+  EXPECT_EQ(allreduce(comm, rank == size - 1, lor), true);
+  EXPECT_EQ(allreduce(comm, rank == size, lor), false);
+  EXPECT_EQ(allreduce(comm, true, land), true);
+  EXPECT_EQ(allreduce(comm, rank != 0, land), false);
+  EXPECT_EQ(allreduce(comm, true, lxor), size % 2 == 1);
+  EXPECT_EQ(allreduce(comm, rank == 0 ? Stage::done : Stage::begun, max), Stage::done);
+  EXPECT_EQ(allreduce(comm, Int32Int32{5, rank}, minloc), (Int32Int32{5, 0}));
+  EXPECT_THROW((void)allreduce(comm, true, sum), Error);
+}
+
+/// Logical results are 0 or 1 whatever the inputs were, so that a bool stays one.
+TEST(AllreduceScalar, BooleansOfBuffers) {
+  for_each_blocking_case(schedules::Operation::allreduce, [](const Case& c) {
+    if (c.count > 100) return;
+    for (const ReduceOp& op : {land, lor, lxor}) {
+      const auto flags = std::make_unique<bool[]>(c.count + 1);
+      for (std::size_t i = 0; i < c.count; ++i) flags[i] = (static_cast<std::size_t>(c.rank) + i) % 2 == 0;
+      allreduce(c.comm, flags.get(), c.count, op, c.options);
+      for (std::size_t i = 0; i < c.count; ++i) {
+        int true_ones = 0;
+        for (int r = 0; r < c.size; ++r) true_ones += (static_cast<std::size_t>(r) + i) % 2 == 0 ? 1 : 0;
+        const int expected = op.kind() == ReduceKind::land  ? true_ones == c.size
+                             : op.kind() == ReduceKind::lor ? true_ones > 0
+                                                            : true_ones % 2;
+        unsigned char byte = 0xFF;
+        std::memcpy(&byte, &flags[i], 1);
+        EXPECT_EQ(static_cast<int>(byte), expected) << c.describe() << ": element " << i;
+      }
+    }
+  });
+}
+
+TEST(AllreduceInPlace, TakesTheHostsConstant) {
+  const Communicator& comm = communicators().front();
+  const std::vector<int> expected(3, comm.size());
+  std::vector<int> x(3, 1);
+  allreduce(comm, MPI_IN_PLACE, x, sum);
+  EXPECT_EQ(x, expected);
+  x.assign(3, 1);
+  allreduce(comm, ConstBuffer(MPI_IN_PLACE, 3, DatatypeKind::int32), x, sum);
+  EXPECT_EQ(x, expected);
+  EXPECT_THROW(allreduce(comm, static_cast<void*>(x.data()), x, sum), Error);
+  EXPECT_THROW(allreduce(comm, x, MPI_IN_PLACE, sum), Error);
+}
+
+/// Arrays as elements are combined scalar by scalar.
+TEST(AllreduceElements, ArraysAreTheirScalars) {
+  const Communicator& comm = communicators().front();
+  std::vector<std::array<double, 3>> x(4, {1.0, 2.0, static_cast<double>(comm.rank())});
+  allreduce(comm, x, sum);
+  const double size = comm.size();
+  for (const auto& row : x) EXPECT_EQ(row, (std::array<double, 3>{size, 2 * size, size * (size - 1) / 2}));
 }
 
 TEST(AllreducePremultiplied, EachRankHasItsOwnScalar) {

@@ -55,6 +55,35 @@ TYPED_TEST(Alltoallv, MovesEveryElementInAllForms) {
   });
 }
 
+/// Counts and displacements are integers of any type; a negative one is refused.
+TEST(AlltoallvCounts, AreIntegersOfAnyType) {
+  const Communicator& comm = communicators().front();
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  const std::vector<int> counts(ranks, 1);
+  std::vector<long> displs(ranks);
+  for (std::size_t r = 0; r < ranks; ++r) displs[r] = static_cast<long>(r);
+  const std::vector<int> send(ranks, comm.rank());
+  std::vector<int> recv(ranks, -1);
+  alltoallv(comm, send, counts, displs, recv, std::vector<std::int64_t>(ranks, 1), displs);
+  for (std::size_t r = 0; r < ranks; ++r) EXPECT_EQ(recv[r], static_cast<int>(r));
+  std::vector<int> wrong = counts;
+  wrong[0] = -1;
+  EXPECT_THROW(alltoallv(comm, send, wrong, displs, recv, counts, displs), Error);
+}
+
+/// A buffer that is longer than needed is taken with an explicit count.
+TEST(AlltoallvCounts, LongBuffers) {
+  const Communicator& comm = communicators().front();
+  const int ranks = comm.size();
+  std::vector<int> recv(100, -1);
+  const std::vector<int> send(50, comm.rank());
+  allgather(comm, ConstBuffer(send, 1), Buffer(recv, ranks));
+  for (int r = 0; r < ranks; ++r) EXPECT_EQ(recv[static_cast<std::size_t>(r)], r);
+  EXPECT_EQ(recv[static_cast<std::size_t>(ranks)], -1);
+  EXPECT_THROW((void)Buffer(recv, 101), Error);
+  EXPECT_THROW((void)Buffer(recv, -1), Error);
+}
+
 /// Each rank decides for itself whether it exchanges in place, also where a pair has nothing to exchange.
 TEST(AlltoallvInPlace, MayDifferBetweenRanks) {
   for_each_case(schedules::Operation::alltoallv, [](const Case& c) {

@@ -91,6 +91,46 @@ TEST(PointToPointBlocking, NobodyIsDoneAtOnce) {
   EXPECT_EQ(data, std::vector<int>(3, 7));
 }
 
+/// Constants of the host MPI mean what they mean there, also where another MPI gives their numbers another meaning.
+TEST(HostConstants, AreTakenAsTheyAre) {
+  std::vector<int> data(3, 7);
+  send(world(), data, MPI_PROC_NULL);
+  EXPECT_EQ(recv(world(), data, MPI_PROC_NULL, MPI_ANY_TAG).source, proc_null);
+  EXPECT_EQ(data, std::vector<int>(3, 7));
+  std::vector<int> got(3, -1);
+  Request request = irecv(world(), got, MPI_ANY_SOURCE, MPI_ANY_TAG);
+  send(world(), std::vector<int>(3, world().rank()), right(), 9);
+  request.wait();
+  EXPECT_EQ(got, std::vector<int>(3, left()));
+  barrier(world());
+}
+
+/// The shift of a Cartesian communicator that does not wrap has neighbours MPI_PROC_NULL at its ends.
+TEST(HostConstants, HaloOfACartesianShift) {
+  MPI_Comm line = MPI_COMM_NULL;
+  const int size = world().size();
+  const int wraps = 0;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &wraps, 0, &line);
+  const auto comm = Communicator::adopt(line);
+  int before = 0;
+  int behind = 0;
+  MPI_Cart_shift(comm.mpi_handle(), 0, 1, &before, &behind);
+  std::vector<double> halo{-1.0, static_cast<double>(comm.rank()), -1.0};
+  sendrecv(comm, ConstBuffer(&halo[1], 1), behind, 0, Buffer(&halo[0], 1), before, 0);
+  sendrecv(comm, ConstBuffer(&halo[1], 1), before, 1, Buffer(&halo[2], 1), behind, 1);
+  EXPECT_EQ(halo[0], comm.rank() == 0 ? -1.0 : comm.rank() - 1.0);
+  EXPECT_EQ(halo[2], comm.rank() == size - 1 ? -1.0 : comm.rank() + 1.0);
+}
+
+TEST(HostConstants, OwnOnesMeetNone) {
+  for (const int own : {any_source, any_tag, proc_null})
+    for (const int host : {MPI_PROC_NULL, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_ROOT, MPI_UNDEFINED,
+                           // Those of MPICH and Intel MPI, Open MPI, the ABI of MPI 5, and SimGrid.
+                           -1, -2, -3, -4, -32766, -333, -444, -555, -666})
+      EXPECT_NE(own, host);
+  EXPECT_NE(any_source, proc_null);
+}
+
 TEST(PointToPointArguments, WrongOnesAreNamed) {
   std::vector<int> data(3);
   const auto fails = [](const auto& call, const char* argument) {
@@ -108,6 +148,10 @@ TEST(PointToPointArguments, WrongOnesAreNamed) {
   fails([&] { send(world(), data, 0, -1); }, "tag");
   fails([&] { send(world(), data, 0, 40'000); }, "tag");
   fails([&] { send(world(), in_place, 0); }, "buffer");
+  fails([&] { send(world(), ConstBuffer(MPI_IN_PLACE, 3, DatatypeKind::int32), 0); }, "buffer");
+  fails([&] { send(world(), data, MPI_ANY_SOURCE); }, "dest");
+  fails([&] { send(world(), data, MPI_ROOT); }, "dest");
+  fails([&] { send(world(), data, 0, MPI_ANY_TAG); }, "tag");
   fails([&] { send(world(), ConstBuffer(data.data(), ~std::size_t{0} / 4, DatatypeKind::int32), 0); }, "buffer");
   EXPECT_THROW(send(world(), ConstBuffer(data.data(), 3, Datatype::bytes(0)), 0), Error);
   fails([&] { send(world(), ConstBuffer(nullptr, 3, DatatypeKind::int32), 0); }, "buffer");
