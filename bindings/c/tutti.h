@@ -547,8 +547,26 @@ TUTTI_API int tutti_isend(tutti_comm_t comm, const void* buffer, size_t count, t
 TUTTI_API int tutti_irecv(tutti_comm_t comm, void* buffer, size_t count, tutti_datatype_t datatype, int source, int tag,
                           const tutti_options_t* options, tutti_request_t* request);
 
+/// Persistent forms: bind the buffer; each tutti_start posts the transfer again, until tutti_request_free. Local: the
+/// other side need not be persistent. Counterpart: MPI_Send_init, MPI_Recv_init.
+TUTTI_API int tutti_send_init(tutti_comm_t comm, const void* buffer, size_t count, tutti_datatype_t datatype, int dest,
+                              int tag, const tutti_options_t* options, tutti_request_t* request);
+TUTTI_API int tutti_recv_init(tutti_comm_t comm, void* buffer, size_t count, tutti_datatype_t datatype, int source,
+                              int tag, const tutti_options_t* options, tutti_request_t* request);
+
+/// Waits for a message without receiving it, and gives its source, tag and length in elements of `datatype`. Blocking.
+/// Counterpart: MPI_Probe.
+TUTTI_API int tutti_probe(tutti_comm_t comm, tutti_datatype_t datatype, int source, int tag,
+                          const tutti_options_t* options, tutti_status_t* status);
+
+/// Sets *found to 1 and gives the status, as tutti_probe does, if a message is here; else sets *found to 0. Never
+/// blocks. Counterpart: MPI_Iprobe.
+TUTTI_API int tutti_iprobe(tutti_comm_t comm, tutti_datatype_t datatype, int source, int tag, int* found,
+                           tutti_status_t* status);
+
 /// Collect sends and receives and post them together, so that no order among them can deadlock. create, send and recv
-/// are local; start posts all transfers and returns one request, run posts all and waits; both empty the group.
+/// are local; start posts all transfers and returns one request, run posts all and waits, init binds all to one
+/// persistent request, each tutti_start of which posts them again; all three empty the group.
 /// Counterpart: ncclGroupStart and ncclGroupEnd.
 TUTTI_API int tutti_group_create(tutti_comm_t comm, const tutti_options_t* options, tutti_group_t* group);
 TUTTI_API int tutti_group_send(tutti_group_t group, const void* buffer, size_t count, tutti_datatype_t datatype,
@@ -557,6 +575,7 @@ TUTTI_API int tutti_group_recv(tutti_group_t group, void* buffer, size_t count, 
                                int tag);
 TUTTI_API int tutti_group_start(tutti_group_t group, tutti_request_t* request);
 TUTTI_API int tutti_group_run(tutti_group_t group);
+TUTTI_API int tutti_group_init(tutti_group_t group, tutti_request_t* request);
 TUTTI_API int tutti_group_free(tutti_group_t* group);
 
 /// Sets *done to 1 once the operation is complete, and then frees a nonpersistent request and sets it to
@@ -583,6 +602,25 @@ TUTTI_API int tutti_waitall(size_t count, tutti_request_t* requests, tutti_statu
 
 /// Waits for one request and gives its index, or TUTTI_UNDEFINED if no request is active. Counterpart: MPI_Waitany.
 TUTTI_API int tutti_waitany(size_t count, tutti_request_t* requests, int* index, tutti_status_t* status);
+
+/// Waits until at least one request is complete, and completes all that are: gives their number, or TUTTI_UNDEFINED if
+/// no request is active, and their indices and statuses in the first places of two arrays of `count` elements;
+/// `statuses` may be NULL. Returns the first error; the index of a failed request is given too. Counterpart:
+/// MPI_Waitsome.
+TUTTI_API int tutti_waitsome(size_t count, tutti_request_t* requests, int* completed, int* indices,
+                             tutti_status_t* statuses);
+
+/// Sets *done to 1 once all requests are complete, and then completes them as tutti_waitall does; until then sets *done
+/// to 0 and completes none. Never blocks. Counterpart: MPI_Testall.
+TUTTI_API int tutti_testall(size_t count, tutti_request_t* requests, int* done, tutti_status_t* statuses);
+
+/// Sets *done to 1 and gives the index if one of the requests is complete; also, with index TUTTI_UNDEFINED, if no
+/// request is active. Never blocks. Counterpart: MPI_Testany.
+TUTTI_API int tutti_testany(size_t count, tutti_request_t* requests, int* index, int* done, tutti_status_t* status);
+
+/// Completes all requests that are complete now, otherwise as tutti_waitsome. Never blocks. Counterpart: MPI_Testsome.
+TUTTI_API int tutti_testsome(size_t count, tutti_request_t* requests, int* completed, int* indices,
+                             tutti_status_t* statuses);
 
 /// Start persistent operations. Local. Errors: TUTTI_ERROR_INVALID_REQUEST for an active or nonpersistent request.
 /// Counterpart: MPI_Start, MPI_Startall.

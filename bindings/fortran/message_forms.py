@@ -4,7 +4,7 @@
 from collective_forms import COMMON, LOCALS, NO_COPY, array, c_call, check_sizes, named, number, quoted
 from fortran_text import Procedure, in_turn, int32_twin
 
-FUNCTIONS = ("send", "recv", "sendrecv", "isend", "irecv", "group_send", "group_recv")
+FUNCTIONS = ("send", "recv", "sendrecv", "isend", "irecv", "send_init", "recv_init", "group_send", "group_recv")
 DECLARED = COMMON | {"group": "type(tutti_group), intent(in) :: group"}
 
 

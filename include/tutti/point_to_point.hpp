@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <tutti/buffer.hpp>
 #include <tutti/communicator.hpp>
 #include <tutti/detail/export.hpp>
@@ -57,8 +58,29 @@ requires detail::AnyTemporary<Data> Request irecv(const Communicator&, Data&&, R
   return {};
 }
 
+/// Persistent forms: bind the buffer; each start() of the request posts the transfer again. Local: the other side need
+/// not be persistent. On device memory each start() is ordered after the work that the stream of the options then has.
+/// The buffer must stay valid while the request lives, and untouched from each start() until the operation is done.
+/// Errors: as isend() and irecv(). Counterpart: MPI_Send_init, MPI_Recv_init.
+[[nodiscard]] TUTTI_EXPORT Request send_init(const Communicator& comm, ConstBuffer buffer, int dest, int tag = 0,
+                                             const Options& options = {});
+[[nodiscard]] TUTTI_EXPORT Request recv_init(const Communicator& comm, Buffer buffer, int source, int tag = 0,
+                                             const Options& options = {});
+
+/// Waits for a message without receiving it, and returns its source, tag and length in elements of `type`. A receive
+/// from that source with that tag then gets this message, unless another thread receives it first. Not collective.
+/// Blocking. Options: the timeout. Errors: as recv(). Counterpart: MPI_Probe.
+TUTTI_EXPORT Status probe(const Communicator& comm, Datatype type, int source, int tag = 0,
+                          const Options& options = {});
+
+/// Looks for a message without receiving it; returns nothing if none is here. Never blocks. Advances all outstanding
+/// operations of the process. Counterpart: MPI_Iprobe.
+[[nodiscard]] TUTTI_EXPORT std::optional<Status> iprobe(const Communicator& comm, Datatype type, int source,
+                                                        int tag = 0);
+
 /// Collects sends and receives and posts them together, so that no order among them can deadlock. A local object;
-/// start() and run() post the collected transfers and empty the group. Counterpart: ncclGroupStart and ncclGroupEnd.
+/// start(), run() and init() take the collected transfers and empty the group. Counterpart: ncclGroupStart and
+/// ncclGroupEnd.
 class TUTTI_EXPORT Group {
  public:
   explicit Group(const Communicator& comm, Options options = {});
@@ -86,6 +108,10 @@ class TUTTI_EXPORT Group {
   [[nodiscard]] Request start();
   /// Posts all transfers and waits for them. Blocking.
   void run();
+  /// Binds all transfers to one persistent request, each start() of which posts them again: a halo exchange is
+  /// described once and started at every step. Local. Counterpart: MPI_Send_init and MPI_Recv_init, one for each
+  /// transfer, and MPI_Startall.
+  [[nodiscard]] Request init();
 
  private:
   struct State;

@@ -7,6 +7,7 @@
 #include <tutti/detail/export.hpp>
 #include <tutti/error.hpp>
 #include <tutti/options.hpp>
+#include <vector>
 
 namespace tutti {
 
@@ -83,10 +84,31 @@ class TUTTI_EXPORT Request {
   bool is_ordered_ = false;  ///< a stream waits for the end of this persistent operation
 };
 
+/// Starts persistent requests, in their order. Local. Errors: as Request::start(); the requests before a failed one are
+/// active. Counterpart: MPI_Startall.
+TUTTI_EXPORT void start_all(std::span<Request> requests);
+
 /// Waits for all requests; throws the first error after all have completed. Blocking. Counterpart: MPI_Waitall.
 TUTTI_EXPORT void wait_all(std::span<Request> requests);
 
 /// Waits for one request and returns its index, or nothing if no request is active. Blocking. Counterpart: MPI_Waitany.
 TUTTI_EXPORT std::optional<std::size_t> wait_any(std::span<Request> requests);
+
+/// Waits until at least one request is done and returns the indices of all that are, in ascending order; returns none
+/// if no request is active. Blocking. Throws the first error after all of these requests have been completed.
+/// Counterpart: MPI_Waitsome.
+[[nodiscard]] TUTTI_EXPORT std::vector<std::size_t> wait_some(std::span<Request> requests);
+
+/// Returns true once all requests are done; until then none is completed, so that each is still pending. Empty and
+/// inactive requests are done. Never blocks. Errors as wait_all(). Counterpart: MPI_Testall.
+[[nodiscard]] TUTTI_EXPORT bool test_all(std::span<Request> requests);
+
+/// Completes one request that is done and returns its index, or nothing if none is. Never blocks. Errors as
+/// Request::test(). Counterpart: MPI_Testany.
+[[nodiscard]] TUTTI_EXPORT std::optional<std::size_t> test_any(std::span<Request> requests);
+
+/// Completes all requests that are done and returns their indices, in ascending order. Never blocks. Errors as
+/// wait_some(). Counterpart: MPI_Testsome.
+[[nodiscard]] TUTTI_EXPORT std::vector<std::size_t> test_some(std::span<Request> requests);
 
 }  // namespace tutti

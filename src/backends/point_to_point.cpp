@@ -1,15 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/point_to_point.hpp"
 
+#include <utility>
+
 #include "backends/mpi/point_to_point_execution.hpp"
+#include "backends/mpi/probe_execution.hpp"
 
 namespace tutti::detail {
 
-std::shared_ptr<Execution> make_transfers(const ContextPtr& context, std::string name,
-                                          std::vector<PointToPoint> transfers, bool blocking,
-                                          const CallOptions& options) {
-  return std::make_shared<PointToPointExecution>(context, std::move(name), std::move(transfers), options.timeout,
-                                                 blocking, options.stream);
+std::shared_ptr<Execution> make_transfers(const ContextPtr& context, std::string_view name, PointToPoints&& transfers,
+                                          CallKind kind, const CallOptions& options) {
+  return std::make_shared<PointToPointExecution>(context, name, std::move(transfers), kind, options);
+}
+
+Status drive_transfers(const ContextPtr& context, std::string_view name, PointToPoints&& transfers,
+                       const CallOptions& options) {
+  PointToPointExecution execution(context, name, std::move(transfers), CallKind::blocking, options);
+  run_to_end(execution);
+  return execution.status();
+}
+
+std::optional<Status> look_for(const Context& context, const Wanted& wanted) { return probe_once(context, wanted); }
+
+Status wait_for(const ContextPtr& context, const Wanted& wanted, const CallOptions& options) {
+  ProbeExecution execution(context, wanted, options.timeout);
+  run_to_end(execution);
+  return execution.status();
 }
 
 }  // namespace tutti::detail

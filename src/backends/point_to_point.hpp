@@ -2,18 +2,29 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <vector>
+#include <optional>
+#include <string_view>
 
 #include "call/backend.hpp"
 #include "call/point_to_point.hpp"
+#include "call/signature.hpp"
 
 namespace tutti::detail {
 
-/// Makes one execution of sends and receives that are posted together. blocking: the caller waits for its end. Messages
-/// always go over the host MPI, from and to any memory.
-[[nodiscard]] std::shared_ptr<Execution> make_transfers(const ContextPtr& context, std::string name,
-                                                        std::vector<PointToPoint> transfers, bool blocking,
+/// Sends and receives that are posted together. Messages always go over the host MPI, from and to any memory. `name`
+/// is the public function in messages, a literal.
+
+/// Makes a nonblocking or persistent execution of them.
+[[nodiscard]] std::shared_ptr<Execution> make_transfers(const ContextPtr& context, std::string_view name,
+                                                        PointToPoints&& transfers, CallKind kind,
                                                         const CallOptions& options);
+/// Runs them to their end, without an execution on the heap, and returns the status of the last receive.
+Status drive_transfers(const ContextPtr& context, std::string_view name, PointToPoints&& transfers,
+                       const CallOptions& options);
+
+/// Looks for a message without receiving it.
+[[nodiscard]] std::optional<Status> look_for(const Context& context, const Wanted& wanted);
+/// Waits until the message is here.
+Status wait_for(const ContextPtr& context, const Wanted& wanted, const CallOptions& options);
 
 }  // namespace tutti::detail

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "call/few.hpp"
+
 namespace tutti::detail {
 
 /// A send or a receive, as requested; wildcards are MPI's.
@@ -19,6 +21,16 @@ struct PointToPoint {
   /// matched receive progresses in this library alone.
   bool matches_first = false;
   bool on_device = false;  ///< the bytes are in device memory
+};
+
+/// The transfers of one operation; a send, a receive, or one of each need no heap.
+using PointToPoints = Few<PointToPoint, 2>;
+
+/// A message that is looked for; wildcards are MPI's.
+struct Wanted {
+  int source = 0;
+  int tag = 0;
+  std::size_t unit = 1;  ///< size of an element, in bytes
 };
 
 }  // namespace tutti::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <sched.h>
 
+#include <algorithm>
 #include <tutti/error.hpp>
 #include <tutti/request.hpp>
 
@@ -96,11 +97,15 @@ bool Request::pending() const noexcept { return execution_ && execution_->phase(
 
 bool Request::persistent() const noexcept { return execution_ && execution_->persistent(); }
 
-void wait_all(std::span<Request> requests) {
+namespace {
+
+/// Calls `end` for requests that are done, and rethrows the first error after the last of them.
+template <typename End>
+void for_each_with_errors(std::span<Request> requests, const End& end) {
   std::exception_ptr first;
-  for (Request& request : requests) {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
     try {
-      request.wait();
+      end(i);
     } catch (const Error&) {
       if (!first) first = std::current_exception();
     }
@@ -108,18 +113,62 @@ void wait_all(std::span<Request> requests) {
   if (first) std::rethrow_exception(first);
 }
 
+bool is_any_pending(std::span<Request> requests) {
+  return std::any_of(requests.begin(), requests.end(), [](const Request& request) { return request.pending(); });
+}
+
+bool is_over(const Request& request) { return !request.active(); }
+
+}  // namespace
+
+void start_all(std::span<Request> requests) {
+  for (Request& request : requests) request.start();
+}
+
+void wait_all(std::span<Request> requests) {
+  for_each_with_errors(requests, [&](std::size_t i) { requests[i].wait(); });
+}
+
 std::optional<std::size_t> wait_any(std::span<Request> requests) {
   detail::Backoff backoff(true);
-  while (true) {
-    bool any_active = false;
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-      if (!requests[i].pending()) continue;
-      any_active = true;
-      if (requests[i].test()) return i;
-    }
-    if (!any_active) return std::nullopt;
+  while (is_any_pending(requests)) {
+    if (const auto index = test_any(requests)) return index;
     if (!backoff.pause()) sched_yield();
   }
+  return std::nullopt;
+}
+
+std::vector<std::size_t> wait_some(std::span<Request> requests) {
+  detail::Backoff backoff(true);
+  while (is_any_pending(requests)) {
+    if (auto done = test_some(requests); !done.empty()) return done;
+    if (!backoff.pause()) sched_yield();
+  }
+  return {};
+}
+
+bool test_all(std::span<Request> requests) {
+  ProgressEngine::instance().poll();
+  if (!std::all_of(requests.begin(), requests.end(), is_over)) return false;
+  wait_all(requests);
+  return true;
+}
+
+std::optional<std::size_t> test_any(std::span<Request> requests) {
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    if (requests[i].pending() && requests[i].test()) return i;
+  return std::nullopt;
+}
+
+std::vector<std::size_t> test_some(std::span<Request> requests) {
+  ProgressEngine::instance().poll();
+  std::vector<std::size_t> done;
+  for_each_with_errors(requests, [&](std::size_t i) {
+    if (!requests[i].pending() || !is_over(requests[i])) return;
+    done.push_back(i);
+    requests[i].wait();
+  });
+  return done;
 }
 
 }  // namespace tutti

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tutti/point_to_point.hpp>
 #include <utility>
+#include <vector>
 
 #include "collectives/transfers.hpp"
 
@@ -10,6 +11,8 @@ struct Group::State {
   std::shared_ptr<detail::Context> comm;
   Options options;
   std::vector<detail::PointToPoint> transfers;
+
+  [[nodiscard]] detail::PointToPoints take() { return detail::PointToPoints(std::exchange(transfers, {})); }
 };
 
 Group::Group(const Communicator& comm, Options options)
@@ -31,11 +34,15 @@ Group& Group::recv(Buffer buffer, int source, int tag) {
 }
 
 Request Group::start() {
-  return detail::start_transfers(state_->comm, "group", std::exchange(state_->transfers, {}), state_->options);
+  return detail::start_transfers(state_->comm, "group", state_->take(), state_->options);
 }
 
 void Group::run() {
-  detail::run_transfers(state_->comm, "group", std::exchange(state_->transfers, {}), state_->options);
+  detail::run_transfers(state_->comm, "group", state_->take(), state_->options);
+}
+
+Request Group::init() {
+  return detail::prepare_transfers(state_->comm, "group", state_->take(), state_->options);
 }
 
 }  // namespace tutti

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <tutti/error.hpp>
 #include <tutti/point_to_point.hpp>
@@ -17,9 +18,13 @@ namespace {
 
 constexpr int largest_tag = 32767;
 
-void require(bool condition, const Context& comm, std::string_view call, std::string_view problem) {
-  if (!condition)
-    throw Error(ErrorCode::invalid_argument, fmt::format("{}, {}: argument {}", call, comm.describe(), problem));
+[[noreturn]] void refuse(const Context& comm, std::string_view call, std::string_view problem) {
+  throw Error(ErrorCode::invalid_argument, fmt::format("{}, {}: argument {}", call, comm.describe(), problem));
+}
+
+void require(bool condition, const Context& comm, std::string_view call, const char* problem) {
+  if (!condition) [[unlikely]]
+    refuse(comm, call, problem);
 }
 
 /// A peer and a tag as the host MPI names them: its own constants are taken as they are.
@@ -31,25 +36,36 @@ int mpi_tag(int tag) { return tag == any_tag ? MPI_ANY_TAG : tag; }
 
 void check_peer(const Context& comm, std::string_view call, int peer, bool wildcard, const char* name) {
   const int given = mpi_peer(peer);
-  require((given >= 0 && given < comm.size) || given == MPI_PROC_NULL || (wildcard && given == MPI_ANY_SOURCE), comm,
-          call, fmt::format("{} is {}; pass a rank from 0 to {} or proc_null", name, peer, comm.size - 1));
+  const bool is_valid =
+      (given >= 0 && given < comm.size) || given == MPI_PROC_NULL || (wildcard && given == MPI_ANY_SOURCE);
+  if (!is_valid) [[unlikely]]
+    refuse(comm, call, fmt::format("{} is {}; pass a rank from 0 to {} or proc_null", name, peer, comm.size - 1));
+}
+
+void check_tag(const Context& comm, std::string_view call, int tag, bool wildcard) {
+  const bool is_valid = (tag >= 0 && tag <= largest_tag) || (wildcard && mpi_tag(tag) == MPI_ANY_TAG);
+  if (!is_valid) [[unlikely]]
+    refuse(comm, call, fmt::format("tag is {}; pass a number from 0 to {}", tag, largest_tag));
+}
+
+void check_type(const Context& comm, std::string_view call, Datatype type) {
+  if (!is_datatype(type))
+    throw Error(
+        ErrorCode::invalid_datatype,
+        fmt::format("{}, {}: the datatype is not one of the library's; use a DatatypeKind or Datatype::bytes(n), "
+                    "n > 0",
+                    call, comm.describe()));
 }
 
 template <typename AnyBuffer>
 void check_message(const Context& comm, std::string_view call, const AnyBuffer& buffer, int tag, bool wildcard) {
-  if (!is_datatype(buffer.type))
-    throw Error(
-        ErrorCode::invalid_datatype,
-        fmt::format("{}, {}: the datatype of argument buffer is not one of the library's; use a DatatypeKind or "
-                    "Datatype::bytes(n), n > 0",
-                    call, comm.describe()));
+  check_type(comm, call, buffer.type);
   require(!buffer.is_in_place && buffer.data != MPI_IN_PLACE, comm, call, "buffer is in_place; pass a buffer");
   require(buffer.data != nullptr || buffer.count == 0, comm, call,
           "buffer is a null pointer but has elements; pass its address");
   require(buffer.count <= std::numeric_limits<std::ptrdiff_t>::max() / buffer.type.size(), comm, call,
           "buffer is larger than the address space; pass the count in elements");
-  require((tag >= 0 && tag <= largest_tag) || (wildcard && mpi_tag(tag) == MPI_ANY_TAG), comm, call,
-          fmt::format("tag is {}; pass a number from 0 to {}", tag, largest_tag));
+  check_tag(comm, call, tag, wildcard);
 }
 
 /// Returns true if the buffer is in device memory.
@@ -80,8 +96,7 @@ PointToPoint described(const Context& comm, std::string_view call, const AnyBuff
 }
 
 /// Refuses a stream under capture, because it cannot take messages.
-void check_stream(const Context& comm, std::string_view call, const std::vector<PointToPoint>& transfers,
-                  const Stream& stream) {
+void check_stream(const Context& comm, std::string_view call, const PointToPoints& transfers, const Stream& stream) {
   if (stream.kind != StreamKind::cuda) return;
   const bool any = std::any_of(transfers.begin(), transfers.end(), [](const PointToPoint& t) { return t.on_device; });
   if (any && device::runtime()->capture_of(stream.handle) != 0)
@@ -112,38 +127,55 @@ PointToPoint checked_recv(const Context& comm, std::string_view call, const Buff
   return recv;
 }
 
-Status run_transfers(const std::shared_ptr<Context>& comm, std::string_view call, std::vector<PointToPoint> transfers,
+Status run_transfers(const std::shared_ptr<Context>& comm, std::string_view call, PointToPoints&& transfers,
                      const Options& options) {
   check_stream(*comm, call, transfers, options.stream);
   // The receive of a call comes first, so that its message need not wait until a send has completed.
-  const auto sends = std::stable_partition(transfers.begin(), transfers.end(),
-                                           [](const PointToPoint& transfer) { return transfer.is_recv; });
+  PointToPoint* const sends = std::stable_partition(transfers.begin(), transfers.end(),
+                                                    [](const PointToPoint& transfer) { return transfer.is_recv; });
   if (sends - transfers.begin() == 1) transfers.front().matches_first = transfers.front().peer != MPI_PROC_NULL;
-  const auto execution =
-      make_transfers(comm, std::string(call), std::move(transfers), true, call_options(*comm, options));
-  run_to_end(*execution);
-  return execution->status();
+  return drive_transfers(comm, call, std::move(transfers), call_options(*comm, options));
 }
 
-Request start_transfers(const std::shared_ptr<Context>& comm, std::string_view call,
-                        std::vector<PointToPoint> transfers, const Options& options) {
+Request start_transfers(const std::shared_ptr<Context>& comm, std::string_view call, PointToPoints&& transfers,
+                        const Options& options) {
   check_stream(*comm, call, transfers, options.stream);
   return ProgressEngine::instance().launch(
-      make_transfers(comm, std::string(call), std::move(transfers), false, call_options(*comm, options)));
+      make_transfers(comm, call, std::move(transfers), CallKind::nonblocking, call_options(*comm, options)));
 }
 
+Request prepare_transfers(const std::shared_ptr<Context>& comm, std::string_view call, PointToPoints&& transfers,
+                          const Options& options) {
+  check_stream(*comm, call, transfers, options.stream);
+  comm->check_usable();
+  return Request(make_transfers(comm, call, std::move(transfers), CallKind::persistent, call_options(*comm, options)));
+}
+
+namespace {
+
+PointToPoints only(const PointToPoint& transfer) { return PointToPoints(std::array{transfer}); }
+
+Wanted checked_wanted(const Context& comm, std::string_view call, Datatype type, int source, int tag) {
+  check_peer(comm, call, source, true, "source");
+  check_tag(comm, call, tag, true);
+  check_type(comm, call, type);
+  comm.check_usable();
+  return {mpi_peer(source), mpi_tag(tag), type.size()};
+}
+
+}  // namespace
 }  // namespace detail
 
 void send(const Communicator& comm, ConstBuffer buffer, int dest, int tag, const Options& options) {
   const auto& state = comm.state();
-  detail::run_transfers(state, "send", {detail::checked_send(*state, "send", buffer, dest, tag, options.memory)},
-                        options);
+  detail::run_transfers(state, "send",
+                        detail::only(detail::checked_send(*state, "send", buffer, dest, tag, options.memory)), options);
 }
 
 Status recv(const Communicator& comm, Buffer buffer, int source, int tag, const Options& options) {
   const auto& state = comm.state();
-  return detail::run_transfers(state, "recv",
-                               {detail::checked_recv(*state, "recv", buffer, source, tag, options.memory)}, options);
+  return detail::run_transfers(
+      state, "recv", detail::only(detail::checked_recv(*state, "recv", buffer, source, tag, options.memory)), options);
 }
 
 Status sendrecv(const Communicator& comm, ConstBuffer send_buffer, int dest, int send_tag, Buffer recv_buffer,
@@ -151,21 +183,50 @@ Status sendrecv(const Communicator& comm, ConstBuffer send_buffer, int dest, int
   const auto& state = comm.state();
   return detail::run_transfers(
       state, "sendrecv",
-      {detail::checked_send(*state, "sendrecv", send_buffer, dest, send_tag, options.memory),
-       detail::checked_recv(*state, "sendrecv", recv_buffer, source, recv_tag, options.memory)},
+      detail::PointToPoints(
+          std::array{detail::checked_send(*state, "sendrecv", send_buffer, dest, send_tag, options.memory),
+                     detail::checked_recv(*state, "sendrecv", recv_buffer, source, recv_tag, options.memory)}),
       options);
 }
 
 Request isend(const Communicator& comm, ConstBuffer buffer, int dest, int tag, const Options& options) {
   const auto& state = comm.state();
-  return detail::start_transfers(state, "isend",
-                                 {detail::checked_send(*state, "isend", buffer, dest, tag, options.memory)}, options);
+  return detail::start_transfers(
+      state, "isend", detail::only(detail::checked_send(*state, "isend", buffer, dest, tag, options.memory)), options);
 }
 
 Request irecv(const Communicator& comm, Buffer buffer, int source, int tag, const Options& options) {
   const auto& state = comm.state();
-  return detail::start_transfers(state, "irecv",
-                                 {detail::checked_recv(*state, "irecv", buffer, source, tag, options.memory)}, options);
+  return detail::start_transfers(
+      state, "irecv", detail::only(detail::checked_recv(*state, "irecv", buffer, source, tag, options.memory)),
+      options);
+}
+
+Request send_init(const Communicator& comm, ConstBuffer buffer, int dest, int tag, const Options& options) {
+  const auto& state = comm.state();
+  return detail::prepare_transfers(
+      state, "send_init", detail::only(detail::checked_send(*state, "send_init", buffer, dest, tag, options.memory)),
+      options);
+}
+
+Request recv_init(const Communicator& comm, Buffer buffer, int source, int tag, const Options& options) {
+  const auto& state = comm.state();
+  return detail::prepare_transfers(
+      state, "recv_init", detail::only(detail::checked_recv(*state, "recv_init", buffer, source, tag, options.memory)),
+      options);
+}
+
+Status probe(const Communicator& comm, Datatype type, int source, int tag, const Options& options) {
+  const auto& state = comm.state();
+  return detail::wait_for(state, detail::checked_wanted(*state, "probe", type, source, tag),
+                          detail::call_options(*state, options));
+}
+
+std::optional<Status> iprobe(const Communicator& comm, Datatype type, int source, int tag) {
+  const auto& state = comm.state();
+  const detail::Wanted wanted = detail::checked_wanted(*state, "iprobe", type, source, tag);
+  detail::ProgressEngine::instance().poll();
+  return detail::look_for(*state, wanted);
 }
 
 }  // namespace tutti

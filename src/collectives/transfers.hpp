@@ -4,10 +4,10 @@
 #include <memory>
 #include <string_view>
 #include <tutti/point_to_point.hpp>
-#include <vector>
 
 #include "call/context.hpp"
 #include "call/point_to_point.hpp"
+#include "call/signature.hpp"
 
 namespace tutti::detail {
 
@@ -18,10 +18,12 @@ namespace tutti::detail {
 [[nodiscard]] PointToPoint checked_recv(const Context& comm, std::string_view call, const Buffer& buffer, int source,
                                         int tag, MemoryKind declared);
 
-/// Posts transfers as one operation, and waits for it or returns its request.
-Status run_transfers(const std::shared_ptr<Context>& comm, std::string_view call, std::vector<PointToPoint> transfers,
+/// Posts transfers as one operation, and waits for it or returns its request; or prepares them for a persistent one.
+Status run_transfers(const std::shared_ptr<Context>& comm, std::string_view call, PointToPoints&& transfers,
                      const Options& options);
 [[nodiscard]] Request start_transfers(const std::shared_ptr<Context>& comm, std::string_view call,
-                                      std::vector<PointToPoint> transfers, const Options& options);
+                                      PointToPoints&& transfers, const Options& options);
+[[nodiscard]] Request prepare_transfers(const std::shared_ptr<Context>& comm, std::string_view call,
+                                        PointToPoints&& transfers, const Options& options);
 
 }  // namespace tutti::detail

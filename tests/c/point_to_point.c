@@ -77,9 +77,75 @@ static void test_host_constants(const struct group* g) {
   CHECK(TUTTI_UNDEFINED == MPI_UNDEFINED);
 }
 
+/* A bound ring, started again with other values. */
+static void test_persistent(const struct group* g) {
+  const int next = (g->rank + 1) % g->size;
+  const int last = (g->rank + g->size - 1) % g->size;
+  tutti_request_t requests[2];
+  tutti_status_t statuses[2];
+  OK(tutti_recv_init(g->comm, received, length, TUTTI_INT64, last, 11, NULL, &requests[0]));
+  OK(tutti_send_init(g->comm, sent, length - 2, TUTTI_INT64, next, 11, NULL, &requests[1]));
+  for (int iteration = 5; iteration < 8; ++iteration) {
+    fill(g->rank, iteration);
+    OK(tutti_startall(2, requests));
+    OK(tutti_waitall(2, requests, statuses));
+    CHECK(statuses[0].source == last && statuses[0].count == length - 2);
+    check(last, length - 2, iteration);
+  }
+  for (int i = 0; i < 2; ++i) OK(tutti_request_free(&requests[i]));
+  FAILS(tutti_send_init(g->comm, sent, 1, TUTTI_INT64, g->size, 0, NULL, &requests[0]), TUTTI_ERROR_INVALID_ARGUMENT,
+        "dest");
+}
+
+/* The same of a group, which is empty after init. */
+static void test_persistent_group(const struct group* g) {
+  const int next = (g->rank + 1) % g->size;
+  const int last = (g->rank + g->size - 1) % g->size;
+  tutti_group_t group;
+  tutti_request_t halo;
+  OK(tutti_group_create(g->comm, NULL, &group));
+  OK(tutti_group_send(group, sent, length, TUTTI_INT64, next, 12));
+  OK(tutti_group_recv(group, received, length, TUTTI_INT64, last, 12));
+  OK(tutti_group_init(group, &halo));
+  OK(tutti_group_run(group));
+  OK(tutti_group_free(&group));
+  for (int iteration = 5; iteration < 8; ++iteration) {
+    fill(g->rank, iteration);
+    OK(tutti_start(&halo));
+    OK(tutti_wait(&halo, NULL));
+    check(last, length, iteration);
+  }
+  OK(tutti_request_free(&halo));
+}
+
+static void test_probe(const struct group* g) {
+  const int next = (g->rank + 1) % g->size;
+  const int last = (g->rank + g->size - 1) % g->size;
+  tutti_status_t status = {-9, -9, 99};
+  tutti_request_t request;
+  int found = 7;
+  OK(tutti_iprobe(g->comm, TUTTI_INT64, last, 14, &found, &status));
+  CHECK(found == 0 && status.count == 99);
+  OK(tutti_barrier(g->comm, NULL));
+  fill(g->rank, 9);
+  OK(tutti_isend(g->comm, sent, (size_t)(5 + g->rank), TUTTI_INT64, next, 14, NULL, &request));
+  OK(tutti_probe(g->comm, TUTTI_INT64, TUTTI_ANY_SOURCE, 14, NULL, &status));
+  CHECK(status.source == last && status.tag == 14 && status.count == (size_t)(5 + last));
+  status.count = 99;
+  OK(tutti_iprobe(g->comm, TUTTI_INT64, last, TUTTI_ANY_TAG, &found, &status));
+  CHECK(found == 1 && status.count == (size_t)(5 + last));
+  OK(tutti_recv(g->comm, received, status.count, TUTTI_INT64, last, 14, NULL, NULL));
+  check(last, 5 + last, 9);
+  OK(tutti_wait(&request, NULL));
+  FAILS(tutti_probe(g->comm, 0, last, 14, NULL, &status), TUTTI_ERROR_INVALID_DATATYPE, "datatype");
+}
+
 void test_point_to_point(const struct group* g) {
   test_blocking(g);
   test_ring(g);
   test_nobody(g);
   test_host_constants(g);
+  test_persistent(g);
+  test_persistent_group(g);
+  test_probe(g);
 }

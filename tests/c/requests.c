@@ -54,6 +54,50 @@ static void test_persistent_order(const struct group* g) {
   for (int i = 0; i < 2; ++i) OK(tutti_request_free(&requests[i]));
 }
 
+/* Receives whose messages come one by one. */
+static void test_some(const struct group* g) {
+  const int next = (g->rank + 1) % g->size;
+  const int last = (g->rank + g->size - 1) % g->size;
+  int64_t data[3] = {-1, -1, -1};
+  int64_t sent[3];
+  tutti_request_t requests[3];
+  tutti_status_t statuses[3];
+  int indices[3] = {-7, -7, -7};
+  int completed = -7;
+  int done = -7;
+  int index = -7;
+  for (int i = 0; i < 3; ++i) {
+    sent[i] = value(g->rank, (size_t)i, 3);
+    OK(tutti_irecv(g->comm, &data[i], 1, TUTTI_INT64, last, 30 + i, NULL, &requests[i]));
+  }
+  OK(tutti_testsome(3, requests, &completed, indices, statuses));
+  CHECK(completed == 0);
+  OK(tutti_testany(3, requests, &index, &done, NULL));
+  CHECK(done == 0 && index == TUTTI_UNDEFINED);
+  OK(tutti_barrier(g->comm, NULL));
+  OK(tutti_send(g->comm, &sent[1], 1, TUTTI_INT64, next, 31, NULL));
+  OK(tutti_waitsome(3, requests, &completed, indices, statuses));
+  CHECK(completed == 1 && indices[0] == 1 && statuses[0].tag == 31 && requests[1] == TUTTI_REQUEST_NULL);
+  OK(tutti_testall(3, requests, &done, statuses));
+  CHECK(done == 0 && requests[0] != TUTTI_REQUEST_NULL && requests[2] != TUTTI_REQUEST_NULL);
+  OK(tutti_barrier(g->comm, NULL));
+  OK(tutti_send(g->comm, &sent[2], 1, TUTTI_INT64, next, 32, NULL));
+  done = 0;
+  while (!done) OK(tutti_testany(3, requests, &index, &done, statuses));
+  CHECK(index == 2 && statuses[0].tag == 32 && requests[2] == TUTTI_REQUEST_NULL);
+  OK(tutti_barrier(g->comm, NULL));
+  OK(tutti_send(g->comm, &sent[0], 1, TUTTI_INT64, next, 30, NULL));
+  done = 0;
+  while (!done) OK(tutti_testall(3, requests, &done, statuses));
+  CHECK(statuses[0].tag == 30 && requests[0] == TUTTI_REQUEST_NULL);
+  for (int i = 0; i < 3; ++i) CHECK(data[i] == value(last, (size_t)i, 3));
+  OK(tutti_waitsome(3, requests, &completed, indices, NULL));
+  CHECK(completed == TUTTI_UNDEFINED);
+  OK(tutti_testany(3, requests, &index, &done, NULL));
+  CHECK(done == 1 && index == TUTTI_UNDEFINED);
+  FAILS(tutti_testsome(3, requests, &completed, NULL, NULL), TUTTI_ERROR_INVALID_ARGUMENT, "indices");
+}
+
 static void add(const void* in, void* inout, size_t count, tutti_datatype_t datatype, void* context) {
   (void)datatype;
   (void)context;
@@ -94,6 +138,7 @@ static void test_misuse(const struct group* g) {
 void test_requests(const struct group* g) {
   test_many(g);
   test_persistent_order(g);
+  test_some(g);
   test_detached(g);
   test_misuse(g);
 }

@@ -62,6 +62,39 @@ int tutti_irecv(tutti_comm_t comm, void* buffer, size_t count, tutti_datatype_t 
   });
 }
 
+int tutti_send_init(tutti_comm_t comm, const void* buffer, size_t count, tutti_datatype_t type, int dest, int tag,
+                    const tutti_options_t* given, tutti_request_t* request) {
+  return guard([&] {
+    start(request,
+          [&] { return tutti::send_init(communicator(comm), sent(buffer, count, type), dest, tag, options(given)); });
+  });
+}
+
+int tutti_recv_init(tutti_comm_t comm, void* buffer, size_t count, tutti_datatype_t type, int source, int tag,
+                    const tutti_options_t* given, tutti_request_t* request) {
+  return guard([&] {
+    start(request, [&] {
+      return tutti::recv_init(communicator(comm), received(buffer, count, type), source, tag, options(given));
+    });
+  });
+}
+
+int tutti_probe(tutti_comm_t comm, tutti_datatype_t type, int source, int tag, const tutti_options_t* given,
+                tutti_status_t* status) {
+  return guard(
+      [&] { give_status(status, tutti::probe(communicator(comm), datatype(type), source, tag, options(given))); });
+}
+
+int tutti_iprobe(tutti_comm_t comm, tutti_datatype_t type, int source, int tag, int* found, tutti_status_t* status) {
+  return guard([&] {
+    output(found, "found") = 0;
+    const auto message = tutti::iprobe(communicator(comm), datatype(type), source, tag);
+    if (!message) return;
+    *found = 1;
+    give_status(status, *message);
+  });
+}
+
 int tutti_group_create(tutti_comm_t comm, const tutti_options_t* given, tutti_group_t* group) {
   return guard([&] {
     output(group, "group") = nullptr;
@@ -83,6 +116,10 @@ int tutti_group_start(tutti_group_t group, tutti_request_t* request) {
 
 int tutti_group_run(tutti_group_t group) {
   return guard([&] { group_of(group).run(); });
+}
+
+int tutti_group_init(tutti_group_t group, tutti_request_t* request) {
+  return guard([&] { start(request, [&] { return group_of(group).init(); }); });
 }
 
 int tutti_group_free(tutti_group_t* group) { return free_handle(group, "group"); }

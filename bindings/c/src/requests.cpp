@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <tutti/environment.hpp>
 #include <vector>
 
 #include "handles.hpp"
@@ -109,20 +110,51 @@ bool is_pending(tutti_request_t request) {
   return request != nullptr && record_of(request, "request").request.pending();
 }
 
-/// Sets `index` to the first request found finished; TUTTI_UNDEFINED when none is pending. It is set when an error is
-/// thrown too.
-void wait_any(std::size_t count, tutti_request_t* requests, int& index, tutti_status_t* status) {
-  index = TUTTI_UNDEFINED;
-  while (std::any_of(requests, requests + count, is_pending)) {
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!is_pending(requests[i])) continue;
-      index = static_cast<int>(i);
-      if (finished(requests[i], status)) return;
-      index = TUTTI_UNDEFINED;
-    }
-    std::this_thread::yield();
-  }
+bool is_any_pending(std::size_t count, const tutti_request_t* requests) {
+  return std::any_of(requests, requests + count, is_pending);
 }
+
+/// Sets `index` to the first request found finished, else to TUTTI_UNDEFINED. It is set when an error is thrown too.
+bool test_any(std::size_t count, tutti_request_t* requests, int& index, tutti_status_t* status) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!is_pending(requests[i])) continue;
+    index = static_cast<int>(i);
+    if (finished(requests[i], status)) return true;
+  }
+  index = TUTTI_UNDEFINED;
+  return false;
+}
+
+/// The first failure of several requests: its code, and its message for this thread.
+class FirstFailure {
+ public:
+  void note(int code) {
+    if (code == TUTTI_SUCCESS || code_ != TUTTI_SUCCESS) return;
+    code_ = code;
+    message_ = tutti_error_message();
+  }
+  [[nodiscard]] int report() const { return code_ == TUTTI_SUCCESS ? code_ : tutti_error_set(code_, message_.c_str()); }
+
+ private:
+  int code_ = TUTTI_SUCCESS;
+  std::string message_;
+};
+
+/// Completes all requests that have finished, and writes their number, indices and statuses; TUTTI_UNDEFINED if none is
+/// pending.
+int test_some(std::size_t count, tutti_request_t* requests, int& completed, int* indices, tutti_status_t* statuses) {
+  FirstFailure failure;
+  completed = is_any_pending(count, requests) ? 0 : TUTTI_UNDEFINED;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!is_pending(requests[i])) continue;
+    int done = 0;
+    failure.note(tutti_test(&requests[i], &done, statuses != nullptr ? &statuses[completed] : nullptr));
+    if (done != 0) indices[completed++] = static_cast<int>(i);
+  }
+  return failure.report();
+}
+
+bool is_over(tutti_request_t request) { return request == nullptr || !request->request.active(); }
 
 }  // namespace
 
@@ -153,26 +185,57 @@ int tutti_test_on_stream(tutti_request_t* request, int* done, int stream_kind, v
 }
 
 int tutti_waitall(size_t count, tutti_request_t* requests, tutti_status_t* statuses) {
-  int first = TUTTI_SUCCESS;
-  std::string message;
+  FirstFailure failure;
   const int outer = guard([&] {
     if (count > 0) output(requests, "requests");
-    for (std::size_t i = 0; i < count; ++i) {
-      const int code = tutti_wait(&requests[i], statuses != nullptr ? &statuses[i] : nullptr);
-      if (code == TUTTI_SUCCESS || first != TUTTI_SUCCESS) continue;
-      first = code;
-      message = tutti_error_message();
-    }
+    for (std::size_t i = 0; i < count; ++i)
+      failure.note(tutti_wait(&requests[i], statuses != nullptr ? &statuses[i] : nullptr));
   });
-  if (outer != TUTTI_SUCCESS) return outer;
-  return first == TUTTI_SUCCESS ? first : tutti_error_set(first, message.c_str());
+  return outer != TUTTI_SUCCESS ? outer : failure.report();
 }
 
 int tutti_waitany(size_t count, tutti_request_t* requests, int* index, tutti_status_t* status) {
   return guard([&] {
     if (count > 0) output(requests, "requests");
-    wait_any(count, requests, output(index, "index"), status);
+    output(index, "index") = TUTTI_UNDEFINED;
+    while (is_any_pending(count, requests) && !test_any(count, requests, *index, status)) std::this_thread::yield();
   });
+}
+
+int tutti_testany(size_t count, tutti_request_t* requests, int* index, int* done, tutti_status_t* status) {
+  return guard([&] {
+    if (count > 0) output(requests, "requests");
+    output(index, "index") = TUTTI_UNDEFINED;
+    output(done, "done") = 1;
+    if (is_any_pending(count, requests)) *done = test_any(count, requests, *index, status) ? 1 : 0;
+  });
+}
+
+int tutti_testall(size_t count, tutti_request_t* requests, int* done, tutti_status_t* statuses) {
+  const int code = guard([&] {
+    if (count > 0) output(requests, "requests");
+    output(done, "done") = 0;
+    tutti::progress();
+    *done = std::all_of(requests, requests + count, is_over) ? 1 : 0;
+  });
+  return code != TUTTI_SUCCESS || *done == 0 ? code : tutti_waitall(count, requests, statuses);
+}
+
+int tutti_testsome(size_t count, tutti_request_t* requests, int* completed, int* indices, tutti_status_t* statuses) {
+  const int code = guard([&] {
+    if (count > 0) output(requests, "requests");
+    if (count > 0) output(indices, "indices");
+    output(completed, "completed") = TUTTI_UNDEFINED;
+  });
+  return code != TUTTI_SUCCESS ? code : test_some(count, requests, *completed, indices, statuses);
+}
+
+int tutti_waitsome(size_t count, tutti_request_t* requests, int* completed, int* indices, tutti_status_t* statuses) {
+  while (true) {
+    const int code = tutti_testsome(count, requests, completed, indices, statuses);
+    if (code != TUTTI_SUCCESS || *completed != 0) return code;
+    std::this_thread::yield();
+  }
 }
 
 int tutti_start(tutti_request_t* request) {

@@ -75,6 +75,10 @@ void post_matched_recv(void* data, std::size_t bytes, MPI_Message& message, MPI_
 #endif
 }
 
+void receive_matched(void* data, std::size_t bytes, MPI_Message& message) {
+  check_mpi(MPI_Mrecv(data, static_cast<int>(bytes), MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+}
+
 bool test_request(MPI_Request& request, MPI_Status& status, const char* what) {
   int done = 0;
   check_mpi(MPI_Test(&request, &done, &status), what);
@@ -82,6 +86,9 @@ bool test_request(MPI_Request& request, MPI_Status& status, const char* what) {
 }
 
 std::size_t received_bytes(const MPI_Status& status) {
+  int count = 0;
+  check_mpi(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
+  if (count != MPI_UNDEFINED) return static_cast<std::size_t>(count);
   MPI_Count bytes = 0;
   check_mpi(MPI_Get_elements_x(&status, MPI_BYTE, &bytes), "MPI_Get_elements_x");
   return bytes == MPI_UNDEFINED ? 0 : static_cast<std::size_t>(bytes);

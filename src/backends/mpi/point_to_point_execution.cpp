@@ -14,21 +14,34 @@
 
 namespace tutti::detail {
 
-PointToPointExecution::PointToPointExecution(std::shared_ptr<Context> comm_state, std::string name,
-                                             std::vector<PointToPoint> transfers, std::chrono::nanoseconds timeout,
-                                             bool blocking, const Stream& stream)
-    : Execution(std::move(comm_state), timeout, false),
-      name_(std::move(name)),
+PointToPointExecution::PointToPointExecution(std::shared_ptr<Context> comm_state, std::string_view name,
+                                             PointToPoints&& transfers, CallKind kind, const CallOptions& options)
+    : Execution(std::move(comm_state), options.timeout, kind == CallKind::persistent),
+      name_(name),
       transfers_(std::move(transfers)),
-      requests_(transfers_.size(), MPI_REQUEST_NULL) {
+      requests_(transfers_.size(), MPI_REQUEST_NULL),
+      stream_(options.stream),
+      is_blocking_(kind == CallKind::blocking) {
   const auto on_device = [](const PointToPoint& t) { return t.on_device; };
   if (std::any_of(transfers_.begin(), transfers_.end(), on_device))
-    device_ = std::make_unique<DeviceTransfers>(comm(), transfers_, stream, blocking);
+    device_ = std::make_unique<DeviceTransfers>(comm(), transfers_, stream_, is_blocking_);
 }
 
 PointToPointExecution::~PointToPointExecution() = default;
 
+/// Prepares for a further start. The end of the former one may still be on a stream, so its memory is left to it.
+void PointToPointExecution::reset() {
+  next_ = 0;
+  recvs_posted_ = false;
+  sends_posted_ = false;
+  tickets_.clear();
+  overlong_.clear();
+  status_ = {};
+  if (device_) device_ = std::make_unique<DeviceTransfers>(comm(), transfers_, stream_, is_blocking_);
+}
+
 bool PointToPointExecution::begin() {
+  if (std::exchange(is_used_, true)) reset();
   if (device_) {
     begin_on_device();
   } else {
@@ -44,6 +57,11 @@ bool PointToPointExecution::begin() {
 }
 
 void PointToPointExecution::begin_on_device() {
+  if (stream_.kind == StreamKind::cuda && device::runtime()->capture_of(stream_.handle) != 0)
+    throw Error(ErrorCode::not_supported,
+                fmt::format("{}, {}: the stream is under capture, which cannot contain messages; start it outside the "
+                            "capture",
+                            name(), comm().describe()));
   const device::Guard guard(device_->device());
   device_->begin();
   if (!device_->is_direct()) post_recvs();
@@ -74,6 +92,8 @@ bool PointToPointExecution::post_sends() {
     }
     post_send(device_ ? device_->send_address(i) : t.from, t.bytes, t.peer, t.tag, comm().point_to_point, requests_[i]);
     if (!tickets_.empty()) comm().send_order.leave(t.peer, std::exchange(tickets_[i], 0));
+    // While its message is under way, a look at a short send costs no time.
+    if (t.bytes <= most_eager_bytes) (void)test_send(i);
   }
   return all;
 }
@@ -92,18 +112,34 @@ bool PointToPointExecution::step() {
 bool PointToPointExecution::go_on() {
   if (!recvs_posted_ && device_->is_ready()) post_recvs();
   if (!sends_posted_) sends_posted_ = post_sends();
-  for (; next_ < requests_.size(); ++next_) {
-    const PointToPoint& t = transfers_[next_];
-    if (t.is_recv ? !recvs_posted_ : !tickets_.empty() && tickets_[next_] != 0) return false;
-    if (t.matches_first && requests_[next_] == MPI_REQUEST_NULL && !match(next_)) return false;
-    MPI_Status status{};
-    if (!test_request(requests_[next_], status, "MPI_Test")) return false;
-    if (t.is_recv) complete(next_, status);
-  }
+  for (; next_ < requests_.size(); ++next_)
+    if (!advance(next_)) return false;
   return true;
 }
 
-void PointToPointExecution::complete(std::size_t i, const MPI_Status& status) {
+bool PointToPointExecution::test_send(std::size_t i) {
+  MPI_Status ignored{};
+  return requests_[i] == MPI_REQUEST_NULL || test_request(requests_[i], ignored, "MPI_Test");
+}
+
+bool PointToPointExecution::advance(std::size_t i) {
+  const PointToPoint& t = transfers_[i];
+  if (!t.is_recv) return (tickets_.empty() || tickets_[i] == 0) && test_send(i);
+  if (!recvs_posted_) return false;
+  if (t.matches_first) {
+    if (requests_[i] == MPI_REQUEST_NULL && !match(i)) return false;
+    MPI_Status ignored{};
+    if (requests_[i] != MPI_REQUEST_NULL && !test_request(requests_[i], ignored, "MPI_Test")) return false;
+    complete(i, matched_, matched_bytes_);
+    return true;
+  }
+  MPI_Status status{};
+  if (!test_request(requests_[i], status, "MPI_Test")) return false;
+  complete(i, status, received_bytes(status));
+  return true;
+}
+
+void PointToPointExecution::complete(std::size_t i, const MPI_Status& status, std::size_t bytes) {
   const PointToPoint& t = transfers_[i];
   if (t.peer == MPI_PROC_NULL) {
     status_ = {proc_null, any_tag, 0};
@@ -116,20 +152,18 @@ void PointToPointExecution::complete(std::size_t i, const MPI_Status& status) {
             "{}, {}: the message from rank {} with tag {} has {} bytes, but argument buffer has only {}; pass a "
             "longer buffer",
             name(), comm().describe(), status.MPI_SOURCE, status.MPI_TAG, overlong_.size(), t.bytes));
-  const std::size_t bytes = received_bytes(status);
   if (device_) device_->deliver(i, bytes);
   status_ = {status.MPI_SOURCE, status.MPI_TAG, bytes / t.unit};
 }
 
-/// Returns true once the message is here and its receive is posted.
+/// Returns true once the message is here and its receive is posted, or done if it is short.
 bool PointToPointExecution::match(std::size_t i) {
   const PointToPoint& t = transfers_[i];
   int found = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
-  MPI_Status status{};
-  check_mpi(MPI_Improbe(t.peer, t.tag, comm().point_to_point, &found, &message, &status), "MPI_Improbe");
+  check_mpi(MPI_Improbe(t.peer, t.tag, comm().point_to_point, &found, &message, &matched_), "MPI_Improbe");
   if (found == 0) return false;
-  const std::size_t bytes = received_bytes(status);
+  const std::size_t bytes = matched_bytes_ = received_bytes(matched_);
   void* to = nullptr;
   if (bytes > t.bytes) {
     overlong_.resize(bytes);
@@ -137,7 +171,10 @@ bool PointToPointExecution::match(std::size_t i) {
   } else {
     to = device_ ? device_->recv_address(i, bytes) : t.to;
   }
-  post_matched_recv(to, bytes, message, requests_[i]);
+  if (bytes <= most_eager_bytes && !device_)
+    receive_matched(to, bytes, message);
+  else
+    post_matched_recv(to, bytes, message, requests_[i]);
   return true;
 }
 

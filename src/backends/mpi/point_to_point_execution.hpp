@@ -5,25 +5,29 @@
 
 #include <memory>
 #include <mutex>
-#include <tutti/options.hpp>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/mpi/device_transfers.hpp"
+#include "call/backend.hpp"
 #include "call/execution.hpp"
 #include "call/point_to_point.hpp"
 #include "call/send_order.hpp"
+#include "call/signature.hpp"
 
 namespace tutti::detail {
 
 /// Sends and receives that are posted together, on the private point-to-point communicator. The caller's stream orders
-/// transfers in device memory; a blocking call with a stream ends when all remaining work is on the stream.
+/// transfers in device memory; a blocking call with a stream ends when all remaining work is on the stream. A
+/// persistent one posts the same transfers at each start. name: a literal.
 class PointToPointExecution final : public Execution {
  public:
-  PointToPointExecution(std::shared_ptr<Context> comm, std::string name, std::vector<PointToPoint> transfers,
-                        std::chrono::nanoseconds timeout, bool blocking, const Stream& stream);
+  PointToPointExecution(std::shared_ptr<Context> comm, std::string_view name, PointToPoints&& transfers, CallKind kind,
+                        const CallOptions& options);
   ~PointToPointExecution() override;
 
-  [[nodiscard]] std::string name() const override { return name_; }
+  [[nodiscard]] std::string name() const override { return std::string(name_); }
   bool order_before(device::StreamHandle stream) override;
 
  private:
@@ -32,22 +36,31 @@ class PointToPointExecution final : public Execution {
   void cancel() noexcept override;
   [[nodiscard]] bool breaks_communicator() const noexcept override { return false; }
 
+  void reset();
   void begin_on_device();
   void post_recvs();
   /// Posts the transfers that may start now. Returns true if none is left.
   bool post_sends();
   [[nodiscard]] bool go_on();
+  /// Returns true once transfer i is complete.
+  [[nodiscard]] bool advance(std::size_t i);
+  [[nodiscard]] bool test_send(std::size_t i);
   [[nodiscard]] bool match(std::size_t i);
-  void complete(std::size_t i, const MPI_Status& status);
+  void complete(std::size_t i, const MPI_Status& status, std::size_t bytes);
 
-  std::string name_;
-  std::vector<PointToPoint> transfers_;
-  std::vector<MPI_Request> requests_;
+  std::string_view name_;
+  PointToPoints transfers_;
+  Few<MPI_Request, 2> requests_;
+  MPI_Status matched_{};             ///< status of the message that was matched first
+  std::size_t matched_bytes_ = 0;
   std::vector<std::byte> overlong_;  ///< receives a message that does not fit
   std::size_t next_ = 0;             ///< all earlier transfers are complete
   bool recvs_posted_ = false;
   bool sends_posted_ = false;
   std::vector<SendOrder::Ticket> tickets_;   ///< tickets of waiting sends; 0: posted. Empty if none had to wait
+  Stream stream_;
+  bool is_blocking_;
+  bool is_used_ = false;                     ///< has been started before
   std::unique_ptr<DeviceTransfers> device_;  ///< present if a transfer is in device memory
   std::mutex
       mutex_;  ///< guards against the progress thread, which drives operations that a caller orders a stream after

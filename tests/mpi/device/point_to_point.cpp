@@ -210,6 +210,36 @@ TEST_P(DevicePointToPoint, GroupsMixDeviceAndHostMemory) {
   }
 }
 
+TEST_P(DevicePointToPoint, PersistentOnesReadTheBufferAtEachStart) {
+  const Numbers from(777);
+  const Numbers to(777);
+  Group group(comm_, on_stream());
+  Request ring = group.send(from.buffer(), next_, 4).recv(to.buffer(), former_, 4).init();
+  Request one = recv_init(comm_, to.buffer(), former_, 5, on_stream());
+  for (int i = 0; i < 3; ++i) {
+    late(stream_, [&, i] {
+      from.count_from(1000 * i + comm_.rank());
+      to.set(-2);
+    });
+    ring.start();
+    if (i == 1) {  // the next start waits for what was only ordered on the stream
+      ring.wait(stream_);
+    } else {
+      ring.wait();
+    }
+    std::vector<int> taken;
+    after(stream_, [&] { taken = to.read(); });
+    runtime().run_all();
+    EXPECT_EQ(taken, counted(777, 1000 * i + former_)) << i;
+    one.start();
+    send(comm_, from.buffer(), next_, 5);
+    to.set(-3);
+    one.wait();
+    EXPECT_EQ(to.read(), counted(777, 1000 * i + former_)) << i;
+    EXPECT_EQ(one.status().count, 777U);
+  }
+}
+
 TEST_P(DevicePointToPoint, ATimeoutIsAnErrorAndOthersGoOn) {
   const Numbers to(10);
   EXPECT_THROW(recv(comm_, to.buffer(), former_, 77, {.stream = stream_, .timeout = std::chrono::milliseconds(50)}),
@@ -222,6 +252,7 @@ TEST_P(DevicePointToPoint, ATimeoutIsAnErrorAndOthersGoOn) {
 
 TEST_P(DevicePointToPoint, AStreamUnderCaptureIsRefused) {
   const Numbers from(10);
+  Request bound = send_init(comm_, from.buffer(), next_, 0, on_stream());
   runtime().begin_capture(stream_.handle);
   try {
     (void)isend(comm_, from.buffer(), next_, 0, on_stream());
@@ -230,6 +261,9 @@ TEST_P(DevicePointToPoint, AStreamUnderCaptureIsRefused) {
     EXPECT_EQ(e.code(), ErrorCode::not_supported);
     EXPECT_NE(std::string(e.what()).find("capture"), std::string::npos);
   }
+  EXPECT_THROW((void)send_init(comm_, from.buffer(), next_, 0, on_stream()), Error);
+  bound.start();
+  EXPECT_THROW(bound.wait(), Error);
   runtime().destroy_graph(runtime().end_capture(stream_.handle));
 }
 

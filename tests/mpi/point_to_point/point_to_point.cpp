@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <chrono>
+#include <optional>
+#include <thread>
+#include <tutti/collectives/barrier.hpp>
+#include <tutti/environment.hpp>
 #include <tutti/point_to_point.hpp>
 
 #include "mpi/collectives/movement.hpp"
@@ -177,6 +182,210 @@ TEST(Group, EveryPairInAnyOrderWithoutDeadlock) {
     for (int r = 0; r < size; ++r)
       EXPECT_EQ(in[static_cast<std::size_t>(r)], block_of<float>(r, static_cast<std::size_t>(rank), count, 0));
   }
+}
+
+TEST(PersistentMessages, CarryNewValuesAtEachStart) {
+  constexpr std::size_t count = 40;
+  std::vector<float> out(count);
+  std::vector<float> in(count);
+  Request requests[] = {recv_init(world(), in, left(), 6), send_init(world(), out, right(), 6)};
+  EXPECT_TRUE(requests[0].persistent() && !requests[0].pending());
+  for (int i = 0; i < 5; ++i) {
+    place(out, 0, block_of<float>(world().rank(), 0, count, i));
+    std::fill(in.begin(), in.end(), -1.0F);
+    start_all(requests);
+    wait_all(requests);
+    EXPECT_EQ(in, block_of<float>(left(), 0, count, i)) << i;
+    EXPECT_EQ(requests[0].status().source, left());
+    EXPECT_EQ(requests[0].status().count, count);
+  }
+}
+
+TEST(PersistentMessages, MeetMessagesThatAreNot) {
+  std::vector<int> in(8, -1);
+  Request receive = recv_init(world(), in, any_source, any_tag);
+  for (int i = 1; i <= 3; ++i) {
+    receive.start();
+    const std::vector<int> out(static_cast<std::size_t>(2 * i), 10 * world().rank() + i);
+    send(world(), out, right(), i);
+    receive.wait();
+    EXPECT_EQ(receive.status().source, left());
+    EXPECT_EQ(receive.status().tag, i);
+    EXPECT_EQ(receive.status().count, static_cast<std::size_t>(2 * i)) << "the length of the message of this start";
+    EXPECT_EQ(in[static_cast<std::size_t>(2 * i) - 1], 10 * left() + i);
+  }
+}
+
+TEST(PersistentMessages, ToNobodyAreDoneAtOnce) {
+  std::vector<int> data(3, 7);
+  Request requests[] = {recv_init(world(), data, proc_null), send_init(world(), data, proc_null)};
+  for (int i = 0; i < 2; ++i) {
+    start_all(requests);
+    wait_all(requests);
+    EXPECT_EQ(requests[0].status().source, proc_null);
+  }
+  EXPECT_EQ(data, std::vector<int>(3, 7));
+}
+
+TEST(PersistentMessages, ATimeoutEndsOneStartOnly) {
+  std::vector<int> in(1, -1);
+  Request receive = recv_init(world(), in, left(), 91, {.timeout = std::chrono::milliseconds(20)});
+  receive.start();
+  EXPECT_THROW(receive.wait(), Error);
+  barrier(world());
+  const std::vector<int> out = {world().rank()};
+  Request sent = isend(world(), out, right(), 91);
+  receive.start();
+  receive.wait();
+  sent.wait();
+  EXPECT_EQ(in[0], left());
+}
+
+TEST(PersistentMessages, WrongArgumentsAreNamed) {
+  std::vector<int> data(3);
+  EXPECT_THROW((void)send_init(world(), data, world().size()), Error);
+  EXPECT_THROW((void)recv_init(world(), data, 0, 40'000), Error);
+}
+
+TEST(Group, IsBoundOnceAndStartedAtEveryStep) {
+  const auto size = static_cast<std::size_t>(world().size());
+  constexpr std::size_t count = 3;
+  std::vector<std::vector<int>> out(size, std::vector<int>(count));
+  std::vector<std::vector<int>> in(size, std::vector<int>(count));
+  Group group(world());
+  for (int r = 0; r < world().size(); ++r)
+    group.send(out[static_cast<std::size_t>(r)], r, 3).recv(in[static_cast<std::size_t>(r)], r, 3);
+  Request halo = group.init();
+  for (int i = 0; i < 4; ++i) {
+    for (std::size_t r = 0; r < size; ++r) {
+      place(out[r], 0, block_of<int>(world().rank(), r, count, i));
+      std::fill(in[r].begin(), in[r].end(), -1);
+    }
+    halo.start();
+    halo.wait();
+    for (std::size_t r = 0; r < size; ++r)
+      EXPECT_EQ(in[r], block_of<int>(static_cast<int>(r), static_cast<std::size_t>(world().rank()), count, i)) << i;
+  }
+  group.run();  // it is empty now: nothing is posted twice
+  EXPECT_FALSE(iprobe(world(), DatatypeKind::int32, any_source, 3).has_value());
+}
+
+TEST(Probe, TellsALengthThatTheReceiverDoesNotKnow) {
+  for (int i = 0; i < 3; ++i) {
+    const auto count = static_cast<std::size_t>(100 * world().rank() + 7 + i);
+    const auto out = block_of<double>(world().rank(), 0, count, i);
+    Request sent = isend(world(), out, right(), 20 + i);
+    const Status status = probe(world(), DatatypeKind::float64, any_source, any_tag);
+    EXPECT_EQ(status.source, left());
+    EXPECT_EQ(status.tag, 20 + i);
+    ASSERT_EQ(status.count, static_cast<std::size_t>(100 * left() + 7 + i));
+    std::vector<double> in(status.count);
+    recv(world(), in, status.source, status.tag);
+    EXPECT_EQ(in, block_of<double>(left(), 0, status.count, i));
+    sent.wait();
+  }
+}
+
+TEST(Probe, FindsNothingUntilAMessageIsHere) {
+  EXPECT_FALSE(iprobe(world(), DatatypeKind::int32, left(), 44).has_value());
+  barrier(world());
+  const std::vector<int> out(5, world().rank());
+  Request sent = isend(world(), out, right(), 44);
+  std::optional<Status> found;
+  while (!found) found = iprobe(world(), DatatypeKind::int32, left(), 44);
+  EXPECT_EQ(found->count, 5U);
+  EXPECT_FALSE(iprobe(world(), DatatypeKind::int32, left(), 45).has_value()) << "a message of another tag";
+  std::vector<int> in(5);
+  recv(world(), in, left(), 44);
+  EXPECT_EQ(in, std::vector<int>(5, left()));
+  sent.wait();
+  EXPECT_FALSE(iprobe(world(), DatatypeKind::int32, left(), 44).has_value()) << "the message was received";
+}
+
+TEST(Probe, OfNobodyAndWrongArguments) {
+  EXPECT_EQ(probe(world(), DatatypeKind::int8, proc_null).source, proc_null);
+  EXPECT_THROW(probe(world(), DatatypeKind::int8, world().size()), Error);
+  EXPECT_THROW((void)iprobe(world(), Datatype::bytes(0), 0), Error);
+  EXPECT_THROW(probe(world(), DatatypeKind::int8, left(), 77, {.timeout = std::chrono::milliseconds(20)}), Error);
+}
+
+/// Three receives, whose messages are sent by `let` one by one, by all ranks at the same time.
+struct Three {
+  std::vector<std::vector<int>> in = std::vector<std::vector<int>>(3, std::vector<int>(1));
+  std::vector<Request> requests;
+  Three() {
+    for (int m = 0; m < 3; ++m) requests.push_back(irecv(world(), in[static_cast<std::size_t>(m)], left(), 60 + m));
+  }
+  void let(int m) const {
+    barrier(world());
+    send(world(), std::vector<int>{m}, right(), 60 + m);
+  }
+  /// Returns once request m has ended, and completes none.
+  void await(std::size_t m) const {
+    while (requests[m].active()) {
+      progress();
+      std::this_thread::yield();
+    }
+  }
+};
+
+TEST(TestAll, LeavesRequestsUntilAllAreDone) {
+  Three three;
+  three.let(2);
+  three.let(0);
+  three.await(0);
+  three.await(2);
+  EXPECT_FALSE(test_all(three.requests));
+  EXPECT_TRUE(three.requests[0].valid() && three.requests[2].pending()) << "a request was completed too early";
+  three.let(1);
+  while (!test_all(three.requests)) continue;
+  for (std::size_t m = 0; m < 3; ++m) {
+    EXPECT_FALSE(three.requests[m].valid());
+    EXPECT_EQ(three.in[m][0], static_cast<int>(m));
+  }
+  EXPECT_TRUE(test_all(three.requests)) << "empty requests are done";
+}
+
+TEST(TestAny, CompletesOneThatIsDone) {
+  Three three;
+  EXPECT_EQ(test_any(std::span(three.requests).subspan(1, 1)), std::nullopt);
+  three.let(1);
+  std::optional<std::size_t> index;
+  while (!index) index = test_any(three.requests);
+  EXPECT_EQ(*index, 1U);
+  EXPECT_FALSE(three.requests[1].valid());
+  EXPECT_TRUE(three.requests[0].pending() && three.requests[2].pending());
+  three.let(0);
+  three.let(2);
+  wait_all(three.requests);
+  EXPECT_EQ(test_any(three.requests), std::nullopt);
+}
+
+TEST(WaitSome, GivesAllThatAreDone) {
+  Three three;
+  three.let(2);
+  EXPECT_EQ(wait_some(three.requests), std::vector<std::size_t>{2});
+  EXPECT_TRUE(test_some(three.requests).empty());
+  three.let(0);
+  three.let(1);
+  three.await(0);
+  three.await(1);
+  EXPECT_EQ(wait_some(three.requests), (std::vector<std::size_t>{0, 1}));
+  EXPECT_TRUE(wait_some(three.requests).empty());
+  EXPECT_EQ(three.in[0][0] + three.in[1][0] + three.in[2][0], 3);
+}
+
+TEST(WaitSome, ThrowsAfterTheOthersAreCompleted) {
+  std::vector<int> in(1);
+  std::vector<Request> requests;
+  requests.push_back(irecv(world(), in, left(), 95, {.timeout = std::chrono::milliseconds(1)}));
+  while (requests[0].active()) progress();
+  requests.push_back(irecv(world(), in, left(), 96));
+  send(world(), std::vector<int>{5}, right(), 96);
+  while (requests[1].active()) progress();
+  EXPECT_THROW((void)wait_some(requests), Error);
+  EXPECT_FALSE(requests[0].valid() || requests[1].valid());
+  EXPECT_EQ(in[0], 5);
 }
 
 TEST(WaitAny, GivesEveryRequestOnce) {
