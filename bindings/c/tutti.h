@@ -120,6 +120,9 @@ typedef struct tutti_request_s* tutti_request_t;
 typedef struct tutti_group_s* tutti_group_t;
 #define TUTTI_GROUP_NULL ((tutti_group_t)0)
 
+/// The order of the dimensions of an array. Counterpart: tutti::ArrayOrder, MPI_ORDER_C, MPI_ORDER_FORTRAN.
+enum { TUTTI_ORDER_C = 0, TUTTI_ORDER_FORTRAN = 1 };
+
 /// Passed in place of a buffer, makes a collective work in place. Calls take MPI_IN_PLACE too. Counterpart:
 /// MPI_IN_PLACE.
 #define TUTTI_IN_PLACE ((void*)-1)
@@ -242,6 +245,33 @@ TUTTI_API int tutti_op_from_mpi(MPI_Op mpi_op, tutti_op_t* op);
 /// The same for Fortran handles.
 TUTTI_API int tutti_datatype_from_mpi_f(MPI_Fint mpi_datatype, tutti_datatype_t* datatype);
 TUTTI_API int tutti_op_from_mpi_f(MPI_Fint mpi_op, tutti_op_t* op);
+
+/// Make a derived datatype: a layout of elements that are not contiguous. send, recv, groups, bcast, gather, scatter,
+/// allgather and alltoall take it, in all forms, with `count` repetitions of it, for buffers in host memory; other
+/// calls refuse it. A buffer stands for the sequence of its elements: the other side may have another layout or none.
+/// Lengths in a status are in elements. Local. tutti_datatype_free frees a datatype; requests and groups that use it
+/// live on.
+///
+/// vector: `count` blocks of `block_length` elements, `stride` elements apart.
+/// Counterpart: tutti::Layout::vector, MPI_Type_vector.
+TUTTI_API int tutti_datatype_vector(size_t count, size_t block_length, ptrdiff_t stride, tutti_datatype_t element,
+                                    tutti_datatype_t* datatype);
+/// subarray: a part of an array, with three numbers per dimension; indices start at 0, `order` is TUTTI_ORDER_...
+/// Counterpart: tutti::Layout::subarray, MPI_Type_create_subarray.
+TUTTI_API int tutti_datatype_subarray(size_t dimensions, const size_t* sizes, const size_t* subsizes,
+                                      const size_t* starts, int order, tutti_datatype_t element,
+                                      tutti_datatype_t* datatype);
+/// strided: a grid with a stride, in elements, per dimension; the last dimension is the fastest.
+/// Counterpart: tutti::Layout::strided.
+TUTTI_API int tutti_datatype_strided(size_t dimensions, const size_t* extents, const ptrdiff_t* strides,
+                                     tutti_datatype_t element, tutti_datatype_t* datatype);
+/// resized: the same layout with another distance of repetitions, in elements. Counterpart: MPI_Type_create_resized.
+TUTTI_API int tutti_datatype_resized(tutti_datatype_t datatype, ptrdiff_t extent, tutti_datatype_t* resized);
+/// sides: for collectives whose buffers differ: sendbuf has the one, recvbuf the other datatype, both of one element
+/// type. `count` is then in elements, and each buffer holds as many repetitions as its elements need.
+TUTTI_API int tutti_datatype_sides(tutti_datatype_t send, tutti_datatype_t recv, tutti_datatype_t* datatype);
+/// Frees a derived datatype and sets it to TUTTI_DATATYPE_NULL. Counterpart: MPI_Type_free.
+TUTTI_API int tutti_datatype_free(tutti_datatype_t* datatype);
 
 /// Makes the operation that sums scalar * x; each rank has its own scalar. Local. Counterpart:
 /// ncclRedOpCreatePreMulSum.

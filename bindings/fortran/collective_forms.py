@@ -5,6 +5,8 @@ from fortran_text import Procedure, exact_twins, in_turn, int32_twin
 
 SEND_BLOCKS, RECV_BLOCKS, RECV_AT_ROOT, SEND_AT_ROOT, WHOLE_IN_PLACE, FREE_COUNTS = 1, 2, 4, 8, 16, 32  # view.h
 NO_COPY = 64
+LAYOUTS = 256
+WITH_LAYOUTS = ("bcast", "gather", "scatter", "allgather", "alltoall")
 
 RULES = {
     "reduce": RECV_AT_ROOT,
@@ -76,7 +78,10 @@ def c_call(function, replaced):
 
 
 def rules_of(function):
-    return RULES.get(function.operation, 0) | (NO_COPY if function.form != "blocking" else 0)
+    rules = RULES.get(function.operation, 0)
+    if function.form == "blocking":
+        return rules
+    return rules | NO_COPY | (LAYOUTS if function.operation in WITH_LAYOUTS else 0)
 
 
 def opening(function, rules, root, buffers):

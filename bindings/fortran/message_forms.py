@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The procedures of point-to-point, on typed arrays and on addresses."""
 
-from collective_forms import COMMON, LOCALS, NO_COPY, array, c_call, check_sizes, named, number, quoted
+from collective_forms import COMMON, LAYOUTS, LOCALS, NO_COPY, array, c_call, check_sizes, named, number, quoted
 from fortran_text import Procedure, in_turn, int32_twin
 
 FUNCTIONS = ("send", "recv", "sendrecv", "isend", "irecv", "send_init", "recv_init", "group_send", "group_recv")
@@ -49,7 +49,7 @@ def typed(function):
         view = "outgoing" if sends else "incoming"
         dummies[name] = array(name, "in" if sends else "inout", not waits)
         views.append(f"type(view_call) :: {view}")
-        rules = "with_memory(0_c_int, options)" if waits else f"{NO_COPY}_c_int"
+        rules = "with_memory(0_c_int, options)" if waits else f"{NO_COPY | LAYOUTS}_c_int"
         names = f'{quoted(function)}//c_null_char, "{name}"//c_null_char'
         opens.append(f"code = view_open_message({names}, {rules}, {name}, {view})")
         closes.append(f"code = view_drop({view}, code)" if sends else f"code = view_close({name}, {view}, code)")

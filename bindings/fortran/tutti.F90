@@ -5,8 +5,8 @@
 !> Arrays: pass any kind of integer, real, complex, logical and character, of any rank, including scalars; type, kind and
 !> number of elements come from the array. Strings count in characters, as MPI_CHARACTER does. minloc and maxloc take
 !> integers and reals whose first dimension is 2, value and index, as MPI_2INTEGER and its like do; counts are then in
-!> pairs. Blocking calls pack a section that is not contiguous; other calls refuse it. An array that is not allocated or
-!> not associated is refused. tutti_in_place replaces a buffer, as MPI_IN_PLACE does. Pass all other data by address:
+!> pairs. A section need not be contiguous, except in nonblocking and persistent reductions, scans and
+!> v-forms, which refuse it. An array that is not allocated or not associated is refused. tutti_in_place replaces a buffer, as MPI_IN_PLACE does. Pass all other data by address:
 !> type(c_ptr), count, datatype.
 !> Without a tag, a message has tag 0. Pass `options` and `ierror` of a reduction only if they are there: an optional
 !> argument of your own procedure that is absent cannot be passed on.
@@ -130,6 +130,7 @@ contains
 
   include "src/support.inc"
   include "src/library.inc"
+  include "src/layouts.inc"
   include "src/communicator.inc"
   include "src/requests.inc"
   include "src/memory.inc"

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Heat on a square whose opposite edges are joined, divided among the ranks in two dimensions: a group of messages
-! exchanges the edges of the blocks, allreduce finds the largest error. A wave is a solution that is known exactly.
+! Heat on a square whose opposite edges are joined, divided among the ranks in two dimensions: a group of messages,
+! bound once, exchanges the edges of the blocks, allreduce finds the largest error. A wave is a solution that is known exactly.
 program halo_2d
   use mpi_f08
   use tutti
@@ -8,12 +8,12 @@ program halo_2d
   integer, parameter :: cells = 120, steps = 200, wide = selected_real_kind(15)
   real(wide), parameter :: rate = 0.2_wide, pi = acos(-1.0_wide)
   real(wide), allocatable, asynchronous :: u(:, :)                ! with one layer of neighbours' cells: 0 and n + 1
-  real(wide), allocatable, asynchronous :: west(:), east(:), from_west(:), from_east(:)
   real(wide), allocatable :: next(:, :)
   real(wide) :: error, decay
   type(MPI_Comm) :: grid
   type(tutti_comm) :: comm
-  type(tutti_group) :: halo
+  type(tutti_group) :: messages
+  type(tutti_request) :: halo
   integer :: parts(2) = 0, place(2), first(2), n(2), ranks, rank, w, e, s, north, step, i, j
 
   call MPI_Init()
@@ -29,28 +29,26 @@ program halo_2d
   first = place*cells/parts                                       ! cells before this block, in each dimension
   n = (place + 1)*cells/parts - first
   allocate (u(0:n(1) + 1, 0:n(2) + 1), next(n(1), n(2)))
-  allocate (west(n(2)), east(n(2)), from_west(n(2)), from_east(n(2)))
   do j = 1, n(2)
     do i = 1, n(1)
       u(i, j) = wave(first(1) + i, first(2) + j)
     end do
   end do
 
-  call tutti_group_create(comm, halo)
+  call tutti_group_create(comm, messages)                         ! rows, u(1, :), are sections with a stride
+  call tutti_group_recv(messages, u(0, 1:n(2)), w, tag=1)
+  call tutti_group_recv(messages, u(n(1) + 1, 1:n(2)), e, tag=2)
+  call tutti_group_recv(messages, u(1:n(1), 0), s, tag=3)
+  call tutti_group_recv(messages, u(1:n(1), n(2) + 1), north, tag=4)
+  call tutti_group_send(messages, u(n(1), 1:n(2)), e, tag=1)
+  call tutti_group_send(messages, u(1, 1:n(2)), w, tag=2)
+  call tutti_group_send(messages, u(1:n(1), n(2)), north, tag=3)
+  call tutti_group_send(messages, u(1:n(1), 1), s, tag=4)
+  call tutti_group_init(messages, halo)                           ! binds all to one request
+  call tutti_group_free(messages)
   do step = 1, steps
-    west = u(1, 1:n(2))                                           ! rows are not contiguous: messages of a group must be
-    east = u(n(1), 1:n(2))
-    call tutti_group_recv(halo, from_west, w, tag=1)
-    call tutti_group_recv(halo, from_east, e, tag=2)
-    call tutti_group_recv(halo, u(1:n(1), 0), s, tag=3)
-    call tutti_group_recv(halo, u(1:n(1), n(2) + 1), north, tag=4)
-    call tutti_group_send(halo, east, e, tag=1)
-    call tutti_group_send(halo, west, w, tag=2)
-    call tutti_group_send(halo, u(1:n(1), n(2)), north, tag=3)
-    call tutti_group_send(halo, u(1:n(1), 1), s, tag=4)
-    call tutti_group_run(halo)                                    ! posts all, waits for all
-    u(0, 1:n(2)) = from_west
-    u(n(1) + 1, 1:n(2)) = from_east
+    call tutti_start(halo)
+    call tutti_wait(halo)
     next = u(1:n(1), 1:n(2)) + rate*(u(0:n(1) - 1, 1:n(2)) + u(2:n(1) + 1, 1:n(2)) + u(1:n(1), 0:n(2) - 1) &
         + u(1:n(1), 2:n(2) + 1) - 4*u(1:n(1), 1:n(2)))
     u(1:n(1), 1:n(2)) = next
@@ -67,7 +65,7 @@ program halo_2d
   if (rank == 0) print '(a, es9.2)', "largest error ", error
   if (error > 1e-12_wide) error stop "the blocks do not fit together"
 
-  call tutti_group_free(halo)
+  call tutti_request_free(halo)
   call tutti_comm_free(comm)
   call MPI_Finalize()
 

@@ -6,12 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <ranges>
 #include <span>
 #include <string>
 #include <tutti/datatype.hpp>
 #include <tutti/detail/export.hpp>
 #include <tutti/error.hpp>
+#include <tutti/layout.hpp>
 #include <type_traits>
 
 namespace tutti {
@@ -141,14 +143,17 @@ void refuse_temporary() {
 
 }  // namespace detail
 
-/// A buffer that a call reads: address, number of elements, type. Owns nothing; the memory must stay valid and
-/// unchanged until the call (or its request) has completed.
+/// A buffer that a call reads: address, number of elements, type, and a layout if the elements are not contiguous. Owns
+/// nothing; the memory must stay valid and unchanged until the call (or its request) has completed. Point-to-point,
+/// bcast, gather, scatter, allgather and alltoall take buffers with layouts, in host memory: they pack them into
+/// scratch memory of the same number of elements. Other calls refuse them.
 struct ConstBuffer {
   const void* data = nullptr;
   std::size_t count = 0;
   Datatype type{};
   MemoryKind memory = MemoryKind::detect;
   bool is_in_place = false;
+  std::shared_ptr<const detail::Grid> layout{};  ///< null: contiguous
 
   constexpr ConstBuffer() = default;
   /// `n` elements of a datatype.
@@ -159,6 +164,15 @@ struct ConstBuffer {
   template <typename T, std::integral N>
   requires(!std::is_void_v<T>) ConstBuffer(const T* address, N n)
       : data(address), count(detail::scalars_in<T>(n)), type(detail::datatype_in<T>()) {}
+  /// n repetitions of a layout, its extent apart.
+  ConstBuffer(const void* address, std::size_t n, Datatype datatype, const Layout& places,
+              MemoryKind kind = MemoryKind::detect)
+      : data(address), count(n * places.elements()), type(datatype), memory(kind), layout(places.repeated(n)) {}
+  template <typename T>
+  requires(!std::is_void_v<T>) ConstBuffer(const T* address, std::size_t n, const Layout& places)
+      : ConstBuffer(address, n, datatype_of<std::remove_cv_t<T>>(), places) {}
+  template <typename T>
+  requires(!std::is_void_v<T>) ConstBuffer(const T* address, const Layout& places) : ConstBuffer(address, 1, places) {}
   // NOLINTBEGIN(google-explicit-constructor): spans, vectors and arrays are buffers
   /// A contiguous range: array, vector, span.
   template <detail::Range R>
@@ -185,6 +199,7 @@ struct Buffer {
   Datatype type{};
   MemoryKind memory = MemoryKind::detect;
   bool is_in_place = false;
+  std::shared_ptr<const detail::Grid> layout{};  ///< null: contiguous
 
   constexpr Buffer() = default;
   /// As those of ConstBuffer.
@@ -194,6 +209,15 @@ struct Buffer {
   template <typename T, std::integral N>
   requires(!std::is_void_v<T> && !std::is_const_v<T>) Buffer(T* address, N n)
       : data(address), count(detail::scalars_in<T>(n)), type(detail::datatype_in<T>()) {}
+  /// n repetitions of a layout, its extent apart.
+  Buffer(void* address, std::size_t n, Datatype datatype, const Layout& places, MemoryKind kind = MemoryKind::detect)
+      : data(address), count(n * places.elements()), type(datatype), memory(kind), layout(places.repeated(n)) {}
+  template <typename T>
+  requires(!std::is_void_v<T> && !std::is_const_v<T>) Buffer(T* address, std::size_t n, const Layout& places)
+      : Buffer(address, n, datatype_of<T>(), places) {}
+  template <typename T>
+  requires(!std::is_void_v<T> && !std::is_const_v<T>) Buffer(T* address, const Layout& places)
+      : Buffer(address, 1, places) {}
   // NOLINTBEGIN(google-explicit-constructor): spans, vectors and arrays are buffers
   template <detail::Range R>
   requires(!std::same_as<std::remove_cvref_t<R>, Buffer>)
@@ -213,6 +237,7 @@ struct Buffer {
   operator ConstBuffer() const {
     ConstBuffer b(data, count, type, memory);
     b.is_in_place = is_in_place;
+    b.layout = layout;
     return b;
   }
   // NOLINTEND(google-explicit-constructor)

@@ -31,6 +31,7 @@
 #include <tutti/error.hpp>
 #include <tutti/float_types.hpp>
 #include <tutti/gradient_reducer.hpp>
+#include <tutti/layout.hpp>
 #include <tutti/memory.hpp>
 #include <tutti/mpi.hpp>
 #include <tutti/options.hpp>

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <tutti/layout.hpp>
 
 #include "call/few.hpp"
 
@@ -21,6 +23,11 @@ struct PointToPoint {
   /// matched receive progresses in this library alone.
   bool matches_first = false;
   bool on_device = false;  ///< the bytes are in device memory
+  /// The places of the elements in the caller's buffer; null if it is contiguous. The execution packs them, and `from`
+  /// or `to` is then its own memory.
+  std::shared_ptr<const Grid> layout{};
+  const void* laid_from = nullptr;  ///< the caller's buffer, if it has a layout
+  void* laid_to = nullptr;
 };
 
 /// The transfers of one operation; a send, a receive, or one of each need no heap.

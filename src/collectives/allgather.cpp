@@ -11,6 +11,8 @@ detail::Call allgather_call(const Communicator& comm, ConstBuffer send, Buffer r
   detail::Arguments args(call, comm, schedules::Operation::allgather, options);
   detail::take_mpi_in_place(send, recv);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
+  args.pack(recv, "recv", send.is_in_place);
+  args.pack(send, "send");
   args.set_type(recv.type);
   args.set_output(recv, "recv");
   if (send.is_in_place) {

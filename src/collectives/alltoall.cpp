@@ -11,6 +11,8 @@ detail::Call alltoall_call(const Communicator& comm, ConstBuffer send, Buffer re
   detail::Arguments args(call, comm, schedules::Operation::alltoall, options);
   detail::take_mpi_in_place(send, recv);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
+  args.pack(recv, "recv", send.is_in_place);
+  args.pack(send, "send");
   args.require(recv.count % args.size() == 0, "recv", "must hold a multiple of the number of ranks, in elements");
   args.set_type(recv.type);
   args.set_count(recv.count / args.size());

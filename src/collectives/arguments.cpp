@@ -88,13 +88,36 @@ void Arguments::set_op(const ReduceOp& op, bool allows_avg) {
   call_.binding.op = op;
 }
 
+Packing& Arguments::packing_of(const void* address, std::size_t count, MemoryKind declared, Datatype type,
+                               const char* name) {
+  set_type(type);
+  check_address(address, count, name);
+  note_memory(declared, address);
+  require(call_.signature.memory == MemoryClass::host, name,
+          "has a layout and is in device memory, where layouts are not packed; pack it by a kernel of your own, and "
+          "pass contiguous memory");
+  if (!call_.packing) call_.packing = std::make_unique<Packing>(state_);
+  return *call_.packing;
+}
+
+void Arguments::pack(ConstBuffer& buffer, const char* name) {
+  if (buffer.layout) packing_of(buffer.data, buffer.count, buffer.memory, buffer.type, name).replace(buffer);
+}
+
+void Arguments::pack(Buffer& buffer, const char* name, bool is_read, bool is_written) {
+  if (buffer.layout)
+    packing_of(buffer.data, buffer.count, buffer.memory, buffer.type, name).replace(buffer, is_read, is_written);
+}
+
 void Arguments::set_input(const ConstBuffer& buffer, const char* name) {
+  forbid_layout(buffer.layout != nullptr, name);
   check_address(buffer.data, buffer.count, name);
   note_memory(buffer.memory, buffer.data);
   call_.binding.input = buffer.data;
 }
 
 void Arguments::set_output(const Buffer& buffer, const char* name) {
+  forbid_layout(buffer.layout != nullptr, name);
   check_address(buffer.data, buffer.count, name);
   note_memory(buffer.memory, buffer.data);
   call_.binding.output = buffer.data;

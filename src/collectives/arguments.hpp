@@ -23,7 +23,7 @@ class Arguments {
  public:
   /// call: a fresh one, kept by the caller.
   Arguments(Call& call, const Communicator& comm, schedules::Operation operation, const Options& options)
-      : comm_(comm.state().get()), declared_(options.memory), call_(call) {
+      : comm_(comm.state().get()), state_(comm.state()), declared_(options.memory), call_(call) {
     call_.signature.operation = operation;
     require(options.timeout.count() >= 0, "options.timeout", "is negative; pass 0 for no timeout");
   }
@@ -40,6 +40,10 @@ class Arguments {
   void set_count(std::size_t count) { call_.signature.count = count; }
   void set_input(const ConstBuffer& buffer, const char* name);
   void set_output(const Buffer& buffer, const char* name);
+  /// Replaces a buffer that has a layout by a contiguous copy, for a call that moves data; others refuse layouts. An
+  /// output says whether the call reads it too, and whether it writes it.
+  void pack(ConstBuffer& buffer, const char* name);
+  void pack(Buffer& buffer, const char* name, bool is_read, bool is_written = true);
   /// Places the input in the output's memory, as MPI_IN_PLACE does.
   void set_in_place_input(const void* address);
   void set_in_place_output(void* address);
@@ -69,8 +73,15 @@ class Arguments {
   void check_address(const void* address, std::size_t count, const char* name) const;
   void note_memory(MemoryKind declared, const void* address);
   [[noreturn]] void refuse_overlap(const Touched& sent, const Touched& received) const;
+  Packing& packing_of(const void* address, std::size_t count, MemoryKind declared, Datatype type, const char* name);
+  void forbid_layout(bool has_layout, const char* name) const {
+    require(!has_layout, name,
+            "has a layout, which only point-to-point, bcast, gather, scatter, allgather and alltoall take; copy it to "
+            "contiguous memory");
+  }
 
   Context* comm_;  ///< kept alive by the caller
+  const ContextPtr& state_;
   MemoryKind declared_;
   Call& call_;
 };

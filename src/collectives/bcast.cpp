@@ -11,8 +11,9 @@ detail::Call bcast_call(const Communicator& comm, Buffer buffer, int root, const
   detail::Arguments args(call, comm, schedules::Operation::bcast, options);
   detail::take_mpi_in_place(buffer);
   args.forbid_in_place(buffer.is_in_place, "buffer", "pass the buffer itself");
-  args.set_type(buffer.type);
   args.set_root(root);
+  args.pack(buffer, "buffer", args.is_root(), !args.is_root());
+  args.set_type(buffer.type);
   args.set_count(buffer.count);
   args.set_output(buffer, "buffer");
   return call;

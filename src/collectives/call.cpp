@@ -142,7 +142,41 @@ CallOptions call_options(const Context& comm, const Options& options) {
   return {options.stream, options.timeout.count() > 0 ? options.timeout : comm.options.timeout};
 }
 
+namespace {
+
+/// A blocking call whose buffers have layouts. After a failure other ranks may still use the copies.
+void run_packed(const Communicator& comm, Call&& call, const Options& options) {
+  const std::unique_ptr<Packing> packing = std::move(call.packing);
+  packing->pack();
+  try {
+    run(comm, std::move(call), options);
+  } catch (...) {
+    packing->give_up();
+    throw;
+  }
+  packing->unpack();
+}
+
+/// The execution of a nonblocking or persistent call, not yet started.
+std::shared_ptr<Execution> make_call(const Communicator& communicator, Call&& call, CallKind kind,
+                                     const Options& options) {
+  const ContextPtr& comm = communicator.state();
+  complete_signature(call.signature, kind, *comm, options);
+  const CallOptions own = call_options(*comm, options);
+  const PlanPtr& plan = plan_for(*comm, call, options.stream);
+  const std::uint64_t bytes = comm->summary == nullptr ? 0 : bytes_of(call.signature, call.binding);
+  Tally* tally = comm->summary == nullptr ? nullptr : &comm->summary->tally_of(call.signature, plan->way, bytes);
+  auto execution = make_execution(comm, plan, std::move(call.binding), own);
+  if (call.packing) execution = std::make_shared<PackedExecution>(comm, std::move(execution), std::move(call.packing));
+  if (tally != nullptr) execution->count_in(*tally, bytes);
+  return execution;
+}
+
+}  // namespace
+
 void run(const Communicator& communicator, Call&& call, const Options& options) {
+  if (call.packing) [[unlikely]]
+    return run_packed(communicator, std::move(call), options);
   const ContextPtr& comm = communicator.state();
   complete_signature(call.signature, CallKind::blocking, *comm, options);
   const CallOptions own = call_options(*comm, options);
@@ -152,6 +186,8 @@ void run(const Communicator& communicator, Call&& call, const Options& options) 
 }
 
 Request start(const Communicator& communicator, Call&& call, const Options& options) {
+  if (call.packing) [[unlikely]]
+    return ProgressEngine::instance().launch(make_call(communicator, std::move(call), CallKind::nonblocking, options));
   const ContextPtr& comm = communicator.state();
   complete_signature(call.signature, CallKind::nonblocking, *comm, options);
   const CallOptions own = call_options(*comm, options);
@@ -162,15 +198,7 @@ Request start(const Communicator& communicator, Call&& call, const Options& opti
 }
 
 Request prepare(const Communicator& communicator, Call&& call, const Options& options) {
-  const ContextPtr& comm = communicator.state();
-  complete_signature(call.signature, CallKind::persistent, *comm, options);
-  const CallOptions own = call_options(*comm, options);
-  const PlanPtr& plan = plan_for(*comm, call, options.stream);
-  const std::uint64_t bytes = comm->summary == nullptr ? 0 : bytes_of(call.signature, call.binding);
-  Tally* tally = comm->summary == nullptr ? nullptr : &comm->summary->tally_of(call.signature, plan->way, bytes);
-  auto execution = make_execution(comm, plan, std::move(call.binding), own);
-  if (tally != nullptr) execution->count_in(*tally, bytes);
-  return Request(std::move(execution));
+  return Request(make_call(communicator, std::move(call), CallKind::persistent, options));
 }
 
 }  // namespace tutti::detail

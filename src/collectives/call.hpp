@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <memory>
 #include <tutti/communicator.hpp>
 #include <tutti/options.hpp>
 #include <tutti/request.hpp>
@@ -8,6 +9,7 @@
 #include "call/binding.hpp"
 #include "call/context.hpp"
 #include "call/signature.hpp"
+#include "collectives/packing.hpp"
 
 namespace tutti::detail {
 
@@ -15,6 +17,7 @@ namespace tutti::detail {
 struct Call {
   Signature signature{};
   Binding binding{};
+  std::unique_ptr<Packing> packing{};  ///< present if a buffer has a layout
 };
 
 /// The three ways to make a call.

@@ -11,6 +11,8 @@ detail::Call gather_call(const Communicator& comm, ConstBuffer send, Buffer recv
   detail::Arguments args(call, comm, schedules::Operation::gather, options);
   detail::take_mpi_in_place(send, recv);
   args.set_root(root);
+  if (args.is_root()) args.pack(recv, "recv", send.is_in_place);
+  args.pack(send, "send");
   if (send.is_in_place) {
     args.require(args.is_root(), "send", "is in_place on a rank that is not the root; pass the block there");
     args.require(recv.count % args.size() == 0, "recv",

@@ -33,16 +33,10 @@ Group& Group::recv(Buffer buffer, int source, int tag) {
   return *this;
 }
 
-Request Group::start() {
-  return detail::start_transfers(state_->comm, "group", state_->take(), state_->options);
-}
+Request Group::start() { return detail::start_transfers(state_->comm, "group", state_->take(), state_->options); }
 
-void Group::run() {
-  detail::run_transfers(state_->comm, "group", state_->take(), state_->options);
-}
+void Group::run() { detail::run_transfers(state_->comm, "group", state_->take(), state_->options); }
 
-Request Group::init() {
-  return detail::prepare_transfers(state_->comm, "group", state_->take(), state_->options);
-}
+Request Group::init() { return detail::prepare_transfers(state_->comm, "group", state_->take(), state_->options); }
 
 }  // namespace tutti

@@ -92,6 +92,12 @@ PointToPoint described(const Context& comm, std::string_view call, const AnyBuff
   transfer.tag = tag;
   transfer.on_device =
       is_on_device(comm, call, kind, buffer.data) && transfer.bytes > 0 && transfer.peer != MPI_PROC_NULL;
+  transfer.layout = buffer.layout;
+  if (transfer.layout && transfer.on_device)
+    throw Error(ErrorCode::not_supported,
+                fmt::format("{}, {}: argument buffer has a layout and is in device memory, where layouts are not "
+                            "packed; pack it by a kernel of your own, and pass contiguous memory",
+                            call, comm.describe()));
   return transfer;
 }
 
@@ -113,7 +119,7 @@ PointToPoint checked_send(const Context& comm, std::string_view call, const Cons
   check_peer(comm, call, dest, false, "dest");
   check_message(comm, call, buffer, tag, false);
   PointToPoint send = described(comm, call, buffer, declared, mpi_peer(dest), tag);
-  send.from = buffer.data;
+  (send.layout ? send.laid_from : send.from) = buffer.data;
   return send;
 }
 
@@ -123,17 +129,31 @@ PointToPoint checked_recv(const Context& comm, std::string_view call, const Buff
   check_message(comm, call, buffer, tag, true);
   PointToPoint recv = described(comm, call, buffer, declared, mpi_peer(source), mpi_tag(tag));
   recv.is_recv = true;
-  recv.to = buffer.data;
+  (recv.layout ? recv.laid_to : recv.to) = buffer.data;
   return recv;
 }
+
+namespace {
+
+/// Puts receives before sends, so that a message that has arrived need not wait until a send has completed, and returns
+/// their number. Two transfers, those of sendrecv, change places without memory from the heap.
+std::ptrdiff_t put_recvs_first(PointToPoints& transfers) {
+  const auto is_recv = [](const PointToPoint& transfer) { return transfer.is_recv; };
+  if (!std::is_partitioned(transfers.begin(), transfers.end(), is_recv)) {
+    if (transfers.size() == 2)
+      std::swap(transfers[0], transfers[1]);
+    else
+      std::stable_partition(transfers.begin(), transfers.end(), is_recv);
+  }
+  return std::count_if(transfers.begin(), transfers.end(), is_recv);
+}
+
+}  // namespace
 
 Status run_transfers(const std::shared_ptr<Context>& comm, std::string_view call, PointToPoints&& transfers,
                      const Options& options) {
   check_stream(*comm, call, transfers, options.stream);
-  // The receive of a call comes first, so that its message need not wait until a send has completed.
-  PointToPoint* const sends = std::stable_partition(transfers.begin(), transfers.end(),
-                                                    [](const PointToPoint& transfer) { return transfer.is_recv; });
-  if (sends - transfers.begin() == 1) transfers.front().matches_first = transfers.front().peer != MPI_PROC_NULL;
+  if (put_recvs_first(transfers) == 1) transfers.front().matches_first = transfers.front().peer != MPI_PROC_NULL;
   return drive_transfers(comm, call, std::move(transfers), call_options(*comm, options));
 }
 

@@ -11,6 +11,8 @@ detail::Call scatter_call(const Communicator& comm, ConstBuffer send, Buffer rec
   detail::Arguments args(call, comm, schedules::Operation::scatter, options);
   detail::take_mpi_in_place(send, recv);
   args.set_root(root);
+  if (args.is_root()) args.pack(send, "send");
+  args.pack(recv, "recv", false);
   if (recv.is_in_place) {
     args.require(args.is_root(), "recv", "is in_place on a rank that is not the root; pass a buffer there");
     args.require(send.count % args.size() == 0, "send",

@@ -140,6 +140,100 @@ static void test_probe(const struct group* g) {
   FAILS(tutti_probe(g->comm, 0, last, 14, NULL, &status), TUTTI_ERROR_INVALID_DATATYPE, "datatype");
 }
 
+enum { rows = 4, columns = 5 };
+
+static void fill_matrix(int64_t* matrix, int rank, int iteration) {
+  for (int i = 0; i < rows * columns; ++i) matrix[i] = value(rank, (size_t)i, iteration);
+}
+
+/* A column of one rank becomes a row, a column and a part of a matrix of the next. */
+static void test_derived(const struct group* g) {
+  const int next = (g->rank + 1) % g->size;
+  const int last = (g->rank + g->size - 1) % g->size;
+  const size_t sizes[] = {rows, columns};
+  const size_t subsizes[] = {2, 2};
+  const size_t starts[] = {1, 3};
+  int64_t from[rows * columns];
+  int64_t to[rows * columns];
+  tutti_datatype_t column = TUTTI_DATATYPE_NULL;
+  tutti_datatype_t part = TUTTI_DATATYPE_NULL;
+  tutti_group_t group;
+  tutti_request_t halo;
+  OK(tutti_datatype_vector(rows, 1, columns, TUTTI_INT64, &column));
+  OK(tutti_datatype_subarray(2, sizes, subsizes, starts, TUTTI_ORDER_C, TUTTI_INT64, &part));
+  fill_matrix(from, g->rank, 1);
+  fill_matrix(to, 77, 1);
+  tutti_status_t status;
+  OK(tutti_sendrecv(g->comm, &from[2], 1, column, next, 21, to, rows, TUTTI_INT64, last, 21, NULL, &status));
+  CHECK(status.count == rows);
+  for (int r = 0; r < rows; ++r) CHECK(to[r] == value(last, (size_t)(r * columns + 2), 1));
+  fill_matrix(to, 77, 1);
+  OK(tutti_sendrecv(g->comm, &from[2], 1, column, next, 21, to, 1, part, last, 21, NULL, NULL));
+  const int places[] = {8, 9, 13, 14};
+  for (int r = 0; r < rows; ++r) CHECK(to[places[r]] == value(last, (size_t)(r * columns + 2), 1));
+  CHECK(to[7] == value(77, 7, 1) && to[10] == value(77, 10, 1) && to[15] == value(77, 15, 1));
+  OK(tutti_group_create(g->comm, NULL, &group));
+  OK(tutti_group_send(group, &from[4], 1, column, next, 22));
+  OK(tutti_group_recv(group, &to[0], 1, column, last, 22));
+  OK(tutti_group_init(group, &halo));
+  OK(tutti_group_free(&group));
+  OK(tutti_datatype_free(&column));
+  for (int iteration = 2; iteration < 5; ++iteration) {
+    fill_matrix(from, g->rank, iteration);
+    fill_matrix(to, 77, iteration);
+    OK(tutti_start(&halo));
+    OK(tutti_wait(&halo, NULL));
+    for (int i = 0; i < rows * columns; ++i)
+      CHECK(to[i] == (i % columns == 0 ? value(last, (size_t)i + 4, iteration) : value(77, (size_t)i, iteration)));
+  }
+  OK(tutti_request_free(&halo));
+  OK(tutti_datatype_free(&part));
+}
+
+/* Row r of every rank becomes column r of rank r; sides tell the buffers apart. */
+static void test_derived_collectives(const struct group* g) {
+  int64_t from[4 * 4] = {0};
+  int64_t to[4 * 4] = {0};
+  tutti_datatype_t column = TUTTI_DATATYPE_NULL;
+  tutti_datatype_t narrow = TUTTI_DATATYPE_NULL;
+  tutti_datatype_t both = TUTTI_DATATYPE_NULL;
+  const size_t n = (size_t)g->size;
+  if (g->size > 4) return;
+  for (size_t i = 0; i < n * 4; ++i) from[i] = value(g->rank, i, 6);
+  OK(tutti_datatype_vector(4, 1, (ptrdiff_t)n, TUTTI_INT64, &column));
+  OK(tutti_datatype_resized(column, 1, &narrow));
+  OK(tutti_datatype_sides(TUTTI_INT64, narrow, &both));
+  OK(tutti_alltoall(g->comm, from, to, 4, both, NULL));
+  for (size_t r = 0; r < n; ++r)
+    for (size_t i = 0; i < 4; ++i) CHECK(to[i * n + r] == value((int)r, (size_t)g->rank * 4 + i, 6));
+  tutti_request_t request;
+  OK(tutti_igather(g->comm, from, to, 4, both, 0, NULL, &request));
+  OK(tutti_datatype_free(&both));
+  OK(tutti_wait(&request, NULL));
+  for (size_t r = 0; g->rank == 0 && r < n; ++r)
+    for (size_t i = 0; i < 4; ++i) CHECK(to[i * n + r] == value((int)r, i, 6));
+  for (size_t i = 0; i < n * 4; ++i) to[i] = value(g->rank, i, 7);
+  OK(tutti_bcast(g->comm, to, 1, column, 0, NULL));
+  for (size_t i = 0; i < n * 4; ++i) CHECK(to[i] == value(i % n == 0 ? 0 : g->rank, i, 7));
+  size_t bytes = 0;
+  OK(tutti_datatype_size(column, &bytes));
+  CHECK(bytes == 4 * sizeof(int64_t));
+  OK(tutti_datatype_sides(TUTTI_INT64, narrow, &both));
+  FAILS(tutti_recv(g->comm, to, 3, both, 0, 0, NULL, NULL), TUTTI_ERROR_INVALID_ARGUMENT, "count");
+  if (n > 1) /* the only column of a matrix is contiguous */
+    FAILS(tutti_allreduce(g->comm, from, to, 1, column, TUTTI_SUM, NULL), TUTTI_ERROR_INVALID_ARGUMENT, "layout");
+  FAILS(tutti_datatype_sides(TUTTI_INT32, narrow, &both), TUTTI_ERROR_INVALID_DATATYPE, "element");
+  OK(tutti_datatype_free(&both));
+  OK(tutti_datatype_free(&narrow));
+  tutti_datatype_t copy = column;
+  OK(tutti_datatype_free(&column));
+  CHECK(column == TUTTI_DATATYPE_NULL);
+  FAILS(tutti_send(g->comm, from, 1, copy, 0, 0, NULL), TUTTI_ERROR_INVALID_DATATYPE, "freed");
+  FAILS(tutti_datatype_free(&copy), TUTTI_ERROR_INVALID_DATATYPE, "freed");
+  FAILS(tutti_datatype_subarray(1, &n, &n, &n, TUTTI_ORDER_C, TUTTI_INT64, &copy), TUTTI_ERROR_INVALID_ARGUMENT,
+        "starts");
+}
+
 void test_point_to_point(const struct group* g) {
   test_blocking(g);
   test_ring(g);
@@ -148,4 +242,6 @@ void test_point_to_point(const struct group* g) {
   test_persistent(g);
   test_persistent_group(g);
   test_probe(g);
+  test_derived(g);
+  test_derived_collectives(g);
 }

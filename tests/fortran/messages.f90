@@ -36,6 +36,9 @@ contains
     call test_groups(g)
     call test_persistent(g)
     call test_probe(g)
+    call test_sections(g)
+    call test_sections_of_collectives(g)
+    call test_derived(g)
   end subroutine test_messages
 
   !> Every rank sends to all and receives from all, in an order that blocking calls would deadlock in.
@@ -123,6 +126,123 @@ contains
     call expect(all(received == some(last, 0, 5 + last, 4)), "recv after probe")
     call tutti_wait(request)
   end subroutine test_probe
+
+  !> Sections that are not contiguous, in calls that return before they are done.
+  subroutine test_sections(g)
+    type(group), intent(in) :: g
+    integer(int64), asynchronous :: from(5, 4), to(5, 4), flat(12)
+    character(len=3), asynchronous :: words(6), heard(6)
+    type(tutti_group) :: messages
+    type(tutti_request) :: requests(2), halo
+    type(tutti_status) :: statuses(2)
+    integer :: next, last, iteration
+    next = modulo(g%rank + 1, g%size)
+    last = modulo(g%rank - 1, g%size)
+    from = reshape(some(g%rank, 0, 20, 1), [5, 4])
+    to = -1
+    flat = -1
+    call tutti_irecv(g%comm, flat(12:1:-3), last, 51, requests(1))
+    call tutti_isend(g%comm, from(2, :), next, 51, requests(2))
+    call tutti_waitall(requests, statuses)
+    call expect(statuses(1)%count == 4, "elements of a section")
+    call expect(all(flat(12:1:-3) == [(held(last, 2 + 5*iteration, 1), iteration=0, 3)]), "irecv of a section")
+    call expect(count(flat == -1) == 8, "beside the section received")
+    words = [character(len=3) :: "abc", "def", "ghi", "jkl", "mno", "pqr"]
+    write (words(5), '(i3)') g%rank
+    heard = "..."
+    call tutti_irecv(g%comm, heard(1:5:2), last, 52, requests(1))
+    call tutti_isend(g%comm, words(1:5:2), next, 52, requests(2))
+    call tutti_waitall(requests)
+    write (words(5), '(i3)') last
+    call expect(all(heard(1:5:2) == words(1:5:2)) .and. all(heard(2:6:2) == "..."), "sections of strings")
+    call tutti_group_create(g%comm, messages)
+    call tutti_group_send(messages, from(4, 1:4:3), next, 53)
+    call tutti_group_recv(messages, to(1, 1:4:3), last, 53)
+    call tutti_group_send(messages, from(1:5:2, 2:3), next, 54)
+    call tutti_group_recv(messages, to(3:5, 1:3:2), last, 54)
+    call tutti_group_init(messages, halo)
+    call tutti_group_free(messages)
+    do iteration = 2, 4
+      from = reshape(some(g%rank, 0, 20, iteration), [5, 4])
+      to = -1
+      call tutti_start(halo)
+      call tutti_wait(halo)
+      call expect(all(to(1, 1:4:3) == [held(last, 4, iteration), held(last, 19, iteration)]), "row of a halo")
+      call expect(all(to(3:5, 1) == [held(last, 6, iteration), held(last, 8, iteration), held(last, 10, iteration)]) &
+          .and. to(5, 3) == held(last, 15, iteration), "part of a halo")
+      call expect(count(to == -1) == 12, "beside the halo")
+    end do
+    call tutti_request_free(halo)
+  end subroutine test_sections
+
+  !> The rows of a matrix, which are not contiguous, as blocks of nonblocking and persistent collectives.
+  subroutine test_sections_of_collectives(g)
+    type(group), intent(in) :: g
+    integer(int64), asynchronous :: from(3, g%size), block(3), wide(6, g%size)
+    type(tutti_request) :: request
+    integer :: r, iteration
+    from = reshape(some(g%rank, 0, 3*g%size, 1), [3, g%size])
+    wide = -1
+    call tutti_ialltoall(g%comm, from, wide(2:6:2, :), request)
+    call tutti_wait(request)
+    do r = 0, g%size - 1
+      call expect(all(wide(2:6:2, r + 1) == some(r, 3*g%rank, 3, 1)) .and. all(wide(1:5:2, r + 1) == -1), "ialltoall")
+    end do
+    call tutti_iscatter(g%comm, wide(2:6:2, :), block, 0, request)
+    call tutti_wait(request)
+    call expect(all(block == some(g%rank, 0, 3, 1)), "iscatter of a section")
+    wide = -1
+    call tutti_igather(g%comm, from(:, 1), wide(1:5:2, :), 0, request)
+    call tutti_wait(request)
+    if (g%rank == 0) call expect(all(wide(1:5:2, g%size) == some(g%size - 1, 0, 3, 1)), "igather into a section")
+    call tutti_allgather_init(g%comm, from(:, g%size), wide(6:2:-2, :), request)
+    do iteration = 2, 3
+      from = reshape(some(g%rank, 0, 3*g%size, iteration), [3, g%size])
+      wide = -1
+      call tutti_start(request)
+      call tutti_wait(request)
+      do r = 0, g%size - 1
+        call expect(all(wide(6:2:-2, r + 1) == some(r, 3*g%size - 3, 3, iteration)), "allgather_init")
+      end do
+    end do
+    call tutti_request_free(request)
+    wide = reshape(some(g%rank, 0, 6*g%size, 5), [6, g%size])
+    call tutti_ibcast(g%comm, wide(3:4, :), g%size - 1, request)
+    call tutti_wait(request)
+    call expect(all(wide(3, :) == [(held(g%size - 1, 3 + 6*r, 5), r=0, g%size - 1)]), "ibcast of a section")
+    call expect(all(wide(2, :) == [(held(g%rank, 2 + 6*r, 5), r=0, g%size - 1)]), "beside the section of ibcast")
+  end subroutine test_sections_of_collectives
+
+  !> Derived datatypes, by address.
+  subroutine test_derived(g)
+    type(group), intent(in) :: g
+    integer(int64), target, asynchronous :: from(4, 5), to(4, 5)
+    type(tutti_datatype) :: row, part, both, narrow
+    type(tutti_request) :: requests(2)
+    integer :: next, last, code
+    next = modulo(g%rank + 1, g%size)
+    last = modulo(g%rank - 1, g%size)
+    from = reshape(some(g%rank, 0, 20, 1), [4, 5])
+    to = -1
+    call tutti_datatype_vector(4, 1, 4, tutti_int64, row)
+    call tutti_datatype_subarray([4, 5], [2, 2], [1, 3], tutti_int64, part)
+    call tutti_irecv(g%comm, c_loc(to), 1, part, last, 55, requests(1))
+    call tutti_isend(g%comm, c_loc(from), 1, row, next, 55, requests(2))
+    call tutti_waitall(requests)
+    call expect(all(to(2:3, 4) == [held(last, 1, 1), held(last, 5, 1)]) .and. &
+        all(to(2:3, 5) == [held(last, 9, 1), held(last, 13, 1)]) .and. count(to == -1) == 16, "derived datatypes")
+    call tutti_datatype_resized(row, 1, narrow)
+    call tutti_datatype_sides(narrow, tutti_int64, both)
+    call tutti_bcast(g%comm, c_loc(to), 1, row, 0)
+    call tutti_datatype_free(both)
+    call tutti_datatype_free(narrow)
+    call tutti_datatype_free(part)
+    call tutti_datatype_free(row)
+    call tutti_datatype_vector(4, -1, 4, tutti_int64, row, code)
+    call expect_failure(code, tutti_error_invalid_argument, "block_length")
+    call tutti_datatype_subarray([4, 5], [2, 2], [1, 4], tutti_int64, row, code)
+    call expect_failure(code, tutti_error_invalid_argument, "starts")
+  end subroutine test_derived
 
   !> Receives whose messages come one by one.
   subroutine test_some(g)

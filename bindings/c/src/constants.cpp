@@ -92,6 +92,8 @@ static_assert(same(tutti::StreamKind::none, TUTTI_STREAM_NONE));
 static_assert(same(tutti::StreamKind::cuda, TUTTI_STREAM_CUDA));
 static_assert(same(tutti::Accumulation::full, TUTTI_ACCUMULATION_FULL));
 static_assert(same(tutti::Accumulation::backend, TUTTI_ACCUMULATION_BACKEND));
+static_assert(same(tutti::ArrayOrder::c, TUTTI_ORDER_C));
+static_assert(same(tutti::ArrayOrder::fortran, TUTTI_ORDER_FORTRAN));
 static_assert(tutti::any_source == TUTTI_ANY_SOURCE);
 static_assert(tutti::any_tag == TUTTI_ANY_TAG);
 static_assert(tutti::proc_null == TUTTI_PROC_NULL);

@@ -4,6 +4,7 @@
 #include <tutti/mpi.hpp>
 
 #include "handles.hpp"
+#include "layouts.hpp"
 
 // A datatype's handle is its number. The handle of bytes(n), n > 1, has n in the bits above.
 namespace tutti::c {
@@ -22,6 +23,11 @@ bool is_known(tutti_datatype_t type) noexcept {
 }  // namespace
 
 Datatype datatype(tutti_datatype_t type, const char* argument) {
+  if (derived(type, argument))
+    throw Error(ErrorCode::invalid_datatype,
+                fmt::format("argument {} is a derived datatype, which only point-to-point, bcast, gather, scatter, "
+                            "allgather and alltoall take; pass contiguous elements and their datatype",
+                            argument));
   if (!is_known(type))
     throw Error(ErrorCode::invalid_datatype,
                 fmt::format("argument {} is {}, which is not a datatype; pass a constant of tutti.h or "
@@ -48,7 +54,10 @@ tutti_datatype_t tutti_datatype_bytes(size_t count) {
 }
 
 int tutti_datatype_size(tutti_datatype_t datatype, size_t* size) {
-  return guard([&] { output(size, "size") = tutti::c::datatype(datatype).size(); });
+  return guard([&] {
+    const auto made = derived(datatype, "datatype");
+    output(size, "size") = made ? made->send.elements() * made->element.size() : tutti::c::datatype(datatype).size();
+  });
 }
 
 const char* tutti_datatype_name(tutti_datatype_t datatype) {

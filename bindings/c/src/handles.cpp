@@ -43,12 +43,12 @@ Stream stream_of(int kind, void* handle) {
 
 ConstBuffer input(const void* address, std::size_t count, tutti_datatype_t type) {
   if (is_in_place(address)) return in_place;
-  return {address, count, datatype(type)};
+  return sent(address, count, type);
 }
 
 Buffer output(void* address, std::size_t count, tutti_datatype_t type) {
   if (is_in_place(address)) return in_place;
-  return {address, count, datatype(type)};
+  return received(address, count, type);
 }
 
 std::size_t blocks(std::size_t count, std::size_t blocks) noexcept {

@@ -98,7 +98,12 @@ const Communicator& communicator(tutti_comm_t comm, const char* argument = "comm
 [[nodiscard]] Operation operation(tutti_op_t op);
 [[nodiscard]] Stream stream_of(int kind, void* handle);
 
-/// A buffer; TUTTI_IN_PLACE becomes in_place.
+/// Buffers of `count` elements, or repetitions of a derived datatype.
+[[nodiscard]] ConstBuffer sent(const void* address, std::size_t count, tutti_datatype_t type,
+                               const char* argument = "datatype");
+[[nodiscard]] Buffer received(void* address, std::size_t count, tutti_datatype_t type,
+                              const char* argument = "datatype");
+/// The same; TUTTI_IN_PLACE becomes in_place.
 [[nodiscard]] ConstBuffer input(const void* address, std::size_t count, tutti_datatype_t type);
 [[nodiscard]] Buffer output(void* address, std::size_t count, tutti_datatype_t type);
 /// `blocks` blocks of `count` elements. A product that does not fit becomes too large for any memory; it never wraps.

@@ -7,14 +7,6 @@ using namespace tutti::c;
 
 namespace {
 
-/// Buffers of messages, which TUTTI_IN_PLACE does not apply to.
-tutti::ConstBuffer sent(const void* address, size_t count, tutti_datatype_t type, const char* name = "datatype") {
-  return {address, count, datatype(type, name)};
-}
-tutti::Buffer received(void* address, size_t count, tutti_datatype_t type, const char* name = "datatype") {
-  return {address, count, datatype(type, name)};
-}
-
 tutti::Group& group_of(tutti_group_t group) {
   if (group == nullptr)
     throw tutti::Error(tutti::ErrorCode::invalid_argument,

@@ -142,8 +142,8 @@ class FirstFailure {
 
 /// Completes all requests that have finished, and writes their number, indices and statuses; TUTTI_UNDEFINED if none is
 /// pending.
-int test_some(std::size_t count, tutti_request_t* requests, int& completed, int* indices, tutti_status_t* statuses) {
-  FirstFailure failure;
+void test_some(std::size_t count, tutti_request_t* requests, int& completed, int* indices, tutti_status_t* statuses,
+               FirstFailure& failure) {
   completed = is_any_pending(count, requests) ? 0 : TUTTI_UNDEFINED;
   for (std::size_t i = 0; i < count; ++i) {
     if (!is_pending(requests[i])) continue;
@@ -151,10 +151,9 @@ int test_some(std::size_t count, tutti_request_t* requests, int& completed, int*
     failure.note(tutti_test(&requests[i], &done, statuses != nullptr ? &statuses[completed] : nullptr));
     if (done != 0) indices[completed++] = static_cast<int>(i);
   }
-  return failure.report();
 }
 
-bool is_over(tutti_request_t request) { return request == nullptr || !request->request.active(); }
+bool is_over(tutti_request_t request) { return request == nullptr || !record_of(request, "request").request.active(); }
 
 }  // namespace
 
@@ -222,12 +221,13 @@ int tutti_testall(size_t count, tutti_request_t* requests, int* done, tutti_stat
 }
 
 int tutti_testsome(size_t count, tutti_request_t* requests, int* completed, int* indices, tutti_status_t* statuses) {
-  const int code = guard([&] {
+  FirstFailure failure;
+  const int outer = guard([&] {
     if (count > 0) output(requests, "requests");
     if (count > 0) output(indices, "indices");
-    output(completed, "completed") = TUTTI_UNDEFINED;
+    test_some(count, requests, output(completed, "completed"), indices, statuses, failure);
   });
-  return code != TUTTI_SUCCESS ? code : test_some(count, requests, *completed, indices, statuses);
+  return outer != TUTTI_SUCCESS ? outer : failure.report();
 }
 
 int tutti_waitsome(size_t count, tutti_request_t* requests, int* completed, int* indices, tutti_status_t* statuses) {

@@ -80,6 +80,23 @@ int descriptor_is_contiguous(const CFI_cdesc_t* array) {
   return 1;
 }
 
+int descriptor_layout(const CFI_cdesc_t* array, tutti_datatype_t* layout) {
+  size_t extents[CFI_MAX_RANK + 1];
+  ptrdiff_t strides[CFI_MAX_RANK + 1];
+  const ptrdiff_t unit = is_character(array) ? 1 : (ptrdiff_t)array->elem_len;
+  size_t n = 0;
+  for (int d = array->rank - 1; d >= 0; --d, ++n) {
+    if (array->dim[d].sm % unit != 0) return TUTTI_ERROR_INVALID_ARGUMENT;
+    extents[n] = (size_t)array->dim[d].extent;
+    strides[n] = array->dim[d].sm / unit;
+  }
+  if (is_character(array)) {
+    extents[n] = array->elem_len;
+    strides[n++] = 1;
+  }
+  return tutti_datatype_strided(n, extents, strides, descriptor_datatype(array), layout);
+}
+
 /* The address of the next element in array element order; `index` starts as zeros. */
 static char* advance(const CFI_cdesc_t* array, char* at, CFI_index_t* index) {
   for (int d = 0; d < array->rank; ++d) {

@@ -49,9 +49,9 @@ static int is_on_device(int rules, const void* address) {
   return kind == TUTTI_MEMORY_DEVICE || kind == TUTTI_MEMORY_MANAGED;
 }
 
-/* Finds address, elements and type of one array, and packs a section. */
+/* Finds address, elements and type of one array, and packs a section or describes it by a derived datatype. */
 static int look_at(const char* call, const char* name, int rules, const CFI_cdesc_t* array, void** address,
-                   size_t* elements, tutti_datatype_t* datatype, void** copy) {
+                   size_t* elements, tutti_datatype_t* datatype, void** copy, tutti_datatype_t* layout) {
   if (is_in_place(array))
     return descriptor_refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, name, "is tutti_in_place; pass an array");
   if (descriptor_is_assumed_size(array))
@@ -66,6 +66,7 @@ static int look_at(const char* call, const char* name, int rules, const CFI_cdes
   *elements = descriptor_elements(array);
   *address = array->base_addr;
   if (descriptor_is_contiguous(array)) return TUTTI_SUCCESS;
+  if (rules & VIEW_LAYOUTS && descriptor_layout(array, layout) == TUTTI_SUCCESS) return TUTTI_SUCCESS;
   if (rules & VIEW_NO_COPY)
     return descriptor_refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, name,
                              "is not contiguous; pass a contiguous array, or use the blocking call");
@@ -103,6 +104,16 @@ static int match(const char* call, int rules, view_call* view) {
   return TUTTI_SUCCESS;
 }
 
+/* Makes the datatype of the call from the layouts of its buffers. */
+static int join_layouts(view_call* view) {
+  if (view->send_layout == TUTTI_DATATYPE_NULL && view->recv_layout == TUTTI_DATATYPE_NULL) return TUTTI_SUCCESS;
+  const tutti_datatype_t send = view->send_layout != TUTTI_DATATYPE_NULL ? view->send_layout : view->datatype;
+  const tutti_datatype_t recv = view->recv_layout != TUTTI_DATATYPE_NULL ? view->recv_layout : view->datatype;
+  const int code = tutti_datatype_sides(send, recv, &view->both_layouts);
+  if (code == TUTTI_SUCCESS) view->datatype = view->both_layouts;
+  return code;
+}
+
 static int begin(tutti_comm_t comm, view_call* view) {
   *view = (view_call){0};
   const int code = tutti_comm_rank(comm, &view->rank);
@@ -122,23 +133,28 @@ int tutti_fortran_open(const char* call, tutti_comm_t comm, int rules, int root,
   view->sees_recv = !view->recv && (is_root || !(rules & VIEW_RECV_AT_ROOT));
   if (view->sees_send) {
     void* address = NULL;
-    code = look_at(call, "sendbuf", rules, sendbuf, &address, &view->send_count, &sent, &view->send_copy);
+    code = look_at(call, "sendbuf", rules, sendbuf, &address, &view->send_count, &sent, &view->send_copy,
+                   &view->send_layout);
     view->send = address;
   }
   if (!code && view->sees_recv)
-    code = look_at(call, "recvbuf", rules, recvbuf, &view->recv, &view->recv_count, &received, &view->recv_copy);
+    code = look_at(call, "recvbuf", rules, recvbuf, &view->recv, &view->recv_count, &received, &view->recv_copy,
+                   &view->recv_layout);
   if (code) return code;
   view->datatype = view->sees_send ? sent : received;
   if (view->sees_send && view->sees_recv && sent != received)
     return descriptor_refuse(TUTTI_ERROR_INVALID_DATATYPE, call, "recvbuf", "has another type or kind than sendbuf");
-  return rules & VIEW_FREE_COUNTS ? TUTTI_SUCCESS : match(call, rules, view);
+  if (!(rules & VIEW_FREE_COUNTS)) code = match(call, rules, view);
+  return code ? code : join_layouts(view);
 }
 
 int tutti_fortran_open_one(const char* call, const char* argument, tutti_comm_t comm, int rules, int root,
                            const CFI_cdesc_t* buffer, view_call* view) {
   int code = begin(comm, view);
   if (code) return code;
-  code = look_at(call, argument, rules, buffer, &view->recv, &view->recv_count, &view->datatype, &view->recv_copy);
+  code = look_at(call, argument, rules, buffer, &view->recv, &view->recv_count, &view->datatype, &view->recv_copy,
+                 &view->recv_layout);
+  if (!code) code = join_layouts(view);
   view->count = view->recv_count;
   view->send = TUTTI_IN_PLACE;
   if (root >= 0 && root != view->rank) {
@@ -151,10 +167,11 @@ int tutti_fortran_open_one(const char* call, const char* argument, tutti_comm_t 
 int tutti_fortran_open_message(const char* call, const char* argument, int rules, const CFI_cdesc_t* buffer,
                                view_call* view) {
   *view = (view_call){0};
-  const int code =
-      look_at(call, argument, rules, buffer, &view->recv, &view->recv_count, &view->datatype, &view->recv_copy);
+  const int code = look_at(call, argument, rules, buffer, &view->recv, &view->recv_count, &view->datatype,
+                           &view->recv_copy, &view->recv_layout);
+  view->send_layout = view->recv_layout;
   view->count = view->recv_count;
-  return code;
+  return code ? code : join_layouts(view);
 }
 
 static tutti_datatype_t pair_of(tutti_datatype_t value) {
@@ -198,8 +215,10 @@ static int combine(const char* call, tutti_op_t op, const CFI_cdesc_t* input, co
                    view_call* view) {
   tutti_datatype_t sent = TUTTI_DATATYPE_NULL;
   void* address = NULL;
-  int code = look_at(call, "input", 0, input, &address, &view->send_count, &sent, &view->send_copy);
-  if (!code) code = look_at(call, "inout", 0, inout, &view->recv, &view->recv_count, &view->datatype, &view->recv_copy);
+  int code = look_at(call, "input", 0, input, &address, &view->send_count, &sent, &view->send_copy, &view->send_layout);
+  if (!code)
+    code = look_at(call, "inout", 0, inout, &view->recv, &view->recv_count, &view->datatype, &view->recv_copy,
+                   &view->recv_layout);
   if (code) return code;
   if (sent != view->datatype)
     return descriptor_refuse(TUTTI_ERROR_INVALID_DATATYPE, call, "inout", "has another type or kind than input");
@@ -223,11 +242,20 @@ int tutti_fortran_begin(tutti_comm_t comm, const void* sendbuf, view_call* view)
   return code;
 }
 
+/* Frees the datatypes; of a message, both sides are one. */
+static void free_layouts(view_call* view) {
+  if (view->send_layout == view->recv_layout) view->send_layout = TUTTI_DATATYPE_NULL;
+  tutti_datatype_t* const made[] = {&view->send_layout, &view->recv_layout, &view->both_layouts};
+  for (int i = 0; i < 3; ++i)
+    if (*made[i] != TUTTI_DATATYPE_NULL) tutti_datatype_free(made[i]);
+}
+
 int tutti_fortran_drop(view_call* view, int code) {
   free(view->send_copy);
   free(view->recv_copy);
   view->send_copy = NULL;
   view->recv_copy = NULL;
+  free_layouts(view);
   return code;
 }
 

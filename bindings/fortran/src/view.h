@@ -17,6 +17,10 @@ int descriptor_is_absent(const CFI_cdesc_t* array); /* not allocated or not asso
 int descriptor_is_assumed_size(const CFI_cdesc_t* array);
 int descriptor_is_contiguous(const CFI_cdesc_t* array);
 
+/* Makes a derived datatype of a section. Fails if its strides are no multiples of its elements, as in components of
+   some derived types. */
+int descriptor_layout(const CFI_cdesc_t* array, tutti_datatype_t* layout);
+
 /* Copy the elements, in array element order, to and from contiguous memory. */
 void descriptor_pack(const CFI_cdesc_t* array, void* packed);
 void descriptor_unpack(const CFI_cdesc_t* array, const void* packed);
@@ -35,7 +39,8 @@ enum {
   VIEW_WHOLE_IN_PLACE = 16, /* in place, recvbuf has one block per rank */
   VIEW_FREE_COUNTS = 32,    /* arrays of counts give the sizes */
   VIEW_NO_COPY = 64,        /* sections are refused: the call returns before it is done */
-  VIEW_DEVICE = 128         /* the buffers are declared to be in device or managed memory */
+  VIEW_DEVICE = 128,        /* the buffers are declared to be in device or managed memory */
+  VIEW_LAYOUTS = 256        /* with VIEW_NO_COPY: the library packs sections by a derived datatype */
 };
 
 /* The buffers of one call; type view_call of the module has the same members. */
@@ -52,6 +57,9 @@ typedef struct {
   int ranks;
   int sees_send; /* whether this rank's sendbuf is an array that is read */
   int sees_recv;
+  tutti_datatype_t send_layout; /* derived datatypes of sections, or TUTTI_DATATYPE_NULL */
+  tutti_datatype_t recv_layout;
+  tutti_datatype_t both_layouts;
 } view_call;
 
 /* Open both buffers of a collective, */

@@ -11,6 +11,7 @@
 #include "call/context.hpp"
 #include "call/deferred_free.hpp"
 #include "core/mpi_call.hpp"
+#include "kernels/pack.hpp"
 
 namespace tutti::detail {
 
@@ -27,7 +28,7 @@ PointToPointExecution::PointToPointExecution(std::shared_ptr<Context> comm_state
     device_ = std::make_unique<DeviceTransfers>(comm(), transfers_, stream_, is_blocking_);
 }
 
-PointToPointExecution::~PointToPointExecution() = default;
+PointToPointExecution::~PointToPointExecution() { comm().scratch.release(std::move(packed_)); }
 
 /// Prepares for a further start. The end of the former one may still be on a stream, so its memory is left to it.
 void PointToPointExecution::reset() {
@@ -40,8 +41,24 @@ void PointToPointExecution::reset() {
   if (device_) device_ = std::make_unique<DeviceTransfers>(comm(), transfers_, stream_, is_blocking_);
 }
 
+void PointToPointExecution::pack() {
+  std::size_t bytes = 0;
+  for (const PointToPoint& t : transfers_)
+    if (t.layout) bytes += t.bytes;
+  if (bytes == 0) return;
+  if (packed_.bytes == 0) packed_ = comm().scratch.acquire(bytes);
+  std::byte* at = packed_.data();
+  for (PointToPoint& t : transfers_) {
+    if (!t.layout) continue;
+    t.from = t.to = at;
+    if (!t.is_recv) kernels::pack(*t.layout, t.unit, t.laid_from, at);
+    at += t.bytes;
+  }
+}
+
 bool PointToPointExecution::begin() {
   if (std::exchange(is_used_, true)) reset();
+  pack();
   if (device_) {
     begin_on_device();
   } else {
@@ -153,6 +170,7 @@ void PointToPointExecution::complete(std::size_t i, const MPI_Status& status, st
             "longer buffer",
             name(), comm().describe(), status.MPI_SOURCE, status.MPI_TAG, overlong_.size(), t.bytes));
   if (device_) device_->deliver(i, bytes);
+  if (t.layout) kernels::unpack(*t.layout, t.unit, t.to, bytes / t.unit, t.laid_to);
   status_ = {status.MPI_SOURCE, status.MPI_TAG, bytes / t.unit};
 }
 
@@ -192,6 +210,8 @@ void PointToPointExecution::cancel() noexcept {
     if (tickets_[i] != 0) comm().send_order.leave(transfers_[i].peer, tickets_[i]);
   tickets_.clear();
   defer_free(std::move(overlong_));
+  if (packed_.bytes > 0) defer_free(std::move(packed_.memory));
+  packed_ = {};
   if (device_) device_->abandon();
 }
 

@@ -13,6 +13,7 @@
 #include "call/backend.hpp"
 #include "call/execution.hpp"
 #include "call/point_to_point.hpp"
+#include "call/scratch.hpp"
 #include "call/send_order.hpp"
 #include "call/signature.hpp"
 
@@ -37,6 +38,8 @@ class PointToPointExecution final : public Execution {
   [[nodiscard]] bool breaks_communicator() const noexcept override { return false; }
 
   void reset();
+  /// Gives transfers with a layout contiguous memory, and packs those that send.
+  void pack();
   void begin_on_device();
   void post_recvs();
   /// Posts the transfers that may start now. Returns true if none is left.
@@ -51,13 +54,14 @@ class PointToPointExecution final : public Execution {
   std::string_view name_;
   PointToPoints transfers_;
   Few<MPI_Request, 2> requests_;
-  MPI_Status matched_{};             ///< status of the message that was matched first
+  MPI_Status matched_{};  ///< status of the message that was matched first
   std::size_t matched_bytes_ = 0;
   std::vector<std::byte> overlong_;  ///< receives a message that does not fit
+  ScratchPool::Block packed_;        ///< memory of the transfers with a layout
   std::size_t next_ = 0;             ///< all earlier transfers are complete
   bool recvs_posted_ = false;
   bool sends_posted_ = false;
-  std::vector<SendOrder::Ticket> tickets_;   ///< tickets of waiting sends; 0: posted. Empty if none had to wait
+  std::vector<SendOrder::Ticket> tickets_;  ///< tickets of waiting sends; 0: posted. Empty if none had to wait
   Stream stream_;
   bool is_blocking_;
   bool is_used_ = false;                     ///< has been started before

@@ -53,7 +53,7 @@ class Placer {
     }
   }
 
-  Layout run() {
+  PlanLayout run() {
     for (std::size_t t = 0; t < tables_.size() && !result_.too_large; ++t) place_everywhere(t);
     for (const std::size_t t : by_falling_cost()) {
       if (result_.too_large) break;
@@ -189,13 +189,13 @@ class Placer {
   std::vector<std::size_t> bytes_;
   double all_seconds_ = 0;
   double all_bytes_ = 0;
-  Layout result_;
+  PlanLayout result_;
 };
 
 }  // namespace
 
-Layout lay_out(const PlannerFacts& facts, std::span<const EmbeddingTableConfig> tables, const PlannerOptions& options,
-               std::span<const Division> divisions) {
+PlanLayout lay_out(const PlannerFacts& facts, std::span<const EmbeddingTableConfig> tables,
+                   const PlannerOptions& options, std::span<const Division> divisions) {
   return Placer(facts, tables, options, divisions).run();
 }
 

@@ -18,7 +18,7 @@ struct Division {
 };
 
 /// Either a plan, or the table that no rank had room for and the bytes of the shard that did not fit.
-struct Layout {
+struct PlanLayout {
   ShardingPlan plan;
   std::optional<std::size_t> too_large;
   std::size_t bytes = 0;
@@ -27,7 +27,7 @@ struct Layout {
 /// Places the shards of all tables: first the tables that go to all ranks, then the others in order of falling cost,
 /// each on the least loaded rank with room (row-wise on a node: on the least loaded node). The load of a rank is its
 /// share of all seconds plus its share of all bytes.
-[[nodiscard]] Layout lay_out(const PlannerFacts& facts, std::span<const EmbeddingTableConfig> tables,
-                             const PlannerOptions& options, std::span<const Division> divisions);
+[[nodiscard]] PlanLayout lay_out(const PlannerFacts& facts, std::span<const EmbeddingTableConfig> tables,
+                                 const PlannerOptions& options, std::span<const Division> divisions);
 
 }  // namespace tutti::detail

@@ -14,7 +14,7 @@ namespace tutti {
 namespace {
 
 using detail::Division;
-using detail::Layout;
+using detail::PlanLayout;
 using Tables = std::span<const EmbeddingTableConfig>;
 using Divisions = std::vector<Division>;
 
@@ -93,7 +93,7 @@ bool divide_further(const EmbeddingTableConfig& table, Division& division, std::
   return true;
 }
 
-[[noreturn]] void throw_too_large(Tables tables, const PlannerOptions& options, const Layout& layout) {
+[[noreturn]] void throw_too_large(Tables tables, const PlannerOptions& options, const PlanLayout& layout) {
   const auto& table = tables[*layout.too_large];
   std::size_t all = 0;
   for (const auto& each : tables) all += detail::shard_arrays(each, each.rows, each.dim, options.optimizer).bytes();
@@ -120,9 +120,9 @@ bool make_room(Tables tables, const PlannerOptions& options, std::size_t failed,
                      [&](std::size_t t) { return divide_further(tables[t], divisions[t], ranks); });
 }
 
-Layout first_layout(const PlannerFacts& facts, Tables tables, const PlannerOptions& options, Divisions& divisions) {
+PlanLayout first_layout(const PlannerFacts& facts, Tables tables, const PlannerOptions& options, Divisions& divisions) {
   for (;;) {
-    Layout layout = detail::lay_out(facts, tables, options, divisions);
+    PlanLayout layout = detail::lay_out(facts, tables, options, divisions);
     if (!layout.too_large) return layout;
     if (!make_room(tables, options, *layout.too_large, facts.node_of.size(), divisions))
       throw_too_large(tables, options, layout);
@@ -154,15 +154,15 @@ std::vector<std::size_t> candidates(const PlannerFacts& facts, Tables tables, co
 
 /// Makes the best single change to the divisions; false if none is better.
 bool improve(const PlannerFacts& facts, Tables tables, const PlannerOptions& options, Divisions& divisions,
-             Layout& best) {
+             PlanLayout& best) {
   double limit = smooth_maximum(best.plan) * worthwhile;
   std::optional<std::pair<std::size_t, Division>> change;
-  Layout found = best;
+  PlanLayout found = best;
   for (const std::size_t t : candidates(facts, tables, options, best.plan)) {
     const Division before = divisions[t];
     for (const Division& other : alternatives(tables[t], facts)) {
       divisions[t] = other;
-      Layout layout = detail::lay_out(facts, tables, options, divisions);
+      PlanLayout layout = detail::lay_out(facts, tables, options, divisions);
       if (layout.too_large) continue;
       const double score = smooth_maximum(layout.plan);
       if (score >= limit) continue;
@@ -186,7 +186,7 @@ ShardingPlan plan_sharding(const PlannerFacts& facts, std::span<const EmbeddingT
   const std::size_t ranks = facts.node_of.size();
   Divisions divisions;
   for (const auto& table : tables) divisions.push_back(first_division(table, ranks));
-  Layout current = first_layout(facts, tables, options, divisions);
+  PlanLayout current = first_layout(facts, tables, options, divisions);
   ShardingPlan best = current.plan;
   const std::size_t most = 2 * tables.size();
   for (std::size_t i = 0; i < most && ranks > 1; ++i) {

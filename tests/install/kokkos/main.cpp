@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A client with Kokkos views: sums the ranks over a view, and sees a strided view refused.
+// A client with Kokkos views: sums the ranks over a view, and sends columns to rows.
 #include <cstdio>
 #include <tutti/kokkos.hpp>
 #include <tutti/tutti.hpp>
@@ -21,14 +21,22 @@ bool sums(const tutti::Communicator& comm) {
   return good;
 }
 
-bool refuses_strides() {
+/// A column, which is not contiguous, arrives in a row; a sum of it is refused.
+bool moves_columns(const tutti::Communicator& comm) {
   const Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace> matrix("matrix", 4, 5);
+  const Kokkos::View<double*, Kokkos::HostSpace> row("row", 4);
+  for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t j = 0; j < 5; ++j) matrix(i, j) = static_cast<double>(10 * i + j);
+  const auto column = Kokkos::subview(matrix, Kokkos::ALL, 2);
+  tutti::sendrecv(comm, tutti::as_buffer(column), comm.rank(), 0, tutti::as_buffer(row), comm.rank(), 0);
+  bool good = true;
+  for (std::size_t i = 0; i < 4; ++i) good = good && row(i) == static_cast<double>(10 * i + 2);
   try {
-    static_cast<void>(tutti::as_buffer(Kokkos::subview(matrix, Kokkos::ALL, 2)));
+    tutti::allreduce(comm, tutti::as_buffer(column), tutti::sum);
+    return false;
   } catch (const tutti::Error& error) {
-    return error.code() == tutti::ErrorCode::invalid_argument;
+    return good && error.code() == tutti::ErrorCode::invalid_argument;
   }
-  return false;
 }
 
 }  // namespace
@@ -37,5 +45,5 @@ int main(int argc, char** argv) {
   const tutti::Environment env(argc, argv);
   const Kokkos::ScopeGuard kokkos(argc, argv);
   const auto comm = tutti::Communicator::duplicate(MPI_COMM_WORLD);
-  return sums(comm) && refuses_strides() ? 0 : 1;
+  return sums(comm) && moves_columns(comm) ? 0 : 1;
 }

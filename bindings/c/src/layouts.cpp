@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Derived datatypes. The handle has a number of its own in its low byte, and an index that is never reused above.
+#include "layouts.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <mutex>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+
+#include "handles.hpp"
+
+namespace tutti::c {
+namespace {
+
+constexpr int index_shift = 8;
+constexpr tutti_datatype_t derived_number = 255;
+
+class DerivedTable {
+ public:
+  // Never destroyed: datatypes may be freed after the statics of this file.
+  static DerivedTable& instance() {
+    static auto* table = new DerivedTable;
+    return *table;
+  }
+  tutti_datatype_t insert(const Derived& made) {
+    const std::lock_guard lock(mutex_);
+    const tutti_datatype_t handle = (next_++ << index_shift) | derived_number;
+    made_.emplace(handle, std::make_shared<const Derived>(made));
+    return handle;
+  }
+  std::shared_ptr<const Derived> find(tutti_datatype_t handle) {
+    const std::lock_guard lock(mutex_);
+    const auto found = made_.find(handle);
+    return found == made_.end() ? nullptr : found->second;
+  }
+  bool erase(tutti_datatype_t handle) {
+    const std::lock_guard lock(mutex_);
+    return made_.erase(handle) > 0;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<tutti_datatype_t, std::shared_ptr<const Derived>> made_;
+  tutti_datatype_t next_ = 1;
+};
+
+bool is_derived(tutti_datatype_t type) noexcept { return type > 0 && (type & derived_number) == derived_number; }
+
+/// A datatype that describes both sides alike.
+Derived one_layout(tutti_datatype_t type, const char* argument) {
+  if (const auto found = derived(type, argument)) {
+    if (found->has_sides)
+      throw Error(ErrorCode::invalid_datatype,
+                  fmt::format("argument {} was made by tutti_datatype_sides; pass the datatype of one side", argument));
+    return *found;
+  }
+  const Layout single = Layout::vector(1, 1, 1);
+  return {datatype(type, argument), single, single};
+}
+
+/// Repetitions of a layout in a buffer: `count`, or as many as `count` elements need if the sides differ.
+std::size_t repetitions(const Derived& type, const Layout& layout, std::size_t count) {
+  if (!type.has_sides || count == 0) return count;
+  if (layout.elements() == 0 || count % layout.elements() != 0)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("argument count gives {} elements, which are no multiple of the {} elements of a side of "
+                            "argument datatype",
+                            count, layout.elements()));
+  return count / layout.elements();
+}
+
+void give_derived(tutti_datatype_t* place, const Derived& made) {
+  output(place, "datatype") = DerivedTable::instance().insert(made);
+}
+
+/// Numbers of an array, one per dimension.
+template <typename T>
+std::span<const T> numbers(std::size_t dimensions, const T* first, const char* argument) {
+  if (dimensions > 0 && first == nullptr) throw_null(argument, "pass one number for each dimension");
+  return {first, dimensions};
+}
+
+}  // namespace
+
+std::shared_ptr<const Derived> derived(tutti_datatype_t type, const char* argument) {
+  if (!is_derived(type)) return nullptr;
+  auto found = DerivedTable::instance().find(type);
+  if (!found)
+    throw Error(ErrorCode::invalid_datatype,
+                fmt::format("argument {} is {}, a derived datatype that was freed or never made", argument, type));
+  return found;
+}
+
+ConstBuffer sent(const void* address, std::size_t count, tutti_datatype_t type, const char* argument) {
+  if (const auto found = derived(type, argument))
+    return {address, repetitions(*found, found->send, count), found->element, found->send};
+  return {address, count, datatype(type, argument)};
+}
+
+Buffer received(void* address, std::size_t count, tutti_datatype_t type, const char* argument) {
+  if (const auto found = derived(type, argument))
+    return {address, repetitions(*found, found->recv, count), found->element, found->recv};
+  return {address, count, datatype(type, argument)};
+}
+
+}  // namespace tutti::c
+
+using namespace tutti::c;
+using tutti::Layout;
+
+namespace {
+
+/// Makes a datatype of a layout of elements that are not derived themselves.
+template <typename Make>
+int make_derived(tutti_datatype_t* place, tutti_datatype_t element, const Make& make) {
+  return guard([&] {
+    output(place, "datatype") = TUTTI_DATATYPE_NULL;
+    const tutti::Datatype type = datatype(element, "element");
+    const Layout layout = make();
+    give_derived(place, {type, layout, layout});
+  });
+}
+
+}  // namespace
+
+int tutti_datatype_vector(size_t count, size_t block_length, ptrdiff_t stride, tutti_datatype_t element,
+                          tutti_datatype_t* datatype) {
+  return make_derived(datatype, element, [&] { return Layout::vector(count, block_length, stride); });
+}
+
+int tutti_datatype_subarray(size_t dimensions, const size_t* sizes, const size_t* subsizes, const size_t* starts,
+                            int order, tutti_datatype_t element, tutti_datatype_t* datatype) {
+  return make_derived(datatype, element, [&] {
+    if (order != TUTTI_ORDER_C && order != TUTTI_ORDER_FORTRAN)
+      throw tutti::Error(tutti::ErrorCode::invalid_argument,
+                         fmt::format("argument order is {}; pass TUTTI_ORDER_C or TUTTI_ORDER_FORTRAN", order));
+    return Layout::subarray(numbers(dimensions, sizes, "sizes"), numbers(dimensions, subsizes, "subsizes"),
+                            numbers(dimensions, starts, "starts"), static_cast<tutti::ArrayOrder>(order));
+  });
+}
+
+int tutti_datatype_strided(size_t dimensions, const size_t* extents, const ptrdiff_t* strides, tutti_datatype_t element,
+                           tutti_datatype_t* datatype) {
+  return make_derived(datatype, element, [&] {
+    return Layout::strided(numbers(dimensions, extents, "extents"), numbers(dimensions, strides, "strides"));
+  });
+}
+
+int tutti_datatype_resized(tutti_datatype_t datatype, ptrdiff_t extent, tutti_datatype_t* resized) {
+  return guard([&] {
+    Derived type = one_layout(datatype, "datatype");
+    type.send = type.recv = type.send.resized(extent);
+    output(resized, "resized") = DerivedTable::instance().insert(type);
+  });
+}
+
+int tutti_datatype_sides(tutti_datatype_t send, tutti_datatype_t recv, tutti_datatype_t* datatype) {
+  return guard([&] {
+    const Derived first = one_layout(send, "send");
+    const Derived second = one_layout(recv, "recv");
+    if (first.element != second.element)
+      throw tutti::Error(tutti::ErrorCode::invalid_datatype,
+                         "arguments send and recv have different elements; pass datatypes of one element type");
+    give_derived(datatype, {first.element, first.send, second.recv, true});
+  });
+}
+
+int tutti_datatype_free(tutti_datatype_t* datatype) {
+  return guard([&] {
+    tutti_datatype_t& type = output(datatype, "datatype");
+    if (type != TUTTI_DATATYPE_NULL && !DerivedTable::instance().erase(type))
+      throw tutti::Error(
+          tutti::ErrorCode::invalid_datatype,
+          fmt::format("argument datatype is {}, which is no derived datatype or was freed before", type));
+    type = TUTTI_DATATYPE_NULL;
+  });
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <tutti/layout.hpp>
+
+namespace tutti::kernels {
+
+/// Copies the elements of a grid, of `unit` bytes each, to contiguous memory, in the grid's order. Host memory.
+void pack(const detail::Grid& grid, std::size_t unit, const void* from, void* packed);
+
+/// Copies the first `elements` elements of contiguous memory to those of a grid.
+void unpack(const detail::Grid& grid, std::size_t unit, const void* packed, std::size_t elements, void* to);
+
+}  // namespace tutti::kernels
