@@ -3,6 +3,7 @@
 #include <tutti/communicator.hpp>
 
 #include "support/exercise.hpp"
+#include "topology/discover.hpp"
 
 namespace tutti::test {
 namespace {
@@ -106,6 +107,16 @@ TEST(Communicator, EmulatedNodesAreNodes) {
   EXPECT_EQ(node.topology().nodes, 1);
   EXPECT_LT(node.size(), world().size());
   expect_works(node);
+}
+
+// Ranks outside the part still want the same cores.
+TEST(Communicator, APartOfACrowdedOneIsCrowded) {
+  for (const bool crowded : {false, true}) {
+    Topology whole = world().topology();
+    whole.oversubscribed = crowded;
+    EXPECT_EQ(detail::restrict_topology(whole, MPI_COMM_WORLD, MPI_COMM_SELF).oversubscribed, crowded);
+  }
+  EXPECT_EQ(world().split(world().rank()).topology().oversubscribed, world().topology().oversubscribed);
 }
 
 TEST(Communicator, WrongHandlesAreNamed) {

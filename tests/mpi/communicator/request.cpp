@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Requests: several under way, persistent ones in any order, detached ones, and the progress that MPI programs rely on.
 #include <algorithm>
+#include <chrono>
 #include <tutti/request.hpp>
 
 #include "support/exercise.hpp"
@@ -42,6 +43,33 @@ TEST(Request, IdenticalOnesAreSeparateRunsOfOnePlan) {
       requests[static_cast<std::size_t>((k * 5 + world().rank()) % outstanding)].wait();
     for (int k = 0; k < outstanding; ++k) EXPECT_EQ(data[static_cast<std::size_t>(k)], total(k)) << kind << " " << k;
   }
+}
+
+/// Rank 0 alone starts two calls, on communicators of different names; both fail by their timeouts.
+TEST(Request, WaitAllThrowsTheFirstFailureAfterAllHaveEnded) {
+  if (world().size() < 2) GTEST_SKIP() << "needs 2 ranks";
+  CommunicatorOptions options;
+  options.name = "first";
+  options.timeout = std::chrono::milliseconds(400);
+  const Communicator first = Communicator::duplicate(MPI_COMM_WORLD, options);
+  options.name = "second";
+  options.timeout = std::chrono::milliseconds(200);
+  const Communicator second = Communicator::duplicate(MPI_COMM_WORLD, options);
+  auto x = contribution(1);
+  auto y = contribution(2);
+  if (world().rank() == 0) {
+    std::vector<Request> requests;
+    requests.push_back(iallreduce(first, x, sum));
+    requests.push_back(iallreduce(second, y, sum));
+    try {
+      wait_all(requests);
+      ADD_FAILURE() << "calls of one rank ended";
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find("'first'"), std::string::npos) << e.what();
+    }
+    for (const Request& request : requests) EXPECT_EQ(request.error(), ErrorCode::timeout);
+  }
+  barrier(world());
 }
 
 TEST(Request, NonblockingAndBlockingCallsMix) {

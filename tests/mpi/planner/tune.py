@@ -3,6 +3,7 @@
 that use what it made."""
 import argparse
 import json
+import math
 import os
 import re
 import signal
@@ -152,6 +153,35 @@ def is_used_by_programs(runner):
     expect(f"a program uses the table\n{done.stdout}{done.stderr}", done.returncode == 0)
 
 
+def counts_and_lists_its_gains(runner):
+    """Copies by the kernel take 2 ms more than the library believes, so that its choice for large calls is wrong."""
+    if not runner.args.interposer:
+        return
+    flags = ["--operations", "allreduce", "--calls", "blocking", "--types", "float32", "--largest", "1M", "--rounds",
+             "3", "--gains", "--output", runner.table + ".gains"]
+    command = shlex.split(runner.args.launcher) + ["-n", "2", "env", "LD_PRELOAD=" + runner.args.interposer,
+                                                   runner.args.program, "tune"] + flags
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60,
+                          env=dict(runner.environment, TUTTI_TEST_KERNEL_COPY_NS="2000000"))
+    expect(f"tune --gains: exit code {done.returncode}\n{done.stderr}", done.returncode == 0)
+    measured = int(re.match(r"(\d+) cells measured", done.stdout).group(1))
+    same, of = map(int, re.search(r"in (\d+) of (\d+) cells", done.stdout).groups())
+    gains = [float(untuned) / float(best)
+             for best, untuned in re.findall(r"^  .* ([0-9.]+) us, untuned .* ([0-9.]+) us$", done.stdout, re.M)]
+    expect(f"a slow choice is found\n{done.stdout}", gains and max(gains) > 2)
+    expect(f"each cell is counted once: {same} of {of}, {len(gains)} gains\n{done.stdout}",
+           of == measured and same + len(gains) == measured)
+    mean = math.exp(sum(map(math.log, gains)) / len(gains))
+    said = float(re.search(r"takes 1/([0-9.]+) of its time", done.stdout).group(1))
+    expect(f"the geometric mean is {mean:.2f}, not {said}", abs(said - mean) <= 0.01 + 0.02 * mean)
+
+
+def measures_the_sizes_it_is_told(runner):
+    one = ["--operations", "allreduce", "--calls", "blocking", "--types", "float32", "--smallest", "64K", "--largest",
+           "64K", "--rounds", "3", "--output", runner.table + ".one"]
+    expect("one size is one cell", runner.tune(one) == [1, 0, 0])
+
+
 def keeps_tables_of_other_ranks(runner):
     tiny = ["--operations", "barrier", "--calls", "blocking"]
     expect("another number of ranks begins anew", runner.tune(tiny + ["--output", runner.table], ranks=3) == [1, 0, 0])
@@ -188,10 +218,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("program", "reader", "launcher"):
         parser.add_argument("--" + name, required=True)
+    parser.add_argument("--interposer", default="", help="library that makes copies by the kernel slow")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="tutti-tune-") as folder:
         runner = Runner(args, folder)
-        for step in (stops_at_its_budget, begins_no_cell_that_does_not_fit, leaves_disturbed_cells_out, survives_being_killed, is_used_by_programs, keeps_tables_of_other_ranks,
+        for step in (stops_at_its_budget, begins_no_cell_that_does_not_fit, leaves_disturbed_cells_out,
+                     survives_being_killed, counts_and_lists_its_gains, measures_the_sizes_it_is_told,
+                     is_used_by_programs, keeps_tables_of_other_ranks,
                      writes_where_it_is_told, refuses):
             step(runner)
             print(f"{step.__name__}: as it should")

@@ -58,6 +58,17 @@ class Runner:
             expect(f"{flags}: '{word}' is not in: {lines[0]}", word in lines[0])
 
 
+def assumptions(runner):
+    """Each option that assumes a fact of the machine changes the answer."""
+    host = ["explain", "allreduce", "--bytes", "1MiB", "--ranks", "2", "--cores", "2"]
+    for flags, option in [(host, ["--no-single-copy"]), (host, ["--native-blocking"]), (host, ["--no-shm"]),
+                          (host, ["--reproducible"]), (host, ["--nodes", "2"]), (host, ["--type", "bfloat16"]),
+                          (host, ["--op", "band", "--type", "int32"]), (host, ["--kind", "persistent"]),
+                          (host, ["--algorithm", "ring"])]:
+        without, given = (runner.text(*words, TUTTI_CALIBRATION="off") for words in (flags, flags + option))
+        expect(f"{' '.join(option)} changes nothing in the answer of {' '.join(flags)}", without != given)
+
+
 def usage(runner):
     expect("--version", runner.text("--version").startswith("tutti 0."))
     for command in ([], ["topo"], ["explain"], ["tune"], ["regret"], ["info"]):
@@ -262,7 +273,8 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--launcher", required=True)
     parser.add_argument("--machine", required=True)
-    parser.add_argument("case", choices=["usage", "topo", "explain", "drawings", "backends", "jobs", "regret", "info", "launcher", "summary"])
+    parser.add_argument("case", choices=["usage", "assumptions", "topo", "explain", "drawings", "backends", "jobs", "regret",
+                                         "info", "launcher", "summary"])
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         try:

@@ -79,6 +79,16 @@ TEST(CriteoText, ContinuesAKnownNumbering) {
   EXPECT_EQ(whole(alone, Split::test).tables[7].indices, (std::vector<std::int64_t>{0, 1, 2}));
 }
 
+TEST(CriteoText, KeepsItsRecordsWhereTheVariableSays) {
+  const TemporaryFolder folder;
+  CriteoTextOptions options = options_for(folder, many_lines(7));
+  options.cache_dir.clear();
+  ASSERT_EQ(::setenv("TUTTI_CACHE_DIR", (folder / "named").c_str(), 1), 0);
+  CriteoText text(options);
+  ::unsetenv("TUTTI_CACHE_DIR");
+  EXPECT_FALSE(std::filesystem::is_empty(folder / "named"));
+}
+
 TEST(CriteoText, NumbersCategoriesCutsDaysAndTakesLogs) {
   const TemporaryFolder folder;
   CriteoText text(options_for(folder, many_lines(23)));  // days of 4 4 3 3 3 3 3

@@ -51,6 +51,14 @@ TEST(Timeline, AChainIsOneRankAfterTheOther) {
   for (std::size_t rank = 1; rank + 1 < 5; ++rank) EXPECT_EQ(leaves[rank], leaves[rank - 1] + 1);
 }
 
+// A rank combines in the step in which the message arrives, not in the next one.
+TEST(Timeline, LocalWorkIsDoneInTheStepOfItsRound) {
+  const Timeline timeline = timeline_of(schedules("allreduce", "ring", 8));
+  std::vector<std::vector<std::size_t>> steps(8);
+  for (const auto& local : timeline.locals) steps[static_cast<std::size_t>(local.rank)].push_back(local.step);
+  for (const auto& of_rank : steps) EXPECT_THAT(of_rank, ::testing::UnorderedElementsAre(0, 1, 2, 3, 4, 5, 6));
+}
+
 TEST(Timeline, RefusesSchedulesThatDoNotFit) {
   std::vector<schedules::Schedule> pair(2);
   pair[0].rounds.push_back({{{schedules::Transfer::Kind::send, 1, {}}}, {}});

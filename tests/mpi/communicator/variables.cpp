@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Each environment variable of the library has its effect. The program is started once for each, with the variable set,
+// and the name of the variable as its test filter: Variables.TUTTI_SHM.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <thread>
+#include <tutti/tutti.hpp>
+
+#include "call/context.hpp"
+#include "call/execution.hpp"
+#include "core/config.hpp"
+
+namespace tutti::test {
+namespace {
+
+using namespace std::chrono_literals;
+using detail::config;
+
+void meet() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  for (int done = 0; done == 0; std::this_thread::yield()) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+}
+
+TEST(Variables, TUTTI_REPRODUCIBLE) {
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  EXPECT_TRUE(comm.options().reproducible);
+  std::vector<float> x(64, 1.0F);
+  Options ring;
+  ring.algorithm = "ring";
+  EXPECT_THROW(allreduce(comm, x, sum, ring), Error) << "the order of the ring is not that of the ranks";
+  allreduce(comm, x, sum);
+  EXPECT_EQ(x[0], static_cast<float>(comm.size()));
+}
+
+// A schedule of several rounds goes on while rank 0 sleeps outside the library.
+TEST(Variables, TUTTI_PROGRESS_THREAD) {
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  Options options;
+  options.algorithm = "ring";
+  std::vector<float> x(64, 1.0F);
+  Request request = iallreduce(comm, x, sum, options);
+  if (comm.rank() == 0) {
+    std::this_thread::sleep_for(3s);
+    request.wait();
+  } else {
+    const auto begin = std::chrono::steady_clock::now();
+    request.wait();
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 2500ms) << "rank 0 was awaited";
+  }
+  EXPECT_EQ(x[0], static_cast<float>(comm.size()));
+  meet();
+}
+
+// TUTTI_TIMEOUT=0.4
+TEST(Variables, TUTTI_TIMEOUT) {
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  EXPECT_EQ(comm.options().timeout, 400ms);
+  if (comm.rank() == 0) {
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+      barrier(comm);
+      ADD_FAILURE() << "a barrier of one rank ended";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::timeout) << e.what();
+    }
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, 400ms);
+  }
+  meet();
+}
+
+TEST(Variables, TUTTI_SHM) {
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  EXPECT_FALSE(comm.state()->machine().shared_memory);
+  std::vector<float> x(8, 1.0F);
+  Options options;
+  options.algorithm = "shm:slots";
+  EXPECT_THROW(allreduce(comm, x, sum, options), Error);
+}
+
+TEST(Variables, TUTTI_SINGLE_COPY) {
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  EXPECT_FALSE(comm.state()->machine().single_copy);
+  EXPECT_FALSE(comm.state()->machine().mapped_copy);
+  std::vector<float> x(100'000, 1.0F);
+  Options options;
+  options.algorithm = "shm:single_copy";
+  EXPECT_THROW(allreduce(comm, x, sum, options), Error);
+}
+
+TEST(Variables, TUTTI_XPMEM) {
+  EXPECT_FALSE(config().xpmem);
+  EXPECT_FALSE(Communicator::duplicate(MPI_COMM_WORLD).state()->machine().mapped_copy);
+}
+
+// No plan carries a trial, and so every call is made in the predicted way.
+TEST(Variables, TUTTI_TRIALS) {
+  EXPECT_FALSE(config().trials);
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  std::vector<float> x(10'000, 1.0F);
+  for (int k = 0; k < 200; ++k) allreduce(comm, x, max);
+  EXPECT_EQ(x[0], 1.0F);
+}
+
+// TUTTI_CALIBRATION=now
+TEST(Variables, TUTTI_CALIBRATION) {
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  EXPECT_EQ(comm.state()->costs_report.find("calibrated now"), 0U) << comm.state()->costs_report;
+}
+
+TEST(Variables, TUTTI_NCCL) { EXPECT_FALSE(config().nccl); }
+TEST(Variables, TUTTI_NCCL_BLOCKING) { EXPECT_TRUE(config().nccl_blocking); }
+TEST(Variables, TUTTI_NCCL_REGISTER) { EXPECT_TRUE(config().nccl_register); }
+TEST(Variables, TUTTI_CUDA_AWARE) { EXPECT_EQ(config().cuda_aware, std::optional<bool>(true)); }
+
+// The library writes nothing unless it is asked to, and then says why ranks share no memory.
+TEST(Variables, TUTTI_LOG) { EXPECT_TRUE(config().logs); }
+
+// TUTTI_ALGORITHM=allreduce:ring
+TEST(Variables, TUTTI_ALGORITHM) {
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  std::vector<float> x(64, 1.0F);
+  Request request = iallreduce(comm, x, sum);
+  EXPECT_NE(request.execution()->name().find("ring"), std::string::npos) << request.execution()->name();
+  request.wait();
+}
+
+// TUTTI_TUNING=/nowhere/table.json
+TEST(Variables, TUTTI_TUNING) {
+  try {
+    (void)Communicator::duplicate(MPI_COMM_WORLD);
+    ADD_FAILURE() << "a table that is not there was taken";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::io) << e.what();
+    EXPECT_NE(std::string(e.what()).find("/nowhere/table.json"), std::string::npos) << e.what();
+  }
+}
+
+}  // namespace
+}  // namespace tutti::test
