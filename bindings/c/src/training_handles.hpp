@@ -49,6 +49,7 @@ struct HandleKind<tutti_server_t> {
   static constexpr ErrorCode code = ErrorCode::invalid_argument;
 };
 
+[[nodiscard]] PowerSgdOptions power_sgd_options(const tutti_reducer_options_t& values);
 [[nodiscard]] ReducerOptions options(const tutti_reducer_options_t* given);
 [[nodiscard]] ParameterServerOptions options(const tutti_server_options_t* given);
 [[nodiscard]] kernels::DenseUpdate update(const tutti_dense_update_t* given);

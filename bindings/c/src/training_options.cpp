@@ -13,17 +13,6 @@ std::size_t number(std::int32_t value, std::int32_t least, const char* member) {
   return static_cast<std::size_t>(within(value, least, most, options_argument, member));
 }
 
-PowerSgdOptions power_sgd(const tutti_reducer_options_t& values) {
-  PowerSgdOptions result;
-  result.rank = number(values.power_sgd_rank, 1, "power_sgd_rank");
-  result.start_step = number(values.power_sgd_start_step, 0, "power_sgd_start_step");
-  result.min_compression_rate = values.power_sgd_min_compression_rate;
-  result.error_feedback = values.power_sgd_error_feedback != 0;
-  result.warm_start = values.power_sgd_warm_start != 0;
-  result.seed = values.power_sgd_seed;
-  return result;
-}
-
 std::shared_ptr<CommunicationHook> hook(const tutti_reducer_options_t& values) {
   switch (values.hook) {
     case TUTTI_HOOK_NONE:
@@ -33,7 +22,7 @@ std::shared_ptr<CommunicationHook> hook(const tutti_reducer_options_t& values) {
     case TUTTI_HOOK_FP16:
       return fp16_hook();
     case TUTTI_HOOK_POWER_SGD:
-      return power_sgd_hook(power_sgd(values));
+      return power_sgd_hook(power_sgd_options(values));
     case TUTTI_HOOK_SHARDING:
       return sharding_hook();
     case TUTTI_HOOK_USER:
@@ -50,6 +39,17 @@ ReduceKind op(tutti_op_t given) {
 }
 
 }  // namespace
+
+PowerSgdOptions power_sgd_options(const tutti_reducer_options_t& values) {
+  PowerSgdOptions result;
+  result.rank = number(values.power_sgd_rank, 1, "power_sgd_rank");
+  result.start_step = number(values.power_sgd_start_step, 0, "power_sgd_start_step");
+  result.min_compression_rate = values.power_sgd_min_compression_rate;
+  result.error_feedback = values.power_sgd_error_feedback != 0;
+  result.warm_start = values.power_sgd_warm_start != 0;
+  result.seed = values.power_sgd_seed;
+  return result;
+}
 
 ReducerOptions options(const tutti_reducer_options_t* given) {
   if (given == nullptr) return {};
