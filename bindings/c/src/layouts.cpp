@@ -50,15 +50,15 @@ class DerivedTable {
 bool is_derived(tutti_datatype_t type) noexcept { return type > 0 && (type & derived_number) == derived_number; }
 
 /// A datatype that describes both sides alike.
-Derived one_layout(tutti_datatype_t type, const char* argument) {
-  if (const auto found = derived(type, argument)) {
+Derived one_layout(tutti_datatype_t type, const char* name) {
+  if (const auto found = derived(type, name)) {
     if (found->has_sides)
       throw Error(ErrorCode::invalid_datatype,
-                  fmt::format("argument {} was made by tutti_datatype_sides; pass the datatype of one side", argument));
+                  fmt::format("argument {} was made by tutti_datatype_sides; pass the datatype of one side", name));
     return *found;
   }
   const Layout single = Layout::vector(1, 1, 1);
-  return {datatype(type, argument), single, single};
+  return {datatype(type, name), single, single};
 }
 
 /// Repetitions of a layout in a buffer: `count`, or as many as `count` elements need if the sides differ.
@@ -78,8 +78,8 @@ void give_derived(tutti_datatype_t* place, const Derived& made) {
 
 /// Numbers of an array, one per dimension.
 template <typename T>
-std::span<const T> numbers(std::size_t dimensions, const T* first, const char* argument) {
-  if (dimensions > 0 && first == nullptr) throw_null(argument, "pass one number for each dimension");
+std::span<const T> numbers(std::size_t dimensions, const T* first, const char* name) {
+  if (dimensions > 0 && first == nullptr) throw_null(name, "pass one number for each dimension");
   return {first, dimensions};
 }
 
