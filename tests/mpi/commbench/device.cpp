@@ -27,7 +27,6 @@ Settings short_settings() {
   settings.budget = 1e-4;
   settings.min_iterations = 4;
   settings.overlap_tests = 2;
-  settings.progress = false;
   return settings;
 }
 

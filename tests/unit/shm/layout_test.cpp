@@ -7,6 +7,7 @@ namespace tutti::test {
 namespace {
 
 using namespace detail::shm;
+using detail::shm::Layout;
 
 TEST(Layout, NothingOverlapsAndAllStartsOnALine) {
   for (const int size : {2, 3, 8, 31, most_ranks}) {
