@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !> Point-to-point, groups of messages, and requests.
 module messages
+  use, intrinsic :: iso_c_binding, only: c_loc
   use check
   implicit none
   private
