@@ -21,6 +21,7 @@ TITLES = {
     "memory": "Memory",
     "device": "Devices, streams, memory and graphs",
     "collectives": "Collectives",
+    "layouts": "Layouts",
     "messages": "Messages",
     "requests": "Requests and groups",
     "reducer": "Gradient reducer",

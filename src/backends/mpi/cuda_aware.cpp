@@ -132,10 +132,11 @@ class Probe {
     // Uses a tag that no operation has, because other messages may be in flight.
     const int tag = 2 * comm_.tag_half;
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    const MPI_Comm comm = comm_.size > 1 ? comm_.messages.get() : comm_.point_to_point;
     attempt(wrong, recv_.data(), host_.data(),
-            [&](std::byte* to) { post_recv(to, bytes_, peers.from, tag, comm_.messages.get(), requests[0]); });
+            [&](std::byte* to) { post_recv(to, bytes_, peers.from, tag, comm, requests[0]); });
     attempt(wrong, send_.data(), host_.data() + bytes_,
-            [&](std::byte* from) { post_send(from, bytes_, peers.to, tag, comm_.messages.get(), requests[1]); });
+            [&](std::byte* from) { post_send(from, bytes_, peers.to, tag, comm, requests[1]); });
     for (MPI_Request& request : requests)
       attempt(wrong, nullptr, nullptr, [&](std::byte*) { wait_yielding(request, "MPI_Test"); });
   }
@@ -219,7 +220,8 @@ bool may_probe(const CudaAnswer& answer, std::optional<bool> wanted, std::string
   return false;
 }
 
-bool probe_cuda_aware(const Context& comm, int device, std::string& why) {
+bool probe_cuda_aware(Context& comm, int device, std::string& why) {
+  comm.make_messages();
   const CudaAnswer answer = ask_mpi();
   const bool go_on = may_probe(answer, config().cuda_aware, why);
   if (!all_agree(comm, go_on)) {

@@ -23,6 +23,6 @@ struct CudaAnswer {
 /// bytes. An MPI without a query counts as unaware unless TUTTI_CUDA_AWARE=1, because a probe of an unaware MPI
 /// crashes; TUTTI_CUDA_AWARE=0 always wins. The answer is the same on all ranks; `why` names its source. Collective,
 /// blocking. The device must be current.
-[[nodiscard]] bool probe_cuda_aware(const Context& comm, int device, std::string& why);
+[[nodiscard]] bool probe_cuda_aware(Context& comm, int device, std::string& why);
 
 }  // namespace tutti::detail

@@ -231,9 +231,9 @@ TEST_P(DevicePointToPoint, PersistentOnesReadTheBufferAtEachStart) {
     after(stream_, [&] { taken = to.read(); });
     runtime().run_all();
     EXPECT_EQ(taken, counted(777, 1000 * i + former_)) << i;
+    to.set(-3);
     one.start();
     send(comm_, from.buffer(), next_, 5);
-    to.set(-3);
     one.wait();
     EXPECT_EQ(to.read(), counted(777, 1000 * i + former_)) << i;
     EXPECT_EQ(one.status().count, 777U);

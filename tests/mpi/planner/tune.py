@@ -167,7 +167,7 @@ def counts_and_lists_its_gains(runner):
     measured = int(re.match(r"(\d+) cells measured", done.stdout).group(1))
     same, of = map(int, re.search(r"in (\d+) of (\d+) cells", done.stdout).groups())
     gains = [float(untuned) / float(best)
-             for best, untuned in re.findall(r"^  .* ([0-9.]+) us, untuned .* ([0-9.]+) us$", done.stdout, re.M)]
+             for best, untuned in re.findall(r"^allreduce .* B +\S+ +([0-9.]+) +\S+ +([0-9.]+)$", done.stdout, re.M)]
     expect(f"a slow choice is found\n{done.stdout}", gains and max(gains) > 2)
     expect(f"each cell is counted once: {same} of {of}, {len(gains)} gains\n{done.stdout}",
            of == measured and same + len(gains) == measured)
