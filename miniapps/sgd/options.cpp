@@ -55,7 +55,7 @@ void add_training(CLI::App& app, Options& o) {
              "training ends after this many steps in all (0: no limit)")
       ->group(group);
   add_choice(app, "--optimizer", o.optimizer, {"sgd", "adagrad", "adam"}, "the optimizer")->group(group);
-  add_number(app, "--learning-rate", o.learning_rate, {0, 1e6}, "the learning rate")->group(group);
+  add_number(app, "--learning-rate", o.learning_rate, {0, 1e38}, "the learning rate")->group(group);
   add_number(app, "--momentum", o.momentum, {0, 1, false, true}, "sgd: momentum")->group(group);
   add_flag(app, "--nesterov", o.nesterov, "sgd: Nesterov's momentum")->group(group);
   add_number(app, "--weight-decay", o.weight_decay, {0, 1e6}, "times the parameters is added to gradients")

@@ -19,7 +19,7 @@ def diverged(runner, ranks):
     support.expect("20 steps", good["losses"][-1]["iteration"] == 20)
     files = {name: os.path.getmtime(os.path.join(folder, name)) for name in os.listdir(folder)}
     for pipeline in ([], ["--pipeline"]):
-        bad = MODEL + ["--load=" + folder, "--fine-tune", "--checkpoint-dir=" + folder, "--learning-rate=1e39",
+        bad = MODEL + ["--load=" + folder, "--fine-tune", "--checkpoint-dir=" + folder, "--learning-rate=1e38",
                        "--save-freq=1"] + pipeline
         done = runner.start(ranks, bad)
         support.expect(f"a diverged run ends: {done.stderr}", done.returncode == 1)

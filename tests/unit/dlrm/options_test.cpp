@@ -107,7 +107,7 @@ TEST(Options, ErrorsNameTheFlag) {
       {{"--num-indices-per-lookup-per-feature=1-2-3"}, "--data-generation=bench"},
       {{"--num-indices-per-lookup-per-feature=1-2", "--data-generation=bench"}, "2 tables"},
       {{"--num-indices-per-lookup-per-feature=1-0", "--preset=adult"}, "'0' is not a whole number in [1, "},
-      {{"--preset=adult", "--learning-rate=abc"}, "--learning-rate: 'abc' is not a number in [0, 1000000]"},
+      {{"--preset=adult", "--learning-rate=abc"}, "--learning-rate: 'abc' is not a number in [0, 1e+38]"},
       {{"--nepochs=-1"}, "--nepochs: '-1' is not a whole number in [1, "},
       {{"--mini-batch-size", "-3"}, "--mini-batch-size: '-3' is not"},
       {{"--learning-rate=nan"}, "'nan'"},

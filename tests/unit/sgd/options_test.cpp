@@ -66,7 +66,7 @@ TEST(Options, ErrorsNameTheFlag) {
       {{"--bucket-bytes=0"}, "[1, 8G]"},
       {{"--first-bucket-bytes=auto"}, "--first-bucket-bytes"},
       {{"--batch-size", "-5"}, "--batch-size: '-5' is not a whole number in [1, 2147483648]"},
-      {{"--learning-rate=nan"}, "--learning-rate: 'nan' is not a number in [0, 1000000]"},
+      {{"--learning-rate=nan"}, "--learning-rate: 'nan' is not a number in [0, 1e+38]"},
       {{"--momentum=1"}, "[0, 1)"},
       {{"--model=tree"}, "--model"},
       {{"--compare", "--load=x"}, "--compare"},
