@@ -52,7 +52,7 @@ def main():
     rows = "--arch-embedding-size=" + "-".join(["5"] * 26)
     flags = model + ["--processed-data-file=" + runner.path("index"), rows, "--data-randomize=none"]
     expect_error(runner, ranks, "index out of range", flags, "table 2", "9", "sample 1")
-    huge = ["--arch-embedding-size=100000000000000", "--num-indices-per-lookup=1"]
+    huge = ["--arch-embedding-size=1000000000000", "--num-indices-per-lookup=1"]
     expect_error(runner, ranks, "too little memory", huge, "GB", "--arch-embedding-size")
     expect_error(runner, ranks, "unwritable results", ["--json-file=/nonexistent/x.json"], "/nonexistent/x.json")
     expect_error(runner, ranks, "absent checkpoint", ["--load=/nonexistent/c"], "/nonexistent/c")
