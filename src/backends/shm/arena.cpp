@@ -295,12 +295,33 @@ void Arena::complete(std::uint64_t ordered) noexcept {
 }
 
 void Arena::complete_in_turn(std::uint64_t ordered) noexcept {
-  if (ordered == completed_) {
-    ++completed_;
-    while (done_[completed_ % ordered_cells]) done_[completed_++ % ordered_cells] = false;
-    control(rank_).completed.store(completed_, std::memory_order_release);
-  } else {
+  if (ordered != completed_) return complete_early(ordered);
+  ++completed_;
+  take_refused();
+  while (done_[completed_ % ordered_cells]) {
+    done_[completed_++ % ordered_cells] = false;
+    take_refused();
+  }
+  control(rank_).completed.store(completed_, std::memory_order_release);
+}
+
+// Only a refused call, which waits for no cell, can be so far ahead that its cell still has another call.
+void Arena::complete_early(std::uint64_t ordered) noexcept {
+  if (ordered < completed_ + ordered_cells) {
     done_[ordered % ordered_cells] = true;
+    return;
+  }
+  try {
+    refused_.push_back(ordered);
+  } catch (const std::bad_alloc&) {
+    fail(ErrorCode::out_of_memory, "memory ran out while refused calls were counted");
+  }
+}
+
+void Arena::take_refused() noexcept {
+  while (!refused_.empty() && refused_.front() < completed_ + ordered_cells) {
+    done_[refused_.front() % ordered_cells] = true;
+    refused_.pop_front();
   }
 }
 

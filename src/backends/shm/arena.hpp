@@ -7,6 +7,7 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -140,6 +141,8 @@ class Arena final : public BackendState {
   void wake_sleepers() noexcept;
   [[nodiscard]] bool poll_completed(std::uint64_t ordered) noexcept;
   void complete_in_turn(std::uint64_t ordered) noexcept;
+  void complete_early(std::uint64_t ordered) noexcept;
+  void take_refused() noexcept;
 
   Segment segment_;
   std::size_t promised_ = 0;  ///< what the ranks may still reserve of a segment that this rank made, in bytes
@@ -165,6 +168,7 @@ class Arena final : public BackendState {
   std::atomic_flag completing_ = ATOMIC_FLAG_INIT;
   std::uint64_t completed_ = 0;
   std::array<bool, ordered_cells> done_{};
+  std::deque<std::uint64_t> refused_{};  ///< numbers of refused calls for which done_ has no place yet
   std::array<std::atomic<bool>, persistent_owners> in_use_{};
   std::array<bool, persistent_owners> given_{};
   std::array<Generation, persistent_owners> generations_{};
