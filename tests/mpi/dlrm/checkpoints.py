@@ -20,7 +20,7 @@ def diverged(runner, ranks):
     files = {name: os.path.getmtime(os.path.join(folder, name)) for name in os.listdir(folder)}
     for pipeline in ([], ["--pipeline"]):
         bad = MODEL + ["--load=" + folder, "--fine-tune", "--checkpoint-dir=" + folder, "--learning-rate=1e38",
-                       "--save-freq=1"] + pipeline
+                       "--save-freq=4"] + pipeline
         done = runner.start(ranks, bad)
         support.expect(f"a diverged run ends: {done.stderr}", done.returncode == 1)
         support.expect(f"it says why: {done.stderr}", "not a number after step" in done.stderr and

@@ -110,7 +110,7 @@ TEST(Persistent, ReleasedCellsCarryTheNextOnes) {
   for (int round = 0; round < 4; ++round) {
     std::vector<std::vector<int>> data(persistent_owners, std::vector<int>(2, world().rank()));
     std::vector<Request> requests;
-    for (auto& x : data) requests.push_back(allreduce_init(world(), std::span(x), sum));
+    for (auto& x : data) requests.push_back(allreduce_init(world(), std::span(x), sum, {.algorithm = "shm:line"}));
     for (const Request& request : requests)
       EXPECT_NE(request.execution()->name().find("shm:"), std::string::npos)
           << request.execution()->name() << " in round " << round;
