@@ -166,7 +166,7 @@ TableWidths table_widths(const std::vector<Point>& points, const std::vector<std
 
 std::string table_header(const TableWidths& w) {
   return fmt::format(
-      "{:{}} {:{}} {:{}} {:>11} {:7} {:11} {:{}} {:>6} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>9}  {}\n",
+      "{:{}} {:{}} {:{}} {:>11} {:7} {:11} {:{}} {:>9} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>9}  {}\n",
       "operation", w.operation, "type", w.type, "op", w.op, "total bytes", "memory", "mode", "algorithm", w.algorithm,
       "calls", "min us", "p50 us", "p95 us", "p99 us", "algbw GB/s", "busbw GB/s", "overlap %", "check");
 }
@@ -184,7 +184,7 @@ std::string table_lines(const TableWidths& w, const PointResult& result, int ran
       continue;
     }
     const Figures f = figures_of(p, m, ranks);
-    text += fmt::format("{:>6} {:10.2f} {:10.2f} {:10.2f} {:10.2f} {:10.3f} {:10.3f} {:>9}  {}\n", m.seconds.size(),
+    text += fmt::format("{:>9} {:10.2f} {:10.2f} {:10.2f} {:10.2f} {:10.3f} {:10.3f} {:>9}  {}\n", m.seconds.size(),
                         f.us.min, f.us.p50, f.us.p95, f.us.p99, f.algbw, f.busbw, overlap_text(m), check_text(m));
   }
   return text;
