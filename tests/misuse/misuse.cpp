@@ -44,7 +44,7 @@ Options named(const char* algorithm) {
 
 const std::vector<Misuse>& all_misuses() {
   using enum ErrorCode;
-  static const std::vector<Misuse> all{
+  static const std::vector<Misuse> table{
       {"CountsOfSendAndRecvDiffer", invalid_argument, "send", [](Fixture& f) { allreduce(f.comm, f.a, f.b, sum); }},
       {"TypesOfSendAndRecvDiffer", invalid_datatype, "recv", [](Fixture& f) { allreduce(f.comm, f.a, f.d, sum); }},
       {"SendIsRecv", invalid_argument, "recv", [](Fixture& f) { allreduce(f.comm, f.a, f.a, sum); }},
@@ -132,7 +132,7 @@ const std::vector<Misuse>& all_misuses() {
          (void)Communicator::duplicate(MPI_COMM_WORLD, options);
        }},
   };
-  return all;
+  return table;
 }
 
 class Misuses : public ::testing::TestWithParam<Misuse> {};

@@ -15,13 +15,14 @@ namespace {
 std::atomic<std::size_t> taken{0};
 }  // namespace
 
-void* operator new(std::size_t bytes) {
+// Not inlined, because GCC then takes malloc and free for a mismatch.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
   taken.fetch_add(1, std::memory_order_relaxed);
   if (void* memory = std::malloc(bytes > 0 ? bytes : 1)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t /*bytes*/) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t /*bytes*/) noexcept { std::free(memory); }
 
 namespace tutti::test {
 namespace {
