@@ -20,19 +20,22 @@ bool is_known(tutti_datatype_t type) noexcept {
   return number == TUTTI_BYTE || (type >= TUTTI_INT8 && type < TUTTI_BYTE);
 }
 
-}  // namespace
-
-Datatype datatype(tutti_datatype_t type, const char* argument) {
+[[noreturn]] void refuse(tutti_datatype_t type, const char* argument) {
   if (derived(type, argument))
     throw Error(ErrorCode::invalid_datatype,
                 fmt::format("argument {} is a derived datatype, which only point-to-point, bcast, gather, scatter, "
                             "allgather and alltoall take; pass contiguous elements and their datatype",
                             argument));
-  if (!is_known(type))
-    throw Error(ErrorCode::invalid_datatype,
-                fmt::format("argument {} is {}, which is not a datatype; pass a constant of tutti.h or "
-                            "tutti_datatype_bytes(n) with n > 0",
-                            argument, type));
+  throw Error(ErrorCode::invalid_datatype,
+              fmt::format("argument {} is {}, which is not a datatype; pass a constant of tutti.h or "
+                          "tutti_datatype_bytes(n) with n > 0",
+                          argument, type));
+}
+
+}  // namespace
+
+Datatype datatype(tutti_datatype_t type, const char* argument) {
+  if (!is_known(type)) refuse(type, argument);
   const auto kind = static_cast<DatatypeKind>(type & number_mask);
   const tutti_datatype_t bytes = type >> size_shift;
   return kind == DatatypeKind::bytes && bytes > 0 ? Datatype::bytes(static_cast<std::size_t>(bytes)) : Datatype(kind);

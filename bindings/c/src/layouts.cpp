@@ -95,15 +95,15 @@ std::shared_ptr<const Derived> derived(tutti_datatype_t type, const char* argume
 }
 
 ConstBuffer sent(const void* address, std::size_t count, tutti_datatype_t type, const char* argument) {
-  if (const auto found = derived(type, argument))
-    return {address, repetitions(*found, found->send, count), found->element, found->send};
-  return {address, count, datatype(type, argument)};
+  if (!is_derived(type)) return {address, count, datatype(type, argument)};
+  const auto found = derived(type, argument);
+  return {address, repetitions(*found, found->send, count), found->element, found->send};
 }
 
 Buffer received(void* address, std::size_t count, tutti_datatype_t type, const char* argument) {
-  if (const auto found = derived(type, argument))
-    return {address, repetitions(*found, found->recv, count), found->element, found->recv};
-  return {address, count, datatype(type, argument)};
+  if (!is_derived(type)) return {address, count, datatype(type, argument)};
+  const auto found = derived(type, argument);
+  return {address, repetitions(*found, found->recv, count), found->element, found->recv};
 }
 
 }  // namespace tutti::c
