@@ -3,26 +3,11 @@
 // spoil.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <tutti/point_to_point.hpp>
 
 #include "support/exercise.hpp"
-
-namespace {
-std::atomic<std::size_t> taken{0};
-}  // namespace
-
-// Not inlined, because GCC then takes malloc and free for a mismatch.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  taken.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(bytes > 0 ? bytes : 1)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t /*bytes*/) noexcept { std::free(memory); }
+#include "support/heap.hpp"
 
 namespace tutti::test {
 namespace {
@@ -35,9 +20,9 @@ TEST(ShortCalls, TakeNoMemoryFromTheHeap) {
   std::int64_t in = -1;
   const auto exchange = [&] { sendrecv(world, ConstBuffer(&out, 1), right, 4, Buffer(&in, 1), left, 4); };
   exchange();
-  const std::size_t before = taken.load();
+  const std::size_t before = allocations();
   for (int i = 0; i < 20; ++i) exchange();
-  const std::size_t after = taken.load();
+  const std::size_t after = allocations();
   EXPECT_EQ(after - before, 0U);
   EXPECT_EQ(in, left);
   EXPECT_GT(before, 0U) << "allocations are counted";

@@ -2,29 +2,11 @@
 // Ranks that make different calls at one turn: an error on all of them that names both sides, and no byte written
 // outside a buffer.
 #include <algorithm>
-#include <cstdlib>
-#include <new>
 #include <numeric>
 #include <thread>
 
 #include "mpi/shm/work.hpp"
-
-namespace {
-
-/// The number of allocations of this process that still succeed; negative: all do.
-int allocations_left = -1;
-
-}  // namespace
-
-// GCC takes these for a mismatch where it has not inlined both.
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-void* operator new(std::size_t bytes) {
-  if (allocations_left >= 0 && --allocations_left < 0) throw std::bad_alloc();
-  if (void* memory = std::malloc(bytes != 0 ? bytes : 1)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#include "support/heap.hpp"
 
 namespace tutti::test {
 namespace {
@@ -390,15 +372,14 @@ TEST(WantOfMemory, OfOneRankEndsTheCallsOfTheOthers) {
         first.run();
         barrier(comm);
         Attempt attempt(comm, call);
-        if (comm.rank() == 0) allocations_left = good;
+        if (comm.rank() == 0) allow_allocations(good);
         failed = 0;
         try {
           attempt.run();
         } catch (const std::exception&) {
           failed = 1;
         }
-        const bool ran_out = allocations_left < 0;
-        allocations_left = -1;
+        const bool ran_out = allow_all_allocations();
         EXPECT_TRUE(failed == 0 || ran_out || comm.rank() != 0) << "an error without cause";
         if (failed == 0) {
           try {
