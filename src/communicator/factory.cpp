@@ -179,9 +179,16 @@ void discover(Context& context) {
   load_measurements(context);
 }
 
+#ifdef OPEN_MPI
+constexpr bool makes_late = false;  // 4.1.4 takes messages of MPI_Comm_idup for those of a collective begun meanwhile
+#else
+constexpr bool makes_late = true;
+#endif
+
 /// Nonblocking calls may be messages of several ranks where shared memory does not carry all of them. Their
 /// communicator is made now, because a nonblocking call must post its messages before it returns.
 bool will_send(const Context& context) {
+  if (!makes_late) return true;
   const Machine machine = context.machine();
   return !machine.shared_memory || !(machine.single_copy || machine.mapped_copy);
 }
@@ -218,7 +225,7 @@ std::shared_ptr<Context> make_context(MPI_Comm from, const CommunicatorOptions& 
   }
   if (handle == Handle::own) {
     check_mpi(MPI_Comm_get_errhandler(from, &state->own_errors), "MPI_Comm_get_errhandler");
-    if (meeting.has_room) (void)state->handle();
+    if (meeting.has_room || !makes_late) (void)state->handle();
   }
   if (config().progress_thread) ProgressEngine::instance().start_thread();
   if (config().logs)
@@ -240,7 +247,7 @@ std::shared_ptr<Context> make_child_context(const Context& parent, int color, in
   load_measurements(*state);
   create_states(*state);
   if (will_send(*state)) state->make_messages();
-  if (*std::max_element(late.begin(), late.end()) < most_early_handles) (void)state->handle();
+  if (!makes_late || *std::max_element(late.begin(), late.end()) < most_early_handles) (void)state->handle();
   state->reduction_faults = parent.reduction_faults;
   state->costs = parent.costs;
   state->costs_report = parent.costs_report;
