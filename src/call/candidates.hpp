@@ -31,7 +31,7 @@ struct Candidate {
 
   /// Excludes a candidate that gives a different result or cannot run here, even by name.
   void forbid(std::string reason) {
-    excluded = std::move(reason);
+    excluded.swap(reason);
     nameable = false;
   }
   /// Excludes a candidate that works but is available only by name.
