@@ -9,6 +9,7 @@
 #include "call/context.hpp"
 #include "call/execution.hpp"
 #include "call/progress.hpp"
+#include "core/mpi_call.hpp"
 
 namespace tutti {
 
@@ -81,10 +82,10 @@ void Request::wait(Stream stream) {
 void Request::start() {
   if (!execution_ || !execution_->persistent())
     throw Error(ErrorCode::invalid_request,
-                "start: the request is not persistent; start only requests of an _init call");
+                detail::error_prefix() + "start: the request is not persistent; start only requests of an _init call");
   if (is_ordered_) wait();
   if (active())
-    throw Error(ErrorCode::invalid_request, "start: the persistent " + execution_->name() +
+    throw Error(ErrorCode::invalid_request, detail::error_prefix() + "start: the persistent " + execution_->name() +
                                                 " is still active; wait for it before starting it again");
   ProgressEngine::instance().restart(execution_);
 }

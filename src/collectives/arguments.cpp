@@ -31,7 +31,8 @@ std::vector<std::size_t> Arguments::copy_of(Counts counts) const {
 }
 
 void Arguments::require_count(std::size_t count, std::size_t expected, const char* name, std::string_view why) const {
-  if (count != expected) refuse(name, fmt::format("has {} elements, but {} are needed ({})", count, expected, why));
+  if (count != expected)
+    refuse(name, fmt::format("has {} elements, but {} are needed ({}); pass {}", count, expected, why, expected));
 }
 
 void Arguments::require_same_type(Datatype a, Datatype b) const {

@@ -28,14 +28,17 @@ void check_handle(MPI_Comm comm, const char* factory) {
                     "tutti::Environment first, or pass a communicator of a session",
                     factory));
   if (comm == MPI_COMM_NULL)
-    throw Error(ErrorCode::invalid_communicator,
-                fmt::format("Communicator::{}: argument comm is MPI_COMM_NULL; pass a valid communicator", factory));
+    throw Error(
+        ErrorCode::invalid_communicator,
+        fmt::format("{}Communicator::{}: argument comm is MPI_COMM_NULL; pass a communicator that this rank is in",
+                    detail::error_prefix(), factory));
   int inter = 0;
   detail::check_mpi(MPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter");
   if (inter != 0)
-    throw Error(ErrorCode::invalid_communicator,
-                fmt::format("Communicator::{}: argument comm is an intercommunicator; merge it by MPI_Intercomm_merge",
-                            factory));
+    throw Error(
+        ErrorCode::invalid_communicator,
+        fmt::format("{}Communicator::{}: argument comm is an intercommunicator; merge it by MPI_Intercomm_merge",
+                    detail::error_prefix(), factory));
 }
 
 }  // namespace
@@ -73,7 +76,8 @@ Communicator Communicator::borrow(MPI_Comm comm, const CommunicatorOptions& opti
 const std::shared_ptr<detail::Context>& Communicator::state() const {
   if (!state_)
     throw Error(ErrorCode::invalid_communicator,
-                "argument comm is an empty communicator; create one by duplicate, adopt, borrow or split");
+                detail::error_prefix() +
+                    "argument comm is an empty communicator; create one by duplicate, adopt, borrow or split");
   return state_;
 }
 

@@ -7,6 +7,8 @@
 #include <tutti/error.hpp>
 #include <tutti/layout.hpp>
 
+#include "core/mpi_call.hpp"
+
 namespace tutti {
 namespace {
 
@@ -16,7 +18,8 @@ constexpr std::size_t most = std::numeric_limits<std::ptrdiff_t>::max();
 constexpr std::size_t most_given = Grid::most_dimensions - 1;  // one is left for repetitions
 
 [[noreturn]] void refuse_layout(std::string_view call, std::string_view problem) {
-  throw Error(ErrorCode::invalid_argument, fmt::format("Layout::{}: argument {}", call, problem));
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("{}Layout::{}: argument {}", detail::error_prefix(), call, problem));
 }
 
 std::size_t product(std::string_view call, std::size_t a, std::size_t b) {

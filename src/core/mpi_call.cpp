@@ -46,6 +46,12 @@ SessionUse::~SessionUse() { session_uses.fetch_sub(1); }
 
 bool mpi_is_usable() noexcept { return session_uses.load() > 0 || world_is_usable(); }
 
+std::string error_prefix() {
+  int rank = 0;
+  if (!world_is_usable() || MPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS) return {};
+  return fmt::format("rank {} of MPI_COMM_WORLD: ", rank);
+}
+
 bool world_is_usable() noexcept {
   int initialized = 0;
   int finalized = 0;

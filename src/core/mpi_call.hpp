@@ -20,6 +20,9 @@ void wait_yielding(MPI_Request& request, const char* what);
 [[nodiscard]] bool world_is_usable() noexcept;
 /// Whether MPI can be called: after MPI_Init, or while communicators of a session are in use.
 [[nodiscard]] bool mpi_is_usable() noexcept;
+/// Begins the message of an error that concerns no communicator: "rank 1 of MPI_COMM_WORLD: ". Empty while MPI_Init was
+/// not called.
+[[nodiscard]] std::string error_prefix();
 
 /// One communicator of a session (MPI 4), which nobody but its owner knows of.
 class SessionUse {

@@ -85,7 +85,7 @@ std::vector<std::string_view> Choice::valid_names() const {
 
 void Choice::throw_unsuitable(std::string_view why) const {
   throw Error(ErrorCode::invalid_algorithm,
-              fmt::format("{}: algorithm '{}' cannot be used: {}; valid here: {} (rank {} of {})",
+              fmt::format("{}: algorithm '{}' cannot be used: {}; choose one of {} (rank {} of {})",
                           schedules::operation_name(signature_.operation), signature_.algorithm, why,
                           fmt::join(valid_names(), ", "), machine_.rank, machine_.size));
 }

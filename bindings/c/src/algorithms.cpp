@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tutti/algorithms.hpp>
 
+#include "guard.hpp"
 #include "handles.hpp"
 #include "structs.hpp"
 
@@ -10,8 +11,8 @@ namespace {
 
 tutti::CallForm form_of(int form) {
   if (form < TUTTI_CALL_BLOCKING || form > TUTTI_CALL_PERSISTENT)
-    throw tutti::Error(tutti::ErrorCode::invalid_argument,
-                       fmt::format("argument form is {}; pass one of TUTTI_CALL_BLOCKING, ...", form));
+    throw_misuse(tutti::ErrorCode::invalid_argument,
+                 fmt::format("argument form is {}; pass one of TUTTI_CALL_BLOCKING, ...", form));
   return static_cast<tutti::CallForm>(form);
 }
 

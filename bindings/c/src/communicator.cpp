@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "guard.hpp"
 #include "handles.hpp"
 
 using namespace tutti::c;
@@ -26,8 +27,8 @@ Communicator create(MPI_Comm comm, int ownership, const CommunicatorOptions& opt
     case TUTTI_COMM_BORROW:
       return Communicator::borrow(comm, options);
     default:
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("argument ownership is {}; pass TUTTI_COMM_DUPLICATE, _ADOPT or _BORROW", ownership));
+      throw_misuse(ErrorCode::invalid_argument,
+                   fmt::format("argument ownership is {}; pass TUTTI_COMM_DUPLICATE, _ADOPT or _BORROW", ownership));
   }
 }
 
@@ -38,8 +39,8 @@ MPI_Comm from_fortran(MPI_Fint comm) {
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
   if ((initialized == 0 && MPI_VERSION < 4) || finalized != 0)
-    throw Error(ErrorCode::finalized,
-                "argument mpi_comm: MPI is not initialised or already finalized; call MPI_Init first");
+    throw_misuse(ErrorCode::finalized,
+                 "argument mpi_comm: MPI is not initialised or already finalized; call MPI_Init first");
   return MPI_Comm_f2c(comm);
 }
 

@@ -3,6 +3,7 @@
 
 #include <tutti/mpi.hpp>
 
+#include "guard.hpp"
 #include "handles.hpp"
 #include "layouts.hpp"
 
@@ -22,14 +23,14 @@ bool is_known(tutti_datatype_t type) noexcept {
 
 [[noreturn]] void refuse(tutti_datatype_t type, const char* argument) {
   if (derived(type, argument))
-    throw Error(ErrorCode::invalid_datatype,
-                fmt::format("argument {} is a derived datatype, which only point-to-point, bcast, gather, scatter, "
-                            "allgather and alltoall take; pass contiguous elements and their datatype",
-                            argument));
-  throw Error(ErrorCode::invalid_datatype,
-              fmt::format("argument {} is {}, which is not a datatype; pass a constant of tutti.h or "
-                          "tutti_datatype_bytes(n) with n > 0",
-                          argument, type));
+    throw_misuse(ErrorCode::invalid_datatype,
+                 fmt::format("argument {} is a derived datatype, which only point-to-point, bcast, gather, scatter, "
+                             "allgather and alltoall take; pass contiguous elements and their datatype",
+                             argument));
+  throw_misuse(ErrorCode::invalid_datatype,
+               fmt::format("argument {} is {}, which is not a datatype; pass a constant of tutti.h or "
+                           "tutti_datatype_bytes(n) with n > 0",
+                           argument, type));
 }
 
 }  // namespace

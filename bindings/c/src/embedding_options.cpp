@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "embedding_handles.hpp"
+#include "guard.hpp"
 #include "structs.hpp"
 
 namespace tutti::c {
@@ -69,15 +70,16 @@ PlannerOptions planner_options(const tutti_embedding_options_t* given) {
 InputLayout input_layout(int given) {
   if (given == TUTTI_INPUT_GLOBAL) return InputLayout::global;
   if (given == TUTTI_INPUT_LOCAL) return InputLayout::local;
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("argument layout is {}; pass TUTTI_INPUT_GLOBAL or TUTTI_INPUT_LOCAL", given));
+  throw_misuse(ErrorCode::invalid_argument,
+               fmt::format("argument layout is {}; pass TUTTI_INPUT_GLOBAL or TUTTI_INPUT_LOCAL", given));
 }
 
 kernels::IndexType index_type(tutti_datatype_t given) {
   if (given == TUTTI_INT32) return kernels::IndexType::int32;
   if (given == TUTTI_INT64) return kernels::IndexType::int64;
-  throw Error(ErrorCode::invalid_datatype, fmt::format("argument index_datatype is {}; pass TUTTI_INT32 or TUTTI_INT64",
-                                                       tutti_datatype_name(given)));
+  throw_misuse(
+      ErrorCode::invalid_datatype,
+      fmt::format("argument index_datatype is {}; pass TUTTI_INT32 or TUTTI_INT64", tutti_datatype_name(given)));
 }
 
 void check_table(const EmbeddingCollection& collection, std::size_t table) {
@@ -85,13 +87,13 @@ void check_table(const EmbeddingCollection& collection, std::size_t table) {
 }
 
 void refuse_table(std::size_t table, std::size_t tables) {
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("argument table is {}; pass a number below {}, the number of tables", table, tables));
+  throw_misuse(ErrorCode::invalid_argument,
+               fmt::format("argument table is {}; pass a number below {}, the number of tables", table, tables));
 }
 
 void refuse_slot(std::size_t slot, std::size_t slots) {
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("argument slot is {}; pass a number below {}, the number of slots", slot, slots));
+  throw_misuse(ErrorCode::invalid_argument,
+               fmt::format("argument slot is {}; pass a number below {}, the number of slots", slot, slots));
 }
 
 }  // namespace tutti::c

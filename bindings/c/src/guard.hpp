@@ -3,12 +3,16 @@
 
 #include <exception>
 #include <new>
+#include <string>
 #include <tutti/error.hpp>
 
 namespace tutti::c {
 
 /// Keeps a message for this thread's tutti_error_message() and returns the code.
 int fail(ErrorCode code, const char* message) noexcept;
+
+/// Throws an error of an argument, with this process's rank before the text.
+[[noreturn]] void throw_misuse(ErrorCode code, const std::string& problem);
 
 /// The wall between C++ and C: runs `body` and turns any exception into a code and a message.
 template <typename Body>

@@ -6,24 +6,27 @@
 #include <algorithm>
 #include <limits>
 
+#include "guard.hpp"
+
 namespace tutti::c {
 
 void throw_null(const char* argument, const char* remedy) {
-  throw Error(ErrorCode::invalid_argument, fmt::format("argument {} is NULL; {}", argument, remedy));
+  throw_misuse(ErrorCode::invalid_argument, fmt::format("argument {} is NULL; {}", argument, remedy));
 }
 
 void throw_stale(ErrorCode code, const char* argument, const char* noun) {
-  throw Error(code, fmt::format("argument {} is no {}: it was freed through another copy of the handle, or never made; "
-                                "set every copy of a handle to NULL when you free it",
-                                argument, noun));
+  throw_misuse(code,
+               fmt::format("argument {} is no {}: it was freed through another copy of the handle, or never made; "
+                           "set every copy of a handle to NULL when you free it",
+                           argument, noun));
 }
 
 const Communicator& communicator(tutti_comm_t comm, const char* argument) {
   if (comm == nullptr)
-    throw Error(ErrorCode::invalid_communicator,
-                fmt::format("argument {} is TUTTI_COMM_NULL; create it with tutti_comm_duplicate, _adopt, _borrow "
-                            "or _split, and do not use it after tutti_comm_free",
-                            argument));
+    throw_misuse(ErrorCode::invalid_communicator,
+                 fmt::format("argument {} is TUTTI_COMM_NULL; create it with tutti_comm_duplicate, _adopt, _borrow "
+                             "or _split, and do not use it after tutti_comm_free",
+                             argument));
   return record_of(comm, argument).comm;
 }
 
@@ -36,8 +39,8 @@ void give_text(const std::string& made, char* text, std::size_t capacity, std::s
 
 Stream stream_of(int kind, void* handle) {
   if (kind != TUTTI_STREAM_NONE && kind != TUTTI_STREAM_CUDA)
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("argument stream_kind is {}; pass TUTTI_STREAM_NONE or _CUDA", kind));
+    throw_misuse(ErrorCode::invalid_argument,
+                 fmt::format("argument stream_kind is {}; pass TUTTI_STREAM_NONE or _CUDA", kind));
   return {static_cast<StreamKind>(kind), handle};
 }
 

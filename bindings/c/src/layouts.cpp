@@ -10,6 +10,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "guard.hpp"
 #include "handles.hpp"
 
 namespace tutti::c {
@@ -53,8 +54,8 @@ bool is_derived(tutti_datatype_t type) noexcept { return type > 0 && (type & der
 Derived one_layout(tutti_datatype_t type, const char* name) {
   if (const auto found = derived(type, name)) {
     if (found->has_sides)
-      throw Error(ErrorCode::invalid_datatype,
-                  fmt::format("argument {} was made by tutti_datatype_sides; pass the datatype of one side", name));
+      throw_misuse(ErrorCode::invalid_datatype,
+                   fmt::format("argument {} was made by tutti_datatype_sides; pass the datatype of one side", name));
     return *found;
   }
   const Layout single = Layout::vector(1, 1, 1);
@@ -65,10 +66,10 @@ Derived one_layout(tutti_datatype_t type, const char* name) {
 std::size_t repetitions(const Derived& type, const Layout& layout, std::size_t count) {
   if (!type.has_sides || count == 0) return count;
   if (layout.elements() == 0 || count % layout.elements() != 0)
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("argument count gives {} elements, which are no multiple of the {} elements of a side of "
-                            "argument datatype",
-                            count, layout.elements()));
+    throw_misuse(ErrorCode::invalid_argument,
+                 fmt::format("argument count gives {} elements, which are no multiple of the {} elements of a side of "
+                             "argument datatype; pass a multiple",
+                             count, layout.elements()));
   return count / layout.elements();
 }
 
@@ -89,8 +90,12 @@ std::shared_ptr<const Derived> derived(tutti_datatype_t type, const char* argume
   if (!is_derived(type)) return nullptr;
   auto found = DerivedTable::instance().find(type);
   if (!found)
-    throw Error(ErrorCode::invalid_datatype,
-                fmt::format("argument {} is {}, a derived datatype that was freed or never made", argument, type));
+    throw_misuse(
+        ErrorCode::invalid_datatype,
+        fmt::format(
+            "argument {} is {}, a derived datatype that was freed or never made; pass one that "
+            "tutti_datatype_vector, _subarray, _strided, _resized or _sides made, and free it after its last call",
+            argument, type));
   return found;
 }
 
@@ -135,8 +140,8 @@ int tutti_datatype_subarray(size_t dimensions, const size_t* sizes, const size_t
                             int order, tutti_datatype_t element, tutti_datatype_t* datatype) {
   return make_derived(datatype, element, [&] {
     if (order != TUTTI_ORDER_C && order != TUTTI_ORDER_FORTRAN)
-      throw tutti::Error(tutti::ErrorCode::invalid_argument,
-                         fmt::format("argument order is {}; pass TUTTI_ORDER_C or TUTTI_ORDER_FORTRAN", order));
+      throw_misuse(tutti::ErrorCode::invalid_argument,
+                   fmt::format("argument order is {}; pass TUTTI_ORDER_C or TUTTI_ORDER_FORTRAN", order));
     return Layout::subarray(numbers(dimensions, sizes, "sizes"), numbers(dimensions, subsizes, "subsizes"),
                             numbers(dimensions, starts, "starts"), static_cast<tutti::ArrayOrder>(order));
   });
@@ -162,8 +167,8 @@ int tutti_datatype_sides(tutti_datatype_t send, tutti_datatype_t recv, tutti_dat
     const Derived first = one_layout(send, "send");
     const Derived second = one_layout(recv, "recv");
     if (first.element != second.element)
-      throw tutti::Error(tutti::ErrorCode::invalid_datatype,
-                         "arguments send and recv have different elements; pass datatypes of one element type");
+      throw_misuse(tutti::ErrorCode::invalid_datatype,
+                   "arguments send and recv have different elements; pass datatypes of one element type");
     give_derived(datatype, {first.element, first.send, second.recv, true});
   });
 }
@@ -172,9 +177,10 @@ int tutti_datatype_free(tutti_datatype_t* datatype) {
   return guard([&] {
     tutti_datatype_t& type = output(datatype, "datatype");
     if (type != TUTTI_DATATYPE_NULL && !DerivedTable::instance().erase(type))
-      throw tutti::Error(
-          tutti::ErrorCode::invalid_datatype,
-          fmt::format("argument datatype is {}, which is no derived datatype or was freed before", type));
+      throw_misuse(tutti::ErrorCode::invalid_datatype,
+                   fmt::format("argument datatype is {}, which is no derived datatype or was freed before; free each "
+                               "derived datatype once, and no constant of tutti.h",
+                               type));
     type = TUTTI_DATATYPE_NULL;
   });
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
 #include <string>
 #include <tutti/buffer.hpp>
 #include <tutti/environment.hpp>
@@ -22,6 +24,16 @@ int fail(ErrorCode code, const char* message) noexcept {
     last_message().clear();
   }
   return static_cast<int>(code);
+}
+
+void throw_misuse(ErrorCode code, const std::string& problem) {
+  int rank = 0;
+  int initialized = 0;
+  int finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  const bool has_rank = initialized != 0 && finalized == 0 && MPI_Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS;
+  throw Error(code, has_rank ? fmt::format("rank {} of MPI_COMM_WORLD: {}", rank, problem) : problem);
 }
 
 }  // namespace tutti::c

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <variant>
 
+#include "guard.hpp"
 #include "handles.hpp"
 
 using namespace tutti::c;
@@ -63,10 +64,10 @@ int tutti_device_allocate(int memory_kind, size_t bytes, void** data) {
   return guard([&] {
     output(data, "data") = nullptr;
     if (memory_kind < TUTTI_MEMORY_PINNED || memory_kind > TUTTI_MEMORY_MANAGED)
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("argument memory_kind is {}; pass TUTTI_MEMORY_DEVICE, _MANAGED or _PINNED, or use "
-                              "tutti_allocate for memory of the host",
-                              memory_kind));
+      throw_misuse(ErrorCode::invalid_argument,
+                   fmt::format("argument memory_kind is {}; pass TUTTI_MEMORY_DEVICE, _MANAGED or _PINNED, or use "
+                               "tutti_allocate for memory of the host",
+                               memory_kind));
     DeviceMemory part(kind_of(memory_kind), bytes);
     void* address = part.data();
     if (address == nullptr) return;
@@ -84,10 +85,10 @@ int tutti_deallocate(void* data) {
       const std::lock_guard lock(all.mutex);
       const auto found = all.parts.find(data);
       if (found == all.parts.end())
-        throw Error(ErrorCode::invalid_argument,
-                    fmt::format("argument data is {}, which is neither from tutti_allocate nor from "
-                                "tutti_device_allocate, or was freed already; pass each address from them once",
-                                data));
+        throw_misuse(ErrorCode::invalid_argument,
+                     fmt::format("argument data is {}, which is neither from tutti_allocate nor from "
+                                 "tutti_device_allocate, or was freed already; pass each address from them once",
+                                 data));
       part = std::move(found->second);
       all.parts.erase(found);
     }

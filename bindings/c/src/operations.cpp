@@ -7,6 +7,7 @@
 #include <tutti/mpi.hpp>
 #include <unordered_map>
 
+#include "guard.hpp"
 #include "handles.hpp"
 
 namespace tutti::c {
@@ -53,9 +54,10 @@ bool is_built_in(tutti_op_t op) noexcept {
 }
 
 [[noreturn]] void throw_unknown(tutti_op_t op) {
-  throw Error(ErrorCode::invalid_op, fmt::format("argument op is {}, which is no operation; pass a constant of tutti.h "
-                                                 "or an operation made by tutti_op_user or tutti_op_premul_sum",
-                                                 op));
+  throw_misuse(ErrorCode::invalid_op,
+               fmt::format("argument op is {}, which is no operation; pass a constant of tutti.h "
+                           "or an operation made by tutti_op_user or tutti_op_premul_sum",
+                           op));
 }
 
 }  // namespace
@@ -111,7 +113,12 @@ int tutti_combine(const void* const* inputs, size_t parts, void* output, size_t 
 int tutti_op_free(tutti_op_t* op) {
   return guard([&] {
     tutti_op_t& handle = output(op, "op");
-    if (handle != TUTTI_OP_NULL && !Table::instance().erase(handle)) throw_unknown(handle);
+    if (handle != TUTTI_OP_NULL && !Table::instance().erase(handle))
+      throw_misuse(
+          ErrorCode::invalid_op,
+          fmt::format("argument op is {}, which is no operation made by tutti_op_user or tutti_op_premul_sum, or "
+                      "was freed before; free each operation once, and no constant of tutti.h",
+                      handle));
     handle = TUTTI_OP_NULL;
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
+#include "guard.hpp"
 #include "training_handles.hpp"
 
 using namespace tutti::c;
@@ -31,7 +32,7 @@ int tutti_dense_step(const tutti_dense_update_t* given, uint64_t step, void* par
                      void* state, size_t count, tutti_datatype_t type) {
   return guard([&] {
     if (type != TUTTI_FLOAT32 && type != TUTTI_FLOAT64)
-      throw Error(
+      throw_misuse(
           ErrorCode::invalid_datatype,
           fmt::format("argument datatype is {}; pass TUTTI_FLOAT32 or TUTTI_FLOAT64", tutti_datatype_name(type)));
     const auto one = type == TUTTI_FLOAT32 ? dense_step<float> : dense_step<double>;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tutti/point_to_point.hpp>
 
+#include "guard.hpp"
 #include "handles.hpp"
 
 using namespace tutti::c;
@@ -9,8 +10,8 @@ namespace {
 
 tutti::Group& group_of(tutti_group_t group) {
   if (group == nullptr)
-    throw tutti::Error(tutti::ErrorCode::invalid_argument,
-                       "argument group is TUTTI_GROUP_NULL; create it with tutti_group_create");
+    throw_misuse(tutti::ErrorCode::invalid_argument,
+                 "argument group is TUTTI_GROUP_NULL; create it with tutti_group_create");
   return record_of(group, "group").group;
 }
 

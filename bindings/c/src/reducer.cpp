@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "guard.hpp"
 #include "training_handles.hpp"
 
 using namespace tutti::c;
@@ -15,8 +16,8 @@ void give_state(std::span<const std::byte> state, void* data, std::size_t capaci
   output(bytes, "bytes") = state.size();
   if (data == nullptr) return;
   if (capacity < state.size())
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("argument capacity is {}; pass a buffer of {} bytes", capacity, state.size()));
+    throw_misuse(ErrorCode::invalid_argument,
+                 fmt::format("argument capacity is {}; pass a buffer of {} bytes", capacity, state.size()));
   std::memcpy(data, state.data(), state.size());
 }
 

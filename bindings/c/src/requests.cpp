@@ -10,6 +10,7 @@
 #include <tutti/environment.hpp>
 #include <vector>
 
+#include "guard.hpp"
 #include "handles.hpp"
 
 using namespace tutti::c;
@@ -87,8 +88,8 @@ void wait(tutti_request_t& request, tutti_status_t* status, Stream stream = {}) 
 
 Request& persistent(tutti_request_t request) {
   if (request == nullptr)
-    throw Error(ErrorCode::invalid_request,
-                "argument request is TUTTI_REQUEST_NULL; pass a request made by a function that ends in _init");
+    throw_misuse(ErrorCode::invalid_request,
+                 "argument request is TUTTI_REQUEST_NULL; pass a request made by a function that ends in _init");
   return record_of(request, "request").request;
 }
 

@@ -10,13 +10,15 @@
 #include <tutti/error.hpp>
 #include <tutti/options.hpp>
 
+#include "guard.hpp"
+
 namespace tutti::c {
 
 /// The name of the argument that options structs are passed in.
 inline constexpr const char* options_argument = "options";
 
 [[noreturn]] inline void refuse_member(const char* argument, const char* member, const std::string& problem) {
-  throw Error(ErrorCode::invalid_argument, fmt::format("argument {}: member {} {}", argument, member, problem));
+  throw_misuse(ErrorCode::invalid_argument, fmt::format("argument {}: member {} {}", argument, member, problem));
 }
 
 /// Copies the caller's struct over the defaults: `size` bytes of it, since older callers' structs are shorter.

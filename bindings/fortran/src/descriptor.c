@@ -132,6 +132,14 @@ void descriptor_unpack(const CFI_cdesc_t* array, const void* packed) {
 
 int descriptor_refuse(int code, const char* call, const char* argument, const char* problem) {
   char message[512];
-  snprintf(message, sizeof message, "%s: argument %s %s", call, argument, problem);
+  int at = 0;
+  int rank = 0;
+  int initialized = 0;
+  int finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  if (initialized && !finalized && MPI_Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS)
+    at = snprintf(message, sizeof message, "rank %d of MPI_COMM_WORLD: ", rank);
+  snprintf(message + at, sizeof message - (size_t)at, "%s: argument %s %s", call, argument, problem);
   return tutti_error_set(code, message);
 }

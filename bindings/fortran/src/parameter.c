@@ -57,7 +57,8 @@ int tutti_fortran_dense_step(const tutti_dense_update_t* update, int64_t step, c
   if (!fits || (values > 0 && descriptor_datatype(state) != descriptor_datatype(parameters)))
     return descriptor_refuse(
         TUTTI_ERROR_INVALID_ARGUMENT, call, "state",
-        "has another type than parameters, or fewer elements than tutti_dense_state_values times theirs");
+        "has another type than parameters, or fewer elements than tutti_dense_state_values times theirs; "
+        "allocate it so");
   return tutti_dense_step(update, (uint64_t)step, parameters->base_addr, gradients->base_addr, state->base_addr, count,
                           descriptor_datatype(parameters));
 }

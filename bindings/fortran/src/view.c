@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 extern int tutti_fortran_in_place; /* the module's tutti_in_place: only its address counts */
 
@@ -27,9 +28,10 @@ static int means_in_place(const void* address) {
 }
 
 int tutti_fortran_refuse(const char* call, const char* argument, const char* problem, int64_t number) {
-  char message[512];
-  snprintf(message, sizeof message, "%s: argument %s %s (%" PRId64 ")", call, argument, problem, number);
-  return tutti_error_set(TUTTI_ERROR_INVALID_ARGUMENT, message);
+  char whole[400];
+  const int words = (int)strcspn(problem, ";"); /* the number stands before the remedy */
+  snprintf(whole, sizeof whole, "%.*s (%" PRId64 ")%s", words, problem, number, problem + words);
+  return descriptor_refuse(TUTTI_ERROR_INVALID_ARGUMENT, call, argument, whole);
 }
 
 int tutti_fortran_there(const char* call, const char* argument, const CFI_cdesc_t* array) {
@@ -78,7 +80,7 @@ static int look_at(const char* call, const char* name, int rules, const CFI_cdes
   *copy = malloc(descriptor_bytes(array));
   if (*copy == NULL)
     return descriptor_refuse(TUTTI_ERROR_OUT_OF_MEMORY, call, name,
-                             "is a section for whose packed copy there is no memory");
+                             "is a section for whose packed copy there is no memory; pass a contiguous array");
   descriptor_pack(array, *copy);
   *address = *copy;
   return TUTTI_SUCCESS;
@@ -90,17 +92,21 @@ static int match(const char* call, int rules, view_call* view) {
   const size_t send_blocks = rules & VIEW_SEND_BLOCKS ? (size_t)view->ranks : 1;
   const size_t recv_blocks = whole ? (size_t)view->ranks : 1;
   if (view->sees_send && view->send_count % send_blocks != 0)
-    return tutti_fortran_refuse(call, "sendbuf",
-                                "has a number of elements that is not a multiple of the number of ranks",
-                                (int64_t)view->send_count);
+    return tutti_fortran_refuse(
+        call, "sendbuf",
+        "has a number of elements that is not a multiple of the number of ranks; pass one block of equal size per rank",
+        (int64_t)view->send_count);
   if (view->sees_recv && view->recv_count % recv_blocks != 0)
-    return tutti_fortran_refuse(call, "recvbuf",
-                                "has a number of elements that is not a multiple of the number of ranks",
-                                (int64_t)view->recv_count);
+    return tutti_fortran_refuse(
+        call, "recvbuf",
+        "has a number of elements that is not a multiple of the number of ranks; pass one block of equal size per rank",
+        (int64_t)view->recv_count);
   view->count = view->sees_send ? view->send_count / send_blocks : view->recv_count / recv_blocks;
   if (view->sees_send && view->sees_recv && view->count != view->recv_count / recv_blocks)
-    return tutti_fortran_refuse(call, "recvbuf", "has a number of elements that does not match sendbuf",
-                                (int64_t)view->recv_count);
+    return tutti_fortran_refuse(
+        call, "recvbuf",
+        "has a number of elements that does not match sendbuf; pass a section of the size that the call needs",
+        (int64_t)view->recv_count);
   return TUTTI_SUCCESS;
 }
 
@@ -143,7 +149,8 @@ int tutti_fortran_open(const char* call, tutti_comm_t comm, int rules, int root,
   if (code) return code;
   view->datatype = view->sees_send ? sent : received;
   if (view->sees_send && view->sees_recv && sent != received)
-    return descriptor_refuse(TUTTI_ERROR_INVALID_DATATYPE, call, "recvbuf", "has another type or kind than sendbuf");
+    return descriptor_refuse(TUTTI_ERROR_INVALID_DATATYPE, call, "recvbuf",
+                             "has another type or kind than sendbuf; pass arrays of one type and kind");
   if (!(rules & VIEW_FREE_COUNTS)) code = match(call, rules, view);
   return code ? code : join_layouts(view);
 }
@@ -221,9 +228,11 @@ static int combine(const char* call, tutti_op_t op, const CFI_cdesc_t* input, co
                    &view->recv_layout);
   if (code) return code;
   if (sent != view->datatype)
-    return descriptor_refuse(TUTTI_ERROR_INVALID_DATATYPE, call, "inout", "has another type or kind than input");
+    return descriptor_refuse(TUTTI_ERROR_INVALID_DATATYPE, call, "inout",
+                             "has another type or kind than input; pass arrays of one type and kind");
   if (view->send_count != view->recv_count)
-    return tutti_fortran_refuse(call, "inout", "has a number of elements that does not match input",
+    return tutti_fortran_refuse(call, "inout",
+                                "has a number of elements that does not match input; pass arrays of one size",
                                 (int64_t)view->recv_count);
   view->count = view->recv_count;
   code = tutti_fortran_pairs(call, op, input, inout, view);

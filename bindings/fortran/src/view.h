@@ -94,7 +94,8 @@ void* tutti_fortran_address(void* address);
 /* Refuses blocks that end after `available` elements. */
 int tutti_fortran_fits(const char* call, const char* argument, size_t available, size_t ranks, const size_t* counts,
                        const size_t* displs);
-/* Refuses an argument with a message that ends in a number. */
+/* Refuses an argument. The message has the number before the remedy, which begins with the first semicolon of
+   `problem`. */
 int tutti_fortran_refuse(const char* call, const char* argument, const char* problem, int64_t number);
 
 /* Registers a parameter; without a gradient (NULL) the bucket holds it. The shape is reversed: the contiguous dimension
