@@ -38,6 +38,8 @@ class Test:
         self.limit = float(values.get("TIMEOUT", 120))
         self.skip = values.get("SKIP_RETURN_CODE")
         self.environment = dict(entry.split("=", 1) for entry in values.get("ENVIRONMENT", []))
+        if self.name.startswith("unit."):  # a rank that ended at its first failure would keep the others waiting
+            self.environment["GTEST_FAIL_FAST"] = "1"
 
     def run(self, limit):
         """'passed', 'skipped', 'failed' or 'timed out', and seconds."""
