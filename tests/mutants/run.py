@@ -32,12 +32,14 @@ class Judge:
     """Builds and runs groups of tests."""
 
     def __init__(self, copy, groups):
-        self.copy, self.groups, self.known = copy, groups, {}
+        self.copy, self.groups, self.known, self.spent = copy, groups, {}, 0.0
 
     def good(self, name):
         """Seconds of each test of a group on the good tree, shortest first, or in words why there are none."""
         if name not in self.known:
+            start = time.monotonic()
             self.known[name] = self.measure(self.copy.chosen(self.groups[name]))
+            self.spent += time.monotonic() - start
             print(f"on the good tree: {name}: {self.told(self.known[name])}", flush=True)
         return self.known[name]
 
@@ -118,8 +120,7 @@ def run(mutants, groups, args):
         if result == "caught":
             with record.open("a", encoding="utf-8") as file:
                 print(str(mutant)[4:], file=file)
-        passed = time.monotonic() - start
-        left = passed / (done + 1) * (len(todo) - done - 1)
+        left = (time.monotonic() - start - judge.spent) / (done + 1) * (len(todo) - done - 1)
         print(f"[{done + 1}/{len(todo)}, about {left / 60:.0f} min left] {result:8} {mutant}  {why}", flush=True)
     return report(results)
 

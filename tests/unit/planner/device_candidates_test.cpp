@@ -7,7 +7,9 @@
 #include <tutti/error.hpp>
 
 #include "backends/names.hpp"
+#include "planner/candidates.hpp"
 #include "planner/planner.hpp"
+#include "planner/table.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -48,6 +50,23 @@ TEST(DeviceCandidates, NcclGoesFirst) {
       const auto plan = make_plan(signature(operation, 1000), gpus(size));
       EXPECT_EQ(plan->backend, &nccl_backend) << schedules::operation_name(operation) << " on " << size;
     }
+}
+
+// Tables hold times of host memory.
+TEST(DeviceCandidates, WhatWasMeasuredInHostMemoryIsNotAsked) {
+  const Signature call = signature(Operation::allreduce, 1000);
+  Signature on_host = call;
+  on_host.memory = MemoryClass::host;
+  tuning::Cell cell;
+  cell.operation = call.operation;
+  cell.kind = call.kind;
+  cell.type = tuning::type_class_of(on_host);
+  cell.bytes = tuning::bytes_of(on_host);
+  for (const Candidate& c : candidates(call, gpus(4))) cell.seconds[c.name] = 1e-9;
+  const tuning::Table table({cell});
+  Machine machine = gpus(4);
+  machine.measured = &table;
+  for (const Candidate& c : candidates(call, machine)) EXPECT_FALSE(c.measured) << c.name;
 }
 
 TEST(DeviceCandidates, DirectWhereNcclsResultIsTheLibrarys) {

@@ -79,6 +79,20 @@ TEST(Planner, RoundingOnceAndReproducibilityNeedOneStep) {
   EXPECT_THROW((void)make_plan(wide, machine(1, 4)), Error);
 }
 
+TEST(Planner, OperationsThatRoundNeedOneStepForSmallFloats) {
+  for (const ReduceKind op :
+       {ReduceKind::sum, ReduceKind::prod, ReduceKind::avg, ReduceKind::premul_sum, ReduceKind::min, ReduceKind::max})
+    for (const DatatypeKind type : {DatatypeKind::float16, DatatypeKind::bfloat16, DatatypeKind::float8_e4m3,
+                                    DatatypeKind::float8_e5m2, DatatypeKind::float32}) {
+      Signature call = signature(Operation::allreduce, 100);
+      call.op = op;
+      call.type = type;
+      const bool rounds = op != ReduceKind::min && op != ReduceKind::max;
+      EXPECT_EQ(needs_single_combine(call), rounds && type != DatatypeKind::float32)
+          << reduce_op_name(op) << " of " << datatype_name(type);
+    }
+}
+
 TEST(Planner, OrderIsKeptWhereTheOperationDoesNotCommute) {
   Signature s = signature(Operation::allreduce, 5'000'000);
   s.op = ReduceKind::user;
