@@ -109,6 +109,15 @@ TEST(Communicator, EmulatedNodesAreNodes) {
   expect_works(node);
 }
 
+TEST(Communicator, LocalRanksCountTheRanksOfANode) {
+  const Topology& whole = world().topology();
+  for (const Topology& machine : {whole, detail::restrict_topology(whole, MPI_COMM_WORLD, MPI_COMM_WORLD)}) {
+    std::vector<int> next(static_cast<std::size_t>(machine.nodes), 0);
+    for (const Place& place : machine.places) EXPECT_EQ(place.local_rank, next[static_cast<std::size_t>(place.node)]++);
+    EXPECT_EQ(next, machine.ranks_per_node);
+  }
+}
+
 // Ranks outside the part still want the same cores.
 TEST(Communicator, APartOfACrowdedOneIsCrowded) {
   for (const bool crowded : {false, true}) {

@@ -41,6 +41,17 @@ TEST(Trial, BeginsAfterManyCalls) {
   EXPECT_FALSE(trial.winner());
 }
 
+TEST(Trial, TheFirstCallsOfATurnAreNotMeasured) {
+  Trial trial({way("a"), way("b")});
+  for (std::size_t i = 0; i < Trial::settled_calls; ++i) (void)trial.note(0);
+  for (const char* name : {"a", "b"})
+    for (std::size_t i = 0; i < Trial::warm_calls + Trial::measured_calls; ++i) {
+      EXPECT_EQ(trial.way()->way, name);
+      EXPECT_EQ(trial.measures(), i >= Trial::warm_calls) << "call " << i << " of " << name;
+      (void)trial.note(1e-6);
+    }
+}
+
 TEST(Trial, TheFastestWins) {
   Trial trial({way("a"), way("b"), way("c")});
   (void)run(trial, {{"a", 2e-6}, {"b", 1.7e-6}, {"c", 1.9e-6}});
@@ -90,6 +101,9 @@ TEST(Trial, IsSurprisedByTimesFarFromThePrediction) {
   Trial otherwise({way("a", 1e-6), way("b", 1e-6)});
   (void)run(otherwise, {{"a", 4e-6}, {"b", 2e-6}});
   EXPECT_TRUE(otherwise.surprises());
+  Trial faster({way("a", 4e-6), way("b", 1e-6)});
+  (void)run(faster, {{"a", 1e-6}, {"b", 1e-6}});
+  EXPECT_TRUE(faster.surprises());
 }
 
 Machine one_node() {

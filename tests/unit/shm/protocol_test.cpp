@@ -140,6 +140,16 @@ TEST(Protocol, TreesCarryShortBlockingCallsWhoseOrderIsFree) {
   EXPECT_TRUE(may(narrow)) << "nothing is rounded";
 }
 
+// In both, each rank takes one block from every other.
+TEST(Protocol, BlocksOfAnAlltoallAreAsLargeAsThoseOfAnAllgather) {
+  detail::Machine machine;
+  machine.size = 8;
+  for (const Protocol p : {Protocol::slots, Protocol::single_copy}) {
+    const double all_to_all = predict(p, signature_of(Operation::alltoall, 1 << 18), machine);
+    EXPECT_LT(all_to_all, 3 * predict(p, signature_of(Operation::allgather, 1 << 18), machine));
+  }
+}
+
 TEST(Protocol, PredictionsArePositiveAndGrow) {
   detail::Machine machine;
   machine.size = 4;

@@ -158,6 +158,14 @@ TEST(TreeCost, ManyRanksUseTheTreeUnlessTheyShareCores) {
     }
 }
 
+TEST(TreeCost, ThereAndBackTakesTwiceAsLong) {
+  const Groups groups = unplaced_groups(64);
+  const LineCosts costs{1e-7, 1e-8, 1e-6};
+  const double up = tree_seconds(signature_of(Operation::reduce, 64), groups, costs);
+  EXPECT_DOUBLE_EQ(tree_seconds(signature_of(Operation::bcast, 64), groups, costs), up);
+  EXPECT_DOUBLE_EQ(tree_seconds(signature_of(Operation::allreduce, 64), groups, costs), 2 * up);
+}
+
 TEST(TreeCost, GrowsWithTheDataAndTheRanks) {
   for (const Operation operation : {Operation::bcast, Operation::reduce, Operation::allreduce}) {
     const Groups groups = unplaced_groups(64);

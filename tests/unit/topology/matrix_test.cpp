@@ -130,6 +130,18 @@ TEST(Matrix, RanksStandWhereTheyAreBound) {
   EXPECT_EQ(between(hardware, "n0/GPU0", "n1/GPU0"), "NET");
 }
 
+TEST(Matrix, UnboundRanksNeedNotMeetInANumaNode) {
+  tutti::Topology topology;
+  topology.nodes = 1;
+  topology.places = {{0, 0, -1, -1, -1, 8}, {0, 1, -1, -1, -1, 8}};
+  EXPECT_EQ(between(join_nodes({two_sockets()}, topology), "rank 0", "rank 1"), "SYS");
+}
+
+TEST(Matrix, CoresOfTwoCachesOfANumaNodeAreTwoElements) {
+  const Hardware grouped = group_cores(machine_from_synthetic("numa:1 l3:2 core:2 pu:2"));
+  EXPECT_EQ(between(grouped, "cores 0-1", "cores 2-3"), "NODE");
+}
+
 TEST(Matrix, CoresOfACacheCanBeOneElement) {
   const Hardware grouped = group_cores(join_nodes({two_sockets(), two_sockets()}, six_ranks()));
   EXPECT_EQ(between(grouped, "rank 2", "n0/cores 0-3"), "L3");
