@@ -95,16 +95,14 @@ std::string Context::describe() const {
                      size);
 }
 
-void Context::check_usable() const {
+void Context::throw_unusable() const {
   if (released_.load())
     throw Error(ErrorCode::finalized,
                 fmt::format("{}: MPI has been finalized; make all calls before MPI_Finalize", describe()));
   check_aborted();
-  if (broken_.load()) {
-    const std::lock_guard lock(reason_mutex_);
-    throw Error(ErrorCode::invalid_communicator,
-                fmt::format("{}: an earlier collective failed ({}); create a new communicator", describe(), reason_));
-  }
+  const std::lock_guard lock(reason_mutex_);
+  throw Error(ErrorCode::invalid_communicator,
+              fmt::format("{}: an earlier collective failed ({}); create a new communicator", describe(), reason_));
 }
 
 void Context::throw_aborted() const {

@@ -42,7 +42,12 @@ struct Context {
   static void let_go(std::shared_ptr<Context>&& context) noexcept;
 
   /// Throws if the communicator cannot be used, because it is finalized, aborted, or broken by an earlier failure.
-  void check_usable() const;
+  void check_usable() const {
+    const bool usable = !released_.load(std::memory_order_acquire) && !aborted.load(std::memory_order_acquire) &&
+                        !broken_.load(std::memory_order_acquire);
+    if (!usable) [[unlikely]]
+      throw_unusable();
+  }
   /// Throws only if the communicator was aborted. Cheap enough for waiting loops.
   void check_aborted() const {
     if (aborted.load(std::memory_order_acquire)) throw_aborted();
@@ -120,6 +125,7 @@ struct Context {
 
  private:
   [[noreturn]] void throw_aborted() const;
+  [[noreturn]] void throw_unusable() const;
   void keep_reason(const std::string& reason) noexcept;
   int exceptions_ = std::uncaught_exceptions();  ///< under way when it was made, in whose handling it lives
   mutable std::mutex reason_mutex_;

@@ -6,7 +6,7 @@
 namespace tutti {
 namespace {
 
-detail::Call allgather_call(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
+detail::Call allgather_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, const Options& options) {
   detail::Call call;
   detail::Arguments args(call, comm, schedules::Operation::allgather, options);
   detail::take_mpi_in_place(send, recv);

@@ -7,7 +7,7 @@
 namespace tutti {
 namespace {
 
-detail::Call allgatherv_call(const Communicator& comm, ConstBuffer send, Buffer recv,
+detail::Call allgatherv_call(const Communicator& comm, ConstBuffer& send, Buffer& recv,
                              std::span<const std::size_t> recv_counts, std::span<const std::size_t> recv_displs,
                              const Options& options) {
   detail::Call call;

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
 #include <new>
 #include <tutti/error.hpp>
 
@@ -21,6 +20,35 @@ void Arguments::refuse(std::string_view argument, std::string_view problem) cons
   refuse(ErrorCode::invalid_argument, fmt::format("argument {} {}", argument, problem));
 }
 
+void Arguments::refuse_count(std::size_t count, std::size_t expected, const char* name, std::string_view why) const {
+  refuse(name, fmt::format("has {} elements, but {} are needed ({})", count, expected, why));
+}
+
+void Arguments::refuse_types(Datatype a, Datatype b) const {
+  refuse(ErrorCode::invalid_datatype,
+         fmt::format("arguments send and recv have datatypes {} and {}; pass buffers of the same datatype",
+                     datatype_name(a.kind()), datatype_name(b.kind())));
+}
+
+void Arguments::refuse_in_place(const char* name, std::string_view remedy) const {
+  refuse(name, fmt::format("is in_place; {}", remedy));
+}
+
+void Arguments::refuse_datatype() const {
+  refuse(ErrorCode::invalid_datatype,
+         "the datatype is not one of the library's; use a DatatypeKind or Datatype::bytes(n), n > 0");
+}
+
+void Arguments::refuse_root(int root) const {
+  refuse("root", fmt::format("is {}; pass a rank from 0 to {}", root, comm_->size - 1));
+}
+
+void Arguments::refuse_op(ReduceKind kind) const {
+  refuse(ErrorCode::invalid_op,
+         fmt::format("argument op is {}, which is not defined for {} here; choose another operation",
+                     reduce_op_name(kind), datatype_name(call_.signature.type.kind())));
+}
+
 std::vector<std::size_t> Arguments::copy_of(Counts counts) const {
   try {
     return {counts.begin(), counts.end()};
@@ -30,6 +58,7 @@ std::vector<std::size_t> Arguments::copy_of(Counts counts) const {
   }
 }
 
+<<<<<<< HEAD
 void Arguments::require_count(std::size_t count, std::size_t expected, const char* name, std::string_view why) const {
   if (count != expected)
     refuse(name, fmt::format("has {} elements, but {} are needed ({}); pass {}", count, expected, why, expected));
@@ -58,35 +87,10 @@ void Arguments::note_memory(MemoryKind declared, const void* address) {
   if (is_of_device(kind)) call_.signature.memory = MemoryClass::device;
 }
 
+=======
+>>>>>>> 0d81297 (Short calls: arguments are checked in line, a vector of one line is taken without a look at each block)
 void Arguments::set_declared_memory() {
   if (is_of_device(declared_)) call_.signature.memory = MemoryClass::device;
-}
-
-void Arguments::set_type(Datatype type) {
-  if (!is_datatype(type))
-    refuse(ErrorCode::invalid_datatype,
-           "the datatype is not one of the library's; use a DatatypeKind or Datatype::bytes(n), n > 0");
-  call_.signature.type = type;
-}
-
-void Arguments::set_root(int root) {
-  if (root < 0 || root >= comm_->size)
-    refuse("root", fmt::format("is {}; pass a rank from 0 to {}", root, comm_->size - 1));
-  call_.signature.root = root;
-}
-
-void Arguments::set_op(const ReduceOp& op, bool allows_avg) {
-  const Datatype type = call_.signature.type;
-  const bool defined = is_defined(op.kind(), type.kind()) && (allows_avg || op.kind() != ReduceKind::avg);
-  if (!defined)
-    refuse(ErrorCode::invalid_op,
-           fmt::format("argument op is {}, which is not defined for {} here; choose another operation",
-                       reduce_op_name(op.kind()), datatype_name(type.kind())));
-  require(op.kind() != ReduceKind::user || op.function() != nullptr, "op",
-          "has no function; make one by ReduceOp::user");
-  call_.signature.op = op.kind();
-  call_.signature.commutative = op.commutative();
-  call_.binding.op = op;
 }
 
 Packing& Arguments::packing_of(const void* address, std::size_t count, MemoryKind declared, Datatype type,
@@ -99,29 +103,6 @@ Packing& Arguments::packing_of(const void* address, std::size_t count, MemoryKin
           "pass contiguous memory");
   if (!call_.packing) call_.packing = std::make_unique<Packing>(state_);
   return *call_.packing;
-}
-
-void Arguments::pack(ConstBuffer& buffer, const char* name) {
-  if (buffer.layout) packing_of(buffer.data, buffer.count, buffer.memory, buffer.type, name).replace(buffer);
-}
-
-void Arguments::pack(Buffer& buffer, const char* name, bool is_read, bool is_written) {
-  if (buffer.layout)
-    packing_of(buffer.data, buffer.count, buffer.memory, buffer.type, name).replace(buffer, is_read, is_written);
-}
-
-void Arguments::set_input(const ConstBuffer& buffer, const char* name) {
-  forbid_layout(buffer.layout != nullptr, name);
-  check_address(buffer.data, buffer.count, name);
-  note_memory(buffer.memory, buffer.data);
-  call_.binding.input = buffer.data;
-}
-
-void Arguments::set_output(const Buffer& buffer, const char* name) {
-  forbid_layout(buffer.layout != nullptr, name);
-  check_address(buffer.data, buffer.count, name);
-  note_memory(buffer.memory, buffer.data);
-  call_.binding.output = buffer.data;
 }
 
 void Arguments::set_in_place_input(const void* address) {

@@ -32,18 +32,47 @@ class Arguments {
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(comm_->size); }
   [[nodiscard]] bool is_root() const { return comm_->rank == call_.signature.root; }
 
-  void set_type(Datatype type);
-  void set_root(int root);
-  void set_op(const ReduceOp& op, bool allows_avg = true);
+  void set_type(Datatype type) {
+    if (!is_datatype(type)) [[unlikely]]
+      refuse_datatype();
+    call_.signature.type = type;
+  }
+  void set_root(int root) {
+    if (root < 0 || root >= comm_->size) [[unlikely]]
+      refuse_root(root);
+    call_.signature.root = root;
+  }
+  void set_op(const ReduceOp& op, bool allows_avg = true) {
+    if (!is_defined(op.kind(), call_.signature.type.kind()) || (op.kind() == ReduceKind::avg && !allows_avg))
+        [[unlikely]]
+      refuse_op(op.kind());
+    require(op.kind() != ReduceKind::user || op.function() != nullptr, "op",
+            "has no function; make one by ReduceOp::user");
+    call_.signature.op = op.kind();
+    call_.signature.commutative = op.commutative();
+    call_.binding.op = op;
+  }
   /// Takes the memory kind from the options, for a call without buffers.
   void set_declared_memory();
   void set_count(std::size_t count) { call_.signature.count = count; }
-  void set_input(const ConstBuffer& buffer, const char* name);
-  void set_output(const Buffer& buffer, const char* name);
+  void set_input(const ConstBuffer& buffer, const char* name) {
+    check_buffer(buffer, name);
+    call_.binding.input = buffer.data;
+  }
+  void set_output(const Buffer& buffer, const char* name) {
+    check_buffer(buffer, name);
+    call_.binding.output = buffer.data;
+  }
   /// Replaces a buffer that has a layout by a contiguous copy, for a call that moves data; others refuse layouts. An
   /// output says whether the call reads it too, and whether it writes it.
-  void pack(ConstBuffer& buffer, const char* name);
-  void pack(Buffer& buffer, const char* name, bool is_read, bool is_written = true);
+  void pack(ConstBuffer& buffer, const char* name) {
+    if (buffer.layout) [[unlikely]]
+      packing_of(buffer.data, buffer.count, buffer.memory, buffer.type, name).replace(buffer);
+  }
+  void pack(Buffer& buffer, const char* name, bool is_read, bool is_written = true) {
+    if (buffer.layout) [[unlikely]]
+      packing_of(buffer.data, buffer.count, buffer.memory, buffer.type, name).replace(buffer, is_read, is_written);
+  }
   /// Places the input in the output's memory, as MPI_IN_PLACE does.
   void set_in_place_input(const void* address);
   void set_in_place_output(void* address);
@@ -55,9 +84,18 @@ class Arguments {
   [[noreturn]] void refuse(std::string_view argument, std::string_view problem) const;
   /// A copy for the binding. Refuses the call if memory runs out.
   [[nodiscard]] std::vector<std::size_t> copy_of(Counts counts) const;
-  void require_count(std::size_t count, std::size_t expected, const char* name, std::string_view why) const;
-  void require_same_type(Datatype a, Datatype b) const;
-  void forbid_in_place(bool is_in_place, const char* name, std::string_view remedy) const;
+  void require_count(std::size_t count, std::size_t expected, const char* name, std::string_view why) const {
+    if (count != expected) [[unlikely]]
+      refuse_count(count, expected, name, why);
+  }
+  void require_same_type(Datatype a, Datatype b) const {
+    if (a != b) [[unlikely]]
+      refuse_types(a, b);
+  }
+  void forbid_in_place(bool is_in_place, const char* name, std::string_view remedy) const {
+    if (is_in_place) [[unlikely]]
+      refuse_in_place(name, remedy);
+  }
   void require_counts(Counts counts, const char* name) const;
   /// Checks that blocks of given sizes lie inside a buffer of `available` elements.
   void require_blocks(Counts counts, Counts displs, std::size_t available, const char* name) const;
@@ -70,9 +108,31 @@ class Arguments {
 
  private:
   [[noreturn]] void refuse(ErrorCode code, std::string_view problem) const;
-  void check_address(const void* address, std::size_t count, const char* name) const;
-  void note_memory(MemoryKind declared, const void* address);
+  [[noreturn]] void refuse_datatype() const;
+  [[noreturn]] void refuse_root(int root) const;
+  [[noreturn]] void refuse_op(ReduceKind kind) const;
+  [[noreturn]] void refuse_count(std::size_t count, std::size_t expected, const char* name, std::string_view why) const;
+  [[noreturn]] void refuse_types(Datatype a, Datatype b) const;
+  [[noreturn]] void refuse_in_place(const char* name, std::string_view remedy) const;
   [[noreturn]] void refuse_overlap(const Touched& sent, const Touched& received) const;
+  template <typename AnyBuffer>
+  void check_buffer(const AnyBuffer& buffer, const char* name) {
+    forbid_layout(buffer.layout != nullptr, name);
+    check_address(buffer.data, buffer.count, name);
+    note_memory(buffer.memory, buffer.data);
+  }
+  void check_address(const void* address, std::size_t count, const char* name) const {
+    require(address != nullptr || count == 0, name, "is a null pointer but has elements; pass the buffer's address");
+    // A product of 128 bits, because a division takes longer than all other checks together.
+    std::ptrdiff_t bytes = 0;
+    require(!__builtin_mul_overflow(count, call_.signature.type.size(), &bytes), name,
+            "is larger than the address space; pass the count in elements");
+  }
+  void note_memory(MemoryKind declared, const void* address) {
+    MemoryKind kind = declared != MemoryKind::detect ? declared : declared_;
+    if (kind == MemoryKind::detect) kind = memory_kind(address);
+    if (is_of_device(kind)) call_.signature.memory = MemoryClass::device;
+  }
   Packing& packing_of(const void* address, std::size_t count, MemoryKind declared, Datatype type, const char* name);
   void forbid_layout(bool has_layout, const char* name) const {
     require(!has_layout, name,

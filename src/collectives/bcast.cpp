@@ -6,7 +6,7 @@
 namespace tutti {
 namespace {
 
-detail::Call bcast_call(const Communicator& comm, Buffer buffer, int root, const Options& options) {
+detail::Call bcast_call(const Communicator& comm, Buffer& buffer, int root, const Options& options) {
   detail::Call call;
   detail::Arguments args(call, comm, schedules::Operation::bcast, options);
   detail::take_mpi_in_place(buffer);

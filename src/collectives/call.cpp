@@ -26,10 +26,10 @@ void complete_signature(Signature& signature, CallKind kind, const Context& comm
   signature.reproducible = options.reproducible || comm.options.reproducible;
   signature.has_timeout = options.timeout.count() > 0 || comm.options.timeout.count() > 0;
   signature.accumulation = options.accumulation;
-  if (options.algorithm.empty())
-    signature.algorithm = tuning::override_for(signature.operation);
-  else
-    signature.algorithm = options.algorithm;
+  const std::string_view named =
+      options.algorithm.empty() ? tuning::override_for(signature.operation) : std::string_view(options.algorithm);
+  if (!named.empty()) [[unlikely]]
+    signature.algorithm = named;
 }
 
 [[noreturn]] void refuse_capture(const Context& comm, const Signature& signature, std::string_view why) {

@@ -6,7 +6,8 @@
 namespace tutti {
 namespace {
 
-detail::Call exscan_call(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, const Options& options) {
+detail::Call exscan_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, const ReduceOp& op,
+                         const Options& options) {
   detail::Call call;
   detail::Arguments args(call, comm, schedules::Operation::exscan, options);
   detail::take_mpi_in_place(send, recv);

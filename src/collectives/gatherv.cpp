@@ -6,7 +6,7 @@
 namespace tutti {
 namespace {
 
-detail::Call gatherv_call(const Communicator& comm, ConstBuffer send, Buffer recv,
+detail::Call gatherv_call(const Communicator& comm, ConstBuffer& send, Buffer& recv,
                           std::span<const std::size_t> recv_counts, std::span<const std::size_t> recv_displs, int root,
                           const Options& options) {
   detail::Call call;

@@ -6,7 +6,7 @@
 namespace tutti {
 namespace {
 
-detail::Call reduce_call(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, int root,
+detail::Call reduce_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, const ReduceOp& op, int root,
                          const Options& options) {
   detail::Call call;
   detail::Arguments args(call, comm, schedules::Operation::reduce, options);

@@ -7,8 +7,8 @@
 namespace tutti {
 namespace {
 
-detail::Call reduce_scatter_call(const Communicator& comm, ConstBuffer send, Buffer recv,
-                                 std::span<const std::size_t> recv_counts, ReduceOp op, const Options& options) {
+detail::Call reduce_scatter_call(const Communicator& comm, ConstBuffer& send, Buffer& recv,
+                                 std::span<const std::size_t> recv_counts, const ReduceOp& op, const Options& options) {
   detail::Call call;
   detail::Arguments args(call, comm, schedules::Operation::reduce_scatter, options);
   detail::take_mpi_in_place(send, recv);

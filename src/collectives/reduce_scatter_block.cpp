@@ -6,7 +6,7 @@
 namespace tutti {
 namespace {
 
-detail::Call reduce_scatter_block_call(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,
+detail::Call reduce_scatter_block_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, const ReduceOp& op,
                                        const Options& options) {
   detail::Call call;
   detail::Arguments args(call, comm, schedules::Operation::reduce_scatter_block, options);

@@ -6,7 +6,7 @@
 namespace tutti {
 namespace {
 
-detail::Call scatter_call(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
+detail::Call scatter_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, int root, const Options& options) {
   detail::Call call;
   detail::Arguments args(call, comm, schedules::Operation::scatter, options);
   detail::take_mpi_in_place(send, recv);

@@ -6,8 +6,8 @@
 namespace tutti {
 namespace {
 
-detail::Call scatterv_call(const Communicator& comm, ConstBuffer send, std::span<const std::size_t> send_counts,
-                           std::span<const std::size_t> send_displs, Buffer recv, int root, const Options& options) {
+detail::Call scatterv_call(const Communicator& comm, ConstBuffer& send, std::span<const std::size_t> send_counts,
+                           std::span<const std::size_t> send_displs, Buffer& recv, int root, const Options& options) {
   detail::Call call;
   detail::Arguments args(call, comm, schedules::Operation::scatterv, options);
   detail::take_mpi_in_place(send, recv);

@@ -59,7 +59,7 @@ std::size_t scattered(const Communicator& c, const void* sendbuf, Numbers counts
     return guard([&] {                                                                            \
       first;                                                                                      \
       const Communicator& c = communicator(comm);                                                 \
-      tutti::word(c, __VA_ARGS__ __VA_OPT__(, ) options(given));                                  \
+      tutti::word(c, __VA_ARGS__ __VA_OPT__(, ) GivenOptions(given));                             \
     });                                                                                           \
   }
 
@@ -71,7 +71,7 @@ std::size_t scattered(const Communicator& c, const void* sendbuf, Numbers counts
       first;                                                                                    \
       start(request, record, [&] {                                                              \
         const Communicator& c = communicator(comm);                                             \
-        return tutti::word(c, __VA_ARGS__ __VA_OPT__(, ) options(given));                       \
+        return tutti::word(c, __VA_ARGS__ __VA_OPT__(, ) GivenOptions(given));                  \
       });                                                                                       \
     });                                                                                         \
   }

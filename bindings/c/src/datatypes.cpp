@@ -18,7 +18,7 @@ constexpr std::size_t most_bytes = std::size_t{1} << 54;
 bool is_known(tutti_datatype_t type) noexcept {
   const tutti_datatype_t number = type & number_mask;
   if (type < 0) return false;
-  return number == TUTTI_BYTE || (type >= TUTTI_INT8 && type < TUTTI_BYTE);
+  return number == TUTTI_BYTE || is_plain(type);
 }
 
 [[noreturn]] void refuse(tutti_datatype_t type, const char* argument) {
@@ -35,11 +35,9 @@ bool is_known(tutti_datatype_t type) noexcept {
 
 }  // namespace
 
-Datatype datatype(tutti_datatype_t type, const char* argument) {
+Datatype bytes_datatype(tutti_datatype_t type, const char* argument) {
   if (!is_known(type)) refuse(type, argument);
-  const auto kind = static_cast<DatatypeKind>(type & number_mask);
-  const tutti_datatype_t bytes = type >> size_shift;
-  return kind == DatatypeKind::bytes && bytes > 0 ? Datatype::bytes(static_cast<std::size_t>(bytes)) : Datatype(kind);
+  return Datatype::bytes(static_cast<std::size_t>(type >> size_shift));
 }
 
 tutti_datatype_t datatype_handle(Datatype type) noexcept {

@@ -21,13 +21,11 @@ void throw_stale(ErrorCode code, const char* argument, const char* noun) {
                            argument, noun));
 }
 
-const Communicator& communicator(tutti_comm_t comm, const char* argument) {
-  if (comm == nullptr)
-    throw_misuse(ErrorCode::invalid_communicator,
-                 fmt::format("argument {} is TUTTI_COMM_NULL; create it with tutti_comm_duplicate, _adopt, _borrow "
-                             "or _split, and do not use it after tutti_comm_free",
-                             argument));
-  return record_of(comm, argument).comm;
+void throw_null_communicator(const char* argument) {
+  throw_misuse(ErrorCode::invalid_communicator,
+               fmt::format("argument {} is TUTTI_COMM_NULL; create it with tutti_comm_duplicate, _adopt, _borrow "
+                           "or _split, and do not use it after tutti_comm_free",
+                           argument));
 }
 
 void give_text(const std::string& made, char* text, std::size_t capacity, std::size_t* length) {
@@ -42,16 +40,6 @@ Stream stream_of(int kind, void* handle) {
     throw_misuse(ErrorCode::invalid_argument,
                  fmt::format("argument stream_kind is {}; pass TUTTI_STREAM_NONE or _CUDA", kind));
   return {static_cast<StreamKind>(kind), handle};
-}
-
-ConstBuffer input(const void* address, std::size_t count, tutti_datatype_t type) {
-  if (is_in_place(address)) return in_place;
-  return sent(address, count, type);
-}
-
-Buffer output(void* address, std::size_t count, tutti_datatype_t type) {
-  if (is_in_place(address)) return in_place;
-  return received(address, count, type);
 }
 
 std::size_t blocks(std::size_t count, std::size_t blocks) noexcept {

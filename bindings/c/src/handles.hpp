@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <tutti/buffer.hpp>
@@ -89,28 +90,79 @@ void free_record(Handle handle, const char* argument) {
 }
 
 /// These turn arguments of C into those of C++. A wrong value throws an Error that names the argument.
-const Communicator& communicator(tutti_comm_t comm, const char* argument = "comm");
-[[nodiscard]] Datatype datatype(tutti_datatype_t type, const char* argument = "datatype");
+[[noreturn]] void throw_null_communicator(const char* argument);
+inline const Communicator& communicator(tutti_comm_t comm, const char* argument = "comm") {
+  if (comm == nullptr) [[unlikely]]
+    throw_null_communicator(argument);
+  return record_of(comm, argument).comm;
+}
+/// Returns true for a datatype whose handle is its kind: all of the library's, but of bytes only the single one.
+[[nodiscard]] inline bool is_plain(tutti_datatype_t type) noexcept { return type >= TUTTI_INT8 && type <= TUTTI_BYTE; }
+[[nodiscard]] Datatype bytes_datatype(tutti_datatype_t type, const char* argument);
+[[nodiscard]] inline Datatype datatype(tutti_datatype_t type, const char* argument = "datatype") {
+  if (is_plain(type)) [[likely]]
+    return static_cast<DatatypeKind>(type);
+  return bytes_datatype(type, argument);
+}
 [[nodiscard]] tutti_datatype_t datatype_handle(Datatype type) noexcept;
 [[nodiscard]] Options options(const tutti_options_t* given);
+/// The options of a call, which are made only if the caller gives any.
+class GivenOptions {
+ public:
+  explicit GivenOptions(const tutti_options_t* given) {
+    if (given != nullptr) [[unlikely]]
+      values_.emplace(options(given));
+  }
+  // NOLINTNEXTLINE(google-explicit-constructor): stands for the options in a call
+  operator const Options&() const noexcept { return values_ ? *values_ : none; }
+
+ private:
+  static inline const Options none{};
+  std::optional<Options> values_;
+};
 [[nodiscard]] CommunicatorOptions options(const tutti_comm_options_t* given);
 
-[[nodiscard]] Operation operation(tutti_op_t op);
+[[nodiscard]] inline bool is_built_in(tutti_op_t op) noexcept {
+  return op >= TUTTI_SUM && op <= TUTTI_MAXLOC && op != static_cast<tutti_op_t>(ReduceKind::premul_sum);
+}
+[[nodiscard]] Operation made_operation(tutti_op_t op);
+[[nodiscard]] inline Operation operation(tutti_op_t op) {
+  if (is_built_in(op)) [[likely]]
+    return {ReduceOp(static_cast<ReduceKind>(op)), nullptr};
+  return made_operation(op);
+}
 [[nodiscard]] Stream stream_of(int kind, void* handle);
 
 /// Buffers of `count` elements, or repetitions of a derived datatype.
-[[nodiscard]] ConstBuffer sent(const void* address, std::size_t count, tutti_datatype_t type,
-                               const char* argument = "datatype");
-[[nodiscard]] Buffer received(void* address, std::size_t count, tutti_datatype_t type,
-                              const char* argument = "datatype");
+[[nodiscard]] ConstBuffer sent_derived(const void* address, std::size_t count, tutti_datatype_t type,
+                                       const char* argument);
+[[nodiscard]] Buffer received_derived(void* address, std::size_t count, tutti_datatype_t type, const char* argument);
+[[nodiscard]] inline ConstBuffer sent(const void* address, std::size_t count, tutti_datatype_t type,
+                                      const char* argument = "datatype") {
+  if (!is_plain(type)) [[unlikely]]
+    return sent_derived(address, count, type, argument);
+  return {address, count, Datatype(static_cast<DatatypeKind>(type))};
+}
+[[nodiscard]] inline Buffer received(void* address, std::size_t count, tutti_datatype_t type,
+                                     const char* argument = "datatype") {
+  if (!is_plain(type)) [[unlikely]]
+    return received_derived(address, count, type, argument);
+  return {address, count, Datatype(static_cast<DatatypeKind>(type))};
+}
 /// The same; TUTTI_IN_PLACE becomes in_place.
-[[nodiscard]] ConstBuffer input(const void* address, std::size_t count, tutti_datatype_t type);
-[[nodiscard]] Buffer output(void* address, std::size_t count, tutti_datatype_t type);
-/// `blocks` blocks of `count` elements. A product that does not fit becomes too large for any memory; it never wraps.
-[[nodiscard]] std::size_t blocks(std::size_t count, std::size_t blocks) noexcept;
 [[nodiscard]] inline bool is_in_place(const void* address) noexcept {
   return address == TUTTI_IN_PLACE || address == MPI_IN_PLACE;
 }
+[[nodiscard]] inline ConstBuffer input(const void* address, std::size_t count, tutti_datatype_t type) {
+  if (is_in_place(address)) return in_place;
+  return sent(address, count, type);
+}
+[[nodiscard]] inline Buffer output(void* address, std::size_t count, tutti_datatype_t type) {
+  if (is_in_place(address)) return in_place;
+  return received(address, count, type);
+}
+/// `blocks` blocks of `count` elements. A product that does not fit becomes too large for any memory; it never wraps.
+[[nodiscard]] std::size_t blocks(std::size_t count, std::size_t blocks) noexcept;
 
 /// One number for each rank. NULL gives an empty span, which the call refuses if it needs the numbers.
 [[nodiscard]] std::span<const std::size_t> per_rank(const Communicator& comm, const std::size_t* numbers) noexcept;

@@ -99,13 +99,13 @@ std::shared_ptr<const Derived> derived(tutti_datatype_t type, const char* argume
   return found;
 }
 
-ConstBuffer sent(const void* address, std::size_t count, tutti_datatype_t type, const char* argument) {
+ConstBuffer sent_derived(const void* address, std::size_t count, tutti_datatype_t type, const char* argument) {
   if (!is_derived(type)) return {address, count, datatype(type, argument)};
   const auto found = derived(type, argument);
   return {address, repetitions(*found, found->send, count), found->element, found->send};
 }
 
-Buffer received(void* address, std::size_t count, tutti_datatype_t type, const char* argument) {
+Buffer received_derived(void* address, std::size_t count, tutti_datatype_t type, const char* argument) {
   if (!is_derived(type)) return {address, count, datatype(type, argument)};
   const auto found = derived(type, argument);
   return {address, repetitions(*found, found->recv, count), found->element, found->recv};

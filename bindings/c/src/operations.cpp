@@ -49,10 +49,6 @@ void call_user(const void* in, void* inout, std::size_t count, Datatype type, vo
   op->function(in, inout, count, datatype_handle(type), op->context);
 }
 
-bool is_built_in(tutti_op_t op) noexcept {
-  return op >= TUTTI_SUM && op <= TUTTI_MAXLOC && op != static_cast<tutti_op_t>(ReduceKind::premul_sum);
-}
-
 [[noreturn]] void throw_unknown(tutti_op_t op) {
   throw_misuse(ErrorCode::invalid_op,
                fmt::format("argument op is {}, which is no operation; pass a constant of tutti.h "
@@ -62,8 +58,7 @@ bool is_built_in(tutti_op_t op) noexcept {
 
 }  // namespace
 
-Operation operation(tutti_op_t op) {
-  if (is_built_in(op)) return {ReduceOp(static_cast<ReduceKind>(op)), nullptr};
+Operation made_operation(tutti_op_t op) {
   OpReference record = Table::instance().find(op);
   if (!record) throw_unknown(op);
   if (record->function == nullptr) return {ReduceOp::premul_sum(record->scalar), nullptr};

@@ -19,13 +19,14 @@ tutti::Group& group_of(tutti_group_t group) {
 
 int tutti_send(tutti_comm_t comm, const void* buffer, size_t count, tutti_datatype_t type, int dest, int tag,
                const tutti_options_t* given) {
-  return guard([&] { tutti::send(communicator(comm), sent(buffer, count, type), dest, tag, options(given)); });
+  return guard([&] { tutti::send(communicator(comm), sent(buffer, count, type), dest, tag, GivenOptions(given)); });
 }
 
 int tutti_recv(tutti_comm_t comm, void* buffer, size_t count, tutti_datatype_t type, int source, int tag,
                const tutti_options_t* given, tutti_status_t* status) {
   return guard([&] {
-    give_status(status, tutti::recv(communicator(comm), received(buffer, count, type), source, tag, options(given)));
+    give_status(status,
+                tutti::recv(communicator(comm), received(buffer, count, type), source, tag, GivenOptions(given)));
   });
 }
 
@@ -35,7 +36,7 @@ int tutti_sendrecv(tutti_comm_t comm, const void* sendbuf, size_t send_count, tu
   return guard([&] {
     give_status(status, tutti::sendrecv(communicator(comm), sent(sendbuf, send_count, send_datatype, "send_datatype"),
                                         dest, send_tag, received(recvbuf, recv_count, recv_datatype, "recv_datatype"),
-                                        source, recv_tag, options(given)));
+                                        source, recv_tag, GivenOptions(given)));
   });
 }
 
@@ -43,23 +44,25 @@ int tutti_isend(tutti_comm_t comm, const void* buffer, size_t count, tutti_datat
                 const tutti_options_t* given, tutti_request_t* request) {
   return guard([&] {
     start(request,
-          [&] { return tutti::isend(communicator(comm), sent(buffer, count, type), dest, tag, options(given)); });
+          [&] { return tutti::isend(communicator(comm), sent(buffer, count, type), dest, tag, GivenOptions(given)); });
   });
 }
 
 int tutti_irecv(tutti_comm_t comm, void* buffer, size_t count, tutti_datatype_t type, int source, int tag,
                 const tutti_options_t* given, tutti_request_t* request) {
   return guard([&] {
-    start(request,
-          [&] { return tutti::irecv(communicator(comm), received(buffer, count, type), source, tag, options(given)); });
+    start(request, [&] {
+      return tutti::irecv(communicator(comm), received(buffer, count, type), source, tag, GivenOptions(given));
+    });
   });
 }
 
 int tutti_send_init(tutti_comm_t comm, const void* buffer, size_t count, tutti_datatype_t type, int dest, int tag,
                     const tutti_options_t* given, tutti_request_t* request) {
   return guard([&] {
-    start(request,
-          [&] { return tutti::send_init(communicator(comm), sent(buffer, count, type), dest, tag, options(given)); });
+    start(request, [&] {
+      return tutti::send_init(communicator(comm), sent(buffer, count, type), dest, tag, GivenOptions(given));
+    });
   });
 }
 
@@ -67,7 +70,7 @@ int tutti_recv_init(tutti_comm_t comm, void* buffer, size_t count, tutti_datatyp
                     const tutti_options_t* given, tutti_request_t* request) {
   return guard([&] {
     start(request, [&] {
-      return tutti::recv_init(communicator(comm), received(buffer, count, type), source, tag, options(given));
+      return tutti::recv_init(communicator(comm), received(buffer, count, type), source, tag, GivenOptions(given));
     });
   });
 }
@@ -75,7 +78,7 @@ int tutti_recv_init(tutti_comm_t comm, void* buffer, size_t count, tutti_datatyp
 int tutti_probe(tutti_comm_t comm, tutti_datatype_t type, int source, int tag, const tutti_options_t* given,
                 tutti_status_t* status) {
   return guard(
-      [&] { give_status(status, tutti::probe(communicator(comm), datatype(type), source, tag, options(given))); });
+      [&] { give_status(status, tutti::probe(communicator(comm), datatype(type), source, tag, GivenOptions(given))); });
 }
 
 int tutti_iprobe(tutti_comm_t comm, tutti_datatype_t type, int source, int tag, int* found, tutti_status_t* status) {
@@ -91,7 +94,7 @@ int tutti_iprobe(tutti_comm_t comm, tutti_datatype_t type, int source, int tag, 
 int tutti_group_create(tutti_comm_t comm, const tutti_options_t* given, tutti_group_t* group) {
   return guard([&] {
     output(group, "group") = nullptr;
-    *group = make_handle<tutti_group_t>(GroupRecord{tutti::Group(communicator(comm), options(given))});
+    *group = make_handle<tutti_group_t>(GroupRecord{tutti::Group(communicator(comm), GivenOptions(given))});
   });
 }
 

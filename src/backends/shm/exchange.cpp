@@ -57,13 +57,13 @@ void Exchange::combine(std::span<const void* const> inputs, std::byte* result, s
     return;
   }
   if (plan->signature.op == ReduceKind::avg)
-    kernels::combine_avg(type, inputs, result, bytes / unit(), static_cast<std::size_t>(arena->size()));
+    kernels::combine_avg(type, inputs, result, elements(bytes), static_cast<std::size_t>(arena->size()));
   else
-    kernels::combine(type, binding->op, inputs, result, bytes / unit());
+    kernels::combine(type, binding->op, inputs, result, elements(bytes));
 }
 
 void Exchange::combine_part(std::span<const void* const> inputs, std::byte* result, std::size_t bytes) const {
-  kernels::combine(plan->signature.type, binding->op, inputs, result, bytes / unit());
+  kernels::combine(plan->signature.type, binding->op, inputs, result, elements(bytes));
 }
 
 }  // namespace tutti::detail::shm

@@ -65,10 +65,14 @@ struct Exchange {
     arena->wake();
   }
 
-  /// Tells waiting ranks which call this rank makes. Costs least behind the first data, which other ranks wait for.
+  /// Tells waiting ranks which call this rank makes. Costs least behind the first data, which other ranks wait for, and
+  /// where the last call in this cell was such a call too.
   void put_record() const {
     Record& record = cell(arena->rank()).record;
-    describe(record);
+    if (record.digest == (plan->digest ^ counts)) [[likely]]
+      record.history = history;
+    else
+      describe(record);
     record.generation.store(generation, std::memory_order_release);
   }
   /// Writes all of a record but its generation.
@@ -78,6 +82,12 @@ struct Exchange {
   [[nodiscard]] bool overwrites_source() const;
   /// Copies this rank's own block from source to output, unless it is already there.
   void copy_own() const;
+  /// A length in bytes, in elements.
+  [[nodiscard]] std::size_t elements(std::size_t bytes) const {
+    const Signature& s = plan->signature;
+    // A division takes longer than a short combination.
+    return bytes == s.count * s.type.size() ? s.count : bytes / s.type.size();
+  }
   /// Computes output = inputs[0] op inputs[1] op …, in that order, rounded once; divides an average.
   void combine(std::span<const void* const> inputs, std::byte* result, std::size_t bytes) const;
   /// The same for a part of the ranks: leaves the division of an average to the last combination.

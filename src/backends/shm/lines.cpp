@@ -3,10 +3,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "backends/shm/line_run.hpp"
 
 namespace tutti::detail::shm {
+namespace {
+
+constexpr schedules::OperationSet single_line_operations{Operation::barrier, Operation::bcast, Operation::reduce,
+                                                         Operation::allreduce};
+
+}  // namespace
 
 void Lines::begin(const Exchange& exchange) {
   const Signature& s = exchange.plan->signature;
@@ -18,6 +25,56 @@ void Lines::begin(const Exchange& exchange) {
   // if a rank may be away, or if every turn costs a process switch.
   centered_ = s.operation == Operation::barrier && s.kind == CallKind::blocking && exchange.arena->size() > 2 &&
               !exchange.arena->oversubscribed();
+  single_ = per_block_ == 1 && !centered_ && single_line_operations.has(s.operation);
+  if (single_) begin_single(exchange);
+}
+
+void Lines::begin_single(const Exchange& exchange) {
+  const Signature& s = exchange.plan->signature;
+  const bool is_root = exchange.arena->rank() == s.root;
+  const bool is_bcast = s.operation == Operation::bcast;
+  const bool is_reduce = s.operation == Operation::reduce;
+  gives_ = is_bcast ? is_root : !(is_reduce && is_root);
+  const bool takes = is_bcast ? !is_root : !is_reduce || is_root;
+  from_ = is_bcast && takes ? s.root : 0;
+  if (!takes)
+    from_end_ = 0;
+  else
+    from_end_ = is_bcast ? s.root + 1 : exchange.arena->size();
+}
+
+void Lines::take_single(const Exchange& exchange) const {
+  const Signature& s = exchange.plan->signature;
+  const std::size_t bytes = s.count * s.type.size();
+  if (from_end_ == 0 || bytes == 0) return;
+  if (s.operation == Operation::bcast) {
+    std::memcpy(exchange.output(), exchange.cell(s.root).lines[0].payload, bytes);
+    return;
+  }
+  std::array<const void*, most_combined_bytes / cache_line> inputs;
+  for (int from = 0; from < from_end_; ++from)
+    inputs[static_cast<std::size_t>(from)] = exchange.cell(from).lines[0].payload;
+  inputs[static_cast<std::size_t>(exchange.arena->rank())] = exchange.source;
+  exchange.combine({inputs.data(), static_cast<std::size_t>(from_end_)}, exchange.output(), bytes);
+}
+
+bool Lines::step_single(const Exchange& exchange) {
+  Arena& arena = *exchange.arena;
+  const int me = arena.rank();
+  const std::uint64_t flag = exchange.line_flag();
+  if (!produced_) {
+    produced_ = true;
+    const Signature& s = exchange.plan->signature;
+    if (gives_) {
+      put_in_lines(exchange.cell(me).lines, flag, exchange.source, s.count * s.type.size());
+      arena.wake();
+    }
+  }
+  const int looks = arena.oversubscribed() ? 1 : looks_at_flag;
+  for (; from_ < from_end_; ++from_, line_ = 0)
+    if (from_ != me && !have_arrived(exchange.cell(from_).lines, flag, 1, line_, looks)) return false;
+  take_single(exchange);
+  return true;
 }
 
 void Lines::produce(const Exchange& exchange) {
@@ -92,6 +149,7 @@ void Lines::combine(const Exchange& exchange) {
 }
 
 bool Lines::step(const Exchange& exchange) {
+  if (single_) return step_single(exchange);
   // In a barrier through rank 0, rank 0 signals once all ranks have arrived.
   const bool waits_first = centered_ && exchange.arena->rank() == 0;
   if (!produced_ && !waits_first) produce(exchange);
