@@ -22,6 +22,10 @@ namespace tutti::detail {
 Status drive_transfers(const ContextPtr& context, std::string_view name, PointToPoints&& transfers,
                        const CallOptions& options);
 
+/// Makes a blocking send, receive, or one of each, and returns the status of the receive; null: the call makes none.
+Status drive_messages(const ContextPtr& context, std::string_view name, const PointToPoint* send,
+                      const PointToPoint* recv, const CallOptions& options);
+
 /// Looks for a message without receiving it.
 [[nodiscard]] std::optional<Status> look_for(const Context& context, const Wanted& wanted);
 /// Waits until the message is here.

@@ -58,37 +58,6 @@ std::vector<std::size_t> Arguments::copy_of(Counts counts) const {
   }
 }
 
-<<<<<<< HEAD
-void Arguments::require_count(std::size_t count, std::size_t expected, const char* name, std::string_view why) const {
-  if (count != expected)
-    refuse(name, fmt::format("has {} elements, but {} are needed ({}); pass {}", count, expected, why, expected));
-}
-
-void Arguments::require_same_type(Datatype a, Datatype b) const {
-  if (a == b) return;
-  refuse(ErrorCode::invalid_datatype,
-         fmt::format("arguments send and recv have datatypes {} and {}; pass buffers of the same datatype",
-                     datatype_name(a.kind()), datatype_name(b.kind())));
-}
-
-void Arguments::forbid_in_place(bool is_in_place, const char* name, std::string_view remedy) const {
-  if (is_in_place) refuse(name, fmt::format("is in_place; {}", remedy));
-}
-
-void Arguments::check_address(const void* address, std::size_t count, const char* name) const {
-  require(address != nullptr || count == 0, name, "is a null pointer but has elements; pass the buffer's address");
-  require(count <= std::numeric_limits<std::ptrdiff_t>::max() / call_.signature.type.size(), name,
-          "is larger than the address space; pass the count in elements");
-}
-
-void Arguments::note_memory(MemoryKind declared, const void* address) {
-  MemoryKind kind = declared != MemoryKind::detect ? declared : declared_;
-  if (kind == MemoryKind::detect) kind = memory_kind(address);
-  if (is_of_device(kind)) call_.signature.memory = MemoryClass::device;
-}
-
-=======
->>>>>>> 0d81297 (Short calls: arguments are checked in line, a vector of one line is taken without a look at each block)
 void Arguments::set_declared_memory() {
   if (is_of_device(declared_)) call_.signature.memory = MemoryClass::device;
 }

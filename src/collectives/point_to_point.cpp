@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <tutti/error.hpp>
 #include <tutti/point_to_point.hpp>
 
@@ -34,27 +33,38 @@ int mpi_peer(int peer) {
 }
 int mpi_tag(int tag) { return tag == any_tag ? MPI_ANY_TAG : tag; }
 
-void check_peer(const Context& comm, std::string_view call, int peer, bool wildcard, const char* name) {
+[[noreturn]] void refuse_peer(const Context& comm, std::string_view call, int peer, const char* name) {
+  refuse(comm, call, fmt::format("{} is {}; pass a rank from 0 to {} or proc_null", name, peer, comm.size - 1));
+}
+
+inline void check_peer(const Context& comm, std::string_view call, int peer, bool wildcard, const char* name) {
   const int given = mpi_peer(peer);
   const bool is_valid =
       (given >= 0 && given < comm.size) || given == MPI_PROC_NULL || (wildcard && given == MPI_ANY_SOURCE);
   if (!is_valid) [[unlikely]]
-    refuse(comm, call, fmt::format("{} is {}; pass a rank from 0 to {} or proc_null", name, peer, comm.size - 1));
+    refuse_peer(comm, call, peer, name);
 }
 
-void check_tag(const Context& comm, std::string_view call, int tag, bool wildcard) {
+[[noreturn]] void refuse_tag(const Context& comm, std::string_view call, int tag) {
+  refuse(comm, call, fmt::format("tag is {}; pass a number from 0 to {}", tag, largest_tag));
+}
+
+inline void check_tag(const Context& comm, std::string_view call, int tag, bool wildcard) {
   const bool is_valid = (tag >= 0 && tag <= largest_tag) || (wildcard && mpi_tag(tag) == MPI_ANY_TAG);
   if (!is_valid) [[unlikely]]
-    refuse(comm, call, fmt::format("tag is {}; pass a number from 0 to {}", tag, largest_tag));
+    refuse_tag(comm, call, tag);
 }
 
-void check_type(const Context& comm, std::string_view call, Datatype type) {
-  if (!is_datatype(type))
-    throw Error(
-        ErrorCode::invalid_datatype,
-        fmt::format("{}, {}: the datatype is not one of the library's; use a DatatypeKind or Datatype::bytes(n), "
-                    "n > 0",
-                    call, comm.describe()));
+[[noreturn]] void refuse_type(const Context& comm, std::string_view call) {
+  throw Error(ErrorCode::invalid_datatype,
+              fmt::format("{}, {}: the datatype is not one of the library's; use a DatatypeKind or Datatype::bytes(n), "
+                          "n > 0",
+                          call, comm.describe()));
+}
+
+inline void check_type(const Context& comm, std::string_view call, Datatype type) {
+  if (!is_datatype(type)) [[unlikely]]
+    refuse_type(comm, call);
 }
 
 template <typename AnyBuffer>
@@ -63,21 +73,33 @@ void check_message(const Context& comm, std::string_view call, const AnyBuffer& 
   require(!buffer.is_in_place && buffer.data != MPI_IN_PLACE, comm, call, "buffer is in_place; pass a buffer");
   require(buffer.data != nullptr || buffer.count == 0, comm, call,
           "buffer is a null pointer but has elements; pass its address");
-  require(buffer.count <= std::numeric_limits<std::ptrdiff_t>::max() / buffer.type.size(), comm, call,
+  // A product, because a division takes longer than all other checks together.
+  std::ptrdiff_t bytes = 0;
+  require(!__builtin_mul_overflow(buffer.count, buffer.type.size(), &bytes), comm, call,
           "buffer is larger than the address space; pass the count in elements");
   check_tag(comm, call, tag, wildcard);
 }
 
+[[noreturn]] void refuse_device(const Context& comm, std::string_view call) {
+  throw Error(ErrorCode::not_built,
+              fmt::format("{}, {}: argument buffer is in device memory, and this library was built without CUDA; "
+                          "build it with TUTTI_ENABLE_CUDA=ON, or copy the buffer to host memory",
+                          call, comm.describe()));
+}
+
 /// Returns true if the buffer is in device memory.
-bool is_on_device(const Context& comm, std::string_view call, MemoryKind declared, const void* address) {
+inline bool is_on_device(const Context& comm, std::string_view call, MemoryKind declared, const void* address) {
   const MemoryKind kind = declared == MemoryKind::detect ? memory_kind(address) : declared;
   if (!is_of_device(kind)) return false;
-  if (device::runtime() == nullptr)
-    throw Error(ErrorCode::not_built,
-                fmt::format("{}, {}: argument buffer is in device memory, and this library was built without CUDA; "
-                            "build it with TUTTI_ENABLE_CUDA=ON, or copy the buffer to host memory",
-                            call, comm.describe()));
+  if (device::runtime() == nullptr) refuse_device(comm, call);
   return true;
+}
+
+[[noreturn]] void refuse_layout(const Context& comm, std::string_view call) {
+  throw Error(ErrorCode::not_supported,
+              fmt::format("{}, {}: argument buffer has a layout and is in device memory, where layouts are not packed; "
+                          "pack it by a kernel of your own, and pass contiguous memory",
+                          call, comm.describe()));
 }
 
 /// The part of a transfer that both directions share.
@@ -93,11 +115,7 @@ PointToPoint described(const Context& comm, std::string_view call, const AnyBuff
   transfer.on_device =
       is_on_device(comm, call, kind, buffer.data) && transfer.bytes > 0 && transfer.peer != MPI_PROC_NULL;
   transfer.layout = buffer.layout;
-  if (transfer.layout && transfer.on_device)
-    throw Error(ErrorCode::not_supported,
-                fmt::format("{}, {}: argument buffer has a layout and is in device memory, where layouts are not "
-                            "packed; pack it by a kernel of your own, and pass contiguous memory",
-                            call, comm.describe()));
+  if (transfer.layout && transfer.on_device) refuse_layout(comm, call);
   return transfer;
 }
 
@@ -175,6 +193,14 @@ namespace {
 
 PointToPoints only(const PointToPoint& transfer) { return PointToPoints(std::array{transfer}); }
 
+/// A blocking send, receive, or one of each; null: none.
+Status run_messages(const std::shared_ptr<Context>& comm, std::string_view call, const PointToPoint* send,
+                    const PointToPoint* recv, const Options& options) {
+  for (const PointToPoint* transfer : {send, recv})
+    if (transfer != nullptr && transfer->on_device) check_stream(*comm, call, only(*transfer), options.stream);
+  return drive_messages(comm, call, send, recv, call_options(*comm, options));
+}
+
 Wanted checked_wanted(const Context& comm, std::string_view call, Datatype type, int source, int tag) {
   check_peer(comm, call, source, true, "source");
   check_tag(comm, call, tag, true);
@@ -188,25 +214,24 @@ Wanted checked_wanted(const Context& comm, std::string_view call, Datatype type,
 
 void send(const Communicator& comm, ConstBuffer buffer, int dest, int tag, const Options& options) {
   const auto& state = comm.state();
-  detail::run_transfers(state, "send",
-                        detail::only(detail::checked_send(*state, "send", buffer, dest, tag, options.memory)), options);
+  const detail::PointToPoint transfer = detail::checked_send(*state, "send", buffer, dest, tag, options.memory);
+  detail::run_messages(state, "send", &transfer, nullptr, options);
 }
 
 Status recv(const Communicator& comm, Buffer buffer, int source, int tag, const Options& options) {
   const auto& state = comm.state();
-  return detail::run_transfers(
-      state, "recv", detail::only(detail::checked_recv(*state, "recv", buffer, source, tag, options.memory)), options);
+  const detail::PointToPoint transfer = detail::checked_recv(*state, "recv", buffer, source, tag, options.memory);
+  return detail::run_messages(state, "recv", nullptr, &transfer, options);
 }
 
 Status sendrecv(const Communicator& comm, ConstBuffer send_buffer, int dest, int send_tag, Buffer recv_buffer,
                 int source, int recv_tag, const Options& options) {
   const auto& state = comm.state();
-  return detail::run_transfers(
-      state, "sendrecv",
-      detail::PointToPoints(
-          std::array{detail::checked_send(*state, "sendrecv", send_buffer, dest, send_tag, options.memory),
-                     detail::checked_recv(*state, "sendrecv", recv_buffer, source, recv_tag, options.memory)}),
-      options);
+  const detail::PointToPoint sent =
+      detail::checked_send(*state, "sendrecv", send_buffer, dest, send_tag, options.memory);
+  const detail::PointToPoint received =
+      detail::checked_recv(*state, "sendrecv", recv_buffer, source, recv_tag, options.memory);
+  return detail::run_messages(state, "sendrecv", &sent, &received, options);
 }
 
 Request isend(const Communicator& comm, ConstBuffer buffer, int dest, int tag, const Options& options) {

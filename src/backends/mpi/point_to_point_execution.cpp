@@ -56,8 +56,22 @@ void PointToPointExecution::pack() {
   }
 }
 
+void PointToPointExecution::take_over() {
+  recvs_posted_ = true;
+  sends_posted_ = begun_.is_sent;
+  const bool has_recv = transfers_.front().is_recv;
+  if (begun_.is_sent) requests_[has_recv ? 1 : 0] = begun_.send;
+  if (begun_.found == MPI_MESSAGE_NULL) return;
+  matched_ = begun_.status;
+  take(0, begun_.found);
+}
+
 bool PointToPointExecution::begin() {
   if (std::exchange(is_used_, true)) reset();
+  if (begun_.is_sent || begun_.found != MPI_MESSAGE_NULL) {
+    take_over();
+    return step();
+  }
   pack();
   if (device_) {
     begin_on_device();
@@ -177,10 +191,17 @@ void PointToPointExecution::complete(std::size_t i, const MPI_Status& status, st
 /// Returns true once the message is here and its receive is posted, or done if it is short.
 bool PointToPointExecution::match(std::size_t i) {
   const PointToPoint& t = transfers_[i];
+  if (begun_.found != MPI_MESSAGE_NULL) return true;  // received at once
   int found = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
   check_mpi(MPI_Improbe(t.peer, t.tag, comm().point_to_point, &found, &message, &matched_), "MPI_Improbe");
   if (found == 0) return false;
+  take(i, message);
+  return true;
+}
+
+void PointToPointExecution::take(std::size_t i, MPI_Message message) {
+  const PointToPoint& t = transfers_[i];
   const std::size_t bytes = matched_bytes_ = received_bytes(matched_);
   void* to = nullptr;
   if (bytes > t.bytes) {
@@ -193,7 +214,6 @@ bool PointToPointExecution::match(std::size_t i) {
     receive_matched(to, bytes, message);
   else
     post_matched_recv(to, bytes, message, requests_[i]);
-  return true;
 }
 
 bool PointToPointExecution::order_before(device::StreamHandle stream) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backends/mpi/device_transfers.hpp"
+#include "backends/mpi/short_messages.hpp"
 #include "call/backend.hpp"
 #include "call/execution.hpp"
 #include "call/point_to_point.hpp"
@@ -28,6 +29,10 @@ class PointToPointExecution final : public Execution {
                         const CallOptions& options);
   ~PointToPointExecution() override;
 
+  /// Continues a call that the short way has begun, before the start. The receive, if any, is the first transfer, and
+  /// matches first.
+  void resume(const BegunMessages& begun) noexcept { begun_ = begun; }
+
   [[nodiscard]] std::string name() const override { return std::string(name_); }
   bool order_before(device::StreamHandle stream) override;
 
@@ -38,6 +43,7 @@ class PointToPointExecution final : public Execution {
   [[nodiscard]] bool breaks_communicator() const noexcept override { return false; }
 
   void reset();
+  void take_over();
   /// Gives transfers with a layout contiguous memory, and packs those that send.
   void pack();
   void begin_on_device();
@@ -49,11 +55,14 @@ class PointToPointExecution final : public Execution {
   [[nodiscard]] bool advance(std::size_t i);
   [[nodiscard]] bool test_send(std::size_t i);
   [[nodiscard]] bool match(std::size_t i);
+  /// Posts the receive of a message that matched_ describes, or receives it if it is short.
+  void take(std::size_t i, MPI_Message message);
   void complete(std::size_t i, const MPI_Status& status, std::size_t bytes);
 
   std::string_view name_;
   PointToPoints transfers_;
   Few<MPI_Request, 2> requests_;
+  BegunMessages begun_{};
   MPI_Status matched_{};  ///< status of the message that was matched first
   std::size_t matched_bytes_ = 0;
   std::vector<std::byte> overlong_;  ///< receives a message that does not fit
