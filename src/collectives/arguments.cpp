@@ -21,7 +21,7 @@ void Arguments::refuse(std::string_view argument, std::string_view problem) cons
 }
 
 void Arguments::refuse_count(std::size_t count, std::size_t expected, const char* name, std::string_view why) const {
-  refuse(name, fmt::format("has {} elements, but {} are needed ({})", count, expected, why));
+  refuse(name, fmt::format("has {} elements, but {} are needed ({}); pass {}", count, expected, why, expected));
 }
 
 void Arguments::refuse_types(Datatype a, Datatype b) const {

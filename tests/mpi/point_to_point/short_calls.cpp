@@ -3,37 +3,14 @@
 // spoil.
 #include <gtest/gtest.h>
 
-<<<<<<< HEAD
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <tutti/point_to_point.hpp>
 
 #include "support/exercise.hpp"
 #include "support/heap.hpp"
-=======
-#include <algorithm>
-#include <atomic>
-#include <cstdint>
-#include <cstdlib>
-#include <limits>
-#include <new>
-#include <tutti/point_to_point.hpp>
-
-#include "support/exercise.hpp"
 #include "support/instructions.hpp"
-
-namespace {
-std::atomic<std::size_t> taken{0};
-}  // namespace
-
-// Not inlined, because GCC then takes malloc and free for a mismatch.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  taken.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(bytes > 0 ? bytes : 1)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t /*bytes*/) noexcept { std::free(memory); }
->>>>>>> e776f6d (Short blocking messages make no execution)
 
 namespace tutti::test {
 namespace {
