@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <tutti/error.hpp>
+#include <utility>
 
 namespace tutti::detail {
 namespace {
@@ -19,6 +20,12 @@ const Candidate* fastest_of(const std::vector<Candidate>& all, const Accept& acc
 }
 
 }  // namespace
+
+// Not in line, because GCC 12 then takes the move of a string for one beyond its bounds.
+void Candidate::forbid(std::string reason) {
+  excluded = std::move(reason);
+  nameable = false;
+}
 
 Candidates::Candidates(const Signature& signature, const Machine& machine, Ask ask)
     : signature_(signature), machine_(machine), wiring_(wiring_of(machine)), ask_(ask) {}

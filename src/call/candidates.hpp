@@ -30,10 +30,7 @@ struct Candidate {
   bool keeps_order = false;  ///< combines all contributions to an element in one step, in the order of the ranks
 
   /// Excludes a candidate that gives a different result or cannot run here, even by name.
-  void forbid(std::string reason) {
-    excluded.swap(reason);
-    nameable = false;
-  }
+  void forbid(std::string reason);
   /// Excludes a candidate that works but is available only by name.
   void advise_against(std::string reason) { excluded = std::move(reason); }
   [[nodiscard]] bool can_be_chosen() const noexcept { return excluded.empty(); }
