@@ -6,7 +6,6 @@
 
 #include "backends/mpi/point_to_point_execution.hpp"
 #include "backends/mpi/probe_execution.hpp"
-#include "backends/mpi/short_messages.hpp"
 
 namespace tutti::detail {
 
@@ -31,24 +30,16 @@ PointToPoints receive_first(const PointToPoint* send, const PointToPoint* recv) 
   return send == nullptr ? PointToPoints(std::array{receive}) : PointToPoints(std::array{receive, *send});
 }
 
-[[gnu::noinline]] Status go_on(const ContextPtr& context, std::string_view name, const PointToPoint* send,
-                               const PointToPoint* recv, const CallOptions& options, const ShortMessages& begun) {
+}  // namespace
+
+Status continue_messages(const ContextPtr& context, std::string_view name, const PointToPoint* send,
+                         const PointToPoint* recv, const CallOptions& options, const ShortMessages& begun) {
   const bool is_received = begun.is_received() && recv != nullptr;
   PointToPointExecution execution(context, name, receive_first(send, is_received ? nullptr : recv), CallKind::blocking,
                                   options);
   execution.resume(begun.begun());
   run_to_end(execution);
   return is_received ? begun.status() : execution.status();
-}
-
-}  // namespace
-
-Status drive_messages(const ContextPtr& context, std::string_view name, const PointToPoint* send,
-                      const PointToPoint* recv, const CallOptions& options) {
-  ShortMessages messages(*context, send, recv);
-  if (messages.run()) [[likely]]
-    return messages.status();
-  return go_on(context, name, send, recv, options, messages);
 }
 
 std::optional<Status> look_for(const Context& context, const Wanted& wanted) { return probe_once(context, wanted); }

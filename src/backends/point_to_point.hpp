@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "backends/mpi/short_messages.hpp"
 #include "call/backend.hpp"
 #include "call/point_to_point.hpp"
 #include "call/signature.hpp"
@@ -22,9 +23,10 @@ namespace tutti::detail {
 Status drive_transfers(const ContextPtr& context, std::string_view name, PointToPoints&& transfers,
                        const CallOptions& options);
 
-/// Makes a blocking send, receive, or one of each, and returns the status of the receive; null: the call makes none.
-Status drive_messages(const ContextPtr& context, std::string_view name, const PointToPoint* send,
-                      const PointToPoint* recv, const CallOptions& options);
+/// Makes a blocking send, receive, or one of each, from where its short way has left it, and returns the status of the
+/// receive; null: the call makes none.
+Status continue_messages(const ContextPtr& context, std::string_view name, const PointToPoint* send,
+                         const PointToPoint* recv, const CallOptions& options, const ShortMessages& begun);
 
 /// Looks for a message without receiving it.
 [[nodiscard]] std::optional<Status> look_for(const Context& context, const Wanted& wanted);

@@ -193,12 +193,61 @@ namespace {
 
 PointToPoints only(const PointToPoint& transfer) { return PointToPoints(std::array{transfer}); }
 
+/// Returns true if a message of this buffer may go the short way; a wildcard may. Of checked arguments.
+template <typename AnyBuffer>
+bool is_short(const AnyBuffer& buffer, MemoryKind declared, int peer) {
+  if (buffer.layout || buffer.count * buffer.type.size() > most_eager_bytes || peer == MPI_PROC_NULL) return false;
+  const MemoryKind kind = buffer.memory != MemoryKind::detect ? buffer.memory : declared;
+  return !is_of_device(kind == MemoryKind::detect ? memory_kind(buffer.data) : kind);
+}
+
+/// The arguments of a blocking send or receive.
+template <typename AnyBuffer>
+struct Side {
+  const AnyBuffer& buffer;
+  int peer;
+  int tag;
+};
+using SendSide = Side<ConstBuffer>;
+using RecvSide = Side<Buffer>;
+
+[[gnu::noinline]] Status go_on(const ContextPtr& comm, std::string_view call, const SendSide* send,
+                               const RecvSide* recv, const Options& options, const ShortMessages& begun) {
+  PointToPoint sent;
+  PointToPoint received;
+  if (send != nullptr) sent = checked_send(*comm, call, send->buffer, send->peer, send->tag, options.memory);
+  if (recv != nullptr) received = checked_recv(*comm, call, recv->buffer, recv->peer, recv->tag, options.memory);
+  for (const PointToPoint* transfer : {&sent, &received})
+    if (transfer->on_device) check_stream(*comm, call, only(*transfer), options.stream);
+  return continue_messages(comm, call, send == nullptr ? nullptr : &sent, recv == nullptr ? nullptr : &received,
+                           call_options(*comm, options), begun);
+}
+
 /// A blocking send, receive, or one of each; null: none.
-Status run_messages(const std::shared_ptr<Context>& comm, std::string_view call, const PointToPoint* send,
-                    const PointToPoint* recv, const Options& options) {
-  for (const PointToPoint* transfer : {send, recv})
-    if (transfer != nullptr && transfer->on_device) check_stream(*comm, call, only(*transfer), options.stream);
-  return drive_messages(comm, call, send, recv, call_options(*comm, options));
+inline Status run_messages(const ContextPtr& comm, std::string_view call, const SendSide* send, const RecvSide* recv,
+                           const Options& options) {
+  ShortSend out{};
+  ShortRecv in{};
+  bool all_short = options.timeout.count() >= 0;
+  if (send != nullptr) {
+    const int peer = mpi_peer(send->peer);
+    check_peer(*comm, call, send->peer, false, "dest");
+    check_message(*comm, call, send->buffer, send->tag, false);
+    out = {send->buffer.data, send->buffer.count * send->buffer.type.size(), peer, send->tag};
+    all_short = all_short && is_short(send->buffer, options.memory, peer);
+  }
+  if (recv != nullptr) {
+    const int peer = mpi_peer(recv->peer);
+    const std::size_t unit = recv->buffer.type.size();
+    check_peer(*comm, call, recv->peer, true, "source");
+    check_message(*comm, call, recv->buffer, recv->tag, true);
+    in = {recv->buffer.data, recv->buffer.count * unit, unit, peer, mpi_tag(recv->tag)};
+    all_short = all_short && is_short(recv->buffer, options.memory, peer);
+  }
+  ShortMessages messages(*comm, send == nullptr ? nullptr : &out, recv == nullptr ? nullptr : &in);
+  if (all_short && messages.run()) [[likely]]
+    return messages.status();
+  return go_on(comm, call, send, recv, options, messages);
 }
 
 Wanted checked_wanted(const Context& comm, std::string_view call, Datatype type, int source, int tag) {
@@ -213,25 +262,20 @@ Wanted checked_wanted(const Context& comm, std::string_view call, Datatype type,
 }  // namespace detail
 
 void send(const Communicator& comm, ConstBuffer buffer, int dest, int tag, const Options& options) {
-  const auto& state = comm.state();
-  const detail::PointToPoint transfer = detail::checked_send(*state, "send", buffer, dest, tag, options.memory);
-  detail::run_messages(state, "send", &transfer, nullptr, options);
+  const detail::SendSide side{buffer, dest, tag};
+  detail::run_messages(comm.state(), "send", &side, nullptr, options);
 }
 
 Status recv(const Communicator& comm, Buffer buffer, int source, int tag, const Options& options) {
-  const auto& state = comm.state();
-  const detail::PointToPoint transfer = detail::checked_recv(*state, "recv", buffer, source, tag, options.memory);
-  return detail::run_messages(state, "recv", nullptr, &transfer, options);
+  const detail::RecvSide side{buffer, source, tag};
+  return detail::run_messages(comm.state(), "recv", nullptr, &side, options);
 }
 
 Status sendrecv(const Communicator& comm, ConstBuffer send_buffer, int dest, int send_tag, Buffer recv_buffer,
                 int source, int recv_tag, const Options& options) {
-  const auto& state = comm.state();
-  const detail::PointToPoint sent =
-      detail::checked_send(*state, "sendrecv", send_buffer, dest, send_tag, options.memory);
-  const detail::PointToPoint received =
-      detail::checked_recv(*state, "sendrecv", recv_buffer, source, recv_tag, options.memory);
-  return detail::run_messages(state, "sendrecv", &sent, &received, options);
+  const detail::SendSide out{send_buffer, dest, send_tag};
+  const detail::RecvSide in{recv_buffer, source, recv_tag};
+  return detail::run_messages(comm.state(), "sendrecv", &out, &in, options);
 }
 
 Request isend(const Communicator& comm, ConstBuffer buffer, int dest, int tag, const Options& options) {
