@@ -10,8 +10,10 @@
 namespace tutti::detail::shm {
 namespace {
 
-constexpr schedules::OperationSet single_line_operations{Operation::barrier, Operation::bcast, Operation::reduce,
-                                                         Operation::allreduce};
+/// Operations in which a rank gives all takers the same block.
+constexpr schedules::OperationSet single_line_operations{Operation::barrier,   Operation::bcast,  Operation::reduce,
+                                                         Operation::allreduce, Operation::gather, Operation::allgather,
+                                                         Operation::scan,      Operation::exscan};
 
 }  // namespace
 
@@ -31,16 +33,33 @@ void Lines::begin(const Exchange& exchange) {
 
 void Lines::begin_single(const Exchange& exchange) {
   const Signature& s = exchange.plan->signature;
-  const bool is_root = exchange.arena->rank() == s.root;
-  const bool is_bcast = s.operation == Operation::bcast;
-  const bool is_reduce = s.operation == Operation::reduce;
-  gives_ = is_bcast ? is_root : !(is_reduce && is_root);
-  const bool takes = is_bcast ? !is_root : !is_reduce || is_root;
-  from_ = is_bcast && takes ? s.root : 0;
-  if (!takes)
-    from_end_ = 0;
-  else
-    from_end_ = is_bcast ? s.root + 1 : exchange.arena->size();
+  const int me = exchange.arena->rank();
+  const int size = exchange.arena->size();
+  const bool is_root = me == s.root;
+  gives_ = true;
+  from_end_ = size;
+  switch (s.operation) {
+    case Operation::bcast:
+      gives_ = is_root;
+      from_ = s.root;
+      from_end_ = is_root ? 0 : s.root + 1;
+      break;
+    case Operation::reduce:
+    case Operation::gather:
+      gives_ = !is_root;
+      from_end_ = is_root ? size : 0;
+      break;
+    case Operation::scan:
+      gives_ = me + 1 < size;
+      from_end_ = me + 1;
+      break;
+    case Operation::exscan:
+      gives_ = me + 1 < size;
+      from_end_ = me;
+      break;
+    default:
+      break;
+  }
 }
 
 void Lines::take_single(const Exchange& exchange) const {
@@ -51,10 +70,19 @@ void Lines::take_single(const Exchange& exchange) const {
     std::memcpy(exchange.output(), exchange.cell(s.root).lines[0].payload, bytes);
     return;
   }
+  const int me = exchange.arena->rank();
+  if (!schedules::combines(s.operation)) {
+    exchange.copy_own();
+    for (int from = 0; from < from_end_; ++from)
+      if (from != me)
+        std::memcpy(exchange.output() + static_cast<std::size_t>(from) * bytes, exchange.cell(from).lines[0].payload,
+                    bytes);
+    return;
+  }
   std::array<const void*, most_combined_bytes / cache_line> inputs;
   for (int from = 0; from < from_end_; ++from)
-    inputs[static_cast<std::size_t>(from)] = exchange.cell(from).lines[0].payload;
-  inputs[static_cast<std::size_t>(exchange.arena->rank())] = exchange.source;
+    inputs[static_cast<std::size_t>(from)] =
+        from == me ? exchange.source : static_cast<const std::byte*>(exchange.cell(from).lines[0].payload);
   exchange.combine({inputs.data(), static_cast<std::size_t>(from_end_)}, exchange.output(), bytes);
 }
 

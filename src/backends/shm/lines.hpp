@@ -18,8 +18,7 @@ class Lines {
   void finish(const Exchange& /*exchange*/) {}
 
  private:
-  /// The way of a short call in which every block is the whole vector and fits one line: the same, without a look at
-  /// each block.
+  /// The way of a short call in which a rank gives one line, the same to all: without a look at each block.
   void begin_single(const Exchange& exchange);
   bool step_single(const Exchange& exchange);
   void take_single(const Exchange& exchange) const;
@@ -37,7 +36,7 @@ class Lines {
   bool centered_ = false;
   bool single_ = false;
   bool gives_ = false;  ///< single: other ranks take this rank's line
-  int from_end_ = 0;    ///< single: this rank takes the lines of the ranks from from_ on before this one
+  int from_end_ = 0;    ///< single: this rank takes the lines of the ranks before it, from from_ on
   bool produced_ = false;
   int from_ = 0;          ///< ranks before it have all their lines here
   std::size_t line_ = 0;  ///< lines already received from rank `from_`
