@@ -8,6 +8,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 # Rows take turns at the same sources: little optimisation, and a cache of its own for sources that are good again.
@@ -91,8 +92,10 @@ class Copy:
             options += ["-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
         if has("ld.lld"):
             options += ["-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld", "-DCMAKE_SHARED_LINKER_FLAGS=-fuse-ld=lld"]
-        subprocess.run(["cmake", "--preset", "release", "-B", self.build] + options, cwd=self.tree, check=True,
-                       capture_output=True, env=self.environment)
+        done = subprocess.run(["cmake", "--preset", "release", "-B", self.build] + options, cwd=self.tree,
+                              capture_output=True, text=True, env=self.environment)
+        if done.returncode != 0:
+            sys.exit(f"cmake fails: {done.stderr[-2000:]}")
 
     def commands(self):
         """Of tests whose program is not built yet: ctest shows none."""

@@ -54,7 +54,7 @@ int count(const std::vector<NvLinks>& links, int bus) {
 }
 
 TEST(NvLink, DirectLinksAreCountedByPeer) {
-  wiring = {{1, 1, 2, -1}, {0, 0}, {0}};
+  wiring = {{1, 1, 2, -1}, {0, 0, -1}, {0}};
   const auto links = find_nvlinks(fake(), {bus_id(0), bus_id(1), bus_id(2)});
   EXPECT_EQ(count(links[0], 1), 2);
   EXPECT_EQ(count(links[0], 2), 1);

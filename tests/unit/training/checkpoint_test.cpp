@@ -116,6 +116,21 @@ TEST(Checkpoint, DamageIsNoticedEverywhere) {
   EXPECT_EQ(load(folder / "c"), 1.0F);
 }
 
+TEST(Checkpoint, APartOfAnotherCheckpointIsNoticed) {
+  const TemporaryFolder folder;
+  save(folder / "one", state(1), "1");
+  save(folder / "two", state(2), "2");
+  for (const std::string ending : {"-0", "-1"}) {
+    const auto path = file_with(folder / "one", ending);
+    const std::string good = read_all(path);
+    write_all(path, read_all(file_with(folder / "two", ending)));
+    const std::string message = error_of([&] { CheckpointReader(folder / "one").verify(); });
+    EXPECT_TRUE(contains(message, "differs from the manifest's")) << message;
+    write_all(path, good);
+  }
+  EXPECT_EQ(load(folder / "one"), 1.0F);
+}
+
 TEST(Checkpoint, TruncationIsNoticedAtEveryLength) {
   const TemporaryFolder folder;
   save(folder / "c", state(1), "1");
