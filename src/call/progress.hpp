@@ -45,6 +45,7 @@ class ProgressEngine {
   void thread_loop();
 
   static constexpr std::size_t most_hooks = 8;
+  static constexpr std::size_t most_finished = 16;
   std::array<std::atomic<void (*)()>, most_hooks> hooks_{};
   std::mutex mutex_;
   std::vector<std::shared_ptr<Execution>> executions_;

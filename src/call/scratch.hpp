@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -34,12 +35,16 @@ class ScratchPool {
     return {std::make_unique_for_overwrite<std::byte[]>(bytes), bytes};
   }
 
-  void release(Block block) {
+  void release(Block block) noexcept {
     if (block.bytes == 0) return;
+    const std::size_t bytes = block.bytes;
     const std::lock_guard lock(mutex_);
-    if (kept_ + block.bytes > most_kept) return;
-    kept_ += block.bytes;
-    free_.push_back(std::move(block));
+    if (kept_ + bytes > most_kept) return;
+    try {
+      free_.push_back(std::move(block));
+      kept_ += bytes;
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the block is freed instead of kept
+    }
   }
 
  private:

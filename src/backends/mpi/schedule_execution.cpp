@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/mpi/schedule_execution.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -26,6 +27,7 @@ ScheduleExecution::ScheduleExecution(std::shared_ptr<Context> comm_state, std::s
       schedule_(bound_schedule(comm(), *plan_, binding_)),
       tag_(tag),
       unit_(plan_->signature.type.size()) {
+  reserve();
   scratch_ = comm().scratch.acquire(schedule_->scratch_count * unit_);
   comm().need_messages();
 }
@@ -33,6 +35,18 @@ ScheduleExecution::ScheduleExecution(std::shared_ptr<Context> comm_state, std::s
 ScheduleExecution::~ScheduleExecution() {
   comm().scratch.release(std::move(scratch_));
   comm().scratch.release(std::move(input_copy_));
+}
+
+// Other ranks wait for the messages of all rounds, so that no step may end for want of memory.
+void ScheduleExecution::reserve() {
+  std::size_t transfers = 0;
+  std::size_t inputs = 0;
+  for (const auto& round : schedule_->rounds) {
+    transfers = std::max(transfers, round.transfers.size());
+    for (const Local& local : round.locals) inputs = std::max(inputs, local.inputs.size());
+  }
+  requests_.reserve(transfers);
+  if (inputs > most_on_stack) many_inputs_.resize(inputs);
 }
 
 std::string ScheduleExecution::name() const {
@@ -128,14 +142,8 @@ void ScheduleExecution::do_locals() {
 }
 
 void ScheduleExecution::reduce(const Local& local) {
-  constexpr std::size_t most_on_stack = 16;
   const void* on_stack[most_on_stack];
-  std::vector<const void*> on_heap;
-  const void** inputs = on_stack;
-  if (local.inputs.size() > most_on_stack) {
-    on_heap.resize(local.inputs.size());
-    inputs = on_heap.data();
-  }
+  const void** inputs = local.inputs.size() > most_on_stack ? many_inputs_.data() : on_stack;
   for (std::size_t i = 0; i < local.inputs.size(); ++i) inputs[i] = read_address(local.inputs[i]);
   const std::span<const void* const> all(inputs, local.inputs.size());
   const Signature& s = plan_->signature;

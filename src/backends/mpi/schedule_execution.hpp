@@ -30,6 +30,7 @@ class ScheduleExecution final : public Execution {
   bool step() override;
   void cancel() noexcept override;
 
+  void reserve();
   void prepare_input();
   void post_round();
   void do_locals();
@@ -50,6 +51,8 @@ class ScheduleExecution final : public Execution {
   bool posted_ = false;                ///< the first round; before, the communicator for it may still be coming
   std::vector<MPI_Request> requests_;  ///< requests of the round; all before next_ are complete
   std::size_t next_ = 0;
+  static constexpr std::size_t most_on_stack = 16;
+  std::vector<const void*> many_inputs_;  ///< of one combination, if they are more than that
 };
 
 }  // namespace tutti::detail
