@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "call/backend.hpp"
+#include "call/commons.hpp"
 #include "call/device_side.hpp"
 #include "call/late_communicator.hpp"
 #include "call/scratch.hpp"
@@ -113,6 +114,8 @@ struct Context {
   std::string costs_report{};                      ///< their origin
   std::shared_ptr<const Measurements> measured{};  ///< on this machine, if there are any
   std::string measured_report{};                   ///< their origin, or the reason why there are none
+  std::shared_ptr<Commons> commons{};              ///< of these processes; null: their states share nothing
+  Lot lot{};                                       ///< of the commons, until a state takes it
   std::unique_ptr<DeviceSide> device{};            ///< present once the communicator is prepared for device memory
   PlanCache plans{};
   Trials trials{};

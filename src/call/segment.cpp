@@ -36,13 +36,41 @@ bool is_too_long(std::size_t bytes) {
   return getrlimit(RLIMIT_FSIZE, &longest) == 0 && bytes > longest.rlim_cur;
 }
 
-/// Returns an error number, or 0.
+/// Returns an error number, or 0. A signal makes the kernel undo the whole call, so that under a profiler's timer a
+/// long one would never end: it takes pieces, and shorter ones after a signal.
 int reserve_pages(int file, std::size_t begin, std::size_t bytes) {
   if (is_too_long(begin + bytes)) return EFBIG;
-  int error = EINTR;
-  while (error == EINTR) error = posix_fallocate(file, static_cast<off_t>(begin), static_cast<off_t>(bytes));
-  return error;
+  constexpr std::size_t page = 4096;
+  std::size_t piece = std::size_t{1} << 20U;
+  while (bytes > 0) {
+    const std::size_t now = std::min(piece, bytes);
+    const int error = posix_fallocate(file, static_cast<off_t>(begin), static_cast<off_t>(now));
+    if (error == EINTR) {
+      piece = std::max(piece / 2, page);
+    } else if (error != 0) {
+      return error;
+    } else {
+      begin += now;
+      bytes -= now;
+    }
+  }
+  return 0;
 }
+
+/// A descriptor, closed at the end.
+class File {
+ public:
+  explicit File(int number) : number_(number) {}
+  ~File() {
+    if (number_ >= 0) close(number_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  [[nodiscard]] int get() const { return number_; }
+
+ private:
+  int number_;
+};
 
 std::string words(const char* what, int error) {
   return fmt::format("{} in /dev/shm failed: {}", what, std::strerror(error));
@@ -51,31 +79,39 @@ std::string words(const char* what, int error) {
 constexpr std::size_t huge_page = std::size_t{2} << 20U;
 
 /// Takes the pages of mapped memory for this process to write. Returns false if there is no room or the kernel cannot.
-bool populate([[maybe_unused]] std::byte* data, [[maybe_unused]] std::size_t bytes) {
+bool populate([[maybe_unused]] std::byte* data, [[maybe_unused]] std::size_t bytes) noexcept {
 #ifdef MADV_POPULATE_WRITE
-  return madvise(data, bytes, MADV_POPULATE_WRITE) == 0;
+  int code = -1;
+  do code = madvise(data, bytes, MADV_POPULATE_WRITE);
+  while (code != 0 && errno == EINTR);
+  return code == 0;
 #else
   return false;
 #endif
 }
 
 /// Opens a new file; returns -1 on failure.
-int create_file(std::string& name, std::string& problem) {
-  name = random_name();
-  if (name.empty()) {
+int create_file(SegmentName& name, std::string& problem) {
+  name.text = random_name();
+  if (name.text.empty()) {
     problem = "the kernel gave no random bytes to name shared memory";
     return -1;
   }
-  const int file = shm_open(name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  if (file < 0) problem = words("creating shared memory", errno);
+  const int file = shm_open(name.text.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (file < 0) {
+    problem = words("creating shared memory", errno);
+    name.text.clear();
+  }
   return file;
 }
 
+bool fits(const struct statvfs& free, std::size_t bytes) { return bytes / free.f_frsize < free.f_bavail; }
+
 /// Returns an error number, or 0. Checks for room first, because reserving pages until none is left takes memory from
 /// others.
-int resize(int file, std::size_t bytes, std::size_t besides) {
+int resize(int file, std::size_t bytes, std::size_t needed) {
   struct statvfs free {};
-  if (fstatvfs(file, &free) == 0 && (bytes + besides) / free.f_frsize >= free.f_bavail) return ENOSPC;
+  if (fstatvfs(file, &free) == 0 && !fits(free, needed)) return ENOSPC;
   if (is_too_long(bytes)) return EFBIG;
   return ftruncate(file, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
 }
@@ -87,31 +123,34 @@ Segment::~Segment() {
 }
 
 Segment Segment::open(const std::string& name, std::size_t bytes, std::string& problem) {
-  const int file = shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0);
-  if (file < 0) {
+  const File file(shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0));
+  if (file.get() < 0) {
     problem = words("opening shared memory", errno);
     return {};
   }
   struct stat found {};
-  const bool is_whole = fstat(file, &found) == 0 && static_cast<std::size_t>(found.st_size) >= bytes;
-  void* data = is_whole ? map(file, bytes) : nullptr;
-  if (data == nullptr) problem = is_whole ? words("mapping shared memory", errno) : "shared memory is too short";
-  close(file);
-  return {data, bytes};
+  const bool is_whole = fstat(file.get(), &found) == 0 && static_cast<std::size_t>(found.st_size) >= bytes;
+  Segment made(is_whole ? map(file.get(), bytes) : nullptr, bytes);
+  if (!made.valid()) problem = is_whole ? words("mapping shared memory", errno) : "shared memory is too short";
+  return made;
 }
 
-Segment Segment::create(std::size_t bytes, std::string& name, std::string& problem, std::size_t besides) {
-  const int file = create_file(name, problem);
-  if (file < 0) return {};
-  const int error = resize(file, bytes, besides);
-  void* data = error == 0 ? map(file, bytes) : nullptr;
-  if (data == nullptr) {
-    problem = words(fmt::format("making {} KiB of shared memory", bytes / 1024).c_str(), error != 0 ? error : errno);
-    remove(name);
-    name.clear();
+Segment Segment::create(std::size_t bytes, SegmentName& name, std::string& problem, std::size_t needed) {
+  const File file(create_file(name, problem));
+  if (file.get() < 0) return {};
+  const int error = resize(file.get(), bytes, needed);
+  Segment made(error == 0 ? map(file.get(), bytes) : nullptr, bytes);
+  if (!made.valid()) {
+    const int why = error != 0 ? error : errno;
+    name.remove();
+    problem = words(fmt::format("making {} KiB of shared memory", bytes / 1024).c_str(), why);
   }
-  close(file);
-  return {data, bytes};
+  return made;
+}
+
+bool Segment::has_room(std::size_t bytes) noexcept {
+  struct statvfs free {};
+  return statvfs("/dev/shm", &free) != 0 || fits(free, bytes);
 }
 
 bool Segment::reserve(const std::string& name, std::size_t begin, std::size_t bytes, std::string& problem) {
@@ -120,17 +159,22 @@ bool Segment::reserve(const std::string& name, std::size_t begin, std::size_t by
 #endif
   if (populate(data() + begin, bytes)) return true;
   // Serves older kernels, and finds the reason if there is no room.
-  const int file = shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0);
-  const int full = file < 0 ? errno : reserve_pages(file, begin, bytes);
-  if (file >= 0) close(file);
+  const File file(shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0));
+  const int full = file.get() < 0 ? errno : reserve_pages(file.get(), begin, bytes);
   if (full != 0) problem = words(fmt::format("reserving {} KiB of shared memory", bytes / 1024).c_str(), full);
   return full == 0;
 }
 
 bool Segment::reserve_later(std::size_t begin, std::size_t bytes, std::string& problem) {
-  if (populate(data() + begin, bytes)) return true;
+  if (try_reserve(begin, bytes)) return true;
   problem = words(fmt::format("reserving {} KiB of shared memory", bytes / 1024).c_str(), ENOSPC);
   return false;
+}
+
+bool Segment::try_reserve(std::size_t begin, std::size_t bytes) noexcept { return populate(data() + begin, bytes); }
+
+bool Segment::give_back(std::size_t begin, std::size_t bytes) noexcept {
+  return madvise(data() + begin, bytes, MADV_REMOVE) == 0;
 }
 
 // The kernel checks the advice before the length.
@@ -155,6 +199,9 @@ Segment Segment::alone(std::size_t bytes, std::string& problem) {
   return {begin + before, bytes};
 }
 
-void Segment::remove(const std::string& name) noexcept { shm_unlink(name.c_str()); }
+void SegmentName::remove() noexcept {
+  if (!text.empty()) shm_unlink(text.c_str());
+  text.clear();
+}
 
 }  // namespace tutti::detail::shm

@@ -7,6 +7,18 @@
 
 namespace tutti::detail::shm {
 
+/// The name of a new segment, removed at the end in any case.
+class SegmentName {
+ public:
+  SegmentName() = default;
+  ~SegmentName() { remove(); }
+  SegmentName(const SegmentName&) = delete;
+  SegmentName& operator=(const SegmentName&) = delete;
+  /// Mappings stay.
+  void remove() noexcept;
+  std::string text;
+};
+
 /// Memory that several processes of a node map. Its users reserve its pages before they touch them, so that no access
 /// can fail. Its name cannot be guessed, only the owner may open it, and the name must be removed as soon as all
 /// processes have mapped it.
@@ -25,21 +37,27 @@ class Segment {
 
   /// Makes a zeroed segment and its name. The result is invalid, with the problem in words, if there is no room or no
   /// /dev/shm; then the name is empty. Reserves no page: each process reserves its own part, so that the part lies
-  /// close to its core. There must be room for `besides` bytes more, which other segments may still reserve.
-  [[nodiscard]] static Segment create(std::size_t bytes, std::string& name, std::string& problem,
-                                      std::size_t besides = 0);
+  /// close to its core. There must be room for `needed` of its bytes.
+  [[nodiscard]] static Segment create(std::size_t bytes, SegmentName& name, std::string& problem, std::size_t needed);
+  [[nodiscard]] static Segment create(std::size_t bytes, SegmentName& name, std::string& problem) {
+    return create(bytes, name, problem, bytes);
+  }
+  /// Returns true if /dev/shm has room for so many bytes.
+  [[nodiscard]] static bool has_room(std::size_t bytes) noexcept;
   /// Opens another process's segment.
   [[nodiscard]] static Segment open(const std::string& name, std::size_t bytes, std::string& problem);
   /// Reserves the pages of a part. The part starts at a page, and the name has not been removed.
   [[nodiscard]] bool reserve(const std::string& name, std::size_t begin, std::size_t bytes, std::string& problem);
   /// The same without the name, once it has been removed. Needs can_reserve_later().
   [[nodiscard]] bool reserve_later(std::size_t begin, std::size_t bytes, std::string& problem);
+  /// The same without words.
+  [[nodiscard]] bool try_reserve(std::size_t begin, std::size_t bytes) noexcept;
+  /// Gives reserved pages back to the system; they are zero when they are reserved again. Returns false if it cannot.
+  [[nodiscard]] bool give_back(std::size_t begin, std::size_t bytes) noexcept;
   /// Returns true if the kernel reserves pages of mapped memory (Linux 5.14).
   [[nodiscard]] bool can_reserve_later() const noexcept;
   /// Makes zeroed memory of this process alone, without reserving its pages.
   [[nodiscard]] static Segment alone(std::size_t bytes, std::string& problem);
-  /// Removes the name; mappings stay.
-  static void remove(const std::string& name) noexcept;
 
   [[nodiscard]] bool valid() const noexcept { return data_ != nullptr; }
   [[nodiscard]] std::byte* data() const noexcept { return static_cast<std::byte*>(data_); }

@@ -18,6 +18,7 @@
 #include "call/progress.hpp"
 #include "communicator/kin.hpp"
 #include "communicator/private_communicator.hpp"
+#include "communicator/world_ranks.hpp"
 #include "core/config.hpp"
 #include "core/log.hpp"
 #include "core/mpi_call.hpp"
@@ -35,6 +36,12 @@ bool has_thread_multiple() {
   MPI_Query_thread(&level);
   return level == MPI_THREAD_MULTIPLE;
 }
+
+/// What rank 0 offers to a new communicator, if its ranks are those that it takes them for.
+struct LotOffer {
+  KinName kin;
+  std::uint64_t lot;  ///< 0: none
+};
 
 /// The facts that must be equal on all ranks, as plain bytes to compare, and those of each rank from `reduction_faults`
 /// on, which are united.
@@ -55,14 +62,41 @@ struct Agreement {
   std::uint64_t mark;  ///< of the new communicator; rank 0's counts
   std::uint64_t process;
   KinNames known;
+  LotOffer offer;  ///< of rank 0
 };
 
 /// What the ranks agree on, beside the facts that are equal.
 struct Meeting {
   std::uint64_t mark = 0;
-  std::uint64_t kin = 0;             ///< name of what these processes know of themselves
+  KinName kin{};                     ///< of what these processes know of themselves
   bool has_room = false;             ///< contexts are left for a handle that may never be used
   std::shared_ptr<const Kin> known;  ///< null: not all of them know it any more, or yet
+  std::uint64_t lot = 0;             ///< of their commons; 0: none
+};
+
+/// On rank 0: what it offers to a new communicator, taken back at the end unless all ranks accept.
+class Offering {
+ public:
+  Offering() = default;
+  explicit Offering(const KnownKin& known, const std::vector<int>& members) {
+    for (std::size_t i = 0; i < most_kin && !members.empty(); ++i) {
+      const Kin* kin = known.kin[i].get();
+      if (kin == nullptr || kin->members != members || !kin->commons) continue;
+      commons_ = kin->commons;
+      offer = {known.names[i], commons_->set_aside()};
+      return;
+    }
+  }
+  ~Offering() {
+    if (commons_ && offer.lot != 0) commons_->put_back(offer.lot);
+  }
+  Offering(const Offering&) = delete;
+  Offering& operator=(const Offering&) = delete;
+  void accept() noexcept { commons_.reset(); }
+  LotOffer offer{};
+
+ private:
+  std::shared_ptr<Commons> commons_{};
 };
 
 /// Few enough that thousands of communicators remain possible.
@@ -72,12 +106,16 @@ constexpr int most_early_handles = 64;
 Meeting meet(std::span<const Agreement> all, const KnownKin& known) {
   std::vector<std::uint64_t> processes(all.size());
   std::transform(all.begin(), all.end(), processes.begin(), [](const Agreement& one) { return one.process; });
-  Meeting meeting{all[0].mark, kin_name(processes), true, nullptr};
+  Meeting meeting{all[0].mark, {kin_name(processes), all[0].mark}, true, nullptr};
+  const auto& first = all[0].known;
+  const auto same =
+      std::find_if(first.begin(), first.end(), [&](const KinName& one) { return one.name == meeting.kin.name; });
   for (const Agreement& one : all) meeting.has_room = meeting.has_room && one.late < most_early_handles;
-  const bool all_know = std::all_of(all.begin(), all.end(), [&](const Agreement& one) {
-    return std::find(one.known.begin(), one.known.end(), meeting.kin) != one.known.end();
-  });
-  if (all_know) meeting.known = known.find(meeting.kin);
+  const bool all_know = same != first.end() && std::all_of(all.begin(), all.end(), [&](const Agreement& one) {
+                          return std::find(one.known.begin(), one.known.end(), *same) != one.known.end();
+                        });
+  if (all_know) meeting.known = known.find(*same);
+  if (all_know && all[0].offer.kin == *same) meeting.lot = all[0].offer.lot;
   return meeting;
 }
 
@@ -88,10 +126,9 @@ std::uint64_t next_mark() {
 }
 
 /// Over the caller's handle, whose ranks are all there afterwards.
-Meeting check_agreement(Context& state, MPI_Comm from) {
-  int rank = 0;
-  check_mpi(MPI_Comm_rank(from, &rank), "MPI_Comm_rank");
-  const KnownKin known = known_kin(rank == 0);
+Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& members) {
+  const KnownKin known = known_kin(state.rank == 0);
+  Offering offering(known, members);
   Agreement mine{};
   mine = {{TUTTI_VERSION_MAJOR, TUTTI_VERSION_MINOR, TUTTI_VERSION_PATCH},
           state.options.reproducible ? 1 : 0,
@@ -108,7 +145,8 @@ Meeting check_agreement(Context& state, MPI_Comm from) {
           late_communicators(),
           next_mark(),
           process_number(),
-          known.names};
+          known.names,
+          offering.offer};
   std::vector<Agreement> all(static_cast<std::size_t>(state.size));
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, from, &request),
@@ -143,7 +181,9 @@ Meeting check_agreement(Context& state, MPI_Comm from) {
   for (const Agreement& one : all) state.reduction_faults.add(one.reduction_faults);
   // Checked only now, when all ranks read the same text, so that all of them find the same error.
   (void)tuning::override_for(Operation::barrier);
-  return meet(all, known);
+  Meeting meeting = meet(all, known);
+  if (meeting.lot != 0) offering.accept();
+  return meeting;
 }
 
 void use_topology(Context& state, Topology topology) {
@@ -167,6 +207,7 @@ void load_measurements(Context& context) {
 }
 
 void use_kin(Context& context, const Kin& kin) {
+  context.commons = kin.commons;
   use_topology(context, kin.topology);
   context.costs = kin.costs;
   context.costs_report = kin.costs_report;
@@ -211,7 +252,11 @@ std::shared_ptr<Context> make_context(MPI_Comm from, const CommunicatorOptions& 
   if (chosen.timeout.count() == 0) chosen.timeout = config().timeout;
   auto state = std::make_shared<Context>(chosen);
   check_mpi(MPI_Comm_size(from, &state->size), "MPI_Comm_size");
-  const Meeting meeting = check_agreement(*state, from);
+  check_mpi(MPI_Comm_rank(from, &state->rank), "MPI_Comm_rank");
+  std::vector<int> members;
+  if (state->rank == 0) members = world_ranks(from);
+  const Meeting meeting = check_agreement(*state, from, members);
+  if (meeting.lot != 0) state->lot = Lot(meeting.known->commons, meeting.lot, state->rank);
   use_private(*state, make_private(from, meeting.mark));
   if (meeting.known)
     use_kin(*state, *meeting.known);
@@ -221,7 +266,7 @@ std::shared_ptr<Context> make_context(MPI_Comm from, const CommunicatorOptions& 
   if (will_send(*state)) state->make_messages();
   if (!meeting.known) {
     tuning::calibrate(*state);
-    keep_kin(meeting.kin, *state);
+    keep_kin(meeting.kin, *state, std::move(members));
   }
   if (handle == Handle::own) {
     check_mpi(MPI_Comm_get_errhandler(from, &state->own_errors), "MPI_Comm_get_errhandler");

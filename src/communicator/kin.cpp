@@ -17,7 +17,7 @@ namespace tutti::detail {
 namespace {
 
 struct Entry {
-  std::uint64_t name = 0;
+  KinName name{};
   std::uint64_t sources = 0;  ///< what its measurements came from
   std::shared_ptr<const Kin> kin{};
 };
@@ -62,7 +62,7 @@ std::uint64_t process_number() {
 
 std::uint64_t kin_name(std::span<const std::uint64_t> processes) { return hash_bytes(std::as_bytes(processes)) | 1U; }
 
-std::shared_ptr<const Kin> KnownKin::find(std::uint64_t name) const {
+std::shared_ptr<const Kin> KnownKin::find(const KinName& name) const {
   for (std::size_t i = 0; i < most_kin; ++i)
     if (names[i] == name) return kin[i];
   return nullptr;
@@ -82,15 +82,15 @@ KnownKin known_kin(bool is_first) {
   return found;
 }
 
-void keep_kin(std::uint64_t name, const Context& context) {
+void keep_kin(const KinName& name, const Context& context, std::vector<int> members) {
   if (config().calibration == CalibrationMode::now) return;  // every communicator measures
   Entry entry{name, context.rank == 0 ? sources_now() : 0,
               std::make_shared<const Kin>(Kin{context.topology, context.costs, context.costs_report, context.measured,
-                                              context.measured_report})};
+                                              context.measured_report, context.commons, std::move(members)})};
   Known& all = known();
   const std::lock_guard lock(all.mutex);
   for (Entry& old : all.entries)
-    if (old.name == name) {
+    if (old.name.name == name.name) {
       old = std::move(entry);
       return;
     }

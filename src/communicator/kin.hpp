@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <tutti/topology.hpp>
+#include <vector>
 
 #include "call/context.hpp"
 
@@ -21,11 +22,19 @@ struct Kin {
   std::string costs_report{};
   std::shared_ptr<const Measurements> measured{};
   std::string measured_report{};
+  std::shared_ptr<Commons> commons{};  ///< null: their states share nothing
+  std::vector<int> members{};          ///< on their rank 0: world_ranks()
 };
 
 inline constexpr std::size_t most_kin = 8;
-/// Names of what a process knows; 0: nothing.
-using KinNames = std::array<std::uint64_t, most_kin>;
+/// The name of what some processes know of themselves, and the mark of the communicator that found it out: threads may
+/// make two at the same time. Name 0: nothing.
+struct KinName {
+  std::uint64_t name = 0;
+  std::uint64_t mark = 0;
+  bool operator==(const KinName&) const = default;
+};
+using KinNames = std::array<KinName, most_kin>;
 
 /// Another number in each process.
 [[nodiscard]] std::uint64_t process_number();
@@ -37,12 +46,13 @@ struct KnownKin {
   KinNames names{};
   std::array<std::shared_ptr<const Kin>, most_kin> kin{};
   /// Null if there is none by that name.
-  [[nodiscard]] std::shared_ptr<const Kin> find(std::uint64_t name) const;
+  [[nodiscard]] std::shared_ptr<const Kin> find(const KinName& name) const;
 };
 
 /// As their rank 0 this process leaves out what is out of date: because files or variables that measurements come from
 /// have changed, or costs are to be measured again. Any thread.
 [[nodiscard]] KnownKin known_kin(bool is_first);
-void keep_kin(std::uint64_t name, const Context& context);
+/// members: of rank 0, as in Kin.
+void keep_kin(const KinName& name, const Context& context, std::vector<int> members);
 
 }  // namespace tutti::detail

@@ -99,25 +99,13 @@ class Node {
   std::size_t total_ = 0;
 };
 
-/// Removes the name of a new segment in any case.
-class Name {
- public:
-  Name() = default;
-  ~Name() {
-    if (!text.empty()) shm::Segment::remove(text);
-  }
-  Name(const Name&) = delete;
-  Name& operator=(const Name&) = delete;
-  std::string text;
-};
-
 /// Makes the segment of this rank's node and reserves this rank's part in it; `all` says which ranks succeeded.
 shm::Segment map_node(const Context& comm, const Node& node, std::vector<char>& all) {
   const bool leads = comm.rank == node.leader();
   shm::Segment segment;
-  Name made;
+  shm::SegmentName made;
   std::string problem;
-  if (leads && node.parts().size() > 1) segment = shm::Segment::create(node.total(), made.text, problem);
+  if (leads && node.parts().size() > 1) segment = shm::Segment::create(node.total(), made, problem);
   Offer mine{};
   std::copy_n(made.text.data(), std::min(made.text.size(), mine.size() - 1), mine.data());
   const std::vector<Offer> offers = all_gather(comm, mine);

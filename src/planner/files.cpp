@@ -62,13 +62,23 @@ fs::path cache_file() {
   return {};
 }
 
-fs::path install_file() {
+namespace {
+
+fs::path find_install_file() {
   Dl_info info{};
-  if (::dladdr(reinterpret_cast<const void*>(&install_file), &info) == 0 || info.dli_fname == nullptr) return {};
+  if (::dladdr(reinterpret_cast<const void*>(&find_install_file), &info) == 0 || info.dli_fname == nullptr) return {};
   std::error_code error;
   const fs::path library = fs::canonical(info.dli_fname, error);
   if (error) return {};
   return (library.parent_path() / TUTTI_DATADIR_FROM_LIBDIR / "tutti" / file_name).lexically_normal();
+}
+
+}  // namespace
+
+// A loaded library does not move.
+fs::path install_file() {
+  static const fs::path found = find_install_file();
+  return found;
 }
 
 std::optional<std::string> read_file(const fs::path& path) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One rank on a machine where something is missing. Run as: node full|readonly|absent|filesize|killed|all_killed
+// One rank on a machine where something is missing. Run as: node
+// full|readonly|absent|filesize|killed|all_killed|set_up_killed
 //
 // The first three change /dev/shm after MPI_Init, since the host MPI needs it too; the process has a mount namespace of
 // its own then.
+#include <dlfcn.h>
 #include <mpi.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -10,11 +12,39 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string>
 #include <thread>
 #include <tutti/tutti.hpp>
 #include <vector>
+
+namespace {
+
+/// From the moment when this process has made a file in /dev/shm, one allocation finds no memory.
+enum class Trouble { none, waits_for_file, next_allocation };
+Trouble trouble = Trouble::none;
+
+}  // namespace
+
+// The program's own functions are found before those of the C and C++ libraries.
+extern "C" int ftruncate(int file, off_t bytes) noexcept {
+  using Function = int (*)(int, off_t);
+  static const auto next = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "ftruncate"));
+  if (trouble == Trouble::waits_for_file) trouble = Trouble::next_allocation;
+  return next(file, bytes);
+}
+
+__attribute__((noinline)) void* operator new(std::size_t bytes) {
+  const bool fails = trouble == Trouble::next_allocation;
+  if (fails) trouble = Trouble::none;
+  void* memory = fails ? nullptr : std::malloc(bytes > 0 ? bytes : 1);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+__attribute__((noinline)) void operator delete(void* memory) noexcept { std::free(memory); }
+__attribute__((noinline)) void operator delete(void* memory, std::size_t /*bytes*/) noexcept { std::free(memory); }
 
 namespace {
 
@@ -61,6 +91,20 @@ int fall_back() {
   return 0;
 }
 
+/// Never returns: the rank that makes the shared memory runs out of memory when it has made its file.
+int die_in_set_up() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) trouble = Trouble::waits_for_file;
+  try {
+    (void)tutti::Communicator::duplicate(MPI_COMM_WORLD);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "set-up: %s\n", e.what());
+    _exit(3);
+  }
+  return 0;  // which the script takes for a failure
+}
+
 /// Never returns: one rank, or all, are killed inside a loop of collectives; one that lives on ends by its timeout.
 int die(const std::string& which) {
   tutti::CommunicatorOptions options;
@@ -88,7 +132,7 @@ int main(int argc, char** argv) {
     MPI_Finalize();
     return 77;
   }
-  const int result = which.ends_with("killed") ? die(which) : fall_back();
+  const int result = which == "set_up_killed" ? die_in_set_up() : which.ends_with("killed") ? die(which) : fall_back();
   MPI_Finalize();
   return result;
 }

@@ -10,9 +10,11 @@
 #include <cstring>
 #include <new>
 #include <random>
+#include <tutti/environment.hpp>
 #include <tutti/error.hpp>
 
 #include "backends/shm/memory_access.hpp"
+#include "call/backoff.hpp"
 #include "core/config.hpp"
 #include "core/mpi_call.hpp"
 
@@ -23,7 +25,9 @@ namespace {
 struct Invitation {
   std::array<char, 64> name{};
   std::array<char, 160> problem{};
-  std::uint64_t mark = 0;  ///< first word of the segment; in another container the same name may be another file
+  std::uint64_t mark = 0;   ///< first word of the segment; in another container the same name may be another file
+  std::uint64_t bytes = 0;  ///< size of the segment
+  std::uint32_t id = 0;     ///< of the segment in the pool
   bool made = false;
 };
 
@@ -46,50 +50,39 @@ std::array<int, N> all_agree_on(MPI_Comm comm, const std::array<int, N>& mine) {
 /// A rank's success with the common segment, worst first.
 enum class Mapping : int { no_room, not_mapped, mapped };
 
-template <typename T>
-T least_of_all(MPI_Comm comm, T mine) {
-  int value = static_cast<int>(mine);
-  int least = value;
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallreduce(&value, &least, 1, MPI_INT, MPI_MIN, comm, &request), "MPI_Iallreduce");
-  wait_yielding(request, "MPI_Iallreduce");
-  return static_cast<T>(least);
-}
-
 bool all_agree(MPI_Comm comm, bool mine) { return all_agree_on<1>(comm, {mine ? 1 : 0})[0] != 0; }
-
-std::atomic<std::uint64_t>& mark_of(const Segment& segment) { return reinterpret_cast<Head*>(segment.data())->mark; }
 
 std::uint64_t random_word() {
   std::random_device device;
   return std::uint64_t{device()} << 32U | device() | 1U;
 }
 
-/// What the segments that this process made may still take of /dev/shm, in bytes. A new one needs room besides, or a
-/// call of an older one would find none.
-std::atomic<std::size_t> all_promised{0};
+std::string no_room() { return fmt::format("no room in /dev/shm for {} KiB per rank", Layout::early_bytes() / 1024); }
 
-Segment invite(MPI_Comm comm, int rank, std::size_t bytes, Invitation& invitation) {
-  Segment segment;
-  if (rank == 0) {
-    std::string name;
-    std::string problem;
-    segment = Segment::create(bytes, name, problem, all_promised.load());
-    invitation.made = segment.valid();
+/// The plot of a new communicator in a new segment; invalid if this rank could not map it.
+Plot invite(const Context& context, ArenaPool& pool, SegmentName& name, Invitation& invitation) {
+  Plot plot;
+  std::string problem;
+  if (context.rank == 0) {
+    plot = pool.make_segment(name, problem);
+    invitation.made = plot.valid();
+    invitation.id = plot.id;
     invitation.mark = random_word();
-    put(invitation.name, name);
+    put(invitation.name, name.text);
     put(invitation.problem, problem);
-    if (segment.valid()) mark_of(segment).store(invitation.mark);
+    if (plot.valid()) {
+      invitation.bytes = plot.segment->bytes();
+      plot.segment_head().mark.store(invitation.mark);
+    }
   }
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Ibcast(&invitation, sizeof invitation, MPI_BYTE, 0, comm, &request), "MPI_Ibcast");
+  check_mpi(MPI_Ibcast(&invitation, sizeof invitation, MPI_BYTE, 0, context.point_to_point, &request), "MPI_Ibcast");
   wait_yielding(request, "MPI_Ibcast");
-  if (rank != 0 && invitation.made) {
-    std::string problem;
-    segment = Segment::open(invitation.name.data(), bytes, problem);
-    if (segment.valid() && mark_of(segment).load() != invitation.mark) segment = {};
+  if (context.rank != 0 && invitation.made) {
+    plot = pool.map_segment(invitation.name.data(), invitation.id, invitation.bytes, problem);
+    if (plot.valid() && plot.segment_head().mark.load() != invitation.mark) plot = {};
   }
-  return segment;
+  return plot;
 }
 
 long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* timeout) noexcept {
@@ -98,49 +91,153 @@ long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 
 }  // namespace
 
-std::unique_ptr<Arena> Arena::create(MPI_Comm comm, const Topology& topology, std::string& reason) {
-  int rank = 0;
-  int size = 1;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &size);
-  if (size > most_ranks) {
+Arena::Arena(std::shared_ptr<ArenaPool> pool, Plot plot, const Context& context)
+    : pool_(std::move(pool)),
+      plot_(std::move(plot)),
+      base_(plot_.valid() ? plot_.data() : nullptr),
+      layout_(pool_->layout()),
+      rank_(context.rank),
+      size_(context.size),
+      oversubscribed_(context.topology.oversubscribed) {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  threaded_ = level == MPI_THREAD_MULTIPLE;
+}
+
+Arena::~Arena() {
+  if (base_ == nullptr) return;
+  // The pages of cells for persistent calls begin in the last early page.
+  const bool has_persistent = std::find(has_cells_.begin(), has_cells_.end(), true) != has_cells_.end();
+  const std::uint64_t used = has_persistent ? ordered_cells + 1 : std::min<std::uint64_t>(next_ordered_, ordered_cells);
+  if (is_settled_) control(rank_).used = static_cast<std::uint32_t>(used);
+  pool_->leave(plot_, rank_);
+}
+
+std::unique_ptr<Arena> Arena::create(Context& context, std::string& reason) {
+  if (context.size > most_ranks) {
     reason = fmt::format("more than {} ranks on one node", most_ranks);
     return nullptr;
   }
+  return context.lot ? join(context, reason) : found(context, reason);
+}
+
+std::unique_ptr<Arena> Arena::join(Context& context, std::string& reason) {
+  Lot lot = std::move(context.lot);
+  auto pool = std::static_pointer_cast<ArenaPool>(context.commons);
+  std::unique_ptr<Arena> arena(new Arena(pool, pool->plot_of(lot.number()), context));
+  lot.take();
+  if (!arena->settle() || !arena->attach_peers()) arena->head().no_room.store(1, std::memory_order_relaxed);
+  arena->head().joined.fetch_add(1, std::memory_order_release);
+  arena->wait_for_all(context);
+  if (arena->head().no_room.load(std::memory_order_relaxed) != 0) {
+    reason = no_room();
+    return nullptr;
+  }
+  arena->use(*pool->findings());
+  reason = pool->findings()->report;
+  return arena;
+}
+
+bool Arena::settle() noexcept {
+  if (rank_ != 0 && !plot_.is_warm &&
+      !plot_.segment->try_reserve(plot_.begin + layout_.part(rank_), Layout::early_bytes()))
+    return false;
+  auto* begin = reinterpret_cast<std::byte*>(&cell(rank_, 0));
+  const auto used = static_cast<int>(control(rank_).used);
+  std::byte* end = used > ordered_cells ? base_ + layout_.part(rank_) + Layout::early_bytes()
+                                        : reinterpret_cast<std::byte*>(&cell(rank_, used));
+  std::memset(begin, 0, static_cast<std::size_t>(end - begin));
+  control(rank_).completed.store(0, std::memory_order_relaxed);
+  introduce();
+  is_settled_ = true;
+  return true;
+}
+
+void Arena::wait_for_all(const Context& context) const {
+  const auto all = static_cast<std::uint32_t>(size_);
+  for (Backoff backoff(oversubscribed_); head().joined.load(std::memory_order_acquire) < all;) {
+    if (!backoff.pause()) Backoff::sleep();
+    constexpr std::uint64_t polls_per_look = 64;
+    if (backoff.polls() % polls_per_look != 0) continue;
+    // A rank may still be inside the host MPI and need this one there.
+    int found = 0;
+    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, context.point_to_point, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+    progress();
+  }
+  if (const std::uint32_t rank = head().given_up_by.load(std::memory_order_relaxed); rank != 0)
+    throw Error(ErrorCode::internal,
+                fmt::format("rank {} could not make its part of the new communicator; its own error says why, and "
+                            "another one can be made",
+                            rank - 1));
+}
+
+std::unique_ptr<Arena> Arena::found(Context& context, std::string& reason) {
+  auto pool = std::static_pointer_cast<ArenaPool>(context.commons);
+  if (!pool) pool = std::make_shared<ArenaPool>(context.size);
   Invitation invitation;
-  Segment segment = invite(comm, rank, Layout(size).total(size), invitation);
+  SegmentName name;
+  Plot plot = invite(context, *pool, name, invitation);
   if (!invitation.made) {
     reason = invitation.problem.data();
     return nullptr;
   }
-  Mapping mapping = segment.valid() ? Mapping::mapped : Mapping::not_mapped;
-  std::unique_ptr<Arena> arena(new Arena(std::move(segment), rank, size, topology.oversubscribed));
-  arena->use_groups(Groups(topology.places));
-  if (rank == 0) {
-    arena->promised_ = static_cast<std::size_t>(size) * (arena->layout_.rank_bytes() - Layout::early_bytes());
-    all_promised.fetch_add(arena->promised_);
-  }
-  int level = MPI_THREAD_SINGLE;
-  MPI_Query_thread(&level);
-  arena->threaded_ = level == MPI_THREAD_MULTIPLE;
+  Mapping mapping = plot.valid() ? Mapping::mapped : Mapping::not_mapped;
+  std::unique_ptr<Arena> arena(new Arena(pool, plot, context));
   if (mapping == Mapping::mapped && !arena->reserve_part(invitation.name.data())) mapping = Mapping::no_room;
-  if (mapping == Mapping::mapped) arena->introduce();
-  mapping = least_of_all(comm, mapping);
-  if (rank == 0) Segment::remove(invitation.name.data());
-  if (mapping == Mapping::no_room) {
-    reason = fmt::format("no room in /dev/shm for {} KiB per rank", Layout::early_bytes() / 1024);
+  if (mapping == Mapping::mapped) {
+    arena->is_settled_ = true;
+    arena->offer_memory();
+    arena->introduce();
+    if (pool->findings() != nullptr && !arena->attach_peers()) mapping = Mapping::no_room;
+  }
+  mapping = static_cast<Mapping>(all_agree_on<1>(context.point_to_point, {static_cast<int>(mapping)})[0]);
+  name.remove();
+  if (mapping != Mapping::mapped) {
+    pool->forget(invitation.id);
+    reason = mapping == Mapping::no_room ? no_room()
+                                         : "a rank could not map the common segment; is /dev/shm the same file system "
+                                           "for all ranks of the node?";
     return nullptr;
   }
-  if (mapping == Mapping::not_mapped) {
-    reason = "a rank could not map the common segment; is /dev/shm the same file system for all ranks of the node?";
-    return nullptr;
-  }
-  if (!config().single_copy) {
-    reason = "single copies are switched off by TUTTI_SINGLE_COPY=0: large messages go through slots";
-    return arena;
-  }
-  reason = arena->try_copies(comm);
+  if (context.rank == 0) pool->open(plot);
+  if (pool->findings() == nullptr) pool->keep_findings(arena->explore(context));
+  arena->use(*pool->findings());
+  reason = pool->findings()->report;
+  context.commons = std::move(pool);
   return arena;
+}
+
+ArenaPool::Findings Arena::explore(const Context& context) {
+  ArenaPool::Findings findings;
+  findings.tree = std::make_shared<const TreePlaces>(Groups(context.topology.places).places_of(rank_));
+  findings.report = config().single_copy
+                        ? try_copies(context.point_to_point)
+                        : "single copies are switched off by TUTTI_SINGLE_COPY=0: large messages go through slots";
+  findings.single_copy = single_copy_;
+  findings.mapped_copy = mapped_copy_;
+  for (int r = 0; r < size_ && mapped_copy_; ++r) findings.memories.emplace_back(process(r), control(r).segment);
+  return findings;
+}
+
+void Arena::use(const ArenaPool::Findings& findings) {
+  tree_ = findings.tree;
+  single_copy_ = findings.single_copy;
+  mapped_copy_ = findings.mapped_copy;
+}
+
+bool Arena::attach_peers() noexcept {
+  const auto& memories = pool_->findings()->memories;
+  try {
+    peers_.resize(memories.size());
+    for (std::size_t r = 0; r < memories.size(); ++r) {
+      if (static_cast<int>(r) == rank_) continue;
+      peers_[r] = PeerMemory::of(memories[r].first, memories[r].second);
+      if (peers_[r] == nullptr) return false;
+    }
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 void Arena::fail(ErrorCode code, const std::string& reason) noexcept {
@@ -153,8 +250,6 @@ void Arena::fail(ErrorCode code, const std::string& reason) noexcept {
   shared.failure.store(FailureState::written, std::memory_order_release);
   wake();
 }
-
-Arena::~Arena() { all_promised.fetch_sub(promised_); }
 
 // A refused call counts as one, so that this rank's next call does not meet the one that the others are making.
 void Arena::refuse(schedules::Operation operation) noexcept {
@@ -195,15 +290,15 @@ std::string Arena::try_copies(MPI_Comm comm) {
 // /dev/shm would end the process, so no page is left to the first store.
 bool Arena::reserve_part(const std::string& name) {
   std::string problem;
-  const bool at_once = !segment_.can_reserve_later();
+  const bool at_once = !plot_.segment->can_reserve_later();
   for (auto* has : {&has_slot_, &has_pairs_, &has_cells_}) has->fill(at_once);
-  return segment_.reserve(name, layout_.control(rank_), at_once ? layout_.rank_bytes() : Layout::early_bytes(),
-                          problem);
+  return plot_.segment->reserve(name, layout_.part(rank_), at_once ? layout_.rank_bytes() : Layout::early_bytes(),
+                                problem);
 }
 
 void Arena::reserve_once(std::array<bool, all_cells>& has, int number, Layout::Pages pages) {
   std::string problem;
-  if (!segment_.reserve_later(pages.begin, pages.bytes, problem))
+  if (!ArenaPool::reserve(plot_, pages, problem))
     throw Error(ErrorCode::out_of_memory, problem + "; give the node a larger /dev/shm, or free communicators");
   has[static_cast<std::size_t>(number)] = true;
 }
@@ -213,16 +308,18 @@ void Arena::prepare_cells(int first) {
   for (int r = 0; r < size_; ++r) reserve_once(has_cells_, first, layout_.cells_pages(r, first));
 }
 
-void Arena::use_groups(const Groups& groups) {
-  tree_levels_ = groups.levels();
-  tree_places_.clear();
-  for (int root = 0; root < size_; ++root) tree_places_.push_back(groups.place_of(rank_, root));
+void Arena::use_groups(const Groups& groups) { tree_ = std::make_shared<const TreePlaces>(groups.places_of(rank_)); }
+
+void Arena::introduce() noexcept {
+  Control& mine = control(rank_);
+  mine.process = getpid();
+  mine.asleep.store(0, std::memory_order_relaxed);
 }
 
-void Arena::introduce() {
+/// For the trial of copies.
+void Arena::offer_memory() {
   Control& mine = control(rank_);
   probe_word_ = static_cast<std::uint64_t>(getpid()) << 32U | static_cast<std::uint64_t>(rank_) | 0x5A000000U;
-  mine.process = getpid();
   mine.probe_address = reinterpret_cast<std::uint64_t>(&probe_word_);
   mine.probe_value = probe_word_;
   if (config().single_copy) mine.segment = own_segment(segment_report_);
@@ -298,8 +395,8 @@ void Arena::complete_in_turn(std::uint64_t ordered) noexcept {
   if (ordered != completed_) return complete_early(ordered);
   ++completed_;
   take_refused();
-  while (done_[completed_ % ordered_cells]) {
-    done_[completed_++ % ordered_cells] = false;
+  while (done_[completed_ % done_.size()]) {
+    done_[completed_++ % done_.size()] = false;
     take_refused();
   }
   control(rank_).completed.store(completed_, std::memory_order_release);
@@ -308,7 +405,7 @@ void Arena::complete_in_turn(std::uint64_t ordered) noexcept {
 // Only a refused call, which waits for no cell, can be so far ahead that its cell still has another call.
 void Arena::complete_early(std::uint64_t ordered) noexcept {
   if (ordered < completed_ + ordered_cells) {
-    done_[ordered % ordered_cells] = true;
+    done_[ordered % done_.size()] = true;
     return;
   }
   try {
@@ -320,7 +417,7 @@ void Arena::complete_early(std::uint64_t ordered) noexcept {
 
 void Arena::take_refused() noexcept {
   while (!refused_.empty() && refused_.front() < completed_ + ordered_cells) {
-    done_[refused_.front() % ordered_cells] = true;
+    done_[refused_.front() % done_.size()] = true;
     refused_.pop_front();
   }
 }

@@ -12,21 +12,22 @@
 #include <string>
 #include <vector>
 
+#include "backends/shm/arena_pool.hpp"
 #include "backends/shm/backend.hpp"
 #include "backends/shm/groups.hpp"
 #include "backends/shm/layout.hpp"
 #include "backends/shm/peer_memory.hpp"
 #include "call/context.hpp"
-#include "call/segment.hpp"
 
 namespace tutti::detail::shm {
 
 /// The shared memory of one communicator whose ranks are all on one node, with this rank's local bookkeeping.
 class Arena final : public BackendState {
  public:
-  /// Maps a common segment and tries single copies between all pairs. Collective, blocking. Returns null on every rank,
-  /// with the reason, if one of them cannot map it.
-  [[nodiscard]] static std::unique_ptr<Arena> create(MPI_Comm comm, const Topology& topology, std::string& reason);
+  /// Takes the context's lot, or maps a common segment and, for the first communicator of its processes, tries single
+  /// copies between all pairs. Leaves the pool of these processes in the context. Collective, blocking. Returns null on
+  /// every rank, with the reason, if one of them cannot map it or finds no room.
+  [[nodiscard]] static std::unique_ptr<Arena> create(Context& context, std::string& reason);
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
@@ -64,12 +65,12 @@ class Arena final : public BackendState {
     if (!has_pairs_[static_cast<std::size_t>(number)])
       reserve_once(has_pairs_, number, layout_.pairs_pages(rank_, number));
   }
-  [[nodiscard]] std::byte* slot(int rank, int number) const { return segment_.data() + layout_.slot(rank, number); }
+  [[nodiscard]] std::byte* slot(int rank, int number) const { return base_ + layout_.slot(rank, number); }
   [[nodiscard]] pid_t process(int rank) const { return control(rank).process; }
 
   /// This rank's place in the tree of a call with that root.
-  [[nodiscard]] const TreePlace& tree_place(int root) const { return tree_places_[static_cast<std::size_t>(root)]; }
-  [[nodiscard]] int tree_levels() const { return tree_levels_; }
+  [[nodiscard]] const TreePlace& tree_place(int root) const { return tree_->of_root[static_cast<std::size_t>(root)]; }
+  [[nodiscard]] int tree_levels() const { return tree_->levels; }
   /// Uses these groups from the next call on. All ranks must use the same.
   void use_groups(const Groups& groups);
 
@@ -117,14 +118,26 @@ class Arena final : public BackendState {
   ~Arena() override;
 
  private:
-  Arena(Segment segment, int rank, int size, bool oversubscribed)
-      : segment_(std::move(segment)), layout_(size), rank_(rank), size_(size), oversubscribed_(oversubscribed) {}
+  Arena(std::shared_ptr<ArenaPool> pool, Plot plot, const Context& context);
+
+  /// The ways to create().
+  [[nodiscard]] static std::unique_ptr<Arena> join(Context& context, std::string& reason);
+  [[nodiscard]] static std::unique_ptr<Arena> found(Context& context, std::string& reason);
 
   template <typename T>
   [[nodiscard]] T& at(std::size_t offset) const {
-    return *reinterpret_cast<T*>(segment_.data() + offset);
+    return *reinterpret_cast<T*>(base_ + offset);
   }
-  void introduce();
+  void introduce() noexcept;
+  /// Makes this rank's early pages ready for a new communicator. Returns false if there is no room.
+  [[nodiscard]] bool settle() noexcept;
+  /// Attaches the other ranks' memory, if the first communicator could. Returns false if it cannot.
+  [[nodiscard]] bool attach_peers() noexcept;
+  void wait_for_all(const Context& context) const;
+  /// For the first communicator of its processes. Collective.
+  [[nodiscard]] ArenaPool::Findings explore(const Context& context);
+  void use(const ArenaPool::Findings& findings);
+  void offer_memory();
   [[nodiscard]] bool reserve_part(const std::string& name);
   void reserve_once(std::array<bool, all_cells>& has, int number, Layout::Pages pages);
   /// Both cells of a persistent operation, of all ranks, because this rank may look at them before their rank does.
@@ -144,20 +157,21 @@ class Arena final : public BackendState {
   void complete_early(std::uint64_t ordered) noexcept;
   void take_refused() noexcept;
 
-  Segment segment_;
-  std::size_t promised_ = 0;  ///< what the ranks may still reserve of a segment that this rank made, in bytes
+  std::shared_ptr<ArenaPool> pool_;
+  Plot plot_;
+  std::byte* base_;
   Layout layout_;
   int rank_;
   int size_;
   bool oversubscribed_;
-  bool threaded_ = false;  ///< several threads of this rank may complete operations
+  bool is_settled_ = false;  ///< this rank's early pages are reserved
+  bool threaded_ = false;    ///< several threads of this rank may complete operations
   bool single_copy_ = false;
   bool mapped_copy_ = false;
   std::array<bool, all_cells> has_slot_{};
   std::array<bool, all_cells> has_pairs_{};
   std::array<bool, all_cells> has_cells_{};
-  std::vector<TreePlace> tree_places_;  ///< one per root
-  int tree_levels_ = 0;
+  std::shared_ptr<const TreePlaces> tree_{};
   std::uint64_t probe_word_ = 0;
   std::vector<std::uint64_t> answers_{};              ///< by other ranks, through XPMEM
   std::vector<std::shared_ptr<PeerMemory>> peers_{};  ///< by rank; empty if their memory cannot be attached
@@ -167,7 +181,7 @@ class Arena final : public BackendState {
   std::atomic<std::uint64_t> known_completed_{0};  ///< used by all ranks
   std::atomic_flag completing_ = ATOMIC_FLAG_INIT;
   std::uint64_t completed_ = 0;
-  std::array<bool, ordered_cells> done_{};
+  std::array<bool, std::bit_ceil(unsigned{ordered_cells})> done_{};
   std::deque<std::uint64_t> refused_{};  ///< numbers of refused calls for which done_ has no place yet
   std::array<std::atomic<bool>, persistent_owners> in_use_{};
   std::array<bool, persistent_owners> given_{};

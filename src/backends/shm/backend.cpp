@@ -82,7 +82,7 @@ std::unique_ptr<BackendState> create_state(Context& context, std::string& report
   } else if (context.topology.nodes > 1) {
     report = "ranks on several nodes";
   } else {
-    auto arena = Arena::create(context.point_to_point, context.topology, report);
+    auto arena = Arena::create(context, report);
     if (!report.empty() && context.rank == 0) log_once("shared memory: " + report);
     return arena;
   }

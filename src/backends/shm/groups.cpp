@@ -123,6 +123,13 @@ TreePlace Groups::place_of(int rank, int root) const {
   return place;
 }
 
+TreePlaces Groups::places_of(int rank) const {
+  TreePlaces places;
+  places.levels = levels();
+  for (int root = 0; root < size_; ++root) places.of_root.push_back(place_of(rank, root));
+  return places;
+}
+
 Chain Groups::longest_chain() const {
   const auto length = [](const Chain& chain) { return chain.lines + chain.levels; };
   std::vector<Chain> below(static_cast<std::size_t>(size_));

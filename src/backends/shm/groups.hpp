@@ -29,6 +29,12 @@ struct TreePlace {
   std::vector<Child> children;  ///< the other leaders of this rank's groups, from the first level up, in rank order
 };
 
+/// The positions of one rank in the trees of all roots.
+struct TreePlaces {
+  std::vector<TreePlace> of_root{};
+  int levels = 0;
+};
+
 /// The longest chain of lines that wait for one another, from a rank to the root or back.
 struct Chain {
   int lines = 0;   ///< lines that a leader polls, or readers that a line has, added up over the chain
@@ -51,6 +57,7 @@ class Groups {
   /// is led by its lowest rank.
   [[nodiscard]] int leader(int level, int group, int root) const;
   [[nodiscard]] TreePlace place_of(int rank, int root) const;
+  [[nodiscard]] TreePlaces places_of(int rank) const;
   [[nodiscard]] Chain longest_chain() const;
 
  private:

@@ -7,7 +7,7 @@
 
 #include "backends/shm/protocol.hpp"
 
-/// The layout of a communicator's segment: a head, and a control line, cells, slots and pairs of each rank. An
+/// The layout of a communicator's arena: a part for each rank, of a head, a control line, cells, slots and pairs. An
 /// operation uses the cell with the same number on every rank. Each word has one writer, except the words of Work and
 /// Pair, which every rank that takes a part of the work increments.
 namespace tutti::detail::shm {
@@ -17,7 +17,8 @@ inline constexpr std::size_t cache_line = 64;
 /// Cells for operations that are matched by order, and cells that persistent operations own. A persistent operation
 /// owns two cells, for its even and odd starts, so that a rank that starts it again can publish at once, before other
 /// ranks have finished.
-inline constexpr int ordered_cells = 16;
+/// There are as many as 64 KiB hold, which is what a rank reserves for short calls.
+inline constexpr int ordered_cells = 12;
 inline constexpr int persistent_owners = 16;
 inline constexpr int starts_apart = 2;
 inline constexpr int all_cells = ordered_cells + starts_apart * persistent_owners;
@@ -44,9 +45,17 @@ inline constexpr std::uint64_t most_chunks = mark_bit - 2;
 
 enum class FailureState : std::uint32_t { none, being_written, written };
 
-/// The first page of the segment: its mark, and the first failure of a rank, which ends the waits of all others.
+/// The head of an arena, in the part of rank 0: how its ranks come and go, and the first failure of a rank, which ends
+/// the waits of all others. The first arena of a segment also has what belongs to the whole segment.
 struct Head {
-  std::atomic<std::uint64_t> mark;  ///< tells the segment from another file of the same name
+  std::atomic<std::uint64_t> mark;         ///< tells the segment from another file of the same name
+  std::atomic<std::uint64_t> free;         ///< of the segment: a bit for each arena that no communicator uses
+  std::atomic<std::uint64_t> warm;         ///< of the segment: a bit for each free arena that has kept its early pages
+  std::atomic<std::uint32_t> joined;       ///< number of ranks that have come to this arena, or have given it up
+  std::atomic<std::uint32_t> left;         ///< number of ranks that will use it no more
+  std::atomic<std::uint32_t> no_room;      ///< a rank could not reserve its part, or attach others' memory
+  std::atomic<std::uint32_t> given_up_by;  ///< a rank that could not make its communicator, counted from 1; 0: none
+  std::atomic<std::uint32_t> grown;        ///< a rank has reserved more than the early pages
   alignas(cache_line) std::atomic<FailureState> failure;
   std::int32_t rank;
   std::int32_t code;
@@ -57,6 +66,7 @@ struct alignas(cache_line) Control {
   std::atomic<std::uint64_t> completed;  ///< number of ordered operations that this rank has finished without a gap
   std::atomic<std::uint32_t> asleep;     ///< futex: the rank sleeps until another rank writes 0
   std::int32_t process;
+  std::uint32_t used;           ///< number of cells that the rank must clear before another communicator uses them
   std::uint64_t probe_address;  ///< address of a word in the rank's memory, for the trial of single copies
   std::uint64_t probe_value;
   std::int64_t segment;          ///< the rank's memory for XPMEM; 0: none
@@ -152,38 +162,39 @@ struct Cell {
   Record record;
 };
 
-/// The segment: a page for its head, then one part per rank. A part begins at a page, so that its rank can place it on
-/// its own NUMA domain: first what every call may touch, then the slots, then the pairs, which only transfers between
-/// callers' buffers touch.
+/// The arena: one part per rank, of which only the first uses its head. A part begins at a page, so that its rank can
+/// place it on its own NUMA domain: first what every call may touch, then the slots, then the pairs, which only
+/// transfers between callers' buffers touch.
 class Layout {
  public:
+  static constexpr std::size_t page = 4096;
+
   explicit constexpr Layout(int size)
       : pairs_bytes_(round_up(static_cast<std::size_t>(size) * sizeof(Pair), cache_line)),
         pairs_begin_(slots_begin() + all_cells * slot_bytes),
         rank_bytes_(round_up(pairs_begin_ + all_cells * pairs_bytes_, page)) {}
 
   [[nodiscard]] constexpr std::size_t rank_bytes() const { return rank_bytes_; }
-  [[nodiscard]] constexpr std::size_t control(int rank) const {
-    return page + static_cast<std::size_t>(rank) * rank_bytes_;
-  }
+  [[nodiscard]] constexpr std::size_t part(int rank) const { return static_cast<std::size_t>(rank) * rank_bytes_; }
+  [[nodiscard]] constexpr std::size_t control(int rank) const { return part(rank) + sizeof(Head); }
   [[nodiscard]] constexpr std::size_t cell(int rank, int number) const {
     return control(rank) + sizeof(Control) + static_cast<std::size_t>(number) * sizeof(Cell);
   }
   [[nodiscard]] constexpr std::size_t slot(int rank, int number) const {
-    return control(rank) + slots_begin() + static_cast<std::size_t>(number) * slot_bytes;
+    return part(rank) + slots_begin() + static_cast<std::size_t>(number) * slot_bytes;
   }
   [[nodiscard]] constexpr std::size_t pairs(int rank, int number) const {
-    return control(rank) + pairs_begin_ + static_cast<std::size_t>(number) * pairs_bytes_;
+    return part(rank) + pairs_begin_ + static_cast<std::size_t>(number) * pairs_bytes_;
   }
-  [[nodiscard]] constexpr std::size_t total(int size) const { return control(size); }
+  [[nodiscard]] constexpr std::size_t total(int size) const { return part(size); }
 
-  /// What a rank reserves of its part when the segment is made, from its control line on, in bytes: all that short
+  /// What a rank reserves of its part when the arena is made, in bytes: all that short
   /// calls touch. The cells of persistent operations, the slots and the pairs follow when they are first used, because
   /// most communicators use few of them.
   [[nodiscard]] static constexpr std::size_t early_bytes() {
-    return round_up(sizeof(Control) + ordered_cells * sizeof(Cell), page);
+    return round_up(sizeof(Head) + sizeof(Control) + ordered_cells * sizeof(Cell), page);
   }
-  /// Whole pages of a segment.
+  /// Whole pages of an arena.
   struct Pages {
     std::size_t begin;
     std::size_t bytes;
@@ -200,8 +211,7 @@ class Layout {
   }
 
  private:
-  static constexpr std::size_t page = 4096;
-  static_assert(sizeof(Head) <= page);
+  static_assert(sizeof(Head) % cache_line == 0 && sizeof(Head) + sizeof(Control) <= page);
   static constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
     return (bytes + unit - 1) / unit * unit;
   }
@@ -209,7 +219,9 @@ class Layout {
     const std::size_t first = begin / page * page;
     return {first, round_up(begin + bytes, page) - first};
   }
-  static constexpr std::size_t slots_begin() { return round_up(sizeof(Control) + all_cells * sizeof(Cell), page); }
+  static constexpr std::size_t slots_begin() {
+    return round_up(sizeof(Head) + sizeof(Control) + all_cells * sizeof(Cell), page);
+  }
 
   std::size_t pairs_bytes_;
   std::size_t pairs_begin_;

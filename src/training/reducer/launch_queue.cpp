@@ -8,8 +8,8 @@
 namespace tutti::detail::reducer {
 namespace {
 
-/// A communicator takes 16 nonblocking calls at once; four of them are left to the words that go beside the buckets.
-constexpr std::size_t most_under_way = 12;
+/// A communicator takes 12 nonblocking calls at once; four of them are left to the words that go beside the buckets.
+constexpr std::size_t most_under_way = 8;
 
 template <typename T>
 Request start_words(const Communicator& comm, T* data, std::size_t count, ReduceOp op) {
