@@ -16,7 +16,8 @@ detail::Call allgather_call(const Communicator& comm, ConstBuffer& send, Buffer&
   args.set_type(recv.type);
   args.set_output(recv, "recv");
   if (send.is_in_place) {
-    args.require(recv.count % args.size() == 0, "recv", "must hold a multiple of the number of ranks, in elements");
+    args.require(recv.count % args.size() == 0, "recv",
+                 "has elements that do not divide by the number of ranks; pass one block per rank");
     args.set_count(recv.count / args.size());
     args.set_in_place_input(detail::element(recv, static_cast<std::size_t>(args.rank()) * (recv.count / args.size())));
   } else {

@@ -13,7 +13,8 @@ detail::Call alltoall_call(const Communicator& comm, ConstBuffer& send, Buffer& 
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.pack(recv, "recv", send.is_in_place);
   args.pack(send, "send");
-  args.require(recv.count % args.size() == 0, "recv", "must hold a multiple of the number of ranks, in elements");
+  args.require(recv.count % args.size() == 0, "recv",
+               "has elements that do not divide by the number of ranks; pass one block per rank");
   args.set_type(recv.type);
   args.set_count(recv.count / args.size());
   args.set_output(recv, "recv");

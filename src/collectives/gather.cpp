@@ -16,7 +16,7 @@ detail::Call gather_call(const Communicator& comm, ConstBuffer& send, Buffer& re
   if (send.is_in_place) {
     args.require(args.is_root(), "send", "is in_place on a rank that is not the root; pass the block there");
     args.require(recv.count % args.size() == 0, "recv",
-                 "at the root must hold a multiple of the number of ranks, in elements");
+                 "has elements at the root that do not divide by the number of ranks; pass one block per rank");
     args.set_type(recv.type);
     args.set_count(recv.count / args.size());
     args.set_output(recv, "recv");

@@ -16,7 +16,7 @@ detail::Call scatter_call(const Communicator& comm, ConstBuffer& send, Buffer& r
   if (recv.is_in_place) {
     args.require(args.is_root(), "recv", "is in_place on a rank that is not the root; pass a buffer there");
     args.require(send.count % args.size() == 0, "send",
-                 "at the root must hold a multiple of the number of ranks, in elements");
+                 "has elements at the root that do not divide by the number of ranks; pass one block per rank");
     args.set_type(send.type);
     args.set_count(send.count / args.size());
     args.set_input(send, "send");
