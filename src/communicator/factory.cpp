@@ -62,7 +62,8 @@ struct Agreement {
   std::uint64_t mark;  ///< of the new communicator; rank 0's counts
   std::uint64_t process;
   KinNames known;
-  LotOffer offer;  ///< of rank 0
+  LotOffer offer;                       ///< of rank 0
+  std::array<bool, most_kin> is_stale;  ///< of rank 0
 };
 
 /// What the ranks agree on, beside the facts that are equal.
@@ -72,6 +73,7 @@ struct Meeting {
   bool has_room = false;             ///< contexts are left for a handle that may never be used
   std::shared_ptr<const Kin> known;  ///< null: not all of them know it any more, or yet
   std::uint64_t lot = 0;             ///< of their commons; 0: none
+  bool is_stale = false;             ///< what they have measured must be found out again
 };
 
 /// On rank 0: what it offers to a new communicator, taken back at the end unless all ranks accept.
@@ -115,6 +117,7 @@ Meeting meet(std::span<const Agreement> all, const KnownKin& known) {
                           return std::find(one.known.begin(), one.known.end(), *same) != one.known.end();
                         });
   if (all_know) meeting.known = known.find(*same);
+  meeting.is_stale = all_know && all[0].is_stale[static_cast<std::size_t>(same - first.begin())];
   if (all_know && all[0].offer.kin == *same) meeting.lot = all[0].offer.lot;
   return meeting;
 }
@@ -146,7 +149,8 @@ Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& m
           next_mark(),
           process_number(),
           known.names,
-          offering.offer};
+          offering.offer,
+          known.is_stale};
   std::vector<Agreement> all(static_cast<std::size_t>(state.size));
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, from, &request),
@@ -207,7 +211,6 @@ void load_measurements(Context& context) {
 }
 
 void use_kin(Context& context, const Kin& kin) {
-  context.commons = kin.commons;
   use_topology(context, kin.topology);
   context.costs = kin.costs;
   context.costs_report = kin.costs_report;
@@ -258,13 +261,15 @@ std::shared_ptr<Context> make_context(MPI_Comm from, const CommunicatorOptions& 
   const Meeting meeting = check_agreement(*state, from, members);
   if (meeting.lot != 0) state->lot = Lot(meeting.known->commons, meeting.lot, state->rank);
   use_private(*state, make_private(from, meeting.mark));
-  if (meeting.known)
+  const bool is_known = meeting.known && !meeting.is_stale;
+  if (meeting.known) state->commons = meeting.known->commons;
+  if (is_known)
     use_kin(*state, *meeting.known);
   else
     discover(*state);
   create_states(*state);
   if (will_send(*state)) state->make_messages();
-  if (!meeting.known) {
+  if (!is_known) {
     tuning::calibrate(*state);
     keep_kin(meeting.kin, *state, std::move(members));
   }

@@ -75,7 +75,7 @@ KnownKin known_kin(bool is_first) {
   const std::lock_guard lock(all.mutex);
   for (std::size_t i = 0; i < most_kin; ++i) {
     const Entry& entry = all.entries[i];
-    if (is_first && entry.sources != sources) continue;
+    found.is_stale[i] = is_first && entry.sources != sources;
     found.names[i] = entry.name;
     found.kin[i] = entry.kin;
   }

@@ -45,12 +45,13 @@ using KinNames = std::array<KinName, most_kin>;
 struct KnownKin {
   KinNames names{};
   std::array<std::shared_ptr<const Kin>, most_kin> kin{};
+  std::array<bool, most_kin> is_stale{};
   /// Null if there is none by that name.
   [[nodiscard]] std::shared_ptr<const Kin> find(const KinName& name) const;
 };
 
-/// As their rank 0 this process leaves out what is out of date: because files or variables that measurements come from
-/// have changed, or costs are to be measured again. Any thread.
+/// As their rank 0 this process marks measurements that are out of date: because files or variables that measurements
+/// come from have changed, or costs are to be measured again. Any thread.
 [[nodiscard]] KnownKin known_kin(bool is_first);
 /// members: of rank 0, as in Kin.
 void keep_kin(const KinName& name, const Context& context, std::vector<int> members);

@@ -113,6 +113,12 @@ TEST(LaterCommunicators, MakeNoSegment) {
     return;
   }
   EXPECT_EQ(names_made().size(), made);
+  // Measurements that are out of date are found out again, but the segments stay.
+  ::unsetenv("TUTTI_TUNING");
+  use_all(Communicator::borrow(MPI_COMM_WORLD), 3);
+  ::setenv("TUTTI_TUNING", "off", 1);
+  use_all(Communicator::borrow(MPI_COMM_WORLD), 4);
+  EXPECT_EQ(names_made().size(), made);
   // Segments double, so that few are made.
   std::vector<Communicator> many;
   for (int i = 0; i < 60; ++i) many.push_back(Communicator::borrow(MPI_COMM_WORLD));
