@@ -3,9 +3,11 @@
 #include <mpi.h>
 
 #include <Kokkos_Macros.hpp>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <thread>
 #include <tutti/environment.hpp>
 #include <tutti/error.hpp>
 #include <tutti/version.hpp>
@@ -35,8 +37,12 @@ bool initialize_mpi(int* argc, char*** argv, ThreadLevel wanted) {
   return true;
 }
 
+/// The launcher may end all processes before it has passed on their last words, so it gets time for these.
 void abort_job() {
-  if (detail::world_is_usable()) MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+  if (!detail::world_is_usable()) return;
+  std::fflush(nullptr);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
 /// The text of an exception is known to its handler alone, so the job lives until that has run.

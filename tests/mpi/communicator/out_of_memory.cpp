@@ -3,27 +3,12 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
-#include <cstdlib>
 #include <new>
 #include <tutti/tutti.hpp>
 #include <vector>
 
+#include "support/heap.hpp"
 #include "support/world.hpp"
-
-namespace {
-
-bool refuses_memory = false;
-
-}  // namespace
-
-// The program's own functions are found before those of the C++ library.
-__attribute__((noinline)) void* operator new(std::size_t bytes) {
-  void* memory = refuses_memory ? nullptr : std::malloc(bytes > 0 ? bytes : 1);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-__attribute__((noinline)) void operator delete(void* memory) noexcept { std::free(memory); }
-__attribute__((noinline)) void operator delete(void* memory, std::size_t /*bytes*/) noexcept { std::free(memory); }
 
 namespace tutti::test {
 namespace {
@@ -46,13 +31,13 @@ TEST(OutOfMemory, CallsEndWithoutMemory) {
     for (std::size_t i = 0; i < calls; ++i)
       requests.push_back(iallreduce(comm, x[i], sum, i % 2 == 0 ? ring : Options{}));
     if (comm.rank() == 0) MPI_Barrier(MPI_COMM_WORLD);
-    refuses_memory = comm.rank() == 0;
+    if (comm.rank() == 0) allow_allocations(0);
     try {
       for (auto& request : requests)
         while (!request.test()) progress();
-      refuses_memory = false;
+      (void)allow_all_allocations();
     } catch (const std::bad_alloc&) {
-      refuses_memory = false;
+      (void)allow_all_allocations();
       ADD_FAILURE() << "progress() threw";
     }
     for (auto& request : requests) request.wait();
