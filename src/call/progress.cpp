@@ -9,6 +9,7 @@
 #include <tutti/environment.hpp>
 #include <tutti/error.hpp>
 
+#include "call/context.hpp"
 #include "core/mpi_call.hpp"
 
 namespace tutti::detail {
@@ -36,7 +37,7 @@ void ProgressEngine::restart(const std::shared_ptr<Execution>& execution) {
   if (!execution->finished()) add(execution);
 }
 
-void ProgressEngine::add(std::shared_ptr<Execution> execution) {
+void ProgressEngine::add(const std::shared_ptr<Execution>& execution) {
   const std::lock_guard lock(mutex_);
   try {
     executions_.push_back(execution);

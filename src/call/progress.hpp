@@ -23,7 +23,7 @@ class ProgressEngine {
   /// Starts a persistent execution, which its caller keeps, and drives it until it has finished.
   void restart(const std::shared_ptr<Execution>& execution);
   /// Helps to drive an execution until it has finished.
-  void add(std::shared_ptr<Execution> execution);
+  void add(const std::shared_ptr<Execution>& execution);
   /// Takes one step of every outstanding execution. Never blocks: returns at once if another thread is doing it.
   void poll() {
     if (outstanding_.load(std::memory_order_relaxed) > 0) poll_all();

@@ -3,6 +3,7 @@
 
 #include <mutex>
 #include <span>
+#include <tutti/error.hpp>
 #include <tutti/kernels/combine.hpp>
 #include <tutti/mpi.hpp>
 #include <unordered_map>

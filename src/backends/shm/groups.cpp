@@ -79,6 +79,7 @@ std::vector<int> groups_of_ranks(const std::vector<int>& unit_of, const std::vec
   for (std::size_t g = 0; g < groups.size(); ++g)
     for (const int unit : groups[g]) group_of_unit[static_cast<std::size_t>(unit)] = static_cast<int>(g);
   std::vector<int> group_of;
+  group_of.reserve(unit_of.size());
   for (const int unit : unit_of) group_of.push_back(group_of_unit[static_cast<std::size_t>(unit)]);
   return group_of;
 }
