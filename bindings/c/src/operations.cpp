@@ -111,7 +111,7 @@ int tutti_op_free(tutti_op_t* op) {
     tutti_op_t& handle = output(op, "op");
     if (handle != TUTTI_OP_NULL && !Table::instance().erase(handle))
       throw_misuse(
-          ErrorCode::invalid_op,
+          tutti::ErrorCode::invalid_op,
           fmt::format("argument op is {}, which is no operation made by tutti_op_user or tutti_op_premul_sum, or "
                       "was freed before; free each operation once, and no constant of tutti.h",
                       handle));
