@@ -123,15 +123,11 @@ class Arguments {
   }
   void check_address(const void* address, std::size_t count, const char* name) const {
     require(address != nullptr || count == 0, name, "is a null pointer but has elements; pass the buffer's address");
-    // A product of 128 bits, because a division takes longer than all other checks together.
-    std::ptrdiff_t bytes = 0;
-    require(!__builtin_mul_overflow(count, call_.signature.type.size(), &bytes), name,
+    require(fits_address_space(count, call_.signature.type), name,
             "is larger than the address space; pass the count in elements");
   }
   void note_memory(MemoryKind declared, const void* address) {
-    MemoryKind kind = declared != MemoryKind::detect ? declared : declared_;
-    if (kind == MemoryKind::detect) kind = memory_kind(address);
-    if (is_of_device(kind)) call_.signature.memory = MemoryClass::device;
+    if (is_of_device(declared, declared_, address)) call_.signature.memory = MemoryClass::device;
   }
   Packing& packing_of(const void* address, std::size_t count, MemoryKind declared, Datatype type, const char* name);
   void forbid_layout(bool has_layout, const char* name) const {

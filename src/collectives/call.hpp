@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <tutti/communicator.hpp>
 #include <tutti/options.hpp>
@@ -33,6 +34,18 @@ void run(const Communicator& comm, Call&& call, const Options& options);
 /// Returns true if calls on memory of that kind, declared or detected, are calls on device memory.
 [[nodiscard]] inline bool is_of_device(MemoryKind kind) {
   return kind == MemoryKind::device || kind == MemoryKind::managed;
+}
+/// The same for a buffer: its own kind counts, else that of the call, else that of the address.
+[[nodiscard]] inline bool is_of_device(MemoryKind own, MemoryKind of_call, const void* address) {
+  const MemoryKind declared = own != MemoryKind::detect ? own : of_call;
+  return is_of_device(declared != MemoryKind::detect ? declared : memory_kind(address));
+}
+
+/// Returns true if so many elements fit into the address space. A product, because a division takes longer than all
+/// other checks together.
+[[nodiscard]] inline bool fits_address_space(std::size_t count, Datatype type) {
+  std::ptrdiff_t bytes = 0;
+  return !__builtin_mul_overflow(count, type.size(), &bytes);
 }
 
 /// Throws if the timeout is negative.

@@ -73,9 +73,7 @@ void check_message(const Context& comm, std::string_view call, const AnyBuffer& 
   require(!buffer.is_in_place && buffer.data != MPI_IN_PLACE, comm, call, "buffer is in_place; pass a buffer");
   require(buffer.data != nullptr || buffer.count == 0, comm, call,
           "buffer is a null pointer but has elements; pass its address");
-  // A product, because a division takes longer than all other checks together.
-  std::ptrdiff_t bytes = 0;
-  require(!__builtin_mul_overflow(buffer.count, buffer.type.size(), &bytes), comm, call,
+  require(fits_address_space(buffer.count, buffer.type), comm, call,
           "buffer is larger than the address space; pass the count in elements");
   check_tag(comm, call, tag, wildcard);
 }
@@ -88,9 +86,9 @@ void check_message(const Context& comm, std::string_view call, const AnyBuffer& 
 }
 
 /// Returns true if the buffer is in device memory.
-inline bool is_on_device(const Context& comm, std::string_view call, MemoryKind declared, const void* address) {
-  const MemoryKind kind = declared == MemoryKind::detect ? memory_kind(address) : declared;
-  if (!is_of_device(kind)) return false;
+template <typename AnyBuffer>
+bool is_on_device(const Context& comm, std::string_view call, const AnyBuffer& buffer, MemoryKind declared) {
+  if (!is_of_device(buffer.memory, declared, buffer.data)) return false;
   if (device::runtime() == nullptr) refuse_device(comm, call);
   return true;
 }
@@ -107,13 +105,12 @@ template <typename AnyBuffer>
 PointToPoint described(const Context& comm, std::string_view call, const AnyBuffer& buffer, MemoryKind declared,
                        int peer, int tag) {
   PointToPoint transfer;
-  const MemoryKind kind = buffer.memory != MemoryKind::detect ? buffer.memory : declared;
   transfer.unit = buffer.type.size();
   transfer.bytes = buffer.count * transfer.unit;
   transfer.peer = peer;
   transfer.tag = tag;
   transfer.on_device =
-      is_on_device(comm, call, kind, buffer.data) && transfer.bytes > 0 && transfer.peer != MPI_PROC_NULL;
+      is_on_device(comm, call, buffer, declared) && transfer.bytes > 0 && transfer.peer != MPI_PROC_NULL;
   transfer.layout = buffer.layout;
   if (transfer.layout && transfer.on_device) refuse_layout(comm, call);
   return transfer;
@@ -197,8 +194,7 @@ PointToPoints only(const PointToPoint& transfer) { return PointToPoints(std::arr
 template <typename AnyBuffer>
 bool is_short(const AnyBuffer& buffer, MemoryKind declared, int peer) {
   if (buffer.layout || buffer.count * buffer.type.size() > most_eager_bytes || peer == MPI_PROC_NULL) return false;
-  const MemoryKind kind = buffer.memory != MemoryKind::detect ? buffer.memory : declared;
-  return !is_of_device(kind == MemoryKind::detect ? memory_kind(buffer.data) : kind);
+  return !is_of_device(buffer.memory, declared, buffer.data);
 }
 
 /// The arguments of a blocking send or receive.
