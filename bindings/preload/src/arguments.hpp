@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "buffers.hpp"
+#include "member.hpp"
+#include "reduction.hpp"
+#include "report.hpp"
+
+/// Arguments as the MPI checks them: what it would refuse is left to it.
+namespace tutti::preload {
+
+[[nodiscard]] inline bool is_root(const Member& member, int root) { return member.rank() == root; }
+[[nodiscard]] inline bool has_root(const Member& member, int root) { return root >= 0 && root < member.size(); }
+
+/// A null address is MPI_BOTTOM for a type that has addresses of its own.
+template <typename N>
+[[nodiscard]] bool is_refused(const void* address, N count, MPI_Datatype handle) {
+  const Type* type = type_of(handle);
+  if (type == nullptr || count < 0) return true;
+  return count > 0 && (address == MPI_IN_PLACE || (address == nullptr && type->is_dense && type->size > 0));
+}
+
+/// A buffer of a call; false where MPI refuses it.
+template <typename N>
+[[nodiscard]] bool take_bytes(Bytes& bytes, const void* address, N count, MPI_Datatype handle, std::size_t blocks = 1) {
+  if (is_refused(address, count, handle)) return false;
+  bytes = Bytes(address, static_cast<std::size_t>(count) * blocks, handle, *type_of(handle));
+  return true;
+}
+
+template <typename N, typename D>
+[[nodiscard]] bool take_blocks(Blocks& blocks, const void* address, const N* counts, const D* displs,
+                               const Member& member, MPI_Datatype handle) {
+  if (counts == nullptr || displs == nullptr) return false;
+  for (int r = 0; r < member.size(); ++r)
+    if (is_refused(address, counts[r], handle)) return false;
+  if (type_of(handle) == nullptr) return false;
+  blocks = Blocks(address, counts, displs, member.size(), handle, *type_of(handle));
+  return true;
+}
+
+template <typename N, typename D>
+[[nodiscard]] bool take_blocks(Blocks& blocks, const void* address, const N* counts, const D* displs,
+                               const Member& member, const MPI_Datatype* handles) {
+  if (counts == nullptr || displs == nullptr || handles == nullptr) return false;
+  for (int r = 0; r < member.size(); ++r)
+    if (is_refused(address, counts[r], handles[r])) return false;
+  blocks = Blocks(address, counts, displs, member.size(), handles);
+  return true;
+}
+
+/// Whether two buffers that MPI wants apart begin at one address.
+template <typename N>
+[[nodiscard]] bool is_alias(const void* send, const void* recv, N count) {
+  return send == recv && count > 0 && send != nullptr;
+}
+
+/// The operands of a reduction.
+class Operands {
+ public:
+  template <typename N>
+  Reason take(const void* send, void* recv, N sent, N received, MPI_Datatype type, MPI_Op op) {
+    const bool is_in_place = send == MPI_IN_PLACE;
+    const N most = std::max(sent, received);
+    if ((!is_in_place && is_refused(send, sent, type)) || is_refused(recv, received, type) ||
+        is_alias(send, recv, most))
+      return Reason::arguments;
+    send_ = send;
+    recv_ = recv;
+    sent_ = static_cast<std::size_t>(sent);
+    received_ = static_cast<std::size_t>(received);
+    return reduction_.take(type, op);
+  }
+  [[nodiscard]] ConstBuffer input() const { return reduction_.input(send_, sent_); }
+  [[nodiscard]] Buffer output() const { return reduction_.output(recv_, received_); }
+  [[nodiscard]] ReduceOp op() const { return reduction_.op(); }
+  [[nodiscard]] Reduction& reduction() { return reduction_; }
+
+  void hold() { reduction_.hold(); }
+  void read() {}
+  void write() {}
+
+ private:
+  const void* send_ = nullptr;
+  void* recv_ = nullptr;
+  std::size_t sent_ = 0;
+  std::size_t received_ = 0;
+  Reduction reduction_{};
+};
+
+}  // namespace tutti::preload

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "buffers.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <mutex>
+#include <utility>
+
+namespace tutti::preload {
+namespace {
+
+const Datatype byte = Datatype::bytes(1);
+
+std::byte* writable(const void* address) {
+  return static_cast<std::byte*>(const_cast<void*>(address));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+}
+
+/// MPI_Pack refuses MPI_BOTTOM; a message to oneself does not.
+void copy_by_message(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
+                     MPI_Datatype to_type) {
+  static std::mutex mutex;
+  static MPI_Comm self = MPI_COMM_NULL;
+  const std::lock_guard lock(mutex);
+  if (self == MPI_COMM_NULL) PMPI_Comm_dup(MPI_COMM_SELF, &self);
+  PMPI_Sendrecv(from, from_count, from_type, 0, 0, to, to_count, to_type, 0, 0, self, MPI_STATUS_IGNORE);
+}
+
+/// Calls work(first element, number of elements, first byte, number of bytes) for pieces of numbers that int holds.
+template <typename Work>
+void in_pieces(std::size_t count, std::size_t size, const Work& work) {
+  constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
+  const std::size_t each = count == 0 ? 1 : std::max<std::size_t>(size / count, 1);
+  const std::size_t piece = std::max<std::size_t>(most / each, 1);
+  for (std::size_t first = 0; first < count; first += piece) {
+    const std::size_t now = std::min(piece, count - first);
+    work(first, static_cast<int>(now), first * each, static_cast<int>(now * each));
+  }
+}
+
+std::ptrdiff_t extent_of(MPI_Datatype handle) { return type_of(handle)->extent; }
+
+}  // namespace
+
+HeldType::~HeldType() {
+  if (is_own_) PMPI_Type_free(&handle_);
+}
+HeldType::HeldType(HeldType&& other) noexcept : handle_(other.handle_), is_own_(std::exchange(other.is_own_, false)) {}
+HeldType& HeldType::operator=(HeldType&& other) noexcept {
+  std::swap(handle_, other.handle_);
+  std::swap(is_own_, other.is_own_);
+  return *this;
+}
+void HeldType::hold() {
+  if (is_own_ || handle_ == MPI_DATATYPE_NULL) return;
+  MPI_Datatype copy = MPI_DATATYPE_NULL;
+  if (PMPI_Type_dup(handle_, &copy) != MPI_SUCCESS) return;
+  handle_ = copy;
+  is_own_ = true;
+}
+
+void pack(const void* address, std::size_t count, MPI_Datatype type, std::byte* bytes, std::size_t size) {
+  in_pieces(count, size, [&](std::size_t first, int now, std::size_t place, int piece) {
+    if (address == MPI_BOTTOM) return copy_by_message(address, now, type, bytes + place, piece, MPI_PACKED);
+    const auto* from = static_cast<const std::byte*>(address) + static_cast<std::ptrdiff_t>(first) * extent_of(type);
+    int position = 0;
+    PMPI_Pack(from, now, type, bytes + place, piece, &position, MPI_COMM_SELF);
+  });
+}
+
+void unpack(const std::byte* bytes, std::size_t size, void* address, std::size_t count, MPI_Datatype type) {
+  in_pieces(count, size, [&](std::size_t first, int now, std::size_t place, int piece) {
+    if (address == MPI_BOTTOM) return copy_by_message(bytes + place, piece, MPI_PACKED, address, now, type);
+    auto* to = static_cast<std::byte*>(address) + static_cast<std::ptrdiff_t>(first) * extent_of(type);
+    int position = 0;
+    PMPI_Unpack(bytes + place, piece, &position, to, now, type, MPI_COMM_SELF);
+  });
+}
+
+Bytes::Bytes(const void* address, std::size_t count, MPI_Datatype handle, const Type& type)
+    : user_(writable(address)), count_(count), size_(count * type.size), is_dense_(type.is_dense || size_ == 0) {
+  if (is_dense_) return;
+  type_ = HeldType(handle);
+  copy_.reset(new std::byte[size_]);
+}
+
+Bytes Bytes::in_place() {
+  Bytes bytes;
+  bytes.is_in_place_ = true;
+  return bytes;
+}
+
+void Bytes::read() {
+  if (!is_dense_) pack(user_, count_, type_.get(), copy_.get(), size_);
+}
+void Bytes::write() const {
+  if (!is_dense_) unpack(copy_.get(), size_, user_, count_, type_.get());
+}
+
+Buffer Bytes::buffer() const {
+  if (is_in_place_) return tutti::in_place;
+  return {is_dense_ ? user_ : copy_.get(), size_, byte};
+}
+
+Blocks Blocks::in_place() {
+  Blocks blocks;
+  blocks.is_in_place_ = true;
+  return blocks;
+}
+
+void Blocks::add(std::size_t count, std::ptrdiff_t displ, const Type& type) {
+  counts_.push_back(count);
+  displs_.push_back(displ);
+  sizes_.push_back(count * type.size);
+  is_dense_ = is_dense_ && (type.is_dense || sizes_.back() == 0);
+}
+
+void Blocks::finish(const void* address, std::vector<MPI_Datatype> handles) {
+  places_.resize(sizes_.size());
+  if (!is_dense_) {
+    base_ = writable(address);
+    for (const MPI_Datatype handle : handles) types_.emplace_back(handle);
+    for (std::size_t r = 0; r < sizes_.size(); span_ += sizes_[r++]) places_[r] = span_;
+    copy_.reset(new std::byte[span_]);
+    return;
+  }
+  // Displacements may be negative; those of the library are not.
+  std::ptrdiff_t least = 0;
+  for (std::size_t r = 0; r < sizes_.size(); ++r)
+    if (sizes_[r] != 0) least = std::min(least, displs_[r]);
+  base_ = writable(address) + least;
+  for (std::size_t r = 0; r < sizes_.size(); ++r) {
+    if (sizes_[r] == 0) continue;
+    places_[r] = static_cast<std::size_t>(displs_[r] - least);
+    span_ = std::max(span_, places_[r] + sizes_[r]);
+  }
+}
+
+void Blocks::read() {
+  if (is_dense_) return;
+  for (std::size_t r = 0; r < sizes_.size(); ++r)
+    pack(base_ + displs_[r], counts_[r], type_of_block(r), copy_.get() + places_[r], sizes_[r]);
+}
+void Blocks::write() {
+  if (is_dense_) return;
+  for (std::size_t r = 0; r < sizes_.size(); ++r)
+    unpack(copy_.get() + places_[r], sizes_[r], base_ + displs_[r], counts_[r], type_of_block(r));
+}
+void Blocks::hold() {
+  for (HeldType& type : types_) type.hold();
+}
+
+Buffer Blocks::buffer() const {
+  if (is_in_place_) return tutti::in_place;
+  return {is_dense_ ? base_ : copy_.get(), span_, byte};
+}
+
+}  // namespace tutti::preload

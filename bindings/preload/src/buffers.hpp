@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <tutti/buffer.hpp>
+#include <vector>
+
+#include "types.hpp"
+
+namespace tutti::preload {
+
+/// A datatype that outlives its owner's MPI_Type_free.
+class HeldType {
+ public:
+  explicit HeldType(MPI_Datatype handle = MPI_DATATYPE_NULL) : handle_(handle) {}
+  ~HeldType();
+  HeldType(HeldType&& other) noexcept;
+  HeldType& operator=(HeldType&& other) noexcept;
+  HeldType(const HeldType&) = delete;
+  HeldType& operator=(const HeldType&) = delete;
+  void hold();
+  [[nodiscard]] MPI_Datatype get() const { return handle_; }
+
+ private:
+  MPI_Datatype handle_;
+  bool is_own_ = false;
+};
+
+/// Copies elements of a datatype to contiguous bytes and back.
+void pack(const void* address, std::size_t count, MPI_Datatype type, std::byte* bytes, std::size_t size);
+void unpack(const std::byte* bytes, std::size_t size, void* address, std::size_t count, MPI_Datatype type);
+
+/// A buffer of the program as bytes: its own, or a copy where its data do not follow one another. Ranks may describe
+/// the same data by different datatypes, so that bytes are all that they have in common.
+class Bytes {
+ public:
+  Bytes() = default;
+  Bytes(const void* address, std::size_t count, MPI_Datatype handle, const Type& type);
+  [[nodiscard]] static Bytes in_place();
+
+  /// Copies the program's data, where there is a copy.
+  void read();
+  void write() const;
+  /// For calls that outlive this one.
+  void hold() { type_.hold(); }
+  [[nodiscard]] Buffer buffer() const;
+  [[nodiscard]] bool is_in_place() const { return is_in_place_; }
+
+ private:
+  std::byte* user_ = nullptr;
+  std::size_t count_ = 0;
+  std::size_t size_ = 0;
+  HeldType type_{};
+  bool is_dense_ = true;
+  bool is_in_place_ = false;
+  std::unique_ptr<std::byte[]> copy_{};
+};
+
+/// A buffer of blocks, one a rank, each with its count, place and datatype.
+class Blocks {
+ public:
+  Blocks() = default;
+  [[nodiscard]] static Blocks in_place();
+  /// Block r: counts[r] elements of `type`, displs[r] extents behind the address.
+  template <typename N, typename D>
+  Blocks(const void* address, const N* counts, const D* displs, int ranks, MPI_Datatype handle, const Type& type) {
+    for (int r = 0; r < ranks; ++r)
+      add(static_cast<std::size_t>(counts[r]), static_cast<std::ptrdiff_t>(displs[r]) * type.extent, type);
+    finish(address, {handle});
+  }
+  /// Block r: counts[r] elements of types[r], displs[r] bytes behind the address.
+  template <typename N, typename D>
+  Blocks(const void* address, const N* counts, const D* displs, int ranks, const MPI_Datatype* handles) {
+    for (int r = 0; r < ranks; ++r)
+      add(static_cast<std::size_t>(counts[r]), static_cast<std::ptrdiff_t>(displs[r]), *type_of(handles[r]));
+    finish(address, {handles, handles + ranks});
+  }
+
+  void read();
+  void write();
+  void hold();
+  [[nodiscard]] Buffer buffer() const;
+  [[nodiscard]] const std::vector<std::size_t>& counts() const { return sizes_; }
+  [[nodiscard]] const std::vector<std::size_t>& displs() const { return places_; }
+
+ private:
+  void add(std::size_t count, std::ptrdiff_t displ, const Type& type);
+  void finish(const void* address, std::vector<MPI_Datatype> handles);
+  [[nodiscard]] MPI_Datatype type_of_block(std::size_t r) const { return types_[types_.size() == 1 ? 0 : r].get(); }
+
+  std::byte* base_ = nullptr;
+  std::size_t span_ = 0;               ///< bytes from the base to the end of the last block
+  std::vector<std::size_t> counts_{};  ///< in elements
+  std::vector<std::ptrdiff_t> displs_{};
+  std::vector<std::size_t> sizes_{};   ///< in bytes
+  std::vector<std::size_t> places_{};  ///< in bytes, behind what buffer() gives
+  std::vector<HeldType> types_{};
+  bool is_dense_ = true;
+  bool is_in_place_ = false;
+  std::unique_ptr<std::byte[]> copy_{};
+};
+
+}  // namespace tutti::preload

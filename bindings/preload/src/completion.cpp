@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The functions by which a program completes requests. Those of the library's calls are carried to their end here; the
+// rest is the MPI's, which knows their tokens as requests of its own.
+#include <mpi.h>
+#include <sched.h>
+
+#include <memory>
+#include <vector>
+
+#include "errors.hpp"
+#include "requests.hpp"
+
+namespace tutti::preload {
+namespace {
+
+using Operations = std::vector<std::shared_ptr<Operation>>;
+
+/// The calls among some requests.
+Operations operations_of(int count, const MPI_Request* requests) {
+  Operations found;
+  for (int i = 0; requests != nullptr && i < count; ++i)
+    if (auto operation = operation_of(requests[i])) found.push_back(std::move(operation));
+  return found;
+}
+
+/// Gives the first failure to the handler of its communicator.
+class Outcome {
+ public:
+  void note(const Operation& operation, int code) {
+    if (code_ != MPI_SUCCESS || code == MPI_SUCCESS) return;
+    code_ = code;
+    comm_ = operation.comm();
+  }
+  /// code: of the MPI's own function, which has called its handler.
+  [[nodiscard]] int end(int code) const { return code_ == MPI_SUCCESS ? code : raise(comm_, code_); }
+
+ private:
+  int code_ = MPI_SUCCESS;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+void advance(const Operations& operations, Outcome& outcome) {
+  for (const auto& operation : operations) outcome.note(*operation, operation->advance());
+}
+
+/// Calls work() until it says that it is done; the calls advance meanwhile.
+template <typename Work>
+int until_done(const Operations& operations, const Work& work) {
+  Outcome outcome;
+  for (;;) {
+    advance(operations, outcome);
+    bool is_done = false;
+    const int code = work(is_done);
+    if (code != MPI_SUCCESS || is_done) return outcome.end(code);
+    sched_yield();
+  }
+}
+
+template <typename Work>
+int once(const Operations& operations, const Work& work) {
+  Outcome outcome;
+  advance(operations, outcome);
+  return outcome.end(work());
+}
+
+int start(MPI_Request* request, const std::shared_ptr<Operation>& operation) {
+  if (!operation) return PMPI_Start(request);
+  const int code = operation->start();
+  return code == MPI_SUCCESS ? PMPI_Start(request) : raise(operation->comm(), code);
+}
+
+}  // namespace
+}  // namespace tutti::preload
+
+using namespace tutti::preload;
+
+extern "C" {
+
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  const auto operation = request == nullptr ? nullptr : operation_of(*request);
+  if (!operation) return PMPI_Wait(request, status);
+  Outcome outcome;
+  outcome.note(*operation, operation->finish());
+  return outcome.end(PMPI_Wait(request, status));
+}
+
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  // One after the other: the library looks after the MPI's requests while it waits.
+  Outcome outcome;
+  for (const auto& operation : operations_of(count, requests)) outcome.note(*operation, operation->finish());
+  return outcome.end(PMPI_Waitall(count, requests, statuses));
+}
+
+int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  const Operations operations = operations_of(count, requests);
+  if (operations.empty()) return PMPI_Waitany(count, requests, index, status);
+  return until_done(operations, [&](bool& is_done) {
+    int flag = 0;
+    const int code = PMPI_Testany(count, requests, index, &flag, status);
+    is_done = flag != 0;
+    return code;
+  });
+}
+
+int MPI_Waitsome(int count, MPI_Request requests[], int* number, int indices[], MPI_Status statuses[]) {
+  const Operations operations = operations_of(count, requests);
+  if (operations.empty()) return PMPI_Waitsome(count, requests, number, indices, statuses);
+  return until_done(operations, [&](bool& is_done) {
+    const int code = PMPI_Testsome(count, requests, number, indices, statuses);
+    is_done = code == MPI_SUCCESS && *number != 0;
+    return code;
+  });
+}
+
+int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  return once(operations_of(1, request), [&] { return PMPI_Test(request, flag, status); });
+}
+
+int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  return once(operations_of(count, requests), [&] { return PMPI_Testall(count, requests, flag, statuses); });
+}
+
+int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  return once(operations_of(count, requests), [&] { return PMPI_Testany(count, requests, index, flag, status); });
+}
+
+int MPI_Testsome(int count, MPI_Request requests[], int* number, int indices[], MPI_Status statuses[]) {
+  return once(operations_of(count, requests),
+              [&] { return PMPI_Testsome(count, requests, number, indices, statuses); });
+}
+
+int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  return once(operations_of(1, &request), [&] { return PMPI_Request_get_status(request, flag, status); });
+}
+
+int MPI_Start(MPI_Request* request) { return start(request, request == nullptr ? nullptr : operation_of(*request)); }
+
+int MPI_Startall(int count, MPI_Request requests[]) {
+  if (operations_of(count, requests).empty()) return PMPI_Startall(count, requests);
+  for (int i = 0; i < count; ++i) {
+    const int code = start(&requests[i], operation_of(requests[i]));
+    if (code != MPI_SUCCESS) return code;
+  }
+  return MPI_SUCCESS;
+}
+
+int MPI_Request_free(MPI_Request* request) {
+  const auto operation = request == nullptr ? nullptr : operation_of(*request);
+  if (operation) {
+    const int code = operation->finish();
+    if (code != MPI_SUCCESS) return raise(operation->comm(), code);
+    forget(*request);
+  }
+  return PMPI_Request_free(request);
+}
+}

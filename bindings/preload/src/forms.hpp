@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <utility>
+
+#include "errors.hpp"
+#include "member.hpp"
+#include "report.hpp"
+#include "requests.hpp"
+
+/// The three forms of a collective. A call is a class with these members:
+///   take(member, arguments...)  takes the arguments, or says why the MPI must make the call. Local.
+///   read(), write()             copy data whose place is not contiguous, before and after the call
+///   run(comm), start(comm), prepare(comm)   make the call through the library
+///   hold()                      keeps what the program may free before a nonblocking call has ended
+/// Arguments that MPI refuses are the MPI's: it has the texts, and nothing collective has been done yet.
+namespace tutti::preload {
+
+template <typename Call>
+class HeldCall final : public Operation {
+ public:
+  using Operation::Operation;
+  Call call{};
+
+ private:
+  void read() override { call.read(); }
+  void write() override { call.write(); }
+  Request begin(const Communicator& comm) override { return call.start(comm); }
+  Request prepare(const Communicator& comm) override { return call.prepare(comm); }
+};
+
+template <typename Call, typename Take, typename Pass>
+int run_blocking(Collective which, MPI_Comm comm, const Take& take, const Pass& pass) {
+  std::shared_ptr<Member>* const found = member_of(comm);
+  if (found == nullptr) return pass();
+  Member& member = **found;
+  try {
+    Call call;
+    Reason reason = member.reason();
+    if (reason == Reason::none) reason = take(call, member);
+    const auto locked = member.lock();
+    if (reason == Reason::none) reason = member.set_up();
+    count(which, reason);
+    if (reason == Reason::none) {
+      call.read();
+      call.run(member.ours());
+      call.write();
+      return MPI_SUCCESS;
+    }
+  } catch (...) {
+    return raise(comm, code_of_exception());
+  }
+  return pass();
+}
+
+template <typename Call, typename Take, typename Pass>
+int make_operation(Collective which, bool is_persistent, MPI_Comm comm, MPI_Request* request, const Take& take,
+                   const Pass& pass) {
+  std::shared_ptr<Member>* const found = member_of(comm);
+  if (found == nullptr || request == nullptr) return pass();
+  Member& member = **found;
+  int code = MPI_SUCCESS;
+  try {
+    Reason reason = member.reason();
+    if (reason == Reason::none && !member.is_set_up() && !is_persistent) reason = Reason::before_blocking;
+    auto operation = std::make_shared<HeldCall<Call>>(*found, comm);
+    if (reason == Reason::none) reason = take(operation->call, member);
+    if (reason == Reason::none && is_persistent) {
+      const auto locked = member.lock();
+      reason = member.set_up();
+    }
+    count(which, reason);
+    if (reason == Reason::none) {
+      operation->call.hold();
+      code = operation->make(is_persistent);
+      if (code == MPI_SUCCESS) {
+        *request = operation->token();
+        keep(std::move(operation));
+      }
+      return raise(comm, code);
+    }
+  } catch (...) {
+    return raise(comm, code_of_exception());
+  }
+  return pass();
+}
+
+}  // namespace tutti::preload
+
+#define TUTTI_MPI_BLOCKING(Call, Name, lower, Suffix, N, D, PARAMS, ARGS)                                     \
+  int MPI_##Name##Suffix(PARAMS(N, D), MPI_Comm comm) {                                                       \
+    using namespace tutti::preload;                                                                           \
+    return run_blocking<Call>(                                                                                \
+        Collective::lower, comm, [&](Call& call, const Member& member) { return call.take(member, ARGS()); }, \
+        [&] { return PMPI_##Name##Suffix(ARGS(), comm); });                                                   \
+  }
+#define TUTTI_MPI_NONBLOCKING(Call, lower, Suffix, N, D, PARAMS, ARGS)               \
+  int MPI_I##lower##Suffix(PARAMS(N, D), MPI_Comm comm, MPI_Request* request) {      \
+    using namespace tutti::preload;                                                  \
+    return make_operation<Call>(                                                     \
+        Collective::lower, false, comm, request,                                     \
+        [&](Call& call, const Member& member) { return call.take(member, ARGS()); }, \
+        [&] { return PMPI_I##lower##Suffix(ARGS(), comm, request); });               \
+  }
+#define TUTTI_MPI_PERSISTENT(Call, Name, lower, Suffix, N, D, PARAMS, ARGS)                         \
+  int MPI_##Name##_init##Suffix(PARAMS(N, D), MPI_Comm comm, MPI_Info info, MPI_Request* request) { \
+    using namespace tutti::preload;                                                                 \
+    return make_operation<Call>(                                                                    \
+        Collective::lower, true, comm, request,                                                     \
+        [&](Call& call, const Member& member) { return call.take(member, ARGS()); },                \
+        [&] { return PMPI_##Name##_init##Suffix(ARGS(), comm, info, request); });                   \
+  }
+
+/// Defines the functions of a collective that takes counts: TUTTI_MPI_COLLECTIVE(Bcast, Bcast, bcast, PARAMS, ARGS)
+/// with PARAMS(N, D) its parameters before the communicator, for counts of type N and displacements of type D, and
+/// ARGS() their names. Counterparts: MPI 4.0, chapter 6.
+#if MPI_VERSION >= 4
+#define TUTTI_MPI_COLLECTIVE(Call, Name, lower, PARAMS, ARGS)                    \
+  extern "C" {                                                                   \
+  TUTTI_MPI_BLOCKING(Call, Name, lower, , int, int, PARAMS, ARGS)                \
+  TUTTI_MPI_NONBLOCKING(Call, lower, , int, int, PARAMS, ARGS)                   \
+  TUTTI_MPI_PERSISTENT(Call, Name, lower, , int, int, PARAMS, ARGS)              \
+  TUTTI_MPI_BLOCKING(Call, Name, lower, _c, MPI_Count, MPI_Aint, PARAMS, ARGS)   \
+  TUTTI_MPI_NONBLOCKING(Call, lower, _c, MPI_Count, MPI_Aint, PARAMS, ARGS)      \
+  TUTTI_MPI_PERSISTENT(Call, Name, lower, _c, MPI_Count, MPI_Aint, PARAMS, ARGS) \
+  }
+#else
+#define TUTTI_MPI_COLLECTIVE(Call, Name, lower, PARAMS, ARGS)     \
+  extern "C" {                                                    \
+  TUTTI_MPI_BLOCKING(Call, Name, lower, , int, int, PARAMS, ARGS) \
+  TUTTI_MPI_NONBLOCKING(Call, lower, , int, int, PARAMS, ARGS)    \
+  }
+#endif

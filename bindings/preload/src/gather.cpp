@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tutti/collectives/gather.hpp>
+
+#include "arguments.hpp"
+#include "forms.hpp"
+
+namespace {
+
+using namespace tutti::preload;
+
+struct Gather {
+  Bytes send{};
+  Bytes recv{};
+  int root = 0;
+  bool is_target = false;
+
+  template <typename N>
+  Reason take(const Member& member, const void* from, N sent, MPI_Datatype sent_type, void* to, N received,
+              MPI_Datatype received_type, int target) {
+    if (!has_root(member, target)) return Reason::arguments;
+    root = target;
+    is_target = is_root(member, target);
+    const auto ranks = static_cast<std::size_t>(member.size());
+    if (is_target && !take_bytes(recv, to, received, received_type, ranks)) return Reason::arguments;
+    if (is_target && from == MPI_IN_PLACE)
+      send = Bytes::in_place();
+    else if (is_alias(from, to, is_target ? sent : 0) || !take_bytes(send, from, sent, sent_type))
+      return Reason::arguments;
+    return Reason::none;
+  }
+  void hold() {
+    send.hold();
+    recv.hold();
+  }
+  void read() {
+    send.read();
+    if (send.is_in_place()) recv.read();
+  }
+  void write() {
+    if (is_target) recv.write();
+  }
+  void run(const tutti::Communicator& comm) const { tutti::gather(comm, send.buffer(), recv.buffer(), root); }
+  [[nodiscard]] tutti::Request start(const tutti::Communicator& comm) const {
+    return tutti::igather(comm, send.buffer(), recv.buffer(), root);
+  }
+  [[nodiscard]] tutti::Request prepare(const tutti::Communicator& comm) const {
+    return tutti::gather_init(comm, send.buffer(), recv.buffer(), root);
+  }
+};
+
+}  // namespace
+
+#define PARAMETERS(N, D) \
+  const void *send, N sent, MPI_Datatype sent_type, void *recv, N received, MPI_Datatype received_type, int root
+#define ARGUMENTS() send, sent, sent_type, recv, received, received_type, root
+TUTTI_MPI_COLLECTIVE(Gather, Gather, gather, PARAMETERS, ARGUMENTS)

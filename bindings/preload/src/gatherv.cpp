@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tutti/collectives/gatherv.hpp>
+
+#include "arguments.hpp"
+#include "forms.hpp"
+
+namespace {
+
+using namespace tutti::preload;
+
+struct Gatherv {
+  Bytes send{};
+  Blocks recv{};
+  int root = 0;
+  bool is_target = false;
+
+  template <typename N, typename D>
+  Reason take(const Member& member, const void* from, N sent, MPI_Datatype sent_type, void* to, const N* received,
+              const D* displs, MPI_Datatype received_type, int target) {
+    if (!has_root(member, target)) return Reason::arguments;
+    root = target;
+    is_target = is_root(member, target);
+    if (is_target && !take_blocks(recv, to, received, displs, member, received_type)) return Reason::arguments;
+    if (is_target && from == MPI_IN_PLACE)
+      send = Bytes::in_place();
+    else if (is_alias(from, to, is_target ? sent : 0) || !take_bytes(send, from, sent, sent_type))
+      return Reason::arguments;
+    return Reason::none;
+  }
+  void hold() {
+    send.hold();
+    recv.hold();
+  }
+  void read() {
+    send.read();
+    if (send.is_in_place()) recv.read();
+  }
+  void write() {
+    if (is_target) recv.write();
+  }
+  void run(const tutti::Communicator& comm) const {
+    tutti::gatherv(comm, send.buffer(), recv.buffer(), recv.counts(), recv.displs(), root);
+  }
+  [[nodiscard]] tutti::Request start(const tutti::Communicator& comm) const {
+    return tutti::igatherv(comm, send.buffer(), recv.buffer(), recv.counts(), recv.displs(), root);
+  }
+  [[nodiscard]] tutti::Request prepare(const tutti::Communicator& comm) const {
+    return tutti::gatherv_init(comm, send.buffer(), recv.buffer(), recv.counts(), recv.displs(), root);
+  }
+};
+
+}  // namespace
+
+#define PARAMETERS(N, D)                                                                              \
+  const void *send, N sent, MPI_Datatype sent_type, void *recv, const N received[], const D displs[], \
+      MPI_Datatype received_type, int root
+#define ARGUMENTS() send, sent, sent_type, recv, received, displs, received_type, root
+TUTTI_MPI_COLLECTIVE(Gatherv, Gatherv, gatherv, PARAMETERS, ARGUMENTS)

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "member.hpp"
+
+#include <cstdio>
+#include <exception>
+
+#include "settings.hpp"
+
+namespace tutti::preload {
+
+unsigned detail::ended_members = 0;
+
+namespace {
+
+bool is_running() {
+  int initialized = 0;
+  int finalized = 0;
+  PMPI_Initialized(&initialized);
+  PMPI_Finalized(&finalized);
+  return initialized != 0 && finalized == 0;
+}
+
+int forget(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* /*extra*/) {
+  const std::unique_ptr<std::shared_ptr<Member>> ended(static_cast<std::shared_ptr<Member>*>(value));
+  __atomic_fetch_add(&detail::ended_members, 1, __ATOMIC_RELEASE);
+  (*ended)->end();
+  return MPI_SUCCESS;
+}
+
+int keyval() {
+  static const int key = [] {
+    int made = MPI_KEYVAL_INVALID;
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &made, nullptr);
+    return made;
+  }();
+  return key;
+}
+
+Reason first_reason(MPI_Comm comm, int size) {
+  if (!settings().is_on) return Reason::off;
+  int inter = 0;
+  PMPI_Comm_test_inter(comm, &inter);
+  if (inter != 0) return Reason::intercommunicator;
+  return size == 1 ? Reason::one_rank : Reason::none;
+}
+
+std::shared_ptr<Member>* kept(MPI_Comm comm) {
+  void* value = nullptr;
+  int found = 0;
+  if (PMPI_Comm_get_attr(comm, keyval(), static_cast<void*>(&value), &found) != MPI_SUCCESS || found == 0)
+    return nullptr;
+  return static_cast<std::shared_ptr<Member>*>(value);
+}
+
+}  // namespace
+
+Member::Member(MPI_Comm handle) : handle_(handle) {
+  PMPI_Comm_rank(handle, &rank_);
+  PMPI_Comm_size(handle, &size_);
+  reason_ = first_reason(handle, size_);
+  int level = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&level);
+  has_threads_ = level == MPI_THREAD_MULTIPLE;
+}
+
+Reason Member::make() {
+  try {
+    ours_.emplace(Communicator::borrow(handle_));
+  } catch (const std::exception& error) {  // on all ranks
+    reason_ = Reason::set_up;
+    if (settings().reports && rank_ == 0) std::fprintf(stderr, "tutti-mpi: no set-up: %s\n", error.what());
+  }
+  return reason_;
+}
+
+void Member::end() {
+  const auto locked = lock();
+  ours_.reset();
+  reason_ = Reason::set_up;
+}
+
+std::shared_ptr<Member>* find_member(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL || !is_running()) return nullptr;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  const unsigned ended = __atomic_load_n(&detail::ended_members, __ATOMIC_ACQUIRE);
+  std::shared_ptr<Member>* member = kept(comm);
+  if (member == nullptr) {
+    auto made = std::make_unique<std::shared_ptr<Member>>(std::make_shared<Member>(comm));
+    if (PMPI_Comm_set_attr(comm, keyval(), made.get()) != MPI_SUCCESS) return nullptr;
+    member = made.release();
+  }
+  detail::last_member = {comm, member, ended};
+  return member;
+}
+
+void end_member(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL || !is_running()) return;
+  if (std::shared_ptr<Member>* member = kept(comm)) (*member)->end();
+}
+
+}  // namespace tutti::preload

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <tutti/communicator.hpp>
+
+#include "report.hpp"
+
+namespace tutti::preload {
+
+/// This rank's side of a communicator of the program. Hangs at the communicator as an attribute that is not copied, and
+/// ends with it.
+class Member {
+ public:
+  explicit Member(MPI_Comm handle);
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+  /// Why all calls of this communicator are passed on.
+  [[nodiscard]] Reason reason() const { return reason_; }
+  [[nodiscard]] bool is_set_up() const { return ours_.has_value(); }
+  /// Makes the library's communicator if there is none. Collective over the communicator, blocking.
+  Reason set_up() { return ours_ ? Reason::none : make(); }
+  [[nodiscard]] const Communicator& ours() const { return *ours_; }
+  /// Frees the library's communicator. Collective over the communicator.
+  void end();
+
+  /// For one thread at a time; nothing is locked where the program has one at a time anyway.
+  [[nodiscard]] std::unique_lock<std::mutex> lock() {
+    return has_threads_ ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
+  }
+  [[nodiscard]] std::unique_lock<std::mutex> try_lock() {
+    return has_threads_ ? std::unique_lock(mutex_, std::try_to_lock) : std::unique_lock<std::mutex>();
+  }
+  /// Whether try_lock() gave the right to go on.
+  [[nodiscard]] bool may_go_on(const std::unique_lock<std::mutex>& lock) const {
+    return !has_threads_ || lock.owns_lock();
+  }
+
+ private:
+  Reason make();
+
+  MPI_Comm handle_;
+  int rank_ = 0;
+  int size_ = 0;
+  bool has_threads_ = false;
+  Reason reason_ = Reason::none;
+  std::mutex mutex_{};
+  std::optional<Communicator> ours_{};
+};
+
+/// Null for MPI_COMM_NULL, for handles that MPI refuses and while MPI does not run. Valid as long as the handle is.
+[[nodiscard]] std::shared_ptr<Member>* find_member(MPI_Comm comm);
+
+/// Frees the library's side of a communicator that the program is about to free. Collective over it.
+void end_member(MPI_Comm comm);
+
+namespace detail {
+struct LastMember {
+  MPI_Comm comm;
+  std::shared_ptr<Member>* member;
+  unsigned ended;  ///< number of members that had ended then
+};
+inline thread_local LastMember last_member{MPI_COMM_NULL, nullptr, 0};
+extern unsigned ended_members;
+}  // namespace detail
+
+/// As find_member(); quick for the communicator of the call before.
+[[nodiscard]] inline std::shared_ptr<Member>* member_of(MPI_Comm comm) {
+  detail::LastMember& last = detail::last_member;
+  if (last.comm == comm && last.member != nullptr &&
+      last.ended == __atomic_load_n(&detail::ended_members, __ATOMIC_ACQUIRE))
+    return last.member;
+  return find_member(comm);
+}
+
+}  // namespace tutti::preload

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <string>
+
+#include "settings.hpp"
+
+namespace tutti::preload {
+namespace {
+
+using Row = std::array<std::uint64_t, reasons>;
+
+std::array<std::array<std::atomic<std::uint64_t>, reasons>, collectives>& counts() {
+  static std::array<std::array<std::atomic<std::uint64_t>, reasons>, collectives> all{};
+  return all;
+}
+
+constexpr std::array<const char*, collectives> names = {
+    "barrier",        "bcast",    "gather",    "gatherv",   "scatter", "scatterv",  "allgather",
+    "allgatherv",     "alltoall", "alltoallv", "alltoallw", "reduce",  "allreduce", "reduce_scatter_block",
+    "reduce_scatter", "scan",     "exscan",    "neighbor_*"};
+
+constexpr std::array<const char*, reasons> texts = {"",
+                                                    "TUTTI_MPI=0",
+                                                    "one rank",
+                                                    "intercommunicator",
+                                                    "arguments that MPI refuses",
+                                                    "nonblocking, before the first blocking call",
+                                                    "reduction",
+                                                    "neighborhood collective",
+                                                    "no set-up"};
+
+std::array<Row, collectives> sum_of_all_ranks() {
+  std::array<Row, collectives> own{};
+  std::array<Row, collectives> sum{};
+  for (std::size_t i = 0; i < collectives; ++i)
+    for (std::size_t j = 0; j < reasons; ++j) own[i][j] = counts()[i][j].load();
+  PMPI_Reduce(own.data(), sum.data(), static_cast<int>(collectives * reasons), MPI_UINT64_T, MPI_SUM, 0,
+              MPI_COMM_WORLD);
+  return sum;
+}
+
+std::string text_of(const std::array<Row, collectives>& sum) {
+  const auto single = static_cast<std::size_t>(Reason::one_rank);
+  std::uint64_t ours = 0;
+  std::uint64_t all = 0;
+  for (const Row& row : sum) {
+    ours += row[0];
+    for (std::size_t j = 0; j < reasons; ++j) all += j == single ? 0 : row[j];
+  }
+  std::string text = fmt::format("tutti-mpi: {} of {} collective calls ({:.1f} %) went through Tutti\n", ours, all,
+                                 all == 0 ? 0.0 : 100.0 * static_cast<double>(ours) / static_cast<double>(all));
+  for (std::size_t i = 0; i < collectives; ++i)
+    for (std::size_t j = 0; j < reasons; ++j)
+      if (sum[i][j] != 0)
+        text += fmt::format("tutti-mpi: {:<22}{:>12}  {}{}\n", names[i], sum[i][j],
+                            j == 0 ? "through Tutti" : "passed on: ", texts[j]);
+  return text;
+}
+
+}  // namespace
+
+void count(Collective which, Reason reason) {
+  if (!settings().reports) return;
+  counts()[static_cast<std::size_t>(which)][static_cast<std::size_t>(reason)].fetch_add(1, std::memory_order_relaxed);
+}
+
+void print_report() {
+  if (!settings().reports) return;
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const auto sum = sum_of_all_ranks();
+  if (rank == 0) std::fputs(text_of(sum).c_str(), stderr);
+}
+
+}  // namespace tutti::preload

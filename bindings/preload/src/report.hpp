@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tutti::preload {
+
+/// The collectives of MPI, in all their forms.
+enum class Collective : std::uint8_t {
+  barrier,
+  bcast,
+  gather,
+  gatherv,
+  scatter,
+  scatterv,
+  allgather,
+  allgatherv,
+  alltoall,
+  alltoallv,
+  alltoallw,
+  reduce,
+  allreduce,
+  reduce_scatter_block,
+  reduce_scatter,
+  scan,
+  exscan,
+  neighbor,
+};
+inline constexpr std::size_t collectives = 18;
+
+/// Why a call is passed on to the MPI; `none` if it is not. Equal on all ranks of a legal call.
+enum class Reason : std::uint8_t {
+  none,
+  off,
+  one_rank,
+  intercommunicator,
+  arguments,
+  before_blocking,
+  reduction,
+  neighborhood,
+  set_up,
+};
+inline constexpr std::size_t reasons = 9;
+
+/// Counts a call, if TUTTI_MPI_REPORT asks for it.
+void count(Collective which, Reason reason);
+
+/// Prints the counts of all ranks, on rank 0 of MPI_COMM_WORLD to stderr. Collective over it; before MPI_Finalize.
+void print_report();
+
+}  // namespace tutti::preload

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "requests.hpp"
+
+#include <sched.h>
+
+#include <atomic>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "errors.hpp"
+
+namespace tutti::preload {
+namespace {
+
+/// The calls behind tokens.
+class Table {
+ public:
+  [[nodiscard]] bool empty() const { return number_.load(std::memory_order_acquire) == 0; }
+  [[nodiscard]] std::shared_ptr<Operation> find(MPI_Request token) {
+    const std::lock_guard lock(mutex_);
+    const auto found = calls_.find(token);
+    return found == calls_.end() ? nullptr : found->second;
+  }
+  void add(std::shared_ptr<Operation> operation) {
+    const std::lock_guard lock(mutex_);
+    const MPI_Request token = operation->token();
+    calls_[token] = std::move(operation);
+    number_.fetch_add(1);
+  }
+  void remove(MPI_Request token) {
+    const std::lock_guard lock(mutex_);
+    number_.fetch_sub(calls_.erase(token));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<MPI_Request, std::shared_ptr<Operation>> calls_;
+  std::atomic<std::size_t> number_{0};
+};
+
+Table& table() {
+  static auto* all = new Table;  // calls may end after the statics of this file
+  return *all;
+}
+
+/// Messages of this rank to itself, which complete persistent tokens. Each has a tag of its own.
+class Messages {
+ public:
+  int make_token(MPI_Request& token, int& tag) {
+    const std::lock_guard lock(mutex_);
+    if (self_ == MPI_COMM_NULL) PMPI_Comm_dup(MPI_COMM_SELF, &self_);
+    if (free_.empty()) free_.push_back(next_++);
+    tag = free_.back();
+    free_.pop_back();
+    return PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag, self_, &token);
+  }
+  void send(int tag) { PMPI_Send(nullptr, 0, MPI_BYTE, 0, tag, self_); }
+  void take_back(int tag) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(tag);
+  }
+
+ private:
+  std::mutex mutex_;
+  MPI_Comm self_ = MPI_COMM_NULL;
+  std::vector<int> free_;
+  int next_ = 0;
+};
+
+Messages& messages() {
+  static auto* all = new Messages;
+  return *all;
+}
+
+int query(void* /*extra*/, MPI_Status* status) {
+  PMPI_Status_set_elements(status, MPI_BYTE, 0);
+  PMPI_Status_set_cancelled(status, 0);
+  status->MPI_SOURCE = MPI_UNDEFINED;
+  status->MPI_TAG = MPI_UNDEFINED;
+  return MPI_SUCCESS;
+}
+int release(void* /*extra*/) { return MPI_SUCCESS; }
+int cancel(void* /*extra*/, int /*complete*/) { return MPI_SUCCESS; }
+
+}  // namespace
+
+Operation::~Operation() {
+  if (tag_ >= 0) messages().take_back(tag_);
+}
+
+int Operation::make_token(bool is_persistent) {
+  return is_persistent ? messages().make_token(token_, tag_)
+                       : PMPI_Grequest_start(query, release, cancel, nullptr, &token_);
+}
+
+int Operation::make(bool is_persistent) {
+  try {
+    const auto locked = member_->lock();
+    if (is_persistent) {
+      request_ = prepare(member_->ours());
+    } else {
+      read();
+      request_ = begin(member_->ours());
+      is_active_ = true;
+    }
+  } catch (...) {
+    return code_of_exception();
+  }
+  return make_token(is_persistent);
+}
+
+int Operation::start() {
+  try {
+    const auto locked = member_->lock();
+    read();
+    request_.start();
+    is_active_ = true;
+    return MPI_SUCCESS;
+  } catch (...) {
+    return code_of_exception();
+  }
+}
+
+void Operation::complete() {
+  is_active_ = false;
+  if (tag_ >= 0) return messages().send(tag_);
+  PMPI_Grequest_complete(token_);
+  table().remove(token_);
+}
+
+int Operation::advance() {
+  if (!is_active_) return MPI_SUCCESS;
+  int code = MPI_SUCCESS;
+  try {
+    const auto locked = member_->try_lock();
+    if (!member_->may_go_on(locked) || !request_.test()) return MPI_SUCCESS;
+    write();
+  } catch (...) {
+    code = code_of_exception();
+  }
+  complete();
+  return code;
+}
+
+int Operation::finish() {
+  int code = MPI_SUCCESS;
+  while (is_active_) {
+    code = advance();
+    if (is_active_) sched_yield();
+  }
+  return code;
+}
+
+void keep(std::shared_ptr<Operation> operation) { table().add(std::move(operation)); }
+
+std::shared_ptr<Operation> operation_of(MPI_Request token) {
+  if (table().empty() || token == MPI_REQUEST_NULL) return nullptr;
+  return table().find(token);
+}
+
+void forget(MPI_Request token) { table().remove(token); }
+
+}  // namespace tutti::preload

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <tutti/request.hpp>
+
+#include "member.hpp"
+
+namespace tutti::preload {
+
+/// A nonblocking or persistent call. The program holds a request of the MPI in its place, which the MPI completes by
+/// itself once it is told: a generalized request, or a persistent receive of a message of this rank to itself.
+class Operation {
+ public:
+  explicit Operation(std::shared_ptr<Member> member, MPI_Comm comm) : member_(std::move(member)), comm_(comm) {}
+  virtual ~Operation();
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  /// Makes the call and its token. A persistent one is not started yet. Like the next three, returns the MPI's code of
+  /// a failure, which the communicator's error handler has not seen yet.
+  int make(bool is_persistent);
+  /// Starts a persistent call.
+  int start();
+  /// Takes a step.
+  int advance();
+  /// Waits for the end of the call. Blocking; never inside the MPI.
+  int finish();
+  [[nodiscard]] MPI_Comm comm() const { return comm_; }
+  [[nodiscard]] MPI_Request token() const { return token_; }
+  [[nodiscard]] int tag() const { return tag_; }
+  [[nodiscard]] bool is_active() const { return is_active_; }
+
+ protected:
+  /// Before the data go, and after they have come.
+  virtual void read() = 0;
+  virtual void write() = 0;
+  /// The library's request, of a call that is under way, or of a persistent one.
+  virtual Request begin(const Communicator& comm) = 0;
+  virtual Request prepare(const Communicator& comm) = 0;
+
+ private:
+  int make_token(bool is_persistent);
+  void complete();
+
+  std::shared_ptr<Member> member_;
+  MPI_Comm comm_;
+  Request request_{};
+  MPI_Request token_ = MPI_REQUEST_NULL;
+  int tag_ = -1;  ///< of the message that completes a persistent token
+  bool is_active_ = false;
+};
+
+/// Keeps a call that was made until its token has ended.
+void keep(std::shared_ptr<Operation> operation);
+
+/// The call of a token; null for the MPI's own requests.
+[[nodiscard]] std::shared_ptr<Operation> operation_of(MPI_Request token);
+
+/// Forgets a persistent token that the program frees.
+void forget(MPI_Request token);
+
+}  // namespace tutti::preload

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "types.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <tutti/error.hpp>
+#include <tutti/mpi.hpp>
+#include <vector>
+
+namespace tutti::preload {
+namespace {
+
+/// An MPI's handles that it lacks are MPI_DATATYPE_NULL.
+std::vector<MPI_Datatype> handles_of(Family family) {
+  switch (family) {
+    case Family::integer:
+      return {MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_SHORT,     MPI_UNSIGNED_SHORT,     MPI_INT,      MPI_UNSIGNED,
+              MPI_LONG,        MPI_UNSIGNED_LONG, MPI_LONG_LONG, MPI_UNSIGNED_LONG_LONG, MPI_INT8_T,   MPI_INT16_T,
+              MPI_INT32_T,     MPI_INT64_T,       MPI_UINT8_T,   MPI_UINT16_T,           MPI_UINT32_T, MPI_UINT64_T,
+              MPI_INTEGER,     MPI_INTEGER1,      MPI_INTEGER2,  MPI_INTEGER4,           MPI_INTEGER8, MPI_AINT,
+              MPI_OFFSET,      MPI_COUNT};
+    case Family::real:
+      return {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION, MPI_REAL4, MPI_REAL8, MPI_REAL16};
+    case Family::complex:
+      return {MPI_C_FLOAT_COMPLEX,
+              MPI_C_DOUBLE_COMPLEX,
+              MPI_C_LONG_DOUBLE_COMPLEX,
+              MPI_COMPLEX,
+              MPI_DOUBLE_COMPLEX,
+              MPI_COMPLEX8,
+              MPI_COMPLEX16,
+              MPI_COMPLEX32,
+#ifdef MPI_CXX_FLOAT_COMPLEX
+              MPI_CXX_FLOAT_COMPLEX,
+              MPI_CXX_DOUBLE_COMPLEX,
+              MPI_CXX_LONG_DOUBLE_COMPLEX
+#endif
+      };
+    case Family::logical:
+      return {MPI_C_BOOL, MPI_LOGICAL,
+#ifdef MPI_CXX_BOOL
+              MPI_CXX_BOOL
+#endif
+      };
+    case Family::byte:
+      return {MPI_BYTE};
+    case Family::pair:
+      return {MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT,         MPI_2INT, MPI_SHORT_INT, MPI_LONG_DOUBLE_INT,
+              MPI_2REAL,     MPI_2INTEGER,   MPI_2DOUBLE_PRECISION};
+    case Family::none:
+      return {MPI_CHAR, MPI_CHARACTER, MPI_WCHAR, MPI_PACKED};
+  }
+  return {};
+}
+
+bool is_dense(MPI_Datatype type);
+
+/// Whether a derived type is dense by its construction. Indexed types and structs may have any order.
+bool is_dense_by(int combiner, const std::vector<int>& numbers, const std::vector<MPI_Datatype>& inner) {
+  switch (combiner) {
+    case MPI_COMBINER_DUP:
+    case MPI_COMBINER_CONTIGUOUS:
+    case MPI_COMBINER_RESIZED:  // its extent is looked at by the caller
+      return is_dense(inner[0]);
+    case MPI_COMBINER_VECTOR:
+      return (numbers[0] == 1 || numbers[1] == numbers[2]) && is_dense(inner[0]);
+    default:
+      return false;
+  }
+}
+
+struct Places {
+  MPI_Count size = 0;
+  MPI_Count lower = 0;
+  MPI_Count extent = 0;
+  MPI_Count true_lower = 0;
+  MPI_Count true_extent = 0;
+
+  [[nodiscard]] bool is_solid() const { return lower == 0 && true_lower == 0 && extent == size && true_extent == size; }
+};
+
+bool find_places(MPI_Datatype type, Places& places) {
+  return PMPI_Type_size_x(type, &places.size) == MPI_SUCCESS &&
+         PMPI_Type_get_extent_x(type, &places.lower, &places.extent) == MPI_SUCCESS &&
+         PMPI_Type_get_true_extent_x(type, &places.true_lower, &places.true_extent) == MPI_SUCCESS;
+}
+
+bool is_named(int combiner) {
+  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
+         combiner == MPI_COMBINER_F90_INTEGER;
+}
+
+bool is_dense(MPI_Datatype type) {
+  Places places;
+  if (!find_places(type, places) || !places.is_solid()) return false;
+  int counts[3] = {0, 0, 0};
+  int combiner = 0;
+  PMPI_Type_get_envelope(type, &counts[0], &counts[1], &counts[2], &combiner);
+  if (is_named(combiner)) return true;
+  std::vector<int> numbers(static_cast<std::size_t>(counts[0]) + 1);
+  std::vector<MPI_Aint> addresses(static_cast<std::size_t>(counts[1]) + 1);
+  std::vector<MPI_Datatype> inner(static_cast<std::size_t>(counts[2]) + 1);
+  PMPI_Type_get_contents(type, counts[0], counts[1], counts[2], numbers.data(), addresses.data(), inner.data());
+  const bool result = is_dense_by(combiner, numbers, inner);
+  for (int i = 0; i < counts[2]; ++i) {
+    MPI_Datatype& one = inner[static_cast<std::size_t>(i)];
+    int ignored = 0;
+    PMPI_Type_get_envelope(one, &ignored, &ignored, &ignored, &combiner);
+    if (!is_named(combiner)) PMPI_Type_free(&one);
+  }
+  return result;
+}
+
+std::optional<Datatype> element_of(MPI_Datatype handle, Family family) {
+  if (family == Family::none) return std::nullopt;
+  try {
+    return datatype_from(handle);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+Type look_at(MPI_Datatype handle, Family family) {
+  Places places;
+  if (!find_places(handle, places)) return {};
+  Type type;
+  type.size = static_cast<std::size_t>(places.size);
+  type.extent = static_cast<std::ptrdiff_t>(places.extent);
+  type.is_dense = is_dense(handle);
+  type.is_solid = places.is_solid();
+  type.family = family;
+  type.element = element_of(handle, family);
+  return type;
+}
+
+/// Predefined types by their handles, with open addressing.
+class Predefined {
+ public:
+  Predefined() {
+    constexpr std::array families = {Family::none,    Family::integer, Family::real, Family::complex,
+                                     Family::logical, Family::byte,    Family::pair};
+    for (const Family family : families)
+      for (const MPI_Datatype handle : handles_of(family))
+        if (handle != MPI_DATATYPE_NULL && find(handle) == nullptr) add(handle, look_at(handle, family));
+  }
+  [[nodiscard]] const Type* find(MPI_Datatype handle) const {
+    for (std::size_t at = place_of(handle);; at = (at + 1) % places_.size()) {
+      if (places_[at].handle == handle) return &places_[at].type;
+      if (places_[at].handle == MPI_DATATYPE_NULL) return nullptr;
+    }
+  }
+
+ private:
+  struct Place {
+    MPI_Datatype handle = MPI_DATATYPE_NULL;
+    Type type{};
+  };
+  static std::size_t place_of(MPI_Datatype handle) {
+    const std::size_t bits = std::hash<MPI_Datatype>()(handle);
+    return (bits ^ (bits >> 8U)) % 512;
+  }
+  void add(MPI_Datatype handle, const Type& type) {
+    std::size_t at = place_of(handle);
+    while (places_[at].handle != MPI_DATATYPE_NULL) at = (at + 1) % places_.size();
+    places_[at] = {handle, type};
+  }
+  std::vector<Place> places_{512};
+};
+
+int forget(MPI_Datatype /*handle*/, int /*keyval*/, void* value, void* /*extra*/) {
+  const std::unique_ptr<Type> ended(static_cast<Type*>(value));
+  return MPI_SUCCESS;
+}
+
+int keyval() {
+  static const int key = [] {
+    int made = MPI_KEYVAL_INVALID;
+    PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &made, nullptr);
+    return made;
+  }();
+  return key;
+}
+
+/// The facts of a derived type hang at its handle, so that they end with it.
+const Type* derived(MPI_Datatype handle) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  void* value = nullptr;
+  int found = 0;
+  if (PMPI_Type_get_attr(handle, keyval(), static_cast<void*>(&value), &found) != MPI_SUCCESS) return nullptr;
+  if (found != 0) return static_cast<const Type*>(value);
+  auto type = std::make_unique<Type>(look_at(handle, Family::none));
+  type->is_derived = true;
+  if (PMPI_Type_set_attr(handle, keyval(), type.get()) != MPI_SUCCESS) return nullptr;
+  return type.release();
+}
+
+}  // namespace
+
+const Type* type_of(MPI_Datatype handle) {
+  if (handle == MPI_DATATYPE_NULL) return nullptr;
+  static const Predefined predefined;
+  const Type* type = predefined.find(handle);
+  return type != nullptr ? type : derived(handle);
+}
+
+}  // namespace tutti::preload
