@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "errors.hpp"
 
+#include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
@@ -31,12 +32,25 @@ int class_of(ErrorCode code) {
   }
 }
 
-/// A code of a class with a text of its own.
-int code_with(int error_class, const std::string& text) {
-  int code = error_class;
-  if (PMPI_Add_error_code(error_class, &code) != MPI_SUCCESS) return error_class;
-  PMPI_Add_error_string(code, text.substr(0, MPI_MAX_ERROR_STRING - 1).c_str());
-  return code;
+/// The text of the last failure of this thread. MPICH 4.0 gives codes of its own classes other texts than one's own, so
+/// that the code is the class.
+std::string& last_text() {
+  thread_local std::string text;
+  return text;
+}
+
+int code_with(int error_class, const char* text) {
+  last_text() = text;
+  return error_class;
+}
+
+/// Whether the program is about to end by this error, with the MPI's text of its class.
+bool is_fatal(MPI_Comm comm) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return false;
+  const bool result = handler == MPI_ERRORS_ARE_FATAL;
+  PMPI_Errhandler_free(&handler);
+  return result;
 }
 
 }  // namespace
@@ -47,14 +61,16 @@ int code_of_exception() {
   } catch (const Error& error) {
     return code_with(class_of(error.code()), error.what());
   } catch (const std::bad_alloc&) {
-    return MPI_ERR_NO_MEM;
+    return code_with(MPI_ERR_NO_MEM, "memory ran out");
   } catch (const std::exception& error) {
     return code_with(MPI_ERR_INTERN, error.what());
   }
 }
 
 int raise(MPI_Comm comm, int code) {
-  if (code != MPI_SUCCESS) PMPI_Comm_call_errhandler(comm, code);
+  if (code == MPI_SUCCESS) return code;
+  if (is_fatal(comm)) std::fprintf(stderr, "tutti-mpi: %s\n", last_text().c_str());
+  PMPI_Comm_call_errhandler(comm, code);
   return code;
 }
 

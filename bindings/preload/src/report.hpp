@@ -50,3 +50,7 @@ void count(Collective which, Reason reason);
 void print_report();
 
 }  // namespace tutti::preload
+
+/// The calls of this process that went through Tutti and those that were passed on, counted if TUTTI_MPI_REPORT=1. For
+/// programs that look it up with dlsym. Local; any thread may call it.
+extern "C" void tutti_mpi_calls(unsigned long long* through, unsigned long long* passed);

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Collectives that move data, for programs that call MPI only. Ranks describe the same data by different datatypes.
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <tuple>
+#include <vector>
+
+#include "preload/arrays.hpp"
+#include "preload/forms.hpp"
+#include "preload/world.hpp"
+
+namespace tutti::test {
+namespace {
+
+using Case = std::tuple<Form, int>;  // the form and the number of elements, an even one
+
+/// Another shape on each rank.
+Shape shape_of(int rank, int shift) { return static_cast<Shape>((rank + shift) % 3); }
+
+class Moving : public testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    if (form == Form::persistent && MPI_VERSION < 4) GTEST_SKIP() << "this MPI has no persistent collectives";
+    MPI_Barrier(comm.get());  // nonblocking calls go through the library after a blocking one
+    before = calls_through_library();
+  }
+  void TearDown() override {
+    if (!IsSkipped() && comm.size() > 1) {
+      EXPECT_GT(calls_through_library(), before);
+    }
+  }
+  Form form = std::get<0>(GetParam());
+  int n = std::get<1>(GetParam());
+  std::size_t elements = static_cast<std::size_t>(n);
+  ReversedWorld comm{};
+  std::uint64_t before = 0;
+
+  /// Fills what this rank has for all ranks.
+  void fill(Array& array, int ranks, int round) const {
+    for (int to = 0; to < ranks; ++to)
+      for (std::size_t i = 0; i < elements; ++i)
+        array[static_cast<std::size_t>(to) * elements + i] = value(comm.rank(), to, i, round);
+  }
+  void expect(Array& array, int block, int from, int to, int round) const {
+    for (std::size_t i = 0; i < elements; ++i)
+      ASSERT_EQ(array[static_cast<std::size_t>(block) * elements + i], value(from, to, i, round)) << "element " << i;
+  }
+  [[nodiscard]] std::size_t all() const { return elements * static_cast<std::size_t>(comm.size()); }
+};
+
+TEST_P(Moving, Bcast) {
+  for (int root = 0; root < comm.size(); ++root) {
+    Array array(shape_of(comm.rank(), root), elements);
+    TUTTI_TEST_CALL(
+        form,
+        [&](int round) {
+          for (std::size_t i = 0; i < elements; ++i) array[i] = comm.rank() == root ? value(root, 0, i, round) : 0;
+        },
+        [&](int round) {
+          expect(array, 0, root, 0, round);
+          EXPECT_TRUE(array.has_clean_gaps(elements));
+        },
+        Bcast, bcast, array.data(), n / array.step(), array.type(), root, comm.get());
+  }
+}
+
+TEST_P(Moving, Gather) {
+  for (int root = 0; root < comm.size(); ++root) {
+    Array send(shape_of(comm.rank(), root), elements);
+    Array recv(shape_of(comm.rank(), root + 1), all());
+    TUTTI_TEST_CALL(
+        form, [&](int round) { fill(send, 1, round); },
+        [&](int round) {
+          for (int from = 0; comm.rank() == root && from < comm.size(); ++from) expect(recv, from, from, 0, round);
+          EXPECT_TRUE(recv.has_clean_gaps(comm.rank() == root ? all() : 0));
+        },
+        Gather, gather, send.data(), n / send.step(), send.type(), recv.data(), n / recv.step(), recv.type(), root,
+        comm.get());
+  }
+}
+
+TEST_P(Moving, Scatter) {
+  for (int root = 0; root < comm.size(); ++root) {
+    Array send(shape_of(comm.rank(), root), all());
+    Array recv(shape_of(comm.rank(), root + 1), elements);
+    TUTTI_TEST_CALL(
+        form, [&](int round) { fill(send, comm.size(), round); },
+        [&](int round) { expect(recv, 0, root, comm.rank(), round); }, Scatter, scatter, send.data(), n / send.step(),
+        send.type(), recv.data(), n / recv.step(), recv.type(), root, comm.get());
+  }
+}
+
+TEST_P(Moving, Allgather) {
+  Array send(shape_of(comm.rank(), 0), elements);
+  Array recv(shape_of(comm.rank(), 1), all());
+  TUTTI_TEST_CALL(
+      form, [&](int round) { fill(send, 1, round); },
+      [&](int round) {
+        for (int from = 0; from < comm.size(); ++from) expect(recv, from, from, 0, round);
+      },
+      Allgather, allgather, send.data(), n / send.step(), send.type(), recv.data(), n / recv.step(), recv.type(),
+      comm.get());
+}
+
+TEST_P(Moving, AllgatherInPlace) {
+  Array recv(shape_of(comm.rank(), 1), all());
+  TUTTI_TEST_CALL(
+      form,
+      [&](int round) {
+        for (std::size_t i = 0; i < elements; ++i)
+          recv[static_cast<std::size_t>(comm.rank()) * elements + i] = value(comm.rank(), 0, i, round);
+      },
+      [&](int round) {
+        for (int from = 0; from < comm.size(); ++from) expect(recv, from, from, 0, round);
+      },
+      Allgather, allgather, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, recv.data(), n / recv.step(), recv.type(), comm.get());
+}
+
+TEST_P(Moving, Alltoall) {
+  Array send(shape_of(comm.rank(), 2), all());
+  Array recv(shape_of(comm.rank(), 1), all());
+  TUTTI_TEST_CALL(
+      form, [&](int round) { fill(send, comm.size(), round); },
+      [&](int round) {
+        for (int from = 0; from < comm.size(); ++from) expect(recv, from, from, comm.rank(), round);
+      },
+      Alltoall, alltoall, send.data(), n / send.step(), send.type(), recv.data(), n / recv.step(), recv.type(),
+      comm.get());
+}
+
+TEST_P(Moving, AlltoallInPlace) {
+  Array recv(shape_of(comm.rank(), 1), all());
+  TUTTI_TEST_CALL(
+      form, [&](int round) { fill(recv, comm.size(), round); },
+      [&](int round) {
+        for (int from = 0; from < comm.size(); ++from) expect(recv, from, from, comm.rank(), round);
+      },
+      Alltoall, alltoall, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, recv.data(), n / recv.step(), recv.type(), comm.get());
+}
+
+/// Counts and displacements of blocks that lie in reverse order, in units of a datatype; every third one is empty. The
+/// address points behind the last block, so that displacements are negative.
+struct Backwards {
+  Backwards(int ranks, int elements, Array& array) : address(array.data()) {
+    const int units = elements / array.step();
+    MPI_Aint lower = 0;
+    MPI_Aint extent = 0;
+    MPI_Type_get_extent(array.type(), &lower, &extent);
+    address += ranks * units * static_cast<int>(extent / static_cast<MPI_Aint>(sizeof(int)));
+    for (int r = 0; r < ranks; ++r) {
+      counts.push_back(units);
+      displs.push_back(-(r + 1) * units);
+      bytes.push_back(static_cast<int>(-(r + 1) * units * extent));
+      types.push_back(array.type());
+    }
+  }
+  static int block(int r, int ranks) { return ranks - 1 - r; }
+  int* address;
+  std::vector<int> counts{};
+  std::vector<int> displs{};
+  std::vector<int> bytes{};
+  std::vector<MPI_Datatype> types{};
+};
+
+TEST_P(Moving, Gatherv) {
+  for (int root = 0; root < comm.size(); ++root) {
+    Array send(shape_of(comm.rank(), root), elements);
+    Array recv(shape_of(comm.rank(), root + 1), all());
+    const Backwards to(comm.size(), n, recv);
+    TUTTI_TEST_CALL(
+        form, [&](int round) { fill(send, 1, round); },
+        [&](int round) {
+          for (int from = 0; comm.rank() == root && from < comm.size(); ++from)
+            expect(recv, Backwards::block(from, comm.size()), from, 0, round);
+        },
+        Gatherv, gatherv, send.data(), n / send.step(), send.type(), to.address, to.counts.data(), to.displs.data(),
+        recv.type(), root, comm.get());
+  }
+}
+
+TEST_P(Moving, Scatterv) {
+  for (int root = 0; root < comm.size(); ++root) {
+    Array send(shape_of(comm.rank(), root), all());
+    Array recv(shape_of(comm.rank(), root + 1), elements);
+    const Backwards from(comm.size(), n, send);
+    TUTTI_TEST_CALL(
+        form, [&](int round) { fill(send, comm.size(), round); },
+        [&](int round) { expect(recv, 0, root, Backwards::block(comm.rank(), comm.size()), round); }, Scatterv,
+        scatterv, from.address, from.counts.data(), from.displs.data(), send.type(), recv.data(), n / recv.step(),
+        recv.type(), root, comm.get());
+  }
+}
+
+TEST_P(Moving, Allgatherv) {
+  Array send(shape_of(comm.rank(), 0), elements);
+  Array recv(shape_of(comm.rank(), 1), all());
+  const Backwards to(comm.size(), n, recv);
+  TUTTI_TEST_CALL(
+      form, [&](int round) { fill(send, 1, round); },
+      [&](int round) {
+        for (int from = 0; from < comm.size(); ++from)
+          expect(recv, Backwards::block(from, comm.size()), from, 0, round);
+      },
+      Allgatherv, allgatherv, send.data(), n / send.step(), send.type(), to.address, to.counts.data(), to.displs.data(),
+      recv.type(), comm.get());
+}
+
+TEST_P(Moving, Alltoallv) {
+  Array send(shape_of(comm.rank(), 2), all());
+  Array recv(shape_of(comm.rank(), 1), all());
+  const Backwards from(comm.size(), n, send);
+  const Backwards to(comm.size(), n, recv);
+  TUTTI_TEST_CALL(
+      form, [&](int round) { fill(send, comm.size(), round); },
+      [&](int round) {
+        for (int r = 0; r < comm.size(); ++r)
+          expect(recv, Backwards::block(r, comm.size()), r, Backwards::block(comm.rank(), comm.size()), round);
+      },
+      Alltoallv, alltoallv, from.address, from.counts.data(), from.displs.data(), send.type(), to.address,
+      to.counts.data(), to.displs.data(), recv.type(), comm.get());
+}
+
+TEST_P(Moving, Alltoallw) {
+  Array send(shape_of(comm.rank(), 2), all());
+  Array recv(shape_of(comm.rank(), 1), all());
+  const Backwards from(comm.size(), n, send);
+  const Backwards to(comm.size(), n, recv);
+  TUTTI_TEST_CALL(
+      form, [&](int round) { fill(send, comm.size(), round); },
+      [&](int round) {
+        for (int r = 0; r < comm.size(); ++r)
+          expect(recv, Backwards::block(r, comm.size()), r, Backwards::block(comm.rank(), comm.size()), round);
+      },
+      Alltoallw, alltoallw, from.address, from.counts.data(), from.bytes.data(), from.types.data(), to.address,
+      to.counts.data(), to.bytes.data(), to.types.data(), comm.get());
+}
+
+TEST_P(Moving, TypesThatAreFreedBeforeTheWait) {
+  if (form != Form::nonblocking) GTEST_SKIP() << "of nonblocking calls";
+  Array send(shape_of(comm.rank(), 0), elements);
+  Array recv(shape_of(comm.rank(), 1), all());
+  fill(send, 1, 0);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallgather(send.data(), n / send.step(), send.type(), recv.data(), n / recv.step(), recv.type(), comm.get(),
+                 &request);
+  send.free_type();
+  recv.free_type();
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  for (int from = 0; from < comm.size(); ++from) expect(recv, from, from, 0, 0);
+}
+
+#if MPI_VERSION >= 4
+TEST_P(Moving, LargeCounts) {
+  if (form != Form::blocking) GTEST_SKIP() << "of one form";
+  Array send(shape_of(comm.rank(), 2), all());
+  Array recv(shape_of(comm.rank(), 1), all());
+  const std::vector<MPI_Count> sent(static_cast<std::size_t>(comm.size()), n / send.step());
+  const std::vector<MPI_Count> received(static_cast<std::size_t>(comm.size()), n / recv.step());
+  std::vector<MPI_Aint> from;
+  std::vector<MPI_Aint> to;
+  for (int r = 0; r < comm.size(); ++r) {
+    from.push_back(r * (n / send.step()));
+    to.push_back(r * (n / recv.step()));
+  }
+  fill(send, comm.size(), 0);
+  MPI_Alltoallv_c(send.data(), sent.data(), from.data(), send.type(), recv.data(), received.data(), to.data(),
+                  recv.type(), comm.get());
+  for (int r = 0; r < comm.size(); ++r) expect(recv, r, r, comm.rank(), 0);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ialltoall_c(send.data(), n / send.step(), send.type(), recv.data(), n / recv.step(), recv.type(), comm.get(),
+                  &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  for (int r = 0; r < comm.size(); ++r) expect(recv, r, r, comm.rank(), 0);
+}
+#endif
+
+INSTANTIATE_TEST_SUITE_P(Forms, Moving,
+                         testing::Combine(testing::Values(Form::blocking, Form::nonblocking, Form::persistent),
+                                          testing::Values(0, 2, 30, 5000)));
+
+}  // namespace
+}  // namespace tutti::test

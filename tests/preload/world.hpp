@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <dlfcn.h>
+#include <mpi.h>
+
+#include <cstdint>
+
+namespace tutti::test {
+
+/// The calls of this process that libtutti-mpi has made; 0 where it is not loaded.
+inline std::uint64_t calls_through_library() {
+  using Ask = void (*)(unsigned long long*, unsigned long long*);
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): a function by its name
+  const auto ask = reinterpret_cast<Ask>(dlsym(RTLD_DEFAULT, "tutti_mpi_calls"));
+  unsigned long long through = 0;
+  unsigned long long passed = 0;
+  if (ask != nullptr) ask(&through, &passed);
+  return through;
+}
+
+/// The ranks of MPI_COMM_WORLD in reverse order.
+class ReversedWorld {
+ public:
+  ReversedWorld() {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm_);
+    MPI_Comm_rank(comm_, &rank_);
+    MPI_Comm_size(comm_, &size_);
+  }
+  ~ReversedWorld() { MPI_Comm_free(&comm_); }
+  ReversedWorld(const ReversedWorld&) = delete;
+  ReversedWorld& operator=(const ReversedWorld&) = delete;
+  [[nodiscard]] MPI_Comm get() const { return comm_; }
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 0;
+};
+
+}  // namespace tutti::test
