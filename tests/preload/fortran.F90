@@ -1,0 +1,63 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! A Fortran program that calls MPI only, by the module mpi or, with PRELOAD_F08, by mpi_f08.
+program preload_fortran
+#ifdef PRELOAD_F08
+  use mpi_f08
+  implicit none
+  type(MPI_Request) :: request
+#else
+  use mpi
+  implicit none
+  integer :: request
+#endif
+  integer, parameter :: n = 1000
+  integer :: rank, ranks, ierr, i
+  double precision :: part(n), total(n), seen(n)
+  integer, asynchronous :: word, pair(2), best(2)
+  logical :: mine, all_of_us, is_right
+
+  call MPI_Init(ierr)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
+  is_right = .true.
+
+  do i = 1, n
+    part(i) = dble(rank + 1) * i
+  end do
+  call MPI_Allreduce(part, total, n, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierr)
+  do i = 1, n
+    is_right = is_right .and. total(i) == dble(ranks * (ranks + 1) / 2) * i
+  end do
+
+  seen = part
+  call MPI_Allreduce(MPI_IN_PLACE, seen, n, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD, ierr)
+  is_right = is_right .and. all(seen == part / dble(rank + 1) * dble(ranks))
+
+  word = merge(17, 0, rank == ranks - 1)
+  call MPI_Bcast(word, 1, MPI_INTEGER, ranks - 1, MPI_COMM_WORLD, ierr)
+  is_right = is_right .and. word == 17
+
+  mine = rank /= 0
+  call MPI_Allreduce(mine, all_of_us, 1, MPI_LOGICAL, MPI_LAND, MPI_COMM_WORLD, ierr)
+  is_right = is_right .and. .not. all_of_us
+
+  pair = [mod(rank + 1, ranks), rank]
+  call MPI_Iallreduce(pair, best, 1, MPI_2INTEGER, MPI_MAXLOC, MPI_COMM_WORLD, request, ierr)
+  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
+  is_right = is_right .and. best(1) == ranks - 1 .and. best(2) == max(ranks - 2, 0)
+
+  call MPI_Barrier(MPI_COMM_WORLD, ierr)
+
+  call MPI_Bcast_init(word, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, MPI_INFO_NULL, request, ierr)
+  do i = 1, 3
+    word = merge(i, 0, rank == 0)
+    call MPI_Start(request, ierr)
+    call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
+    is_right = is_right .and. word == i
+  end do
+  call MPI_Request_free(request, ierr)
+
+  if (is_right) print '(a,i0,a)', 'rank ', rank, ' has seen the right results'
+  call MPI_Finalize(ierr)
+  if (.not. is_right) error stop 1
+end program preload_fortran
