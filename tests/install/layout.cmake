@@ -5,7 +5,7 @@ set(expected include/tutti/tutti.hpp include/tutti/version.hpp include/tutti/err
   ${LIBDIR}/cmake/tutti/tuttiTargets.cmake ${LIBDIR}/cmake/tutti/TuttiKokkos.cmake ${LIBDIR}/pkgconfig/tutti.pc)
 file(GLOB_RECURSE headers RELATIVE ${SOURCE} ${SOURCE}/include/tutti/*.hpp)
 list(APPEND expected ${headers})
-list(APPEND expected ${DOCDIR}/LICENSE ${DOCDIR}/guide.md ${DOCDIR}/mpi.md ${DOCDIR}/fortran.md ${DOCDIR}/semantics.md
+list(APPEND expected ${DOCDIR}/LICENSE ${DOCDIR}/guide.md ${DOCDIR}/mpi.md ${DOCDIR}/preload.md ${DOCDIR}/fortran.md ${DOCDIR}/semantics.md
   ${DOCDIR}/examples/CMakeLists.txt ${DOCDIR}/examples/halo_2d.cpp ${DOCDIR}/examples/halo_2d.f90
   ${DOCDIR}/examples/c/average.c ${DOCDIR}/examples/fortran/logistic.f90)
 if(FORTRAN)
@@ -17,6 +17,9 @@ if(MINIAPPS)
   foreach(program tutti-dlrm tutti-sgd tutti-commbench)
     list(APPEND expected share/man/man1/${program}.1 share/bash-completion/completions/${program})
   endforeach()
+endif()
+if(PRELOAD)
+  list(APPEND expected ${LIBDIR}/libtutti-mpi.so)
 endif()
 if(TOOLS)
   list(APPEND expected bin/tutti share/man/man1/tutti.1 share/bash-completion/completions/tutti)

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/launch.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tutti/error.hpp>
+#include <vector>
+
+namespace tutti::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Launch {
+  std::string library{};
+  bool reports = false;
+  std::vector<std::string> command{};
+};
+
+/// libtutti-mpi as it lies beside this program, in the build tree or installed.
+std::string library_beside() {
+  std::error_code error;
+  const fs::path root = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
+  const fs::path installed = root / TUTTI_LIBRARY_FOLDER / "libtutti-mpi.so";
+  const fs::path built = root / "lib" / "libtutti-mpi.so";
+  if (fs::exists(installed, error)) return installed.string();
+  if (fs::exists(built, error)) return built.string();
+  throw Error(ErrorCode::not_built,
+              fmt::format("run: there is neither {} nor {}; build Tutti with TUTTI_ENABLE_PRELOAD=ON, or name the file "
+                          "by --library",
+                          installed.string(), built.string()));
+}
+
+void preload(const std::string& library) {
+  const char* others = std::getenv("LD_PRELOAD");
+  const std::string all = others == nullptr || *others == '\0' ? library : library + ":" + others;
+  ::setenv("LD_PRELOAD", all.c_str(), 1);
+}
+
+void launch(const Launch& options) {
+  const std::string library = options.library.empty() ? library_beside() : fs::absolute(options.library).string();
+  if (::access(library.c_str(), R_OK) != 0)
+    throw Error(ErrorCode::io,
+                fmt::format("run: cannot read '{}': {}; pass a file by --library", library, std::strerror(errno)));
+  preload(library);
+  if (options.reports) ::setenv("TUTTI_MPI_REPORT", "1", 1);
+  std::vector<char*> words;
+  for (const std::string& word : options.command)
+    words.push_back(const_cast<char*>(word.c_str()));  // NOLINT(cppcoreguidelines-pro-type-const-cast): execvp's type
+  words.push_back(nullptr);
+  ::execvp(words[0], words.data());
+  throw Error(ErrorCode::io, fmt::format("run: cannot start '{}': {}; pass a program of this PATH, or its file",
+                                         options.command[0], std::strerror(errno)));
+}
+
+}  // namespace
+
+void add_run(CLI::App& app) {
+  CLI::App* run = app.add_subcommand(
+      "run",
+      "Runs a program that calls MPI only, with Tutti's collectives: mpiexec -n 4 tutti run -- program arguments");
+  const auto options = std::make_shared<Launch>();
+  run->add_option("--library", options->library, "File of libtutti-mpi; default: the one beside this program");
+  run->add_flag("--report", options->reports, "Say at the end which calls went through Tutti, and by which way");
+  run->add_option("command", options->command, "The program and its arguments, after --")->required();
+  run->positionals_at_end();
+  run->callback([options] { launch(*options); });
+}
+
+bool is_run(int argc, const char* const* argv) { return argc > 1 && std::string_view(argv[1]) == "run"; }
+
+}  // namespace tutti::tools
