@@ -8,8 +8,8 @@ namespace tutti::preload {
 /// The MPI's code of the exception in flight. Call inside a handler.
 [[nodiscard]] int code_of_exception();
 
-/// Gives an error to the communicator's error handler and returns its code; returns MPI_SUCCESS at once. Prints the text
-/// if the handler is about to end the program.
+/// Gives an error to the communicator's error handler and returns its code; returns MPI_SUCCESS at once. Prints the
+/// text if the handler is about to end the program.
 int raise(MPI_Comm comm, int code);
 
 }  // namespace tutti::preload
