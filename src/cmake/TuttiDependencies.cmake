@@ -25,6 +25,10 @@ find_package(MPI 3.1 REQUIRED COMPONENTS C CXX)
 # C++ sources use the C interface: without these, mpi.h pulls in MPI's withdrawn C++ classes and their library.
 set(TUTTI_MPI_DEFINITIONS OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 set_property(TARGET MPI::MPI_C APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS ${TUTTI_MPI_DEFINITIONS})
+include(CheckSymbolExists)
+set(CMAKE_REQUIRED_INCLUDES ${MPI_C_INCLUDE_DIRS})
+check_symbol_exists(OPEN_MPI mpi.h TUTTI_MPI_IS_OPEN_MPI)
+unset(CMAKE_REQUIRED_INCLUDES)
 
 include(TuttiKokkos)
 include(TuttiDeviceLanguage)

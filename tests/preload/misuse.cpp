@@ -32,8 +32,10 @@ TEST_F(Errors, OfArgumentsAreTheMpis) {
     EXPECT_EQ(class_of(MPI_Bcast(data.data(), 1, MPI_INT, comm.size(), comm.get())), MPI_ERR_ROOT);
     EXPECT_EQ(class_of(MPI_Bcast(data.data(), -1, MPI_INT, 0, comm.get())), MPI_ERR_COUNT);
     EXPECT_EQ(class_of(MPI_Bcast(data.data(), 1, MPI_DATATYPE_NULL, 0, comm.get())), MPI_ERR_TYPE);
+#ifndef OPEN_MPI  // which does not look at aliases
     EXPECT_NE(MPI_Allreduce(data.data(), data.data(), 1, MPI_INT, MPI_SUM, comm.get()), MPI_SUCCESS);
     EXPECT_NE(MPI_Allgather(data.data(), 1, MPI_INT, data.data(), 1, MPI_INT, comm.get()), MPI_SUCCESS);
+#endif
     EXPECT_EQ(class_of(MPI_Allreduce(data.data(), data.data() + 9, 1, MPI_INT, MPI_OP_NULL, comm.get())), MPI_ERR_OP);
     EXPECT_EQ(class_of(MPI_Allreduce(data.data(), data.data() + 9, 1, MPI_FLOAT, MPI_BXOR, comm.get())), MPI_ERR_OP);
   }

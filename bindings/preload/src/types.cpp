@@ -8,20 +8,50 @@
 #include <mutex>
 #include <tutti/error.hpp>
 #include <tutti/mpi.hpp>
+#include <type_traits>
 #include <vector>
 
 namespace tutti::preload {
 namespace {
 
+/// MPICH reduces MPI_CHAR, which MPI does not define, as its compiler's char.
+#ifdef MPICH_VERSION
+constexpr bool reduces_char = std::is_signed_v<char>;
+#else
+constexpr bool reduces_char = false;
+#endif
+
 /// An MPI's handles that it lacks are MPI_DATATYPE_NULL.
 std::vector<MPI_Datatype> handles_of(Family family) {
   switch (family) {
     case Family::integer:
-      return {MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_SHORT,     MPI_UNSIGNED_SHORT,     MPI_INT,      MPI_UNSIGNED,
-              MPI_LONG,        MPI_UNSIGNED_LONG, MPI_LONG_LONG, MPI_UNSIGNED_LONG_LONG, MPI_INT8_T,   MPI_INT16_T,
-              MPI_INT32_T,     MPI_INT64_T,       MPI_UINT8_T,   MPI_UINT16_T,           MPI_UINT32_T, MPI_UINT64_T,
-              MPI_INTEGER,     MPI_INTEGER1,      MPI_INTEGER2,  MPI_INTEGER4,           MPI_INTEGER8, MPI_AINT,
-              MPI_OFFSET,      MPI_COUNT};
+      return {reduces_char ? MPI_CHAR : MPI_DATATYPE_NULL,
+              MPI_SIGNED_CHAR,
+              MPI_UNSIGNED_CHAR,
+              MPI_SHORT,
+              MPI_UNSIGNED_SHORT,
+              MPI_INT,
+              MPI_UNSIGNED,
+              MPI_LONG,
+              MPI_UNSIGNED_LONG,
+              MPI_LONG_LONG,
+              MPI_UNSIGNED_LONG_LONG,
+              MPI_INT8_T,
+              MPI_INT16_T,
+              MPI_INT32_T,
+              MPI_INT64_T,
+              MPI_UINT8_T,
+              MPI_UINT16_T,
+              MPI_UINT32_T,
+              MPI_UINT64_T,
+              MPI_INTEGER,
+              MPI_INTEGER1,
+              MPI_INTEGER2,
+              MPI_INTEGER4,
+              MPI_INTEGER8,
+              MPI_AINT,
+              MPI_OFFSET,
+              MPI_COUNT};
     case Family::real:
       return {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION, MPI_REAL4, MPI_REAL8, MPI_REAL16};
     case Family::complex:
@@ -51,7 +81,7 @@ std::vector<MPI_Datatype> handles_of(Family family) {
       return {MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT,         MPI_2INT, MPI_SHORT_INT, MPI_LONG_DOUBLE_INT,
               MPI_2REAL,     MPI_2INTEGER,   MPI_2DOUBLE_PRECISION};
     case Family::none:
-      return {MPI_CHAR, MPI_CHARACTER, MPI_WCHAR, MPI_PACKED};
+      return {reduces_char ? MPI_DATATYPE_NULL : MPI_CHAR, MPI_CHARACTER, MPI_WCHAR, MPI_PACKED};
   }
   return {};
 }
