@@ -44,6 +44,13 @@ struct Machine {
   int nccl_version = 0;                    ///< 0: NCCL is not used
 };
 
+/// Returns true if nonblocking calls may be messages of several ranks, because shared memory does not carry all of
+/// them. The communicator of these messages is then made with the communicator; otherwise the first call that sends any
+/// begins to make it.
+[[nodiscard]] inline bool sends_from_the_start(const Machine& machine) {
+  return !machine.shared_memory || !(machine.single_copy || machine.mapped_copy);
+}
+
 /// The links between the ranks of a machine.
 [[nodiscard]] Wiring wiring_of(const Machine& machine);
 

@@ -229,13 +229,8 @@ constexpr bool makes_late = false;  // 4.1.4 takes messages of MPI_Comm_idup for
 constexpr bool makes_late = true;
 #endif
 
-/// Nonblocking calls may be messages of several ranks where shared memory does not carry all of them. Their
-/// communicator is made now, because a nonblocking call must post its messages before it returns.
-bool will_send(const Context& context) {
-  if (!makes_late) return true;
-  const Machine machine = context.machine();
-  return !machine.shared_memory || !(machine.single_copy || machine.mapped_copy);
-}
+/// A nonblocking call must post its messages before it returns, and so needs their communicator by then.
+bool will_send(const Context& context) { return !makes_late || sends_from_the_start(context.machine()); }
 
 void use_private(Context& context, MPI_Comm comm) {
   context.point_to_point = comm;

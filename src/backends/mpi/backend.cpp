@@ -27,9 +27,11 @@ Candidate named_after(const Algorithm& algorithm) {
   return c;
 }
 
-/// Returns true if a rank that makes no calls delays the others, because its calls post the rounds after the first.
-Carrier carrier_of(const Algorithm& algorithm, int size) {
-  return algorithm.cost(size, 1.0).rounds > 1 ? Carrier::ranks : Carrier::host_mpi;
+/// A rank that makes no calls delays the others if its calls post the rounds after the first, or all rounds, because
+/// the communicator of the messages may have to be made first.
+Carrier carrier_of(const Algorithm& algorithm, const Machine& machine) {
+  if (!sends_from_the_start(machine)) return Carrier::ranks;
+  return algorithm.cost(machine.size, 1.0).rounds > 1 ? Carrier::ranks : Carrier::host_mpi;
 }
 
 /// The reason why a correct schedule is available only by name.
@@ -53,7 +55,7 @@ void add_on_host(Candidates& all, const Algorithm& algorithm) {
   if (std::string why = why_wrong(algorithm, all.signature(), all.wiring().spread); !why.empty())
     c.forbid(std::move(why));
   if (schedules::fits(algorithm, all.machine().size)) {
-    c.carrier = carrier_of(algorithm, all.machine().size);
+    c.carrier = carrier_of(algorithm, all.machine());
     c.seconds = all.predicted(algorithm);
     if (c.can_be_chosen()) c.advise_against(why_unwise(c, all));
   }

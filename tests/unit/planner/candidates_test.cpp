@@ -153,6 +153,21 @@ TEST(Candidates, WhatMustGoOnAloneHasNoRoundsThatWaitForARank) {
           }
 }
 
+// The first messages of a communicator wait for one of their own, which all ranks make by calls of the library.
+TEST(Candidates, WhatMustGoOnAloneSendsNothingWhereSharedMemoryCarriesAll) {
+  Machine crowded = one_node(6);
+  crowded.oversubscribed = true;
+  Machine copies_twice = crowded;
+  copies_twice.single_copy = false;
+  EXPECT_FALSE(sends_from_the_start(crowded));
+  EXPECT_TRUE(sends_from_the_start(copies_twice));
+  for (const Operation operation : operations)
+    for (const CallKind kind : {CallKind::nonblocking, CallKind::persistent})
+      for (const std::size_t count : {0, 1, 1000, 1'000'000})
+        EXPECT_EQ(make_plan(signature(operation, count, kind), crowded)->backend, &shm_backend)
+            << schedules::operation_name(operation) << " of " << count;
+}
+
 TEST(Candidates, SharedMemoryIsRightInReproducibleModeAndForAnyOperation) {
   Signature s = signature(Operation::allreduce, 100);
   s.reproducible = true;
@@ -226,6 +241,20 @@ TEST(Candidates, HostsOwnIsNotAskedForReductionsItGetsWrong) {
   EXPECT_EQ(make_plan(s, m)->backend, &native_backend);
 }
 
+// A NaN decides differently there; pairs of integers have none.
+TEST(Candidates, HostsOwnFindsTheLocationOfIntegersOnly) {
+  Machine m = one_node(4);
+  m.shared_memory = false;
+  Signature s = signature(Operation::allreduce, 1000, CallKind::nonblocking);
+  for (const ReduceKind op : {ReduceKind::minloc, ReduceKind::maxloc}) {
+    s.op = op;
+    s.type = DatatypeKind::int32_int32;
+    EXPECT_EQ(make_plan(s, m)->backend, &native_backend);
+    s.type = DatatypeKind::float32_int32;
+    EXPECT_EQ(make_plan(s, m)->backend, &mpi_backend);
+  }
+}
+
 // A call that waits inside the host MPI could not end by its timeout.
 TEST(Candidates, ACallWithATimeoutNeverBlocksInsideTheHost) {
   Signature s = signature(Operation::allreduce, 4);
@@ -251,6 +280,22 @@ TEST(Candidates, MeasuredTimesReplacePredictedOnes) {
   m.measured = &table;
   EXPECT_EQ(candidates(s, m).front().name, other);
   EXPECT_EQ("mpi:" + std::string(make_plan(s, m)->algorithm->name), other);
+}
+
+// A trial changes the way of a call from one call to the next, which must not change the bits of a sum.
+TEST(Candidates, ATrialOfSumsHasNoWayThatAssociatesDifferently) {
+  bool could_be_tried = false;
+  for (const int size : {4, 8, 16, 64})
+    for (const bool is_crowded : {false, true}) {
+      Machine m = one_node(size);
+      m.oversubscribed = is_crowded;
+      const Signature s = signature(Operation::allreduce, 4);
+      const auto all = candidates(s, m);
+      const Candidate* tree = find(all, "shm:tree");
+      could_be_tried |= tree->can_be_chosen() && tree->seconds < 2 * all.front().seconds && tree != &all.front();
+      for (const auto& way : ways_to_try(s, m)) EXPECT_NE(way->way, "shm:tree") << size << " ranks";
+    }
+  EXPECT_TRUE(could_be_tried);
 }
 
 TEST(Candidates, NamesOfBackendsAndOfWays) {
@@ -315,6 +360,11 @@ TEST(Hierarchy, OnlyWhereThereIsSomethingToCompose) {
     EXPECT_THAT(find(all, "mpi:hierarchical")->excluded, HasSubstr("nothing to compose"));
     EXPECT_FALSE(all.front().algorithm->hierarchical);
   }
+}
+
+TEST(Hierarchy, MessagesArePricedByTheNodesOfTheirRanks) {
+  EXPECT_FALSE(wiring_of(one_node(4)).several_nodes);
+  EXPECT_TRUE(wiring_of(blocks(2, 2).machine()).several_nodes);
 }
 
 TEST(Hierarchy, IsChosenOnSeveralNodes) {
