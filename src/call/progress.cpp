@@ -62,14 +62,16 @@ void ProgressEngine::run_hooks() const {
 void ProgressEngine::poll_all() {
   run_hooks();
   // Kept until the lock is released, because the last reference to a communicator may end here and call MPI. No list on
-  // the heap: an exception that left here would end a call of another communicator. Those that find no place are taken
-  // off the list by the next poll.
+  // the heap: an exception that left here would end a call of another communicator. Once no place is left, the next
+  // poll goes on: an execution that has finished must leave the list at once, because its owner may start it anew.
   std::array<std::shared_ptr<Execution>, most_finished> finished;
   std::size_t count = 0;
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return;
-  for (auto& execution : executions_)
-    if (execution->poll() && count < finished.size()) finished[count++] = std::move(execution);
+  for (auto& execution : executions_) {
+    if (count == finished.size()) break;
+    if (execution->poll()) finished[count++] = std::move(execution);
+  }
   if (count == 0) return;
   std::erase(executions_, nullptr);
   outstanding_.store(executions_.size(), std::memory_order_relaxed);

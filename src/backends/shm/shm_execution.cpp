@@ -160,7 +160,9 @@ bool ShmExecution::step() {
     return true;
   }
   if (arena_->has_failed()) throw_failure();
-  if (++idle_steps_ % steps_per_look != 0) return false;
+  const std::uint32_t idle_steps = idle_steps_.load(std::memory_order_relaxed) + 1;
+  idle_steps_.store(idle_steps, std::memory_order_relaxed);
+  if (idle_steps % steps_per_look != 0) return false;
   if (stage_ != Stage::cell) check_next_peer();
   look_into_mpi();
   return false;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 
 #include "backends/shm/exchange.hpp"
@@ -32,7 +34,7 @@ class ShmExecution final : public Execution {
   void announce_backoff() noexcept override { arena_->announce_backoff(); }
   void backoff() noexcept override {
     (void)arena_->backoff();
-    idle_steps_ = steps_per_look - 1;  // a sleep is as long as many steps
+    idle_steps_.store(steps_per_look - 1, std::memory_order_relaxed);  // a sleep is as long as many steps
   }
 
  private:
@@ -68,7 +70,7 @@ class ShmExecution final : public Execution {
   shm::Exchange exchange_{};
   Stage stage_ = Stage::idle;
   static constexpr std::uint32_t steps_per_look = 64;  ///< idle steps between looks at the other ranks and into MPI
-  std::uint32_t idle_steps_ = 0;
+  std::atomic<std::uint32_t> idle_steps_{0};           ///< written by the thread that waits, and by one that steps
   int next_peer_ = 0;
   shm::Lines lines_{};
   shm::Slots slots_{};
