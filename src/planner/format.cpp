@@ -50,7 +50,7 @@ std::int64_t whole_of(const Json& value, const char* name, std::int64_t least, s
   if (value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(most))
     refuse(fmt::format("member '{}' is more than {}", name, most));
   const auto number = value.get<std::int64_t>();
-  if (number < least || number > most)
+  if (number < least)  // a greater one is unsigned
     refuse(fmt::format("member '{}' is {}; it must be from {} to {}", name, number, least, most));
   return number;
 }

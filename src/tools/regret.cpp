@@ -5,8 +5,6 @@
 #include <cmath>
 #include <tutti/error.hpp>
 
-#include "tools/race.hpp"
-
 namespace tutti::detail::tuning {
 namespace {
 
@@ -38,17 +36,6 @@ double apparent_ratio(const Regret& regret, const std::vector<Contender*>& entra
   return std::max(regret.ratio, median(entrants.front()->seconds) / median(best->seconds));
 }
 
-/// Compares the chosen way, the first of the entrants, with the fastest of them, round by round.
-void compare(Regret& regret, const std::vector<Contender*>& entrants) {
-  const Contender& chosen = *entrants.front();
-  const Contender& best = **std::ranges::min_element(entrants, is_faster);
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < chosen.seconds.size(); ++i) ratios.push_back(chosen.seconds[i] / best.seconds[i]);
-  regret.best = best.name;
-  regret.ratio = median(ratios);
-  regret.interval = interval_of(std::move(ratios));
-}
-
 /// The chosen way and the rivals that may be the best.
 std::vector<Contender*> finalists_of(const std::vector<Contender*>& entrants) {
   std::vector<Contender*> rivals(entrants.begin() + 1, entrants.end());
@@ -68,7 +55,7 @@ void confirm(const Communicator& comm, Regret& regret, const std::vector<Contend
   more.rounds = std::max(2 * effort.rounds, least_final_rounds);
   more.target_seconds = 2 * effort.target_seconds;
   race(comm, finalists, rounds_for(finalists, more));
-  compare(regret, finalists);
+  compare_with_best(regret, finalists);
   regret.confirmed = true;
 }
 
@@ -88,6 +75,16 @@ Interval interval_of(std::vector<double> values) {
   }
   const std::size_t first = place == 0 ? 0 : place - 1;
   return {values[first], values[count - 1 - first]};
+}
+
+void compare_with_best(Regret& regret, const std::vector<Contender*>& entrants) {
+  const Contender& chosen = *entrants.front();
+  const Contender& best = **std::ranges::min_element(entrants, is_faster);
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < chosen.seconds.size(); ++i) ratios.push_back(chosen.seconds[i] / best.seconds[i]);
+  regret.best = best.name;
+  regret.ratio = median(ratios);
+  regret.interval = interval_of(std::move(ratios));
 }
 
 RegretSummary summary_of(const std::vector<Regret>& regrets) {
@@ -133,7 +130,7 @@ Regret regret_of(const Communicator& comm, const Target& target, const Effort& e
   const std::vector<Contender*> entrants = entrants_of(comm, contenders, effort);
   race(comm, entrants, rounds_for(entrants, effort));
   Regret regret{target, names.front()};
-  compare(regret, entrants);
+  compare_with_best(regret, entrants);
   if (apparent_ratio(regret, entrants) > believed) confirm(comm, regret, entrants, effort);
   for (const Contender& contender : contenders)
     regret.seconds[contender.name] = contender.seconds.empty() ? contender.estimate : median(contender.seconds);

@@ -7,6 +7,7 @@
 #include <tutti/communicator.hpp>
 #include <vector>
 
+#include "tools/race.hpp"
 #include "tools/search.hpp"
 #include "tools/targets.hpp"
 
@@ -46,6 +47,10 @@ struct RegretSummary {
   double mean = 1;          ///< geometric mean of the ratios
 };
 [[nodiscard]] RegretSummary summary_of(const std::vector<Regret>& regrets);
+
+/// Compares the chosen way, the first of the entrants, with the fastest of them, round by round. All have run the same
+/// rounds.
+void compare_with_best(Regret& regret, const std::vector<Contender*>& entrants);
 
 /// Orders regrets by ratio, the greatest first.
 void sort_worst_first(std::vector<Regret>& regrets);

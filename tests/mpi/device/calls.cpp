@@ -11,10 +11,11 @@
 namespace tutti::test {
 namespace {
 
-/// Floats in device memory of the stand-in.
+/// Floats in device or managed memory of the stand-in.
 class Floats {
  public:
-  explicit Floats(std::size_t count) : count_(count), memory_(MemoryKind::device, count * sizeof(float)) {}
+  explicit Floats(std::size_t count, MemoryKind kind = MemoryKind::device)
+      : count_(count), memory_(kind, count * sizeof(float)) {}
   [[nodiscard]] float* data() const { return reinterpret_cast<float*>(memory_.data()); }
   [[nodiscard]] std::size_t size() const { return count_; }
   /// Small whole numbers, so that sums are exact in any order.
@@ -94,6 +95,19 @@ TEST_F(Calls, EveryWayGivesTheSumOnTheStream) {
       allreduce(*comm_, in.buffer(), sum, on_stream(algorithm));
       EXPECT_TRUE(taken(in) == sums(comm_->size(), count)) << count << " in place by " << algorithm;
     }
+}
+
+// The host could read managed memory too, but before the stream has written it.
+TEST_F(Calls, ManagedMemoryIsReadWhereTheStreamComesToIt) {
+  const Floats found(1001, MemoryKind::managed);
+  fill_late(found);
+  allreduce(*comm_, found.buffer(), sum, on_stream());
+  EXPECT_TRUE(taken(found) == sums(comm_->size(), 1001));
+  Options declared = on_stream();
+  declared.memory = MemoryKind::managed;
+  fill_late(found);
+  allreduce(*comm_, found.buffer(), sum, declared);
+  EXPECT_TRUE(taken(found) == sums(comm_->size(), 1001)) << "declared";
 }
 
 TEST_F(Calls, WithoutAStreamTheCallIsDoneWhenItReturns) {

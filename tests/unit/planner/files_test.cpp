@@ -147,6 +147,20 @@ TEST_F(TuningFiles, AFileWithoutThisNumberOfRanksIsRefusedForTheWholeJobOnly) {
   EXPECT_NE(find(true).report.find("8 ranks, here 2"), std::string::npos) << find(true).report;
 }
 
+// A table of this processor by another MPI comes first, one of another processor last.
+TEST_F(TuningFiles, OfTablesThatDoNotFitTheNearestIsCompared) {
+  const fs::path path = folder_ / "mine.json";
+  name_file(path);
+  const Section nearest = fitting()[1];
+  Section by_another_mpi = nearest;
+  by_another_mpi.key.mpi = "Another MPI 1.0";
+  Section elsewhere = nearest;
+  elsewhere.key.cpu = "another processor";
+  write_file(path, print({by_another_mpi, nearest, elsewhere}));
+  EXPECT_NE(find().report.find("8 ranks, here 2"), std::string::npos) << find().report;
+  EXPECT_EQ(find().report.find("Another MPI"), std::string::npos) << find().report;
+}
+
 TEST_F(TuningFiles, AreReadAgainWhenTheyHaveChanged) {
   const fs::path path = folder_ / "mine.json";
   EXPECT_EQ(tables_in(path), nullptr);

@@ -59,6 +59,21 @@ TEST(Table, KeepsOperationsKindsAndCandidatesApart) {
       table.seconds(signature(Operation::allreduce, 256, DatatypeKind::float32, CallKind::persistent), "mpi:ring"));
 }
 
+TEST(Table, APlaceIsOperationKindTypeAndSize) {
+  const Cell place = allreduce(1024, 2e-6);
+  EXPECT_TRUE(is_same_place(place, allreduce(1024, 3e-6)));
+  EXPECT_FALSE(is_same_place(place, allreduce(2048, 2e-6)));
+  Cell other = place;
+  other.operation = Operation::reduce;
+  EXPECT_FALSE(is_same_place(place, other));
+  other = place;
+  other.kind = CallKind::persistent;
+  EXPECT_FALSE(is_same_place(place, other));
+  other = place;
+  other.type.element_bytes = 8;
+  EXPECT_FALSE(is_same_place(place, other));
+}
+
 TEST(Table, TakesTheNearestWidthOfTheSameArithmetic) {
   const Table table({allreduce(1024, 2e-6), allreduce(1024, 5e-6, {Arithmetic::plain, 8}),
                      allreduce(1024, 9e-6, {Arithmetic::narrow, 2})});

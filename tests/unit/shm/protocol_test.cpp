@@ -44,7 +44,8 @@ TEST(Protocol, PublishedBytesCountEveryBlockOnce) {
 TEST(Protocol, LinesAreFew) {
   constexpr std::size_t all_floats = cell_lines * line_floats;
   EXPECT_TRUE(can_do(Protocol::line, signature_of(Operation::allreduce, line_floats), 2, true));
-  EXPECT_FALSE(can_do(Protocol::line, signature_of(Operation::bcast, all_floats + 1), 2, true));
+  EXPECT_TRUE(can_do(Protocol::line, signature_of(Operation::bcast, all_floats / 2), 2, true));
+  EXPECT_FALSE(can_do(Protocol::line, signature_of(Operation::bcast, all_floats / 2 + 1), 2, true));
   // A taker's block begins a line.
   EXPECT_TRUE(can_do(Protocol::line, signature_of(Operation::alltoall, 1), static_cast<int>(cell_lines), true));
   EXPECT_FALSE(can_do(Protocol::line, signature_of(Operation::alltoall, 1), static_cast<int>(cell_lines) + 1, true));

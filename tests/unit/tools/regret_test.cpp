@@ -71,6 +71,24 @@ TEST(Interval, AnOutlierOrTwoDoNotMoveIt) {
   EXPECT_EQ(interval_of(values).high, 1.0);
 }
 
+TEST(Regret, IsAgainstTheFastestOfTheEntrants) {
+  std::vector<Contender> contenders(3);
+  contenders[0].name = "chosen";
+  contenders[0].seconds = {2, 2, 6, 2, 2};
+  contenders[1].name = "slower";
+  contenders[1].seconds = {4, 4, 4, 4, 4};
+  contenders[2].name = "fastest";
+  contenders[2].seconds = {1, 9, 1, 1, 1};
+  Regret found;
+  compare_with_best(found, {&contenders[0], &contenders[1], &contenders[2]});
+  EXPECT_EQ(found.best, "fastest");
+  EXPECT_EQ(found.ratio, 2) << "the median of the ratios of the rounds";
+  EXPECT_EQ(found.interval.high, 6);
+  compare_with_best(found, {&contenders[0], &contenders[1]});
+  EXPECT_EQ(found.best, "chosen");
+  EXPECT_EQ(found.ratio, 1);
+}
+
 TEST(RegretSummary, CountsAndAverages) {
   const RegretSummary found =
       summary_of({regret(1, {1, 1}), regret(1.1, {1, 1.2}), regret(2, {1.8, 2.2}), regret(1.25, {0.9, 1.5})});
