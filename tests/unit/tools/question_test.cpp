@@ -100,6 +100,15 @@ TEST(Question, RefusesWhatCannotBe) {
   EXPECT_THAT(message_of(fails), HasSubstr("band is not defined for float32; valid: sum, "));
 }
 
+TEST(Question, NamesTheMemory) {
+  auto what = ask("allreduce", "8");
+  EXPECT_EQ(what.make().signature.memory, detail::MemoryClass::host);
+  what.question.memory = "device";
+  EXPECT_EQ(what.make().signature.memory, detail::MemoryClass::device);
+  what.question.memory = "managed";
+  EXPECT_THAT(message_of([&] { static_cast<void>(what.make()); }), HasSubstr("host"));
+}
+
 TEST(Question, RanksAreSpreadInBlocks) {
   const Topology topology = imagined_topology(7, 3, 2, Place{});
   EXPECT_EQ(topology.ranks_per_node, (std::vector<int>{3, 2, 2}));

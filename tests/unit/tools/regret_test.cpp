@@ -145,6 +145,18 @@ TEST(RegretTargets, CallsWhoseSizeOnlySomeKnowHaveOneTargetPerSize) {
                                  "bcast blocking 4 B", "bcast blocking 65536 B"));
 }
 
+TEST(Targets, HoldWholeElements) {
+  Scope scope;
+  scope.operations = {Operation::allreduce};
+  scope.kinds = {CallKind::blocking};
+  scope.types = {DatatypeKind::float32, DatatypeKind::float64};
+  scope.sizes = {4, 8, 12};
+  std::vector<std::pair<std::size_t, std::size_t>> found;
+  for (const Target& target : targets_of(scope, 2)) found.emplace_back(target.type.size(), target.bytes);
+  std::ranges::sort(found);
+  EXPECT_EQ(found, (std::vector<std::pair<std::size_t, std::size_t>>{{4, 4}, {4, 8}, {4, 12}, {8, 8}}));
+}
+
 TEST(Contender, ItsFigureIsOfTheRoundsInWhichAllRanksRan) {
   detail::tuning::Contender contender;
   contender.seconds = {1, 50, 2, 60, 3, 70, 80};
