@@ -6,10 +6,12 @@ import pathlib
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from session import end_session  # noqa: E402
 
 # Rows take turns at the same sources: little optimisation, and a cache of its own for sources that are good again.
 OPTIONS = ["-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG", "-DCMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG",
@@ -18,17 +20,6 @@ OPTIONS = ["-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG", "-DCMAKE_C_FLAGS_RELEASE=-O
 
 def has(program):
     return shutil.which(program) is not None
-
-
-def end_session(leader):
-    """Ends all processes of a session, so that ranks do not outlive their launcher."""
-    for folder in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            session = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[3])
-            if session == leader:
-                os.kill(int(folder.name), signal.SIGKILL)
-        except (OSError, IndexError, ValueError):
-            continue
 
 
 class Test:

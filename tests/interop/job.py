@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A program of others, and how it ended."""
+import dataclasses
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from session import end_session  # noqa: E402
+
+MARK = "tutti-mpi: "
+SHARE = re.compile(rf"^{MARK}(\d+) of (\d+) collective calls", re.MULTILINE)
+SHORTEST_LIMIT = 30  # seconds, with the library
+SLOWER = 5  # as long as this times the run without the library, a program does not count as one that hangs
+
+
+@dataclasses.dataclass
+class Output:
+    """What a program has printed, without the library's lines."""
+    code: int
+    text: str  # stdout, then stderr
+
+
+@dataclasses.dataclass
+class Job:
+    suite: str
+    name: str
+    ranks: int
+    command: list
+    judge: object  # function of an Output: empty, or in words why the program has failed
+    limit: float = 180  # seconds without the library
+    folder: pathlib.Path = None  # to run in; a new empty one if None
+    files: list = dataclasses.field(default_factory=list)  # linked into the new folder
+    environment: dict = dataclasses.field(default_factory=dict)
+
+    @property
+    def key(self):
+        return f"{self.suite} | {self.name} | {self.ranks}"
+
+
+@dataclasses.dataclass
+class End:
+    why: str  # it has failed; empty if it has passed
+    seconds: float
+    through: int = 0
+    calls: int = 0
+    text: str = ""
+
+
+class Runner:
+    """Starts jobs under the launcher, with or without the library."""
+
+    def __init__(self, launcher, library, scratch):
+        self.launcher, self.library, self.scratch = launcher, library, scratch
+
+    def run(self, job, limit, preload):
+        with tempfile.TemporaryDirectory(dir=self.scratch) as new:
+            folder = job.folder or pathlib.Path(new)
+            for file in job.files:
+                (folder / file.name).symlink_to(file)
+            return self.start(job, limit, preload, folder, pathlib.Path(new))
+
+    def start(self, job, limit, preload, folder, logs):
+        words = [f"{name}={value}" for name, value in job.environment.items()]
+        if preload:
+            words += [f"LD_PRELOAD={self.library}", "TUTTI_MPI_REPORT=1"]
+        command = self.launcher + ["-n", str(job.ranks), "env"] + words + [str(word) for word in job.command]
+        with open(logs / "interop-out", "w+b") as out, open(logs / "interop-err", "w+b") as err:
+            start = time.monotonic()
+            process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                                       start_new_session=True)
+            try:
+                code = process.wait(limit)
+            except subprocess.TimeoutExpired:
+                process.terminate()
+                code = None
+            finally:
+                end_session(process.pid)
+                process.wait()
+            return self.judged(job, code, time.monotonic() - start, limit, preload, said(out), said(err))
+
+    @staticmethod
+    def judged(job, code, seconds, limit, preload, out, err):
+        shares = SHARE.findall(err)
+        through, calls = (sum(int(share[i]) for share in shares) for i in (0, 1))
+        text = out + "".join(line for line in err.splitlines(True) if not line.startswith(MARK))
+        if code is None:
+            why = f"hangs: no end after {limit:.0f} s"
+        else:
+            why = job.judge(Output(code, text))
+            if not why and preload and code == 0 and not shares:
+                why = "no report of the library: it was not loaded, or MPI_Finalize did not reach it"
+        return End(why, seconds, through, calls, out + err)
+
+
+def said(file):
+    file.seek(0)
+    return file.read().decode("utf-8", errors="replace")
+
+
+def limit_with(seconds):
+    return max(SHORTEST_LIMIT, SLOWER * seconds)
+
+
+def last_words(text, count=12):
+    lines = [line[:200] for line in text.splitlines() if line.strip()]
+    return "\n".join(f"      {line}" for line in lines[-count:])
+
+
+def launchers():
+    """The launcher of MPICH, as it is called where another MPI is installed too."""
+    for folder in os.environ["PATH"].split(os.pathsep):
+        for name in ("mpiexec.mpich", "mpiexec.hydra"):
+            path = pathlib.Path(folder) / name
+            if path.exists():
+                yield str(path)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Results, their file and their table."""
+import json
+
+LEAST_SHARE = 90  # per cent of a program's calls
+
+
+class Results:
+    """One entry a program and number of ranks; kept in a file, so that a table can be of several runs."""
+
+    def __init__(self, path):
+        self.path = path
+        self.entries = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+    def add(self, job, plain, loaded):
+        entry = {"suite": job.suite, "name": job.name, "ranks": job.ranks, "without": plain.why,
+                 "seconds": plain.seconds}
+        if loaded is not None:
+            entry |= {"with": loaded.why, "seconds_with": loaded.seconds, "through": loaded.through,
+                      "calls": loaded.calls}
+        self.entries[job.key] = entry
+        self.path.write_text(json.dumps(self.entries, indent=1), encoding="utf-8")
+        return entry
+
+    def of(self, keys):
+        return [self.entries[key] for key in keys if key in self.entries]
+
+
+def passed(entry):
+    return entry.get("with") == ""
+
+
+def left_out(entry):
+    return entry["without"] != ""
+
+
+def failed(entry):
+    return not left_out(entry) and "with" in entry and not passed(entry)
+
+
+def share(through, calls):
+    return f"{100 * through / calls:.1f} % of {calls:,}" if calls else "no calls"
+
+
+def row(suite, entries):
+    """Times are of the programs that passed both ways."""
+    both = [entry for entry in entries if not left_out(entry) and passed(entry)]
+    plain, loaded = (sum(entry[key] for entry in both) for key in ("seconds", "seconds_with"))
+    tried = any("with" in entry for entry in entries)
+    return [suite, "-".join(str(n) for n in ends(entry["ranks"] for entry in entries)),
+            str(len(entries)), str(sum(not left_out(entry) for entry in entries)), str(len(both)) if tried else "",
+            share(sum(entry["through"] for entry in both), sum(entry["calls"] for entry in both)) if tried else "",
+            f"{plain:.0f} s" if tried else f"{sum(entry['seconds'] for entry in entries):.0f} s",
+            f"{loaded:.0f} s" if tried else "", f"{loaded / plain:.2f}" if plain else ""]
+
+
+def ends(numbers):
+    """The least and the most, once if they are equal."""
+    found = list(numbers)
+    return sorted({min(found), max(found)})
+
+
+HEAD = ["programs of", "ranks", "runs", "pass without", "pass with", "calls through Tutti", "time without", "with",
+        "ratio"]
+
+
+def rows(entries):
+    suites = list(dict.fromkeys(entry["suite"] for entry in entries))
+    found = [row(suite, [entry for entry in entries if entry["suite"] == suite]) for suite in suites]
+    return found + [row("all", entries)] if len(suites) > 1 else found
+
+
+def text(entries):
+    lines = [HEAD] + rows(entries)
+    widths = [max(len(line[i]) for line in lines) for i in range(len(HEAD))]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines)
+
+
+def markdown(entries):
+    lines = [HEAD, ["---"] * len(HEAD)] + rows(entries)
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def told(entry):
+    return f"{entry['suite']}: {entry['name']}, {entry['ranks']} ranks"
+
+
+def remarks(entries):
+    """What the table does not show, a line each."""
+    lines = [f"FAILED with the library: {told(entry)}: {entry['with']}" for entry in entries if failed(entry)]
+    lines += [f"left out, fails without the library: {told(entry)}: {entry['without']}" for entry in entries
+              if left_out(entry)]
+    few = [entry for entry in entries if passed(entry) and 100 * entry["through"] < LEAST_SHARE * entry["calls"]]
+    return lines + [f"under {LEAST_SHARE} %: {told(entry)}: {share(entry['through'], entry['calls'])}" for entry in few]
