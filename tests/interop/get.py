@@ -55,4 +55,7 @@ def get(folder, names):
     os.makedirs(folder, exist_ok=True)
     for name, function in {"mpi4py": get_mpi4py, "mpich": get_mpich}.items():
         if name in names:
-            function(folder)
+            try:
+                function(folder)
+            except (subprocess.CalledProcessError, OSError, StopIteration) as problem:
+                print(f"{name} could not be brought: {problem}", flush=True)

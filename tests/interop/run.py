@@ -15,6 +15,7 @@ import argparse
 import os
 import pathlib
 import re
+import signal
 import sys
 
 sys.dont_write_bytecode = True
@@ -150,4 +151,5 @@ def main():
 
 if __name__ == "__main__":
     os.environ.pop("LD_PRELOAD", None)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that no rank outlives its runner
     sys.exit(main())

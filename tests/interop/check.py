@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of the runner itself, without MPI: a program that fails, hangs or never loads the library must not pass."""
+import contextlib
+import io
+import pathlib
+import sys
+import tempfile
+import time
+import types
+import unittest
+
+sys.dont_write_bytecode = True
+import benchmarks  # noqa: E402
+import mpich  # noqa: E402
+import python_tests  # noqa: E402
+import run  # noqa: E402
+import scalapack  # noqa: E402
+import table  # noqa: E402
+from job import Job, Output, Runner  # noqa: E402
+
+HERE = pathlib.Path(__file__).resolve().parent
+LOADED = 'test -z "$LD_PRELOAD" || echo "tutti-mpi: 9 of 10 collective calls (90.0 %) went through Tutti" >&2;'
+
+
+def shell(name, script, judge=mpich.judge, limit=20.0):
+    return Job("suite", name, 2, ["sh", "-c", script], judge, limit)
+
+
+class Judges(unittest.TestCase):
+    def good(self, judge, text, code=0):
+        self.assertEqual(judge(Output(code, text)), "")
+
+    def bad(self, judge, text, code=0):
+        self.assertNotEqual(judge(Output(code, text)), "")
+
+    def test_mpich(self):
+        self.good(mpich.judge, " No Errors\n")
+        self.bad(mpich.judge, "")
+        self.bad(mpich.judge, " No Errors\n", 1)
+        self.bad(mpich.judge, " No Errors\nwrong value at 3\n")
+        self.good(mpich.judge_fatal, "Fatal error", 15)
+        self.bad(mpich.judge_fatal, " No Errors\n", 0)
+        self.bad(mpich.judge_status, "Fatal error", 15)
+
+    def test_scalapack(self):
+        good = "WALL 4 PASSED\nFinished 63 tests, with the following results:\n    0 tests completed and failed residual"
+        self.good(scalapack.judge, good)
+        self.bad(scalapack.judge, good.replace("PASSED", "FAILED"))
+        self.bad(scalapack.judge, good.replace("  0 tests", " 10 tests"))
+        self.bad(scalapack.judge, good, 1)
+        self.bad(scalapack.judge, "WALL 4 PASSED\n")
+        blas = "SUBROUTINE  TOTAL TESTS  PASSED   FAILED  SKIPPED\n End of Tests."
+        self.good(scalapack.judge, blas)
+        self.bad(scalapack.judge, "***** Computational check: PDASUM         FAILED  *****\n" + blas)
+        self.good(scalapack.judge, "REAL SDRV TESTS:   75 TESTS;   50 PASSED,    0 FAILED.\nDONE BLACS_GRIDEXIT")
+        self.bad(scalapack.judge, "REAL SDRV TESTS:   75 TESTS;   50 PASSED,   10 FAILED.\nDONE BLACS_GRIDEXIT")
+
+    def test_python(self):
+        judge = python_tests.judge(2)
+        self.good(judge, "Ran 72 tests in 1 s\n\nOK\nRan 72 tests in 1 s\n\nOK (skipped=1)\n")
+        self.bad(judge, "Ran 72 tests in 1 s\n\nOK\n")
+        self.bad(judge, "Ran 72 tests in 1 s\n\nOK\nRan 72 tests in 1 s\n\nFAILED (errors=1)\n")
+
+    def test_benchmarks(self):
+        rows = "1        8.18              Pass\n4096     0.39              Pass\n"
+        self.good(benchmarks.judge_osu, rows)
+        self.bad(benchmarks.judge_osu, rows + "8192     0.39              Fail\n")
+        self.bad(benchmarks.judge_osu, "# OSU MPI Allreduce Latency Test\n")
+        self.bad(benchmarks.judge_imb, "#bytes #repetitions\n 0 9\n")
+        sizes = "".join(f"{i:3}: {i + 1:7} bytes     20 times -->  Integrity check passed\n" for i in range(30))
+        self.good(benchmarks.judge_netpipe, sizes)
+        self.bad(benchmarks.judge_netpipe, sizes.replace("passed", "failed", 1))
+        self.bad(benchmarks.judge_netpipe, sizes[:200])
+
+
+class Testlists(unittest.TestCase):
+    def test_lines(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source = pathlib.Path(folder)
+            (source / "coll" / "inner").mkdir(parents=True)
+            (source / "coll" / "testlist").write_text("# all\na 4 arg=-count=10 timeLimit=30\nb 2 xfail=1\ninner\n!x:y\n")
+            (source / "coll" / "inner" / "testlist").write_text("c 3 resultTest=TestErrFatal env=X=1\n")
+            lines = list(mpich.testlist(source, source, pathlib.Path("coll")))
+        self.assertEqual([line[1:3] for line in lines], [("a", 4), ("c", 3)])
+        first, second = (mpich.make_job(source, "coll", line, 2) for line in lines)
+        self.assertEqual((first.name, first.command, first.limit, first.ranks), ("a -count=10", ["./a", "-count=10"], 30, 2))
+        self.assertEqual((second.name, second.environment, second.judge), ("inner/c", {"X": "1"}, mpich.judge_fatal))
+
+
+class Runs(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        self.results = table.Results(self.folder / "results.json")
+        self.options = types.SimpleNamespace(launcher=str(HERE / "fake_launcher.sh"), library="libm.so.6", baseline=False,
+                                             folder=self.folder, words=3, markdown=self.folder / "table.md")
+
+    def outcome(self, *jobs):
+        """The runner's status and last line."""
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            run.measure(jobs, self.options, self.results)
+            status = run.finish(self.results.of(job.key for job in jobs), self.options)
+        return status, said.getvalue()
+
+    def test_passes(self):
+        status, said = self.outcome(shell("good", LOADED + "echo No Errors"))
+        self.assertEqual((status, said.splitlines()[-1]), (0, "1 passed, 0 failed, 0 left out"))
+        self.assertIn("90.0 % of 10", self.options.markdown.read_text(encoding="utf-8"))
+
+    def test_few_calls_are_named(self):
+        self.assertIn("under 90 %: suite: few", self.outcome(shell("few", LOADED.replace("9", "8", 1) + "echo No Errors"))[1])
+
+    def test_not_loaded(self):
+        status, said = self.outcome(shell("plain", "echo No Errors"))
+        self.assertEqual(status, 1)
+        self.assertIn("no report of the library", said)
+
+    def test_fails_with_the_library_only(self):
+        status, said = self.outcome(shell("bad", LOADED + 'test -z "$LD_PRELOAD" && echo No Errors'))
+        self.assertEqual((status, said.splitlines()[-1]), (1, "0 passed, 1 failed, 0 left out"))
+
+    def test_fails_without(self):
+        status, said = self.outcome(shell("left", "exit 3"))
+        self.assertEqual((status, said.splitlines()[-1]), (0, "0 passed, 0 failed, 1 left out"))
+
+    def test_hangs(self):
+        runner, start = Runner([self.options.launcher], self.options.library, self.folder), time.monotonic()
+        end = runner.run(shell("hangs", "sleep 60 & sleep 60"), 1, True)
+        self.assertIn("hangs", end.why)
+        self.assertLess(time.monotonic() - start, 20)
+
+
+if __name__ == "__main__":
+    unittest.main()
