@@ -17,7 +17,7 @@ import python_tests  # noqa: E402
 import run  # noqa: E402
 import scalapack  # noqa: E402
 import table  # noqa: E402
-from job import Job, Output, Runner  # noqa: E402
+from job import REPORT, Job, Output, Runner  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 LOADED = 'test -z "$LD_PRELOAD" || echo "tutti-mpi: 9 of 10 collective calls (90.0 %) went through Tutti" >&2;'
@@ -88,6 +88,15 @@ class Testlists(unittest.TestCase):
         self.assertEqual((second.name, second.environment, second.judge), ("inner/c", {"X": "1"}, mpich.judge_fatal))
 
 
+class Report(unittest.TestCase):
+    def test_is_no_output_of_the_program(self):
+        said = ("tutti-mpi: 2 of 2 collective calls (100.0 %) went through Tutti\ntutti-mpi: gather   2  through Tutti\n"
+                "tutti: calls of rank 0 of MPI_COMM_WORLD; seconds in blocking calls\n"
+                "operation            call           up to  way          calls  bytes   seconds   us a call\n"
+                "reduce_scatter       blocking       256 B  shm:line       128  12288  0.005499      42.96\n")
+        self.assertEqual(REPORT.sub("", said + "wrong value 5.25\n"), "wrong value 5.25\n")
+
+
 class Runs(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
@@ -123,8 +132,11 @@ class Runs(unittest.TestCase):
         self.assertEqual((status, said.splitlines()[-1]), (1, "0 passed, 1 failed, 0 left out"))
 
     def test_fails_without(self):
+        good = shell("good", LOADED + "echo No Errors")
+        status, said = self.outcome(good, shell("left", "exit 3"))
+        self.assertEqual((status, said.splitlines()[-1]), (0, "1 passed, 0 failed, 1 left out"))
         status, said = self.outcome(shell("left", "exit 3"))
-        self.assertEqual((status, said.splitlines()[-1]), (0, "0 passed, 0 failed, 1 left out"))
+        self.assertEqual((status, said.splitlines()[-1]), (1, "0 passed, 0 failed, 1 left out"))
 
     def test_hangs(self):
         runner, start = Runner([self.options.launcher], self.options.library, self.folder), time.monotonic()

@@ -12,8 +12,10 @@ import time
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from session import end_session  # noqa: E402
 
-MARK = "tutti-mpi: "
-SHARE = re.compile(rf"^{MARK}(\d+) of (\d+) collective calls", re.MULTILINE)
+SHARE = re.compile(r"^tutti-mpi: (\d+) of (\d+) collective calls", re.MULTILINE)
+# The library's report and Tutti's table of calls, which the report ends with.
+REPORT = re.compile(r"^(tutti(-mpi)?: .*|operation +call +up to .*|[a-z_]+ +[a-z]+ +.* \d+ +\d+ +\d+\.\d+ +\d+\.\d+)\n?",
+                    re.MULTILINE)
 SHORTEST_LIMIT = 30  # seconds, with the library
 SLOWER = 5  # as long as this times the run without the library, a program does not count as one that hangs
 
@@ -36,6 +38,7 @@ class Job:
     folder: pathlib.Path = None  # to run in; a new empty one if None
     files: list = dataclasses.field(default_factory=list)  # linked into the new folder
     environment: dict = dataclasses.field(default_factory=dict)
+    mpi: pathlib.Path = None  # MPI's library, if the program loads it only later
 
     @property
     def key(self):
@@ -67,7 +70,8 @@ class Runner:
     def start(self, job, limit, preload, folder, logs):
         words = [f"{name}={value}" for name, value in job.environment.items()]
         if preload:
-            words += [f"LD_PRELOAD={self.library}", "TUTTI_MPI_REPORT=1"]
+            libraries = ":".join(str(path) for path in (self.library, job.mpi) if path)
+            words += [f"LD_PRELOAD={libraries}", "TUTTI_MPI_REPORT=1"]
         command = self.launcher + ["-n", str(job.ranks), "env"] + words + [str(word) for word in job.command]
         with open(logs / "interop-out", "w+b") as out, open(logs / "interop-err", "w+b") as err:
             start = time.monotonic()
@@ -87,7 +91,7 @@ class Runner:
     def judged(job, code, seconds, limit, preload, out, err):
         shares = SHARE.findall(err)
         through, calls = (sum(int(share[i]) for share in shares) for i in (0, 1))
-        text = out + "".join(line for line in err.splitlines(True) if not line.startswith(MARK))
+        text = out + REPORT.sub("", err)
         if code is None:
             why = f"hangs: no end after {limit:.0f} s"
         else:

@@ -34,6 +34,7 @@ def find(options):
 
 
 def job(name, ranks, package, tests, options):
-    command = [sys.executable, "-B", tests / "main.py", "--no-builddir", "--path", package, "--include", f"^{name}\\.py$"]
+    command = [sys.executable, "-B", tests / "main.py", "--no-builddir", "--path", package, "-i", f"^{name}\\.py$"]
     return Job("mpi4py", name, ranks, command, judge(ranks), 600, folder=tests,
-               environment={"MPI4PY_MPIABI": "mpich", "LD_LIBRARY_PATH": options.abi})
+               environment={"MPI4PY_MPIABI": "mpich", "LD_LIBRARY_PATH": options.abi},
+               mpi=options.abi / "libmpi.so.12")

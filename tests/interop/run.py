@@ -126,8 +126,11 @@ def finish(entries, options):
         options.markdown.write_text(table.markdown(entries) + "\n", encoding="utf-8")
     bad = sum(table.failed(entry) for entry in entries)
     good = sum(table.passed(entry) or (options.baseline and not table.left_out(entry)) for entry in entries)
+    dead = table.dead_suites(entries)
+    if dead:
+        print(f"nothing passes without the library: {', '.join(dead)}: a mistake of the set-up")
     print(f"{good} passed, {bad} failed, {sum(table.left_out(entry) for entry in entries)} left out")
-    return 1 if bad else 0
+    return 1 if bad or dead else 0
 
 
 def main():

@@ -38,6 +38,11 @@ def failed(entry):
     return not left_out(entry) and "with" in entry and not passed(entry)
 
 
+def dead_suites(entries):
+    """Suites whose programs all fail without the library: they prove nothing."""
+    return sorted({entry["suite"] for entry in entries} - {entry["suite"] for entry in entries if not left_out(entry)})
+
+
 def share(through, calls):
     return f"{100 * through / calls:.1f} % of {calls:,}" if calls else "no calls"
 
