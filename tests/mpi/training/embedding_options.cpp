@@ -227,6 +227,16 @@ TEST(EmbeddingOptions, AnErrorNamesTheSampleOfTheWholeBatch) {
   }
 }
 
+TEST(EmbeddingOptions, RowsOutsideTheShardAreNotRead) {
+  const OneTable one(table(Sharding::row_wise), {});
+  const TableShard shard = one.collection.shards()[0];
+  std::vector<float> out(static_cast<std::size_t>(shard.rows() + 1) * shard.columns());
+  EXPECT_THROW(one.collection.read_rows(0, shard.row_begin, shard.row_end + 1, out), Error);
+  EXPECT_THROW(one.collection.read_rows(0, shard.row_begin - 1, shard.row_end, out), Error);
+  EXPECT_THROW(one.collection.read_rows(0, shard.row_begin, shard.row_end, out), Error) << "room for another row";
+  EXPECT_THROW(one.collection.read_rows(1, shard.row_begin, shard.row_end, out), Error) << "another shard";
+}
+
 std::vector<EmbeddingTableConfig> many_small() {
   std::vector<EmbeddingTableConfig> tables;
   for (int t = 0; t < 300; ++t)
