@@ -7,6 +7,8 @@
 #include <tutti/error.hpp>
 #include <tutti/sharding_plan.hpp>
 
+#include "training/embedding/collection_sections.hpp"
+
 namespace {
 
 using namespace tutti;
@@ -208,6 +210,21 @@ TEST(ShardingPlan, LargePlansAreQuick) {
   const auto plan = plan_sharding(ranks(512, 8), tables, {.batch = 65536});
   EXPECT_LT(seconds() - begin, 10);
   EXPECT_NO_THROW(plan.validate(tables));
+}
+
+TEST(ShardingPlan, BlocksOfTwoPlansMeetWhereBothAre) {
+  using detail::Block;
+  for (const bool turned : {false, true}) {
+    const Block a{2, 8, 0, 4};
+    const Block b{5, 10, 2, 6};
+    const auto common = turned ? detail::common_block(b, a) : detail::common_block(a, b);
+    ASSERT_TRUE(common);
+    EXPECT_EQ(common->row_begin, 5);
+    EXPECT_EQ(common->row_end, 8);
+    EXPECT_EQ(common->column_begin, 2U);
+    EXPECT_EQ(common->column_end, 4U);
+  }
+  EXPECT_FALSE(detail::common_block({0, 5, 0, 4}, {5, 10, 0, 4}));
 }
 
 }  // namespace
