@@ -231,10 +231,19 @@ TEST(EmbeddingOptions, RowsOutsideTheShardAreNotRead) {
   const OneTable one(table(Sharding::row_wise), {});
   const TableShard shard = one.collection.shards()[0];
   std::vector<float> out(static_cast<std::size_t>(shard.rows() + 1) * shard.columns());
-  EXPECT_THROW(one.collection.read_rows(0, shard.row_begin, shard.row_end + 1, out), Error);
-  EXPECT_THROW(one.collection.read_rows(0, shard.row_begin - 1, shard.row_end, out), Error);
-  EXPECT_THROW(one.collection.read_rows(0, shard.row_begin, shard.row_end, out), Error) << "room for another row";
-  EXPECT_THROW(one.collection.read_rows(1, shard.row_begin, shard.row_end, out), Error) << "another shard";
+  const auto refusal = [&](std::size_t i, std::int64_t begin, std::int64_t end) -> std::string {
+    try {
+      one.collection.read_rows(i, begin, end, out);
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return {};
+  };
+  const std::string reason = "EmbeddingCollection::read_rows: ";
+  EXPECT_TRUE(refusal(0, shard.row_begin, shard.row_end + 1).starts_with(reason));
+  EXPECT_TRUE(refusal(0, shard.row_begin - 1, shard.row_end).starts_with(reason));
+  EXPECT_TRUE(refusal(0, shard.row_begin, shard.row_end).starts_with(reason)) << "room for another row";
+  EXPECT_TRUE(refusal(1, shard.row_begin, shard.row_end).starts_with(reason)) << "another shard";
 }
 
 std::vector<EmbeddingTableConfig> many_small() {
