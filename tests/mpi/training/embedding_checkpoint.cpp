@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A collection saved under one plan goes on under another, on as many or on other numbers of ranks.
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "embedding_exercise.hpp"
 #include "support/common_folder.hpp"
@@ -24,12 +26,19 @@ void save(const EmbeddingCollection& collection, const std::filesystem::path& wh
 constexpr Sharding shardings[] = {Sharding::data_parallel, Sharding::table_wise, Sharding::row_wise,
                                   Sharding::column_wise};
 
+/// With more than two ranks, each pair of plans has one of the optimizers, and each optimizer all plans on both sides.
+bool is_left_out(Sharding from, Sharding to, RowOptimizer optimizer) {
+  const auto place = [](Sharding s) { return std::find(std::begin(shardings), std::end(shardings), s) - shardings; };
+  return world().size() > 2 && (place(from) + place(to) + static_cast<int>(optimizer)) % std::ssize(shardings) != 0;
+}
+
 class Checkpoints : public ::testing::TestWithParam<RowOptimizer> {};
 
 TEST_P(Checkpoints, GoOnUnderAnyPlan) {
   const CommonFolder folder;
   for (const Sharding from : shardings)
     for (const Sharding to : shardings) {
+      if (is_left_out(from, to, GetParam())) continue;
       Setting setting;
       setting.optimizer = GetParam();
       setting.tables = four_tables(from, Pooling::mean);
@@ -102,6 +111,7 @@ TEST_P(Checkpoints, TablesMayHaveGrown) {
   const CommonFolder folder;
   for (const Sharding from : {Sharding::table_wise, Sharding::row_wise})
     for (const Sharding to : shardings) {
+      if (is_left_out(from, to, GetParam())) continue;
       Setting setting;
       setting.optimizer = GetParam();
       setting.tables = four_tables(from, Pooling::sum);

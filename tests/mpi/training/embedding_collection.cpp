@@ -20,14 +20,20 @@ bool divides_bags(Sharding sharding) {
   return sharding == Sharding::row_wise || sharding == Sharding::row_wise_on_node;
 }
 
+/// Many ranks on few cores take long: there each pooling has one of the layouts, and a sharding has every second
+/// pooling, the other ones for even and odd `turn`.
+bool is_left_out(Sharding sharding, Pooling pooling, InputLayout layout, int turn) {
+  return world().size() > 2 && ((static_cast<int>(pooling) + static_cast<int>(layout)) % 2 == 1 ||
+                                (static_cast<int>(sharding) + static_cast<int>(pooling) + turn) % 2 == 1);
+}
+
 template <typename Body>
-void for_each_way(const Body& body) {
+void for_each_way(int turn, const Body& body) {
   for (const Sharding sharding : shardings)
     for (const Pooling pooling : poolings) {
       if (pooling == Pooling::max && divides_bags(sharding)) continue;
       for (const InputLayout layout : layouts) {
-        // Many ranks on few cores take long: there each pooling has one of the layouts.
-        if (world().size() > 2 && (static_cast<int>(pooling) + static_cast<int>(layout)) % 2 == 1) continue;
+        if (is_left_out(sharding, pooling, layout, turn)) continue;
         const std::string where = std::string(sharding_name(sharding)) + ", pooling " +
                                   std::to_string(static_cast<int>(pooling)) + ", layout " +
                                   std::to_string(static_cast<int>(layout));
@@ -40,19 +46,20 @@ void for_each_way(const Body& body) {
 class Optimizers : public ::testing::TestWithParam<RowOptimizer> {};
 
 TEST_P(Optimizers, AgreeWithTheReference) {
-  for_each_way([](Sharding sharding, Pooling pooling, InputLayout layout, const std::string& where) {
-    Setting setting;
-    setting.tables = four_tables(sharding, pooling);
-    setting.optimizer = GetParam();
-    setting.layout = layout;
-    Exercise(world(), setting).run(where);
-  });
+  for_each_way(static_cast<int>(GetParam()),
+               [](Sharding sharding, Pooling pooling, InputLayout layout, const std::string& where) {
+                 Setting setting;
+                 setting.tables = four_tables(sharding, pooling);
+                 setting.optimizer = GetParam();
+                 setting.layout = layout;
+                 Exercise(world(), setting).run(where);
+               });
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Optimizers, ::testing::ValuesIn(optimizers));
 
 TEST(EmbeddingCollection, FactorsAnIndex) {
-  for_each_way([](Sharding sharding, Pooling pooling, InputLayout layout, const std::string& where) {
+  for_each_way(0, [](Sharding sharding, Pooling pooling, InputLayout layout, const std::string& where) {
     if (pooling == Pooling::max) return;
     Setting setting;
     setting.tables = four_tables(sharding, pooling);
@@ -64,7 +71,7 @@ TEST(EmbeddingCollection, FactorsAnIndex) {
 }
 
 TEST(EmbeddingCollection, ShortIndices) {
-  for_each_way([](Sharding sharding, Pooling pooling, InputLayout layout, const std::string& where) {
+  for_each_way(1, [](Sharding sharding, Pooling pooling, InputLayout layout, const std::string& where) {
     Setting setting;
     setting.tables = four_tables(sharding, pooling);
     setting.layout = layout;
@@ -74,9 +81,10 @@ TEST(EmbeddingCollection, ShortIndices) {
 }
 
 TEST(EmbeddingCollection, RowsOf16And8Bits) {
+  int turn = 0;
   for (const auto& [type, tolerance] : {std::pair(DatatypeKind::bfloat16, 4e-2), std::pair(DatatypeKind::float16, 6e-3),
                                         std::pair(DatatypeKind::uint8, 8e-2)}) {
-    for_each_way([&](Sharding sharding, Pooling pooling, InputLayout layout, const std::string& where) {
+    for_each_way(turn++, [&](Sharding sharding, Pooling pooling, InputLayout layout, const std::string& where) {
       // Where rounding decides which value is the greatest, the gradient may go elsewhere.
       if (pooling == Pooling::max) return;
       Setting setting;
@@ -122,7 +130,7 @@ TEST(EmbeddingCollection, ByHandRowsAndColumns) {
 }
 
 TEST(EmbeddingCollection, OneTable) {
-  for_each_way([](Sharding sharding, Pooling pooling, InputLayout layout, const std::string& where) {
+  for_each_way(0, [](Sharding sharding, Pooling pooling, InputLayout layout, const std::string& where) {
     Setting setting;
     setting.tables = {{"only", 101, 16, DatatypeKind::float32, pooling, 2, sharding}};
     setting.optimizer = RowOptimizer::adagrad;

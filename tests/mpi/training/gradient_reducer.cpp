@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a reducer computes: every option, type and place of the gradients, on the whole and on parts of the ranks.
+#include <bit>
 #include <cstring>
 #include <set>
+#include <type_traits>
 
 #include "mpi/training/reducer_model.hpp"
 
@@ -30,6 +32,7 @@ TYPED_TEST(Reducer, ReducesInBucketsOfEverySize) {
   for (const Communicator& comm : communicators())
     for (const std::size_t bytes : {std::size_t{1}, std::size_t{5'000}, std::size_t{25} << 20U})
       for (const Where where : places) {
+        if (!takes_all() && bytes != 5'000 && !std::is_same_v<TypeParam, float>) continue;
         ReducerOptions options;
         options.bucket_bytes = bytes;
         options.first_bucket_bytes = 600;
@@ -44,8 +47,16 @@ TYPED_TEST(Reducer, Sums) {
   for (const Where where : places) run_steps<TypeParam>(communicators()[0], options, where, 3);
 }
 
+/// Whether the bits are of the sixteen settings in which any three options meet in all eight ways: those of more than
+/// two ranks, which wait for one another on few cores.
+bool is_in_design(unsigned bits) {
+  const auto is_even = [bits](unsigned mask) { return std::popcount(bits & mask) % 2 == 0; };
+  return is_even(0b010111) && is_even(0b101110);
+}
+
 TEST(ReducerOptions, EachWithTheOthers) {
   for (unsigned bits = 0; bits < 64; ++bits) {
+    if (!takes_all() && !is_in_design(bits)) continue;
     ReducerOptions options;
     options.bucket_bytes = 4'000;
     options.first_bucket_bytes = 300;
@@ -67,7 +78,7 @@ TEST(ReducerOptions, ManyBucketsAreMoreThanTheOperationsUnderWay) {
     options.communicators = communicators_used;
     Model<float> model(communicators()[0], options, Where::bucket, shapes);
     EXPECT_EQ(model.reducer().buckets().size(), shapes.size());
-    for (int step = 0; step < 20; ++step) {
+    for (int step = 0; step < 6; ++step) {
       model.backward(step);
       model.reducer().wait();
       model.expect_all(step);

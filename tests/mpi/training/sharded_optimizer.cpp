@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "mpi/training/model.hpp"
@@ -85,10 +86,14 @@ TYPED_TEST_SUITE(Sharded, Types);
 
 /// Over buckets of several sizes, which are made anew after the first step, with gradients in buckets and elsewhere.
 TYPED_TEST(Sharded, HasTheBitsOfTheReplicatedUpdate) {
+  int turn = 0;
   for (const bool own : {false, true})
     for (const auto& [bucket_bytes, update] :
          {std::pair(std::size_t{1} << 11, momentum()), std::pair(std::size_t{1} << 11, adam()),
           std::pair(std::size_t{1} << 14, adam()), std::pair(std::size_t{1} << 20, plain())}) {
+      // With more than two ranks each update has one place of the gradients: the other one for the other type.
+      if (world().size() > 2 && (turn++ + (own ? 1 : 0) + (std::is_same_v<TypeParam, float> ? 1 : 0)) % 2 == 0)
+        continue;
       Model<TypeParam> one(shapes, own);
       Model<TypeParam> other(shapes, own);
       GradientReducer replicated(world(), options_of(bucket_bytes, nullptr));
