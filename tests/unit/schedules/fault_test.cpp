@@ -186,6 +186,17 @@ TEST_F(Planted, FalseClaimOfAliasSafety) {
   EXPECT_FALSE(fault(Memory::in_place).empty());
 }
 
+TEST_F(Planted, FalseClaimOfAliasSafetyAmongBothMemories) {
+  use(Operation::alltoall, "pairwise", 3);
+  EXPECT_TRUE(check(algorithm_, *world_).ok);
+  algorithm_.generate = [](const Problem& problem) {
+    Schedule schedule = find_algorithm(Operation::alltoall, "pairwise")->generate(problem);
+    schedule.alias_safe = true;
+    return schedule;
+  };
+  EXPECT_THAT(check(algorithm_, *world_).problem, HasSubstr(", in place: "));
+}
+
 TEST_F(Planted, BarrierThatForgetsARank) {
   use(Operation::barrier, "dissemination", 4);
   for (Schedule& schedule : schedules_) schedule.rounds.pop_back();
