@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Results, their file and their table."""
+import fcntl
 import json
 
 LEAST_SHARE = 90  # per cent of a program's calls
@@ -9,8 +10,20 @@ class Results:
     """One entry a program and number of ranks; kept in a file, so that a table can be of several runs."""
 
     def __init__(self, path):
-        self.path = path
-        self.entries = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        self.path, self.entries = path, {}
+        self.read()
+
+    def read(self):
+        if self.path.exists():
+            self.entries = json.loads(self.path.read_text(encoding="utf-8"))
+
+    def keep(self, key, entry):
+        """Another runner may keep its results in the same file."""
+        with self.path.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.read()
+            self.entries[key] = entry
+            self.path.write_text(json.dumps(self.entries, indent=1), encoding="utf-8")
 
     def add(self, job, plain, loaded):
         entry = {"suite": job.suite, "name": job.name, "ranks": job.ranks, "without": plain.why,
@@ -18,8 +31,7 @@ class Results:
         if loaded is not None:
             entry |= {"with": loaded.why, "seconds_with": loaded.seconds, "through": loaded.through,
                       "calls": loaded.calls}
-        self.entries[job.key] = entry
-        self.path.write_text(json.dumps(self.entries, indent=1), encoding="utf-8")
+        self.keep(job.key, entry)
         return entry
 
     def of(self, keys):
