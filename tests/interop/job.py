@@ -16,8 +16,8 @@ SHARE = re.compile(r"^tutti-mpi: (\d+) of (\d+) collective calls", re.MULTILINE)
 # The library's report and Tutti's table of calls, which the report ends with.
 REPORT = re.compile(r"^(tutti(-mpi)?: .*|operation +call +up to .*|[a-z_]+ +[a-z]+ +.* \d+ +\d+ +\d+\.\d+ +\d+\.\d+)\n?",
                     re.MULTILINE)
-SHORTEST_LIMIT = 30  # seconds, with the library
-SLOWER = 5  # as long as this times the run without the library, a program does not count as one that hangs
+SHORTEST_LIMIT = 120  # seconds, with the library
+SLOWER = 10  # as long as this times the run without the library, a program does not count as one that hangs
 
 
 @dataclasses.dataclass
