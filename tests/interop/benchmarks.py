@@ -66,8 +66,9 @@ def find_imb(options):
         return "name a folder with IMB-MPI1 (PyPI's impi-rt has it) by --imb"
     if options.abi is None:
         return "no libmpich.so.12 to load as libmpi.so.12"
-    return [imb(options, program, benchmark, ranks) for program, names in IMB.items() if (options.imb / program).exists()
-            for benchmark in names.split() for ranks in options.ranks or [2]] or f"no IMB-MPI1 in {options.imb}"
+    here = {program: names for program, names in IMB.items() if (options.imb / program).exists()}
+    return [imb(options, program, benchmark, ranks) for program, names in here.items() for benchmark in names.split()
+            for ranks in options.ranks or [2]] or f"no IMB-MPI1 in {options.imb}"
 
 
 def imb(options, program, benchmark, ranks):

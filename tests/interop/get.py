@@ -32,7 +32,7 @@ def get_mpi4py(folder):
 
 
 def get_mpich(folder):
-    """Debian's sources of the version that is installed, by lists of packages of its own: the system's stay as they are."""
+    """Debian's sources of the version that is installed, by lists of packages of its own."""
     if any(folder.glob("mpich-*/test/mpi")):
         return
     state = folder / "apt"

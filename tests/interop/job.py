@@ -12,10 +12,10 @@ import time
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from session import end_session  # noqa: E402
 
-SHARE = re.compile(r"^tutti-mpi: (\d+) of (\d+) collective calls", re.MULTILINE)
-# The library's report and Tutti's table of calls, which the report ends with.
-REPORT = re.compile(r"^(tutti(-mpi)?: .*|operation +call +up to .*|[a-z_]+ +[a-z]+ +.* \d+ +\d+ +\d+\.\d+ +\d+\.\d+)\n?",
-                    re.MULTILINE)
+SHARE = re.compile(r"tutti-mpi: (\d+) of (\d+) collective calls")
+# The library's report and Tutti's table of calls behind it. A program may have left a line unfinished before them.
+REPORT = re.compile(r"(tutti(-mpi)?: .*|^operation +call +up to .*|"
+                    r"^[a-z_]+ +[a-z]+ +.* \d+ +\d+ +\d+\.\d+ +\d+\.\d+)\n?", re.MULTILINE)
 SHORTEST_LIMIT = 120  # seconds, with the library
 SLOWER = 10  # as long as this times the run without the library, a program does not count as one that hangs
 

@@ -10,7 +10,7 @@ import subprocess
 from job import Job
 
 PARTS = ["coll", "comm", "attr", "topo", "threads", "errors/coll", "f77", "f90", "f08"]
-SHORT = re.compile(r"^(allred|allgather2|alltoallv|bcasttest|gather|redscat|scantst|coll8|nonblocking2|p_allred|opsum)$")
+SHORT = re.compile(r"^(allred|allgather2|alltoallv|bcasttest|gather|redscat|scantst|coll8|nonblocking2|p_allred)$")
 NEEDS = ["util", "dtpools"]  # libraries of the tests
 GOOD = re.compile(r"^\s*(No [Ee]rrors|Test Passed)?\s*$")
 

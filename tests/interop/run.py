@@ -9,7 +9,7 @@
     tests/interop/run.py --show --markdown FILE       a table of all earlier results, without running anything
 
 A program passes if it prints its own end marker and no error; one that fails without the library is left out, and the
-remarks under the table say so. Ends with 1 if a program fails with the library only, with 77 if there is nothing to run.
+remarks under the table say so. Ends with 1 if a program fails with the library only, with 77 if nothing is here.
 """
 import argparse
 import os
@@ -19,6 +19,7 @@ import signal
 import sys
 
 sys.dont_write_bytecode = True
+import applications  # noqa: E402
 import benchmarks  # noqa: E402
 import mpich  # noqa: E402
 import python_tests  # noqa: E402
@@ -29,7 +30,7 @@ from job import Runner, last_words, launchers, limit_with  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SUITES = {"scalapack": scalapack.find, "mpi4py": python_tests.find, "mpich": mpich.find, "osu": benchmarks.find_osu,
-          "imb": benchmarks.find_imb, "netpipe": benchmarks.find_netpipe}
+          "imb": benchmarks.find_imb, "netpipe": benchmarks.find_netpipe, "nwchem": applications.find}
 
 
 def parse():
