@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 
 struct Launch {
   std::string library{};
+  std::string mpi{};
   bool reports = false;
   std::vector<std::string> command{};
 };
@@ -39,6 +40,12 @@ std::string library_beside() {
                           installed.string(), built.string()));
 }
 
+void require_file(const std::string& path, const char* option) {
+  if (::access(path.c_str(), R_OK) == 0) return;
+  throw Error(ErrorCode::io,
+              fmt::format("run: cannot read '{}': {}; pass a file by {}", path, std::strerror(errno), option));
+}
+
 void preload(const std::string& library) {
   const char* others = std::getenv("LD_PRELOAD");
   const std::string all = others == nullptr || *others == '\0' ? library : library + ":" + others;
@@ -47,9 +54,12 @@ void preload(const std::string& library) {
 
 void launch(const Launch& options) {
   const std::string library = options.library.empty() ? library_beside() : fs::absolute(options.library).string();
-  if (::access(library.c_str(), R_OK) != 0)
-    throw Error(ErrorCode::io,
-                fmt::format("run: cannot read '{}': {}; pass a file by --library", library, std::strerror(errno)));
+  require_file(library, "--library");
+  if (!options.mpi.empty()) {
+    const std::string mpi = fs::absolute(options.mpi).string();
+    require_file(mpi, "--mpi");
+    preload(mpi);
+  }
   preload(library);
   if (options.reports) ::setenv("TUTTI_MPI_REPORT", "1", 1);
   std::vector<char*> words;
@@ -68,7 +78,11 @@ void add_run(CLI::App& app) {
       "run",
       "Runs a program that calls MPI only, with Tutti's collectives: mpiexec -n 4 tutti run -- program arguments");
   const auto options = std::make_shared<Launch>();
-  run->add_option("--library", options->library, "File of libtutti-mpi; default: the one beside this program");
+  run->add_option("--library", options->library, "File of libtutti-mpi; default: the one beside this program")
+      ->type_name("FILE");
+  run->add_option("--mpi", options->mpi,
+                  "File of the MPI's library, for programs that load it themselves, such as Python with mpi4py")
+      ->type_name("FILE");
   run->add_flag("--report", options->reports, "Say at the end which calls went through Tutti, and by which way");
   run->add_option("command", options->command, "The program and its arguments, after --")->required();
   run->positionals_at_end();

@@ -77,7 +77,7 @@ def documents(program):
              f"{'_' + name.replace('-', '_')}\nprintf '%s\\n' \"${{COMPREPLY[@]}}\""
     done = run(["bash", "-c", script])
     offered = done.stdout.split()
-    wanted = options_of(program)[-1][1].split(",")[-1]
+    wanted = [line[1] for line in options_of(program) if line[1].startswith("-")][-1].split(",")[-1]
     expect(done.returncode == 0 and wanted in offered, f"{name}: {wanted} is not completed\n{done.stdout}{done.stderr}")
 
 

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdarg>
 #include <thread>
@@ -18,6 +19,7 @@ namespace {
 /// What a waiting rank does: its sleeps, and those of them that no look into MPI came before, except the first.
 int sleeps = 0;
 int blind_sleeps = 0;
+int* shown_sleeps = &sleeps;  ///< where other ranks see their number
 bool has_looked = true;
 
 }  // namespace
@@ -34,7 +36,7 @@ extern "C" long syscall(long number, ...) noexcept {
   for (long& argument : a) argument = va_arg(list, long);
   va_end(list);
   if (number == SYS_futex && (a[1] & FUTEX_CMD_MASK) == FUTEX_WAIT) {
-    ++sleeps;
+    std::atomic_ref(*shown_sleeps).fetch_add(1);
     if (!has_looked) ++blind_sleeps;
     has_looked = false;
   }
@@ -138,18 +140,54 @@ INSTANTIATE_TEST_SUITE_P(Progress, NonblockingCall, ::testing::ValuesIn(cases())
   return std::string(schedules::operation_name(test.param.operation)) + "_" + std::to_string(test.param.bytes);
 });
 
+/// A number of each rank that all ranks see.
+class SharedNumbers {
+ public:
+  SharedNumbers() {
+    void* mine = nullptr;
+    MPI_Win_allocate_shared(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&mine),
+                            &window_);
+    of(world().rank()) = 0;
+  }
+  ~SharedNumbers() { MPI_Win_free(&window_); }
+  SharedNumbers(const SharedNumbers&) = delete;
+  SharedNumbers& operator=(const SharedNumbers&) = delete;
+  [[nodiscard]] int& of(int rank) const {
+    MPI_Aint size = 0;
+    int unit = 0;
+    void* address = nullptr;
+    MPI_Win_shared_query(window_, rank, &size, &unit, static_cast<void*>(&address));
+    return *static_cast<int*>(address);
+  }
+
+ private:
+  MPI_Win window_ = MPI_WIN_NULL;
+};
+
+/// Ranks yield before they sleep, for long where other programs are busy.
+void wait_for_sleeps(const SharedNumbers& numbers, int wanted) {
+  using namespace std::chrono_literals;
+  const auto end = std::chrono::steady_clock::now() + 30s;
+  for (int rank = 1; rank < world().size(); ++rank)
+    while (std::atomic_ref(numbers.of(rank)).load() < wanted && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(5ms);
+}
+
 // Access to a window of a rank that waits, and a large message from it, go on only while it looks into MPI.
 TEST(WaitingRank, LooksIntoMpiAfterEverySleep) {
   if (world().size() < 2) GTEST_SKIP() << "needs 2 ranks";
-  using namespace std::chrono_literals;
+  constexpr int wanted = 10;
+  const SharedNumbers numbers;
   barrier(world());
-  if (world().rank() == 0) std::this_thread::sleep_for(200ms);
-  sleeps = blind_sleeps = 0;
+  shown_sleeps = &numbers.of(world().rank());
   has_looked = true;
+  blind_sleeps = 0;
+  if (world().rank() == 0) wait_for_sleeps(numbers, wanted);
   barrier(world());
-  const bool waited = world().rank() != 0;
-  EXPECT_GE(sleeps, waited ? 10 : 0) << "the rank did not sleep, so the test has shown nothing";
-  EXPECT_EQ(blind_sleeps, 0) << "of " << sleeps << " sleeps";
+  const int slept = *shown_sleeps;
+  shown_sleeps = &sleeps;
+  EXPECT_GE(slept, world().rank() != 0 ? wanted : 0) << "the rank did not sleep, so the test has shown nothing";
+  EXPECT_EQ(blind_sleeps, 0) << "of " << slept << " sleeps";
 }
 
 /// Blocks that exceed an equal share of a slot and fit it together, because they are unequal or the share is rounded.
