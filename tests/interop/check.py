@@ -18,6 +18,7 @@ import python_tests  # noqa: E402
 import run  # noqa: E402
 import scalapack  # noqa: E402
 import table  # noqa: E402
+from get import source_entries  # noqa: E402
 from job import REPORT, Job, Output, Runner  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -80,6 +81,19 @@ class Judges(unittest.TestCase):
         self.good(applications.judge_nwchem, good)
         self.bad(applications.judge_nwchem, good.replace("76.01050", "76.01051"))
         self.bad(applications.judge_nwchem, good.split("\n", 1)[0])
+
+
+class Sources(unittest.TestCase):
+    def test_only_this_release(self):
+        with tempfile.TemporaryDirectory() as folder:
+            apt = pathlib.Path(folder)
+            (apt / "sources.list.d").mkdir()
+            (apt / "sources.list.d" / "a.sources").write_text(
+                "Types: deb\n# a remark\nURIs: x\nSuites: stone stone-updates\n\nTypes: deb\nURIs: y\nSuites: other\n")
+            (apt / "sources.list").write_text("deb [a=b] z stone main\n# deb z stone main\ndeb z cloud-stone main\n")
+            stanzas, lines = source_entries(apt, "stone")
+        self.assertEqual(stanzas, "Types: deb-src\nURIs: x\nSuites: stone\n")
+        self.assertEqual(lines, "deb-src [a=b] z stone main\n")
 
 
 class Testlists(unittest.TestCase):
