@@ -7,8 +7,8 @@ from job import Job
 
 VERSION = "4.1.2"
 SHORT = re.compile(r"test_(cco_(buf|obj|vec|nb_buf|pr_buf)|op|comm|request)$")
-# They start processes, which are then not under the launcher, or threads that wait for each other's calls of MPI.
-LEFT_OUT = re.compile(r"test_(spawn|dynproc)$")
+# They start processes, which are then not under the launcher; or do nothing but write to the disk, for minutes.
+LEFT_OUT = re.compile(r"test_(spawn|dynproc|io)$")
 
 
 def judge(ranks):

@@ -7,7 +7,7 @@ from job import Job
 
 FOLDERS = "/usr/lib/*/scalapack/mpich-tests"
 # Their inputs have grids of four, and end the program where there are fewer.
-FOUR_RANKS = re.compile(r"x[sdcz](sep|gsep|heevr|syevr)$|x[CF]btest$")
+FOUR_RANKS = re.compile(r"x[sdcz](sep|gsep|heevr|syevr|svd)$|x[CF]btest$")
 LEFT_OUT = re.compile(r"[sdcz]pb[123]tim$")  # they only measure
 SLOW = re.compile(r"x[sd]hseqr$|x[CF]btest$")
 SHORT = re.compile(r"x(dlu|zllt|dqr|clu|sls|dbrd|dgblu|dtrd)$|dpb1tst$")
