@@ -39,6 +39,14 @@ TEST_F(Errors, OfArgumentsAreTheMpis) {
     EXPECT_EQ(class_of(MPI_Allreduce(data.data(), data.data() + 9, 1, MPI_INT, MPI_OP_NULL, comm.get())), MPI_ERR_OP);
     EXPECT_EQ(class_of(MPI_Allreduce(data.data(), data.data() + 9, 1, MPI_FLOAT, MPI_BXOR, comm.get())), MPI_ERR_OP);
   }
+#ifndef OPEN_MPI
+  // All ranks, each with its own block.
+  int* const own = data.data() + comm.rank();
+  EXPECT_NE(MPI_Allgather(own, 1, MPI_INT, data.data(), 1, MPI_INT, comm.get()), MPI_SUCCESS);
+  if (comm.rank() == 1) {
+    EXPECT_NE(MPI_Gather(own, 1, MPI_INT, data.data(), 1, MPI_INT, 1, comm.get()), MPI_SUCCESS);
+  }
+#endif
   int one = 1;
   int sum = 0;
   EXPECT_EQ(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm.get()), MPI_SUCCESS);

@@ -19,7 +19,8 @@ struct Allgather {
     if (!take_bytes(recv, to, received, received_type, ranks)) return Reason::arguments;
     if (from == MPI_IN_PLACE)
       send = Bytes::in_place();
-    else if (is_alias(from, to, sent) || !take_bytes(send, from, sent, sent_type))
+    else if (is_alias(from, block_at(to, MPI_Count{received} * member.rank(), received_type), sent) ||
+             !take_bytes(send, from, sent, sent_type))
       return Reason::arguments;
     return Reason::none;
   }

@@ -18,7 +18,8 @@ struct Allgatherv {
     if (!take_blocks(recv, to, received, displs, member, received_type)) return Reason::arguments;
     if (from == MPI_IN_PLACE)
       send = Bytes::in_place();
-    else if (is_alias(from, to, sent) || !take_bytes(send, from, sent, sent_type))
+    else if (is_alias(from, block_at(to, displs[member.rank()], received_type), sent) ||
+             !take_bytes(send, from, sent, sent_type))
       return Reason::arguments;
     return Reason::none;
   }

@@ -60,6 +60,12 @@ template <typename N>
   return send == recv && count > 0 && send != nullptr;
 }
 
+/// The place that many elements of a type behind an address.
+[[nodiscard]] inline const void* block_at(const void* address, MPI_Count units, MPI_Datatype handle) {
+  const Type* type = type_of(handle);
+  return type == nullptr ? address : static_cast<const std::byte*>(address) + units * type->extent;
+}
+
 /// The operands of a reduction.
 class Operands {
  public:

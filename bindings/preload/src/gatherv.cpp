@@ -23,7 +23,8 @@ struct Gatherv {
     if (is_target && !take_blocks(recv, to, received, displs, member, received_type)) return Reason::arguments;
     if (is_target && from == MPI_IN_PLACE)
       send = Bytes::in_place();
-    else if (is_alias(from, to, is_target ? sent : 0) || !take_bytes(send, from, sent, sent_type))
+    else if ((is_target && is_alias(from, block_at(to, displs[member.rank()], received_type), sent)) ||
+             !take_bytes(send, from, sent, sent_type))
       return Reason::arguments;
     return Reason::none;
   }

@@ -20,6 +20,14 @@ int MPI_Comm_disconnect(MPI_Comm* comm) {
   return PMPI_Comm_disconnect(comm);
 }
 
+#ifdef MPICH_VERSION
+/// The MPI refuses calls on a revoked communicator; the library's would wait for ranks that make none any more.
+int MPIX_Comm_revoke(MPI_Comm comm) {
+  if (const std::shared_ptr<Member>* const member = member_of(comm)) (*member)->pass_on();
+  return PMPIX_Comm_revoke(comm);
+}
+#endif
+
 int MPI_Op_free(MPI_Op* op) { return free_op(op); }
 
 int MPI_Finalize() {

@@ -76,7 +76,7 @@ Reason Member::make() {
 void Member::end() {
   const auto locked = lock();
   ours_.reset();
-  reason_ = Reason::set_up;
+  pass_on();
 }
 
 std::shared_ptr<Member>* find_member(MPI_Comm comm) {

@@ -28,6 +28,8 @@ class Member {
   [[nodiscard]] const Communicator& ours() const { return *ours_; }
   /// Frees the library's communicator. Collective over the communicator.
   void end();
+  /// Leaves all later calls to the MPI.
+  void pass_on() { reason_ = Reason::set_up; }
 
   /// For one thread at a time; nothing is locked where the program has one at a time anyway.
   [[nodiscard]] std::unique_lock<std::mutex> lock() {

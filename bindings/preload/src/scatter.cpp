@@ -23,7 +23,8 @@ struct Scatter {
     if (is_source && !take_bytes(send, from, sent, sent_type, ranks)) return Reason::arguments;
     if (is_source && to == MPI_IN_PLACE)
       recv = Bytes::in_place();
-    else if (is_alias(from, to, is_source ? received : 0) || !take_bytes(recv, to, received, received_type))
+    else if ((is_source && is_alias(to, block_at(from, MPI_Count{sent} * member.rank(), sent_type), received)) ||
+             !take_bytes(recv, to, received, received_type))
       return Reason::arguments;
     return Reason::none;
   }

@@ -22,7 +22,8 @@ struct Scatterv {
     if (is_source && !take_blocks(send, from, sent, displs, member, sent_type)) return Reason::arguments;
     if (is_source && to == MPI_IN_PLACE)
       recv = Bytes::in_place();
-    else if (is_alias(from, to, is_source ? received : 0) || !take_bytes(recv, to, received, received_type))
+    else if ((is_source && is_alias(to, block_at(from, displs[member.rank()], sent_type), received)) ||
+             !take_bytes(recv, to, received, received_type))
       return Reason::arguments;
     return Reason::none;
   }
