@@ -15,7 +15,7 @@ def judge(ranks):
     def judged(output):
         if output.code != 0:
             return f"ended with {output.code}"
-        good = len(re.findall(r"^Ran \d+ tests?", output.text, re.MULTILINE))
+        good = len(re.findall(r"Ran \d+ tests?", output.text))  # anywhere: ranks write into each other's lines
         return "" if good == ranks and output.text.count("OK") >= ranks else f"{good} of {ranks} ranks said OK"
     return judged
 
