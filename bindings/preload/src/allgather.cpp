@@ -33,13 +33,11 @@ struct Allgather {
     if (send.is_in_place()) recv.read();
   }
   void write() { recv.write(); }
-  void run(const tutti::Communicator& comm) const { tutti::allgather(comm, send.buffer(), recv.buffer()); }
-  [[nodiscard]] tutti::Request start(const tutti::Communicator& comm) const {
-    return tutti::iallgather(comm, send.buffer(), recv.buffer());
+  template <typename Make>
+  auto with(const tutti::Communicator& ours, const Make& make) const {
+    return make(ours, send.buffer(), recv.buffer());
   }
-  [[nodiscard]] tutti::Request prepare(const tutti::Communicator& comm) const {
-    return tutti::allgather_init(comm, send.buffer(), recv.buffer());
-  }
+  TUTTI_MPI_WAYS(allgather)
 };
 
 }  // namespace

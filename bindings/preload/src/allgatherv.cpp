@@ -32,15 +32,11 @@ struct Allgatherv {
     if (send.is_in_place()) recv.read();
   }
   void write() { recv.write(); }
-  void run(const tutti::Communicator& comm) const {
-    tutti::allgatherv(comm, send.buffer(), recv.buffer(), recv.counts(), recv.displs());
+  template <typename Make>
+  auto with(const tutti::Communicator& ours, const Make& make) const {
+    return make(ours, send.buffer(), recv.buffer(), recv.counts(), recv.displs());
   }
-  [[nodiscard]] tutti::Request start(const tutti::Communicator& comm) const {
-    return tutti::iallgatherv(comm, send.buffer(), recv.buffer(), recv.counts(), recv.displs());
-  }
-  [[nodiscard]] tutti::Request prepare(const tutti::Communicator& comm) const {
-    return tutti::allgatherv_init(comm, send.buffer(), recv.buffer(), recv.counts(), recv.displs());
-  }
+  TUTTI_MPI_WAYS(allgatherv)
 };
 
 }  // namespace

@@ -32,13 +32,11 @@ struct Alltoall {
     if (send.is_in_place()) recv.read();
   }
   void write() { recv.write(); }
-  void run(const tutti::Communicator& comm) const { tutti::alltoall(comm, send.buffer(), recv.buffer()); }
-  [[nodiscard]] tutti::Request start(const tutti::Communicator& comm) const {
-    return tutti::ialltoall(comm, send.buffer(), recv.buffer());
+  template <typename Make>
+  auto with(const tutti::Communicator& ours, const Make& make) const {
+    return make(ours, send.buffer(), recv.buffer());
   }
-  [[nodiscard]] tutti::Request prepare(const tutti::Communicator& comm) const {
-    return tutti::alltoall_init(comm, send.buffer(), recv.buffer());
-  }
+  TUTTI_MPI_WAYS(alltoall)
 };
 
 }  // namespace

@@ -85,11 +85,8 @@ class Operands {
   [[nodiscard]] ConstBuffer input() const { return reduction_.input(send_, sent_); }
   [[nodiscard]] Buffer output() const { return reduction_.output(recv_, received_); }
   [[nodiscard]] ReduceOp op() const { return reduction_.op(); }
-  [[nodiscard]] Reduction& reduction() { return reduction_; }
 
   void hold() { reduction_.hold(); }
-  void read() {}
-  void write() {}
 
  private:
   const void* send_ = nullptr;
@@ -97,6 +94,23 @@ class Operands {
   std::size_t sent_ = 0;
   std::size_t received_ = 0;
   Reduction reduction_{};
+};
+
+/// A reduction that gives every rank as many elements as it takes from it.
+struct EvenReduction {
+  Operands operands{};
+
+  template <typename N>
+  Reason take(const Member& /*member*/, const void* from, void* to, N count, MPI_Datatype type, MPI_Op op) {
+    return operands.take(from, to, count, count, type, op);
+  }
+  void hold() { operands.hold(); }
+  void read() {}
+  void write() {}
+  template <typename Make>
+  auto with(const Communicator& ours, const Make& make) const {
+    return make(ours, operands.input(), operands.output(), operands.op());
+  }
 };
 
 }  // namespace tutti::preload

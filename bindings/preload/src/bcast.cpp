@@ -27,13 +27,11 @@ struct Bcast {
   void write() {
     if (!is_source) buffer.write();
   }
-  void run(const tutti::Communicator& comm) const { tutti::bcast(comm, buffer.buffer(), root); }
-  [[nodiscard]] tutti::Request start(const tutti::Communicator& comm) const {
-    return tutti::ibcast(comm, buffer.buffer(), root);
+  template <typename Make>
+  auto with(const tutti::Communicator& ours, const Make& make) const {
+    return make(ours, buffer.buffer(), root);
   }
-  [[nodiscard]] tutti::Request prepare(const tutti::Communicator& comm) const {
-    return tutti::bcast_init(comm, buffer.buffer(), root);
-  }
+  TUTTI_MPI_WAYS(bcast)
 };
 
 }  // namespace

@@ -8,25 +8,8 @@ namespace {
 
 using namespace tutti::preload;
 
-struct Exscan {
-  Operands operands{};
-
-  template <typename N>
-  Reason take(const Member& /*member*/, const void* from, void* to, N count, MPI_Datatype type, MPI_Op op) {
-    return operands.take(from, to, count, count, type, op);
-  }
-  void hold() { operands.hold(); }
-  void read() {}
-  void write() {}
-  void run(const tutti::Communicator& comm) const {
-    tutti::exscan(comm, operands.input(), operands.output(), operands.op());
-  }
-  [[nodiscard]] tutti::Request start(const tutti::Communicator& comm) const {
-    return tutti::iexscan(comm, operands.input(), operands.output(), operands.op());
-  }
-  [[nodiscard]] tutti::Request prepare(const tutti::Communicator& comm) const {
-    return tutti::exscan_init(comm, operands.input(), operands.output(), operands.op());
-  }
+struct Exscan : EvenReduction {
+  TUTTI_MPI_WAYS(exscan)
 };
 
 }  // namespace

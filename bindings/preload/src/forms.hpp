@@ -90,6 +90,18 @@ int make_operation(Collective which, bool is_persistent, MPI_Comm comm, MPI_Requ
 
 }  // namespace tutti::preload
 
+/// Defines run(), start() and prepare() of a call by its with(comm, make), which gives make() all arguments.
+#define TUTTI_MPI_WAYS(lower)                                                          \
+  void run(const tutti::Communicator& ours) const {                                    \
+    with(ours, [](const auto&... all) { tutti::lower(all...); });                      \
+  }                                                                                    \
+  [[nodiscard]] tutti::Request start(const tutti::Communicator& ours) const {          \
+    return with(ours, [](const auto&... all) { return tutti::i##lower(all...); });     \
+  }                                                                                    \
+  [[nodiscard]] tutti::Request prepare(const tutti::Communicator& ours) const {        \
+    return with(ours, [](const auto&... all) { return tutti::lower##_init(all...); }); \
+  }
+
 #define TUTTI_MPI_BLOCKING(Call, Name, lower, Suffix, N, D, PARAMS, ARGS)                                     \
   int MPI_##Name##Suffix(PARAMS(N, D), MPI_Comm comm) {                                                       \
     using namespace tutti::preload;                                                                           \

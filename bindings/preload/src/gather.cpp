@@ -40,13 +40,11 @@ struct Gather {
   void write() {
     if (is_target) recv.write();
   }
-  void run(const tutti::Communicator& comm) const { tutti::gather(comm, send.buffer(), recv.buffer(), root); }
-  [[nodiscard]] tutti::Request start(const tutti::Communicator& comm) const {
-    return tutti::igather(comm, send.buffer(), recv.buffer(), root);
+  template <typename Make>
+  auto with(const tutti::Communicator& ours, const Make& make) const {
+    return make(ours, send.buffer(), recv.buffer(), root);
   }
-  [[nodiscard]] tutti::Request prepare(const tutti::Communicator& comm) const {
-    return tutti::gather_init(comm, send.buffer(), recv.buffer(), root);
-  }
+  TUTTI_MPI_WAYS(gather)
 };
 
 }  // namespace

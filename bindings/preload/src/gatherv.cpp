@@ -39,15 +39,11 @@ struct Gatherv {
   void write() {
     if (is_target) recv.write();
   }
-  void run(const tutti::Communicator& comm) const {
-    tutti::gatherv(comm, send.buffer(), recv.buffer(), recv.counts(), recv.displs(), root);
+  template <typename Make>
+  auto with(const tutti::Communicator& ours, const Make& make) const {
+    return make(ours, send.buffer(), recv.buffer(), recv.counts(), recv.displs(), root);
   }
-  [[nodiscard]] tutti::Request start(const tutti::Communicator& comm) const {
-    return tutti::igatherv(comm, send.buffer(), recv.buffer(), recv.counts(), recv.displs(), root);
-  }
-  [[nodiscard]] tutti::Request prepare(const tutti::Communicator& comm) const {
-    return tutti::gatherv_init(comm, send.buffer(), recv.buffer(), recv.counts(), recv.displs(), root);
-  }
+  TUTTI_MPI_WAYS(gatherv)
 };
 
 }  // namespace

@@ -22,15 +22,11 @@ struct Reduce {
   void hold() { operands.hold(); }
   void read() {}
   void write() {}
-  void run(const tutti::Communicator& comm) const {
-    tutti::reduce(comm, operands.input(), operands.output(), operands.op(), root);
+  template <typename Make>
+  auto with(const tutti::Communicator& ours, const Make& make) const {
+    return make(ours, operands.input(), operands.output(), operands.op(), root);
   }
-  [[nodiscard]] tutti::Request start(const tutti::Communicator& comm) const {
-    return tutti::ireduce(comm, operands.input(), operands.output(), operands.op(), root);
-  }
-  [[nodiscard]] tutti::Request prepare(const tutti::Communicator& comm) const {
-    return tutti::reduce_init(comm, operands.input(), operands.output(), operands.op(), root);
-  }
+  TUTTI_MPI_WAYS(reduce)
 };
 
 }  // namespace

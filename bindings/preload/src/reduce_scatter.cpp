@@ -27,15 +27,11 @@ struct ReduceScatter {
   void hold() { operands.hold(); }
   void read() {}
   void write() {}
-  void run(const tutti::Communicator& comm) const {
-    tutti::reduce_scatter(comm, operands.input(), operands.output(), counts, operands.op());
+  template <typename Make>
+  auto with(const tutti::Communicator& ours, const Make& make) const {
+    return make(ours, operands.input(), operands.output(), counts, operands.op());
   }
-  [[nodiscard]] tutti::Request start(const tutti::Communicator& comm) const {
-    return tutti::ireduce_scatter(comm, operands.input(), operands.output(), counts, operands.op());
-  }
-  [[nodiscard]] tutti::Request prepare(const tutti::Communicator& comm) const {
-    return tutti::reduce_scatter_init(comm, operands.input(), operands.output(), counts, operands.op());
-  }
+  TUTTI_MPI_WAYS(reduce_scatter)
 };
 
 }  // namespace

@@ -19,15 +19,11 @@ struct ReduceScatterBlock {
   void hold() { operands.hold(); }
   void read() {}
   void write() {}
-  void run(const tutti::Communicator& comm) const {
-    tutti::reduce_scatter_block(comm, operands.input(), operands.output(), operands.op());
+  template <typename Make>
+  auto with(const tutti::Communicator& ours, const Make& make) const {
+    return make(ours, operands.input(), operands.output(), operands.op());
   }
-  [[nodiscard]] tutti::Request start(const tutti::Communicator& comm) const {
-    return tutti::ireduce_scatter_block(comm, operands.input(), operands.output(), operands.op());
-  }
-  [[nodiscard]] tutti::Request prepare(const tutti::Communicator& comm) const {
-    return tutti::reduce_scatter_block_init(comm, operands.input(), operands.output(), operands.op());
-  }
+  TUTTI_MPI_WAYS(reduce_scatter_block)
 };
 
 }  // namespace

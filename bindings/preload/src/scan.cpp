@@ -8,25 +8,8 @@ namespace {
 
 using namespace tutti::preload;
 
-struct Scan {
-  Operands operands{};
-
-  template <typename N>
-  Reason take(const Member& /*member*/, const void* from, void* to, N count, MPI_Datatype type, MPI_Op op) {
-    return operands.take(from, to, count, count, type, op);
-  }
-  void hold() { operands.hold(); }
-  void read() {}
-  void write() {}
-  void run(const tutti::Communicator& comm) const {
-    tutti::scan(comm, operands.input(), operands.output(), operands.op());
-  }
-  [[nodiscard]] tutti::Request start(const tutti::Communicator& comm) const {
-    return tutti::iscan(comm, operands.input(), operands.output(), operands.op());
-  }
-  [[nodiscard]] tutti::Request prepare(const tutti::Communicator& comm) const {
-    return tutti::scan_init(comm, operands.input(), operands.output(), operands.op());
-  }
+struct Scan : EvenReduction {
+  TUTTI_MPI_WAYS(scan)
 };
 
 }  // namespace

@@ -34,13 +34,11 @@ struct Scatter {
   }
   void read() { send.read(); }
   void write() { recv.write(); }
-  void run(const tutti::Communicator& comm) const { tutti::scatter(comm, send.buffer(), recv.buffer(), root); }
-  [[nodiscard]] tutti::Request start(const tutti::Communicator& comm) const {
-    return tutti::iscatter(comm, send.buffer(), recv.buffer(), root);
+  template <typename Make>
+  auto with(const tutti::Communicator& ours, const Make& make) const {
+    return make(ours, send.buffer(), recv.buffer(), root);
   }
-  [[nodiscard]] tutti::Request prepare(const tutti::Communicator& comm) const {
-    return tutti::scatter_init(comm, send.buffer(), recv.buffer(), root);
-  }
+  TUTTI_MPI_WAYS(scatter)
 };
 
 }  // namespace

@@ -33,15 +33,11 @@ struct Scatterv {
   }
   void read() { send.read(); }
   void write() { recv.write(); }
-  void run(const tutti::Communicator& comm) const {
-    tutti::scatterv(comm, send.buffer(), send.counts(), send.displs(), recv.buffer(), root);
+  template <typename Make>
+  auto with(const tutti::Communicator& ours, const Make& make) const {
+    return make(ours, send.buffer(), send.counts(), send.displs(), recv.buffer(), root);
   }
-  [[nodiscard]] tutti::Request start(const tutti::Communicator& comm) const {
-    return tutti::iscatterv(comm, send.buffer(), send.counts(), send.displs(), recv.buffer(), root);
-  }
-  [[nodiscard]] tutti::Request prepare(const tutti::Communicator& comm) const {
-    return tutti::scatterv_init(comm, send.buffer(), send.counts(), send.displs(), recv.buffer(), root);
-  }
+  TUTTI_MPI_WAYS(scatterv)
 };
 
 }  // namespace
