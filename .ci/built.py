@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""built.py DIR: a regular expression for ctest -R of the tests in a build folder whose programs are there: a section
-that builds some targets runs the tests of these."""
+"""built.py DIR: a regular expression for ctest -R of the tests in a build folder whose programs, and libraries that they
+preload, are there: a section that builds some targets runs the tests of these."""
 import json
 import os
 import re
@@ -10,7 +10,8 @@ import sys
 
 
 def is_built(test, folder):
-    own = [word for word in test.get("command", []) if word.startswith(folder + os.sep)]
+    values = [word.removeprefix("LD_PRELOAD=") for word in test.get("command", [])]
+    own = [value for value in values if value.startswith(folder + os.sep)]
     return bool(test.get("command")) and all(os.path.exists(word) for word in own)
 
 
