@@ -8,6 +8,7 @@ import sys
 
 from python_tests import VERSION
 
+
 def run(*words, **more):
     print("+ " + " ".join(str(word) for word in words), flush=True)
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL, **more)

@@ -46,6 +46,7 @@ class Moving : public testing::TestWithParam<Case> {
     for (std::size_t i = 0; i < elements; ++i)
       ASSERT_EQ(array[static_cast<std::size_t>(block) * elements + i], value(from, to, i, round)) << "element " << i;
   }
+  void expect_exchanged(Array& recv, int round) const;
   [[nodiscard]] std::size_t all() const { return elements * static_cast<std::size_t>(comm.size()); }
 };
 
@@ -139,8 +140,8 @@ TEST_P(Moving, AlltoallInPlace) {
       Alltoall, alltoall, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, recv.data(), n / recv.step(), recv.type(), comm.get());
 }
 
-/// Counts and displacements of blocks that lie in reverse order, in units of a datatype; every third one is empty. The
-/// address points behind the last block, so that displacements are negative.
+/// Counts and displacements of blocks that lie in reverse order, in units of a datatype. The address points behind
+/// the last block, so that displacements are negative.
 struct Backwards {
   Backwards(int ranks, int elements, Array& array) : address(array.data()) {
     const int units = elements / array.step();
@@ -162,6 +163,12 @@ struct Backwards {
   std::vector<int> bytes{};
   std::vector<MPI_Datatype> types{};
 };
+
+/// After an exchange of such blocks.
+void Moving::expect_exchanged(Array& recv, int round) const {
+  for (int r = 0; r < comm.size(); ++r)
+    expect(recv, Backwards::block(r, comm.size()), r, Backwards::block(comm.rank(), comm.size()), round);
+}
 
 TEST_P(Moving, Gatherv) {
   for (int root = 0; root < comm.size(); ++root) {
@@ -212,11 +219,7 @@ TEST_P(Moving, Alltoallv) {
   const Backwards from(comm.size(), n, send);
   const Backwards to(comm.size(), n, recv);
   TUTTI_TEST_CALL(
-      form, [&](int round) { fill(send, comm.size(), round); },
-      [&](int round) {
-        for (int r = 0; r < comm.size(); ++r)
-          expect(recv, Backwards::block(r, comm.size()), r, Backwards::block(comm.rank(), comm.size()), round);
-      },
+      form, [&](int round) { fill(send, comm.size(), round); }, [&](int round) { expect_exchanged(recv, round); },
       Alltoallv, alltoallv, from.address, from.counts.data(), from.displs.data(), send.type(), to.address,
       to.counts.data(), to.displs.data(), recv.type(), comm.get());
 }
@@ -227,11 +230,7 @@ TEST_P(Moving, Alltoallw) {
   const Backwards from(comm.size(), n, send);
   const Backwards to(comm.size(), n, recv);
   TUTTI_TEST_CALL(
-      form, [&](int round) { fill(send, comm.size(), round); },
-      [&](int round) {
-        for (int r = 0; r < comm.size(); ++r)
-          expect(recv, Backwards::block(r, comm.size()), r, Backwards::block(comm.rank(), comm.size()), round);
-      },
+      form, [&](int round) { fill(send, comm.size(), round); }, [&](int round) { expect_exchanged(recv, round); },
       Alltoallw, alltoallw, from.address, from.counts.data(), from.bytes.data(), from.types.data(), to.address,
       to.counts.data(), to.bytes.data(), to.types.data(), comm.get());
 }

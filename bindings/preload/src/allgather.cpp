@@ -8,31 +8,15 @@ namespace {
 
 using namespace tutti::preload;
 
-struct Allgather {
-  Bytes send{};
-  Bytes recv{};
-
+struct Allgather : Sides<Bytes, Bytes> {
   template <typename N>
   Reason take(const Member& member, const void* from, N sent, MPI_Datatype sent_type, void* to, N received,
               MPI_Datatype received_type) {
     const auto ranks = static_cast<std::size_t>(member.size());
-    if (!take_bytes(recv, to, received, received_type, ranks)) return Reason::arguments;
-    if (from == MPI_IN_PLACE)
-      send = Bytes::in_place();
-    else if (is_alias(from, block_at(to, MPI_Count{received} * member.rank(), received_type), sent) ||
-             !take_bytes(send, from, sent, sent_type))
-      return Reason::arguments;
-    return Reason::none;
+    const void* own = block_at(to, MPI_Count{received} * member.rank(), received_type);
+    return reason_of(take_side(recv, to, received, received_type, ranks) &&
+                     take_or_in_place(send, from, sent, sent_type, own));
   }
-  void hold() {
-    send.hold();
-    recv.hold();
-  }
-  void read() {
-    send.read();
-    if (send.is_in_place()) recv.read();
-  }
-  void write() { recv.write(); }
   template <typename Make>
   auto with(const tutti::Communicator& ours, const Make& make) const {
     return make(ours, send.buffer(), recv.buffer());

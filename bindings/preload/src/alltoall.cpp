@@ -8,30 +8,14 @@ namespace {
 
 using namespace tutti::preload;
 
-struct Alltoall {
-  Bytes send{};
-  Bytes recv{};
-
+struct Alltoall : Sides<Bytes, Bytes> {
   template <typename N>
   Reason take(const Member& member, const void* from, N sent, MPI_Datatype sent_type, void* to, N received,
               MPI_Datatype received_type) {
     const auto ranks = static_cast<std::size_t>(member.size());
-    if (!take_bytes(recv, to, received, received_type, ranks)) return Reason::arguments;
-    if (from == MPI_IN_PLACE)
-      send = Bytes::in_place();
-    else if (is_alias(from, to, sent) || !take_bytes(send, from, sent, sent_type, ranks))
-      return Reason::arguments;
-    return Reason::none;
+    return reason_of(take_side(recv, to, received, received_type, ranks) &&
+                     take_or_in_place(send, from, sent, sent_type, to, ranks));
   }
-  void hold() {
-    send.hold();
-    recv.hold();
-  }
-  void read() {
-    send.read();
-    if (send.is_in_place()) recv.read();
-  }
-  void write() { recv.write(); }
   template <typename Make>
   auto with(const tutti::Communicator& ours, const Make& make) const {
     return make(ours, send.buffer(), recv.buffer());

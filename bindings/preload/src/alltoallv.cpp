@@ -8,32 +8,16 @@ namespace {
 
 using namespace tutti::preload;
 
-struct Alltoallv {
-  Blocks send{};
-  Blocks recv{};
-  bool is_in_place = false;
-
+struct Alltoallv : Sides<Blocks, Blocks> {
   /// Types: MPI_Datatype of all blocks, or one for each, with displacements in bytes.
   template <typename N, typename D, typename Types>
   Reason take(const Member& member, const void* from, const N* sent, const D* sent_displs, Types sent_type, void* to,
               const N* received, const D* received_displs, Types received_type) {
-    is_in_place = from == MPI_IN_PLACE;
-    if (!take_blocks(recv, to, received, received_displs, member, received_type)) return Reason::arguments;
-    if (is_in_place)
-      send = Blocks::in_place();
-    else if (!take_blocks(send, from, sent, sent_displs, member, sent_type))
-      return Reason::arguments;
+    if (!take_side(recv, to, received, received_displs, member, received_type)) return Reason::arguments;
+    if (from != MPI_IN_PLACE) return reason_of(take_side(send, from, sent, sent_displs, member, sent_type));
+    send = Blocks::in_place();
     return Reason::none;
   }
-  void hold() {
-    send.hold();
-    recv.hold();
-  }
-  void read() {
-    send.read();
-    if (is_in_place) recv.read();
-  }
-  void write() { recv.write(); }
   template <typename Make>
   auto with(const tutti::Communicator& ours, const Make& make) const {
     return make(ours, send.buffer(), send.counts(), send.displs(), recv.buffer(), recv.counts(), recv.displs());

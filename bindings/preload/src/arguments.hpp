@@ -19,37 +19,37 @@ namespace tutti::preload {
 
 /// A null address is MPI_BOTTOM for a type that has addresses of its own.
 template <typename N>
-[[nodiscard]] bool is_refused(const void* address, N count, MPI_Datatype handle) {
-  const Type* type = type_of(handle);
+[[nodiscard]] bool is_refused(const void* address, N count, const Type* type) {
   if (type == nullptr || count < 0) return true;
   return count > 0 && (address == MPI_IN_PLACE || (address == nullptr && type->is_dense && type->size > 0));
 }
 
 /// A buffer of a call; false where MPI refuses it.
 template <typename N>
-[[nodiscard]] bool take_bytes(Bytes& bytes, const void* address, N count, MPI_Datatype handle, std::size_t blocks = 1) {
-  if (is_refused(address, count, handle)) return false;
-  bytes = Bytes(address, static_cast<std::size_t>(count) * blocks, handle, *type_of(handle));
+[[nodiscard]] bool take_side(Bytes& bytes, const void* address, N count, MPI_Datatype handle, std::size_t blocks = 1) {
+  const Type* type = type_of(handle);
+  if (is_refused(address, count, type)) return false;
+  bytes = Bytes(address, static_cast<std::size_t>(count) * blocks, handle, *type);
   return true;
 }
 
 template <typename N, typename D>
-[[nodiscard]] bool take_blocks(Blocks& blocks, const void* address, const N* counts, const D* displs,
-                               const Member& member, MPI_Datatype handle) {
-  if (counts == nullptr || displs == nullptr) return false;
+[[nodiscard]] bool take_side(Blocks& blocks, const void* address, const N* counts, const D* displs,
+                             const Member& member, MPI_Datatype handle) {
+  const Type* type = type_of(handle);
+  if (counts == nullptr || displs == nullptr || type == nullptr) return false;
   for (int r = 0; r < member.size(); ++r)
-    if (is_refused(address, counts[r], handle)) return false;
-  if (type_of(handle) == nullptr) return false;
-  blocks = Blocks(address, counts, displs, member.size(), handle, *type_of(handle));
+    if (is_refused(address, counts[r], type)) return false;
+  blocks = Blocks(address, counts, displs, member.size(), handle, *type);
   return true;
 }
 
 template <typename N, typename D>
-[[nodiscard]] bool take_blocks(Blocks& blocks, const void* address, const N* counts, const D* displs,
-                               const Member& member, const MPI_Datatype* handles) {
+[[nodiscard]] bool take_side(Blocks& blocks, const void* address, const N* counts, const D* displs,
+                             const Member& member, const MPI_Datatype* handles) {
   if (counts == nullptr || displs == nullptr || handles == nullptr) return false;
   for (int r = 0; r < member.size(); ++r)
-    if (is_refused(address, counts[r], handles[r])) return false;
+    if (is_refused(address, counts[r], type_of(handles[r]))) return false;
   blocks = Blocks(address, counts, displs, member.size(), handles);
   return true;
 }
@@ -66,21 +66,52 @@ template <typename N>
   return type == nullptr ? address : static_cast<const std::byte*>(address) + units * type->extent;
 }
 
+/// A buffer for which MPI_IN_PLACE may stand, and which must not be the place where its data would be then.
+template <typename N>
+[[nodiscard]] bool take_or_in_place(Bytes& bytes, const void* address, N count, MPI_Datatype handle, const void* place,
+                                    std::size_t blocks = 1) {
+  if (address == MPI_IN_PLACE) {
+    bytes = Bytes::in_place();
+    return true;
+  }
+  return !is_alias(address, place, count) && take_side(bytes, address, count, handle, blocks);
+}
+
+/// What a call sends and receives. A side that this rank does not have is empty; in place, what is received is read
+/// too.
+template <typename Send, typename Recv>
+struct Sides {
+  Send send{};
+  Recv recv{};
+
+  void hold() {
+    send.hold();
+    recv.hold();
+  }
+  void read() {
+    send.read();
+    if (send.is_in_place()) recv.read();
+  }
+  void write() { recv.write(); }
+};
+
+[[nodiscard]] inline Reason reason_of(bool is_taken) { return is_taken ? Reason::none : Reason::arguments; }
+
 /// The operands of a reduction.
 class Operands {
  public:
   template <typename N>
   Reason take(const void* send, void* recv, N sent, N received, MPI_Datatype type, MPI_Op op) {
+    const Type* facts = type_of(type);
     const bool is_in_place = send == MPI_IN_PLACE;
-    const N most = std::max(sent, received);
-    if ((!is_in_place && is_refused(send, sent, type)) || is_refused(recv, received, type) ||
-        is_alias(send, recv, most))
+    if ((!is_in_place && is_refused(send, sent, facts)) || is_refused(recv, received, facts) ||
+        is_alias(send, recv, std::max(sent, received)))
       return Reason::arguments;
     send_ = send;
     recv_ = recv;
     sent_ = static_cast<std::size_t>(sent);
     received_ = static_cast<std::size_t>(received);
-    return reduction_.take(type, op);
+    return reduction_.take(type, *facts, op);
   }
   [[nodiscard]] ConstBuffer input() const { return reduction_.input(send_, sent_); }
   [[nodiscard]] Buffer output() const { return reduction_.output(recv_, received_); }

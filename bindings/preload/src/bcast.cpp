@@ -15,7 +15,7 @@ struct Bcast {
 
   template <typename N>
   Reason take(const Member& member, void* address, N count, MPI_Datatype type, int from) {
-    if (!has_root(member, from) || !take_bytes(buffer, address, count, type)) return Reason::arguments;
+    if (!has_root(member, from) || !take_side(buffer, address, count, type)) return Reason::arguments;
     root = from;
     is_source = is_root(member, from);
     return Reason::none;

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <utility>
 
+#include "private_self.hpp"
+
 namespace tutti::preload {
 namespace {
 
@@ -18,11 +20,9 @@ std::byte* writable(const void* address) {
 /// MPI_Pack refuses MPI_BOTTOM; a message to oneself does not.
 void copy_by_message(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
                      MPI_Datatype to_type) {
-  static std::mutex mutex;
-  static MPI_Comm self = MPI_COMM_NULL;
+  static std::mutex mutex;  // one at a time, so that all may have one tag
   const std::lock_guard lock(mutex);
-  if (self == MPI_COMM_NULL) PMPI_Comm_dup(MPI_COMM_SELF, &self);
-  PMPI_Sendrecv(from, from_count, from_type, 0, 0, to, to_count, to_type, 0, 0, self, MPI_STATUS_IGNORE);
+  PMPI_Sendrecv(from, from_count, from_type, 0, 0, to, to_count, to_type, 0, 0, private_self(), MPI_STATUS_IGNORE);
 }
 
 /// Calls work(first element, number of elements, first byte, number of bytes) for pieces of numbers that int holds.

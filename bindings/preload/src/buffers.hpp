@@ -83,6 +83,7 @@ class Blocks {
   void write();
   void hold();
   [[nodiscard]] Buffer buffer() const;
+  [[nodiscard]] bool is_in_place() const { return is_in_place_; }
   [[nodiscard]] const std::vector<std::size_t>& counts() const { return sizes_; }
   [[nodiscard]] const std::vector<std::size_t>& displs() const { return places_; }
 

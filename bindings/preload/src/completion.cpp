@@ -5,23 +5,12 @@
 #include <sched.h>
 
 #include <memory>
-#include <vector>
 
 #include "errors.hpp"
 #include "requests.hpp"
 
 namespace tutti::preload {
 namespace {
-
-using Operations = std::vector<std::shared_ptr<Operation>>;
-
-/// The calls among some requests.
-Operations operations_of(int count, const MPI_Request* requests) {
-  Operations found;
-  for (int i = 0; requests != nullptr && i < count; ++i)
-    if (auto operation = operation_of(requests[i])) found.push_back(std::move(operation));
-  return found;
-}
 
 /// Gives the first failure to the handler of its communicator.
 class Outcome {

@@ -62,12 +62,14 @@ int make_operation(Collective which, bool is_persistent, MPI_Comm comm, MPI_Requ
   std::shared_ptr<Member>* const found = member_of(comm);
   if (found == nullptr || request == nullptr) return pass();
   Member& member = **found;
-  int code = MPI_SUCCESS;
   try {
     Reason reason = member.reason();
     if (reason == Reason::none && !member.is_set_up() && !is_persistent) reason = Reason::before_blocking;
-    auto operation = std::make_shared<HeldCall<Call>>(*found, comm);
-    if (reason == Reason::none) reason = take(operation->call, member);
+    std::shared_ptr<HeldCall<Call>> operation;
+    if (reason == Reason::none) {
+      operation = std::make_shared<HeldCall<Call>>(*found, comm);
+      reason = take(operation->call, member);
+    }
     if (reason == Reason::none && is_persistent) {
       const auto locked = member.lock();
       reason = member.set_up();
@@ -75,7 +77,7 @@ int make_operation(Collective which, bool is_persistent, MPI_Comm comm, MPI_Requ
     count(which, reason);
     if (reason == Reason::none) {
       operation->call.hold();
-      code = operation->make(is_persistent);
+      const int code = operation->make(is_persistent);
       if (code == MPI_SUCCESS) {
         *request = operation->token();
         keep(std::move(operation));

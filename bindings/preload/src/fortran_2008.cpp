@@ -5,8 +5,7 @@
 #include <mpi.h>
 #include <sched.h>
 
-#include <memory>
-#include <vector>
+#include <type_traits>
 
 #include "errors.hpp"
 #include "member.hpp"
@@ -18,6 +17,10 @@
 
 namespace tutti::preload {
 namespace {
+
+static_assert(std::is_same_v<MPI_Fint, MPI_Request> && std::is_same_v<MPI_Fint, MPI_Comm> &&
+                  std::is_same_v<MPI_Fint, MPI_Op> && std::is_same_v<MPI_Fint, MPI_Info>,
+              "a handle of Fortran 2008 holds the one of C");
 
 /// Calls the procedure of a name that this library hides.
 template <typename... Arguments>
@@ -31,31 +34,23 @@ void set(MPI_Fint* ierror, int code) {
   if (ierror != nullptr) *ierror = code;
 }
 
-std::vector<std::shared_ptr<Operation>> operations_of(MPI_Fint count, const MPI_Fint* requests) {
-  std::vector<std::shared_ptr<Operation>> found;
-  for (MPI_Fint i = 0; i < count; ++i)
-    if (auto operation = operation_of(PMPI_Request_f2c(requests[i]))) found.push_back(std::move(operation));
-  return found;
-}
-
 /// The MPI completes the tokens afterwards; it has the error of a failed call from its communicator's handler.
-void advance(const std::vector<std::shared_ptr<Operation>>& operations) {
+void advance(const Operations& operations) {
   for (const auto& operation : operations) raise(operation->comm(), operation->advance());
 }
-void finish(MPI_Fint count, const MPI_Fint* requests) {
+void finish(MPI_Fint count, const MPI_Request* requests) {
   for (const auto& operation : operations_of(count, requests)) raise(operation->comm(), operation->finish());
 }
 
-bool is_any_done(MPI_Fint count, const MPI_Fint* requests) {
+bool is_any_done(MPI_Fint count, const MPI_Request* requests) {
   for (MPI_Fint i = 0; i < count; ++i) {
     int flag = 0;
-    const MPI_Request request = PMPI_Request_f2c(requests[i]);
-    if (request != MPI_REQUEST_NULL) PMPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
+    if (requests[i] != MPI_REQUEST_NULL) PMPI_Request_get_status(requests[i], &flag, MPI_STATUS_IGNORE);
     if (flag != 0) return true;
   }
   return false;
 }
-void finish_any(MPI_Fint count, const MPI_Fint* requests) {
+void finish_any(MPI_Fint count, const MPI_Request* requests) {
   const auto operations = operations_of(count, requests);
   while (!operations.empty() && !is_any_done(count, requests)) {
     advance(operations);
@@ -64,7 +59,7 @@ void finish_any(MPI_Fint count, const MPI_Fint* requests) {
 }
 
 /// False after an error.
-bool start(MPI_Fint count, const MPI_Fint* requests, MPI_Fint* ierror) {
+bool start(MPI_Fint count, const MPI_Request* requests, MPI_Fint* ierror) {
   for (const auto& operation : operations_of(count, requests)) {
     const int code = raise(operation->comm(), operation->start());
     set(ierror, code);
@@ -80,82 +75,74 @@ using namespace tutti::preload;
 
 extern "C" {
 
-void mpi_wait_f08_(MPI_Fint* request, void* status, MPI_Fint* ierror) {
+void mpi_wait_f08_(MPI_Request* request, void* status, MPI_Fint* ierror) {
   finish(1, request);
   call_hidden("mpi_wait_f08_", request, status, ierror);
 }
-void mpi_waitall_f08_(MPI_Fint* count, MPI_Fint* requests, void* statuses, MPI_Fint* ierror) {
+void mpi_waitall_f08_(MPI_Fint* count, MPI_Request* requests, void* statuses, MPI_Fint* ierror) {
   finish(*count, requests);
   call_hidden("mpi_waitall_f08_", count, requests, statuses, ierror);
 }
-void mpi_waitany_f08_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* index, void* status, MPI_Fint* ierror) {
+void mpi_waitany_f08_(MPI_Fint* count, MPI_Request* requests, MPI_Fint* index, void* status, MPI_Fint* ierror) {
   finish_any(*count, requests);
   call_hidden("mpi_waitany_f08_", count, requests, index, status, ierror);
 }
-void mpi_waitsome_f08_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* number, MPI_Fint* indices, void* statuses,
+void mpi_waitsome_f08_(MPI_Fint* count, MPI_Request* requests, MPI_Fint* number, MPI_Fint* indices, void* statuses,
                        MPI_Fint* ierror) {
   finish_any(*count, requests);
   call_hidden("mpi_waitsome_f08_", count, requests, number, indices, statuses, ierror);
 }
-void mpi_test_f08_(MPI_Fint* request, void* flag, void* status, MPI_Fint* ierror) {
+void mpi_test_f08_(MPI_Request* request, void* flag, void* status, MPI_Fint* ierror) {
   advance(operations_of(1, request));
   call_hidden("mpi_test_f08_", request, flag, status, ierror);
 }
-void mpi_testall_f08_(MPI_Fint* count, MPI_Fint* requests, void* flag, void* statuses, MPI_Fint* ierror) {
+void mpi_testall_f08_(MPI_Fint* count, MPI_Request* requests, void* flag, void* statuses, MPI_Fint* ierror) {
   advance(operations_of(*count, requests));
   call_hidden("mpi_testall_f08_", count, requests, flag, statuses, ierror);
 }
-void mpi_testany_f08_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* index, void* flag, void* status,
+void mpi_testany_f08_(MPI_Fint* count, MPI_Request* requests, MPI_Fint* index, void* flag, void* status,
                       MPI_Fint* ierror) {
   advance(operations_of(*count, requests));
   call_hidden("mpi_testany_f08_", count, requests, index, flag, status, ierror);
 }
-void mpi_testsome_f08_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* number, MPI_Fint* indices, void* statuses,
+void mpi_testsome_f08_(MPI_Fint* count, MPI_Request* requests, MPI_Fint* number, MPI_Fint* indices, void* statuses,
                        MPI_Fint* ierror) {
   advance(operations_of(*count, requests));
   call_hidden("mpi_testsome_f08_", count, requests, number, indices, statuses, ierror);
 }
-void mpi_request_get_status_f08_(MPI_Fint* request, void* flag, void* status, MPI_Fint* ierror) {
+void mpi_request_get_status_f08_(MPI_Request* request, void* flag, void* status, MPI_Fint* ierror) {
   advance(operations_of(1, request));
   call_hidden("mpi_request_get_status_f08_", request, flag, status, ierror);
 }
-void mpi_start_f08_(MPI_Fint* request, MPI_Fint* ierror) {
+void mpi_start_f08_(MPI_Request* request, MPI_Fint* ierror) {
   if (start(1, request, ierror)) call_hidden("mpi_start_f08_", request, ierror);
 }
-void mpi_startall_f08_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* ierror) {
+void mpi_startall_f08_(MPI_Fint* count, MPI_Request* requests, MPI_Fint* ierror) {
   if (start(*count, requests, ierror)) call_hidden("mpi_startall_f08_", count, requests, ierror);
 }
-void mpi_request_free_f08_(MPI_Fint* request, MPI_Fint* ierror) {
+void mpi_request_free_f08_(MPI_Request* request, MPI_Fint* ierror) {
   finish(1, request);
-  forget(PMPI_Request_f2c(*request));
+  forget(*request);
   call_hidden("mpi_request_free_f08_", request, ierror);
 }
 
-void mpi_barrier_f08_(MPI_Fint* comm, MPI_Fint* ierror) { set(ierror, MPI_Barrier(PMPI_Comm_f2c(*comm))); }
-void mpi_ibarrier_f08_(MPI_Fint* comm, MPI_Fint* request, MPI_Fint* ierror) {
-  MPI_Request made = MPI_REQUEST_NULL;
-  set(ierror, MPI_Ibarrier(PMPI_Comm_f2c(*comm), &made));
-  *request = PMPI_Request_c2f(made);
+void mpi_barrier_f08_(MPI_Comm* comm, MPI_Fint* ierror) { set(ierror, MPI_Barrier(*comm)); }
+void mpi_ibarrier_f08_(MPI_Comm* comm, MPI_Request* request, MPI_Fint* ierror) {
+  set(ierror, MPI_Ibarrier(*comm, request));
 }
 #if MPI_VERSION >= 4
-void mpi_barrier_init_f08_(MPI_Fint* comm, MPI_Fint* info, MPI_Fint* request, MPI_Fint* ierror) {
-  MPI_Request made = MPI_REQUEST_NULL;
-  set(ierror, MPI_Barrier_init(PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info), &made));
-  *request = PMPI_Request_c2f(made);
+void mpi_barrier_init_f08_(MPI_Comm* comm, MPI_Info* info, MPI_Request* request, MPI_Fint* ierror) {
+  set(ierror, MPI_Barrier_init(*comm, *info, request));
 }
 #endif
 
-void mpi_op_free_f08_(MPI_Fint* op, MPI_Fint* ierror) {
-  MPI_Op handle = PMPI_Op_f2c(*op);
-  set(ierror, free_op(&handle));
-  *op = PMPI_Op_c2f(handle);
-}
-void mpi_comm_free_f08_(MPI_Fint* comm, MPI_Fint* ierror) {
-  end_member(PMPI_Comm_f2c(*comm));
+void mpi_op_free_f08_(MPI_Op* op, MPI_Fint* ierror) { set(ierror, free_op(op)); }
+void mpi_comm_free_f08_(MPI_Comm* comm, MPI_Fint* ierror) {
+  end_member(*comm);
   call_hidden("mpi_comm_free_f08_", comm, ierror);
 }
-void mpi_comm_disconnect_f08_(MPI_Fint* comm, MPI_Fint* ierror) {
-  end_member(PMPI_Comm_f2c(*comm));
+void mpi_comm_disconnect_f08_(MPI_Comm* comm, MPI_Fint* ierror) {
+  end_member(*comm);
   call_hidden("mpi_comm_disconnect_f08_", comm, ierror);
 }
 void mpi_finalize_f08_(MPI_Fint* ierror) {

@@ -8,37 +8,19 @@ namespace {
 
 using namespace tutti::preload;
 
-struct Gather {
-  Bytes send{};
-  Bytes recv{};
+struct Gather : Sides<Bytes, Bytes> {
   int root = 0;
-  bool is_target = false;
 
   template <typename N>
   Reason take(const Member& member, const void* from, N sent, MPI_Datatype sent_type, void* to, N received,
               MPI_Datatype received_type, int target) {
-    if (!has_root(member, target)) return Reason::arguments;
     root = target;
-    is_target = is_root(member, target);
+    if (!has_root(member, target)) return Reason::arguments;
+    if (!is_root(member, target)) return reason_of(take_side(send, from, sent, sent_type));
     const auto ranks = static_cast<std::size_t>(member.size());
-    if (is_target && !take_bytes(recv, to, received, received_type, ranks)) return Reason::arguments;
-    if (is_target && from == MPI_IN_PLACE)
-      send = Bytes::in_place();
-    else if ((is_target && is_alias(from, block_at(to, MPI_Count{received} * member.rank(), received_type), sent)) ||
-             !take_bytes(send, from, sent, sent_type))
-      return Reason::arguments;
-    return Reason::none;
-  }
-  void hold() {
-    send.hold();
-    recv.hold();
-  }
-  void read() {
-    send.read();
-    if (send.is_in_place()) recv.read();
-  }
-  void write() {
-    if (is_target) recv.write();
+    const void* own = block_at(to, MPI_Count{received} * member.rank(), received_type);
+    return reason_of(take_side(recv, to, received, received_type, ranks) &&
+                     take_or_in_place(send, from, sent, sent_type, own));
   }
   template <typename Make>
   auto with(const tutti::Communicator& ours, const Make& make) const {

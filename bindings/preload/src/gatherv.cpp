@@ -8,36 +8,17 @@ namespace {
 
 using namespace tutti::preload;
 
-struct Gatherv {
-  Bytes send{};
-  Blocks recv{};
+struct Gatherv : Sides<Bytes, Blocks> {
   int root = 0;
-  bool is_target = false;
 
   template <typename N, typename D>
   Reason take(const Member& member, const void* from, N sent, MPI_Datatype sent_type, void* to, const N* received,
               const D* displs, MPI_Datatype received_type, int target) {
-    if (!has_root(member, target)) return Reason::arguments;
     root = target;
-    is_target = is_root(member, target);
-    if (is_target && !take_blocks(recv, to, received, displs, member, received_type)) return Reason::arguments;
-    if (is_target && from == MPI_IN_PLACE)
-      send = Bytes::in_place();
-    else if ((is_target && is_alias(from, block_at(to, displs[member.rank()], received_type), sent)) ||
-             !take_bytes(send, from, sent, sent_type))
-      return Reason::arguments;
-    return Reason::none;
-  }
-  void hold() {
-    send.hold();
-    recv.hold();
-  }
-  void read() {
-    send.read();
-    if (send.is_in_place()) recv.read();
-  }
-  void write() {
-    if (is_target) recv.write();
+    if (!has_root(member, target)) return Reason::arguments;
+    if (!is_root(member, target)) return reason_of(take_side(send, from, sent, sent_type));
+    if (!take_side(recv, to, received, displs, member, received_type)) return Reason::arguments;
+    return reason_of(take_or_in_place(send, from, sent, sent_type, block_at(to, displs[member.rank()], received_type)));
   }
   template <typename Make>
   auto with(const tutti::Communicator& ours, const Make& make) const {

@@ -8,8 +8,6 @@
 
 namespace tutti::preload {
 
-unsigned detail::ended_members = 0;
-
 namespace {
 
 bool is_running() {
@@ -22,7 +20,7 @@ bool is_running() {
 
 int forget(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* /*extra*/) {
   const std::unique_ptr<std::shared_ptr<Member>> ended(static_cast<std::shared_ptr<Member>*>(value));
-  __atomic_fetch_add(&detail::ended_members, 1, __ATOMIC_RELEASE);
+  detail::ended_members.fetch_add(1, std::memory_order_release);
   (*ended)->end();
   return MPI_SUCCESS;
 }
@@ -83,7 +81,7 @@ std::shared_ptr<Member>* find_member(MPI_Comm comm) {
   if (comm == MPI_COMM_NULL || !is_running()) return nullptr;
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  const unsigned ended = __atomic_load_n(&detail::ended_members, __ATOMIC_ACQUIRE);
+  const unsigned ended = detail::ended_members.load(std::memory_order_acquire);
   std::shared_ptr<Member>* member = kept(comm);
   if (member == nullptr) {
     auto made = std::make_unique<std::shared_ptr<Member>>(std::make_shared<Member>(comm));

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -68,14 +69,14 @@ struct LastMember {
   unsigned ended;  ///< number of members that had ended then
 };
 inline thread_local LastMember last_member{MPI_COMM_NULL, nullptr, 0};
-extern unsigned ended_members;
+inline std::atomic<unsigned> ended_members{0};
 }  // namespace detail
 
 /// As find_member(); quick for the communicator of the call before.
 [[nodiscard]] inline std::shared_ptr<Member>* member_of(MPI_Comm comm) {
   detail::LastMember& last = detail::last_member;
   if (last.comm == comm && last.member != nullptr &&
-      last.ended == __atomic_load_n(&detail::ended_members, __ATOMIC_ACQUIRE))
+      last.ended == detail::ended_members.load(std::memory_order_acquire))
     return last.member;
   return find_member(comm);
 }

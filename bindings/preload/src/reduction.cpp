@@ -6,11 +6,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <tutti/error.hpp>
-#include <tutti/mpi.hpp>
 #include <utility>
-
-#include "types.hpp"
 
 namespace tutti::preload {
 namespace {
@@ -106,31 +102,30 @@ int free_op(MPI_Op* handle) {
   return PMPI_Op_free(handle);
 }
 
-Reason Reduction::take(MPI_Datatype handle, MPI_Op op) {
-  const Type* type = type_of(handle);
-  if (type == nullptr || is_unusable(op)) return Reason::arguments;
+Reason Reduction::take(MPI_Datatype handle, const Type& type, MPI_Op op) {
+  if (is_unusable(op)) return Reason::arguments;
   const auto known = predefined(op);
-  if (!known) return type->is_solid || type->family == Family::pair ? take_local(handle, op) : Reason::reduction;
-  if (!is_allowed(known->kind(), type->family)) return Reason::reduction;
-  if (!type->element || !is_defined(known->kind(), type->element->kind())) return take_local(handle, op);
+  if (!known) return type.is_solid || type.family == Family::pair ? take_local(handle, type, op) : Reason::reduction;
+  if (!is_allowed(known->kind(), type.family)) return Reason::reduction;
+  if (!type.element || !is_defined(known->kind(), type.element->kind())) return take_local(handle, type, op);
   op_ = *known;
-  element_ = *type->element;
+  element_ = *type.element;
   return Reason::none;
 }
 
-Reason Reduction::take_local(MPI_Datatype type, MPI_Op op) {
+Reason Reduction::take_local(MPI_Datatype handle, const Type& type, MPI_Op op) {
   int commutes = 0;
   if (PMPI_Op_commutative(op, &commutes) != MPI_SUCCESS) return Reason::arguments;
-  local_ = std::make_unique<Local>(type, op);
+  local_.reset(new Local{HeldType(handle), HeldOp(op), type.is_derived});
   op_ = ReduceOp::user(combine, local_.get(), commutes != 0);
-  element_ = Datatype::bytes(static_cast<std::size_t>(type_of(type)->extent));
+  element_ = Datatype::bytes(static_cast<std::size_t>(type.extent));
   return Reason::none;
 }
 
 void Reduction::hold() {
   if (!local_) return;
   local_->op.hold();
-  if (type_of(local_->type.get())->is_derived) local_->type.hold();
+  if (local_->is_derived) local_->type.hold();
 }
 
 void Reduction::combine(const void* in, void* inout, std::size_t count, Datatype type, void* context) {

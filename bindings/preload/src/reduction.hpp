@@ -10,6 +10,7 @@
 
 #include "buffers.hpp"
 #include "report.hpp"
+#include "types.hpp"
 
 namespace tutti::preload {
 
@@ -37,24 +38,22 @@ int free_op(MPI_Op* handle);
 /// or operation. The MPI demands the same type and operation on all ranks, so all choose the same.
 class Reduction {
  public:
-  Reduction() = default;
   /// Says in return why the MPI must make the call: it refuses the operation, or elements have gaps.
-  Reason take(MPI_Datatype type, MPI_Op op);
+  Reason take(MPI_Datatype handle, const Type& type, MPI_Op op);
   /// For calls that outlive this one.
   void hold();
   [[nodiscard]] ReduceOp op() const { return op_; }
-  [[nodiscard]] Datatype element() const { return element_; }
   [[nodiscard]] ConstBuffer input(const void* address, std::size_t count) const;
   [[nodiscard]] Buffer output(void* address, std::size_t count) const;
 
  private:
   struct Local {
-    Local(MPI_Datatype its_type, MPI_Op its_op) : type(its_type), op(its_op) {}
     HeldType type;
     HeldOp op;
+    bool is_derived;  ///< the program may free the type
   };
   static void combine(const void* in, void* inout, std::size_t count, Datatype type, void* context);
-  Reason take_local(MPI_Datatype type, MPI_Op op);
+  Reason take_local(MPI_Datatype handle, const Type& type, MPI_Op op);
 
   ReduceOp op_ = sum;
   Datatype element_{};

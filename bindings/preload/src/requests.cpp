@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "errors.hpp"
+#include "private_self.hpp"
 
 namespace tutti::preload {
 namespace {
@@ -49,13 +50,12 @@ class Messages {
  public:
   int make_token(MPI_Request& token, int& tag) {
     const std::lock_guard lock(mutex_);
-    if (self_ == MPI_COMM_NULL) PMPI_Comm_dup(MPI_COMM_SELF, &self_);
     if (free_.empty()) free_.push_back(next_++);
     tag = free_.back();
     free_.pop_back();
-    return PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag, self_, &token);
+    return PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag, private_self(), &token);
   }
-  void send(int tag) { PMPI_Send(nullptr, 0, MPI_BYTE, 0, tag, self_); }
+  void send(int tag) { PMPI_Send(nullptr, 0, MPI_BYTE, 0, tag, private_self()); }
   void take_back(int tag) {
     const std::lock_guard lock(mutex_);
     free_.push_back(tag);
@@ -63,9 +63,8 @@ class Messages {
 
  private:
   std::mutex mutex_;
-  MPI_Comm self_ = MPI_COMM_NULL;
   std::vector<int> free_;
-  int next_ = 0;
+  int next_ = 1;
 };
 
 Messages& messages() {
@@ -157,6 +156,13 @@ void keep(std::shared_ptr<Operation> operation) { table().add(std::move(operatio
 std::shared_ptr<Operation> operation_of(MPI_Request token) {
   if (table().empty() || token == MPI_REQUEST_NULL) return nullptr;
   return table().find(token);
+}
+
+Operations operations_of(int count, const MPI_Request* requests) {
+  Operations found;
+  for (int i = 0; requests != nullptr && i < count; ++i)
+    if (auto operation = operation_of(requests[i])) found.push_back(std::move(operation));
+  return found;
 }
 
 void forget(MPI_Request token) { table().remove(token); }

@@ -5,6 +5,8 @@
 
 #include <memory>
 #include <tutti/request.hpp>
+#include <utility>
+#include <vector>
 
 #include "member.hpp"
 
@@ -30,8 +32,6 @@ class Operation {
   int finish();
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
   [[nodiscard]] MPI_Request token() const { return token_; }
-  [[nodiscard]] int tag() const { return tag_; }
-  [[nodiscard]] bool is_active() const { return is_active_; }
 
  protected:
   /// Before the data go, and after they have come.
@@ -58,6 +58,11 @@ void keep(std::shared_ptr<Operation> operation);
 
 /// The call of a token; null for the MPI's own requests.
 [[nodiscard]] std::shared_ptr<Operation> operation_of(MPI_Request token);
+
+using Operations = std::vector<std::shared_ptr<Operation>>;
+
+/// The calls among some requests.
+[[nodiscard]] Operations operations_of(int count, const MPI_Request* requests);
 
 /// Forgets a persistent token that the program frees.
 void forget(MPI_Request token);

@@ -8,31 +8,19 @@ namespace {
 
 using namespace tutti::preload;
 
-struct Scatterv {
-  Blocks send{};
-  Bytes recv{};
+struct Scatterv : Sides<Blocks, Bytes> {
   int root = 0;
 
   template <typename N, typename D>
   Reason take(const Member& member, const void* from, const N* sent, const D* displs, MPI_Datatype sent_type, void* to,
               N received, MPI_Datatype received_type, int source) {
-    if (!has_root(member, source)) return Reason::arguments;
     root = source;
-    const bool is_source = is_root(member, source);
-    if (is_source && !take_blocks(send, from, sent, displs, member, sent_type)) return Reason::arguments;
-    if (is_source && to == MPI_IN_PLACE)
-      recv = Bytes::in_place();
-    else if ((is_source && is_alias(to, block_at(from, displs[member.rank()], sent_type), received)) ||
-             !take_bytes(recv, to, received, received_type))
-      return Reason::arguments;
-    return Reason::none;
+    if (!has_root(member, source)) return Reason::arguments;
+    if (!is_root(member, source)) return reason_of(take_side(recv, to, received, received_type));
+    if (!take_side(send, from, sent, displs, member, sent_type)) return Reason::arguments;
+    return reason_of(
+        take_or_in_place(recv, to, received, received_type, block_at(from, displs[member.rank()], sent_type)));
   }
-  void hold() {
-    send.hold();
-    recv.hold();
-  }
-  void read() { send.read(); }
-  void write() { recv.write(); }
   template <typename Make>
   auto with(const tutti::Communicator& ours, const Make& make) const {
     return make(ours, send.buffer(), send.counts(), send.displs(), recv.buffer(), root);
