@@ -30,14 +30,13 @@ struct Launch {
 std::string library_beside() {
   std::error_code error;
   const fs::path root = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
-  const fs::path installed = root / TUTTI_LIBRARY_FOLDER / "libtutti-mpi.so";
-  const fs::path built = root / "lib" / "libtutti-mpi.so";
-  if (fs::exists(installed, error)) return installed.string();
-  if (fs::exists(built, error)) return built.string();
-  throw Error(ErrorCode::not_built,
-              fmt::format("run: there is neither {} nor {}; build Tutti with TUTTI_ENABLE_PRELOAD=ON, or name the file "
-                          "by --library",
-                          installed.string(), built.string()));
+  for (const fs::path& folder : {root / TUTTI_LIBRARY_FOLDER, root / "lib"}) {
+    const fs::path library = folder / "libtutti-mpi.so";
+    if (fs::exists(library, error)) return library.string();
+  }
+  throw Error(ErrorCode::not_built, fmt::format("run: no libtutti-mpi.so lies in {}; build Tutti with "
+                                                "TUTTI_ENABLE_PRELOAD=ON, or name the file by --library",
+                                                (root / TUTTI_LIBRARY_FOLDER).string()));
 }
 
 void require_file(const std::string& path, const char* option) {
