@@ -21,7 +21,7 @@ bool Runtime::run_some() {
   std::vector<Stream*> streams;
   {
     const std::lock_guard lock(state_->mutex);
-    streams.assign(state_->streams.begin(), state_->streams.end());
+    streams = state_->alive();
   }
   for (Stream* stream : streams) state_->drive(*stream, 1);
   const std::lock_guard lock(state_->mutex);

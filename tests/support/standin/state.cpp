@@ -49,7 +49,7 @@ bool Runtime::State::ask(Stream& stream, const std::function<bool()>& done) {
   std::vector<Stream*> others;
   {
     const std::lock_guard lock(mutex);
-    others.assign(streams.begin(), streams.end());
+    others = alive();
   }
   for (Stream* other : others)
     if (other != &stream) drive(*other, 1);

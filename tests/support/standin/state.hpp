@@ -5,6 +5,7 @@
 #include <set>
 #include <thread>
 #include <tutti/error.hpp>
+#include <vector>
 
 #include "support/standin/runtime.hpp"
 #include "support/standin/stream.hpp"
@@ -86,6 +87,12 @@ struct Runtime::State {
       graph.lanes.emplace_back();
     }
     graph.lanes[stream.lane].push_back({{"wait_event", [] { return true; }}, mark.lane, mark.position});
+  }
+
+  /// The streams that can have work; a destroyed one stays until its work is done.
+  std::vector<Stream*> alive() {
+    std::erase_if(streams, [](const Stream* s) { return s->is_destroyed && s->jobs.empty(); });
+    return {streams.begin(), streams.end()};
   }
 
   bool all_empty() const {
