@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -91,9 +92,11 @@ std::optional<std::string> read_file(const fs::path& path) {
   struct stat state {};
   if (::fstat(file.get(), &state) != 0 || !S_ISREG(state.st_mode))
     throw Error(ErrorCode::io, "it is not a regular file");
-  std::string text(longest_file + 1, '\0');
+  std::string text;
   std::size_t length = 0;
-  while (length < text.size()) {
+  const std::size_t room = static_cast<std::size_t>(state.st_size) + 1;  // one more, to see the end or a file that grew
+  while (length <= longest_file) {
+    text.resize(std::min(length + room, longest_file + 1));
     const ssize_t got = ::read(file.get(), text.data() + length, text.size() - length);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw Error(ErrorCode::io, fmt::format("it cannot be read ({})", std::strerror(errno)));

@@ -3,26 +3,23 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <hwloc.h>
 #include <mpi.h>
 
 #include <cctype>
 #include <string_view>
 
+#include "core/hwloc_handle.hpp"
+
 namespace tutti::detail::tuning {
 namespace {
 
 std::string read_cpu_model() {
-  std::string model = "unknown";
-  hwloc_topology_t topology = nullptr;
-  if (hwloc_topology_init(&topology) != 0) return model;
-  if (hwloc_topology_load(topology) == 0) {
-    hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
-    if (package == nullptr) package = hwloc_get_root_obj(topology);
-    if (const char* found = hwloc_obj_get_info_by_name(package, "CPUModel"); found != nullptr) model = found;
-  }
-  hwloc_topology_destroy(topology);
-  return model;
+  const hwloc_topology_t topology = machine_topology();
+  if (topology == nullptr) return "unknown";
+  hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
+  if (package == nullptr) package = hwloc_get_root_obj(topology);
+  const char* model = hwloc_obj_get_info_by_name(package, "CPUModel");
+  return model == nullptr ? "unknown" : model;
 }
 
 /// The first line of the MPI library's version text, up to a comma, with blanks as single spaces: "MPICH Version:

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <tutti/error.hpp>
 
+#include "core/hwloc_handle.hpp"
 #include "topology/hardware.hpp"
-#include "topology/hwloc_handle.hpp"
 #include "topology/nvlink.hpp"
 
 namespace tutti::detail {

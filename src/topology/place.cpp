@@ -4,18 +4,10 @@
 #include <hwloc.h>
 #include <unistd.h>
 
-#include "topology/hwloc_handle.hpp"
+#include "core/hwloc_handle.hpp"
 
 namespace tutti::detail {
 namespace {
-
-TopologyHandle load_topology() {
-  hwloc_topology_t raw = nullptr;
-  if (hwloc_topology_init(&raw) != 0) return nullptr;
-  TopologyHandle topology(raw);
-  if (hwloc_topology_load(raw) != 0) return nullptr;
-  return topology;
-}
 
 /// The logical index of the one object of a type that holds the whole set, or -1.
 std::int32_t covering_index(hwloc_topology_t topology, hwloc_const_cpuset_t set, hwloc_obj_type_t type) {
@@ -31,15 +23,15 @@ std::int32_t covering_index(hwloc_topology_t topology, hwloc_const_cpuset_t set,
 LocalPlace local_place() {
   LocalPlace place;
   gethostname(place.host.data(), place.host.size() - 1);
-  const TopologyHandle topology = load_topology();
-  if (!topology) return place;
+  const hwloc_topology_t topology = machine_topology();
+  if (topology == nullptr) return place;
   hwloc_cpuset_t set = hwloc_bitmap_alloc();
-  if (hwloc_get_cpubind(topology.get(), set, HWLOC_CPUBIND_PROCESS) != 0)
-    hwloc_bitmap_copy(set, hwloc_topology_get_allowed_cpuset(topology.get()));
-  hwloc_bitmap_and(set, set, hwloc_topology_get_allowed_cpuset(topology.get()));
-  place.numa = covering_index(topology.get(), set, HWLOC_OBJ_NUMANODE);
-  place.l3 = covering_index(topology.get(), set, HWLOC_OBJ_L3CACHE);
-  place.core = covering_index(topology.get(), set, HWLOC_OBJ_CORE);
+  if (hwloc_get_cpubind(topology, set, HWLOC_CPUBIND_PROCESS) != 0)
+    hwloc_bitmap_copy(set, hwloc_topology_get_allowed_cpuset(topology));
+  hwloc_bitmap_and(set, set, hwloc_topology_get_allowed_cpuset(topology));
+  place.numa = covering_index(topology, set, HWLOC_OBJ_NUMANODE);
+  place.l3 = covering_index(topology, set, HWLOC_OBJ_L3CACHE);
+  place.core = covering_index(topology, set, HWLOC_OBJ_CORE);
   for (int unit = hwloc_bitmap_first(set); unit >= 0 && unit < LocalPlace::most_units;
        unit = hwloc_bitmap_next(set, unit))
     place.units[static_cast<std::size_t>(unit) / 64] |= std::uint64_t{1} << (static_cast<unsigned>(unit) % 64U);

@@ -14,4 +14,8 @@ struct DestroyTopology {
 /// Owns a topology of hwloc.
 using TopologyHandle = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, DestroyTopology>;
 
+/// The topology of this machine without devices, which the first call loads, since a large machine takes long; nullptr
+/// if hwloc cannot load it. Lives as long as the process; not to be changed.
+[[nodiscard]] hwloc_topology_t machine_topology();
+
 }  // namespace tutti::detail
