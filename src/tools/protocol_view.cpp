@@ -125,6 +125,28 @@ ProtocolView along_tree(const Call& call) {
   return {{first, leaders, last}, {up, down}};
 }
 
+/// Window by window: every rank combines its part out of the slots of the others, who take the result from its slot.
+ProtocolView through_parts(const Call& call) {
+  const auto all = [](int) { return true; };
+  Step give;
+  give.words = fmt::format(
+      "publish: window by window, each rank copies the parts that others combine of {} into its slot", call.amount());
+  Step combine;
+  combine.words = "each rank combines its part of the window, in rank order, into its slot";
+  Step take;
+  take.words = "pull: who needs the result copies the parts out of all slots, while the next window is combined";
+  for (int rank = 0; rank < call.size; ++rank) {
+    give.arrows.push_back({rank, rank, Move::store});
+    for (int worker = 0; worker < call.size; ++worker) {
+      combine.arrows.push_back({rank, worker, Move::combine});
+      if (call.who.has_result(rank)) take.arrows.push_back({worker, rank, Move::load});
+    }
+  }
+  return {{inputs(call), layer(call, "slots", "parts for others", true, all), layer(call, "slots", "result", true, all),
+           outputs(call)},
+          {give, combine, take}};
+}
+
 /// Every rank combines a share of the result and hands it to whoever needs it.
 ProtocolView combined_by_single_copy(const Call& call) {
   ProtocolView view;
@@ -175,6 +197,7 @@ ProtocolView protocol_view(Protocol protocol, const Signature& signature, int si
   if (protocol == Protocol::single_copy)
     return who.combines() ? combined_by_single_copy(call) : moved_by_single_copy(call);
   if (protocol == Protocol::tree) return along_tree(call);
+  if (protocol == Protocol::parts) return through_parts(call);
   return through_segment(call, protocol == Protocol::line);
 }
 

@@ -7,6 +7,7 @@
 #include "core/hash.hpp"
 #include "core/mix_bits.hpp"
 #include "kernels/combine.hpp"
+#include "kernels/stream_copy.hpp"
 
 namespace tutti::detail::shm {
 
@@ -46,7 +47,7 @@ void Exchange::copy_own() const {
     throw_sizes_differ(*this, me, me, from.count * unit(), who.taken(me).count * unit());
   const std::byte* own = source + from.offset * unit();
   std::byte* to = output() + who.taken(me).offset * unit();
-  if (from.count > 0 && own != to) std::memcpy(to, own, from.count * unit());
+  if (from.count > 0 && own != to) kernels::copy_buffer(to, own, from.count * unit());
 }
 
 void Exchange::combine(std::span<const void* const> inputs, std::byte* result, std::size_t bytes) const {

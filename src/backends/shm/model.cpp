@@ -2,8 +2,10 @@
 #include "backends/shm/model.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "backends/shm/layout.hpp"
+#include "backends/shm/parts.hpp"
 #include "backends/shm/pieces.hpp"
 #include "backends/shm/tree_cost.hpp"
 
@@ -144,6 +146,21 @@ double single_copy_seconds(const Signature& signature, const Traffic& traffic, c
   return told + own + busy_kernel(costs).seconds(calls, traffic.taken, traffic.taken);
 }
 
+/// Every rank copies the other parts into its slot, combines its own, and copies what it gets out of all slots. The
+/// lines of the flags change hands three times a window, beside the work on other windows.
+double parts_seconds(const Signature& signature, const Traffic& traffic, const Machine& machine) {
+  const Costs& costs = machine.costs;
+  const std::size_t share = Parts::share_of(signature.type.size(), machine.size);
+  if (share == 0) return std::numeric_limits<double>::infinity();
+  const double ranks = machine.size;
+  const double others = traffic.block * traffic.others / ranks;
+  const double far = beyond_caches(traffic.block, costs);
+  const double windows = std::max(1.0, traffic.block / (static_cast<double>(share) * ranks));
+  const double turns = machine.oversubscribed ? machine.costs.turn * traffic.others : 0;
+  return others * (costs.slot_write + far) + traffic.work_per_byte * traffic.block + others * (costs.slot_read + far) +
+         traffic.block / ranks * (costs.copy + far) + windows * (costs.line * traffic.others + turns);
+}
+
 }  // namespace
 
 double predict(Protocol protocol, const Signature& signature, const Machine& machine) {
@@ -158,6 +175,8 @@ double predict(Protocol protocol, const Signature& signature, const Machine& mac
       return start + slots_seconds(traffic, machine.costs);
     case Protocol::single_copy:
       return start + single_copy_seconds(signature, traffic, machine);
+    case Protocol::parts:
+      return start + parts_seconds(signature, traffic, machine);
     case Protocol::tree:
       return predict_tree(signature, unplaced_groups(machine.size), machine);
   }

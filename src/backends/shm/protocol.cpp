@@ -6,13 +6,14 @@
 
 #include "backends/shm/geometry.hpp"
 #include "backends/shm/layout.hpp"
+#include "backends/shm/parts.hpp"
 #include "backends/shm/tree_cost.hpp"
 #include "call/schedule_rules.hpp"
 
 namespace tutti::detail::shm {
 namespace {
 
-constexpr std::array<std::string_view, 5> names = {"automatic", "line", "slots", "single_copy", "tree"};
+constexpr std::array<std::string_view, 6> names = {"automatic", "line", "slots", "single_copy", "parts", "tree"};
 
 /// The number of blocks of `count` elements that the rank with most data publishes.
 std::size_t blocks_published(Operation operation, int size) {
@@ -63,6 +64,14 @@ bool fits_tree(const Signature& signature) {
   }
 }
 
+/// The windows must be few enough to be counted, and all ranks there to combine their parts.
+bool fits_parts(const Signature& signature, int size) {
+  const bool is_vector = signature.operation == Operation::reduce || signature.operation == Operation::allreduce;
+  if (!is_vector || signature.kind != CallKind::blocking) return false;
+  const std::size_t share = Parts::share_of(signature.type.size(), size);
+  return share > 0 && signature.count * signature.type.size() / share < most_chunks;
+}
+
 }  // namespace
 
 std::string_view protocol_name(Protocol protocol) { return names[static_cast<std::size_t>(protocol)]; }
@@ -94,6 +103,8 @@ bool can_do(Protocol protocol, const Signature& signature, int size, bool single
       return bytes <= slot_bytes || (!goes_on_alone && can_count_chunks(signature, size));
     case Protocol::single_copy:
       return !is_varying && single_copy && signature.operation != Operation::barrier;
+    case Protocol::parts:
+      return fits_parts(signature, size);
     case Protocol::tree:
       return fits_tree(signature);
   }

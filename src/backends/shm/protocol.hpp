@@ -16,6 +16,7 @@ enum class Protocol : std::uint8_t {
   line,         ///< each cache line has a flag and payload
   slots,        ///< through slots of the shared segment, in pipelined chunks
   single_copy,  ///< directly between the callers' buffers, by process_vm_readv and process_vm_writev
+  parts,        ///< through slots, window by window, of which every rank combines its part
   tree,         ///< lines that pass along groups of ranks that share caches, up to a leader and down again
 };
 

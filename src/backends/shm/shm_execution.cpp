@@ -56,6 +56,12 @@ void ShmExecution::resume(shm::SingleCopy begun) noexcept {
   stage_ = Stage::single_copy;
 }
 
+void ShmExecution::resume(const shm::Parts& begun) noexcept {
+  enter_cell();
+  parts_ = begun;
+  stage_ = Stage::parts;
+}
+
 void ShmExecution::resume(const shm::Tree& begun) noexcept {
   enter_cell();
   tree_ = begun;
@@ -118,6 +124,10 @@ void ShmExecution::publish() {
     case Protocol::single_copy:
       publish_buffers();
       stage_ = Stage::single_copy;
+      return;
+    case Protocol::parts:
+      parts_.begin(exchange_);
+      stage_ = Stage::parts;
       return;
     case Protocol::tree:
       tree_.begin(exchange_);
@@ -191,6 +201,7 @@ bool ShmExecution::advance() {
     return single_copy_.step(exchange_, is_blocking ? std::numeric_limits<std::size_t>::max() : 1);
   }
   if (stage_ == Stage::lines) return lines_.step(exchange_);
+  if (stage_ == Stage::parts) return parts_.step(exchange_);
   if (stage_ == Stage::tree) return tree_.step(exchange_);
   if (!slots_.step(exchange_)) return false;
   slots_.finish(exchange_);

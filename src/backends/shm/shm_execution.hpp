@@ -7,6 +7,7 @@
 
 #include "backends/shm/exchange.hpp"
 #include "backends/shm/lines.hpp"
+#include "backends/shm/parts.hpp"
 #include "backends/shm/protocol.hpp"
 #include "backends/shm/single_copy.hpp"
 #include "backends/shm/slots.hpp"
@@ -28,6 +29,7 @@ class ShmExecution final : public Execution {
   void resume(const shm::Lines& begun) noexcept;
   void resume(const shm::Slots& begun) noexcept;
   void resume(shm::SingleCopy begun) noexcept;
+  void resume(const shm::Parts& begun) noexcept;
   void resume(const shm::Tree& begun) noexcept;
 
   [[nodiscard]] std::string name() const override;
@@ -39,7 +41,7 @@ class ShmExecution final : public Execution {
 
  private:
   /// idle: between starts; cell: waiting for the ranks that still use it; largest: for the sizes of all.
-  enum class Stage : std::uint8_t { idle, cell, largest, lines, slots, single_copy, tree };
+  enum class Stage : std::uint8_t { idle, cell, largest, lines, slots, single_copy, parts, tree };
 
   bool begin() override;
   bool step() override;
@@ -75,6 +77,7 @@ class ShmExecution final : public Execution {
   shm::Lines lines_{};
   shm::Slots slots_{};
   shm::SingleCopy single_copy_{};
+  shm::Parts parts_{};
   shm::Tree tree_{};
   ScratchPool::Block source_copy_{};
   ScratchPool::Block scratch_{};

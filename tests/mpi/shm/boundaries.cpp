@@ -71,7 +71,8 @@ TEST_P(Boundaries, EveryProtocolThatCanDoesIt) {
     if (comm.size() == 1) continue;
     for (const std::size_t count : counts(GetParam(), comm.size())) {
       std::size_t turn = row++;
-      for (const char* protocol : {"shm", "shm:automatic", "shm:line", "shm:slots", "shm:single_copy", "shm:tree"}) {
+      for (const char* protocol :
+           {"shm", "shm:automatic", "shm:line", "shm:slots", "shm:single_copy", "shm:parts", "shm:tree"}) {
         ++turn;
         Work work(comm, GetParam(), count, comm.size() - 1);
         for (const Mode mode : modes) {
@@ -105,7 +106,7 @@ TEST(LongElements, AreCombinedWholeOrRefused) {
   for (const std::size_t unit : {std::size_t{3}, std::size_t{1000}, share / 2, share / 2 + 1, slot_bytes / 2,
                                  slot_bytes / 2 + 1, 3 * slot_bytes})
     for (const std::size_t count : {1, 5})
-      for (const char* protocol : {"", "shm:slots", "shm:single_copy", "shm:tree"}) {
+      for (const char* protocol : {"", "shm:slots", "shm:single_copy", "shm:parts", "shm:tree"}) {
         Options options;
         options.algorithm = protocol;
         const auto size = static_cast<std::size_t>(comm.size());

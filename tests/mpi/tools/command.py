@@ -154,7 +154,7 @@ def drawings(runner):
     for ranks in ("2", "16"):
         words = runner.drawing("explain", "alltoallv", "--ranks", ranks, "--algorithm", "pairwise")
         expect(f"{words}", f"rank {int(ranks) - 1}" in words)
-    for protocol in ("line", "slots", "single_copy", "tree"):
+    for protocol in ("line", "slots", "single_copy", "parts", "tree"):
         words = runner.drawing("explain", "allreduce", "--ranks", "4", "--algorithm", "shm:" + protocol)
         expect(f"{protocol}: {words}", any(word.startswith("1  publish") for word in words))
     runner.refused(["explain", "allreduce", "--ranks", "200", "--algorithm", "ring", "--svg", "ring.svg"], "at most 64")

@@ -17,7 +17,7 @@ constexpr std::size_t slot_floats = slot_bytes / sizeof(float);
 
 TEST(Protocol, NamesAreFoundAgain) {
   for (const Protocol p :
-       {Protocol::automatic, Protocol::line, Protocol::slots, Protocol::single_copy, Protocol::tree}) {
+       {Protocol::automatic, Protocol::line, Protocol::slots, Protocol::single_copy, Protocol::parts, Protocol::tree}) {
     Protocol found = Protocol::automatic;
     EXPECT_TRUE(find_protocol(protocol_name(p), found));
     EXPECT_EQ(found, p);
@@ -106,6 +106,33 @@ TEST(Protocol, AnElementThatNoChunkHoldsIsRefused) {
     EXPECT_TRUE(may(Operation::allreduce, slot_bytes / 2));
     EXPECT_FALSE(may(Operation::allreduce, slot_bytes / 2 + 1));
   }
+}
+
+TEST(Protocol, PartsAreOfVectorsThatAreCombinedWhole) {
+  const auto may = [](const Signature& signature, int size) { return can_do(Protocol::parts, signature, size, false); };
+  for (const Operation operation : all_operations)
+    EXPECT_EQ(may(signature_of(operation, 1), 2), operation == Operation::reduce || operation == Operation::allreduce);
+  for (const CallKind kind : {CallKind::nonblocking, CallKind::persistent})
+    EXPECT_FALSE(may(signature_of(Operation::allreduce, 1, DatatypeKind::float32, kind), 2)) << "a rank may be away";
+  for (int size = 2; size <= 64; ++size) {
+    const std::size_t room = slot_bytes / (2 * static_cast<std::size_t>(size)) / cache_line * cache_line;
+    EXPECT_TRUE(may(signature_of(Operation::allreduce, 100, Datatype::bytes(room)), size)) << size;
+    EXPECT_FALSE(may(signature_of(Operation::allreduce, 100, Datatype::bytes(room + 1)), size)) << "never split";
+  }
+}
+
+TEST(Protocol, LongSumsGoByPartsWhereCopiesOfTheKernelAreSlow) {
+  detail::Machine machine;
+  machine.size = 2;
+  machine.costs.kernel_busy_call = machine.costs.kernel_call = 20e-6;
+  const auto seconds = [&](Protocol protocol, Operation operation) {
+    return predict(protocol, signature_of(operation, 1 << 16), machine);
+  };
+  EXPECT_LT(seconds(Protocol::parts, Operation::allreduce), seconds(Protocol::slots, Operation::allreduce));
+  EXPECT_LT(seconds(Protocol::parts, Operation::allreduce), seconds(Protocol::single_copy, Operation::allreduce));
+  machine.costs.kernel_busy_call = machine.costs.kernel_call = 1e-9;
+  machine.costs.kernel_busy_byte = machine.costs.kernel_byte = 1e-12;
+  EXPECT_GT(seconds(Protocol::parts, Operation::allreduce), seconds(Protocol::single_copy, Operation::allreduce));
 }
 
 TEST(Protocol, TreesCarryShortBlockingCallsWhoseOrderIsFree) {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/stream_copy.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace tutti::test {
+namespace {
+
+using kernels::copy_buffer;
+using kernels::exceeds_core_caches;
+using kernels::stream_copy;
+
+TEST(StreamCopy, CopiesEveryLengthFromAndToEveryAddress) {
+  constexpr std::size_t room = 700;
+  std::vector<unsigned char> source(room);
+  for (std::size_t i = 0; i < room; ++i) source[i] = static_cast<unsigned char>(i * 37 + i / 251 + 1);
+  for (const std::size_t from : {0, 1, 15, 64})
+    for (const std::size_t to : {0, 1, 16, 63})
+      for (std::size_t bytes = 0; bytes <= 320; bytes += bytes < 140 ? 1 : 59) {
+        std::vector<unsigned char> target(room, 0);
+        std::vector<unsigned char> expected(room, 0);
+        std::copy_n(source.begin() + static_cast<std::ptrdiff_t>(from), bytes,
+                    expected.begin() + static_cast<std::ptrdiff_t>(to));
+        stream_copy(target.data() + to, source.data() + from, bytes);
+        ASSERT_EQ(target, expected) << bytes << " bytes from " << from << " to " << to;
+      }
+}
+
+TEST(StreamCopy, BuffersOfAllLevelsAreWhole) {
+  for (const std::size_t bytes :
+       {std::size_t{0}, std::size_t{5}, std::size_t{100'000}, std::size_t{3'000'001}, std::size_t{50'000'003}}) {
+    std::vector<unsigned char> source(bytes + 1);
+    for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<unsigned char>(i * 37 + i / 251 + 1);
+    std::vector<unsigned char> target(source.size(), 0);
+    copy_buffer(target.data(), source.data(), bytes);
+    EXPECT_TRUE(std::equal(source.begin(), source.end() - 1, target.begin())) << bytes;
+    EXPECT_EQ(target.back(), 0) << bytes;
+  }
+}
+
+TEST(StreamCopy, ShortDataStayInTheCaches) {
+  EXPECT_FALSE(exceeds_core_caches(0));
+  EXPECT_FALSE(exceeds_core_caches(std::size_t{64} << 10U));
+  EXPECT_TRUE(exceeds_core_caches(std::size_t{1} << 30U));
+}
+
+}  // namespace
+}  // namespace tutti::test
