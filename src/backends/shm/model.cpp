@@ -146,8 +146,8 @@ double single_copy_seconds(const Signature& signature, const Traffic& traffic, c
   return told + own + busy_kernel(costs).seconds(calls, traffic.taken, traffic.taken);
 }
 
-/// Every rank copies the other parts into its slot, combines its own, and copies what it gets out of all slots. The
-/// lines of the flags change hands three times a window, beside the work on other windows.
+/// Every rank copies the other parts into its slot, combines its own, and copies what it gets out of all slots, past
+/// the caches if they cannot hold it. Three flags change hands at every window.
 double parts_seconds(const Signature& signature, const Traffic& traffic, const Machine& machine) {
   const Costs& costs = machine.costs;
   const std::size_t share = Parts::share_of(signature.type.size(), machine.size);
@@ -157,8 +157,8 @@ double parts_seconds(const Signature& signature, const Traffic& traffic, const M
   const double far = beyond_caches(traffic.block, costs);
   const double windows = std::max(1.0, traffic.block / (static_cast<double>(share) * ranks));
   const double turns = machine.oversubscribed ? machine.costs.turn * traffic.others : 0;
-  return others * (costs.slot_write + far) + traffic.work_per_byte * traffic.block + others * (costs.slot_read + far) +
-         traffic.block / ranks * (costs.copy + far) + windows * (costs.line * traffic.others + turns);
+  return others * (costs.slot_write + far) + traffic.work_per_byte * traffic.block + traffic.block * costs.slot_read +
+         windows * (3 * costs.line * traffic.others + turns);
 }
 
 }  // namespace
