@@ -26,13 +26,40 @@ struct Launch {
   std::vector<std::string> command{};
 };
 
+/// Levels of x86-64 that this processor has, the best first. The loader chooses by them among the folders glibc-hwcaps,
+/// but not for a library that is named with its folder, as LD_PRELOAD must.
+std::vector<std::string> processor_levels() {
+  std::vector<std::string> levels;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  const bool has_v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  const bool has_v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512vl");
+  if (has_v3 && has_v4) levels.emplace_back("x86-64-v4");
+  if (has_v3) levels.emplace_back("x86-64-v3");
+#endif
+  return levels;
+}
+
+/// libtutti-mpi in a folder, for this processor; empty if it is not there.
+fs::path library_in(const fs::path& folder) {
+  constexpr const char* name = "libtutti-mpi.so";
+  std::error_code error;
+  for (const std::string& level : processor_levels()) {
+    const fs::path library = folder / "glibc-hwcaps" / level / name;
+    if (fs::exists(library, error)) return library;
+  }
+  return fs::exists(folder / name, error) ? folder / name : fs::path{};
+}
+
 /// libtutti-mpi as it lies beside this program, in the build tree or installed.
 std::string library_beside() {
   std::error_code error;
   const fs::path root = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
   for (const fs::path& folder : {root / TUTTI_LIBRARY_FOLDER, root / "lib"}) {
-    const fs::path library = folder / "libtutti-mpi.so";
-    if (fs::exists(library, error)) return library.string();
+    const fs::path library = library_in(folder);
+    if (!library.empty()) return library.string();
   }
   throw Error(ErrorCode::not_built, fmt::format("run: no libtutti-mpi.so lies in {}; build Tutti with "
                                                 "TUTTI_ENABLE_PRELOAD=ON, or name the file by --library",
