@@ -15,10 +15,10 @@ run(${CMAKE_COMMAND} -S ${CLIENT} -B ${WORK} -G ${GENERATOR} -D WAY=${WAY} -D TU
   -D FETCHCONTENT_SOURCE_DIR_TUTTI=${SOURCE} -D FETCHCONTENT_FULLY_DISCONNECTED=ON -D CMAKE_CXX_COMPILER=${COMPILER}
   "-DCMAKE_CXX_FLAGS=${FLAGS}")
 
-# A project's own type of build stays as it is.
-file(STRINGS ${WORK}/CMakeCache.txt type REGEX "^CMAKE_BUILD_TYPE:[A-Z]*=.+")
-if(type)
-  message(SEND_ERROR "the project around Tutti had no type of build, and now it has ${type}")
+# What holds for the whole project stays as it is.
+file(STRINGS ${WORK}/CMakeCache.txt changed REGEX "^(CMAKE_BUILD_TYPE|BUILD_SHARED_LIBS):[A-Z]*=.+")
+if(changed)
+  message(SEND_ERROR "the project around Tutti did not set ${changed}")
 endif()
 
 run(${CMAKE_COMMAND} --build ${WORK} --target help)
