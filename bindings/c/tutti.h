@@ -242,9 +242,16 @@ TUTTI_API const char* tutti_op_name(tutti_op_t op);
 TUTTI_API int tutti_datatype_from_mpi(MPI_Datatype mpi_datatype, tutti_datatype_t* datatype);
 TUTTI_API int tutti_op_from_mpi(MPI_Op mpi_op, tutti_op_t* op);
 
+/// A Fortran handle. The ABI of MPI 5, which knows no Fortran, calls MPI_Fint int.
+#ifdef MPI_ABI_VERSION
+typedef int tutti_fint_t;
+#else
+typedef MPI_Fint tutti_fint_t;
+#endif
+
 /// The same for Fortran handles.
-TUTTI_API int tutti_datatype_from_mpi_f(MPI_Fint mpi_datatype, tutti_datatype_t* datatype);
-TUTTI_API int tutti_op_from_mpi_f(MPI_Fint mpi_op, tutti_op_t* op);
+TUTTI_API int tutti_datatype_from_mpi_f(tutti_fint_t mpi_datatype, tutti_datatype_t* datatype);
+TUTTI_API int tutti_op_from_mpi_f(tutti_fint_t mpi_op, tutti_op_t* op);
 
 /// Make a derived datatype: a layout of elements that are not contiguous. send, recv, groups, bcast, gather, scatter,
 /// allgather and alltoall take it, in all forms, with `count` repetitions of it, for buffers in host memory; other
@@ -305,10 +312,10 @@ TUTTI_API int tutti_comm_create(MPI_Comm mpi_comm, int ownership, const tutti_co
                                 tutti_comm_t* comm);
 
 /// The same for a Fortran handle.
-TUTTI_API int tutti_comm_duplicate_f(MPI_Fint mpi_comm, tutti_comm_t* comm);
-TUTTI_API int tutti_comm_adopt_f(MPI_Fint mpi_comm, tutti_comm_t* comm);
-TUTTI_API int tutti_comm_borrow_f(MPI_Fint mpi_comm, tutti_comm_t* comm);
-TUTTI_API int tutti_comm_create_f(MPI_Fint mpi_comm, int ownership, const tutti_comm_options_t* options,
+TUTTI_API int tutti_comm_duplicate_f(tutti_fint_t mpi_comm, tutti_comm_t* comm);
+TUTTI_API int tutti_comm_adopt_f(tutti_fint_t mpi_comm, tutti_comm_t* comm);
+TUTTI_API int tutti_comm_borrow_f(tutti_fint_t mpi_comm, tutti_comm_t* comm);
+TUTTI_API int tutti_comm_create_f(tutti_fint_t mpi_comm, int ownership, const tutti_comm_options_t* options,
                                   tutti_comm_t* comm);
 
 /// Makes one communicator for each colour, its ranks ordered by key, then by rank. Gives TUTTI_COMM_NULL to ranks that
@@ -326,7 +333,7 @@ TUTTI_API int tutti_comm_size(tutti_comm_t comm, int* size);
 /// Give the adopted or borrowed handle, or a duplicate's or part's own, for the caller's MPI calls. Do not free it.
 /// Local; if a process has more than 64 duplicates and parts, the first call on one of the others is collective.
 TUTTI_API int tutti_comm_mpi_handle(tutti_comm_t comm, MPI_Comm* handle);
-TUTTI_API int tutti_comm_mpi_handle_f(tutti_comm_t comm, MPI_Fint* handle);
+TUTTI_API int tutti_comm_mpi_handle_f(tutti_comm_t comm, tutti_fint_t* handle);
 
 /// Prepares the communicator for buffers in device memory: all ranks agree on their facilities and set NCCL up. The
 /// process's current device (cudaSetDevice) becomes this communicator's device for good. Optional: the first blocking

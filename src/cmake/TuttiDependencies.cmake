@@ -2,8 +2,12 @@
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
+include(TuttiMpiAbi)
+if(TUTTI_MPI_ABI)
+  tutti_prefer_mpi_abi()
+endif()
 # MPICH first: Debian's plain mpicc may be another MPI. A compiler or prefix that the user names wins.
-if(NOT MPI_C_COMPILER AND NOT MPI_HOME AND NOT DEFINED ENV{MPI_HOME})
+if(NOT TUTTI_MPI_ABI AND NOT MPI_C_COMPILER AND NOT MPI_HOME AND NOT DEFINED ENV{MPI_HOME})
   foreach(pair "C:mpicc.mpich" "CXX:mpicxx.mpich" "Fortran:mpif90.mpich")
     string(REPLACE ":" ";" pair ${pair})
     list(GET pair 0 lang)
@@ -28,6 +32,7 @@ set_property(TARGET MPI::MPI_C APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS ${T
 include(CheckSymbolExists)
 set(CMAKE_REQUIRED_INCLUDES ${MPI_C_INCLUDE_DIRS})
 check_symbol_exists(OPEN_MPI mpi.h TUTTI_MPI_IS_OPEN_MPI)
+tutti_check_mpi_abi()
 unset(CMAKE_REQUIRED_INCLUDES)
 
 include(TuttiKokkos)

@@ -20,6 +20,7 @@
 #include "communicator/private_communicator.hpp"
 #include "communicator/world_ranks.hpp"
 #include "core/config.hpp"
+#include "core/host_mpi.hpp"
 #include "core/log.hpp"
 #include "core/mpi_call.hpp"
 #include "core/variables.hpp"
@@ -223,14 +224,11 @@ void discover(Context& context) {
   load_measurements(context);
 }
 
-#ifdef OPEN_MPI
-constexpr bool makes_late = false;  // 4.1.4 takes messages of MPI_Comm_idup for those of a collective begun meanwhile
-#else
-constexpr bool makes_late = true;
-#endif
+/// Open MPI 4.1.4 takes messages of MPI_Comm_idup for those of a collective begun meanwhile.
+bool makes_late() { return !host_is_open_mpi(); }
 
 /// A nonblocking call must post its messages before it returns, and so needs their communicator by then.
-bool will_send(const Context& context) { return !makes_late || sends_from_the_start(context.machine()); }
+bool will_send(const Context& context) { return !makes_late() || sends_from_the_start(context.machine()); }
 
 void use_private(Context& context, MPI_Comm comm) {
   context.point_to_point = comm;
@@ -270,7 +268,7 @@ std::shared_ptr<Context> make_context(MPI_Comm from, const CommunicatorOptions& 
   }
   if (handle == Handle::own) {
     check_mpi(MPI_Comm_get_errhandler(from, &state->own_errors), "MPI_Comm_get_errhandler");
-    if (meeting.has_room || !makes_late) (void)state->handle();
+    if (meeting.has_room || !makes_late()) (void)state->handle();
   }
   if (config().progress_thread) ProgressEngine::instance().start_thread();
   if (config().logs)
@@ -292,7 +290,7 @@ std::shared_ptr<Context> make_child_context(const Context& parent, int color, in
   load_measurements(*state);
   create_states(*state);
   if (will_send(*state)) state->make_messages();
-  if (!makes_late || *std::max_element(late.begin(), late.end()) < most_early_handles) (void)state->handle();
+  if (!makes_late() || *std::max_element(late.begin(), late.end()) < most_early_handles) (void)state->handle();
   state->reduction_faults = parent.reduction_faults;
   state->costs = parent.costs;
   state->costs_report = parent.costs_report;

@@ -6,6 +6,7 @@
 #include "call/late_communicator.hpp"
 #include "communicator/group.hpp"
 #include "communicator/world_ranks.hpp"
+#include "core/host_mpi.hpp"
 #include "core/mpi_call.hpp"
 
 namespace tutti::detail {
@@ -14,10 +15,11 @@ namespace {
 constexpr const char* purpose = "point-to-point messages";
 
 // Open MPI 5 has the function too, but asks its runtime's server for every communicator, which takes milliseconds.
-#if MPI_VERSION >= 4 && defined(MPICH_VERSION)
+#if MPI_VERSION >= 4
 
 /// MPICH makes communicators of groups out of MPI_COMM_WORLD, so processes that were spawned are not in them.
 bool make_of_group(MPI_Comm comm, MPI_Group group, std::uint64_t mark, MPI_Comm& made) {
+  if (!host_is_mpich()) return false;
   if (world_is_usable() && world_ranks(comm).empty()) return false;
   const auto name = fmt::format("tutti {:016x}", mark);
   const int code = MPI_Comm_create_from_group(group, name.c_str(), MPI_INFO_NULL, MPI_ERRORS_RETURN, &made);

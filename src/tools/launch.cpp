@@ -14,6 +14,8 @@
 #include <tutti/error.hpp>
 #include <vector>
 
+#include "tools/loaded_mpi.hpp"
+
 namespace tutti::tools {
 namespace {
 
@@ -26,44 +28,13 @@ struct Launch {
   std::vector<std::string> command{};
 };
 
-/// Levels of x86-64 that this processor has, the best first. The loader chooses by them among the folders glibc-hwcaps,
-/// but not for a library that is named with its folder, as LD_PRELOAD must.
-std::vector<std::string> processor_levels() {
-  std::vector<std::string> levels;
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  const bool has_v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
-  const bool has_v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                      __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-                      __builtin_cpu_supports("avx512vl");
-  if (has_v3 && has_v4) levels.emplace_back("x86-64-v4");
-  if (has_v3) levels.emplace_back("x86-64-v3");
-#endif
-  return levels;
-}
-
-/// libtutti-mpi in a folder, for this processor; empty if it is not there.
-fs::path library_in(const fs::path& folder) {
-  constexpr const char* name = "libtutti-mpi.so";
-  std::error_code error;
-  for (const std::string& level : processor_levels()) {
-    const fs::path library = folder / "glibc-hwcaps" / level / name;
-    if (fs::exists(library, error)) return library;
-  }
-  return fs::exists(folder / name, error) ? folder / name : fs::path{};
-}
-
-/// libtutti-mpi as it lies beside this program, in the build tree or installed.
-std::string library_beside() {
+/// libtutti-mpi as it lies beside this program, in the build tree or installed, for the MPI that the program loads.
+std::string library_beside(const Launch& options) {
   std::error_code error;
   const fs::path root = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
-  for (const fs::path& folder : {root / TUTTI_LIBRARY_FOLDER, root / "lib"}) {
-    const fs::path library = library_in(folder);
-    if (!library.empty()) return library.string();
-  }
-  throw Error(ErrorCode::not_built, fmt::format("run: no libtutti-mpi.so lies in {}; build Tutti with "
-                                                "TUTTI_ENABLE_PRELOAD=ON, or name the file by --library",
-                                                (root / TUTTI_LIBRARY_FOLDER).string()));
+  const std::string mpi =
+      options.mpi.empty() ? mpi_loaded_by(options.command[0]) : fs::path(options.mpi).filename().string();
+  return library_for(mpi, {root / TUTTI_LIBRARY_FOLDER, root / "lib"});
 }
 
 void require_file(const std::string& path, const char* option) {
@@ -79,7 +50,8 @@ void preload(const std::string& library) {
 }
 
 void launch(const Launch& options) {
-  const std::string library = options.library.empty() ? library_beside() : fs::absolute(options.library).string();
+  const std::string library =
+      options.library.empty() ? library_beside(options) : fs::absolute(options.library).string();
   require_file(library, "--library");
   if (!options.mpi.empty()) {
     const std::string mpi = fs::absolute(options.mpi).string();
@@ -104,7 +76,9 @@ void add_run(CLI::App& app) {
       "run",
       "Runs a program that calls MPI only, with Tutti's collectives: mpiexec -n 4 tutti run -- program arguments");
   const auto options = std::make_shared<Launch>();
-  run->add_option("--library", options->library, "File of libtutti-mpi; default: the one beside this program")
+  run->add_option("--library", options->library,
+                  "File of libtutti-mpi; default: the one beside this program for its MPI, libtutti-mpi-abi.so for the "
+                  "ABI of MPI 5")
       ->type_name("FILE");
   run->add_option("--mpi", options->mpi,
                   "File of the MPI's library, for programs that load it themselves, such as Python with mpi4py")

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
+#include "fortran_handles.h"
 
 static void sum_on(tutti_comm_t comm) {
   struct group g = {comm, -1, -1};
@@ -42,17 +43,17 @@ static void test_ownership(MPI_Comm mpi) {
 
 static void test_fortran_handles(MPI_Comm mpi) {
   tutti_comm_t comm;
-  MPI_Fint handle = 0;
-  OK(tutti_comm_duplicate_f(MPI_Comm_c2f(mpi), &comm));
+  tutti_fint_t handle = 0;
+  OK(tutti_comm_duplicate_f(TUTTI_COMM_TO_FORTRAN(mpi), &comm));
   OK(tutti_comm_mpi_handle_f(comm, &handle));
-  CHECK(compare(mpi, MPI_Comm_f2c(handle)) == MPI_CONGRUENT);
+  CHECK(compare(mpi, TUTTI_COMM_FROM_FORTRAN(handle)) == MPI_CONGRUENT);
   sum_on(comm);
   OK(tutti_comm_free(&comm));
-  OK(tutti_comm_borrow_f(MPI_Comm_c2f(mpi), &comm));
+  OK(tutti_comm_borrow_f(TUTTI_COMM_TO_FORTRAN(mpi), &comm));
   OK(tutti_comm_free(&comm));
   MPI_Comm own;
   MPI_Comm_dup(mpi, &own);
-  OK(tutti_comm_adopt_f(MPI_Comm_c2f(own), &comm));
+  OK(tutti_comm_adopt_f(TUTTI_COMM_TO_FORTRAN(own), &comm));
   sum_on(comm);
   OK(tutti_comm_free(&comm));
 }
@@ -82,7 +83,7 @@ static void test_options_of(MPI_Comm mpi) {
   FAILS(tutti_comm_create(mpi, TUTTI_COMM_DUPLICATE, &options, &comm), TUTTI_ERROR_INVALID_ARGUMENT, "version");
   CHECK(comm == TUTTI_COMM_NULL);
   FAILS(tutti_comm_create(mpi, 7, NULL, &comm), TUTTI_ERROR_INVALID_ARGUMENT, "ownership");
-  FAILS(tutti_comm_create_f(MPI_Comm_c2f(mpi), 7, NULL, &comm), TUTTI_ERROR_INVALID_ARGUMENT, "ownership");
+  FAILS(tutti_comm_create_f(TUTTI_COMM_TO_FORTRAN(mpi), 7, NULL, &comm), TUTTI_ERROR_INVALID_ARGUMENT, "ownership");
 }
 
 /* The first name is the library's own choice; each can be asked for. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "check.h"
+#include "fortran_handles.h"
 
 static size_t size_of(tutti_datatype_t datatype) {
   size_t size = 0;
@@ -56,7 +57,7 @@ static void test_from_mpi(void) {
   CHECK(type == TUTTI_UINT32);
   OK(tutti_datatype_from_mpi(MPI_2INT, &type));
   CHECK(type == TUTTI_INT32_INT32);
-  OK(tutti_datatype_from_mpi_f(MPI_Type_c2f(MPI_FLOAT), &type));
+  OK(tutti_datatype_from_mpi_f(TUTTI_TYPE_TO_FORTRAN(MPI_FLOAT), &type));
   CHECK(type == TUTTI_FLOAT32);
   MPI_Type_contiguous(3, MPI_DOUBLE, &three);
   OK(tutti_datatype_from_mpi(three, &type));
@@ -67,7 +68,7 @@ static void test_from_mpi(void) {
   FAILS(tutti_datatype_from_mpi(MPI_DOUBLE, NULL), TUTTI_ERROR_INVALID_ARGUMENT, "datatype");
   OK(tutti_op_from_mpi(MPI_MAXLOC, &op));
   CHECK(op == TUTTI_MAXLOC);
-  OK(tutti_op_from_mpi_f(MPI_Op_c2f(MPI_BXOR), &op));
+  OK(tutti_op_from_mpi_f(TUTTI_OP_TO_FORTRAN(MPI_BXOR), &op));
   CHECK(op == TUTTI_BXOR);
   FAILS(tutti_op_from_mpi(MPI_REPLACE, &op), TUTTI_ERROR_INVALID_OP, "op");
 }

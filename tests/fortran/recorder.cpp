@@ -50,7 +50,7 @@ int tutti_barrier(tutti_comm_t /*comm*/, const tutti_options_t* options) {
       .done();
 }
 
-int tutti_comm_create_f(MPI_Fint /*mpi_comm*/, int /*ownership*/, const tutti_comm_options_t* options,
+int tutti_comm_create_f(tutti_fint_t /*mpi_comm*/, int /*ownership*/, const tutti_comm_options_t* options,
                         tutti_comm_t* /*comm*/) {
   const auto& [size, version, reproducible, timeout, native_blocking, name] = *options;
   return Look()

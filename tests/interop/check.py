@@ -13,6 +13,7 @@ import unittest
 sys.dont_write_bytecode = True
 import applications  # noqa: E402
 import benchmarks  # noqa: E402
+import every_mpi  # noqa: E402
 import mpich  # noqa: E402
 import python_tests  # noqa: E402
 import run  # noqa: E402
@@ -81,6 +82,39 @@ class Judges(unittest.TestCase):
         self.good(applications.judge_nwchem, good)
         self.bad(applications.judge_nwchem, good.replace("76.01050", "76.01051"))
         self.bad(applications.judge_nwchem, good.split("\n", 1)[0])
+
+
+class EveryMpi(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.prefix = pathlib.Path(scratch.name)
+        (self.prefix / "bin").mkdir()
+        (self.prefix / "lib").mkdir()
+
+    def mpiexec(self, text):
+        path = self.prefix / "bin" / "mpiexec"
+        path.write_text(f"#!/bin/sh\ncat <<'E'\n{text}E\n", encoding="utf-8")
+        path.chmod(0o755)
+
+    def test_names(self):
+        for text, name in (("MPICH Version:      5.0.2\nMPICH", "MPICH 5.0.2"),
+                           ("Intel(R) MPI Library 2021.19.0 for Linux* OS\n", "Intel MPI 2021.19"),
+                           ("Open MPI v5.0.11, package: x", "Open MPI 5.0.11"), ("Another", self.prefix.name)):
+            self.assertEqual(every_mpi.name_in(text, self.prefix), name)
+        (self.prefix / "lib" / "libmpiwrapper.so").touch()
+        self.assertEqual(every_mpi.name_in("Open MPI v5.0.11, x", self.prefix), "Open MPI 5.0.11, by mpi_abi_wrapper")
+
+    def test_tests_of_a_program(self):
+        self.mpiexec("Running main()\nRequests.\n  Wait\n  Test\nForms/Moving.  # TypeParam\n  Bcast/0  # x\n  Bcast/1\n")
+        self.assertEqual(every_mpi.tests_of("program", self.prefix),
+                         ["Requests.Wait", "Requests.Test", "Forms/Moving.Bcast"])
+
+    def test_judge(self):
+        self.assertEqual(every_mpi.judge(Output(0, "[  PASSED  ] 3 tests\nall ranks passed\n")), "")
+        self.assertNotEqual(every_mpi.judge(Output(0, "[  PASSED  ] 0 tests\nall ranks passed\n")), "")
+        self.assertNotEqual(every_mpi.judge(Output(0, "")), "")
+        self.assertNotEqual(every_mpi.judge(Output(1, "all ranks passed\n")), "")
 
 
 class Sources(unittest.TestCase):
@@ -154,6 +188,12 @@ class Runs(unittest.TestCase):
         status, said = self.outcome(shell("plain", "echo No Errors"))
         self.assertEqual(status, 1)
         self.assertIn("no report of the library", said)
+
+    def test_needs_the_library(self):
+        job = shell("ours", LOADED + 'test -n "$LD_PRELOAD" && echo No Errors')
+        job.needs_library, job.launcher = True, [HERE / "fake_launcher.sh"]
+        status, said = self.outcome(job)
+        self.assertEqual((status, said.splitlines()[-1]), (0, "1 passed, 0 failed, 0 left out"))
 
     def test_fails_with_the_library_only(self):
         status, said = self.outcome(shell("bad", LOADED + 'test -z "$LD_PRELOAD" && echo No Errors'))

@@ -64,7 +64,7 @@ def source_entries(apt, suite):
 
 def get(folder, names):
     os.makedirs(folder, exist_ok=True)
-    for name, function in {"mpi4py": get_mpi4py, "mpich": get_mpich}.items():
+    for name, function in {"mpi4py": get_mpi4py, "mpich": get_mpich, "abi": get_mpich}.items():
         if name in names:
             try:
                 function(folder)

@@ -39,6 +39,8 @@ class Job:
     files: list = dataclasses.field(default_factory=list)  # linked into the new folder
     environment: dict = dataclasses.field(default_factory=dict)
     mpi: pathlib.Path = None  # MPI's library, if the program loads it only later
+    launcher: list = None  # of its own MPI; the runner's if None
+    needs_library: bool = False  # and so is not run without
 
     @property
     def key(self):
@@ -72,11 +74,11 @@ class Runner:
         if preload:
             libraries = ":".join(str(path) for path in (self.library, job.mpi) if path)
             words += [f"LD_PRELOAD={libraries}", "TUTTI_MPI_REPORT=1"]
-        command = self.launcher + ["-n", str(job.ranks), "env"] + words + [str(word) for word in job.command]
+        command = (job.launcher or self.launcher) + ["-n", str(job.ranks), "env"] + words + [str(word) for word in job.command]
         with open(logs / "interop-out", "w+b") as out, open(logs / "interop-err", "w+b") as err:
             start = time.monotonic()
-            process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                                       start_new_session=True)
+            process = subprocess.Popen([str(word) for word in command], cwd=folder, stdin=subprocess.DEVNULL,
+                                       stdout=out, stderr=err, start_new_session=True)
             try:
                 code = process.wait(limit)
             except subprocess.TimeoutExpired:

@@ -17,15 +17,35 @@ F08_LIBRARY = ["am_libmtest_f08_la_OBJECTS=mtest_f08.lo", "libmtest_f08.la"]
 GOOD = re.compile(r"^\s*(No [Ee]rrors|Test Passed)?\s*$")
 
 
+ABSENT = "not there: name a folder test/mpi of MPICH by --mpich-tests, or let run.py --get bring it"
+PLAIN = ["--disable-cxx", "--disable-spawn", "--without-cuda"]
+
+
 def find(options):
-    source = options.mpich_tests or next(options.folder.glob("mpich-*/test/mpi"), None)
-    if source is None or not (source / "configure").is_file():
-        return "not there: name a folder test/mpi of MPICH by --mpich-tests, or let run.py --get bring it"
-    build = options.folder / "mpich"
-    problem = configure(source, build) or make(build, NEEDS) or make(build, ["util"], F08_LIBRARY)
+    source, build = source_of(options), options.folder / "mpich"
+    words = ["CC=mpicc.mpich", "F77=mpifort.mpich", "FC=mpifort.mpich", "MPICC=mpicc.mpich", "MPIF77=mpifort.mpich",
+             "MPIFC=mpifort.mpich", "--with-mpi=/usr"]
+    problem = configure(source, build, ["mpicc.mpich", "mpifort.mpich", "make"], words) or make(build, NEEDS) or \
+        make(build, ["util"], F08_LIBRARY)
     if problem:
         return problem
     return [job for part in PARTS for job in part_jobs(source, build, part, options)]
+
+
+def find_coll(options):
+    """The tests of collectives alone, in C, by the compiler of an MPI with the ABI of MPI 5."""
+    compiler = shutil.which(options.mpicc)
+    if compiler is None:
+        return f"no {options.mpicc}: name a compiler for the ABI of MPI 5 by --mpicc"
+    source, build = source_of(options), options.folder / "mpich-abi"
+    words = [f"CC={compiler}", f"MPICC={compiler}", f"--with-mpi={pathlib.Path(compiler).parents[1]}",
+             "--disable-fortran"]
+    return configure(source, build, ["make"], words) or make(build, NEEDS) or \
+        list(part_jobs(source, build, "coll", options))
+
+
+def source_of(options):
+    return options.mpich_tests or next(options.folder.glob("mpich-*/test/mpi"), None)
 
 
 def part_jobs(source, build, part, options):
@@ -42,19 +62,19 @@ def part_jobs(source, build, part, options):
     return found.values()
 
 
-def configure(source, build):
+def configure(source, build, tools, words):
     """Empty, or in words why there is nothing to build."""
+    if source is None or not (source / "configure").is_file():
+        return ABSENT
     if (build / "config.status").exists():
         return ""
-    for tool in ("mpicc.mpich", "mpifort.mpich", "make"):
+    for tool in tools:
         if not shutil.which(tool):
             return f"no {tool}"
     build.mkdir(parents=True, exist_ok=True)
     print(f"configuring {source}", flush=True)
-    words = ["CC=mpicc.mpich", "F77=mpifort.mpich", "FC=mpifort.mpich", "MPICC=mpicc.mpich", "MPIF77=mpifort.mpich",
-             "MPIFC=mpifort.mpich", "--with-mpi=/usr", "--disable-cxx", "--disable-spawn", "--without-cuda"]
     with open(build / "configure.log", "wb") as log:
-        done = subprocess.run([source.resolve() / "configure"] + words, cwd=build, stdout=log, stderr=log)
+        done = subprocess.run([source.resolve() / "configure"] + words + PLAIN, cwd=build, stdout=log, stderr=log)
     return "" if done.returncode == 0 else f"does not configure: see {build}/configure.log"
 
 

@@ -6,6 +6,7 @@
     tests/interop/run.py --get                        brings mpi4py and MPICH's tests first (pip, apt-get source)
     tests/interop/run.py --set all --markdown FILE    everything: hours on two cores
     tests/interop/run.py --suites mpich --match coll --ranks 2    some of it, on at most two ranks
+    tests/interop/run.py --suites abi --library build/abi/lib/libtutti-mpi-abi.so --mpis DIR...    one file, several MPIs
     tests/interop/run.py --show --markdown FILE       a table of all earlier results, without running anything
 
 A program passes if it prints its own end marker and no error; one that fails without the library is left out, and the
@@ -21,16 +22,17 @@ import sys
 sys.dont_write_bytecode = True
 import applications  # noqa: E402
 import benchmarks  # noqa: E402
+import every_mpi  # noqa: E402
 import mpich  # noqa: E402
 import python_tests  # noqa: E402
 import scalapack  # noqa: E402
 import table  # noqa: E402
 from get import get  # noqa: E402
-from job import Runner, last_words, launchers, limit_with  # noqa: E402
+from job import End, Runner, last_words, launchers, limit_with  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SUITES = {"scalapack": scalapack.find, "mpi4py": python_tests.find, "mpich": mpich.find, "osu": benchmarks.find_osu,
-          "imb": benchmarks.find_imb, "netpipe": benchmarks.find_netpipe, "nwchem": applications.find}
+          "imb": benchmarks.find_imb, "netpipe": benchmarks.find_netpipe, "nwchem": applications.find, "abi": every_mpi.find}
 
 
 def parse():
@@ -50,6 +52,9 @@ def parse():
     parser.add_argument("--mpich-tests", type=pathlib.Path, metavar="DIR", help="test/mpi of MPICH's sources")
     parser.add_argument("--osu", type=pathlib.Path, metavar="DIR", help="OSU's micro-benchmarks, built")
     parser.add_argument("--imb", type=pathlib.Path, metavar="DIR", help="folder of IMB-MPI1")
+    parser.add_argument("--mpis", type=pathlib.Path, nargs="+", metavar="DIR",
+                        help="prefixes of MPIs with the ABI of MPI 5 (bin/mpiexec, lib/libmpi_abi.so.1)")
+    parser.add_argument("--mpicc", default="mpicc_abi", metavar="FILE", help="compiler of MPICH's tests for these")
     parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE", help="write the table there too")
     parser.add_argument("--words", type=int, default=12, metavar="N", help="last lines to show of a program that fails")
     parser.add_argument("--list", action="store_true", help="only name the programs")
@@ -58,6 +63,7 @@ def parse():
     for name in ("folder", "library", "mpich_tests", "osu", "imb"):
         value = getattr(options, name)
         setattr(options, name, value and value.resolve())
+    options.mpis = [prefix.absolute() for prefix in options.mpis or []]
     options.folder.mkdir(parents=True, exist_ok=True)
     options.abi = abi_folder(options.folder)
     return options
@@ -87,7 +93,7 @@ def find_jobs(options):
 def measure(jobs, options, results):
     runner = Runner(launcher(options), options.library, options.folder)
     for done, job in enumerate(jobs, 1):
-        plain = runner.run(job, job.limit, False)
+        plain = End("", 0.0) if job.needs_library else runner.run(job, job.limit, False)
         loaded = None
         if not plain.why and not options.baseline:
             loaded = runner.run(job, limit_with(plain.seconds), True)

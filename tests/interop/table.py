@@ -27,7 +27,7 @@ class Results:
 
     def add(self, job, plain, loaded):
         entry = {"suite": job.suite, "name": job.name, "ranks": job.ranks, "without": plain.why,
-                 "seconds": plain.seconds}
+                 "seconds": plain.seconds, "needs_library": job.needs_library}
         if loaded is not None:
             entry |= {"with": loaded.why, "seconds_with": loaded.seconds, "through": loaded.through,
                       "calls": loaded.calls}
@@ -64,11 +64,20 @@ def row(suite, entries):
     both = [entry for entry in entries if not left_out(entry) and passed(entry)]
     plain, loaded = (sum(entry[key] for entry in both) for key in ("seconds", "seconds_with"))
     tried = any("with" in entry for entry in entries)
-    return [suite, "-".join(str(n) for n in ends(entry["ranks"] for entry in entries)),
-            str(len(entries)), str(sum(not left_out(entry) for entry in entries)), str(len(both)) if tried else "",
-            share(sum(entry["through"] for entry in both), sum(entry["calls"] for entry in both)) if tried else "",
+    if all(entry.get("needs_library") for entry in entries):
+        return [suite, ranks_of(entries), str(len(entries)), "", str(len(both)), share_of(both), "", f"{loaded:.0f} s", ""]
+    return [suite, ranks_of(entries), str(len(entries)), str(sum(not left_out(entry) for entry in entries)), str(len(both)) if tried else "",
+            share_of(both) if tried else "",
             f"{plain:.0f} s" if tried else f"{sum(entry['seconds'] for entry in entries):.0f} s",
             f"{loaded:.0f} s" if tried else "", f"{loaded / plain:.2f}" if plain else ""]
+
+
+def ranks_of(entries):
+    return "-".join(str(n) for n in ends(entry["ranks"] for entry in entries))
+
+
+def share_of(entries):
+    return share(sum(entry["through"] for entry in entries), sum(entry["calls"] for entry in entries))
 
 
 def ends(numbers):

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "fortran_handles.h"
 #include "guard.hpp"
 #include "handles.hpp"
 
@@ -33,7 +34,7 @@ Communicator create(MPI_Comm comm, int ownership, const CommunicatorOptions& opt
 }
 
 /// Converts a Fortran handle, which MPI allows only between MPI_Init and MPI_Finalize, or in a session (MPI 4).
-MPI_Comm from_fortran(MPI_Fint comm) {
+MPI_Comm from_fortran(tutti_fint_t comm) {
   int initialized = 0;
   int finalized = 0;
   MPI_Initialized(&initialized);
@@ -41,7 +42,7 @@ MPI_Comm from_fortran(MPI_Fint comm) {
   if ((initialized == 0 && MPI_VERSION < 4) || finalized != 0)
     throw_misuse(ErrorCode::finalized,
                  "argument mpi_comm: MPI is not initialised or already finalized; call MPI_Init first");
-  return MPI_Comm_f2c(comm);
+  return TUTTI_COMM_FROM_FORTRAN(comm);
 }
 
 }  // namespace
@@ -53,7 +54,7 @@ int tutti_comm_create(MPI_Comm mpi_comm, int ownership, const tutti_comm_options
   });
 }
 
-int tutti_comm_create_f(MPI_Fint mpi_comm, int ownership, const tutti_comm_options_t* given, tutti_comm_t* comm) {
+int tutti_comm_create_f(tutti_fint_t mpi_comm, int ownership, const tutti_comm_options_t* given, tutti_comm_t* comm) {
   return guard([&] {
     output(comm, "comm") = nullptr;
     give(comm, create(from_fortran(mpi_comm), ownership, options(given)));
@@ -72,15 +73,15 @@ int tutti_comm_borrow(MPI_Comm mpi_comm, tutti_comm_t* comm) {
   return tutti_comm_create(mpi_comm, TUTTI_COMM_BORROW, nullptr, comm);
 }
 
-int tutti_comm_duplicate_f(MPI_Fint mpi_comm, tutti_comm_t* comm) {
+int tutti_comm_duplicate_f(tutti_fint_t mpi_comm, tutti_comm_t* comm) {
   return tutti_comm_create_f(mpi_comm, TUTTI_COMM_DUPLICATE, nullptr, comm);
 }
 
-int tutti_comm_adopt_f(MPI_Fint mpi_comm, tutti_comm_t* comm) {
+int tutti_comm_adopt_f(tutti_fint_t mpi_comm, tutti_comm_t* comm) {
   return tutti_comm_create_f(mpi_comm, TUTTI_COMM_ADOPT, nullptr, comm);
 }
 
-int tutti_comm_borrow_f(MPI_Fint mpi_comm, tutti_comm_t* comm) {
+int tutti_comm_borrow_f(tutti_fint_t mpi_comm, tutti_comm_t* comm) {
   return tutti_comm_create_f(mpi_comm, TUTTI_COMM_BORROW, nullptr, comm);
 }
 
@@ -110,8 +111,8 @@ int tutti_comm_mpi_handle(tutti_comm_t comm, MPI_Comm* handle) {
   return guard([&] { output(handle, "handle") = communicator(comm).mpi_handle(); });
 }
 
-int tutti_comm_mpi_handle_f(tutti_comm_t comm, MPI_Fint* handle) {
-  return guard([&] { output(handle, "handle") = MPI_Comm_c2f(communicator(comm).mpi_handle()); });
+int tutti_comm_mpi_handle_f(tutti_comm_t comm, tutti_fint_t* handle) {
+  return guard([&] { output(handle, "handle") = TUTTI_COMM_TO_FORTRAN(communicator(comm).mpi_handle()); });
 }
 
 int tutti_comm_prepare_device(tutti_comm_t comm) {

@@ -3,6 +3,7 @@
 
 #include <tutti/mpi.hpp>
 
+#include "fortran_handles.h"
 #include "guard.hpp"
 #include "handles.hpp"
 #include "layouts.hpp"
@@ -71,6 +72,6 @@ int tutti_datatype_from_mpi(MPI_Datatype mpi_datatype, tutti_datatype_t* datatyp
   return guard([&] { output(datatype, "datatype") = datatype_handle(tutti::datatype_from(mpi_datatype)); });
 }
 
-int tutti_datatype_from_mpi_f(MPI_Fint mpi_datatype, tutti_datatype_t* datatype) {
-  return tutti_datatype_from_mpi(MPI_Type_f2c(mpi_datatype), datatype);
+int tutti_datatype_from_mpi_f(tutti_fint_t mpi_datatype, tutti_datatype_t* datatype) {
+  return tutti_datatype_from_mpi(TUTTI_TYPE_FROM_FORTRAN(mpi_datatype), datatype);
 }

@@ -8,6 +8,7 @@
 #include <tutti/mpi.hpp>
 #include <unordered_map>
 
+#include "fortran_handles.h"
 #include "guard.hpp"
 #include "handles.hpp"
 
@@ -123,4 +124,6 @@ int tutti_op_from_mpi(MPI_Op mpi_op, tutti_op_t* op) {
   return guard([&] { output(op, "op") = static_cast<tutti_op_t>(tutti::reduce_op_from(mpi_op).kind()); });
 }
 
-int tutti_op_from_mpi_f(MPI_Fint mpi_op, tutti_op_t* op) { return tutti_op_from_mpi(MPI_Op_f2c(mpi_op), op); }
+int tutti_op_from_mpi_f(tutti_fint_t mpi_op, tutti_op_t* op) {
+  return tutti_op_from_mpi(TUTTI_OP_FROM_FORTRAN(mpi_op), op);
+}

@@ -8,7 +8,12 @@
 namespace tutti::detail {
 namespace {
 
-#if MPI_VERSION < 4
+// MPI 4 has functions with large counts. With the ABI of MPI 5 the host MPI may be an older one, which lacks them.
+#if MPI_VERSION >= 4 && !defined(MPI_ABI_VERSION)
+#define TUTTI_LARGE_MESSAGES
+#endif
+
+#ifndef TUTTI_LARGE_MESSAGES
 
 /// Makes a type of exactly `bytes` bytes: whole chunks of 1 GiB, then the rest.
 MPI_Datatype big_type(std::size_t bytes) {
@@ -38,7 +43,7 @@ void post_send(const void* data, std::size_t bytes, int peer, int tag, MPI_Comm 
     check_mpi(MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, peer, tag, comm, &request), "MPI_Isend");
     return;
   }
-#if MPI_VERSION >= 4
+#ifdef TUTTI_LARGE_MESSAGES
   check_mpi(MPI_Isend_c(data, static_cast<MPI_Count>(bytes), MPI_BYTE, peer, tag, comm, &request), "MPI_Isend_c");
 #else
   MPI_Datatype type = big_type(bytes);
@@ -52,7 +57,7 @@ void post_recv(void* data, std::size_t bytes, int peer, int tag, MPI_Comm comm, 
     check_mpi(MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, peer, tag, comm, &request), "MPI_Irecv");
     return;
   }
-#if MPI_VERSION >= 4
+#ifdef TUTTI_LARGE_MESSAGES
   check_mpi(MPI_Irecv_c(data, static_cast<MPI_Count>(bytes), MPI_BYTE, peer, tag, comm, &request), "MPI_Irecv_c");
 #else
   MPI_Datatype type = big_type(bytes);
@@ -66,7 +71,7 @@ void post_matched_recv(void* data, std::size_t bytes, MPI_Message& message, MPI_
     check_mpi(MPI_Imrecv(data, static_cast<int>(bytes), MPI_BYTE, &message, &request), "MPI_Imrecv");
     return;
   }
-#if MPI_VERSION >= 4
+#ifdef TUTTI_LARGE_MESSAGES
   check_mpi(MPI_Imrecv_c(data, static_cast<MPI_Count>(bytes), MPI_BYTE, &message, &request), "MPI_Imrecv_c");
 #else
   MPI_Datatype type = big_type(bytes);

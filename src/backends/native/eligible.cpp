@@ -3,6 +3,8 @@
 
 #include <climits>
 
+#include "core/host_mpi.hpp"
+
 namespace tutti::detail {
 namespace {
 
@@ -58,7 +60,7 @@ bool op_is_equal(ReduceKind op, DatatypeKind kind) {
 bool counts_fit(const Signature& signature) {
 #if MPI_VERSION >= 4
   (void)signature;
-  return true;
+  return host_has_large_counts();
 #else
   // Without MPI's large-count functions no rank can know whether all ranks' counts fit into an int.
   const std::size_t unit = signature.type.kind() == DatatypeKind::bytes ? signature.type.size() : 1;
