@@ -195,6 +195,14 @@ class Runs(unittest.TestCase):
         status, said = self.outcome(job)
         self.assertEqual((status, said.splitlines()[-1]), (0, "1 passed, 0 failed, 0 left out"))
 
+    def test_skips_itself(self):
+        jobs = [shell("ours", LOADED + "echo No Errors"), shell("skips", "exit 77", every_mpi.judge)]
+        for job in jobs:
+            job.needs_library = True
+        status, said = self.outcome(*jobs)
+        self.assertEqual((status, said.splitlines()[-1]), (0, "1 passed, 0 failed, 1 left out"))
+        self.assertIn("left out: suite: skips, 2 ranks: skips itself", said)
+
     def test_fails_with_the_library_only(self):
         status, said = self.outcome(shell("bad", LOADED + 'test -z "$LD_PRELOAD" && echo No Errors'))
         self.assertEqual((status, said.splitlines()[-1]), (1, "0 passed, 1 failed, 0 left out"))

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import mpich
-from job import Job
+from job import SKIPPED, Job
 
 PROGRAMS = ["moving", "reducing", "requests", "misuse"]
 NAMES = [(r"MPICH Version:\s*(\S+)", "MPICH"), (r"Intel\(R\) MPI Library ([\d.]+?)(\.0)? ", "Intel MPI"),
@@ -25,6 +25,8 @@ ENVIRONMENT = {"I_MPI_FABRICS": "shm", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLO
 
 
 def judge(output):
+    if output.code == 77:
+        return SKIPPED
     if output.code != 0:
         return f"ended with {output.code}"
     tests = re.search(r"\[  PASSED  \] ([1-9]\d*) test", output.text)
@@ -47,8 +49,8 @@ def find(options):
 
 
 def jobs_on(prefix, programs, others, rank_numbers):
-    environment = {"LD_LIBRARY_PATH": prefix / "lib", **ENVIRONMENT}
-    launcher = [prefix / "bin" / "mpiexec"]
+    environment = {"LD_LIBRARY_PATH": prefix / "lib"}
+    launcher = ["env", *(f"{name}={value}" for name, value in ENVIRONMENT.items()), prefix / "bin" / "mpiexec"]
     name = name_of(prefix)
     for program in PROGRAMS:
         path = programs / f"mpi_preload_{program}"

@@ -17,6 +17,7 @@ SHARE = re.compile(r"tutti-mpi: (\d+) of (\d+) collective calls")
 REPORT = re.compile(r"(tutti(-mpi)?: .*|^operation +call +up to .*|"
                     r"^[a-z_]+ +[a-z]+ +.* \d+ +\d+ +\d+\.\d+ +\d+\.\d+)\n?", re.MULTILINE)
 SHORTEST_LIMIT = 120  # seconds, with the library
+SKIPPED = "skips itself"  # why a program did not pass that lacks something else than the library
 SLOWER = 10  # as long as this times the run without the library, a program does not count as one that hangs
 
 

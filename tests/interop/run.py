@@ -28,7 +28,7 @@ import python_tests  # noqa: E402
 import scalapack  # noqa: E402
 import table  # noqa: E402
 from get import get  # noqa: E402
-from job import End, Runner, last_words, launchers, limit_with  # noqa: E402
+from job import SKIPPED, End, Runner, last_words, launchers, limit_with  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SUITES = {"scalapack": scalapack.find, "mpi4py": python_tests.find, "mpich": mpich.find, "osu": benchmarks.find_osu,
@@ -97,6 +97,8 @@ def measure(jobs, options, results):
         loaded = None
         if not plain.why and not options.baseline:
             loaded = runner.run(job, limit_with(plain.seconds), True)
+            if loaded.why == SKIPPED:
+                plain, loaded = loaded, None
         entry = results.add(job, plain, loaded)
         print(f"[{done}/{len(jobs)}] {line(entry)}", flush=True)
         if table.failed(entry) or (options.baseline and table.left_out(entry)):

@@ -65,8 +65,10 @@ def row(suite, entries):
     plain, loaded = (sum(entry[key] for entry in both) for key in ("seconds", "seconds_with"))
     tried = any("with" in entry for entry in entries)
     if all(entry.get("needs_library") for entry in entries):
-        return [suite, ranks_of(entries), str(len(entries)), "", str(len(both)), share_of(both), "", f"{loaded:.0f} s", ""]
-    return [suite, ranks_of(entries), str(len(entries)), str(sum(not left_out(entry) for entry in entries)), str(len(both)) if tried else "",
+        return [suite, ranks_of(entries), str(sum(not left_out(entry) for entry in entries)), "", str(len(both)),
+                share_of(both), "", f"{loaded:.0f} s", ""]
+    return [suite, ranks_of(entries), str(len(entries)), str(sum(not left_out(entry) for entry in entries)),
+            str(len(both)) if tried else "",
             share_of(both) if tried else "",
             f"{plain:.0f} s" if tried else f"{sum(entry['seconds'] for entry in entries):.0f} s",
             f"{loaded:.0f} s" if tried else "", f"{loaded / plain:.2f}" if plain else ""]
@@ -114,7 +116,7 @@ def told(entry):
 def remarks(entries):
     """What the table does not show, a line each."""
     lines = [f"FAILED with the library: {told(entry)}: {entry['with']}" for entry in entries if failed(entry)]
-    lines += [f"left out, fails without the library: {told(entry)}: {entry['without']}" for entry in entries
-              if left_out(entry)]
+    lines += [f"left out{'' if entry.get('needs_library') else ', fails without the library'}: {told(entry)}: "
+              f"{entry['without']}" for entry in entries if left_out(entry)]
     few = [entry for entry in entries if passed(entry) and 100 * entry["through"] < LEAST_SHARE * entry["calls"]]
     return lines + [f"under {LEAST_SHARE} %: {told(entry)}: {share(entry['through'], entry['calls'])}" for entry in few]

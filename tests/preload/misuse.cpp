@@ -12,9 +12,23 @@
 namespace tutti::test {
 namespace {
 
+std::string mpi_name() {
+  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, ' ');
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  return text;
+}
+
+/// Open MPI does not.
+bool looks_at_aliases() { return mpi_name().find("Open MPI") == std::string::npos; }
+
 class Errors : public testing::Test {
  protected:
   void SetUp() override {
+#ifdef MPI_ABI_VERSION
+    if (mpi_name().find("Intel(R) MPI") != std::string::npos)
+      GTEST_SKIP() << "libmpi_abi.so of Intel MPI 2021.19 ends the program in spite of MPI_ERRORS_RETURN";
+#endif
     MPI_Comm_set_errhandler(comm.get(), MPI_ERRORS_RETURN);
     MPI_Barrier(comm.get());
   }
@@ -26,14 +40,6 @@ class Errors : public testing::Test {
   ReversedWorld comm{};
   std::vector<int> data = std::vector<int>(64);
 };
-
-/// Open MPI does not.
-bool looks_at_aliases() {
-  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, ' ');
-  int length = 0;
-  MPI_Get_library_version(text.data(), &length);
-  return text.find("Open MPI") == std::string::npos;
-}
 
 // One rank alone meets them, as in MPICH's tests: nothing collective may have begun.
 TEST_F(Errors, OfArgumentsAreTheMpis) {

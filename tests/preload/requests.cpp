@@ -120,6 +120,43 @@ TEST_F(Requests, RequestGetStatus) {
   expect_results();
 }
 
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+// With the ABI of MPI 5 the host MPI may be an older one.
+class StatusOfSeveral : public Requests {
+ protected:
+  void SetUp() override {
+    int version = 0;
+    int subversion = 0;
+    MPI_Get_version(&version, &subversion);
+    if (10 * version + subversion < 41) GTEST_SKIP() << "this MPI lacks the functions of MPI 4.1";
+    Requests::SetUp();
+  }
+  void end() {
+    EXPECT_EQ(sum, comm.size());
+    MPI_Waitall(number, requests.data(), MPI_STATUSES_IGNORE);
+    expect_results();
+  }
+};
+
+TEST_F(StatusOfSeveral, All) {
+  for (int flag = 0; flag == 0;) MPI_Request_get_status_all(number, requests.data(), &flag, MPI_STATUSES_IGNORE);
+  end();
+}
+
+TEST_F(StatusOfSeveral, Any) {
+  for (int index = 0, flag = 0; flag == 0;)
+    MPI_Request_get_status_any(1, &requests[1], &index, &flag, MPI_STATUS_IGNORE);
+  end();
+}
+
+TEST_F(StatusOfSeveral, Some) {
+  std::array<int, number> indices{};
+  for (int some = 0; some < 4;)
+    MPI_Request_get_status_some(number, requests.data(), &some, indices.data(), MPI_STATUSES_IGNORE);
+  end();
+}
+#endif
+
 TEST(OutstandingCalls, EndInAnotherOrderThanTheyBegan) {
   const ReversedWorld comm;
   MPI_Barrier(comm.get());

@@ -122,6 +122,24 @@ int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   return once(operations_of(1, &request), [&] { return PMPI_Request_get_status(request, flag, status); });
 }
 
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+int MPI_Request_get_status_all(int count, const MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  return once(operations_of(count, requests),
+              [&] { return PMPI_Request_get_status_all(count, requests, flag, statuses); });
+}
+
+int MPI_Request_get_status_any(int count, const MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  return once(operations_of(count, requests),
+              [&] { return PMPI_Request_get_status_any(count, requests, index, flag, status); });
+}
+
+int MPI_Request_get_status_some(int count, const MPI_Request requests[], int* number, int indices[],
+                                MPI_Status statuses[]) {
+  return once(operations_of(count, requests),
+              [&] { return PMPI_Request_get_status_some(count, requests, number, indices, statuses); });
+}
+#endif
+
 int MPI_Start(MPI_Request* request) { return start(request, request == nullptr ? nullptr : operation_of(*request)); }
 
 int MPI_Startall(int count, MPI_Request requests[]) {
