@@ -254,10 +254,10 @@ TUTTI_API int tutti_datatype_from_mpi_f(tutti_fint_t mpi_datatype, tutti_datatyp
 TUTTI_API int tutti_op_from_mpi_f(tutti_fint_t mpi_op, tutti_op_t* op);
 
 /// Make a derived datatype: a layout of elements that are not contiguous. send, recv, groups, bcast, gather, scatter,
-/// allgather and alltoall take it, in all forms, with `count` repetitions of it, for buffers in host memory; other
-/// calls refuse it. A buffer stands for the sequence of its elements: the other side may have another layout or none.
-/// Lengths in a status are in elements. Local. tutti_datatype_free frees a datatype; requests and groups that use it
-/// live on.
+/// allgather, alltoall and neighbor_alltoallw take it, in all forms, with `count` repetitions of it, for buffers in
+/// host memory; other calls refuse it. A buffer stands for the sequence of its elements: the other side may have
+/// another layout or none. Lengths in a status are in elements. Local. tutti_datatype_free frees a datatype; requests
+/// and groups that use it live on.
 ///
 /// vector: `count` blocks of `block_length` elements, `stride` elements apart.
 /// Counterpart: tutti::Layout::vector, MPI_Type_vector.
@@ -334,6 +334,14 @@ TUTTI_API int tutti_comm_size(tutti_comm_t comm, int* size);
 /// Local; if a process has more than 64 duplicates and parts, the first call on one of the others is collective.
 TUTTI_API int tutti_comm_mpi_handle(tutti_comm_t comm, MPI_Comm* handle);
 TUTTI_API int tutti_comm_mpi_handle_f(tutti_comm_t comm, tutti_fint_t* handle);
+
+/// Gives the neighbours of this rank, in the order of the blocks of its neighborhood collectives: those of the MPI
+/// communicator that `comm` was made of, when it was made. TUTTI_PROC_NULL is a neighbour that does not exist, at the
+/// border of a grid. Writes as many as the arrays hold, and how many there are; an array may be NULL if its capacity is
+/// 0. Local. Errors: TUTTI_ERROR_INVALID_ARGUMENT for a communicator without a topology. Counterparts:
+/// tutti::neighborhood, MPI_Dist_graph_neighbors.
+TUTTI_API int tutti_comm_neighbors(tutti_comm_t comm, size_t source_capacity, int* sources, size_t* source_count,
+                                   size_t destination_capacity, int* destinations, size_t* destination_count);
 
 /// Prepares the communicator for buffers in device memory: all ranks agree on their facilities and set NCCL up. The
 /// process's current device (cudaSetDevice) becomes this communicator's device for good. Optional: the first blocking
@@ -538,6 +546,78 @@ TUTTI_API int tutti_alltoallv_init(tutti_comm_t comm, const void* sendbuf, const
                                    const size_t* send_displs, void* recvbuf, const size_t* recv_counts,
                                    const size_t* recv_displs, tutti_datatype_t datatype, const tutti_options_t* options,
                                    tutti_request_t* request);
+
+/// The neighborhood collectives: every rank sends to its destinations and receives from its sources, those of
+/// tutti_comm_neighbors. Collective over `comm`, which has a topology. Host memory. Blocks of neighbours that do not
+/// exist are neither sent nor written. Where a rank is a neighbour several times, MPI 4.1, section 8.6, says which
+/// block meets which; tutti/collectives/neighborhood.hpp explains it. Errors beside those of all collectives:
+/// TUTTI_ERROR_INVALID_ARGUMENT for a communicator without a topology, _NOT_SUPPORTED for device memory.
+///
+/// Sends `count` elements to every destination; recvbuf has a block of as many for each source. Counterpart:
+/// MPI_Neighbor_allgather.
+TUTTI_API int tutti_neighbor_allgather(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                                       tutti_datatype_t datatype, const tutti_options_t* options);
+TUTTI_API int tutti_ineighbor_allgather(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                                        tutti_datatype_t datatype, const tutti_options_t* options,
+                                        tutti_request_t* request);
+TUTTI_API int tutti_neighbor_allgather_init(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                                            tutti_datatype_t datatype, const tutti_options_t* options,
+                                            tutti_request_t* request);
+
+/// The same with blocks of several sizes, one number for each source. Counterpart: MPI_Neighbor_allgatherv.
+TUTTI_API int tutti_neighbor_allgatherv(tutti_comm_t comm, const void* sendbuf, size_t send_count, void* recvbuf,
+                                        const size_t* recv_counts, const size_t* recv_displs, tutti_datatype_t datatype,
+                                        const tutti_options_t* options);
+TUTTI_API int tutti_ineighbor_allgatherv(tutti_comm_t comm, const void* sendbuf, size_t send_count, void* recvbuf,
+                                         const size_t* recv_counts, const size_t* recv_displs,
+                                         tutti_datatype_t datatype, const tutti_options_t* options,
+                                         tutti_request_t* request);
+TUTTI_API int tutti_neighbor_allgatherv_init(tutti_comm_t comm, const void* sendbuf, size_t send_count, void* recvbuf,
+                                             const size_t* recv_counts, const size_t* recv_displs,
+                                             tutti_datatype_t datatype, const tutti_options_t* options,
+                                             tutti_request_t* request);
+
+/// Sends another block of `count` elements to every destination. Counterpart: MPI_Neighbor_alltoall.
+TUTTI_API int tutti_neighbor_alltoall(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                                      tutti_datatype_t datatype, const tutti_options_t* options);
+TUTTI_API int tutti_ineighbor_alltoall(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                                       tutti_datatype_t datatype, const tutti_options_t* options,
+                                       tutti_request_t* request);
+TUTTI_API int tutti_neighbor_alltoall_init(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count,
+                                           tutti_datatype_t datatype, const tutti_options_t* options,
+                                           tutti_request_t* request);
+
+/// The same with blocks of several sizes, one number for each destination and for each source. Counterpart:
+/// MPI_Neighbor_alltoallv.
+TUTTI_API int tutti_neighbor_alltoallv(tutti_comm_t comm, const void* sendbuf, const size_t* send_counts,
+                                       const size_t* send_displs, void* recvbuf, const size_t* recv_counts,
+                                       const size_t* recv_displs, tutti_datatype_t datatype,
+                                       const tutti_options_t* options);
+TUTTI_API int tutti_ineighbor_alltoallv(tutti_comm_t comm, const void* sendbuf, const size_t* send_counts,
+                                        const size_t* send_displs, void* recvbuf, const size_t* recv_counts,
+                                        const size_t* recv_displs, tutti_datatype_t datatype,
+                                        const tutti_options_t* options, tutti_request_t* request);
+TUTTI_API int tutti_neighbor_alltoallv_init(tutti_comm_t comm, const void* sendbuf, const size_t* send_counts,
+                                            const size_t* send_displs, void* recvbuf, const size_t* recv_counts,
+                                            const size_t* recv_displs, tutti_datatype_t datatype,
+                                            const tutti_options_t* options, tutti_request_t* request);
+
+/// The same with a datatype for each block, derived ones too, and displacements in bytes, which may be negative: the
+/// faces of a grid are subarrays of one array, and nothing is packed by hand. Counterpart: MPI_Neighbor_alltoallw.
+TUTTI_API int tutti_neighbor_alltoallw(tutti_comm_t comm, const void* sendbuf, const size_t* send_counts,
+                                       const ptrdiff_t* send_displs, const tutti_datatype_t* send_datatypes,
+                                       void* recvbuf, const size_t* recv_counts, const ptrdiff_t* recv_displs,
+                                       const tutti_datatype_t* recv_datatypes, const tutti_options_t* options);
+TUTTI_API int tutti_ineighbor_alltoallw(tutti_comm_t comm, const void* sendbuf, const size_t* send_counts,
+                                        const ptrdiff_t* send_displs, const tutti_datatype_t* send_datatypes,
+                                        void* recvbuf, const size_t* recv_counts, const ptrdiff_t* recv_displs,
+                                        const tutti_datatype_t* recv_datatypes, const tutti_options_t* options,
+                                        tutti_request_t* request);
+TUTTI_API int tutti_neighbor_alltoallw_init(tutti_comm_t comm, const void* sendbuf, const size_t* send_counts,
+                                            const ptrdiff_t* send_displs, const tutti_datatype_t* send_datatypes,
+                                            void* recvbuf, const size_t* recv_counts, const ptrdiff_t* recv_displs,
+                                            const tutti_datatype_t* recv_datatypes, const tutti_options_t* options,
+                                            tutti_request_t* request);
 
 /// Gives rank r the combination of ranks 0 to r. sendbuf may be TUTTI_IN_PLACE. Counterpart: MPI_Scan.
 TUTTI_API int tutti_scan(tutti_comm_t comm, const void* sendbuf, void* recvbuf, size_t count, tutti_datatype_t datatype,

@@ -6,6 +6,7 @@ from fortran_text import Procedure, exact_twins, in_turn, int32_twin
 SEND_BLOCKS, RECV_BLOCKS, RECV_AT_ROOT, SEND_AT_ROOT, WHOLE_IN_PLACE, FREE_COUNTS = 1, 2, 4, 8, 16, 32  # view.h
 NO_COPY = 64
 LAYOUTS = 256
+NEIGHBORS = 512
 WITH_LAYOUTS = ("bcast", "gather", "scatter", "allgather", "alltoall")
 
 RULES = {
@@ -23,6 +24,11 @@ RULES = {
     "allgatherv": FREE_COUNTS,
     "alltoall": SEND_BLOCKS | RECV_BLOCKS,
     "alltoallv": FREE_COUNTS,
+    "neighbor_allgather": RECV_BLOCKS | NEIGHBORS,
+    "neighbor_allgatherv": FREE_COUNTS | NEIGHBORS,
+    "neighbor_alltoall": SEND_BLOCKS | RECV_BLOCKS | NEIGHBORS,
+    "neighbor_alltoallv": FREE_COUNTS | NEIGHBORS,
+    "neighbor_alltoallw": NEIGHBORS,
 }
 ONE_BUFFER = ("allreduce", "reduce", "scan", "exscan")
 
@@ -178,6 +184,10 @@ def in_place(function):
     return Procedure(f"{function.name[6:]}_in_place", dummies | tail(function), [VIEW] + LOCALS, body)
 
 
+def begin(function, sendbuf):
+    return f"code = view_begin(comm%handle, {RULES.get(function.operation, 0) & NEIGHBORS}_c_int, {sendbuf}, view)"
+
+
 def check_sizes(function):
     return [f'code = check_count({quoted(function)}, "{name}", {name})' for name in named(function, "count")]
 
@@ -200,9 +210,36 @@ def pointer(function):
     body, local = check_sizes(function), list(LOCALS)
     if named(function, "counts"):
         local += [VIEW] + c_counts(function)
-        body += ["code = view_begin(comm%handle, sendbuf, view)"] + convert_counts(function)
+        body += [begin(function, "sendbuf")] + convert_counts(function)
     body = in_turn(body + [c_call(function, replaced)]) + ["call finish(code, ierror)"]
     return Procedure(f"{function.name[6:]}_pointer_int64", dummies | tail(function), local, body)
+
+
+def of_blocks(function):
+    """On arrays of which each block has its own datatype, and its place in bytes: only their addresses count."""
+    dummies, opens, checks = {}, [], []
+    replaced = {name: f"c_{name}" for name in named(function, "counts")}
+    views = {"sendbuf": "outgoing", "recvbuf": "incoming"}
+    for argument in function.arguments:
+        role, name = argument.role.name, argument.name
+        if name in views:
+            dummies[name] = array(name, "in" if role == "sendbuf" else "inout", function.form != "blocking")
+            names = f'{quoted(function)}//c_null_char, "{name}"//c_null_char'
+            opens.append(f"code = view_open_message({names}, {NO_COPY}_c_int, {name}, {views[name]})")
+            replaced[name] = f"{views[name]}%recv"
+        elif role == "counts":
+            dummies[name] = number(argument)
+        elif role in ("distances", "datatypes"):
+            word = "integer(int64)" if role == "distances" else "type(tutti_datatype)"
+            dummies[name] = f"{word}, intent(in) :: {name}(:)"
+            replaced[name] = f"int({name}, c_ptrdiff_t)" if role == "distances" else f"{name}%handle"
+            checks.append(f'call check_each({quoted(function)}, "{name}", size({name}), view, code)')
+        elif role == "comm":
+            dummies[name] = COMMON[name]
+    local = ["type(view_call) :: view, outgoing, incoming"] + LOCALS + c_counts(function)
+    body = [begin(function, "c_null_ptr")] + opens + convert_counts(function) + checks + [c_call(function, replaced)]
+    body = in_turn(body) + ["call finish(code, ierror)"]
+    return Procedure(f"{function.name[6:]}_typed_int64", dummies | tail(function), local, body)
 
 
 def plain(function):
@@ -215,6 +252,9 @@ def specifics(function):
     if function.operation == "barrier":
         return [plain(function)]
     counts = named(function, "counts")
+    if named(function, "datatypes"):
+        wide = of_blocks(function)
+        return [wide, int32_twin(wide, counts)]
     made = [typed(function)]
     if counts:
         made.append(int32_twin(made[0], counts))

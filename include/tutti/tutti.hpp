@@ -15,6 +15,7 @@
 #include <tutti/collectives/exscan.hpp>
 #include <tutti/collectives/gather.hpp>
 #include <tutti/collectives/gatherv.hpp>
+#include <tutti/collectives/neighborhood.hpp>
 #include <tutti/collectives/reduce.hpp>
 #include <tutti/collectives/reduce_scatter.hpp>
 #include <tutti/collectives/reduce_scatter_block.hpp>

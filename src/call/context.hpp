@@ -18,6 +18,7 @@
 #include "call/commons.hpp"
 #include "call/device_side.hpp"
 #include "call/late_communicator.hpp"
+#include "call/neighborhood.hpp"
 #include "call/scratch.hpp"
 #include "call/send_order.hpp"
 #include "call/trial.hpp"
@@ -106,6 +107,7 @@ struct Context {
   int size = 1;
   int tag_half = 16384;
   CommunicatorOptions options{};
+  std::unique_ptr<const Neighbors> neighbors{};  ///< null: the caller's communicator has no topology of MPI
   Topology topology{};
   std::vector<int> node_of{};                      ///< the node of each rank, from the topology
   LinkLevel on_node = LinkLevel::cache;            ///< the greatest distance between two ranks of one node

@@ -17,6 +17,7 @@
 #include "call/late_count.hpp"
 #include "call/progress.hpp"
 #include "communicator/kin.hpp"
+#include "communicator/neighbors.hpp"
 #include "communicator/private_communicator.hpp"
 #include "communicator/world_ranks.hpp"
 #include "core/config.hpp"
@@ -228,7 +229,9 @@ void discover(Context& context) {
 bool makes_late() { return !host_is_open_mpi(); }
 
 /// A nonblocking call must post its messages before it returns, and so needs their communicator by then.
-bool will_send(const Context& context) { return !makes_late() || sends_from_the_start(context.machine()); }
+bool will_send(const Context& context) {
+  return !makes_late() || context.neighbors != nullptr || sends_from_the_start(context.machine());
+}
 
 void use_private(Context& context, MPI_Comm comm) {
   context.point_to_point = comm;
@@ -249,6 +252,7 @@ std::shared_ptr<Context> make_context(MPI_Comm from, const CommunicatorOptions& 
   auto state = std::make_shared<Context>(chosen);
   check_mpi(MPI_Comm_size(from, &state->size), "MPI_Comm_size");
   check_mpi(MPI_Comm_rank(from, &state->rank), "MPI_Comm_rank");
+  state->neighbors = read_neighbors(from, state->rank);
   std::vector<int> members;
   if (state->rank == 0) members = world_ranks(from);
   const Meeting meeting = check_agreement(*state, from, members);

@@ -105,6 +105,7 @@ static inline void clear(int64_t* data) {
   X(allgatherv)           \
   X(alltoall)             \
   X(alltoallv)            \
+  X(neighborhood)         \
   X(scan)                 \
   X(exscan)
 #define OTHER_TESTS(X) \

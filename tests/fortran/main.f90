@@ -7,6 +7,7 @@ program tutti_fortran_tests
   use reductions
   use movement
   use varying
+  use neighborhood
   use arrays
   use forms
   use messages
@@ -43,6 +44,7 @@ contains
     call test_reductions(g)
     call test_movement(g)
     call test_varying(g)
+    call test_neighborhood(g)
     call test_arrays(g)
     call test_forms(g)
     call test_messages(g)

@@ -10,12 +10,17 @@
 #include <tutti/collectives/exscan.hpp>
 #include <tutti/collectives/gather.hpp>
 #include <tutti/collectives/gatherv.hpp>
+#include <tutti/collectives/neighborhood.hpp>
 #include <tutti/collectives/reduce.hpp>
 #include <tutti/collectives/reduce_scatter.hpp>
 #include <tutti/collectives/reduce_scatter_block.hpp>
 #include <tutti/collectives/scan.hpp>
 #include <tutti/collectives/scatter.hpp>
 #include <tutti/collectives/scatterv.hpp>
+
+#include <string>
+#include <type_traits>
+#include <vector>
 
 #include "handles.hpp"
 
@@ -45,6 +50,45 @@ Numbers unless_in_place(const Communicator& c, const void* sendbuf, const std::s
 std::size_t scattered(const Communicator& c, const void* sendbuf, Numbers counts) {
   if (is_in_place(sendbuf) || counts.empty()) return total(counts);
   return counts[static_cast<std::size_t>(c.rank())];
+}
+
+std::size_t sources(const Communicator& c) { return tutti::neighborhood(c).sources.size(); }
+std::size_t destinations(const Communicator& c) { return tutti::neighborhood(c).destinations.size(); }
+
+/// One number for each of n neighbours.
+Numbers per_neighbor(std::size_t n, const std::size_t* numbers) { return {numbers, numbers == nullptr ? 0 : n}; }
+
+/// Calls add(address, count, datatype) for each block of a side, whose displacements are in bytes.
+template <typename Address, typename Add>
+void for_each_block(Address address, std::size_t n, const std::size_t* counts, const std::ptrdiff_t* displs,
+                    const tutti_datatype_t* types, const char* side, const Add& add) {
+  const auto require = [&](const void* array, const char* what) {
+    if (array == nullptr && n > 0) throw_null((std::string(side) + what).c_str(), "pass one number for each neighbour");
+  };
+  require(counts, "_counts");
+  require(displs, "_displs");
+  require(types, "_datatypes");
+  for (std::size_t i = 0; i < n; ++i) {
+    using Byte = std::conditional_t<std::is_same_v<Address, void*>, std::byte, const std::byte>;
+    const bool is_whole = is_in_place(address) || (address == nullptr && displs[i] == 0);
+    add(is_whole ? address : static_cast<Byte*>(address) + displs[i], counts[i], types[i]);
+  }
+}
+
+std::vector<tutti::ConstBuffer> sent_blocks(const Communicator& c, const void* address, const std::size_t* counts,
+                                            const std::ptrdiff_t* displs, const tutti_datatype_t* types) {
+  std::vector<tutti::ConstBuffer> all;
+  for_each_block(address, destinations(c), counts, displs, types, "send",
+                 [&](const void* at, std::size_t n, tutti_datatype_t type) { all.push_back(input(at, n, type)); });
+  return all;
+}
+
+std::vector<tutti::Buffer> received_blocks(const Communicator& c, void* address, const std::size_t* counts,
+                                           const std::ptrdiff_t* displs, const tutti_datatype_t* types) {
+  std::vector<tutti::Buffer> all;
+  for_each_block(address, sources(c), counts, displs, types, "recv",
+                 [&](void* at, std::size_t n, tutti_datatype_t type) { all.push_back(output(at, n, type)); });
+  return all;
 }
 
 }  // namespace
@@ -131,6 +175,39 @@ TUTTI_MOVES(alltoallv,
             unless_in_place(c, sendbuf, send_counts), unless_in_place(c, sendbuf, send_displs),
             output(recvbuf, extent(per_rank(c, recv_counts), per_rank(c, recv_displs)), datatype),
             per_rank(c, recv_counts), per_rank(c, recv_displs))
+
+TUTTI_MOVES(neighbor_allgather, (const void* sendbuf, void* recvbuf, size_t count, tutti_datatype_t datatype),
+            input(sendbuf, count, datatype), output(recvbuf, blocks(count, sources(c)), datatype))
+
+TUTTI_MOVES(neighbor_allgatherv,
+            (const void* sendbuf, size_t send_count, void* recvbuf, const size_t* recv_counts,
+             const size_t* recv_displs, tutti_datatype_t datatype),
+            input(sendbuf, send_count, datatype),
+            output(recvbuf, extent(per_neighbor(sources(c), recv_counts), per_neighbor(sources(c), recv_displs)),
+                   datatype),
+            per_neighbor(sources(c), recv_counts), per_neighbor(sources(c), recv_displs))
+
+TUTTI_MOVES(neighbor_alltoall, (const void* sendbuf, void* recvbuf, size_t count, tutti_datatype_t datatype),
+            input(sendbuf, blocks(count, destinations(c)), datatype),
+            output(recvbuf, blocks(count, sources(c)), datatype))
+
+TUTTI_MOVES(neighbor_alltoallv,
+            (const void* sendbuf, const size_t* send_counts, const size_t* send_displs, void* recvbuf,
+             const size_t* recv_counts, const size_t* recv_displs, tutti_datatype_t datatype),
+            input(sendbuf,
+                  extent(per_neighbor(destinations(c), send_counts), per_neighbor(destinations(c), send_displs)),
+                  datatype),
+            per_neighbor(destinations(c), send_counts), per_neighbor(destinations(c), send_displs),
+            output(recvbuf, extent(per_neighbor(sources(c), recv_counts), per_neighbor(sources(c), recv_displs)),
+                   datatype),
+            per_neighbor(sources(c), recv_counts), per_neighbor(sources(c), recv_displs))
+
+TUTTI_MOVES(neighbor_alltoallw,
+            (const void* sendbuf, const size_t* send_counts, const ptrdiff_t* send_displs,
+             const tutti_datatype_t* send_datatypes, void* recvbuf, const size_t* recv_counts,
+             const ptrdiff_t* recv_displs, const tutti_datatype_t* recv_datatypes),
+            sent_blocks(c, sendbuf, send_counts, send_displs, send_datatypes),
+            received_blocks(c, recvbuf, recv_counts, recv_displs, recv_datatypes))
 
 TUTTI_COMBINES(reduce,
                (const void* sendbuf, void* recvbuf, size_t count, tutti_datatype_t datatype, tutti_op_t op, int root),

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <tutti/collectives/neighborhood.hpp>
+
 #include "fortran_handles.h"
 #include "guard.hpp"
 #include "handles.hpp"
@@ -43,6 +46,14 @@ MPI_Comm from_fortran(tutti_fint_t comm) {
     throw_misuse(ErrorCode::finalized,
                  "argument mpi_comm: MPI is not initialised or already finalized; call MPI_Init first");
   return TUTTI_COMM_FROM_FORTRAN(comm);
+}
+
+/// Writes the ranks that the caller's array holds, and their number.
+void give_ranks(std::span<const int> found, std::size_t capacity, int* ranks, std::size_t* count, const char* side) {
+  output(count, fmt::format("{}_count", side).c_str()) = found.size();
+  if (capacity == 0) return;
+  if (ranks == nullptr) throw_null(fmt::format("{}s", side).c_str(), "pass an array, or the capacity 0");
+  std::copy_n(found.begin(), std::min(capacity, found.size()), ranks);
 }
 
 }  // namespace
@@ -105,6 +116,15 @@ int tutti_comm_rank(tutti_comm_t comm, int* rank) {
 
 int tutti_comm_size(tutti_comm_t comm, int* size) {
   return guard([&] { output(size, "size") = communicator(comm).size(); });
+}
+
+int tutti_comm_neighbors(tutti_comm_t comm, size_t source_capacity, int* sources, size_t* source_count,
+                         size_t destination_capacity, int* destinations, size_t* destination_count) {
+  return guard([&] {
+    const tutti::Neighborhood found = tutti::neighborhood(communicator(comm));
+    give_ranks(found.sources, source_capacity, sources, source_count, "source");
+    give_ranks(found.destinations, destination_capacity, destinations, destination_count, "destination");
+  });
 }
 
 int tutti_comm_mpi_handle(tutti_comm_t comm, MPI_Comm* handle) {

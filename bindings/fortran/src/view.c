@@ -86,23 +86,31 @@ static int look_at(const char* call, const char* name, int rules, const CFI_cdes
   return TUTTI_SUCCESS;
 }
 
+/* Refuses a number of elements that does not divide into equal blocks. */
+static int divide(const char* call, const char* argument, size_t elements, size_t blocks, size_t* each) {
+  *each = blocks == 0 ? 0 : elements / blocks;
+  if (*each * blocks == elements) return TUTTI_SUCCESS;
+  return tutti_fortran_refuse(
+      call, argument,
+      "has a number of elements that is not a multiple of the number of ranks, or of neighbours in a neighborhood "
+      "collective; pass one block of equal size per rank, or per neighbour",
+      (int64_t)elements);
+}
+
 /* Finds the number of elements per block, which both buffers must agree on. */
 static int match(const char* call, int rules, view_call* view) {
   const int whole = (rules & VIEW_RECV_BLOCKS) || ((rules & VIEW_WHOLE_IN_PLACE) && view->send == TUTTI_IN_PLACE);
-  const size_t send_blocks = rules & VIEW_SEND_BLOCKS ? (size_t)view->ranks : 1;
-  const size_t recv_blocks = whole ? (size_t)view->ranks : 1;
-  if (view->sees_send && view->send_count % send_blocks != 0)
-    return tutti_fortran_refuse(
-        call, "sendbuf",
-        "has a number of elements that is not a multiple of the number of ranks; pass one block of equal size per rank",
-        (int64_t)view->send_count);
-  if (view->sees_recv && view->recv_count % recv_blocks != 0)
-    return tutti_fortran_refuse(
-        call, "recvbuf",
-        "has a number of elements that is not a multiple of the number of ranks; pass one block of equal size per rank",
-        (int64_t)view->recv_count);
-  view->count = view->sees_send ? view->send_count / send_blocks : view->recv_count / recv_blocks;
-  if (view->sees_send && view->sees_recv && view->count != view->recv_count / recv_blocks)
+  const size_t send_blocks = rules & VIEW_SEND_BLOCKS ? (size_t)view->send_blocks : 1;
+  const size_t recv_blocks = whole ? (size_t)view->recv_blocks : 1;
+  size_t sent = 0;
+  size_t received = 0;
+  int code = TUTTI_SUCCESS;
+  if (view->sees_send) code = divide(call, "sendbuf", view->send_count, send_blocks, &sent);
+  if (!code && view->sees_recv) code = divide(call, "recvbuf", view->recv_count, recv_blocks, &received);
+  if (code) return code;
+  const int sends = view->sees_send && send_blocks > 0;
+  view->count = sends ? sent : received;
+  if (sends && view->sees_recv && recv_blocks > 0 && sent != received)
     return tutti_fortran_refuse(
         call, "recvbuf",
         "has a number of elements that does not match sendbuf; pass a section of the size that the call needs",
@@ -120,15 +128,26 @@ static int join_layouts(view_call* view) {
   return code;
 }
 
-static int begin(tutti_comm_t comm, view_call* view) {
+static int begin(tutti_comm_t comm, int rules, view_call* view) {
   *view = (view_call){0};
-  const int code = tutti_comm_rank(comm, &view->rank);
-  return code ? code : tutti_comm_size(comm, &view->ranks);
+  int code = tutti_comm_rank(comm, &view->rank);
+  if (code) return code;
+  if (rules & VIEW_NEIGHBORS) {
+    size_t sources = 0;
+    size_t destinations = 0;
+    code = tutti_comm_neighbors(comm, 0, NULL, &sources, 0, NULL, &destinations);
+    view->send_blocks = (int)destinations;
+    view->recv_blocks = (int)sources;
+    return code;
+  }
+  code = tutti_comm_size(comm, &view->send_blocks);
+  view->recv_blocks = view->send_blocks;
+  return code;
 }
 
 int tutti_fortran_open(const char* call, tutti_comm_t comm, int rules, int root, const CFI_cdesc_t* sendbuf,
                        const CFI_cdesc_t* recvbuf, view_call* view) {
-  int code = begin(comm, view);
+  int code = begin(comm, rules, view);
   if (code) return code;
   tutti_datatype_t sent = TUTTI_DATATYPE_NULL;
   tutti_datatype_t received = TUTTI_DATATYPE_NULL;
@@ -157,7 +176,7 @@ int tutti_fortran_open(const char* call, tutti_comm_t comm, int rules, int root,
 
 int tutti_fortran_open_one(const char* call, const char* argument, tutti_comm_t comm, int rules, int root,
                            const CFI_cdesc_t* buffer, view_call* view) {
-  int code = begin(comm, view);
+  int code = begin(comm, rules, view);
   if (code) return code;
   code = look_at(call, argument, rules, buffer, &view->recv, &view->recv_count, &view->datatype, &view->recv_copy,
                  &view->recv_layout);
@@ -245,8 +264,8 @@ int tutti_fortran_combine(tutti_op_t op, const CFI_cdesc_t* input, const CFI_cde
   return tutti_fortran_close(inout, &view, combine("tutti_combine", op, input, inout, &view));
 }
 
-int tutti_fortran_begin(tutti_comm_t comm, const void* sendbuf, view_call* view) {
-  const int code = begin(comm, view);
+int tutti_fortran_begin(tutti_comm_t comm, int rules, const void* sendbuf, view_call* view) {
+  const int code = begin(comm, rules, view);
   view->sees_send = !means_in_place(sendbuf);
   return code;
 }

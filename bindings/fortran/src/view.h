@@ -40,7 +40,8 @@ enum {
   VIEW_FREE_COUNTS = 32,    /* arrays of counts give the sizes */
   VIEW_NO_COPY = 64,        /* sections are refused: the call returns before it is done */
   VIEW_DEVICE = 128,        /* the buffers are declared to be in device or managed memory */
-  VIEW_LAYOUTS = 256        /* with VIEW_NO_COPY: the library packs sections by a derived datatype */
+  VIEW_LAYOUTS = 256,       /* with VIEW_NO_COPY: the library packs sections by a derived datatype */
+  VIEW_NEIGHBORS = 512      /* "rank" above: destination of this rank for sendbuf, source for recvbuf */
 };
 
 /* The buffers of one call; type view_call of the module has the same members. */
@@ -54,7 +55,8 @@ typedef struct {
   void* send_copy; /* packed copies, or NULL */
   void* recv_copy;
   int rank;
-  int ranks;
+  int send_blocks; /* blocks of a buffer that has one for each rank or neighbour */
+  int recv_blocks;
   int sees_send; /* whether this rank's sendbuf is an array that is read */
   int sees_recv;
   tutti_datatype_t send_layout; /* derived datatypes of sections, or TUTTI_DATATYPE_NULL */
@@ -77,8 +79,8 @@ int tutti_fortran_open_message(const char* call, const char* argument, int rules
 int tutti_fortran_pairs(const char* call, tutti_op_t op, const CFI_cdesc_t* sendbuf, const CFI_cdesc_t* recvbuf,
                         view_call* view);
 
-/* or a call by address, which needs rank and number of ranks only. */
-int tutti_fortran_begin(tutti_comm_t comm, const void* sendbuf, view_call* view);
+/* or a call by address, which needs rank and numbers of blocks only. */
+int tutti_fortran_begin(tutti_comm_t comm, int rules, const void* sendbuf, view_call* view);
 
 /* End a call: tutti_fortran_close copies results back to a section; both free the copies and return `code`. */
 int tutti_fortran_close(const CFI_cdesc_t* recvbuf, view_call* view, int code);

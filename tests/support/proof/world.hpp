@@ -22,12 +22,16 @@ struct Placement {
   std::size_t output = 0;
 };
 
-/// One collective call as all ranks see it together: for the checker and for tools, without MPI.
+/// One collective call as all ranks see it together: for the checker and for tools, without MPI. Calls whose ranks do
+/// not all send to all say themselves which data they have.
 class World {
  public:
   /// count as in Problem. The v-forms get irregular counts around `count`, with zeros, and gaps between blocks.
   /// node_of: the node of each rank; empty: all are on one.
   World(Operation operation, int size, int root, std::size_t count, std::vector<int> node_of = {});
+  virtual ~World() = default;
+  World(const World&) = default;
+  World& operator=(const World&) = default;
   /// With elements of that many bytes, one unless said.
   World& set_element_size(std::size_t bytes);
   /// The v-forms with `count` elements a rank, or a pair of ranks, for all.
@@ -42,14 +46,14 @@ class World {
   [[nodiscard]] Problem problem(int rank) const;
   [[nodiscard]] std::vector<Schedule> schedules(const Algorithm& algorithm) const;
 
-  [[nodiscard]] std::size_t input_count(int rank) const;
-  [[nodiscard]] std::size_t output_count(int rank) const;
+  [[nodiscard]] virtual std::size_t input_count(int rank) const;
+  [[nodiscard]] virtual std::size_t output_count(int rank) const;
   /// Whether the output holds the data from the start: at the root of a broadcast.
-  [[nodiscard]] bool output_is_given(int rank) const;
+  [[nodiscard]] virtual bool output_is_given(int rank) const;
   /// Nothing where MPI has no in-place form for the rank.
-  [[nodiscard]] std::optional<Placement> in_place(int rank) const;
+  [[nodiscard]] virtual std::optional<Placement> in_place(int rank) const;
   /// One entry for each element of the output.
-  [[nodiscard]] std::vector<Expected> expected(int rank) const;
+  [[nodiscard]] virtual std::vector<Expected> expected(int rank) const;
 
  private:
   struct Counts {

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tutti/collectives/neighborhood.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <tutti/error.hpp>
+#include <utility>
+
+#include "backends/neighborhood.hpp"
+#include "call/progress.hpp"
+#include "collectives/call.hpp"
+#include "collectives/overlap.hpp"
+
+namespace tutti {
+namespace detail {
+namespace {
+
+/// Checks the arguments of one neighborhood collective and makes its blocks of them.
+class NeighborArguments {
+ public:
+  /// name: the public function, a literal.
+  NeighborArguments(const Communicator& comm, std::string_view name, const Options& options)
+      : comm_(*comm.state()), declared_(options.memory) {
+    exchange_.name = name;
+    if (comm_.neighbors == nullptr) [[unlikely]]
+      refuse("comm",
+             "has no topology; make it of a communicator of MPI_Cart_create, MPI_Graph_create or "
+             "MPI_Dist_graph_create_adjacent");
+    if (options.timeout.count() < 0) [[unlikely]]
+      refuse("options.timeout", "is negative; pass 0 for no timeout");
+  }
+
+  [[nodiscard]] const schedules::Neighborhood& edges() const { return comm_.neighbors->edges; }
+
+  /// One block for all destinations.
+  void send_one(const ConstBuffer& buffer) {
+    check(buffer, "send");
+    exchange_.sends_one = true;
+    sent_ = {buffer.data, buffer.count};
+    add(exchange_.sent, block(buffer, 0, buffer.count));
+  }
+  /// Equal blocks.
+  void send(const ConstBuffer& buffer) {
+    check(buffer, "send");
+    sent_ = {buffer.data, buffer.count};
+    add_equal(exchange_.sent, buffer, edges().destinations.size(), "send", "destination");
+  }
+  void recv(const Buffer& buffer) {
+    check(buffer, "recv");
+    received_ = {buffer.data, buffer.count};
+    add_equal(exchange_.received, buffer, edges().sources.size(), "recv", "source");
+  }
+  /// Blocks of counts at displacements.
+  void send(const ConstBuffer& buffer, Counts counts, Counts displs) {
+    check(buffer, "send");
+    sent_ = {buffer.data, buffer.count, counts, displs};
+    add_placed(exchange_.sent, buffer, counts, displs, edges().destinations.size(), "send");
+  }
+  void recv(const Buffer& buffer, Counts counts, Counts displs) {
+    check(buffer, "recv");
+    received_ = {buffer.data, buffer.count, counts, displs};
+    add_placed(exchange_.received, buffer, counts, displs, edges().sources.size(), "recv");
+  }
+  /// Blocks that are buffers of their own.
+  void send(std::span<const ConstBuffer> blocks) {
+    add_each(exchange_.sent, blocks, edges().destinations.size(), "send", "destination");
+  }
+  void recv(std::span<const Buffer> blocks) {
+    add_each(exchange_.received, blocks, edges().sources.size(), "recv", "source");
+  }
+  /// Of two buffers that are blocks of one datatype.
+  void require_apart(const ConstBuffer& send, const Buffer& recv) const {
+    if (send.type != recv.type) [[unlikely]]
+      refuse(ErrorCode::invalid_datatype,
+             fmt::format("arguments send and recv have datatypes {} and {}; pass buffers of the same datatype",
+                         datatype_name(send.type.kind()), datatype_name(recv.type.kind())));
+    if (overlap(sent_, received_, send.type.size())) [[unlikely]]
+      refuse("recv", "shares memory with argument send; pass buffers that share no element");
+  }
+  [[nodiscard]] NeighborExchange take() {
+    check_own_blocks();
+    return std::move(exchange_);
+  }
+
+ private:
+  [[noreturn]] void refuse(ErrorCode code, std::string_view problem) const {
+    throw Error(code, fmt::format("{}, {}: {}", exchange_.name, comm_.describe(), problem));
+  }
+  [[noreturn]] void refuse(std::string_view argument, std::string_view problem) const {
+    refuse(ErrorCode::invalid_argument, fmt::format("argument {} {}", argument, problem));
+  }
+
+  template <typename AnyBuffer>
+  void check_block(const AnyBuffer& buffer, const char* name) const {
+    if (!is_datatype(buffer.type)) [[unlikely]]
+      refuse(ErrorCode::invalid_datatype,
+             "the datatype is not one of the library's; use a DatatypeKind or Datatype::bytes(n), n > 0");
+    if (buffer.is_in_place || buffer.data == MPI_IN_PLACE) [[unlikely]]
+      refuse(name, "is in_place, which neighborhood collectives lack; pass a buffer");
+    if (buffer.data == nullptr && buffer.count > 0) [[unlikely]]
+      refuse(name, "is a null pointer but has elements; pass the buffer's address");
+    if (!fits_address_space(buffer.count, buffer.type)) [[unlikely]]
+      refuse(name, "is larger than the address space; pass the count in elements");
+    if (is_of_device(buffer.memory, declared_, buffer.data)) [[unlikely]]
+      refuse(ErrorCode::not_supported,
+             fmt::format("argument {} is in device memory, which neighborhood collectives do not take; pass host "
+                         "memory, or use Group, which does",
+                         name));
+  }
+  template <typename AnyBuffer>
+  void check(const AnyBuffer& buffer, const char* name) const {
+    check_block(buffer, name);
+    if (buffer.layout) [[unlikely]]
+      refuse(name, "has a layout, which only neighbor_alltoallw takes; use that, with a buffer for each block");
+  }
+
+  static void add(std::vector<EdgeBlock>& blocks, const EdgeBlock& block) { blocks.push_back(block); }
+  template <typename AnyBuffer>
+  static EdgeBlock block(const AnyBuffer& buffer, std::size_t offset, std::size_t count) {
+    const std::size_t unit = buffer.type.size();
+    // The execution reads blocks that are sent, and writes those that are received.
+    auto* const address = static_cast<std::byte*>(const_cast<void*>(static_cast<const void*>(buffer.data)));
+    return {address == nullptr ? nullptr : address + offset * unit, count * unit, unit, {}};
+  }
+
+  template <typename AnyBuffer>
+  void add_equal(std::vector<EdgeBlock>& blocks, const AnyBuffer& buffer, std::size_t n, const char* name,
+                 const char* neighbor) const {
+    if (n == 0 ? buffer.count > 0 : buffer.count % n != 0) [[unlikely]]
+      refuse(name, fmt::format("has {} elements, which do not divide into an equal block for each {}, of which there "
+                               "are {}; pass such blocks",
+                               buffer.count, neighbor, n));
+    blocks.reserve(n);
+    for (std::size_t i = 0; i < n; ++i) add(blocks, block(buffer, i * (buffer.count / n), buffer.count / n));
+  }
+
+  template <typename AnyBuffer>
+  void add_placed(std::vector<EdgeBlock>& blocks, const AnyBuffer& buffer, Counts counts, Counts displs, std::size_t n,
+                  const char* name) const {
+    for (const auto& [numbers, what] : {std::pair(counts, "counts"), std::pair(displs, "displs")})
+      if (numbers.size() != n) [[unlikely]]
+        refuse(fmt::format("{}_{}", name, what),
+               fmt::format("has {} elements, but there are {} neighbours; pass one for each", numbers.size(), n));
+    blocks.reserve(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      if (counts[i] > 0 && (displs[i] > buffer.count || counts[i] > buffer.count - displs[i])) [[unlikely]]
+        refuse(name, fmt::format("has {} elements, but block {} has {} from element {} on; correct its count or "
+                                 "displacement",
+                                 buffer.count, i, counts[i], displs[i]));
+      add(blocks, block(buffer, counts[i] > 0 ? displs[i] : 0, counts[i]));
+    }
+  }
+
+  template <typename AnyBuffer>
+  void add_each(std::vector<EdgeBlock>& blocks, std::span<const AnyBuffer> buffers, std::size_t n, const char* name,
+                const char* neighbor) const {
+    if (buffers.size() != n) [[unlikely]]
+      refuse(name, fmt::format("has {} buffers, but there are {} neighbours; pass one for each {}", buffers.size(), n,
+                               neighbor));
+    blocks.reserve(n);
+    for (const AnyBuffer& buffer : buffers) {
+      check_block(buffer, name);
+      add(blocks, block(buffer, 0, buffer.count));
+      blocks.back().layout = buffer.layout;
+    }
+  }
+
+  /// What a rank sends to itself meets no message that could be too long.
+  void check_own_blocks() const {
+    const Neighbors& neighbors = *comm_.neighbors;
+    const schedules::Schedule& schedule = exchange_.sends_one ? neighbors.one_block : neighbors.own_blocks;
+    for (const schedules::Round& round : schedule.rounds)
+      for (const schedules::Local& local : round.locals) {
+        const std::size_t from = local.inputs.front().offset;
+        const std::size_t to = local.output.offset;
+        if (exchange_.sent[from].bytes != exchange_.received[to].bytes) [[unlikely]]
+          refuse("recv", fmt::format("has {} bytes in block {}, but this rank sends itself {} bytes there, block {} of "
+                                     "send; pass equal blocks",
+                                     exchange_.received[to].bytes, to, exchange_.sent[from].bytes, from));
+      }
+  }
+
+  const Context& comm_;
+  MemoryKind declared_;
+  NeighborExchange exchange_;
+  Touched sent_{};
+  Touched received_{};
+};
+
+void run_neighbors(const Communicator& comm, NeighborExchange&& exchange, const Options& options) {
+  run_neighbor_exchange(comm.state(), std::move(exchange), call_options(*comm.state(), options));
+}
+Request start_neighbors(const Communicator& comm, NeighborExchange&& exchange, const Options& options) {
+  return ProgressEngine::instance().launch(make_neighbor_exchange(
+      comm.state(), std::move(exchange), CallKind::nonblocking, call_options(*comm.state(), options)));
+}
+Request prepare_neighbors(const Communicator& comm, NeighborExchange&& exchange, const Options& options) {
+  comm.state()->check_usable();
+  return Request(make_neighbor_exchange(comm.state(), std::move(exchange), CallKind::persistent,
+                                        call_options(*comm.state(), options)));
+}
+
+NeighborExchange allgather_blocks(const Communicator& comm, std::string_view name, const ConstBuffer& send,
+                                  const Buffer& recv, const Options& options) {
+  NeighborArguments args(comm, name, options);
+  args.send_one(send);
+  args.recv(recv);
+  args.require_apart(send, recv);
+  return args.take();
+}
+
+NeighborExchange allgather_blocks(const Communicator& comm, std::string_view name, const ConstBuffer& send,
+                                  const Buffer& recv, Counts recv_counts, Counts recv_displs, const Options& options) {
+  NeighborArguments args(comm, name, options);
+  args.send_one(send);
+  args.recv(recv, recv_counts, recv_displs);
+  args.require_apart(send, recv);
+  return args.take();
+}
+
+NeighborExchange alltoall_blocks(const Communicator& comm, std::string_view name, const ConstBuffer& send,
+                                 const Buffer& recv, const Options& options) {
+  NeighborArguments args(comm, name, options);
+  args.send(send);
+  args.recv(recv);
+  args.require_apart(send, recv);
+  return args.take();
+}
+
+NeighborExchange alltoall_blocks(const Communicator& comm, std::string_view name, const ConstBuffer& send,
+                                 Counts send_counts, Counts send_displs, const Buffer& recv, Counts recv_counts,
+                                 Counts recv_displs, const Options& options) {
+  NeighborArguments args(comm, name, options);
+  args.send(send, send_counts, send_displs);
+  args.recv(recv, recv_counts, recv_displs);
+  args.require_apart(send, recv);
+  return args.take();
+}
+
+NeighborExchange alltoall_blocks(const Communicator& comm, std::string_view name, std::span<const ConstBuffer> send,
+                                 std::span<const Buffer> recv, const Options& options) {
+  NeighborArguments args(comm, name, options);
+  args.send(send);
+  args.recv(recv);
+  return args.take();
+}
+
+const Neighbors& neighbors_of(const Context& comm) {
+  if (comm.neighbors == nullptr)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("neighborhood, {}: argument comm has no topology; make it of a communicator of "
+                            "MPI_Cart_create, MPI_Graph_create or MPI_Dist_graph_create_adjacent",
+                            comm.describe()));
+  return *comm.neighbors;
+}
+
+}  // namespace
+}  // namespace detail
+
+Neighborhood neighborhood(const Communicator& comm) {
+  const schedules::Neighborhood& edges = detail::neighbors_of(*comm.state()).edges;
+  return {edges.sources, edges.destinations};
+}
+
+void neighbor_allgather(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
+  detail::run_neighbors(comm, detail::allgather_blocks(comm, "neighbor_allgather", send, recv, options), options);
+}
+Request ineighbor_allgather(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
+  return detail::start_neighbors(comm, detail::allgather_blocks(comm, "ineighbor_allgather", send, recv, options),
+                                 options);
+}
+Request neighbor_allgather_init(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
+  return detail::prepare_neighbors(comm, detail::allgather_blocks(comm, "neighbor_allgather_init", send, recv, options),
+                                   options);
+}
+
+void neighbor_allgatherv(const Communicator& comm, ConstBuffer send, Buffer recv, const Counts& recv_counts,
+                         const Counts& recv_displs, const Options& options) {
+  detail::run_neighbors(
+      comm, detail::allgather_blocks(comm, "neighbor_allgatherv", send, recv, recv_counts, recv_displs, options),
+      options);
+}
+Request ineighbor_allgatherv(const Communicator& comm, ConstBuffer send, Buffer recv, const Counts& recv_counts,
+                             const Counts& recv_displs, const Options& options) {
+  return detail::start_neighbors(
+      comm, detail::allgather_blocks(comm, "ineighbor_allgatherv", send, recv, recv_counts, recv_displs, options),
+      options);
+}
+Request neighbor_allgatherv_init(const Communicator& comm, ConstBuffer send, Buffer recv, const Counts& recv_counts,
+                                 const Counts& recv_displs, const Options& options) {
+  return detail::prepare_neighbors(
+      comm, detail::allgather_blocks(comm, "neighbor_allgatherv_init", send, recv, recv_counts, recv_displs, options),
+      options);
+}
+
+void neighbor_alltoall(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
+  detail::run_neighbors(comm, detail::alltoall_blocks(comm, "neighbor_alltoall", send, recv, options), options);
+}
+Request ineighbor_alltoall(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
+  return detail::start_neighbors(comm, detail::alltoall_blocks(comm, "ineighbor_alltoall", send, recv, options),
+                                 options);
+}
+Request neighbor_alltoall_init(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
+  return detail::prepare_neighbors(comm, detail::alltoall_blocks(comm, "neighbor_alltoall_init", send, recv, options),
+                                   options);
+}
+
+void neighbor_alltoallv(const Communicator& comm, ConstBuffer send, const Counts& send_counts,
+                        const Counts& send_displs, Buffer recv, const Counts& recv_counts, const Counts& recv_displs,
+                        const Options& options) {
+  detail::run_neighbors(comm,
+                        detail::alltoall_blocks(comm, "neighbor_alltoallv", send, send_counts, send_displs, recv,
+                                                recv_counts, recv_displs, options),
+                        options);
+}
+Request ineighbor_alltoallv(const Communicator& comm, ConstBuffer send, const Counts& send_counts,
+                            const Counts& send_displs, Buffer recv, const Counts& recv_counts,
+                            const Counts& recv_displs, const Options& options) {
+  return detail::start_neighbors(comm,
+                                 detail::alltoall_blocks(comm, "ineighbor_alltoallv", send, send_counts, send_displs,
+                                                         recv, recv_counts, recv_displs, options),
+                                 options);
+}
+Request neighbor_alltoallv_init(const Communicator& comm, ConstBuffer send, const Counts& send_counts,
+                                const Counts& send_displs, Buffer recv, const Counts& recv_counts,
+                                const Counts& recv_displs, const Options& options) {
+  return detail::prepare_neighbors(comm,
+                                   detail::alltoall_blocks(comm, "neighbor_alltoallv_init", send, send_counts,
+                                                           send_displs, recv, recv_counts, recv_displs, options),
+                                   options);
+}
+
+void neighbor_alltoallw(const Communicator& comm, std::span<const ConstBuffer> send, std::span<const Buffer> recv,
+                        const Options& options) {
+  detail::run_neighbors(comm, detail::alltoall_blocks(comm, "neighbor_alltoallw", send, recv, options), options);
+}
+Request ineighbor_alltoallw(const Communicator& comm, std::span<const ConstBuffer> send, std::span<const Buffer> recv,
+                            const Options& options) {
+  return detail::start_neighbors(comm, detail::alltoall_blocks(comm, "ineighbor_alltoallw", send, recv, options),
+                                 options);
+}
+Request neighbor_alltoallw_init(const Communicator& comm, std::span<const ConstBuffer> send,
+                                std::span<const Buffer> recv, const Options& options) {
+  return detail::prepare_neighbors(comm, detail::alltoall_blocks(comm, "neighbor_alltoallw_init", send, recv, options),
+                                   options);
+}
+
+}  // namespace tutti
