@@ -59,4 +59,28 @@ inline int value(int from, int to, std::size_t i, int round) {
   return from * 1000003 + to * 10007 + static_cast<int>(i) * 13 + round * 101;
 }
 
+/// Counts and displacements of blocks that lie in reverse order, in units of a datatype. The address points behind
+/// the last block, so that displacements are negative.
+struct Backwards {
+  Backwards(int ranks, int elements, Array& array) : address(array.data()) {
+    const int units = elements / array.step();
+    MPI_Aint lower = 0;
+    MPI_Aint extent = 0;
+    MPI_Type_get_extent(array.type(), &lower, &extent);
+    address += ranks * units * static_cast<int>(extent / static_cast<MPI_Aint>(sizeof(int)));
+    for (int r = 0; r < ranks; ++r) {
+      counts.push_back(units);
+      displs.push_back(-(r + 1) * units);
+      bytes.push_back(static_cast<int>(-(r + 1) * units * extent));
+      types.push_back(array.type());
+    }
+  }
+  static int block(int r, int ranks) { return ranks - 1 - r; }
+  int* address;
+  std::vector<int> counts{};
+  std::vector<int> displs{};
+  std::vector<int> bytes{};
+  std::vector<MPI_Datatype> types{};
+};
+
 }  // namespace tutti::test

@@ -5,15 +5,17 @@ program preload_fortran
   use mpi_f08
   implicit none
   type(MPI_Request) :: request
+  type(MPI_Comm) :: ring
 #else
   use mpi
   implicit none
-  integer :: request
+  integer :: request, ring
 #endif
   integer, parameter :: n = 1000
   integer :: rank, ranks, ierr, i
   double precision :: part(n), total(n), seen(n)
   integer, asynchronous :: word, pair(2), best(2)
+  integer :: below, above
   logical :: mine, all_of_us, is_right
 
   call MPI_Init(ierr)
@@ -56,6 +58,13 @@ program preload_fortran
     is_right = is_right .and. word == i
   end do
   call MPI_Request_free(request, ierr)
+
+  call MPI_Cart_create(MPI_COMM_WORLD, 1, [ranks], [.true.], .false., ring, ierr)
+  call MPI_Cart_shift(ring, 0, 1, below, above, ierr)
+  pair = [10 * rank + 1, 10 * rank + 2]
+  call MPI_Neighbor_alltoall(pair, 1, MPI_INTEGER, best, 1, MPI_INTEGER, ring, ierr)
+  is_right = is_right .and. best(1) == 10 * below + 2 .and. best(2) == 10 * above + 1
+  call MPI_Comm_free(ring, ierr)
 
   if (is_right) print '(a,i0,a)', 'rank ', rank, ' has seen the right results'
   call MPI_Finalize(ierr)

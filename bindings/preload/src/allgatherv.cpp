@@ -12,7 +12,7 @@ struct Allgatherv : Sides<Bytes, Blocks> {
   template <typename N, typename D>
   Reason take(const Member& member, const void* from, N sent, MPI_Datatype sent_type, void* to, const N* received,
               const D* displs, MPI_Datatype received_type) {
-    if (!take_side(recv, to, received, displs, member, received_type)) return Reason::arguments;
+    if (!take_side(recv, to, received, displs, member.size(), received_type)) return Reason::arguments;
     return reason_of(take_or_in_place(send, from, sent, sent_type, block_at(to, displs[member.rank()], received_type)));
   }
   template <typename Make>

@@ -13,8 +13,8 @@ struct Alltoallv : Sides<Blocks, Blocks> {
   template <typename N, typename D, typename Types>
   Reason take(const Member& member, const void* from, const N* sent, const D* sent_displs, Types sent_type, void* to,
               const N* received, const D* received_displs, Types received_type) {
-    if (!take_side(recv, to, received, received_displs, member, received_type)) return Reason::arguments;
-    if (from != MPI_IN_PLACE) return reason_of(take_side(send, from, sent, sent_displs, member, sent_type));
+    if (!take_side(recv, to, received, received_displs, member.size(), received_type)) return Reason::arguments;
+    if (from != MPI_IN_PLACE) return reason_of(take_side(send, from, sent, sent_displs, member.size(), sent_type));
     send = Blocks::in_place();
     return Reason::none;
   }

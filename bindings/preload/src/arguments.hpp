@@ -33,24 +33,25 @@ template <typename N>
   return true;
 }
 
+/// The same for a buffer of blocks.
 template <typename N, typename D>
-[[nodiscard]] bool take_side(Blocks& blocks, const void* address, const N* counts, const D* displs,
-                             const Member& member, MPI_Datatype handle) {
+[[nodiscard]] bool take_side(Blocks& blocks, const void* address, const N* counts, const D* displs, int number,
+                             MPI_Datatype handle) {
   const Type* type = type_of(handle);
   if (counts == nullptr || displs == nullptr || type == nullptr) return false;
-  for (int r = 0; r < member.size(); ++r)
+  for (int r = 0; r < number; ++r)
     if (is_refused(address, counts[r], type)) return false;
-  blocks = Blocks(address, counts, displs, member.size(), handle, *type);
+  blocks = Blocks(address, counts, displs, number, handle, *type);
   return true;
 }
 
 template <typename N, typename D>
-[[nodiscard]] bool take_side(Blocks& blocks, const void* address, const N* counts, const D* displs,
-                             const Member& member, const MPI_Datatype* handles) {
+[[nodiscard]] bool take_side(Blocks& blocks, const void* address, const N* counts, const D* displs, int number,
+                             const MPI_Datatype* handles) {
   if (counts == nullptr || displs == nullptr || handles == nullptr) return false;
-  for (int r = 0; r < member.size(); ++r)
+  for (int r = 0; r < number; ++r)
     if (is_refused(address, counts[r], type_of(handles[r]))) return false;
-  blocks = Blocks(address, counts, displs, member.size(), handles);
+  blocks = Blocks(address, counts, displs, number, handles);
   return true;
 }
 

@@ -17,7 +17,7 @@ struct Gatherv : Sides<Bytes, Blocks> {
     root = target;
     if (!has_root(member, target)) return Reason::arguments;
     if (!is_root(member, target)) return reason_of(take_side(send, from, sent, sent_type));
-    if (!take_side(recv, to, received, displs, member, received_type)) return Reason::arguments;
+    if (!take_side(recv, to, received, displs, member.size(), received_type)) return Reason::arguments;
     return reason_of(take_or_in_place(send, from, sent, sent_type, block_at(to, displs[member.rank()], received_type)));
   }
   template <typename Make>

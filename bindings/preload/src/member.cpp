@@ -56,6 +56,7 @@ Member::Member(MPI_Comm handle) : handle_(handle) {
   PMPI_Comm_rank(handle, &rank_);
   PMPI_Comm_size(handle, &size_);
   reason_ = first_reason(handle, size_);
+  if (reason_ == Reason::none) neighbors_ = neighbors_of(handle, rank_);
   int level = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&level);
   has_threads_ = level == MPI_THREAD_MULTIPLE;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <tutti/communicator.hpp>
 
+#include "neighbors.hpp"
 #include "report.hpp"
 
 namespace tutti::preload {
@@ -21,6 +22,8 @@ class Member {
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
+  /// Those of the communicator's topology, if it has one.
+  [[nodiscard]] const std::optional<Neighbors>& neighbors() const { return neighbors_; }
   /// Why all calls of this communicator are passed on.
   [[nodiscard]] Reason reason() const { return reason_; }
   [[nodiscard]] bool is_set_up() const { return ours_.has_value(); }
@@ -51,6 +54,7 @@ class Member {
   int rank_ = 0;
   int size_ = 0;
   bool has_threads_ = false;
+  std::optional<Neighbors> neighbors_{};
   Reason reason_ = Reason::none;
   std::mutex mutex_{};
   std::optional<Communicator> ours_{};

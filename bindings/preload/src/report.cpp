@@ -21,10 +21,28 @@ std::array<std::array<std::atomic<std::uint64_t>, reasons>, collectives>& counts
   return all;
 }
 
-constexpr std::array<const char*, collectives> names = {
-    "barrier",        "bcast",    "gather",    "gatherv",   "scatter", "scatterv",  "allgather",
-    "allgatherv",     "alltoall", "alltoallv", "alltoallw", "reduce",  "allreduce", "reduce_scatter_block",
-    "reduce_scatter", "scan",     "exscan",    "neighbor_*"};
+constexpr std::array<const char*, collectives> names = {"barrier",
+                                                        "bcast",
+                                                        "gather",
+                                                        "gatherv",
+                                                        "scatter",
+                                                        "scatterv",
+                                                        "allgather",
+                                                        "allgatherv",
+                                                        "alltoall",
+                                                        "alltoallv",
+                                                        "alltoallw",
+                                                        "reduce",
+                                                        "allreduce",
+                                                        "reduce_scatter_block",
+                                                        "reduce_scatter",
+                                                        "scan",
+                                                        "exscan",
+                                                        "neighbor_allgather",
+                                                        "neighbor_allgatherv",
+                                                        "neighbor_alltoall",
+                                                        "neighbor_alltoallv",
+                                                        "neighbor_alltoallw"};
 
 constexpr std::array<const char*, reasons> texts = {"",
                                                     "TUTTI_MPI=0",
@@ -33,7 +51,6 @@ constexpr std::array<const char*, reasons> texts = {"",
                                                     "arguments that MPI refuses",
                                                     "nonblocking, before the first blocking call",
                                                     "reduction",
-                                                    "neighborhood collective",
                                                     "no set-up"};
 
 std::array<Row, collectives> sum_of_all_ranks() {

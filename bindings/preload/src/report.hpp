@@ -25,9 +25,13 @@ enum class Collective : std::uint8_t {
   reduce_scatter,
   scan,
   exscan,
-  neighbor,
+  neighbor_allgather,
+  neighbor_allgatherv,
+  neighbor_alltoall,
+  neighbor_alltoallv,
+  neighbor_alltoallw,
 };
-inline constexpr std::size_t collectives = 18;
+inline constexpr std::size_t collectives = 22;
 
 /// Why a call is passed on to the MPI; `none` if it is not. Equal on all ranks of a legal call.
 enum class Reason : std::uint8_t {
@@ -38,10 +42,9 @@ enum class Reason : std::uint8_t {
   arguments,
   before_blocking,
   reduction,
-  neighborhood,
   set_up,
 };
-inline constexpr std::size_t reasons = 9;
+inline constexpr std::size_t reasons = 8;
 
 /// Counts a call, if TUTTI_MPI_REPORT asks for it.
 void count(Collective which, Reason reason);

@@ -17,7 +17,7 @@ struct Scatterv : Sides<Blocks, Bytes> {
     root = source;
     if (!has_root(member, source)) return Reason::arguments;
     if (!is_root(member, source)) return reason_of(take_side(recv, to, received, received_type));
-    if (!take_side(send, from, sent, displs, member, sent_type)) return Reason::arguments;
+    if (!take_side(send, from, sent, displs, member.size(), sent_type)) return Reason::arguments;
     return reason_of(
         take_or_in_place(recv, to, received, received_type, block_at(from, displs[member.rank()], sent_type)));
   }

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Neighborhood collectives, for programs that call MPI only. Ranks describe the same data by different datatypes.
+#include <gtest/gtest.h>
+
+#include <tuple>
+#include <vector>
+
+#include "preload/arrays.hpp"
+#include "preload/forms.hpp"
+#include "preload/world.hpp"
+
+namespace tutti::test {
+namespace {
+
+using Case = std::tuple<Form, int>;  // the form and the number of elements of a block, an even one
+
+/// A grid of all ranks in a periodic dimension and of one in a dimension that ends: two of four neighbours exist.
+class Neighborhoods : public testing::TestWithParam<Case> {
+ protected:
+  static constexpr int blocks = 4;
+
+  Neighborhoods() {
+    const int sizes[] = {world.size(), 1};
+    const int periodic[] = {1, 0};
+    MPI_Cart_create(world.get(), 2, sizes, periodic, 0, &grid);
+    MPI_Cart_shift(grid, 0, 1, &from[0], &from[1]);
+  }
+  ~Neighborhoods() override { MPI_Comm_free(&grid); }
+  void SetUp() override {
+    if (form == Form::persistent && MPI_VERSION < 4) GTEST_SKIP() << "this MPI has no persistent collectives";
+    MPI_Barrier(grid);  // nonblocking calls go through the library after a blocking one
+    before = calls_through_library();
+  }
+  void TearDown() override {
+    if (IsSkipped()) return;
+    EXPECT_GT(calls_through_library(), before);
+  }
+
+  [[nodiscard]] Shape shape(int shift) const { return static_cast<Shape>((rank + shift) % 3); }
+  void fill(Array& array, int round) const {
+    for (int b = 0; b < blocks; ++b)
+      for (std::size_t i = 0; i < elements; ++i)
+        array[static_cast<std::size_t>(b) * elements + i] = value(rank, b, i, round);
+  }
+  /// Expects in a block what a neighbour sent in one of its own, or, where there is no neighbour, what was there.
+  void expect(Array& array, int block, int neighbor, int sent, int round) const {
+    for (std::size_t i = 0; i < elements; ++i)
+      ASSERT_EQ(array[static_cast<std::size_t>(block) * elements + i],
+                from[neighbor] == MPI_PROC_NULL ? Array::untouched : value(from[neighbor], sent, i, round))
+          << "block " << block << ", element " << i;
+  }
+  /// What goes down comes from above (MPI 4.1, section 8.6), also where both are one rank.
+  void expect_exchanged(Array& array, int round) const {
+    for (int b = 0; b < blocks; ++b) expect(array, b, b, b ^ 1, round);
+    EXPECT_TRUE(array.has_clean_gaps(blocks * elements));
+  }
+  /// The same of blocks in reverse order on both sides.
+  void expect_exchanged_backwards(Array& array, int round) const {
+    for (int b = 0; b < blocks; ++b)
+      expect(array, Backwards::block(b, blocks), b, Backwards::block(b ^ 1, blocks), round);
+  }
+
+  Form form = std::get<0>(GetParam());
+  int n = std::get<1>(GetParam());
+  std::size_t elements = static_cast<std::size_t>(n);
+  ReversedWorld world{};
+  int rank = world.rank();
+  MPI_Comm grid = MPI_COMM_NULL;
+  int from[blocks] = {MPI_PROC_NULL, MPI_PROC_NULL, MPI_PROC_NULL, MPI_PROC_NULL};
+  std::uint64_t before = 0;
+};
+
+TEST_P(Neighborhoods, Allgather) {
+  Array send(shape(0), elements * blocks);
+  Array recv(shape(1), elements * blocks);
+  TUTTI_TEST_CALL(
+      form, [&](int round) { fill(send, round); },
+      [&](int round) {
+        for (int b = 0; b < blocks; ++b) expect(recv, b, b, 0, round);
+      },
+      Neighbor_allgather, neighbor_allgather, send.data(), n / send.step(), send.type(), recv.data(), n / recv.step(),
+      recv.type(), grid);
+}
+
+TEST_P(Neighborhoods, Allgatherv) {
+  Array send(shape(0), elements * blocks);
+  Array recv(shape(1), elements * blocks);
+  const Backwards to(blocks, n, recv);
+  TUTTI_TEST_CALL(
+      form, [&](int round) { fill(send, round); },
+      [&](int round) {
+        for (int b = 0; b < blocks; ++b) expect(recv, Backwards::block(b, blocks), b, 0, round);
+      },
+      Neighbor_allgatherv, neighbor_allgatherv, send.data(), n / send.step(), send.type(), to.address, to.counts.data(),
+      to.displs.data(), recv.type(), grid);
+}
+
+TEST_P(Neighborhoods, Alltoall) {
+  Array send(shape(2), elements * blocks);
+  Array recv(shape(1), elements * blocks);
+  TUTTI_TEST_CALL(
+      form, [&](int round) { fill(send, round); }, [&](int round) { expect_exchanged(recv, round); }, Neighbor_alltoall,
+      neighbor_alltoall, send.data(), n / send.step(), send.type(), recv.data(), n / recv.step(), recv.type(), grid);
+}
+
+TEST_P(Neighborhoods, Alltoallv) {
+  Array send(shape(2), elements * blocks);
+  Array recv(shape(1), elements * blocks);
+  const Backwards out(blocks, n, send);
+  const Backwards in(blocks, n, recv);
+  TUTTI_TEST_CALL(
+      form, [&](int round) { fill(send, round); }, [&](int round) { expect_exchanged_backwards(recv, round); },
+      Neighbor_alltoallv, neighbor_alltoallv, out.address, out.counts.data(), out.displs.data(), send.type(),
+      in.address, in.counts.data(), in.displs.data(), recv.type(), grid);
+}
+
+TEST_P(Neighborhoods, Alltoallw) {
+  Array send(shape(2), elements * blocks);
+  Array recv(shape(1), elements * blocks);
+  const Backwards out(blocks, n, send);
+  const Backwards in(blocks, n, recv);
+  const std::vector<MPI_Aint> out_places(out.bytes.begin(), out.bytes.end());
+  const std::vector<MPI_Aint> in_places(in.bytes.begin(), in.bytes.end());
+  TUTTI_TEST_CALL(
+      form, [&](int round) { fill(send, round); }, [&](int round) { expect_exchanged_backwards(recv, round); },
+      Neighbor_alltoallw, neighbor_alltoallw, out.address, out.counts.data(), out_places.data(), out.types.data(),
+      in.address, in.counts.data(), in_places.data(), in.types.data(), grid);
+}
+
+/// Two edges to the next rank: the first block that is sent is the first that is received.
+TEST_P(Neighborhoods, RepeatedEdgesOfAGraph) {
+  const int next[] = {(rank + 1) % world.size(), (rank + 1) % world.size()};
+  const int last[] = {(rank + world.size() - 1) % world.size(), (rank + world.size() - 1) % world.size()};
+  const int weights[] = {1, 2};
+  MPI_Comm graph = MPI_COMM_NULL;
+  MPI_Dist_graph_create_adjacent(world.get(), 2, last, weights, 2, next, weights, MPI_INFO_NULL, 0, &graph);
+  MPI_Barrier(graph);
+  Array send(shape(2), elements * blocks);
+  Array recv(shape(1), elements * 2);
+  TUTTI_TEST_CALL(
+      form, [&](int round) { fill(send, round); },
+      [&](int round) {
+        for (int b = 0; b < 2; ++b) {
+          for (std::size_t i = 0; i < elements; ++i)
+            ASSERT_EQ(recv[static_cast<std::size_t>(b) * elements + i], value(last[0], b, i, round));
+        }
+      },
+      Neighbor_alltoall, neighbor_alltoall, send.data(), n / send.step(), send.type(), recv.data(), n / recv.step(),
+      recv.type(), graph);
+  MPI_Comm_free(&graph);
+}
+
+#if MPI_VERSION >= 4
+TEST_P(Neighborhoods, LargeCounts) {
+  if (form != Form::blocking) GTEST_SKIP() << "of one form";
+  Array send(shape(2), elements * blocks);
+  Array recv(shape(1), elements * blocks);
+  const Backwards out(blocks, n, send);
+  const Backwards in(blocks, n, recv);
+  const std::vector<MPI_Count> sent(out.counts.begin(), out.counts.end());
+  const std::vector<MPI_Count> received(in.counts.begin(), in.counts.end());
+  const std::vector<MPI_Aint> from_places(out.bytes.begin(), out.bytes.end());
+  const std::vector<MPI_Aint> to_places(in.bytes.begin(), in.bytes.end());
+  fill(send, 0);
+  MPI_Neighbor_alltoallw_c(out.address, sent.data(), from_places.data(), out.types.data(), in.address, received.data(),
+                           to_places.data(), in.types.data(), grid);
+  expect_exchanged_backwards(recv, 0);
+  fill(send, 1);
+  MPI_Request request = MPI_REQUEST_NULL;
+  Array again(shape(1), elements * blocks);
+  MPI_Ineighbor_alltoall_c(send.data(), n / send.step(), send.type(), again.data(), n / again.step(), again.type(),
+                           grid, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  expect_exchanged(again, 1);
+}
+#endif
+
+/// The MPI has the error of a communicator without a topology.
+TEST_P(Neighborhoods, NoTopology) {
+  if (form != Form::blocking) GTEST_SKIP() << "of one form";
+  MPI_Comm_set_errhandler(world.get(), MPI_ERRORS_RETURN);
+  int one = rank;
+  int other = -1;
+  int error_class = MPI_SUCCESS;
+  const int code = MPI_Neighbor_alltoall(&one, 1, MPI_INT, &other, 1, MPI_INT, world.get());
+  ASSERT_NE(code, MPI_SUCCESS);
+  MPI_Error_class(code, &error_class);
+  EXPECT_EQ(error_class, MPI_ERR_TOPOLOGY);
+  MPI_Barrier(world.get());
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, Neighborhoods,
+                         testing::Combine(testing::Values(Form::blocking, Form::nonblocking, Form::persistent),
+                                          testing::Values(0, 2, 30, 5000)));
+
+}  // namespace
+}  // namespace tutti::test
