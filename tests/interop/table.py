@@ -62,7 +62,8 @@ def share(through, calls):
 def row(suite, entries):
     """Times are of the programs that passed both ways."""
     both = [entry for entry in entries if not left_out(entry) and passed(entry)]
-    plain, loaded = (sum(entry[key] for entry in both) for key in ("seconds", "seconds_with"))
+    timed = [entry for entry in both if not entry.get("needs_library")] or both
+    plain, loaded = (sum(entry[key] for entry in timed) for key in ("seconds", "seconds_with"))
     tried = any("with" in entry for entry in entries)
     if all(entry.get("needs_library") for entry in entries):
         return [suite, ranks_of(entries), str(sum(not left_out(entry) for entry in entries)), "", str(len(both)),
