@@ -18,5 +18,6 @@ fi
 [ "$library" != - ] || set -- "$program" "$@"
 # One machine; Open MPI counts its cores and asks who is root.
 export I_MPI_FABRICS=shm OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 \
-  PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_mpi_yield_when_idle=1
+  PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe \
+  PRTE_MCA_hwloc_default_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
 exec "$prefix/bin/mpiexec" -n "$ranks" env "LD_LIBRARY_PATH=$prefix/lib" "$@"

@@ -106,7 +106,8 @@ class EveryMpi(unittest.TestCase):
         self.assertEqual(every_mpi.name_in("Open MPI v5.0.11, x", self.prefix), "Open MPI 5.0.11, by mpi_abi_wrapper")
 
     def test_tests_of_a_program(self):
-        self.mpiexec("Running main()\nRequests.\n  Wait\n  Test\nForms/Moving.  # TypeParam\n  Bcast/0  # x\n  Bcast/1\n")
+        self.mpiexec("Running main()\nRequests.\n  Wait\n  Test\n"
+                     "Forms/Moving.  # TypeParam\n  Bcast/0  # x\n  Bcast/1\n")
         self.assertEqual(every_mpi.tests_of("program", self.prefix),
                          ["Requests.Wait", "Requests.Test", "Forms/Moving.Bcast"])
 

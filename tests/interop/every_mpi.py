@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs that were built once against the ABI of MPI 5, on several MPIs: Tutti's own tests of libtutti-mpi and MPICH's
-tests of collectives, a row of the table for each MPI."""
+"""Programs that were built once against the ABI of MPI 5, on several MPIs: Tutti's own tests of libtutti-mpi and
+MPICH's tests of collectives, a row of the table for each MPI."""
 import dataclasses
 import os
 import pathlib
@@ -20,8 +20,10 @@ ASK = ("import ctypes; text = ctypes.create_string_buffer(8192);"
        "print(text.value.decode())")
 # One machine; Open MPI counts its cores and asks who is root.
 ENVIRONMENT = {"I_MPI_FABRICS": "shm", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "TUTTI_CALIBRATION": "off",
-               "TUTTI_TUNING": "off", "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_osc": "^ucx", "GTEST_COLOR": "no"}
+               "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_osc": "^ucx",
+               "PRTE_MCA_hwloc_default_binding_policy": "none", "TUTTI_CALIBRATION": "off",
+               "TUTTI_TUNING": "off", "GTEST_COLOR": "no"}
 
 
 def judge(output):

@@ -75,7 +75,8 @@ class Runner:
         if preload:
             libraries = ":".join(str(path) for path in (self.library, job.mpi) if path)
             words += [f"LD_PRELOAD={libraries}", "TUTTI_MPI_REPORT=1"]
-        command = (job.launcher or self.launcher) + ["-n", str(job.ranks), "env"] + words + [str(word) for word in job.command]
+        launcher = job.launcher or self.launcher
+        command = launcher + ["-n", str(job.ranks), "env"] + words + [str(word) for word in job.command]
         with open(logs / "interop-out", "w+b") as out, open(logs / "interop-err", "w+b") as err:
             start = time.monotonic()
             process = subprocess.Popen([str(word) for word in command], cwd=folder, stdin=subprocess.DEVNULL,

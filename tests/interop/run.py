@@ -6,7 +6,7 @@
     tests/interop/run.py --get                        brings mpi4py and MPICH's tests first (pip, apt-get source)
     tests/interop/run.py --set all --markdown FILE    everything: hours on two cores
     tests/interop/run.py --suites mpich --match coll --ranks 2    some of it, on at most two ranks
-    tests/interop/run.py --suites abi --library build/abi/lib/libtutti-mpi-abi.so --mpis DIR...    one file, several MPIs
+    tests/interop/run.py --suites abi --library build/abi/lib/libtutti-mpi-abi.so --mpis DIR...    on several MPIs
     tests/interop/run.py --show --markdown FILE       a table of all earlier results, without running anything
 
 A program passes if it prints its own end marker and no error; one that fails without the library is left out, and the
@@ -32,7 +32,8 @@ from job import SKIPPED, End, Runner, last_words, launchers, limit_with  # noqa:
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SUITES = {"scalapack": scalapack.find, "mpi4py": python_tests.find, "mpich": mpich.find, "osu": benchmarks.find_osu,
-          "imb": benchmarks.find_imb, "netpipe": benchmarks.find_netpipe, "nwchem": applications.find, "abi": every_mpi.find}
+          "imb": benchmarks.find_imb, "netpipe": benchmarks.find_netpipe, "nwchem": applications.find,
+          "abi": every_mpi.find}
 
 
 def parse():
