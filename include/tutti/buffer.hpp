@@ -145,8 +145,8 @@ void refuse_temporary() {
 
 /// A buffer that a call reads: address, number of elements, type, and a layout if the elements are not contiguous. Owns
 /// nothing; the memory must stay valid and unchanged until the call (or its request) has completed. Point-to-point,
-/// bcast, gather, scatter, allgather and alltoall take buffers with layouts, in host memory: they pack them into
-/// scratch memory of the same number of elements. Other calls refuse them.
+/// bcast, gather, scatter, allgather, alltoall and neighbor_alltoallw take buffers with layouts, in host memory: they
+/// pack them into scratch memory of the same number of elements. Other calls refuse them.
 struct ConstBuffer {
   const void* data = nullptr;
   std::size_t count = 0;

@@ -65,11 +65,9 @@ class NeighborArguments {
   }
   /// Blocks that are buffers of their own.
   void send(std::span<const ConstBuffer> blocks) {
-    add_each(exchange_.sent, blocks, edges().destinations.size(), "send", "destination");
+    add_each(exchange_.sent, blocks, edges().destinations, "send", "destination");
   }
-  void recv(std::span<const Buffer> blocks) {
-    add_each(exchange_.received, blocks, edges().sources.size(), "recv", "source");
-  }
+  void recv(std::span<const Buffer> blocks) { add_each(exchange_.received, blocks, edges().sources, "recv", "source"); }
   /// Of two buffers that are blocks of one datatype.
   void require_apart(const ConstBuffer& send, const Buffer& recv) const {
     if (send.type != recv.type) [[unlikely]]
@@ -153,17 +151,20 @@ class NeighborArguments {
     }
   }
 
+  /// Buffers of neighbours that do not exist are not looked at.
   template <typename AnyBuffer>
-  void add_each(std::vector<EdgeBlock>& blocks, std::span<const AnyBuffer> buffers, std::size_t n, const char* name,
-                const char* neighbor) const {
+  void add_each(std::vector<EdgeBlock>& blocks, std::span<const AnyBuffer> buffers, const std::vector<int>& neighbors,
+                const char* name, const char* neighbor) const {
+    const std::size_t n = neighbors.size();
     if (buffers.size() != n) [[unlikely]]
       refuse(name, fmt::format("has {} buffers, but there are {} neighbours; pass one for each {}", buffers.size(), n,
                                neighbor));
-    blocks.reserve(n);
-    for (const AnyBuffer& buffer : buffers) {
-      check_block(buffer, name);
-      add(blocks, block(buffer, 0, buffer.count));
-      blocks.back().layout = buffer.layout;
+    blocks.resize(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      if (neighbors[i] < 0) continue;
+      check_block(buffers[i], name);
+      blocks[i] = block(buffers[i], 0, buffers[i].count);
+      blocks[i].layout = buffers[i].layout;
     }
   }
 

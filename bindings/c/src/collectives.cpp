@@ -58,37 +58,39 @@ std::size_t destinations(const Communicator& c) { return tutti::neighborhood(c).
 /// One number for each of n neighbours.
 Numbers per_neighbor(std::size_t n, const std::size_t* numbers) { return {numbers, numbers == nullptr ? 0 : n}; }
 
-/// Calls add(address, count, datatype) for each block of a side, whose displacements are in bytes.
-template <typename Address, typename Add>
-void for_each_block(Address address, std::size_t n, const std::size_t* counts, const std::ptrdiff_t* displs,
-                    const tutti_datatype_t* types, const char* side, const Add& add) {
-  const auto require = [&](const void* array, const char* what) {
-    if (array == nullptr && n > 0) throw_null((std::string(side) + what).c_str(), "pass one number for each neighbour");
+/// The blocks of a side, made by make(address, count, datatype); displacements are in bytes. Nothing is looked up for
+/// neighbours that do not exist.
+template <typename AnyBuffer, typename Address, typename Make>
+std::vector<AnyBuffer> each_block(Address address, std::span<const int> neighbors, const std::size_t* counts,
+                                  const std::ptrdiff_t* displs, const tutti_datatype_t* types, const char* side,
+                                  const Make& make) {
+  using Byte = std::conditional_t<std::is_same_v<Address, void*>, std::byte, const std::byte>;
+  const auto require = [&](const void* array, const char* word) {
+    if (array == nullptr && !neighbors.empty())
+      throw_null((std::string(side) + word).c_str(), "pass one number for each neighbour");
   };
   require(counts, "_counts");
   require(displs, "_displs");
   require(types, "_datatypes");
-  for (std::size_t i = 0; i < n; ++i) {
-    using Byte = std::conditional_t<std::is_same_v<Address, void*>, std::byte, const std::byte>;
+  std::vector<AnyBuffer> all(neighbors.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (neighbors[i] == TUTTI_PROC_NULL) continue;
     const bool is_whole = is_in_place(address) || (address == nullptr && displs[i] == 0);
-    add(is_whole ? address : static_cast<Byte*>(address) + displs[i], counts[i], types[i]);
+    all[i] = make(is_whole ? address : static_cast<Byte*>(address) + displs[i], counts[i], types[i]);
   }
+  return all;
 }
 
 std::vector<tutti::ConstBuffer> sent_blocks(const Communicator& c, const void* address, const std::size_t* counts,
                                             const std::ptrdiff_t* displs, const tutti_datatype_t* types) {
-  std::vector<tutti::ConstBuffer> all;
-  for_each_block(address, destinations(c), counts, displs, types, "send",
-                 [&](const void* at, std::size_t n, tutti_datatype_t type) { all.push_back(input(at, n, type)); });
-  return all;
+  return each_block<tutti::ConstBuffer>(address, tutti::neighborhood(c).destinations, counts, displs, types, "send",
+                                        input);
 }
 
 std::vector<tutti::Buffer> received_blocks(const Communicator& c, void* address, const std::size_t* counts,
                                            const std::ptrdiff_t* displs, const tutti_datatype_t* types) {
-  std::vector<tutti::Buffer> all;
-  for_each_block(address, sources(c), counts, displs, types, "recv",
-                 [&](void* at, std::size_t n, tutti_datatype_t type) { all.push_back(output(at, n, type)); });
-  return all;
+  return each_block<tutti::Buffer>(address, tutti::neighborhood(c).sources, counts, displs, types, "recv",
+                                   [](void* at, std::size_t n, tutti_datatype_t type) { return output(at, n, type); });
 }
 
 }  // namespace

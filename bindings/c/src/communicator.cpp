@@ -48,11 +48,10 @@ MPI_Comm from_fortran(tutti_fint_t comm) {
   return TUTTI_COMM_FROM_FORTRAN(comm);
 }
 
-/// Writes the ranks that the caller's array holds, and their number.
-void give_ranks(std::span<const int> found, std::size_t capacity, int* ranks, std::size_t* count, const char* side) {
-  output(count, fmt::format("{}_count", side).c_str()) = found.size();
+/// Writes as many ranks as the caller's array holds.
+void give_ranks(std::span<const int> found, std::size_t capacity, int* ranks, const char* name) {
   if (capacity == 0) return;
-  if (ranks == nullptr) throw_null(fmt::format("{}s", side).c_str(), "pass an array, or the capacity 0");
+  if (ranks == nullptr) throw_null(name, "pass an array, or the capacity 0");
   std::copy_n(found.begin(), std::min(capacity, found.size()), ranks);
 }
 
@@ -122,8 +121,10 @@ int tutti_comm_neighbors(tutti_comm_t comm, size_t source_capacity, int* sources
                          size_t destination_capacity, int* destinations, size_t* destination_count) {
   return guard([&] {
     const tutti::Neighborhood found = tutti::neighborhood(communicator(comm));
-    give_ranks(found.sources, source_capacity, sources, source_count, "source");
-    give_ranks(found.destinations, destination_capacity, destinations, destination_count, "destination");
+    output(source_count, "source_count") = found.sources.size();
+    output(destination_count, "destination_count") = found.destinations.size();
+    give_ranks(found.sources, source_capacity, sources, "sources");
+    give_ranks(found.destinations, destination_capacity, destinations, "destinations");
   });
 }
 
