@@ -50,14 +50,12 @@ void preload(const std::string& library) {
 }
 
 void launch(const Launch& options) {
+  const std::string mpi = options.mpi.empty() ? "" : fs::absolute(options.mpi).string();
+  if (!mpi.empty()) require_file(mpi, "--mpi");
   const std::string library =
       options.library.empty() ? library_beside(options) : fs::absolute(options.library).string();
   require_file(library, "--library");
-  if (!options.mpi.empty()) {
-    const std::string mpi = fs::absolute(options.mpi).string();
-    require_file(mpi, "--mpi");
-    preload(mpi);
-  }
+  if (!mpi.empty()) preload(mpi);
   preload(library);
   if (options.reports) ::setenv("TUTTI_MPI_REPORT", "1", 1);
   std::vector<char*> words;
