@@ -13,7 +13,6 @@
 using namespace tutti::c;
 using tutti::Communicator;
 using tutti::CommunicatorOptions;
-using tutti::Error;
 using tutti::ErrorCode;
 
 namespace {

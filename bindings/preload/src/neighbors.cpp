@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "neighbors.hpp"
 
+#include <algorithm>
+
 namespace tutti::preload {
 namespace {
 
@@ -27,8 +29,8 @@ Neighbors of_graph(MPI_Comm comm, int rank) {
 }
 
 std::vector<bool> existing(const std::vector<int>& ranks) {
-  std::vector<bool> all;
-  for (const int rank : ranks) all.push_back(rank != MPI_PROC_NULL);
+  std::vector<bool> all(ranks.size());
+  std::transform(ranks.begin(), ranks.end(), all.begin(), [](int rank) { return rank != MPI_PROC_NULL; });
   return all;
 }
 
