@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "mpi/collectives/reductions.hpp"
+#include "mpi/shm/forced.hpp"
 
 namespace tutti::test {
 namespace {
@@ -32,7 +32,7 @@ std::vector<std::size_t> counts(const Communicator& comm) {
 }
 
 /// Three calls of seven where there are more ranks than most machines have cores.
-bool is_left_out(int turn) { return !takes_all() && turn % 7 >= 3; }
+bool is_left_out(ReduceKind /*op*/, int turn) { return !takes_all() && turn % 7 >= 3; }
 
 template <typename T>
 class Parts : public ::testing::Test {};
@@ -40,47 +40,12 @@ TYPED_TEST_SUITE(Parts, ReductionTypes);
 
 TYPED_TEST(Parts, AllreducesInPlaceAndNot) {
   using T = TypeParam;
-  for_each_group([](const Communicator& comm) {
-    static int turn = 0;
-    for (const std::size_t count : counts<T>(comm))
-      for (const ReduceOp& op : operations<T>()) {
-        if (is_left_out(++turn)) continue;
-        const Case c{comm, by_parts(), count, Mode::blocking, comm.rank(), comm.size()};
-        std::vector<T> data = contribution<T>(comm.rank(), count, turn);
-        const std::vector<T> sum_of_all = expected<T>(op.kind(), 0, c.size - 1, 0, count, turn, c.size);
-        if (turn % 2 == 0) {
-          allreduce(comm, data, op, c.options);
-          expect_equal(data, sum_of_all, c, turn);
-          continue;
-        }
-        std::vector<T> result(count);
-        allreduce(comm, data, result, op, c.options);
-        expect_equal(result, sum_of_all, c, turn);
-        expect_equal(data, contribution<T>(comm.rank(), count, turn), c, turn);
-      }
-  });
+  for_each_group([](const Communicator& comm) { allreduce_by<T>(by_parts(), comm, counts<T>(comm), is_left_out); });
 }
 
 TYPED_TEST(Parts, ReducesToEveryRoot) {
   using T = TypeParam;
-  for_each_group([](const Communicator& comm) {
-    static int turn = 0;
-    for (const std::size_t count : counts<T>(comm))
-      for (int root = 0; root < comm.size(); ++root) {
-        const std::vector<ReduceOp> ops = operations<T>();
-        const ReduceOp op = ops[static_cast<std::size_t>(++turn) % ops.size()];
-        if (op.kind() == ReduceKind::avg || is_left_out(turn)) continue;
-        const Case c{comm, by_parts(), count, Mode::blocking, comm.rank(), comm.size()};
-        const std::vector<T> data = contribution<T>(comm.rank(), count, turn);
-        std::vector<T> result = turn % 2 == 0 ? data : std::vector<T>(count);
-        if (turn % 2 == 0 && comm.rank() == root)
-          reduce(comm, in_place, result, op, root, c.options);
-        else
-          reduce(comm, data, result, op, root, c.options);
-        if (comm.rank() == root)
-          expect_equal(result, expected<T>(op.kind(), 0, c.size - 1, 0, count, turn, c.size), c, turn);
-      }
-  });
+  for_each_group([](const Communicator& comm) { reduce_by<T>(by_parts(), comm, counts<T>(comm), is_left_out); });
 }
 
 /// Longer than a core's caches: the result is copied past them, to addresses of every kind.

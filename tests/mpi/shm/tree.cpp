@@ -3,7 +3,7 @@
 #include <chrono>
 #include <thread>
 
-#include "mpi/collectives/reductions.hpp"
+#include "mpi/shm/forced.hpp"
 #include "mpi/shm/grouped.hpp"
 
 namespace tutti::test {
@@ -45,49 +45,19 @@ template <typename T>
 class Tree : public ::testing::Test {};
 TYPED_TEST_SUITE(Tree, ReductionTypes);
 
+template <typename T>
+bool is_skipped(ReduceKind op, int turn) {
+  return is_rounded_once<T>(op) || is_left_out(turn);
+}
+
 TYPED_TEST(Tree, AllreducesInPlaceAndNot) {
   using T = TypeParam;
-  for_each_shape([](const Communicator& comm) {
-    static int turn = 0;
-    for (const std::size_t count : counts<T>())
-      for (const ReduceOp& op : operations<T>()) {
-        if (is_rounded_once<T>(op.kind()) || is_left_out(++turn)) continue;
-        const Case c{comm, by_tree(), count, Mode::blocking, comm.rank(), comm.size()};
-        std::vector<T> data = contribution<T>(comm.rank(), count, turn);
-        const std::vector<T> sum_of_all = expected<T>(op.kind(), 0, c.size - 1, 0, count, turn, c.size);
-        if (turn % 2 == 0) {
-          allreduce(comm, data, op, c.options);
-          expect_equal(data, sum_of_all, c, turn);
-          continue;
-        }
-        std::vector<T> result(count);
-        allreduce(comm, data, result, op, c.options);
-        expect_equal(result, sum_of_all, c, turn);
-        expect_equal(data, contribution<T>(comm.rank(), count, turn), c, turn);
-      }
-  });
+  for_each_shape([](const Communicator& comm) { allreduce_by<T>(by_tree(), comm, counts<T>(), is_skipped<T>); });
 }
 
 TYPED_TEST(Tree, ReducesToEveryRoot) {
   using T = TypeParam;
-  for_each_shape([](const Communicator& comm) {
-    static int turn = 0;
-    for (const std::size_t count : counts<T>())
-      for (int root = 0; root < comm.size(); ++root) {
-        const std::vector<ReduceOp> ops = operations<T>();
-        const ReduceOp op = ops[static_cast<std::size_t>(++turn) % ops.size()];
-        if (op.kind() == ReduceKind::avg || is_rounded_once<T>(op.kind()) || is_left_out(turn)) continue;
-        const Case c{comm, by_tree(), count, Mode::blocking, comm.rank(), comm.size()};
-        const std::vector<T> data = contribution<T>(comm.rank(), count, turn);
-        std::vector<T> result = turn % 2 == 0 ? data : std::vector<T>(count);
-        if (turn % 2 == 0 && comm.rank() == root)
-          reduce(comm, in_place, result, op, root, c.options);
-        else
-          reduce(comm, data, result, op, root, c.options);
-        if (comm.rank() == root)
-          expect_equal(result, expected<T>(op.kind(), 0, c.size - 1, 0, count, turn, c.size), c, turn);
-      }
-  });
+  for_each_shape([](const Communicator& comm) { reduce_by<T>(by_tree(), comm, counts<T>(), is_skipped<T>); });
 }
 
 TYPED_TEST(Tree, BroadcastsFromEveryRoot) {
