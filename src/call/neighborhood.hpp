@@ -36,6 +36,10 @@ struct NeighborExchange {
   bool sends_one = false;
   std::vector<EdgeBlock> sent{};
   std::vector<EdgeBlock> received{};
+
+  [[nodiscard]] const schedules::Schedule& schedule_of(const Neighbors& neighbors) const {
+    return sends_one ? neighbors.one_block : neighbors.own_blocks;
+  }
 };
 
 }  // namespace tutti::detail

@@ -17,29 +17,34 @@ namespace tutti {
 namespace detail {
 namespace {
 
+const Neighbors& neighbors_of(const Context& comm, std::string_view function) {
+  if (comm.neighbors == nullptr) [[unlikely]]
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}, {}: argument comm has no topology; make it of a communicator of MPI_Cart_create, "
+                            "MPI_Graph_create or MPI_Dist_graph_create_adjacent",
+                            function, comm.describe()));
+  return *comm.neighbors;
+}
+
 /// Checks the arguments of one neighborhood collective and makes its blocks of them.
 class NeighborArguments {
  public:
   /// name: the public function, a literal.
   NeighborArguments(const Communicator& comm, std::string_view name, const Options& options)
-      : comm_(*comm.state()), declared_(options.memory) {
+      : comm_(*comm.state()), neighbors_(neighbors_of(comm_, name)), declared_(options.memory) {
     exchange_.name = name;
-    if (comm_.neighbors == nullptr) [[unlikely]]
-      refuse("comm",
-             "has no topology; make it of a communicator of MPI_Cart_create, MPI_Graph_create or "
-             "MPI_Dist_graph_create_adjacent");
     if (options.timeout.count() < 0) [[unlikely]]
       refuse("options.timeout", "is negative; pass 0 for no timeout");
   }
 
-  [[nodiscard]] const schedules::Neighborhood& edges() const { return comm_.neighbors->edges; }
+  [[nodiscard]] const schedules::Neighborhood& edges() const { return neighbors_.edges; }
 
   /// One block for all destinations.
   void send_one(const ConstBuffer& buffer) {
     check(buffer, "send");
     exchange_.sends_one = true;
     sent_ = {buffer.data, buffer.count};
-    add(exchange_.sent, block(buffer, 0, buffer.count));
+    exchange_.sent.push_back(block(buffer, 0, buffer.count));
   }
   /// Equal blocks.
   void send(const ConstBuffer& buffer) {
@@ -114,7 +119,6 @@ class NeighborArguments {
       refuse(name, "has a layout, which only neighbor_alltoallw takes; use that, with a buffer for each block");
   }
 
-  static void add(std::vector<EdgeBlock>& blocks, const EdgeBlock& block) { blocks.push_back(block); }
   template <typename AnyBuffer>
   static EdgeBlock block(const AnyBuffer& buffer, std::size_t offset, std::size_t count) {
     const std::size_t unit = buffer.type.size();
@@ -131,7 +135,7 @@ class NeighborArguments {
                                "are {}; pass such blocks",
                                buffer.count, neighbor, n));
     blocks.reserve(n);
-    for (std::size_t i = 0; i < n; ++i) add(blocks, block(buffer, i * (buffer.count / n), buffer.count / n));
+    for (std::size_t i = 0; i < n; ++i) blocks.push_back(block(buffer, i * (buffer.count / n), buffer.count / n));
   }
 
   template <typename AnyBuffer>
@@ -147,7 +151,7 @@ class NeighborArguments {
         refuse(name, fmt::format("has {} elements, but block {} has {} from element {} on; correct its count or "
                                  "displacement",
                                  buffer.count, i, counts[i], displs[i]));
-      add(blocks, block(buffer, counts[i] > 0 ? displs[i] : 0, counts[i]));
+      blocks.push_back(block(buffer, counts[i] > 0 ? displs[i] : 0, counts[i]));
     }
   }
 
@@ -170,9 +174,7 @@ class NeighborArguments {
 
   /// What a rank sends to itself meets no message that could be too long.
   void check_own_blocks() const {
-    const Neighbors& neighbors = *comm_.neighbors;
-    const schedules::Schedule& schedule = exchange_.sends_one ? neighbors.one_block : neighbors.own_blocks;
-    for (const schedules::Round& round : schedule.rounds)
+    for (const schedules::Round& round : exchange_.schedule_of(neighbors_).rounds)
       for (const schedules::Local& local : round.locals) {
         const std::size_t from = local.inputs.front().offset;
         const std::size_t to = local.output.offset;
@@ -184,6 +186,7 @@ class NeighborArguments {
   }
 
   const Context& comm_;
+  const Neighbors& neighbors_;
   MemoryKind declared_;
   NeighborExchange exchange_;
   Touched sent_{};
@@ -248,20 +251,11 @@ NeighborExchange alltoall_blocks(const Communicator& comm, std::string_view name
   return args.take();
 }
 
-const Neighbors& neighbors_of(const Context& comm) {
-  if (comm.neighbors == nullptr)
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("neighborhood, {}: argument comm has no topology; make it of a communicator of "
-                            "MPI_Cart_create, MPI_Graph_create or MPI_Dist_graph_create_adjacent",
-                            comm.describe()));
-  return *comm.neighbors;
-}
-
 }  // namespace
 }  // namespace detail
 
 Neighborhood neighborhood(const Communicator& comm) {
-  const schedules::Neighborhood& edges = detail::neighbors_of(*comm.state()).edges;
+  const schedules::Neighborhood& edges = detail::neighbors_of(*comm.state(), "neighborhood").edges;
   return {edges.sources, edges.destinations};
 }
 

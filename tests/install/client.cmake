@@ -1,13 +1,6 @@
 # Builds and runs one client: cmake -D PREFIX= -D LIBDIR= -D CLIENT= -D WORK= -D LANGUAGE= -D COMPILER= -D FLAGS=
 # -D WAY=find_package|pkg_config -D PKG_CONFIG= -D LAUNCHER="mpiexec -n 2" -D GENERATOR= -P client.cmake
-function(run)
-  execute_process(COMMAND ${ARGV} WORKING_DIRECTORY ${WORK} RESULT_VARIABLE result OUTPUT_VARIABLE output
-    ERROR_VARIABLE output)
-  if(NOT result EQUAL 0)
-    message(FATAL_ERROR "failed (${result}): ${ARGV}\n${output}")
-  endif()
-  set(output "${output}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})

@@ -1,11 +1,6 @@
 # Builds and runs the installed examples: cmake -D PREFIX= -D DOCDIR= -D WORK= -D FORTRAN= -D GENERATOR= -D COMPILER=
 # -D FLAGS= -D LAUNCHER="mpiexec -n 2" -P examples.cmake
-function(run)
-  execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  if(NOT result EQUAL 0)
-    message(FATAL_ERROR "failed (${result}): ${ARGV}\n${output}")
-  endif()
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 file(REMOVE_RECURSE ${WORK})
 separate_arguments(launcher UNIX_COMMAND "${LAUNCHER}")

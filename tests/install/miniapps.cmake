@@ -3,19 +3,7 @@
 # cmake -D PREFIX= -D SOURCE= -D WORK= -D COMPILER= -D C_COMPILER= -D FLAGS= -D LAUNCHER="mpiexec -n 2" -D GENERATOR=
 # -P miniapps.cmake
 # Nothing is optimised: the question is whether it compiles, links and runs.
-function(run)
-  execute_process(COMMAND ${ARGV} WORKING_DIRECTORY ${WORK} RESULT_VARIABLE result OUTPUT_VARIABLE output
-    ERROR_VARIABLE output)
-  if(NOT result EQUAL 0)
-    string(LENGTH "${output}" length)
-    math(EXPR begin "${length} - 6000")
-    if(begin GREATER 0)
-      string(SUBSTRING "${output}" ${begin} -1 output)
-    endif()
-    message(FATAL_ERROR "failed (${result}): ${ARGV}\n${output}")
-  endif()
-  set(output "${output}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})

@@ -1,14 +1,8 @@
 # Tutti's sources within another project: cmake -D CLIENT= -D SOURCE= -D WAY=add_subdirectory|FetchContent -D WORK=
 # -D GENERATOR= -D COMPILER= -D FLAGS= -P subproject.cmake
 # The project is configured, and its program compiled with all that tutti::tutti brings. The library, whose build takes
-# minutes, is only looked at in the plan of the build: `.ci/run static` builds it so.
-function(run)
-  execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  if(NOT result EQUAL 0)
-    message(FATAL_ERROR "failed (${result}): ${ARGV}\n${output}")
-  endif()
-  set(output "${output}" PARENT_SCOPE)
-endfunction()
+# minutes, is only looked at in the plan of the build.
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 file(REMOVE_RECURSE ${WORK})
 run(${CMAKE_COMMAND} -S ${CLIENT} -B ${WORK} -G ${GENERATOR} -D WAY=${WAY} -D TUTTI=${SOURCE}

@@ -16,19 +16,11 @@ using schedules::Local;
 using schedules::Round;
 using schedules::Transfer;
 
-namespace {
-
-const schedules::Schedule& schedule_for(const Context& comm, const NeighborExchange& exchange) {
-  return exchange.sends_one ? comm.neighbors->one_block : comm.neighbors->own_blocks;
-}
-
-}  // namespace
-
 NeighborExecution::NeighborExecution(ContextPtr comm_state, NeighborExchange&& exchange, CallKind kind,
                                      const CallOptions& options)
     : Execution(std::move(comm_state), options.timeout, kind == CallKind::persistent),
       exchange_(std::move(exchange)),
-      schedule_(schedule_for(comm(), exchange_)),
+      schedule_(exchange_.schedule_of(*comm().neighbors)),
       tag_(kind == CallKind::persistent ? comm().next_persistent_tag() : comm().next_tag()) {
   plan();
   place_packed();

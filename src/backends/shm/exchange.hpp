@@ -5,9 +5,13 @@
 
 #include "backends/shm/arena.hpp"
 #include "backends/shm/geometry.hpp"
+#include "call/few.hpp"
 #include "call/plan.hpp"
 
 namespace tutti::detail::shm {
+
+/// The addresses of the contributions to a combination, one a rank.
+using Operands = Few<const void*, 16>;
 
 /// One run of an operation, as protocols see it: its cell, its geometry and this rank's buffers.
 struct Exchange {

@@ -2,9 +2,7 @@
 #include "backends/shm/parts.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <vector>
 
 #include "kernels/stream_copy.hpp"
 
@@ -43,10 +41,6 @@ bool all_others(const Exchange& exchange, const Predicate& predicate) {
   return true;
 }
 
-bool gets_result(const Exchange& exchange, int rank) {
-  return exchange.geometry().operation() != Operation::reduce || rank == exchange.geometry().root();
-}
-
 }  // namespace
 
 std::size_t Parts::share_of(std::size_t unit, int size) { return room_of(size) / unit * unit; }
@@ -58,13 +52,13 @@ void Parts::begin(const Exchange& exchange) {
   const int size = exchange.arena->size();
   share_ = share_of(exchange.unit(), size);
   const std::size_t window = share_ * static_cast<std::size_t>(size);
-  windows_ = std::max<std::uint64_t>((bytes + window - 1) / window, 1);
+  windows_ = std::max<std::uint64_t>(ceil_div(bytes, window), 1);
   given_ = combined_ = taken_ = 0;
-  takes_ = gets_result(exchange, exchange.arena->rank());
+  takes_ = exchange.geometry().has_result(exchange.arena->rank());
   streams_ = kernels::exceeds_core_caches(bytes);
 }
 
-Parts::Part Parts::part_of(const Exchange& exchange, int rank, std::uint64_t window) const {
+Range Parts::part_of(const Exchange& exchange, int rank, std::uint64_t window) const {
   const auto size = static_cast<std::size_t>(exchange.arena->size());
   const std::size_t unit = exchange.unit();
   const std::size_t whole = share_ / unit * size;
@@ -96,7 +90,7 @@ void Parts::give(const Exchange& exchange) {
   const int me = exchange.arena->rank();
   for (int i = 1; i < exchange.arena->size(); ++i) {
     const int to = (me + i) % exchange.arena->size();
-    const Part part = part_of(exchange, to, given_);
+    const Range part = part_of(exchange, to, given_);
     if (part.bytes > 0) std::memcpy(given_place(exchange, me, to, given_), exchange.source + part.offset, part.bytes);
   }
   exchange.publish(++given_);
@@ -106,7 +100,7 @@ bool Parts::can_combine(const Exchange& exchange) const {
   // In place, this rank's parts for the others must be in its slot before their results overwrite them.
   if (combined_ == given_) return false;
   const bool has_room = combined_ < places || all_others(exchange, [&](int rank) {
-                          return !gets_result(exchange, rank) ||
+                          return !exchange.geometry().has_result(rank) ||
                                  has_reached(taken_word(exchange, rank), exchange, combined_ - places + 1);
                         });
   return has_room &&
@@ -115,15 +109,13 @@ bool Parts::can_combine(const Exchange& exchange) const {
 
 void Parts::combine(const Exchange& exchange) {
   const int me = exchange.arena->rank();
-  const Part part = part_of(exchange, me, combined_);
-  const auto size = static_cast<std::size_t>(exchange.arena->size());
-  std::array<const void*, 16> few{};
-  std::vector<const void*> many(size > few.size() ? size : 0);
-  const void** inputs = many.empty() ? few.data() : many.data();
+  const Range part = part_of(exchange, me, combined_);
+  Operands inputs(static_cast<std::size_t>(exchange.arena->size()));
   for (int from = 0; from < exchange.arena->size(); ++from)
-    inputs[from] = from == me ? exchange.source + part.offset : given_place(exchange, from, me, combined_);
+    inputs[static_cast<std::size_t>(from)] =
+        from == me ? exchange.source + part.offset : given_place(exchange, from, me, combined_);
   std::byte* result = result_place(exchange, me, combined_);
-  if (part.bytes > 0) exchange.combine({inputs, size}, result, part.bytes);
+  if (part.bytes > 0) exchange.combine(inputs, result, part.bytes);
   tell(combined_word(exchange, me), exchange, ++combined_);
   if (takes_) copy_out(exchange, part, result);
 }
@@ -143,7 +135,7 @@ void Parts::take(const Exchange& exchange) {
   tell(taken_word(exchange, me), exchange, ++taken_);
 }
 
-void Parts::copy_out(const Exchange& exchange, const Part& part, const std::byte* from) const {
+void Parts::copy_out(const Exchange& exchange, const Range& part, const std::byte* from) const {
   if (part.bytes == 0) return;
   if (streams_)
     kernels::stream_copy(exchange.output() + part.offset, from, part.bytes);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backends/shm/exchange.hpp"
+#include "backends/shm/pieces.hpp"
 
 namespace tutti::detail::shm {
 
@@ -28,16 +29,12 @@ class Parts {
   void combine(const Exchange& exchange);
   void take(const Exchange& exchange);
 
-  /// A rank's part of a window, in bytes of the vector.
-  struct Part {
-    std::size_t offset = 0;
-    std::size_t bytes = 0;
-  };
-  [[nodiscard]] Part part_of(const Exchange& exchange, int rank, std::uint64_t window) const;
+  /// A rank's part of a window.
+  [[nodiscard]] Range part_of(const Exchange& exchange, int rank, std::uint64_t window) const;
   /// The address in a giver's slot of what another rank is to combine.
   [[nodiscard]] std::byte* given_place(const Exchange& exchange, int giver, int to, std::uint64_t window) const;
   [[nodiscard]] std::byte* result_place(const Exchange& exchange, int rank, std::uint64_t window) const;
-  void copy_out(const Exchange& exchange, const Part& part, const std::byte* from) const;
+  void copy_out(const Exchange& exchange, const Range& part, const std::byte* from) const;
 
   std::size_t share_ = 0;  ///< of a rank in a whole window, bytes
   std::uint64_t windows_ = 1;

@@ -38,35 +38,18 @@ std::string ShmExecution::name() const {
   return name.append(" (shm:").append(shm::protocol_name(protocol())).append(")");
 }
 
-void ShmExecution::resume(const shm::Lines& begun) noexcept {
+template <typename Transport>
+void ShmExecution::go_on(Transport& own, Transport&& begun, Stage stage) noexcept {
   enter_cell();
-  lines_ = begun;
-  stage_ = Stage::lines;
+  own = std::move(begun);
+  stage_ = stage;
 }
 
-void ShmExecution::resume(const shm::Slots& begun) noexcept {
-  enter_cell();
-  slots_ = begun;
-  stage_ = Stage::slots;
-}
-
-void ShmExecution::resume(shm::SingleCopy begun) noexcept {
-  enter_cell();
-  single_copy_ = std::move(begun);
-  stage_ = Stage::single_copy;
-}
-
-void ShmExecution::resume(const shm::Parts& begun) noexcept {
-  enter_cell();
-  parts_ = begun;
-  stage_ = Stage::parts;
-}
-
-void ShmExecution::resume(const shm::Tree& begun) noexcept {
-  enter_cell();
-  tree_ = begun;
-  stage_ = Stage::tree;
-}
+void ShmExecution::resume(shm::Lines begun) noexcept { go_on(lines_, std::move(begun), Stage::lines); }
+void ShmExecution::resume(shm::Slots begun) noexcept { go_on(slots_, std::move(begun), Stage::slots); }
+void ShmExecution::resume(shm::SingleCopy begun) noexcept { go_on(single_copy_, std::move(begun), Stage::single_copy); }
+void ShmExecution::resume(shm::Parts begun) noexcept { go_on(parts_, std::move(begun), Stage::parts); }
+void ShmExecution::resume(shm::Tree begun) noexcept { go_on(tree_, std::move(begun), Stage::tree); }
 
 bool ShmExecution::begin() {
   if (stage_ == Stage::idle) {

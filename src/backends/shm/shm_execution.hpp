@@ -26,11 +26,11 @@ class ShmExecution final : public Execution {
   ~ShmExecution() override;
 
   /// Continues an operation that the fast path of a call began at the same turn.
-  void resume(const shm::Lines& begun) noexcept;
-  void resume(const shm::Slots& begun) noexcept;
+  void resume(shm::Lines begun) noexcept;
+  void resume(shm::Slots begun) noexcept;
   void resume(shm::SingleCopy begun) noexcept;
-  void resume(const shm::Parts& begun) noexcept;
-  void resume(const shm::Tree& begun) noexcept;
+  void resume(shm::Parts begun) noexcept;
+  void resume(shm::Tree begun) noexcept;
 
   [[nodiscard]] std::string name() const override;
   void announce_backoff() noexcept override { arena_->announce_backoff(); }
@@ -49,6 +49,8 @@ class ShmExecution final : public Execution {
 
   [[nodiscard]] shm::Protocol protocol() const noexcept { return static_cast<shm::Protocol>(plan_->protocol); }
   [[nodiscard]] std::uint64_t call_number() const noexcept { return static_cast<std::uint64_t>(turn_.number); }
+  template <typename Transport>
+  void go_on(Transport& own, Transport&& begun, Stage stage) noexcept;
   void enter_cell();
   [[nodiscard]] bool is_cell_free() const;
   void prepare_source();

@@ -53,27 +53,21 @@ class SingleCopy::Contributions {
  public:
   Contributions(const Exchange& exchange, int count, std::size_t offset, std::size_t bytes, std::byte* scratch,
                 Reached& reached)
-      : count_(static_cast<std::size_t>(count)) {
-    if (count_ > few_.size()) many_.resize(count_);
-    const void** to = many_.empty() ? few_.data() : many_.data();
+      : all_(static_cast<std::size_t>(count)) {
     const Range whole = source_of(exchange);
     for (int from = 0; from < count; ++from) {
       const Remote remote(exchange, from, false, whole, reached);
       std::byte* copy = scratch + static_cast<std::size_t>(from) * bytes;
       const std::byte* mapped = remote.mapped(offset);
       if (mapped == nullptr) remote.read(offset, copy, bytes);
-      to[from] = mapped == nullptr ? copy : mapped;
+      all_[static_cast<std::size_t>(from)] = mapped == nullptr ? copy : mapped;
     }
   }
-  [[nodiscard]] std::span<const void* const> first(std::size_t count) const {
-    return {many_.empty() ? few_.data() : many_.data(), count};
-  }
-  [[nodiscard]] std::span<const void* const> all() const { return first(count_); }
+  [[nodiscard]] std::span<const void* const> first(std::size_t count) const { return {all_.begin(), count}; }
+  [[nodiscard]] std::span<const void* const> all() const { return first(all_.size()); }
 
  private:
-  std::size_t count_;
-  std::array<const void*, 16> few_{};
-  std::vector<const void*> many_;
+  Operands all_;
 };
 
 void SingleCopy::describe(const Exchange& exchange) const {

@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <tutti/error.hpp>
-#include <vector>
 
 #include "backends/shm/agreement.hpp"
 #include "schedules/registry.hpp"
@@ -191,18 +189,11 @@ void Slots::combine(const Exchange& exchange, std::size_t begin) {
   const Block part = who.part(me);
   const std::size_t bytes = length(part.count * exchange.unit(), begin);
   if (bytes == 0 || !who.has_result(me)) return;
-  std::array<const void*, 16> few;
-  std::vector<const void*> many;
-  const auto count = static_cast<std::size_t>(who.contributions(me));
-  const void** inputs = few.data();
-  if (count > few.size()) {
-    many.resize(count);
-    inputs = many.data();
-  }
+  Operands inputs(static_cast<std::size_t>(who.contributions(me)));
   for (int from = 0; from < who.contributions(me); ++from)
-    inputs[from] =
+    inputs[static_cast<std::size_t>(from)] =
         from == me ? exchange.source + part.offset * exchange.unit() + begin : place(exchange, from, me, consumed_);
-  exchange.combine({inputs, count}, exchange.output() + begin, bytes);
+  exchange.combine(inputs, exchange.output() + begin, bytes);
 }
 
 void Slots::consume(const Exchange& exchange) {

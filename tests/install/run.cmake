@@ -1,0 +1,18 @@
+# run(command...): runs it, in the folder WORK if that is there; its output is in `output`. An end with another status
+# than 0 ends the test, with the last of what was printed.
+function(run)
+  set(in)
+  if(IS_DIRECTORY "${WORK}")
+    set(in WORKING_DIRECTORY ${WORK})
+  endif()
+  execute_process(COMMAND ${ARGV} ${in} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT result EQUAL 0)
+    string(LENGTH "${output}" length)
+    math(EXPR begin "${length} - 6000")
+    if(begin GREATER 0)
+      string(SUBSTRING "${output}" ${begin} -1 output)
+    endif()
+    message(FATAL_ERROR "failed (${result}): ${ARGV}\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
