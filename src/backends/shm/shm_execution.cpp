@@ -39,17 +39,17 @@ std::string ShmExecution::name() const {
 }
 
 template <typename Transport>
-void ShmExecution::go_on(Transport& own, Transport&& begun, Stage stage) noexcept {
+void ShmExecution::go_on(Transport& own, Transport begun, Stage stage) noexcept {
   enter_cell();
   own = std::move(begun);
   stage_ = stage;
 }
 
-void ShmExecution::resume(shm::Lines begun) noexcept { go_on(lines_, std::move(begun), Stage::lines); }
-void ShmExecution::resume(shm::Slots begun) noexcept { go_on(slots_, std::move(begun), Stage::slots); }
+void ShmExecution::resume(shm::Lines begun) noexcept { go_on(lines_, begun, Stage::lines); }
+void ShmExecution::resume(shm::Slots begun) noexcept { go_on(slots_, begun, Stage::slots); }
 void ShmExecution::resume(shm::SingleCopy begun) noexcept { go_on(single_copy_, std::move(begun), Stage::single_copy); }
-void ShmExecution::resume(shm::Parts begun) noexcept { go_on(parts_, std::move(begun), Stage::parts); }
-void ShmExecution::resume(shm::Tree begun) noexcept { go_on(tree_, std::move(begun), Stage::tree); }
+void ShmExecution::resume(shm::Parts begun) noexcept { go_on(parts_, begun, Stage::parts); }
+void ShmExecution::resume(shm::Tree begun) noexcept { go_on(tree_, begun, Stage::tree); }
 
 bool ShmExecution::begin() {
   if (stage_ == Stage::idle) {

@@ -50,7 +50,7 @@ class ShmExecution final : public Execution {
   [[nodiscard]] shm::Protocol protocol() const noexcept { return static_cast<shm::Protocol>(plan_->protocol); }
   [[nodiscard]] std::uint64_t call_number() const noexcept { return static_cast<std::uint64_t>(turn_.number); }
   template <typename Transport>
-  void go_on(Transport& own, Transport&& begun, Stage stage) noexcept;
+  void go_on(Transport& own, Transport begun, Stage stage) noexcept;
   void enter_cell();
   [[nodiscard]] bool is_cell_free() const;
   void prepare_source();
