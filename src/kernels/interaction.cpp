@@ -23,7 +23,7 @@ std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to *
 struct SampleScratch {
   explicit SampleScratch(const DotInteraction& shape)
       : columns(round_up(shape.features, tile)),
-        dim(round_up(shape.dim, lane_count)),
+        dim(round_up(shape.dim, std::max(tile, lane_count))),
         transposed(dim * columns),
         products(round_up(shape.features, tile) * columns),
         vectors(columns * dim),
@@ -135,7 +135,7 @@ void spread_gradient(const DotInteraction& shape, const float* gradient, SampleS
   }
 }
 
-/// Computes results[row .. row + 8) at dimensions [d, d + 16): the matrix times the vectors.
+/// Computes results[row .. row + 8) at dimensions [d, d + lane_count): the matrix times the vectors.
 void multiply_gradient_tile(const DotInteraction& shape, SampleScratch& scratch, std::size_t row, std::size_t d) {
   Lanes acc[tile] = {};
   const float* matrix = scratch.products.data() + row * scratch.columns;

@@ -18,7 +18,7 @@ class RowReader {
   RowReader(const EmbeddingTable& table, std::int64_t row) : values_(row_start<Stored>(table, row)) {}
 
   float operator[](std::size_t d) const { return row_value(values_[d]); }
-  /// Loads the values d to d + width - 1, at most sixteen.
+  /// Loads the values d to d + width - 1, at most lane_count.
   [[gnu::always_inline]] void load(Lanes& to, std::size_t d, std::size_t width = lane_count) const {
     load_part(to, values_ + d, width);
   }

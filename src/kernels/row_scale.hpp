@@ -19,9 +19,9 @@ inline float choose_lane(const Lanes& from, const Choose& choose) {
   return lanes[0];
 }
 
-/// The scale that maps the least value to 0 and the largest to 255. `from` is readable up to a multiple of sixteen
-/// values; those after `count` repeat one of the row. A value that is not finite makes the bias a NaN, and so all
-/// values.
+/// The scale that maps the least value to 0 and the largest to 255. `from` is readable up to a multiple of
+/// lane_count values; those after `count` repeat one of the row. A value that is not finite makes the bias a NaN, and
+/// so all values.
 inline RowScale scale_of(const float* from, std::size_t count) {
   Lanes least;
   load_lanes(least, from);

@@ -11,22 +11,25 @@
 /// One row of float32 values and its whole gradient.
 namespace tutti::kernels {
 
-/// The sum in float64, so that the sum over the columns of a row hardly depends on how they are sharded.
+/// The sum in float64, so that the sum over the columns of a row hardly depends on how they are sharded. Every
+/// sixteenth value goes to the same partial sum, so that the result is the same at every width of vectors.
 inline double sum_of_squares(const float* gradient, std::size_t count) {
-  WideLanes low = {};
-  WideLanes high = {};
+  constexpr std::size_t partial = 16;
+  WideLanes sums[2 * partial / lane_count] = {};
   for (std::size_t d = 0; d < count; d += lane_count) {
     Lanes values;
     load_part(values, gradient + d, std::min(lane_count, count - d));
-    add_squares(low, high, values);
+    WideLanes* const own = sums + d % partial / lane_count * 2;
+    add_squares(own[0], own[1], values);
   }
-  low += high;
+  double each[partial];
+  std::memcpy(each, sums, sizeof each);
   double sum = 0;
-  for (std::size_t k = 0; k < lane_count / 2; ++k) sum += low[k];
+  for (std::size_t k = 0; k < partial / 2; ++k) sum += each[k] + each[k + partial / 2];
   return sum;
 }
 
-/// Changes a row sixteen values at a time. `state` is that of the row, row_state_values(Optimizer, dim) values.
+/// Changes a row a vector of values at a time. `state` is that of the row, row_state_values(Optimizer, dim) values.
 /// Only row-wise Adagrad reads mean_square.
 template <RowOptimizer Optimizer>
 class RowChange {

@@ -7,7 +7,7 @@
 /// Writes float32 values to a stored row.
 namespace tutti::kernels {
 
-/// The size of memory for the values of a row: a multiple of sixteen.
+/// The size of memory for the values of a row: a multiple of lane_count.
 inline std::size_t padded(std::size_t count) { return (count + lane_count - 1) / lane_count * lane_count; }
 
 [[gnu::always_inline]] inline void store_rounded(bfloat16_t* to, const Lanes& from, const UintLanes* noise) {
@@ -17,12 +17,7 @@ inline std::size_t padded(std::size_t count) { return (count + lane_count - 1) /
 }
 
 [[gnu::always_inline]] inline void store_rounded(float16_t* to, const Lanes& from, const UintLanes* noise) {
-  if (noise == nullptr) {
-    float values[lane_count];
-    store_lanes(values, from);
-    narrow(values, to, lane_count);
-    return;
-  }
+  if (noise == nullptr) return store_lanes(to, from);
   UintLanes bits;
   round_float16(bits, from, *noise);
   store_halves(&to->bits, bits);
@@ -34,7 +29,7 @@ inline std::size_t padded(std::size_t count) { return (count + lane_count - 1) /
   store_bytes(to, bits);
 }
 
-/// Stores the values d to d + width - 1 of a row, at most sixteen; rounds to nearest if noise is null.
+/// Stores the values d to d + width - 1 of a row, at most lane_count; rounds to nearest if noise is null.
 template <typename Stored>
 [[gnu::always_inline]] inline void store_block(Stored* row, const Lanes& values, std::size_t d, std::size_t width,
                                                const RowNoise* noise) {
