@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <ctime>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,22 @@ class Stopwatch {
  private:
   using Clock = std::chrono::steady_clock;
   Clock::time_point begin_ = Clock::now();
+};
+
+/// Measures for how long the calling thread has not run since it was made, because other work had its core. A thread
+/// that sleeps or waits in the kernel does not run either.
+class AbsenceWatch {
+ public:
+  [[nodiscard]] double seconds() const { return std::max(watch_.seconds() - (cpu_seconds() - begin_), 0.0); }
+
+ private:
+  static double cpu_seconds() {
+    std::timespec time{};
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  }
+  double begin_ = cpu_seconds();
+  Stopwatch watch_;
 };
 
 /// The median of at least one value.

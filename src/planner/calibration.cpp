@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 
 #include "backends/list.hpp"
 #include "call/agreement.hpp"
@@ -84,24 +87,46 @@ void tell(const Context& context, Known& known) {
   wait_yielding(request, "MPI_Ibcast");
 }
 
+struct Measurement {
+  Costs costs{};
+  bool is_disturbed = false;  ///< by other work on a core of some rank
+};
+
 /// The worst of all ranks, so that no rank's costs are taken for less than they are.
-void agree(const Context& context, Costs& costs) {
-  std::array<double, named_costs.size()> numbers{};
-  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = costs.*named_costs[i].value;
+void agree(const Context& context, Measurement& own) {
+  std::array<double, named_costs.size() + 1> numbers{};
+  for (std::size_t i = 0; i < named_costs.size(); ++i) numbers[i] = own.costs.*named_costs[i].value;
+  numbers.back() = own.is_disturbed ? 1 : 0;
   take_greatest(context, numbers);
-  for (std::size_t i = 0; i < numbers.size(); ++i) costs.*named_costs[i].value = numbers[i];
+  for (std::size_t i = 0; i < named_costs.size(); ++i) own.costs.*named_costs[i].value = numbers[i];
+  own.is_disturbed = numbers.back() > 0;
 }
 
 /// Collective. A rank that measures nothing must not win with the prior.
-Costs measured(Context& context, Calibration kind) {
-  Costs costs;
-  for (const NamedCost& cost : named_costs) costs.*cost.value = 0;
+Measurement measure_once(Context& context, Calibration kind) {
+  // A tick of the system's clock takes a few microseconds of every core.
+  constexpr double usual_absence = 0.2e-3;
+  Measurement found;
+  for (const NamedCost& cost : named_costs) found.costs.*cost.value = 0;
+  const AbsenceWatch absence;
   for (const Backend* backend : backends())
-    if (backend->calibrate != nullptr) backend->calibrate(context, costs, kind);
-  agree(context, costs);
+    if (backend->calibrate != nullptr) backend->calibrate(context, found.costs, kind);
+  found.is_disturbed = absence.seconds() > usual_absence;
+  agree(context, found);
   for (const NamedCost& cost : named_costs)
-    if (costs.*cost.value <= 0) costs.*cost.value = typical_costs.*cost.value;
-  return costs;
+    if (found.costs.*cost.value <= 0) found.costs.*cost.value = typical_costs.*cost.value;
+  return found;
+}
+
+/// Collective. Measures a second time if other work disturbs the first.
+Measurement measure(Context& context, Calibration kind) {
+  Measurement first = measure_once(context, kind);
+  if (!first.is_disturbed) return first;
+  const Measurement second = measure_once(context, kind);
+  if (!second.is_disturbed) return second;
+  for (const NamedCost& cost : named_costs)
+    first.costs.*cost.value = std::min(first.costs.*cost.value, second.costs.*cost.value);
+  return first;
 }
 
 /// Returns true if the costs of earlier are those of now. A virtual machine may find its cores elsewhere every time.
@@ -112,6 +137,23 @@ bool still_hold(const Costs& earlier, const Costs& now) {
 
 bool can_measure(const Context& context) {
   return context.size > 1 && context.topology.nodes == 1 && !context.topology.oversubscribed;
+}
+
+/// Measures all costs. Those of earlier, if there are any, are better than disturbed ones, which no file keeps either.
+/// Returns false if those of earlier stay.
+bool measure_all(Context& context, const std::optional<Costs>& earlier, CalibrationMode mode) {
+  const Stopwatch watch;
+  const Measurement found = measure(context, Calibration::full);
+  if (found.is_disturbed && earlier) {
+    context.costs = *earlier;
+    context.costs_report = "calibrated earlier, because other work disturbs a new measurement";
+    return false;
+  }
+  context.costs = found.costs;
+  context.costs_report = fmt::format("calibrated now, in {:.1f} ms{}", watch.seconds() * 1e3,
+                                     found.is_disturbed ? ", beside other work: not kept" : "");
+  if (!found.is_disturbed && context.rank == 0 && mode == CalibrationMode::automatic) keep_costs(context);
+  return true;
 }
 
 }  // namespace
@@ -139,7 +181,7 @@ void calibrate(Context& context) {
   const bool measures = mode != CalibrationMode::file && can_measure(context);
   const bool knows = known.found != 0 && mode != CalibrationMode::now;
   const auto holds = [&] {
-    return known.doubted == 0 && still_hold(known.costs, measured(context, Calibration::check));
+    return known.doubted == 0 && still_hold(known.costs, measure(context, Calibration::check).costs);
   };
   if (knows && (!measures || holds())) {
     context.costs = known.costs;
@@ -149,11 +191,8 @@ void calibrate(Context& context) {
         mode == CalibrationMode::file
             ? "the prior, because the user's cache has no calibration"
             : "the prior, because one rank, ranks that share cores and several nodes are not measured";
-  } else {
-    const Stopwatch watch;
-    context.costs = measured(context, Calibration::full);
-    context.costs_report = fmt::format("calibrated now, in {:.1f} ms", watch.seconds() * 1e3);
-    if (context.rank == 0 && mode == CalibrationMode::automatic) keep_costs(context);
+  } else if (!measure_all(context, knows ? std::optional(known.costs) : std::nullopt, mode) && known.doubted != 0) {
+    is_doubted.store(true);  // for the next communicator
   }
 }
 

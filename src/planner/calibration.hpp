@@ -11,7 +11,8 @@
 namespace tutti::detail::tuning {
 
 /// Gives a new communicator the costs of its machine: those in the user's cache, else measured here and now in less
-/// than 20 ms, which the cache then keeps; TUTTI_CALIBRATION says otherwise. A communicator with ranks that share
+/// than 20 ms, which the cache then keeps; TUTTI_CALIBRATION says otherwise. Costs measured beside other work on the
+/// same cores are kept nowhere, and not used where the cache has others. A communicator with ranks that share
 /// cores, or of one rank, measures nothing and takes what the cache has for this processor. Equal on all ranks. Never
 /// fails for a cache that cannot be read or written. Collective.
 void calibrate(Context& context);

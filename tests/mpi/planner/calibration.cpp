@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "planner/calibration.hpp"
 
+#include <sched.h>
+
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "planner/files.hpp"
 #include "support.hpp"
@@ -26,6 +30,7 @@ class CalibratedJob : public ::testing::Test {
   static const std::string& report(const Communicator& comm) { return comm.state()->costs_report; }
   static bool measures(const Communicator& comm) { return comm.size() > 1 && !comm.topology().oversubscribed; }
   static bool is_now(const Communicator& comm) { return report(comm).starts_with("calibrated now"); }
+  static bool is_disturbed(const Communicator& comm) { return report(comm).find("other work") != std::string::npos; }
   static bool is_earlier(const Communicator& comm) { return report(comm).starts_with("calibrated earlier"); }
 };
 
@@ -69,7 +74,65 @@ TEST_F(CalibratedJob, DoubtMeasuresAgain) {
   const auto first = make();
   doubt_calibration();
   const auto later = make();
-  EXPECT_EQ(is_now(later), measures(first)) << report(later);
+  EXPECT_EQ(is_now(later) || is_disturbed(later), measures(first)) << report(later);
+}
+
+/// Keeps the calling thread's core busy, and the thread on it.
+class BusyCore {
+ public:
+  BusyCore() {
+    sched_getaffinity(0, sizeof allowed_, &allowed_);
+    std::vector<int> cores;
+    for (int core = 0; core < CPU_SETSIZE; ++core)
+      if (CPU_ISSET(core, &allowed_)) cores.push_back(core);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cores[static_cast<std::size_t>(world_rank()) % cores.size()], &one);
+    sched_setaffinity(0, sizeof one, &one);
+    other_ = std::thread([this] {
+      while (!over_.load(std::memory_order_relaxed)) continue;
+    });
+  }
+  ~BusyCore() {
+    over_ = true;
+    other_.join();
+    sched_setaffinity(0, sizeof allowed_, &allowed_);
+  }
+
+ private:
+  cpu_set_t allowed_{};
+  std::atomic<bool> over_{false};
+  std::thread other_;
+};
+
+TEST_F(CalibratedJob, CostsMeasuredBesideOtherWorkAreNotKept) {
+  {
+    const BusyCore busy;
+    const auto comm = make();
+    EXPECT_EQ(is_disturbed(comm), measures(comm)) << report(comm);
+    EXPECT_TRUE(are_sane(comm.state()->costs)) << text_of(comm.state()->costs);
+    expect_same_everywhere(text_of(comm.state()->costs));
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT_FALSE(std::filesystem::exists(calibration_file()));
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT_FALSE(is_earlier(make()));
+}
+
+TEST_F(CalibratedJob, CostsOfEarlierAreBetterThanDisturbedOnes) {
+  const BusyCore busy;
+  const auto first = make();
+  if (!measures(first)) GTEST_SKIP() << "nothing is measured: " << report(first);
+  detail::Costs contradicted = first.state()->costs;
+  contradicted.line *= 100;
+  if (world_rank() == 0) {
+    std::filesystem::create_directories(calibration_file().parent_path());
+    std::ofstream(calibration_file()) << with_costs("", key_of(first.topology()), contradicted);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  const auto later = make();
+  EXPECT_TRUE(report(later).starts_with("calibrated earlier, because other work")) << report(later);
+  EXPECT_EQ(text_of(later.state()->costs), text_of(contradicted));
 }
 
 TEST_F(CalibratedJob, ADamagedCacheIsReplaced) {
@@ -80,7 +143,7 @@ TEST_F(CalibratedJob, ADamagedCacheIsReplaced) {
   MPI_Barrier(MPI_COMM_WORLD);
   const auto comm = make();
   EXPECT_EQ(is_now(comm), measures(comm)) << report(comm);
-  if (!measures(comm) || world_rank() != 0) return;
+  if (!measures(comm) || is_disturbed(comm) || world_rank() != 0) return;
   const auto kept = costs_in(read_file(calibration_file()).value_or(""), key_of(comm.topology()));
   ASSERT_TRUE(kept);
   EXPECT_EQ(text_of(*kept), text_of(comm.state()->costs));
