@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/config.hpp"
-#include "schedules/registry.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -44,9 +43,9 @@ Summary* Summary::if_wanted() {
   return instance;
 }
 
-Tally& Summary::tally_of(const Signature& signature, const std::string& way, std::uint64_t bytes) {
+Tally& Summary::tally_of(std::string_view operation, CallKind kind, const std::string& way, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  return tallies_[Key{signature.operation, signature.kind, class_of(bytes), way}];
+  return tallies_[Key{operation, kind, class_of(bytes), way}];
 }
 
 std::string Summary::text() const {
@@ -62,10 +61,9 @@ std::string Summary::text() const {
     const auto& [operation, kind, most, way] = *key;
     const double seconds = static_cast<double>(tally->nanoseconds.load()) * 1e-9;
     const auto calls = tally->calls.load();
-    table +=
-        fmt::format("{:<21}{:<12}{:>8}  {:<30}{:>10}{:>18}{:>14.6f}{:>12.2f}\n", schedules::operation_name(operation),
-                    kind_text(kind), size_text(most), way, calls, tally->bytes.load(), seconds,
-                    seconds * 1e6 / static_cast<double>(std::max<std::uint64_t>(calls, 1)));
+    table += fmt::format("{:<21}{:<12}{:>8}  {:<30}{:>10}{:>18}{:>14.6f}{:>12.2f}\n", operation, kind_text(kind),
+                         size_text(most), way, calls, tally->bytes.load(), seconds,
+                         seconds * 1e6 / static_cast<double>(std::max<std::uint64_t>(calls, 1)));
   }
   return table;
 }

@@ -6,10 +6,12 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "call/binding.hpp"
 #include "call/plan.hpp"
+#include "core/stopwatch.hpp"
 
 namespace tutti::detail {
 
@@ -26,6 +28,20 @@ struct Tally {
   }
 };
 
+/// Counts a blocking call, with the time from here to the end of the scope.
+class CountedCall {
+ public:
+  CountedCall(Tally& tally, std::uint64_t bytes) : tally_(tally), bytes_(bytes) {}
+  ~CountedCall() { tally_.add(bytes_, watch_.seconds()); }
+  CountedCall(const CountedCall&) = delete;
+  CountedCall& operator=(const CountedCall&) = delete;
+
+ private:
+  Tally& tally_;
+  std::uint64_t bytes_;
+  Stopwatch watch_{};
+};
+
 /// The calls of this process, for TUTTI_LOG=summary.
 class Summary {
  public:
@@ -33,14 +49,14 @@ class Summary {
   [[nodiscard]] static Summary* if_wanted();
 
   /// The tally of a call; it stays where it is.
-  [[nodiscard]] Tally& tally_of(const Signature& signature, const std::string& way, std::uint64_t bytes);
+  [[nodiscard]] Tally& tally_of(std::string_view operation, CallKind kind, const std::string& way, std::uint64_t bytes);
 
   /// A table, the most expensive calls first; empty if nothing was called.
   [[nodiscard]] std::string text() const;
 
  private:
-  using Key =
-      std::tuple<Operation, CallKind, std::uint64_t, std::string>;  ///< the number: the largest size of the class
+  /// The number is the largest size of the class.
+  using Key = std::tuple<std::string, CallKind, std::uint64_t, std::string>;
   mutable std::mutex mutex_;
   std::map<Key, Tally> tallies_;
 };

@@ -108,17 +108,15 @@ void run_on_trial(const ContextPtr& comm, const PlanPtr& plan, Binding&& binding
   if (trial->winner()) comm->plans.put(trial->winner()->signature, trial->winner());
 }
 
+Tally& tally_of(const Context& comm, const Signature& signature, const std::string& way, std::uint64_t bytes) {
+  return comm.summary->tally_of(schedules::operation_name(signature.operation), signature.kind, way, bytes);
+}
+
 /// Does some work and counts it with its time.
 template <typename Work>
 auto counted(Context& comm, const Call& call, const std::string& way, const Work& work) {
-  struct Counter {
-    Tally& tally;
-    std::uint64_t bytes;
-    Stopwatch watch{};
-    ~Counter() { tally.add(bytes, watch.seconds()); }
-  };
   const std::uint64_t bytes = bytes_of(call.signature, call.binding);
-  const Counter counter{comm.summary->tally_of(call.signature, way, bytes), bytes};
+  const CountedCall counter(tally_of(comm, call.signature, way, bytes), bytes);
   return work();
 }
 
@@ -165,7 +163,7 @@ std::shared_ptr<Execution> make_call(const Communicator& communicator, Call&& ca
   const CallOptions own = call_options(*comm, options);
   const PlanPtr& plan = plan_for(*comm, call, options.stream);
   const std::uint64_t bytes = comm->summary == nullptr ? 0 : bytes_of(call.signature, call.binding);
-  Tally* tally = comm->summary == nullptr ? nullptr : &comm->summary->tally_of(call.signature, plan->way, bytes);
+  Tally* tally = comm->summary == nullptr ? nullptr : &tally_of(*comm, call.signature, plan->way, bytes);
   auto execution = make_execution(comm, plan, std::move(call.binding), own);
   if (call.packing) execution = std::make_shared<PackedExecution>(comm, std::move(execution), std::move(call.packing));
   if (tally != nullptr) execution->count_in(*tally, bytes);

@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <tutti/error.hpp>
 #include <utility>
 
 #include "backends/neighborhood.hpp"
 #include "call/progress.hpp"
+#include "call/summary.hpp"
 #include "collectives/call.hpp"
 #include "collectives/overlap.hpp"
 
@@ -193,17 +195,45 @@ class NeighborArguments {
   Touched received_{};
 };
 
+/// The bytes that this rank gives or takes, whichever are more.
+std::uint64_t bytes_of(const NeighborExchange& exchange) {
+  const auto sum = [](const std::vector<EdgeBlock>& blocks) {
+    std::uint64_t bytes = 0;
+    for (const EdgeBlock& block : blocks) bytes += block.bytes;
+    return bytes;
+  };
+  return std::max(sum(exchange.sent), sum(exchange.received));
+}
+
+Tally& tally_of(const Context& comm, const NeighborExchange& exchange, CallKind kind) {
+  std::string_view operation = exchange.name;
+  operation.remove_prefix(operation.find("neighbor"));
+  return comm.summary->tally_of(operation.substr(0, operation.find("_init")), kind, "messages", bytes_of(exchange));
+}
+
 void run_neighbors(const Communicator& comm, NeighborExchange&& exchange, const Options& options) {
-  run_neighbor_exchange(comm.state(), std::move(exchange), call_options(*comm.state(), options));
+  const ContextPtr& context = comm.state();
+  std::optional<CountedCall> counter;
+  if (context->summary != nullptr) [[unlikely]]
+    counter.emplace(tally_of(*context, exchange, CallKind::blocking), bytes_of(exchange));
+  run_neighbor_exchange(context, std::move(exchange), call_options(*context, options));
+}
+/// The execution of a nonblocking or persistent call, not yet started.
+std::shared_ptr<Execution> make_neighbors(const Communicator& comm, NeighborExchange&& exchange, CallKind kind,
+                                          const Options& options) {
+  const ContextPtr& context = comm.state();
+  Tally* const tally = context->summary == nullptr ? nullptr : &tally_of(*context, exchange, kind);
+  const std::uint64_t bytes = tally == nullptr ? 0 : bytes_of(exchange);
+  auto execution = make_neighbor_exchange(context, std::move(exchange), kind, call_options(*context, options));
+  if (tally != nullptr) execution->count_in(*tally, bytes);
+  return execution;
 }
 Request start_neighbors(const Communicator& comm, NeighborExchange&& exchange, const Options& options) {
-  return ProgressEngine::instance().launch(make_neighbor_exchange(
-      comm.state(), std::move(exchange), CallKind::nonblocking, call_options(*comm.state(), options)));
+  return ProgressEngine::instance().launch(make_neighbors(comm, std::move(exchange), CallKind::nonblocking, options));
 }
 Request prepare_neighbors(const Communicator& comm, NeighborExchange&& exchange, const Options& options) {
   comm.state()->check_usable();
-  return Request(make_neighbor_exchange(comm.state(), std::move(exchange), CallKind::persistent,
-                                        call_options(*comm.state(), options)));
+  return Request(make_neighbors(comm, std::move(exchange), CallKind::persistent, options));
 }
 
 NeighborExchange allgather_blocks(const Communicator& comm, std::string_view name, const ConstBuffer& send,

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Each environment variable of the library has its effect. The program is started once for each, with the variable set,
 // and the name of the variable as its test filter: Variables.TUTTI_SHM.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <regex>
 #include <thread>
 #include <tutti/tutti.hpp>
 
 #include "call/context.hpp"
 #include "call/execution.hpp"
+#include "call/summary.hpp"
 #include "core/config.hpp"
 
 namespace tutti::test {
@@ -116,6 +119,35 @@ TEST(Variables, TUTTI_CUDA_AWARE) { EXPECT_EQ(config().cuda_aware, std::optional
 
 // The library writes nothing unless it is asked to, and then says why ranks share no memory.
 TEST(Variables, TUTTI_LOG) { EXPECT_TRUE(config().logs); }
+
+// TUTTI_LOG=summary. Each row: operation, form, size class (two words), way, calls, bytes, seconds, us a call.
+TEST(Variables, NeighborhoodsAreInTheSummary) {
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const int periodic = 1;
+  MPI_Comm ring = MPI_COMM_NULL;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &ring);
+  {
+    const Communicator comm = Communicator::duplicate(ring);
+    const std::vector<int> mine(4, comm.rank());
+    std::vector<int> theirs(8);
+    for (int call = 0; call < 3; ++call) neighbor_allgather(comm, mine, theirs);
+    for (int call = 0; call < 2; ++call) ineighbor_allgather(comm, mine, theirs).wait();
+    Request request = neighbor_allgather_init(comm, mine, theirs);
+    for (int call = 0; call < 5; ++call) {
+      request.start();
+      request.wait();
+    }
+  }
+  MPI_Comm_free(&ring);
+  ASSERT_NE(detail::Summary::if_wanted(), nullptr);
+  const std::string text = detail::Summary::if_wanted()->text();
+  for (const auto& [form, calls] :
+       {std::pair{"blocking", 3}, std::pair{"nonblocking", 2}, std::pair{"persistent", 5}}) {
+    const std::regex row(fmt::format("neighbor_allgather +{} +64 B +messages +{} +{} ", form, calls, calls * 32));
+    EXPECT_TRUE(std::regex_search(text, row)) << form << "\n" << text;
+  }
+}
 
 // TUTTI_ALGORITHM=allreduce:ring
 TEST(Variables, TUTTI_ALGORITHM) {
