@@ -2,12 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <ctime>
 #include <set>
 #include <tutti/error.hpp>
 #include <tutti/sharding_plan.hpp>
 
 #include "training/embedding/collection_sections.hpp"
+#include "training/embedding/plan_cost.hpp"
 
 namespace {
 
@@ -110,6 +112,25 @@ TEST(ShardingPlan, TheSearchNeverMakesItWorse) {
     EXPECT_LE(plan_sharding(ranks(count), kaggle(), options).seconds(),
               plan_sharding(ranks(count), whole, options).seconds());
   }
+}
+
+// Bytes cost nothing here, and each index a second, when it is read and when its row is updated.
+TEST(ShardingPlan, AReplicaReadsForItsOwnSamplesAndIsUpdatedFromAll) {
+  PlannerFacts facts = ranks(4);
+  facts.row_bytes_rate = 1e30;
+  facts.seconds_per_lookup = 1;
+  PlannerOptions options;
+  options.batch = 100;
+  const auto seconds = [&](Sharding sharding) {
+    const std::vector<EmbeddingTableConfig> tables{table("t", 1000, 8, sharding, 3)};
+    std::vector<double> found;
+    for (const RankLoad& load : detail::PlanCost(facts, tables, options).loads(plan_sharding(facts, tables, options)))
+      found.push_back(std::round(load.lookup_seconds));
+    std::sort(found.begin(), found.end());
+    return found;
+  };
+  EXPECT_EQ(seconds(Sharding::data_parallel), std::vector<double>(4, 100 * 3 / 4 + 100 * 3));
+  EXPECT_EQ(seconds(Sharding::table_wise), (std::vector<double>{0, 0, 0, 2 * 100 * 3}));
 }
 
 TEST(ShardingPlan, MemoryLimitIsKept) {
