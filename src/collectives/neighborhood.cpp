@@ -205,25 +205,27 @@ std::uint64_t bytes_of(const NeighborExchange& exchange) {
   return std::max(sum(exchange.sent), sum(exchange.received));
 }
 
-Tally& tally_of(const Context& comm, const NeighborExchange& exchange, CallKind kind) {
+Tally& tally_of(const Context& comm, const NeighborExchange& exchange, CallKind kind, std::uint64_t bytes) {
   std::string_view operation = exchange.name;
   operation.remove_prefix(operation.find("neighbor"));
-  return comm.summary->tally_of(operation.substr(0, operation.find("_init")), kind, "messages", bytes_of(exchange));
+  return comm.summary->tally_of(operation.substr(0, operation.find("_init")), kind, "messages", bytes);
 }
 
 void run_neighbors(const Communicator& comm, NeighborExchange&& exchange, const Options& options) {
   const ContextPtr& context = comm.state();
   std::optional<CountedCall> counter;
-  if (context->summary != nullptr) [[unlikely]]
-    counter.emplace(tally_of(*context, exchange, CallKind::blocking), bytes_of(exchange));
+  if (context->summary != nullptr) [[unlikely]] {
+    const std::uint64_t bytes = bytes_of(exchange);
+    counter.emplace(tally_of(*context, exchange, CallKind::blocking, bytes), bytes);
+  }
   run_neighbor_exchange(context, std::move(exchange), call_options(*context, options));
 }
-/// The execution of a nonblocking or persistent call, not yet started.
+/// The execution of a nonblocking or persistent call. The caller starts it.
 std::shared_ptr<Execution> make_neighbors(const Communicator& comm, NeighborExchange&& exchange, CallKind kind,
                                           const Options& options) {
   const ContextPtr& context = comm.state();
-  Tally* const tally = context->summary == nullptr ? nullptr : &tally_of(*context, exchange, kind);
-  const std::uint64_t bytes = tally == nullptr ? 0 : bytes_of(exchange);
+  const std::uint64_t bytes = context->summary == nullptr ? 0 : bytes_of(exchange);
+  Tally* const tally = context->summary == nullptr ? nullptr : &tally_of(*context, exchange, kind, bytes);
   auto execution = make_neighbor_exchange(context, std::move(exchange), kind, call_options(*context, options));
   if (tally != nullptr) execution->count_in(*tally, bytes);
   return execution;
