@@ -24,10 +24,13 @@ std::shared_ptr<Execution> make_execution(const ContextPtr& context, const PlanP
 
 Request start_plan(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
   const auto begin = plan->backend->begin;
-  if (begin == nullptr)
-    return ProgressEngine::instance().launch(make_execution(context, plan, std::move(binding), options));
-  std::shared_ptr<Execution> execution = begin(context, plan, std::move(binding), options);
-  if (execution == nullptr) return Request(Execution::done());
+  std::shared_ptr<Execution> execution = begin == nullptr ? make_execution(context, plan, std::move(binding), options)
+                                                          : begin(context, plan, std::move(binding), options);
+  if (execution == nullptr) {
+    options.note.end(flight::State::done);
+    return Request(Execution::done());
+  }
+  execution->keep(options.note);
   return ProgressEngine::instance().launch(std::move(execution));
 }
 

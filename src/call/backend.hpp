@@ -14,6 +14,7 @@
 #include "call/execution.hpp"
 #include "call/machine.hpp"
 #include "call/plan.hpp"
+#include "diagnosis/recorder.hpp"
 
 namespace tutti::detail {
 
@@ -48,6 +49,7 @@ class BackendState {
 struct CallOptions {
   Stream stream{};
   std::chrono::nanoseconds timeout{0};  ///< 0: none
+  flight::Note note{};                  ///< of a nonblocking call
 };
 
 /// The mark by which ranks match the executions of one call: a message tag, a cell or a sequence number. Turns are

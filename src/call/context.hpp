@@ -17,6 +17,7 @@
 #include "call/backend.hpp"
 #include "call/commons.hpp"
 #include "call/device_side.hpp"
+#include "call/flight_log.hpp"
 #include "call/late_communicator.hpp"
 #include "call/neighborhood.hpp"
 #include "call/scratch.hpp"
@@ -122,6 +123,7 @@ struct Context {
   PlanCache plans{};
   Trials trials{};
   Summary* const summary;  ///< null unless TUTTI_LOG asks for one
+  FlightLog flight{};
   ScratchPool scratch{};
   SendOrder send_order{};
   std::uint64_t sequence = 0;

@@ -60,6 +60,7 @@ void Execution::start() noexcept {
   failure_ = nullptr;
   error_ = ErrorCode::success;
   if (tally_ != nullptr) tally_->add(tally_bytes_, 0);
+  if (recorder_ != nullptr) note_ = {recorder_, recorder_->begin(facts_, flight::State::outstanding)};
   if (timeout_.count() > 0) {
     const auto now = std::chrono::steady_clock::now();
     constexpr auto never = std::chrono::steady_clock::time_point::max();
@@ -68,7 +69,7 @@ void Execution::start() noexcept {
   phase_.store(Phase::active, std::memory_order_relaxed);
   try {
     comm_->check_usable();
-    if (begin()) phase_.store(Phase::done, std::memory_order_release);
+    if (begin()) succeed();
   } catch (...) {
     fail_by_exception();
   }
@@ -79,7 +80,7 @@ bool Execution::poll() noexcept {
   try {
     comm_->check_aborted();
     if (step()) {
-      phase_.store(Phase::done, std::memory_order_release);
+      succeed();
       return true;
     }
     if (expired()) {
@@ -121,6 +122,7 @@ void Execution::fail_now(std::exception_ptr failure, ErrorCode code, const std::
   if (breaks_communicator()) comm_->mark_broken(code, message);
   failure_ = std::move(failure);
   error_ = code;
+  note_.end(flight::State::failed);
   phase_.store(Phase::failed, std::memory_order_release);
 }
 

@@ -11,6 +11,7 @@
 #include <tutti/request.hpp>
 
 #include "device/runtime.hpp"
+#include "diagnosis/recorder.hpp"
 
 namespace tutti::detail {
 
@@ -39,6 +40,17 @@ class Execution {
     tally_ = &tally;
     tally_bytes_ = bytes;
   }
+  /// Keeps the flight recorder's note of a nonblocking call up to date. Before the start.
+  void keep(const flight::Note& note) noexcept { note_ = note; }
+  /// Records every start from now on, after the note of the call that has made it.
+  void record_starts(const flight::Note& made) noexcept {
+    if (made.recorder == nullptr) return;
+    recorder_ = made.recorder;
+    facts_ = made.recorder->facts_of(made.number);
+    facts_.form = flight::Form::start;
+  }
+  /// Notes that the program waits for it.
+  void note_wait() const noexcept { note_.wait(); }
   /// Ends an active execution with an error.
   void fail(ErrorCode code, const std::string& message) noexcept;
   /// Makes a persistent execution idle again, after the owner has seen its end.
@@ -82,6 +94,10 @@ class Execution {
   Status status_{};
 
  private:
+  void succeed() noexcept {
+    note_.end(flight::State::done);
+    phase_.store(Phase::done, std::memory_order_release);
+  }
   /// Fails by the exception that is being handled.
   void fail_by_exception() noexcept;
   void fail_now(std::exception_ptr failure, ErrorCode code, const std::string& message) noexcept;
@@ -97,6 +113,9 @@ class Execution {
   bool persistent_;
   Tally* tally_ = nullptr;
   std::uint64_t tally_bytes_ = 0;
+  flight::Note note_{};
+  flight::Recorder* recorder_ = nullptr;  ///< null: starts are not recorded
+  flight::Facts facts_{};
 };
 
 /// The exception that is being handled, as Error: one of another class gets a text that begins with `who`.

@@ -13,6 +13,7 @@
 #include "call/progress.hpp"
 #include "call/summary.hpp"
 #include "core/mpi_call.hpp"
+#include "diagnosis/recorder.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -51,6 +52,7 @@ int at_finalize(MPI_Comm /*comm*/, int /*keyval*/, void* /*value*/, void* /*extr
   for (Context* state : all.states) state->release();
   all.states.clear();
   print_summary();
+  if (flight::Recorder* recorder = flight::Recorder::instance(); recorder != nullptr) recorder->finish();
   return MPI_SUCCESS;
 }
 

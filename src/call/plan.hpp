@@ -22,6 +22,7 @@ struct Plan {
   std::uint8_t protocol = 0;                        ///< the backend's own number for it
   std::uint64_t digest = 0;                         ///< digest_of() the signature and the protocol
   std::string way{};                                ///< "shm:slots", "mpi:ring", "native"
+  std::uint16_t way_text = 0;                       ///< number of the way's name in the flight recorder
   double expected = 0;                              ///< time of a call with this count, predicted or measured, seconds
   const schedules::Algorithm* algorithm = nullptr;  ///< present if the backend runs schedules
   std::shared_ptr<const schedules::Schedule> schedule{};

@@ -48,6 +48,7 @@ void Request::wait() {
   if (!pending()) return;
   ProgressEngine& engine = ProgressEngine::instance();
   if (engine.poll(), execution_->finished()) return finish();
+  execution_->note_wait();
   detail::Backoff backoff(execution_->comm().topology.oversubscribed);
   while (engine.poll(), !execution_->finished()) {
     if (backoff.pause()) continue;

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -15,6 +14,8 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+
+#include "core/file_limit.hpp"
 
 namespace tutti::detail::shm {
 namespace {
@@ -30,16 +31,10 @@ void* map(int file, std::size_t bytes) {
   return data == MAP_FAILED ? nullptr : data;
 }
 
-/// Beyond the limit the kernel would end the process by a signal instead of refusing.
-bool is_too_long(std::size_t bytes) {
-  rlimit longest{};
-  return getrlimit(RLIMIT_FSIZE, &longest) == 0 && bytes > longest.rlim_cur;
-}
-
 /// Returns an error number, or 0. A signal makes the kernel undo the whole call, so that under a profiler's timer a
 /// long one would never end: it takes pieces, and shorter ones after a signal.
 int reserve_pages(int file, std::size_t begin, std::size_t bytes) {
-  if (is_too_long(begin + bytes)) return EFBIG;
+  if (exceeds_file_limit(begin + bytes)) return EFBIG;
   constexpr std::size_t page = 4096;
   std::size_t piece = std::size_t{1} << 20U;
   while (bytes > 0) {
@@ -112,7 +107,7 @@ bool fits(const struct statvfs& free, std::size_t bytes) { return bytes / free.f
 int resize(int file, std::size_t bytes, std::size_t needed) {
   struct statvfs free {};
   if (fstatvfs(file, &free) == 0 && !fits(free, needed)) return ENOSPC;
-  if (is_too_long(bytes)) return EFBIG;
+  if (exceeds_file_limit(bytes)) return EFBIG;
   return ftruncate(file, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <tutti/error.hpp>
 
 #include "backends/prepare_device.hpp"
@@ -13,6 +14,7 @@
 #include "call/trial.hpp"
 #include "core/config.hpp"
 #include "core/stopwatch.hpp"
+#include "diagnosis/recorder.hpp"
 #include "planner/calibration.hpp"
 #include "planner/overrides.hpp"
 #include "planner/planner.hpp"
@@ -120,6 +122,29 @@ auto counted(Context& comm, const Call& call, const std::string& way, const Work
   return work();
 }
 
+/// What the flight recorder writes of a call, which takes its number.
+flight::Facts facts_of(Context& comm, const Call& call, const Plan& plan) {
+  constexpr std::array forms = {flight::Form::blocking, flight::Form::nonblocking, flight::Form::init};
+  const Signature& signature = call.signature;
+  const Plan& way = plan.trial ? *plan.trial->way() : plan;
+  return {.bytes = bytes_of(signature, call.binding),
+          .communicator = comm.flight.row(),
+          .sequence = comm.flight.next_sequence(),
+          .peer = has_root(signature.operation) ? signature.root : -1,
+          .way = way.way_text,
+          .call = static_cast<flight::Call>(signature.operation),
+          .form = forms[static_cast<std::size_t>(signature.kind)],
+          .type = signature.operation == Operation::barrier ? std::uint8_t{0}
+                                                            : static_cast<std::uint8_t>(signature.type.kind()),
+          .op = combines(signature.operation) ? static_cast<std::uint8_t>(signature.op) : std::uint8_t{0}};
+}
+
+flight::Note noted(Context& comm, const Call& call, const Plan& plan, flight::State state) {
+  flight::Recorder* recorder = comm.flight.recorder();
+  if (recorder == nullptr) return {};
+  return {recorder, recorder->begin(facts_of(comm, call, plan), state)};
+}
+
 void run_planned(const ContextPtr& comm, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
   if (plan->trial) return run_on_trial(comm, plan, std::move(binding), options);
   run_plan(comm, plan, std::move(binding), options);
@@ -129,6 +154,11 @@ void run_counted(const ContextPtr& comm, const PlanPtr& kept, Call&& call, const
   const PlanPtr plan = kept;
   const std::string way = plan->trial ? plan->trial->way()->way : plan->way;
   counted(*comm, call, way, [&] { run_planned(comm, plan, std::move(call.binding), options); });
+}
+
+Request start_counted(const ContextPtr& comm, const PlanPtr& plan, Call&& call, const CallOptions& options) {
+  const PlanPtr kept = plan;
+  return counted(*comm, call, kept->way, [&] { return start_plan(comm, kept, std::move(call.binding), options); });
 }
 
 }  // namespace
@@ -164,9 +194,13 @@ std::shared_ptr<Execution> make_call(const Communicator& communicator, Call&& ca
   const PlanPtr& plan = plan_for(*comm, call, options.stream);
   const std::uint64_t bytes = comm->summary == nullptr ? 0 : bytes_of(call.signature, call.binding);
   Tally* tally = comm->summary == nullptr ? nullptr : &tally_of(*comm, call.signature, plan->way, bytes);
+  const flight::Note note =
+      noted(*comm, call, *plan, kind == CallKind::persistent ? flight::State::running : flight::State::outstanding);
+  flight::Recording recording(note);
   auto execution = make_execution(comm, plan, std::move(call.binding), own);
   if (call.packing) execution = std::make_shared<PackedExecution>(comm, std::move(execution), std::move(call.packing));
   if (tally != nullptr) execution->count_in(*tally, bytes);
+  hand_over(recording, note, kind, *execution);
   return execution;
 }
 
@@ -179,8 +213,12 @@ void run(const Communicator& communicator, Call&& call, const Options& options) 
   complete_signature(call.signature, CallKind::blocking, *comm, options);
   const CallOptions own = call_options(*comm, options);
   const PlanPtr& plan = plan_for(*comm, call, options.stream);
-  if (comm->summary != nullptr) return run_counted(comm, plan, std::move(call), own);
-  run_planned(comm, plan, std::move(call.binding), own);
+  flight::Recording recording(noted(*comm, call, *plan, flight::State::running));
+  if (comm->summary != nullptr)
+    run_counted(comm, plan, std::move(call), own);
+  else
+    run_planned(comm, plan, std::move(call.binding), own);
+  recording.succeed();
 }
 
 Request start(const Communicator& communicator, Call&& call, const Options& options) {
@@ -188,11 +226,14 @@ Request start(const Communicator& communicator, Call&& call, const Options& opti
     return ProgressEngine::instance().launch(make_call(communicator, std::move(call), CallKind::nonblocking, options));
   const ContextPtr& comm = communicator.state();
   complete_signature(call.signature, CallKind::nonblocking, *comm, options);
-  const CallOptions own = call_options(*comm, options);
+  CallOptions own = call_options(*comm, options);
   const PlanPtr& plan = plan_for(*comm, call, options.stream);
-  if (comm->summary == nullptr) return start_plan(comm, plan, std::move(call.binding), own);
-  const PlanPtr kept = plan;
-  return counted(*comm, call, kept->way, [&] { return start_plan(comm, kept, std::move(call.binding), own); });
+  own.note = noted(*comm, call, *plan, flight::State::outstanding);
+  flight::Recording recording(own.note);
+  Request request = comm->summary == nullptr ? start_plan(comm, plan, std::move(call.binding), own)
+                                             : start_counted(comm, plan, std::move(call), own);
+  recording.hand_over();
+  return request;
 }
 
 Request prepare(const Communicator& communicator, Call&& call, const Options& options) {

@@ -205,10 +205,25 @@ std::uint64_t bytes_of(const NeighborExchange& exchange) {
   return std::max(sum(exchange.sent), sum(exchange.received));
 }
 
+/// "ineighbor_alltoall_init" is a form of "neighbor_alltoall".
+std::string_view plain_name(std::string_view name) {
+  name.remove_prefix(name.find("neighbor"));
+  return name.substr(0, name.find("_init"));
+}
+
 Tally& tally_of(const Context& comm, const NeighborExchange& exchange, CallKind kind, std::uint64_t bytes) {
-  std::string_view operation = exchange.name;
-  operation.remove_prefix(operation.find("neighbor"));
-  return comm.summary->tally_of(operation.substr(0, operation.find("_init")), kind, "messages", bytes);
+  return comm.summary->tally_of(plain_name(exchange.name), kind, "messages", bytes);
+}
+
+flight::Note noted(Context& comm, const NeighborExchange& exchange, flight::Form form, flight::State state) {
+  flight::Recorder* recorder = comm.flight.recorder();
+  if (recorder == nullptr) return {};
+  const flight::Facts facts{.bytes = bytes_of(exchange),
+                            .communicator = comm.flight.row(),
+                            .sequence = comm.flight.next_sequence(),
+                            .call = flight::neighbor_call(plain_name(exchange.name)),
+                            .form = form};
+  return {recorder, recorder->begin(facts, state)};
 }
 
 void run_neighbors(const Communicator& comm, NeighborExchange&& exchange, const Options& options) {
@@ -218,7 +233,9 @@ void run_neighbors(const Communicator& comm, NeighborExchange&& exchange, const 
     const std::uint64_t bytes = bytes_of(exchange);
     counter.emplace(tally_of(*context, exchange, CallKind::blocking, bytes), bytes);
   }
+  flight::Recording recording(noted(*context, exchange, flight::Form::blocking, flight::State::running));
   run_neighbor_exchange(context, std::move(exchange), call_options(*context, options));
+  recording.succeed();
 }
 /// The execution of a nonblocking or persistent call. The caller starts it.
 std::shared_ptr<Execution> make_neighbors(const Communicator& comm, NeighborExchange&& exchange, CallKind kind,
@@ -226,8 +243,13 @@ std::shared_ptr<Execution> make_neighbors(const Communicator& comm, NeighborExch
   const ContextPtr& context = comm.state();
   const std::uint64_t bytes = context->summary == nullptr ? 0 : bytes_of(exchange);
   Tally* const tally = context->summary == nullptr ? nullptr : &tally_of(*context, exchange, kind, bytes);
+  const bool is_kept = kind == CallKind::persistent;
+  const flight::Note note = noted(*context, exchange, is_kept ? flight::Form::init : flight::Form::nonblocking,
+                                  is_kept ? flight::State::running : flight::State::outstanding);
+  flight::Recording recording(note);
   auto execution = make_neighbor_exchange(context, std::move(exchange), kind, call_options(*context, options));
   if (tally != nullptr) execution->count_in(*tally, bytes);
+  hand_over(recording, note, kind, *execution);
   return execution;
 }
 Request start_neighbors(const Communicator& comm, NeighborExchange&& exchange, const Options& options) {

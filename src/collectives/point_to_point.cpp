@@ -165,25 +165,58 @@ std::ptrdiff_t put_recvs_first(PointToPoints& transfers) {
 
 }  // namespace
 
+namespace {
+
+/// What the flight recorder writes of messages; of several with other peers, only their bytes.
+flight::Facts facts_of(const Context& comm, flight::Form form, const PointToPoints& transfers) {
+  flight::Facts facts{.communicator = comm.flight.row(), .call = flight::Call::group, .form = form};
+  for (const PointToPoint& transfer : transfers) facts.bytes += transfer.bytes;
+  if (transfers.size() != 1) return facts;
+  const PointToPoint& only = *transfers.begin();
+  facts.call = only.is_recv ? flight::Call::recv : flight::Call::send;
+  facts.peer = only.peer == MPI_ANY_SOURCE ? flight::any : only.peer;
+  facts.tag = only.tag == MPI_ANY_TAG ? flight::any : only.tag;
+  return facts;
+}
+
+flight::Note noted(const Context& comm, flight::Form form, flight::State state, const PointToPoints& transfers) {
+  flight::Recorder* recorder = comm.flight.recorder();
+  if (recorder == nullptr) return {};
+  return {recorder, recorder->begin(facts_of(comm, form, transfers), state)};
+}
+
+}  // namespace
+
 Status run_transfers(const std::shared_ptr<Context>& comm, std::string_view call, PointToPoints&& transfers,
                      const Options& options) {
   check_stream(*comm, call, transfers, options.stream);
   if (put_recvs_first(transfers) == 1) transfers.front().matches_first = transfers.front().peer != MPI_PROC_NULL;
-  return drive_transfers(comm, call, std::move(transfers), call_options(*comm, options));
+  flight::Recording recording(noted(*comm, flight::Form::blocking, flight::State::running, transfers));
+  const Status status = drive_transfers(comm, call, std::move(transfers), call_options(*comm, options));
+  recording.succeed();
+  return status;
 }
 
 Request start_transfers(const std::shared_ptr<Context>& comm, std::string_view call, PointToPoints&& transfers,
                         const Options& options) {
   check_stream(*comm, call, transfers, options.stream);
-  return ProgressEngine::instance().launch(
-      make_transfers(comm, call, std::move(transfers), CallKind::nonblocking, call_options(*comm, options)));
+  const flight::Note note = noted(*comm, flight::Form::nonblocking, flight::State::outstanding, transfers);
+  flight::Recording recording(note);
+  auto execution =
+      make_transfers(comm, call, std::move(transfers), CallKind::nonblocking, call_options(*comm, options));
+  hand_over(recording, note, CallKind::nonblocking, *execution);
+  return ProgressEngine::instance().launch(std::move(execution));
 }
 
 Request prepare_transfers(const std::shared_ptr<Context>& comm, std::string_view call, PointToPoints&& transfers,
                           const Options& options) {
   check_stream(*comm, call, transfers, options.stream);
   comm->check_usable();
-  return Request(make_transfers(comm, call, std::move(transfers), CallKind::persistent, call_options(*comm, options)));
+  const flight::Note note = noted(*comm, flight::Form::init, flight::State::running, transfers);
+  flight::Recording recording(note);
+  auto execution = make_transfers(comm, call, std::move(transfers), CallKind::persistent, call_options(*comm, options));
+  hand_over(recording, note, CallKind::persistent, *execution);
+  return Request(std::move(execution));
 }
 
 namespace {
@@ -206,6 +239,22 @@ struct Side {
 };
 using SendSide = Side<ConstBuffer>;
 using RecvSide = Side<Buffer>;
+
+/// Writes one side of a blocking call to the flight recorder; null: there is none.
+template <typename AnyBuffer>
+flight::Note noted(const Context& comm, flight::Call call, const Side<AnyBuffer>* side) {
+  flight::Recorder* recorder = comm.flight.recorder();
+  if (recorder == nullptr || side == nullptr) return {};
+  const int peer = mpi_peer(side->peer);
+  const int tag = mpi_tag(side->tag);
+  const flight::Facts facts{.bytes = side->buffer.count * side->buffer.type.size(),
+                            .communicator = comm.flight.row(),
+                            .peer = peer == MPI_ANY_SOURCE ? flight::any : peer,
+                            .tag = tag == MPI_ANY_TAG ? flight::any : tag,
+                            .call = call,
+                            .type = static_cast<std::uint8_t>(side->buffer.type.kind())};
+  return {recorder, recorder->begin(facts, flight::State::running)};
+}
 
 [[gnu::noinline]] Status go_on(const ContextPtr& comm, std::string_view call, const SendSide* send,
                                const RecvSide* recv, const Options& options, const ShortMessages& begun) {
@@ -240,10 +289,14 @@ inline Status run_messages(const ContextPtr& comm, std::string_view call, const 
     in = {recv->buffer.data, recv->buffer.count * unit, unit, peer, mpi_tag(recv->tag)};
     all_short = all_short && is_short(recv->buffer, options.memory, peer);
   }
+  flight::Recording sending(noted(*comm, flight::Call::send, send));
+  flight::Recording receiving(noted(*comm, flight::Call::recv, recv));
   ShortMessages messages(*comm, send == nullptr ? nullptr : &out, recv == nullptr ? nullptr : &in);
-  if (all_short && messages.run()) [[likely]]
-    return messages.status();
-  return go_on(comm, call, send, recv, options, messages);
+  const Status status =
+      all_short && messages.run() ? messages.status() : go_on(comm, call, send, recv, options, messages);
+  sending.succeed();
+  receiving.succeed();
+  return status;
 }
 
 Wanted checked_wanted(const Context& comm, std::string_view call, Datatype type, int source, int tag) {

@@ -2,6 +2,7 @@
 #include "communicator/factory.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -25,6 +26,7 @@
 #include "core/log.hpp"
 #include "core/mpi_call.hpp"
 #include "core/variables.hpp"
+#include "diagnosis/recorder.hpp"
 #include "planner/calibration.hpp"
 #include "planner/files.hpp"
 #include "planner/overrides.hpp"
@@ -43,6 +45,20 @@ bool has_thread_multiple() {
 struct LotOffer {
   KinName kin;
   std::uint64_t lot;  ///< 0: none
+};
+
+/// Where a rank's flight recorder is.
+struct OwnRecorder {
+  std::uint64_t host;
+  int process;
+  int descriptor;  ///< -1: none
+
+  static OwnRecorder mine() {
+    std::array<char, 256> host{};
+    (void)gethostname(host.data(), host.size() - 1);
+    const flight::Recorder* recorder = flight::Recorder::instance();
+    return {hash(host.data()), getpid(), recorder == nullptr ? -1 : recorder->descriptor()};
+  }
 };
 
 /// The facts that must be equal on all ranks, as plain bytes to compare, and those of each rank from `reduction_faults`
@@ -66,6 +82,7 @@ struct Agreement {
   KinNames known;
   LotOffer offer;                       ///< of rank 0
   std::array<bool, most_kin> is_stale;  ///< of rank 0
+  OwnRecorder recorder;
 };
 
 /// What the ranks agree on, beside the facts that are equal.
@@ -130,6 +147,18 @@ std::uint64_t next_mark() {
   return made.fetch_add(1);
 }
 
+/// The memory of each rank's recorder is also held by the next rank of its host.
+void keep_next_recorder(std::span<const Agreement> all, int rank) {
+  flight::Recorder* recorder = flight::Recorder::instance();
+  if (recorder == nullptr) return;
+  const std::size_t size = all.size();
+  const OwnRecorder& mine = all[static_cast<std::size_t>(rank)].recorder;
+  for (std::size_t i = 1; i < size; ++i) {
+    const OwnRecorder& next = all[(static_cast<std::size_t>(rank) + i) % size].recorder;
+    if (next.host == mine.host) return recorder->keep(next.process, next.descriptor);
+  }
+}
+
 /// Over the caller's handle, whose ranks are all there afterwards.
 Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& members) {
   const KnownKin known = known_kin(state.rank == 0);
@@ -152,7 +181,8 @@ Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& m
           process_number(),
           known.names,
           offering.offer,
-          known.is_stale};
+          known.is_stale,
+          OwnRecorder::mine()};
   std::vector<Agreement> all(static_cast<std::size_t>(state.size));
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, from, &request),
@@ -184,6 +214,7 @@ Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& m
           ErrorCode::mismatch,
           fmt::format("ranks 0 and {} of the new communicator differ in {}; make it equal on all ranks", r, what));
   }
+  keep_next_recorder(all, state.rank);
   for (const Agreement& one : all) state.reduction_faults.add(one.reduction_faults);
   // Checked only now, when all ranks read the same text, so that all of them find the same error.
   (void)tuning::override_for(Operation::barrier);
@@ -243,6 +274,24 @@ void use_private(Context& context, MPI_Comm comm) {
   if (found != 0) context.tag_half = (*upper - 1) / 2;
 }
 
+flight::Note noted_factory() {
+  flight::Recorder* recorder = flight::Recorder::instance();
+  if (recorder == nullptr) return {};
+  const flight::Facts facts{.communicator = flight::communicator_rows - 1, .call = flight::Call::make_communicator};
+  return {recorder, recorder->begin(facts, flight::State::running)};
+}
+
+void record_in_flight(Context& context, std::uint64_t mark) {
+  context.flight.open(mark, context.rank, context.size, context.options.name);
+  flight::Recorder* recorder = context.flight.recorder();
+  if (recorder == nullptr || !world_is_usable()) return;
+  int rank = 0;
+  int size = 0;
+  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
+  recorder->introduce(mark, rank, size);
+}
+
 }  // namespace
 
 std::shared_ptr<Context> make_context(MPI_Comm from, const CommunicatorOptions& options, Handle handle) {
@@ -255,7 +304,9 @@ std::shared_ptr<Context> make_context(MPI_Comm from, const CommunicatorOptions& 
   state->neighbors = read_neighbors(from, state->rank);
   std::vector<int> members;
   if (state->rank == 0) members = world_ranks(from);
+  flight::Recording recording(noted_factory());
   const Meeting meeting = check_agreement(*state, from, members);
+  record_in_flight(*state, meeting.mark);
   if (meeting.lot != 0) state->lot = Lot(meeting.known->commons, meeting.lot, state->rank);
   use_private(*state, make_private(from, meeting.mark));
   const bool is_known = meeting.known && !meeting.is_stale;
@@ -274,22 +325,29 @@ std::shared_ptr<Context> make_context(MPI_Comm from, const CommunicatorOptions& 
     check_mpi(MPI_Comm_get_errhandler(from, &state->own_errors), "MPI_Comm_get_errhandler");
     if (meeting.has_room || !makes_late()) (void)state->handle();
   }
+  recording.succeed();
   if (config().progress_thread) ProgressEngine::instance().start_thread();
   if (config().logs)
     for (const std::string& line : doubtful_variables()) log_once(line);
   return state;
 }
 
-std::shared_ptr<Context> make_child_context(const Context& parent, int color, int key) {
+std::shared_ptr<Context> make_child_context(Context& parent, int color, int key) {
+  flight::Recording recording(noted_factory());
+  const std::uint64_t mark = parent.flight.next_part(color);
   // MPI_Comm_split blocks, so it must not begin before every rank is here; otherwise a rank might wait for ever for a
   // message from a rank inside it.
   const std::vector<int> late = all_gather(parent, late_communicators());
   MPI_Comm part = MPI_COMM_NULL;
   const int code = MPI_Comm_split(parent.point_to_point, color, key, &part);
   if (code != MPI_SUCCESS) throw_no_communicator("a part of a communicator", mpi_text(code));
-  if (part == MPI_COMM_NULL) return nullptr;
+  if (part == MPI_COMM_NULL) {
+    recording.succeed();
+    return nullptr;
+  }
   auto state = std::make_shared<Context>(parent.options);
   use_private(*state, part);
+  record_in_flight(*state, mark);
   use_topology(*state, restrict_topology(parent.topology, parent.point_to_point, part));
   load_measurements(*state);
   create_states(*state);
@@ -298,6 +356,7 @@ std::shared_ptr<Context> make_child_context(const Context& parent, int color, in
   state->reduction_faults = parent.reduction_faults;
   state->costs = parent.costs;
   state->costs_report = parent.costs_report;
+  recording.succeed();
   return state;
 }
 

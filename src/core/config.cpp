@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <string_view>
 #include <tutti/error.hpp>
@@ -72,6 +73,29 @@ std::chrono::nanoseconds read_seconds(const char* name) {
   return std::chrono::nanoseconds{static_cast<std::int64_t>(seconds * 1e9)};
 }
 
+/// TUTTI_FLIGHT: a switch, or the folder where recorders stay.
+std::string read_folder(const char* name) {
+  const char* text = std::getenv(name);
+  const std::string_view value = text == nullptr ? "" : text;
+  const bool is_folder = value == "." || value.find('/') != std::string_view::npos;
+  if (!is_folder) (void)read_flag(name);
+  return std::string(is_folder ? value : "");
+}
+
+std::uint32_t read_entries(const char* flight, const char* entries) {
+  constexpr long least = 64;
+  constexpr long most = 1L << 20;
+  if (read_folder(flight).empty() && !read_flag(flight, true)) return 0;
+  const char* text = std::getenv(entries);
+  if (text == nullptr || *text == '\0') return Config{}.flight_entries;
+  char* end = nullptr;
+  const long number = std::strtol(text, &end, 10);
+  if (end == text || *end != '\0' || number < least || number > most)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}={} is not a number from {} to {}", entries, text, least, most));
+  return std::bit_ceil(static_cast<std::uint32_t>(number));
+}
+
 }  // namespace
 
 const Config& config() {
@@ -87,6 +111,8 @@ const Config& config() {
                            .nccl_blocking = read_flag("TUTTI_NCCL_BLOCKING"),
                            .nccl_register = read_flag("TUTTI_NCCL_REGISTER"),
                            .cuda_aware = read_choice("TUTTI_CUDA_AWARE"),
+                           .flight_entries = read_entries("TUTTI_FLIGHT", "TUTTI_FLIGHT_ENTRIES"),
+                           .flight_folder = read_folder("TUTTI_FLIGHT"),
                            .logs = read_logs("TUTTI_LOG").warnings,
                            .summary = read_logs("TUTTI_LOG").summary};
   return read;

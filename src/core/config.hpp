@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace tutti::detail {
 
@@ -30,6 +31,8 @@ struct Config {
   bool nccl_blocking = false;                                ///< TUTTI_NCCL_BLOCKING
   bool nccl_register = false;                                ///< TUTTI_NCCL_REGISTER
   std::optional<bool> cuda_aware{};                          ///< TUTTI_CUDA_AWARE; empty if unset
+  std::uint32_t flight_entries = 1024;                       ///< TUTTI_FLIGHT_ENTRIES; 0 if TUTTI_FLIGHT=0
+  std::string flight_folder{};                               ///< TUTTI_FLIGHT; empty: the recorder has no file
   bool logs = false;                                         ///< TUTTI_LOG=1: write warnings to standard error
   bool summary = false;  ///< TUTTI_LOG=summary: count calls, and list them at the end
 };

@@ -15,7 +15,7 @@
 namespace tutti::detail {
 namespace {
 
-constexpr std::array<Variable, 23> all = {{
+constexpr std::array<Variable, 25> all = {{
     {"TUTTI_TIMEOUT", "timeout of calls that have none of their own, in seconds"},
     {"TUTTI_REPRODUCIBLE", "1: every call is reproducible"},
     {"TUTTI_PROGRESS_THREAD", "1: a thread drives outstanding operations"},
@@ -34,6 +34,8 @@ constexpr std::array<Variable, 23> all = {{
     {"TUTTI_CUBLAS_LIBRARY", "file of cuBLAS"},
     {"TUTTI_CUDA_AWARE", "1: the MPI takes device addresses; 0: it does not"},
     {"TUTTI_LOG", "1: warnings; summary: the calls of the program at its end"},
+    {"TUTTI_FLIGHT", "0: no flight recorder; a folder, as ./flight: recorders stay there"},
+    {"TUTTI_FLIGHT_ENTRIES", "calls that a flight recorder holds"},
     {"TUTTI_MPI", "0: libtutti-mpi passes every call on to the MPI"},
     {"TUTTI_MPI_REPORT", "1: libtutti-mpi says at the end which calls it has made"},
     {"TUTTI_DATA_DIR", "folder of the mini-apps' data"},

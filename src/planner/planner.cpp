@@ -9,6 +9,7 @@
 #include <tutti/error.hpp>
 #include <vector>
 
+#include "diagnosis/recorder.hpp"
 #include "planner/candidates.hpp"
 
 namespace tutti::detail {
@@ -117,6 +118,8 @@ std::shared_ptr<const Plan> plan_by(const Candidate& chosen, const Signature& si
   plan->digest = digest_of(signature, chosen.protocol);
   plan->algorithm = chosen.algorithm;
   plan->way = chosen.name;
+  if (flight::Recorder* recorder = flight::Recorder::instance(); recorder != nullptr)
+    plan->way_text = recorder->text(plan->way);
   plan->expected = chosen.seconds;
   if (chosen.backend->complete != nullptr) chosen.backend->complete(*plan, machine);
   if (chosen.backend->cut != nullptr) cut(*plan, machine);

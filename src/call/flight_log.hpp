@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "core/mix_bits.hpp"
+#include "diagnosis/recorder.hpp"
+
+namespace tutti::detail {
+
+/// A communicator's side of the flight recorder of its process.
+class FlightLog {
+ public:
+  FlightLog() = default;
+  ~FlightLog() {
+    if (recorder_ != nullptr) recorder_->remove_communicator(row_);
+  }
+  FlightLog(const FlightLog&) = delete;
+  FlightLog& operator=(const FlightLog&) = delete;
+
+  /// mark: equal on all ranks of the communicator, and no other's.
+  void open(std::uint64_t mark, int rank, int size, std::string_view name) noexcept {
+    mark_ = mark;
+    recorder_ = flight::Recorder::instance();
+    if (recorder_ != nullptr) row_ = recorder_->add_communicator(mark, rank, size, name);
+  }
+  /// The mark of the part of this communicator that a color stands for. To be called by all ranks in the same order.
+  [[nodiscard]] std::uint64_t next_part(int color) noexcept {
+    return mix_bits(mix_bits(mark_ + ++parts_) + static_cast<std::uint64_t>(color));
+  }
+
+  /// Null if nothing is recorded.
+  [[nodiscard]] flight::Recorder* recorder() const noexcept { return recorder_; }
+  [[nodiscard]] std::uint32_t row() const noexcept { return row_; }
+  /// The number of the collective that is called now.
+  [[nodiscard]] std::uint32_t next_sequence() noexcept {
+    recorder_->count(row_, ++sequence_);
+    return sequence_;
+  }
+
+ private:
+  flight::Recorder* recorder_ = nullptr;
+  std::uint64_t mark_ = 0;
+  std::uint32_t row_ = 0;
+  std::uint32_t sequence_ = 0;
+  std::uint32_t parts_ = 0;
+};
+
+}  // namespace tutti::detail

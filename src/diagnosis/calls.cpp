@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "diagnosis/calls.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace tutti::detail::flight {
+namespace {
+
+template <typename Number, std::size_t n>
+std::string_view name_of(const std::array<std::string_view, n>& names, Number number) {
+  const auto i = static_cast<std::size_t>(number);
+  return i < n ? names[i] : "unknown";
+}
+
+}  // namespace
+
+std::string_view call_name(Call call) {
+  constexpr std::array<std::string_view, calls> names = {"barrier",
+                                                         "bcast",
+                                                         "reduce",
+                                                         "allreduce",
+                                                         "reduce_scatter_block",
+                                                         "reduce_scatter",
+                                                         "scan",
+                                                         "exscan",
+                                                         "gather",
+                                                         "gatherv",
+                                                         "scatter",
+                                                         "scatterv",
+                                                         "allgather",
+                                                         "allgatherv",
+                                                         "alltoall",
+                                                         "alltoallv",
+                                                         "neighbor_allgather",
+                                                         "neighbor_allgatherv",
+                                                         "neighbor_alltoall",
+                                                         "neighbor_alltoallv",
+                                                         "neighbor_alltoallw",
+                                                         "send",
+                                                         "recv",
+                                                         "sendrecv",
+                                                         "probe",
+                                                         "group",
+                                                         "make_communicator"};
+  return name_of(names, call);
+}
+
+Call neighbor_call(std::string_view name) {
+  constexpr auto first = static_cast<int>(Call::neighbor_allgather);
+  constexpr auto last = static_cast<int>(Call::neighbor_alltoallw);
+  for (int call = first; call < last; ++call)
+    if (call_name(static_cast<Call>(call)) == name) return static_cast<Call>(call);
+  return Call::neighbor_alltoallw;
+}
+
+std::string_view form_name(Form form) {
+  constexpr std::array<std::string_view, 4> names = {"blocking", "nonblocking", "init", "start"};
+  return name_of(names, form);
+}
+
+std::string_view state_name(State state) {
+  constexpr std::array<std::string_view, 6> names = {"none", "running", "outstanding", "waiting", "done", "failed"};
+  return name_of(names, state);
+}
+
+}  // namespace tutti::detail::flight

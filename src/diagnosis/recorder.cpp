@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "diagnosis/recorder.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+
+#include "core/config.hpp"
+#include "core/hash.hpp"
+#include "core/log.hpp"
+
+namespace tutti::detail::flight {
+namespace {
+
+template <std::size_t n>
+void put(std::array<char, n>& to, std::string_view text) noexcept {
+  const std::size_t length = std::min(text.size(), n - 1);
+  std::memcpy(to.data(), text.data(), length);
+  to[length] = '\0';
+}
+
+/// The words of the command, with blanks between.
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string words{std::istreambuf_iterator<char>(file), {}};
+  while (!words.empty() && words.back() == '\0') words.pop_back();
+  std::replace(words.begin(), words.end(), '\0', ' ');
+  return words;
+}
+
+Recorder* make_recorder() {
+  const Config& settings = config();
+  if (settings.flight_entries == 0) return nullptr;
+  std::string problem;
+  RecorderMemory memory = RecorderMemory::create(bytes_for(settings.flight_entries), settings.flight_folder, problem);
+  if (!memory.valid()) {
+    if (settings.logs) log_once("no flight recorder: " + problem);
+    return nullptr;
+  }
+  return new Recorder(std::move(memory), settings.flight_entries);
+}
+
+}  // namespace
+
+Recorder* Recorder::instance() {
+  static Recorder* const made = make_recorder();
+  return made;
+}
+
+Recorder::Recorder(RecorderMemory&& memory, std::uint32_t entries)
+    : memory_(std::move(memory)), parts_(memory_.data()), mask_(entries - 1) {
+  Header& header = *parts_.header;
+  header.version = version;
+  header.entries = entries;
+  header.process = getpid();
+  header.opened = header.seen = Moment::now();
+  std::array<char, 256> host{};
+  (void)gethostname(host.data(), host.size() - 1);
+  put(header.host, host.data());
+  put(header.command, command_line());
+  put(parts_.communicators[communicator_rows - 1].name, "one of many");
+  header.magic.store(magic, std::memory_order_release);
+}
+
+std::uint32_t Recorder::add_communicator(std::uint64_t mark, int rank, int size, std::string_view name) noexcept {
+  const std::lock_guard lock(mutex_);
+  parts_.header->seen = Moment::now();
+  for (std::uint32_t i = 0; i + 1 < communicator_rows; ++i) {
+    CommunicatorRow& row = parts_.communicators[i];
+    if (row.mark.load(std::memory_order_relaxed) != 0) continue;
+    row.rank = rank;
+    row.size = size;
+    row.sequence.store(0, std::memory_order_relaxed);
+    put(row.name, name);
+    row.mark.store(mark, std::memory_order_release);
+    return i;
+  }
+  return communicator_rows - 1;
+}
+
+void Recorder::remove_communicator(std::uint32_t row) noexcept {
+  if (row + 1 < communicator_rows) parts_.communicators[row].mark.store(0, std::memory_order_release);
+}
+
+TextNumber Recorder::text(std::string_view text) noexcept {
+  const std::uint64_t key = Hash().add(text).value() | 1U;
+  const std::lock_guard lock(mutex_);
+  for (std::uint32_t i = 0; i < text_rows; ++i) {
+    TextRow& row = parts_.texts[(key + i) % text_rows];
+    const std::uint64_t found = row.key.load(std::memory_order_relaxed);
+    if (found == 0) {
+      put(row.text, text);
+      row.key.store(key, std::memory_order_release);
+    }
+    if (found == 0 || found == key) return static_cast<TextNumber>((key + i) % text_rows) + 1;
+  }
+  return 0;
+}
+
+void Recorder::introduce(std::uint64_t job, int world_rank, int world_size) noexcept {
+  const std::lock_guard lock(mutex_);
+  Header& header = *parts_.header;
+  if (header.job == 0) header.job = job;
+  header.world_rank = world_rank;
+  header.world_size = world_size;
+  header.seen = Moment::now();
+}
+
+void Recorder::finish() noexcept {
+  const std::lock_guard lock(mutex_);
+  parts_.header->ended = 1;
+  parts_.header->seen = Moment::now();
+}
+
+void Recorder::keep(int process, int descriptor) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (kept_ >= 0 || descriptor < 0) return;
+  std::array<char, 64> path{};
+  *fmt::format_to_n(path.data(), path.size() - 1, "/proc/{}/fd/{}", process, descriptor).out = '\0';
+  const int file = open(path.data(), O_RDONLY | O_CLOEXEC);
+  Header header{};
+  const bool is_recorder = file >= 0 && pread(file, static_cast<void*>(&header), sizeof header, 0) == sizeof header &&
+                           header.magic.load() == magic && header.process == process;
+  if (is_recorder)
+    kept_ = file;
+  else if (file >= 0)
+    close(file);
+}
+
+}  // namespace tutti::detail::flight

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "diagnosis/format.hpp"
+#include "diagnosis/recorder_memory.hpp"
+
+namespace tutti::detail::flight {
+
+/// The flight recorder of this process: a ring of its last calls, which other processes can read while it runs, and
+/// after it was killed as long as one of them holds its memory. Any thread.
+class Recorder {
+ public:
+  /// Null if TUTTI_FLIGHT=0 or there is no memory. Never destroyed, because MPI may be finalized after the statics.
+  [[nodiscard]] static Recorder* instance();
+
+  Recorder(RecorderMemory&& memory, std::uint32_t entries);
+
+  /// Writes a call, and returns its number.
+  [[nodiscard]] std::uint64_t begin(const Facts& facts, State state) noexcept {
+    const std::uint64_t number = parts_.header->next.fetch_add(1, std::memory_order_relaxed) + 1;
+    Entry& entry = entry_of(number);
+    entry.number.store(0, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    entry.begin = ticks();
+    entry.end.store(0, std::memory_order_relaxed);
+    entry.facts = facts;
+    entry.state.store(state, std::memory_order_relaxed);
+    entry.number.store(number, std::memory_order_release);
+    return number;
+  }
+  /// Says that the program waits for an outstanding call, unless the ring holds it no more.
+  void wait(std::uint64_t number) noexcept {
+    Entry& entry = entry_of(number);
+    State expected = State::outstanding;
+    if (entry.number.load(std::memory_order_relaxed) == number)
+      entry.state.compare_exchange_strong(expected, State::waiting, std::memory_order_relaxed);
+  }
+  void end(std::uint64_t number, State state) noexcept {
+    Entry& entry = entry_of(number);
+    if (entry.number.load(std::memory_order_relaxed) != number) return;
+    entry.end.store(ticks(), std::memory_order_relaxed);
+    entry.state.store(state, std::memory_order_release);
+  }
+
+  /// The facts of a call that was written just now.
+  [[nodiscard]] const Facts& facts_of(std::uint64_t number) noexcept { return entry_of(number).facts; }
+
+  /// Writes a communicator, and returns its row; the last one stands for all that have none. mark: equal on its ranks.
+  [[nodiscard]] std::uint32_t add_communicator(std::uint64_t mark, int rank, int size, std::string_view name) noexcept;
+  void remove_communicator(std::uint32_t row) noexcept;
+  /// Writes that a communicator makes its n-th collective.
+  void count(std::uint32_t row, std::uint32_t sequence) noexcept {
+    parts_.communicators[row].sequence.store(sequence, std::memory_order_relaxed);
+  }
+  /// The number of a text, which is written if it is new; 0 if there is no room.
+  [[nodiscard]] TextNumber text(std::string_view text) noexcept;
+
+  /// Writes who this process is, once that is known. job: equal in all processes that have met.
+  void introduce(std::uint64_t job, int world_rank, int world_size) noexcept;
+  /// Writes that MPI has ended.
+  void finish() noexcept;
+  /// Takes the memory of a process of this host, whose recorder has that descriptor, so that it outlives the process.
+  /// Only the first that can be taken; the others have takers of their own.
+  void keep(int process, int descriptor) noexcept;
+  [[nodiscard]] int descriptor() const noexcept { return memory_.descriptor(); }
+
+ private:
+  [[nodiscard]] Entry& entry_of(std::uint64_t number) noexcept { return parts_.entries[number & mask_]; }
+
+  RecorderMemory memory_;
+  Parts<std::byte> parts_;
+  std::uint64_t mask_;
+  std::mutex mutex_;
+  int kept_ = -1;
+};
+
+/// A call that was written, in the hands of those who make it.
+struct Note {
+  Recorder* recorder = nullptr;
+  std::uint64_t number = 0;
+
+  void wait() const noexcept {
+    if (recorder != nullptr) recorder->wait(number);
+  }
+  void end(State state) const noexcept {
+    if (recorder != nullptr) recorder->end(number, state);
+  }
+};
+
+/// Writes the end of a call when this object ends: without a call of succeed() it has failed.
+class Recording {
+ public:
+  explicit Recording(const Note& note) noexcept : note_(note) {}
+  ~Recording() { note_.end(state_); }
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  void succeed() noexcept { state_ = State::done; }
+  /// Leaves the end to an execution.
+  void hand_over() noexcept { note_.recorder = nullptr; }
+
+ private:
+  Note note_;
+  State state_ = State::failed;
+};
+
+}  // namespace tutti::detail::flight

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "diagnosis/recorder_memory.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "core/file_limit.hpp"
+#include "diagnosis/ticks.hpp"
+
+namespace tutti::detail::flight {
+namespace {
+
+int open_file(const std::string& folder, std::string& problem) {
+  if (folder.empty()) {
+    const int file = memfd_create(RecorderMemory::file_name, MFD_CLOEXEC);
+    if (file < 0) problem = fmt::format("memfd_create failed: {}", std::strerror(errno));
+    return file;
+  }
+  std::array<char, 256> host{};
+  (void)gethostname(host.data(), host.size() - 1);
+  const std::string path = fmt::format("{}/{}.{}.{}.{}", folder, RecorderMemory::file_name, host.data(), getpid(),
+                                       nanoseconds(CLOCK_REALTIME));
+  const int file = open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+  if (file < 0) problem = fmt::format("making {} failed: {}", path, std::strerror(errno));
+  return file;
+}
+
+/// A write to a page that no memory is left for would end the process.
+bool reserve(int file, std::size_t bytes, std::string& problem) {
+  int error = EFBIG;
+  if (!exceeds_file_limit(bytes)) do
+      error = posix_fallocate(file, 0, static_cast<off_t>(bytes));
+    while (error == EINTR);
+  if (error != 0) problem = fmt::format("reserving {} bytes failed: {}", bytes, std::strerror(error));
+  return error == 0;
+}
+
+}  // namespace
+
+RecorderMemory RecorderMemory::create(std::size_t bytes, const std::string& folder, std::string& problem) {
+  RecorderMemory memory;
+  memory.file_ = open_file(folder, problem);
+  if (memory.file_ < 0 || !reserve(memory.file_, bytes, problem)) return memory;
+  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory.file_, 0);
+  if (data == MAP_FAILED) {
+    problem = fmt::format("mapping {} bytes failed: {}", bytes, std::strerror(errno));
+    return memory;
+  }
+  memory.data_ = static_cast<std::byte*>(data);
+  memory.bytes_ = bytes;
+  return memory;
+}
+
+RecorderMemory::~RecorderMemory() {
+  if (data_ != nullptr) munmap(data_, bytes_);
+  if (file_ >= 0) close(file_);
+}
+
+RecorderMemory& RecorderMemory::operator=(RecorderMemory&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(file_, other.file_);
+  return *this;
+}
+
+}  // namespace tutti::detail::flight
