@@ -82,17 +82,18 @@ std::string read_folder(const char* name) {
   return std::string(is_folder ? value : "");
 }
 
-std::uint32_t read_entries(const char* flight, const char* entries) {
+bool has_flight(const char* name) { return !read_folder(name).empty() || read_flag(name, true); }
+
+std::uint32_t read_entries(const char* name) {
   constexpr long least = 64;
   constexpr long most = 1L << 20;
-  if (read_folder(flight).empty() && !read_flag(flight, true)) return 0;
-  const char* text = std::getenv(entries);
+  const char* text = std::getenv(name);
   if (text == nullptr || *text == '\0') return Config{}.flight_entries;
   char* end = nullptr;
   const long number = std::strtol(text, &end, 10);
   if (end == text || *end != '\0' || number < least || number > most)
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("{}={} is not a number from {} to {}", entries, text, least, most));
+                fmt::format("{}={} is not a number from {} to {}", name, text, least, most));
   return std::bit_ceil(static_cast<std::uint32_t>(number));
 }
 
@@ -111,7 +112,7 @@ const Config& config() {
                            .nccl_blocking = read_flag("TUTTI_NCCL_BLOCKING"),
                            .nccl_register = read_flag("TUTTI_NCCL_REGISTER"),
                            .cuda_aware = read_choice("TUTTI_CUDA_AWARE"),
-                           .flight_entries = read_entries("TUTTI_FLIGHT", "TUTTI_FLIGHT_ENTRIES"),
+                           .flight_entries = has_flight("TUTTI_FLIGHT") ? read_entries("TUTTI_FLIGHT_ENTRIES") : 0,
                            .flight_folder = read_folder("TUTTI_FLIGHT"),
                            .logs = read_logs("TUTTI_LOG").warnings,
                            .summary = read_logs("TUTTI_LOG").summary};

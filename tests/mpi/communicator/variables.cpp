@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <regex>
 #include <thread>
 #include <tutti/tutti.hpp>
@@ -13,6 +15,7 @@
 #include "call/execution.hpp"
 #include "call/summary.hpp"
 #include "core/config.hpp"
+#include "diagnosis/recorder.hpp"
 
 namespace tutti::test {
 namespace {
@@ -148,6 +151,30 @@ TEST(Variables, NeighborhoodsAreInTheSummary) {
     EXPECT_TRUE(std::regex_search(text, row)) << form << "\n" << text;
   }
 }
+
+// TUTTI_FLIGHT=0
+TEST(Variables, TUTTI_FLIGHT) {
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  EXPECT_EQ(detail::flight::Recorder::instance(), nullptr);
+  std::vector<float> x(64, 1.0F);
+  allreduce(comm, x, sum);
+  iallreduce(comm, x, sum).wait();
+  EXPECT_EQ(x[0], static_cast<float>(comm.size() * comm.size()));
+}
+
+// TUTTI_FLIGHT=<folder>
+TEST(Variables, FlightFolder) {
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  const detail::flight::Recorder* recorder = detail::flight::Recorder::instance();
+  ASSERT_NE(recorder, nullptr);
+  const auto file = std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", recorder->descriptor()));
+  EXPECT_TRUE(std::filesystem::exists(file)) << file;
+  EXPECT_EQ(file.parent_path(), std::filesystem::canonical(std::getenv("TUTTI_FLIGHT")));
+  std::filesystem::remove(file);
+}
+
+// TUTTI_FLIGHT_ENTRIES=100
+TEST(Variables, TUTTI_FLIGHT_ENTRIES) { EXPECT_EQ(config().flight_entries, 128U); }
 
 // TUTTI_ALGORITHM=allreduce:ring
 TEST(Variables, TUTTI_ALGORITHM) {
