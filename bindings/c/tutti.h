@@ -51,7 +51,8 @@ enum {
   TUTTI_ERROR_FINALIZED = 17,
   TUTTI_ERROR_CUDA = 18,
   TUTTI_ERROR_NCCL = 19,
-  TUTTI_ERROR_INTERNAL = 20
+  TUTTI_ERROR_INTERNAL = 20,
+  TUTTI_ERROR_PEER_DIED = 21
 };
 
 /// The element types. tutti_datatype_bytes(n) makes a type of n opaque bytes. Counterpart: tutti::DatatypeKind.
@@ -325,6 +326,14 @@ TUTTI_API int tutti_comm_split(tutti_comm_t comm, int color, int key, tutti_comm
 /// Makes one communicator for the ranks of each node. Collective over `comm`, blocking. Counterpart:
 /// MPI_Comm_split_type.
 TUTTI_API int tutti_comm_split_by_node(tutti_comm_t comm, tutti_comm_t* part);
+
+/// Makes a communicator of the ranks that live on, in their order, with the same options and an MPI handle of its own,
+/// after calls have failed with TUTTI_ERROR_PEER_DIED. The ranks may differ in what they know of the dead; they agree
+/// here, also if one more ends meanwhile. `comm` is of no use afterwards, and is still to be freed. Collective over the
+/// ranks that live on, blocking. Errors: TUTTI_ERROR_NOT_SUPPORTED where this rank cannot see the end of all others
+/// (ranks on other nodes or in other PID namespaces, more than 256 ranks, no /dev/shm), TUTTI_ERROR_TIMEOUT.
+/// Counterpart: MPI_Comm_shrink (MPI 5), ncclCommShrink.
+TUTTI_API int tutti_comm_shrink(tutti_comm_t comm, tutti_comm_t* survivors);
 
 /// Give this rank and the number of ranks. Local.
 TUTTI_API int tutti_comm_rank(tutti_comm_t comm, int* rank);

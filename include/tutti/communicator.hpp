@@ -71,10 +71,20 @@ class TUTTI_EXPORT Communicator {
   /// line. Local.
   [[nodiscard]] std::string device_report() const;
 
+  /// Makes a communicator of the ranks that live on, in their order, with the same options and an MPI handle of its
+  /// own, after calls have failed with ErrorCode::peer_died. The ranks may differ in what they know of the dead; they
+  /// agree here, also if one more ends meanwhile. Afterwards this communicator is of no use; outstanding requests of it
+  /// fail. While the host MPI makes the handle, and in the factory that follows, one more death is not seen. Collective
+  /// over the ranks that live on, blocking. Errors: not_supported where this rank cannot see the end of all others
+  /// (ranks on other nodes or in other PID namespaces, more than 256 ranks, no /dev/shm), timeout. Counterpart:
+  /// MPI_Comm_shrink (MPI 5), ncclCommShrink.
+  [[nodiscard]] Communicator shrink() const;
+
   /// Ends all outstanding and later calls of this rank on this communicator with ErrorCode::aborted, except a call that
-  /// waits inside the host MPI (native_blocking). Local; may be called from any thread. Buffers of outstanding calls
-  /// must stay valid until MPI_Finalize, as after a timeout, because messages may still reach them. Peers that wait for
-  /// this rank fail by their timeout. Counterpart: ncclCommAbort.
+  /// waits inside the host MPI (native_blocking), and so those of other ranks once they wait in a collective over
+  /// shared memory or messages. Over messages they hear of it if this thread may call MPI (MPI_THREAD_MULTIPLE, or the
+  /// main thread). Local; may be called from any thread. Buffers of outstanding calls must stay valid until
+  /// MPI_Finalize, as after a timeout, because messages may still reach them. Counterpart: ncclCommAbort.
   void abort(const std::string& reason = {}) noexcept;
 
   [[nodiscard]] const std::shared_ptr<detail::Context>& state() const;

@@ -152,8 +152,7 @@ int main(int argc, char** argv) {
     if (comm.rank() == 0) std::fprintf(stderr, "tutti-commbench: %s\n", error.what());
     return 1;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "tutti-commbench: rank %d: %s\n", comm.rank(), error.what());
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    tutti::command_line::abort_all("tutti-commbench", comm.rank(), error);
   }
   return 1;
 }

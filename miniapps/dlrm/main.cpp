@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <mpi.h>
 
-#include <cstdio>
-#include <exception>
 #include <tutti/communicator.hpp>
 #include <tutti/environment.hpp>
 
 #include "application.hpp"
-#include "common/agree.hpp"
 #include "common/command_line/start.hpp"
+#include "common/recovery.hpp"
 #include "options.hpp"
 
 namespace command_line = tutti::command_line;
@@ -23,17 +21,6 @@ int main(int argc, char** argv) {
     return show(parsed, command_line::world_rank());
   }
   command_line::warn_of_launcher("tutti-dlrm");
-  const auto comm = tutti::Communicator::duplicate(MPI_COMM_WORLD);
-  try {
-    dlrm::run_application(comm, parsed.options);
-  } catch (const tutti::miniapps::AgreedError& error) {
-    if (comm.rank() == 0) {
-      std::fprintf(stderr, "tutti-dlrm: %s\n", error.what());
-    }
-    return 1;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "tutti-dlrm: rank %d: %s\n", comm.rank(), error.what());
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  return 0;
+  return tutti::miniapps::run_to_exit_code("tutti-dlrm", tutti::Communicator::duplicate(MPI_COMM_WORLD), parsed.options,
+                                           dlrm::run_application);
 }

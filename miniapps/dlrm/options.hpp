@@ -93,6 +93,7 @@ struct Options {
   std::string checkpoint_dir;
   std::uint64_t save_freq = 0;
   std::string load;
+  std::string on_failure = "end";  ///< of another rank: end, shrink
 
   std::string preset;
   std::string command_line;  ///< the flags as given, for reports

@@ -2,14 +2,12 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <exception>
 #include <tutti/communicator.hpp>
 #include <tutti/environment.hpp>
 
 #include "application.hpp"
-#include "common/agree.hpp"
 #include "common/command_line/start.hpp"
+#include "common/recovery.hpp"
 #include "options.hpp"
 #include "study.hpp"
 
@@ -43,17 +41,7 @@ int main(int argc, char** argv) {
   command_line::warn_of_launcher("tutti-sgd");
   tutti::CommunicatorOptions comm_options;
   comm_options.reproducible = parsed.options.reproducible;
-  const auto comm = tutti::Communicator::duplicate(MPI_COMM_WORLD, comm_options);
-  try {
-    run(comm, parsed.options, studies);
-  } catch (const tutti::miniapps::AgreedError& error) {
-    if (comm.rank() == 0) {
-      std::fprintf(stderr, "tutti-sgd: %s\n", error.what());
-    }
-    return 1;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "tutti-sgd: rank %d: %s\n", comm.rank(), error.what());
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  return 0;
+  return tutti::miniapps::run_to_exit_code(
+      "tutti-sgd", tutti::Communicator::duplicate(MPI_COMM_WORLD, comm_options), parsed.options,
+      [&](const tutti::Communicator& comm, const sgd::Options& options) { run(comm, options, studies); });
 }

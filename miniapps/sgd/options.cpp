@@ -120,6 +120,9 @@ void add_reports(CLI::App& app, Options& o) {
       ->group(group);
   add_text(app, "--load", o.load, "FOLDER", "folder of a checkpoint to continue from; of several the last")
       ->group(group);
+  add_choice(app, "--on-failure", o.on_failure, {"end", "shrink"},
+             "when a rank dies: end, or go on with the others from the last checkpoint of --checkpoint-dir")
+      ->group(group);
   add_flag(app, "--stop-on-nan,!--no-stop-on-nan", o.stop_on_nan,
            "end with an error when the loss or a parameter is not a number (not with --compare); such a state is "
            "never saved")

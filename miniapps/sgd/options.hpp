@@ -72,6 +72,7 @@ struct Options {
   std::uint64_t keep_checkpoints = 1;
   bool stop_on_nan = true;
   std::string load;
+  std::string on_failure = "end";  ///< of another rank: end, shrink
   bool test_at_end = true;
   bool print_map = false;
   std::string command_line;  ///< as given, for reports

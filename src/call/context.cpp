@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <memory>
 #include <new>
 #include <tutti/error.hpp>
 
@@ -12,6 +14,21 @@
 #include "core/mpi_call.hpp"
 
 namespace tutti::detail {
+namespace {
+
+/// The message of an abort; ends with a null character.
+constexpr int abort_words = 256;
+using AbortWords = std::array<char, abort_words>;
+
+bool may_call_mpi() noexcept {
+  int level = MPI_THREAD_SINGLE;
+  int is_main = 0;
+  MPI_Query_thread(&level);
+  MPI_Is_thread_main(&is_main);
+  return level == MPI_THREAD_MULTIPLE || is_main != 0;
+}
+
+}  // namespace
 
 Context::Context(CommunicatorOptions chosen) : options(std::move(chosen)), summary(Summary::if_wanted()) {
   if (!world_is_usable()) session.emplace();
@@ -33,6 +50,8 @@ void Context::release() noexcept {
   for (const auto& state : states_)
     if (state) state->release();
   device.reset();
+  // A wait for a rank that has ended would not end.
+  if (peers.look() >= 0) keep_contexts();
   if (!mpi_is_usable()) return;
   if (!keeps_contexts_.load()) {
     if (!broken_.load() && !aborted.load()) messages.settle();
@@ -100,9 +119,19 @@ void Context::throw_unusable() const {
     throw Error(ErrorCode::finalized,
                 fmt::format("{}: MPI has been finalized; make all calls before MPI_Finalize", describe()));
   check_aborted();
+  if (peers.ended() >= 0) throw Error(ErrorCode::peer_died, words_on_ended("a call"));
   const std::lock_guard lock(reason_mutex_);
   throw Error(ErrorCode::invalid_communicator,
               fmt::format("{}: an earlier collective failed ({}); create a new communicator", describe(), reason_));
+}
+
+void Context::check_peers(std::string_view who) {
+  if (peers.look() >= 0) throw Error(ErrorCode::peer_died, words_on_ended(who));
+}
+
+std::string Context::words_on_ended(std::string_view who) const {
+  return fmt::format("{}, {}: {} has ended; call shrink() for a communicator of the others, or end the program", who,
+                     describe(), peers.name(peers.ended()));
 }
 
 void Context::throw_aborted() const {
@@ -119,11 +148,52 @@ void Context::keep_reason(const std::string& reason) noexcept {
 }
 
 void Context::abort(const std::string& reason) noexcept {
+  const bool is_news = !aborted.load() && !released_.load();
+  abort_here(reason);
+  if (is_news) tell_of_abort(reason);
+}
+
+void Context::abort_here(const std::string& reason) noexcept {
   const std::lock_guard lock(reason_mutex_);
   if (!aborted.load()) keep_reason(reason);
   aborted.store(true, std::memory_order_release);
   for (const auto& state : states_)
     if (state) state->abort();
+}
+
+// Over shared memory by the states, and over messages if this thread may call MPI. Nobody waits for collectives over
+// messages whose communicator was not made.
+void Context::tell_of_abort(const std::string& reason) const noexcept {
+  for (const auto& state : states_)
+    if (state) state->fail(ErrorCode::aborted, reason);
+  const MPI_Comm comm = messages.get();
+  if (comm == MPI_COMM_NULL || !mpi_is_usable() || !may_call_mpi()) return;
+  try {
+    const auto words = std::make_shared<AbortWords>();
+    reason.copy(words->data(), words->size() - 1);
+    for (int r = 0; r < size; ++r) {
+      if (r == rank) continue;
+      MPI_Request request = MPI_REQUEST_NULL;
+      if (MPI_Isend(words->data(), abort_words, MPI_CHAR, r, abort_tag(), comm, &request) == MPI_SUCCESS)
+        MPI_Request_free(&request);
+    }
+    defer_free(words);
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the others end by their timeout
+  }
+}
+
+void Context::hear_of_abort() {
+  const MPI_Comm comm = messages.get();
+  if (comm == MPI_COMM_NULL || aborted.load()) return;
+  int found = 0;
+  MPI_Message message = MPI_MESSAGE_NULL;
+  MPI_Status status;
+  check_mpi(MPI_Improbe(MPI_ANY_SOURCE, abort_tag(), comm, &found, &message, &status), "MPI_Improbe");
+  if (found == 0) return;
+  AbortWords words{};
+  check_mpi(MPI_Mrecv(words.data(), abort_words, MPI_CHAR, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+  keep_contexts();
+  abort_here(fmt::format("by rank {}: {}", status.MPI_SOURCE, words.data()));
 }
 
 void Context::mark_broken(ErrorCode code, const std::string& reason) noexcept {

@@ -20,6 +20,7 @@
 #include "call/flight_log.hpp"
 #include "call/late_communicator.hpp"
 #include "call/neighborhood.hpp"
+#include "call/peers.hpp"
 #include "call/scratch.hpp"
 #include "call/send_order.hpp"
 #include "call/trial.hpp"
@@ -55,7 +56,12 @@ struct Context {
   void check_aborted() const {
     if (aborted.load(std::memory_order_acquire)) throw_aborted();
   }
+  /// Throws Error(peer_died), which names the rank, if one is seen to have ended in a look now. who: begins the text.
+  void check_peers(std::string_view who);
+  /// Ends this rank's calls, and tells the other ranks as far as it can. Any thread.
   void abort(const std::string& reason) noexcept;
+  /// Aborts this rank's calls if another rank has told that it aborted.
+  void hear_of_abort();
   /// Marks the communicator as broken: after a collective has failed half-way no later one can be trusted.
   /// The backends tell the other ranks.
   void mark_broken(ErrorCode code, const std::string& reason) noexcept;
@@ -94,6 +100,8 @@ struct Context {
   /// For a call that has taken its turn and cannot go on: marks the communicator as broken by the exception that is
   /// being handled, and throws it as Error. who: begins its text, if it is none yet.
   [[noreturn]] void break_by_exception(std::string_view who);
+  /// The text of Error(peer_died). who: begins it.
+  [[nodiscard]] std::string words_on_ended(std::string_view who) const;
 
   static constexpr std::size_t most_backends = 8;
 
@@ -106,6 +114,9 @@ struct Context {
   LateCommunicator messages{"the messages of collectives"};
   int rank = 0;
   int size = 1;
+  std::uint64_t mark = 0;  ///< of this communicator, equal on all its ranks and known to nobody else
+  Peers peers{};
+  std::uint64_t shrinks = 0;  ///< collective calls that have joined its survivors
   int tag_half = 16384;
   CommunicatorOptions options{};
   std::unique_ptr<const Neighbors> neighbors{};  ///< null: the caller's communicator has no topology of MPI
@@ -133,6 +144,10 @@ struct Context {
  private:
   [[noreturn]] void throw_aborted() const;
   [[noreturn]] void throw_unusable() const;
+  void abort_here(const std::string& reason) noexcept;
+  void tell_of_abort(const std::string& reason) const noexcept;
+  /// Above those of collectives.
+  [[nodiscard]] int abort_tag() const noexcept { return 2 * tag_half; }
   void keep_reason(const std::string& reason) noexcept;
   int exceptions_ = std::uncaught_exceptions();  ///< under way when it was made, in whose handling it lives
   mutable std::mutex reason_mutex_;

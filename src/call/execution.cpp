@@ -51,6 +51,13 @@ Error as_error(const std::string& who) {
   }
 }
 
+namespace {
+
+/// The host MPI and the kernel refuse what concerns a process that has ended.
+bool may_mean_an_end(ErrorCode code) { return code == ErrorCode::mpi || code == ErrorCode::internal; }
+
+}  // namespace
+
 Execution::Execution(std::shared_ptr<Context> comm, std::chrono::nanoseconds timeout, bool persistent)
     : comm_(std::move(comm)), timeout_(timeout), persistent_(persistent) {}
 
@@ -83,29 +90,38 @@ bool Execution::poll() noexcept {
       succeed();
       return true;
     }
-    if (expired()) {
-      fail(ErrorCode::timeout,
-           fmt::format("{}, {}: not complete after {} ms; a rank may be late, stopped, or in another call. Raise the "
-                       "timeout, or check that rank",
-                       name(), comm_->describe(),
-                       std::chrono::duration_cast<std::chrono::milliseconds>(timeout_).count()));
-      return true;
-    }
-    return false;
+    return has_waited_in_vain();
   } catch (...) {
     fail_by_exception();
   }
   return true;
 }
 
-bool Execution::expired() noexcept {
+bool Execution::has_waited_in_vain() {
   constexpr std::uint64_t polls_per_clock = 16;
-  return timeout_.count() > 0 && ++polls_ % polls_per_clock == 0 && std::chrono::steady_clock::now() > deadline_;
+  if (++polls_ % polls_per_clock != 0) return false;
+  const auto now = std::chrono::steady_clock::now();
+  if (comm_->peers.is_time_to_look(now)) {
+    comm_->peers.look();
+    comm_->hear_of_abort();
+  }
+  if (comm_->peers.ended() >= 0) {
+    fail(ErrorCode::peer_died, comm_->words_on_ended(name()));
+    return true;
+  }
+  if (timeout_.count() == 0 || now <= deadline_) return false;
+  fail(ErrorCode::timeout,
+       fmt::format("{}, {}: not complete after {} ms; a rank may be late, stopped, or in another call. Raise the "
+                   "timeout, or check that rank",
+                   name(), comm_->describe(), std::chrono::duration_cast<std::chrono::milliseconds>(timeout_).count()));
+  return true;
 }
 
 void Execution::fail_by_exception() noexcept {
   try {
-    const Error error = as_error(fmt::format("{}, {}", name(), comm_->describe()));
+    Error error = as_error(fmt::format("{}, {}", name(), comm_->describe()));
+    if (may_mean_an_end(error.code()) && comm_->peers.look() >= 0)
+      error = Error(ErrorCode::peer_died, comm_->words_on_ended(name()));
     fail_now(std::make_exception_ptr(error), error.code(), error.what());
   } catch (const std::bad_alloc&) {  // there is no memory even for words
     fail_now(std::current_exception(), ErrorCode::out_of_memory, {});
@@ -119,7 +135,7 @@ void Execution::fail(ErrorCode code, const std::string& message) noexcept {
 void Execution::fail_now(std::exception_ptr failure, ErrorCode code, const std::string& message) noexcept {
   cancel();
   comm_->keep_contexts();
-  if (breaks_communicator()) comm_->mark_broken(code, message);
+  if (breaks_communicator() || code == ErrorCode::peer_died) comm_->mark_broken(code, message);
   failure_ = std::move(failure);
   error_ = code;
   note_.end(flight::State::failed);

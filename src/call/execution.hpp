@@ -101,7 +101,9 @@ class Execution {
   /// Fails by the exception that is being handled.
   void fail_by_exception() noexcept;
   void fail_now(std::exception_ptr failure, ErrorCode code, const std::string& message) noexcept;
-  [[nodiscard]] bool expired() noexcept;
+  /// Looks at the clock now and then: at the timeout, and whether a rank has ended. Returns true if that failed the
+  /// execution.
+  [[nodiscard]] bool has_waited_in_vain();
 
   std::shared_ptr<Context> comm_;
   std::chrono::nanoseconds timeout_;

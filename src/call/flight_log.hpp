@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/mix_bits.hpp"
 #include "diagnosis/recorder.hpp"
 
 namespace tutti::detail {
@@ -21,15 +20,9 @@ class FlightLog {
 
   /// mark: equal on all ranks of the communicator, and no other's.
   void open(std::uint64_t mark, int rank, int size, std::string_view name) noexcept {
-    mark_ = mark;
     recorder_ = flight::Recorder::instance();
     if (recorder_ != nullptr) row_ = recorder_->add_communicator(mark, rank, size, name);
   }
-  /// The mark of the part of this communicator that a color stands for. To be called by all ranks in the same order.
-  [[nodiscard]] std::uint64_t next_part(int color) noexcept {
-    return mix_bits(mix_bits(mark_ + ++parts_) + static_cast<std::uint64_t>(color));
-  }
-
   /// Null if nothing is recorded.
   [[nodiscard]] flight::Recorder* recorder() const noexcept { return recorder_; }
   [[nodiscard]] std::uint32_t row() const noexcept { return row_; }
@@ -41,10 +34,8 @@ class FlightLog {
 
  private:
   flight::Recorder* recorder_ = nullptr;
-  std::uint64_t mark_ = 0;
   std::uint32_t row_ = 0;
   std::uint32_t sequence_ = 0;
-  std::uint32_t parts_ = 0;
 };
 
 }  // namespace tutti::detail

@@ -14,6 +14,7 @@
 #include "call/summary.hpp"
 #include "core/mpi_call.hpp"
 #include "diagnosis/recorder.hpp"
+#include "diagnosis/watchdog.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -45,6 +46,7 @@ void print_summary() {
 }
 
 int at_finalize(MPI_Comm /*comm*/, int /*keyval*/, void* /*value*/, void* /*extra*/) {
+  flight::stop_watchdog();
   ProgressEngine::instance().stop_thread();
   ProgressEngine::instance().cancel_all();
   Live& all = live();

@@ -143,6 +143,23 @@ Segment Segment::create(std::size_t bytes, SegmentName& name, std::string& probl
   return made;
 }
 
+Segment Segment::meet(const std::string& name, std::size_t bytes, std::string& problem) {
+  const File file(shm_open(name.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR));
+  struct stat found {};
+  if (file.get() < 0 || fstat(file.get(), &found) != 0) {
+    problem = words("opening shared memory", errno);
+    return {};
+  }
+  if (found.st_uid != geteuid()) {
+    problem = "shared memory of that name belongs to another user";
+    return {};
+  }
+  const int error = reserve_pages(file.get(), 0, bytes);  // which also makes the file long enough
+  Segment made(error == 0 ? map(file.get(), bytes) : nullptr, bytes);
+  if (!made.valid()) problem = words("making shared memory", error != 0 ? error : errno);
+  return made;
+}
+
 bool Segment::has_room(std::size_t bytes) noexcept {
   struct statvfs free {};
   return statvfs("/dev/shm", &free) != 0 || fits(free, bytes);

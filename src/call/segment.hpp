@@ -44,6 +44,9 @@ class Segment {
   }
   /// Returns true if /dev/shm has room for so many bytes.
   [[nodiscard]] static bool has_room(std::size_t bytes) noexcept;
+  /// Opens the segment of that name, which whoever comes first makes, zeroed and with all its pages. Every process
+  /// passes the same size.
+  [[nodiscard]] static Segment meet(const std::string& name, std::size_t bytes, std::string& problem);
   /// Opens another process's segment.
   [[nodiscard]] static Segment open(const std::string& name, std::size_t bytes, std::string& problem);
   /// Reserves the pages of a part. The part starts at a page, and the name has not been removed.

@@ -8,6 +8,7 @@
 #include "backends/prepare_device.hpp"
 #include "call/context.hpp"
 #include "communicator/factory.hpp"
+#include "communicator/survivors.hpp"
 #include "core/mpi_call.hpp"
 
 namespace tutti {
@@ -99,6 +100,18 @@ Communicator Communicator::split(int color, int key) const {
 Communicator Communicator::split_by_node() const {
   const Topology& machine = topology();
   return split(machine.places[static_cast<std::size_t>(rank())].node, rank());
+}
+
+Communicator Communicator::shrink() const {
+  if (!detail::mpi_is_usable())
+    throw Error(ErrorCode::finalized, "shrink: MPI has been finalized; make all calls before MPI_Finalize");
+  MPI_Comm survivors = detail::make_of_survivors(*state());
+  try {
+    return adopt(survivors, options());
+  } catch (...) {
+    MPI_Comm_free(&survivors);
+    throw;
+  }
 }
 
 void Communicator::prepare_device() const { detail::prepare_device(*state(), nullptr); }

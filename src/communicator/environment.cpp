@@ -13,6 +13,7 @@
 #include <tutti/version.hpp>
 
 #include "backends/list.hpp"
+#include "call/peers.hpp"
 #include "call/progress.hpp"
 #include "core/config.hpp"
 #include "core/mpi_call.hpp"
@@ -81,7 +82,7 @@ Environment::~Environment() {
   if (!owns_mpi_ || !detail::world_is_usable()) return;
   if (aborts_ && std::uncaught_exceptions() > exceptions_)
     abort_at_exit();
-  else
+  else if (!detail::Peers::any_has_ended())  // MPI_Finalize would wait for that rank
     MPI_Finalize();
 }
 

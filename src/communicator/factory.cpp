@@ -2,7 +2,6 @@
 #include "communicator/factory.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -22,11 +21,14 @@
 #include "communicator/private_communicator.hpp"
 #include "communicator/world_ranks.hpp"
 #include "core/config.hpp"
+#include "core/hash.hpp"
 #include "core/host_mpi.hpp"
 #include "core/log.hpp"
+#include "core/mix_bits.hpp"
 #include "core/mpi_call.hpp"
 #include "core/variables.hpp"
 #include "diagnosis/recorder.hpp"
+#include "diagnosis/watchdog.hpp"
 #include "planner/calibration.hpp"
 #include "planner/files.hpp"
 #include "planner/overrides.hpp"
@@ -47,20 +49,6 @@ struct LotOffer {
   std::uint64_t lot;  ///< 0: none
 };
 
-/// Where a rank's flight recorder is.
-struct OwnRecorder {
-  std::uint64_t host;
-  int process;
-  int descriptor;  ///< -1: none
-
-  static OwnRecorder mine() {
-    std::array<char, 256> host{};
-    (void)gethostname(host.data(), host.size() - 1);
-    const flight::Recorder* recorder = flight::Recorder::instance();
-    return {hash(host.data()), getpid(), recorder == nullptr ? -1 : recorder->descriptor()};
-  }
-};
-
 /// The facts that must be equal on all ranks, as plain bytes to compare, and those of each rank from `reduction_faults`
 /// on, which are united.
 struct Agreement {
@@ -78,11 +66,11 @@ struct Agreement {
   ReductionFaults reduction_faults;
   int late;            ///< communicators that were made late
   std::uint64_t mark;  ///< of the new communicator; rank 0's counts
-  std::uint64_t process;
+  ProcessIdentity process;
   KinNames known;
   LotOffer offer;                       ///< of rank 0
   std::array<bool, most_kin> is_stale;  ///< of rank 0
-  OwnRecorder recorder;
+  int recorder;                         ///< the descriptor of its memory; -1: none
 };
 
 /// What the ranks agree on, beside the facts that are equal.
@@ -126,7 +114,7 @@ constexpr int most_early_handles = 64;
 /// A rank may evict what others still keep, so all must have it.
 Meeting meet(std::span<const Agreement> all, const KnownKin& known) {
   std::vector<std::uint64_t> processes(all.size());
-  std::transform(all.begin(), all.end(), processes.begin(), [](const Agreement& one) { return one.process; });
+  std::transform(all.begin(), all.end(), processes.begin(), [](const Agreement& one) { return one.process.number; });
   Meeting meeting{all[0].mark, {kin_name(processes), all[0].mark}, true, nullptr};
   const auto& first = all[0].known;
   const auto same =
@@ -147,17 +135,36 @@ std::uint64_t next_mark() {
   return made.fetch_add(1);
 }
 
-/// The memory of each rank's recorder is also held by the next rank of its host.
+int recorder_descriptor() {
+  const flight::Recorder* recorder = flight::Recorder::instance();
+  return recorder == nullptr ? -1 : recorder->descriptor();
+}
+
+/// The memory of each rank's recorder is also held by the next rank of its node.
 void keep_next_recorder(std::span<const Agreement> all, int rank) {
   flight::Recorder* recorder = flight::Recorder::instance();
   if (recorder == nullptr) return;
   const std::size_t size = all.size();
-  const OwnRecorder& mine = all[static_cast<std::size_t>(rank)].recorder;
+  const ProcessIdentity& mine = all[static_cast<std::size_t>(rank)].process;
   for (std::size_t i = 1; i < size; ++i) {
-    const OwnRecorder& next = all[(static_cast<std::size_t>(rank) + i) % size].recorder;
-    if (next.host == mine.host) return recorder->keep(next.process, next.descriptor);
+    const Agreement& next = all[(static_cast<std::size_t>(rank) + i) % size];
+    if (mine.sees(next.process)) return recorder->keep(next.process.process, next.recorder);
   }
 }
+
+void watch_peers(Context& state, std::span<const Agreement> all) {
+  std::vector<ProcessIdentity> processes(all.size());
+  std::transform(all.begin(), all.end(), processes.begin(), [](const Agreement& one) { return one.process; });
+  state.peers.watch(processes, state.rank);
+  if (state.rank == 0 && !state.peers.watches_all())
+    log_once("the end of ranks on other nodes or in other PID namespaces is not seen; calls with them need a timeout");
+}
+
+/// What each rank tells the others when a communicator is split.
+struct Sibling {
+  int late;            ///< communicators that were made late
+  std::uint64_t mark;  ///< of the part in which the rank is the first
+};
 
 /// Over the caller's handle, whose ranks are all there afterwards.
 Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& members) {
@@ -178,11 +185,11 @@ Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& m
           own_reduction_faults(),
           late_communicators(),
           next_mark(),
-          process_number(),
+          own_identity(process_number()),
           known.names,
           offering.offer,
           known.is_stale,
-          OwnRecorder::mine()};
+          recorder_descriptor()};
   std::vector<Agreement> all(static_cast<std::size_t>(state.size));
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, from, &request),
@@ -216,6 +223,7 @@ Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& m
   }
   keep_next_recorder(all, state.rank);
   for (const Agreement& one : all) state.reduction_faults.add(one.reduction_faults);
+  watch_peers(state, all);
   // Checked only now, when all ranks read the same text, so that all of them find the same error.
   (void)tuning::override_for(Operation::barrier);
   Meeting meeting = meet(all, known);
@@ -281,7 +289,9 @@ flight::Note noted_factory() {
   return {recorder, recorder->begin(facts, flight::State::running)};
 }
 
-void record_in_flight(Context& context, std::uint64_t mark) {
+void record_in_flight(Context& context) {
+  const std::uint64_t mark = mix_bits(context.mark);  // the mark itself is a secret of its ranks
+  if (config().watchdog.count() > 0) flight::start_watchdog(config().watchdog);
   context.flight.open(mark, context.rank, context.size, context.options.name);
   flight::Recorder* recorder = context.flight.recorder();
   if (recorder == nullptr || !world_is_usable()) return;
@@ -306,7 +316,8 @@ std::shared_ptr<Context> make_context(MPI_Comm from, const CommunicatorOptions& 
   if (state->rank == 0) members = world_ranks(from);
   flight::Recording recording(noted_factory());
   const Meeting meeting = check_agreement(*state, from, members);
-  record_in_flight(*state, meeting.mark);
+  state->mark = Hash().add(meeting.kin.name).add(meeting.mark).value();
+  record_in_flight(*state);
   if (meeting.lot != 0) state->lot = Lot(meeting.known->commons, meeting.lot, state->rank);
   use_private(*state, make_private(from, meeting.mark));
   const bool is_known = meeting.known && !meeting.is_stale;
@@ -332,12 +343,11 @@ std::shared_ptr<Context> make_context(MPI_Comm from, const CommunicatorOptions& 
   return state;
 }
 
-std::shared_ptr<Context> make_child_context(Context& parent, int color, int key) {
+std::shared_ptr<Context> make_child_context(const Context& parent, int color, int key) {
   flight::Recording recording(noted_factory());
-  const std::uint64_t mark = parent.flight.next_part(color);
   // MPI_Comm_split blocks, so it must not begin before every rank is here; otherwise a rank might wait for ever for a
   // message from a rank inside it.
-  const std::vector<int> late = all_gather(parent, late_communicators());
+  const std::vector<Sibling> all = all_gather(parent, Sibling{late_communicators(), next_mark()});
   MPI_Comm part = MPI_COMM_NULL;
   const int code = MPI_Comm_split(parent.point_to_point, color, key, &part);
   if (code != MPI_SUCCESS) throw_no_communicator("a part of a communicator", mpi_text(code));
@@ -347,12 +357,16 @@ std::shared_ptr<Context> make_child_context(Context& parent, int color, int key)
   }
   auto state = std::make_shared<Context>(parent.options);
   use_private(*state, part);
-  record_in_flight(*state, mark);
+  const std::vector<int> ranks = ranks_in(parent.point_to_point, part);
+  state->peers.watch(parent.peers, ranks);
+  state->mark = Hash().add(parent.mark).add(all[static_cast<std::size_t>(ranks[0])].mark).value();
+  record_in_flight(*state);
   use_topology(*state, restrict_topology(parent.topology, parent.point_to_point, part));
   load_measurements(*state);
   create_states(*state);
   if (will_send(*state)) state->make_messages();
-  if (!makes_late() || *std::max_element(late.begin(), late.end()) < most_early_handles) (void)state->handle();
+  const auto is_early = [](const Sibling& one) { return one.late < most_early_handles; };
+  if (!makes_late() || std::all_of(all.begin(), all.end(), is_early)) (void)state->handle();
   state->reduction_faults = parent.reduction_faults;
   state->costs = parent.costs;
   state->costs_report = parent.costs_report;

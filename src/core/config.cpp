@@ -69,7 +69,7 @@ std::chrono::nanoseconds read_seconds(const char* name) {
   const double seconds = std::strtod(text, &end);
   if (end == text || *end != '\0' || !(seconds >= 0) || seconds > 1e9)
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("{}={} is not a number from 0 to 1e9, in seconds; 0 means no timeout", name, text));
+                fmt::format("{}={} is not a number from 0 to 1e9, in seconds; 0 means none", name, text));
   return std::chrono::nanoseconds{static_cast<std::int64_t>(seconds * 1e9)};
 }
 
@@ -114,6 +114,7 @@ const Config& config() {
                            .cuda_aware = read_choice("TUTTI_CUDA_AWARE"),
                            .flight_entries = has_flight("TUTTI_FLIGHT") ? read_entries("TUTTI_FLIGHT_ENTRIES") : 0,
                            .flight_folder = read_folder("TUTTI_FLIGHT"),
+                           .watchdog = read_seconds("TUTTI_WATCHDOG"),
                            .logs = read_logs("TUTTI_LOG").warnings,
                            .summary = read_logs("TUTTI_LOG").summary};
   return read;

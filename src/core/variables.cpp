@@ -15,7 +15,7 @@
 namespace tutti::detail {
 namespace {
 
-constexpr std::array<Variable, 25> all = {{
+constexpr std::array<Variable, 26> all = {{
     {"TUTTI_TIMEOUT", "timeout of calls that have none of their own, in seconds"},
     {"TUTTI_REPRODUCIBLE", "1: every call is reproducible"},
     {"TUTTI_PROGRESS_THREAD", "1: a thread drives outstanding operations"},
@@ -36,6 +36,7 @@ constexpr std::array<Variable, 25> all = {{
     {"TUTTI_LOG", "1: warnings; summary: the calls of the program at its end"},
     {"TUTTI_FLIGHT", "0: no flight recorder; a folder, as ./flight: recorders stay there"},
     {"TUTTI_FLIGHT_ENTRIES", "calls that a flight recorder holds"},
+    {"TUTTI_WATCHDOG", "seconds of a call after which it is said who waits for whom"},
     {"TUTTI_MPI", "0: libtutti-mpi passes every call on to the MPI"},
     {"TUTTI_MPI_REPORT", "1: libtutti-mpi says at the end which calls it has made"},
     {"TUTTI_DATA_DIR", "folder of the mini-apps' data"},

@@ -42,6 +42,9 @@ inline constexpr int calls = static_cast<int>(Call::make_communicator) + 1;
 /// The collective of neighbours of that name; alltoallw if there is none.
 [[nodiscard]] Call neighbor_call(std::string_view name);
 /// Calls that all ranks of a communicator make in the same order.
+[[nodiscard]] constexpr bool is_neighborhood(Call call) {
+  return call >= Call::neighbor_allgather && call <= Call::neighbor_alltoallw;
+}
 [[nodiscard]] constexpr bool is_collective(Call call) { return call < Call::send || call == Call::make_communicator; }
 
 enum class Form : std::uint8_t { blocking, nonblocking, init, start };

@@ -26,7 +26,7 @@ using TextNumber = std::uint16_t;
 /// What a call is. Facts that must be equal on all ranks, and those of this one.
 struct Facts {
   std::uint64_t bytes = 0;         ///< that this rank gives or takes, whichever are more
-  std::uint32_t communicator = 0;  ///< its row
+  std::uint32_t communicator = 0;  ///< that of its row at the time
   std::uint32_t sequence = 0;      ///< it is the n-th collective of its communicator, from 1; 0: no collective
   std::int32_t peer = -1;          ///< root, source or destination, or any; -1: none
   std::int32_t tag = -1;           ///< or any; -1: none
@@ -52,7 +52,8 @@ struct alignas(64) CommunicatorRow {
   std::int32_t rank = 0;
   std::int32_t size = 0;
   std::atomic<std::uint32_t> sequence{0};  ///< of its last collective
-  std::array<char, 44> name{};             ///< ends with a zero
+  std::uint32_t number = 0;                ///< its place, and how often the place has been taken before, times 65536
+  std::array<char, 40> name{};             ///< ends with a zero
 };
 static_assert(sizeof(CommunicatorRow) == 64);
 
@@ -63,6 +64,8 @@ struct TextRow {
 static_assert(sizeof(TextRow) == 128);
 
 inline constexpr std::uint32_t communicator_rows = 256;
+/// The place of the row that has such a number.
+[[nodiscard]] constexpr std::uint32_t row_of(std::uint32_t communicator) { return communicator % 65536; }
 inline constexpr std::uint32_t text_rows = 512;
 
 struct alignas(64) Header {

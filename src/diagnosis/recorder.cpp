@@ -65,7 +65,9 @@ Recorder::Recorder(RecorderMemory&& memory, std::uint32_t entries)
   (void)gethostname(host.data(), host.size() - 1);
   put(header.host, host.data());
   put(header.command, command_line());
-  put(parts_.communicators[communicator_rows - 1].name, "one of many");
+  CommunicatorRow& rest = parts_.communicators[communicator_rows - 1];
+  rest.number = communicator_rows - 1;
+  put(rest.name, "one of many");
   header.magic.store(magic, std::memory_order_release);
 }
 
@@ -75,17 +77,19 @@ std::uint32_t Recorder::add_communicator(std::uint64_t mark, int rank, int size,
   for (std::uint32_t i = 0; i + 1 < communicator_rows; ++i) {
     CommunicatorRow& row = parts_.communicators[i];
     if (row.mark.load(std::memory_order_relaxed) != 0) continue;
+    row.number = row_of(i) + (row.number / 65536 + 1) % 65536 * 65536;
     row.rank = rank;
     row.size = size;
     row.sequence.store(0, std::memory_order_relaxed);
     put(row.name, name);
     row.mark.store(mark, std::memory_order_release);
-    return i;
+    return row.number;
   }
   return communicator_rows - 1;
 }
 
-void Recorder::remove_communicator(std::uint32_t row) noexcept {
+void Recorder::remove_communicator(std::uint32_t number) noexcept {
+  const std::uint32_t row = row_of(number);
   if (row + 1 < communicator_rows) parts_.communicators[row].mark.store(0, std::memory_order_release);
 }
 

@@ -50,12 +50,13 @@ class Recorder {
   /// The facts of a call that was written just now.
   [[nodiscard]] const Facts& facts_of(std::uint64_t number) noexcept { return entry_of(number).facts; }
 
-  /// Writes a communicator, and returns its row; the last one stands for all that have none. mark: equal on its ranks.
+  /// Writes a communicator, and returns the number of its row; the last one stands for all that have none. mark: equal
+  /// on its ranks.
   [[nodiscard]] std::uint32_t add_communicator(std::uint64_t mark, int rank, int size, std::string_view name) noexcept;
-  void remove_communicator(std::uint32_t row) noexcept;
+  void remove_communicator(std::uint32_t number) noexcept;
   /// Writes that a communicator makes its n-th collective.
-  void count(std::uint32_t row, std::uint32_t sequence) noexcept {
-    parts_.communicators[row].sequence.store(sequence, std::memory_order_relaxed);
+  void count(std::uint32_t number, std::uint32_t sequence) noexcept {
+    parts_.communicators[row_of(number)].sequence.store(sequence, std::memory_order_relaxed);
   }
   /// The number of a text, which is written if it is new; 0 if there is no room.
   [[nodiscard]] TextNumber text(std::string_view text) noexcept;

@@ -6,6 +6,7 @@
 #include "common/command_line/parse.hpp"
 #include "common/command_line/start.hpp"
 #include "tools/explain.hpp"
+#include "tools/flight.hpp"
 #include "tools/info.hpp"
 #include "tools/launch.hpp"
 #include "tools/program.hpp"
@@ -26,10 +27,12 @@ int main(int argc, char** argv) {
   tutti::tools::add_explain(app);
   tutti::tools::add_tune(app);
   tutti::tools::add_regret(app);
+  tutti::tools::add_flight(app);
   tutti::tools::add_run(app);
   add_helps(app, fmt::format("tutti {}", tutti::version()));
   if (tutti::command_line::asks_for_document(argc, argv)) return show(parse(app, {argv[1]}, [] {}), 0);
-  if (tutti::tools::is_run(argc, argv)) return show(parse(app, arguments_of(argc, argv), [] {}), 0);
+  if (tutti::tools::is_run(argc, argv) || tutti::tools::is_flight(argc, argv))
+    return show(parse(app, arguments_of(argc, argv), [] {}), 0);
   const tutti::Environment environment(argc, argv);
   tutti::command_line::warn_of_launcher("tutti");
   return tutti::tools::run(app, argc, argv);

@@ -68,6 +68,9 @@ static void test_parts(const struct group* g) {
   sum_on(part);
   OK(tutti_comm_free(&part));
   OK(tutti_comm_free(&part));
+  OK(tutti_comm_shrink(g->comm, &part)); /* all live on */
+  sum_on(part);
+  OK(tutti_comm_free(&part));
 }
 
 static void test_options_of(MPI_Comm mpi) {

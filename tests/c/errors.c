@@ -41,6 +41,7 @@ static void test_null_communicator(void) {
   NONE(tutti_comm_size(NULL, &number));
   NONE(tutti_comm_split(NULL, 0, 0, &part));
   NONE(tutti_comm_split_by_node(NULL, &part));
+  NONE(tutti_comm_shrink(NULL, &part));
   NONE(tutti_comm_abort(NULL, NULL));
 }
 

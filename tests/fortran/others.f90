@@ -100,6 +100,11 @@ contains
     call tutti_allreduce(part, x, tutti_sum)
     call expect(x == g%size, "split_by_node")
     call tutti_comm_free(part)
+    call tutti_comm_shrink(comm, part)
+    x = 1
+    call tutti_allreduce(part, x, tutti_sum)
+    call expect(x == g%size .and. tutti_error_peer_died == 21, "shrink")
+    call tutti_comm_free(part)
     call tutti_comm_algorithms(comm, "allreduce", 8_int64, tutti_float32, names)
     call expect(len(names) > 0, "algorithms")
     call tutti_allreduce(comm, x, tutti_sum, tutti_options(algorithm=names(:index(names, new_line("a")) - 1)))

@@ -108,6 +108,13 @@ int tutti_comm_split_by_node(tutti_comm_t comm, tutti_comm_t* part) {
   });
 }
 
+int tutti_comm_shrink(tutti_comm_t comm, tutti_comm_t* survivors) {
+  return guard([&] {
+    output(survivors, "survivors") = nullptr;
+    give(survivors, communicator(comm).shrink());
+  });
+}
+
 int tutti_comm_rank(tutti_comm_t comm, int* rank) {
   return guard([&] { output(rank, "rank") = communicator(comm).rank(); });
 }

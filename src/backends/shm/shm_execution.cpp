@@ -168,7 +168,11 @@ void ShmExecution::check_next_peer() {
 }
 
 void ShmExecution::throw_failure() const {
+  comm().check_peers(name());
   const shm::Head& head = arena_->head();
+  if (static_cast<ErrorCode>(head.code) == ErrorCode::aborted)
+    throw Error(ErrorCode::aborted,
+                fmt::format("{}, {}: aborted by rank {}: {}", name(), comm().describe(), head.rank, head.reason));
   throw Error(static_cast<ErrorCode>(head.code), fmt::format("{}, {}: rank {} has failed and takes part no more: {}",
                                                              name(), comm().describe(), head.rank, head.reason));
 }

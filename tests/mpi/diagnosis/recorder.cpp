@@ -34,7 +34,7 @@ class View {
   [[nodiscard]] const Entry& call(std::uint64_t number) const { return parts_.entries[number % header().entries]; }
   [[nodiscard]] const Entry& last() const { return call(calls()); }
   [[nodiscard]] const CommunicatorRow& communicator(const Facts& facts) const {
-    return parts_.communicators[facts.communicator];
+    return parts_.communicators[row_of(facts.communicator)];
   }
   [[nodiscard]] std::string text(TextNumber number) const {
     return number == 0 ? "" : parts_.texts[number - 1].text.data();

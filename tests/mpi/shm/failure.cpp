@@ -106,6 +106,30 @@ TEST(Abort, FromAnotherThreadEndsAWaitForSharedMemory) {
   meet();
 }
 
+// One rank aborts; the others wait for it in a call that they begin before or afterwards.
+TEST(Abort, EndsTheWaitsOfOtherRanks) {
+  for (const char* way : {"shm", "mpi"}) {
+    Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+    if (comm.size() == 1) return;
+    Options options;
+    options.algorithm = way;
+    options.timeout = 20s;
+    Work work(comm, Operation::allreduce, 500);
+    work.fill(0);
+    work.run(options);
+    if (comm.rank() == 0) {
+      std::this_thread::sleep_for(50ms);
+      comm.abort("the solver diverged");
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    expect_failure(ErrorCode::aborted, "the solver diverged", [&] { work.run(options); });
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
+    meet();
+  }
+  expect_usable();
+  meet();
+}
+
 // What the kernel refuses is an error that says so on those who meet it, and the others hear of it.
 TEST(BadPointer, OfTheRootOfABroadcast) {
   const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);

@@ -49,7 +49,7 @@ TEST(Recorder, WritesItsProcess) {
   EXPECT_EQ(header.version, version);
   EXPECT_EQ(header.entries, entries);
   EXPECT_EQ(header.process, getpid());
-  EXPECT_NE(std::string(header.command.data()).find("recorder_test"), std::string::npos);
+  EXPECT_NE(std::string(header.command.data()).find("diagnosis_test"), std::string::npos);
   EXPECT_GT(header.opened.ticks, 0U);
   EXPECT_GT(header.opened.realtime, 0U);
 }
@@ -114,12 +114,16 @@ TEST(Recorder, EndsACallByItsRecording) {
 TEST(Recorder, HasARowForEachCommunicator) {
   Fixture fixture;
   const std::uint32_t row = fixture.recorder.add_communicator(11, 2, 4, "world");
-  EXPECT_EQ(fixture.seen.communicators[row].mark.load(), 11U);
-  EXPECT_EQ(fixture.seen.communicators[row].rank, 2);
-  EXPECT_EQ(fixture.seen.communicators[row].size, 4);
-  EXPECT_STREQ(fixture.seen.communicators[row].name.data(), "world");
+  const CommunicatorRow& seen = fixture.seen.communicators[row_of(row)];
+  EXPECT_EQ(seen.mark.load(), 11U);
+  EXPECT_EQ(seen.number, row);
+  EXPECT_EQ(seen.rank, 2);
+  EXPECT_EQ(seen.size, 4);
+  EXPECT_STREQ(seen.name.data(), "world");
   fixture.recorder.remove_communicator(row);
-  EXPECT_EQ(fixture.recorder.add_communicator(12, 0, 1, ""), row);
+  const std::uint32_t next = fixture.recorder.add_communicator(12, 0, 1, "");
+  EXPECT_EQ(row_of(next), row_of(row));
+  EXPECT_NE(next, row) << "calls of the one before would be taken for calls of this one";
   for (std::uint32_t i = 1; i < communicator_rows + 10; ++i) (void)fixture.recorder.add_communicator(100 + i, 0, 1, "");
   EXPECT_EQ(fixture.recorder.add_communicator(9, 0, 1, ""), communicator_rows - 1);
 }

@@ -31,6 +31,12 @@ TEST(Options, WidthsAndBytes) {
   EXPECT_EQ(parse({}).options.bucket_bytes, std::size_t{25} << 20U);
 }
 
+TEST(Options, OnFailureIsEndOrShrink) {
+  EXPECT_EQ(parse({}).options.on_failure, "end");
+  EXPECT_EQ(parse({"--on-failure=shrink"}).options.on_failure, "shrink");
+  EXPECT_NE(parse({"--on-failure=pray"}).exit_code, 0);
+}
+
 TEST(Options, HelpHasGroups) {
   const auto help = parse({"--help"});
   EXPECT_EQ(help.exit_code, 0);

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+
+namespace tutti::detail {
+
+/// What tells a process from all others, as plain bytes that ranks exchange.
+struct ProcessIdentity {
+  std::uint64_t number = 0;   ///< random
+  std::uint64_t machine = 0;  ///< of the running kernel; 0: unknown
+  std::uint64_t space = 0;    ///< the namespace of its process id; 0: unknown
+  std::int32_t process = 0;   ///< its id there
+  [[nodiscard]] bool sees(const ProcessIdentity& other) const noexcept {
+    return machine != 0 && space != 0 && machine == other.machine && space == other.space;
+  }
+};
+
+/// The identity of this process.
+[[nodiscard]] ProcessIdentity own_identity(std::uint64_t number);
+
+/// Sees the end of another process of the same kernel: by a descriptor of the process (Linux 5.3), which is not fooled
+/// when the kernel gives the id to a new process, or, where that is refused, by the process's start time.
+class ProcessWatch {
+ public:
+  enum class Way : std::uint8_t { descriptor, start_time };
+  explicit ProcessWatch(pid_t process, Way way = Way::descriptor) noexcept;
+  ~ProcessWatch();
+  ProcessWatch(const ProcessWatch&) = delete;
+  ProcessWatch& operator=(const ProcessWatch&) = delete;
+
+  /// The watch of a process, shared by all communicators with it. Any thread.
+  [[nodiscard]] static std::shared_ptr<const ProcessWatch> of(const ProcessIdentity& who);
+
+  /// True from its end on, even before its parent has waited for it. A system call or two.
+  [[nodiscard]] bool has_ended() const noexcept;
+  [[nodiscard]] pid_t process() const noexcept { return process_; }
+
+ private:
+  pid_t process_;
+  int descriptor_ = -1;
+  bool is_gone_ = false;          ///< before it could be watched
+  std::uint64_t start_time_ = 0;  ///< in ticks; used without a descriptor
+};
+
+}  // namespace tutti::detail

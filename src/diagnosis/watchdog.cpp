@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "diagnosis/watchdog.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "diagnosis/find.hpp"
+#include "diagnosis/findings.hpp"
+#include "diagnosis/recorder.hpp"
+
+namespace tutti::detail::flight {
+namespace {
+
+double waited(const Snapshot& snapshot) {
+  const SeenCall* call = snapshot.current();
+  return call == nullptr || !snapshot.is_alive ? 0 : snapshot.seconds(*call);
+}
+
+/// This process's recorder by its own descriptor, without a look at other processes.
+double own_wait() {
+  std::string problem;
+  const auto snapshot = read_snapshot(fmt::format("/proc/self/fd/{}", Recorder::instance()->descriptor()), problem);
+  return snapshot ? waited(*snapshot) : 0;
+}
+
+Job own_job() {
+  for (Job& job : jobs_of(find_recorders()))
+    if (std::any_of(job.begin(), job.end(), [](const Snapshot& one) { return one.process == getpid(); }))
+      return std::move(job);
+  return {};
+}
+
+/// The lowest rank that waits so long.
+bool speaks(const Job& job, double limit) {
+  const auto first =
+      std::find_if(job.begin(), job.end(), [limit](const Snapshot& one) { return waited(one) >= limit; });
+  return first != job.end() && first->process == getpid();
+}
+
+void say(const Job& job, double limit) {
+  std::string text;
+  for (const Finding& finding : find_all(job, limit / 2)) text += fmt::format("tutti: {}\n", finding.text);
+  std::fputs(text.c_str(), stderr);
+}
+
+class Watchdog {
+ public:
+  void start(std::chrono::nanoseconds limit) {
+    const std::lock_guard lock(mutex_);
+    if (thread_.joinable() || Recorder::instance() == nullptr) return;
+    stops_ = false;
+    thread_ = std::thread([this, limit] { watch(std::chrono::duration<double>(limit).count()); });
+  }
+  void stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      stops_ = true;
+    }
+    wake_.notify_all();
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  void watch(double limit) {
+    const std::chrono::duration<double> interval{std::clamp(limit / 4, 0.01, 1.0)};
+    double next = limit;
+    std::unique_lock lock(mutex_);
+    while (!wake_.wait_for(lock, interval, [this] { return stops_; })) {
+      const double own = own_wait();
+      if (own < limit) next = limit;
+      if (own < next) continue;
+      next = 2 * own;
+      // The others' recorders are a moment older or younger, so that a rank that waits as long may seem not to.
+      const Job job = own_job();
+      if (speaks(job, 0.9 * limit)) say(job, limit);
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::thread thread_;
+  bool stops_ = false;
+};
+
+// Never destroyed, because MPI may be finalized after the statics of this file.
+Watchdog& watchdog() {
+  static auto* made = new Watchdog;
+  return *made;
+}
+
+}  // namespace
+
+void start_watchdog(std::chrono::nanoseconds limit) { watchdog().start(limit); }
+void stop_watchdog() noexcept { watchdog().stop(); }
+
+}  // namespace tutti::detail::flight
