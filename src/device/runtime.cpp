@@ -37,6 +37,10 @@ void Runtime::run_host(StreamHandle /*stream*/, std::function<void()> /*function
   throw Error(ErrorCode::internal, "run_host: this runtime does not run host functions");
 }
 
+std::string Runtime::bus_id(int /*device*/) { return {}; }
+int Runtime::driver_version() { return 0; }
+int Runtime::runtime_version() { return 0; }
+
 void Runtime::start_graph(StreamHandle /*stream*/) {
   throw Error(ErrorCode::not_supported, "start_graph: this runtime does not support graphs");
 }

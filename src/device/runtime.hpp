@@ -39,6 +39,12 @@ class Runtime {
   virtual void leave_device(int former) { set_current_device(former); }
   [[nodiscard]] virtual Uuid uuid(int device) = 0;
   [[nodiscard]] virtual std::string device_name(int device) = 0;
+  /// The address on the PCI bus, "0000:17:00.0"; empty if unknown.
+  [[nodiscard]] virtual std::string bus_id(int device);
+  /// CUDA's versions as it numbers them, 12040 for 12.4; 0: no driver, or unknown. Asking does not start using a
+  /// device.
+  [[nodiscard]] virtual int driver_version();
+  [[nodiscard]] virtual int runtime_version();
 
   /// The kind is host without a context, and for an address unknown to CUDA.
   [[nodiscard]] virtual Pointer inspect(const void* address) = 0;

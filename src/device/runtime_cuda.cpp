@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <cstring>
 #include <tutti/error.hpp>
 
@@ -134,6 +135,24 @@ class CudaRuntime final : public Runtime {
     cudaDeviceProp properties{};
     check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
     return properties.name;
+  }
+
+  std::string bus_id(int device) override {
+    std::array<char, 32> text{};
+    check(cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), device), "cudaDeviceGetPCIBusId");
+    return text.data();
+  }
+
+  int driver_version() override {
+    int version = 0;
+    check(cudaDriverGetVersion(&version), "cudaDriverGetVersion");
+    return version;
+  }
+
+  int runtime_version() override {
+    int version = 0;
+    check(cudaRuntimeGetVersion(&version), "cudaRuntimeGetVersion");
+    return version;
   }
 
   Pointer inspect(const void* address) override {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <tutti/environment.hpp>
+#include <tutti/error.hpp>
 
 #include "common/command_line/parse.hpp"
 #include "common/command_line/start.hpp"
+#include "tools/doctor/command.hpp"
 #include "tools/explain.hpp"
 #include "tools/flight.hpp"
 #include "tools/info.hpp"
@@ -15,6 +18,16 @@
 #include "tools/tune.hpp"
 
 using namespace tutti::command_line;
+
+namespace {
+
+int run_with_mpi(CLI::App& app, int argc, char** argv) {
+  const tutti::Environment environment(argc, argv);
+  tutti::command_line::warn_of_launcher("tutti");
+  return tutti::tools::run(app, argc, argv);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{
@@ -27,13 +40,18 @@ int main(int argc, char** argv) {
   tutti::tools::add_explain(app);
   tutti::tools::add_tune(app);
   tutti::tools::add_regret(app);
+  tutti::tools::add_doctor(app);
   tutti::tools::add_flight(app);
   tutti::tools::add_run(app);
   add_helps(app, fmt::format("tutti {}", tutti::version()));
   if (tutti::command_line::asks_for_document(argc, argv)) return show(parse(app, {argv[1]}, [] {}), 0);
   if (tutti::tools::is_run(argc, argv) || tutti::tools::is_flight(argc, argv))
     return show(parse(app, arguments_of(argc, argv), [] {}), 0);
-  const tutti::Environment environment(argc, argv);
-  tutti::command_line::warn_of_launcher("tutti");
-  return tutti::tools::run(app, argc, argv);
+  tutti::tools::warn_before_mpi(argc, argv);
+  try {
+    return run_with_mpi(app, argc, argv);
+  } catch (const tutti::Error& error) {  // a variable that cannot be read
+    fmt::print(stderr, "tutti: {}\n", error.what());
+    return 1;
+  }
 }

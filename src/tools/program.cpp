@@ -81,6 +81,8 @@ void write_file(const std::string& path, std::string_view text) {
 int run(CLI::App& app, int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RuntimeError& end) {
+    return end.get_exit_code();  // the subcommand has said why
   } catch (const CLI::ParseError& error) {
     return show(app, error, unknown_subcommand(app, argc, argv));
   } catch (const std::exception& error) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tutti/buffer.hpp>  // before detail::Element, which hides the concept of that name
 #include <tutti/topology.hpp>
 #include <vector>
 

@@ -5,7 +5,7 @@ set(expected include/tutti/tutti.hpp include/tutti/version.hpp include/tutti/err
   ${LIBDIR}/cmake/tutti/tuttiTargets.cmake ${LIBDIR}/cmake/tutti/TuttiKokkos.cmake ${LIBDIR}/pkgconfig/tutti.pc)
 file(GLOB_RECURSE headers RELATIVE ${SOURCE} ${SOURCE}/include/tutti/*.hpp)
 list(APPEND expected ${headers})
-list(APPEND expected ${DOCDIR}/LICENSE ${DOCDIR}/guide.md ${DOCDIR}/mpi.md ${DOCDIR}/preload.md ${DOCDIR}/fortran.md ${DOCDIR}/semantics.md
+list(APPEND expected ${DOCDIR}/LICENSE ${DOCDIR}/diagnosis.md ${DOCDIR}/guide.md ${DOCDIR}/mpi.md ${DOCDIR}/preload.md ${DOCDIR}/fortran.md ${DOCDIR}/semantics.md
   ${DOCDIR}/install.md ${DOCDIR}/slurm.md ${DOCDIR}/examples/slurm/cpu.sh ${DOCDIR}/examples/slurm/gpu.sh
   ${DOCDIR}/examples/CMakeLists.txt ${DOCDIR}/examples/halo_2d.cpp ${DOCDIR}/examples/halo_2d.f90
   ${DOCDIR}/examples/c/average.c ${DOCDIR}/examples/fortran/logistic.f90)

@@ -39,18 +39,21 @@ int number_in(const char* variable) {
 
 }  // namespace
 
+std::optional<Launch> launch_of_several() {
+  for (const Launcher& launcher : launchers)
+    if (const int started = number_in(launcher.size); started > 1)
+      return Launch{launcher.name, launcher.size, started, number_in(launcher.rank)};
+  return std::nullopt;
+}
+
 std::string launcher_warning(const std::string& program, int world_size, const std::string& mpi_library) {
   if (world_size != 1) return {};
-  for (const Launcher& launcher : launchers) {
-    const int started = number_in(launcher.size);
-    if (started <= 1) continue;
-    if (number_in(launcher.rank) != 0) return {};
-    return fmt::format(
-        "{}: warning: {} started {} processes ({}={}), but each is a job of 1 rank here, because the MPI library is "
-        "another: {}; start the program with the launcher of that library\n",
-        program, launcher.name, started, launcher.size, started, mpi_library);
-  }
-  return {};
+  const auto launch = launch_of_several();
+  if (!launch || launch->process != 0) return {};
+  return fmt::format(
+      "{}: warning: {} started {} processes ({}={}), but each is a job of 1 rank here, because the MPI library is "
+      "another: {}; start the program with the launcher of that library\n",
+      program, launch->launcher, launch->processes, launch->variable, launch->processes, mpi_library);
 }
 
 }  // namespace tutti::command_line

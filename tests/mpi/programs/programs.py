@@ -10,7 +10,8 @@ import subprocess
 import sys
 
 # A number outside the range of an option of each program, with the subcommand that has it.
-WRONG = {"tutti": [["explain", "allreduce", "--ranks=0"], ["tune", "--rounds=-1"], ["regret", "--budget=nan"]],
+WRONG = {"tutti": [["explain", "allreduce", "--ranks=0"], ["tune", "--rounds=-1"], ["regret", "--budget=nan"],
+                   ["doctor", "--slow=0"]],
          "tutti-dlrm": [["--nepochs=-1"], ["--mini-batch-size=-3"], ["--preset=adult", "--learning-rate=abc"]],
          "tutti-sgd": [["--batch-size=-5"], ["--svg-file=x.svg"], ["--momentum=1"]],
          "tutti-commbench": [["--low=-4"], ["--budget=0"], ["--factor=1"]],

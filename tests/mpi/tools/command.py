@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -71,7 +72,7 @@ def assumptions(runner):
 
 def usage(runner):
     expect("--version", runner.text("--version").startswith("tutti 0."))
-    for command in ([], ["topo"], ["explain"], ["tune"], ["regret"], ["info"]):
+    for command in ([], ["topo"], ["explain"], ["tune"], ["regret"], ["info"], ["doctor"]):
         shown = runner.text(*command, "--help")
         expect(f"{command} --help: {shown}", "Usage: tutti" in shown)
     expect("--help names the subcommands", all(word in runner.text("--help") for word in ("topo", "explain", "tune")))
@@ -268,13 +269,106 @@ def regret(runner):
     runner.refused(["regret", "--sizes", "many"], "--sizes", ranks=2)
 
 
+def doctor_of(runner, *flags, ranks=0, status=0, limit="", **environment):
+    """What tutti doctor --json says. Costs are not measured: other tests run meanwhile."""
+    words = [runner.args.program, "doctor", "--json", *flags]
+    if ranks:
+        words = shlex.split(runner.args.launcher) + ["-n", str(ranks)] + words
+    done = subprocess.run(["bash", "-c", limit + 'exec "$@"', "doctor", *words], capture_output=True, text=True,
+                          timeout=100, env=dict(os.environ, TUTTI_CALIBRATION="off", **environment))
+    expect(f"doctor {flags}: status {done.returncode}\n{done.stdout}{done.stderr}", done.returncode == status)
+    return json.loads(done.stdout)
+
+
+def names_in(value, severity=None):
+    return [one["name"] for one in value["findings"] if severity in (None, one["severity"])]
+
+
+def doctor(runner):
+    """All findings have a remedy; every path is tested; the exit status tells errors."""
+    for ranks in (1, 2):
+        value = doctor_of(runner, "--budget", "3", ranks=ranks)
+        expect(f"one object for each rank: {value['ranks']}", value["ranks"] == ranks == len(value["facts"]))
+        expect(f"no error: {value['findings']}", value["errors"] == 0 and not names_in(value, "error"))
+        for one in value["findings"]:
+            expect(f"a severity, a text and a remedy: {one}", one["severity"] in ("slow", "note") and one["text"] and one["remedy"])
+        expect(f"calibration is off: {names_in(value)}", "calibration" in names_in(value))
+        expect(f"one rank is said: {names_in(value)}", ("one-rank" in names_in(value)) == (ranks == 1))
+        tests = value["tests"]
+        expect(f"all calls: {tests}", {one["call"] for one in tests} ==
+               {"allreduce", "bcast", "alltoall", "allgather", "sendrecv"})
+        expect(f"all sizes: {tests}", {one["bytes"] for one in tests} == {8, 4096, 1 << 20})
+        expect(f"right and timed: {tests}", all(one["result"] in ("ok", "disturbed") for one in tests))
+        expect(f"timed: {tests}", value["not_timed"] > 0 or all(one["seconds"] > 0 for one in tests))
+    ways = {one["way"] for one in tests}
+    expect(f"messages and the MPI's own: {ways}", "native" in ways and any(way.startswith("mpi:") for way in ways))
+    if value["shared_memory"]:
+        expect(f"shared memory: {ways}", {"shm:line", "shm:slots"} <= ways)
+        expect(f"models expect times: {tests}", any(one.get("usual_seconds", 0) > 0 for one in tests))
+    value = doctor_of(runner, "--budget", "0", ranks=4)
+    expect("no time to time", value["not_timed"] == len(value["tests"]) > 0 and "seconds" not in value["tests"][0])
+    expect(f"right: {value['tests']}", all(one["result"] == "ok" for one in value["tests"]))
+    shown = runner.run("doctor", "--no-test", ranks=2).stdout
+    expect(f"a text for people, once\n{shown}", shown.count(" errors, ") == 1 and "  ->" in shown and "shm:" not in shown)
+
+
+def doctor_findings(runner):
+    """Each trouble that a user can make is found, by name, on every number of ranks."""
+    value = doctor_of(runner, ranks=2, TUTTI_SHM="0")
+    expect(f"TUTTI_SHM=0: {value['findings']}", "shm-off" in names_in(value, "slow"))
+    expect("no path by shared memory", value["tests"] and not any(one["way"].startswith("shm") for one in value["tests"]))
+    value = doctor_of(runner, "--no-test", ranks=4, limit="ulimit -f 5000; ")
+    expect(f"a file size limit: {value['findings']}", "file-limit" in names_in(value, "slow"))
+    done = subprocess.run(["bash", "-c", 'ulimit -f 100; exec "$@"', "doctor", runner.args.program, "doctor", "--no-test"],
+                          capture_output=True, text=True, timeout=60)
+    expect(f"a limit at which MPI may not start\n{done.stderr}", "tutti: doctor: the file size limit is low" in done.stderr)
+    for ranks in (1, 4):
+        value = doctor_of(runner, "--no-test", ranks=ranks, TUTTI_TIMOUT="3", TUTTI_SINGLE_COPY="0")
+        expect(f"a variable that nobody reads: {value['findings']}", "variables" in names_in(value, "note"))
+        expect("its name", "did you mean TUTTI_TIMEOUT?" in json.dumps(value["findings"]))
+        expect(f"no single copies: {value['findings']}", "copies-off" in names_in(value, "slow"))
+    other = {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "0"}
+    value = doctor_of(runner, "--no-test", status=1, **other)
+    expect(f"another MPI's launcher: {value['findings']}", names_in(value, "error") == ["launcher"])
+    done = runner.run("doctor", "--no-test", **dict(other, OMPI_COMM_WORLD_RANK="1"))
+    expect(f"one process speaks\n{done.stdout}", done.returncode == 0 and not done.stdout)
+    # No communicator of Tutti can be made: the facts come by plain MPI.
+    value = doctor_of(runner, ranks=2, status=1, TUTTI_TUNING="/nowhere/table.json")
+    expect(f"no communicator: {value['findings']}", {"communicator", "table"} <= set(names_in(value, "error")))
+    expect("its reason, and no test", "/nowhere/table.json" in json.dumps(value["findings"]) and not value["tests"])
+    done = runner.run("doctor", TUTTI_SHM="maybe")
+    expect(f"a value that cannot be read\n{done.stderr}", done.returncode == 1 and "TUTTI_SHM=maybe" in done.stderr)
+
+
+def doctor_room(runner):
+    """A /dev/shm without room: a finding where MPI starts, words before it where MPI does not."""
+    within = ["unshare", "--mount", "--propagation", "private"]
+    if shutil.which("unshare") is None or subprocess.run(within + ["true"], capture_output=True).returncode != 0:
+        print("SKIPPED: no mount namespaces without privileges")
+        sys.exit(77)
+    launcher = shlex.split(runner.args.launcher) + ["-n", "2", runner.args.program, "doctor", "--json", "--budget", "0"]
+    for options in ("size=10m", "size=4m", "ro,size=100m"):
+        done = subprocess.run([*within, "bash", "-c", f'mount -t tmpfs -o {options} tmpfs /dev/shm && exec "$@"', "doctor",
+                               *launcher], capture_output=True, text=True, timeout=100)
+        warned = "tutti: doctor: /dev/shm is " in done.stderr
+        expect(f"{options}: words before MPI starts\n{done.stderr}", warned or options == "size=10m")
+        if done.returncode not in (0, 1) or not done.stdout:
+            expect(f"{options}: MPI did not start, and nobody said why\n{done.stderr}", warned)
+            continue
+        value = json.loads(done.stdout)
+        found = {"shm-full", "shm-read-only"} & set(names_in(value, "slow"))
+        expect(f"{options}: {value['findings']}", found or value["shared_memory"])
+        expect(f"{options}: the paths that are left are right", value["tests"] and value["errors"] == 0)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
     parser.add_argument("--launcher", required=True)
     parser.add_argument("--machine", required=True)
     parser.add_argument("case", choices=["usage", "assumptions", "topo", "explain", "drawings", "backends", "jobs", "regret",
-                                         "info", "launcher", "summary"])
+                                         "info", "launcher", "summary", "doctor", "doctor_findings",
+                                         "doctor_room"])
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         try:
