@@ -60,15 +60,20 @@ Layer outputs(const Call& call) {
   return layer(call, "outputs", "output", false, [&](int rank) { return call.has_result(rank); });
 }
 
-/// The number of chunks that slots take, in words.
-std::string chunk_words(const Call& call) {
+/// The number of chunks that slots or a stream buffer take, in words.
+std::string chunk_words(const Call& call, bool streams) {
+  if (streams)
+    return fmt::format("{} into its stream buffer in long chunks, as takers make room, and counts them in its flag",
+                       call.amount());
   if (call.bytes == 0) return "its sizes, then chunks into its slot";
   if (call.bytes <= detail::shm::slot_bytes) return fmt::format("{} into its slot, sets its flag", call.amount());
   return fmt::format("{} into its slot in chunks of up to a page, as takers make room, and counts them in its flag",
                      call.amount());
 }
 
-ProtocolView through_segment(const Call& call, bool in_line) {
+ProtocolView through_segment(const Call& call, Protocol protocol) {
+  const bool in_line = protocol == Protocol::line;
+  const bool streams = protocol == Protocol::stream;
   ProtocolView view;
   const bool is_barrier = call.signature.operation == Operation::barrier;
   const auto gives = [&](int rank) { return call.gives(rank); };
@@ -76,6 +81,7 @@ ProtocolView through_segment(const Call& call, bool in_line) {
   view.layers.push_back(layer(call, "shared segment",
                               is_barrier ? "flag"
                               : in_line  ? "flag + data"
+                              : streams  ? "flag, buffer"
                                          : "flag, slot",
                               true, gives));
   view.layers.push_back(is_barrier ? layer(call, "ranks", "leaves", false, gives) : outputs(call));
@@ -83,7 +89,7 @@ ProtocolView through_segment(const Call& call, bool in_line) {
   publish.words = is_barrier ? "publish: each rank sets its flag"
                   : in_line
                       ? fmt::format("publish: each giver stores {} in cache lines with a flag each", call.amount())
-                      : "publish: each giver copies " + chunk_words(call);
+                      : "publish: each giver copies " + chunk_words(call, streams);
   Step pull;
   pull.words = is_barrier            ? "pull: each rank waits for the flags of all others"
                : call.who.combines() ? "pull: each taker waits for the flags and combines directly from the others' "
@@ -125,16 +131,16 @@ ProtocolView along_tree(const Call& call) {
   return {{first, leaders, last}, {up, down}};
 }
 
-/// Window by window: every rank combines its part out of the slots of the others, who take the result from its slot.
+/// Window by window: every rank combines its part out of the buffers of the others, who take the result from its own.
 ProtocolView through_parts(const Call& call) {
   const auto all = [](int) { return true; };
   Step give;
   give.words = fmt::format(
-      "publish: window by window, each rank copies the parts that others combine of {} into its slot", call.amount());
+      "publish: window by window, each rank copies the parts that others combine of {} into its buffer", call.amount());
   Step combine;
-  combine.words = "each rank combines its part of the window, in rank order, into its slot";
+  combine.words = "each rank combines its part of the window, in rank order, into its buffer";
   Step take;
-  take.words = "pull: who needs the result copies the parts out of all slots, while the next window is combined";
+  take.words = "pull: who needs the result copies the parts out of all buffers, while the next window is combined";
   for (int rank = 0; rank < call.size; ++rank) {
     give.arrows.push_back({rank, rank, Move::store});
     for (int worker = 0; worker < call.size; ++worker) {
@@ -142,8 +148,8 @@ ProtocolView through_parts(const Call& call) {
       if (call.who.has_result(rank)) take.arrows.push_back({worker, rank, Move::load});
     }
   }
-  return {{inputs(call), layer(call, "slots", "parts for others", true, all), layer(call, "slots", "result", true, all),
-           outputs(call)},
+  return {{inputs(call), layer(call, "buffers", "parts for others", true, all),
+           layer(call, "buffers", "result", true, all), outputs(call)},
           {give, combine, take}};
 }
 
@@ -198,7 +204,7 @@ ProtocolView protocol_view(Protocol protocol, const Signature& signature, int si
     return who.combines() ? combined_by_single_copy(call) : moved_by_single_copy(call);
   if (protocol == Protocol::tree) return along_tree(call);
   if (protocol == Protocol::parts) return through_parts(call);
-  return through_segment(call, protocol == Protocol::line);
+  return through_segment(call, protocol);
 }
 
 std::string protocol_text(const ProtocolView& view) {

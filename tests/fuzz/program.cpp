@@ -123,7 +123,7 @@ Call draw_call(Random& random, const Program& program, const Setting& setting) {
   if (random.once_in(6))
     call.algorithm =
         random.one_of<const char*>({"mpi", "shm", "native", "shm:slots", "shm:single_copy", "shm:parts", "shm:tree",
-                                    "ring", "naive", "pairwise", "binomial", "recursive_doubling"});
+                                    "shm:stream", "ring", "naive", "pairwise", "binomial", "recursive_doubling"});
   return call;
 }
 

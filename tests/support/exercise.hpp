@@ -64,7 +64,7 @@ inline std::vector<std::string> algorithm_names(schedules::Operation operation) 
   if (const char* only = std::getenv("TUTTI_TEST_BACKEND")) return {only};
   std::vector<std::string> names{"", "native"};
   if (communicators().front().size() > 1)
-    for (const char* protocol : {"automatic", "line", "slots", "single_copy", "parts", "tree"})
+    for (const char* protocol : {"automatic", "line", "slots", "single_copy", "parts", "tree", "stream"})
       names.push_back(std::string("shm:") + protocol);
   for (const auto& algorithm : schedules::algorithms_of(operation)) names.emplace_back(algorithm.name);
   for (const auto& algorithm : schedules::hierarchical_algorithms_of(operation)) names.emplace_back(algorithm.name);

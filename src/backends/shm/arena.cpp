@@ -148,6 +148,7 @@ bool Arena::settle() noexcept {
                                         : reinterpret_cast<std::byte*>(&cell(rank_, used));
   std::memset(begin, 0, static_cast<std::size_t>(end - begin));
   control(rank_).completed.store(0, std::memory_order_relaxed);
+  control(rank_).streamed.store(0, std::memory_order_relaxed);
   introduce();
   is_settled_ = true;
   return true;
@@ -292,15 +293,25 @@ bool Arena::reserve_part(const std::string& name) {
   std::string problem;
   const bool at_once = !plot_.segment->can_reserve_later();
   for (auto* has : {&has_slot_, &has_pairs_, &has_cells_}) has->fill(at_once);
+  has_streams_ = at_once;
   return plot_.segment->reserve(name, layout_.part(rank_), at_once ? layout_.rank_bytes() : Layout::early_bytes(),
                                 problem);
 }
 
-void Arena::reserve_once(std::array<bool, all_cells>& has, int number, Layout::Pages pages) {
+void Arena::reserve(Layout::Pages pages) {
   std::string problem;
   if (!ArenaPool::reserve(plot_, pages, problem))
     throw Error(ErrorCode::out_of_memory, problem + "; give the node a larger /dev/shm, or free communicators");
+}
+
+void Arena::reserve_once(std::array<bool, all_cells>& has, int number, Layout::Pages pages) {
+  reserve(pages);
   has[static_cast<std::size_t>(number)] = true;
+}
+
+void Arena::reserve_streams() {
+  reserve(layout_.stream_pages(rank_));
+  has_streams_ = true;
 }
 
 void Arena::prepare_cells(int first) {
@@ -381,6 +392,13 @@ bool Arena::poll_completed(std::uint64_t ordered) noexcept {
   for (int r = 0; r < size_; ++r) least = std::min(least, control(r).completed.load(std::memory_order_acquire));
   known_completed_.store(least, std::memory_order_release);
   return ordered < least + ordered_cells;
+}
+
+bool Arena::poll_streamed(std::uint64_t turn) noexcept {
+  std::uint64_t least = next_streamed_;
+  for (int r = 0; r < size_; ++r) least = std::min(least, control(r).streamed.load(std::memory_order_acquire));
+  known_streamed_ = least;
+  return turn < least + stream_buffers;
 }
 
 void Arena::complete(std::uint64_t ordered) noexcept {

@@ -66,6 +66,28 @@ class Arena final : public BackendState {
       reserve_once(has_pairs_, number, layout_.pairs_pages(rank_, number));
   }
   [[nodiscard]] std::byte* slot(int rank, int number) const { return base_ + layout_.slot(rank, number); }
+
+  /// As prepare_slot(), of this rank's stream buffers.
+  void prepare_streams() {
+    if (!has_streams_) reserve_streams();
+  }
+  /// The turn of a call by stream buffers among all such calls, which are blocking, so that every rank finishes one
+  /// before it takes the next turn. Throws Error(out_of_memory).
+  [[nodiscard]] std::uint64_t next_streamed() {
+    prepare_streams();
+    return next_streamed_++;
+  }
+  /// A rank's buffer of that turn. This rank writes its own only once it is free.
+  [[nodiscard]] std::byte* stream(int rank, std::uint64_t turn) const { return base_ + layout_.stream(rank, turn); }
+  /// Returns true once all ranks have finished the call that used the same buffers before.
+  [[nodiscard]] bool is_stream_free(std::uint64_t turn) noexcept {
+    return turn < known_streamed_ + stream_buffers || poll_streamed(turn);
+  }
+  /// Records that this rank has finished its latest call by stream buffers.
+  void complete_streamed() noexcept {
+    control(rank_).streamed.store(next_streamed_, std::memory_order_release);
+    wake();
+  }
   [[nodiscard]] pid_t process(int rank) const { return control(rank).process; }
 
   /// This rank's place in the tree of a call with that root.
@@ -140,6 +162,8 @@ class Arena final : public BackendState {
   void offer_memory();
   [[nodiscard]] bool reserve_part(const std::string& name);
   void reserve_once(std::array<bool, all_cells>& has, int number, Layout::Pages pages);
+  void reserve_streams();
+  void reserve(Layout::Pages pages);
   /// Both cells of a persistent operation, of all ranks, because this rank may look at them before their rank does.
   void prepare_cells(int first);
   [[nodiscard]] bool probe_peers() noexcept;
@@ -153,6 +177,7 @@ class Arena final : public BackendState {
   [[nodiscard]] bool is_answered() const noexcept;
   void wake_sleepers() noexcept;
   [[nodiscard]] bool poll_completed(std::uint64_t ordered) noexcept;
+  [[nodiscard]] bool poll_streamed(std::uint64_t turn) noexcept;
   void complete_in_turn(std::uint64_t ordered) noexcept;
   void complete_early(std::uint64_t ordered) noexcept;
   void take_refused() noexcept;
@@ -171,6 +196,7 @@ class Arena final : public BackendState {
   std::array<bool, all_cells> has_slot_{};
   std::array<bool, all_cells> has_pairs_{};
   std::array<bool, all_cells> has_cells_{};
+  bool has_streams_ = false;
   std::shared_ptr<const TreePlaces> tree_{};
   std::uint64_t probe_word_ = 0;
   std::vector<std::uint64_t> answers_{};              ///< by other ranks, through XPMEM
@@ -179,6 +205,8 @@ class Arena final : public BackendState {
   std::uint64_t next_ordered_ = 0;
   std::uint64_t history_ = 0;  ///< digest of all calls that are matched by order, and of those that were refused
   std::atomic<std::uint64_t> known_completed_{0};  ///< used by all ranks
+  std::uint64_t next_streamed_ = 0;
+  std::uint64_t known_streamed_ = 0;  ///< calls by stream buffers that all ranks have finished
   std::atomic_flag completing_ = ATOMIC_FLAG_INIT;
   std::uint64_t completed_ = 0;
   std::array<bool, std::bit_ceil(unsigned{ordered_cells})> done_{};

@@ -53,7 +53,8 @@ Candidate way_by_tree(const Candidates& all) {
 void add_candidates(Candidates& all) {
   if (all.on_device()) return;
   if (schedules::is_varying(all.signature().operation)) return all.add(way_by(Protocol::automatic, all));
-  for (const Protocol protocol : {Protocol::line, Protocol::slots, Protocol::single_copy, Protocol::parts})
+  for (const Protocol protocol :
+       {Protocol::line, Protocol::slots, Protocol::single_copy, Protocol::parts, Protocol::stream})
     all.add(way_by(protocol, all));
   all.add(way_by_tree(all));
 }

@@ -83,7 +83,20 @@ void measure_lines(Partner& partner, Costs& costs) {
   costs.next_line = difference(handover(partner, run, sent), costs.line) / (run - 1);
 }
 
-/// One rank fills its slots, the other empties them. Both take turns in both parts.
+/// Both ranks copy into memory that the other reads, then out of what the other has written, in turn: pass(writes)
+/// returns a time of either.
+template <typename Pass>
+void measure_both_ways(const Pass& pass, double& write, double& read) {
+  // The first passes find fresh memory.
+  (void)pass(true);
+  (void)pass(false);
+  write = read = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < 5; ++i) {
+    write = std::min(write, pass(true));
+    read = std::min(read, pass(false));
+  }
+}
+
 void measure_slots(Partner& partner, const Memory& source, const Memory& target, Costs& costs) {
   constexpr std::size_t chunks = ordered_cells / 2;
   const auto pass = [&](bool writes) {
@@ -97,14 +110,21 @@ void measure_slots(Partner& partner, const Memory& source, const Memory& target,
     }
     return watch.seconds() / (chunks * chunk_bytes);
   };
-  // The first passes find fresh memory.
-  (void)pass(true);
-  (void)pass(false);
-  costs.slot_write = costs.slot_read = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < 5; ++i) {
-    costs.slot_write = std::min(costs.slot_write, pass(true));
-    costs.slot_read = std::min(costs.slot_read, pass(false));
-  }
+  measure_both_ways(pass, costs.slot_write, costs.slot_read);
+}
+
+void measure_streams(Partner& partner, const Memory& source, const Memory& target, Costs& costs) {
+  std::byte* mine = partner.my_stream();
+  const auto pass = [&](bool writes) {
+    partner.meet();
+    const Stopwatch watch;
+    if (writes)
+      std::memcpy(mine, source.data(), stream_bytes);
+    else
+      std::memcpy(target.data(), partner.their_stream(), stream_bytes);
+    return watch.seconds() / stream_bytes;
+  };
+  measure_both_ways(pass, costs.stream_write, costs.stream_read);
 }
 
 void measure_copies(Partner& partner, const Memory& source, const Memory& target, Costs& costs) {
@@ -202,6 +222,7 @@ void calibrate(Arena& arena, Costs& costs, Calibration kind) {
   const Memory target(far_bytes, 1344);
   measure_lines(partner, costs);
   measure_slots(partner, source, target, costs);
+  measure_streams(partner, source, target, costs);
   measure_copies(partner, other, target, costs);
   if (arena.direct_copy()) measure_kernel(arena, partner, source, target, costs);
 }

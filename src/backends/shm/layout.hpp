@@ -25,6 +25,11 @@ inline constexpr int all_cells = ordered_cells + starts_apart * persistent_owner
 inline constexpr std::size_t slot_bytes = std::size_t{32} << 10U;
 inline constexpr int most_ranks = 256;
 
+/// Buffers for long blocking calls, which use them in turn, so that a giver fills one while others still empty the one
+/// before it. They belong to no cell: twelve of this size would not stay in a core's caches.
+inline constexpr int stream_buffers = 2;
+inline constexpr std::size_t stream_bytes = std::size_t{128} << 10U;
+
 /// Each use of a cell has a new generation; words of older generations count as zero.
 using Generation = std::uint64_t;
 inline constexpr unsigned count_bits = 24;
@@ -69,8 +74,9 @@ struct alignas(cache_line) Control {
   std::uint32_t used;           ///< number of cells that the rank must clear before another communicator uses them
   std::uint64_t probe_address;  ///< address of a word in the rank's memory, for the trial of single copies
   std::uint64_t probe_value;
-  std::int64_t segment;          ///< the rank's memory for XPMEM; 0: none
-  std::uint64_t answer_address;  ///< address of words in the rank's memory, one per rank, for the trial of XPMEM
+  std::int64_t segment;                 ///< the rank's memory for XPMEM; 0: none
+  std::uint64_t answer_address;         ///< address of words in the rank's memory, one per rank, for the trial of XPMEM
+  std::atomic<std::uint64_t> streamed;  ///< number of calls by stream buffers that this rank has finished
 };
 
 /// A flag and its payload in one line; the flag counts the chunks that the rank has published.
@@ -162,9 +168,11 @@ struct Cell {
   Record record;
 };
 
+static_assert(sizeof(Control) == cache_line);
+
 /// The arena: one part per rank, of which only the first uses its head. A part begins at a page, so that its rank can
 /// place it on its own NUMA domain: first what every call may touch, then the slots, then the pairs, which only
-/// transfers between callers' buffers touch.
+/// transfers between callers' buffers touch, then the stream buffers.
 class Layout {
  public:
   static constexpr std::size_t page = 4096;
@@ -172,7 +180,8 @@ class Layout {
   explicit constexpr Layout(int size)
       : pairs_bytes_(round_up(static_cast<std::size_t>(size) * sizeof(Pair), cache_line)),
         pairs_begin_(slots_begin() + all_cells * slot_bytes),
-        rank_bytes_(round_up(pairs_begin_ + all_cells * pairs_bytes_, page)) {}
+        streams_begin_(round_up(pairs_begin_ + all_cells * pairs_bytes_, page)),
+        rank_bytes_(streams_begin_ + stream_buffers * stream_bytes) {}
 
   [[nodiscard]] constexpr std::size_t rank_bytes() const { return rank_bytes_; }
   [[nodiscard]] constexpr std::size_t part(int rank) const { return static_cast<std::size_t>(rank) * rank_bytes_; }
@@ -186,11 +195,14 @@ class Layout {
   [[nodiscard]] constexpr std::size_t pairs(int rank, int number) const {
     return part(rank) + pairs_begin_ + static_cast<std::size_t>(number) * pairs_bytes_;
   }
+  [[nodiscard]] constexpr std::size_t stream(int rank, std::uint64_t turn) const {
+    return part(rank) + streams_begin_ + turn % stream_buffers * stream_bytes;
+  }
   [[nodiscard]] constexpr std::size_t total(int size) const { return part(size); }
 
   /// What a rank reserves of its part when the arena is made, in bytes: all that short
-  /// calls touch. The cells of persistent operations, the slots and the pairs follow when they are first used, because
-  /// most communicators use few of them.
+  /// calls touch. The cells of persistent operations, the slots, the pairs and the stream buffers follow when they are
+  /// first used, because most communicators use few of them.
   [[nodiscard]] static constexpr std::size_t early_bytes() {
     return round_up(sizeof(Head) + sizeof(Control) + ordered_cells * sizeof(Cell), page);
   }
@@ -204,6 +216,10 @@ class Layout {
   }
   [[nodiscard]] constexpr Pages pairs_pages(int rank, int number) const {
     return pages_of(pairs(rank, number), pairs_bytes_);
+  }
+  /// Those of all stream buffers of a rank.
+  [[nodiscard]] constexpr Pages stream_pages(int rank) const {
+    return pages_of(stream(rank, 0), stream_buffers * stream_bytes);
   }
   /// Those of both cells of a persistent operation.
   [[nodiscard]] constexpr Pages cells_pages(int rank, int first) const {
@@ -225,6 +241,7 @@ class Layout {
 
   std::size_t pairs_bytes_;
   std::size_t pairs_begin_;
+  std::size_t streams_begin_;
   std::size_t rank_bytes_;
 };
 

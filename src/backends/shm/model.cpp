@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "backends/shm/chunks.hpp"
 #include "backends/shm/layout.hpp"
 #include "backends/shm/parts.hpp"
 #include "backends/shm/pieces.hpp"
@@ -21,6 +22,7 @@ struct Traffic {
   double block = 0;        ///< one rank's data for another, bytes
   double given = 0;        ///< bytes that the busiest giver publishes
   double taken = 0;        ///< bytes that the busiest taker takes from others
+  double own = 0;          ///< bytes that a rank which gives to itself copies
   bool one_sided = false;  ///< the busiest giver and the busiest taker are different ranks
   bool combines = false;
   double combined = 0;       ///< operands that the busiest rank combines if each combines for itself, bytes
@@ -37,9 +39,9 @@ Traffic traffic_of(const Signature& signature, const Machine& machine) {
   t.block = is_split ? bytes / ranks : bytes;
   t.given = is_split ? bytes * t.others / ranks : bytes;
   t.taken = operation == Operation::bcast || operation == Operation::scatter ? t.block : t.block * t.others;
-  const bool is_prefix = operation == Operation::scan || operation == Operation::exscan;
-  t.one_sided = schedules::has_root(operation) || is_prefix;
+  t.one_sided = goes_one_way(operation);
   t.combines = combines(operation);
+  t.own = t.combines || operation == Operation::bcast || operation == Operation::barrier ? 0 : t.block;
   // A single contribution is copied.
   const double contributions = operation == Operation::exscan ? t.others : ranks;
   t.combined = t.combines && contributions > 1 ? t.block * contributions : 0;
@@ -65,18 +67,50 @@ double lines_seconds(const Traffic& traffic, const Costs& costs) {
   return costs.next_line * (lines - 1) * givers + traffic.work_per_byte * traffic.combined;
 }
 
-/// A giver writes its slot, a taker reads it, the first line of data after that of the flag; of a large block both do
-/// so at the same time, chunk by chunk, and at every chunk they want the line of the flag.
+/// The copy of a rank's own block.
+double own_seconds(const Traffic& traffic, const Costs& costs) {
+  return traffic.own * (costs.copy + beyond_caches(traffic.own, costs));
+}
+
+/// The chunks of a block that passes through memory of its giver.
+struct Pipe {
+  double write;   ///< seconds a byte
+  double read;    ///< seconds a byte
+  double chunks;  ///< of one block
+  double flag;    ///< seconds that a chunk's flag costs
+};
+
+/// A giver writes its slot or stream buffer, a taker reads it, the first line of data after that of the flag; of a
+/// large block both do so at the same time, chunk by chunk, and at every chunk they want the line of the flag. Only one
+/// end of each copy can be beyond the caches.
+double piped_seconds(const Traffic& traffic, const Costs& costs, const Pipe& pipe) {
+  const double write = traffic.given * (pipe.write + beyond_caches(traffic.given, costs) / 2);
+  // Operands are fetched while those before them are combined.
+  const double read = std::max(traffic.taken * (pipe.read + beyond_caches(traffic.taken, costs) / 2),
+                               traffic.work_per_byte * traffic.combined);
+  const double own = own_seconds(traffic, costs);
+  const double first = traffic.taken > 0 ? costs.line : 0;
+  const double flags = pipe.flag * (pipe.chunks - 1);
+  if (!traffic.one_sided) return first + write + read + own + flags / 2;
+  const bool gathers = traffic.taken > traffic.given;
+  const double longer = gathers ? std::max(write, read + own) : std::max(write + own, read);
+  return first + longer + std::min(write, read) / pipe.chunks + flags;
+}
+
 double slots_seconds(const Traffic& traffic, const Costs& costs) {
   constexpr double chunk = 4096;
-  const double write = traffic.given * (costs.slot_write + beyond_caches(traffic.given, costs));
-  const double read = traffic.taken * (costs.slot_read + beyond_caches(traffic.taken, costs)) +
-                      traffic.work_per_byte * traffic.combined;
-  const double own = traffic.combines ? 0 : traffic.block * costs.copy;
-  const double chunks = std::max(1.0, traffic.block / chunk);
-  const double first = traffic.taken > 0 ? costs.line : 0;
-  if (!traffic.one_sided) return first + write + read + own + costs.line * (chunks - 1) / 2;
-  return first + std::max(write, read) + std::min(write, read) / chunks + costs.line * (chunks - 1);
+  return piped_seconds(traffic, costs,
+                       {costs.slot_write, costs.slot_read, std::max(1.0, traffic.block / chunk), costs.line});
+}
+
+/// The flag of a long chunk is mostly there before it is wanted.
+double stream_seconds(const Signature& signature, const Traffic& traffic, const Machine& machine) {
+  const Costs& costs = machine.costs;
+  const auto block = static_cast<std::size_t>(traffic.block);
+  const std::size_t chunk = stream_chunk(signature.operation, block, stream_share(signature.operation, machine.size));
+  const auto chunks = static_cast<double>(std::max<std::size_t>(1, ceil_div(block, chunk)));
+  if (chunk < long_piece) return piped_seconds(traffic, costs, {costs.slot_write, costs.slot_read, chunks, costs.line});
+  return piped_seconds(traffic, costs, {costs.stream_write, costs.stream_read, chunks, costs.line / 2});
 }
 
 /// A kernel copy of that many bytes, in calls of at most `piece` bytes.
@@ -140,25 +174,30 @@ double single_copy_seconds(const Signature& signature, const Traffic& traffic, c
   // taken, and the ends of all ranges.
   const double told = 4 * costs.line;
   if (traffic.combines) return 2 * told + shared_reduction(signature, traffic, machine);
-  const double own = traffic.one_sided ? 0 : traffic.block * (costs.copy + beyond_caches(traffic.block, costs));
-  if (traffic.one_sided) return told + one_sided_copies(signature, traffic, costs);
+  const double own = own_seconds(traffic, costs);
+  // While the root copies its own block, the others do more of the pieces.
+  if (traffic.one_sided) return told + one_sided_copies(signature, traffic, costs) + own / (traffic.others + 1);
   const double calls = traffic.others * std::max(1.0, traffic.block / static_cast<double>(256 * page));
   return told + own + busy_kernel(costs).seconds(calls, traffic.taken, traffic.taken);
 }
 
-/// Every rank copies the other parts into its slot, combines its own, and copies what it gets out of all slots, past
-/// the caches if they cannot hold it. Three flags change hands at every window.
+/// Every rank copies the other parts into its buffer, combines its own there, and copies what it gets out of all
+/// buffers, past the caches if they cannot hold it. Three flags change hands at every window.
 double parts_seconds(const Signature& signature, const Traffic& traffic, const Machine& machine) {
   const Costs& costs = machine.costs;
   const std::size_t share = Parts::share_of(signature.type.size(), machine.size);
   if (share == 0) return std::numeric_limits<double>::infinity();
   const double ranks = machine.size;
-  const double others = traffic.block * traffic.others / ranks;
+  const double own = traffic.block / ranks;
+  const double others = own * traffic.others;
   const double far = beyond_caches(traffic.block, costs);
   const double windows = std::max(1.0, traffic.block / (static_cast<double>(share) * ranks));
   const double turns = machine.oversubscribed ? machine.costs.turn * traffic.others : 0;
-  return others * (costs.slot_write + far) + traffic.work_per_byte * traffic.block + traffic.block * costs.slot_read +
-         windows * (3 * costs.line * traffic.others + turns);
+  const double given = others * (costs.stream_write + far / 2);
+  const double combined =
+      others * costs.stream_read + traffic.work_per_byte * traffic.block + own * (costs.stream_write + far / 2);
+  const double taken = others * (costs.stream_read + far / 2) + own * (costs.copy + far);
+  return given + combined + taken + windows * (3 * costs.line * traffic.others + turns);
 }
 
 }  // namespace
@@ -179,6 +218,8 @@ double predict(Protocol protocol, const Signature& signature, const Machine& mac
       return start + parts_seconds(signature, traffic, machine);
     case Protocol::tree:
       return predict_tree(signature, unplaced_groups(machine.size), machine);
+    case Protocol::stream:
+      return start + stream_seconds(signature, traffic, machine);
   }
   return start;
 }

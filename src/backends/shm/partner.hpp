@@ -26,6 +26,11 @@ class Partner {
     return arena_->slot(arena_->rank(), cell);
   }
   [[nodiscard]] const std::byte* their_slot(int cell) const { return arena_->slot(rank_, cell); }
+  [[nodiscard]] std::byte* my_stream() const {
+    arena_->prepare_streams();
+    return arena_->stream(arena_->rank(), 0);
+  }
+  [[nodiscard]] const std::byte* their_stream() const { return arena_->stream(rank_, 0); }
   [[nodiscard]] pid_t process() const { return arena_->process(rank_); }
 
   void signal() { mine()->flag.store(++sent_, std::memory_order_release); }

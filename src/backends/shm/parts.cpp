@@ -9,12 +9,12 @@
 namespace tutti::detail::shm {
 namespace {
 
-/// Windows that a slot holds: one is filled or emptied while the other ranks use the one before it.
+/// Windows that a buffer holds: one is filled or emptied while the other ranks use the one before it.
 constexpr std::uint64_t places = 2;
 
-/// Room in a slot for one part of one window, in whole lines. A slot holds those for the other ranks, and the result.
+/// Room in a buffer for one part of one window, in whole lines. It holds those for the other ranks, and the result.
 std::size_t room_of(int size) {
-  return slot_bytes / (places * static_cast<std::size_t>(size)) / cache_line * cache_line;
+  return stream_bytes / (places * static_cast<std::size_t>(size)) / cache_line * cache_line;
 }
 
 void tell(std::atomic<std::uint64_t>& word, const Exchange& exchange, std::uint64_t windows) {
@@ -46,7 +46,7 @@ bool all_others(const Exchange& exchange, const Predicate& predicate) {
 std::size_t Parts::share_of(std::size_t unit, int size) { return room_of(size) / unit * unit; }
 
 void Parts::begin(const Exchange& exchange) {
-  exchange.arena->prepare_slot(exchange.number);
+  stream_turn_ = exchange.arena->next_streamed();
   exchange.mark(0);
   const std::size_t bytes = exchange.plan->signature.count * exchange.unit();
   const int size = exchange.arena->size();
@@ -71,7 +71,7 @@ Range Parts::part_of(const Exchange& exchange, int rank, std::uint64_t window) c
 std::byte* Parts::given_place(const Exchange& exchange, int giver, int to, std::uint64_t window) const {
   const int size = exchange.arena->size();
   const std::size_t index = window % places * static_cast<std::size_t>(size) + static_cast<std::size_t>(to);
-  return exchange.arena->slot(giver, exchange.number) + index * room_of(size);
+  return exchange.arena->stream(giver, stream_turn_) + index * room_of(size);
 }
 
 // A rank gives itself nothing, so the place for that holds its result.
@@ -81,6 +81,7 @@ std::byte* Parts::result_place(const Exchange& exchange, int rank, std::uint64_t
 
 bool Parts::can_give(const Exchange& exchange) const {
   if (given_ == windows_) return false;
+  if (given_ == 0) return exchange.arena->is_stream_free(stream_turn_);
   return given_ < places || all_others(exchange, [&](int rank) {
            return has_reached(combined_word(exchange, rank), exchange, given_ - places + 1);
          });

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "backends/shm/chunks.hpp"
 #include "backends/shm/geometry.hpp"
 #include "backends/shm/layout.hpp"
 #include "backends/shm/parts.hpp"
@@ -13,7 +14,8 @@
 namespace tutti::detail::shm {
 namespace {
 
-constexpr std::array<std::string_view, 6> names = {"automatic", "line", "slots", "single_copy", "parts", "tree"};
+constexpr std::array<std::string_view, 7> names = {"automatic", "line", "slots", "single_copy",
+                                                   "parts",     "tree", "stream"};
 
 /// The number of blocks of `count` elements that the rank with most data publishes.
 std::size_t blocks_published(Operation operation, int size) {
@@ -72,6 +74,16 @@ bool fits_parts(const Signature& signature, int size) {
   return share > 0 && signature.count * signature.type.size() / share < most_chunks;
 }
 
+/// A giver waits for its takers while it fills its buffer again and again.
+bool fits_stream(const Signature& signature, int size) {
+  if (signature.kind != CallKind::blocking || signature.operation == Operation::barrier) return false;
+  if (schedules::is_varying(signature.operation)) return false;
+  const std::size_t share = stream_share(signature.operation, size);
+  if (combines(signature.operation) && signature.type.size() > longest_chunk(signature.operation, share)) return false;
+  const std::size_t block = signature.count * signature.type.size();
+  return block / stream_chunk(signature.operation, block, share) < most_chunks;
+}
+
 }  // namespace
 
 std::string_view protocol_name(Protocol protocol) { return names[static_cast<std::size_t>(protocol)]; }
@@ -107,6 +119,8 @@ bool can_do(Protocol protocol, const Signature& signature, int size, bool single
       return fits_parts(signature, size);
     case Protocol::tree:
       return fits_tree(signature);
+    case Protocol::stream:
+      return fits_stream(signature, size);
   }
   return false;
 }

@@ -16,8 +16,9 @@ enum class Protocol : std::uint8_t {
   line,         ///< each cache line has a flag and payload
   slots,        ///< through slots of the shared segment, in pipelined chunks
   single_copy,  ///< directly between the callers' buffers, by process_vm_readv and process_vm_writev
-  parts,        ///< through slots, window by window, of which every rank combines its part
+  parts,        ///< through stream buffers, window by window, of which every rank combines its part
   tree,         ///< lines that pass along groups of ranks that share caches, up to a leader and down again
+  stream,       ///< as `slots`, in long chunks through buffers that all long blocking calls share
 };
 
 /// The payload of one line, in bytes.

@@ -101,6 +101,7 @@ void ShmExecution::publish() {
       stage_ = Stage::lines;
       return;
     case Protocol::slots:
+    case Protocol::stream:
       slots_.begin(exchange_);
       stage_ = Stage::slots;
       return;
@@ -188,7 +189,11 @@ bool ShmExecution::advance() {
     return single_copy_.step(exchange_, is_blocking ? std::numeric_limits<std::size_t>::max() : 1);
   }
   if (stage_ == Stage::lines) return lines_.step(exchange_);
-  if (stage_ == Stage::parts) return parts_.step(exchange_);
+  if (stage_ == Stage::parts) {
+    if (!parts_.step(exchange_)) return false;
+    parts_.finish(exchange_);
+    return true;
+  }
   if (stage_ == Stage::tree) return tree_.step(exchange_);
   if (!slots_.step(exchange_)) return false;
   slots_.finish(exchange_);

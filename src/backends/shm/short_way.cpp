@@ -103,7 +103,8 @@ void run_short_way(const ContextPtr& context, const PlanPtr& plan, Binding&& bin
   const bool plain = is_plain(arena, *plan, binding);
   if (plain && protocol == Protocol::line) return run_by<Lines>(context, plan, std::move(binding), options);
   if (plain && protocol == Protocol::tree) return run_by<Tree>(context, plan, std::move(binding), options);
-  if (plain && protocol == Protocol::slots) return run_by<Slots>(context, plan, std::move(binding), options);
+  if (plain && (protocol == Protocol::slots || protocol == Protocol::stream))
+    return run_by<Slots>(context, plan, std::move(binding), options);
   if (plain && protocol == Protocol::parts) return run_by<Parts>(context, plan, std::move(binding), options);
   if (plain && protocol == Protocol::single_copy && !combines(plan->signature.operation))
     return run_by<SingleCopy>(context, plan, std::move(binding), options);

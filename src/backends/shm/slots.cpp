@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <tutti/error.hpp>
 
 #include "backends/shm/agreement.hpp"
+#include "backends/shm/chunks.hpp"
 #include "schedules/registry.hpp"
 
 namespace tutti::detail::shm {
@@ -50,18 +52,42 @@ bool is_packable(const Exchange& exchange) {
 bool Slots::fits(const Exchange& exchange, std::size_t largest) { return largest <= share_of(exchange.geometry()); }
 
 void Slots::begin(const Exchange& exchange) {
-  exchange.arena->prepare_slot(exchange.number);
+  streams_ = static_cast<Protocol>(exchange.plan->protocol) == Protocol::stream;
+  if (streams_)
+    stream_turn_ = exchange.arena->next_streamed();
+  else
+    exchange.arena->prepare_slot(exchange.number);
   own_copied_ = false;
   exchange.mark(0);
-  cut(exchange, largest_block(exchange));
+  if (streams_)
+    cut_stream(exchange, largest_block(exchange));
+  else
+    cut(exchange, largest_block(exchange));
 }
 
-void Slots::cut(const Exchange& exchange, std::size_t largest) {
-  const Geometry who = exchange.geometry();
+void Slots::start() {
   base_ = 0;
   produced_ = 0;
   consumed_ = 0;
   next_ = 0;
+  seen_ = std::numeric_limits<std::uint64_t>::max();
+  ready_ = 0;
+  free_ = 0;
+}
+
+void Slots::cut_stream(const Exchange& exchange, std::size_t largest) {
+  start();
+  is_packed_ = false;
+  const Operation operation = exchange.plan->signature.operation;
+  share_ = stream_share(operation, exchange.arena->size());
+  window_ = stream_chunk(operation, largest, share_, schedules::combines(operation) ? exchange.unit() : 1);
+  places_ = share_ / window_;
+  chunks_ = std::max<std::uint64_t>((largest + window_ - 1) / window_, 1);
+}
+
+void Slots::cut(const Exchange& exchange, std::size_t largest) {
+  const Geometry who = exchange.geometry();
+  start();
   share_ = share_of(who);
   is_packed_ = largest > share_ && is_packable(exchange);
   window_ = window_of(largest, share_, who.combines() ? exchange.unit() : 1);
@@ -106,22 +132,34 @@ std::size_t Slots::length(std::size_t block_bytes, std::size_t begin) const {
 
 std::byte* Slots::place(const Exchange& exchange, int giver, int taker, std::uint64_t chunk) const {
   const Geometry who = exchange.geometry();
+  if (streams_) {
+    const int index = who.is_split() ? schedules::wrap(taker - giver - 1, who.size()) : 0;
+    return exchange.arena->stream(giver, stream_turn_) + static_cast<std::size_t>(index) * share_ +
+           chunk % places_ * window_;
+  }
   std::byte* base = exchange.arena->slot(giver, exchange.number) + chunk % places_ * window_;
   if (is_packed_) return base + who.given(taker).offset * exchange.unit();
   const std::size_t head = head_of(who);
   return who.is_split() ? base + static_cast<std::size_t>(taker) * (share_ + head) + head : base;
 }
 
-bool Slots::can_produce(const Exchange& exchange) const {
+bool Slots::can_produce(const Exchange& exchange) {
   if (produced_ == chunks_) return false;
-  if (produced_ < places_) return true;
+  if (produced_ < free_) return true;
+  if (produced_ == 0) {
+    if (streams_ && !exchange.arena->is_stream_free(stream_turn_)) return false;
+    free_ = places_;
+    return true;
+  }
   const Geometry who = exchange.geometry();
+  std::uint64_t least = chunks_;
   for (int to = 0; to < who.size(); ++to) {
     if (!who.flows(who.rank(), to)) continue;
     const std::uint64_t word = exchange.cell(to).progress.consumed.load(std::memory_order_acquire);
-    if (count_of(word, exchange.generation) + places_ <= produced_) return false;
+    least = std::min(least, count_of(word, exchange.generation));
   }
-  return true;
+  free_ = least + places_;
+  return produced_ < free_;
 }
 
 void Slots::produce(const Exchange& exchange) {
@@ -145,11 +183,18 @@ void Slots::produce(const Exchange& exchange) {
 }
 
 bool Slots::can_consume(const Exchange& exchange) {
+  if (consumed_ < ready_) return true;
   const Geometry who = exchange.geometry();
   for (; next_ < who.size(); ++next_) {
     if (!who.flows(next_, who.rank())) continue;
-    if (exchange.published(next_) <= base_ + consumed_ || !exchange.agrees(next_)) return false;
+    const std::uint64_t published = exchange.published(next_);
+    if (published <= base_ + consumed_ || !exchange.agrees(next_)) return false;
+    seen_ = std::min(seen_, published - base_);
   }
+  // The line of a flag is fetched again only once all that it told of is taken.
+  ready_ = std::min(seen_, chunks_);
+  seen_ = std::numeric_limits<std::uint64_t>::max();
+  next_ = 0;
   return true;
 }
 
@@ -202,7 +247,6 @@ void Slots::consume(const Exchange& exchange) {
     combine(exchange, begin);
   else
     take(exchange, begin);
-  next_ = 0;
   ++consumed_;
   if (chunks_ <= places_) return;
   exchange.cell(exchange.arena->rank())
@@ -223,6 +267,11 @@ bool Slots::step(const Exchange& exchange) {
     return false;
   }
   return true;
+}
+
+void Slots::finish(const Exchange& exchange) {
+  copy_own(exchange);
+  if (streams_) exchange.arena->complete_streamed();
 }
 
 void Slots::copy_own(const Exchange& exchange) {

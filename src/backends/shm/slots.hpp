@@ -7,6 +7,7 @@ namespace tutti::detail::shm {
 
 /// The protocol `slots`: every giver copies its data into its slot, chunk by chunk, and every taker copies a chunk out
 /// while the next one is written. The slot is a ring of chunks; a giver whose data fits the ring waits for no taker.
+/// Also the protocol `stream`: the same by a stream buffer, which is longer, in longer chunks.
 class Slots {
  public:
   void begin(const Exchange& exchange);
@@ -23,15 +24,17 @@ class Slots {
   /// Continues as far as possible. Returns true once this rank has taken all data.
   bool step(const Exchange& exchange);
   /// After the last step: the block that this rank gives itself is in its place.
-  void finish(const Exchange& exchange) { copy_own(exchange); }
+  void finish(const Exchange& exchange);
 
   /// Returns true if blocks of this size fit a slot.
   [[nodiscard]] static bool fits(const Exchange& exchange, std::size_t largest);
 
  private:
+  void start();
   void cut(const Exchange& exchange, std::size_t largest);
+  void cut_stream(const Exchange& exchange, std::size_t largest);
   void copy_own(const Exchange& exchange);
-  [[nodiscard]] bool can_produce(const Exchange& exchange) const;
+  [[nodiscard]] bool can_produce(const Exchange& exchange);
   /// Throws if a giver of a v-form sends another size than this rank expects, before anything is taken.
   void check_sizes(const Exchange& exchange) const;
   void take(const Exchange& exchange, std::size_t begin);
@@ -47,10 +50,15 @@ class Slots {
   std::uint64_t produced_ = 0;
   std::uint64_t consumed_ = 0;
   int next_ = 0;              ///< all ranks before it have published the next chunk
+  std::uint64_t seen_ = 0;    ///< the fewest chunks that one of them has published
+  std::uint64_t ready_ = 0;   ///< chunks that all givers are known to have published
+  std::uint64_t free_ = 0;    ///< chunks for which there is known to be room in the ring
   std::uint64_t places_ = 1;  ///< capacity of the ring, in chunks
   std::size_t share_ = 0;     ///< part of the slot for one block, in bytes
   bool is_packed_ = false;    ///< the blocks lie one behind another instead, at their offsets in the source
   bool own_copied_ = false;
+  bool streams_ = false;           ///< by a stream buffer
+  std::uint64_t stream_turn_ = 0;  ///< Arena::next_streamed()
 };
 
 }  // namespace tutti::detail::shm

@@ -71,8 +71,8 @@ TEST_P(Boundaries, EveryProtocolThatCanDoesIt) {
     if (comm.size() == 1) continue;
     for (const std::size_t count : counts(GetParam(), comm.size())) {
       std::size_t turn = row++;
-      for (const char* protocol :
-           {"shm", "shm:automatic", "shm:line", "shm:slots", "shm:single_copy", "shm:parts", "shm:tree"}) {
+      for (const char* protocol : {"shm", "shm:automatic", "shm:line", "shm:slots", "shm:single_copy", "shm:parts",
+                                   "shm:tree", "shm:stream"}) {
         ++turn;
         Work work(comm, GetParam(), count, comm.size() - 1);
         for (const Mode mode : modes) {

@@ -45,6 +45,9 @@ TEST(Layout, NothingOverlapsAndAllStartsOnALine) {
         holds(layout.pairs_pages(rank, number), layout.pairs(rank, number),
               static_cast<std::size_t>(size) * sizeof(Pair));
       }
+      for (std::uint64_t turn = 0; turn < stream_buffers; ++turn) follows(layout.stream(rank, turn), stream_bytes);
+      EXPECT_EQ(layout.stream(rank, stream_buffers), layout.stream(rank, 0)) << "in turn";
+      holds(layout.stream_pages(rank), layout.stream(rank, 0), stream_buffers * stream_bytes);
     }
     EXPECT_LE(end, layout.total(size));
     EXPECT_LT(layout.total(size) - end, page);
@@ -64,8 +67,8 @@ TEST(Layout, MemoryByTheNumberOfRanks) {
     std::size_t whole_kib;
     std::size_t most_pages_of_pairs;
   };
-  for (const Row& row : {Row{2, 1648, 1}, Row{4, 1652, 2}, Row{16, 1676, 2}, Row{32, 1708, 2}, Row{56, 1756, 2},
-                         Row{64, 1772, 2}, Row{128, 1904, 2}, Row{256, 2168, 3}}) {
+  for (const Row& row : {Row{2, 1904, 1}, Row{4, 1908, 2}, Row{16, 1932, 2}, Row{32, 1964, 2}, Row{56, 2012, 2},
+                         Row{64, 2028, 2}, Row{128, 2160, 2}, Row{256, 2424, 3}}) {
     const Layout layout(row.size);
     EXPECT_EQ(layout.rank_bytes() / 1024, row.whole_kib) << row.size;
     for (int number = 0; number < all_cells; ++number)

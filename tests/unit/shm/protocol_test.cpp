@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "backends/shm/chunks.hpp"
 #include "backends/shm/layout.hpp"
 #include "example.hpp"
 
@@ -16,8 +17,8 @@ constexpr std::size_t line_floats = line_bytes / sizeof(float);
 constexpr std::size_t slot_floats = slot_bytes / sizeof(float);
 
 TEST(Protocol, NamesAreFoundAgain) {
-  for (const Protocol p :
-       {Protocol::automatic, Protocol::line, Protocol::slots, Protocol::single_copy, Protocol::parts, Protocol::tree}) {
+  for (const Protocol p : {Protocol::automatic, Protocol::line, Protocol::slots, Protocol::single_copy, Protocol::parts,
+                           Protocol::tree, Protocol::stream}) {
     Protocol found = Protocol::automatic;
     EXPECT_TRUE(find_protocol(protocol_name(p), found));
     EXPECT_EQ(found, p);
@@ -115,20 +116,98 @@ TEST(Protocol, PartsAreOfVectorsThatAreCombinedWhole) {
   for (const CallKind kind : {CallKind::nonblocking, CallKind::persistent})
     EXPECT_FALSE(may(signature_of(Operation::allreduce, 1, DatatypeKind::float32, kind), 2)) << "a rank may be away";
   for (int size = 2; size <= 64; ++size) {
-    const std::size_t room = slot_bytes / (2 * static_cast<std::size_t>(size)) / cache_line * cache_line;
+    const std::size_t room = stream_bytes / (2 * static_cast<std::size_t>(size)) / cache_line * cache_line;
     EXPECT_TRUE(may(signature_of(Operation::allreduce, 100, Datatype::bytes(room)), size)) << size;
     EXPECT_FALSE(may(signature_of(Operation::allreduce, 100, Datatype::bytes(room + 1)), size)) << "never split";
   }
 }
 
-TEST(Protocol, LongSumsGoByPartsWhereCopiesOfTheKernelAreSlow) {
+TEST(Protocol, StreamsAreOfBlockingCallsWithData) {
+  const auto may = [](const Signature& s, int size) { return can_do(Protocol::stream, s, size, false); };
+  for (const Operation operation : all_operations) {
+    const bool may_stream = operation != Operation::barrier && !schedules::is_varying(operation);
+    EXPECT_EQ(may(signature_of(operation, 1), 2), may_stream) << static_cast<int>(operation);
+    for (const CallKind kind : {CallKind::nonblocking, CallKind::persistent})
+      EXPECT_FALSE(may(signature_of(operation, 1, DatatypeKind::float32, kind), 2)) << "a rank may be away";
+  }
+  const auto of_bytes = [&](Operation operation, std::size_t unit) {
+    return may(signature_of(operation, 10, Datatype::bytes(unit)), 2);
+  };
+  EXPECT_TRUE(of_bytes(Operation::allreduce, stream_bytes / 2));
+  EXPECT_FALSE(of_bytes(Operation::allreduce, stream_bytes / 2 + 1)) << "never split";
+  EXPECT_FALSE(of_bytes(Operation::reduce, stream_bytes / 4 + 1)) << "never split";
+  EXPECT_TRUE(of_bytes(Operation::bcast, stream_bytes / 4 + 1)) << "what is only moved can be split";
+}
+
+TEST(Protocol, ChunksAreWholeLinesOrElementsOfWhichABufferHoldsSome) {
+  for (const int size : {2, 3, 8, 31, most_ranks})
+    for (const Operation operation : {Operation::bcast, Operation::scatter, Operation::alltoall, Operation::scan}) {
+      const std::size_t share = stream_share(operation, size);
+      EXPECT_LE(share * (schedules::is_split(operation) ? static_cast<std::size_t>(size) - 1 : 1), stream_bytes);
+      const std::size_t fewest = operation == Operation::alltoall ? 2 : 4;
+      for (std::size_t block = 0; block < std::size_t{1} << 28U; block = 3 * block + 1)
+        for (const std::size_t grain : {std::size_t{1}, std::size_t{3}, std::size_t{24}, share / 4}) {
+          const std::size_t chunk = stream_chunk(operation, block, share, grain);
+          EXPECT_GT(chunk, 0U);
+          EXPECT_EQ(chunk % (grain == 1 ? cache_line : grain), 0U);
+          EXPECT_LE(operation == Operation::alltoall && block <= share ? chunk : fewest * chunk, share);
+        }
+    }
+  const auto chunk_of = [](Operation operation, std::size_t block) {
+    return stream_chunk(operation, block, stream_bytes);
+  };
+  EXPECT_LT(chunk_of(Operation::bcast, 1 << 17), chunk_of(Operation::bcast, 1 << 20)) << "short blocks begin earlier";
+  EXPECT_EQ(chunk_of(Operation::alltoall, 1 << 15), std::size_t{1} << 15U) << "nobody waits for a first chunk";
+  EXPECT_GT(chunk_of(Operation::alltoall, (1 << 15) + 1), std::size_t{1} << 15U) << "no chunk of a few bytes";
+}
+
+/// Costs as those of a machine whose copies through shared buffers are fast.
+TEST(Protocol, LongBlocksAreStreamedWhereCopiesOfTheKernelAreSlow) {
   detail::Machine machine;
   machine.size = 2;
+  machine.costs.slot_write = machine.costs.slot_read = 20e-12;
+  machine.costs.stream_write = machine.costs.stream_read = 18e-12;
+  machine.costs.copy = 7e-12;
+  machine.costs.far_copy = 29e-12;
+  machine.costs.combine = 12e-12;
+  machine.costs.kernel_busy_byte = machine.costs.kernel_byte = 60e-12;
+  machine.costs.kernel_busy_far_byte = 86e-12;
+  const auto seconds = [&](Protocol protocol, Operation operation) {
+    return predict(protocol, signature_of(operation, 1 << 18), machine);
+  };
+  for (const Operation operation : {Operation::gather, Operation::scatter})
+    EXPECT_LT(seconds(Protocol::stream, operation), seconds(Protocol::slots, operation)) << "fewer flags";
+  constexpr std::array shared = {Operation::bcast, Operation::allgather, Operation::alltoall, Operation::reduce,
+                                 Operation::allreduce};
+  for (const Operation operation : shared) {
+    EXPECT_LT(seconds(Protocol::stream, operation), seconds(Protocol::slots, operation)) << "fewer flags";
+    EXPECT_LT(seconds(Protocol::stream, operation), seconds(Protocol::single_copy, operation));
+  }
+  machine.costs.kernel_busy_call = machine.costs.kernel_call = 1e-9;
+  machine.costs.kernel_busy_far_byte = machine.costs.kernel_busy_byte = machine.costs.kernel_byte = 1e-12;
+  for (const Operation operation : shared)
+    EXPECT_GT(seconds(Protocol::stream, operation), seconds(Protocol::single_copy, operation));
+}
+
+// What a rank gives itself takes as long by every protocol; a broadcast has no such block.
+TEST(Protocol, TheRootOfAGatherCopiesItsOwnBlockToo) {
+  detail::Machine machine;
+  machine.size = 2;
+  for (const Protocol p : {Protocol::slots, Protocol::stream, Protocol::single_copy})
+    EXPECT_GT(predict(p, signature_of(Operation::gather, 1 << 20), machine),
+              predict(p, signature_of(Operation::bcast, 1 << 20), machine));
+}
+
+TEST(Protocol, LongSumsGoByPartsWhereCopiesOfTheKernelAreSlow) {
+  detail::Machine machine;
+  machine.size = 8;
   machine.costs.kernel_busy_call = machine.costs.kernel_call = 20e-6;
   const auto seconds = [&](Protocol protocol, Operation operation) {
     return predict(protocol, signature_of(operation, 1 << 16), machine);
   };
   EXPECT_LT(seconds(Protocol::parts, Operation::allreduce), seconds(Protocol::slots, Operation::allreduce));
+  EXPECT_LT(seconds(Protocol::parts, Operation::allreduce), seconds(Protocol::stream, Operation::allreduce))
+      << "among many ranks each byte is combined once";
   EXPECT_LT(seconds(Protocol::parts, Operation::allreduce), seconds(Protocol::single_copy, Operation::allreduce));
   machine.costs.kernel_busy_call = machine.costs.kernel_call = 1e-9;
   machine.costs.kernel_busy_byte = machine.costs.kernel_byte = 1e-12;

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The protocol `stream`: every operation that it carries, at lengths about those of a chunk and of a buffer.
+#include <set>
+#include <thread>
+
+#include "backends/shm/chunks.hpp"
+#include "mpi/shm/work.hpp"
+#include "support/exercise.hpp"
+
+namespace tutti::test {
+namespace {
+
+using namespace detail::shm;
+using namespace std::chrono_literals;
+
+constexpr std::array streamed_operations = {
+    Operation::bcast,     Operation::gather, Operation::scatter,        Operation::allgather,
+    Operation::alltoall,  Operation::reduce, Operation::reduce_scatter, Operation::reduce_scatter_block,
+    Operation::allreduce, Operation::scan,   Operation::exscan};
+
+Options by_stream() { return {.algorithm = "shm:stream"}; }
+
+template <typename Body>
+void for_each_group(const Body& body) {
+  for (const Communicator& comm : communicators())
+    if (comm.size() > 1) body(comm);
+}
+
+/// Nothing, less than a line, and about a chunk, all of a buffer and several of them: the elements of a block.
+std::set<std::size_t> counts(Operation operation, int size) {
+  constexpr std::size_t unit = sizeof(Work::Element);
+  const std::size_t share = stream_share(operation, size);
+  std::set<std::size_t> all{0, 1, 15, 17};
+  for (const std::size_t bytes : {share / 4, share / 2, share, 2 * share, 3 * share + share / 2}) {
+    const std::size_t chunk = stream_chunk(operation, bytes, share);
+    for (const std::size_t exact : {bytes, bytes / chunk * chunk, (bytes / chunk + 1) * chunk})
+      for (const std::size_t count : {exact / unit - 1, exact / unit, exact / unit + 1}) all.insert(count);
+  }
+  return all;
+}
+
+class Stream : public ::testing::TestWithParam<Operation> {};
+
+TEST_P(Stream, EveryRootAndLength) {
+  for_each_group([](const Communicator& comm) {
+    int turn = 0;
+    for (const std::size_t count : counts(GetParam(), comm.size())) {
+      // With more ranks than most machines have cores, roots take turns.
+      const bool has_root = schedules::has_root(GetParam());
+      const int roots = has_root && takes_all() ? comm.size() : 1;
+      for (int i = 0; i < roots; ++i) {
+        Work work(comm, GetParam(), count, has_root ? ++turn % comm.size() : 0);
+        work.fill(turn);
+        work.run(by_stream());
+        work.verify("shm:stream");
+      }
+    }
+  });
+}
+
+/// The buffers are used in turn: a rank that is ahead, or behind, meets none of the calls before or after.
+TEST_P(Stream, CallsFollowOneAnother) {
+  for_each_group([](const Communicator& comm) {
+    const std::size_t count = stream_bytes / sizeof(Work::Element) / static_cast<std::size_t>(comm.size());
+    for (int i = 0; i < 24; ++i) {
+      const int root = i / 5 % comm.size();
+      Work work(comm, GetParam(), count + static_cast<std::size_t>(i), root);
+      work.fill(i);
+      if (i % 8 == 3 && comm.rank() == i / 8 % comm.size()) std::this_thread::sleep_for(3ms);
+      work.run(by_stream());
+      work.verify("call after call");
+    }
+  });
+}
+
+/// `parts` uses the same buffers, the other protocols use none; a nonblocking call is under way meanwhile.
+TEST_P(Stream, OtherCallsComeBetween) {
+  for_each_group([](const Communicator& comm) {
+    const std::size_t count = stream_bytes / sizeof(Work::Element) + 3;
+    for (int i = 0; i < 6; ++i) {
+      Work pending(comm, Operation::allreduce, 100);
+      pending.fill(i);
+      Request request = pending.start({.algorithm = "shm:slots"});
+      Work sums(comm, Operation::allreduce, count);
+      sums.fill(i);
+      if (i % 2 == 0) sums.run({.algorithm = "shm:parts"});
+      for (const char* protocol : {"shm:stream", "shm:slots", "shm:stream"}) {
+        Work work(comm, GetParam(), count, i % comm.size());
+        work.fill(i);
+        work.run({.algorithm = protocol});
+        work.verify(protocol);
+      }
+      if (i % 2 != 0) sums.run({.algorithm = "shm:parts"});
+      sums.verify("between");
+      request.wait();
+      pending.verify("begun before");
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Shm, Stream, ::testing::ValuesIn(streamed_operations),
+                         [](const auto& operation) { return std::string(schedules::operation_name(operation.param)); });
+
+/// Blocks are overwritten while others still come from them.
+TEST(StreamInPlace, AlltoallAndAllgatherKeepTheirBlocks) {
+  for_each_group([](const Communicator& comm) {
+    const auto size = static_cast<std::size_t>(comm.size());
+    const auto rank = static_cast<std::size_t>(comm.rank());
+    const std::size_t block = stream_bytes / sizeof(int) + 11;
+    const auto value = [&](std::size_t from, std::size_t to, std::size_t i) {
+      return static_cast<int>(from * 1'000'003 + to * 10'007 + i);
+    };
+    std::vector<int> data(block * size);
+    for (std::size_t to = 0; to < size; ++to)
+      for (std::size_t i = 0; i < block; ++i) data[to * block + i] = value(rank, to, i);
+    alltoall(comm, in_place, data, by_stream());
+    std::size_t wrong = 0;
+    for (std::size_t from = 0; from < size; ++from)
+      for (std::size_t i = 0; i < block; ++i) wrong += data[from * block + i] != value(from, rank, i) ? 1 : 0;
+    EXPECT_EQ(wrong, 0U) << "alltoall";
+    std::fill(data.begin(), data.end(), -1);
+    for (std::size_t i = 0; i < block; ++i) data[rank * block + i] = value(rank, 0, i);
+    allgather(comm, in_place, data, by_stream());
+    for (std::size_t from = 0; from < size; ++from)
+      for (std::size_t i = 0; i < block; ++i) wrong += data[from * block + i] != value(from, 0, i) ? 1 : 0;
+    EXPECT_EQ(wrong, 0U) << "allgather";
+  });
+}
+
+TEST(StreamFailure, ATakerThatDoesNotComeIsNamedInTime) {
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  if (comm.size() == 1) GTEST_SKIP() << "needs 2 ranks";
+  std::vector<unsigned char> data(5 * stream_bytes);
+  if (comm.rank() == 0) {
+    Options options = by_stream();
+    options.timeout = 200ms;
+    ErrorCode code = ErrorCode::success;
+    std::string text;
+    try {
+      bcast(comm, data, 0, options);
+    } catch (const Error& e) {
+      code = e.code();
+      text = e.what();
+    }
+    EXPECT_EQ(code, ErrorCode::timeout) << text;
+    EXPECT_NE(text.find("shm:stream"), std::string::npos) << text;
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  for (int done = 0; done == 0; std::this_thread::yield()) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+}
+
+TEST(StreamRules, WhatMustGoOnAloneIsRefused) {
+  const Communicator& comm = communicators().front();
+  if (comm.size() == 1) GTEST_SKIP() << "needs 2 ranks";
+  const auto code_of = [](const auto& call) {
+    try {
+      call();
+    } catch (const Error& e) {
+      return e.code();
+    }
+    return ErrorCode::success;
+  };
+  std::vector<float> data(3);
+  EXPECT_EQ(code_of([&] { ibcast(comm, data, 0, by_stream()).wait(); }), ErrorCode::invalid_algorithm);
+}
+
+}  // namespace
+}  // namespace tutti::test
