@@ -35,10 +35,12 @@ class Backoff {
 
   [[nodiscard]] std::uint64_t polls() const noexcept { return polls_; }
 
+  /// The number of yields before a rank sleeps. Tests lower it, so that ranks soon sleep.
+  static inline std::uint64_t yields = 20'000;
+
  private:
   static constexpr std::uint64_t eager_polls = 32;
   static constexpr std::uint64_t spins = 2'000;
-  static constexpr std::uint64_t yields = 20'000;
   std::uint64_t polls_ = 0;
   std::uint64_t spins_left_;
 };

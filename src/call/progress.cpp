@@ -8,17 +8,22 @@
 #include <new>
 #include <tutti/environment.hpp>
 #include <tutti/error.hpp>
+#include <utility>
 
 #include "call/context.hpp"
 #include "core/mpi_call.hpp"
 
 namespace tutti::detail {
 
-ProgressEngine& ProgressEngine::instance() {
+ProgressEngine*& ProgressEngine::current() noexcept {
   // Never destroyed, because MPI may be finalized after the statics of this file.
   static auto* engine = new ProgressEngine;
-  return *engine;
+  return engine;
 }
+
+ProgressEngine& ProgressEngine::instance() { return *current(); }
+
+ProgressEngine* ProgressEngine::replace(ProgressEngine* other) noexcept { return std::exchange(current(), other); }
 
 Request ProgressEngine::launch(std::shared_ptr<Execution> execution) {
   execution->start();

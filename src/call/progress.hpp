@@ -16,7 +16,11 @@ namespace tutti::detail {
 /// wherever its owner is.
 class ProgressEngine {
  public:
+  ProgressEngine() = default;
   static ProgressEngine& instance();
+  /// Puts another engine in the place of the process's own, and returns the one before: for tests with several ranks in
+  /// one process, each of which has an engine.
+  static ProgressEngine* replace(ProgressEngine* other) noexcept;
 
   /// Starts an execution and returns its request; drives it until it has finished.
   [[nodiscard]] Request launch(std::shared_ptr<Execution> execution);
@@ -40,7 +44,7 @@ class ProgressEngine {
   [[nodiscard]] bool has_thread() const noexcept { return has_thread_.load(std::memory_order_relaxed); }
 
  private:
-  ProgressEngine() = default;
+  [[nodiscard]] static ProgressEngine*& current() noexcept;
   void poll_all();
   void thread_loop();
 

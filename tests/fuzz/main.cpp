@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fuzz/player.hpp"
+#include "fuzz/processes.hpp"
 
 namespace {
 
@@ -78,8 +79,8 @@ bool goes_on(const Arguments& a, std::uint64_t played, std::chrono::steady_clock
 void play_all(Arguments& a, int rank, int ranks) {
   // Ranks of several nodes meet by messages throughout.
   if (tutti::Communicator::duplicate(MPI_COMM_WORLD).topology().nodes > 1) a.setting.shared_memory = false;
-  Watchdog watchdog(rank, a.hang);
-  Player player(a.setting, watchdog);
+  Processes world(rank, a.hang);
+  Player player(a.setting, world);
   const auto start = std::chrono::steady_clock::now();
   std::uint64_t played = 0;
   for (; goes_on(a, played, start); ++played) {

@@ -13,52 +13,25 @@ namespace {
 
 constexpr int message_tag = 77;
 
-Communicator make_communicator(const Communicator& world, const Group& group, bool by_split) {
-  const auto at = std::find(group.ranks.begin(), group.ranks.end(), world.rank());
-  const bool is_in = at != group.ranks.end();
-  const int key = static_cast<int>(at - group.ranks.begin());
-  if (by_split && !group.reproducible) return world.split(is_in ? 0 : MPI_UNDEFINED, key);
-  MPI_Comm part = MPI_COMM_NULL;
-  MPI_Comm_split(world.mpi_handle(), is_in ? 0 : MPI_UNDEFINED, key, &part);
-  if (!is_in) return {};
-  CommunicatorOptions options;
-  options.reproducible = group.reproducible;
-  options.name = "fuzz";
-  return Communicator::adopt(part, options);
-}
-
 }  // namespace
 
-Player::Player(const Setting& setting, Watchdog& watchdog)
-    : setting_(setting), watchdog_(watchdog), world_(Communicator::duplicate(MPI_COMM_WORLD)) {}
-
 void Player::note(const std::string& step) {
-  watchdog_.note(fmt::format("seed {}, phase {}: {}", program_->seed, phase_number_, step));
+  world_.note(fmt::format("seed {}, phase {}: {}", program_->seed, phase_number_, step));
 }
 
 void Player::make_members(const Program& program) {
   members_.clear();
   for (std::size_t i = 0; i < program.groups.size(); ++i) {
-    const Group& group = program.groups[i];
-    Member member;
-    note(fmt::format("making communicator {} of {} ranks", i, group.ranks.size()));
-    member.comm = make_communicator(world_, group, mix({program.seed, i, 5}) % 2 == 0);
-    member.size = group.ranks.size();
-    member.reproducible = group.reproducible;
-    if (member.comm.valid()) {
-      member.rank = static_cast<std::size_t>(member.comm.rank());
-      if (mix({program.seed, i, 6}) % 3 == 0) member.memory = allocate(member.comm, std::size_t{1} << 19U);
-    }
-    members_.push_back(std::move(member));
+    note(fmt::format("making communicator {} of {} ranks", i, program.groups[i].ranks.size()));
+    members_.push_back(world_.make_member(program, i));
   }
 }
 
 void Player::verify(Running& running) {
   const std::string problem = running.verify();
   if (!problem.empty())
-    throw std::runtime_error(fmt::format("{}\n  wrong on rank {} of the communicator: {}",
-                                         describe(*program_, running.call()), members_[running.call().group].rank,
-                                         problem));
+    throw WrongResult(fmt::format("{}\n  wrong on rank {} of the communicator: {}", describe(*program_, running.call()),
+                                  members_[running.call().group].rank, problem));
 }
 
 /// All ranks make the other calls in one order; persistent ones are started in between, in an order of this rank's own.
@@ -104,17 +77,17 @@ void Player::wait_in_some_way(std::vector<Running*>& active) {
 
 void Player::wait_round() {
   random_.shuffle(std::span(active_));
-  const int rank = world_.rank();
+  const int rank = world_.all().rank();
   if (phase_->away == rank) {
     note(fmt::format("in MPI_Recv from rank {}", phase_->waits));
     MPI_Recv(message_.data(), static_cast<int>(message_.size()), MPI_CHAR, phase_->waits, message_tag,
-             world_.mpi_handle(), MPI_STATUS_IGNORE);
+             world_.all().mpi_handle(), MPI_STATUS_IGNORE);
   }
   wait_in_some_way(active_);
   if (phase_->away >= 0 && phase_->waits == rank) {
     note(fmt::format("in MPI_Send to rank {}", phase_->away));
     MPI_Send(message_.data(), static_cast<int>(message_.size()), MPI_CHAR, phase_->away, message_tag,
-             world_.mpi_handle());
+             world_.all().mpi_handle());
   }
   for (Running* running : active_) verify(*running);
   active_.clear();
@@ -123,7 +96,7 @@ void Player::wait_round() {
 void Player::play_phase(std::size_t number, const Selection& selection) {
   phase_ = &program_->phases[number];
   phase_number_ = number;
-  random_ = Random(mix({program_->seed, number, static_cast<std::uint64_t>(world_.rank()), 3}));
+  random_ = Random(mix({program_->seed, number, static_cast<std::uint64_t>(world_.all().rank()), 3}));
   for (std::size_t i = 0; i < phase_->calls.size(); ++i) {
     const bool is_chosen =
         selection.calls.empty() || std::count(selection.calls.begin(), selection.calls.end(), static_cast<int>(i)) > 0;
@@ -137,7 +110,7 @@ void Player::play_phase(std::size_t number, const Selection& selection) {
   for (int round = 0; round < phase_->rounds; ++round) {
     // What a rank may start while it is away is counted from the slowest rank.
     note("barrier before the round");
-    if (phase_->away >= 0) barrier(world_);
+    if (phase_->away >= 0) barrier(world_.all());
     start_round(round);
     wait_round();
   }
@@ -151,13 +124,22 @@ void Player::play(const Program& program, const Selection& selection) {
   for (std::size_t number = 0; number < program.phases.size(); ++number)
     if (selection.has(number)) try {
         play_phase(number, selection);
-      } catch (const std::exception& e) {
-        throw std::runtime_error(fmt::format("phase {}: {}", number, e.what()));
+      } catch (const Error& e) {
+        throw Error(e.code(), fmt::format("phase {}: {}", number, e.what()));
+      } catch (const WrongResult& e) {
+        throw WrongResult(fmt::format("phase {}: {}", number, e.what()));
       }
   note("freeing communicators");
   // Memory that other ranks read directly is freed when all have finished.
-  barrier(world_);
+  barrier(world_.all());
   members_.clear();
+}
+
+std::string Player::verify_surroundings() const {
+  for (const Running& running : running_)
+    if (std::string problem = running.verify_surroundings(); !problem.empty())
+      return describe(*program_, running.call()) + "\n  " + problem;
+  return "";
 }
 
 }  // namespace tutti::fuzz

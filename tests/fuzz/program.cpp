@@ -141,7 +141,7 @@ bool completes_without(const Program& program, const Setting& setting, const Cal
   const bool is_native = !combines(call.operation) ||
                          (call.op == ReduceKind::sum &&
                           (call.type.kind() == DatatypeKind::int32 || call.type.kind() == DatatypeKind::int64));
-  return call.form == CallForm::nonblocking && !is_reproducible && is_native;
+  return setting.native && call.form == CallForm::nonblocking && !is_reproducible && is_native;
 }
 
 void draw_away(Random& random, const Program& program, const Setting& setting, Phase& phase, int ranks) {

@@ -43,6 +43,7 @@ struct Setting {
   bool single_copy = true;
   bool progress_thread = false;
   bool reproducible = false;
+  bool native = true;                           ///< the host MPI's own collectives are there
   std::size_t largest = std::size_t{1} << 20U;  ///< bytes that a rank gives in one call, about
   std::size_t phases = 6;
   bool aliases_empty = true;  ///< empty arrays may have the address of another array

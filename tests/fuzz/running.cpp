@@ -312,4 +312,10 @@ std::string Running::verify() {
   return "";
 }
 
+std::string Running::verify_surroundings() const {
+  if (std::string text = recv_.difference(call_.type, 0); !text.empty()) return "recv: " + text;
+  if (std::string text = send_.difference(call_.type, send_.size() + 1); !text.empty()) return "send: " + text;
+  return "";
+}
+
 }  // namespace tutti::fuzz

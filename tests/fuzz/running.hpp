@@ -56,6 +56,8 @@ class Running {
   [[nodiscard]] const Call& call() const { return call_; }
   /// What is wrong with the results; "" if nothing is.
   [[nodiscard]] std::string verify();
+  /// The same of a call that has failed: its results are nobody's, but all else is as it was.
+  [[nodiscard]] std::string verify_surroundings() const;
 
  private:
   void lay_out();

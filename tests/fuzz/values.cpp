@@ -320,8 +320,9 @@ T scaled(const T& x, double factor) {
 /// A user's sum is of words of 8 bytes, whatever the type is called.
 bool adds_words(const Call& call) { return call.op == ReduceKind::user && call.commutes; }
 
-std::uint64_t bits_of(const Call& call, const Turn& turn, std::size_t rank, const Piece& piece, std::size_t i) {
-  return mix(mix({call.seed, static_cast<std::uint64_t>(turn.round), rank, piece.block}) + piece.index + i);
+/// The i-th element of a rank has the bits mix(first_key() + i).
+std::uint64_t first_key(const Call& call, const Turn& turn, std::size_t rank, const Piece& piece) {
+  return mix({call.seed, static_cast<std::uint64_t>(turn.round), rank, piece.block}) + piece.index;
 }
 
 template <typename F>
@@ -336,9 +337,10 @@ void with_elements_of(const Call& call, const F& f) {
 
 void contribute(const Call& call, const Turn& turn, const Piece& piece, std::byte* buffer) {
   std::byte* at = buffer + piece.at * call.type.size();
+  const std::uint64_t key = first_key(call, turn, piece.first, piece);
   if (!combines(call.operation)) {  // any bits
     for (std::size_t i = 0; i < piece.count; ++i, at += call.type.size()) {
-      const std::uint64_t low = bits_of(call, turn, piece.first, piece, i);
+      const std::uint64_t low = mix(key + i);
       const std::uint64_t words[] = {low, mix(low)};
       std::memcpy(at, words, call.type.size());
     }
@@ -347,7 +349,7 @@ void contribute(const Call& call, const Turn& turn, const Piece& piece, std::byt
   with_elements_of(call, [&](auto sample) {
     using T = decltype(sample);
     for (std::size_t i = 0; i < piece.count; ++i, at += sizeof(T)) {
-      const T value = draw<T>(call, turn, bits_of(call, turn, piece.first, piece, i));
+      const T value = draw<T>(call, turn, mix(key + i));
       std::memcpy(at, &value, sizeof(T));
     }
   });
@@ -357,13 +359,15 @@ void combine_exactly(const Call& call, const Turn& turn, const Piece& piece, std
   std::byte* at = buffer + piece.at * call.type.size();
   Call terms = call;
   if (adds_words(call)) terms.op = ReduceKind::sum;
+  std::vector<std::uint64_t> keys;
+  for (std::size_t rank = piece.first; rank <= piece.last; ++rank) keys.push_back(first_key(call, turn, rank, piece));
   with_elements_of(call, [&](auto sample) {
     using T = decltype(sample);
-    std::vector<T> inputs(piece.last - piece.first + 1);
+    std::vector<T> inputs(keys.size());
     for (std::size_t i = 0; i < piece.count; ++i, at += sizeof(T)) {
       for (std::size_t rank = piece.first; rank <= piece.last; ++rank) {
         T& input = inputs[rank - piece.first];
-        input = draw<T>(call, turn, bits_of(call, turn, rank, piece, i));
+        input = draw<T>(call, turn, mix(keys[rank - piece.first] + i));
         if (call.op == ReduceKind::premul_sum) input = scaled(input, factor_of(rank));
       }
       const T value = join_all<T>(terms, turn, inputs);

@@ -28,6 +28,7 @@ class ShortRun {
     if (!is_done) return false;
     transport_.finish(exchange_);
     exchange_.arena->complete(turn_);
+    exchange_.arena->wake();  // a rank may sleep until this cell is free
     exchange_.arena->prepare_next();
     return true;
   }

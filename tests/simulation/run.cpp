@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "simulation/run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "backends/names.hpp"
+#include "call/backoff.hpp"
+#include "call/context.hpp"
+#include "call/cost_model.hpp"
+#include "simulation/faults.hpp"
+#include "simulation/handles.hpp"
+
+namespace tutti::simulation {
+namespace {
+
+Run* active_run = nullptr;
+
+/// After it calls fail that a dead rank does not make, in time of the simulation.
+constexpr std::chrono::milliseconds timeout{1};
+
+}  // namespace
+
+/// The world of one rank's program.
+class Run::Rank final : public fuzz::World {
+ public:
+  Rank(Run& run, int number) : run_(run), number_(number), all_(make(0)) {}
+  ~Rank() override {
+    run_.memory_.forget(number_);
+    // The others need not come to the same end.
+    for (auto& context : contexts_)
+      if (run_.failed_ > 0) context->abort("a rank has failed");
+  }
+
+  [[nodiscard]] const Communicator& all() const override { return all_; }
+
+  [[nodiscard]] fuzz::Member make_member(const fuzz::Program& program, std::size_t group) override {
+    const auto& ranks = program.groups[group].ranks;
+    fuzz::Member member;
+    member.size = ranks.size();
+    member.reproducible = program.groups[group].reproducible;
+    const auto at = std::find(ranks.begin(), ranks.end(), number_);
+    if (at == ranks.end()) return member;
+    member.rank = static_cast<std::size_t>(at - ranks.begin());
+    member.comm = group == 0 ? Communicator(all_.state()) : make(group);
+    return member;
+  }
+
+  void note(std::string step) override { run_.scheduler_.note(std::move(step)); }
+
+ private:
+  /// Kept to the end of the run, because planted faults write into their memory.
+  [[nodiscard]] Communicator make(std::size_t group) {
+    contexts_.push_back(run_.make_context(number_, group));
+    return Communicator(contexts_.back());
+  }
+
+  Run& run_;
+  int number_;
+  std::vector<std::shared_ptr<detail::Context>> contexts_;
+  Communicator all_;
+};
+
+Run::Run(std::uint64_t seed, const Wishes& wishes)
+    : seed_(seed),
+      wishes_(wishes),
+      random_(mix({seed, 7})),
+      machine_(draw_machine(random_, wishes)),
+      manner_(draw_manner(random_, wishes)),
+      setting_(wishes.setting),
+      program_(draw_program(seed, random_, machine_, manner_, setting_)),
+      scheduler_(seed, machine_.ranks, manner_),
+      messages_(scheduler_, machine_.ranks, manner_),
+      memory_(machine_.ranks),
+      yields_before_(std::exchange(detail::Backoff::yields, manner_.yields)),
+      wakes_left_(random_.below(30)) {
+  active_run = this;
+  scheduler_.set_environment(*this);
+  scheduler_.set_printing(wishes.prints);
+  for (const fuzz::Group& group : program_.groups) {
+    handles_.push_back(messages_.make_communicator(group.ranks));
+    users_.push_back(messages_.make_communicator(group.ranks));
+  }
+}
+
+Run::~Run() {
+  detail::Backoff::yields = yields_before_;
+  active_run = nullptr;
+}
+
+Run& Run::current() { return *active_run; }
+
+std::string Run::play() {
+  if (wishes_.prints) fmt::print("seed {}: {}\n", seed_, describe(machine_, manner_));
+  // Nobody wakes ranks that have a core of their own.
+  if (!machine_.oversubscribed) scheduler_.let_sleeps_end();
+  for (int rank = 0; rank < machine_.ranks; ++rank) scheduler_.start(rank, [this, rank] { play_rank(rank); });
+  std::string problem = scheduler_.run();
+  if (problem.empty() && wishes_.fault == Fault::none && failed_ == 0 && !messages_.is_empty())
+    problem = "a request of MPI was left";
+  return problem.empty() ? problem : fmt::format("{}\n  {}", problem, describe(machine_, manner_));
+}
+
+void Run::play_rank(int number) {
+  Rank rank(*this, number);
+  fuzz::Player player(setting_, rank);
+  play_program(rank, player);
+  // Ranks that are late may still read and write the buffers of a call that has failed.
+  scheduler_.meet();
+  if (const std::string problem = player.verify_surroundings(); !problem.empty())
+    scheduler_.fail(fmt::format("rank {}: {}", number, problem));
+}
+
+void Run::play_program(Rank& rank, fuzz::Player& player) {
+  std::string problem;
+  try {
+    scheduler_.may_die();
+    player.play(program_, {});
+  } catch (const fuzz::WrongResult& e) {
+    problem = e.what();
+  } catch (const Error& e) {
+    ++failed_;
+    rank.note(fmt::format("failed: {}", e.what()));
+    if (!manner_.dies) problem = fmt::format("an error ({}): {}", error_string(e.code()), e.what());
+  }
+  if (!problem.empty()) scheduler_.fail(fmt::format("rank {}: {}", rank.all().rank(), problem));
+}
+
+/// What the factories do, without their exchanges: the facts on which the ranks agree are those of the machine.
+std::shared_ptr<detail::Context> Run::make_context(int rank, std::size_t group) {
+  const std::vector<int>& ranks = program_.groups[group].ranks;
+  CommunicatorOptions options;
+  options.reproducible = program_.groups[group].reproducible;
+  options.name = fmt::format("group {}", group);
+  if (manner_.dies) options.timeout = timeout;
+  auto context = std::make_shared<detail::Context>(options);
+  context->rank = static_cast<int>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
+  context->size = static_cast<int>(ranks.size());
+  context->point_to_point = handle_of<MPI_Comm>(handles_[group]);
+  context->user = handle_of<MPI_Comm>(users_[group]);
+  context->topology = machine_.topology_of(ranks);
+  context->node_of = detail::nodes_of(context->topology);
+  context->on_node = detail::level_on_node(context->topology);
+  if (machine_.shared_memory && context->topology.nodes == 1) {
+    std::string report;
+    auto state = detail::shm_backend.create_state(*context, report);
+    auto* arena = static_cast<detail::shm::Arena*>(state.get());
+    if (arena != nullptr) memory_.add(rank, handles_[group], *arena);
+    context->set_state(detail::shm_backend, std::move(state), std::move(report));
+  }
+  if (wishes_.fault == Fault::decision && rank == 0) spoil_decisions(*context);
+  if (detail::sends_from_the_start(context->machine())) context->make_messages();
+  return context;
+}
+
+void Run::disturb(Random& random) {
+  if (wishes_.fault == Fault::none || !random.once_in(32)) return;
+  if (wishes_.fault == Fault::swap) messages_.swap_once();
+  const auto arenas = memory_.arenas(random.below(machine_.ranks));
+  if (arenas.empty()) return;
+  spoil_word(wishes_.fault, *arenas[random.below(arenas.size())], random);
+}
+
+bool Run::loses_wake() { return wishes_.fault == Fault::wake && wakes_left_-- == 0; }
+
+}  // namespace tutti::simulation
