@@ -194,10 +194,14 @@ typedef struct tutti_comm_options {
   double timeout;          /* seconds, of every call that names none; 0: none */
   int32_t native_blocking; /* blocking calls may block inside the host MPI's own collective */
   const char* name;        /* used in messages; NULL: none */
+  int32_t check;           /* TUTTI_CHECK_...; since version 2 */
 } tutti_comm_options_t;
-#define TUTTI_COMM_OPTIONS_VERSION 1
+#define TUTTI_COMM_OPTIONS_VERSION 2
 #define TUTTI_COMM_OPTIONS_INIT \
-  { sizeof(tutti_comm_options_t), TUTTI_COMM_OPTIONS_VERSION, 0, 0.0, 0, NULL }
+  { sizeof(tutti_comm_options_t), TUTTI_COMM_OPTIONS_VERSION, 0, 0.0, 0, NULL, TUTTI_CHECK_OFF }
+
+/// Check mode of a communicator. Counterpart: tutti::CheckMode.
+enum { TUTTI_CHECK_OFF = 0, TUTTI_CHECK_CALLS = 1, TUTTI_CHECK_BYTES = 2 };
 
 /// A user's reduction: computes inout[i] = in[i] op inout[i]; `in` comes from the lower rank. It must be associative
 /// and must not call Tutti or MPI. Counterpart: tutti::UserFunction, MPI_User_function.
@@ -209,6 +213,11 @@ TUTTI_API const char* tutti_version(void);
 
 /// Advances all outstanding operations of this process without blocking. Local.
 TUTTI_API int tutti_progress(void);
+
+/// Gives the place of this thread's next call, for the texts of check mode. Copies the texts, which may be NULL. Local.
+/// A program that defines TUTTI_CALL_SITES before it includes this header gives the place of every call. Counterpart:
+/// tutti::at.
+TUTTI_API int tutti_at(const char* file, int line, const char* function);
 
 /// The short text of a code: "invalid argument". Local; never NULL. Counterpart: MPI_Error_string.
 TUTTI_API const char* tutti_error_string(int code);
@@ -767,5 +776,9 @@ TUTTI_API int tutti_request_error(tutti_request_t request, int* code);
 #include "tutti_device.h"    /* IWYU pragma: export */
 #include "tutti_embedding.h" /* IWYU pragma: export */
 #include "tutti_training.h"  /* IWYU pragma: export */
+
+#ifdef TUTTI_CALL_SITES
+#include "tutti_call_sites.h" /* IWYU pragma: export */
+#endif
 
 #endif /* TUTTI_TUTTI_H */

@@ -94,6 +94,7 @@ module tutti
     real(c_double) :: timeout = 0 !< timeout of every call that sets none, in seconds; 0: no timeout
     logical :: native_blocking = .false. !< lets blocking calls block inside the host MPI's own collective
     character(len=64) :: name = "" !< name of the communicator in messages
+    integer :: check = 0 !< tutti_check_off, tutti_check_calls, tutti_check_bytes
   end type
 
   include "src/training_types.inc"

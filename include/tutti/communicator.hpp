@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <tutti/detail/export.hpp>
@@ -15,6 +16,11 @@ namespace detail {
 struct Context;
 }
 
+/// Check mode: `calls` compares each collective call on all ranks before it moves data, and finds buffers that change
+/// or overlap while a call is outstanding; `bytes` compares all bytes of such buffers, not samples. See
+/// docs/diagnosis.md.
+enum class CheckMode : std::uint8_t { off = 0, calls = 1, bytes = 2 };
+
 /// Options of a communicator; equal on all ranks.
 struct CommunicatorOptions {
   std::chrono::nanoseconds timeout{0};  ///< timeout of every call that sets none; 0: no timeout
@@ -22,6 +28,7 @@ struct CommunicatorOptions {
   bool native_blocking = false;         ///< lets blocking calls block inside the host MPI's own collective. Only for
                                         ///< programs that have no nonblocking or persistent call outstanding then
   std::string name{};                   ///< name of the communicator in messages
+  CheckMode check = CheckMode::off;     ///< the greater of this and TUTTI_CHECK counts
 };
 
 /// A group of ranks that communicate. Its messages travel on private communicators and never match the caller's. Copies

@@ -11,9 +11,13 @@
 
 namespace tutti {
 
+class Request;
+
 namespace detail {
 class Execution;
-}
+/// For holders of detached requests: their owner waits no more.
+TUTTI_EXPORT void give_up(const Request& request) noexcept;
+}  // namespace detail
 
 /// The result of a receive: source, tag and length of the message. Counterpart: MPI_Status.
 struct Status {

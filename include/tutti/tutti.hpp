@@ -4,6 +4,7 @@
 
 #include <tutti/algorithms.hpp>
 #include <tutti/buffer.hpp>
+#include <tutti/call_site.hpp>
 #include <tutti/checkpoint.hpp>
 #include <tutti/collectives/allgather.hpp>
 #include <tutti/collectives/allgatherv.hpp>

@@ -8,6 +8,7 @@
 #include <new>
 #include <tutti/error.hpp>
 
+#include "call/check.hpp"
 #include "call/deferred_free.hpp"
 #include "call/lifetime.hpp"
 #include "call/summary.hpp"
@@ -53,6 +54,7 @@ void Context::release() noexcept {
   // A wait for a rank that has ended would not end.
   if (peers.look() >= 0) keep_contexts();
   if (!mpi_is_usable()) return;
+  if (check) check->close(!broken_.load() && !aborted.load());
   if (!keeps_contexts_.load()) {
     if (!broken_.load() && !aborted.load()) messages.settle();
     messages.free();
@@ -202,9 +204,15 @@ void Context::mark_broken(ErrorCode code, const std::string& reason) noexcept {
   broken_.store(true);
   for (const auto& state : states_)
     if (state) state->fail(code, reason);
+  if (check) check->fail(code, reason);
 }
 
 void Context::refuse(schedules::Operation operation) noexcept {
+  if (check && !released_.load()) check->refuse(operation);
+  refuse_turn(operation);
+}
+
+void Context::refuse_turn(schedules::Operation operation) noexcept {
   if (released_.load() || aborted.load() || broken_.load()) return;
   for (const auto& state : states_)
     if (state) state->refuse(operation);

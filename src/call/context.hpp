@@ -28,6 +28,7 @@
 
 namespace tutti::detail {
 
+class Check;
 class Summary;
 
 /// A communicator, as calls, executions and backends see it. Outstanding executions keep it alive.
@@ -68,6 +69,8 @@ struct Context {
 
   /// Before this rank ends a collective call with an error that other ranks may not have: the backends tell them.
   void refuse(schedules::Operation operation) noexcept;
+  /// The same for a call that check mode has published.
+  void refuse_turn(schedules::Operation operation) noexcept;
 
   /// Keeps the private communicators for ever: messages of a failed operation may still arrive, and if their
   /// communicator were freed, the host MPI would give its context to a new one, whose receives would match them.
@@ -133,7 +136,8 @@ struct Context {
   std::unique_ptr<DeviceSide> device{};            ///< present once the communicator is prepared for device memory
   PlanCache plans{};
   Trials trials{};
-  Summary* const summary;  ///< null unless TUTTI_LOG asks for one
+  std::unique_ptr<Check> check{};  ///< present in check mode
+  Summary* const summary;          ///< null unless TUTTI_LOG asks for one
   FlightLog flight{};
   ScratchPool scratch{};
   SendOrder send_order{};

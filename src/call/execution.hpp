@@ -72,6 +72,11 @@ class Execution {
   /// can wait. Otherwise the device's work and the buffers must live until the stream has passed.
   virtual bool order_before(device::StreamHandle /*stream*/) { return false; }
   [[nodiscard]] Context& comm() const noexcept { return *comm_; }
+  /// For check mode: verify() tells the owner of the request more than the end, by an Error; give_up() says that it
+  /// has none any more.
+  [[nodiscard]] bool is_watched() const noexcept { return is_watched_; }
+  virtual void verify() const {}
+  virtual void give_up() noexcept {}
   /// The status of a completed receive.
   [[nodiscard]] const Status& status() const noexcept { return status_; }
 
@@ -90,6 +95,8 @@ class Execution {
     if (part.phase() == Phase::active) part.cancel();
     part.phase_.store(Phase::idle, std::memory_order_release);
   }
+
+  void watch() noexcept { is_watched_ = true; }
 
   Status status_{};
 
@@ -113,6 +120,7 @@ class Execution {
   ErrorCode error_ = ErrorCode::success;
   std::atomic<Phase> phase_{Phase::idle};
   bool persistent_;
+  bool is_watched_ = false;
   Tally* tally_ = nullptr;
   std::uint64_t tally_bytes_ = 0;
   flight::Note note_{};

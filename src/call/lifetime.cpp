@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "call/context.hpp"
+#include "call/outstanding.hpp"
 #include "call/progress.hpp"
 #include "call/summary.hpp"
 #include "core/mpi_call.hpp"
@@ -48,9 +49,11 @@ void print_summary() {
 int at_finalize(MPI_Comm /*comm*/, int /*keyval*/, void* /*value*/, void* /*extra*/) {
   flight::stop_watchdog();
   ProgressEngine::instance().stop_thread();
+  report_lost_requests();
   ProgressEngine::instance().cancel_all();
   Live& all = live();
   const std::lock_guard lock(all.mutex);
+  for (const Context* state : all.states) report_lost_communicator(*state);
   for (Context* state : all.states) state->release();
   all.states.clear();
   print_summary();

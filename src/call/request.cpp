@@ -22,6 +22,10 @@ Request::Request(Request&& other) noexcept = default;
 Request& Request::operator=(Request&& other) noexcept = default;
 Request::Request(std::shared_ptr<Execution> execution) noexcept : execution_(std::move(execution)) {}
 
+void detail::give_up(const Request& request) noexcept {
+  if (request.execution()) request.execution()->give_up();
+}
+
 void Request::finish() {
   status_ = execution_->status();
   error_ = execution_->error();
@@ -29,11 +33,15 @@ void Request::finish() {
   if (execution_->persistent()) {
     execution_->acknowledge();
     execution_->rethrow();
+    if (execution_->is_watched()) [[unlikely]]
+      execution_->verify();
     return;
   }
   const auto done = std::move(execution_);
   execution_.reset();
   done->rethrow();
+  if (done->is_watched()) [[unlikely]]
+    done->verify();
 }
 
 bool Request::test() {

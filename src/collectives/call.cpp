@@ -9,9 +9,11 @@
 #include "backends/prepare_device.hpp"
 #include "call/agreement.hpp"
 #include "call/backend.hpp"
+#include "call/check.hpp"
 #include "call/progress.hpp"
 #include "call/summary.hpp"
 #include "call/trial.hpp"
+#include "collectives/checked_execution.hpp"
 #include "core/config.hpp"
 #include "core/stopwatch.hpp"
 #include "diagnosis/recorder.hpp"
@@ -91,7 +93,7 @@ const PlanPtr& plan_for(Context& comm, const Call& call, const Stream& stream) {
   try {
     return find_plan(comm, call, stream);
   } catch (...) {
-    comm.refuse(call.signature.operation);
+    comm.refuse_turn(call.signature.operation);
     throw;
   }
 }
@@ -172,6 +174,33 @@ CallOptions call_options(const Context& comm, const Options& options) {
 
 namespace {
 
+bool has_stream(const Options& options) { return options.stream.kind != StreamKind::none; }
+
+/// For check mode: no outstanding call may use the memory of a new one. Tells the other ranks if it is refused.
+void refuse_overlap(Context& comm, const Call& call, const BufferUses& uses) {
+  if (!has_outstanding_calls()) return;
+  try {
+    CallRecord record;
+    record.facts = facts_of(call.signature, call.binding, false);
+    require_free(comm, uses, {call_words(record), {}});
+  } catch (...) {
+    comm.refuse(call.signature.operation);
+    throw;
+  }
+}
+
+/// The memory that a call uses; of a call whose buffers have layouts none, because it uses copies.
+BufferUses uses_of(const Context& comm, const Call& call) {
+  return call.packing ? BufferUses{} : uses_of(call.signature, call.binding, comm.rank, comm.size);
+}
+
+/// A blocking call in check mode, before it moves data.
+[[gnu::noinline]] void check_blocking(Context& comm, const Call& call, const Options& options, const CallOptions& own) {
+  comm.check_usable();
+  if (has_outstanding_calls()) refuse_overlap(comm, call, uses_of(comm, call));
+  comm.check->meet(call.signature, call.binding, has_stream(options), own.timeout);
+}
+
 /// A blocking call whose buffers have layouts. After a failure other ranks may still use the copies.
 void run_packed(const Communicator& comm, Call&& call, const Options& options) {
   const std::unique_ptr<Packing> packing = std::move(call.packing);
@@ -191,6 +220,14 @@ std::shared_ptr<Execution> make_call(const Communicator& communicator, Call&& ca
   const ContextPtr& comm = communicator.state();
   complete_signature(call.signature, kind, *comm, options);
   const CallOptions own = call_options(*comm, options);
+  BufferUses uses;
+  std::uint64_t number = 0;
+  if (comm->check != nullptr) [[unlikely]] {
+    comm->check_usable();
+    uses = uses_of(*comm, call);
+    refuse_overlap(*comm, call, uses);
+    number = comm->check->note(call.signature, call.binding, has_stream(options));
+  }
   const PlanPtr& plan = plan_for(*comm, call, options.stream);
   const std::uint64_t bytes = comm->summary == nullptr ? 0 : bytes_of(call.signature, call.binding);
   Tally* tally = comm->summary == nullptr ? nullptr : &tally_of(*comm, call.signature, plan->way, bytes);
@@ -199,6 +236,11 @@ std::shared_ptr<Execution> make_call(const Communicator& communicator, Call&& ca
   flight::Recording recording(note);
   auto execution = make_execution(comm, plan, std::move(call.binding), own);
   if (call.packing) execution = std::make_shared<PackedExecution>(comm, std::move(execution), std::move(call.packing));
+  if (comm->check != nullptr) [[unlikely]] {
+    const CallRecord& noted = comm->check->last();
+    execution = std::make_shared<CheckedExecution>(comm, std::move(execution), std::move(uses),
+                                                   CallWords{call_words(noted), noted.site}, number);
+  }
   if (tally != nullptr) execution->count_in(*tally, bytes);
   hand_over(recording, note, kind, *execution);
   return execution;
@@ -212,6 +254,8 @@ void run(const Communicator& communicator, Call&& call, const Options& options) 
   const ContextPtr& comm = communicator.state();
   complete_signature(call.signature, CallKind::blocking, *comm, options);
   const CallOptions own = call_options(*comm, options);
+  if (comm->check != nullptr) [[unlikely]]
+    check_blocking(*comm, call, options, own);
   const PlanPtr& plan = plan_for(*comm, call, options.stream);
   flight::Recording recording(noted(*comm, call, *plan, flight::State::running));
   if (comm->summary != nullptr)
@@ -222,9 +266,9 @@ void run(const Communicator& communicator, Call&& call, const Options& options) 
 }
 
 Request start(const Communicator& communicator, Call&& call, const Options& options) {
-  if (call.packing) [[unlikely]]
-    return ProgressEngine::instance().launch(make_call(communicator, std::move(call), CallKind::nonblocking, options));
   const ContextPtr& comm = communicator.state();
+  if (call.packing || comm->check != nullptr) [[unlikely]]
+    return ProgressEngine::instance().launch(make_call(communicator, std::move(call), CallKind::nonblocking, options));
   complete_signature(call.signature, CallKind::nonblocking, *comm, options);
   CallOptions own = call_options(*comm, options);
   const PlanPtr& plan = plan_for(*comm, call, options.stream);

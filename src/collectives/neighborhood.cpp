@@ -4,15 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string_view>
 #include <tutti/error.hpp>
 #include <utility>
 
 #include "backends/neighborhood.hpp"
+#include "call/check.hpp"
 #include "call/progress.hpp"
 #include "call/summary.hpp"
 #include "collectives/call.hpp"
+#include "collectives/checked_execution.hpp"
 #include "collectives/overlap.hpp"
 
 namespace tutti {
@@ -26,6 +29,25 @@ const Neighbors& neighbors_of(const Context& comm, std::string_view function) {
                             "MPI_Graph_create or MPI_Dist_graph_create_adjacent",
                             function, comm.describe()));
   return *comm.neighbors;
+}
+
+/// The public function behind a name: "ineighbor_alltoall" is neighbor_alltoall.
+std::string_view operation_of(std::string_view name) {
+  name.remove_prefix(name.find("neighbor"));
+  return name.substr(0, name.find("_init"));
+}
+
+OtherCall other_call_of(std::string_view name) {
+  constexpr std::array<std::pair<std::string_view, OtherCall>, 4> all{{
+      {"neighbor_allgather", OtherCall::neighbor_allgather},
+      {"neighbor_allgatherv", OtherCall::neighbor_allgatherv},
+      {"neighbor_alltoall", OtherCall::neighbor_alltoall},
+      {"neighbor_alltoallv", OtherCall::neighbor_alltoallv},
+  }};
+  const std::string_view operation = operation_of(name);
+  const auto* const found =
+      std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == operation; });
+  return found != all.end() ? found->second : OtherCall::neighbor_alltoallw;
 }
 
 /// Checks the arguments of one neighborhood collective and makes its blocks of them.
@@ -91,6 +113,7 @@ class NeighborArguments {
 
  private:
   [[noreturn]] void refuse(ErrorCode code, std::string_view problem) const {
+    if (comm_.check != nullptr) comm_.check->refuse(other_call_of(exchange_.name));
     throw Error(code, fmt::format("{}, {}: {}", exchange_.name, comm_.describe(), problem));
   }
   [[noreturn]] void refuse(std::string_view argument, std::string_view problem) const {
@@ -205,14 +228,8 @@ std::uint64_t bytes_of(const NeighborExchange& exchange) {
   return std::max(sum(exchange.sent), sum(exchange.received));
 }
 
-/// "ineighbor_alltoall_init" is a form of "neighbor_alltoall".
-std::string_view plain_name(std::string_view name) {
-  name.remove_prefix(name.find("neighbor"));
-  return name.substr(0, name.find("_init"));
-}
-
 Tally& tally_of(const Context& comm, const NeighborExchange& exchange, CallKind kind, std::uint64_t bytes) {
-  return comm.summary->tally_of(plain_name(exchange.name), kind, "messages", bytes);
+  return comm.summary->tally_of(operation_of(exchange.name), kind, "messages", bytes);
 }
 
 flight::Note noted(Context& comm, const NeighborExchange& exchange, flight::Form form, flight::State state) {
@@ -221,13 +238,40 @@ flight::Note noted(Context& comm, const NeighborExchange& exchange, flight::Form
   const flight::Facts facts{.bytes = bytes_of(exchange),
                             .communicator = comm.flight.row(),
                             .sequence = comm.flight.next_sequence(),
-                            .call = flight::neighbor_call(plain_name(exchange.name)),
+                            .call = flight::neighbor_call(operation_of(exchange.name)),
                             .form = form};
   return {recorder, recorder->begin(facts, state)};
 }
 
+/// The blocks of an exchange that have no layout.
+BufferUses uses_of(const NeighborExchange& exchange) {
+  BufferUses uses;
+  for (const EdgeBlock& block : exchange.sent)
+    if (!block.layout) uses.add_read(block.address, block.bytes);
+  for (const EdgeBlock& block : exchange.received)
+    if (!block.layout) uses.add_written(block.address, block.bytes);
+  return uses;
+}
+
+/// For check mode: ranks compare nothing but the operation and its form, because counts belong to edges.
+BufferUses checked_uses(Context& context, const NeighborExchange& exchange) {
+  context.check_usable();
+  BufferUses uses = uses_of(exchange);
+  try {
+    require_free(context, uses, {std::string(exchange.name) + "()", {}});
+  } catch (...) {
+    context.check->refuse(other_call_of(exchange.name));
+    throw;
+  }
+  return uses;
+}
+
 void run_neighbors(const Communicator& comm, NeighborExchange&& exchange, const Options& options) {
   const ContextPtr& context = comm.state();
+  if (context->check != nullptr) [[unlikely]] {
+    (void)checked_uses(*context, exchange);
+    context->check->meet(other_call_of(exchange.name), call_options(*context, options).timeout);
+  }
   std::optional<CountedCall> counter;
   if (context->summary != nullptr) [[unlikely]] {
     const std::uint64_t bytes = bytes_of(exchange);
@@ -247,7 +291,18 @@ std::shared_ptr<Execution> make_neighbors(const Communicator& comm, NeighborExch
   const flight::Note note = noted(*context, exchange, is_kept ? flight::Form::init : flight::Form::nonblocking,
                                   is_kept ? flight::State::running : flight::State::outstanding);
   flight::Recording recording(note);
+  BufferUses uses;
+  std::uint64_t number = 0;
+  if (context->check != nullptr) [[unlikely]] {
+    uses = checked_uses(*context, exchange);
+    number = context->check->note(other_call_of(exchange.name), kind);
+  }
   auto execution = make_neighbor_exchange(context, std::move(exchange), kind, call_options(*context, options));
+  if (context->check != nullptr) [[unlikely]] {
+    const CallRecord& noted = context->check->last();
+    execution = std::make_shared<CheckedExecution>(context, std::move(execution), std::move(uses),
+                                                   CallWords{call_words(noted), noted.site}, number);
+  }
   if (tally != nullptr) execution->count_in(*tally, bytes);
   hand_over(recording, note, kind, *execution);
   return execution;

@@ -7,8 +7,10 @@
 #include <tutti/point_to_point.hpp>
 
 #include "backends/point_to_point.hpp"
+#include "call/check.hpp"
 #include "call/progress.hpp"
 #include "collectives/call.hpp"
+#include "collectives/checked_execution.hpp"
 #include "collectives/transfers.hpp"
 
 namespace tutti {
@@ -163,6 +165,29 @@ std::ptrdiff_t put_recvs_first(PointToPoints& transfers) {
   return std::count_if(transfers.begin(), transfers.end(), is_recv);
 }
 
+/// For check mode: the memory of transfers from and to host memory that have no layout.
+BufferUses uses_of(const PointToPoints& transfers) {
+  BufferUses uses;
+  for (const PointToPoint& t : transfers) {
+    if (t.on_device || t.layout || t.peer == MPI_PROC_NULL) continue;
+    t.is_recv ? uses.add_written(t.to, t.bytes) : uses.add_read(t.from, t.bytes);
+  }
+  return uses;
+}
+
+/// The execution of a nonblocking or persistent operation; in check mode one that watches its buffers.
+std::shared_ptr<Execution> make_watched(const std::shared_ptr<Context>& comm, std::string_view call,
+                                        PointToPoints&& transfers, CallKind kind, const Options& options) {
+  if (comm->check == nullptr) [[likely]]
+    return make_transfers(comm, call, std::move(transfers), kind, call_options(*comm, options));
+  BufferUses uses = uses_of(transfers);
+  CallWords words{std::string(call) + "()", record_of(take_site())};
+  if (kind == CallKind::nonblocking) require_free(*comm, uses, words);
+  return std::make_shared<CheckedExecution>(
+      comm, make_transfers(comm, call, std::move(transfers), kind, call_options(*comm, options)), std::move(uses),
+      std::move(words), std::nullopt);
+}
+
 }  // namespace
 
 namespace {
@@ -202,8 +227,7 @@ Request start_transfers(const std::shared_ptr<Context>& comm, std::string_view c
   check_stream(*comm, call, transfers, options.stream);
   const flight::Note note = noted(*comm, flight::Form::nonblocking, flight::State::outstanding, transfers);
   flight::Recording recording(note);
-  auto execution =
-      make_transfers(comm, call, std::move(transfers), CallKind::nonblocking, call_options(*comm, options));
+  auto execution = make_watched(comm, call, std::move(transfers), CallKind::nonblocking, options);
   hand_over(recording, note, CallKind::nonblocking, *execution);
   return ProgressEngine::instance().launch(std::move(execution));
 }
@@ -214,7 +238,7 @@ Request prepare_transfers(const std::shared_ptr<Context>& comm, std::string_view
   comm->check_usable();
   const flight::Note note = noted(*comm, flight::Form::init, flight::State::running, transfers);
   flight::Recording recording(note);
-  auto execution = make_transfers(comm, call, std::move(transfers), CallKind::persistent, call_options(*comm, options));
+  auto execution = make_watched(comm, call, std::move(transfers), CallKind::persistent, options);
   hand_over(recording, note, CallKind::persistent, *execution);
   return Request(std::move(execution));
 }
@@ -268,6 +292,23 @@ flight::Note noted(const Context& comm, flight::Call call, const Side<AnyBuffer>
                            call_options(*comm, options), begun);
 }
 
+/// For check mode: that no outstanding call uses the memory of a blocking one.
+[[gnu::noinline]] void check_uses(const Context& comm, std::string_view call, const SendSide* send,
+                                  const RecvSide* recv, const Options& options) {
+  const CallSite site = take_site();
+  if (!has_outstanding_calls()) return;
+  const CallWords words{std::string(call) + "()", record_of(site)};
+  BufferUses uses;
+  const auto bytes = [&](const auto& side) {
+    const bool is_looked_at = !side.buffer.layout && mpi_peer(side.peer) != MPI_PROC_NULL &&
+                              !is_of_device(side.buffer.memory, options.memory, side.buffer.data);
+    return is_looked_at ? side.buffer.count * side.buffer.type.size() : 0;
+  };
+  if (send != nullptr) uses.add_read(send->buffer.data, bytes(*send));
+  if (recv != nullptr) uses.add_written(recv->buffer.data, bytes(*recv));
+  require_free(comm, uses, words);
+}
+
 /// A blocking send, receive, or one of each; null: none.
 inline Status run_messages(const ContextPtr& comm, std::string_view call, const SendSide* send, const RecvSide* recv,
                            const Options& options) {
@@ -289,6 +330,8 @@ inline Status run_messages(const ContextPtr& comm, std::string_view call, const 
     in = {recv->buffer.data, recv->buffer.count * unit, unit, peer, mpi_tag(recv->tag)};
     all_short = all_short && is_short(recv->buffer, options.memory, peer);
   }
+  if (comm->check != nullptr) [[unlikely]]
+    check_uses(*comm, call, send, recv, options);
   flight::Recording sending(noted(*comm, flight::Call::send, send));
   flight::Recording receiving(noted(*comm, flight::Call::recv, recv));
   ShortMessages messages(*comm, send == nullptr ? nullptr : &out, recv == nullptr ? nullptr : &in);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "backends/prepare_device.hpp"
+#include "call/check.hpp"
 #include "call/context.hpp"
 #include "communicator/factory.hpp"
 #include "communicator/survivors.hpp"
@@ -40,6 +41,11 @@ void check_handle(MPI_Comm comm, const char* factory) {
         ErrorCode::invalid_communicator,
         fmt::format("{}Communicator::{}: argument comm is an intercommunicator; merge it by MPI_Intercomm_merge",
                     detail::error_prefix(), factory));
+}
+
+/// In check mode a collective call of a communicator is compared as those that move data are.
+void check_call(const detail::Context& comm, detail::OtherCall call) {
+  if (comm.check != nullptr) comm.check->meet(call, comm.options.timeout);
 }
 
 }  // namespace
@@ -90,6 +96,7 @@ const CommunicatorOptions& Communicator::options() const { return state()->optio
 
 Communicator Communicator::split(int color, int key) const {
   state()->check_usable();
+  check_call(*state_, detail::OtherCall::split);
   if (color < 0 && color != MPI_UNDEFINED)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("split, {}: argument color is {}; pass a non-negative number or MPI_UNDEFINED",
@@ -114,7 +121,10 @@ Communicator Communicator::shrink() const {
   }
 }
 
-void Communicator::prepare_device() const { detail::prepare_device(*state(), nullptr); }
+void Communicator::prepare_device() const {
+  check_call(*state(), detail::OtherCall::prepare_device);
+  detail::prepare_device(*state_, nullptr);
+}
 
 std::string Communicator::device_report() const {
   return state()->device ? state()->device->report

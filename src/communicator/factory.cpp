@@ -13,6 +13,7 @@
 
 #include "backends/list.hpp"
 #include "call/agreement.hpp"
+#include "call/check.hpp"
 #include "call/late_communicator.hpp"
 #include "call/late_count.hpp"
 #include "call/progress.hpp"
@@ -55,6 +56,7 @@ struct Agreement {
   int version[3];
   int reproducible;
   int native_blocking;
+  int check;
   int progress_thread;
   int shared_memory;
   int single_copy;
@@ -174,6 +176,7 @@ Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& m
   mine = {{TUTTI_VERSION_MAJOR, TUTTI_VERSION_MINOR, TUTTI_VERSION_PATCH},
           state.options.reproducible ? 1 : 0,
           state.options.native_blocking ? 1 : 0,
+          static_cast<int>(state.options.check),
           config().progress_thread ? 1 : 0,
           config().shared_memory ? 1 : 0,
           config().single_copy ? 1 : 0,
@@ -209,6 +212,7 @@ Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& m
     if (std::memcmp(a.version, b.version, sizeof a.version) != 0) what = "the version of the library";
     if (a.reproducible != b.reproducible) what = "the option reproducible (or TUTTI_REPRODUCIBLE)";
     if (a.native_blocking != b.native_blocking) what = "the option native_blocking";
+    if (a.check != b.check) what = "the option check (or TUTTI_CHECK)";
     if (a.progress_thread != b.progress_thread) what = "TUTTI_PROGRESS_THREAD";
     if (a.shared_memory != b.shared_memory) what = "TUTTI_SHM";
     if (a.single_copy != b.single_copy) what = "TUTTI_SINGLE_COPY";
@@ -245,6 +249,11 @@ void create_states(Context& context) {
     auto state = backend->create_state(context, report);
     context.set_state(*backend, std::move(state), std::move(report));
   }
+}
+
+void begin_check(Context& context) {
+  if (context.options.check == CheckMode::off) return;
+  context.check = std::make_unique<Check>(context, context.options.check == CheckMode::bytes);
 }
 
 void load_measurements(Context& context) {
@@ -308,6 +317,7 @@ std::shared_ptr<Context> make_context(MPI_Comm from, const CommunicatorOptions& 
   CommunicatorOptions chosen = options;
   chosen.reproducible = chosen.reproducible || config().reproducible;
   if (chosen.timeout.count() == 0) chosen.timeout = config().timeout;
+  chosen.check = std::max(chosen.check, static_cast<CheckMode>(config().check));
   auto state = std::make_shared<Context>(chosen);
   check_mpi(MPI_Comm_size(from, &state->size), "MPI_Comm_size");
   check_mpi(MPI_Comm_rank(from, &state->rank), "MPI_Comm_rank");
@@ -327,6 +337,7 @@ std::shared_ptr<Context> make_context(MPI_Comm from, const CommunicatorOptions& 
   else
     discover(*state);
   create_states(*state);
+  begin_check(*state);
   if (will_send(*state)) state->make_messages();
   if (!is_known) {
     tuning::calibrate(*state);
@@ -364,6 +375,7 @@ std::shared_ptr<Context> make_child_context(const Context& parent, int color, in
   use_topology(*state, restrict_topology(parent.topology, parent.point_to_point, part));
   load_measurements(*state);
   create_states(*state);
+  begin_check(*state);
   if (will_send(*state)) state->make_messages();
   const auto is_early = [](const Sibling& one) { return one.late < most_early_handles; };
   if (!makes_late() || std::all_of(all.begin(), all.end(), is_early)) (void)state->handle();

@@ -12,6 +12,7 @@
 #include "backends/device_memory.hpp"
 #include "call/agreement.hpp"
 #include "call/allocations.hpp"
+#include "call/check.hpp"
 #include "call/context.hpp"
 #include "core/config.hpp"
 #include "core/log.hpp"
@@ -195,6 +196,7 @@ bool Allocation::is_shared() const noexcept { return memory_ && !memory_->parts.
 Allocation allocate(const Communicator& comm, std::size_t bytes, MemoryKind kind) {
   const detail::Context& state = *comm.state();
   state.check_usable();
+  if (state.check != nullptr) state.check->meet(detail::OtherCall::allocate, state.options.timeout);
   return Allocation(detail::make_memory(state, bytes, kind));
 }
 

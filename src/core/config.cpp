@@ -62,6 +62,16 @@ Logs read_logs(const char* name) {
   return logs;
 }
 
+int read_check(const char* name) {
+  const char* text = std::getenv(name);
+  if (text != nullptr && std::string_view(text) == "2") return 2;
+  try {
+    return read_flag(name) ? 1 : 0;
+  } catch (const Error&) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("{}={} is not known; set it to 0, 1 or 2", name, text));
+  }
+}
+
 std::chrono::nanoseconds read_seconds(const char* name) {
   const char* text = std::getenv(name);
   if (text == nullptr || *text == '\0') return std::chrono::nanoseconds{0};
@@ -116,6 +126,7 @@ const Config& config() {
                            .flight_folder = read_folder("TUTTI_FLIGHT"),
                            .watchdog = read_seconds("TUTTI_WATCHDOG"),
                            .logs = read_logs("TUTTI_LOG").warnings,
+                           .check = read_check("TUTTI_CHECK"),
                            .summary = read_logs("TUTTI_LOG").summary};
   return read;
 }

@@ -35,6 +35,7 @@ struct Config {
   std::string flight_folder{};                               ///< TUTTI_FLIGHT; empty: the recorder has no file
   std::chrono::nanoseconds watchdog{0};                      ///< TUTTI_WATCHDOG, in seconds; 0: none
   bool logs = false;                                         ///< TUTTI_LOG=1: write warnings to standard error
+  int check = 0;                                             ///< TUTTI_CHECK: 0, 1 or 2
   bool summary = false;  ///< TUTTI_LOG=summary: count calls, and list them at the end
 };
 

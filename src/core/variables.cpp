@@ -15,7 +15,7 @@
 namespace tutti::detail {
 namespace {
 
-constexpr std::array<Variable, 26> all = {{
+constexpr std::array<Variable, 27> all = {{
     {"TUTTI_TIMEOUT", "timeout of calls that have none of their own, in seconds"},
     {"TUTTI_REPRODUCIBLE", "1: every call is reproducible"},
     {"TUTTI_PROGRESS_THREAD", "1: a thread drives outstanding operations"},
@@ -33,6 +33,7 @@ constexpr std::array<Variable, 26> all = {{
     {"TUTTI_NCCL_LIBRARY", "file of NCCL's library"},
     {"TUTTI_CUBLAS_LIBRARY", "file of cuBLAS"},
     {"TUTTI_CUDA_AWARE", "1: the MPI takes device addresses; 0: it does not"},
+    {"TUTTI_CHECK", "1: ranks compare their calls; 2: and buffers in whole"},
     {"TUTTI_LOG", "1: warnings; summary: the calls of the program at its end"},
     {"TUTTI_FLIGHT", "0: no flight recorder; a folder, as ./flight: recorders stay there"},
     {"TUTTI_FLIGHT_ENTRIES", "calls that a flight recorder holds"},

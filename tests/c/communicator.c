@@ -82,6 +82,13 @@ static void test_options_of(MPI_Comm mpi) {
   sum_on(comm);
   FAILS(tutti_bcast(comm, NULL, 1, TUTTI_INT8, 99, NULL), TUTTI_ERROR_INVALID_ARGUMENT, "gradients");
   OK(tutti_comm_free(&comm));
+  options.check = 3;
+  FAILS(tutti_comm_create(mpi, TUTTI_COMM_DUPLICATE, &options, &comm), TUTTI_ERROR_INVALID_ARGUMENT, "check");
+  options.check = TUTTI_CHECK_CALLS;
+  OK(tutti_at(__FILE__, __LINE__, NULL));
+  OK(tutti_comm_create(mpi, TUTTI_COMM_DUPLICATE, &options, &comm));
+  sum_on(comm);
+  OK(tutti_comm_free(&comm));
   options.version = 0;
   FAILS(tutti_comm_create(mpi, TUTTI_COMM_DUPLICATE, &options, &comm), TUTTI_ERROR_INVALID_ARGUMENT, "version");
   CHECK(comm == TUTTI_COMM_NULL);

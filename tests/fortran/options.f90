@@ -51,10 +51,15 @@ contains
     type(tutti_comm_options) :: o
     integer :: code, switch
     o%timeout = 0.25d0
-    do switch = 1, 2
+    do switch = 1, 3
       o%reproducible = switch == 1
       o%native_blocking = switch == 2
       o%name = merge("reproducible   ", "native_blocking", switch == 1)
+      o%check = tutti_check_off
+      if (switch == 3) then
+        o%check = tutti_check_bytes
+        o%name = "check"
+      end if
       call tutti_comm_duplicate(0, comm, options=o, ierror=code)
       call expect_recorded(code, "tutti_comm_options")
     end do

@@ -52,7 +52,7 @@ int tutti_barrier(tutti_comm_t /*comm*/, const tutti_options_t* options) {
 
 int tutti_comm_create_f(tutti_fint_t /*mpi_comm*/, int /*ownership*/, const tutti_comm_options_t* options,
                         tutti_comm_t* /*comm*/) {
-  const auto& [size, version, reproducible, timeout, native_blocking, name] = *options;
+  const auto& [size, version, reproducible, timeout, native_blocking, name, check] = *options;
   return Look()
       .at("size", size, sizeof(tutti_comm_options_t))
       .at("version", version, TUTTI_COMM_OPTIONS_VERSION)
@@ -60,6 +60,7 @@ int tutti_comm_create_f(tutti_fint_t /*mpi_comm*/, int /*ownership*/, const tutt
       .at("timeout", timeout, 0.25)
       .at("native_blocking", native_blocking, text(name) == "native_blocking" ? 1 : 0)
       .at("name", text(name).empty(), false)
+      .at("check", check, text(name) == "check" ? TUTTI_CHECK_BYTES : TUTTI_CHECK_OFF)
       .done();
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <tutti/buffer.hpp>
+#include <tutti/call_site.hpp>
 #include <tutti/environment.hpp>
 
 #include "handles.hpp"
@@ -48,6 +49,11 @@ int tutti_progress(void) {
 
 int tutti_memory_kind(const void* address, int* kind) {
   return guard([&] { output(kind, "kind") = static_cast<int>(tutti::memory_kind(address)); });
+}
+
+int tutti_at(const char* file, int line, const char* function) {
+  tutti::at(file, line, function);
+  return TUTTI_SUCCESS;
 }
 
 const char* tutti_error_string(int code) { return tutti::error_string(static_cast<tutti::ErrorCode>(code)); }

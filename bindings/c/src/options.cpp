@@ -45,6 +45,7 @@ CommunicatorOptions options(const tutti_comm_options_t* given) {
   result.timeout = timeout(values.timeout);
   result.reproducible = values.reproducible != 0;
   result.native_blocking = values.native_blocking != 0;
+  result.check = static_cast<CheckMode>(option_within(values.check, TUTTI_CHECK_BYTES, "check"));
   if (values.name != nullptr) result.name = values.name;
   return result;
 }

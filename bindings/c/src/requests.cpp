@@ -30,6 +30,7 @@ class Detached {
     return *detached;
   }
   void keep(RequestRecord request) {
+    tutti::detail::give_up(request.request);
     const std::lock_guard lock(mutex_);
     std::erase_if(requests_, [](const auto& kept) { return !kept.request.active(); });
     requests_.push_back(std::move(request));

@@ -134,11 +134,12 @@ TEST(OptionsOfACall, Timeout) {
 
 TEST(OptionsOfACommunicator, AreAllTested) {
   const CommunicatorOptions defaults;
-  const auto& [timeout, reproducible, native_blocking, name] = defaults;
+  const auto& [timeout, reproducible, native_blocking, name, check] = defaults;
   EXPECT_EQ(timeout, 0ns);
   EXPECT_FALSE(reproducible);
   EXPECT_FALSE(native_blocking);
   EXPECT_EQ(name, "");
+  EXPECT_EQ(check, CheckMode::off);  // its effects have a folder of their own, tests/mpi/diagnosis
 }
 
 TEST(OptionsOfACommunicator, ReproducibleNativeBlockingAndName) {
@@ -168,11 +169,12 @@ TEST(OptionsOfACommunicator, Timeout) {
 TEST(OptionsOfACommunicator, ThatDifferAreNamedOnAllRanks) {
   if (world().size() < 2) GTEST_SKIP() << "needs 2 ranks";
   const bool is_last = world().rank() == world().size() - 1;
-  for (const std::string word : {"timeout", "reproducible", "native_blocking"}) {
+  for (const std::string word : {"timeout", "reproducible", "native_blocking", "check"}) {
     CommunicatorOptions options;
     if (word == "timeout") options.timeout = is_last ? 70s : 60s;
     if (word == "reproducible") options.reproducible = is_last;
     if (word == "native_blocking") options.native_blocking = is_last;
+    if (word == "check") options.check = is_last ? CheckMode::bytes : CheckMode::calls;
     const std::string text =
         error_of(ErrorCode::mismatch, [&] { (void)Communicator::duplicate(MPI_COMM_WORLD, options); });
     EXPECT_TRUE(contains(text, word)) << text;

@@ -109,6 +109,14 @@ TEST(Variables, TUTTI_TRIALS) {
   EXPECT_EQ(x[0], 1.0F);
 }
 
+// TUTTI_CHECK=2
+TEST(Variables, TUTTI_CHECK) {
+  EXPECT_EQ(config().check, 2);
+  CommunicatorOptions options;
+  options.check = CheckMode::calls;
+  EXPECT_EQ(Communicator::duplicate(MPI_COMM_WORLD, options).options().check, CheckMode::bytes);
+}
+
 // TUTTI_CALIBRATION=now
 TEST(Variables, TUTTI_CALIBRATION) {
   const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);

@@ -37,7 +37,7 @@ TEST(COptions, OfACall) {
 
 TEST(COptions, OfACommunicator) {
   tutti_comm_options_t given = TUTTI_COMM_OPTIONS_INIT;
-  auto& [size, version, reproducible, timeout, native_blocking, name] = given;
+  auto& [size, version, reproducible, timeout, native_blocking, name, check] = given;
   EXPECT_EQ(size, sizeof given);
   EXPECT_EQ(version, TUTTI_COMM_OPTIONS_VERSION);
   timeout = 0.25;
@@ -45,11 +45,13 @@ TEST(COptions, OfACommunicator) {
   for (const int which : {0, 1}) {
     reproducible = which;
     native_blocking = 1 - which;
-    const auto [to_timeout, to_reproducible, to_native_blocking, to_name] = options(&given);
+    check = which == 1 ? TUTTI_CHECK_BYTES : TUTTI_CHECK_OFF;
+    const auto [to_timeout, to_reproducible, to_native_blocking, to_name, to_check] = options(&given);
     EXPECT_EQ(to_timeout, 250ms);
     EXPECT_EQ(to_reproducible, which == 1);
     EXPECT_EQ(to_native_blocking, which == 0);
     EXPECT_EQ(to_name, "of the bindings");
+    EXPECT_EQ(to_check, which == 1 ? CheckMode::bytes : CheckMode::off);
   }
 }
 

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "call/call_record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tutti/datatype.hpp>
+
+#include "call/binding.hpp"
+#include "schedules/registry.hpp"
+
+namespace tutti::detail {
+namespace {
+
+bool is_operation(const CallFacts& facts) {
+  return facts.operation < static_cast<std::uint8_t>(OtherCall::neighbor_allgather);
+}
+Operation operation_of(const CallFacts& facts) { return static_cast<Operation>(facts.operation); }
+
+std::string_view base_name(const CallFacts& facts) {
+  if (is_operation(facts)) return schedules::operation_name(operation_of(facts));
+  constexpr std::array<std::string_view, 9> names = {"neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall",
+                                                     "neighbor_alltoallv", "neighbor_alltoallw",  "split",
+                                                     "allocate",           "prepare_device",      "free"};
+  const auto number = facts.operation - static_cast<std::size_t>(OtherCall::neighbor_allgather);
+  return number < names.size() ? names[number] : "another call";
+}
+
+std::string function_name(const CallFacts& facts) {
+  const std::string_view base = base_name(facts);
+  if (facts.kind == CallKind::nonblocking) return fmt::format("i{}", base);
+  return fmt::format("{}{}", base, facts.kind == CallKind::persistent ? "_init" : "");
+}
+
+std::string type_name(const CallFacts& facts) {
+  const auto kind = static_cast<DatatypeKind>(facts.type);
+  return kind == DatatypeKind::bytes ? fmt::format("elements of {} bytes", facts.unit)
+                                     : std::string(datatype_name(kind));
+}
+
+/// The arguments of an operation as ", a, b, c".
+std::string operation_words(const CallFacts& facts) {
+  const Operation operation = operation_of(facts);
+  std::string text;
+  if (operation != Operation::barrier) text += ", " + type_name(facts);
+  if (operation != Operation::barrier && !schedules::has_hidden_size(operation))
+    text += fmt::format(", {}{}", schedules::has_counts(operation) ? "counts that add up to " : "count ", facts.count);
+  if (schedules::combines(operation)) text += fmt::format(", {}", reduce_op_name(facts.op));
+  if (!facts.commutative) text += " that does not commute";
+  if (schedules::has_root(operation)) text += fmt::format(", root {}", facts.root);
+  return text;
+}
+
+std::string option_words(const CallRecord& record) {
+  const CallFacts& facts = record.facts;
+  std::string text;
+  if (facts.algorithm != 0) text += fmt::format(", algorithm {}", record.algorithm.data());
+  if (facts.reproducible) text += ", reproducible";
+  if (facts.accumulation == Accumulation::backend) text += ", accumulation by the backend";
+  if (facts.has_timeout) text += ", with a timeout";
+  if (facts.memory == MemoryClass::device) text += facts.has_stream ? ", device memory on a stream" : ", device memory";
+  return text;
+}
+
+}  // namespace
+
+CallFacts facts_of(const Signature& s, const Binding& binding, bool has_stream) {
+  CallFacts facts;
+  facts.count = s.count;
+  facts.unit = s.type.size();
+  facts.algorithm = s.algorithm.empty() ? 0 : hash(s.algorithm);
+  facts.root = s.root;
+  facts.operation = static_cast<std::uint8_t>(s.operation);
+  facts.kind = s.kind;
+  facts.type = static_cast<std::uint8_t>(s.type.kind());
+  facts.op = s.op;
+  facts.memory = s.memory;
+  facts.accumulation = s.accumulation;
+  facts.commutative = s.commutative;
+  facts.reproducible = s.reproducible;
+  facts.has_timeout = s.has_timeout;
+  facts.has_stream = has_stream && s.memory == MemoryClass::device;  // elsewhere it is ignored
+  if (schedules::has_shared_counts(s.operation)) {
+    Hash counts;
+    for (const std::size_t count : binding.recv_counts) counts.add(count);
+    facts.counts = counts.value();
+  }
+  return facts;
+}
+
+bool has_block_sizes(const CallFacts& facts) {
+  return is_operation(facts) && !facts.is_refused && schedules::has_counts(operation_of(facts));
+}
+
+void write_block_sizes(const Signature& s, const Binding& binding, std::span<std::uint64_t> given,
+                       std::span<std::uint64_t> taken) {
+  const std::uint64_t unit = s.type.size();
+  const auto root = static_cast<std::size_t>(s.root);
+  const auto put = [unit](std::uint64_t count) { return count * unit; };
+  std::fill(given.begin(), given.end(), 0);
+  std::fill(taken.begin(), taken.end(), 0);
+  const auto put_all = [&](const std::vector<std::size_t>& counts, std::span<std::uint64_t> sizes) {
+    std::transform(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(std::min(counts.size(), sizes.size())),
+                   sizes.begin(), put);
+  };
+  put_all(binding.send_counts, given);
+  put_all(binding.recv_counts, taken);
+  if (s.operation == Operation::gatherv) given[root] = put(binding.send_count);
+  if (s.operation == Operation::scatterv) taken[root] = put(binding.recv_count);
+  if (s.operation == Operation::allgatherv) std::fill(given.begin(), given.end(), put(binding.send_count));
+}
+
+std::string call_words(const CallRecord& record) {
+  const CallFacts& facts = record.facts;
+  if (facts.operation == static_cast<std::uint8_t>(OtherCall::free)) return "free (of the communicator)";
+  std::string text = (is_operation(facts) && !facts.is_refused ? operation_words(facts) : "") + option_words(record);
+  if (!text.empty()) text = text.substr(2);
+  return fmt::format("{}({})", function_name(facts), text);
+}
+
+std::string rank_words(int rank, const CallRecord& record) {
+  const std::string place = words(record.site);
+  if (record.facts.is_refused)
+    return fmt::format("rank {} has refused its {} with an error{}{}", rank, base_name(record.facts),
+                       place.empty() ? "" : " ", place);
+  return fmt::format("rank {} calls {}{}{}", rank, call_words(record), place.empty() ? "" : " ", place);
+}
+
+std::string size_difference(const CallFacts& facts, int a, const BlockSizes& of_a, int b, const BlockSizes& of_b) {
+  if (!has_block_sizes(facts) || of_a.given.empty() || of_b.given.empty()) return {};
+  const auto at = [](std::span<const std::uint64_t> sizes, int rank) { return sizes[static_cast<std::size_t>(rank)]; };
+  if (schedules::has_shared_counts(operation_of(facts))) {
+    const auto [mine, theirs] = std::mismatch(of_a.taken.begin(), of_a.taken.end(), of_b.taken.begin());
+    if (mine == of_a.taken.end()) return {};
+    return fmt::format("rank {} passes {} bytes for block {}, rank {} passes {}", a, *mine, mine - of_a.taken.begin(),
+                       b, *theirs);
+  }
+  const auto unequal = [](int from, std::uint64_t given, int to, std::uint64_t taken) {
+    return fmt::format("rank {} sends rank {} {} bytes, but that rank expects {}", from, to, given, taken);
+  };
+  if (at(of_a.given, b) != at(of_b.taken, a)) return unequal(a, at(of_a.given, b), b, at(of_b.taken, a));
+  if (at(of_b.given, a) != at(of_a.taken, b)) return unequal(b, at(of_b.given, a), a, at(of_a.taken, b));
+  return {};
+}
+
+}  // namespace tutti::detail

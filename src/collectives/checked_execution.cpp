@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/checked_execution.hpp"
+
+#include <fmt/format.h>
+
+#include <tutti/error.hpp>
+#include <utility>
+
+#include "call/check.hpp"
+
+namespace tutti::detail {
+namespace {
+
+std::string with_place(const CallWords& call) {
+  const std::string place = words(call.site);
+  return place.empty() ? call.call : fmt::format("{} {}", call.call, place);
+}
+
+std::string first_word(const std::string& call) { return call.substr(0, call.find('(')); }
+
+}  // namespace
+
+void require_free(const Context& comm, const BufferUses& uses, const CallWords& call, const OutstandingCall* self) {
+  const std::string other = overlapping_call(uses, self);
+  if (other.empty()) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("{}, {}: {} {}, which is outstanding; wait for that call first, or pass other memory",
+                          first_word(call.call), comm.describe(), with_place(call), other));
+}
+
+CheckedExecution::CheckedExecution(ContextPtr comm, std::shared_ptr<Execution> inner, BufferUses uses, CallWords words,
+                                   std::optional<std::uint64_t> number)
+    : Execution(std::move(comm), {}, inner->persistent()),
+      inner_(std::move(inner)),
+      uses_(std::move(uses)),
+      words_(std::move(words)),
+      number_(number),
+      is_compared_(!number) {
+  watch();
+}
+
+bool CheckedExecution::begin() {
+  is_seen_ = false;
+  if (persistent()) {
+    breaks_ = number_.has_value();  // the other ranks of a collective begin it
+    require_free(comm(), uses_, words_, this);
+    breaks_ = false;
+  }
+  fingerprints_.clear();
+  for (const Bytes& bytes : uses_.read) fingerprints_.push_back(fingerprint(bytes, comm().check->all_bytes()));
+  inner_->start();
+  return step();
+}
+
+bool CheckedExecution::compare() {
+  if (!is_compared_) is_compared_ = comm().check->compare(*number_);
+  return is_compared_;
+}
+
+bool CheckedExecution::step() {
+  const bool is_compared = compare();
+  if (!inner_->poll()) return false;
+  inner_->rethrow();
+  if (!is_compared) return false;
+  status_ = inner_->status();
+  inner_->acknowledge();
+  return true;
+}
+
+void CheckedExecution::verify() const {
+  is_seen_ = true;
+  for (std::size_t i = 0; i < fingerprints_.size(); ++i) {
+    if (fingerprint(uses_.read[i], comm().check->all_bytes()) == fingerprints_[i]) continue;
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}, {}: the send buffer changed before the call was complete: {}; change it only after "
+                            "the wait",
+                            first_word(words_.call), comm().describe(), with_place(words_)));
+  }
+}
+
+std::string CheckedExecution::words() const { return with_place(words_); }
+
+void CheckedExecution::cancel() noexcept { drop_part(*inner_); }
+
+}  // namespace tutti::detail

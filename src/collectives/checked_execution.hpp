@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "call/buffer_use.hpp"
+#include "call/context.hpp"
+#include "call/execution.hpp"
+#include "call/outstanding.hpp"
+#include "diagnosis/site.hpp"
+
+namespace tutti::detail {
+
+/// A call in words that are put together when they are needed.
+struct CallWords {
+  std::string call;  ///< "iallreduce(float32, count 4, sum)"
+  SiteRecord site{};
+};
+
+/// An execution in check mode: runs another one, compares its call with those of the other ranks, and watches its
+/// buffers from the start until its owner has seen the end.
+class CheckedExecution final : public Execution, public OutstandingCall {
+ public:
+  /// number: of a collective call in the communicator's check; none for messages.
+  CheckedExecution(ContextPtr comm, std::shared_ptr<Execution> inner, BufferUses uses, CallWords words,
+                   std::optional<std::uint64_t> number);
+
+  [[nodiscard]] std::string name() const override { return inner_->name(); }
+  void announce_backoff() noexcept override { inner_->announce_backoff(); }
+  void backoff() noexcept override { inner_->backoff(); }
+  bool order_before(device::StreamHandle stream) override { return is_compared_ && inner_->order_before(stream); }
+  /// Throws Error(invalid_argument) if a buffer that the call reads has changed since its start.
+  void verify() const override;
+  void give_up() noexcept override { is_given_up_ = true; }
+
+  [[nodiscard]] bool is_outstanding() const override {
+    return phase() == Phase::active || (phase() == Phase::done && !is_seen_ && !is_given_up_);
+  }
+  [[nodiscard]] std::string words() const override;
+  [[nodiscard]] const BufferUses& uses() const override { return uses_; }
+
+ private:
+  bool begin() override;
+  bool step() override;
+  void cancel() noexcept override;
+  [[nodiscard]] bool breaks_communicator() const noexcept override { return breaks_; }
+  [[nodiscard]] bool compare();
+
+  std::shared_ptr<Execution> inner_;
+  BufferUses uses_;
+  CallWords words_;
+  std::optional<std::uint64_t> number_;
+  std::vector<std::uint64_t> fingerprints_;
+  bool is_compared_;
+  bool breaks_ = false;
+  mutable std::atomic<bool> is_seen_{false};
+  std::atomic<bool> is_given_up_{false};
+};
+
+/// Throws Error(invalid_argument) if a call of this process is outstanding that uses the same memory, and one of both
+/// writes it. call: in words, for the text.
+void require_free(const Context& comm, const BufferUses& uses, const CallWords& call,
+                  const OutstandingCall* self = nullptr);
+
+}  // namespace tutti::detail

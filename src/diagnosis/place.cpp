@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "diagnosis/place.hpp"
+
+#include <cxxabi.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <memory>
+
+#include "diagnosis/site.hpp"
+
+namespace tutti::detail {
+namespace {
+
+/// The variables of this process without those that would load libraries into another program.
+std::vector<char*> plain_environment() {
+  std::vector<char*> kept;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    if (!std::string_view(*entry).starts_with("LD_")) kept.push_back(*entry);
+  kept.push_back(nullptr);
+  return kept;
+}
+
+std::string read_all(int file) {
+  std::string text;
+  std::array<char, 4096> part{};
+  for (;;) {
+    const ssize_t length = read(file, part.data(), part.size());
+    if (length > 0) text.append(part.data(), static_cast<std::size_t>(length));
+    if (length == 0 || (length < 0 && errno != EINTR)) return text;
+  }
+}
+
+/// The output of a program that is looked for in PATH; empty if it cannot run.
+std::string output_of(std::vector<std::string> words) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  std::array<int, 2> ends{};
+  if (pipe(ends.data()) != 0) return {};
+  posix_spawn_file_actions_t actions{};
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addclose(&actions, ends[0]);
+  pid_t process = 0;
+  std::vector<char*> environment = plain_environment();
+  const int error = posix_spawnp(&process, arguments[0], &actions, nullptr, arguments.data(), environment.data());
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  std::string text = error == 0 ? read_all(ends[0]) : std::string();
+  close(ends[0]);
+  if (error == 0)
+    while (waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  return text;
+}
+
+std::string demangled(const char* name) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status), std::free);
+  return status == 0 && text ? text.get() : name;
+}
+
+/// "heat::step()" of "heat::(anonymous namespace)::step(int, Grid const&)", "step()" of "step".
+std::string with_parentheses(std::string function) {
+  constexpr std::string_view nameless = "(anonymous namespace)::";
+  for (std::size_t at = 0; (at = function.find(nameless)) != std::string::npos;) function.erase(at, nameless.size());
+  int depth = 0;  // of template arguments, which may have parentheses
+  for (std::size_t at = 0; at < function.size(); ++at) {
+    if (function[at] == '<') ++depth;
+    if (function[at] == '>') --depth;
+    const bool is_operator = at >= 8 && std::string_view(function).substr(at - 8, 8) == "operator";
+    if (function[at] == '(' && depth == 0 && !is_operator) return function.substr(0, at) + "()";
+  }
+  return function.ends_with("operator()") ? function : function + "()";
+}
+
+std::string_view without_folders(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+std::string words_of_address(const SiteRecord& site) {
+  const char* module = site.place.data();
+  const auto count = static_cast<std::size_t>(site.frame_count);
+  std::vector<std::string> words{"addr2line", "-f", "-C", "-i", "-e", module};
+  for (std::size_t i = 0; i < count; ++i) words.push_back(fmt::format("{:#x}", site.offsets[i]));
+  const std::vector<SourcePlace> places = parse_places(output_of(std::move(words)));
+  const SourcePlace* place = first_of_program(places);
+  if (place != nullptr && !place->file.empty())
+    return fmt::format("at {}:{} in {}", without_folders(place->file), place->line, with_parentheses(place->function));
+  std::string function = place != nullptr ? place->function : "";
+  if (function.empty() && site.function[0] != '\0') function = demangled(site.function.data());
+  const std::string address = fmt::format("at {}+{:#x}", without_folders(module), site.offsets[0]);
+  return function.empty() ? address : fmt::format("{} in {}", address, with_parentheses(function));
+}
+
+}  // namespace
+
+std::vector<SourcePlace> parse_places(std::string_view output) {
+  std::vector<std::string_view> lines;
+  while (!output.empty()) {
+    const std::size_t end = std::min(output.find('\n'), output.size());
+    lines.push_back(output.substr(0, end));
+    output.remove_prefix(std::min(end + 1, output.size()));
+  }
+  std::vector<SourcePlace> places;
+  for (std::size_t i = 0; i + 1 < lines.size(); i += 2) {
+    if (lines[i] == "??") continue;
+    SourcePlace place{std::string(lines[i]), {}, 0};
+    const std::size_t colon = lines[i + 1].rfind(':');
+    if (colon != std::string_view::npos) {
+      const std::string_view number = lines[i + 1].substr(colon + 1);  // "41", "?", "41 (discriminator 3)"
+      std::from_chars(number.data(), number.data() + number.size(), place.line);
+    }
+    if (place.line > 0) place.file = lines[i + 1].substr(0, colon);
+    places.push_back(std::move(place));
+  }
+  return places;
+}
+
+bool is_of_library(std::string_view function) {
+  // A template's name begins with its result: "void tutti::f<int>(…)".
+  const std::string_view name = function.substr(0, function.find('('));
+  const std::size_t begin = name.find("tutti::");
+  const bool is_member = begin == 0 || (begin != std::string_view::npos && name[begin - 1] == ' ');
+  if (is_member && !name.substr(begin).starts_with("tutti::test")) return true;
+  return name.starts_with("tutti_") || name.starts_with("__tutti_MOD_") || name.starts_with("_Unwind_");
+}
+
+const SourcePlace* first_of_program(const std::vector<SourcePlace>& places) {
+  if (places.empty()) return nullptr;
+  const auto first = std::find_if(places.begin(), places.end(),
+                                  [](const SourcePlace& place) { return !is_of_library(place.function); });
+  return first != places.end() ? &*first : &places.back();
+}
+
+std::string words(const SiteRecord& site) {
+  if (site.frame_count > 0 && site.place[0] != '\0') return words_of_address(site);
+  if (site.place[0] == '\0') return {};
+  const std::string place = fmt::format("at {}:{}", without_folders(site.place.data()), site.line);
+  return site.function[0] == '\0' ? place : fmt::format("{} in {}", place, with_parentheses(site.function.data()));
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "diagnosis/site.hpp"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <tutti/call_site.hpp>
+
+namespace tutti::detail {
+namespace {
+
+std::atomic<bool> wanted{false};
+
+/// Keeps the end of a text that is too long.
+void keep_end(const char* text, std::span<char> to) noexcept {
+  const std::size_t length = std::strlen(text);
+  const std::size_t kept = std::min(length, to.size() - 1);
+  std::memcpy(to.data(), text + (length - kept), kept);
+  to[kept] = '\0';
+}
+
+void keep_begin(const char* text, std::span<char> to) noexcept {
+  const std::size_t kept = strnlen(text, to.size() - 1);
+  std::memcpy(to.data(), text, kept);
+  to[kept] = '\0';
+}
+
+struct NextSite {
+  bool is_set = false;
+  int line = 0;
+  std::array<char, 152> file{};
+  std::array<char, 40> function{};
+};
+
+NextSite& next_site() noexcept {
+  thread_local NextSite site;
+  return site;
+}
+
+struct AddressRange {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+};
+
+std::uintptr_t number_of(const void* address) noexcept { return reinterpret_cast<std::uintptr_t>(address); }
+
+/// The addresses of the library: its own module and those of its bindings. The program is no part of it, even where it
+/// contains the library.
+class OwnModules {
+ public:
+  OwnModules() { dl_iterate_phdr(add, this); }
+  [[nodiscard]] bool contain(std::uintptr_t address) const noexcept {
+    for (std::size_t i = 0; i < count_; ++i)
+      if (address >= ranges_[i].begin && address < ranges_[i].end) return true;
+    return false;
+  }
+  [[nodiscard]] bool in_program() const noexcept { return in_program_; }
+  [[nodiscard]] bool in_preload() const noexcept { return in_preload_; }
+
+ private:
+  static int add(dl_phdr_info* module, std::size_t /*size*/, void* all) {
+    static_cast<OwnModules*>(all)->add(*module);
+    return 0;
+  }
+  void add(const dl_phdr_info& module) {
+    const std::string_view path = module.dlpi_name == nullptr ? "" : module.dlpi_name;
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    const std::uintptr_t here = number_of(reinterpret_cast<const void*>(&set_site));
+    AddressRange range{~std::uintptr_t{0}, 0};
+    for (int i = 0; i < module.dlpi_phnum; ++i) {
+      const auto& part = module.dlpi_phdr[i];
+      if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
+      range.begin = std::min<std::uintptr_t>(range.begin, module.dlpi_addr + part.p_vaddr);
+      range.end = std::max<std::uintptr_t>(range.end, module.dlpi_addr + part.p_vaddr + part.p_memsz);
+    }
+    const bool is_here = here >= range.begin && here < range.end;
+    if (is_here && path.empty()) in_program_ = true;
+    if (is_here && name.starts_with("libtutti-mpi")) in_preload_ = true;
+    if (path.empty() || !(is_here || name.starts_with("libtutti")) || count_ == ranges_.size()) return;
+    ranges_[count_++] = range;
+  }
+
+  std::array<AddressRange, 8> ranges_{};
+  std::size_t count_ = 0;
+  bool in_program_ = false;
+  bool in_preload_ = false;
+};
+
+const OwnModules& own_modules() {
+  static const OwnModules modules;
+  return modules;
+}
+
+/// Frames of the program behind the library's: inline functions of the headers may be the first.
+constexpr std::size_t frames_beside = 2;
+
+struct Walk {
+  CallSite* site;
+  std::size_t wanted;
+};
+
+_Unwind_Reason_Code note_frame(_Unwind_Context* frame, void* data) {
+  auto& walk = *static_cast<Walk*>(data);
+  const std::uintptr_t after = _Unwind_GetIP(frame);
+  if (after == 0) return _URC_END_OF_STACK;
+  const std::uintptr_t address = after - 1;  // within the call
+  if (own_modules().contain(address)) return _URC_NO_REASON;
+  CallSite& site = *walk.site;
+  site.frames[site.frame_count++] = reinterpret_cast<const void*>(address);
+  return site.frame_count == walk.wanted ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+void unwind(CallSite& site) noexcept {
+  Walk walk{&site, own_modules().in_program() ? CallSite::most_frames : frames_beside};
+  _Unwind_Backtrace(note_frame, &walk);
+  site.address = site.frame_count > 0 ? site.frames[0] : nullptr;
+}
+
+void set_module(const char* path, SiteRecord& record) noexcept {
+  std::array<char, PATH_MAX> program{};
+  if (path == nullptr || *path == '\0') {  // the program itself
+    const ssize_t length = readlink("/proc/self/exe", program.data(), program.size() - 1);
+    if (length <= 0) return;
+    path = program.data();
+  }
+  keep_end(path, record.place);
+}
+
+SiteRecord looked_up(const CallSite& site) noexcept {
+  SiteRecord record;
+  std::uintptr_t bias = 0;
+  for (std::size_t i = 0; i < site.frame_count; ++i) {
+    Dl_info symbol{};
+    link_map* module = nullptr;
+    if (dladdr1(site.frames[i], &symbol, reinterpret_cast<void**>(&module), RTLD_DL_LINKMAP) == 0 || module == nullptr)
+      break;
+    if (i == 0) {
+      bias = module->l_addr;
+      set_module(module->l_name, record);
+      if (symbol.dli_sname != nullptr) keep_begin(symbol.dli_sname, record.function);
+    }
+    if (module->l_addr != bias) break;
+    record.offsets[i] = number_of(site.frames[i]) - bias;
+    ++record.frame_count;
+  }
+  return record;
+}
+
+struct KnownSite {
+  CallSite site{};
+  SiteRecord record{};
+};
+
+/// The few places of a program that make calls are looked up once.
+const SiteRecord& known(const CallSite& site) noexcept {
+  thread_local std::array<KnownSite, 16> table{};
+  std::uintptr_t hash = 0;
+  for (std::size_t i = 0; i < site.frame_count; ++i) hash = (hash ^ number_of(site.frames[i])) * 0x9e3779b97f4a7c15U;
+  KnownSite& entry = table[hash >> 60U];
+  if (entry.site.frame_count != site.frame_count || entry.site.frames != site.frames) {
+    entry.site = site;
+    entry.record = looked_up(site);
+  }
+  return entry.record;
+}
+
+}  // namespace
+
+void want_sites() noexcept { wanted.store(true, std::memory_order_relaxed); }
+
+void set_site(const char* file, int line, const char* function) noexcept {
+  if (!wanted.load(std::memory_order_relaxed)) return;
+  NextSite& next = next_site();
+  next.is_set = true;
+  next.line = line;
+  keep_end(file == nullptr ? "" : file, next.file);
+  keep_begin(function == nullptr ? "" : function, next.function);
+}
+
+bool is_in_preload_library() noexcept { return own_modules().in_preload(); }
+
+CallSite take_site() noexcept {
+  CallSite site;
+  NextSite& next = next_site();
+  if (next.is_set) {
+    next.is_set = false;
+    site.file = next.file.data();
+    site.function = next.function.data();
+    site.line = next.line;
+  } else {
+    unwind(site);
+  }
+  return site;
+}
+
+SiteRecord record_of(const CallSite& site) noexcept {
+  if (site.file == nullptr) return known(site);
+  SiteRecord record;
+  record.line = site.line;
+  keep_end(site.file, record.place);
+  keep_begin(site.function, record.function);
+  return record;
+}
+
+}  // namespace tutti::detail
+
+void tutti::at(const char* file, int line, const char* function) noexcept { detail::set_site(file, line, function); }
