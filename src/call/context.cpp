@@ -6,10 +6,12 @@
 #include <array>
 #include <memory>
 #include <new>
+#include <thread>
 #include <tutti/error.hpp>
 
 #include "call/check.hpp"
 #include "call/deferred_free.hpp"
+#include "call/execution.hpp"
 #include "call/lifetime.hpp"
 #include "call/summary.hpp"
 #include "core/mpi_call.hpp"
@@ -20,6 +22,17 @@ namespace {
 /// The message of an abort; ends with a null character.
 constexpr int abort_words = 256;
 using AbortWords = std::array<char, abort_words>;
+
+/// Whether the exception that is being handled is one.
+bool is_refused_memory() {
+  try {
+    throw;
+  } catch (const MemoryRefused&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
 
 bool may_call_mpi() noexcept {
   int level = MPI_THREAD_SINGLE;
@@ -218,10 +231,23 @@ void Context::refuse_turn(schedules::Operation operation) noexcept {
     if (state) state->refuse(operation);
 }
 
+Error Context::explain(std::string_view who) {
+  using namespace std::chrono_literals;
+  const Error error = as_error(fmt::format("{}, {}", who, describe()));
+  // The host MPI and the kernel refuse what concerns a process that has ended.
+  if (error.code() != ErrorCode::mpi && error.code() != ErrorCode::internal) return error;
+  // The kernel takes the memory of a process some time before it tells of its end.
+  for (const auto end = Peers::Clock::now() + 1s; is_refused_memory() && Peers::Clock::now() < end;) {
+    if (peers.look() >= 0) break;
+    std::this_thread::sleep_for(1ms);
+  }
+  return peers.look() < 0 ? error : Error(ErrorCode::peer_died, words_on_ended(who));
+}
+
 void Context::break_by_exception(std::string_view who) {
   keep_contexts();
   try {
-    const Error error = as_error(fmt::format("{}, {}", who, describe()));
+    const Error error = explain(who);
     mark_broken(error.code(), error.what());
     throw error;
   } catch (const std::bad_alloc&) {  // there is no memory even for words

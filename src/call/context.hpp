@@ -103,6 +103,9 @@ struct Context {
   /// For a call that has taken its turn and cannot go on: marks the communicator as broken by the exception that is
   /// being handled, and throws it as Error. who: begins its text, if it is none yet.
   [[noreturn]] void break_by_exception(std::string_view who);
+  /// The exception that is being handled, as Error: peer_died if the end of a rank explains it. who: begins its text,
+  /// if it is none yet.
+  [[nodiscard]] Error explain(std::string_view who);
   /// The text of Error(peer_died). who: begins it.
   [[nodiscard]] std::string words_on_ended(std::string_view who) const;
 

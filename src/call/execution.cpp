@@ -51,13 +51,6 @@ Error as_error(const std::string& who) {
   }
 }
 
-namespace {
-
-/// The host MPI and the kernel refuse what concerns a process that has ended.
-bool may_mean_an_end(ErrorCode code) { return code == ErrorCode::mpi || code == ErrorCode::internal; }
-
-}  // namespace
-
 Execution::Execution(std::shared_ptr<Context> comm, std::chrono::nanoseconds timeout, bool persistent)
     : comm_(std::move(comm)), timeout_(timeout), persistent_(persistent) {}
 
@@ -119,9 +112,7 @@ bool Execution::has_waited_in_vain() {
 
 void Execution::fail_by_exception() noexcept {
   try {
-    Error error = as_error(fmt::format("{}, {}", name(), comm_->describe()));
-    if (may_mean_an_end(error.code()) && comm_->peers.look() >= 0)
-      error = Error(ErrorCode::peer_died, comm_->words_on_ended(name()));
+    const Error error = comm_->explain(name());
     fail_now(std::make_exception_ptr(error), error.code(), error.what());
   } catch (const std::bad_alloc&) {  // there is no memory even for words
     fail_now(std::current_exception(), ErrorCode::out_of_memory, {});

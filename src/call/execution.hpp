@@ -18,6 +18,11 @@ namespace tutti::detail {
 struct Context;
 struct Tally;
 
+/// The kernel refused access to the memory of another rank.
+struct MemoryRefused : Error {
+  using Error::Error;
+};
+
 /// One run of an operation. begin() posts the first messages, step() continues without blocking. The driver (a blocking
 /// call, or the progress engine for a request) calls start() and poll(). A failure is kept for the caller.
 class Execution {

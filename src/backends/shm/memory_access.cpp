@@ -8,6 +8,8 @@
 #include <cstring>
 #include <tutti/error.hpp>
 
+#include "call/execution.hpp"
+
 namespace tutti::detail::shm {
 namespace {
 
@@ -30,10 +32,11 @@ int transfer_all(Transfer transfer, pid_t process, std::uint64_t address, void* 
 }
 
 [[noreturn]] void throw_unreachable(const char* call, pid_t process, int error) {
-  throw Error(ErrorCode::internal,
-              fmt::format("{} on process {} failed: {}; a buffer of that rank is not (or no longer) valid memory, or "
-                          "the process has ended",
-                          call, process, std::strerror(error)));
+  throw MemoryRefused(
+      ErrorCode::internal,
+      fmt::format("{} on process {} failed: {}; a buffer of that rank is not (or no longer) valid memory, or "
+                  "the process has ended",
+                  call, process, std::strerror(error)));
 }
 
 }  // namespace
