@@ -34,7 +34,8 @@ std::set<std::size_t> counts(Operation operation, int size) {
   for (const std::size_t bytes : {share / 4, share / 2, share, 2 * share, 3 * share + share / 2}) {
     const std::size_t chunk = stream_chunk(operation, bytes, share);
     for (const std::size_t exact : {bytes, bytes / chunk * chunk, (bytes / chunk + 1) * chunk})
-      for (const std::size_t count : {exact / unit - 1, exact / unit, exact / unit + 1}) all.insert(count);
+      for (const std::size_t count : {exact / unit, exact / unit + 1, std::max<std::size_t>(exact / unit, 1) - 1})
+        all.insert(count);
   }
   return all;
 }
