@@ -17,6 +17,7 @@
 #define tutti_comm_create_f(...) (TUTTI_AT_HERE, tutti_comm_create_f(__VA_ARGS__))
 #define tutti_comm_split(...) (TUTTI_AT_HERE, tutti_comm_split(__VA_ARGS__))
 #define tutti_comm_split_by_node(...) (TUTTI_AT_HERE, tutti_comm_split_by_node(__VA_ARGS__))
+#define tutti_comm_shrink(...) (TUTTI_AT_HERE, tutti_comm_shrink(__VA_ARGS__))
 #define tutti_comm_prepare_device(...) (TUTTI_AT_HERE, tutti_comm_prepare_device(__VA_ARGS__))
 #define tutti_allocate(...) (TUTTI_AT_HERE, tutti_allocate(__VA_ARGS__))
 #define tutti_barrier(...) (TUTTI_AT_HERE, tutti_barrier(__VA_ARGS__))

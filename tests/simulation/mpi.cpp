@@ -51,6 +51,11 @@ int MPI_Query_thread(int* level) {
   *level = MPI_THREAD_FUNNELED;
   return MPI_SUCCESS;
 }
+/// No: a rank that aborts tells nobody by messages.
+int MPI_Is_thread_main(int* flag) {
+  *flag = 0;
+  return MPI_SUCCESS;
+}
 int MPI_Error_class(int code, int* error_class) {
   *error_class = code;
   return MPI_SUCCESS;
@@ -111,6 +116,13 @@ int MPI_Iprobe(int /*source*/, int /*tag*/, MPI_Comm /*comm*/, int* flag, MPI_St
   *flag = 0;
   return MPI_SUCCESS;
 }
+/// For the news of an abort, which no rank sends here.
+int MPI_Improbe(int /*source*/, int /*tag*/, MPI_Comm /*comm*/, int* flag, MPI_Message* /*message*/,
+                MPI_Status* /*status*/) {
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
 int MPI_Cancel(MPI_Request* request) {
   messages().cancel(number_of(*request));
   return MPI_SUCCESS;
