@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A short call over shared memory ends in less than a microsecond, so each check on its way counts. The limits leave a
 // fifth to other compilers. Before arguments were checked in line and one line was taken without a look at each block,
-// the same calls took 1709, 1157, 1015 and 2197 instructions.
+// the same calls took 1709, 1157, 1015 and 2197 instructions. The flight recorder may take 150 more, about 15 ns.
 #include <gtest/gtest.h>
 #include <mpi.h>
 #include <tutti.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <limits>
+#include <string_view>
 
 #include "support/instructions.hpp"
 
@@ -20,6 +22,11 @@ constexpr bool is_optimised = true;
 #else
 constexpr bool is_optimised = false;
 #endif
+
+long recorder_cost() {
+  const char* setting = std::getenv("TUTTI_FLIGHT");
+  return setting != nullptr && setting == std::string_view("0") ? 0 : 150;
+}
 
 class ShortCalls : public ::testing::Test {
  protected:
@@ -47,7 +54,7 @@ class ShortCalls : public ::testing::Test {
     if (rank_ != 0) return;
     if (!is_counted) GTEST_SKIP() << "processes may not be traced here";
     if (!is_optimised) GTEST_SKIP() << "not an optimised build: " << least << " instructions";
-    EXPECT_LE(least, limit);
+    EXPECT_LE(least, limit + recorder_cost());
     EXPECT_GT(least, 100) << "instructions are counted";
     RecordProperty("instructions", static_cast<int>(least));
   }
