@@ -165,7 +165,9 @@ void Context::keep_reason(const std::string& reason) noexcept {
 void Context::abort(const std::string& reason) noexcept {
   const bool is_news = !aborted.load() && !released_.load();
   abort_here(reason);
-  if (is_news) tell_of_abort(reason);
+  if (!is_news) return;
+  keep_contexts();  // those who abort too never take the message
+  tell_of_abort(reason);
 }
 
 void Context::abort_here(const std::string& reason) noexcept {

@@ -91,6 +91,8 @@ struct Context {
   [[nodiscard]] int next_persistent_tag() noexcept {
     return tag_half + static_cast<int>(persistent_sequence++ % static_cast<std::uint64_t>(tag_half));
   }
+  /// Of votes on the facilities of a device, above those of executions.
+  [[nodiscard]] int vote_tag() const noexcept { return 2 * tag_half; }
   /// The state of a backend, or null if it has none here.
   [[nodiscard]] BackendState* state_of(const Backend& backend) const noexcept { return states_[backend.slot].get(); }
   /// The reason why a backend has no state, or the limitation of its state; empty if there is neither.
@@ -153,8 +155,7 @@ struct Context {
   [[noreturn]] void throw_unusable() const;
   void abort_here(const std::string& reason) noexcept;
   void tell_of_abort(const std::string& reason) const noexcept;
-  /// Above those of collectives.
-  [[nodiscard]] int abort_tag() const noexcept { return 2 * tag_half; }
+  [[nodiscard]] int abort_tag() const noexcept { return vote_tag() + 1; }
   void keep_reason(const std::string& reason) noexcept;
   int exceptions_ = std::uncaught_exceptions();  ///< under way when it was made, in whose handling it lives
   mutable std::mutex reason_mutex_;

@@ -124,6 +124,9 @@ auto counted(Context& comm, const Call& call, const std::string& way, const Work
   return work();
 }
 
+static_assert(static_cast<int>(flight::Call::barrier) == static_cast<int>(Operation::barrier) &&
+              static_cast<int>(flight::Call::alltoallv) == static_cast<int>(Operation::alltoallv));
+
 /// What the flight recorder writes of a call, which takes its number.
 flight::Facts facts_of(Context& comm, const Call& call, const Plan& plan) {
   constexpr std::array forms = {flight::Form::blocking, flight::Form::nonblocking, flight::Form::init};

@@ -27,7 +27,7 @@ void keep_text(std::array<char, N>& to, std::string_view text) {
 
 Vote::Vote(const Context& comm, std::chrono::nanoseconds patience)
     : comm_(&comm),
-      tag_(2 * comm.tag_half),  // above the tags of executions
+      tag_(comm.vote_tag()),
       patience_(patience),
       begin_(std::chrono::steady_clock::now()),
       messages_(std::make_unique<Messages>()) {
