@@ -188,9 +188,9 @@ std::shared_ptr<Execution> make_watched(const std::shared_ptr<Context>& comm, st
       std::move(words), std::nullopt);
 }
 
-}  // namespace
-
-namespace {
+/// Peers and tags as the flight recorder has them.
+std::int32_t recorded_peer(int peer) { return peer == MPI_ANY_SOURCE ? flight::any : peer; }
+std::int32_t recorded_tag(int tag) { return tag == MPI_ANY_TAG ? flight::any : tag; }
 
 /// What the flight recorder writes of messages; of several with other peers, only their bytes.
 flight::Facts facts_of(const Context& comm, flight::Form form, const PointToPoints& transfers) {
@@ -199,8 +199,8 @@ flight::Facts facts_of(const Context& comm, flight::Form form, const PointToPoin
   if (transfers.size() != 1) return facts;
   const PointToPoint& only = *transfers.begin();
   facts.call = only.is_recv ? flight::Call::recv : flight::Call::send;
-  facts.peer = only.peer == MPI_ANY_SOURCE ? flight::any : only.peer;
-  facts.tag = only.tag == MPI_ANY_TAG ? flight::any : only.tag;
+  facts.peer = recorded_peer(only.peer);
+  facts.tag = recorded_tag(only.tag);
   return facts;
 }
 
@@ -269,12 +269,10 @@ template <typename AnyBuffer>
 flight::Note noted(const Context& comm, flight::Call call, const Side<AnyBuffer>* side) {
   flight::Recorder* recorder = comm.flight.recorder();
   if (recorder == nullptr || side == nullptr) return {};
-  const int peer = mpi_peer(side->peer);
-  const int tag = mpi_tag(side->tag);
   const flight::Facts facts{.bytes = side->buffer.count * side->buffer.type.size(),
                             .communicator = comm.flight.row(),
-                            .peer = peer == MPI_ANY_SOURCE ? flight::any : peer,
-                            .tag = tag == MPI_ANY_TAG ? flight::any : tag,
+                            .peer = recorded_peer(mpi_peer(side->peer)),
+                            .tag = recorded_tag(mpi_tag(side->tag)),
                             .call = call,
                             .type = static_cast<std::uint8_t>(side->buffer.type.kind())};
   return {recorder, recorder->begin(facts, flight::State::running)};

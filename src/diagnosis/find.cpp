@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "diagnosis/find.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <filesystem>
 #include <map>
 #include <numeric>
 #include <system_error>
 
+#include "diagnosis/host_name.hpp"
 #include "diagnosis/recorder_memory.hpp"
 
 namespace tutti::detail::flight {
@@ -93,8 +91,7 @@ std::vector<Snapshot> read_recorders(const std::string& path, std::vector<std::s
   } else {
     files.push_back(path);
   }
-  std::array<char, 256> host{};
-  (void)gethostname(host.data(), host.size() - 1);
+  const std::string host = host_name();
   std::vector<Snapshot> all;
   for (const std::string& file : files) {
     std::string problem;
@@ -103,8 +100,7 @@ std::vector<Snapshot> read_recorders(const std::string& path, std::vector<std::s
       problems.push_back(file + ": " + problem);
       continue;
     }
-    snapshot->is_alive =
-        snapshot->host == host.data() && fs::exists("/proc/" + std::to_string(snapshot->process), error);
+    snapshot->is_alive = snapshot->host == host && fs::exists("/proc/" + std::to_string(snapshot->process), error);
     all.push_back(std::move(*snapshot));
   }
   return all;

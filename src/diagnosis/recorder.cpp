@@ -15,6 +15,7 @@
 #include "core/config.hpp"
 #include "core/hash.hpp"
 #include "core/log.hpp"
+#include "diagnosis/host_name.hpp"
 
 namespace tutti::detail::flight {
 namespace {
@@ -61,9 +62,7 @@ Recorder::Recorder(RecorderMemory&& memory, std::uint32_t entries)
   header.entries = entries;
   header.process = getpid();
   header.opened = header.seen = Moment::now();
-  std::array<char, 256> host{};
-  (void)gethostname(host.data(), host.size() - 1);
-  put(header.host, host.data());
+  put(header.host, host_name());
   put(header.command, command_line());
   CommunicatorRow& rest = parts_.communicators[communicator_rows - 1];
   rest.number = communicator_rows - 1;

@@ -7,11 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "core/file_limit.hpp"
+#include "diagnosis/host_name.hpp"
 #include "diagnosis/ticks.hpp"
 
 namespace tutti::detail::flight {
@@ -23,9 +23,7 @@ int open_file(const std::string& folder, std::string& problem) {
     if (file < 0) problem = fmt::format("memfd_create failed: {}", std::strerror(errno));
     return file;
   }
-  std::array<char, 256> host{};
-  (void)gethostname(host.data(), host.size() - 1);
-  const std::string path = fmt::format("{}/{}.{}.{}.{}", folder, RecorderMemory::file_name, host.data(), getpid(),
+  const std::string path = fmt::format("{}/{}.{}.{}.{}", folder, RecorderMemory::file_name, host_name(), getpid(),
                                        nanoseconds(CLOCK_REALTIME));
   const int file = open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
   if (file < 0) problem = fmt::format("making {} failed: {}", path, std::strerror(errno));
