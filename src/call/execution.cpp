@@ -124,9 +124,10 @@ void Execution::fail(ErrorCode code, const std::string& message) noexcept {
 }
 
 void Execution::fail_now(std::exception_ptr failure, ErrorCode code, const std::string& message) noexcept {
-  cancel();
   comm_->keep_contexts();
+  // Before cancel(), which lets streams go: who has waited for one sees that the communicator is broken.
   if (breaks_communicator() || code == ErrorCode::peer_died) comm_->mark_broken(code, message);
+  cancel();
   failure_ = std::move(failure);
   error_ = code;
   note_.end(flight::State::failed);

@@ -185,8 +185,9 @@ TEST(StagedFailure, ATimeoutLetsTheStreamGo) {
       const auto execution = staged(comm, buffers, CallKind::blocking, "mpi", caller, std::chrono::milliseconds(100));
       (void)detail::ProgressEngine::instance().launch(execution);
       runtime().run_all();  // ends only when the flag is open
-      EXPECT_EQ(execution->error(), ErrorCode::timeout);
       EXPECT_THROW(comm.state()->check_usable(), Error);
+      while (!execution->finished()) sched_yield();
+      EXPECT_EQ(execution->error(), ErrorCode::timeout);
     }
     runtime().destroy_stream(stream);
   }
