@@ -16,6 +16,7 @@
 #include "core/mpi_call.hpp"
 #include "diagnosis/recorder.hpp"
 #include "diagnosis/watchdog.hpp"
+#include "outofband/endpoint.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -48,6 +49,7 @@ void print_summary() {
 
 int at_finalize(MPI_Comm /*comm*/, int /*keyval*/, void* /*value*/, void* /*extra*/) {
   flight::stop_watchdog();
+  outofband::Endpoint::instance().leave();
   ProgressEngine::instance().stop_thread();
   report_lost_requests();
   ProgressEngine::instance().cancel_all();

@@ -12,12 +12,17 @@ std::atomic<bool> any{false};
 
 }  // namespace
 
-void Peers::watch(std::span<const ProcessIdentity> all, int rank) {
+void Peers::watch(std::span<const ProcessIdentity> all, int rank, bool is_told) {
   rank_ = rank;
   const ProcessIdentity& own = all[static_cast<std::size_t>(rank)];
   watches_.resize(all.size());
-  for (std::size_t r = 0; r < all.size(); ++r)
-    if (all[r].process != own.process && own.sees(all[r])) watches_[r] = ProcessWatch::of(all[r]);
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    if (all[r].number == own.number) continue;
+    if (own.sees(all[r]))
+      watches_[r] = ProcessWatch::of(all[r]);
+    else if (is_told)
+      watches_[r] = ProcessWatch::of(all[r], ProcessWatch::Way::told);
+  }
 }
 
 void Peers::watch(const Peers& whole, std::span<const int> ranks) {
@@ -50,6 +55,11 @@ bool Peers::watches(int rank) const noexcept {
 
 bool Peers::watches_all() const noexcept {
   return std::count(watches_.begin(), watches_.end(), nullptr) <= 1;  // the rank itself
+}
+
+bool Peers::sees_all() const noexcept {
+  return watches_all() && std::none_of(watches_.begin(), watches_.end(),
+                                       [](const auto& one) { return one != nullptr && one->is_told(); });
 }
 
 bool Peers::has_ended(int rank) const noexcept {

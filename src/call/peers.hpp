@@ -12,13 +12,14 @@
 
 namespace tutti::detail {
 
-/// The other ranks of a communicator whose end this rank can see: those on its node and in its PID namespace.
+/// The other ranks of a communicator whose end this rank can see: those on its node and in its PID namespace, and
+/// others if they are watched out of band.
 class Peers {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// all: by rank.
-  void watch(std::span<const ProcessIdentity> all, int rank);
+  /// all: by rank. is_told: the end of those that this rank cannot see is told by ProcessWatch::tell_ended().
+  void watch(std::span<const ProcessIdentity> all, int rank, bool is_told);
   /// Watches a part of another communicator's ranks. ranks: their numbers there.
   void watch(const Peers& whole, std::span<const int> ranks);
 
@@ -32,6 +33,8 @@ class Peers {
   /// Returns true if that rank's end can be seen; of the rank itself, always.
   [[nodiscard]] bool watches(int rank) const noexcept;
   [[nodiscard]] bool watches_all() const noexcept;
+  /// Returns true if this rank sees the end of all others by itself. Equal on all ranks.
+  [[nodiscard]] bool sees_all() const noexcept;
   /// Looks at one rank now.
   [[nodiscard]] bool has_ended(int rank) const noexcept;
   /// "rank 3 (process 4711)".

@@ -19,6 +19,7 @@
 #include "call/progress.hpp"
 #include "communicator/kin.hpp"
 #include "communicator/neighbors.hpp"
+#include "communicator/out_of_band.hpp"
 #include "communicator/private_communicator.hpp"
 #include "communicator/world_ranks.hpp"
 #include "core/config.hpp"
@@ -64,6 +65,7 @@ struct Agreement {
   int calibration;
   int lacks_threads;  ///< a progress thread is wanted, but MPI lacks MPI_THREAD_MULTIPLE
   std::int64_t timeout;
+  std::int64_t heartbeat;
   std::uint64_t algorithms;  ///< hash of TUTTI_ALGORITHM
   ReductionFaults reduction_faults;
   int late;            ///< communicators that were made late
@@ -73,6 +75,7 @@ struct Agreement {
   LotOffer offer;                       ///< of rank 0
   std::array<bool, most_kin> is_stale;  ///< of rank 0
   int recorder;                         ///< the descriptor of its memory; -1: none
+  int watchdog;                         ///< 1: it has one
 };
 
 /// What the ranks agree on, beside the facts that are equal.
@@ -154,12 +157,16 @@ void keep_next_recorder(std::span<const Agreement> all, int rank) {
   }
 }
 
-void watch_peers(Context& state, std::span<const Agreement> all) {
+void watch_peers(Context& state, MPI_Comm from, std::span<const Agreement> all) {
   std::vector<ProcessIdentity> processes(all.size());
   std::transform(all.begin(), all.end(), processes.begin(), [](const Agreement& one) { return one.process; });
-  state.peers.watch(processes, state.rank);
+  const bool asks = std::any_of(all.begin(), all.end(), [](const Agreement& one) { return one.watchdog != 0; });
+  const bool is_told = meet_out_of_band(from, state.rank, processes, {all[0].heartbeat > 0, asks});
+  state.peers.watch(processes, state.rank, is_told);
   if (state.rank == 0 && !state.peers.watches_all())
-    log_once("the end of ranks on other nodes or in other PID namespaces is not seen; calls with them need a timeout");
+    log_once(
+        "the end of ranks on other nodes or in other PID namespaces is not seen; set TUTTI_HEARTBEAT, or a timeout for "
+        "calls with them");
 }
 
 /// What each rank tells the others when a communicator is split.
@@ -184,6 +191,7 @@ Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& m
           static_cast<int>(config().calibration),
           config().progress_thread && !has_thread_multiple() ? 1 : 0,
           state.options.timeout.count(),
+          config().heartbeat.count(),
           tuning::overrides_hash(),
           own_reduction_faults(),
           late_communicators(),
@@ -192,7 +200,8 @@ Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& m
           known.names,
           offering.offer,
           known.is_stale,
-          recorder_descriptor()};
+          recorder_descriptor(),
+          config().watchdog.count() > 0 ? 1 : 0};
   std::vector<Agreement> all(static_cast<std::size_t>(state.size));
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, from, &request),
@@ -219,6 +228,7 @@ Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& m
     if (a.trials != b.trials) what = "TUTTI_TRIALS";
     if (a.calibration != b.calibration) what = "TUTTI_CALIBRATION";
     if (a.timeout != b.timeout) what = "the timeout (or TUTTI_TIMEOUT)";
+    if (a.heartbeat != b.heartbeat) what = "TUTTI_HEARTBEAT";
     if (a.algorithms != b.algorithms) what = "TUTTI_ALGORITHM";
     if (what != nullptr)
       throw Error(
@@ -227,7 +237,7 @@ Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& m
   }
   keep_next_recorder(all, state.rank);
   for (const Agreement& one : all) state.reduction_faults.add(one.reduction_faults);
-  watch_peers(state, all);
+  watch_peers(state, from, all);
   // Checked only now, when all ranks read the same text, so that all of them find the same error.
   (void)tuning::override_for(Operation::barrier);
   Meeting meeting = meet(all, known);

@@ -4,16 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <memory>
 #include <numeric>
 #include <tutti/error.hpp>
 #include <vector>
 
 #include "call/backoff.hpp"
 #include "call/progress.hpp"
-#include "call/segment.hpp"
+#include "communicator/ballots.hpp"
 #include "communicator/group.hpp"
 #include "core/hash.hpp"
 #include "core/mpi_call.hpp"
@@ -21,46 +21,35 @@
 namespace tutti::detail {
 namespace {
 
-constexpr int most_ranks = 256;
-/// Each attempt ends in success unless one more rank ends meanwhile.
-constexpr int most_attempts = 16;
+/// Each attempt ends in success unless one more rank ends meanwhile. It has two questions.
+constexpr int most_attempts = Ballots::most_questions / 2;
 
-enum class Answer : std::uint32_t { none, yes, no };
-enum class Question : std::uint8_t { is_here, sees_all_alive };
+/// Answers: a rank is here; it has seen a death since. Any other is the set of ranks that it has found here.
+constexpr std::uint64_t is_here = 1;
+constexpr std::uint64_t saw_a_death = 2;
 
-/// What a rank answers in one attempt, each word once. It stays when the rank has ended, so that all others read the
-/// same.
-struct alignas(64) Ballot {
-  std::array<std::atomic<Answer>, 2> answers;
-};
-
-using Attempt = std::array<Ballot, most_ranks>;
+std::uint64_t word_for(const std::vector<int>& ranks) {
+  Hash hash;
+  for (const int rank : ranks) hash.add(rank);
+  return hash.value() | 4U;
+}
 
 /// The meeting of the survivors.
 class Survivors {
  public:
-  explicit Survivors(Context& context) : context_(context) {
-    // Nobody else knows the mark, so nobody guesses the name.
-    const auto key = Hash().add(context.mark).add(context.shrinks++).value();
-    name_.text = fmt::format("/tutti-{:016x}{:016x}", context.mark, key);
-    std::string problem;
-    board_ = shm::Segment::meet(name_.text, most_attempts * sizeof(Attempt), problem);
-    if (!board_.valid())
-      throw Error(ErrorCode::not_supported,
-                  fmt::format("shrink, {}: {}; the ranks need shared memory to agree in", context.describe(), problem));
-  }
+  explicit Survivors(Context& context) : context_(context), ballots_(Ballots::make(context)) {}
 
   /// The ranks that live on, equal on all of them.
   [[nodiscard]] std::vector<int> agree() {
     std::vector<int> all(static_cast<std::size_t>(context_.size));
     std::iota(all.begin(), all.end(), 0);
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
-      answer(attempt, Question::is_here, Answer::yes);
-      const std::vector<int> here = those_who_say_yes(attempt, Question::is_here, all);
-      name_.remove();  // all have mapped it
+      ballots_->write(2 * attempt, is_here);
+      const std::vector<int> here = those_who_say(2 * attempt, is_here, all);
+      ballots_->close();
       const bool alive = std::none_of(here.begin(), here.end(), [&](int r) { return context_.peers.has_ended(r); });
-      answer(attempt, Question::sees_all_alive, alive ? Answer::yes : Answer::no);
-      if (those_who_say_yes(attempt, Question::sees_all_alive, here).size() == here.size()) return here;
+      ballots_->write(2 * attempt + 1, alive ? word_for(here) : saw_a_death);
+      if (those_who_say(2 * attempt + 1, word_for(here), here).size() == here.size()) return here;
     }
     throw Error(ErrorCode::peer_died,
                 fmt::format("shrink, {}: further ranks ended in each of {} attempts; end the program",
@@ -68,33 +57,25 @@ class Survivors {
   }
 
  private:
-  [[nodiscard]] std::atomic<Answer>& word(int attempt, Question question, int rank) const {
-    auto* attempts = reinterpret_cast<Attempt*>(board_.data());
-    return attempts[attempt][static_cast<std::size_t>(rank)].answers[static_cast<std::size_t>(question)];
-  }
-  void answer(int attempt, Question question, Answer mine) {
-    word(attempt, question, context_.rank).store(mine, std::memory_order_release);
-  }
-
   /// Waits until each rank has answered or ended.
-  [[nodiscard]] std::vector<int> those_who_say_yes(int attempt, Question question, const std::vector<int>& ranks) {
+  [[nodiscard]] std::vector<int> those_who_say(int question, std::uint64_t word, const std::vector<int>& ranks) {
     std::vector<int> found;
     for (const int rank : ranks)
-      if (wait_for(word(attempt, question, rank), rank) == Answer::yes) found.push_back(rank);
+      if (wait_for(question, rank) == word) found.push_back(rank);
     return found;
   }
 
-  [[nodiscard]] Answer wait_for(const std::atomic<Answer>& word, int rank) {
+  [[nodiscard]] std::uint64_t wait_for(int question, int rank) {
     Backoff backoff(true);
-    while (word.load(std::memory_order_acquire) == Answer::none) {
+    while (ballots_->read(question, rank) == 0) {
       ProgressEngine::instance().poll();
       if (backoff.pause()) continue;
       // It may have answered just before its end.
-      if (context_.peers.has_ended(rank)) return word.load(std::memory_order_acquire);
+      if (context_.peers.has_ended(rank)) return ballots_->read(question, rank);
       check_time(rank);
       Backoff::sleep();
     }
-    return word.load(std::memory_order_acquire);
+    return ballots_->read(question, rank);
   }
 
   void check_time(int rank) const {
@@ -106,24 +87,13 @@ class Survivors {
   }
 
   Context& context_;
-  shm::SegmentName name_{};
-  shm::Segment board_{};
+  std::unique_ptr<Ballots> ballots_;
   Peers::Clock::time_point begin_ = Peers::Clock::now();
 };
-
-void check_supported(const Context& context) {
-  if (context.peers.watches_all() && context.size <= most_ranks) return;
-  throw Error(
-      ErrorCode::not_supported,
-      fmt::format("shrink, {}: the ranks must be at most {} on one node and in one PID namespace, where each sees "
-                  "the end of the others; end the program and start it anew",
-                  context.describe(), most_ranks));
-}
 
 }  // namespace
 
 MPI_Comm make_of_survivors(Context& context) {
-  check_supported(context);
   const std::vector<int> ranks = Survivors(context).agree();
   (void)context.peers.look();
   const Group all(context.point_to_point);

@@ -124,6 +124,7 @@ const Config& config() {
                            .cuda_aware = read_choice("TUTTI_CUDA_AWARE"),
                            .flight_entries = has_flight("TUTTI_FLIGHT") ? read_entries("TUTTI_FLIGHT_ENTRIES") : 0,
                            .flight_folder = read_folder("TUTTI_FLIGHT"),
+                           .heartbeat = read_seconds("TUTTI_HEARTBEAT"),
                            .watchdog = read_seconds("TUTTI_WATCHDOG"),
                            .logs = read_logs("TUTTI_LOG").warnings,
                            .check = read_check("TUTTI_CHECK"),

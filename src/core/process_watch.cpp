@@ -12,6 +12,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string_view>
 
 #include "core/hash.hpp"
@@ -57,7 +58,8 @@ int open_descriptor(pid_t process) noexcept {
 
 struct Watches {
   std::mutex mutex;
-  std::map<std::uint64_t, std::weak_ptr<const ProcessWatch>> of_number;
+  std::map<std::uint64_t, std::weak_ptr<ProcessWatch>> of_number;
+  std::set<std::uint64_t> ended;  ///< that were told
 };
 
 // Never destroyed, because communicators of static objects may be made at any time.
@@ -75,7 +77,8 @@ ProcessIdentity own_identity(std::uint64_t number) {
   return {number, machine, is_known ? static_cast<std::uint64_t>(space.st_ino) : 0, getpid()};
 }
 
-ProcessWatch::ProcessWatch(pid_t process, Way way) noexcept : process_(process) {
+ProcessWatch::ProcessWatch(pid_t process, Way way) noexcept : process_(process), is_told_(way == Way::told) {
+  if (is_told_) return;
   if (way == Way::descriptor) {
     descriptor_ = open_descriptor(process);
     is_gone_ = descriptor_ < 0 && errno == ESRCH;
@@ -90,18 +93,29 @@ ProcessWatch::~ProcessWatch() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-std::shared_ptr<const ProcessWatch> ProcessWatch::of(const ProcessIdentity& who) {
+std::shared_ptr<const ProcessWatch> ProcessWatch::of(const ProcessIdentity& who, Way way) {
   Watches& all = watches();
   const std::lock_guard lock(all.mutex);
   auto& known = all.of_number[who.number];
   if (auto watch = known.lock()) return watch;
   std::erase_if(all.of_number, [&](const auto& entry) { return entry.first != who.number && entry.second.expired(); });
-  auto watch = std::make_shared<const ProcessWatch>(who.process);
+  auto watch = std::make_shared<ProcessWatch>(who.process, way);
+  watch->has_been_told_ = all.ended.contains(who.number);
   all.of_number[who.number] = watch;
   return watch;
 }
 
+void ProcessWatch::tell_ended(std::uint64_t number) {
+  Watches& all = watches();
+  const std::lock_guard lock(all.mutex);
+  all.ended.insert(number);
+  const auto known = all.of_number.find(number);
+  if (known == all.of_number.end()) return;
+  if (const auto watch = known->second.lock()) watch->has_been_told_ = true;
+}
+
 bool ProcessWatch::has_ended() const noexcept {
+  if (is_told_) return has_been_told_.load(std::memory_order_acquire);
   if (is_gone_) return true;
   if (descriptor_ < 0) return start_time_of(process_) != start_time_;
   pollfd end{descriptor_, POLLIN, 0};

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -22,25 +23,32 @@ struct ProcessIdentity {
 /// The identity of this process.
 [[nodiscard]] ProcessIdentity own_identity(std::uint64_t number);
 
-/// Sees the end of another process of the same kernel: by a descriptor of the process (Linux 5.3), which is not fooled
-/// when the kernel gives the id to a new process, or, where that is refused, by the process's start time.
+/// Sees the end of another process. Of one of the same kernel by a descriptor of the process (Linux 5.3), which is not
+/// fooled when the kernel gives the id to a new process, or, where that is refused, by the process's start time; of any
+/// other once tell_ended() is called.
 class ProcessWatch {
  public:
-  enum class Way : std::uint8_t { descriptor, start_time };
+  enum class Way : std::uint8_t { descriptor, start_time, told };
   explicit ProcessWatch(pid_t process, Way way = Way::descriptor) noexcept;
   ~ProcessWatch();
   ProcessWatch(const ProcessWatch&) = delete;
   ProcessWatch& operator=(const ProcessWatch&) = delete;
 
   /// The watch of a process, shared by all communicators with it. Any thread.
-  [[nodiscard]] static std::shared_ptr<const ProcessWatch> of(const ProcessIdentity& who);
+  [[nodiscard]] static std::shared_ptr<const ProcessWatch> of(const ProcessIdentity& who, Way way = Way::descriptor);
+  /// Says that a process has ended. number: of its identity. Any thread.
+  static void tell_ended(std::uint64_t number);
 
-  /// True from its end on, even before its parent has waited for it. A system call or two.
+  /// True from its end on, even before its parent has waited for it. A system call or two, or none for one that is
+  /// told.
   [[nodiscard]] bool has_ended() const noexcept;
+  [[nodiscard]] bool is_told() const noexcept { return is_told_; }
   [[nodiscard]] pid_t process() const noexcept { return process_; }
 
  private:
   pid_t process_;
+  bool is_told_;
+  std::atomic<bool> has_been_told_{false};
   int descriptor_ = -1;
   bool is_gone_ = false;          ///< before it could be watched
   std::uint64_t start_time_ = 0;  ///< in ticks; used without a descriptor

@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstdio>
+#include <iterator>
 #include <mutex>
 #include <string>
 #include <thread>
 
 #include "diagnosis/find.hpp"
 #include "diagnosis/findings.hpp"
+#include "diagnosis/hosts.hpp"
 #include "diagnosis/recorder.hpp"
 
 namespace tutti::detail::flight {
@@ -30,22 +32,38 @@ double own_wait() {
   return snapshot ? waited(*snapshot) : 0;
 }
 
-Job own_job() {
-  for (Job& job : jobs_of(find_recorders()))
-    if (std::any_of(job.begin(), job.end(), [](const Snapshot& one) { return one.process == getpid(); }))
-      return std::move(job);
-  return {};
-}
-
-/// The lowest rank that waits so long.
-bool speaks(const Job& job, double limit) {
+/// The lowest rank that waits so long, or null.
+const Snapshot* first_that_waits(const Job& job, double limit) {
   const auto first =
       std::find_if(job.begin(), job.end(), [limit](const Snapshot& one) { return waited(one) >= limit; });
-  return first != job.end() && first->process == getpid();
+  return first != job.end() ? &*first : nullptr;
 }
 
-void say(const Job& job, double limit) {
+/// Adds the recorders of the other hosts. Returns false once one of them has a lower rank that waits so long, which
+/// speaks instead. The lowest ranks are asked first, so that most processes ask once.
+bool add_other_hosts(Job& job, int rank, double limit, std::string& problems) {
+  for (const Host& host : other_hosts()) {
+    std::string problem;
+    auto found = job_on(host, problem);
+    if (!found) {
+      problems += fmt::format("tutti: the ranks of another host are unknown: {}\n", problem);
+      continue;
+    }
+    const Snapshot* first = first_that_waits(*found, limit);
+    if (first != nullptr && first->world_rank < rank) return false;
+    std::move(found->begin(), found->end(), std::back_inserter(job));
+  }
+  std::sort(job.begin(), job.end(), [](const Snapshot& a, const Snapshot& b) { return a.world_rank < b.world_rank; });
+  return true;
+}
+
+/// The lowest rank of its host that waits so long says who waits for whom, unless one of another host does.
+void look(double limit) {
+  Job job = own_job();
+  const Snapshot* first = first_that_waits(job, limit);
+  if (first == nullptr || first->process != getpid()) return;
   std::string text;
+  if (!add_other_hosts(job, first->world_rank, limit, text)) return;
   for (const Finding& finding : find_all(job, limit / 2)) text += fmt::format("tutti: {}\n", finding.text);
   std::fputs(text.c_str(), stderr);
 }
@@ -78,8 +96,7 @@ class Watchdog {
       if (own < next) continue;
       next = 2 * own;
       // The others' recorders are a moment older or younger, so that a rank that waits as long may seem not to.
-      const Job job = own_job();
-      if (speaks(job, 0.9 * limit)) say(job, limit);
+      look(0.9 * limit);
     }
   }
 

@@ -79,10 +79,12 @@ def play(options, rng, folder):
         victim = kill_one(job, rng)
         goes_on = lives_on and whole is not None
         in_time = job.wait(RUN_LIMIT if goes_on or victim is None else END_LIMIT)
-        problems = [] if in_time else ["did not end in time"]
-        problems += job.problems()
+        left = job.problems()
         text = job.text()
-        if lives_on and victim is not None and "Trained " not in text.split("has ended")[0]:
+        if goes_on and whole in text.split("has ended")[0]:  # the victim was in MPI_Finalize, where MPICH waits for it
+            return what + ", whose work was over", left
+        problems = left if in_time else ["did not end in time", *left]
+        if lives_on and victim is not None:
             if f"rank {victim[0]} (process {victim[1]}) has ended" not in text:
                 problems.append(f"nobody named rank {victim[0]}, process {victim[1]}")
             if goes_on and whole not in text:

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One rank of a job in which others die. Run as: peers kill|exit blocking|nonblocking|persistent|receive|shrink VICTIM
+// One rank of a job in which others die. Run as:
+// peers kill|exit blocking|nonblocking|persistent|receive|shrink VICTIM FILE SECONDS
 //
+// FILE is one that all ranks see. SECONDS is the longest time until the others know.
 // The victim notes the time and ends inside the named call, or in `shrink` a second one ends when it should shrink.
 // Each survivor prints the time until it got the error, makes a communicator of the survivors and 100 exact sums in it.
+#include <fcntl.h>
 #include <mpi.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,9 +20,7 @@
 
 namespace {
 
-constexpr double longest_seconds = 1.0;
-
-/// What the victim leaves to the survivors, in memory of the host MPI.
+/// What the victim leaves to the survivors.
 struct Will {
   double time;
   int process;
@@ -36,13 +38,11 @@ double now() {
   _exit(1);
 }
 
-Will& common_will(int rank) {
-  void* base = nullptr;
-  MPI_Win window = MPI_WIN_NULL;
-  MPI_Win_allocate_shared(rank == 0 ? sizeof(Will) : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window);
-  MPI_Aint bytes = 0;
-  int unit = 0;
-  MPI_Win_shared_query(window, 0, &bytes, &unit, &base);
+Will& common_will(const char* path) {
+  const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (file < 0 || ftruncate(file, sizeof(Will)) != 0) fail(0, std::string("cannot write ") + path);
+  void* base = mmap(nullptr, sizeof(Will), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (base == MAP_FAILED) fail(0, std::string("cannot map ") + path);
   return *static_cast<Will*>(base);
 }
 
@@ -119,7 +119,8 @@ void receive_from_the_dead(const tutti::Communicator& comm, const std::string& h
 }
 
 /// second: a rank that may have ended meanwhile, or -1.
-void check(const tutti::Error& error, const tutti::Communicator& comm, int victim, int second, const Will& will) {
+void check(const tutti::Error& error, const tutti::Communicator& comm, int victim, int second, const Will& will,
+           double longest_seconds) {
   const double seconds = now() - will.time;
   const std::string text = error.what();
   std::string name = "rank " + std::to_string(victim) + " (process " + std::to_string(will.process) + ")";
@@ -133,7 +134,7 @@ void check(const tutti::Error& error, const tutti::Communicator& comm, int victi
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) fail(0, "kill|exit, form and victim");
+  if (argc != 6) fail(0, "kill|exit, form, victim, file and seconds");
   const std::string how = argv[1];
   const std::string form = argv[2];
   const int victim = std::atoi(argv[3]);
@@ -142,7 +143,7 @@ int main(int argc, char** argv) {
   auto comm = tutti::Communicator::duplicate(MPI_COMM_WORLD);
   const int old_rank = comm.rank();
   const int second = (victim + 1) % comm.size();
-  Will& will = common_will(old_rank);
+  Will& will = common_will(argv[4]);
   try {
     if (form == "receive")
       receive_from_the_dead(comm, how, victim, will);
@@ -150,7 +151,7 @@ int main(int argc, char** argv) {
       call_until_death(comm, how, form == "shrink" ? "nonblocking" : form, victim, will);
     fail(old_rank, "no error");
   } catch (const tutti::Error& error) {
-    check(error, comm, victim, form == "shrink" ? second : -1, will);
+    check(error, comm, victim, form == "shrink" ? second : -1, will, std::atof(argv[5]));
   }
   try {
     tutti::barrier(comm);

@@ -8,6 +8,7 @@ Ends with 77 where the launcher kills the survivors, as all but Hydra do.
 import argparse
 import os
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from deaths import Job, survives_deaths  # noqa: E402
@@ -30,7 +31,9 @@ def main():
         return SKIPPED
     victim = options.ranks - 1 if options.form == "shrink" else options.ranks // 2
     dead = 2 if options.form == "shrink" else 1
-    job = Job(options.launcher, options.ranks, [options.program, options.how, options.form, str(victim)],
+    folder = tempfile.TemporaryDirectory()
+    job = Job(options.launcher, options.ranks,
+              [options.program, options.how, options.form, str(victim), f"{folder.name}/will", "1"],
               dict(entry.split("=", 1) for entry in options.set))
     problems = [] if job.wait(LIMIT) else ["did not end in time"]
     problems += job.problems()

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "communicator/out_of_band.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/config.hpp"
+#include "core/hash.hpp"
+#include "core/log.hpp"
+#include "core/mpi_call.hpp"
+#include "diagnosis/hosts.hpp"
+#include "outofband/endpoint.hpp"
+
+namespace tutti::detail {
+namespace {
+
+using outofband::Card;
+using outofband::Endpoint;
+
+/// For all connections of a new communicator together.
+constexpr std::chrono::seconds patience{5};
+
+using Space = std::pair<std::uint64_t, std::uint64_t>;
+
+Space space_of(const ProcessIdentity& one) { return {one.machine, one.space}; }
+
+bool all_see_one_another(std::span<const ProcessIdentity> all) {
+  return std::all_of(all.begin(), all.end(), [&](const ProcessIdentity& one) { return all[0].sees(one); });
+}
+
+std::vector<Card> gather(MPI_Comm from, const Card& own, std::size_t size) {
+  std::vector<Card> all(size);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, from, &request),
+            "MPI_Iallgather");
+  wait_yielding(request, "MPI_Iallgather");
+  return all;
+}
+
+bool all_agree(MPI_Comm from, bool mine) {
+  int yes = mine ? 1 : 0;
+  int all = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallreduce(&yes, &all, 1, MPI_INT, MPI_MIN, from, &request), "MPI_Iallreduce");
+  wait_yielding(request, "MPI_Iallreduce");
+  return all != 0;
+}
+
+/// The first rank of each host or PID namespace but this rank's own.
+std::vector<flight::Host> hosts_of(std::span<const ProcessIdentity> all, std::span<const Card> cards, int rank,
+                                   std::uint64_t token) {
+  const ProcessIdentity& own = all[static_cast<std::size_t>(rank)];
+  std::set<Space> known{space_of(own)};
+  std::vector<flight::Host> hosts;
+  for (std::size_t r = 0; r < all.size(); ++r)
+    if (cards[r].port != 0 && known.insert(space_of(all[r])).second) hosts.push_back({cards[r], token, own.number});
+  return hosts;
+}
+
+}  // namespace
+
+bool meet_out_of_band(MPI_Comm from, int rank, std::span<const ProcessIdentity> all, const OutOfBand& wanted) {
+  if ((!wanted.heartbeat && !wanted.hosts) || all_see_one_another(all)) return false;
+  Endpoint& endpoint = Endpoint::instance();
+  const auto own = static_cast<std::size_t>(rank);
+  std::string problem;
+  const Card card = endpoint.open(all[own].number, problem);
+  const std::vector<Card> cards = gather(from, card, all.size());
+  const std::uint64_t token = Hash().add(cards[0].secret).add(cards[0].process).value();
+  endpoint.admit(token);
+  if (wanted.hosts) flight::add_hosts(hosts_of(all, cards, rank, token));
+  if (!wanted.heartbeat) return false;
+  if (problem.empty()) problem = endpoint.watch(cards, own, token, config().heartbeat, patience);
+  const bool is_told = all_agree(from, problem.empty());
+  if (!problem.empty())
+    log_once(fmt::format("the end of ranks on other nodes is not seen, in spite of TUTTI_HEARTBEAT: {}", problem));
+  return is_told;
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diagnosis/find.hpp"
+#include "outofband/card.hpp"
+
+namespace tutti::detail::flight {
+
+/// A process that tells of the flight recorders of its host.
+struct Host {
+  outofband::Card card{};
+  std::uint64_t token = 0;
+  std::uint64_t own = 0;  ///< the number of the process that asks
+};
+
+/// Keeps the processes that tell of other hosts, in the order of their ranks, and from now on tells them of this host.
+/// Any thread.
+void add_hosts(const std::vector<Host>& hosts);
+[[nodiscard]] std::vector<Host> other_hosts();
+
+/// The recorders of this process's job on its own host.
+[[nodiscard]] Job own_job();
+/// The same on another host; nothing, with the problem in words, if it gives no answer.
+[[nodiscard]] std::optional<Job> job_on(const Host& host, std::string& problem);
+
+}  // namespace tutti::detail::flight

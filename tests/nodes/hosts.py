@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hosts of one machine: network, IPC, PID, host name and mount namespaces with a /dev/shm of their own, on one bridge."""
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+SCRIPT = """#!/bin/sh
+# Hydra calls this as: launcher -x HOST COMMAND...; a host is the last number of its address.
+while [ "${{1#-}}" != "$1" ]; do shift; done
+host=$1
+shift
+name={prefix}${{host##*.}}
+exec ip netns exec "$name" unshare --fork --kill-child --pid --ipc --uts --mount --mount-proc \\
+  sh -c "hostname $name; mount -t tmpfs tmpfs /dev/shm; exec $*"
+"""
+
+
+def run(*command):
+    subprocess.run(command, check=True, capture_output=True, text=True)
+
+
+def missing():
+    """Why there can be no such hosts here; "" if there can."""
+    if os.geteuid() != 0:
+        return "hosts of namespaces need root"
+    for tool in ("ip", "unshare"):
+        if shutil.which(tool) is None:
+            return f"hosts of namespaces need the command {tool}"
+    probe = subprocess.run(["unshare", "--net", "--pid", "--mount", "--uts", "--ipc", "--fork", "true"],
+                           capture_output=True, text=True, check=False)
+    return probe.stderr.strip()
+
+
+class Hosts:
+    """Hosts 1 to count, while the context lasts. rate: of each network card, as "10gbit"; None: as fast as it goes."""
+
+    def __init__(self, count, rate=None):
+        self.count = count
+        self.rate = rate
+        self.prefix = f"th{os.getpid() % 100000}n"
+        self.bridge = f"thb{os.getpid() % 100000}"
+        self.net = f"10.{200 + os.getpid() % 50}.{os.getpid() // 50 % 250}"
+        self.folder = tempfile.TemporaryDirectory()
+
+    def __enter__(self):
+        run("ip", "link", "add", self.bridge, "type", "bridge")
+        try:
+            run("ip", "addr", "add", f"{self.net}.254/24", "dev", self.bridge)
+            run("ip", "link", "set", self.bridge, "up")
+            for number in range(1, self.count + 1):
+                self.add(number)
+        except subprocess.CalledProcessError:
+            self.__exit__()
+            raise
+        script = pathlib.Path(self.folder.name, "launcher")
+        script.write_text(SCRIPT.format(prefix=self.prefix))
+        script.chmod(0o755)
+        return self
+
+    def add(self, number):
+        name, outer = f"{self.prefix}{number}", f"{self.bridge}e{number}"
+        run("ip", "netns", "add", name)
+        run("ip", "link", "add", outer, "type", "veth", "peer", "name", "eth0", "netns", name)
+        run("ip", "link", "set", outer, "master", self.bridge, "up")
+        run("ip", "-n", name, "addr", "add", f"{self.net}.{number}/24", "dev", "eth0")
+        for device in ("eth0", "lo"):
+            run("ip", "-n", name, "link", "set", device, "up")
+        if self.rate:
+            for place in (["-n", name, "qdisc", "add", "dev", "eth0"], ["qdisc", "add", "dev", outer]):
+                run("tc", *place, "root", "tbf", "rate", self.rate, "burst", "2mb", "latency", "5ms")
+
+    def __exit__(self, *_):
+        for number in range(1, self.count + 1):
+            subprocess.run(["ip", "netns", "del", f"{self.prefix}{number}"], capture_output=True, check=False)
+        subprocess.run(["ip", "link", "del", self.bridge], capture_output=True, check=False)
+        self.folder.cleanup()
+
+    def cut(self, number):
+        """Takes a host off the network, as if its power were gone."""
+        run("ip", "link", "set", f"{self.bridge}e{number}", "down")
+
+    def launcher(self, mpiexec, ranks_a_host):
+        """The words before "-n RANKS program" of Hydra's launcher."""
+        hosts = ",".join(f"{self.net}.{number}" for number in range(1, self.count + 1))
+        return [*mpiexec, "-localhost", f"{self.net}.254", "-launcher", "ssh", "-launcher-exec",
+                f"{self.folder.name}/launcher", "-hosts", hosts, "-ppn", str(ranks_a_host)]
