@@ -340,7 +340,7 @@ TUTTI_API int tutti_comm_split_by_node(tutti_comm_t comm, tutti_comm_t* part);
 /// after calls have failed with TUTTI_ERROR_PEER_DIED. The ranks may differ in what they know of the dead; they agree
 /// here, also if one more ends meanwhile. `comm` is of no use afterwards, and is still to be freed. Collective over the
 /// ranks that live on, blocking. Errors: TUTTI_ERROR_NOT_SUPPORTED where this rank cannot see the end of all others
-/// (ranks on other nodes or in other PID namespaces, more than 256 ranks, no /dev/shm), TUTTI_ERROR_TIMEOUT.
+/// (on one node: more than 256 ranks, no /dev/shm; else: no TUTTI_HEARTBEAT), TUTTI_ERROR_TIMEOUT.
 /// Counterpart: MPI_Comm_shrink (MPI 5), ncclCommShrink.
 TUTTI_API int tutti_comm_shrink(tutti_comm_t comm, tutti_comm_t* survivors);
 

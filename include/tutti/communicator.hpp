@@ -83,7 +83,7 @@ class TUTTI_EXPORT Communicator {
   /// agree here, also if one more ends meanwhile. Afterwards this communicator is of no use; outstanding requests of it
   /// fail. While the host MPI makes the handle, and in the factory that follows, one more death is not seen. Collective
   /// over the ranks that live on, blocking. Errors: not_supported where this rank cannot see the end of all others
-  /// (ranks on other nodes or in other PID namespaces, more than 256 ranks, no /dev/shm), timeout. Counterpart:
+  /// (on one node: more than 256 ranks, no /dev/shm; else: no TUTTI_HEARTBEAT), timeout. Counterpart:
   /// MPI_Comm_shrink (MPI 5), ncclCommShrink.
   [[nodiscard]] Communicator shrink() const;
 

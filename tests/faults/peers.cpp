@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One rank of a job in which others die. Run as:
-// peers kill|exit blocking|nonblocking|persistent|receive|shrink VICTIM FILE SECONDS
+// peers kill|exit|stay blocking|nonblocking|persistent|receive|shrink VICTIM FILE SECONDS
 //
-// FILE is one that all ranks see. SECONDS is the longest time until the others know.
+// With `stay` the victim waits until somebody takes its host off the network. FILE is one that all ranks see. SECONDS is the longest time until the others know.
 // The victim notes the time and ends inside the named call, or in `shrink` a second one ends when it should shrink.
 // Each survivor prints the time until it got the error, makes a communicator of the survivors and 100 exact sums in it.
 #include <fcntl.h>
@@ -48,6 +48,7 @@ Will& common_will(const char* path) {
 
 [[noreturn]] void die(const std::string& how) {
   if (how == "kill") std::raise(SIGKILL);
+  while (how == "stay") pause();
   _exit(0);
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "diagnosis/recorder.hpp"
+#include "diagnosis/snapshot_bytes.hpp"
 
 namespace tutti::detail::flight {
 namespace {
@@ -242,6 +243,26 @@ TEST(Findings, TheRankThatComesLast) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].ranks, std::vector<int>{1});
   EXPECT_TRUE(contains(found[0].text, "20 of the last 20")) << found[0].text;
+}
+
+TEST(Findings, AreTheSameOnAnotherHost) {
+  Rank first(0, 2);
+  Rank second(1, 2);
+  for (std::uint32_t k = 1; k <= 10; ++k) first.call({.bytes = 8, .sequence = k, .call = Call::allreduce}, State::done);
+  first.call({.bytes = 400, .peer = 1, .tag = 3, .call = Call::recv}, State::running);
+  second.call({.bytes = 400, .peer = 0, .tag = 3, .call = Call::recv}, State::running);
+  const Job here = {first.see(), second.see()};
+  const std::string bytes = to_bytes(here, 3);
+  const Job there = from_bytes(bytes);
+  ASSERT_EQ(there.size(), 2U);
+  EXPECT_EQ(there[0].calls.size(), 3U);
+  EXPECT_EQ(there[0].total, 11U);
+  EXPECT_EQ(there[0].communicators.size(), here[0].communicators.size());
+  ASSERT_EQ(find_waits(there, 0).size(), find_waits(here, 0).size());
+  EXPECT_EQ(find_waits(there, 0).front().text, find_waits(here, 0).front().text);
+  EXPECT_NE(find_waits(there, 0).front().text.find("tag 3"), std::string::npos);
+  EXPECT_TRUE(from_bytes(bytes.substr(0, bytes.size() / 2)).empty());
+  EXPECT_TRUE(from_bytes("nothing").empty());
 }
 
 }  // namespace

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "outofband/endpoint.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <memory>
+
+#include "core/process_watch.hpp"
+
+namespace tutti::detail::outofband {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::uint64_t token = 99;
+constexpr std::uint64_t question = 5;
+
+/// Processes 1 to size - 1 of a group, whose process 0 is the test. Each says its place as word and waits.
+class Group {
+ public:
+  explicit Group(std::size_t size) : cards_(size), pipes_(size) {
+    for (std::size_t i = 1; i < size; ++i) begin(i);
+    std::string problem;
+    cards_[0] = own_.open(1000, problem);
+    own_.admit(token);
+    for (std::size_t i = 1; i < size; ++i)
+      EXPECT_EQ(read(pipes_[i].up[0], &cards_[i], sizeof(Card)), ssize_t{sizeof(Card)});
+    for (std::size_t i = 1; i < size; ++i)
+      EXPECT_EQ(write(pipes_[i].down[1], cards_.data(), size * sizeof(Card)),
+                static_cast<ssize_t>(size * sizeof(Card)));
+  }
+  ~Group() {
+    own_.leave();
+    for (const auto& pipe : pipes_)
+      if (pipe.process != 0) {
+        kill(pipe.process, SIGKILL);
+        waitpid(pipe.process, nullptr, 0);
+      }
+  }
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+
+  [[nodiscard]] std::string watch(Clock::duration limit) { return own_.watch(cards_, 0, token, limit, seconds(10)); }
+  void signal(std::size_t place, int number) const { kill(pipes_[place].process, number); }
+  [[nodiscard]] const Card& card(std::size_t place) const { return cards_[place]; }
+  [[nodiscard]] Endpoint& own() { return own_; }
+
+  static std::uint64_t number_of(std::size_t place) { return 1000 + place; }
+  /// As a communicator watches it.
+  static std::shared_ptr<const ProcessWatch> watch_of(std::size_t place) {
+    return ProcessWatch::of({number_of(place), 0, 0, static_cast<std::int32_t>(place)}, ProcessWatch::Way::told);
+  }
+
+ private:
+  struct Pipe {
+    std::array<int, 2> up{};
+    std::array<int, 2> down{};
+    pid_t process = 0;
+  };
+
+  void begin(std::size_t place) {
+    Pipe& mine = pipes_[place];
+    ASSERT_EQ(pipe(mine.up.data()), 0);
+    ASSERT_EQ(pipe(mine.down.data()), 0);
+    mine.process = fork();
+    if (mine.process == 0) be(place);
+  }
+  /// Leaves at SIGTERM.
+  [[noreturn]] void be(std::size_t place) {
+    sigset_t end;
+    sigemptyset(&end);
+    sigaddset(&end, SIGTERM);
+    sigprocmask(SIG_BLOCK, &end, nullptr);
+    std::string problem;
+    Endpoint endpoint;
+    const Card card = endpoint.open(number_of(place), problem);
+    endpoint.admit(token);
+    endpoint.answer_by([place](std::string_view asked) { return std::string(asked) + std::to_string(place); });
+    if (write(pipes_[place].up[1], &card, sizeof card) != ssize_t{sizeof card}) _exit(1);
+    const auto bytes = static_cast<ssize_t>(cards_.size() * sizeof(Card));
+    if (read(pipes_[place].down[0], cards_.data(), static_cast<std::size_t>(bytes)) != bytes) _exit(1);
+    (void)endpoint.watch(cards_, place, token, seconds(60), seconds(10));
+    endpoint.say({question, place, place});
+    int number = 0;
+    sigwait(&end, &number);
+    endpoint.leave();
+    _exit(0);
+  }
+
+  std::vector<Card> cards_;
+  std::vector<Pipe> pipes_;
+  Endpoint own_;
+};
+
+template <typename Condition>
+bool soon(Condition condition) {
+  for (int i = 0; i < 5000 && !condition(); ++i) std::this_thread::sleep_for(milliseconds(1));
+  return condition();
+}
+
+TEST(Endpoint, AnswersThoseWhoKnowTheToken) {
+  Group group(2);
+  std::string problem;
+  const auto answer = ask(group.card(1), {token, Group::number_of(0)}, "who? ", seconds(5), problem);
+  ASSERT_TRUE(answer) << problem;
+  EXPECT_EQ(*answer, "who? 1");
+  EXPECT_FALSE(ask(group.card(1), {token + 1, Group::number_of(0)}, "who? ", seconds(1), problem));
+  EXPECT_NE(problem.find(" port " + std::to_string(group.card(1).port)), std::string::npos) << problem;
+  Card other = group.card(1);  // a process that has its address now
+  other.process += 77;
+  EXPECT_FALSE(ask(other, {token, Group::number_of(0)}, "who? ", seconds(1), problem));
+}
+
+TEST(Endpoint, WhoeverIsKilledHasEndedForAllAndWhoeverLeavesHasNot) {
+  constexpr std::size_t size = 6;  // process 0 has connections to 1, 2 and 4
+  Group group(size);
+  ASSERT_EQ(group.watch(seconds(60)), "");
+  const auto third = Group::watch_of(3);
+  const auto second = Group::watch_of(2);
+  EXPECT_FALSE(third->has_ended());
+  group.signal(2, SIGTERM);
+  group.signal(3, SIGKILL);
+  EXPECT_TRUE(soon([&] { return third->has_ended(); }));
+  std::this_thread::sleep_for(milliseconds(200));
+  EXPECT_FALSE(second->has_ended());
+  EXPECT_FALSE(Group::watch_of(1)->has_ended());
+}
+
+TEST(Endpoint, WhoeverIsSilentHasEnded) {
+  Group group(3);
+  ASSERT_EQ(group.watch(milliseconds(300)), "");
+  const auto first = Group::watch_of(1);
+  const auto begin = Clock::now();
+  group.signal(1, SIGSTOP);
+  EXPECT_TRUE(soon([&] { return first->has_ended(); }));
+  EXPECT_GE(Clock::now() - begin, milliseconds(100));
+}
+
+TEST(Endpoint, WordsReachAll) {
+  constexpr std::size_t size = 7;
+  Group group(size);
+  ASSERT_EQ(group.watch(seconds(60)), "");
+  for (std::size_t place = 1; place < size; ++place)
+    EXPECT_TRUE(soon([&] { return group.own().heard(question, place) == place; })) << place;
+  EXPECT_EQ(group.own().heard(question, 0), 0U);
+  EXPECT_EQ(group.own().heard(question + 1, 1), 0U);
+  group.own().say({question, 1, 12});  // the first one counts
+  EXPECT_EQ(group.own().heard(question, 1), 1U);
+}
+
+TEST(Endpoint, SaysWhoCannotBeReached) {
+  Group group(2);
+  Endpoint other;
+  std::string problem;
+  std::array<Card, 2> cards = {other.open(5, problem), group.card(1)};
+  cards[1].process += 77;
+  const std::string text = other.watch(cards, 0, token, seconds(1), milliseconds(200));
+  EXPECT_NE(text.find("no connection to "), std::string::npos) << text;
+  other.leave();
+}
+
+}  // namespace
+}  // namespace tutti::detail::outofband
