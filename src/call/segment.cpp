@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "call/segment.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -14,6 +16,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 
 #include "core/file_limit.hpp"
 
@@ -87,6 +90,8 @@ bool populate([[maybe_unused]] std::byte* data, [[maybe_unused]] std::size_t byt
 
 /// Opens a new file; returns -1 on failure.
 int create_file(SegmentName& name, std::string& problem) {
+  static const bool is_clean = (SegmentName::remove_abandoned(), true);
+  (void)is_clean;
   name.text = random_name();
   if (name.text.empty()) {
     problem = "the kernel gave no random bytes to name shared memory";
@@ -96,6 +101,8 @@ int create_file(SegmentName& name, std::string& problem) {
   if (file < 0) {
     problem = words("creating shared memory", errno);
     name.text.clear();
+  } else {
+    name.lock(file);
   }
   return file;
 }
@@ -109,6 +116,16 @@ int resize(int file, std::size_t bytes, std::size_t needed) {
   if (fstatvfs(file, &free) == 0 && !fits(free, needed)) return ENOSPC;
   if (exceeds_file_limit(bytes)) return EFBIG;
   return ftruncate(file, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+}
+
+/// The lock of a process ends with it.
+bool is_abandoned(int folder, const char* name) noexcept {
+  constexpr std::time_t least_age = 10;  // seconds: one that is younger may not be locked yet
+  const File file(openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat found {};
+  if (file.get() < 0 || fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode)) return false;
+  if (found.st_uid != geteuid() || std::time(nullptr) - found.st_mtime < least_age) return false;
+  return flock(file.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
 }  // namespace
@@ -143,8 +160,8 @@ Segment Segment::create(std::size_t bytes, SegmentName& name, std::string& probl
   return made;
 }
 
-Segment Segment::meet(const std::string& name, std::size_t bytes, std::string& problem) {
-  const File file(shm_open(name.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR));
+Segment Segment::meet(SegmentName& name, std::size_t bytes, std::string& problem) {
+  const File file(shm_open(name.text.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR));
   struct stat found {};
   if (file.get() < 0 || fstat(file.get(), &found) != 0) {
     problem = words("opening shared memory", errno);
@@ -154,6 +171,7 @@ Segment Segment::meet(const std::string& name, std::size_t bytes, std::string& p
     problem = "shared memory of that name belongs to another user";
     return {};
   }
+  name.lock(file.get());
   const int error = reserve_pages(file.get(), 0, bytes);  // which also makes the file long enough
   Segment made(error == 0 ? map(file.get(), bytes) : nullptr, bytes);
   if (!made.valid()) problem = words("making shared memory", error != 0 ? error : errno);
@@ -214,6 +232,22 @@ Segment Segment::alone(std::size_t bytes, std::string& problem) {
 void SegmentName::remove() noexcept {
   if (!text.empty()) shm_unlink(text.c_str());
   text.clear();
+  if (lock_ >= 0) close(lock_);
+  lock_ = -1;
+}
+
+void SegmentName::lock(int file) noexcept {
+  lock_ = fcntl(file, F_DUPFD_CLOEXEC, 0);
+  (void)flock(file, LOCK_SH | LOCK_NB);
+}
+
+void SegmentName::remove_abandoned() noexcept {
+  DIR* names = opendir("/dev/shm");
+  if (names == nullptr) return;
+  while (const dirent* entry = readdir(names))
+    if (std::strncmp(entry->d_name, "tutti-", 6) == 0 && is_abandoned(dirfd(names), entry->d_name))
+      (void)unlinkat(dirfd(names), entry->d_name, 0);
+  closedir(names);
 }
 
 }  // namespace tutti::detail::shm

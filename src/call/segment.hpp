@@ -7,7 +7,8 @@
 
 namespace tutti::detail::shm {
 
-/// The name of a new segment, removed at the end in any case.
+/// The name of a new segment, removed at the end in any case. Its file is locked as long as the name is in use, so that
+/// remove_abandoned() knows one whose processes were all killed.
 class SegmentName {
  public:
   SegmentName() = default;
@@ -16,7 +17,14 @@ class SegmentName {
   SegmentName& operator=(const SegmentName&) = delete;
   /// Mappings stay.
   void remove() noexcept;
+  /// Locks the file of the name.
+  void lock(int file) noexcept;
+  /// Removes names of this user that killed processes have left.
+  static void remove_abandoned() noexcept;
   std::string text;
+
+ private:
+  int lock_ = -1;
 };
 
 /// Memory that several processes of a node map. Its users reserve its pages before they touch them, so that no access
@@ -46,7 +54,7 @@ class Segment {
   [[nodiscard]] static bool has_room(std::size_t bytes) noexcept;
   /// Opens the segment of that name, which whoever comes first makes, zeroed and with all its pages. Every process
   /// passes the same size.
-  [[nodiscard]] static Segment meet(const std::string& name, std::size_t bytes, std::string& problem);
+  [[nodiscard]] static Segment meet(SegmentName& name, std::size_t bytes, std::string& problem);
   /// Opens another process's segment.
   [[nodiscard]] static Segment open(const std::string& name, std::size_t bytes, std::string& problem);
   /// Reserves the pages of a part. The part starts at a page, and the name has not been removed.

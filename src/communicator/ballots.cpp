@@ -24,7 +24,7 @@ class SharedBallots final : public Ballots {
     // Nobody else knows the mark, so nobody guesses the name.
     name_.text = fmt::format("/tutti-{:016x}{:016x}", context.mark, key);
     std::string problem;
-    page_ = shm::Segment::meet(name_.text, sizeof(Page), problem);
+    page_ = shm::Segment::meet(name_, sizeof(Page), problem);
     if (!page_.valid())
       throw Error(ErrorCode::not_supported,
                   fmt::format("shrink, {}: {}; the ranks need shared memory to agree in", context.describe(), problem));

@@ -17,6 +17,24 @@ full | readonly | absent)
   ;;
 esac
 
+# Names that killed jobs have left, and one in use.
+if [ "$case" = abandoned ]; then
+  left=$(mktemp /dev/shm/tutti-XXXXXXXXXXXXXXXX) used=$(mktemp /dev/shm/tutti-XXXXXXXXXXXXXXXX) || exit 77
+  young=$(mktemp /dev/shm/tutti-XXXXXXXXXXXXXXXX)
+  touch -d '1 minute ago' "$left" "$used"
+  exec 9<"$used"
+  flock -s 9
+  "$@" -n 2 "$program" abandoned 9<&- >"$log" 2>&1
+  status=$?
+  cat "$log"
+  [ $status -eq 0 ] || echo "ended with $status"
+  [ ! -e "$left" ] || { echo "an abandoned name is still there"; status=1; }
+  [ -e "$used" ] || { echo "a name in use has gone"; status=1; }
+  [ -e "$young" ] || { echo "a young name has gone"; status=1; }
+  rm -f "$left" "$used" "$young"
+  exit $status
+fi
+
 TUTTI_TEST_SHOW_NAMES=1 TUTTI_LOG=1 "${within[@]}" "$@" -n 2 "$program" "$case" >"$log" 2>&1
 status=$?
 cat "$log"
