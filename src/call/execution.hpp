@@ -73,6 +73,9 @@ class Execution {
   /// Sleeps while idle. Call announce_backoff() and poll once more before it, or a wake-up may be lost.
   virtual void announce_backoff() noexcept {}
   virtual void backoff() noexcept;
+  /// The same in the thread that waits for this call. After some time the flight recorder gets its place in the
+  /// program.
+  void nap() noexcept;
   /// Orders later work on the stream after the operation without waiting for its end. Returns false if only the host
   /// can wait. Otherwise the device's work and the buffers must live until the stream has passed.
   virtual bool order_before(device::StreamHandle /*stream*/) { return false; }
@@ -129,6 +132,8 @@ class Execution {
   Tally* tally_ = nullptr;
   std::uint64_t tally_bytes_ = 0;
   flight::Note note_{};
+  std::chrono::steady_clock::time_point first_nap_{};
+  bool has_place_ = false;
   flight::Recorder* recorder_ = nullptr;  ///< null: starts are not recorded
   flight::Facts facts_{};
 };

@@ -62,7 +62,7 @@ void Request::wait() {
     if (backoff.pause()) continue;
     execution_->announce_backoff();
     if (engine.poll(), execution_->finished()) break;
-    execution_->backoff();
+    execution_->nap();
   }
   finish();
 }

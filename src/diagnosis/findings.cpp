@@ -83,6 +83,8 @@ Difference first_difference(const Members& members) {
   return first;
 }
 
+std::string place_text(const SeenCall& call) { return call.site.empty() ? "" : " " + call.site; }
+
 }  // namespace
 
 std::string_view finding_name(FindingKind kind) {
@@ -98,7 +100,8 @@ std::string call_text(const Snapshot& snapshot, const SeenCall& call) {
   if (facts.form == Form::init) text += "_init";
   if (facts.form == Form::start) text = "a start of " + text + "_init";
   if (!is_collective(facts.call) && facts.call != Call::group)
-    return fmt::format("{} {} ({} B, {})", text, peer_text(facts), facts.bytes, communicator_text(communicator));
+    return fmt::format("{} {} ({} B, {}){}", text, peer_text(facts), facts.bytes, communicator_text(communicator),
+                       place_text(call));
   if (facts.sequence != 0) text += fmt::format(" #{}", facts.sequence);
   std::string details;
   if (facts.type != 0) details += fmt::format("{}, ", datatype_name(static_cast<DatatypeKind>(facts.type)));
@@ -107,8 +110,7 @@ std::string call_text(const Snapshot& snapshot, const SeenCall& call) {
   if (facts.peer >= 0) details += fmt::format("root {}, ", facts.peer);
   text += fmt::format(" of {}", communicator_text(communicator));
   if (!details.empty()) text += fmt::format(" ({})", details.substr(0, details.size() - 2));
-  if (!call.site.empty()) text += " at " + call.site;
-  return text;
+  return text + place_text(call);
 }
 
 std::vector<Finding> find_deaths(const Job& job) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <mutex>
 
+#include "diagnosis/site_text.hpp"
 #include "diagnosis/snapshot_bytes.hpp"
 #include "outofband/endpoint.hpp"
 
@@ -46,9 +47,11 @@ std::vector<Host> other_hosts() {
 }
 
 Job own_job() {
-  for (Job& job : jobs_of(find_recorders()))
-    if (std::any_of(job.begin(), job.end(), [](const Snapshot& one) { return one.process == getpid(); }))
-      return std::move(job);
+  for (Job& job : jobs_of(find_recorders())) {
+    if (std::none_of(job.begin(), job.end(), [](const Snapshot& one) { return one.process == getpid(); })) continue;
+    find_places(job);
+    return std::move(job);
+  }
   return {};
 }
 

@@ -16,6 +16,7 @@
 #include "core/hash.hpp"
 #include "core/log.hpp"
 #include "diagnosis/host_name.hpp"
+#include "diagnosis/site_text.hpp"
 
 namespace tutti::detail::flight {
 namespace {
@@ -135,6 +136,28 @@ void Recorder::keep(int process, int descriptor) noexcept {
     kept_ = file;
   else if (file >= 0)
     close(file);
+}
+
+void Recorder::place_running(std::uint32_t communicator, TextNumber site) noexcept {
+  constexpr std::uint64_t looked_at = 64;
+  const std::uint64_t last = parts_.header->next.load(std::memory_order_relaxed);
+  for (std::uint64_t number = last; number > 0 && number + looked_at > last; --number) {
+    const Entry& entry = entry_of(number);
+    if (entry.state.load(std::memory_order_relaxed) == State::running && entry.facts.communicator == communicator)
+      place(number, site);
+  }
+}
+
+void record_place(const Note& outstanding, Recorder* recorder, std::uint32_t communicator) noexcept {
+  if (recorder == nullptr) return;
+  try {
+    const TextNumber site = recorder->text(text_of(record_of(take_site())));
+    if (outstanding.recorder != nullptr)
+      recorder->place(outstanding.number, site);
+    else
+      recorder->place_running(communicator, site);
+  } catch (...) {  // NOLINT(bugprone-empty-catch): a call without a place
+  }
 }
 
 }  // namespace tutti::detail::flight

@@ -40,6 +40,13 @@ class Recorder {
     if (entry.number.load(std::memory_order_relaxed) == number)
       entry.state.compare_exchange_strong(expected, State::waiting, std::memory_order_relaxed);
   }
+  /// Writes the place of a call that was written before.
+  void place(std::uint64_t number, TextNumber site) noexcept {
+    Entry& entry = entry_of(number);
+    if (entry.number.load(std::memory_order_relaxed) == number) entry.facts.site = site;
+  }
+  /// The same for the blocking calls on a communicator, which are among the last ones written.
+  void place_running(std::uint32_t communicator, TextNumber site) noexcept;
   void end(std::uint64_t number, State state) noexcept {
     Entry& entry = entry_of(number);
     if (entry.number.load(std::memory_order_relaxed) != number) return;
@@ -92,6 +99,10 @@ struct Note {
     if (recorder != nullptr) recorder->end(number, state);
   }
 };
+
+/// Writes the place in the program where this thread is: that of an outstanding call, or without one that of the
+/// blocking calls on a communicator.
+void record_place(const Note& outstanding, Recorder* recorder, std::uint32_t communicator) noexcept;
 
 /// Writes the end of a call when this object ends: without a call of succeed() it has failed.
 class Recording {

@@ -14,6 +14,7 @@
 
 #include "common/command_line/options.hpp"
 #include "diagnosis/findings.hpp"
+#include "diagnosis/site_text.hpp"
 #include "topology/columns.hpp"
 
 namespace tutti::tools {
@@ -95,6 +96,7 @@ nlohmann::json call_json(const Snapshot& snapshot, const SeenCall& call) {
                          {"begin_ns", call.begin},
                          {"text", call_text(snapshot, call)}};
   if (call.end != 0) json["end_ns"] = call.end;
+  if (!call.site.empty()) json["site"] = call.site;
   if (call.facts.peer != -1) json["peer"] = call.facts.peer;
   if (call.facts.tag != -1) json["tag"] = call.facts.tag;
   return json;
@@ -128,7 +130,8 @@ std::string list_text(const std::vector<Job>& jobs) {
   return detail::in_columns(rows) + "\n`tutti flight PROCESS` shows the job of a process.\n";
 }
 
-void show_jobs(const std::vector<Job>& jobs, const FlightSettings& settings) {
+void show_jobs(std::vector<Job> jobs, const FlightSettings& settings) {
+  for (Job& job : jobs) find_places(job);
   if (settings.json) {
     nlohmann::json json = nlohmann::json::array();
     for (const Job& job : jobs) json.push_back(job_json(job, settings));

@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,13 +19,16 @@ from deaths import Job, survives_deaths  # noqa: E402
 
 SKIPPED = 77
 # What the watchdog must say of each case, and what `tutti flight` must find.
+PLACE = r" at stuck\.cpp:\d+ in \w+\(.*?\)" if shutil.which("addr2line") else r" at mpi_stuck\+0x\w+"
 SAYS = {
-    "recv": (r"deadlock: rank \d waits for rank \d in recv from rank \d, tag 3 \(400 B, communicator 'first'\)", "deadlock"),
+    "recv": (r"deadlock: rank \d waits for rank \d in recv from rank \d, tag 3 \(400 B, communicator 'first'\)" + PLACE,
+             "deadlock"),
     "send": (r"deadlock: rank \d waits for rank \d in send to rank \d, tag 3 \(4194304 B", "deadlock"),
-    "order": (r"deadlock: rank \d waits for rank \d in barrier #\d of communicator '(first|second)', rank \d", "deadlock"),
-    "missing": (r"rank 0 has been in allreduce #6 of communicator 'first' \(float32, 400 B, sum\) for [\d.]+ s; it waits "
+    "order": (r"deadlock: rank \d waits for rank \d in barrier #\d of communicator '(first|second)'" + PLACE + r", rank \d",
+              "deadlock"),
+    "missing": (r"rank 0 has been in allreduce #6 of communicator 'first' \(float32, 400 B, sum\)" + PLACE + r" for [\d.]+ s; it waits "
                 r"for rank 1, which is in no call of Tutti since allreduce #5", "wait"),
-    "request": (r"rank 0 has been in iallreduce #6 of communicator 'first' .* it waits for rank 1, which is in no call",
+    "request": (r"rank 0 has been in iallreduce #6 of communicator 'first' .*" + PLACE + r".* it waits for rank 1, which is in no call",
                 "wait"),
     "killed": (r"rank 1 \(process \d+ of .*\) has ended without MPI_Finalize; its last call is allreduce #5", "death"),
 }
