@@ -2,9 +2,10 @@
 // One rank of a job in which others die. Run as:
 // peers kill|exit|stay blocking|nonblocking|persistent|receive|shrink VICTIM FILE SECONDS
 //
-// With `stay` the victim waits until somebody takes its host off the network. FILE is one that all ranks see. SECONDS is the longest time until the others know.
-// The victim notes the time and ends inside the named call, or in `shrink` a second one ends when it should shrink.
-// Each survivor prints the time until it got the error, makes a communicator of the survivors and 100 exact sums in it.
+// With `stay` the victim waits until somebody takes its host off the network. FILE is one that all ranks see. SECONDS
+// is the longest time until the others know. The victim notes the time and ends inside the named call, or in `shrink` a
+// second one ends when it should shrink. Each survivor prints the time until it got the error, makes a communicator of
+// the survivors and 100 exact sums in it.
 #include <fcntl.h>
 #include <mpi.h>
 #include <sys/mman.h>
