@@ -62,6 +62,7 @@ std::string Endpoint::watch(std::span<const Card> group, std::size_t own, std::u
   const auto begin = Clock::now();
   std::unique_lock lock(mutex_);
   interval_ = std::min(interval_, limit / 4);
+  next_beat_ = begin;
   for (std::size_t step = 1; step < group.size(); step *= 2) {
     const Card& card = group[(own + step) % group.size()];
     const bool known = std::any_of(neighbors_.begin(), neighbors_.end(),

@@ -23,7 +23,7 @@ constexpr std::uint64_t question = 5;
 /// Processes 1 to size - 1 of a group, whose process 0 is the test. Each says its place as word and waits.
 class Group {
  public:
-  explicit Group(std::size_t size) : cards_(size), pipes_(size) {
+  explicit Group(std::size_t size, Clock::duration limit = seconds(60)) : limit_(limit), cards_(size), pipes_(size) {
     for (std::size_t i = 1; i < size; ++i) begin(i);
     std::string problem;
     cards_[0] = own_.open(1000, problem);
@@ -45,7 +45,7 @@ class Group {
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
-  [[nodiscard]] std::string watch(Clock::duration limit) { return own_.watch(cards_, 0, token, limit, seconds(10)); }
+  [[nodiscard]] std::string watch() { return own_.watch(cards_, 0, token, limit_, seconds(10)); }
   void signal(std::size_t place, int number) const { kill(pipes_[place].process, number); }
   [[nodiscard]] const Card& card(std::size_t place) const { return cards_[place]; }
   [[nodiscard]] Endpoint& own() { return own_; }
@@ -84,7 +84,7 @@ class Group {
     if (write(pipes_[place].up[1], &card, sizeof card) != ssize_t{sizeof card}) _exit(1);
     const auto bytes = static_cast<ssize_t>(cards_.size() * sizeof(Card));
     if (read(pipes_[place].down[0], cards_.data(), static_cast<std::size_t>(bytes)) != bytes) _exit(1);
-    (void)endpoint.watch(cards_, place, token, seconds(60), seconds(10));
+    (void)endpoint.watch(cards_, place, token, limit_, seconds(10));
     endpoint.say({question, place, place});
     int number = 0;
     sigwait(&end, &number);
@@ -92,6 +92,7 @@ class Group {
     _exit(0);
   }
 
+  Clock::duration limit_;
   std::vector<Card> cards_;
   std::vector<Pipe> pipes_;
   Endpoint own_;
@@ -119,7 +120,7 @@ TEST(Endpoint, AnswersThoseWhoKnowTheToken) {
 TEST(Endpoint, WhoeverIsKilledHasEndedForAllAndWhoeverLeavesHasNot) {
   constexpr std::size_t size = 6;  // process 0 has connections to 1, 2 and 4
   Group group(size);
-  ASSERT_EQ(group.watch(seconds(60)), "");
+  ASSERT_EQ(group.watch(), "");
   const auto third = Group::watch_of(3);
   const auto second = Group::watch_of(2);
   EXPECT_FALSE(third->has_ended());
@@ -132,19 +133,21 @@ TEST(Endpoint, WhoeverIsKilledHasEndedForAllAndWhoeverLeavesHasNot) {
 }
 
 TEST(Endpoint, WhoeverIsSilentHasEnded) {
-  Group group(3);
-  ASSERT_EQ(group.watch(milliseconds(300)), "");
+  Group group(3, milliseconds(400));
+  ASSERT_EQ(group.watch(), "");
   const auto first = Group::watch_of(1);
   const auto begin = Clock::now();
   group.signal(1, SIGSTOP);
   EXPECT_TRUE(soon([&] { return first->has_ended(); }));
   EXPECT_GE(Clock::now() - begin, milliseconds(100));
+  std::this_thread::sleep_for(milliseconds(600));
+  EXPECT_FALSE(Group::watch_of(2)->has_ended());
 }
 
 TEST(Endpoint, WordsReachAll) {
   constexpr std::size_t size = 7;
   Group group(size);
-  ASSERT_EQ(group.watch(seconds(60)), "");
+  ASSERT_EQ(group.watch(), "");
   for (std::size_t place = 1; place < size; ++place)
     EXPECT_TRUE(soon([&] { return group.own().heard(question, place) == place; })) << place;
   EXPECT_EQ(group.own().heard(question, 0), 0U);
