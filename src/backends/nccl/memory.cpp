@@ -107,8 +107,9 @@ bool Comm::register_window(const void* address, std::chrono::nanoseconds timeout
     const std::lock_guard no_other(device::Traffic::of(device()).launch_mutex());
     body_->throw_if_aborted();
     try {
-      check(body_->table.comm_window_register(handle(), range->base, range->bytes, window, symmetric),
-            "ncclCommWindowRegister", timeout);
+      const Result begun = body_->table.comm_window_register(handle(), range->base, range->bytes, window, symmetric);
+      // Success may only mean that it has begun (NCCL 2.28.9 to 2.30.7).
+      check(begun == Result::success ? Result::in_progress : begun, "ncclCommWindowRegister", timeout);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::nccl) throw;
       return false;
