@@ -16,6 +16,7 @@
 #include "collectives/checked_execution.hpp"
 #include "core/config.hpp"
 #include "core/stopwatch.hpp"
+#include "device/per_thread.hpp"
 #include "diagnosis/recorder.hpp"
 #include "planner/calibration.hpp"
 #include "planner/overrides.hpp"
@@ -172,6 +173,7 @@ CallOptions call_options(const Context& comm, const Options& options) {
   if (options.timeout.count() < 0)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{}: argument options.timeout is negative; pass 0 for no timeout", comm.describe()));
+  if (options.stream.kind != StreamKind::none) device::refuse_per_thread(options.stream, comm.describe());
   return {options.stream, options.timeout.count() > 0 ? options.timeout : comm.options.timeout};
 }
 

@@ -48,7 +48,7 @@ void run(const Communicator& comm, Call&& call, const Options& options);
   return !__builtin_mul_overflow(count, type.size(), &bytes);
 }
 
-/// Throws if the timeout is negative.
+/// Throws if the timeout is negative or the stream cannot be used.
 [[nodiscard]] CallOptions call_options(const Context& comm, const Options& options);
 
 /// Leaves the flight recorder's note of a nonblocking call to its execution. A persistent call is done when it is made,

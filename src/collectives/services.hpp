@@ -15,6 +15,7 @@
 #include "core/hash.hpp"
 #include "core/mix_bits.hpp"
 #include "core/mpi_call.hpp"
+#include "device/per_thread.hpp"
 #include "device/pool.hpp"
 #include "kernels/combine.hpp"
 #include "kernels/convert.hpp"

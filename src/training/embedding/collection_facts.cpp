@@ -61,6 +61,7 @@ void check_device(const CollectionFacts& facts) {
     throw Error(ErrorCode::invalid_argument,
                 "EmbeddingCollection on a device: option stream is unset; pass the stream that orders its work");
   }
+  device::refuse_per_thread(facts.options.stream, "EmbeddingCollection on a device");
   for (std::size_t t = 0; t < facts.tables.size(); ++t) {
     if (facts.tables[t].pooling == kernels::Pooling::max) {
       throw Error(ErrorCode::not_supported,

@@ -242,5 +242,19 @@ TEST_F(Calls, UnderCaptureTheyAreRefused) {
   runtime().destroy_graph(runtime().end_capture(stream_.handle));
 }
 
+TEST_F(Calls, RefuseTheStreamOfEachThread) {
+  const Floats data(4);
+  Options options = on_stream();
+  options.stream.handle = reinterpret_cast<void*>(std::uintptr_t{2});
+  try {
+    allreduce(*comm_, in_place, data.buffer(), sum, options);
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    EXPECT_NE(std::string(error.what()).find("cudaStreamPerThread"), std::string::npos) << error.what();
+  }
+  EXPECT_THROW(send(*comm_, data.buffer(), comm_->rank(), 0, options), Error);
+}
+
 }  // namespace
 }  // namespace tutti::test
