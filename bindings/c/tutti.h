@@ -219,6 +219,14 @@ TUTTI_API int tutti_progress(void);
 /// tutti::at.
 TUTTI_API int tutti_at(const char* file, int line, const char* function);
 
+/// Opens a range of this thread: a named part of the program, in the trace of TUTTI_TRACE and in NVIDIA's tools. Ranges
+/// nest. Copies the name. Local; needs no MPI. Counterpart: tutti::Range, nvtxRangePush.
+TUTTI_API int tutti_range_push(const char* name);
+
+/// Closes the range that this thread opened last; TUTTI_ERROR_INVALID_ARGUMENT if none is open. Local. Counterpart:
+/// nvtxRangePop.
+TUTTI_API int tutti_range_pop(void);
+
 /// The short text of a code: "invalid argument". Local; never NULL. Counterpart: MPI_Error_string.
 TUTTI_API const char* tutti_error_string(int code);
 

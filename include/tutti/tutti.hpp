@@ -39,6 +39,7 @@
 #include <tutti/options.hpp>
 #include <tutti/parameter_server.hpp>
 #include <tutti/point_to_point.hpp>
+#include <tutti/range.hpp>
 #include <tutti/reduce_op.hpp>
 #include <tutti/request.hpp>
 #include <tutti/sharded_optimizer.hpp>

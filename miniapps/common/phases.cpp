@@ -16,6 +16,8 @@ Phases::Phases(std::vector<Phase> phases, std::size_t warmup) : phases_(std::mov
 
 void Phases::begin_step() {
   std::fill(step_.begin(), step_.end(), 0.0);
+  phase_range_.reset();
+  step_range_.emplace("step");
   begin_ = last_ = Clock::now();
   current_ = phases_.size() - 1;
 }
@@ -25,10 +27,13 @@ void Phases::enter(std::size_t phase) {
   step_[current_] += std::chrono::duration<double>(now - last_).count();
   last_ = now;
   current_ = phase;
+  phase_range_.reset();
+  if (phase + 1 < phases_.size()) phase_range_.emplace(phases_[phase].name);
 }
 
 void Phases::end_step() {
   enter(phases_.size() - 1);
+  step_range_.reset();
   if (seen_++ < warmup_) {
     return;
   }

@@ -3,15 +3,18 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <tutti/communicator.hpp>
+#include <tutti/range.hpp>
 #include <utility>
 #include <vector>
 
 namespace tutti::miniapps {
 
 /// Splits the time of each step among named phases: at any moment exactly one runs. Phases marked exposed hold
-/// communication that nothing hides. Local; a change of phase costs one clock reading.
+/// communication that nothing hides. Local; a change of phase costs one clock reading. Steps and phases are ranges of
+/// the trace; phases outside of steps, as in an evaluation, too.
 class Phases {
  public:
   struct Phase {
@@ -47,6 +50,8 @@ class Phases {
   std::vector<double> totals_;
   std::vector<std::vector<float>> samples_;  ///< [phase][step]
   std::vector<double> durations_;
+  std::optional<Range> step_range_;
+  std::optional<Range> phase_range_;  ///< inside that of the step
 };
 
 /// Milliseconds a step of one phase: the median, as mean and as largest over the ranks.

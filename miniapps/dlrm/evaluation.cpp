@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "evaluation.hpp"
 
+#include <tutti/range.hpp>
+
 #include "common/agree.hpp"
 
 namespace dlrm {
 
 tutti::miniapps::Metrics evaluate_model(const tutti::Communicator& comm, Engine& engine, BatchFeed& feed) {
+  const tutti::Range range("evaluate");
   std::vector<float> scores;
   std::vector<float> labels;
   PhaseTimer untimed(0);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <tutti/collectives/allreduce.hpp>
+#include <tutti/range.hpp>
 
 #include "common/agree.hpp"
 #include "common/loss.hpp"
@@ -43,6 +44,7 @@ struct Sums {
 template <typename Float>
 Evaluation evaluate_model(const tutti::Communicator& comm, const Options& options, const Source& source, Split split,
                           Model<Float>& model) {
+  const tutti::Range range("evaluate");
   const std::uint64_t n = source.samples(split);
   const auto rank = static_cast<std::uint64_t>(comm.rank());
   const auto ranks = static_cast<std::uint64_t>(comm.size());

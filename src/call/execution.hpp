@@ -110,6 +110,7 @@ class Execution {
 
  private:
   void succeed() noexcept {
+    note_.came_from(status_.source, status_.tag);
     note_.end(flight::State::done);
     phase_.store(Phase::done, std::memory_order_release);
   }

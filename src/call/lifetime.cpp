@@ -11,10 +11,12 @@
 
 #include "call/context.hpp"
 #include "call/outstanding.hpp"
+#include "call/peers.hpp"
 #include "call/progress.hpp"
 #include "call/summary.hpp"
 #include "core/mpi_call.hpp"
 #include "diagnosis/recorder.hpp"
+#include "diagnosis/trace/world.hpp"
 #include "diagnosis/watchdog.hpp"
 #include "outofband/endpoint.hpp"
 
@@ -59,6 +61,7 @@ int at_finalize(MPI_Comm /*comm*/, int /*keyval*/, void* /*value*/, void* /*extr
   for (Context* state : all.states) state->release();
   all.states.clear();
   print_summary();
+  trace::leave(!Peers::any_has_ended());
   if (flight::Recorder* recorder = flight::Recorder::instance(); recorder != nullptr) recorder->finish();
   return MPI_SUCCESS;
 }

@@ -204,10 +204,20 @@ flight::Facts facts_of(const Context& comm, flight::Form form, const PointToPoin
   return facts;
 }
 
+/// The messages of a group, one by one. Of a persistent group only the _init has them.
+void trace_group(const flight::Note& note, const PointToPoints& transfers) {
+  const trace::Place place = note.recorder->place_of(note.number, false);
+  for (const PointToPoint& one : transfers)
+    note.recorder->log()->add_transfer(place, one.is_recv, one.peer, one.tag, one.bytes);
+}
+
 flight::Note noted(const Context& comm, flight::Form form, flight::State state, const PointToPoints& transfers) {
   flight::Recorder* recorder = comm.flight.recorder();
   if (recorder == nullptr) return {};
-  return {recorder, recorder->begin(facts_of(comm, form, transfers), state)};
+  const flight::Note note{recorder, recorder->begin(facts_of(comm, form, transfers), state)};
+  if (recorder->log() != nullptr && transfers.size() != 1) [[unlikely]]
+    trace_group(note, transfers);
+  return note;
 }
 
 }  // namespace
@@ -216,8 +226,10 @@ Status run_transfers(const std::shared_ptr<Context>& comm, std::string_view call
                      const Options& options) {
   check_stream(*comm, call, transfers, options.stream);
   if (put_recvs_first(transfers) == 1) transfers.front().matches_first = transfers.front().peer != MPI_PROC_NULL;
-  flight::Recording recording(noted(*comm, flight::Form::blocking, flight::State::running, transfers));
+  const flight::Note note = noted(*comm, flight::Form::blocking, flight::State::running, transfers);
+  flight::Recording recording(note);
   const Status status = drive_transfers(comm, call, std::move(transfers), call_options(*comm, options));
+  note.came_from(status.source, status.tag);
   recording.succeed();
   return status;
 }
@@ -331,10 +343,12 @@ inline Status run_messages(const ContextPtr& comm, std::string_view call, const 
   if (comm->check != nullptr) [[unlikely]]
     check_uses(*comm, call, send, recv, options);
   flight::Recording sending(noted(*comm, flight::Call::send, send));
-  flight::Recording receiving(noted(*comm, flight::Call::recv, recv));
+  const flight::Note received = noted(*comm, flight::Call::recv, recv);
+  flight::Recording receiving(received);
   ShortMessages messages(*comm, send == nullptr ? nullptr : &out, recv == nullptr ? nullptr : &in);
   const Status status =
       all_short && messages.run() ? messages.status() : go_on(comm, call, send, recv, options, messages);
+  received.came_from(status.source, status.tag);
   sending.succeed();
   receiving.succeed();
   return status;

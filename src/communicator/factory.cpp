@@ -30,6 +30,7 @@
 #include "core/mpi_call.hpp"
 #include "core/variables.hpp"
 #include "diagnosis/recorder.hpp"
+#include "diagnosis/trace/world.hpp"
 #include "diagnosis/watchdog.hpp"
 #include "planner/calibration.hpp"
 #include "planner/files.hpp"
@@ -76,6 +77,7 @@ struct Agreement {
   std::array<bool, most_kin> is_stale;  ///< of rank 0
   int recorder;                         ///< the descriptor of its memory; -1: none
   int watchdog;                         ///< 1: it has one
+  int wants_to_meet;                    ///< it is traced, and this may be the first communicator of the whole world
 };
 
 /// What the ranks agree on, beside the facts that are equal.
@@ -86,6 +88,7 @@ struct Meeting {
   std::shared_ptr<const Kin> known;  ///< null: not all of them know it any more, or yet
   std::uint64_t lot = 0;             ///< of their commons; 0: none
   bool is_stale = false;             ///< what they have measured must be found out again
+  bool traces = false;               ///< the ranks of a trace meet here
 };
 
 /// On rank 0: what it offers to a new communicator, taken back at the end unless all ranks accept.
@@ -131,6 +134,7 @@ Meeting meet(std::span<const Agreement> all, const KnownKin& known) {
   if (all_know) meeting.known = known.find(*same);
   meeting.is_stale = all_know && all[0].is_stale[static_cast<std::size_t>(same - first.begin())];
   if (all_know && all[0].offer.kin == *same) meeting.lot = all[0].offer.lot;
+  meeting.traces = std::all_of(all.begin(), all.end(), [](const Agreement& one) { return one.wants_to_meet != 0; });
   return meeting;
 }
 
@@ -138,6 +142,12 @@ Meeting meet(std::span<const Agreement> all, const KnownKin& known) {
 std::uint64_t next_mark() {
   static std::atomic<std::uint64_t> made{std::uint64_t{std::random_device{}()} << 32U};
   return made.fetch_add(1);
+}
+
+bool spans_world(int size) {
+  int whole = 0;
+  if (!world_is_usable() || MPI_Comm_size(MPI_COMM_WORLD, &whole) != MPI_SUCCESS) return false;
+  return size == whole;
 }
 
 int recorder_descriptor() {
@@ -201,7 +211,8 @@ Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& m
           offering.offer,
           known.is_stale,
           recorder_descriptor(),
-          config().watchdog.count() > 0 ? 1 : 0};
+          config().watchdog.count() > 0 ? 1 : 0,
+          spans_world(state.size) && trace::wants_to_meet() ? 1 : 0};
   std::vector<Agreement> all(static_cast<std::size_t>(state.size));
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, from, &request),
@@ -340,6 +351,7 @@ std::shared_ptr<Context> make_context(MPI_Comm from, const CommunicatorOptions& 
   record_in_flight(*state);
   if (meeting.lot != 0) state->lot = Lot(meeting.known->commons, meeting.lot, state->rank);
   use_private(*state, make_private(from, meeting.mark));
+  if (meeting.traces) trace::meet(make_private(state->point_to_point, mix_bits(meeting.mark)), mix_bits(state->mark));
   const bool is_known = meeting.known && !meeting.is_stale;
   if (meeting.known) state->commons = meeting.known->commons;
   if (is_known)

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <filesystem>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <tutti/error.hpp>
 
 namespace tutti::detail {
@@ -94,6 +97,19 @@ std::string read_folder(const char* name) {
 
 bool has_flight(const char* name) { return !read_folder(name).empty() || read_flag(name, true); }
 
+/// TUTTI_TRACE: a file, wherever the program goes; empty or 0: none.
+std::string read_file(const char* name) {
+  const char* text = std::getenv(name);
+  const std::string_view value = text == nullptr ? "" : text;
+  if (value.empty() || value == "0") return {};
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::absolute(value, error);
+  return error ? std::string(value) : whole.string();
+}
+
+/// A trace is written by the flight recorder.
+bool has_recorder() { return has_flight("TUTTI_FLIGHT") || !read_file("TUTTI_TRACE").empty(); }
+
 std::uint32_t read_entries(const char* name) {
   constexpr long least = 64;
   constexpr long most = 1L << 20;
@@ -122,9 +138,10 @@ const Config& config() {
                            .nccl_blocking = read_flag("TUTTI_NCCL_BLOCKING"),
                            .nccl_register = read_flag("TUTTI_NCCL_REGISTER"),
                            .cuda_aware = read_choice("TUTTI_CUDA_AWARE"),
-                           .flight_entries = has_flight("TUTTI_FLIGHT") ? read_entries("TUTTI_FLIGHT_ENTRIES") : 0,
+                           .flight_entries = has_recorder() ? read_entries("TUTTI_FLIGHT_ENTRIES") : 0,
                            .flight_folder = read_folder("TUTTI_FLIGHT"),
                            .heartbeat = read_seconds("TUTTI_HEARTBEAT"),
+                           .trace_file = read_file("TUTTI_TRACE"),
                            .watchdog = read_seconds("TUTTI_WATCHDOG"),
                            .logs = read_logs("TUTTI_LOG").warnings,
                            .check = read_check("TUTTI_CHECK"),

@@ -34,6 +34,7 @@ struct Config {
   std::uint32_t flight_entries = 1024;                       ///< TUTTI_FLIGHT_ENTRIES; 0 if TUTTI_FLIGHT=0
   std::string flight_folder{};                               ///< TUTTI_FLIGHT; empty: the recorder has no file
   std::chrono::nanoseconds heartbeat{0};                     ///< TUTTI_HEARTBEAT, in seconds; 0: none
+  std::string trace_file{};                                  ///< TUTTI_TRACE; empty: no trace
   std::chrono::nanoseconds watchdog{0};                      ///< TUTTI_WATCHDOG, in seconds; 0: none
   bool logs = false;                                         ///< TUTTI_LOG=1: write warnings to standard error
   int check = 0;                                             ///< TUTTI_CHECK: 0, 1 or 2

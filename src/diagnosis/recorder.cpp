@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -37,6 +38,14 @@ std::string command_line() {
   return words;
 }
 
+std::unique_ptr<trace::Log> make_log(const std::string& file) {
+  if (file.empty()) return nullptr;
+  std::string problem;
+  auto log = trace::Log::create(file, command_line(), problem);
+  if (!log) std::fputs(("tutti: TUTTI_TRACE: no trace of this process: " + problem + "\n").c_str(), stderr);
+  return log;
+}
+
 Recorder* make_recorder() {
   const Config& settings = config();
   if (settings.flight_entries == 0) return nullptr;
@@ -46,7 +55,7 @@ Recorder* make_recorder() {
     if (settings.logs) log_once("no flight recorder: " + problem);
     return nullptr;
   }
-  return new Recorder(std::move(memory), settings.flight_entries);
+  return new Recorder(std::move(memory), settings.flight_entries, make_log(settings.trace_file));
 }
 
 }  // namespace
@@ -56,8 +65,8 @@ Recorder* Recorder::instance() {
   return made;
 }
 
-Recorder::Recorder(RecorderMemory&& memory, std::uint32_t entries)
-    : memory_(std::move(memory)), parts_(memory_.data()), mask_(entries - 1) {
+Recorder::Recorder(RecorderMemory&& memory, std::uint32_t entries, std::unique_ptr<trace::Log> log)
+    : memory_(std::move(memory)), parts_(memory_.data()), mask_(entries - 1), log_(std::move(log)) {
   Header& header = *parts_.header;
   header.version = version;
   header.entries = entries;
@@ -83,6 +92,7 @@ std::uint32_t Recorder::add_communicator(std::uint64_t mark, int rank, int size,
     row.sequence.store(0, std::memory_order_relaxed);
     put(row.name, name);
     row.mark.store(mark, std::memory_order_release);
+    if (log_) log_->add_communicator(row.number, mark, rank, size, name);
     return row.number;
   }
   return communicator_rows - 1;
@@ -101,6 +111,7 @@ TextNumber Recorder::text(std::string_view text) noexcept {
     const std::uint64_t found = row.key.load(std::memory_order_relaxed);
     if (found == 0) {
       put(row.text, text);
+      if (log_) log_->add_text(static_cast<TextNumber>((key + i) % text_rows + 1), text);
       row.key.store(key, std::memory_order_release);
     }
     if (found == 0 || found == key) return static_cast<TextNumber>((key + i) % text_rows) + 1;
@@ -115,6 +126,26 @@ void Recorder::introduce(std::uint64_t job, int world_rank, int world_size) noex
   header.world_rank = world_rank;
   header.world_size = world_size;
   header.seen = Moment::now();
+  if (log_) log_->introduce(job, world_rank, world_size);
+}
+
+void Recorder::begin_in_log(Entry& entry, const Facts& facts, State state) noexcept {
+  // What this call writes over may be outstanding.
+  const std::uint64_t before = entry.number.load(std::memory_order_relaxed);
+  if (before != 0 && !is_over(entry.state.load(std::memory_order_relaxed))) log_->keep(before, entry.place);
+  entry.place = log_->begin_call(facts, state);
+}
+
+trace::Place Recorder::place_of(std::uint64_t number, bool is_over) noexcept {
+  const Entry& entry = entry_of(number);
+  return entry.number.load(std::memory_order_relaxed) == number ? entry.place : log_->kept(number, is_over);
+}
+
+void Recorder::resolve_in_log(std::uint64_t number, int source, int tag) noexcept {
+  const Entry& entry = entry_of(number);
+  if (entry.number.load(std::memory_order_relaxed) != number) return;
+  const bool is_open = entry.facts.call == Call::recv && (entry.facts.peer == any || entry.facts.tag == any);
+  if (is_open) log_->came_from(entry.place, source, tag);
 }
 
 void Recorder::finish() noexcept {

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string_view>
 #include <utility>
 
 #include "diagnosis/format.hpp"
 #include "diagnosis/recorder_memory.hpp"
+#include "diagnosis/trace/log.hpp"
 
 namespace tutti::detail::flight {
 
@@ -18,12 +20,15 @@ class Recorder {
   /// Null if TUTTI_FLIGHT=0 or there is no memory. Never destroyed, because MPI may be finalized after the statics.
   [[nodiscard]] static Recorder* instance();
 
-  Recorder(RecorderMemory&& memory, std::uint32_t entries);
+  /// log: null unless the calls are also traced.
+  Recorder(RecorderMemory&& memory, std::uint32_t entries, std::unique_ptr<trace::Log> log = nullptr);
 
   /// Writes a call, and returns its number.
   [[nodiscard]] std::uint64_t begin(const Facts& facts, State state) noexcept {
     const std::uint64_t number = parts_.header->next.fetch_add(1, std::memory_order_relaxed) + 1;
     Entry& entry = entry_of(number);
+    if (log_ != nullptr) [[unlikely]]
+      begin_in_log(entry, facts, state);
     entry.number.store(0, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_release);
     entry.begin = ticks();
@@ -35,6 +40,8 @@ class Recorder {
   }
   /// Says that the program waits for an outstanding call, unless the ring holds it no more.
   void wait(std::uint64_t number) noexcept {
+    if (log_ != nullptr) [[unlikely]]
+      log_->wait(place_of(number, false));
     Entry& entry = entry_of(number);
     State expected = State::outstanding;
     if (entry.number.load(std::memory_order_relaxed) == number)
@@ -48,11 +55,23 @@ class Recorder {
   /// The same for the blocking calls on a communicator, which are among the last ones written.
   void place_running(std::uint32_t communicator, TextNumber site) noexcept;
   void end(std::uint64_t number, State state) noexcept {
+    if (log_ != nullptr) [[unlikely]]
+      log_->end_call(place_of(number, true), state);
     Entry& entry = entry_of(number);
     if (entry.number.load(std::memory_order_relaxed) != number) return;
     entry.end.store(ticks(), std::memory_order_relaxed);
     entry.state.store(state, std::memory_order_release);
   }
+
+  /// Tells the trace who has sent a message that was awaited from any rank or with any tag.
+  void came_from(std::uint64_t number, int source, int tag) noexcept {
+    if (log_ != nullptr) [[unlikely]]
+      resolve_in_log(number, source, tag);
+  }
+  /// Null unless the calls are traced.
+  [[nodiscard]] trace::Log* log() const noexcept { return log_.get(); }
+  /// The place of a call in the trace.
+  [[nodiscard]] trace::Place place_of(std::uint64_t number, bool is_over) noexcept;
 
   /// The facts of a call that was written just now.
   [[nodiscard]] const Facts& facts_of(std::uint64_t number) noexcept { return entry_of(number).facts; }
@@ -80,11 +99,15 @@ class Recorder {
  private:
   [[nodiscard]] Entry& entry_of(std::uint64_t number) noexcept { return parts_.entries[number & mask_]; }
 
+  void begin_in_log(Entry& entry, const Facts& facts, State state) noexcept;
+  void resolve_in_log(std::uint64_t number, int source, int tag) noexcept;
+
   RecorderMemory memory_;
   Parts<std::byte> parts_;
   std::uint64_t mask_;
   std::mutex mutex_;
   int kept_ = -1;
+  std::unique_ptr<trace::Log> log_;
 };
 
 /// A call that was written, in the hands of those who make it.
@@ -97,6 +120,9 @@ struct Note {
   }
   void end(State state) const noexcept {
     if (recorder != nullptr) recorder->end(number, state);
+  }
+  void came_from(int source, int tag) const noexcept {
+    if (recorder != nullptr) recorder->came_from(number, source, tag);
   }
 };
 

@@ -15,6 +15,7 @@
 #include "tools/program.hpp"
 #include "tools/regret_command.hpp"
 #include "tools/topo.hpp"
+#include "tools/trace.hpp"
 #include "tools/tune.hpp"
 
 using namespace tutti::command_line;
@@ -42,10 +43,12 @@ int main(int argc, char** argv) {
   tutti::tools::add_regret(app);
   tutti::tools::add_doctor(app);
   tutti::tools::add_flight(app);
+  tutti::tools::add_trace(app);
   tutti::tools::add_run(app);
   add_helps(app, fmt::format("tutti {}", tutti::version()));
   if (tutti::command_line::asks_for_document(argc, argv)) return show(parse(app, {argv[1]}, [] {}), 0);
-  if (tutti::tools::is_run(argc, argv) || tutti::tools::is_flight(argc, argv))
+  using tutti::tools::is_flight, tutti::tools::is_run, tutti::tools::is_trace;
+  if (is_run(argc, argv) || is_flight(argc, argv) || is_trace(argc, argv))
     return show(parse(app, arguments_of(argc, argv), [] {}), 0);
   tutti::tools::warn_before_mpi(argc, argv);
   try {

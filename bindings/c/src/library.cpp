@@ -5,6 +5,7 @@
 #include <tutti/buffer.hpp>
 #include <tutti/call_site.hpp>
 #include <tutti/environment.hpp>
+#include <tutti/range.hpp>
 
 #include "handles.hpp"
 
@@ -54,6 +55,18 @@ int tutti_memory_kind(const void* address, int* kind) {
 int tutti_at(const char* file, int line, const char* function) {
   tutti::at(file, line, function);
   return TUTTI_SUCCESS;
+}
+
+int tutti_range_push(const char* name) {
+  return guard([&] {
+    if (name == nullptr)
+      throw_misuse(tutti::ErrorCode::invalid_argument, "tutti_range_push: argument name is NULL; pass a text");
+    tutti::range_push(name);
+  });
+}
+
+int tutti_range_pop(void) {
+  return guard([] { tutti::range_pop(); });
 }
 
 const char* tutti_error_string(int code) { return tutti::error_string(static_cast<tutti::ErrorCode>(code)); }
