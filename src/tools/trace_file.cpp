@@ -52,7 +52,8 @@ void read_trace(std::istream& file, const std::string& name, const std::function
     return false;
   };
   try {
-    (void)json::parse(file, look);
+    const json rest = json::parse(file, look);
+    is_ours = is_ours && rest.contains("traceEvents");
   } catch (const json::exception& error) {
     throw Error(ErrorCode::io, fmt::format("trace: {} is no whole trace: {}", name, error.what()));
   }

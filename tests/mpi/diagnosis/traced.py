@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Traces of whole jobs: TUTTI_TRACE writes one valid file, and `tutti trace summary` names the rank that came late.
+
+traced.py --program TRACED --tutti TUTTI --launcher LINE --ranks N CASE
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+from deaths import Job, survives_deaths  # noqa: E402
+
+SKIPPED = 77
+OFTEN = 20000  # more than a window of a part has slots
+DELAY = 0.25  # of the last rank, in seconds
+REASONS = {"collective": "collective", "request": "collective", "message": "late sender"}
+
+
+def run(options, file, **variables):
+    more = {"TUTTI_TUNING": "off", "TUTTI_CALIBRATION": "off", "TUTTI_TIMEOUT": "20", "TUTTI_TRACE": file, **variables}
+    job = Job(options.launcher, options.ranks, [options.program, options.case, str(OFTEN)], more,
+              lives_on=options.case == "killed")
+    assert job.wait(60), "the job does not end:\n" + job.text()
+    return job
+
+
+def tool(options, *arguments):
+    done = subprocess.run([options.tutti, "trace", *arguments], text=True, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def check_nesting(slices):
+    """Slices of one thread lie one in another, or one behind another."""
+    open_ends = []
+    for begin, end in slices:
+        while open_ends and open_ends[-1] <= begin:
+            open_ends.pop()
+        assert not open_ends or end <= open_ends[-1] + 0.002, (begin, end, open_ends)
+        open_ends.append(end)
+
+
+def check_file(options, file):
+    """The events of a trace, which must be one that programs can read."""
+    events = json.loads(pathlib.Path(file).read_text())["traceEvents"]
+    times = [event["ts"] for event in events]
+    assert times == sorted(times), "the times run back"
+    slices = [event for event in events if event["ph"] == "X"]
+    assert {event["pid"] for event in slices} == set(range(options.ranks))
+    for rank in range(options.ranks):
+        check_nesting([(one["ts"], one["ts"] + one["dur"]) for one in slices if one["pid"] == rank])
+    flows = {}
+    for event in events:
+        if event["ph"] in "sf":
+            flows.setdefault(event["id"], []).append(event)
+    for begin, end in flows.values():
+        assert (begin["ph"], end["ph"]) == ("s", "f") and begin["ts"] <= end["ts"], (begin, end)
+    return events
+
+
+def named(events, name, phase="X"):
+    return [event for event in events if event["ph"] == phase and event["name"] == name]
+
+
+def check_late(options, file, events):
+    summary = json.loads(tool(options, "summary", file, "--json"))
+    last = options.ranks - 1
+    waits = [one for one in summary["waits"] if one["reason"] == REASONS[options.case] and one["for"] == last]
+    waiters = {0} if options.case == "message" else set(range(last))
+    for rank in waiters:
+        seconds = sum(one["seconds"] for one in waits if one["rank"] == rank)
+        assert 0.8 * DELAY < seconds < 8 * DELAY, (rank, summary["waits"])
+    caused = {one["rank"]: one["seconds_caused"] for one in summary["ranks"]}
+    assert max(caused, key=caused.get) == last, caused
+    assert summary["longest_waits"][0]["for"] == last, summary["longest_waits"]
+    assert named(events, "waited for", "s"), "no arrow leads from the late rank"
+    if options.case == "message":
+        assert len(named(events, "message", "s")) == 1
+        received = named(events, "recv")[0]["args"]
+        assert received["peer"] == last and received["tag"] == 7, received
+    bcasts = [one for one in summary["operations"] if one["call"] == "bcast"]
+    assert sum(one["calls"] for one in bcasts) == OFTEN * options.ranks, bcasts
+    assert {one["bytes_up_to"] for one in bcasts} == {4} and all(one["path"] for one in bcasts), bcasts
+    assert sum(one["share"] for one in summary["operations"]) < 1.01
+    ranges = {one["name"]: one for one in summary["ranges"]}
+    assert len(ranges["often"]["ranks"]) == options.ranks
+    text = tool(options, "summary", file)
+    assert f"rank {last}" in text and "bcast" in text and "often" in text, text
+
+
+def check_merged(options, folder, file):
+    left = sorted(path.name for path in pathlib.Path(folder).iterdir())
+    assert left == ["trace.json"], left
+    check_late(options, file, check_file(options, file))
+
+
+def check_killed(options, folder, file):
+    """No rank gets to MPI_Finalize: the parts are there, and the tool merges them."""
+    if not survives_deaths(options.launcher):
+        print("SKIPPED: the launcher kills the ranks that live on")
+        sys.exit(SKIPPED)
+    run(options, file)
+    left = sorted(path.name for path in pathlib.Path(folder).iterdir())
+    assert left == [f"trace.json.{rank}" for rank in range(options.ranks)], left
+    tool(options, "merge", file)
+    events = check_file(options, file)
+    last = options.ranks - 1
+    calls = [event for event in named(events, "bcast") if event["pid"] == last]
+    assert len(calls) == OFTEN, len(calls)
+    ended = {event["pid"]: event["args"]["ended"] for event in named(events, "process_name", "M")}
+    assert not any(ended.values()), ended
+    tool(options, "summary", file)
+
+
+def check_ranges(options, file):
+    run(options, file)
+    events = check_file(options, file)
+    for rank in range(options.ranks):
+        (outer,) = [event for event in named(events, "outer") if event["pid"] == rank]
+        (inner,) = [event for event in named(events, "inner") if event["pid"] == rank]
+        (call,) = [event for event in named(events, "allreduce") if event["pid"] == rank]
+        for inside, around in ((inner, outer), (call, inner)):
+            assert around["ts"] <= inside["ts"], (inside, around)
+            assert inside["ts"] + inside["dur"] <= around["ts"] + around["dur"] + 0.002, (inside, around)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("program", "tutti", "launcher"):
+        parser.add_argument("--" + name, required=True)
+    parser.add_argument("--ranks", type=int, required=True)
+    parser.add_argument("case", choices=[*REASONS, "killed", "ranges"])
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "trace.json")
+        if options.case == "killed":
+            return check_killed(options, folder, file)
+        if options.case == "ranges":
+            return check_ranges(options, file)
+        run(options, file)
+        check_merged(options, folder, file)
+
+
+main()
