@@ -8,9 +8,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <memory>
-#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -23,14 +20,6 @@ namespace tutti::detail::trace {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::optional<PartHeader> header_of(const std::string& path) {
-  PartHeader header;
-  std::ifstream file(path, std::ios::binary);
-  file.read(reinterpret_cast<char*>(&header), sizeof header);
-  if (!file || header.magic != part_magic) return std::nullopt;
-  return header;
-}
 
 struct Found {
   std::string path{};
@@ -47,7 +36,7 @@ std::vector<Found> parts_beside(const std::string& file) {
   for (fs::directory_iterator entry(folder, error), last; !error && entry != last; entry.increment(error)) {
     const std::string path = entry->path().string();
     if (!entry->path().filename().string().starts_with(begin)) continue;
-    if (const auto header = header_of(path)) found.push_back({path, *header});
+    if (const auto header = read_header(path)) found.push_back({path, *header});
   }
   return found;
 }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <span>
 
 namespace tutti::detail::trace {
@@ -133,6 +134,14 @@ std::int64_t Part::held_from(const Call& call) const {
 }
 
 std::int64_t Part::held_until(const Call& call) const { return call.end != 0 ? call.end : std::max(seen, call.begin); }
+
+std::optional<PartHeader> read_header(const std::string& path) {
+  PartHeader header;
+  std::ifstream file(path, std::ios::binary);
+  file.read(reinterpret_cast<char*>(&header), sizeof header);
+  if (!file || header.magic != part_magic) return std::nullopt;
+  return header;
+}
 
 std::optional<Part> read_part(const std::string& path, std::string& problem) {
   problem = "no part of a trace";

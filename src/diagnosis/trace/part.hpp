@@ -82,6 +82,9 @@ struct Part {
   std::int64_t seen = 0;  ///< when the record ends
 };
 
+/// Reads the begin of a part; nothing if the file is none.
+[[nodiscard]] std::optional<PartHeader> read_header(const std::string& path);
+
 /// Reads a part. Its times are ticks, as unsigned numbers of the same bits, until align() has run. Gives nothing, with
 /// the problem in words, if the file is none or is damaged.
 [[nodiscard]] std::optional<Part> read_part(const std::string& path, std::string& problem);

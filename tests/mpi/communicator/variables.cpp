@@ -184,6 +184,16 @@ TEST(Variables, FlightFolder) {
 // TUTTI_FLIGHT_ENTRIES=100
 TEST(Variables, TUTTI_FLIGHT_ENTRIES) { EXPECT_EQ(config().flight_entries, 128U); }
 
+// TUTTI_TRACE=variables.json
+TEST(Variables, TUTTI_TRACE) {
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  EXPECT_EQ(config().trace_file, std::filesystem::current_path() / "variables.json");
+  const detail::flight::Recorder* recorder = detail::flight::Recorder::instance();
+  ASSERT_NE(recorder, nullptr);
+  ASSERT_NE(recorder->log(), nullptr);
+  EXPECT_TRUE(std::filesystem::exists(fmt::format("{}.{}", config().trace_file, comm.rank())));
+}
+
 // TUTTI_ALGORITHM=allreduce:ring
 TEST(Variables, TUTTI_ALGORITHM) {
   const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);

@@ -16,14 +16,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from deaths import Job, survives_deaths  # noqa: E402
 
 SKIPPED = 77
-OFTEN = 20000  # more than a window of a part has slots
+OFTEN = 2000  # more than the ring of a recorder holds
 DELAY = 0.25  # of the last rank, in seconds
 REASONS = {"collective": "collective", "request": "collective", "message": "late sender"}
 
 
 def run(options, file, **variables):
     more = {"TUTTI_TUNING": "off", "TUTTI_CALIBRATION": "off", "TUTTI_TIMEOUT": "20", "TUTTI_TRACE": file, **variables}
-    job = Job(options.launcher, options.ranks, [options.program, options.case, str(OFTEN)], more,
+    job = Job(options.launcher, options.ranks, [options.program, options.case, str(options.often)], more,
               lives_on=options.case == "killed")
     assert job.wait(60), "the job does not end:\n" + job.text()
     return job
@@ -84,7 +84,7 @@ def check_late(options, file, events):
         received = named(events, "recv")[0]["args"]
         assert received["peer"] == last and received["tag"] == 7, received
     bcasts = [one for one in summary["operations"] if one["call"] == "bcast"]
-    assert sum(one["calls"] for one in bcasts) == OFTEN * options.ranks, bcasts
+    assert sum(one["calls"] for one in bcasts) == options.often * options.ranks, bcasts
     assert {one["bytes_up_to"] for one in bcasts} == {4} and all(one["path"] for one in bcasts), bcasts
     assert sum(one["share"] for one in summary["operations"]) < 1.01
     ranges = {one["name"]: one for one in summary["ranges"]}
@@ -111,7 +111,7 @@ def check_killed(options, folder, file):
     events = check_file(options, file)
     last = options.ranks - 1
     calls = [event for event in named(events, "bcast") if event["pid"] == last]
-    assert len(calls) == OFTEN, len(calls)
+    assert len(calls) == options.often, len(calls)
     ended = {event["pid"]: event["args"]["ended"] for event in named(events, "process_name", "M")}
     assert not any(ended.values()), ended
     tool(options, "summary", file)
@@ -134,6 +134,7 @@ def main():
     for name in ("program", "tutti", "launcher"):
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--ranks", type=int, required=True)
+    parser.add_argument("--often", type=int, default=OFTEN)
     parser.add_argument("case", choices=[*REASONS, "killed", "ranges"])
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "diagnosis/trace/carry.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <vector>
+
+#include "core/mpi_call.hpp"
+
+namespace tutti::detail::trace {
+namespace {
+
+constexpr int tag = 1;
+constexpr std::size_t piece_bytes = std::size_t{1} << 20U;
+
+/// The last piece is shorter than the others, or empty.
+std::string send_file(MPI_Comm comm, const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string problem = file ? "" : path + " cannot be read: " + std::strerror(errno);
+  std::vector<char> piece(piece_bytes);
+  std::streamsize bytes = piece_bytes;
+  while (bytes == static_cast<std::streamsize>(piece_bytes)) {
+    file.read(piece.data(), bytes);
+    bytes = file.gcount();
+    check_mpi(MPI_Send(piece.data(), static_cast<int>(bytes), MPI_BYTE, 0, tag, comm), "MPI_Send");
+  }
+  return problem;
+}
+
+std::string receive_file(MPI_Comm comm, int from, const std::string& path) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  std::vector<char> piece(piece_bytes);
+  int bytes = static_cast<int>(piece_bytes);
+  while (bytes == static_cast<int>(piece_bytes)) {
+    MPI_Status status;
+    check_mpi(MPI_Recv(piece.data(), static_cast<int>(piece_bytes), MPI_BYTE, from, tag, comm, &status), "MPI_Recv");
+    check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+    file.write(piece.data(), bytes);
+  }
+  file.close();
+  return file ? "" : path + " cannot be written: " + std::strerror(errno);
+}
+
+}  // namespace
+
+std::string carry_file(MPI_Comm comm, int from, const std::string& path) {
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  return rank == from ? send_file(comm, path) : receive_file(comm, from, path);
+}
+
+}  // namespace tutti::detail::trace
