@@ -9,8 +9,8 @@ namespace tutti {
 
 /// A named part of a program, such as a phase of a time step, from the construction to the destruction of this object.
 /// It is shown in the trace of TUTTI_TRACE and, if the library is built with CUDA, as an NVTX range in NVIDIA's tools.
-/// Ranges of one thread must nest. Names of more than 103 bytes are cut. Local; never blocks; needs no MPI; costs a test
-/// of a flag if nobody records it. Counterpart: nvtxRangePush.
+/// Ranges of one thread must nest. Names of more than 103 bytes are cut. Local; never blocks; needs no MPI; costs a
+/// test of a flag if nobody records it. Counterpart: nvtxRangePush.
 class TUTTI_EXPORT Range {
  public:
   /// Copies the name.

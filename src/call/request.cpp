@@ -10,6 +10,7 @@
 #include "call/execution.hpp"
 #include "call/progress.hpp"
 #include "core/mpi_call.hpp"
+#include "diagnosis/held.hpp"
 
 namespace tutti {
 
@@ -47,7 +48,10 @@ void Request::finish() {
 bool Request::test() {
   if (!pending()) return true;
   ProgressEngine::instance().poll();
-  if (!execution_->finished()) return false;
+  if (!execution_->finished()) {
+    if (detail::flight::Held::is_held()) execution_->note_wait();
+    return false;
+  }
   finish();
   return true;
 }

@@ -17,6 +17,7 @@
 #include "core/mpi_call.hpp"
 #include "device/per_thread.hpp"
 #include "device/pool.hpp"
+#include "diagnosis/held.hpp"
 #include "kernels/combine.hpp"
 #include "kernels/convert.hpp"
 #include "kernels/device/sample_rows.hpp"

@@ -40,12 +40,13 @@ class Recorder {
   }
   /// Says that the program waits for an outstanding call, unless the ring holds it no more.
   void wait(std::uint64_t number) noexcept {
-    if (log_ != nullptr) [[unlikely]]
-      log_->wait(place_of(number, false));
     Entry& entry = entry_of(number);
     State expected = State::outstanding;
-    if (entry.number.load(std::memory_order_relaxed) == number)
-      entry.state.compare_exchange_strong(expected, State::waiting, std::memory_order_relaxed);
+    if (entry.number.load(std::memory_order_relaxed) == number &&
+        !entry.state.compare_exchange_strong(expected, State::waiting, std::memory_order_relaxed))
+      return;  // it waits already, or is over
+    if (log_ != nullptr) [[unlikely]]
+      log_->wait(place_of(number, false));
   }
   /// Writes the place of a call that was written before.
   void place(std::uint64_t number, TextNumber site) noexcept {

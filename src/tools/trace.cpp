@@ -57,12 +57,13 @@ void add_trace(CLI::App& app) {
   trace->require_subcommand(1);
   const auto settings = std::make_shared<TraceSettings>();
   CLI::App* summary = trace->add_subcommand(
-      "summary", "Time of each operation, size and path; imbalance; waits of each rank, and the ranks that caused them");
+      "summary",
+      "Time of each operation, size and path; imbalance; waits of each rank, and the ranks that caused them");
   summary->add_option("file", settings->file, "File of TUTTI_TRACE")->required();
   summary->add_flag("--json", settings->json, "Print JSON");
   summary->callback([settings] { show_summary(*settings); });
-  CLI::App* merge = trace->add_subcommand(
-      "merge", "Merge the parts of a trace into one file, if the job ended without MPI_Finalize");
+  CLI::App* merge =
+      trace->add_subcommand("merge", "Merge the parts of a trace into one file, if the job ended without MPI_Finalize");
   merge->add_option("file", settings->file, "File of TUTTI_TRACE, beside which the parts lie")->required();
   merge->add_option("--output", settings->output, "File to write, if another one");
   merge->callback([settings] { merge_parts(*settings); });

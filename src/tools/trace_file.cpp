@@ -37,6 +37,13 @@ TraceSlice slice_of(const nlohmann::json& event) {
   return slice;
 }
 
+TraceSlice rank_of(const nlohmann::json& event) {
+  TraceSlice slice{.kind = TraceSlice::Kind::rank, .rank = event.at("pid").get<int>()};
+  slice.ended = event.at("args").at("ended").get<bool>();
+  slice.lost = event.at("args").at("lost").get<std::uint64_t>();
+  return slice;
+}
+
 }  // namespace
 
 void read_trace(std::istream& file, const std::string& name, const std::function<void(const TraceSlice&)>& take) {
@@ -49,6 +56,7 @@ void read_trace(std::istream& file, const std::string& name, const std::function
     if (value.is_object() && value.value("writer", "") == "tutti trace") is_ours = true;
     if (depth != depth_of_events || !value.contains("ph")) return true;
     if (is_ours && value.at("ph") == "X") take(slice_of(value));
+    if (is_ours && value.at("name") == "process_name") take(rank_of(value));
     return false;
   };
   try {

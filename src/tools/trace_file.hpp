@@ -8,9 +8,9 @@
 
 namespace tutti::tools {
 
-/// A slice of a trace. Seconds.
+/// A slice of a trace, or a rank of it. Seconds.
 struct TraceSlice {
-  enum class Kind : std::uint8_t { call, start, wait, range };
+  enum class Kind : std::uint8_t { rank, call, start, wait, range };
   Kind kind = Kind::call;
   int rank = 0;
   std::string name{};
@@ -22,7 +22,9 @@ struct TraceSlice {
   std::uint64_t sequence = 0;  ///< 0: no collective
   bool receives = false;
   double waited = 0;
-  int waited_for = -1;  ///< -1: nobody
+  int waited_for = -1;     ///< -1: nobody
+  bool ended = true;       ///< the rank has called MPI_Finalize
+  std::uint64_t lost = 0;  ///< records of the rank for which there was no room
 };
 
 /// Reads the slices of a trace, one by one. Throws Error(io) for a file that is none. name: for messages.

@@ -43,6 +43,16 @@ auto waits_of(const TraceSummary& summary) {
   return by_time(summary.waits(), [](const TraceSummary::Wait& one) { return one.seconds; });
 }
 
+std::string problems_text(const TraceSummary& summary) {
+  std::string text;
+  for (const auto& [number, rank] : summary.ranks()) {
+    if (!rank.ended) text += fmt::format("Rank {} ended without MPI_Finalize.\n", number);
+    if (rank.lost != 0)
+      text += fmt::format("Rank {} had no room for {} records, which are missing below.\n", number, rank.lost);
+  }
+  return text.empty() ? text : text + '\n';
+}
+
 std::string operations_text(const TraceSummary& summary) {
   Rows rows{{"call", "bytes up to", "path", "calls", "bytes", "ms", "share", "longest ms"}};
   for (const auto& [key, one] : operations_of(summary))
@@ -118,12 +128,13 @@ std::string ranges_text(const TraceSummary& summary) {
 }  // namespace
 
 std::string TraceSummary::text() const {
-  return operations_text(*this) + ranks_text(*this) + waits_text(*this) + worst_text(*this) + ranges_text(*this);
+  return problems_text(*this) + operations_text(*this) + ranks_text(*this) + waits_text(*this) + worst_text(*this) +
+         ranges_text(*this);
 }
 
 std::string TraceSummary::json() const {
   using nlohmann::json;
-  json all = {{"imbalance", imbalance()}, {"operations", json::array()}, {"ranks", json::array()},
+  json all = {{"imbalance", imbalance()}, {"operations", json::array()},    {"ranks", json::array()},
               {"waits", json::array()},   {"longest_waits", json::array()}, {"ranges", json::array()}};
   for (const auto& [key, one] : operations_of(*this))
     all["operations"].push_back({{"call", std::get<0>(key)},
@@ -136,6 +147,8 @@ std::string TraceSummary::json() const {
                                  {"longest_seconds", one.longest}});
   for (const auto& [number, rank] : ranks_)
     all["ranks"].push_back({{"rank", number},
+                            {"ended", rank.ended},
+                            {"lost", rank.lost},
                             {"seconds", rank.whole()},
                             {"seconds_in_calls", rank.in_calls},
                             {"seconds_outside", rank.outside()},

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <utility>
 
 namespace tutti::tools {
 
@@ -25,9 +26,13 @@ std::string_view reason_name(TraceSummary::Reason reason) {
 }
 
 void TraceSummary::add(const TraceSlice& slice) {
-  const auto [found, is_new] = ranks_.try_emplace(slice.rank);
-  Rank& rank = found->second;
-  if (is_new) rank.begin = slice.begin;
+  Rank& rank = ranks_[slice.rank];
+  if (slice.kind == TraceSlice::Kind::rank) {
+    rank.ended = slice.ended;
+    rank.lost = slice.lost;
+    return;
+  }
+  if (!std::exchange(rank.has_begun, true)) rank.begin = slice.begin;
   rank.end = std::max(rank.end, slice.begin + slice.length);
   if (slice.kind == TraceSlice::Kind::range) {
     RangeTime& range = ranges_[slice.name];

@@ -35,6 +35,9 @@ class TraceSummary {
     double end = 0;
     double in_calls = 0;  ///< calls inside calls count once
     double covered = 0;   ///< until when
+    bool has_begun = false;
+    bool ended = true;       ///< it has called MPI_Finalize
+    std::uint64_t lost = 0;  ///< records
     [[nodiscard]] double whole() const { return end - begin; }
     [[nodiscard]] double outside() const { return whole() - in_calls; }
   };

@@ -32,9 +32,7 @@ struct Machine {
 };
 
 /// A process that was killed has not written how long its ticks are.
-bool lacks_end(const Part& part) {
-  return part.header.ended == 0 && part.header.machine == own_identity(0).machine;
-}
+bool lacks_end(const Part& part) { return part.header.ended == 0 && part.header.machine == own_identity(0).machine; }
 
 using Machines = std::map<std::uint64_t, Machine>;
 
@@ -114,8 +112,7 @@ std::string words(const Machines& machines, std::uint64_t first) {
       continue;
     }
     text += fmt::format("{}: moved by", machine.host);
-    for (const Lag& lag : machine.lags)
-      text += fmt::format(" {:.3f}", 1e-3 * static_cast<double>(lag.lag));
+    for (const Lag& lag : machine.lags) text += fmt::format(" {:.3f}", 1e-3 * static_cast<double>(lag.lag));
     const auto doubt = std::max_element(machine.lags.begin(), machine.lags.end(),
                                         [](const Lag& a, const Lag& b) { return a.doubt < b.doubt; });
     text += fmt::format(" us, measured to {:.3f} us", 1e-3 * static_cast<double>(doubt->doubt));

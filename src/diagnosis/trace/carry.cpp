@@ -11,7 +11,7 @@
 namespace tutti::detail::trace {
 namespace {
 
-constexpr int tag = 1;
+constexpr int tag_of_pieces = 1;
 constexpr std::size_t piece_bytes = std::size_t{1} << 20U;
 
 /// The last piece is shorter than the others, or empty.
@@ -23,7 +23,7 @@ std::string send_file(MPI_Comm comm, const std::string& path) {
   while (bytes == static_cast<std::streamsize>(piece_bytes)) {
     file.read(piece.data(), bytes);
     bytes = file.gcount();
-    check_mpi(MPI_Send(piece.data(), static_cast<int>(bytes), MPI_BYTE, 0, tag, comm), "MPI_Send");
+    check_mpi(MPI_Send(piece.data(), static_cast<int>(bytes), MPI_BYTE, 0, tag_of_pieces, comm), "MPI_Send");
   }
   return problem;
 }
@@ -34,7 +34,8 @@ std::string receive_file(MPI_Comm comm, int from, const std::string& path) {
   int bytes = static_cast<int>(piece_bytes);
   while (bytes == static_cast<int>(piece_bytes)) {
     MPI_Status status;
-    check_mpi(MPI_Recv(piece.data(), static_cast<int>(piece_bytes), MPI_BYTE, from, tag, comm, &status), "MPI_Recv");
+    check_mpi(MPI_Recv(piece.data(), static_cast<int>(piece_bytes), MPI_BYTE, from, tag_of_pieces, comm, &status),
+              "MPI_Recv");
     check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
     file.write(piece.data(), bytes);
   }

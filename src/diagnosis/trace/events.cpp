@@ -11,9 +11,7 @@ namespace {
 
 using flight::Form;
 
-bool is_outstanding(const Call& call) {
-  return call.facts.form == Form::nonblocking || call.facts.form == Form::start;
-}
+bool is_outstanding(const Call& call) { return call.facts.form == Form::nonblocking || call.facts.form == Form::start; }
 
 /// The time at which a message is drawn to arrive: while its receiver is in a call, if it is ever.
 std::int64_t arrival_of(const Part& part, const Call& recv, const Call& send) {

@@ -17,7 +17,10 @@ namespace {
 /// The bytes of a character in UTF-8 at the begin of a text; 0: it is none.
 std::size_t character_at(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());
-  const std::size_t bytes = first < 0x80 ? 1 : first >= 0xc2 && first < 0xe0 ? 2 : first >= 0xe0 && first < 0xf0 ? 3 : 0;
+  const std::size_t bytes = first < 0x80                    ? 1
+                            : first >= 0xc2 && first < 0xe0 ? 2
+                            : first >= 0xe0 && first < 0xf0 ? 3
+                                                            : 0;
   if (bytes == 0 || bytes > text.size()) return 0;
   for (std::size_t i = 1; i < bytes; ++i)
     if ((static_cast<unsigned char>(text[i]) & 0xc0U) != 0x80U) return 0;
@@ -40,8 +43,9 @@ class Writer {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const PartHeader& header = parts_[i].header;
       const std::string name = fmt::format("rank {} ({})", header.world_rank, parts_[i].host);
-      line(fmt::format(R"({{"ph":"M","ts":0,"pid":{},"name":"process_name","args":{{"name":{},"ended":{},"lost":{}}}}})",
-                       process(i), json_text(name), header.ended != 0, header.lost));
+      line(
+          fmt::format(R"({{"ph":"M","ts":0,"pid":{},"name":"process_name","args":{{"name":{},"ended":{},"lost":{}}}}})",
+                      process(i), json_text(name), header.ended != 0, header.lost));
       line(fmt::format(R"({{"ph":"M","ts":0,"pid":{0},"name":"process_sort_index","args":{{"sort_index":{0}}}}})",
                        process(i)));
     }
@@ -96,9 +100,9 @@ class Writer {
   [[nodiscard]] std::string arguments(const Part& part, const Call& call, bool is_held) const {
     const flight::Facts& facts = call.facts;
     const Communicator& communicator = part.communicator(call);
-    std::string text = fmt::format(R"("args":{{"call":"{}","form":"{}","state":"{}","bytes":{},"path":{})",
-                                   call_name(facts.call), form_name(facts.form), state_name(call.state), facts.bytes,
-                                   json_text(path_of(part, call)));
+    std::string text =
+        fmt::format(R"("args":{{"call":"{}","form":"{}","state":"{}","bytes":{},"path":{})", call_name(facts.call),
+                    form_name(facts.form), state_name(call.state), facts.bytes, json_text(path_of(part, call)));
     auto out = std::back_inserter(text);
     if (communicator.mark != 0)
       fmt::format_to(out, R"(,"communicator":{},"mark":"{:016x}","rank":{},"ranks":{})", json_text(communicator.name),
@@ -130,9 +134,9 @@ class Writer {
   void wait(const Event& event) {
     const Part& part = parts_[event.part];
     const Call& call = part.calls[event.index];
-    line(head('X', event.time, process(event.part), call.thread, "wait " + name_of(call), "wait") +
-         fmt::format(R"(,"dur":{},{}}})", microseconds(part.held_until(call) - call.wait),
-                     arguments(part, call, true)));
+    line(
+        head('X', event.time, process(event.part), call.thread, "wait " + name_of(call), "wait") +
+        fmt::format(R"(,"dur":{},{}}})", microseconds(part.held_until(call) - call.wait), arguments(part, call, true)));
   }
 
   void async(const Event& event) {

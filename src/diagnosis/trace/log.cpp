@@ -58,8 +58,8 @@ constexpr std::size_t offset_of(Place place) { return header_bytes + std::size_t
 
 std::unique_ptr<Log> Log::create(const std::string& file, std::string_view command, std::string& problem) {
   const std::string part = fmt::format("{}.{}.{}", file, flight::host_name(), getpid());
-  const int descriptor = open(part.c_str(), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC | O_NOFOLLOW,
-                              S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
+  const int descriptor =
+      open(part.c_str(), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
   if (descriptor < 0) {
     problem = fmt::format("making {} failed: {}", part, std::strerror(errno));
     return nullptr;
@@ -105,7 +105,8 @@ void Log::close_window(Window& window) noexcept {
 
 bool Log::open_window(std::uint32_t number) noexcept {
   const std::size_t begin = header_bytes + number * window_bytes;
-  std::byte* data = reserve_bytes(descriptor_, begin, window_bytes) ? map_bytes(descriptor_, begin, window_bytes) : nullptr;
+  std::byte* data =
+      reserve_bytes(descriptor_, begin, window_bytes) ? map_bytes(descriptor_, begin, window_bytes) : nullptr;
   if (data == nullptr) return false;
   close_window(previous_);
   previous_ = std::exchange(current_, {data, number});
@@ -128,7 +129,8 @@ Place Log::append(const Record& record) noexcept {
     return 0;
   }
   std::byte* at = current_.data + slot % slots_per_window * slot_bytes;
-  std::memcpy(at + sizeof(Kind), reinterpret_cast<const std::byte*>(&record) + sizeof(Kind), sizeof record - sizeof(Kind));
+  std::memcpy(at + sizeof(Kind), reinterpret_cast<const std::byte*>(&record) + sizeof(Kind),
+              sizeof record - sizeof(Kind));
   std::atomic_signal_fence(std::memory_order_release);
   *reinterpret_cast<Kind*>(at) = record.head.kind;
   header_->slots = slot + slots;

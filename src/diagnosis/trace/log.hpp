@@ -17,8 +17,8 @@ namespace tutti::detail::trace {
 /// calls nothing of MPI. Where there is no room, it counts what is lost.
 class Log {
  public:
-  /// file: the name of the whole trace. The part's name has the rank appended, once it is known, and until then the host
-  /// and the process. Null, with the problem in words, if the part cannot be made.
+  /// file: the name of the whole trace. The part's name has the rank appended, once it is known, and until then the
+  /// host and the process. Null, with the problem in words, if the part cannot be made.
   [[nodiscard]] static std::unique_ptr<Log> create(const std::string& file, std::string_view command,
                                                    std::string& problem);
   ~Log();

@@ -10,14 +10,14 @@ namespace tutti::detail::trace {
 namespace {
 
 constexpr int rounds = 50;
-constexpr int tag = 0;
+constexpr int tag_of_clocks = 0;
 
 void answer(MPI_Comm comm, int other) {
   for (int round = 0; round < rounds; ++round) {
     std::uint64_t now = 0;
-    check_mpi(MPI_Recv(&now, 1, MPI_UINT64_T, other, tag, comm, MPI_STATUS_IGNORE), "MPI_Recv");
+    check_mpi(MPI_Recv(&now, 1, MPI_UINT64_T, other, tag_of_clocks, comm, MPI_STATUS_IGNORE), "MPI_Recv");
     now = flight::ticks();
-    check_mpi(MPI_Send(&now, 1, MPI_UINT64_T, other, tag, comm), "MPI_Send");
+    check_mpi(MPI_Send(&now, 1, MPI_UINT64_T, other, tag_of_clocks, comm), "MPI_Send");
   }
 }
 
@@ -39,8 +39,8 @@ OffsetRecord measure_offset(MPI_Comm comm, int other) {
   for (int round = 0; round < rounds; ++round) {
     std::uint64_t there = 0;
     const std::uint64_t begin = flight::ticks();
-    check_mpi(MPI_Send(&begin, 1, MPI_UINT64_T, 0, tag, comm), "MPI_Send");
-    check_mpi(MPI_Recv(&there, 1, MPI_UINT64_T, 0, tag, comm, MPI_STATUS_IGNORE), "MPI_Recv");
+    check_mpi(MPI_Send(&begin, 1, MPI_UINT64_T, 0, tag_of_clocks, comm), "MPI_Send");
+    check_mpi(MPI_Recv(&there, 1, MPI_UINT64_T, 0, tag_of_clocks, comm, MPI_STATUS_IGNORE), "MPI_Recv");
     const std::uint64_t trip = flight::ticks() - begin;
     if (round != 0 && trip >= best.round_trip) continue;
     best.own = begin + trip / 2;

@@ -159,8 +159,8 @@ std::optional<Part> read_part(const std::string& path, std::string& problem) {
   part.seen = time_of(part.header.seen.ticks);
   const std::size_t slots = std::min<std::size_t>((bytes.size() - header_bytes) / slot_bytes, part.header.slots);
   for (std::size_t slot = 0; slot < slots;)
-    slot += add_record(part, bytes.data() + header_bytes + slot * slot_bytes, slots - slot,
-                       static_cast<Place>(slot) + 1);
+    slot +=
+        add_record(part, bytes.data() + header_bytes + slot * slot_bytes, slots - slot, static_cast<Place>(slot) + 1);
   for (const Call& call : part.calls) part.seen = std::max({part.seen, call.begin, call.end});
   return part;
 }

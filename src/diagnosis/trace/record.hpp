@@ -7,8 +7,8 @@
 
 #include "diagnosis/format.hpp"
 
-/// The file in which a rank keeps its part of a trace: a page for PartHeader, then slots of 64 bytes. A record takes one
-/// slot or two, and does not cross a window. Numbers are the machine's own; a reader must be of the same version.
+/// The file in which a rank keeps its part of a trace: a page for PartHeader, then slots of 64 bytes. A record takes
+/// one slot or two, and does not cross a window. Numbers are the machine's own; a reader must be of the same version.
 namespace tutti::detail::trace {
 
 inline constexpr std::uint64_t part_magic = 0x6563617274747574;  // "tuttrace"

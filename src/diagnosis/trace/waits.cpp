@@ -83,9 +83,29 @@ void find_in_collectives(std::vector<Part>& parts) {
   }
 }
 
+/// The calls of a thread for whose requests it waits.
+using Waiting = std::map<std::uint32_t, std::vector<Call*>>;
+
+/// A thread waits for one call at a time: first for that which ends first.
+void separate_waits(Part& part) {
+  Waiting waiting;
+  for (Call& call : part.calls)
+    if (call.wait != 0) waiting[call.thread].push_back(&call);
+  for (auto& [thread, calls] : waiting) {
+    std::stable_sort(calls.begin(), calls.end(),
+                     [&part](const Call* a, const Call* b) { return part.held_until(*a) < part.held_until(*b); });
+    std::int64_t free = 0;
+    for (Call* call : calls) {
+      call->wait = std::max(call->wait, free);
+      free = part.held_until(*call);
+    }
+  }
+}
+
 }  // namespace
 
 void find_waits(std::vector<Part>& parts) {
+  for (Part& part : parts) separate_waits(part);
   find_in_collectives(parts);
   for (const Message& message : match_messages(parts)) {
     at(parts, message.recv).message = message.send;

@@ -11,8 +11,9 @@ namespace tutti::detail::trace {
 ///
 /// A collective waits for the last rank that came before the call let its own rank go; so the leaf of a broadcast waits
 /// for its root, and never for another leaf that comes later. Only collectives that all ranks of the communicator have
-/// recorded count, and none of neighbors. A receive waits for a send that begins late, and a send for a receive that
-/// does; messages are matched as MPI orders them.
+/// recorded count, and none of neighbors. If a program waits for several requests at a time, the waits are put one
+/// behind the other, in the order of their ends. A receive waits for a send that begins late, and a send for a receive
+/// that does; messages are matched as MPI orders them.
 void find_waits(std::vector<Part>& parts);
 
 }  // namespace tutti::detail::trace

@@ -42,6 +42,7 @@ void Driver::drive_until(const std::function<bool(const LaunchQueue&)>& conditio
   caller_drives_.store(true);
   {
     const std::lock_guard lock(mutex_);
+    const flight::Held held;
     Backoff backoff(oversubscribed_);
     while (!failed_.load() && !condition(queue_)) {
       bool works = false;

@@ -114,7 +114,7 @@ def check_killed(options, folder, file):
     assert len(calls) == options.often, len(calls)
     ended = {event["pid"]: event["args"]["ended"] for event in named(events, "process_name", "M")}
     assert not any(ended.values()), ended
-    tool(options, "summary", file)
+    assert f"Rank {last} ended without MPI_Finalize" in tool(options, "summary", file)
 
 
 def check_ranges(options, file):

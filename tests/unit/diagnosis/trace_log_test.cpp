@@ -77,7 +77,8 @@ TEST_F(TraceLog, EndsACallThatBeganManyWindowsAgo) {
   written->introduce(1, 0, 1);
   const Place first = written->begin_call({.call = flight::Call::recv}, State::outstanding);
   constexpr std::size_t calls = 3 * slots_per_window;
-  for (std::size_t i = 0; i < calls; ++i) written->end_call(written->begin_call({.bytes = i}, State::running), State::done);
+  for (std::size_t i = 0; i < calls; ++i)
+    written->end_call(written->begin_call({.bytes = i}, State::running), State::done);
   const Place range = written->begin_range("across");  // takes two slots
   written->end_call(first, State::failed);
   written->end_range(range);
@@ -153,8 +154,8 @@ TEST_F(TraceLog, HasWhatTheRingHasLost) {
   flight::RecorderMemory memory = flight::RecorderMemory::create(flight::bytes_for(entries), {}, problem);
   ASSERT_TRUE(memory.valid()) << problem;
   flight::Recorder recorder(std::move(memory), entries, log());
-  const std::uint64_t early = recorder.begin(
-      {.peer = flight::any, .tag = flight::any, .call = flight::Call::recv}, State::outstanding);
+  const std::uint64_t early =
+      recorder.begin({.peer = flight::any, .tag = flight::any, .call = flight::Call::recv}, State::outstanding);
   recorder.came_from(early, 4, 5);
   for (int i = 0; i < 200; ++i) recorder.end(recorder.begin({}, State::running), State::done);
   recorder.wait(early);

@@ -43,7 +43,8 @@ Call collective(flight::Call call, std::uint32_t sequence, std::int64_t begin, s
 }
 
 Call message(flight::Call call, int peer, std::int64_t begin, std::int64_t end) {
-  return {.facts = {.bytes = 8, .peer = peer, .tag = 3, .call = call}, .state = State::done, .begin = begin, .end = end};
+  return {
+      .facts = {.bytes = 8, .peer = peer, .tag = 3, .call = call}, .state = State::done, .begin = begin, .end = end};
 }
 
 TEST(TraceWaits, AreForTheLastRank) {
@@ -85,6 +86,25 @@ TEST(TraceWaits, OfRequestsBeginWithTheWait) {
   find_waits(parts);
   EXPECT_EQ(parts[0].calls[0].waited, 200);
   EXPECT_FALSE(parts[1].calls[0].cause);
+}
+
+/// The program waits for two requests at a time; no time counts twice.
+TEST(TraceWaits, DoNotOverlap) {
+  std::vector<Part> parts{rank_of(0, 2), rank_of(1, 2)};
+  for (const std::uint32_t number : {1U, 2U}) {
+    Call call = collective(flight::Call::allreduce, number, 10 * number, 400 + 200 * number);
+    call.facts.form = Form::nonblocking;
+    call.wait = 100 + number;
+    parts[0].calls.push_back(call);
+    call.begin = 300 + 200 * number;
+    call.wait = 0;
+    parts[1].calls.push_back(call);
+  }
+  find_waits(parts);
+  EXPECT_EQ(parts[0].calls[0].wait, 101);
+  EXPECT_EQ(parts[0].calls[0].waited, 399);
+  EXPECT_EQ(parts[0].calls[1].wait, 600);
+  EXPECT_EQ(parts[0].calls[1].waited, 100);
 }
 
 TEST(TraceWaits, NeedAllRanks) {
@@ -210,7 +230,8 @@ TEST(TraceJson, HasEachEventInTheOrderOfTime) {
   parts[1].calls = {collective(flight::Call::allreduce, 1, 8250, 9500)};
   parts[0].ranges = {{"a \"name\"", 0, 500, 9600}};
   find_waits(parts);
-  constexpr const char* expected = R"json({"displayTimeUnit":"ns","otherData":{"writer":"tutti trace","clocks":"one"},"traceEvents":[
+  constexpr const char* expected =
+      R"json({"displayTimeUnit":"ns","otherData":{"writer":"tutti trace","clocks":"one"},"traceEvents":[
 {"ph":"M","ts":0,"pid":10,"name":"process_name","args":{"name":"rank 10 (node1)","ended":true,"lost":0}},
 {"ph":"M","ts":0,"pid":10,"name":"process_sort_index","args":{"sort_index":10}},
 {"ph":"M","ts":0,"pid":11,"name":"process_name","args":{"name":"rank 11 (node1)","ended":true,"lost":0}},

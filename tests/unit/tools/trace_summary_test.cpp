@@ -16,7 +16,8 @@ namespace {
 
 /// Rank 1 comes 2 ms late to an allreduce, and its message 3 ms late; it spends 4 ms in a range.
 constexpr const char* trace = R"({"otherData":{"writer":"tutti trace"},"traceEvents":[
-{"ph":"M","ts":0,"pid":0,"name":"process_name","args":{"name":"rank 0"}},
+{"ph":"M","ts":0,"pid":0,"name":"process_name","args":{"name":"rank 0","ended":true,"lost":0}},
+{"ph":"M","ts":0,"pid":1,"name":"process_name","args":{"name":"rank 1","ended":false,"lost":3}},
 {"ph":"X","ts":0,"pid":0,"tid":0,"name":"allreduce","cat":"blocking","dur":2500,
  "args":{"call":"allreduce","bytes":400,"path":"shm:slots","communicator":"first","sequence":1,"waited":2000,"waited_for":1}},
 {"ph":"X","ts":0,"pid":1,"tid":0,"name":"forward","cat":"range","dur":4000},
@@ -76,6 +77,7 @@ TEST(TraceSummary, IsWrittenAsTextAndJson) {
   const TraceSummary summary = summary_of(trace);
   const std::string text = summary.text();
   EXPECT_NE(text.find("rank 0 in wait irecv at 0.004000 s: 3.000 ms for rank 1"), std::string::npos) << text;
+  EXPECT_EQ(text.find("Rank 1 ended without MPI_Finalize.\nRank 1 had no room for 3 records"), 0U) << text;
   EXPECT_NE(text.find("rank 0 in allreduce #1 of communicator 'first' at 0.000000 s: 2.000 ms for rank 1"),
             std::string::npos)
       << text;
@@ -90,7 +92,7 @@ TEST(TraceSummary, RefusesOtherFiles) {
   EXPECT_THROW((void)summary_of("{"), Error);
   EXPECT_THROW((void)summary_of("no json"), Error);
   EXPECT_THROW((void)summary_of(R"({"traceEvents":[]})"), Error);
-  EXPECT_THROW((void)summary_of(std::string(trace).substr(0, 600)), Error);
+  EXPECT_THROW((void)summary_of(std::string(trace).substr(0, 700)), Error);
 }
 
 TEST(TraceSummary, PutsSizesIntoClasses) {
