@@ -17,6 +17,15 @@ namespace tutti {
 using detail::Execution;
 using detail::ProgressEngine;
 
+namespace {
+
+/// After a test that failed: a caller that can do nothing else waits.
+void note_if_held(const Execution& execution) noexcept {
+  if (detail::flight::Held::is_held()) execution.note_wait();
+}
+
+}  // namespace
+
 Request::Request() noexcept = default;
 Request::~Request() = default;
 Request::Request(Request&& other) noexcept = default;
@@ -49,7 +58,7 @@ bool Request::test() {
   if (!pending()) return true;
   ProgressEngine::instance().poll();
   if (!execution_->finished()) {
-    if (detail::flight::Held::is_held()) execution_->note_wait();
+    note_if_held(*execution_);
     return false;
   }
   finish();
@@ -77,7 +86,10 @@ bool Request::test(Stream stream) {
   const bool is_running = !execution_->finished();
   // For the host a captured operation is done, but the stream must join it.
   const bool is_ordered = stream.kind != StreamKind::none && execution_->order_before(stream.handle);
-  if (is_running && !is_ordered) return false;
+  if (is_running && !is_ordered) {
+    note_if_held(*execution_);
+    return false;
+  }
   if (!is_running) {
     finish();
     return true;

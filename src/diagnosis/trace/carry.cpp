@@ -17,7 +17,7 @@ constexpr std::size_t piece_bytes = std::size_t{1} << 20U;
 /// The last piece is shorter than the others, or empty.
 std::string send_file(MPI_Comm comm, const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  const std::string problem = file ? "" : path + " cannot be read: " + std::strerror(errno);
+  std::string problem = file ? "" : path + " cannot be read: " + std::strerror(errno);
   std::vector<char> piece(piece_bytes);
   std::streamsize bytes = piece_bytes;
   while (bytes == static_cast<std::streamsize>(piece_bytes)) {

@@ -70,7 +70,7 @@ std::string write(const std::vector<Part>& parts, const std::string& clocks, con
     is_whole = std::fclose(out) == 0 && is_whole;
   }
   if (is_whole && std::rename(unfinished.c_str(), file.c_str()) == 0) return {};
-  const std::string problem = fmt::format("{} cannot be written: {}", file, std::strerror(errno));
+  std::string problem = fmt::format("{} cannot be written: {}", file, std::strerror(errno));
   std::remove(unfinished.c_str());
   return problem;
 }
@@ -98,7 +98,7 @@ std::string merge(const std::vector<std::string>& paths, const std::string& file
     if (auto part = read_part(path, problem))
       parts.push_back(std::move(*part));
     else
-      lines.push_back(path + ": " + problem);
+      lines.push_back(fmt::format("{}: {}", path, problem));
   }
   if (parts.empty()) return file + ": there is no part of a trace";
   sort_by_rank(parts);

@@ -78,6 +78,7 @@ bool carry_parts(const std::string& file) {
 bool merge_parts(const std::string& file, int size) {
   std::vector<std::string> paths;
   std::vector<std::string> problems;
+  paths.reserve(static_cast<std::size_t>(size));
   for (int rank = 0; rank < size; ++rank) paths.push_back(name_of_part(file, rank));
   const std::string problem = merge(paths, file, problems);
   for (const std::string& line : problems) say(line);

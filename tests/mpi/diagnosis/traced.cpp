@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using tutti::Communicator;
 
-constexpr auto delay = 250ms;
+constexpr auto delay = 500ms;
 
 void come_late(const Communicator& comm) {
   if (comm.rank() == comm.size() - 1) std::this_thread::sleep_for(delay);
@@ -36,7 +36,7 @@ void run(const Communicator& comm, const std::string& how) {
   if (how == "killed") tutti::allreduce(comm, x, tutti::sum);
 }
 
-/// More calls than a flight recorder holds, and more than two windows of a part.
+/// More calls than a flight recorder holds.
 void call_often(const Communicator& comm, int times) {
   const tutti::Range range("often");
   float x = 1;
