@@ -22,7 +22,7 @@ TEST(Pieces, RangesCoverEveryElementExactlyOnce) {
         const Geometry who(signature, binding, 0, size);
         std::size_t next = 0;
         for (int index = 0; index < size; ++index) {
-          const Range range = range_of(who, unit, index);
+          const auto range = range_of(who, unit, index);
           if (range.bytes == 0) continue;
           ASSERT_EQ(range.offset, next) << size << " ranks, " << count << " of " << unit << " bytes";
           ASSERT_EQ(range.bytes % unit, 0U);
@@ -49,7 +49,7 @@ TEST(Pieces, TwoRanksNeverWriteOneLine) {
     const Binding binding;
     const Geometry who(signature, binding, 0, 7);
     for (int index = 0; index < 7; ++index) {
-      const Range range = range_of(who, unit, index);
+      const auto range = range_of(who, unit, index);
       if (range.bytes == 0) continue;
       EXPECT_EQ(range.offset % cache_line, 0U);
     }
