@@ -53,7 +53,11 @@ void finish(bool failed) {
   made.reset();
 }
 
-std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+/// Open MPI's text ends with a null that mpi4py passes on.
+std::string first_line(std::string_view text) {
+  constexpr std::string_view ends("\n\0", 2);
+  return std::string(text.substr(0, text.find_first_of(ends)));
+}
 
 std::string own_mpi() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
@@ -62,21 +66,37 @@ std::string own_mpi() {
   return {text.data(), static_cast<std::size_t>(length)};
 }
 
+/// A program that has loaded another MPI for all of its libraries gives this one to Tutti too.
+void check_own_mpi() {
+#ifdef OPEN_MPI
+  constexpr bool built_for_open_mpi = true;
+#else
+  constexpr bool built_for_open_mpi = false;
+#endif
+  const std::string found = first_line(own_mpi());
+  if (found.starts_with("Open MPI") != built_for_open_mpi)
+    throw Error(ErrorCode::mismatch,
+                "this process has loaded another MPI library (" + found + ") than the one that Tutti is built for (" +
+                    (built_for_open_mpi ? "Open MPI" : "MPICH or one with its ABI") +
+                    "): see mpi4py in docs/python.md, or import tutti first");
+}
+
 }  // namespace
 
 void check_mpi4py() {
+  check_own_mpi();
   const nb::dict modules = nb::borrow<nb::dict>(nb::module_::import_("sys").attr("modules"));
   if (!modules.contains("mpi4py.MPI")) return;
   const nb::object mpi = nb::borrow(modules["mpi4py.MPI"]);
   const std::string theirs = nb::cast<std::string>(nb::str(mpi.attr("Get_library_version")()));
   const bool same_state = nb::cast<bool>(mpi.attr("Is_initialized")()) == mpi_flag(MPI_Initialized);
-  // mpi4py ends the text at its first null.
-  if (std::string_view(own_mpi().c_str()).starts_with(first_line(theirs)) && same_state) return;
+  if (first_line(own_mpi()) == first_line(theirs) && same_state) return;
   throw Error(ErrorCode::mismatch,
               "mpi4py uses another MPI library (" + first_line(theirs) + ") than Tutti (" + first_line(own_mpi()) +
-                  "), and a handle of one means nothing to the other. Let mpi4py load Tutti's, which `ldd` of "
-                  "libtutti.so names: set MPI4PY_LIBMPI to its file and MPI4PY_MPIABI to mpich or openmpi, or install "
-                  "mpi4py from its source with that MPI's mpicc");
+                  "), and a handle of one means nothing to the other. Install mpi4py from its source with the MPI of Tutti "
+                  "(MPICC=mpicc.mpich pip install --no-binary mpi4py mpi4py), or let its wheel load that MPI: set "
+                  "MPI4PY_MPIABI to mpich or openmpi, and LD_LIBRARY_PATH to a folder where libmpi.so.12 (openmpi: "
+                  "libmpi.so.40) is that library");
 }
 
 void initialize(const std::string& threads, bool progress_thread) {
@@ -92,6 +112,7 @@ void initialize(const std::string& threads, bool progress_thread) {
 }
 
 void ensure_initialized() {
+  check_own_mpi();
   if (!environment() && !mpi_flag(MPI_Initialized)) initialize("multiple", false);
 }
 
@@ -107,8 +128,11 @@ void bind_environment(nb::module_& module) {
   module.def(
       "progress",
       [] {
-        const nb::gil_scoped_release unlocked;
-        progress();
+        {
+          const nb::gil_scoped_release unlocked;
+          progress();
+        }
+        look_after_dropped_requests();
       },
       "Advances all outstanding operations of this process without blocking.");
   module.def("version", &version, "The version of the library: \"0.1.0\".");

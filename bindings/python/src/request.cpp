@@ -40,10 +40,6 @@ bool is_over(Orphan& orphan) {
   }
 }
 
-void look_after_orphans() {
-  if (!orphans().empty()) std::erase_if(orphans(), is_over);
-}
-
 /// Yields at first, and sleeps for operations that take long.
 class Pause {
  public:
@@ -61,6 +57,10 @@ class Pause {
 
 }  // namespace
 
+void look_after_dropped_requests() {
+  if (!orphans().empty()) std::erase_if(orphans(), is_over);
+}
+
 void keep_until_exit(Held&& held) {
   static auto* const kept = new std::vector<Held>;
   kept->push_back(std::move(held));
@@ -68,12 +68,12 @@ void keep_until_exit(Held&& held) {
 
 PythonRequest::PythonRequest(Request request, Held held, nb::object result, bool is_receive)
     : request_(std::move(request)), held_(std::move(held)), result_(std::move(result)), is_receive_(is_receive) {
-  look_after_orphans();
+  look_after_dropped_requests();
 }
 
 PythonRequest::~PythonRequest() {
   if (request_.pending()) orphans().push_back({std::move(request_), std::move(held_)});
-  look_after_orphans();
+  look_after_dropped_requests();
 }
 
 void PythonRequest::release_if_done() {

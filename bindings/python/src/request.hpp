@@ -25,6 +25,9 @@ struct Held {
 /// Keeps memory that other ranks may still use, until the process ends.
 void keep_until_exit(Held&& held);
 
+/// Releases what operations hold that have ended and whose Python objects are gone.
+void look_after_dropped_requests();
+
 /// The right to use an object from one thread; throws Error(code) if another thread has it.
 class Turn {
  public:
