@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs all tests of the package on the ranks of this job: mpiexec -n 2 python3 tests/python/run.py [MODULE...].
-Ends with 77 where NumPy or the package is absent."""
+Ends with 77 where NumPy is absent."""
 
 import importlib
 import sys
 
-modules = ["communicators_test", "collectives_test", "messages_test", "arrays_test"]
+modules = ["communicators_test", "collectives_test", "messages_test", "arrays_test", "training_test"]
 
 try:
     import numpy  # noqa: F401
-
-    import tutti  # noqa: F401
 except ModuleNotFoundError as error:
     print(f"skipped: {error}")
     sys.exit(77)

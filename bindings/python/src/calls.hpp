@@ -20,21 +20,21 @@ struct NonblockingForm {};
 struct PersistentForm {};
 
 /// The functions of a collective of the library as a type; the forms differ by the tag.
-#define TUTTI_PYTHON_CALL(call)                                     \
-  struct call##_call {                                              \
-    static constexpr const char* name = #call;                      \
-    template <typename... A>                                        \
-    static void make(BlockingForm, const A&... a) {                 \
-      tutti::call(a...);                                            \
-    }                                                               \
-    template <typename... A>                                        \
-    static tutti::Request make(NonblockingForm, const A&... a) {    \
-      return tutti::i##call(a...);                                  \
-    }                                                               \
-    template <typename... A>                                        \
-    static tutti::Request make(PersistentForm, const A&... a) {     \
-      return tutti::call##_init(a...);                              \
-    }                                                               \
+#define TUTTI_PYTHON_CALL(call)                                  \
+  struct call##_call {                                           \
+    static constexpr const char* name = #call;                   \
+    template <typename... A>                                     \
+    static void make(BlockingForm, const A&... a) {              \
+      tutti::call(a...);                                         \
+    }                                                            \
+    template <typename... A>                                     \
+    static tutti::Request make(NonblockingForm, const A&... a) { \
+      return tutti::i##call(a...);                               \
+    }                                                            \
+    template <typename... A>                                     \
+    static tutti::Request make(PersistentForm, const A&... a) {  \
+      return tutti::call##_init(a...);                           \
+    }                                                            \
   };
 
 /// Makes a call of the library and returns `result`, or the request whose wait() returns it. The arguments of the

@@ -112,8 +112,7 @@ void define_parts(CommunicatorClass& communicator) {
           [](PythonCommunicator& comm) {
             return new PythonCommunicator(comm.run([&] { return comm.get().split_by_node(); }));
           },
-          nb::rv_policy::take_ownership,
-          "Makes one communicator for the ranks of each node. Collective, blocking.")
+          nb::rv_policy::take_ownership, "Makes one communicator for the ranks of each node. Collective, blocking.")
       .def(
           "shrink",
           [](PythonCommunicator& comm) {
@@ -125,8 +124,8 @@ void define_parts(CommunicatorClass& communicator) {
       .def("free", &PythonCommunicator::free,
            "Frees the communicator; later calls of it raise Error. Collective. A communicator that is dropped without "
            "it lives until MPI_Finalize.")
-      .def("__enter__", [](nb::object self) { return self; },
-           nb::sig("def __enter__(self) -> Communicator"))
+      .def(
+          "__enter__", [](nb::object self) { return self; }, nb::sig("def __enter__(self) -> Communicator"))
       .def(
           "__exit__",
           [](PythonCommunicator& comm, nb::handle type, nb::handle, nb::handle) {
@@ -151,13 +150,14 @@ void define_facts(CommunicatorClass& communicator) {
           },
           "The integer handle of Fortran for the caller's own MPI calls: mpi4py.MPI.Comm.f2py(comm.fortran_handle). "
           "Beyond 64 duplicates and parts its first use is collective.")
-      .def("prepare_device", [](PythonCommunicator& comm) { comm.run([&] { comm.get().prepare_device(); }); },
-           "Prepares the communicator for device memory, and sets NCCL up. Collective, blocking. Raises Error: "
-           "NOT_BUILT for a library without CUDA, MISMATCH.")
-      .def("device_report", [](const PythonCommunicator& comm) { return comm.get().device_report(); },
-           "Lists the facilities that calls on device memory use, and why others are not used. Local.")
-      .def("abort", &PythonCommunicator::abort,
-           nb::arg("reason") = "",
+      .def(
+          "prepare_device", [](PythonCommunicator& comm) { comm.run([&] { comm.get().prepare_device(); }); },
+          "Prepares the communicator for device memory, and sets NCCL up. Collective, blocking. Raises Error: "
+          "NOT_BUILT for a library without CUDA, MISMATCH.")
+      .def(
+          "device_report", [](const PythonCommunicator& comm) { return comm.get().device_report(); },
+          "Lists the facilities that calls on device memory use, and why others are not used. Local.")
+      .def("abort", &PythonCommunicator::abort, nb::arg("reason") = "",
            "Ends all outstanding and later calls on this communicator with Error (ABORTED), on the other ranks too. "
            "Local; may be called from any thread.")
       .def("algorithms", list_algorithms, nb::arg("operation"), nb::arg("count") = 1, nb::arg("dtype") = "float32",

@@ -13,6 +13,7 @@
 #include <tutti/error.hpp>
 
 #include "communicator.hpp"
+#include "training.hpp"
 
 namespace nb = nanobind;
 
@@ -43,13 +44,13 @@ bool mpi_flag(int (*function)(int*)) {
 /// MPI_Finalize would wait for them.
 void finish(bool failed) {
   std::unique_ptr<Environment>& made = environment();
-  if (!made) return;
-  if (failed && made->owns_mpi() && !mpi_flag(MPI_Finalized)) {
+  if (failed && made && made->owns_mpi() && !mpi_flag(MPI_Finalized)) {
     int ranks = 1;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (ranks > 1) MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   }
   const nb::gil_scoped_release unlocked;
+  if (!failed && !mpi_flag(MPI_Finalized)) free_servers();
   made.reset();
 }
 
@@ -68,6 +69,9 @@ std::string own_mpi() {
 
 /// A program that has loaded another MPI for all of its libraries gives this one to Tutti too.
 void check_own_mpi() {
+#ifdef MPI_ABI_VERSION  // one ABI for all
+  return;
+#endif
 #ifdef OPEN_MPI
   constexpr bool built_for_open_mpi = true;
 #else
@@ -75,10 +79,10 @@ void check_own_mpi() {
 #endif
   const std::string found = first_line(own_mpi());
   if (found.starts_with("Open MPI") != built_for_open_mpi)
-    throw Error(ErrorCode::mismatch,
-                "this process has loaded another MPI library (" + found + ") than the one that Tutti is built for (" +
-                    (built_for_open_mpi ? "Open MPI" : "MPICH or one with its ABI") +
-                    "): see mpi4py in docs/python.md, or import tutti first");
+    throw Error(ErrorCode::mismatch, "this process has loaded another MPI library (" + found +
+                                         ") than the one that Tutti is built for (" +
+                                         (built_for_open_mpi ? "Open MPI" : "MPICH or one with its ABI") +
+                                         "): see mpi4py in docs/python.md");
 }
 
 }  // namespace
@@ -91,12 +95,13 @@ void check_mpi4py() {
   const std::string theirs = nb::cast<std::string>(nb::str(mpi.attr("Get_library_version")()));
   const bool same_state = nb::cast<bool>(mpi.attr("Is_initialized")()) == mpi_flag(MPI_Initialized);
   if (first_line(own_mpi()) == first_line(theirs) && same_state) return;
-  throw Error(ErrorCode::mismatch,
-              "mpi4py uses another MPI library (" + first_line(theirs) + ") than Tutti (" + first_line(own_mpi()) +
-                  "), and a handle of one means nothing to the other. Install mpi4py from its source with the MPI of Tutti "
-                  "(MPICC=mpicc.mpich pip install --no-binary mpi4py mpi4py), or let its wheel load that MPI: set "
-                  "MPI4PY_MPIABI to mpich or openmpi, and LD_LIBRARY_PATH to a folder where libmpi.so.12 (openmpi: "
-                  "libmpi.so.40) is that library");
+  throw Error(
+      ErrorCode::mismatch,
+      "mpi4py uses another MPI library (" + first_line(theirs) + ") than Tutti (" + first_line(own_mpi()) +
+          "), and a handle of one means nothing to the other. Install mpi4py from its source with the MPI of Tutti "
+          "(MPICC=mpicc.mpich pip install --no-binary mpi4py mpi4py), or let its wheel load that MPI: set "
+          "MPI4PY_MPIABI to mpich or openmpi, and LD_LIBRARY_PATH to a folder where libmpi.so.12 (openmpi: "
+          "libmpi.so.40) is that library");
 }
 
 void initialize(const std::string& threads, bool progress_thread) {

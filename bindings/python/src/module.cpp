@@ -5,6 +5,7 @@
 #include "error.hpp"
 #include "operation.hpp"
 #include "request.hpp"
+#include "training.hpp"
 #include "view.hpp"
 
 NB_MODULE(_core, module) {
@@ -23,4 +24,7 @@ NB_MODULE(_core, module) {
   python::bind_v_forms(communicator);
   python::bind_neighborhoods(communicator);
   python::bind_point_to_point(communicator);
+  python::bind_reducer(module);
+  python::bind_embeddings(module);
+  python::bind_parameter_server(module);
 }

@@ -30,8 +30,8 @@ void define_barrier(CommunicatorClass& communicator) {
       return make_call<barrier_call>(form, comm, held, nb::none(), options_from(options));
     };
   };
-  define_forms<barrier_call>(communicator,
-                             {"", "None", "Returns on a rank once all ranks have called it. Collective."}, body);
+  define_forms<barrier_call>(communicator, {"", "None", "Returns on a rank once all ranks have called it. Collective."},
+                             body);
 }
 
 void define_bcast(CommunicatorClass& communicator) {
@@ -60,8 +60,8 @@ void define_rooted(CommunicatorClass& communicator, const Texts& texts) {
       if (!send.is_none()) held.first = View(send, Use::read, "send");
       if (!recv.is_none()) held.second = View(recv, Use::write, "recv");
       const bool in_send = recv.is(in_place_object());
-      return make_call<Call>(form, comm, held, in_send ? send : recv, held.first.input(),
-                             Buffer(held.second.output()), root, options_from(options));
+      return make_call<Call>(form, comm, held, in_send ? send : recv, held.first.input(), Buffer(held.second.output()),
+                             root, options_from(options));
     };
   };
   if constexpr (root_receives)
@@ -94,25 +94,29 @@ void bind_movements(CommunicatorClass& communicator) {
   define_rooted<gather_call, true>(
       communicator,
       {"send: ArrayOrInPlace, recv: Array | None = None, root: int = 0", "Array | None",
-       "Gathers one block from every rank at the root, in rank order. Collective. send: n elements; recv at the root: n "
+       "Gathers one block from every rank at the root, in rank order. Collective. send: n elements; recv at the root: "
+       "n "
        "times the number of ranks; other ranks pass None. With send=IN_PLACE at the root its block is already in its "
        "place. Returns recv. Raises Error as bcast."});
   define_rooted<scatter_call, false>(
       communicator,
       {"send: Array | None, recv: ArrayOrInPlace, root: int = 0", "Array | None",
-       "Gives rank r block r of the root's array. Collective. recv: n elements; send at the root: n times the number of "
+       "Gives rank r block r of the root's array. Collective. recv: n elements; send at the root: n times the number "
+       "of "
        "ranks; other ranks pass None. With recv=IN_PLACE at the root its block stays in send. Returns recv. Raises "
        "Error as bcast."});
   define_all_to_all<allgather_call>(
       communicator,
       {"send: ArrayOrInPlace, recv: Array | None = None", "Array",
-       "Gathers one block from every rank, in rank order, and gives all ranks the result. Collective. send: n elements; "
+       "Gathers one block from every rank, in rank order, and gives all ranks the result. Collective. send: n "
+       "elements; "
        "recv: n times the number of ranks. In place (recv=None, or send=IN_PLACE): the array has all blocks, this "
        "rank's in its place. Returns the array that was written. Raises Error as bcast."});
   define_all_to_all<alltoall_call>(
       communicator,
       {"send: ArrayOrInPlace, recv: Array | None = None", "Array",
-       "Sends block r of every rank's array to rank r, which receives the blocks in rank order. Collective. send, recv: "
+       "Sends block r of every rank's array to rank r, which receives the blocks in rank order. Collective. send, "
+       "recv: "
        "n times the number of ranks elements. In place (recv=None, or send=IN_PLACE): the blocks are replaced. Returns "
        "the array that was written. Raises Error as bcast."});
 }

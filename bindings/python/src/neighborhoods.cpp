@@ -48,10 +48,9 @@ void define_allgatherv(CommunicatorClass& communicator) {
       held.first = View(send, Use::read, "send");
       held.second = View(recv, Use::write, "recv");
       const Numbers sizes = numbers_from(counts, "recv_counts");
-      return make_call<neighbor_allgatherv_call>(form, comm, held, recv, held.first.input(),
-                                                 Buffer(held.second.output()), sizes,
-                                                 displacements_from(displs, sizes, "recv_displs"),
-                                                 options_from(options));
+      return make_call<neighbor_allgatherv_call>(
+          form, comm, held, recv, held.first.input(), Buffer(held.second.output()), sizes,
+          displacements_from(displs, sizes, "recv_displs"), options_from(options));
     };
   };
   define_forms<neighbor_allgatherv_call>(
@@ -92,7 +91,8 @@ void define_alltoallw(CommunicatorClass& communicator) {
       std::vector<ConstBuffer> sent;
       std::vector<Buffer> received;
       for (const nb::handle block : send) sent.push_back(held.more.emplace_back(block, Use::read, "send").input());
-      for (const nb::handle block : recv) received.push_back(held.more.emplace_back(block, Use::write, "recv").output());
+      for (const nb::handle block : recv)
+        received.push_back(held.more.emplace_back(block, Use::write, "recv").output());
       return make_call<neighbor_alltoallw_call>(form, comm, held, recv, sent, received, options_from(options));
     };
   };
@@ -113,11 +113,13 @@ void bind_neighborhoods(CommunicatorClass& communicator) {
                    "the topology of the MPI communicator that this one was made of. PROC_NULL is a neighbour that does "
                    "not exist. Raises Error (INVALID_ARGUMENT) without a topology.");
   define_equal_blocks<neighbor_allgather_call>(
-      communicator, "Sends one array to every destination. Collective. recv: as many elements for each source. Returns "
-                    "recv. Host memory. Raises Error as bcast.");
+      communicator,
+      "Sends one array to every destination. Collective. recv: as many elements for each source. Returns "
+      "recv. Host memory. Raises Error as bcast.");
   define_equal_blocks<neighbor_alltoall_call>(
-      communicator, "Sends block i of send to destination i, and stores source i's block as block i of recv. "
-                    "Collective. Returns recv. Host memory. Raises Error as bcast.");
+      communicator,
+      "Sends block i of send to destination i, and stores source i's block as block i of recv. "
+      "Collective. Returns recv. Host memory. Raises Error as bcast.");
   define_allgatherv(communicator);
   define_alltoallv(communicator);
   define_alltoallw(communicator);

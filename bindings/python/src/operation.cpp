@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "operation.hpp"
 
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
 #include <array>
-#include <complex>
 #include <string>
 #include <tutti/error.hpp>
+
+#include "numpy_array.hpp"
 
 namespace nb = nanobind;
 
@@ -26,43 +26,15 @@ Operation& constant(int kind) {
   return (*operations)[static_cast<std::size_t>(kind)];
 }
 
-template <typename T>
-nb::object array_of(const void* data, std::size_t count) {
-  return nb::cast(nb::ndarray<nb::numpy, T>(const_cast<void*>(data), {count}, nb::handle()), nb::rv_policy::reference);
-}
-
-/// A NumPy array of elements that the call owns; other types come as their bytes.
-nb::object array_of(const void* data, std::size_t count, Datatype type) {
-  switch (type.kind()) {
-#define TUTTI_ARRAY_OF(kind, type) \
-  case DatatypeKind::kind:         \
-    return array_of<type>(data, count);
-    TUTTI_ARRAY_OF(int8, std::int8_t)
-    TUTTI_ARRAY_OF(int16, std::int16_t)
-    TUTTI_ARRAY_OF(int32, std::int32_t)
-    TUTTI_ARRAY_OF(int64, std::int64_t)
-    TUTTI_ARRAY_OF(uint8, std::uint8_t)
-    TUTTI_ARRAY_OF(uint16, std::uint16_t)
-    TUTTI_ARRAY_OF(uint32, std::uint32_t)
-    TUTTI_ARRAY_OF(uint64, std::uint64_t)
-    TUTTI_ARRAY_OF(float32, float)
-    TUTTI_ARRAY_OF(float64, double)
-    TUTTI_ARRAY_OF(complex64, std::complex<float>)
-    TUTTI_ARRAY_OF(complex128, std::complex<double>)
-    TUTTI_ARRAY_OF(logical8, bool)
-#undef TUTTI_ARRAY_OF
-    default:
-      return array_of<std::uint8_t>(data, count * type.size());
-  }
-}
-
 /// The context is the Python function, which every call that uses the operation keeps.
 void call_python(const void* in, void* inout, std::size_t count, Datatype type, void* context) {
   const nb::gil_scoped_acquire lock;
   const nb::handle function(static_cast<PyObject*>(context));
   std::string text;
   try {
-    function(array_of(in, count, type), array_of(inout, count, type));
+    const nb::object a = numpy_array(const_cast<void*>(in), type, {count}, nb::handle());
+    const nb::object b = numpy_array(inout, type, {count}, nb::handle());
+    function(a, b);
     return;
   } catch (nb::python_error& error) {
     text = error.what();
@@ -93,12 +65,16 @@ void bind_operation(nb::module_& module) {
                         "A reduction: SUM, PROD, MIN, MAX, AVG, LAND, LOR, LXOR, BAND, BOR, BXOR, MINLOC, MAXLOC, "
                         "premul_sum(scalar) or user(function). Calls also take the names: op='max'.")
       .def_static(
-          "premul_sum", [](double scalar) { return Operation{ReduceOp::premul_sum(scalar), {}}; }, nb::arg("scalar"),
-          "Sums scalar * x; each rank has its own scalar.")
-      .def_static("user", user_operation, nb::arg("function"), nb::arg("commutative") = true,
-                  "Combines by function(a, b), which sets the NumPy array b to a op b, element by element; a comes from "
-                  "the lower rank. It must be associative and mean the same on all ranks. An exception in it breaks the "
-                  "communicator. Types that NumPy lacks come as their bytes. commutative=False combines in rank order.")
+          "premul_sum",
+          [](double scalar) {
+            return Operation{ReduceOp::premul_sum(scalar), {}};
+          },
+          nb::arg("scalar"), "Sums scalar * x; each rank has its own scalar.")
+      .def_static(
+          "user", user_operation, nb::arg("function"), nb::arg("commutative") = true,
+          "Combines by function(a, b), which sets the NumPy array b to a op b, element by element; a comes from "
+          "the lower rank. It must be associative and mean the same on all ranks. An exception in it breaks the "
+          "communicator. Types that NumPy lacks come as their bytes. commutative=False combines in rank order.")
       .def_prop_ro("name", [](const Operation& operation) { return reduce_op_name(operation.op.kind()); })
       .def("__repr__", [](const Operation& operation) {
         return "tutti.ReduceOp('" + std::string(reduce_op_name(operation.op.kind())) + "')";

@@ -81,8 +81,8 @@ nb::object probe_at_once(PythonCommunicator& comm, nb::handle dtype, int source,
 template <typename Function>
 void define_send(CommunicatorClass& communicator, const char* name, Function function, const char* returns,
                  const char* text) {
-  const std::string signature = std::string("def ") + name +
-                                "(self, buffer: Array, dest: int, tag: int = 0, " TUTTI_OPTIONS ") -> " + returns;
+  const std::string signature =
+      std::string("def ") + name + "(self, buffer: Array, dest: int, tag: int = 0, " TUTTI_OPTIONS ") -> " + returns;
   communicator.def(name, function, nb::arg("buffer"), nb::arg("dest"), nb::arg("tag") = 0, nb::arg("options"),
                    nb::sig(signature.c_str()), text);
 }
@@ -116,11 +116,10 @@ void bind_point_to_point(CommunicatorClass& communicator) {
                            "send_tag: int = 0, recv_tag: int = 0, " TUTTI_OPTIONS ") -> Status"),
                    "Sends and receives at once, so that no order of calls can deadlock. Blocking; not collective. "
                    "Raises Error as recv.");
-  communicator.def("probe", probe_now, nb::arg("dtype"), nb::arg("source") = any_source, nb::arg("tag") = 0,
-                   nb::arg("options"),
-                   nb::sig("def probe(self, dtype: typing.Any, source: int = -30101, tag: int = 0, " TUTTI_OPTIONS
-                           ") -> Status"),
-                   "Waits for a message without receiving it; the Status has its length in elements of dtype.");
+  communicator.def(
+      "probe", probe_now, nb::arg("dtype"), nb::arg("source") = any_source, nb::arg("tag") = 0, nb::arg("options"),
+      nb::sig("def probe(self, dtype: typing.Any, source: int = -30101, tag: int = 0, " TUTTI_OPTIONS ") -> Status"),
+      "Waits for a message without receiving it; the Status has its length in elements of dtype.");
   communicator.def("iprobe", probe_at_once, nb::arg("dtype"), nb::arg("source") = any_source, nb::arg("tag") = 0,
                    nb::sig("def iprobe(self, dtype: typing.Any, source: int = -30101, tag: int = 0) -> Status | None"),
                    "Looks for a message without receiving it; None if none is here. Never blocks.");

@@ -24,16 +24,17 @@ using Use = View::Use;
 template <typename Call>
 void define_reduction(CommunicatorClass& communicator, const std::string& description) {
   const auto body = [](auto form) {
-    return [form](PythonCommunicator& comm, nb::object send, nb::object recv, nb::object op, const nb::kwargs& options) {
-      Held held;
-      const Operation& operation = operation_from(op);
-      held.operation = operation.function;
-      const bool in_place_form = recv.is_none();
-      held.first = View(in_place_form ? in_place_object() : nb::handle(send), Use::read, "send");
-      held.second = View(in_place_form ? send : recv, Use::write, in_place_form ? "send" : "recv");
-      return make_call<Call>(form, comm, held, in_place_form ? send : recv, held.first.input(),
-                             Buffer(held.second.output()), operation.op, options_from(options));
-    };
+    return
+        [form](PythonCommunicator& comm, nb::object send, nb::object recv, nb::object op, const nb::kwargs& options) {
+          Held held;
+          const Operation& operation = operation_from(op);
+          held.operation = operation.function;
+          const bool in_place_form = recv.is_none();
+          held.first = View(in_place_form ? in_place_object() : nb::handle(send), Use::read, "send");
+          held.second = View(in_place_form ? send : recv, Use::write, in_place_form ? "send" : "recv");
+          return make_call<Call>(form, comm, held, in_place_form ? send : recv, held.first.input(),
+                                 Buffer(held.second.output()), operation.op, options_from(options));
+        };
   };
   define_forms<Call>(
       communicator,
@@ -59,8 +60,10 @@ void define_reduce(CommunicatorClass& communicator) {
   define_forms<reduce_call>(
       communicator,
       {"send: ArrayOrInPlace, recv: Array | None = None, op: ReduceOp | str = 'sum', root: int = 0", "Array | None",
-       "Combines the ranks' arrays element by element and leaves the result at the root. Collective. send: n elements on "
-       "all ranks; recv: n elements at the root; other ranks pass None. With send=IN_PLACE at the root its contribution "
+       "Combines the ranks' arrays element by element and leaves the result at the root. Collective. send: n elements "
+       "on "
+       "all ranks; recv: n elements at the root; other ranks pass None. With send=IN_PLACE at the root its "
+       "contribution "
        "is read from recv. Returns recv. Raises Error as allreduce."},
       body, nb::arg("send"), nb::arg("recv").none() = nb::none(), nb::arg("op") = "sum", nb::arg("root") = 0);
 }
@@ -91,20 +94,21 @@ void bind_reductions(CommunicatorClass& communicator) {
       communicator,
       "Gives rank r the combination of the arrays of ranks 0 to r, in rank order. Collective. send, recv: n elements; "
       "in place as allreduce.");
-  define_reduction<exscan_call>(
-      communicator,
-      "Gives rank r > 0 the combination of the arrays of ranks 0 to r - 1, in rank order; rank 0's result is unchanged. "
-      "Collective. send, recv: n elements; in place as allreduce.");
+  define_reduction<exscan_call>(communicator,
+                                "Gives rank r > 0 the combination of the arrays of ranks 0 to r - 1, in rank order; "
+                                "rank 0's result is unchanged. "
+                                "Collective. send, recv: n elements; in place as allreduce.");
   define_reduction<reduce_scatter_block_call>(
       communicator,
       "Combines the ranks' arrays and gives rank r block r of the result. Collective. recv: n elements; send: n times "
       "the number of ranks. In place: the first n elements of the array then hold the result.");
   define_reduce(communicator);
-  communicator.def("allreduce_value", allreduce_value, nb::arg("value"), nb::arg("op") = "sum", nb::arg("options"),
-                   nb::sig("def allreduce_value(self, value: int | float | bool, op: ReduceOp | str = 'sum', **options: "
-                           "typing.Unpack[Options]) -> typing.Any"),
-                   "Combines one number of each rank and returns the result: int (64 bits), float or bool, the same "
-                   "type on all ranks. Collective, blocking. Raises Error as allreduce.");
+  communicator.def(
+      "allreduce_value", allreduce_value, nb::arg("value"), nb::arg("op") = "sum", nb::arg("options"),
+      nb::sig("def allreduce_value(self, value: int | float | bool, op: ReduceOp | str = 'sum', **options: "
+              "typing.Unpack[Options]) -> typing.Any"),
+      "Combines one number of each rank and returns the result: int (64 bits), float or bool, the same "
+      "type on all ranks. Collective, blocking. Raises Error as allreduce.");
 }
 
 }  // namespace tutti::python

@@ -183,7 +183,8 @@ void bind_request(nb::module_& module) {
       .def_prop_ro(
           "persistent", [](const PythonRequest& r) { return r.request().persistent(); },
           "True if the operation may be started again.")
-      .def("__await__", await, nb::sig("def __await__(self) -> collections.abc.Generator[typing.Any, None, typing.Any]"));
+      .def("__await__", await,
+           nb::sig("def __await__(self) -> collections.abc.Generator[typing.Any, None, typing.Any]"));
   module.def("start_all", start_requests, nb::arg("requests"), "Starts persistent requests, in their order.");
   module.def("wait_all", wait_for_all, nb::arg("requests"),
              "Waits for all requests and returns the values of their wait(); raises the first error after all have "

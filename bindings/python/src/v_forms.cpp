@@ -39,7 +39,8 @@ void define_gatherv(CommunicatorClass& communicator) {
       {"send: ArrayOrInPlace, recv: Array | None = None, recv_counts: Numbers | None = None, recv_displs: Numbers | "
        "None = None, root: int = 0",
        "Array | None",
-       "Gathers blocks of different sizes at the root. Collective. At the root, block r has recv_counts[r] elements and "
+       "Gathers blocks of different sizes at the root. Collective. At the root, block r has recv_counts[r] elements "
+       "and "
        "starts at element recv_displs[r] of recv (default: one block after the other); other ranks pass None. Returns "
        "recv. Raises Error as bcast."},
       body, nb::arg("send"), nb::arg("recv").none() = nb::none(), nb::arg("recv_counts").none() = nb::none(),
@@ -62,7 +63,8 @@ void define_scatterv(CommunicatorClass& communicator) {
   };
   define_forms<scatterv_call>(
       communicator,
-      {"send: Array | None, send_counts: Numbers | None, recv: ArrayOrInPlace, send_displs: Numbers | None = None, root: "
+      {"send: Array | None, send_counts: Numbers | None, recv: ArrayOrInPlace, send_displs: Numbers | None = None, "
+       "root: "
        "int = 0",
        "Array | None",
        "Gives each rank a block of the root's array. Collective. Rank r receives send_counts[r] elements from element "
@@ -116,7 +118,8 @@ void define_alltoallv(CommunicatorClass& communicator) {
        "Array",
        "Sends a block from every rank to every rank. Collective. Rank s sends send_counts[r] elements, from element "
        "send_displs[r] of send, to rank r, which stores them from element recv_displs[s] of recv (displacements by "
-       "default: one block after the other). With send=IN_PLACE data and counts are those of recv. Returns recv. Raises "
+       "default: one block after the other). With send=IN_PLACE data and counts are those of recv. Returns recv. "
+       "Raises "
        "Error as bcast."},
       body, nb::arg("send"), nb::arg("send_counts").none(), nb::arg("recv"), nb::arg("recv_counts"),
       nb::arg("send_displs").none() = nb::none(), nb::arg("recv_displs").none() = nb::none());
@@ -139,7 +142,8 @@ void define_reduce_scatter(CommunicatorClass& communicator) {
       communicator,
       {"send: ArrayOrInPlace, recv: Array, recv_counts: Numbers, op: ReduceOp | str = 'sum'", "Array",
        "Combines the ranks' arrays and gives rank r recv_counts[r] elements of the result, in rank order. Collective. "
-       "send: as many elements as recv_counts add up to, equal on all ranks. With send=IN_PLACE the whole array is read "
+       "send: as many elements as recv_counts add up to, equal on all ranks. With send=IN_PLACE the whole array is "
+       "read "
        "from recv, whose start then holds the result. Returns recv. Raises Error as allreduce."},
       body, nb::arg("send"), nb::arg("recv"), nb::arg("recv_counts"), nb::arg("op") = "sum");
 }

@@ -44,8 +44,8 @@ struct Shape {
 
   void add(std::int64_t extent, const char* argument) {
     if (dimensions == most_dimensions)
-      throw Error(ErrorCode::invalid_argument, std::string("argument ") + argument +
-                                                   " has more than 15 dimensions; reshape it to fewer");
+      throw Error(ErrorCode::invalid_argument,
+                  std::string("argument ") + argument + " has more than 15 dimensions; reshape it to fewer");
     extents[dimensions++] = static_cast<std::size_t>(extent);
   }
   [[nodiscard]] std::size_t elements() const {
@@ -78,10 +78,11 @@ Buffer place(void* data, Datatype type, MemoryKind kind, Shape& shape, const cha
 }
 
 [[noreturn]] void refuse_read_only(const char* argument) {
-  throw Error(ErrorCode::invalid_argument,
-              std::string("argument ") + argument +
-                  " is written by the call, but its memory is read-only; pass an array that may be written (a JAX array "
-                  "or bytes object never may: copy it by numpy.array)");
+  throw Error(
+      ErrorCode::invalid_argument,
+      std::string("argument ") + argument +
+          " is written by the call, but its memory is read-only; pass an array that may be written (a JAX array "
+          "or bytes object never may: copy it by numpy.array)");
 }
 
 MemoryKind kind_of(dlpack::Device device) {
@@ -181,8 +182,7 @@ struct Reader {
     if (!nb::hasattr(object, "__dlpack__") || !nb::hasattr(object, "__dlpack_device__")) return false;
     const nb::object package = capsule();
     if (PyCapsule_IsValid(package.ptr(), "dltensor_versioned") != 0) {
-      auto* tensor =
-          static_cast<dlpack::ManagedVersioned*>(PyCapsule_GetPointer(package.ptr(), "dltensor_versioned"));
+      auto* tensor = static_cast<dlpack::ManagedVersioned*>(PyCapsule_GetPointer(package.ptr(), "dltensor_versioned"));
       if (tensor->major != 1) throw nb::type_error("the array's DLPack is of another major version than 1");
       PyCapsule_SetName(package.ptr(), "used_dltensor_versioned");
       holder().versioned = tensor;
@@ -208,12 +208,14 @@ struct Reader {
     const nb::object name = nb::str(nb::getattr(dtype, "name", nb::str("")));
     const Datatype type = type_of_array_interface(nb::cast<nb::str>(facts["typestr"]).c_str(), nb::str(name).c_str());
     Shape shape;
-    for (const nb::handle extent : nb::cast<nb::tuple>(facts["shape"])) shape.add(nb::cast<std::int64_t>(extent), argument);
+    for (const nb::handle extent : nb::cast<nb::tuple>(facts["shape"]))
+      shape.add(nb::cast<std::int64_t>(extent), argument);
     const nb::object strides = facts.contains("strides") ? nb::object(facts["strides"]) : nb::none();
     shape.has_strides = !strides.is_none();
     std::size_t i = 0;
     if (shape.has_strides)
-      for (const nb::handle stride : nb::cast<nb::tuple>(strides)) shape.strides[i++] = nb::cast<std::ptrdiff_t>(stride);
+      for (const nb::handle stride : nb::cast<nb::tuple>(strides))
+        shape.strides[i++] = nb::cast<std::ptrdiff_t>(stride);
     holder().object = nb::borrow(object);
     view.buffer_ = place(reinterpret_cast<void*>(nb::cast<std::uintptr_t>(data[0])), type, kind, shape, argument);
     return true;
@@ -280,8 +282,9 @@ nb::handle the_mark;
 nb::handle in_place_object() noexcept { return the_mark; }
 
 void bind_in_place(nb::module_& module) {
-  nb::class_<InPlaceMark>(module, "InPlace", "The type of IN_PLACE.")
-      .def("__repr__", [](const InPlaceMark&) { return "tutti.IN_PLACE"; });
+  nb::class_<InPlaceMark>(module, "InPlace", "The type of IN_PLACE.").def("__repr__", [](const InPlaceMark&) {
+    return "tutti.IN_PLACE";
+  });
   the_mark = nb::cast(InPlaceMark{}).release();
   module.attr("IN_PLACE") = the_mark;
 }
