@@ -64,7 +64,7 @@ struct Texts {
 template <typename Call, typename Body, typename... Extra>
 void define_forms(CommunicatorClass& communicator, const Texts& texts, Body body, const Extra&... extra) {
   const std::string name = Call::name;
-  const std::string options = ", **options: typing.Unpack[Options]) -> ";
+  const std::string options = ", **options: Unpack[Options]) -> ";
   const std::string head = "(self" + (texts.parameters.empty() ? "" : ", " + texts.parameters) + options;
   const auto define = [&](auto form, const std::string& method, const std::string& returns, const std::string& text) {
     const std::string signature = "def " + method + head + returns;

@@ -11,7 +11,7 @@ namespace {
 
 using Use = View::Use;
 
-#define TUTTI_OPTIONS "**options: typing.Unpack[Options]"
+#define TUTTI_OPTIONS "**options: Unpack[Options]"
 
 void send_now(PythonCommunicator& comm, nb::handle buffer, int dest, int tag, const nb::kwargs& options) {
   Held held;

@@ -106,7 +106,7 @@ void bind_reductions(CommunicatorClass& communicator) {
   communicator.def(
       "allreduce_value", allreduce_value, nb::arg("value"), nb::arg("op") = "sum", nb::arg("options"),
       nb::sig("def allreduce_value(self, value: int | float | bool, op: ReduceOp | str = 'sum', **options: "
-              "typing.Unpack[Options]) -> typing.Any"),
+              "Unpack[Options]) -> typing.Any"),
       "Combines one number of each rank and returns the result: int (64 bits), float or bool, the same "
       "type on all ranks. Collective, blocking. Raises Error as allreduce.");
 }

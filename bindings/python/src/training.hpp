@@ -49,15 +49,15 @@ Enum named(const std::string& name, const char* const (&names)[n], const char* a
 /// free() and the with statement.
 template <typename Class>
 void define_free(Class& part) {
-  using Held = typename Class::Type;
+  using Object = typename Class::Type;
   part.def(
-          "free", [](Held& held) { held.free(); }, "Frees the object; later calls of it raise Error. Collective.")
+          "free", [](Object& object) { object.free(); }, "Frees the object; later calls of it raise Error. Collective.")
       .def(
-          "__enter__", [](nanobind::object self) { return self; }, nanobind::sig("def __enter__(self) -> typing.Self"))
+          "__enter__", [](nanobind::object self) { return self; }, nanobind::sig("def __enter__(self) -> Self"))
       .def(
           "__exit__",
-          [](Held& held, nanobind::handle type, nanobind::handle, nanobind::handle) {
-            if (type.is_none()) held.free();
+          [](Object& object, nanobind::handle type, nanobind::handle, nanobind::handle) {
+            if (type.is_none()) object.free();
           },
           nanobind::arg("type").none(), nanobind::arg("value").none(), nanobind::arg("traceback").none(),
           nanobind::sig("def __exit__(self, type: typing.Any, value: typing.Any, traceback: typing.Any) -> None"));
