@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The parts of training: gradient reducer, sharded optimizer, embedding tables, parameter server."""
 
+import shutil
 import tempfile
 
 import numpy as np
@@ -129,12 +130,18 @@ def test_embeddings():
             collection.start_forward([bad, bags_of(batch, 40, 0)], batch)
         with raises(tutti.Error, tutti.ErrorCode.INVALID_ARGUMENT, "offsets"):
             collection.start_forward([(bad[0], bad[1][1:]) if rank == 0 else bad, bags_of(batch, 40, 0)], batch)
-        name = np.frombuffer(tempfile.mkdtemp(dir="/tmp").encode().ljust(64), np.uint8).copy()
+        name = np.full(256, ord(" "), np.uint8)
+        if rank == 0:
+            own = tempfile.mkdtemp().encode()
+            name[: len(own)] = list(own)
         comm.bcast(name)
         folder = name.tobytes().decode().strip()
         collection.save(folder)
         collection.initialize()
         collection.load(folder)
+        comm.barrier()
+        if rank == 0:
+            shutil.rmtree(folder)
         for i, shard in enumerate(collection.shards):
             equal(collection.read_rows(i), weights[shard.table][shard.row_begin : shard.row_end,
                                                                 shard.column_begin : shard.column_end])
