@@ -72,6 +72,8 @@ void bind_operation(nb::module_& module) {
           nb::arg("scalar"), "Sums scalar * x; each rank has its own scalar.")
       .def_static(
           "user", user_operation, nb::arg("function"), nb::arg("commutative") = true,
+          nb::sig("def user(function: typing.Callable[[numpy.ndarray, numpy.ndarray], typing.Any], "
+                  "commutative: bool = True) -> ReduceOp"),
           "Combines by function(a, b), which sets the NumPy array b to a op b, element by element; a comes from "
           "the lower rank. It must be associative and mean the same on all ranks. An exception in it breaks the "
           "communicator. Types that NumPy lacks come as their bytes. commutative=False combines in rank order.")

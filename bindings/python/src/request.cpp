@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "request.hpp"
 
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <sched.h>
 
@@ -187,6 +188,7 @@ void bind_request(nb::module_& module) {
            nb::sig("def __await__(self) -> collections.abc.Generator[typing.Any, None, typing.Any]"));
   module.def("start_all", start_requests, nb::arg("requests"), "Starts persistent requests, in their order.");
   module.def("wait_all", wait_for_all, nb::arg("requests"),
+             nb::sig("def wait_all(requests: collections.abc.Sequence[Request]) -> list[typing.Any]"),
              "Waits for all requests and returns the values of their wait(); raises the first error after all have "
              "ended.");
   module.def("test_all", test_all_of, nb::arg("requests"), "Returns True once all requests are done; never blocks.");
