@@ -18,6 +18,10 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tutti)
 install(EXPORT tuttiTargets NAMESPACE tutti:: DESTINATION ${package_dir})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/tuttiConfig.cmake.in ${PROJECT_BINARY_DIR}/tuttiConfig.cmake
   INSTALL_DESTINATION ${package_dir})
+# Other projects find the build folder too. A static library's private libraries are targets of this project only.
+if(BUILD_SHARED_LIBS)
+  export(EXPORT tuttiTargets NAMESPACE tutti:: FILE ${PROJECT_BINARY_DIR}/tuttiTargets.cmake)
+endif()
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/tuttiConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/tuttiConfig.cmake ${PROJECT_BINARY_DIR}/tuttiConfigVersion.cmake
   ${CMAKE_CURRENT_LIST_DIR}/TuttiKokkos.cmake ${CMAKE_CURRENT_LIST_DIR}/TuttiHwloc.cmake DESTINATION ${package_dir})

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <chrono>
+#include <string>
+#include <tutti/counts.hpp>
+#include <tutti/options.hpp>
+#include <vector>
+
+namespace tutti::python {
+
+/// The options of a call from its keyword arguments; throws TypeError for an unknown keyword.
+[[nodiscard]] Options options_from(const nanobind::kwargs& keywords);
+
+/// A stream from None, the integer of a cudaStream_t, or an object with cuda_stream (PyTorch) or ptr (CuPy).
+[[nodiscard]] Stream stream_from(nanobind::handle stream);
+
+/// Seconds from a number; None is 0.
+[[nodiscard]] std::chrono::nanoseconds duration_from(nanobind::handle seconds);
+
+/// The memory kind of a name: "host", "pinned", "device", "managed", or None to find it.
+[[nodiscard]] MemoryKind memory_from(nanobind::handle name);
+
+/// Counts or displacements from a sequence of integers; None gives none.
+using Numbers = std::vector<std::size_t>;
+[[nodiscard]] Numbers numbers_from(nanobind::handle sequence, const char* argument);
+
+/// The displacements that a v-form gets: the given ones or, for None, those of blocks without gaps.
+[[nodiscard]] Numbers displacements_from(nanobind::handle sequence, const Numbers& counts, const char* argument);
+
+}  // namespace tutti::python

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The parts of training: gradient reducer, sharded optimizer, embedding tables, parameter server."""
+
+import shutil
+import tempfile
+
+import numpy as np
+from support import comm, data, equal, raises, rank, size
+
+import tutti
+
+
+def gradient(of_rank, i, step, shape, dtype=np.float32):
+    return data(of_rank, int(np.prod(shape)), i + step, dtype).reshape(shape)
+
+
+shapes = [(3, 4), (7,), (2, 2, 2), ()]
+
+
+def test_reducer():
+    for in_buckets in (False, True):
+        with tutti.GradientReducer(comm, op="sum", bucket_bytes=128, first_bucket_bytes=64) as reducer:
+            own = [np.zeros(shape, np.float32) for shape in shapes]
+            values = [np.full(shape, rank + i, np.float64) for i, shape in enumerate(shapes)]
+            for i, shape in enumerate(shapes):
+                if in_buckets:
+                    assert reducer.add(f"p{i}", shape=shape) == i
+                else:
+                    assert reducer.add(f"p{i}", own[i]) == i
+            for i, value in enumerate(values):
+                reducer.add(f"v{i}", np.zeros_like(value), value)
+            reducer.prepare()
+            for i, value in enumerate(values):
+                equal(value, np.full(shapes[i], i))
+            for step in range(3):
+                for i in reversed(range(len(reducer))):
+                    shape = shapes[i % len(shapes)]
+                    reducer.gradient(i)[...] = gradient(rank, i, step, shape)
+                    reducer.ready(i)
+                reducer.wait()
+                for i in range(len(reducer)):
+                    equal(reducer.gradient(i), sum(gradient(r, i, step, shapes[i % len(shapes)]) for r in range(size)))
+                if not in_buckets:
+                    equal(own[1], sum(gradient(r, 1, step, shapes[1]) for r in range(size)))
+            statistics = reducer.statistics
+            assert statistics.steps == 3 and statistics.buckets > 1 and "p0" in reducer.map()
+            reducer.load(reducer.save())
+            with raises(tutti.Error, tutti.ErrorCode.INVALID_ARGUMENT, "v3"):
+                for i in range(len(reducer)):
+                    if i != len(reducer) - 1:
+                        reducer.ready(i)
+                reducer.wait()
+
+
+def test_reducer_hooks():
+    for hook in ("bf16", "fp16", "power_sgd"):
+        reducer = tutti.GradientReducer(comm, hook=hook, **({"rank": 1, "start_step": 1} if hook == "power_sgd" else {}))
+        g = np.full((4, 4), float(rank), np.float32)
+        reducer.add("g", g)
+        reducer.prepare()
+        reducer.ready(0)
+        reducer.wait()
+        equal(g, np.full((4, 4), (size - 1) / 2))
+        assert abs(reducer.clip(1.0) - 4 * (size - 1) / 2) < 1e-5
+        reducer.free()
+    with raises(tutti.Error, tutti.ErrorCode.INVALID_ARGUMENT, "hook"):
+        tutti.GradientReducer(comm, hook="zip")
+    with raises(TypeError):
+        tutti.GradientReducer(comm, hook="power_sgd", ranks=1)
+
+
+def test_sharded_optimizer():
+    reducer = tutti.GradientReducer(comm, hook="sharding")
+    w, g = np.arange(10.0), np.zeros(10)
+    reducer.add("w", g, w)
+    reducer.prepare()
+    optimizer = tutti.ShardedOptimizer(reducer, "sgd", momentum=0.0)
+    for step in range(3):
+        g[:] = rank + step
+        reducer.ready(0)
+        reducer.wait()
+        before = w.copy()
+        assert optimizer.step(0.5) == 0
+        equal(w, before - 0.5 * ((size - 1) / 2 + step))
+    state = optimizer.save()
+    optimizer.load(state)
+    optimizer.free()
+    reducer.free()
+
+
+def bags_of(batch, rows, step):
+    """Bag b has indices b % 3 many."""
+    lengths = [b % 3 for b in range(batch)]
+    offsets = np.cumsum([0] + lengths).astype(np.int64)
+    return ((np.arange(offsets[-1]) * 7 + step) % rows).astype(np.int64), offsets
+
+
+def test_embeddings():
+    tables = [tutti.EmbeddingTable("small", 5, 4), tutti.EmbeddingTable("large", 40, 8, sharding="row_wise")]
+    batch, rate = 4 * size, 0.5
+    weights = [np.arange(t.rows * t.dim, dtype=np.float32).reshape(t.rows, t.dim) % 16 for t in tables]
+    plan = tutti.plan_sharding(comm, tables, batch)
+    assert "large" in str(plan) and plan.shards
+    with tutti.EmbeddingCollection(comm, tables, plan, max_batch=batch) as collection:
+        for t, table in enumerate(weights):
+            collection.fill(t, lambda begin, end, values: values.__setitem__(slice(None), table[begin:end]))
+        mine = collection.sample_slice(batch)
+        for step in range(3):
+            bags = [bags_of(batch, t.rows, step) for t in tables]
+            collection.start_forward([b if collection.needs(t) else None for t, b in enumerate(bags)], batch)
+            for t, vectors in enumerate(collection.finish_forward()):
+                indices, offsets = bags[t]
+                pooled = np.stack([weights[t][indices[offsets[b] : offsets[b + 1]]].sum(0) for b in range(batch)])
+                equal(vectors, pooled[mine])
+            for t, gradients in enumerate(collection.gradients()):
+                gradients[...] = np.arange(batch, dtype=np.float32)[mine, None] + t
+            collection.start_backward()
+            collection.finish_backward(rate)
+            for t, (indices, offsets) in enumerate(bags):
+                for b in range(batch):
+                    for row in indices[offsets[b] : offsets[b + 1]]:
+                        weights[t][row] -= rate * np.float32(b + t)
+        for i, shard in enumerate(collection.shards):
+            equal(collection.read_rows(i), weights[shard.table][shard.row_begin : shard.row_end,
+                                                                shard.column_begin : shard.column_end])
+        assert collection.steps == 3
+        bad = bags_of(batch, 5, 0)
+        bad[0][0] = 5
+        with raises(tutti.Error, tutti.ErrorCode.INDEX_OUT_OF_RANGE, "5"):
+            collection.start_forward([bad, bags_of(batch, 40, 0)], batch)
+        with raises(tutti.Error, tutti.ErrorCode.INVALID_ARGUMENT, "offsets"):
+            collection.start_forward([(bad[0], bad[1][1:]) if rank == 0 else bad, bags_of(batch, 40, 0)], batch)
+        name = np.full(256, ord(" "), np.uint8)
+        if rank == 0:
+            own = tempfile.mkdtemp().encode()
+            name[: len(own)] = list(own)
+        comm.bcast(name)
+        folder = name.tobytes().decode().strip()
+        collection.save(folder)
+        collection.initialize()
+        collection.load(folder)
+        comm.barrier()
+        if rank == 0:
+            shutil.rmtree(folder)
+        for i, shard in enumerate(collection.shards):
+            equal(collection.read_rows(i), weights[shard.table][shard.row_begin : shard.row_end,
+                                                                shard.column_begin : shard.column_end])
+
+
+def test_parameter_server():
+    for direct in (True, False):
+        with tutti.ParameterServer(comm, 10, 3, direct=direct) as server:
+            local = server.local()
+            local[...] = np.arange(server.first_row, server.first_row + len(local))[:, None]
+            server.fence()
+            equal(server.pull(np.array([9, 0, 4])), [[9.0] * 3, [0.0] * 3, [4.0] * 3])
+            server.fence()
+            server.push(np.array([4, 4]), np.ones((2, 3), np.float32), 0.5)
+            server.fence()
+            equal(server.pull(np.array([4])), [[4.0 - size] * 3])
+            with raises(tutti.Error, tutti.ErrorCode.INDEX_OUT_OF_RANGE):
+                server.pull(np.array([10]))
+            with raises(TypeError, text="int64"):
+                server.pull(np.array([1], np.int32))
+    tutti.ParameterServer(comm, 4, 1)  # freed before MPI_Finalize
