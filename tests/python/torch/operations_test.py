@@ -10,6 +10,11 @@ TYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int8
          torch.int64, torch.complex64, torch.complex128]
 
 
+# Renamed in PyTorch 2.14.
+gather_whole = getattr(dist, "all_gather_single", dist.all_gather_into_tensor)
+scatter_sums = getattr(dist, "reduce_scatter_single", dist.reduce_scatter_tensor)
+
+
 def same(found, expected):
     assert found.dtype == expected.dtype and torch.equal(found, expected), (found, expected)
 
@@ -32,8 +37,7 @@ def test_all_reduce_of_all_types(rank, size):
 
 def test_reductions(rank, size):
     values = [r + 1 for r in range(size)]
-    bits = [0, 0, 0]
-    bits[0], bits[1], bits[2] = values[0], values[0], values[0]
+    bits = [values[0]] * 3
     for v in values[1:]:
         bits = [bits[0] & v, bits[1] | v, bits[2] ^ v]
     op = dist.ReduceOp
@@ -82,7 +86,7 @@ def test_all_gather(rank, size):
         for part, right in zip(parts, expected):
             same(part, right)
     whole = torch.empty(size * 5)
-    dist.all_gather_into_tensor(whole, full(rank))
+    gather_whole(whole, full(rank))
     same(whole, torch.cat([full(r) for r in range(size)]))
     parts = list(torch.empty(size * 5).chunk(size))
     dist.all_gather(parts, full(rank))
@@ -112,7 +116,7 @@ def test_reduce_scatter(rank, size):
     x = torch.empty(5)
     dist.reduce_scatter(x, [full((rank + 1) * (r + 1)) for r in range(size)])
     same(x, full(total * (rank + 1)))
-    dist.reduce_scatter_tensor(x, torch.cat([full((rank + 1) * (r + 2)) for r in range(size)]))
+    scatter_sums(x, torch.cat([full((rank + 1) * (r + 2)) for r in range(size)]))
     same(x, full(total * (rank + 2)))
     x = torch.empty(rank + 1)
     dist.reduce_scatter(x, [full(rank + 1, r + 1) for r in range(size)])
@@ -145,13 +149,13 @@ def test_coalesced(rank, size):
     wholes = [torch.empty(size * (i + 1)) for i in range(3)]
     with dist._coalescing_manager():
         for i, whole in enumerate(wholes):
-            dist.all_gather_into_tensor(whole, full(rank + i, i + 1))
+            gather_whole(whole, full(rank + i, i + 1))
     for i, whole in enumerate(wholes):
         same(whole, torch.cat([full(r + i, i + 1) for r in range(size)]))
     parts = [torch.empty(i + 1) for i in range(3)]
     with dist._coalescing_manager():
         for i, part in enumerate(parts):
-            dist.reduce_scatter_tensor(part, full(1, size * (i + 1)))
+            scatter_sums(part, full(1, size * (i + 1)))
     for i, part in enumerate(parts):
         same(part, full(size, i + 1))
 
@@ -214,7 +218,7 @@ def test_subgroups(rank, size):
 
 
 def test_sparse(rank, size):
-    x = torch.sparse_coo_tensor([[0, rank + 1]], [[1.0, 2.0], [3.0, 4.0]], (size + 1, 2))
+    x = torch.sparse_coo_tensor([[0, rank + 1]], [[1.0, 2.0], [3.0, 4.0]], (size + 1, 2), check_invariants=True)
     expected = torch.zeros(size + 1, 2)
     expected[0] = torch.tensor([1.0, 2.0]) * size
     expected[1:] = torch.tensor([3.0, 4.0])
@@ -261,7 +265,6 @@ def refused(call, text):
 
 def test_errors(rank, size):
     refused(lambda: dist.all_reduce(torch.zeros(2), op=dist.ReduceOp.BAND), "band")
-    refused(lambda: dist.all_gather_into_tensor(torch.zeros(2), torch.zeros(3 + size)), "elements")
-    refused(lambda: dist.isend(torch.zeros(1), (rank + 1) % size, tag=40000) if size > 1 else 1 / 0, "tag") if size > 1 else None
-    if not torch.cuda.is_available():
-        refused(lambda: dist.all_reduce(torch.zeros(2, device="meta")), "")
+    refused(lambda: gather_whole(torch.zeros(2), torch.zeros(3 + size)), "elements")
+    if size > 1:
+        refused(lambda: dist.isend(torch.zeros(1), (rank + 1) % size, tag=40000), "tag")

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """DDP, FSDP, DeviceMesh and functional collectives, against the same steps in one process."""
 
-import copy
-
 import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
@@ -81,11 +79,16 @@ def test_functional_collectives(rank, size):
     x = torch.full((size, 2), rank + 1.0)
     total = size * (size + 1) / 2
     assert torch.equal(functional.all_reduce(x, "sum", group), torch.full((size, 2), total))
-    assert functional.all_gather_tensor(x, 0, group).shape == (size * size, 2)
+    assert functional.wait_tensor(functional.all_gather_tensor(x, 0, group)).shape == (size * size, 2)
     assert torch.equal(functional.reduce_scatter_tensor(x, "sum", 0, group), torch.full((1, 2), total))
     assert torch.equal(functional.all_to_all_single(x, [1] * size, [1] * size, group)[:, 0], torch.arange(1.0, size + 1))
 
 
-def test_copies_of_models(rank, size):
-    model = DistributedDataParallel(network())
-    train(copy.deepcopy(model.module), (batch[rank] for batch in batches(rank, size)))
+def test_compiled_collectives(rank, size):
+    import torch.distributed._functional_collectives as functional
+
+    @torch.compile(backend="aot_eager", fullgraph=True)
+    def step(x):
+        return functional.all_reduce(x * 2, "sum", dist.group.WORLD) + 1
+
+    assert torch.equal(step(torch.full((3,), rank + 1.0)), torch.full((3,), size * (size + 1.0) + 1))

@@ -9,8 +9,10 @@ from typing import Any, Optional
 import torch
 import torch.distributed as dist
 
+_Future = torch.futures.Future[torch.Tensor]
 
-def _compressed(group: Optional[dist.ProcessGroup], bucket: Any, dtype: torch.dtype) -> Any:
+
+def _compressed(group: Optional[dist.ProcessGroup], bucket: dist.GradBucket, dtype: torch.dtype) -> _Future:
     group = group if group is not None else dist.group.WORLD
     gradients = bucket.buffer()
     sent = gradients.to(dtype).div_(group.size())
@@ -23,11 +25,11 @@ def _compressed(group: Optional[dist.ProcessGroup], bucket: Any, dtype: torch.dt
     return future.then(widen)
 
 
-def bf16(group: Optional[dist.ProcessGroup], bucket: Any) -> Any:
+def bf16(group: Optional[dist.ProcessGroup], bucket: dist.GradBucket) -> _Future:
     """Sends gradients as bfloat16, which takes half of float32's bytes. Tutti adds them in float32 and rounds once."""
     return _compressed(group, bucket, torch.bfloat16)
 
 
-def fp16(group: Optional[dist.ProcessGroup], bucket: Any) -> Any:
+def fp16(group: Optional[dist.ProcessGroup], bucket: dist.GradBucket) -> _Future:
     """As bf16, with float16: more digits, but no values beyond 65504."""
     return _compressed(group, bucket, torch.float16)
