@@ -28,8 +28,11 @@ std::exception_ptr translate(std::exception_ptr error) {
   try {
     std::rethrow_exception(error);
   } catch (const Error& failed) {
+    // PyTorch's programs look for the word.
+    const std::string text =
+        std::string(failed.code() == ErrorCode::timeout ? "tutti: timeout in " : "") + failed.what();
     return std::make_exception_ptr(
-        c10::DistBackendError({__func__, __FILE__, static_cast<std::uint32_t>(__LINE__)}, failed.what()));
+        c10::DistBackendError({__func__, __FILE__, static_cast<std::uint32_t>(__LINE__)}, text));
   } catch (...) {
     return error;
   }

@@ -18,7 +18,7 @@ import tempfile
 import time
 import types
 
-LIMIT = 60.0
+LIMIT = 40.0
 
 
 class Backend(str):
@@ -61,11 +61,13 @@ def run_one(module, case, name, rank, size, folder):
 
     import torch.distributed as dist
     from torch.testing._internal.common_distributed import TEST_SKIPS
+    from torch.testing._internal.common_utils import set_rng_seed
 
     for part in ("barrier", "test_dir", "init_dir"):
         (folder / part).mkdir(parents=True, exist_ok=True)
     os.environ["TEMP_DIR"] = str(folder)
     module.Barrier.barrier_id = 0
+    set_rng_seed(1234)
     try:
         test = case(name)
         test.rank = rank
@@ -90,9 +92,17 @@ def run_one(module, case, name, rank, size, folder):
     return outcome
 
 
+def all_alike(folder, size):
+    """All ranks failed for one reason that is no matter of communication, such as a missing package."""
+    kinds = {json.loads((folder / f"rank{rank}").read_text())[1].split(":")[0] for rank in range(size)}
+    return len(kinds) == 1 and kinds <= {"NameError", "IndexError", "ModuleNotFoundError", "ImportError", "AssertionError"}
+
+
 def work(backend, first, names, folder, rank, size):
     if backend == "tutti":
         import tutti.torch  # noqa: F401
+    import torch.distributed as dist
+
     module = load(backend)
 
     class Case(module.TestDistBackend, module.DistributedTest._DistTestBase):
@@ -112,8 +122,10 @@ def work(backend, first, names, folder, rank, size):
                     os._exit(1)
                 time.sleep(0.002)
             found.append(json.loads((at / f"rank{other}").read_text())[0])
+        if "fail" in found and ("pass" in found or "skip" in found or not all_alike(at, size)):
+            os._exit(1)  # ranks may wait for others
         if "fail" in found:
-            os._exit(1)
+            dist.destroy_process_group()
     os._exit(0)
 
 
@@ -127,9 +139,9 @@ def outcome_of(folder, size):
     return (told or failed or [part for part in parts if part[0] == "skip"] or parts)[0]
 
 
-def run_all(backend, names, arguments):
-    results = {}
-    first = 0
+def run_all(backend, names, arguments, kept):
+    results = kept.get(backend, {})
+    first = len(results)
     size = arguments.ranks
     with tempfile.TemporaryDirectory() as made:
         folder = pathlib.Path(made)
@@ -147,7 +159,7 @@ def run_all(backend, names, arguments):
                 time.sleep(0.2)
                 while reached < len(names) and all((folder / str(reached) / f"rank{r}").exists() for r in range(size)):
                     reached, since = reached + 1, time.monotonic()
-                if time.monotonic() - since > 2 * LIMIT:
+                if time.monotonic() - since > (2 if reached > first else 10) * LIMIT:  # the first waits for imports
                     job.terminate()
             last = first
             while last < len(names) and (folder / str(last)).exists():
@@ -157,6 +169,8 @@ def run_all(backend, names, arguments):
                 sys.exit(f"{backend}: no test ran; --verbose shows why")
             print(f"{backend}: {last} of {len(names)}, last {names[last - 1]}: {results[names[last - 1]]}", flush=True)
             first = last
+            if arguments.json:
+                pathlib.Path(arguments.json).write_text(json.dumps({**kept, backend: results}, indent=1))
     return results
 
 
@@ -206,18 +220,19 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--backends", nargs="+", default=["tutti", "gloo"])
     parser.add_argument("--table", help="page that gets the table, between its marks")
-    parser.add_argument("--json", help="file that gets each test's outcome")
+    parser.add_argument("--json", help="file that gets each test's outcome; if there is one, the run goes on behind it")
     parser.add_argument("--mpiexec", default="mpiexec")
     parser.add_argument("--verbose", action="store_true")
     arguments = parser.parse_args()
     os.environ["WORLD_SIZE"] = str(arguments.ranks)
     base = load("gloo").DistributedTest._DistTestBase
     names = sorted(name for name in dir(base) if name.startswith("test_") and arguments.only in name)
-    all_results = {backend: run_all(backend, names, arguments) for backend in arguments.backends}
+    resumes = arguments.json and pathlib.Path(arguments.json).exists()
+    all_results = json.loads(pathlib.Path(arguments.json).read_text()) if resumes else {}
+    for backend in arguments.backends:
+        all_results[backend] = run_all(backend, names, arguments, all_results)
     text = table(all_results, arguments, len(names))
     print(text)
-    if arguments.json:
-        pathlib.Path(arguments.json).write_text(json.dumps(all_results, indent=1))
     if arguments.table:
         write_table(arguments.table, text)
 
