@@ -30,7 +30,13 @@ def missing():
             return f"hosts of namespaces need the command {tool}"
     probe = subprocess.run(["unshare", "--net", "--pid", "--mount", "--uts", "--ipc", "--fork", "true"],
                            capture_output=True, text=True, check=False)
-    return probe.stderr.strip()
+    if probe.returncode != 0:
+        return probe.stderr.strip()
+    try:
+        with Hosts(1):
+            return ""
+    except subprocess.CalledProcessError as error:
+        return f"{' '.join(error.cmd)}: {error.stderr.strip()}"
 
 
 class Hosts:
