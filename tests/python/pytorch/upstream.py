@@ -196,7 +196,7 @@ def table(all_results, arguments, tests):
         lines += ["", "| test | tutti | gloo | reason |", "|---|---|---|---|"]
         for name in differ + failed:
             reason = (tutti[name] if tutti[name][0] != "pass" else gloo[name])[1]
-            reason = " ".join(reason.split())[:120].replace("|", "/")
+            reason = " ".join(reason.partition("To execute this test")[0].split())[:120].replace("|", "/")
             lines.append(f"| `{name}` | {tutti[name][0]} | {gloo.get(name, ['-'])[0]} | {reason} |")
     return "\n".join(lines) + "\n"
 
