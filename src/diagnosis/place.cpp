@@ -131,7 +131,9 @@ bool is_of_library(std::string_view function) {
   const std::size_t begin = name.find("tutti::");
   const bool is_member = begin == 0 || (begin != std::string_view::npos && name[begin - 1] == ' ');
   if (is_member && !name.substr(begin).starts_with("tutti::test")) return true;
-  return name.starts_with("tutti_") || name.starts_with("__tutti_MOD_") || name.starts_with("_Unwind_");
+  // guard is the wall of the C interface, where it is not inlined.
+  return name.starts_with("tutti_") || name.starts_with("guard<tutti_") || name.starts_with("__tutti_MOD_") ||
+         name.starts_with("_Unwind_");
 }
 
 const SourcePlace* first_of_program(const std::vector<SourcePlace>& places) {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Jobs on several hosts of namespaces: what a rank knows of ranks on other hosts that wait or die.
 
-jobs.py CASE --launcher MPIEXEC --bin FOLDER --tests FOLDER
+jobs.py CASE --launcher MPIEXEC --program FILE
 Ends with 77 where there can be no such hosts, or the launcher is not Hydra.
 """
 import argparse
@@ -42,7 +42,7 @@ def seen(job, pattern, seconds):
 def watchdog(options, case, pattern):
     """Two hosts hang; one line names the ranks of both."""
     with Hosts(2) as hosts:
-        job = start(hosts, options, 1, 2, [f"{options.tests}/mpi_stuck", case], TUTTI_WATCHDOG="0.5")
+        job = start(hosts, options, 1, 2, [options.program, case], TUTTI_WATCHDOG="0.5")
         problems = [] if seen(job, pattern, 15) else [f"nothing says {pattern}"]
         job.end()
         return problems + (["more than one host speaks"] if len(re.findall(pattern, job.text())) > 5 else []), job.text()
@@ -56,8 +56,8 @@ def death(options, how, form, host_count, ranks_a_host):
     limit = 5
     with Hosts(host_count) as hosts, tempfile.TemporaryDirectory() as folder:
         will = pathlib.Path(folder, "will")
-        job = start(hosts, options, ranks_a_host, ranks, [f"{options.tests}/fault_peers", how, form, str(victim), str(will),
-                                                          str(limit)], lives_on=True, TUTTI_HEARTBEAT="2")
+        command = [options.program, how, form, str(victim), str(will), str(limit)]
+        job = start(hosts, options, ranks_a_host, ranks, command, lives_on=True, TUTTI_HEARTBEAT="2")
         if how == "stay":
             end = time.monotonic() + 20
             while time.monotonic() < end and not (will.exists() and any(will.read_bytes())):
@@ -71,20 +71,20 @@ def death(options, how, form, host_count, ranks_a_host):
         return problems, job.text()
 
 
-def program(options, name, host_count, ranks_a_host):
+def program(options, host_count, ranks_a_host):
     """A test of the library, whose ranks are on several hosts."""
     with Hosts(host_count) as hosts:
-        job = start(hosts, options, ranks_a_host, host_count * ranks_a_host, [f"{options.tests}/{name}"])
+        job = start(hosts, options, ranks_a_host, host_count * ranks_a_host, [options.program])
         problems = [] if job.wait(80) else ["did not end in time"]
         if job.process.returncode != 0:
             problems.append(f"ended with {job.process.returncode}")
         return problems, job.text()
 
 
-def training(options, name, *flags):
+def training(options, *flags):
     """A rank of another host is killed while a mini-app trains; the others go on from the last checkpoint."""
     with Hosts(2) as hosts, tempfile.TemporaryDirectory() as folder:
-        command = [f"{options.bin}/{name}", f"--checkpoint-dir={folder}", "--on-failure=shrink", *flags]
+        command = [options.program, f"--checkpoint-dir={folder}", "--on-failure=shrink", *flags]
         job = start(hosts, options, 1, 2, command, lives_on=True, TUTTI_HEARTBEAT="2")
         if not seen(job, r"Step 200,|it 200/", 30):
             return ["did not begin to work"], job.text()
@@ -109,11 +109,11 @@ CASES = {
     "death.nonblocking": lambda options: death(options, "kill", "nonblocking", 2, 2),
     "death.persistent": lambda options: death(options, "exit", "persistent", 3, 1),
     "death.receive": lambda options: death(options, "kill", "receive", 3, 1),
-    "program.alltoallv": lambda options: program(options, "mpi_alltoallv", 2, 1),
-    "program.allgather": lambda options: program(options, "mpi_allgather", 2, 2),
-    "program.point_to_point": lambda options: program(options, "mpi_point_to_point", 2, 1),
-    "training.sgd": lambda options: training(options, "tutti-sgd", *SGD),
-    "training.dlrm": lambda options: training(options, "tutti-dlrm", *DLRM),
+    "program.alltoallv": lambda options: program(options, 2, 1),
+    "program.allgather": lambda options: program(options, 2, 2),
+    "program.point_to_point": lambda options: program(options, 2, 1),
+    "training.sgd": lambda options: training(options, *SGD),
+    "training.dlrm": lambda options: training(options, *DLRM),
     "death.cut": lambda options: death(options, "stay", "blocking", 3, 1),
 }
 
@@ -122,8 +122,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("case", choices=CASES)
     parser.add_argument("--launcher", required=True)
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--tests", required=True)
+    parser.add_argument("--program", required=True)
     options = parser.parse_args()
     why = missing() or ("" if survives_deaths(options.launcher) else "the launcher is not Hydra")
     if why:
