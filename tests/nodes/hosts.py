@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hosts of one machine: network, IPC, PID, host name and mount namespaces with a /dev/shm of their own, on one bridge."""
+import itertools
 import os
 import pathlib
 import shutil
@@ -15,6 +16,8 @@ name={prefix}${{host##*.}}
 exec ip netns exec "$name" unshare --fork --kill-child --pid --ipc --uts --mount --mount-proc \\
   sh -c "hostname $name; mount -t tmpfs tmpfs /dev/shm; exec $*"
 """
+
+SERIALS = itertools.count()
 
 
 def run(*command):
@@ -45,8 +48,10 @@ class Hosts:
     def __init__(self, count, rate=None):
         self.count = count
         self.rate = rate
-        self.prefix = f"th{os.getpid() % 100000}n"
-        self.bridge = f"thb{os.getpid() % 100000}"
+        # The kernel removes the names of hosts that were here before some time after them.
+        serial = next(SERIALS)
+        self.prefix = f"th{os.getpid() % 100000}x{serial}n"
+        self.bridge = f"tb{os.getpid() % 100000}x{serial}"
         self.net = f"10.{200 + os.getpid() % 50}.{os.getpid() // 50 % 250}"
         self.folder = tempfile.TemporaryDirectory()
 

@@ -75,8 +75,12 @@ def program(options, host_count, ranks_a_host):
     """A test of the library, whose ranks are on several hosts."""
     with Hosts(host_count) as hosts:
         job = start(hosts, options, ranks_a_host, host_count * ranks_a_host, [options.program])
-        problems = [] if job.wait(80) else ["did not end in time"]
-        if job.process.returncode != 0:
+        passed = seen(job, "all ranks passed", 60)
+        problems = [] if passed else ["not all ranks passed"]
+        # The host MPI's MPI_Finalize may hang: MPICH 4.0.2 over UCX, one rank in a disconnect, the others past theirs.
+        if not job.wait(10):
+            print("ended by this test, after the last word of the program")
+        elif job.process.returncode != 0:
             problems.append(f"ended with {job.process.returncode}")
         return problems, job.text()
 

@@ -20,6 +20,12 @@ using std::chrono::seconds;
 constexpr std::uint64_t token = 99;
 constexpr std::uint64_t question = 5;
 
+template <typename Condition>
+bool soon(Condition condition) {
+  for (int i = 0; i < 5000 && !condition(); ++i) std::this_thread::sleep_for(milliseconds(1));
+  return condition();
+}
+
 /// Processes 1 to size - 1 of a group, whose process 0 is the test. Each says its place as word and waits.
 class Group {
  public:
@@ -45,7 +51,13 @@ class Group {
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
-  [[nodiscard]] std::string watch() { return own_.watch(cards_, 0, token, limit_, seconds(10)); }
+  /// Returns once all watch, as the library does.
+  [[nodiscard]] std::string watch() {
+    std::string problem = own_.watch(cards_, 0, token, limit_, seconds(10));
+    for (std::size_t place = 1; place < cards_.size(); ++place)
+      if (!soon([&] { return own_.heard(question, place) == place; })) problem += " and not all watch";
+    return problem;
+  }
   void signal(std::size_t place, int number) const { kill(pipes_[place].process, number); }
   [[nodiscard]] const Card& card(std::size_t place) const { return cards_[place]; }
   [[nodiscard]] Endpoint& own() { return own_; }
@@ -97,12 +109,6 @@ class Group {
   std::vector<Pipe> pipes_;
   Endpoint own_;
 };
-
-template <typename Condition>
-bool soon(Condition condition) {
-  for (int i = 0; i < 5000 && !condition(); ++i) std::this_thread::sleep_for(milliseconds(1));
-  return condition();
-}
 
 TEST(Endpoint, AnswersThoseWhoKnowTheToken) {
   Group group(2);
