@@ -213,11 +213,7 @@ Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& m
           recorder_descriptor(),
           config().watchdog.count() > 0 ? 1 : 0,
           spans_world(state.size) && trace::wants_to_meet() ? 1 : 0};
-  std::vector<Agreement> all(static_cast<std::size_t>(state.size));
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, from, &request),
-            "MPI_Iallgather");
-  wait_yielding(request, "MPI_Iallgather");
+  const std::vector<Agreement> all = all_gather(from, static_cast<std::size_t>(state.size), mine);
   for (int r = 0; r < state.size; ++r)
     if (all[static_cast<std::size_t>(r)].lacks_threads != 0)
       throw Error(

@@ -6,10 +6,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
-#include <random>
 
 #include "core/config.hpp"
 #include "core/hash.hpp"
+#include "core/random_word.hpp"
 #include "planner/calibration.hpp"
 #include "planner/files.hpp"
 
@@ -53,10 +53,7 @@ std::uint64_t sources_now() {
 }  // namespace
 
 std::uint64_t process_number() {
-  static const std::uint64_t number = [] {
-    std::random_device device;
-    return std::uint64_t{device()} << 32U | device();
-  }();
+  static const std::uint64_t number = random_word();
   return number;
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <random>
 #include <tutti/error.hpp>
 #include <tutti/memory.hpp>
 
@@ -17,6 +16,7 @@
 #include "core/config.hpp"
 #include "core/log.hpp"
 #include "core/mpi_call.hpp"
+#include "core/random_word.hpp"
 #include "device/allocations.hpp"
 
 namespace tutti {
@@ -35,11 +35,6 @@ struct Wish {
 
 /// The name of the segment that the first rank of a node made; blank if there is none.
 using Offer = std::array<char, 64>;
-
-std::uint64_t random_word() {
-  std::random_device device;
-  return std::uint64_t{device()} << 32U | device();
-}
 
 /// Decides the same on all ranks, because every rank sees all requests.
 void check(const Context& comm, const std::vector<Wish>& wishes) {

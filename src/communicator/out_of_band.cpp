@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "call/agreement.hpp"
 #include "core/config.hpp"
 #include "core/hash.hpp"
 #include "core/log.hpp"
-#include "core/mpi_call.hpp"
 #include "diagnosis/hosts.hpp"
 #include "outofband/endpoint.hpp"
 
@@ -32,24 +32,6 @@ Space space_of(const ProcessIdentity& one) { return {one.machine, one.space}; }
 
 bool all_see_one_another(std::span<const ProcessIdentity> all) {
   return std::all_of(all.begin(), all.end(), [&](const ProcessIdentity& one) { return all[0].sees(one); });
-}
-
-std::vector<Card> gather(MPI_Comm from, const Card& own, std::size_t size) {
-  std::vector<Card> all(size);
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, from, &request),
-            "MPI_Iallgather");
-  wait_yielding(request, "MPI_Iallgather");
-  return all;
-}
-
-bool all_agree(MPI_Comm from, bool mine) {
-  int yes = mine ? 1 : 0;
-  int all = 0;
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallreduce(&yes, &all, 1, MPI_INT, MPI_MIN, from, &request), "MPI_Iallreduce");
-  wait_yielding(request, "MPI_Iallreduce");
-  return all != 0;
 }
 
 /// The first rank of each host or PID namespace but this rank's own.
@@ -71,7 +53,7 @@ bool meet_out_of_band(MPI_Comm from, int rank, std::span<const ProcessIdentity> 
   const auto own = static_cast<std::size_t>(rank);
   std::string problem;
   const Card card = endpoint.open(all[own].number, problem);
-  const std::vector<Card> cards = gather(from, card, all.size());
+  const std::vector<Card> cards = all_gather(from, all.size(), card);
   const std::uint64_t token = Hash().add(cards[0].secret).add(cards[0].process).value();
   endpoint.admit(token);
   if (wanted.hosts) flight::add_hosts(hosts_of(all, cards, rank, token));

@@ -31,7 +31,11 @@ Hosts& hosts() {
 }  // namespace
 
 void add_hosts(const std::vector<Host>& more) {
-  outofband::Endpoint::instance().answer_by([](std::string_view) { return to_bytes(own_job(), calls_to_tell); });
+  outofband::Endpoint::instance().answer_by([](std::string_view) {
+    Job job = own_job();
+    find_places(job);
+    return to_bytes(job, calls_to_tell);
+  });
   Hosts& known = hosts();
   const std::lock_guard lock(known.mutex);
   for (const Host& host : more) {
@@ -47,11 +51,9 @@ std::vector<Host> other_hosts() {
 }
 
 Job own_job() {
-  for (Job& job : jobs_of(find_recorders())) {
-    if (std::none_of(job.begin(), job.end(), [](const Snapshot& one) { return one.process == getpid(); })) continue;
-    find_places(job);
-    return std::move(job);
-  }
+  for (Job& job : jobs_of(find_recorders()))
+    if (std::any_of(job.begin(), job.end(), [](const Snapshot& one) { return one.process == getpid(); }))
+      return std::move(job);
   return {};
 }
 

@@ -16,18 +16,12 @@
 #include "core/config.hpp"
 #include "core/hash.hpp"
 #include "core/log.hpp"
+#include "diagnosis/fixed_text.hpp"
 #include "diagnosis/host_name.hpp"
 #include "diagnosis/site_text.hpp"
 
 namespace tutti::detail::flight {
 namespace {
-
-template <std::size_t n>
-void put(std::array<char, n>& to, std::string_view text) noexcept {
-  const std::size_t length = std::min(text.size(), n - 1);
-  std::memcpy(to.data(), text.data(), length);
-  to[length] = '\0';
-}
 
 /// The words of the command, with blanks between.
 std::string command_line() {
@@ -72,11 +66,11 @@ Recorder::Recorder(RecorderMemory&& memory, std::uint32_t entries, std::unique_p
   header.entries = entries;
   header.process = getpid();
   header.opened = header.seen = Moment::now();
-  put(header.host, host_name());
-  put(header.command, command_line());
+  keep_begin(host_name(), header.host);
+  keep_begin(command_line(), header.command);
   CommunicatorRow& rest = parts_.communicators[communicator_rows - 1];
   rest.number = communicator_rows - 1;
-  put(rest.name, "one of many");
+  keep_begin("one of many", rest.name);
   header.magic.store(magic, std::memory_order_release);
 }
 
@@ -90,7 +84,7 @@ std::uint32_t Recorder::add_communicator(std::uint64_t mark, int rank, int size,
     row.rank = rank;
     row.size = size;
     row.sequence.store(0, std::memory_order_relaxed);
-    put(row.name, name);
+    keep_begin(name, row.name);
     row.mark.store(mark, std::memory_order_release);
     if (log_) log_->add_communicator(row.number, mark, rank, size, name);
     return row.number;
@@ -110,7 +104,7 @@ TextNumber Recorder::text(std::string_view text) noexcept {
     TextRow& row = parts_.texts[(key + i) % text_rows];
     const std::uint64_t found = row.key.load(std::memory_order_relaxed);
     if (found == 0) {
-      put(row.text, text);
+      keep_begin(text, row.text);
       if (log_) log_->add_text(static_cast<TextNumber>((key + i) % text_rows + 1), text);
       row.key.store(key, std::memory_order_release);
     }

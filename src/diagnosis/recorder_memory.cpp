@@ -30,12 +30,8 @@ int open_file(const std::string& folder, std::string& problem) {
   return file;
 }
 
-/// A write to a page that no memory is left for would end the process.
 bool reserve(int file, std::size_t bytes, std::string& problem) {
-  int error = EFBIG;
-  if (!exceeds_file_limit(bytes)) do
-      error = posix_fallocate(file, 0, static_cast<off_t>(bytes));
-    while (error == EINTR);
+  const int error = reserve_file(file, 0, bytes);
   if (error != 0) problem = fmt::format("reserving {} bytes failed: {}", bytes, std::strerror(error));
   return error == 0;
 }

@@ -14,24 +14,12 @@
 #include <string_view>
 #include <tutti/call_site.hpp>
 
+#include "diagnosis/fixed_text.hpp"
+
 namespace tutti::detail {
 namespace {
 
 std::atomic<bool> wanted{false};
-
-/// Keeps the end of a text that is too long.
-void keep_end(const char* text, std::span<char> to) noexcept {
-  const std::size_t length = std::strlen(text);
-  const std::size_t kept = std::min(length, to.size() - 1);
-  std::memcpy(to.data(), text + (length - kept), kept);
-  to[kept] = '\0';
-}
-
-void keep_begin(const char* text, std::span<char> to) noexcept {
-  const std::size_t kept = strnlen(text, to.size() - 1);
-  std::memcpy(to.data(), text, kept);
-  to[kept] = '\0';
-}
 
 struct NextSite {
   bool is_set = false;

@@ -8,6 +8,7 @@
 #include <map>
 #include <system_error>
 
+#include "diagnosis/fixed_text.hpp"
 #include "diagnosis/format.hpp"
 
 namespace tutti::detail {
@@ -18,12 +19,6 @@ constexpr std::size_t longest = flight::TextRow{}.text.size() - 1;
 /// The end of a path tells more than its begin.
 std::string_view end_of(std::string_view text, std::size_t most) {
   return text.substr(text.size() - std::min(text.size(), most));
-}
-
-template <std::size_t n>
-void put(std::string_view text, std::array<char, n>& to) {
-  const std::string_view kept = end_of(text, n - 1);
-  std::copy(kept.begin(), kept.end(), to.begin());
 }
 
 /// The part before a bar, which goes from the text.
@@ -61,8 +56,8 @@ std::string words_of(std::string_view text) {
     site.offsets[static_cast<std::size_t>(site.frame_count++)] = number<std::uint64_t>(offsets.substr(0, comma), 16);
     offsets.remove_prefix(std::min(comma + 1, offsets.size()));
   }
-  put(take(text), site.function);
-  put(text, site.place);
+  keep_end(take(text), site.function);
+  keep_end(text, site.place);
   return words(site);
 }
 

@@ -16,6 +16,7 @@
 #include "diagnosis/findings.hpp"
 #include "diagnosis/hosts.hpp"
 #include "diagnosis/recorder.hpp"
+#include "diagnosis/site_text.hpp"
 
 namespace tutti::detail::flight {
 namespace {
@@ -62,6 +63,7 @@ void look(double limit) {
   Job job = own_job();
   const Snapshot* first = first_that_waits(job, limit);
   if (first == nullptr || first->process != getpid()) return;
+  find_places(job);
   std::string text;
   if (!add_other_hosts(job, first->world_rank, limit, text)) return;
   for (const Finding& finding : find_all(job, limit / 2)) text += fmt::format("tutti: {}\n", finding.text);

@@ -7,19 +7,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <random>
 
 #include "core/process_watch.hpp"
+#include "core/random_word.hpp"
 
 namespace tutti::detail::outofband {
 namespace {
 
 constexpr std::chrono::milliseconds goodbye_limit{200};
-
-std::uint64_t random_number() {
-  std::random_device device;
-  return std::uint64_t{device()} << 32U | device();
-}
 
 short wanted(const Link& link) { return static_cast<short>(link.has_unsent() ? POLLIN | POLLOUT : POLLIN); }
 
@@ -33,7 +28,7 @@ Endpoint& Endpoint::instance() {
 Card Endpoint::open(std::uint64_t process, std::string& problem) {
   const std::lock_guard lock(mutex_);
   if (thread_.joinable()) return card_;
-  card_ = Card{.secret = random_number(), .process = process};
+  card_ = Card{.secret = random_word(), .process = process};
   listener_ = Socket::listen(card_.port, problem);
   wake_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (!listener_.valid() || wake_ < 0) {

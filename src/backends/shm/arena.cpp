@@ -9,14 +9,15 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <random>
 #include <tutti/environment.hpp>
 #include <tutti/error.hpp>
 
 #include "backends/shm/memory_access.hpp"
+#include "call/agreement.hpp"
 #include "call/backoff.hpp"
 #include "core/config.hpp"
 #include "core/mpi_call.hpp"
+#include "core/random_word.hpp"
 
 namespace tutti::detail::shm {
 namespace {
@@ -37,25 +38,8 @@ void put(std::array<char, N>& to, const std::string& text) {
   std::copy_n(text.data(), length, to.data());
 }
 
-/// For each fact, whether it holds on all ranks.
-template <std::size_t N>
-std::array<int, N> all_agree_on(MPI_Comm comm, const std::array<int, N>& mine) {
-  std::array<int, N> all{};
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallreduce(mine.data(), all.data(), N, MPI_INT, MPI_MIN, comm, &request), "MPI_Iallreduce");
-  wait_yielding(request, "MPI_Iallreduce");
-  return all;
-}
-
 /// A rank's success with the common segment, worst first.
 enum class Mapping : int { no_room, not_mapped, mapped };
-
-bool all_agree(MPI_Comm comm, bool mine) { return all_agree_on<1>(comm, {mine ? 1 : 0})[0] != 0; }
-
-std::uint64_t random_word() {
-  std::random_device device;
-  return std::uint64_t{device()} << 32U | device() | 1U;
-}
 
 std::string no_room() { return fmt::format("no room in /dev/shm for {} KiB per rank", Layout::early_bytes() / 1024); }
 
@@ -67,7 +51,7 @@ Plot invite(const Context& context, ArenaPool& pool, SegmentName& name, Invitati
     plot = pool.make_segment(name, problem);
     invitation.made = plot.valid();
     invitation.id = plot.id;
-    invitation.mark = random_word();
+    invitation.mark = random_word() | 1U;
     put(invitation.name, name.text);
     put(invitation.problem, problem);
     if (plot.valid()) {

@@ -20,26 +20,11 @@
 #include "core/file_limit.hpp"
 #include "core/hash.hpp"
 #include "core/process_watch.hpp"
+#include "diagnosis/fixed_text.hpp"
 #include "diagnosis/host_name.hpp"
 
 namespace tutti::detail::trace {
 namespace {
-
-template <std::size_t n>
-void copy_text(std::array<char, n>& to, std::string_view text) noexcept {
-  const std::size_t length = std::min(text.size(), n - 1);
-  std::memcpy(to.data(), text.data(), length);
-  to[length] = '\0';
-}
-
-/// A write to a page that the disk has no room for would end the process.
-bool reserve_bytes(int file, std::size_t begin, std::size_t bytes) noexcept {
-  if (exceeds_file_limit(begin + bytes)) return false;
-  int error = 0;
-  do error = posix_fallocate(file, static_cast<off_t>(begin), static_cast<off_t>(bytes));
-  while (error == EINTR);
-  return error == 0;
-}
 
 std::byte* map_bytes(int file, std::size_t begin, std::size_t bytes) noexcept {
   void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(begin));
@@ -64,7 +49,7 @@ std::unique_ptr<Log> Log::create(const std::string& file, std::string_view comma
     problem = fmt::format("making {} failed: {}", part, std::strerror(errno));
     return nullptr;
   }
-  std::byte* page = reserve_bytes(descriptor, 0, header_bytes) ? map_bytes(descriptor, 0, header_bytes) : nullptr;
+  std::byte* page = reserve_file(descriptor, 0, header_bytes) == 0 ? map_bytes(descriptor, 0, header_bytes) : nullptr;
   if (page == nullptr) {
     problem = fmt::format("reserving {} bytes for {} failed", header_bytes, part);
     close(descriptor);
@@ -76,8 +61,8 @@ std::unique_ptr<Log> Log::create(const std::string& file, std::string_view comma
   header->process = getpid();
   header->machine = own_machine();
   header->opened = header->seen = flight::Moment::now();
-  copy_text(header->host, flight::host_name());
-  copy_text(header->command, command);
+  keep_begin(flight::host_name(), header->host);
+  keep_begin(command, header->command);
   header->magic = part_magic;
   return std::unique_ptr<Log>(new Log(file, part, descriptor, header));
 }
@@ -106,7 +91,7 @@ void Log::close_window(Window& window) noexcept {
 bool Log::open_window(std::uint32_t number) noexcept {
   const std::size_t begin = header_bytes + number * window_bytes;
   std::byte* data =
-      reserve_bytes(descriptor_, begin, window_bytes) ? map_bytes(descriptor_, begin, window_bytes) : nullptr;
+      reserve_file(descriptor_, begin, window_bytes) == 0 ? map_bytes(descriptor_, begin, window_bytes) : nullptr;
   if (data == nullptr) return false;
   close_window(previous_);
   previous_ = std::exchange(current_, {data, number});
@@ -192,7 +177,7 @@ void Log::add_transfer(Place group, bool is_recv, int peer, int tag, std::uint64
 Place Log::begin_range(std::string_view name) noexcept {
   RangeRecord record;
   record.head.number = thread();
-  copy_text(record.name, name);
+  keep_begin(name, record.name);
   const std::lock_guard lock(mutex_);
   record.begin = flight::ticks();
   return append(record);
@@ -229,7 +214,7 @@ void Log::add_communicator(std::uint32_t number, std::uint64_t mark, int rank, i
   record.mark = mark;
   record.rank = rank;
   record.size = size;
-  copy_text(record.name, name);
+  keep_begin(name, record.name);
   const std::lock_guard lock(mutex_);
   (void)append(record);
   header_->seen = flight::Moment::now();
@@ -238,7 +223,7 @@ void Log::add_communicator(std::uint32_t number, std::uint64_t mark, int rank, i
 void Log::add_text(flight::TextNumber number, std::string_view text) noexcept {
   TextRecord record;
   record.head.text = number;
-  copy_text(record.text, text);
+  keep_begin(text, record.text);
   const std::lock_guard lock(mutex_);
   (void)append(record);
 }
