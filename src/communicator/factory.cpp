@@ -317,7 +317,7 @@ flight::Note noted_factory() {
 
 void record_in_flight(Context& context) {
   const std::uint64_t mark = mix_bits(context.mark);  // the mark itself is a secret of its ranks
-  if (config().watchdog.count() > 0) flight::start_watchdog(config().watchdog);
+  if (config().watchdog.count() > 0) flight::start_watchdog(config().watchdog, config().watchdog_aborts);
   context.flight.open(mark, context.rank, context.size, context.options.name);
   flight::Recorder* recorder = context.flight.recorder();
   if (recorder == nullptr || !world_is_usable()) return;

@@ -143,6 +143,7 @@ const Config& config() {
                            .heartbeat = read_seconds("TUTTI_HEARTBEAT"),
                            .trace_file = read_file("TUTTI_TRACE"),
                            .watchdog = read_seconds("TUTTI_WATCHDOG"),
+                           .watchdog_aborts = read_flag("TUTTI_WATCHDOG_ABORT"),
                            .logs = read_logs("TUTTI_LOG").warnings,
                            .check = read_check("TUTTI_CHECK"),
                            .summary = read_logs("TUTTI_LOG").summary};

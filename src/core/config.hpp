@@ -36,6 +36,7 @@ struct Config {
   std::chrono::nanoseconds heartbeat{0};                     ///< TUTTI_HEARTBEAT, in seconds; 0: none
   std::string trace_file{};                                  ///< TUTTI_TRACE; empty: no trace
   std::chrono::nanoseconds watchdog{0};                      ///< TUTTI_WATCHDOG, in seconds; 0: none
+  bool watchdog_aborts = false;                              ///< TUTTI_WATCHDOG_ABORT
   bool logs = false;                                         ///< TUTTI_LOG=1: write warnings to standard error
   int check = 0;                                             ///< TUTTI_CHECK: 0, 1 or 2
   bool summary = false;  ///< TUTTI_LOG=summary: count calls, and list them at the end

@@ -15,7 +15,7 @@
 namespace tutti::detail {
 namespace {
 
-constexpr std::array<Variable, 29> all = {{
+constexpr std::array<Variable, 30> all = {{
     {"TUTTI_TIMEOUT", "timeout of calls that have none of their own, in seconds"},
     {"TUTTI_REPRODUCIBLE", "1: every call is reproducible"},
     {"TUTTI_PROGRESS_THREAD", "1: a thread drives outstanding operations"},
@@ -40,6 +40,7 @@ constexpr std::array<Variable, 29> all = {{
     {"TUTTI_HEARTBEAT", "seconds without a sign of life after which a rank on another node has ended"},
     {"TUTTI_TRACE", "file for a trace of all ranks' calls; 0: none"},
     {"TUTTI_WATCHDOG", "seconds of a call after which it is said who waits for whom"},
+    {"TUTTI_WATCHDOG_ABORT", "1: the job ends after it is said who waits for whom"},
     {"TUTTI_MPI", "0: libtutti-mpi passes every call on to the MPI"},
     {"TUTTI_MPI_REPORT", "1: libtutti-mpi says at the end which calls it has made"},
     {"TUTTI_DATA_DIR", "folder of the mini-apps' data"},

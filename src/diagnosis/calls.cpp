@@ -42,7 +42,10 @@ std::string_view call_name(Call call) {
                                                          "sendrecv",
                                                          "probe",
                                                          "group",
-                                                         "make_communicator"};
+                                                         "alltoallw",
+                                                         "make_communicator",
+                                                         "free_communicator",
+                                                         "finalize"};
   return name_of(names, call);
 }
 

@@ -34,9 +34,12 @@ enum class Call : std::uint8_t {
   sendrecv,
   probe,
   group,
+  alltoallw,
   make_communicator,
+  free_communicator,
+  finalize,
 };
-inline constexpr int calls = static_cast<int>(Call::make_communicator) + 1;
+inline constexpr int calls = static_cast<int>(Call::finalize) + 1;
 
 [[nodiscard]] std::string_view call_name(Call call);
 /// The collective of neighbours of that name; alltoallw if there is none.
@@ -45,7 +48,11 @@ inline constexpr int calls = static_cast<int>(Call::make_communicator) + 1;
 [[nodiscard]] constexpr bool is_neighborhood(Call call) {
   return call >= Call::neighbor_allgather && call <= Call::neighbor_alltoallw;
 }
-[[nodiscard]] constexpr bool is_collective(Call call) { return call < Call::send || call == Call::make_communicator; }
+[[nodiscard]] constexpr bool is_collective(Call call) { return call < Call::send || call >= Call::alltoallw; }
+/// Collectives that have no data.
+[[nodiscard]] constexpr bool is_synchronization(Call call) {
+  return call == Call::barrier || call >= Call::make_communicator;
+}
 
 enum class Form : std::uint8_t { blocking, nonblocking, init, start };
 [[nodiscard]] std::string_view form_name(Form form);

@@ -94,7 +94,7 @@ std::string_view finding_name(FindingKind kind) {
 
 std::string call_text(const Snapshot& snapshot, const SeenCall& call) {
   const Facts& facts = call.facts;
-  if (facts.call == Call::make_communicator) return "a factory of communicators";
+  if (facts.call == Call::make_communicator && facts.sequence == 0) return "a factory of communicators";
   const SeenCommunicator& communicator = snapshot.communicator(call);
   std::string text = fmt::format("{}{}", facts.form == Form::nonblocking ? "i" : "", call_name(facts.call));
   if (facts.form == Form::init) text += "_init";
@@ -105,7 +105,7 @@ std::string call_text(const Snapshot& snapshot, const SeenCall& call) {
   if (facts.sequence != 0) text += fmt::format(" #{}", facts.sequence);
   std::string details;
   if (facts.type != 0) details += fmt::format("{}, ", datatype_name(static_cast<DatatypeKind>(facts.type)));
-  if (facts.call != Call::barrier) details += fmt::format("{} B, ", facts.bytes);
+  if (!is_synchronization(facts.call)) details += fmt::format("{} B, ", facts.bytes);
   if (facts.op != 0) details += fmt::format("{}, ", reduce_op_name(static_cast<ReduceKind>(facts.op)));
   if (facts.peer >= 0) details += fmt::format("root {}, ", facts.peer);
   text += fmt::format(" of {}", communicator_text(communicator));

@@ -15,7 +15,7 @@
 namespace tutti::detail::flight {
 
 inline constexpr std::uint64_t magic = 0x7468676c66747574;  // "tutflght"
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
 
 /// Peers and tags: wildcards.
 inline constexpr std::int32_t any = -2;

@@ -40,8 +40,14 @@ struct AddressRange {
 
 std::uintptr_t number_of(const void* address) noexcept { return reinterpret_cast<std::uintptr_t>(address); }
 
-/// The addresses of the library: its own module and those of its bindings. The program is no part of it, even where it
-/// contains the library.
+/// The MPI's interface of Fortran: MPICH's and Open MPI's.
+bool is_fortran_interface(std::string_view name) noexcept {
+  return name.starts_with("libmpichf") || name.starts_with("libmpif") || name.starts_with("libmpi_mpif") ||
+         name.starts_with("libmpi_usempi");
+}
+
+/// The addresses of the library: its own module and those of its bindings, and of the MPI's interface of Fortran, which
+/// stands between a program and libtutti-mpi. The program is no part of it, even where it contains the library.
 class OwnModules {
  public:
   OwnModules() { dl_iterate_phdr(add, this); }
@@ -72,11 +78,12 @@ class OwnModules {
     const bool is_here = here >= range.begin && here < range.end;
     if (is_here && path.empty()) in_program_ = true;
     if (is_here && name.starts_with("libtutti-mpi")) in_preload_ = true;
-    if (path.empty() || !(is_here || name.starts_with("libtutti")) || count_ == ranges_.size()) return;
+    const bool is_own = is_here || name.starts_with("libtutti") || is_fortran_interface(name);
+    if (path.empty() || !is_own || count_ == ranges_.size()) return;
     ranges_[count_++] = range;
   }
 
-  std::array<AddressRange, 8> ranges_{};
+  std::array<AddressRange, 16> ranges_{};
   std::size_t count_ = 0;
   bool in_program_ = false;
   bool in_preload_ = false;

@@ -66,12 +66,13 @@ std::string place_of(const Snapshot& snapshot) {
   if (snapshot.ended) return "has left MPI";
   if (const SeenCall* call = snapshot.current()) return "is in " + call_text(snapshot, *call);
   if (snapshot.calls.empty()) return "has made no call yet";
-  return "is in no call of Tutti since " + call_text(snapshot, snapshot.calls.back());
+  return "is in no recorded call since " + call_text(snapshot, snapshot.calls.back());
 }
 
 /// Why a rank waits for none in particular.
 const char* reason_of(const SeenCall& call) {
-  if (call.facts.call == Call::make_communicator) return "; it waits for the other ranks of the new communicator";
+  if (call.facts.call == Call::make_communicator && call.facts.sequence == 0)
+    return "; it waits for the other ranks of the new communicator";
   return call.facts.peer == any ? "; it waits for a message" : "; all ranks are in it";
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstdio>
+#include <cstdlib>
 #include <iterator>
 #include <mutex>
 #include <string>
@@ -58,25 +59,27 @@ bool add_other_hosts(Job& job, int rank, double limit, std::string& problems) {
   return true;
 }
 
-/// The lowest rank of its host that waits so long says who waits for whom, unless one of another host does.
-void look(double limit) {
+/// The lowest rank of its host that waits so long says who waits for whom, unless one of another host does. Returns
+/// whether this process has spoken.
+bool look(double limit) {
   Job job = own_job();
   const Snapshot* first = first_that_waits(job, limit);
-  if (first == nullptr || first->process != getpid()) return;
+  if (first == nullptr || first->process != getpid()) return false;
   find_places(job);
   std::string text;
-  if (!add_other_hosts(job, first->world_rank, limit, text)) return;
+  if (!add_other_hosts(job, first->world_rank, limit, text)) return false;
   for (const Finding& finding : find_all(job, limit / 2)) text += fmt::format("tutti: {}\n", finding.text);
   std::fputs(text.c_str(), stderr);
+  return true;
 }
 
 class Watchdog {
  public:
-  void start(std::chrono::nanoseconds limit) {
+  void start(std::chrono::nanoseconds limit, bool aborts) {
     const std::lock_guard lock(mutex_);
     if (thread_.joinable() || Recorder::instance() == nullptr) return;
     stops_ = false;
-    thread_ = std::thread([this, limit] { watch(std::chrono::duration<double>(limit).count()); });
+    thread_ = std::thread([this, limit, aborts] { watch(std::chrono::duration<double>(limit).count(), aborts); });
   }
   void stop() {
     {
@@ -88,7 +91,7 @@ class Watchdog {
   }
 
  private:
-  void watch(double limit) {
+  void watch(double limit, bool aborts) {
     const std::chrono::duration<double> interval{std::clamp(limit / 4, 0.01, 1.0)};
     double next = limit;
     std::unique_lock lock(mutex_);
@@ -98,7 +101,7 @@ class Watchdog {
       if (own < next) continue;
       next = 2 * own;
       // The others' recorders are a moment older or younger, so that a rank that waits as long may seem not to.
-      look(0.9 * limit);
+      if (look(0.9 * limit) && aborts) std::_Exit(EXIT_FAILURE);
     }
   }
 
@@ -116,7 +119,7 @@ Watchdog& watchdog() {
 
 }  // namespace
 
-void start_watchdog(std::chrono::nanoseconds limit) { watchdog().start(limit); }
+void start_watchdog(std::chrono::nanoseconds limit, bool aborts) { watchdog().start(limit, aborts); }
 void stop_watchdog() noexcept { watchdog().stop(); }
 
 }  // namespace tutti::detail::flight

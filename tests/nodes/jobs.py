@@ -108,7 +108,7 @@ CASES = {
     "watchdog.recv": lambda options: watchdog(
         options, "recv", r"deadlock: rank \d waits for rank \d in recv from rank \d.*, rank \d waits for rank \d in recv"),
     "watchdog.missing": lambda options: watchdog(
-        options, "missing", r"rank 0 has been in allreduce #6 .* it waits for rank 1, which is in no call of Tutti since"),
+        options, "missing", r"rank 0 has been in allreduce #6 .* it waits for rank 1, which is in no recorded call since"),
     "death.blocking": lambda options: death(options, "kill", "blocking", 2, 1),
     "death.nonblocking": lambda options: death(options, "kill", "nonblocking", 2, 2),
     "death.persistent": lambda options: death(options, "exit", "persistent", 3, 1),

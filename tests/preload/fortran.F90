@@ -21,6 +21,7 @@ program preload_fortran
   call MPI_Init(ierr)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
+  if (command_argument_count() > 0) call make_mistake(rank)  ! for TUTTI_CHECK
   is_right = .true.
 
   do i = 1, n
@@ -69,4 +70,20 @@ program preload_fortran
   if (is_right) print '(a,i0,a)', 'rank ', rank, ' has seen the right results'
   call MPI_Finalize(ierr)
   if (.not. is_right) error stop 1
+contains
+
+  ! Another communicator than MPI_COMM_WORLD, and a root that ranks disagree about.
+  subroutine make_mistake(root)
+    integer, intent(in) :: root
+    integer, asynchronous :: value
+#ifdef PRELOAD_F08
+    type(MPI_Comm) :: copy
+#else
+    integer :: copy
+#endif
+    value = root
+    call MPI_Comm_dup(MPI_COMM_WORLD, copy, ierr)
+    call MPI_Bcast(value, 1, MPI_INTEGER, root, copy, ierr)
+  end subroutine make_mistake
+
 end program preload_fortran

@@ -31,22 +31,24 @@ auto take_of(MPI_Comm comm) {
   };
 }
 
+Description describe(const Ranks& /*ranks*/) { return {}; }
+
 }  // namespace
 
 extern "C" {
 
 int MPI_Barrier(MPI_Comm comm) {
-  return run_blocking<Barrier>(Collective::barrier, comm, take_of(comm), [&] { return PMPI_Barrier(comm); });
+  return run_blocking<Barrier>(Collective::barrier, comm, take_of(comm), describe, [&] { return PMPI_Barrier(comm); });
 }
 
 int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
-  return make_operation<Barrier>(Collective::barrier, false, comm, request, take_of(comm),
+  return make_operation<Barrier>(Collective::barrier, false, comm, request, take_of(comm), describe,
                                  [&] { return PMPI_Ibarrier(comm, request); });
 }
 
 #if MPI_VERSION >= 4
 int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return make_operation<Barrier>(Collective::barrier, true, comm, request, take_of(comm),
+  return make_operation<Barrier>(Collective::barrier, true, comm, request, take_of(comm), describe,
                                  [&] { return PMPI_Barrier_init(comm, info, request); });
 }
 #endif

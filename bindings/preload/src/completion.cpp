@@ -8,6 +8,8 @@
 
 #include "errors.hpp"
 #include "requests.hpp"
+#include "watch/completion.hpp"
+#include "watch/requests.hpp"
 
 namespace tutti::preload {
 namespace {
@@ -66,56 +68,72 @@ using namespace tutti::preload;
 extern "C" {
 
 int MPI_Wait(MPI_Request* request, MPI_Status* status) {
-  const auto operation = request == nullptr ? nullptr : operation_of(*request);
-  if (!operation) return PMPI_Wait(request, status);
-  Outcome outcome;
-  outcome.note(*operation, operation->finish());
-  return outcome.end(PMPI_Wait(request, status));
+  return watch_completion(1, request, Until::all, [&] {
+    const auto operation = request == nullptr ? nullptr : operation_of(*request);
+    if (!operation) return PMPI_Wait(request, status);
+    Outcome outcome;
+    outcome.note(*operation, operation->finish());
+    return outcome.end(PMPI_Wait(request, status));
+  });
 }
 
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
-  // One after the other: the library looks after the MPI's requests while it waits.
-  Outcome outcome;
-  for (const auto& operation : operations_of(count, requests)) outcome.note(*operation, operation->finish());
-  return outcome.end(PMPI_Waitall(count, requests, statuses));
+  return watch_completion(count, requests, Until::all, [&] {
+    // One after the other: the library looks after the MPI's requests while it waits.
+    Outcome outcome;
+    for (const auto& operation : operations_of(count, requests)) outcome.note(*operation, operation->finish());
+    return outcome.end(PMPI_Waitall(count, requests, statuses));
+  });
 }
 
 int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
-  const Operations operations = operations_of(count, requests);
-  if (operations.empty()) return PMPI_Waitany(count, requests, index, status);
-  return until_done(operations, [&](bool& is_done) {
-    int flag = 0;
-    const int code = PMPI_Testany(count, requests, index, &flag, status);
-    is_done = flag != 0;
-    return code;
+  return watch_completion(count, requests, Until::any, [&] {
+    const Operations operations = operations_of(count, requests);
+    if (operations.empty()) return PMPI_Waitany(count, requests, index, status);
+    return until_done(operations, [&](bool& is_done) {
+      int flag = 0;
+      const int code = PMPI_Testany(count, requests, index, &flag, status);
+      is_done = flag != 0;
+      return code;
+    });
   });
 }
 
 int MPI_Waitsome(int count, MPI_Request requests[], int* number, int indices[], MPI_Status statuses[]) {
-  const Operations operations = operations_of(count, requests);
-  if (operations.empty()) return PMPI_Waitsome(count, requests, number, indices, statuses);
-  return until_done(operations, [&](bool& is_done) {
-    const int code = PMPI_Testsome(count, requests, number, indices, statuses);
-    is_done = code == MPI_SUCCESS && *number != 0;
-    return code;
+  return watch_completion(count, requests, Until::any, [&] {
+    const Operations operations = operations_of(count, requests);
+    if (operations.empty()) return PMPI_Waitsome(count, requests, number, indices, statuses);
+    return until_done(operations, [&](bool& is_done) {
+      const int code = PMPI_Testsome(count, requests, number, indices, statuses);
+      is_done = code == MPI_SUCCESS && *number != 0;
+      return code;
+    });
   });
 }
 
 int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
-  return once(operations_of(1, request), [&] { return PMPI_Test(request, flag, status); });
+  return watch_completion(1, request, Until::none, [&] {
+    return once(operations_of(1, request), [&] { return PMPI_Test(request, flag, status); });
+  });
 }
 
 int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
-  return once(operations_of(count, requests), [&] { return PMPI_Testall(count, requests, flag, statuses); });
+  return watch_completion(count, requests, Until::none, [&] {
+    return once(operations_of(count, requests), [&] { return PMPI_Testall(count, requests, flag, statuses); });
+  });
 }
 
 int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
-  return once(operations_of(count, requests), [&] { return PMPI_Testany(count, requests, index, flag, status); });
+  return watch_completion(count, requests, Until::none, [&] {
+    return once(operations_of(count, requests), [&] { return PMPI_Testany(count, requests, index, flag, status); });
+  });
 }
 
 int MPI_Testsome(int count, MPI_Request requests[], int* number, int indices[], MPI_Status statuses[]) {
-  return once(operations_of(count, requests),
-              [&] { return PMPI_Testsome(count, requests, number, indices, statuses); });
+  return watch_completion(count, requests, Until::none, [&] {
+    return once(operations_of(count, requests),
+                [&] { return PMPI_Testsome(count, requests, number, indices, statuses); });
+  });
 }
 
 int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
@@ -140,15 +158,25 @@ int MPI_Request_get_status_some(int count, const MPI_Request requests[], int* nu
 }
 #endif
 
-int MPI_Start(MPI_Request* request) { return start(request, request == nullptr ? nullptr : operation_of(*request)); }
+int MPI_Start(MPI_Request* request) {
+  if (is_watched() && request != nullptr) watched_requests().start(*request);
+  return start(request, request == nullptr ? nullptr : operation_of(*request));
+}
 
 int MPI_Startall(int count, MPI_Request requests[]) {
+  for (int i = 0; is_watched() && requests != nullptr && i < count; ++i) watched_requests().start(requests[i]);
   if (operations_of(count, requests).empty()) return PMPI_Startall(count, requests);
   for (int i = 0; i < count; ++i) {
     const int code = start(&requests[i], operation_of(requests[i]));
     if (code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;
+}
+
+int MPI_Cancel(MPI_Request* request) {
+  // Whether a message that was cancelled comes is known later, if at all.
+  if (is_checked() && request != nullptr) watched_requests().cancel(*request);
+  return PMPI_Cancel(request);
 }
 
 int MPI_Request_free(MPI_Request* request) {
@@ -158,6 +186,7 @@ int MPI_Request_free(MPI_Request* request) {
     if (code != MPI_SUCCESS) return raise(operation->comm(), code);
     forget(*request);
   }
+  if (is_watched() && request != nullptr) watched_requests().forget(*request);
   return PMPI_Request_free(request);
 }
 }

@@ -10,6 +10,7 @@
 #include "member.hpp"
 #include "report.hpp"
 #include "requests.hpp"
+#include "watch/call.hpp"
 
 /// The three forms of a collective. A call is a class with these members:
 ///   take(member, arguments...)  takes the arguments, or says why the MPI must make the call. Local.
@@ -33,7 +34,7 @@ class HeldCall final : public Operation {
 };
 
 template <typename Call, typename Take, typename Pass>
-int run_blocking(Collective which, MPI_Comm comm, const Take& take, const Pass& pass) {
+int run_unwatched(Collective which, MPI_Comm comm, const Take& take, const Pass& pass) {
   std::shared_ptr<Member>* const found = member_of(comm);
   if (found == nullptr) return pass();
   Member& member = **found;
@@ -56,8 +57,17 @@ int run_blocking(Collective which, MPI_Comm comm, const Take& take, const Pass& 
   return pass();
 }
 
+/// describe(ranks): the description of the call, for ranks that compare their calls.
+template <typename Call, typename Take, typename Describe, typename Pass>
+int run_blocking(Collective which, MPI_Comm comm, const Take& take, const Describe& describe, const Pass& pass) {
+  const auto usual = [&] { return run_unwatched<Call>(which, comm, take, pass); };
+  if (is_watched()) [[unlikely]]
+    return watch_collective(which, Way::blocking, comm, nullptr, describe, usual, pass);
+  return usual();
+}
+
 template <typename Call, typename Take, typename Pass>
-int make_operation(Collective which, bool is_persistent, MPI_Comm comm, MPI_Request* request, const Take& take,
+int make_unwatched(Collective which, bool is_persistent, MPI_Comm comm, MPI_Request* request, const Take& take,
                    const Pass& pass) {
   std::shared_ptr<Member>* const found = member_of(comm);
   if (found == nullptr || request == nullptr) return pass();
@@ -90,6 +100,17 @@ int make_operation(Collective which, bool is_persistent, MPI_Comm comm, MPI_Requ
   return pass();
 }
 
+template <typename Call, typename Take, typename Describe, typename Pass>
+int make_operation(Collective which, bool is_persistent, MPI_Comm comm, MPI_Request* request, const Take& take,
+                   const Describe& describe, const Pass& pass) {
+  const auto usual = [&] { return make_unwatched<Call>(which, is_persistent, comm, request, take, pass); };
+  if (is_watched()) [[unlikely]] {
+    const Way way = is_persistent ? Way::init : Way::nonblocking;
+    return watch_collective(which, way, comm, request, describe, usual, pass);
+  }
+  return usual();
+}
+
 }  // namespace tutti::preload
 
 /// Defines run(), start() and prepare() of a call by its with(comm, make), which gives make() all arguments.
@@ -109,15 +130,17 @@ int make_operation(Collective which, bool is_persistent, MPI_Comm comm, MPI_Requ
     using namespace tutti::preload;                                                                           \
     return run_blocking<Call>(                                                                                \
         Collective::lower, comm, [&](Call& call, const Member& member) { return call.take(member, ARGS()); }, \
+        [&](const Ranks& ranks) { return described<Collective::lower>(ranks, ARGS()); },                      \
         [&] { return PMPI_##Name##Suffix(ARGS(), comm); });                                                   \
   }
-#define TUTTI_MPI_NONBLOCKING(Call, lower, Suffix, N, D, PARAMS, ARGS)               \
-  int MPI_I##lower##Suffix(PARAMS(N, D), MPI_Comm comm, MPI_Request* request) {      \
-    using namespace tutti::preload;                                                  \
-    return make_operation<Call>(                                                     \
-        Collective::lower, false, comm, request,                                     \
-        [&](Call& call, const Member& member) { return call.take(member, ARGS()); }, \
-        [&] { return PMPI_I##lower##Suffix(ARGS(), comm, request); });               \
+#define TUTTI_MPI_NONBLOCKING(Call, lower, Suffix, N, D, PARAMS, ARGS)                   \
+  int MPI_I##lower##Suffix(PARAMS(N, D), MPI_Comm comm, MPI_Request* request) {          \
+    using namespace tutti::preload;                                                      \
+    return make_operation<Call>(                                                         \
+        Collective::lower, false, comm, request,                                         \
+        [&](Call& call, const Member& member) { return call.take(member, ARGS()); },     \
+        [&](const Ranks& ranks) { return described<Collective::lower>(ranks, ARGS()); }, \
+        [&] { return PMPI_I##lower##Suffix(ARGS(), comm, request); });                   \
   }
 #define TUTTI_MPI_PERSISTENT(Call, Name, lower, Suffix, N, D, PARAMS, ARGS)                         \
   int MPI_##Name##_init##Suffix(PARAMS(N, D), MPI_Comm comm, MPI_Info info, MPI_Request* request) { \
@@ -125,6 +148,7 @@ int make_operation(Collective which, bool is_persistent, MPI_Comm comm, MPI_Requ
     return make_operation<Call>(                                                                    \
         Collective::lower, true, comm, request,                                                     \
         [&](Call& call, const Member& member) { return call.take(member, ARGS()); },                \
+        [&](const Ranks& ranks) { return described<Collective::lower>(ranks, ARGS()); },            \
         [&] { return PMPI_##Name##_init##Suffix(ARGS(), comm, info, request); });                   \
   }
 

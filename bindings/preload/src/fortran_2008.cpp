@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPICH's procedures of the module mpi_f08 that have no buffer call PMPI_ functions, past those of this library. They
 // stand here under their names, do what concerns the library, and call the ones that they hide.
-#include <dlfcn.h>
 #include <mpi.h>
 #include <sched.h>
 
 #include <type_traits>
 
 #include "errors.hpp"
+#include "fortran_2008.hpp"
 #include "member.hpp"
 #include "reduction.hpp"
 #include "report.hpp"
 #include "requests.hpp"
+#include "watch/completion.hpp"
+#include "watch/envelopes.hpp"
+#include "watch/requests.hpp"
 
 #ifdef MPICH_VERSION
 
@@ -21,18 +24,6 @@ namespace {
 static_assert(std::is_same_v<MPI_Fint, MPI_Request> && std::is_same_v<MPI_Fint, MPI_Comm> &&
                   std::is_same_v<MPI_Fint, MPI_Op> && std::is_same_v<MPI_Fint, MPI_Info>,
               "a handle of Fortran 2008 holds the one of C");
-
-/// Calls the procedure of a name that this library hides.
-template <typename... Arguments>
-void call_hidden(const char* name, Arguments*... arguments) {
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): a function by its name
-  const auto hidden = reinterpret_cast<void (*)(Arguments * ...)>(dlsym(RTLD_NEXT, name));
-  hidden(arguments...);
-}
-
-void set(MPI_Fint* ierror, int code) {
-  if (ierror != nullptr) *ierror = code;
-}
 
 /// The MPI completes the tokens afterwards; it has the error of a failed call from its communicator's handler.
 void advance(const Operations& operations) {
@@ -58,8 +49,20 @@ void finish_any(MPI_Fint count, const MPI_Request* requests) {
   }
 }
 
+/// hidden(): makes the call. Its own errors are in ierror already.
+template <typename Hidden>
+void complete(MPI_Fint count, const MPI_Request* requests, Until until, MPI_Fint* ierror, const Hidden& hidden) {
+  const auto usual = [&] {
+    hidden();
+    return MPI_SUCCESS;
+  };
+  const int code = watch_completion(count, requests, until, usual);
+  if (code != MPI_SUCCESS) set(ierror, code);
+}
+
 /// False after an error.
 bool start(MPI_Fint count, const MPI_Request* requests, MPI_Fint* ierror) {
+  for (MPI_Fint i = 0; is_watched() && i < count; ++i) watched_requests().start(requests[i]);
   for (const auto& operation : operations_of(count, requests)) {
     const int code = raise(operation->comm(), operation->start());
     set(ierror, code);
@@ -76,39 +79,55 @@ using namespace tutti::preload;
 extern "C" {
 
 void mpi_wait_f08_(MPI_Request* request, void* status, MPI_Fint* ierror) {
-  finish(1, request);
-  call_hidden("mpi_wait_f08_", request, status, ierror);
+  complete(1, request, Until::all, ierror, [&] {
+    finish(1, request);
+    call_hidden("mpi_wait_f08_", request, status, ierror);
+  });
 }
 void mpi_waitall_f08_(MPI_Fint* count, MPI_Request* requests, void* statuses, MPI_Fint* ierror) {
-  finish(*count, requests);
-  call_hidden("mpi_waitall_f08_", count, requests, statuses, ierror);
+  complete(*count, requests, Until::all, ierror, [&] {
+    finish(*count, requests);
+    call_hidden("mpi_waitall_f08_", count, requests, statuses, ierror);
+  });
 }
 void mpi_waitany_f08_(MPI_Fint* count, MPI_Request* requests, MPI_Fint* index, void* status, MPI_Fint* ierror) {
-  finish_any(*count, requests);
-  call_hidden("mpi_waitany_f08_", count, requests, index, status, ierror);
+  complete(*count, requests, Until::any, ierror, [&] {
+    finish_any(*count, requests);
+    call_hidden("mpi_waitany_f08_", count, requests, index, status, ierror);
+  });
 }
 void mpi_waitsome_f08_(MPI_Fint* count, MPI_Request* requests, MPI_Fint* number, MPI_Fint* indices, void* statuses,
                        MPI_Fint* ierror) {
-  finish_any(*count, requests);
-  call_hidden("mpi_waitsome_f08_", count, requests, number, indices, statuses, ierror);
+  complete(*count, requests, Until::any, ierror, [&] {
+    finish_any(*count, requests);
+    call_hidden("mpi_waitsome_f08_", count, requests, number, indices, statuses, ierror);
+  });
 }
 void mpi_test_f08_(MPI_Request* request, void* flag, void* status, MPI_Fint* ierror) {
-  advance(operations_of(1, request));
-  call_hidden("mpi_test_f08_", request, flag, status, ierror);
+  complete(1, request, Until::none, ierror, [&] {
+    advance(operations_of(1, request));
+    call_hidden("mpi_test_f08_", request, flag, status, ierror);
+  });
 }
 void mpi_testall_f08_(MPI_Fint* count, MPI_Request* requests, void* flag, void* statuses, MPI_Fint* ierror) {
-  advance(operations_of(*count, requests));
-  call_hidden("mpi_testall_f08_", count, requests, flag, statuses, ierror);
+  complete(*count, requests, Until::none, ierror, [&] {
+    advance(operations_of(*count, requests));
+    call_hidden("mpi_testall_f08_", count, requests, flag, statuses, ierror);
+  });
 }
 void mpi_testany_f08_(MPI_Fint* count, MPI_Request* requests, MPI_Fint* index, void* flag, void* status,
                       MPI_Fint* ierror) {
-  advance(operations_of(*count, requests));
-  call_hidden("mpi_testany_f08_", count, requests, index, flag, status, ierror);
+  complete(*count, requests, Until::none, ierror, [&] {
+    advance(operations_of(*count, requests));
+    call_hidden("mpi_testany_f08_", count, requests, index, flag, status, ierror);
+  });
 }
 void mpi_testsome_f08_(MPI_Fint* count, MPI_Request* requests, MPI_Fint* number, MPI_Fint* indices, void* statuses,
                        MPI_Fint* ierror) {
-  advance(operations_of(*count, requests));
-  call_hidden("mpi_testsome_f08_", count, requests, number, indices, statuses, ierror);
+  complete(*count, requests, Until::none, ierror, [&] {
+    advance(operations_of(*count, requests));
+    call_hidden("mpi_testsome_f08_", count, requests, number, indices, statuses, ierror);
+  });
 }
 void mpi_request_get_status_f08_(MPI_Request* request, void* flag, void* status, MPI_Fint* ierror) {
   advance(operations_of(1, request));
@@ -123,8 +142,11 @@ void mpi_startall_f08_(MPI_Fint* count, MPI_Request* requests, MPI_Fint* ierror)
 void mpi_request_free_f08_(MPI_Request* request, MPI_Fint* ierror) {
   finish(1, request);
   forget(*request);
+  if (is_watched()) watched_requests().forget(*request);
   call_hidden("mpi_request_free_f08_", request, ierror);
 }
+
+void mpi_cancel_f08_(MPI_Request* request, MPI_Fint* ierror) { set(ierror, MPI_Cancel(request)); }
 
 void mpi_barrier_f08_(MPI_Comm* comm, MPI_Fint* ierror) { set(ierror, MPI_Barrier(*comm)); }
 void mpi_ibarrier_f08_(MPI_Comm* comm, MPI_Request* request, MPI_Fint* ierror) {
@@ -136,16 +158,30 @@ void mpi_barrier_init_f08_(MPI_Comm* comm, MPI_Info* info, MPI_Request* request,
 }
 #endif
 
+// The matched message is the MPI's, so that it is not known here.
+void mpi_mprobe_f08_(MPI_Fint* from, MPI_Fint* tag, MPI_Comm* comm, void* message, void* status, MPI_Fint* ierror) {
+  if (is_checked()) envelopes().stop();
+  call_hidden("mpi_mprobe_f08_", from, tag, comm, message, status, ierror);
+}
+void mpi_improbe_f08_(MPI_Fint* from, MPI_Fint* tag, MPI_Comm* comm, void* flag, void* message, void* status,
+                      MPI_Fint* ierror) {
+  if (is_checked()) envelopes().stop();
+  call_hidden("mpi_improbe_f08_", from, tag, comm, flag, message, status, ierror);
+}
+
 void mpi_op_free_f08_(MPI_Op* op, MPI_Fint* ierror) { set(ierror, free_op(op)); }
 void mpi_comm_free_f08_(MPI_Comm* comm, MPI_Fint* ierror) {
+  if (is_watched()) return set(ierror, MPI_Comm_free(comm));
   end_member(*comm);
   call_hidden("mpi_comm_free_f08_", comm, ierror);
 }
 void mpi_comm_disconnect_f08_(MPI_Comm* comm, MPI_Fint* ierror) {
+  if (is_watched()) return set(ierror, MPI_Comm_disconnect(comm));
   end_member(*comm);
   call_hidden("mpi_comm_disconnect_f08_", comm, ierror);
 }
 void mpi_finalize_f08_(MPI_Fint* ierror) {
+  if (is_watched()) return set(ierror, MPI_Finalize());
   print_report();
   call_hidden("mpi_finalize_f08_", ierror);
 }

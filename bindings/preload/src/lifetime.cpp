@@ -2,9 +2,57 @@
 // The functions that end what the library's calls rest on.
 #include <mpi.h>
 
+#include <string>
+
+#include "diagnosis/site_text.hpp"
 #include "member.hpp"
 #include "reduction.hpp"
 #include "report.hpp"
+#include "watch/call.hpp"
+#include "watch/envelopes.hpp"
+#include "watch/mailbox.hpp"
+
+namespace tutti::preload {
+namespace {
+
+using tutti::detail::flight::Call;
+
+/// free(): the MPI's function that frees the communicator.
+template <typename Free>
+int free_watched(const char* name, MPI_Comm* comm, const Free& free) {
+  if (!is_watched() || comm == nullptr || *comm == MPI_COMM_NULL) return free();
+  const MPI_Comm freed = *comm;
+  const int code = watch_other(Call::free_communicator, name, freed, free);
+  if (code == MPI_SUCCESS) communicators().remove(freed);
+  return code;
+}
+
+/// Once all ranks are here: waits for the last descriptions, and lists what the program has left.
+int finish_checks() {
+  mailbox().settle();
+  if (const int code = compare(); code != MPI_SUCCESS) return code;
+  report_comparisons();
+  for (const std::string& text : envelopes().left()) say(text);
+  for (const std::string& text : watched_requests().left()) say(text);
+  for (const std::string& place : communicators().left())
+    say("the communicator of the call " + tutti::detail::words_of(place) + " was never freed; call MPI_Comm_free");
+  return MPI_SUCCESS;
+}
+
+int finalize() {
+  if (!is_watched()) return PMPI_Finalize();
+  const int code = watch_other(Call::finalize, "MPI_Finalize", MPI_COMM_WORLD, [] {
+    if (is_checked())
+      if (const int found = finish_checks(); found != MPI_SUCCESS) return found;
+    stop_checking();
+    return PMPI_Finalize();
+  });
+  stop_watching();
+  return code;
+}
+
+}  // namespace
+}  // namespace tutti::preload
 
 using namespace tutti::preload;
 
@@ -12,12 +60,12 @@ extern "C" {
 
 int MPI_Comm_free(MPI_Comm* comm) {
   if (comm != nullptr) end_member(*comm);
-  return PMPI_Comm_free(comm);
+  return free_watched("MPI_Comm_free", comm, [comm] { return PMPI_Comm_free(comm); });
 }
 
 int MPI_Comm_disconnect(MPI_Comm* comm) {
   if (comm != nullptr) end_member(*comm);
-  return PMPI_Comm_disconnect(comm);
+  return free_watched("MPI_Comm_disconnect", comm, [comm] { return PMPI_Comm_disconnect(comm); });
 }
 
 #ifdef MPICH_VERSION
@@ -32,6 +80,6 @@ int MPI_Op_free(MPI_Op* op) { return free_op(op); }
 
 int MPI_Finalize() {
   print_report();
-  return PMPI_Finalize();
+  return finalize();
 }
 }

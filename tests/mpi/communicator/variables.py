@@ -11,6 +11,7 @@ ELSEWHERE = {
     "TUTTI_CACHE_DIR": "tests/unit/miniapps/criteo_test.cpp",
     "TUTTI_HEARTBEAT": "tests/nodes/jobs.py",
     "TUTTI_WATCHDOG": "tests/mpi/diagnosis/stuck.py",
+    "TUTTI_WATCHDOG_ABORT": "tests/mpi/diagnosis/stuck.py",
     "TUTTI_DATA_DIR": "tests/unit/miniapps/data_test.cpp",
 }
 READS = re.compile(r'(?:getenv|read_[a-z]+)\(\s*"(TUTTI_[A-Z0-9_]+)"')

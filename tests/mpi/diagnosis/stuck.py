@@ -27,8 +27,8 @@ SAYS = {
     "order": (r"deadlock: rank \d waits for rank \d in barrier #\d of communicator '(first|second)'" + PLACE + r", rank \d",
               "deadlock"),
     "missing": (r"rank 0 has been in allreduce #6 of communicator 'first' \(float32, 400 B, sum\)" + PLACE + r" for [\d.]+ s; it waits "
-                r"for rank 1, which is in no call of Tutti since allreduce #5", "wait"),
-    "request": (r"rank 0 has been in iallreduce #6 of communicator 'first' .*" + PLACE + r".* it waits for rank 1, which is in no call",
+                r"for rank 1, which is in no recorded call since allreduce #5", "wait"),
+    "request": (r"rank 0 has been in iallreduce #6 of communicator 'first' .*" + PLACE + r".* it waits for rank 1, which is in no recorded call",
                 "wait"),
     "killed": (r"rank 1 \(process \d+ of .*\) has ended without MPI_Finalize; its last call is allreduce #5", "death"),
 }
@@ -90,6 +90,13 @@ def watch(options):
         job.end()
 
 
+def end_by_watchdog(options):
+    """The job ends after it has said who waits for whom."""
+    job = start(options, TUTTI_WATCHDOG="0.5", TUTTI_WATCHDOG_ABORT="1")
+    assert job.wait(40) != 0
+    expect(written(job), "tutti: " + SAYS[options.case][0])
+
+
 def look_back(options):
     """The job is over; its recorders are files."""
     with tempfile.TemporaryDirectory() as folder:
@@ -115,9 +122,10 @@ def main():
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--ranks", type=int, required=True)
     parser.add_argument("--files", action="store_true")
+    parser.add_argument("--abort", action="store_true")
     parser.add_argument("case", choices=SAYS)
     options = parser.parse_args()
-    (look_back if options.files else watch)(options)
+    (look_back if options.files else end_by_watchdog if options.abort else watch)(options)
 
 
 main()

@@ -189,7 +189,7 @@ TEST(Findings, WhoWaitsForWhom) {
   ASSERT_EQ(found.size(), 2U);
   for (const Finding& finding : found) {
     EXPECT_EQ(finding.kind, FindingKind::wait);
-    EXPECT_TRUE(contains(finding.text, "it waits for rank 2, which is in no call of Tutti since allreduce #1"))
+    EXPECT_TRUE(contains(finding.text, "it waits for rank 2, which is in no recorded call since allreduce #1"))
         << finding.text;
   }
   EXPECT_TRUE(find_waits({a.see(), b.see(), c.see()}, 1000).empty()) << "not so long";

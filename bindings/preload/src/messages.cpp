@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The program's messages, which the MPI moves. Under TUTTI_CHECK or TUTTI_WATCHDOG they are recorded.
+#include <mpi.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "watch/call.hpp"
+#include "watch/completion.hpp"
+#include "watch/envelopes.hpp"
+
+namespace tutti::preload {
+namespace {
+
+using tutti::detail::flight::Call;
+
+/// A side of a message.
+struct End {
+  Call call;
+  const void* data;
+  MPI_Count count;
+  MPI_Datatype type;
+  int peer;
+  int tag;
+};
+
+/// What tells the ranks of a side: describes a send, or posts a receive and returns its number. Empty without
+/// TUTTI_CHECK, and for probes.
+std::function<std::uint64_t()> teller(const WatchedCall& call, const End& end) {
+  const bool is_send = end.call == Call::send;
+  const auto content = is_checked() && call.comm() ? content_of(end.type, is_send ? end.count : 1) : std::nullopt;
+  if (!content || end.peer == MPI_PROC_NULL || end.call == Call::probe) return {};
+  return [comm = *call.comm(), place = call.place(), end, is_send, content = *content]() -> std::uint64_t {
+    if (!is_send) return envelopes().post(comm, end.peer, end.tag, content, place);
+    envelopes().send(comm, end.peer, end.tag, content, place);
+    return 0;
+  };
+}
+
+std::uint64_t tell(const WatchedCall& call, const End& end) {
+  const auto teller_of_end = teller(call, end);
+  return teller_of_end ? teller_of_end() : 0;
+}
+
+/// Tells the receiver of a send that it may not come.
+std::function<void()> withdrawal(const WatchedCall& call, const End& end) {
+  if (!is_checked() || !call.comm() || end.call != Call::send) return {};
+  return [comm = *call.comm(), to = end.peer] { envelopes().withdraw(comm, to); };
+}
+
+/// A send or a probe.
+template <typename Pass>
+int send(const End& end, MPI_Comm comm, const Pass& pass) {
+  if (!is_watched() || end.peer == MPI_PROC_NULL) return pass();
+  const WatchedCall recorded(end.call, Way::blocking, comm, end.peer, end.tag, end.type, end.count);
+  (void)tell(recorded, end);
+  return pass();
+}
+
+/// sent: null, or the other side of a sendrecv. pass(status): the MPI's call.
+template <typename Pass>
+int receive(const End& end, const End* sent, MPI_Comm comm, MPI_Status* status, const Pass& pass) {
+  if (!is_watched() || (end.peer == MPI_PROC_NULL && sent == nullptr)) return pass(status);
+  const Call call = sent == nullptr ? end.call : Call::sendrecv;
+  const WatchedCall recorded(call, Way::blocking, comm, end.peer, end.tag, end.type, end.count);
+  if (sent != nullptr) (void)tell(recorded, *sent);
+  const std::uint64_t number = tell(recorded, end);
+  if (number == 0) return pass(status);
+  MPI_Status own;
+  MPI_Status* const used = status == MPI_STATUS_IGNORE ? &own : status;
+  const int code = pass(used);
+  if (code == MPI_SUCCESS) return check_received(number, *used);
+  envelopes().drop(number);
+  return code;
+}
+
+/// way: nonblocking or init.
+template <typename Pass>
+int requested(const End& end, Way way, MPI_Comm comm, MPI_Request* request, const Pass& pass) {
+  if (!is_watched() || end.peer == MPI_PROC_NULL) return pass();
+  WatchedCall recorded(end.call, way, comm, end.peer, end.tag, end.type, end.count);
+  const auto tells = teller(recorded, end);
+  const std::uint64_t number = tells && way == Way::nonblocking ? tells() : 0;
+  const int code = pass();
+  if (code == MPI_SUCCESS && request != nullptr) {
+    const Span sent = end.call == Call::send ? detail::span_of(end.data, end.type, end.count) : Span{};
+    recorded.hand_over(*request,
+                       {.sent = sent, .receive = number, .tell = tells, .withdraw = withdrawal(recorded, end)});
+  } else if (number != 0) {
+    envelopes().drop(number);
+  }
+  return code;
+}
+
+/// A message that MPI_Mprobe or MPI_Improbe has matched.
+int matched(int code, bool is_matched, MPI_Comm comm, const MPI_Status& status) {
+  if (code != MPI_SUCCESS || !is_matched || !is_checked() || status.MPI_SOURCE == MPI_PROC_NULL) return code;
+  if (const auto known = communicators().find(comm)) envelopes().take(*known, status);
+  return code;
+}
+
+/// TUTTI_CHECK=2 makes sends wait for their receives, so that none rests on buffers of the MPI.
+bool is_synchronous() { return is_watched() && check_level() >= 2; }
+
+}  // namespace
+}  // namespace tutti::preload
+
+using namespace tutti::preload;
+
+#define TUTTI_MPI_SEND(Name, Actual, Suffix, N)                                                          \
+  int MPI_##Name##Suffix(const void* data, N count, MPI_Datatype type, int to, int tag, MPI_Comm comm) { \
+    return send({Call::send, data, count, type, to, tag}, comm, [&] {                                    \
+      return is_synchronous() ? PMPI_##Actual##Suffix(data, count, type, to, tag, comm)                  \
+                              : PMPI_##Name##Suffix(data, count, type, to, tag, comm);                   \
+    });                                                                                                  \
+  }
+#define TUTTI_MPI_ISEND(Name, Actual, Suffix, N, WAY)                                                  \
+  int MPI_##Name##Suffix(const void* data, N count, MPI_Datatype type, int to, int tag, MPI_Comm comm, \
+                         MPI_Request* request) {                                                       \
+    return requested({Call::send, data, count, type, to, tag}, WAY, comm, request, [&] {               \
+      return is_synchronous() ? PMPI_##Actual##Suffix(data, count, type, to, tag, comm, request)       \
+                              : PMPI_##Name##Suffix(data, count, type, to, tag, comm, request);        \
+    });                                                                                                \
+  }
+#define TUTTI_MPI_RECV(Name, Suffix, N, WAY)                                                            \
+  int MPI_##Name##Suffix(void* data, N count, MPI_Datatype type, int from, int tag, MPI_Comm comm,      \
+                         MPI_Request* request) {                                                        \
+    return requested({Call::recv, data, count, type, from, tag}, WAY, comm, request,                    \
+                     [&] { return PMPI_##Name##Suffix(data, count, type, from, tag, comm, request); }); \
+  }
+#define TUTTI_MPI_MESSAGES(Suffix, N)                                                                                  \
+  TUTTI_MPI_SEND(Send, Ssend, Suffix, N)                                                                               \
+  TUTTI_MPI_SEND(Ssend, Ssend, Suffix, N)                                                                              \
+  TUTTI_MPI_SEND(Rsend, Ssend, Suffix, N)                                                                              \
+  TUTTI_MPI_SEND(Bsend, Bsend, Suffix, N)                                                                              \
+  TUTTI_MPI_ISEND(Isend, Issend, Suffix, N, Way::nonblocking)                                                          \
+  TUTTI_MPI_ISEND(Issend, Issend, Suffix, N, Way::nonblocking)                                                         \
+  TUTTI_MPI_ISEND(Irsend, Issend, Suffix, N, Way::nonblocking)                                                         \
+  TUTTI_MPI_ISEND(Ibsend, Ibsend, Suffix, N, Way::nonblocking)                                                         \
+  TUTTI_MPI_ISEND(Send_init, Ssend_init, Suffix, N, Way::init)                                                         \
+  TUTTI_MPI_ISEND(Ssend_init, Ssend_init, Suffix, N, Way::init)                                                        \
+  TUTTI_MPI_ISEND(Rsend_init, Ssend_init, Suffix, N, Way::init)                                                        \
+  TUTTI_MPI_ISEND(Bsend_init, Bsend_init, Suffix, N, Way::init)                                                        \
+  TUTTI_MPI_RECV(Irecv, Suffix, N, Way::nonblocking)                                                                   \
+  TUTTI_MPI_RECV(Recv_init, Suffix, N, Way::init)                                                                      \
+  int MPI_Recv##Suffix(void* data, N count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) { \
+    return receive({Call::recv, data, count, type, from, tag}, nullptr, comm, status,                                  \
+                   [&](MPI_Status* used) { return PMPI_Recv##Suffix(data, count, type, from, tag, comm, used); });     \
+  }                                                                                                                    \
+  int MPI_Sendrecv##Suffix(const void* data, N count, MPI_Datatype type, int to, int tag, void* received,              \
+                           N received_count, MPI_Datatype received_type, int from, int received_tag, MPI_Comm comm,    \
+                           MPI_Status* status) {                                                                       \
+    const End sent{Call::send, data, count, type, to, tag};                                                            \
+    const End awaited{Call::recv, received, received_count, received_type, from, received_tag};                        \
+    return receive(awaited, &sent, comm, status, [&](MPI_Status* used) {                                               \
+      return PMPI_Sendrecv##Suffix(data, count, type, to, tag, received, received_count, received_type, from,          \
+                                   received_tag, comm, used);                                                          \
+    });                                                                                                                \
+  }                                                                                                                    \
+  int MPI_Sendrecv_replace##Suffix(void* data, N count, MPI_Datatype type, int to, int tag, int from,                  \
+                                   int received_tag, MPI_Comm comm, MPI_Status* status) {                              \
+    const End sent{Call::send, data, count, type, to, tag};                                                            \
+    const End awaited{Call::recv, data, count, type, from, received_tag};                                              \
+    return receive(awaited, &sent, comm, status, [&](MPI_Status* used) {                                               \
+      return PMPI_Sendrecv_replace##Suffix(data, count, type, to, tag, from, received_tag, comm, used);                \
+    });                                                                                                                \
+  }
+
+extern "C" {
+
+TUTTI_MPI_MESSAGES(, int)
+#if MPI_VERSION >= 4
+TUTTI_MPI_MESSAGES(_c, MPI_Count)
+#endif
+
+int MPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status* status) {
+  return send({Call::probe, nullptr, 0, MPI_DATATYPE_NULL, from, tag}, comm,
+              [&] { return PMPI_Probe(from, tag, comm, status); });
+}
+
+int MPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
+  MPI_Status own;
+  MPI_Status* const used = status == MPI_STATUS_IGNORE ? &own : status;
+  return send({Call::probe, nullptr, 0, MPI_DATATYPE_NULL, from, tag}, comm,
+              [&] { return matched(PMPI_Mprobe(from, tag, comm, message, used), true, comm, *used); });
+}
+
+int MPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
+  MPI_Status own;
+  MPI_Status* const used = status == MPI_STATUS_IGNORE ? &own : status;
+  const int code = PMPI_Improbe(from, tag, comm, flag, message, used);
+  return matched(code, code == MPI_SUCCESS && *flag != 0, comm, *used);
+}
+}

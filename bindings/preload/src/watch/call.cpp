@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "watch/call.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "types.hpp"
+
+namespace tutti::preload {
+
+namespace flight = tutti::detail::flight;
+
+flight::Call flight_call(Collective which) {
+  using flight::Call;
+  constexpr std::array<Call, collectives> all = {Call::barrier,
+                                                 Call::bcast,
+                                                 Call::gather,
+                                                 Call::gatherv,
+                                                 Call::scatter,
+                                                 Call::scatterv,
+                                                 Call::allgather,
+                                                 Call::allgatherv,
+                                                 Call::alltoall,
+                                                 Call::alltoallv,
+                                                 Call::alltoallw,
+                                                 Call::reduce,
+                                                 Call::allreduce,
+                                                 Call::reduce_scatter_block,
+                                                 Call::reduce_scatter,
+                                                 Call::scan,
+                                                 Call::exscan,
+                                                 Call::neighbor_allgather,
+                                                 Call::neighbor_allgatherv,
+                                                 Call::neighbor_alltoall,
+                                                 Call::neighbor_alltoallv,
+                                                 Call::neighbor_alltoallw};
+  return all[static_cast<std::size_t>(which)];
+}
+
+std::string mpi_name(Collective which, Way way) {
+  std::string name(flight::call_name(flight_call(which)));
+  if (way == Way::nonblocking) return "MPI_I" + name;
+  name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
+  return "MPI_" + name + (way == Way::init ? "_init" : "");
+}
+
+WatchedCall::WatchedCall(flight::Call call, Way way, MPI_Comm comm, int peer, int tag, MPI_Datatype type,
+                         MPI_Count count)
+    : handle_(comm), way_(way), place_(current_place()), comm_(communicators().find(comm)) {
+  const Type* facts = type == MPI_DATATYPE_NULL ? nullptr : type_of(type);
+  const auto items = static_cast<std::uint64_t>(std::max<MPI_Count>(count, 0));
+  const int named_peer = peer == MPI_ANY_SOURCE ? flight::any : std::max(peer, -1);
+  begin({.bytes = facts == nullptr ? 0 : facts->size * items,
+         .peer = named_peer,
+         .tag = tag == MPI_ANY_TAG ? flight::any : tag,
+         .call = call,
+         .form = way});
+}
+
+WatchedCall::WatchedCall(flight::Call call, Way way, MPI_Comm comm, const Description& description)
+    : handle_(comm), way_(way), place_(current_place()), comm_(communicators().next(comm)) {
+  begin({.bytes = description.all.bytes,
+         .sequence = comm_ ? comm_->sequence : 0,
+         .peer = description.root,
+         .call = call,
+         .form = way});
+}
+
+void WatchedCall::begin(const flight::Facts& facts) {
+  facts_ = facts;
+  auto* recorder = flight::Recorder::instance();
+  if (recorder == nullptr || !comm_) return;
+  facts_.communicator = comm_->row;
+  facts_.site = recorder->text(place_);
+  if (way_ == Way::init && facts_.sequence == 0) return;  // a message that is not started
+  note_ = {recorder,
+           recorder->begin(facts_, way_ == Way::blocking ? flight::State::running : flight::State::outstanding)};
+}
+
+WatchedCall::~WatchedCall() { note_.end(flight::State::done); }
+
+int WatchedCall::compare(const std::string& name, const Description& description) {
+  if (!comm_) return MPI_SUCCESS;
+  const std::uint64_t number = begin_comparison(handle_, *comm_, name, place_, description);
+  return way_ == Way::blocking ? finish_comparison(number) : tutti::preload::compare();
+}
+
+void WatchedCall::hand_over(MPI_Request request, RequestedCall call) {
+  call.facts = facts_;
+  call.place = place_;
+  call.is_persistent = way_ == Way::init;
+  call.is_started = !call.is_persistent;
+  if (call.is_persistent) std::exchange(note_, {}).end(flight::State::done);
+  if (!is_checked()) call.sent = {};
+  call.note = std::exchange(note_, {});
+  watched_requests().add(request, std::move(call));
+}
+
+}  // namespace tutti::preload

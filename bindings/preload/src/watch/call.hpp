@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "diagnosis/recorder.hpp"
+#include "report.hpp"
+#include "watch/communicators.hpp"
+#include "watch/comparison.hpp"
+#include "watch/description.hpp"
+#include "watch/requests.hpp"
+#include "watch/watch.hpp"
+
+namespace tutti::preload {
+
+using Way = tutti::detail::flight::Form;
+
+/// A call of the program, from its begin to its end in the flight recorder.
+class WatchedCall {
+ public:
+  /// A message; peer and tag as MPI has them.
+  WatchedCall(tutti::detail::flight::Call call, Way way, MPI_Comm comm, int peer, int tag, MPI_Datatype type,
+              MPI_Count count);
+  /// A collective, which takes the next number of its communicator.
+  WatchedCall(tutti::detail::flight::Call call, Way way, MPI_Comm comm, const Description& description);
+  ~WatchedCall();
+  WatchedCall(const WatchedCall&) = delete;
+  WatchedCall& operator=(const WatchedCall&) = delete;
+
+  /// Compares a collective with those of the other ranks: waits for theirs, or if it is nonblocking only sends its
+  /// description. Returns the MPI's code of a difference, which the communicator's error handler has had.
+  [[nodiscard]] int compare(const std::string& name, const Description& description);
+  /// Leaves the end of the call to the completion of a request. A persistent one is not begun yet. The call has what
+  /// only its caller knows: the buffer, and what envelopes know of a message.
+  void hand_over(MPI_Request request, RequestedCall call);
+  /// Nothing for intercommunicators.
+  [[nodiscard]] const std::optional<Watched>& comm() const { return comm_; }
+  [[nodiscard]] const std::string& place() const { return place_; }
+
+ private:
+  void begin(const tutti::detail::flight::Facts& facts);
+
+  MPI_Comm handle_;
+  Way way_;
+  std::string place_;
+  std::optional<Watched> comm_{};
+  tutti::detail::flight::Facts facts_{};
+  tutti::detail::flight::Note note_{};
+};
+
+/// "MPI_Iallreduce", and its counterpart in the flight recorder.
+[[nodiscard]] std::string mpi_name(Collective which, Way way);
+[[nodiscard]] tutti::detail::flight::Call flight_call(Collective which);
+
+/// Makes a collective of the program under TUTTI_CHECK or TUTTI_WATCHDOG. describe(ranks): its description. usual(): as
+/// without them; pass(): by the MPI. A call that the MPI refuses is the MPI's.
+template <typename Describe, typename Usual, typename Pass>
+int watch_collective(Collective which, Way way, MPI_Comm comm, MPI_Request* request, const Describe& describe,
+                     const Usual& usual, const Pass& pass) {
+  int inter = 0;
+  Ranks ranks;
+  if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0) return usual();
+  PMPI_Comm_rank(comm, &ranks.rank);
+  PMPI_Comm_size(comm, &ranks.size);
+  const Description description = describe(ranks);
+  if (description.is_refused) return pass();
+  WatchedCall call(flight_call(which), way, comm, description);
+  if (is_checked())
+    if (const int code = call.compare(mpi_name(which, way), description); code != MPI_SUCCESS) return code;
+  const int code = is_checked() ? pass() : usual();
+  if (code == MPI_SUCCESS && request != nullptr) call.hand_over(*request, {.sent = description.sent});
+  return code;
+}
+
+/// Makes another call of all ranks of a communicator, such as a factory of communicators.
+template <typename Pass>
+int watch_other(tutti::detail::flight::Call which, const char* name, MPI_Comm comm, const Pass& pass) {
+  const Description none;
+  WatchedCall call(which, Way::blocking, comm, none);
+  if (is_checked())
+    if (const int code = call.compare(name, none); code != MPI_SUCCESS) return code;
+  return pass();
+}
+
+/// Makes a factory of communicators, and takes the new one in.
+template <typename Pass>
+int watch_factory(const char* name, MPI_Comm from, MPI_Comm* made, const Pass& pass) {
+  if (!is_watched()) return pass();
+  const int code = watch_other(tutti::detail::flight::Call::make_communicator, name, from, pass);
+  if (code == MPI_SUCCESS && made != nullptr) communicators().add(*made);
+  return code;
+}
+
+}  // namespace tutti::preload

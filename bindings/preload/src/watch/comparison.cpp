@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "watch/comparison.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <tutti/error.hpp>
+#include <utility>
+#include <vector>
+
+#include "diagnosis/site_text.hpp"
+#include "errors.hpp"
+#include "watch/letter.hpp"
+#include "watch/mailbox.hpp"
+#include "watch/watch.hpp"
+
+namespace tutti::preload {
+namespace {
+
+struct Peer {
+  int rank = 0;
+  int world = 0;
+  Letter mine{};
+};
+
+/// A collective of this rank, until the descriptions of its peers have come.
+struct Comparison {
+  std::uint64_t number = 0;
+  MPI_Comm handle = MPI_COMM_NULL;
+  int rank = 0;
+  std::string comm{};
+  std::vector<Peer> peers{};
+};
+
+struct Open {
+  std::mutex mutex{};
+  std::uint64_t count = 0;
+  std::list<Comparison> all{};
+};
+
+// Never destroyed, because MPI may be finalized after the statics of this file.
+Open& open() {
+  static auto* made = new Open;
+  return *made;
+}
+
+std::string op_name(MPI_Op op) {
+  const std::array<std::pair<MPI_Op, const char*>, 14> names = {{{MPI_OP_NULL, ""},
+                                                                 {MPI_SUM, "sum"},
+                                                                 {MPI_PROD, "prod"},
+                                                                 {MPI_MAX, "max"},
+                                                                 {MPI_MIN, "min"},
+                                                                 {MPI_LAND, "land"},
+                                                                 {MPI_LOR, "lor"},
+                                                                 {MPI_LXOR, "lxor"},
+                                                                 {MPI_BAND, "band"},
+                                                                 {MPI_BOR, "bor"},
+                                                                 {MPI_BXOR, "bxor"},
+                                                                 {MPI_MINLOC, "minloc"},
+                                                                 {MPI_MAXLOC, "maxloc"},
+                                                                 {MPI_REPLACE, "replace"}}};
+  for (const auto& [handle, name] : names)
+    if (handle == op) return name;
+  return "user's";
+}
+
+std::vector<int> compared_ranks(const Watched& comm, const Description& description) {
+  std::vector<int> ranks;
+  const int size = comm.size();
+  const auto add = [&](int rank) {
+    if (rank != comm.rank && std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) ranks.push_back(rank);
+  };
+  const bool has_all = description.compared == Compared::all ||
+                       (description.compared == Compared::with_root && description.root == comm.rank);
+  if (has_all)
+    for (int rank = 0; rank < size; ++rank) add(rank);
+  if (description.compared == Compared::with_root) add(description.root);
+  add((comm.rank + 1) % size);
+  add((comm.rank + size - 1) % size);
+  return ranks;
+}
+
+std::string text_of(const Letter& letter) {
+  std::string details;
+  if (letter.type[0] != '\0') details += fmt::format(", {}", letter.type.data());
+  if (letter.all.bytes != 0) details += fmt::format(", {} B", letter.all.bytes);
+  if (letter.gives != 0) details += fmt::format(", gives {} B", letter.given.bytes);
+  if (letter.expects != 0) details += fmt::format(", expects {} B", letter.expected.bytes);
+  if (letter.op[0] != '\0') details += fmt::format(", op {}", letter.op.data());
+  if (letter.root >= 0) details += fmt::format(", root {}", letter.root);
+  const std::string place = tutti::detail::words_of(letter.place.data());
+  return fmt::format("{}({}){}{}", letter.name.data(), details.empty() ? details : details.substr(2),
+                     place.empty() ? "" : " ", place);
+}
+
+bool fits(const Letter& mine, const Letter& theirs) {
+  if (mine.name != theirs.name || mine.root != theirs.root || mine.op != theirs.op) return false;
+  if (!mine.all.agrees(theirs.all)) return false;
+  if (mine.gives != 0 && theirs.expects != 0 && !mine.given.agrees(theirs.expected)) return false;
+  return mine.expects == 0 || theirs.gives == 0 || mine.expected.agrees(theirs.given);
+}
+
+/// The MPI's code of a difference.
+int differ(const Comparison& comparison, const Peer& peer, const Letter& theirs) {
+  const std::string own = fmt::format("rank {} calls {}", comparison.rank, text_of(peer.mine));
+  const std::string other = fmt::format("rank {} calls {}", peer.rank, text_of(theirs));
+  const bool is_first = comparison.rank < peer.rank;
+  try {
+    throw Error(ErrorCode::mismatch,
+                fmt::format("collective {} of {} differs between ranks: {}, {}; make the same call on "
+                            "all ranks",
+                            peer.mine.sequence, comparison.comm, is_first ? own : other, is_first ? other : own));
+  } catch (...) {
+    return code_of_exception();
+  }
+}
+
+/// Compares with the peers whose letters have come, and forgets these.
+int look(Comparison& comparison) {
+  for (auto peer = comparison.peers.begin(); peer != comparison.peers.end();) {
+    const Letter& mine = peer->mine;
+    const std::optional<Letter> theirs = mailbox().take(mine.mark, mine.sequence, peer->world);
+    if (theirs && !fits(mine, *theirs)) return differ(comparison, *peer, *theirs);
+    peer = theirs ? comparison.peers.erase(peer) : std::next(peer);
+  }
+  return MPI_SUCCESS;
+}
+
+/// The first difference: its communicator, and the MPI's code.
+std::pair<MPI_Comm, int> look_at_all() {
+  const std::lock_guard lock(open().mutex);
+  for (auto one = open().all.begin(); one != open().all.end();) {
+    const MPI_Comm handle = one->handle;
+    const int code = look(*one);
+    const bool is_over = code != MPI_SUCCESS || one->peers.empty();
+    one = is_over ? open().all.erase(one) : std::next(one);
+    if (code != MPI_SUCCESS) return {handle, code};
+  }
+  return {MPI_COMM_NULL, MPI_SUCCESS};
+}
+
+bool is_open(std::uint64_t number) {
+  const std::lock_guard lock(open().mutex);
+  return std::any_of(open().all.begin(), open().all.end(),
+                     [number](const Comparison& one) { return one.number == number; });
+}
+
+}  // namespace
+
+std::uint64_t begin_comparison(MPI_Comm handle, const Watched& comm, const std::string& name, const std::string& place,
+                               const Description& description) {
+  if (comm.size() < 2) return 0;
+  Comparison made{0, handle, comm.rank, comm.text(), {}};
+  Letter letter;
+  letter.mark = comm.mark;
+  letter.sequence = comm.sequence;
+  letter.sender = comm.world[static_cast<std::size_t>(comm.rank)];
+  letter.root = description.root;
+  letter.gives = description.given ? 1 : 0;
+  letter.expects = description.expected ? 1 : 0;
+  letter.all = description.all;
+  put(letter.name, name);
+  put(letter.type, type_name(description.type));
+  put(letter.op, op_name(description.op));
+  put(letter.place, place);
+  for (const int rank : compared_ranks(comm, description)) {
+    const int world = comm.world[static_cast<std::size_t>(rank)];
+    if (description.given) letter.given = description.given(rank);
+    if (description.expected) letter.expected = description.expected(rank);
+    made.peers.push_back({rank, world, letter});
+    mailbox().send(letter, world);
+  }
+  const std::lock_guard lock(open().mutex);
+  made.number = ++open().count;
+  open().all.push_back(std::move(made));
+  return open().count;
+}
+
+int compare() {
+  const auto [handle, code] = look_at_all();
+  return raise(handle, code);  // the handler may make calls
+}
+
+bool compares() {
+  const std::lock_guard lock(open().mutex);
+  return !open().all.empty();
+}
+
+int finish_comparison(std::uint64_t number) {
+  int code = compare();
+  while (code == MPI_SUCCESS && is_open(number)) {
+    sched_yield();
+    code = compare();
+  }
+  return code;
+}
+
+void report_comparisons() {
+  const std::lock_guard lock(open().mutex);
+  for (const Comparison& one : open().all)
+    for (const Peer& peer : one.peers)
+      say(
+          fmt::format("rank {} of {} has not made its collective {}, which is {} on rank {}; make the "
+                      "same calls on all ranks",
+                      peer.rank, one.comm, peer.mine.sequence, text_of(peer.mine), one.rank));
+}
+
+}  // namespace tutti::preload

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "watch/completion.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <tutti/error.hpp>
+
+#include "diagnosis/site_text.hpp"
+#include "errors.hpp"
+#include "watch/comparison.hpp"
+#include "watch/envelopes.hpp"
+#include "watch/requests.hpp"
+
+namespace tutti::preload {
+namespace {
+
+bool is_complete(MPI_Request request) {
+  int flag = 1;
+  PMPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
+  return flag != 0;
+}
+
+/// With no active request among them, a wait returns at once.
+bool are_complete(const std::vector<MPI_Request>& requests, Until until) {
+  std::size_t active = 0;
+  std::size_t complete = 0;
+  for (const MPI_Request request : requests) {
+    if (request == MPI_REQUEST_NULL) continue;
+    ++active;
+    complete += is_complete(request) ? 1 : 0;
+  }
+  return until == Until::any ? active == 0 || complete != 0 : complete == active;
+}
+
+int raise_error(ErrorCode code, const std::string& text) {
+  try {
+    throw Error(code, text);
+  } catch (...) {
+    return raise(MPI_COMM_WORLD, code_of_exception());
+  }
+}
+
+int raise_changed(const std::string& place) {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return raise_error(
+      ErrorCode::invalid_argument,
+      fmt::format("rank {} has changed the send buffer of the call {} before it has completed the request {}; leave a "
+                  "send buffer alone until its request is complete",
+                  rank, tutti::detail::words_of(place), tutti::detail::words_of(current_place())));
+}
+
+}  // namespace
+
+int check_received(std::uint64_t receive, const MPI_Status& status) {
+  const std::string difference = envelopes().complete(receive, status);
+  return difference.empty() ? MPI_SUCCESS : raise_error(ErrorCode::mismatch, difference);
+}
+
+Completion::Completion(int count, const MPI_Request* requests, Until until) : before_(requests, requests + count) {
+  if (until != Until::none)
+    for (const MPI_Request request : before_) watched_requests().wait(request);
+  if (check_level() == 0) return;
+  compare_until(until);
+  look();
+}
+
+void Completion::compare_until(Until until) {
+  code_ = compare();
+  if (until == Until::none) return;
+  while (code_ == MPI_SUCCESS && !are_complete(before_, until)) {
+    sched_yield();
+    code_ = compare();
+  }
+}
+
+void Completion::look() {
+  for (const MPI_Request request : before_) {
+    int flag = 0;
+    MPI_Status status;
+    PMPI_Request_get_status(request, &flag, &status);
+    statuses_.push_back(flag != 0 && request != MPI_REQUEST_NULL ? std::optional(status) : std::nullopt);
+  }
+}
+
+int Completion::end(int code, const MPI_Request* requests) const {
+  std::map<std::uint64_t, std::optional<MPI_Status>> received;  // in the order of their posts
+  for (std::size_t i = 0; i < before_.size(); ++i) {
+    const Completed completed = watched_requests().complete(before_[i], requests[i]);
+    if (completed.receive != 0) received[completed.receive] = statuses_[i];
+    if (!completed.changed.empty() && code == MPI_SUCCESS) code = raise_changed(completed.changed);
+  }
+  for (const auto& [receive, status] : received) {
+    if (!status)
+      envelopes().drop(receive);
+    else if (const int found = check_received(receive, *status); found != MPI_SUCCESS)
+      code = found;
+  }
+  return code;
+}
+
+}  // namespace tutti::preload

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "report.hpp"
+#include "types.hpp"
+#include "watch/signature.hpp"
+
+namespace tutti::preload {
+
+/// The ranks of the communicator of a call.
+struct Ranks {
+  int rank = 0;
+  int size = 0;
+};
+
+/// Bytes of the program; empty where their place is not contiguous.
+struct Span {
+  const void* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// The ranks whose calls must be compared. Where a call is equal on all ranks, it is enough that each is equal to the
+/// next.
+enum class Compared : std::uint8_t { neighbors, with_root, all };
+
+/// What a collective says that must fit on all ranks.
+struct Description {
+  int root = -1;
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Datatype type = MPI_DATATYPE_NULL;  ///< that the text names
+  bool is_refused = false;                ///< the MPI has an error for an argument
+  Compared compared = Compared::neighbors;
+  Signature all{};  ///< equal on all ranks
+  /// What this rank gives a rank, and expects of it. Empty: nothing is compared.
+  std::function<Signature(int)> given{};
+  std::function<Signature(int)> expected{};
+  Span sent{};  ///< that the program may not change before the call has ended
+};
+
+namespace detail {
+
+inline Signature take_signature(Description& call, MPI_Datatype type, MPI_Count count) {
+  if (count < 0 || type_of(type) == nullptr) {
+    call.is_refused = true;
+    return {};
+  }
+  call.type = type;
+  return signature_of(type, static_cast<std::uint64_t>(count));
+}
+
+inline Span span_of(const void* data, MPI_Datatype type, MPI_Count count) {
+  const Type* facts = type_of(type);
+  if (facts == nullptr || !facts->is_dense || count < 0 || data == MPI_IN_PLACE || data == MPI_BOTTOM) return {};
+  return {data, facts->size * static_cast<std::size_t>(count)};
+}
+
+/// The block of a rank: of one count, or of one for each; of one type, or of one for each.
+template <typename Types, typename N>
+std::function<Signature(int)> blocks(Description& call, const Ranks& ranks, Types type, const N& count) {
+  if constexpr (std::is_pointer_v<N>) {
+    std::vector<Signature> all;
+    for (int r = 0; r < ranks.size; ++r) {
+      if constexpr (std::is_same_v<std::decay_t<Types>, MPI_Datatype>)
+        all.push_back(take_signature(call, type, count[r]));
+      else
+        all.push_back(take_signature(call, type[r], count[r]));
+    }
+    return [all](int rank) { return all[static_cast<std::size_t>(rank)]; };
+  } else {
+    const Signature one = take_signature(call, type, count);
+    return [one](int) { return one; };
+  }
+}
+
+inline void take_root(Description& call, const Ranks& ranks, int root) {
+  call.root = root;
+  if (root < 0 || root >= ranks.size) call.is_refused = true;
+}
+
+/// The blocks of all ranks, one after the other.
+template <typename N>
+void take_all(Description& call, int size, const std::function<Signature(int)>& block, const N& /*counts*/) {
+  for (int r = 0; r < (std::is_pointer_v<N> ? size : 1); ++r) {
+    call.all = joined(call.all, block(r));
+    call.all.hash = call.all.hash * 31 + block(r).items;  // the counts of the blocks too
+  }
+}
+
+/// Arguments in MPI's order: send, count, type[, recv], and so on.
+template <typename All>
+void describe_reduction(Description& call, const Ranks& ranks, const All& all) {
+  const auto& [send, recv, count, type, op] = all;
+  call.op = op;
+  take_all(call, ranks.size, blocks(call, ranks, type, count), count);
+  if constexpr (!std::is_pointer_v<std::decay_t<decltype(count)>>) call.sent = span_of(send, type, count);
+}
+
+/// A root and the others: the root's side has a block for each.
+template <typename Own, typename Root, typename N>
+void describe_rooted(Description& call, const Ranks& ranks, bool root_gives, const Own& own, const Root& block_type,
+                     const N& count) {
+  call.compared = Compared::with_root;
+  const bool is_root = ranks.rank == call.root;
+  auto& side = is_root == root_gives ? call.given : call.expected;
+  side = is_root ? blocks(call, ranks, block_type, count) : own();
+}
+
+}  // namespace detail
+
+/// The description of a call by its arguments, in MPI's order without the communicator. Arguments that MPI takes no
+/// notice of on this rank are not read.
+template <Collective which, typename... Args>
+Description described(const Ranks& ranks, Args... args) {
+  Description call;
+  const auto all = std::make_tuple(args...);
+  using detail::blocks;
+  using detail::span_of;
+  if constexpr (which == Collective::bcast) {
+    const auto& [data, count, type, root] = all;
+    detail::take_root(call, ranks, root);
+    call.all = detail::take_signature(call, type, count);
+    if (ranks.rank == root) call.sent = span_of(data, type, count);
+  } else if constexpr (which == Collective::reduce) {
+    const auto& [send, recv, count, type, op, root] = all;
+    detail::take_root(call, ranks, root);
+    detail::describe_reduction(call, ranks, std::tuple(send, recv, count, type, op));
+  } else if constexpr (which == Collective::allreduce || which == Collective::scan || which == Collective::exscan ||
+                       which == Collective::reduce_scatter_block) {
+    detail::describe_reduction(call, ranks, all);
+  } else if constexpr (which == Collective::reduce_scatter) {
+    detail::describe_reduction(call, ranks, all);
+  } else if constexpr (which == Collective::gather || which == Collective::gatherv) {
+    const auto own = [&] { return blocks(call, ranks, std::get<2>(all), std::get<1>(all)); };
+    constexpr std::size_t last = sizeof...(Args) - 1;
+    detail::take_root(call, ranks, std::get<last>(all));
+    detail::describe_rooted(call, ranks, false, own, std::get<last - 1>(all), std::get<4>(all));
+    if (ranks.rank != call.root) call.sent = span_of(std::get<0>(all), std::get<2>(all), std::get<1>(all));
+  } else if constexpr (which == Collective::scatter || which == Collective::scatterv) {
+    constexpr std::size_t last = sizeof...(Args) - 1;
+    const auto own = [&] { return blocks(call, ranks, std::get<last - 1>(all), std::get<last - 2>(all)); };
+    detail::take_root(call, ranks, std::get<last>(all));
+    detail::describe_rooted(call, ranks, true, own, std::get<last - 4>(all), std::get<1>(all));
+    if constexpr (which == Collective::scatter)
+      if (ranks.rank == call.root)
+        call.sent = span_of(std::get<0>(all), std::get<2>(all), MPI_Count{std::get<1>(all)} * ranks.size);
+  } else if constexpr (which == Collective::allgather || which == Collective::alltoall ||
+                       which == Collective::allgatherv) {
+    constexpr std::size_t type = sizeof...(Args) - 1;
+    const bool is_in_place = std::get<0>(all) == MPI_IN_PLACE;
+    call.expected = blocks(call, ranks, std::get<type>(all), std::get<4>(all));
+    detail::take_all(call, ranks.size, call.expected, std::get<4>(all));
+    if (!is_in_place) {
+      const int blocks_sent = which == Collective::alltoall ? ranks.size : 1;
+      call.given = blocks(call, ranks, std::get<2>(all), std::get<1>(all));
+      call.sent = span_of(std::get<0>(all), std::get<2>(all), MPI_Count{std::get<1>(all)} * blocks_sent);
+    }
+  } else if constexpr (which == Collective::alltoallv || which == Collective::alltoallw) {
+    call.compared = Compared::all;
+    call.expected = blocks(call, ranks, std::get<7>(all), std::get<5>(all));
+    call.given =
+        std::get<0>(all) == MPI_IN_PLACE ? call.expected : blocks(call, ranks, std::get<3>(all), std::get<1>(all));
+  }
+  return call;
+}
+
+}  // namespace tutti::preload

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "watch/envelopes.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <utility>
+
+#include "diagnosis/site_text.hpp"
+#include "types.hpp"
+#include "watch/letter.hpp"
+#include "watch/mailbox.hpp"
+
+namespace tutti::preload {
+namespace {
+
+/// A letter is sent before its message, and so may be a moment late, but not long.
+std::optional<Letter> take_letter(std::uint64_t mark, const MPI_Status& status, int before) {
+  constexpr int most_looks = 10000;
+  for (int i = 0; i < most_looks; ++i) {
+    auto letter = mailbox().take_message(mark, status.MPI_SOURCE, status.MPI_TAG, before);
+    if (letter) return letter;
+    sched_yield();
+  }
+  return std::nullopt;
+}
+
+/// Whether the elements that were sent are elements of a receive; of those that are not whole, nothing is known.
+bool fits(const Signature& sent, const Signature& element) {
+  if (element.items == 0 || sent.items % element.items != 0) return true;
+  return sent.agrees(repeated(element, sent.items / element.items));
+}
+
+std::string place_text(const std::string& place) { return tutti::detail::words_of(place); }
+
+}  // namespace
+
+std::optional<Content> content_of(MPI_Datatype type, MPI_Count count) {
+  if (count < 0 || type_of(type) == nullptr) return std::nullopt;
+  return Content{signature_of(type, static_cast<std::uint64_t>(count)), type_name(type)};
+}
+
+void Envelopes::send(const Watched& comm, int to, int tag, const Content& content, const std::string& place) {
+  if (to < 0 || to >= comm.size()) return;  // the MPI refuses it
+  Letter letter;
+  letter.mark = comm.mark;
+  letter.sender = comm.rank;
+  letter.tag = tag;
+  letter.all = content.signature;
+  put(letter.name, comm.text());
+  put(letter.type, content.type);
+  put(letter.place, place);
+  mailbox().send(letter, comm.world[static_cast<std::size_t>(to)]);
+}
+
+std::uint64_t Envelopes::post(const Watched& comm, int from, int tag, const Content& element,
+                              const std::string& place) {
+  const std::lock_guard lock(mutex_);
+  posted_[++count_] = {comm.mark, comm.rank, comm.text(), from, tag, element, place};
+  return count_;
+}
+
+int Envelopes::messages_before(std::uint64_t number, std::uint64_t mark, const MPI_Status& status) const {
+  int before = 0;
+  for (const auto& [other, posted] : posted_) {
+    if (other >= number) break;
+    const bool may_match = posted.mark == mark && (posted.from == MPI_ANY_SOURCE || posted.from == status.MPI_SOURCE) &&
+                           (posted.tag == MPI_ANY_TAG || posted.tag == status.MPI_TAG);
+    if (!may_match) continue;
+    if (posted.from == MPI_ANY_SOURCE || posted.tag == MPI_ANY_TAG) return -1;
+    ++before;
+  }
+  return before;
+}
+
+std::string Envelopes::complete(std::uint64_t number, const MPI_Status& status) {
+  const std::lock_guard lock(mutex_);
+  const auto found = posted_.find(number);
+  if (found == posted_.end()) return "";
+  const Posted posted = std::move(found->second);
+  posted_.erase(found);
+  int is_cancelled = 0;
+  PMPI_Test_cancelled(&status, &is_cancelled);
+  if (is_cancelled != 0 || is_stopped(posted.mark)) return "";
+  const int before = messages_before(number, posted.mark, status);
+  const auto letter = before < 0 ? std::nullopt : take_letter(posted.mark, status, before);
+  if (!letter || mailbox().is_withdrawn(posted.mark)) {
+    stopped_.insert(posted.mark);
+    return "";
+  }
+  if (fits(letter->all, posted.element.signature)) return "";
+  return fmt::format(
+      "the datatypes of a message with tag {} on {} differ: rank {} sends {} ({} B) {}, rank {} receives {} {}; send "
+      "and receive the same datatypes",
+      status.MPI_TAG, posted.comm, status.MPI_SOURCE, letter->type.data(), letter->all.bytes,
+      place_text(letter->place.data()), posted.rank, posted.element.type, place_text(posted.place));
+}
+
+void Envelopes::drop(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  const auto found = posted_.find(number);
+  if (found == posted_.end()) return;
+  stopped_.insert(found->second.mark);
+  posted_.erase(found);
+}
+
+void Envelopes::take(const Watched& comm, const MPI_Status& status) {
+  const std::uint64_t number = post(comm, status.MPI_SOURCE, status.MPI_TAG, {}, {});
+  (void)complete(number, status);
+}
+
+void Envelopes::stop() {
+  const std::lock_guard lock(mutex_);
+  is_stopped_ = true;
+}
+
+void Envelopes::withdraw(const Watched& comm, int to) {
+  Letter letter;
+  letter.mark = comm.mark;
+  letter.sender = comm.rank;
+  letter.is_withdrawn = 1;
+  if (to >= 0 && to < comm.size()) mailbox().send(letter, comm.world[static_cast<std::size_t>(to)]);
+}
+
+std::vector<std::string> Envelopes::left() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> texts;
+  for (const Letter& letter : mailbox().messages_left())
+    if (!is_stopped(letter.mark) && !mailbox().is_withdrawn(letter.mark))
+      texts.push_back(
+          fmt::format("the message of rank {} with tag {} on {} ({}, {} B), sent {}, was never received; "
+                      "receive each message",
+                      letter.sender, letter.tag, letter.name.data(), letter.type.data(), letter.all.bytes,
+                      place_text(letter.place.data())));
+  return texts;
+}
+
+// Never destroyed, because MPI may be finalized after the statics of this file.
+Envelopes& envelopes() {
+  static auto* all = new Envelopes;
+  return *all;
+}
+
+}  // namespace tutti::preload

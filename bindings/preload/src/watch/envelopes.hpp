@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "watch/communicators.hpp"
+#include "watch/signature.hpp"
+
+namespace tutti::preload {
+
+/// What a message has, or what a receive has room for.
+struct Content {
+  Signature signature{};
+  std::string type{};  ///< its name
+};
+/// Nothing if the MPI refuses it.
+[[nodiscard]] std::optional<Content> content_of(MPI_Datatype type, MPI_Count count);
+
+/// Compares the datatypes of the program's messages under TUTTI_CHECK: before a send, its description goes to the
+/// receiver as a letter, and a receive that has ended takes the letter of its message. Messages of one sender,
+/// communicator and tag come in the order in which they were sent (MPI 4.1, section 3.5). Where wildcards leave open
+/// which of several receives took a message, the communicator's messages are not compared on this rank any more. Any
+/// thread.
+class Envelopes {
+ public:
+  /// Before the send of a message to a rank of the communicator.
+  void send(const Watched& comm, int to, int tag, const Content& content, const std::string& place);
+  /// Before a receive, of elements of a content; returns its number.
+  [[nodiscard]] std::uint64_t post(const Watched& comm, int from, int tag, const Content& element,
+                                   const std::string& place);
+  /// After it. Returns the difference in words, or an empty text.
+  [[nodiscard]] std::string complete(std::uint64_t number, const MPI_Status& status);
+  /// A receive whose message is not known.
+  void drop(std::uint64_t number);
+  /// A message that MPI_Mprobe has matched.
+  void take(const Watched& comm, const MPI_Status& status);
+  /// A send that is cancelled: its receiver compares no more messages of this communicator.
+  void withdraw(const Watched& comm, int to);
+  /// Stops the comparison of all messages of this rank.
+  void stop();
+  /// The messages that this rank has not received, in words. Once all letters have come.
+  [[nodiscard]] std::vector<std::string> left();
+
+ private:
+  struct Posted {
+    std::uint64_t mark = 0;
+    int rank = 0;  ///< of the receiver
+    std::string comm{};
+    int from = 0;  ///< or any
+    int tag = 0;   ///< or any
+    Content element{};
+    std::string place{};
+  };
+  /// The number of messages before that of a receive; -1 if it is not known.
+  [[nodiscard]] int messages_before(std::uint64_t number, std::uint64_t mark, const MPI_Status& status) const;
+  [[nodiscard]] bool is_stopped(std::uint64_t mark) const { return is_stopped_ || stopped_.count(mark) != 0; }
+
+  std::mutex mutex_{};
+  std::uint64_t count_ = 0;
+  std::map<std::uint64_t, Posted> posted_{};
+  bool is_stopped_ = false;
+  std::set<std::uint64_t> stopped_{};  ///< by marks of communicators
+};
+
+[[nodiscard]] Envelopes& envelopes();
+
+}  // namespace tutti::preload

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Mistakes of programs, one for each argument, and a program of many calls without any.
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+static int rank;
+static int size;
+
+static void both_send(void) {
+  int mine = rank;
+  int theirs = -1;
+  MPI_Send(&mine, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD);
+  MPI_Recv(&theirs, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void one_without(void) {
+  if (rank == 0) MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void changed_buffer(void) {
+  int values[4] = {1, 2, 3, 4};
+  MPI_Request request;
+  if (rank == 0) {
+    MPI_Isend(values, 4, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
+    values[2] = 7;
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Recv(values, 4, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
+static void changed_gift(void) {
+  int values[4] = {1, 2, 3, 4};
+  MPI_Request request;
+  MPI_Ibcast(values, 4, MPI_INT, 0, MPI_COMM_WORLD, &request);
+  if (rank == 0) values[3] = 7;
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void other_root(void) {
+  int value = rank;
+  MPI_Bcast(&value, 1, MPI_INT, rank, MPI_COMM_WORLD);
+}
+
+static void other_op(void) {
+  int value = rank;
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, rank == 2 ? MPI_MAX : MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void other_type(void) {
+  float value = 1;
+  MPI_Bcast(&value, 1, rank == 0 ? MPI_INT : MPI_FLOAT, 0, MPI_COMM_WORLD);
+}
+
+static void other_count(void) {
+  const int mine[2] = {rank, rank};
+  int all[8] = {0};
+  const int count = rank == size - 1 ? 2 : 1;
+  MPI_Gather(mine, count, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD);
+}
+
+static void other_form(void) {
+  MPI_Request request;
+  if (rank == 0) {
+    MPI_Barrier(MPI_COMM_WORLD);
+  } else {
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+
+static void other_order(void) {
+  MPI_Comm copy;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  MPI_Barrier(rank == 0 ? copy : MPI_COMM_WORLD);
+  MPI_Barrier(rank == 0 ? MPI_COMM_WORLD : copy);
+  MPI_Comm_free(&copy);
+}
+
+static void other_message(void) {
+  float value = 1;
+  if (rank == 0)
+    MPI_Send(&value, 1, MPI_FLOAT, 1, 5, MPI_COMM_WORLD);
+  else
+    MPI_Recv(&value, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+// Of two messages, the one that is received second has another type.
+static void other_request(void) {
+  float values[2] = {1, 2};
+  MPI_Request requests[2];
+  MPI_Status statuses[2];
+  for (int i = 0; i < 2; ++i)
+    if (rank == 0)
+      MPI_Isend(&values[i], 1, i == 0 ? MPI_FLOAT : MPI_INT, 1, 5, MPI_COMM_WORLD, &requests[i]);
+    else
+      MPI_Irecv(&values[i], 1, MPI_FLOAT, 0, 5, MPI_COMM_WORLD, &requests[i]);
+  MPI_Wait(&requests[1], &statuses[1]);
+  MPI_Wait(&requests[0], &statuses[0]);
+}
+
+static void lost_message(void) {
+  static char room[1000];
+  MPI_Buffer_attach(room, sizeof room);
+  if (rank == 0) MPI_Bsend(&rank, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
+  MPI_Buffer_detach(room, &size);
+}
+
+static void left_behind(void) {
+  static int value;
+  MPI_Comm copy;
+  MPI_Request request;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  if (rank == 0) {
+    MPI_Isend(&value, 1, MPI_INT, 1, 0, copy, &request);
+  } else {
+    MPI_Recv(&value, 1, MPI_INT, 0, 0, copy, MPI_STATUS_IGNORE);
+  }
+}
+
+static void one_more(void) {
+  MPI_Comm copy;
+  MPI_Request request;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  if (rank == 0) MPI_Ibarrier(copy, &request);
+}
+
+// Ranks describe the same data by different types, and only the root gives what only the root must give.
+static void by_other_types(MPI_Comm comm) {
+  MPI_Datatype pair;
+  int values[4] = {rank, rank, rank, rank};
+  int all[16] = {0};
+  MPI_Type_contiguous(2, MPI_INT, &pair);
+  MPI_Type_commit(&pair);
+  MPI_Bcast(values, rank == 0 ? 4 : 2, rank == 0 ? MPI_INT : pair, 0, comm);
+  if (rank == 0)
+    MPI_Gather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, 1, pair, 0, comm);
+  else
+    MPI_Gather(values, 2, MPI_INT, NULL, 0, MPI_DATATYPE_NULL, 0, comm);
+  MPI_Allgather(values, 1, pair, all, 2, MPI_INT, comm);
+  MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, 1, pair, comm);
+  MPI_Type_free(&pair);
+}
+
+// Block i of each rank has i + 1 elements.
+static void by_blocks(MPI_Comm comm) {
+  int values[16] = {0};
+  int all[64] = {0};
+  int counts[4], displs[4], equal[4];
+  for (int i = 0; i < 4; ++i) {
+    counts[i] = i + 1;
+    displs[i] = 4 * i;
+    equal[i] = rank + 1;
+  }
+  MPI_Allgatherv(values, counts[rank], MPI_INT, all, counts, displs, MPI_INT, comm);
+  MPI_Alltoallv(values, counts, displs, MPI_INT, all, equal, displs, MPI_INT, comm);
+  MPI_Reduce_scatter(all, values, counts, MPI_INT, MPI_SUM, comm);
+  MPI_Scatterv(all, counts, displs, MPI_INT, values, counts[rank], MPI_INT, size - 1, comm);
+  MPI_Exscan(values, all, 3, MPI_INT, MPI_MAX, comm);
+}
+
+// Messages and nonblocking collectives, which ranks make and complete in other orders.
+static int by_requests(MPI_Comm comm) {
+  MPI_Request requests[4];
+  MPI_Status statuses[4];
+  int theirs = -1;
+  int value = 0;
+  const int next = (rank + 1) % size;
+  const int last = (rank + size - 1) % size;
+  MPI_Comm copy;
+  MPI_Comm_idup(comm, &copy, &requests[0]);
+  MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+  MPI_Irecv(&theirs, 1, MPI_INT, last, 0, comm, &requests[0]);
+  MPI_Isend(&rank, 1, MPI_INT, next, 0, comm, &requests[1]);
+  if (rank % 2 == 0) {
+    MPI_Ibarrier(comm, &requests[2]);
+    MPI_Ibcast(&value, 1, MPI_INT, 0, copy, &requests[3]);
+  } else {
+    MPI_Ibcast(&value, 1, MPI_INT, 0, copy, &requests[3]);
+    MPI_Ibarrier(comm, &requests[2]);
+  }
+  MPI_Waitall(4, requests, statuses);
+  MPI_Send_init(&rank, 1, MPI_INT, next, 1, copy, &requests[0]);
+  MPI_Recv_init(&value, 1, MPI_INT, last, 1, copy, &requests[1]);
+  for (int i = 0; i < 3; ++i) {
+    MPI_Startall(2, requests);
+    MPI_Waitall(2, requests, statuses);
+  }
+  MPI_Request_free(&requests[0]);
+  MPI_Request_free(&requests[1]);
+  MPI_Comm_free(&copy);
+  return theirs == last && value == last;
+}
+
+// Receives that take any message, matched probes, and messages of pieces of a type.
+static int by_wildcards(MPI_Comm comm) {
+  const int next = (rank + 1) % size;
+  const int last = (rank + size - 1) % size;
+  double values[4] = {0, 0, 0, 0};
+  int number = 0;
+  MPI_Datatype pair;
+  MPI_Message message;
+  MPI_Request requests[3];
+  MPI_Status statuses[3];
+  MPI_Type_contiguous(2, MPI_DOUBLE, &pair);
+  MPI_Type_commit(&pair);
+  MPI_Irecv(values, 2, pair, last, 7, comm, &requests[0]);
+  MPI_Irecv(&number, 1, MPI_INT, MPI_ANY_SOURCE, 8, comm, &requests[1]);
+  const double sent[2] = {1.5, 2.5};
+  MPI_Isend(sent, 2, MPI_DOUBLE, next, 7, comm, &requests[2]);
+  MPI_Send(&rank, 1, MPI_INT, next, 8, comm);
+  MPI_Waitall(3, requests, statuses);
+  MPI_Isend(&rank, 1, MPI_INT, next, 9, comm, &requests[0]);
+  MPI_Mprobe(MPI_ANY_SOURCE, 9, comm, &message, &statuses[0]);
+  MPI_Mrecv(&number, 1, MPI_INT, &message, &statuses[0]);
+  MPI_Wait(&requests[0], &statuses[0]);
+  MPI_Sendrecv(sent, 1, pair, next, 7, values, 2, MPI_DOUBLE, last, MPI_ANY_TAG, comm, &statuses[0]);
+  MPI_Sendrecv_replace(&number, 1, MPI_INT, last, 3, next, 3, comm, MPI_STATUS_IGNORE);
+  MPI_Type_free(&pair);
+  return number == rank && values[1] == 2.5;
+}
+
+static void none(void) {
+  MPI_Comm copy, half;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  MPI_Comm_split(copy, rank % 2, -rank, &half);
+  by_other_types(copy);
+  by_blocks(MPI_COMM_WORLD);
+  const int is_right = by_requests(copy) && by_wildcards(copy) && by_wildcards(MPI_COMM_WORLD);
+  MPI_Barrier(half);
+  MPI_Comm_free(&half);
+  MPI_Comm_free(&copy);
+  if (rank == 0 && is_right) printf("no mistake\n");
+}
+
+int main(int argc, char** argv) {
+  const struct {
+    const char* name;
+    void (*run)(void);
+  } all[] = {{"both_send", both_send},
+             {"one_without", one_without},
+             {"changed_buffer", changed_buffer},
+             {"changed_gift", changed_gift},
+             {"other_root", other_root},
+             {"other_op", other_op},
+             {"other_type", other_type},
+             {"other_count", other_count},
+             {"other_form", other_form},
+             {"other_order", other_order},
+             {"other_message", other_message},
+             {"other_request", other_request},
+             {"lost_message", lost_message},
+             {"left_behind", left_behind},
+             {"one_more", one_more},
+             {"none", none}};
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; ++i)
+    if (strcmp(argv[1], all[i].name) == 0) all[i].run();
+  MPI_Finalize();
+  return 0;
+}
