@@ -217,6 +217,10 @@ static int by_wildcards(MPI_Comm comm) {
   MPI_Wait(&requests[0], &statuses[0]);
   MPI_Sendrecv(sent, 1, pair, next, 7, values, 2, MPI_DOUBLE, last, MPI_ANY_TAG, comm, &statuses[0]);
   MPI_Sendrecv_replace(&number, 1, MPI_INT, last, 3, next, 3, comm, MPI_STATUS_IGNORE);
+  char packed[64];
+  int end = 0;
+  MPI_Pack(sent, 2, MPI_DOUBLE, packed, sizeof packed, &end, comm);
+  MPI_Sendrecv(packed, end, MPI_PACKED, next, 4, values, 1, pair, last, 4, comm, MPI_STATUS_IGNORE);
   MPI_Type_free(&pair);
   return number == rank && values[1] == 2.5;
 }

@@ -25,9 +25,10 @@ std::optional<Letter> take_letter(std::uint64_t mark, const MPI_Status& status, 
   return std::nullopt;
 }
 
-/// Whether the elements that were sent are elements of a receive; of those that are not whole, nothing is known.
+/// Whether the elements that were sent are elements of a receive; of packed ones, and of those that are not whole,
+/// nothing is known.
 bool fits(const Signature& sent, const Signature& element) {
-  if (element.items == 0 || sent.items % element.items != 0) return true;
+  if (!sent.is_known || !element.is_known || element.items == 0 || sent.items % element.items != 0) return true;
   return sent.agrees(repeated(element, sent.items / element.items));
 }
 
