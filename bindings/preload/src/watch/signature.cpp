@@ -4,7 +4,9 @@
 #include <numeric>
 #include <vector>
 
+#include "core/hash.hpp"
 #include "types.hpp"
+#include "watch/letter.hpp"
 
 namespace tutti::preload {
 namespace {
@@ -18,14 +20,14 @@ std::uint64_t power(std::uint64_t exponent) {
   return result;
 }
 
-/// Predefined types of one family and size are the same for Fortran and C; the others have equal numbers on all ranks.
+/// Predefined types of one family and size are the same for Fortran and C; the others have equal names on all ranks.
 Signature by_size(MPI_Datatype type, bool is_known) {
   const Type* facts = type_of(type);
   if (facts == nullptr) return {0, 1, 0, false};
   const bool has_class =
       facts->family == Family::integer || facts->family == Family::real || facts->family == Family::complex;
-  const auto name = static_cast<std::uint64_t>(PMPI_Type_c2f(type));
-  const std::uint64_t number = has_class ? static_cast<std::uint64_t>(facts->family) : (name ^ (name >> 7U)) + 16;
+  const std::uint64_t number =
+      has_class ? static_cast<std::uint64_t>(facts->family) : tutti::detail::hash(type_name(type));
   return {number * base + facts->size, 1, facts->size, is_known && type != MPI_PACKED};
 }
 
