@@ -13,10 +13,7 @@ int added(int code, const MPI_Comm* made) {
   return code;
 }
 
-int start(int code) {
-  if (code == MPI_SUCCESS) start_watching();
-  return code;
-}
+int start(int code) { return code == MPI_SUCCESS ? start_watching() : code; }
 
 }  // namespace
 }  // namespace tutti::preload

@@ -24,6 +24,12 @@ void make(const char* name, const char* hidden, MPI_Comm from, MPI_Comm* made, M
   if (code != result) set(ierror, code);
 }
 
+void start(MPI_Fint* ierror) {
+  if (ierror != nullptr && *ierror != MPI_SUCCESS) return;
+  const int code = start_watching();
+  if (code != MPI_SUCCESS) set(ierror, code);
+}
+
 }  // namespace
 }  // namespace tutti::preload
 
@@ -33,11 +39,11 @@ extern "C" {
 
 void mpi_init_f08_(MPI_Fint* ierror) {
   call_hidden("mpi_init_f08_", ierror);
-  start_watching();
+  start(ierror);
 }
 void mpi_init_thread_f08_(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* ierror) {
   call_hidden("mpi_init_thread_f08_", required, provided, ierror);
-  start_watching();
+  start(ierror);
 }
 
 void mpi_comm_dup_f08_(MPI_Comm* comm, MPI_Comm* made, MPI_Fint* ierror) {

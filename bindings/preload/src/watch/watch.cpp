@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <random>
 #include <string>
+#include <tutti/error.hpp>
 
 #include "core/config.hpp"
 #include "diagnosis/recorder.hpp"
@@ -32,15 +34,7 @@ std::uint64_t agreed_job() {
   return job;
 }
 
-}  // namespace
-
-int check_level() {
-  static const int level = config().check;
-  return level;
-}
-
-void start_watching() {
-  if (!settings().is_on || (config().check == 0 && config().watchdog.count() == 0)) return;
+void start() {
   int rank = 0;
   int size = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -51,6 +45,51 @@ void start_watching() {
   detail::watches = true;
   communicators().open(job);
   if (config().watchdog.count() > 0) flight::start_watchdog(config().watchdog, config().watchdog_aborts);
+}
+
+/// Whether some rank has a watchdog, or all check their calls. Throws where they disagree, and where one of them cannot
+/// read its variables.
+bool is_wanted_by_all() {
+  struct Wanted {
+    int check = 0;
+    int least_check = 0;  ///< times -1, for one maximum of all
+    int watchdog = 0;
+    int unreadable = 0;
+  } all;
+  std::exception_ptr problem;
+  try {
+    const int check = config().check;
+    all = {check, -check, config().watchdog.count() > 0 ? 1 : 0, 0};
+  } catch (...) {
+    problem = std::current_exception();
+    all.unreadable = 1;
+  }
+  PMPI_Allreduce(MPI_IN_PLACE, &all, sizeof all / sizeof(int), MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  if (problem) std::rethrow_exception(problem);
+  if (all.unreadable != 0)
+    throw Error(ErrorCode::invalid_argument, "another rank cannot read a variable TUTTI_...; correct it there");
+  if (all.check != -all.least_check)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("TUTTI_CHECK is {} on one rank and {} on another; set it equal on all ranks",
+                            -all.least_check, all.check));
+  return all.check != 0 || all.watchdog != 0;
+}
+
+}  // namespace
+
+int check_level() {
+  static const int level = config().check;
+  return level;
+}
+
+int start_watching() {
+  if (!settings().is_on) return MPI_SUCCESS;
+  try {
+    if (is_wanted_by_all()) start();
+    return MPI_SUCCESS;
+  } catch (...) {
+    return raise(MPI_COMM_WORLD, code_of_exception());
+  }
 }
 
 void stop_checking() {

@@ -16,8 +16,9 @@ inline bool watches = false;
 [[nodiscard]] int check_level();
 [[nodiscard]] inline bool is_checked() { return is_watched() && check_level() != 0; }
 
-/// After MPI_Init; collective over MPI_COMM_WORLD.
-void start_watching();
+/// After MPI_Init; collective over MPI_COMM_WORLD. Returns the MPI's code of a failure, such as variables that differ
+/// between ranks, which the error handler has had.
+[[nodiscard]] int start_watching();
 /// After all ranks have come to MPI_Finalize, and before the MPI's.
 void stop_checking();
 /// After MPI_Finalize.
