@@ -2,7 +2,10 @@
 #include "backend.hpp"
 
 #include <list>
+#include <thread>
+#include <tutti/collectives/barrier.hpp>
 #include <tutti/error.hpp>
+#include <tutti/request.hpp>
 
 #include "world.hpp"
 
@@ -19,6 +22,17 @@ int number_of(int (*function)(MPI_Comm, int*), MPI_Comm comm) {
   int number = 0;
   function(comm, &number);
   return number;
+}
+
+/// Waits until all ranks have come to a call. Sleeps meanwhile on the lane's thread, where nobody waits for the call: a
+/// thread that polls would take a core from the program, which still computes what other ranks wait for.
+void await_ranks(const Communicator& comm, const tutti::Options& options) {
+  constexpr int polls = 100;
+  constexpr auto pause = std::chrono::microseconds(20);
+  Request here = ibarrier(comm, options);
+  if (!Lane::on_thread_of_lane()) return here.wait();
+  for (int i = 0; !here.test(); ++i)
+    if (i > polls) std::this_thread::sleep_for(pause);
 }
 
 /// For groups that the program drops without destroy_process_group(): freeing them here would wait for other ranks,
@@ -99,8 +113,9 @@ Works Backend::make(Call call, Body body) {
   options.memory = MemoryKind::host;
   options.timeout = call.timeout;
   const bool async = call.async;
-  auto run = [comm = comm_, failed = failed_, options, body = std::move(body)] {
+  auto run = [comm = comm_, failed = failed_, options, async, body = std::move(body)] {
     try {
+      if (async && comm->size() > 1) await_ranks(*comm, options);
       body(*comm, options);
     } catch (const Error& error) {
       const ErrorCode code = error.code();

@@ -44,6 +44,41 @@ void sum_sparse(const Communicator& comm, const tutti::Options& options, at::Ten
   tensor.copy_(at::sparse_coo_tensor(indices.t(), values, tensor.sizes()).coalesce());
 }
 
+bool has_come(c10d::Store& store, const std::string& key, std::chrono::milliseconds timeout) {
+  try {
+    store.wait({key}, timeout);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+/// Throws unless rank 0 says that all ranks have come. The text is gloo's, which programs know.
+void check_passed(c10d::Store& store, int rank, const std::string& key, std::chrono::milliseconds timeout) {
+  TORCH_CHECK(has_come(store, key, timeout) && store.get_to_str(key) == "all", "Rank ", rank,
+              " successfully reached monitoredBarrier, but received errors while waiting for send/recv from rank 0. "
+              "Please check rank 0 logs for faulty rank.");
+}
+
+/// Throws unless all ranks have come, with the first rank that has not, or with all of these. Texts as gloo's.
+void name_missing(c10d::Store& store, int size, const std::string& round, std::chrono::milliseconds timeout,
+                  bool wait_all_ranks) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + timeout;
+  std::vector<int> missing;
+  for (int rank = 1; rank < size && (missing.empty() || wait_all_ranks); ++rank) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+    TORCH_CHECK(left.count() > 0 || !missing.empty(), "Rank 0 timed out in monitoredBarrier after ", timeout.count(),
+                " ms.");
+    if (!has_come(store, round + std::to_string(rank), std::max(left, std::chrono::milliseconds(1))))
+      missing.push_back(rank);
+  }
+  TORCH_CHECK(missing.size() != 1 || wait_all_ranks, "[Rank 0]: Rank ", missing.empty() ? 0 : missing[0],
+              " failed to pass monitoredBarrier in ", timeout.count(), " ms");
+  TORCH_CHECK(missing.empty(), "[Rank 0]: Ranks ", c10::Join(", ", missing), " failed to pass monitoredBarrier in ",
+              timeout.count(), " ms");
+}
+
 }  // namespace
 
 Works Backend::allreduce_sparse(Tensors& tensors, const c10d::AllreduceOptions& opts) {
@@ -85,36 +120,18 @@ Works Backend::recvAnysource(Tensors& tensors, int tag) {
 void Backend::monitoredBarrier(const c10d::BarrierOptions& opts, bool wait_all_ranks) {
   const std::chrono::milliseconds timeout = limit(opts.timeout);
   const std::string round = "tutti/monitored/" + std::to_string(monitored_++) + "/";
-  const auto end = std::chrono::steady_clock::now() + timeout;
   if (rank_ != 0) {
     store_->set(round + std::to_string(rank_), "here");
-    try {
-      store_->wait({round + "done"}, timeout);
-    } catch (const std::exception&) {
-      TORCH_CHECK(false, "Rank ", rank_,
-                  " successfully reached monitoredBarrier, but received errors while waiting for rank 0. Please check "
-                  "rank 0 logs for faulty rank.");
-    }
-    TORCH_CHECK(store_->get_to_str(round + "done") == "all", "Rank ", rank_,
-                " successfully reached monitoredBarrier, but received errors while waiting for rank 0. Please check "
-                "rank 0 logs for faulty rank.");
+    check_passed(*store_, rank_, round + "done", timeout);
     return;
   }
-  std::vector<int> missing;
-  for (int rank = 1; rank < size_ && (missing.empty() || wait_all_ranks); ++rank) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-    try {
-      store_->wait({round + std::to_string(rank)}, std::max(left, std::chrono::milliseconds(1)));
-    } catch (const std::exception&) {
-      missing.push_back(rank);
-    }
+  try {
+    name_missing(*store_, size_, round, timeout, wait_all_ranks);
+  } catch (...) {
+    store_->set(round + "done", "failed");
+    throw;
   }
-  store_->set(round + "done", missing.empty() ? "all" : "missing");
-  if (missing.empty()) return;
-  TORCH_CHECK(missing.size() > 1 || wait_all_ranks, "[Rank 0]: Rank ", missing[0],
-              " failed to pass monitoredBarrier in ", timeout.count(), " ms");
-  TORCH_CHECK(false, "[Rank 0]: Ranks ", c10::Join(", ", missing), " failed to pass monitoredBarrier in ",
-              timeout.count(), " ms");
+  store_->set(round + "done", "all");
 }
 
 }  // namespace tutti::process_group

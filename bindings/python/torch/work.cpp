@@ -11,6 +11,8 @@
 namespace tutti::process_group {
 namespace {
 
+thread_local bool is_thread_of_lane = false;
+
 c10::intrusive_ptr<c10::ivalue::Future> make_future(const Call& call) {
   std::vector<c10::Device> devices;
   if (!call.outputs.empty() && call.outputs[0].is_cuda()) devices.push_back(call.outputs[0].device());
@@ -44,6 +46,8 @@ void keep_forever(std::function<void()> body) {
   const std::lock_guard lock(mutex);
   kept->push_back(std::move(body));
 }
+
+bool Lane::on_thread_of_lane() { return is_thread_of_lane; }
 
 Work::Work(int rank, Call call, std::uint64_t number)
     : c10d::Work(rank, call.type, call.title, profiled(call)),
@@ -163,6 +167,7 @@ void Lane::close() {
 }
 
 void Lane::serve(const std::shared_ptr<Lane>& lane) {
+  is_thread_of_lane = true;
   for (;;) {
     {
       std::unique_lock lock(lane->mutex_);

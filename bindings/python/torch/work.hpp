@@ -85,6 +85,8 @@ class Lane : public std::enable_shared_from_this<Lane> {
   void help(const LaneWork& work, const std::function<bool()>& done);
   /// Waits for the calls under way and ends the thread.
   void close();
+  /// Whether the caller is a thread of a lane.
+  [[nodiscard]] static bool on_thread_of_lane();
 
  private:
   [[nodiscard]] c10::intrusive_ptr<LaneWork> next();
