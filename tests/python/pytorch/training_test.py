@@ -53,6 +53,75 @@ def test_ddp_hooks(rank, size):
         near(model, reference(rank, size), 0.02)
 
 
+def with_power_sgd(take, resume=None, **options):
+    from tutti.torch import hooks
+
+    model = DistributedDataParallel(network(), bucket_cap_mb=0.0005)
+    state = hooks.PowerSgd(**options)
+    if resume is not None:
+        model.module.load_state_dict(resume[0])
+        state.load_state_dict(resume[1])
+    model.register_comm_hook(state, hooks.power_sgd)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for batch in take:
+        optimizer.zero_grad()
+        model(batch).square().mean().backward()
+        optimizer.step()
+    return model, state
+
+
+def mine(rank, size, steps=4):
+    return [batch[rank] for batch in batches(rank, size, steps)]
+
+
+def test_power_sgd_of_full_rank(rank, size):
+    model, _ = with_power_sgd(mine(rank, size), rank=16, start_step=1, min_compression_rate=0.01)
+    right = network()
+    optimizer = torch.optim.SGD(right.parameters(), lr=0.1)
+    for batch in batches(rank, size):
+        optimizer.zero_grad()
+        right(batch.flatten(0, 1)).square().mean().backward()
+        optimizer.step()
+    near(model, right)
+
+
+def test_power_sgd_of_rank_1(rank, size):
+    options = {"rank": 1, "start_step": 2, "min_compression_rate": 1.0}
+    take = mine(rank, size, 60)
+    model, state = with_power_sgd(take, **options)
+    assert any(kept.error.any() for kept in state._factors.values())
+    assert len(state._factors) == 2, "the two matrices are compressed, the biases are not"
+    start = network()
+    loss, first = (sum(net(batch).square().mean().item() for batch in take) for net in (model, start))
+    assert loss < 0.2 * first, (loss, first)
+    for parameter in model.parameters():
+        whole = [torch.empty_like(parameter.data) for _ in range(size)]
+        dist.all_gather(whole, parameter.data)
+        assert all(torch.equal(other, whole[0]) for other in whole), "ranks have other parameters"
+
+
+def test_power_sgd_goes_on(rank, size):
+    options = {"rank": 1, "start_step": 1, "min_compression_rate": 1.0}
+    take = mine(rank, size, 6)
+    right, _ = with_power_sgd(take, **options)
+    half, state = with_power_sgd(take[:3], **options)
+    model, _ = with_power_sgd(take[3:], (half.module.state_dict(), state.state_dict()), **options)
+    near(model, right)
+
+
+def test_power_sgd_after_nan(rank, size):
+    take = mine(rank, size, 4)
+    model, state = with_power_sgd(take[:2], rank=1, start_step=0, min_compression_rate=1.0)
+    broken = take[2].clone()
+    broken[0, 0] = float("nan") if rank == size - 1 else 1.0
+    model.zero_grad()
+    model(broken).square().mean().backward()
+    assert all(parameter.grad.isnan().any() for parameter in model.parameters())
+    model.zero_grad()
+    model(take[3]).square().mean().backward()
+    assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
+
+
 def test_fully_shard(rank, size):
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communication hooks of DistributedDataParallel:
-
-    model.register_comm_hook(None, tutti.torch.hooks.bf16)
-"""
+"""Gradients as 16-bit floats."""
 
 from typing import Any, Optional
 
