@@ -9,8 +9,7 @@
 #include <tutti/embedding_collection.hpp>
 #include <vector>
 
-#include "arguments.hpp"
-#include "element_types.hpp"
+#include "embeddings.hpp"
 #include "numpy_array.hpp"
 #include "training.hpp"
 
@@ -20,46 +19,7 @@ namespace tutti::python {
 namespace {
 
 using kernels::IndexPolicy;
-using kernels::IndexType;
-using kernels::Pooling;
 using kernels::Rounding;
-using kernels::RowOptimizer;
-using kernels::TableLookups;
-
-RowOptimizer optimizer_from(const std::string& name) {
-  return named<RowOptimizer>(name, {"sgd", "adagrad", "row_wise_adagrad", "adam"}, "optimizer");
-}
-
-void make_table(EmbeddingTableConfig* self, const std::string& name, std::int64_t rows, std::size_t dim,
-                const std::string& dtype, const std::string& pooling, double mean_lookups,
-                const std::string& sharding) {
-  EmbeddingTableConfig table;
-  table.name = name;
-  table.rows = rows;
-  table.dim = dim;
-  table.type = type_of_name(dtype).kind();
-  table.pooling = named<Pooling>(pooling, {"sum", "mean", "max"}, "pooling");
-  table.mean_lookups = mean_lookups;
-  table.sharding = named<Sharding>(
-      sharding, {"automatic", "data_parallel", "table_wise", "row_wise", "column_wise", "row_wise_on_node"},
-      "sharding");
-  new (self) EmbeddingTableConfig(std::move(table));
-}
-
-using Tables = std::vector<EmbeddingTableConfig>;
-
-ShardingPlan make_plan(PythonCommunicator& comm, const Tables& tables, std::size_t batch, std::size_t memory_limit,
-                       const std::string& optimizer) {
-  const PlannerOptions options{batch, memory_limit, optimizer_from(optimizer)};
-  return comm.run([&] { return plan_sharding(comm.get(), tables, options); });
-}
-
-/// The bags of a batch in a slot, which the collection reads until the slot's update or its next input.
-struct Bags {
-  std::vector<View> views{};
-  std::vector<TableLookups> tables{};
-  IndexType type = IndexType::int64;
-};
 
 struct PythonCollection : Kept<EmbeddingCollection> {
   PythonCollection(std::unique_ptr<EmbeddingCollection> made, nb::object comm, std::size_t slots)
@@ -67,46 +27,6 @@ struct PythonCollection : Kept<EmbeddingCollection> {
   std::vector<Bags> bags;
   std::vector<std::size_t> batches;
 };
-
-const void* read(Bags& bags, nb::handle array, const char* argument, Datatype* type) {
-  if (array.is_none()) return nullptr;
-  bags.views.emplace_back(array, View::Use::read, argument);
-  const Buffer& buffer = bags.views.back().contiguous(argument);
-  *type = buffer.type;
-  return buffer.data;
-}
-
-[[noreturn]] void refuse(const std::string& text) { throw nb::type_error(text.c_str()); }
-
-/// The bags of one table: None, or (indices, offsets) or (indices, offsets, weights).
-TableLookups lookups_from(Bags& bags, nb::handle of_table, std::size_t samples) {
-  if (of_table.is_none()) return {};
-  const auto arrays = nb::cast<nb::tuple>(nb::steal(PySequence_Tuple(of_table.ptr())));
-  if (arrays.size() < 2 || arrays.size() > 3)
-    refuse("the bags of a table are None, (indices, offsets) or (indices, offsets, weights)");
-  TableLookups found;
-  Datatype type;
-  found.indices = read(bags, arrays[0], "indices", &type);
-  const std::size_t indices = bags.views.back().output().count;
-  if (type != Datatype(DatatypeKind::int64) && type != Datatype(DatatypeKind::int32))
-    refuse("indices must be an array of int64 or int32");
-  bags.type = type == Datatype(DatatypeKind::int64) ? IndexType::int64 : IndexType::int32;
-  found.offsets = static_cast<const std::int64_t*>(read(bags, arrays[1], "offsets", &type));
-  if (type != Datatype(DatatypeKind::int64)) refuse("offsets must be an array of int64");
-  if (bags.views.back().output().count != samples + 1)
-    throw Error(ErrorCode::invalid_argument,
-                "offsets has " + std::to_string(bags.views.back().output().count) + " elements, but " +
-                    std::to_string(samples) + " bags need one more than their number; pass a last one, len(indices)");
-  if (found.offsets[0] < 0 || found.offsets[samples] > static_cast<std::int64_t>(indices))
-    throw Error(ErrorCode::invalid_argument, "offsets leaves the array indices, which has " + std::to_string(indices) +
-                                                 " elements; it begins with 0 and ends with their number at most");
-  if (arrays.size() == 3 && !nb::object(arrays[2]).is_none()) {
-    found.weights = static_cast<const float*>(read(bags, arrays[2], "weights", &type));
-    if (type != Datatype(DatatypeKind::float32) || bags.views.back().output().count < indices)
-      refuse("weights must be an array of float32, one for each index");
-  }
-  return found;
-}
 
 EmbeddingCollectionOptions options_of(const std::string& optimizer, float epsilon, double beta1, double beta2,
                                       const std::string& rounding, const std::string& policy, std::size_t max_batch,
@@ -151,18 +71,6 @@ std::size_t checked_slot(const PythonCollection& collection, std::size_t slot) {
 SampleSlice slice_of(const PythonCollection& collection, std::size_t batch) {
   const Communicator& comm = nb::cast<const PythonCommunicator&>(collection.communicator).get();
   return sample_slice(batch, comm.rank(), comm.size());
-}
-
-/// Reads the bags; a fault is one of all ranks, by EmbeddingInput::error.
-std::string read_bags(Bags& bags, const nb::sequence& tables, std::size_t samples) {
-  try {
-    for (const nb::handle table : tables) bags.tables.push_back(lookups_from(bags, table, samples));
-  } catch (const Error& error) {
-    return error.what();
-  } catch (const nb::builtin_exception& error) {
-    return error.what();
-  }
-  return {};
 }
 
 void start_forward(PythonCollection& collection, const nb::sequence& tables, std::size_t batch, std::size_t slot,
@@ -277,39 +185,10 @@ void load(PythonCollection& collection, const std::string& folder) {
   collection.get().load(reader);
 }
 
-void bind_plan(nb::module_& module) {
-  nb::class_<EmbeddingTableConfig>(module, "EmbeddingTable",
-                                   "A table of an EmbeddingCollection, equal on all ranks. dtype: 'float32', "
-                                   "'bfloat16', 'float16' or 'uint8' (with a scale per row). pooling: 'sum', 'mean' or "
-                                   "'max'. sharding: 'automatic', 'data_parallel', 'table_wise', 'row_wise', "
-                                   "'column_wise' or 'row_wise_on_node'. mean_lookups is for the planner.")
-      .def("__init__", make_table, nb::arg("name"), nb::arg("rows"), nb::arg("dim"), nb::kw_only(),
-           nb::arg("dtype") = "float32", nb::arg("pooling") = "sum", nb::arg("mean_lookups") = 1.0,
-           nb::arg("sharding") = "automatic")
-      .def_ro("name", &EmbeddingTableConfig::name)
-      .def_ro("rows", &EmbeddingTableConfig::rows)
-      .def_ro("dim", &EmbeddingTableConfig::dim);
-  nb::class_<TableShard>(module, "TableShard", "A block of a table on a rank.")
-      .def_ro("table", &TableShard::table)
-      .def_ro("rank", &TableShard::rank)
-      .def_ro("row_begin", &TableShard::row_begin)
-      .def_ro("row_end", &TableShard::row_end)
-      .def_ro("column_begin", &TableShard::column_begin)
-      .def_ro("column_end", &TableShard::column_end);
-  nb::class_<ShardingPlan>(module, "ShardingPlan", "Says which rank has which part of which table.")
-      .def_ro("shards", &ShardingPlan::shards)
-      .def_prop_ro("seconds", &ShardingPlan::seconds, "The predicted time of the slowest rank's lookups and exchanges.")
-      .def("__str__", &ShardingPlan::text);
-  module.def("plan_sharding", make_plan, nb::arg("comm"), nb::arg("tables"), nb::arg("batch"),
-             nb::arg("memory_limit") = 0, nb::arg("optimizer") = "sgd",
-             "Divides tables over the ranks so that the step of the slowest one is short. memory_limit: bytes of rows "
-             "and state on a rank, 0: none. Collective. Raises Error: INVALID_ARGUMENT, MISMATCH.");
-}
-
 }  // namespace
 
 void bind_embeddings(nb::module_& module) {
-  bind_plan(module);
+  bind_sharding_plan(module);
   nb::class_<PythonCollection> collection(
       module, "EmbeddingCollection",
       "Embedding tables that a plan divides over the ranks. A step: start_forward(bags, batch), vectors = "

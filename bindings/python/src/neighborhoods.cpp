@@ -6,6 +6,7 @@
 #include <tutti/collectives/neighborhood.hpp>
 
 #include "calls.hpp"
+#include "exchange.hpp"
 
 namespace nb = nanobind;
 
@@ -60,30 +61,6 @@ void define_allgatherv(CommunicatorClass& communicator) {
       body, nb::arg("send"), nb::arg("recv"), nb::arg("recv_counts"), nb::arg("recv_displs").none() = nb::none());
 }
 
-void define_alltoallv(CommunicatorClass& communicator) {
-  const auto body = [](auto form) {
-    return [form](PythonCommunicator& comm, nb::object send, nb::object send_counts, nb::object recv,
-                  nb::object recv_counts, nb::object send_displs, nb::object recv_displs, const nb::kwargs& options) {
-      Held held;
-      held.first = View(send, Use::read, "send");
-      held.second = View(recv, Use::write, "recv");
-      const Numbers sent = numbers_from(send_counts, "send_counts");
-      const Numbers received = numbers_from(recv_counts, "recv_counts");
-      return make_call<neighbor_alltoallv_call>(
-          form, comm, held, recv, held.first.input(), sent, displacements_from(send_displs, sent, "send_displs"),
-          Buffer(held.second.output()), received, displacements_from(recv_displs, received, "recv_displs"),
-          options_from(options));
-    };
-  };
-  define_forms<neighbor_alltoallv_call>(
-      communicator,
-      {"send: Array, send_counts: Numbers, recv: Array, recv_counts: Numbers, send_displs: Numbers | None = None, "
-       "recv_displs: Numbers | None = None",
-       "Array", "As neighbor_alltoall, with counts and displacements for each neighbour, in elements."},
-      body, nb::arg("send"), nb::arg("send_counts"), nb::arg("recv"), nb::arg("recv_counts"),
-      nb::arg("send_displs").none() = nb::none(), nb::arg("recv_displs").none() = nb::none());
-}
-
 void define_alltoallw(CommunicatorClass& communicator) {
   const auto body = [](auto form) {
     return [form](PythonCommunicator& comm, nb::object send, nb::object recv, const nb::kwargs& options) {
@@ -121,7 +98,9 @@ void bind_neighborhoods(CommunicatorClass& communicator) {
       "Sends block i of send to destination i, and stores source i's block as block i of recv. "
       "Collective. Returns recv. Host memory. Raises Error as bcast.");
   define_allgatherv(communicator);
-  define_alltoallv(communicator);
+  define_exchange<neighbor_alltoallv_call>(
+      communicator, "Array", "Numbers",
+      "As neighbor_alltoall, with counts and displacements for each neighbour, in elements.");
   define_alltoallw(communicator);
 }
 

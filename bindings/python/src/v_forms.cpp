@@ -7,6 +7,7 @@
 #include <tutti/collectives/scatterv.hpp>
 
 #include "calls.hpp"
+#include "exchange.hpp"
 
 namespace nb = nanobind;
 
@@ -96,35 +97,6 @@ void define_allgatherv(CommunicatorClass& communicator) {
       body, nb::arg("send"), nb::arg("recv"), nb::arg("recv_counts"), nb::arg("recv_displs").none() = nb::none());
 }
 
-void define_alltoallv(CommunicatorClass& communicator) {
-  const auto body = [](auto form) {
-    return [form](PythonCommunicator& comm, nb::object send, nb::object send_counts, nb::object recv,
-                  nb::object recv_counts, nb::object send_displs, nb::object recv_displs, const nb::kwargs& options) {
-      Held held;
-      held.first = View(send, Use::read, "send");
-      held.second = View(recv, Use::write, "recv");
-      const Numbers sent = numbers_from(send_counts, "send_counts");
-      const Numbers received = numbers_from(recv_counts, "recv_counts");
-      return make_call<alltoallv_call>(form, comm, held, recv, held.first.input(), sent,
-                                       displacements_from(send_displs, sent, "send_displs"),
-                                       Buffer(held.second.output()), received,
-                                       displacements_from(recv_displs, received, "recv_displs"), options_from(options));
-    };
-  };
-  define_forms<alltoallv_call>(
-      communicator,
-      {"send: ArrayOrInPlace, send_counts: Numbers | None, recv: Array, recv_counts: Numbers, send_displs: Numbers | "
-       "None = None, recv_displs: Numbers | None = None",
-       "Array",
-       "Sends a block from every rank to every rank. Collective. Rank s sends send_counts[r] elements, from element "
-       "send_displs[r] of send, to rank r, which stores them from element recv_displs[s] of recv (displacements by "
-       "default: one block after the other). With send=IN_PLACE data and counts are those of recv. Returns recv. "
-       "Raises "
-       "Error as bcast."},
-      body, nb::arg("send"), nb::arg("send_counts").none(), nb::arg("recv"), nb::arg("recv_counts"),
-      nb::arg("send_displs").none() = nb::none(), nb::arg("recv_displs").none() = nb::none());
-}
-
 void define_reduce_scatter(CommunicatorClass& communicator) {
   const auto body = [](auto form) {
     return [form](PythonCommunicator& comm, nb::object send, nb::object recv, nb::object counts, nb::object op,
@@ -154,7 +126,12 @@ void bind_v_forms(CommunicatorClass& communicator) {
   define_gatherv(communicator);
   define_scatterv(communicator);
   define_allgatherv(communicator);
-  define_alltoallv(communicator);
+  define_exchange<alltoallv_call>(
+      communicator, "ArrayOrInPlace", "Numbers | None",
+      "Sends a block from every rank to every rank. Collective. Rank s sends send_counts[r] elements, from element "
+      "send_displs[r] of send, to rank r, which stores them from element recv_displs[s] of recv (displacements by "
+      "default: one block after the other). With send=IN_PLACE data and counts are those of recv. Returns recv. Raises "
+      "Error as bcast.");
   define_reduce_scatter(communicator);
 }
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tables of embedding vectors, and plans that divide them over the ranks.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "element_types.hpp"
+#include "embeddings.hpp"
+#include "training.hpp"
+
+namespace nb = nanobind;
+
+namespace tutti::python {
+namespace {
+
+using kernels::Pooling;
+using kernels::RowOptimizer;
+
+void make_table(EmbeddingTableConfig* self, const std::string& name, std::int64_t rows, std::size_t dim,
+                const std::string& dtype, const std::string& pooling, double mean_lookups,
+                const std::string& sharding) {
+  EmbeddingTableConfig table;
+  table.name = name;
+  table.rows = rows;
+  table.dim = dim;
+  table.type = type_of_name(dtype).kind();
+  table.pooling = named<Pooling>(pooling, {"sum", "mean", "max"}, "pooling");
+  table.mean_lookups = mean_lookups;
+  table.sharding = named<Sharding>(
+      sharding, {"automatic", "data_parallel", "table_wise", "row_wise", "column_wise", "row_wise_on_node"},
+      "sharding");
+  new (self) EmbeddingTableConfig(std::move(table));
+}
+
+}  // namespace
+
+RowOptimizer optimizer_from(const std::string& name) {
+  return named<RowOptimizer>(name, {"sgd", "adagrad", "row_wise_adagrad", "adam"}, "optimizer");
+}
+
+ShardingPlan make_plan(PythonCommunicator& comm, const Tables& tables, std::size_t batch, std::size_t memory_limit,
+                       const std::string& optimizer) {
+  const PlannerOptions options{batch, memory_limit, optimizer_from(optimizer)};
+  return comm.run([&] { return plan_sharding(comm.get(), tables, options); });
+}
+
+void bind_sharding_plan(nb::module_& module) {
+  nb::class_<EmbeddingTableConfig>(module, "EmbeddingTable",
+                                   "A table of an EmbeddingCollection, equal on all ranks. dtype: 'float32', "
+                                   "'bfloat16', 'float16' or 'uint8' (with a scale per row). pooling: 'sum', 'mean' or "
+                                   "'max'. sharding: 'automatic', 'data_parallel', 'table_wise', 'row_wise', "
+                                   "'column_wise' or 'row_wise_on_node'. mean_lookups is for the planner.")
+      .def("__init__", make_table, nb::arg("name"), nb::arg("rows"), nb::arg("dim"), nb::kw_only(),
+           nb::arg("dtype") = "float32", nb::arg("pooling") = "sum", nb::arg("mean_lookups") = 1.0,
+           nb::arg("sharding") = "automatic")
+      .def_ro("name", &EmbeddingTableConfig::name)
+      .def_ro("rows", &EmbeddingTableConfig::rows)
+      .def_ro("dim", &EmbeddingTableConfig::dim);
+  nb::class_<TableShard>(module, "TableShard", "A block of a table on a rank.")
+      .def_ro("table", &TableShard::table)
+      .def_ro("rank", &TableShard::rank)
+      .def_ro("row_begin", &TableShard::row_begin)
+      .def_ro("row_end", &TableShard::row_end)
+      .def_ro("column_begin", &TableShard::column_begin)
+      .def_ro("column_end", &TableShard::column_end);
+  nb::class_<ShardingPlan>(module, "ShardingPlan", "Says which rank has which part of which table.")
+      .def_ro("shards", &ShardingPlan::shards)
+      .def_prop_ro("seconds", &ShardingPlan::seconds, "The predicted time of the slowest rank's lookups and exchanges.")
+      .def("__str__", &ShardingPlan::text);
+  module.def("plan_sharding", make_plan, nb::arg("comm"), nb::arg("tables"), nb::arg("batch"),
+             nb::arg("memory_limit") = 0, nb::arg("optimizer") = "sgd",
+             "Divides tables over the ranks so that the step of the slowest one is short. memory_limit: bytes of rows "
+             "and state on a rank, 0: none. Collective. Raises Error: INVALID_ARGUMENT, MISMATCH.");
+}
+
+}  // namespace tutti::python
