@@ -84,7 +84,8 @@ def measure(name, count, step, more=0):
     if comm.rank == 0:
         text = ", ".join(f"{number} {what}" for what, number in grown.items())
         print(f"{name}: {count} in {seconds:.1f} s, grown by {text}", flush=True)
-    return [f"{name}: {what}" for what in ALLOWED if grown[what] > ALLOWED[what] + (more * count >> 10) * (what == "KiB")]
+    allowed = {**ALLOWED, "KiB": ALLOWED["KiB"] + (more * count >> 10)}
+    return [f"{name}: {what}" for what in ALLOWED if grown[what] > allowed[what]]
 
 
 x, y = np.ones(1, np.int32), np.zeros(1, np.int32)

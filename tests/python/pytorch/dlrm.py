@@ -66,7 +66,8 @@ def main():
     flags = [*case["flags"].split(), "--print-freq=1"]
     tutti, gloo = [*flags, "--dist-backend=tutti"], [*flags, "--dist-backend=gloo"]
     for ranks in (1, 2, 4):
-        compare(f"tutti and golden losses, {ranks} ranks", losses(ranks, program, tutti, alike=True), case["losses"], 5e-6)
+        found = losses(ranks, program, tutti, alike=True)
+        compare(f"tutti and golden losses, {ranks} ranks", found, case["losses"], 5e-6)
         if ranks > 1:
             compare(f"tutti and gloo, {ranks} ranks", losses(ranks, program, tutti), losses(ranks, program, gloo), 2e-6)
     for way in ("scatter", "scatter_list"):

@@ -34,7 +34,8 @@ def keep_losses(kept):
     printed = builtins.print
 
     def keep(*arguments, **keywords):
-        kept.extend(float(loss) for loss in re.findall(r"Finished training.* loss ([0-9.]+)", " ".join(map(str, arguments))))
+        said = " ".join(map(str, arguments))
+        kept.extend(float(loss) for loss in re.findall(r"Finished training.* loss ([0-9.]+)", said))
         printed(*arguments, **keywords)
 
     builtins.print = keep
