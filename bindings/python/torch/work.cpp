@@ -7,11 +7,13 @@
 #include <string>
 #include <thread>
 #include <tutti/error.hpp>
+#include <utility>
 
 namespace tutti::process_group {
 namespace {
 
 thread_local bool is_thread_of_lane = false;
+thread_local const Lane* performing = nullptr;
 
 c10::intrusive_ptr<c10::ivalue::Future> make_future(const Call& call) {
   std::vector<c10::Device> devices;
@@ -126,17 +128,26 @@ c10::intrusive_ptr<LaneWork> Lane::next() {
   return work;
 }
 
+bool Lane::in_callback() const { return performing == this; }
+
+void Lane::perform(LaneWork& work) const {
+  const Lane* const outer = std::exchange(performing, this);
+  work.execute();
+  performing = outer;
+}
+
 void Lane::drain() {
-  while (const auto work = next()) work->execute();
+  while (const auto work = next()) perform(*work);
 }
 
 void Lane::run(LaneWork& work) {
   const std::lock_guard lock(running_);
-  drain();
-  work.execute();
+  if (!in_callback()) drain();
+  perform(work);
 }
 
 void Lane::queue(c10::intrusive_ptr<LaneWork> work) {
+  if (in_callback()) return perform(*work);
   const std::lock_guard lock(mutex_);
   queued_.push_back(std::move(work));
   if (!has_thread_) {
@@ -152,7 +163,7 @@ void Lane::help(const LaneWork&, const std::function<bool()>& done) {
   while (!done()) {
     const auto work = next();
     if (!work) return;
-    work->execute();
+    perform(*work);
   }
 }
 
@@ -176,7 +187,7 @@ void Lane::serve(const std::shared_ptr<Lane>& lane) {
     }
     // Under the lock that orders calls: a call that has left the queue has begun.
     const std::lock_guard lock(lane->running_);
-    if (const auto work = lane->next()) work->execute();
+    if (const auto work = lane->next()) lane->perform(*work);
   }
 }
 

@@ -74,7 +74,8 @@ class LaneWork final : public Work {
 };
 
 /// Runs the calls of one communicator in order: those that the program waits for on its own thread, others on a thread
-/// of the lane, which starts with the first of them.
+/// of the lane, which starts with the first of them. A call that a future's callback makes runs at once, behind the
+/// call of that future: so its place in the order is the same on all ranks, and a callback may wait for it.
 class Lane : public std::enable_shared_from_this<Lane> {
  public:
   /// Runs all that is queued, then this call, on this thread.
@@ -90,10 +91,12 @@ class Lane : public std::enable_shared_from_this<Lane> {
 
  private:
   [[nodiscard]] c10::intrusive_ptr<LaneWork> next();
+  [[nodiscard]] bool in_callback() const;
+  void perform(LaneWork& work) const;
   void drain();
   static void serve(const std::shared_ptr<Lane>& lane);
 
-  std::recursive_mutex running_;  ///< recursive: a future's callback may make a call of its own
+  std::recursive_mutex running_;  ///< recursive for calls of callbacks
   std::mutex mutex_;
   std::condition_variable added_;
   std::deque<c10::intrusive_ptr<LaneWork>> queued_;

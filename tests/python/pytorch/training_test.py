@@ -122,6 +122,18 @@ def test_power_sgd_after_nan(rank, size):
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
 
 
+def test_power_sgd_of_pytorch(rank, size):
+    """Its callbacks make calls and wait for them."""
+    from torch.distributed.algorithms.ddp_comm_hooks import powerSGD_hook
+
+    model = DistributedDataParallel(network(), bucket_cap_mb=0.0005)
+    state = powerSGD_hook.PowerSGDState(None, matrix_approximation_rank=16, start_powerSGD_iter=2,
+                                        min_compression_rate=0.01)
+    model.register_comm_hook(state, powerSGD_hook.powerSGD_hook)
+    train(model, mine(rank, size))
+    near(model, reference(rank, size), 1e-6)
+
+
 def test_fully_shard(rank, size):
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard

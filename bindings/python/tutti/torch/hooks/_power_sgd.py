@@ -150,7 +150,7 @@ def power_sgd(state: PowerSgd, bucket: dist.GradBucket) -> _Future:
     """Sends a gradient of two or more dimensions as two factors of few columns; others are sent whole.
 
     The state is a PowerSgd, and one model has one. Gradients are float32 or float64. Counterpart: powerSGD_hook of
-    PyTorch, whose calls for several buckets may meet in another order on each rank on backends that run in order.
+    PyTorch.
     """
     compresses = state.step >= state.start_step
     if bucket.is_last():
