@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <mutex>
 #include <set>
-#include <utility>
+#include <tuple>
 
 #include "device/give_way.hpp"
 #include "device/traffic.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 struct Prepared {
   std::mutex mutex;
-  std::set<std::pair<std::uint64_t, StreamHandle>> streams;
+  std::set<std::tuple<std::uint64_t, int, StreamHandle>> streams;
 };
 
 Prepared& prepared() {
@@ -28,14 +28,14 @@ Prepared& prepared() {
 
 }  // namespace
 
-bool has_kernels_prepared(StreamHandle stream) {
+bool has_kernels_prepared(int device, StreamHandle stream) {
   Prepared& all = prepared();
   const std::lock_guard lock(all.mutex);
-  return all.streams.contains({device::runtime_generation(), stream});
+  return all.streams.contains({device::runtime_generation(), device, stream});
 }
 
 void prepare_kernels(int device, StreamHandle stream) {
-  if (has_kernels_prepared(stream)) return;
+  if (has_kernels_prepared(device, stream)) return;
   device::Traffic& traffic = device::Traffic::of(device);
   while (true) {
     {
@@ -49,7 +49,7 @@ void prepare_kernels(int device, StreamHandle stream) {
   }
   Prepared& all = prepared();
   const std::lock_guard lock(all.mutex);
-  all.streams.emplace(device::runtime_generation(), stream);
+  all.streams.emplace(device::runtime_generation(), device, stream);
 }
 
 }  // namespace tutti::detail

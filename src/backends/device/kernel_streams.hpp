@@ -10,7 +10,8 @@ namespace tutti::detail {
 /// must not hold the launch mutex. Any thread. Throws not_built if there are no kernels.
 void prepare_kernels(int device, device::StreamHandle stream);
 
-/// Returns true if the stream was prepared; a captured stream cannot be.
-[[nodiscard]] bool has_kernels_prepared(device::StreamHandle stream);
+/// Returns true if the stream was prepared; a captured stream cannot be. The default stream has one handle on all
+/// devices, so the device counts too.
+[[nodiscard]] bool has_kernels_prepared(int device, device::StreamHandle stream);
 
 }  // namespace tutti::detail

@@ -77,7 +77,7 @@ StreamHandle NcclExecution::enter_stream() {
     refuse_capture(
         "the communicator's own stream is part of the capture of an earlier request; end that capture first");
   if (needs_kernels() && capture_ == 0) prepare_kernels(side.device, stream);
-  if (needs_kernels() && !has_kernels_prepared(stream))
+  if (needs_kernels() && !has_kernels_prepared(side.device, stream))
     refuse_capture(
         "this operation's kernels allocate memory at their first use of a stream; make the call once before the "
         "capture");

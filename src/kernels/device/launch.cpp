@@ -3,6 +3,7 @@
 
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "kernels/device/combine.hpp"
 #include "kernels/runtime.hpp"
@@ -25,10 +26,10 @@ void throw_without_kernels() {
 namespace {
 
 /// The instances of all streams so far, until Kokkos is finalized. A stream made at the address of a former one may use
-/// its instance.
+/// its instance; the default stream has one handle on all devices.
 struct Spaces {
   std::mutex mutex;
-  std::map<StreamHandle, Kokkos::Cuda> of_stream;
+  std::map<std::pair<int, StreamHandle>, Kokkos::Cuda> of_stream;
 };
 
 Spaces& spaces() {
@@ -44,14 +45,16 @@ void release_spaces() {
 }  // namespace
 
 const Kokkos::Cuda& space_of(StreamHandle stream) {
-  if (tutti::detail::device::runtime() == nullptr) throw_without_kernels();
+  auto* runtime = tutti::detail::device::runtime();
+  if (runtime == nullptr) throw_without_kernels();
   if (!ensure_kokkos()) throw_without_kernels();
   const std::lock_guard lock(spaces().mutex);
   auto& map = spaces().of_stream;
   if (map.empty()) Kokkos::push_finalize_hook(release_spaces);
-  const auto found = map.find(stream);
+  const std::pair key{runtime->current_device(), stream};
+  const auto found = map.find(key);
   if (found != map.end()) return found->second;
-  return map.emplace(stream, Kokkos::Cuda(static_cast<cudaStream_t>(stream))).first->second;
+  return map.emplace(key, Kokkos::Cuda(static_cast<cudaStream_t>(stream))).first->second;
 }
 
 bool has_kernels() noexcept { return tutti::detail::device::runtime() != nullptr; }
