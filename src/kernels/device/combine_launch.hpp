@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <span>
+#include <tutti/datatype.hpp>
 #include <tutti/error.hpp>
+#include <tutti/reduce_op.hpp>
 
 #include "kernels/combine_pair_functors.hpp"
 #include "kernels/device/launch.hpp"

@@ -51,6 +51,10 @@ class Warp {
 /// Whether bodies are host functions, as in tests.
 [[nodiscard]] bool runs_on_host();
 
+/// Bytes of a body. With Kokkos' policy beside it, it stays within the 512 bytes that Kokkos passes as arguments of a
+/// kernel; larger ones are copied through constant memory, where a launch waits for the one before.
+inline constexpr std::size_t most_body_bytes = 448;
+
 /// Scratch of a warp that every device has.
 inline constexpr std::size_t most_scratch_bytes = 40960;
 
@@ -62,7 +66,7 @@ inline int team_warps(std::size_t scratch_bytes) {
 }
 
 #if defined(__CUDACC__)
-/// The instance of a stream. The first use makes it, which allocates device memory. Any thread.
+/// The instance of a stream of the current device. The first use makes it, which allocates device memory. Any thread.
 [[nodiscard]] const Kokkos::Cuda& space_of(StreamHandle stream);
 
 template <typename Body>
@@ -88,6 +92,7 @@ struct WarpBody {
 /// Calls body(i) for every i < count, in stream order; returns at once. Throws not_built.
 template <typename Body>
 void launch(StreamHandle stream, std::size_t count, const Body& body) {
+  static_assert(sizeof(Body) <= most_body_bytes, "make the body smaller, or pass an address in device memory");
   if (count == 0) return;
   if (runs_on_host()) {
     return tutti::detail::device::runtime()->run_host(stream, [body, count] {
@@ -106,6 +111,7 @@ void launch(StreamHandle stream, std::size_t count, const Body& body) {
 /// Warp::each must be the same for all of them. In stream order; returns at once. Throws not_built.
 template <typename Body>
 void launch_warps(StreamHandle stream, std::size_t warps, std::size_t scratch_bytes, const Body& body) {
+  static_assert(sizeof(Body) <= most_body_bytes, "make the body smaller, or pass an address in device memory");
   if (warps == 0) return;
   if (runs_on_host()) {
     return tutti::detail::device::runtime()->run_host(stream, [body, warps, scratch_bytes] {
