@@ -24,14 +24,15 @@ bool is_complete(MPI_Request request) {
   return flag != 0;
 }
 
-/// With no active request among them, a wait returns at once.
+/// Whether a wait returns soon. Requests of other functions, such as those of files, may need the MPI's own wait to
+/// advance, so that nothing is waited for in their place.
 bool are_complete(const std::vector<MPI_Request>& requests, Until until) {
   std::size_t active = 0;
   std::size_t complete = 0;
   for (const MPI_Request request : requests) {
     if (request == MPI_REQUEST_NULL) continue;
     ++active;
-    complete += is_complete(request) ? 1 : 0;
+    complete += !watched_requests().knows(request) || is_complete(request) ? 1 : 0;
   }
   return until == Until::any ? active == 0 || complete != 0 : complete == active;
 }

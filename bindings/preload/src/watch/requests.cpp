@@ -52,6 +52,11 @@ void WatchedRequests::start(MPI_Request request) {
   call.note = {recorder, recorder->begin(call.facts, flight::State::outstanding)};
 }
 
+bool WatchedRequests::knows(MPI_Request request) {
+  const std::lock_guard lock(mutex_);
+  return all_.count(request) != 0;
+}
+
 void WatchedRequests::wait(MPI_Request request) {
   const std::lock_guard lock(mutex_);
   const auto [first, last] = all_.equal_range(request);

@@ -43,6 +43,7 @@ class WatchedRequests {
   void add(MPI_Request request, RequestedCall call);
   /// A persistent one is started, before the MPI starts it.
   void start(MPI_Request request);
+  [[nodiscard]] bool knows(MPI_Request request);
   /// The program waits for it.
   void wait(MPI_Request request);
   /// The MPI has completed it, if it has; `after` is the program's handle afterwards.
