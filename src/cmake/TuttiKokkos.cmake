@@ -26,11 +26,30 @@ function(tutti_repair_kokkos_includes target include)
   set_target_properties(${target} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${include})
 endfunction()
 
+# The library is shared: a static Kokkos must be position-independent, which nothing but the linker tells.
+function(tutti_require_shared_kokkos target)
+  get_target_property(type ${target} TYPE)
+  if(NOT type STREQUAL "STATIC_LIBRARY")
+    return()
+  endif()
+  get_target_property(archive ${target} LOCATION)
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -shared -nostdlib -o ${CMAKE_CURRENT_BINARY_DIR}/kokkos_check.so
+    -Wl,--whole-archive ${archive} -Wl,--no-whole-archive RESULT_VARIABLE code ERROR_VARIABLE said OUTPUT_QUIET)
+  file(REMOVE ${CMAKE_CURRENT_BINARY_DIR}/kokkos_check.so)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "Kokkos (${archive}) cannot be linked into a shared library: build it with "
+      "-DCMAKE_POSITION_INDEPENDENT_CODE=ON or -DBUILD_SHARED_LIBS=ON, or Tutti with -DBUILD_SHARED_LIBS=OFF\n${said}")
+  endif()
+endfunction()
+
 add_library(tutti_kokkos INTERFACE)
 add_library(tutti::kokkos_headers ALIAS tutti_kokkos)
 find_path(TUTTI_KOKKOS_INCLUDE Kokkos_Core.hpp PATH_SUFFIXES kokkos trilinos REQUIRED
   HINTS ${Kokkos_INCLUDE_DIRS} ${Kokkos_DIR}/../../../include)
 mark_as_advanced(TUTTI_KOKKOS_INCLUDE)
+if(TARGET Kokkos::kokkoscore AND BUILD_SHARED_LIBS)
+  tutti_require_shared_kokkos(Kokkos::kokkoscore)
+endif()
 if(TARGET Kokkos::kokkos AND Kokkos_ENABLE_CUDA)
   target_include_directories(tutti_kokkos SYSTEM INTERFACE ${TUTTI_KOKKOS_INCLUDE})
   target_link_libraries(tutti_kokkos INTERFACE $<LINK_ONLY:Kokkos::kokkos>)
