@@ -13,6 +13,7 @@
 
 #include "backends/nccl/state.hpp"
 #include "call/agreement.hpp"
+#include "core/mpi_call.hpp"
 #include "device/allocations.hpp"
 #include "device/give_way.hpp"
 #include "device/traffic.hpp"
@@ -119,6 +120,18 @@ Outcome try_to_take(Memory& memory, const Context& comm) noexcept {
   return outcome;
 }
 
+/// A rank deregisters a window when its own part is freed and its device is idle: at another time on each rank.
+void agree_on_windows(nccl::Comm& nccl_comm, const Context& comm) {
+  std::vector<int> windows = nccl_comm.windows();
+  if (windows.empty()) return;
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Iallreduce(MPI_IN_PLACE, windows.data(), static_cast<int>(windows.size()), MPI_INT, MPI_MIN,
+                           comm.point_to_point, &request),
+            "MPI_Iallreduce");
+  wait_yielding(request, "MPI_Iallreduce");
+  while_nccl_rests(nccl_comm.device(), [&] { nccl_comm.keep_windows(windows); });
+}
+
 }  // namespace
 
 void take_device_memory(Memory& memory, const Context& comm) {
@@ -134,6 +147,8 @@ void take_device_memory(Memory& memory, const Context& comm) {
   if (!is_symmetric || nccl_state == nullptr || !nccl_state->registers() ||
       comm.device->nccl_version < nccl::version_of_windows)
     return;
+  const device::Allocations::Hold hold;
+  agree_on_windows(nccl_state->comm(), comm);
   // If NCCL refuses, its calls use the memory like any other memory.
   const device::Guard guard(comm.device->device);
   (void)nccl_state->comm().register_window(memory.data, comm.options.timeout);

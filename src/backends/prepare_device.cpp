@@ -92,11 +92,12 @@ void check_device(const Context& comm, const void* address) {
 
 void set_up_nccl(Context& comm, DeviceSide& side, DeviceVerdict& verdict) {
   if (verdict.nccl_version == 0) return;
-  constexpr auto usual = 120s;
-  const auto timeout = comm.options.timeout.count() > 0 ? comm.options.timeout : std::chrono::nanoseconds(usual);
+  // An operation's limit says nothing about the set-up, which takes minutes on thousands of ranks.
+  const nccl::Comm::Limits limits{.set_up = 300s,
+                                  .end = comm.options.timeout.count() > 0 ? comm.options.timeout : 120s};
   std::string why;
   const nccl::Table* table = nccl::table(why);
-  auto made = nccl::Comm::create(comm, *table, side.device, timeout, verdict.why_no_nccl);
+  auto made = nccl::Comm::create(comm, *table, side.device, limits, verdict.why_no_nccl);
   if (!made) return;
   side.nccl_version = verdict.nccl_version;
   comm.set_state(nccl_backend, std::make_unique<nccl::State>(std::move(made), verdict.registers), {});

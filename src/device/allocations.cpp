@@ -55,8 +55,22 @@ void Allocations::end(Entry& entry) noexcept {
   });
 }
 
+Allocations::Hold::Hold() {
+  const std::lock_guard ending(instance().ending_);
+  ++instance().holds_;
+}
+
+Allocations::Hold::~Hold() {
+  {
+    const std::lock_guard ending(instance().ending_);
+    --instance().holds_;
+  }
+  instance().sweep();
+}
+
 void Allocations::sweep() noexcept {
   const std::lock_guard ending(ending_);
+  if (holds_ > 0) return;
   std::vector<Entry> ended;
   {
     const std::unique_lock lock(mutex_);

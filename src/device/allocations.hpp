@@ -25,6 +25,15 @@ class Allocations {
     int device = 0;
   };
 
+  /// While it lives, retired memory stays, so that what is registered does not change.
+  class Hold {
+   public:
+    Hold();
+    ~Hold();
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+  };
+
   static Allocations& instance();
 
   /// Adds a range and returns its number. `release` frees its memory.
@@ -64,6 +73,7 @@ class Allocations {
   std::mutex ending_;                ///< held while functions are called; taken before mutex_
   std::map<const std::byte*, Entry, std::less<>> live_;
   std::vector<Entry> retired_;
+  int holds_ = 0;                      ///< guarded by ending_
   std::atomic<std::size_t> count_{0};  ///< live ranges
   std::uint64_t last_id_ = 0;
 };

@@ -33,6 +33,7 @@ struct Traffic::State {
   std::mutex launch_mutex{};
   std::mutex mutex{};
   std::vector<Launch> launches{};
+  StreamHandle last = nullptr;            ///< of the last launch
   std::atomic<std::size_t> in_flight{0};  ///< an upper bound on unfinished launches between two polls
 };
 
@@ -52,6 +53,14 @@ void Traffic::note_launch(StreamHandle stream) {
   Launch& launch = known == launches.end() ? launches.emplace_back(stream) : *known;
   state_->in_flight.store(launches.size(), std::memory_order_release);
   launch.done.record(state_->device, stream);
+  state_->last = stream;
+}
+
+void Traffic::follow(StreamHandle stream) {
+  const std::lock_guard lock(state_->mutex);
+  if (state_->last == stream) return;
+  const auto last = std::ranges::find(state_->launches, state_->last, &Launch::stream);
+  if (last != state_->launches.end()) required_runtime("NCCL").wait_event(stream, last->done.handle());
 }
 
 bool Traffic::is_idle() noexcept {

@@ -16,6 +16,9 @@ class Traffic {
 
   /// Held while NCCL calls are made.
   [[nodiscard]] std::mutex& launch_mutex() noexcept;
+  /// Makes the stream wait for the last noted launch if that went to another stream, so that the works of all
+  /// communicators run in the order of their launches. Not for a captured stream. Under the launch lock.
+  void follow(StreamHandle stream);
   /// Notes that NCCL work was launched on a stream that is not captured. It is in flight until all work that precedes
   /// this call on the stream is done.
   void note_launch(StreamHandle stream);

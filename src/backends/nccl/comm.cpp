@@ -35,7 +35,7 @@ Comm::Comm(std::shared_ptr<CommBody> body) : body_(std::move(body)) {}
 Comm::~Comm() { end_with_patience(body_); }
 
 const Table& Comm::table() const noexcept { return body_->table; }
-CommHandle Comm::handle() const noexcept { return body_->handle; }
+CommHandle Comm::handle() const noexcept { return is_aborted() ? nullptr : body_->handle; }
 int Comm::device() const noexcept { return body_->device; }
 
 void Comm::check(Result result, const char* what, std::chrono::nanoseconds timeout) {
@@ -51,11 +51,13 @@ void Comm::check(Result result, const char* what, std::chrono::nanoseconds timeo
     drive_mpi();
     sched_yield();
   }
-  if (result != Result::success) throw Error(ErrorCode::nccl, body_->text(what, result));
+  if (result == Result::success) return;
+  body_->throw_if_aborted();  // an abort ends a call that blocks
+  throw Error(ErrorCode::nccl, body_->text(what, result));
 }
 
 void Comm::check_async() {
-  const Result state = body_->poll();
+  const Result state = body_->poll_between_launches().value_or(Result::in_progress);
   if (state == Result::success || state == Result::in_progress) return;
   throw Error(ErrorCode::nccl, body_->text("an operation of NCCL", state));
 }

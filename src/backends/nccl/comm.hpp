@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <tutti/error.hpp>
+#include <vector>
 
 #include "backends/nccl/table.hpp"
 
@@ -24,21 +25,28 @@ struct CommBody;
 /// no other thread uses the object.
 class Comm {
  public:
+  /// Time limits; 0: none.
+  struct Limits {
+    std::chrono::nanoseconds set_up;
+    std::chrono::nanoseconds end;  ///< also of calls that make an operation for reductions
+  };
+
   /// Makes an NCCL communicator: broadcasts the id, waits at a barrier and initialises without blocking, while MPI and
   /// all outstanding operations of the library progress. Either all ranks have it or none; if none, returns null, and
-  /// `why` names the first rank that failed and NCCL's text. Collective over `comm`, blocking up to `timeout` (0: no
-  /// limit), and as long again for a rank that does not answer. The device must be current. Counterpart:
+  /// `why` names the first rank that failed and NCCL's text. Collective over `comm`, blocking up to `limits.set_up`,
+  /// and as long again for a rank that does not answer. The device must be current. Counterpart:
   /// ncclCommInitRankConfig.
-  [[nodiscard]] static std::unique_ptr<Comm> create(Context& comm, const Table& table, int device,
-                                                    std::chrono::nanoseconds timeout, std::string& why);
+  [[nodiscard]] static std::unique_ptr<Comm> create(Context& comm, const Table& table, int device, const Limits& limits,
+                                                    std::string& why);
   /// Finalizes and destroys the communicator after the work in flight is done. A communicator that does not come to
-  /// rest within the timeout of create() is aborted; one whose graphs live on is destroyed when the last of them ends.
+  /// rest within `limits.end` of create() is aborted; one whose graphs live on is destroyed when the last of them ends.
   /// Local, without the launch lock. Counterparts: ncclCommFinalize, ncclCommDestroy.
   ~Comm();
   Comm(const Comm&) = delete;
   Comm& operator=(const Comm&) = delete;
 
   [[nodiscard]] const Table& table() const noexcept;
+  /// Null once aborted.
   [[nodiscard]] CommHandle handle() const noexcept;
   [[nodiscard]] int device() const noexcept;
 
@@ -47,7 +55,8 @@ class Comm {
   /// and aborted if another thread aborts. Call it under the launch lock, because the next call has to wait for this
   /// one.
   void check(Result result, const char* what, std::chrono::nanoseconds timeout);
-  /// Throws Error(nccl) if an asynchronous error is known, and aborted. Cheap enough for waiting loops.
+  /// Throws Error(nccl) if an asynchronous error is known, and aborted. Cheap enough for waiting loops. Asks nothing
+  /// while another thread launches on the device. Without the launch lock.
   void check_async();
 
   /// The operation that multiplies by a factor before it sums; made once per factor and type, freed with the
@@ -60,8 +69,17 @@ class Comm {
   void use_registered(const void* address);
   /// Registers a range as a window of symmetric memory, from NCCL 2.27 on; NCCL's kernels then read and write it on all
   /// ranks directly. Returns false if NCCL has no windows or refuses. Collective over the communicator, with ranges of
-  /// equal size, aligned to 4096 bytes. Without the launch lock. Counterpart: ncclCommWindowRegister.
+  /// equal size, aligned to 4096 bytes, after keep_windows() and under the same Allocations::Hold. Without the launch
+  /// lock. Counterpart: ncclCommWindowRegister.
   [[nodiscard]] bool register_window(const void* address, std::chrono::nanoseconds timeout);
+
+  /// For each window that all ranks had when they last agreed, and for later ones: 1 if this rank still has it, else 0.
+  /// Equally long on all ranks.
+  [[nodiscard]] std::vector<int> windows() const;
+  /// Deregisters the windows that some rank no longer has. NCCL places a window where this rank's list has room, and
+  /// takes the place for that of all ranks, so the lists must be equal when a window is registered. `on_all` holds the
+  /// least of windows() of all ranks. Under the launch lock, while no NCCL work is in flight.
+  void keep_windows(const std::vector<int>& on_all);
 
   /// Keeps the communicator until the graph is gone, because a captured stream launches on it. Throws aborted. Under
   /// the launch lock.
@@ -69,8 +87,8 @@ class Comm {
   [[nodiscard]] int live_graphs() const noexcept;
 
   /// Prevents further calls and aborts. NCCL's abort happens here; if graphs live, when the last has ended; or, if
-  /// another thread launches on the device, after that launch, by collect(). Not under the launch lock. Counterpart:
-  /// ncclCommAbort.
+  /// another thread launches on the device, after that launch, by collect(), unless the communicator blocks. Not under
+  /// the launch lock. Counterpart: ncclCommAbort.
   void abort() noexcept;
   [[nodiscard]] bool is_aborted() const noexcept;
   /// Ends communicators that had to wait for the end of graphs or launches. Called by the library's progress and by

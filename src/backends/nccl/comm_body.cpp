@@ -20,6 +20,13 @@ Result CommBody::poll() {
   return asked == Result::success ? state : asked;
 }
 
+std::optional<Result> CommBody::poll_between_launches() {
+  const std::unique_lock no_launch(device::Traffic::of(device).launch_mutex(), std::try_to_lock);
+  if (no_launch) return poll();
+  throw_if_aborted();
+  return std::nullopt;
+}
+
 std::string CommBody::text(const char* what, Result result) const {
   const char* said = table.get_last_error(nullptr);
   const bool is_known = said != nullptr && *said != '\0';

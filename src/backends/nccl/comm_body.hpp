@@ -6,16 +6,19 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tutti/error.hpp>
 #include <utility>
+#include <vector>
 
 #include "backends/nccl/table.hpp"
 
 namespace tutti::detail::nccl {
 
-/// The state of a Comm. NCCL calls on the handle are made under the launch lock or the mutex; calls that end the handle
-/// are made under both, locked in this order.
+/// The state of a Comm. All NCCL calls on the handle are made under the launch lock, because NCCL lets one thread at a
+/// time use a communicator, also to ask for its state. The mutex guards the members; calls that end the handle are made
+/// under both, locked in this order.
 struct CommBody {
   enum class End : std::uint8_t { none, begun, finalizing, done };
 
@@ -29,8 +32,10 @@ struct CommBody {
   CommBody(const Table& functions, int of_device, std::chrono::nanoseconds end_after)
       : table(functions), device(of_device), patience(end_after) {}
 
-  /// Gives the asynchronous state and returns whether it could be asked for. Throws aborted.
+  /// Gives the asynchronous state and returns whether it could be asked for. Throws aborted. Under the launch lock.
   [[nodiscard]] Result poll();
+  /// Like poll(), by a caller without the launch lock. Nothing if another thread holds the lock: ask again later.
+  [[nodiscard]] std::optional<Result> poll_between_launches();
   void throw_if_aborted() const;
   /// The text of an error: "ncclAllReduce failed: unhandled system error: NCCL's last message".
   [[nodiscard]] std::string text(const char* what, Result result) const;
@@ -43,6 +48,7 @@ struct CommBody {
   const int device;
   const std::chrono::nanoseconds patience;  ///< time limit for ending; 0: a minute
   CommHandle handle = nullptr;
+  bool is_blocking = false;  ///< NCCL's calls return when they are done
   std::mutex mutex{};
   std::atomic<bool> aborted{false};
   std::shared_ptr<std::atomic<int>> graphs = std::make_shared<std::atomic<int>>(0);
@@ -50,6 +56,7 @@ struct CommBody {
   std::map<std::pair<DataType, std::uint64_t>, RedOp> factors{};  ///< by the factor's bits, because NaN has no order
 
   std::map<std::uint64_t, Registration> registrations{};  ///< by the number of the range
+  std::vector<std::uint64_t> windows{};  ///< ranges whose windows all ranks had when they last agreed, and later ones
   End end = End::none;
   std::chrono::steady_clock::time_point end_by{};
 };

@@ -40,7 +40,8 @@ Invitation invite(const Context& comm, const Table& table) {
 
 Result begin_init(CommBody& body, const Context& comm, const UniqueId& id) {
   Config config;
-  config.blocking = detail::config().nccl_blocking ? 1 : 0;
+  body.is_blocking = detail::config().nccl_blocking;
+  config.blocking = body.is_blocking ? 1 : 0;
   const std::lock_guard no_launch(device::Traffic::of(body.device).launch_mutex());
   return body.table.comm_init_rank_config(&body.handle, comm.size, id, comm.rank, &config);
 }
@@ -53,7 +54,7 @@ class Initialisation {
 
   void advance() {
     if (vote_.has_cast()) return;
-    if (result_ == Result::in_progress) result_ = body_.poll();
+    if (result_ == Result::in_progress) result_ = body_.poll_between_launches().value_or(result_);
     if (result_ == Result::success) return vote_.cast(true, {});
     if (result_ != Result::in_progress) return vote_.cast(false, body_.text("ncclCommInitRankConfig", result_));
     if (timeout_.count() == 0 || Clock::now() - begin_ < timeout_) return;
@@ -93,16 +94,17 @@ void abort_half_made(CommBody& body) {
 
 }  // namespace
 
-std::unique_ptr<Comm> Comm::create(Context& comm, const Table& table, int device, Duration timeout, std::string& why) {
-  const auto body = std::make_shared<CommBody>(table, device, timeout);
+std::unique_ptr<Comm> Comm::create(Context& comm, const Table& table, int device, const Limits& limits,
+                                   std::string& why) {
+  const auto body = std::make_shared<CommBody>(table, device, limits.end);
   comm.make_messages();
   const Invitation invitation = invite(comm, table);
   if (invitation.result != Result::success) {
     why = fmt::format("rank 0: ncclGetUniqueId failed: {}", table.get_error_string(invitation.result));
     return nullptr;
   }
-  Vote vote(comm, 2 * timeout);
-  Initialisation mine(*body, vote, begin_init(*body, comm, invitation.id), timeout);
+  Vote vote(comm, 2 * limits.set_up);
+  Initialisation mine(*body, vote, begin_init(*body, comm, invitation.id), limits.set_up);
   const Vote::Decision decision = agree(mine, vote);
   if (decision.success) return std::unique_ptr<Comm>(new Comm(body));
   abort_half_made(*body);

@@ -98,6 +98,21 @@ bool step(CommBody& body) {
   return body.end == End::done;
 }
 
+/// A call that blocks in NCCL keeps the launch lock, and only an abort by another thread ends it. The handle stays,
+/// because that thread reads it. Returns true once there is nothing more to do.
+bool abort_beside_launches(CommBody& body) {
+  if (!body.is_blocking) return false;
+  const std::unique_lock lock(body.mutex, std::try_to_lock);
+  if (!lock) return false;
+  if (body.end == End::done || body.handle == nullptr) return true;
+  const auto guard = body.on_device();
+  body.registrations.clear();
+  body.factors.clear();
+  body.end = End::done;
+  (void)body.table.comm_abort(body.handle);
+  return true;
+}
+
 void poll_and_yield() {
   try {
     if (mpi_is_usable()) ProgressEngine::instance().poll();
@@ -112,8 +127,11 @@ void begin_abort(const std::shared_ptr<CommBody>& body) noexcept {
   // Another thread may be about to leave its launch, and sees the mark.
   const auto deadline = Clock::now() + 100ms;
   while (!step(*body)) {
-    if (body->graphs->load(std::memory_order_acquire) > 0 || Clock::now() > deadline)
-      return Waiting::instance().add(body);
+    if (body->graphs->load(std::memory_order_acquire) > 0) return Waiting::instance().add(body);
+    if (Clock::now() > deadline) {
+      if (!abort_beside_launches(*body)) Waiting::instance().add(body);
+      return;
+    }
     sched_yield();
   }
 }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <tutti/float_types.hpp>
+#include <utility>
 
 #include "backends/nccl/comm.hpp"
 #include "backends/nccl/comm_body.hpp"
@@ -94,6 +95,31 @@ void Comm::use_registered(const void* address) {
   (void)Allocations::instance().watch(range->id, body, [body, id = range->id] { body->deregister(id); });
 }
 
+std::vector<int> Comm::windows() const {
+  const std::lock_guard lock(body_->mutex);
+  std::vector<int> has;
+  for (const std::uint64_t id : body_->windows) {
+    const auto found = body_->registrations.find(id);
+    has.push_back(found != body_->registrations.end() && found->second.window != nullptr ? 1 : 0);
+  }
+  return has;
+}
+
+void Comm::keep_windows(const std::vector<int>& on_all) {
+  body_->throw_if_aborted();
+  const std::lock_guard lock(body_->mutex);
+  std::vector<std::uint64_t> kept;
+  for (std::size_t i = 0; i < on_all.size(); ++i) {
+    const std::uint64_t id = body_->windows[i];
+    if (on_all[i] != 0)
+      kept.push_back(id);
+    else if (const auto found = body_->registrations.find(id); found != body_->registrations.end())
+      if (WindowHandle window = std::exchange(found->second.window, nullptr); window != nullptr)
+        (void)body_->table.comm_window_deregister(handle(), window);
+  }
+  body_->windows = std::move(kept);
+}
+
 bool Comm::register_window(const void* address, std::chrono::nanoseconds timeout) {
   constexpr int symmetric = 1;  // NCCL_WIN_COLL_SYMMETRIC
   const auto range = range_of(address, device());
@@ -102,6 +128,7 @@ bool Comm::register_window(const void* address, std::chrono::nanoseconds timeout
   {
     const std::lock_guard lock(body_->mutex);
     window = &body_->registrations[range->id].window;  // NCCL may write it later, even after a timeout
+    body_->windows.push_back(range->id);
   }
   {
     const std::lock_guard no_other(device::Traffic::of(device()).launch_mutex());

@@ -124,6 +124,9 @@ void NcclExecution::launch(DeviceBuffers& buffers, StreamHandle stream) {
   const nccl::State& state = state_of(c);
   nccl::Comm& nccl_comm = state.comm();
   const std::lock_guard lock(device::Traffic::of(c.device->device).launch_mutex());
+  // Later versions order their launches themselves (NCCL_LAUNCH_ORDER_IMPLICIT, set with the table).
+  if (capture_ == 0 && nccl_comm.table().version < nccl::version_of_launch_order)
+    device::Traffic::of(c.device->device).follow(stream);
   if (capture_ != 0) {
     nccl_comm.retain_by_graph(stream);
   } else if (state.registers()) {

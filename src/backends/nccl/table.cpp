@@ -84,6 +84,9 @@ Loaded load_once() {
 }  // namespace
 
 Table load_table(const std::string& path) {
+  // Read by NCCL from 2.26 on: works of several communicators on one device run in the order of their launches. A value
+  // of the user stays.
+  (void)setenv("NCCL_LAUNCH_ORDER_IMPLICIT", "1", 0);
   void* library = open_library(path);
   Table table;
   table.version = version_of(library);

@@ -62,6 +62,7 @@ inline constexpr int oldest_version = 21800;
 /// The NCCL versions that introduced features.
 inline constexpr int version_of_register = 21900;       ///< ncclMemAlloc, ncclCommRegister
 inline constexpr int version_of_float8 = 22400;         ///< fp8 types
+inline constexpr int version_of_launch_order = 22600;   ///< NCCL_LAUNCH_ORDER_IMPLICIT
 inline constexpr int version_of_windows = 22700;        ///< ncclCommWindowRegister: symmetric memory
 inline constexpr int version_of_alltoall = 22800;       ///< ncclAlltoAll, ncclGather, ncclScatter
 inline constexpr int version_of_several_ranks = 23003;  ///< several ranks per GPU, with NCCL_MULTI_RANK_GPU_ENABLE=1

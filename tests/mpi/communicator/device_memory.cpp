@@ -129,6 +129,18 @@ TEST(DeviceMemory, IsUsedByCollectives) {
   machine().drain();
 }
 
+TEST(DeviceMemory, WindowsLieAtTheSamePlacesOnAllRanks) {
+  const Communicator comm = prepared_world();
+  std::optional<Allocation> first = allocate(comm, 1000, MemoryKind::device);
+  if (comm.rank() == 0) first.reset();  // freeing is local, at any time
+  const Allocation second = allocate(comm, 1000 * sizeof(float), MemoryKind::device);
+  const auto data = second.as<float>();
+  std::ranges::fill(data, 1.0F);
+  allreduce(comm, Buffer(data.data(), data.size()), sum);
+  EXPECT_EQ(data[0], static_cast<float>(comm.size()));
+  machine().drain();
+}
+
 TEST(DeviceMemory, NothingIsTakenOrReturnedWhileNcclWorks) {
   const Communicator comm = prepared_world();
   std::optional<Allocation> before = allocate(comm, 1000, MemoryKind::device);

@@ -40,6 +40,16 @@ TEST_F(NcclCommFailures, AnAsynchronousErrorHasNcclsText) {
   EXPECT_TRUE(contains(text, "ordered asynchronous error")) << text;
 }
 
+TEST_F(NcclCommFailures, NcclIsNotAskedForErrorsWhileAnotherThreadLaunches) {
+  const auto ask = [this] { std::thread([this] { made_->check_async(); }).join(); };
+  machine().nccl.within_next_launch(ask);
+  launch_sum(*made_, data_);
+  machine().drain();
+  EXPECT_TRUE(data_.all_are(static_cast<float>(comm_.size())));
+  machine().nccl.set_async_error(Result::remote_error);
+  (void)failure_of(ErrorCode::nccl, [this] { made_->check_async(); });
+}
+
 TEST_F(NcclCommFailures, ACallThatFailsIsNamed) {
   machine().nccl.fail_next("all_reduce", Result::unhandled_cuda_error);
   const std::string text = failure_of(ErrorCode::nccl, [this] { launch_sum(*made_, data_); });

@@ -25,7 +25,7 @@ using detail::nccl::Result;
 
 inline std::unique_ptr<Comm> make_comm(const Communicator& over, std::string& why,
                                        std::chrono::nanoseconds timeout = 30s) {
-  return Comm::create(*over.state(), machine().nccl.table(), 0, timeout, why);
+  return Comm::create(*over.state(), machine().nccl.table(), 0, {timeout, timeout}, why);
 }
 
 inline std::unique_ptr<Comm> make_comm(const Communicator& over) {

@@ -107,6 +107,17 @@ TEST_F(Failures, WorkThatNeverEndsIsATimeout) {
   }
 }
 
+TEST_F(Failures, TheSetUpHasItsOwnTimeLimit) {
+  CommunicatorOptions options;
+  options.timeout = 1ms;
+  Communicator comm = Communicator::duplicate(MPI_COMM_WORLD, options);
+  machine().nccl.set_in_progress(5000);
+  comm.prepare_device();
+  machine().nccl.set_in_progress(0);
+  EXPECT_NE(detail::nccl::state_of(*comm.state()), nullptr) << comm.device_report();
+  meet();
+}
+
 TEST_F(Failures, LaunchesThatAreInProgressArePolled) {
   machine().nccl.set_in_progress(3);
   options_.algorithm = "nccl:scatter_allgather";

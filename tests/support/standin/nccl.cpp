@@ -2,6 +2,7 @@
 #include "support/standin/nccl.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "support/standin/nccl_state.hpp"
 
@@ -38,6 +39,7 @@ void Nccl::clear_record() { state_->record.clear(); }
 void Nccl::set_in_progress(int looks) { state_->looks = looks; }
 void Nccl::hang_init() { state_->hangs_init = true; }
 void Nccl::hang_work() { state_->hangs_work = true; }
+void Nccl::within_next_launch(std::function<void()> function) { state_->within_launch = std::move(function); }
 void Nccl::fail_next(const std::string& name, detail::nccl::Result result) { state_->failures[name] = result; }
 void Nccl::forbid_shared_devices() { state_->forbids_shared_devices = true; }
 void Nccl::expect_violations() { state_->expects_violations = true; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,10 +16,10 @@ namespace tutti::standin {
 /// documents, over host memory: messages go by MPI, on a communicator of its own, as work of the stand-in streams. A
 /// group is one piece of work for each of its communicators. What is in progress comes to its stream only when
 /// get_async_error has said so. A send ends only when its receive is there. It holds callers to NCCL's rules: the same
-/// order of launches on all ranks, within a communicator and across them; no call while one is in progress; none on an
-/// aborted communicator; no end of one while its graphs live or its work is in flight; memory that the device reaches.
-/// A broken rule is a failure of the running test. Without MPI a communicator has one rank. It proves nothing about a
-/// GPU.
+/// places of windows, the same order of launches on all ranks, within a communicator and across them; no call while one
+/// is in progress; none on an aborted communicator; no end of one while its graphs live or its work is in flight;
+/// memory that the device reaches. A broken rule is a failure of the running test. Without MPI a communicator has one
+/// rank. It proves nothing about a GPU.
 class Nccl {
  public:
   /// version: what get_version answers; functions that came later are null in the table. Collective over
@@ -44,6 +45,9 @@ class Nccl {
   void hang_work();
   /// The next call of that name ("all_reduce") returns this result.
   void fail_next(const std::string& name, detail::nccl::Result result);
+  /// Calls `function` in the middle of the next launch, as another thread may run there. What it does on NCCL breaks
+  /// NCCL's rule of one thread at a time.
+  void within_next_launch(std::function<void()> function);
   /// What get_async_error answers from now on; success: what it finds.
   void set_async_error(detail::nccl::Result result);
   /// Communicators made and not destroyed or aborted.

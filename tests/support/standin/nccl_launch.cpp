@@ -11,6 +11,7 @@ namespace tutti::standin {
 /// What the ranks compare before a collective.
 struct Launch::Header {
   std::uint64_t hash = 0;
+  std::uint64_t layout = 0;
   std::uint64_t count = 0;
   std::array<std::pair<std::uint64_t, std::uint64_t>, 64> before{};
   std::array<char, 512> text{};
@@ -34,6 +35,7 @@ std::string Launch::text() const {
 
 void Launch::take_ticket(bool hangs) {
   hangs_ = hangs;
+  layout_ = comm_->layout;
   arrived_.assign(streams_.size(), false);
   released_.assign(streams_.size(), false);
   if (is_captured_) return;
@@ -99,6 +101,7 @@ void Launch::exchange_headers() {
   Header mine;
   const std::string all = text();
   mine.hash = std::hash<std::string>{}(all);
+  mine.layout = layout_;
   mine.count = std::min(before_.size(), mine.before.size());
   std::copy_n(before_.begin(), mine.count, mine.before.begin());
   std::copy_n(all.begin(), std::min(all.size(), mine.text.size() - 1), mine.text.begin());
@@ -125,6 +128,9 @@ bool Launch::headers_agree() {
     if (other.hash != std::hash<std::string>{}(mine))
       return fail("the ranks launch different work: rank " + std::to_string(comm_->members.rank) + " " + mine +
                   "but rank " + std::to_string(peer) + " " + other.text.data());
+    if (other.layout != layout_)
+      return fail("the windows of rank " + std::to_string(comm_->members.rank) +
+                  " lie at other places than those of rank " + std::to_string(peer));
     for (std::size_t k = 0; k < other.count; ++k)
       for (const auto& [id, launches] : before_)
         if (id == other.before[k].first && launches != other.before[k].second)

@@ -42,7 +42,6 @@ Result check_init(NcclState& state, int size, const IdContent& id, int rank, con
   if (rank < 0 || rank >= size) return state.violate("init: rank outside of 0 .. size - 1");
   if (config == nullptr || config->magic != 0xcafebeefU || config->size < sizeof(Config) || config->version < 21800)
     return state.violate("init: config was not initialised");
-  if (config->blocking != 0) return state.violate("init: the library makes nonblocking communicators only");
   if (wire() == MPI_COMM_NULL && size != 1) return state.violate("several ranks need MPI");
   return Result::success;
 }
@@ -51,7 +50,7 @@ Result comm_init_rank_config(CommHandle* made, int size, UniqueId id, int rank, 
   auto& state = *current_nccl;
   const int device = state.runtime->current_device();
   const Uuid uuid = state.runtime->uuid(device);
-  const std::lock_guard lock(state.mutex);
+  std::unique_lock lock(state.mutex);
   *made = nullptr;
   if (const auto ordered =
           state.enter("comm_init_rank_config", "size=" + std::to_string(size) + ", rank=" + std::to_string(rank)))
@@ -66,14 +65,17 @@ Result comm_init_rank_config(CommHandle* made, int size, UniqueId id, int rank, 
   const std::uint64_t number = content.serial * 64 + static_cast<std::uint64_t>(content.creator % 64);
   if (!std::exchange(state.hangs_init, false))
     comm->meeting = std::make_unique<Meeting>(number, content.creator, rank, size, uuid);
-  *made = comm.get();
+  NcclComm& one = *comm;
+  one.is_blocking = config->blocking != 0;
+  *made = &one;
   state.comms.push_back(std::move(comm));
-  return Result::in_progress;
+  lock.unlock();
+  return block_on(one, Result::in_progress);
 }
 
 Result finalize(CommHandle handle) {
   auto& state = *current_nccl;
-  const std::lock_guard lock(state.mutex);
+  std::unique_lock lock(state.mutex);
   if (const auto ordered = state.enter("comm_finalize", "")) return *ordered;
   NcclComm* comm = state.ready(handle, "comm_finalize");
   if (comm == nullptr) return Result::invalid_usage;
@@ -81,7 +83,8 @@ Result finalize(CommHandle handle) {
   comm->phase = Phase::finalizing;
   comm->is_busy = true;
   comm->looks = state.looks;
-  return Result::in_progress;
+  lock.unlock();
+  return block_on(*comm, Result::in_progress);
 }
 
 Result destroy(CommHandle handle) {
@@ -119,6 +122,7 @@ Result get_async_error(CommHandle handle, Result* answer) {
   NcclComm* comm = nullptr;
   {
     const std::lock_guard lock(state.mutex);
+    if (state.is_launching) return state.violate("comm_get_async_error while another thread launches");
     const auto ordered = state.failures.find("comm_get_async_error");
     if (ordered != state.failures.end()) {
       const Result result = ordered->second;
@@ -177,6 +181,18 @@ Result advance_init(NcclComm& comm) {
 }
 
 }  // namespace
+
+Result block_on(NcclComm& comm, Result result) {
+  while (comm.is_blocking && result == Result::in_progress) {
+    result = advance(comm);
+    int found = 0;
+    if (wire() != MPI_COMM_NULL) MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE);
+    sched_yield();
+    const std::lock_guard lock(comm.state->mutex);
+    if (comm.phase == NcclComm::Phase::aborted) return Result::internal_error;
+  }
+  return result;
+}
 
 Result accept(NcclComm& comm) {
   comm.looks = comm.state->looks;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The stand-in's memory, registrations and windows.
+#include <algorithm>
 #include <cstdint>
 
 #include "support/standin/nccl_functions.hpp"
@@ -55,6 +56,20 @@ Result comm_deregister(CommHandle handle, void* registration) {
   return Result::success;
 }
 
+/// The first place with room, as each rank finds it for itself.
+void place_window(NcclComm& comm, std::size_t bytes) {
+  std::size_t at = 0;
+  const auto is_taken = [&](const auto& window) {
+    const auto& [place, size] = window.second;
+    return at < place + size && place < at + bytes;
+  };
+  for (auto found = comm.windows.begin(); found != comm.windows.end();
+       found = std::find_if(comm.windows.begin(), comm.windows.end(), is_taken))
+    if (is_taken(*found)) at = found->second.first + found->second.second;
+  comm.windows[comm.window.second] = {at, bytes};
+  comm.layout = comm.layout * 31 + at + 1;
+}
+
 Result window_register(CommHandle handle, void* address, std::size_t bytes, WindowHandle* window, int flags) {
   auto& state = *current_nccl;
   const bool is_host = state.runtime->inspect(address).kind == MemoryKind::host;
@@ -72,10 +87,11 @@ Result window_register(CommHandle handle, void* address, std::size_t bytes, Wind
     if (comm == nullptr) return Result::invalid_usage;
     if (is_host) return state.violate("comm_window_register of host memory");
     comm->window = {window, next_handle()};
-    comm->windows.insert(comm->window.second);
+    place_window(*comm, bytes);
     answer = accept(*comm);
   }
   // NCCL 2.28.9 to 2.30.7 say success while the registration goes on.
+  if (comm->is_blocking) return block_on(*comm, Result::in_progress);
   return answer == Result::success ? advance(*comm) : Result::success;
 }
 

@@ -2,6 +2,7 @@
 // The stand-in's collectives, messages, groups and operations of reductions.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "support/standin/nccl_functions.hpp"
 
@@ -79,11 +80,21 @@ Result launch(std::vector<Group::Member>& members) {
   }
   if (answer == Result::success)
     for (NcclComm* comm : comms) (void)advance(*comm);
+  for (NcclComm* comm : comms)
+    if (comm->is_blocking) answer = block_on(*comm, answer);
   return answer;
+}
+
+void meet_other_threads(NcclState& state) {
+  if (!state.within_launch) return;
+  state.is_launching = true;
+  std::exchange(state.within_launch, nullptr)();
+  state.is_launching = false;
 }
 
 Result submit(CommHandle handle, Operation o, StreamHandle stream) {
   auto& state = *current_nccl;
+  meet_other_threads(state);
   NcclComm* comm = nullptr;
   Result result = Result::success;
   {

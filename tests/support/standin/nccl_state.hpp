@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -96,6 +97,7 @@ struct NcclComm {
   enum class Phase : std::uint8_t { making, ready, finalizing, finalized, destroyed, aborted };
   NcclState* state = nullptr;
   Phase phase = Phase::making;
+  bool is_blocking = false;  ///< calls return when nothing is in progress
   Members members{};
   std::unique_ptr<Meeting> meeting{};  ///< null: never ends
   int looks = 0;                       ///< answers in_progress so often
@@ -111,7 +113,8 @@ struct NcclComm {
   int next_op = static_cast<int>(RedOp::avg) + 1;
   std::map<int, Factor> factors{};
   std::set<void*> registrations{};
-  std::set<WindowHandle> windows{};
+  std::map<WindowHandle, std::pair<std::size_t, std::size_t>> windows{};  ///< place and bytes, of this rank
+  std::uint64_t layout = 0;                                               ///< of the places of all windows so far
   [[nodiscard]] bool is_alive() const { return phase != Phase::destroyed && phase != Phase::aborted; }
 };
 
@@ -141,6 +144,8 @@ struct NcclState {
   bool hangs_init = false;
   bool hangs_work = false;
   bool forbids_shared_devices = false;
+  std::function<void()> within_launch{};
+  std::atomic<bool> is_launching{false};
   Result async_error = Result::success;
   std::string last_error{};
   int in_flight = 0;

@@ -45,6 +45,29 @@ TEST_F(Traffics, AreInFlightUntilEveryStreamHasPassed) {
   EXPECT_TRUE(Traffic::of(0).is_idle());
 }
 
+TEST_F(Traffics, AStreamThatFollowsRunsAfterTheLastLaunch) {
+  bool goes = false;
+  bool has_followed = false;
+  launch(first, goes);
+  Traffic::of(0).follow(second);
+  runtime.enqueue(second, "nccl", [&] { return has_followed = true; });
+  Traffic::of(0).note_launch(second);
+  (void)runtime.run_some();
+  EXPECT_FALSE(Traffic::of(0).is_idle());
+  EXPECT_FALSE(has_followed);
+  goes = true;
+  EXPECT_TRUE(Traffic::of(0).is_idle());
+  EXPECT_TRUE(has_followed);
+}
+
+TEST_F(Traffics, AStreamDoesNotFollowItself) {
+  bool goes = true;
+  launch(first, goes);
+  runtime.clear_record();
+  Traffic::of(0).follow(first);
+  EXPECT_EQ(std::ranges::count(runtime.record(), "wait_event"), 0);
+}
+
 TEST_F(Traffics, WhatFollowsTheLaunchDoesNotCount) {
   bool goes = true;
   launch(first, goes);

@@ -53,6 +53,18 @@ TEST_P(Versions, HaveTheFunctionsOfTheirTime) {
 
 INSTANTIATE_TEST_SUITE_P(Table, Versions, ::testing::Values(21800, 21903, 22703, 22809, 23007));
 
+TEST(Table, NcclOrdersLaunchesUnlessTheUserSaysOtherwise) {
+  unsetenv("NCCL_LAUNCH_ORDER_IMPLICIT");
+  (void)failure_of("/no/such/library.so");
+  const char* set = std::getenv("NCCL_LAUNCH_ORDER_IMPLICIT");
+  ASSERT_NE(set, nullptr);
+  EXPECT_STREQ(set, "1");
+  setenv("NCCL_LAUNCH_ORDER_IMPLICIT", "0", 1);
+  (void)failure_of("/no/such/library.so");
+  EXPECT_STREQ(std::getenv("NCCL_LAUNCH_ORDER_IMPLICIT"), "0");
+  unsetenv("NCCL_LAUNCH_ORDER_IMPLICIT");
+}
+
 TEST(Table, VersionsAreWritten) {
   EXPECT_EQ(version_text(21800), "2.18.0");
   EXPECT_EQ(version_text(22809), "2.28.9");
