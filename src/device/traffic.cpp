@@ -50,7 +50,7 @@ void Traffic::note_launch(StreamHandle stream) {
   const std::lock_guard lock(state_->mutex);
   auto& launches = state_->launches;
   const auto known = std::ranges::find(launches, stream, &Launch::stream);
-  Launch& launch = known == launches.end() ? launches.emplace_back(stream) : *known;
+  Launch& launch = known == launches.end() ? launches.emplace_back(Launch{stream}) : *known;
   state_->in_flight.store(launches.size(), std::memory_order_release);
   launch.done.record(state_->device, stream);
   state_->last = stream;

@@ -164,7 +164,8 @@ int MPI_Start(MPI_Request* request) {
 }
 
 int MPI_Startall(int count, MPI_Request requests[]) {
-  for (int i = 0; is_watched() && requests != nullptr && i < count; ++i) watched_requests().start(requests[i]);
+  if (requests == nullptr) return PMPI_Startall(count, requests);
+  for (int i = 0; is_watched() && i < count; ++i) watched_requests().start(requests[i]);
   if (operations_of(count, requests).empty()) return PMPI_Startall(count, requests);
   for (int i = 0; i < count; ++i) {
     const int code = start(&requests[i], operation_of(requests[i]));

@@ -34,7 +34,7 @@ void finish(MPI_Fint count, const MPI_Request* requests) {
 }
 
 bool is_any_done(MPI_Fint count, const MPI_Request* requests) {
-  for (MPI_Fint i = 0; i < count; ++i) {
+  for (MPI_Fint i = 0; requests != nullptr && i < count; ++i) {
     int flag = 0;
     if (requests[i] != MPI_REQUEST_NULL) PMPI_Request_get_status(requests[i], &flag, MPI_STATUS_IGNORE);
     if (flag != 0) return true;

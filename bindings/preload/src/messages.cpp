@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "watch/call.hpp"
 #include "watch/completion.hpp"
@@ -84,9 +85,12 @@ int requested(const End& end, Way way, MPI_Comm comm, MPI_Request* request, cons
   const std::uint64_t number = tells && way == Way::nonblocking ? tells() : 0;
   const int code = pass();
   if (code == MPI_SUCCESS && request != nullptr) {
-    const Span sent = end.call == Call::send ? detail::span_of(end.data, end.type, end.count) : Span{};
-    recorded.hand_over(*request,
-                       {.sent = sent, .receive = number, .tell = tells, .withdraw = withdrawal(recorded, end)});
+    RequestedCall call;
+    if (end.call == Call::send) call.sent = detail::span_of(end.data, end.type, end.count);
+    call.receive = number;
+    call.tell = tells;
+    call.withdraw = withdrawal(recorded, end);
+    recorded.hand_over(*request, std::move(call));
   } else if (number != 0) {
     envelopes().drop(number);
   }

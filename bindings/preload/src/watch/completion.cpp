@@ -18,12 +18,6 @@
 namespace tutti::preload {
 namespace {
 
-bool is_complete(MPI_Request request) {
-  int flag = 1;
-  PMPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
-  return flag != 0;
-}
-
 /// Whether a wait returns soon. Requests of other functions, such as those of files, may need the MPI's own wait to
 /// advance, so that nothing is waited for in their place.
 bool are_complete(const std::vector<MPI_Request>& requests, Until until) {

@@ -135,9 +135,7 @@ Description described(const Ranks& ranks, Args... args) {
     detail::take_root(call, ranks, root);
     detail::describe_reduction(call, ranks, std::tuple(send, recv, count, type, op));
   } else if constexpr (which == Collective::allreduce || which == Collective::scan || which == Collective::exscan ||
-                       which == Collective::reduce_scatter_block) {
-    detail::describe_reduction(call, ranks, all);
-  } else if constexpr (which == Collective::reduce_scatter) {
+                       which == Collective::reduce_scatter_block || which == Collective::reduce_scatter) {
     detail::describe_reduction(call, ranks, all);
   } else if constexpr (which == Collective::gather || which == Collective::gatherv) {
     const auto own = [&] { return blocks(call, ranks, std::get<2>(all), std::get<1>(all)); };

@@ -20,14 +20,13 @@ std::uint64_t hash_of(const Span& sent) {
   return tutti::detail::hash_bytes({static_cast<const std::byte*>(sent.data), sent.bytes});
 }
 
-/// The MPI says of a persistent request that is not active that it is complete.
+}  // namespace
+
 bool is_complete(MPI_Request request) {
   int flag = 0;
   PMPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
   return flag != 0;
 }
-
-}  // namespace
 
 void WatchedRequests::add(MPI_Request request, RequestedCall call) {
   const std::lock_guard lock(mutex_);

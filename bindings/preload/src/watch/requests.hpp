@@ -63,4 +63,7 @@ class WatchedRequests {
 
 [[nodiscard]] WatchedRequests& watched_requests();
 
+/// As MPI_Request_get_status says, also of persistent requests that are not active: these are complete.
+[[nodiscard]] bool is_complete(MPI_Request request);
+
 }  // namespace tutti::preload
