@@ -14,11 +14,6 @@
 namespace tutti::detail::flight {
 namespace {
 
-std::string communicator_text(const SeenCommunicator& communicator) {
-  return communicator.name.empty() ? fmt::format("communicator {:08x}", communicator.mark & 0xffffffffU)
-                                   : fmt::format("communicator '{}'", communicator.name);
-}
-
 std::string peer_text(const Facts& facts) {
   const std::string who = facts.peer == any ? "any rank" : fmt::format("rank {}", facts.peer);
   const std::string tag = facts.tag == -1 ? "" : facts.tag == any ? ", any tag" : fmt::format(", tag {}", facts.tag);
@@ -92,6 +87,10 @@ std::string_view finding_name(FindingKind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
+std::string communicator_text(std::string_view name, std::uint64_t mark) {
+  return name.empty() ? fmt::format("communicator {:08x}", mark & 0xffffffffU) : fmt::format("communicator '{}'", name);
+}
+
 std::string call_text(const Snapshot& snapshot, const SeenCall& call) {
   const Facts& facts = call.facts;
   if (facts.call == Call::make_communicator && facts.sequence == 0) return "a factory of communicators";
@@ -100,15 +99,15 @@ std::string call_text(const Snapshot& snapshot, const SeenCall& call) {
   if (facts.form == Form::init) text += "_init";
   if (facts.form == Form::start) text = "a start of " + text + "_init";
   if (!is_collective(facts.call) && facts.call != Call::group)
-    return fmt::format("{} {} ({} B, {}){}", text, peer_text(facts), facts.bytes, communicator_text(communicator),
-                       place_text(call));
+    return fmt::format("{} {} ({} B, {}){}", text, peer_text(facts), facts.bytes,
+                       communicator_text(communicator.name, communicator.mark), place_text(call));
   if (facts.sequence != 0) text += fmt::format(" #{}", facts.sequence);
   std::string details;
   if (facts.type != 0) details += fmt::format("{}, ", datatype_name(static_cast<DatatypeKind>(facts.type)));
   if (!is_synchronization(facts.call)) details += fmt::format("{} B, ", facts.bytes);
   if (facts.op != 0) details += fmt::format("{}, ", reduce_op_name(static_cast<ReduceKind>(facts.op)));
   if (facts.peer >= 0) details += fmt::format("root {}, ", facts.peer);
-  text += fmt::format(" of {}", communicator_text(communicator));
+  text += fmt::format(" of {}", communicator_text(communicator.name, communicator.mark));
   if (!details.empty()) text += fmt::format(" ({})", details.substr(0, details.size() - 2));
   return text + place_text(call);
 }
@@ -165,10 +164,11 @@ std::vector<Finding> find_late(const Job& job) {
     const auto worst = static_cast<std::size_t>(std::max_element(lateness.begin(), lateness.end()) - lateness.begin());
     if (begins.size() < least_calls || 4 * last[worst] < 3 * begins.size()) continue;
     const int rank = members[worst].snapshot->world_rank;
+    const SeenCommunicator& last_of = *members[worst].communicator;
     found.push_back({FindingKind::late,
                      fmt::format("rank {} comes last to {} of the last {} collectives of {}, {:.3g} ms after the first "
                                  "one on average",
-                                 rank, last[worst], begins.size(), communicator_text(*members[worst].communicator),
+                                 rank, last[worst], begins.size(), communicator_text(last_of.name, last_of.mark),
                                  lateness[worst] / static_cast<double>(last[worst])),
                      {rank}});
   }

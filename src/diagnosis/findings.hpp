@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "diagnosis/find.hpp"
@@ -17,6 +19,9 @@ struct Finding {
   std::string text;
   std::vector<int> ranks;
 };
+
+/// "communicator 'world'", or a part of its mark where it has no name.
+[[nodiscard]] std::string communicator_text(std::string_view name, std::uint64_t mark);
 
 /// "allreduce #17 of communicator 'world' (float32, 400 B, sum)".
 [[nodiscard]] std::string call_text(const Snapshot& snapshot, const SeenCall& call);

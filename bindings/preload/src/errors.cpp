@@ -59,13 +59,15 @@ int code_of_exception() {
   try {
     throw;
   } catch (const Error& error) {
-    return code_with(class_of(error.code()), error.what());
+    return code_of(error.code(), error.what());
   } catch (const std::bad_alloc&) {
     return code_with(MPI_ERR_NO_MEM, "memory ran out");
   } catch (const std::exception& error) {
     return code_with(MPI_ERR_INTERN, error.what());
   }
 }
+
+int code_of(ErrorCode code, const std::string& text) { return code_with(class_of(code), text.c_str()); }
 
 int raise(MPI_Comm comm, int code) {
   if (code == MPI_SUCCESS) return code;

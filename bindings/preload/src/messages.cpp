@@ -32,9 +32,9 @@ std::function<std::uint64_t()> teller(const WatchedCall& call, const End& end) {
   const bool is_send = end.call == Call::send;
   const auto content = is_checked() && call.comm() ? content_of(end.type, is_send ? end.count : 1) : std::nullopt;
   if (!content || end.peer == MPI_PROC_NULL || end.call == Call::probe) return {};
-  return [comm = *call.comm(), place = call.place(), end, is_send, content = *content]() -> std::uint64_t {
-    if (!is_send) return envelopes().post(comm, end.peer, end.tag, content, place);
-    envelopes().send(comm, end.peer, end.tag, content, place);
+  return [comm = call.comm(), place = call.place(), end, is_send, content = *content]() -> std::uint64_t {
+    if (!is_send) return envelopes().post(*comm, end.peer, end.tag, content, place);
+    envelopes().send(*comm, end.peer, end.tag, content, place);
     return 0;
   };
 }
@@ -47,8 +47,11 @@ std::uint64_t tell(const WatchedCall& call, const End& end) {
 /// Tells the receiver of a send that it may not come.
 std::function<void()> withdrawal(const WatchedCall& call, const End& end) {
   if (!is_checked() || !call.comm() || end.call != Call::send) return {};
-  return [comm = *call.comm(), to = end.peer] { envelopes().withdraw(comm, to); };
+  return [comm = call.comm(), to = end.peer] { envelopes().withdraw(*comm, to); };
 }
+
+/// The program's status, or one of its own where the program takes none.
+MPI_Status* taken(MPI_Status* status, MPI_Status& own) { return status == MPI_STATUS_IGNORE ? &own : status; }
 
 /// A send or a probe.
 template <typename Pass>
@@ -69,7 +72,7 @@ int receive(const End& end, const End* sent, MPI_Comm comm, MPI_Status* status, 
   const std::uint64_t number = tell(recorded, end);
   if (number == 0) return pass(status);
   MPI_Status own;
-  MPI_Status* const used = status == MPI_STATUS_IGNORE ? &own : status;
+  MPI_Status* const used = taken(status, own);
   const int code = pass(used);
   if (code == MPI_SUCCESS) return check_received(number, *used);
   envelopes().drop(number);
@@ -185,14 +188,14 @@ int MPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status* status) {
 
 int MPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
   MPI_Status own;
-  MPI_Status* const used = status == MPI_STATUS_IGNORE ? &own : status;
+  MPI_Status* const used = taken(status, own);
   return send({Call::probe, nullptr, 0, MPI_DATATYPE_NULL, from, tag}, comm,
               [&] { return matched(PMPI_Mprobe(from, tag, comm, message, used), true, comm, *used); });
 }
 
 int MPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
   MPI_Status own;
-  MPI_Status* const used = status == MPI_STATUS_IGNORE ? &own : status;
+  MPI_Status* const used = taken(status, own);
   const int code = PMPI_Improbe(from, tag, comm, flag, message, used);
   return matched(code, code == MPI_SUCCESS && *flag != 0, comm, *used);
 }

@@ -9,7 +9,9 @@
 #include <cstdio>
 #include <string>
 
+#include "diagnosis/calls.hpp"
 #include "settings.hpp"
+#include "watch/call.hpp"
 
 namespace tutti::preload {
 namespace {
@@ -20,29 +22,6 @@ std::array<std::array<std::atomic<std::uint64_t>, reasons>, collectives>& counts
   static std::array<std::array<std::atomic<std::uint64_t>, reasons>, collectives> all{};
   return all;
 }
-
-constexpr std::array<const char*, collectives> names = {"barrier",
-                                                        "bcast",
-                                                        "gather",
-                                                        "gatherv",
-                                                        "scatter",
-                                                        "scatterv",
-                                                        "allgather",
-                                                        "allgatherv",
-                                                        "alltoall",
-                                                        "alltoallv",
-                                                        "alltoallw",
-                                                        "reduce",
-                                                        "allreduce",
-                                                        "reduce_scatter_block",
-                                                        "reduce_scatter",
-                                                        "scan",
-                                                        "exscan",
-                                                        "neighbor_allgather",
-                                                        "neighbor_allgatherv",
-                                                        "neighbor_alltoall",
-                                                        "neighbor_alltoallv",
-                                                        "neighbor_alltoallw"};
 
 constexpr std::array<const char*, reasons> texts = {"",
                                                     "TUTTI_MPI=0",
@@ -76,8 +55,8 @@ std::string text_of(const std::array<Row, collectives>& sum) {
   for (std::size_t i = 0; i < collectives; ++i)
     for (std::size_t j = 0; j < reasons; ++j)
       if (sum[i][j] != 0)
-        text += fmt::format("tutti-mpi: {:<22}{:>12}  {}{}\n", names[i], sum[i][j],
-                            j == 0 ? "through Tutti" : "passed on: ", texts[j]);
+        text += fmt::format("tutti-mpi: {:<22}{:>12}  {}{}\n", call_name(flight_call(static_cast<Collective>(i))),
+                            sum[i][j], j == 0 ? "through Tutti" : "passed on: ", texts[j]);
   return text;
 }
 

@@ -7,12 +7,17 @@
 
 namespace tutti::python {
 
-/// Defines the three forms of an exchange of blocks that have sizes of their own on both sides. `send_type` and
-/// `counts_type` are the stub's types of send and send_counts.
-template <typename Call>
-void define_exchange(CommunicatorClass& communicator, const std::string& send_type, const std::string& counts_type,
-                     const std::string& description) {
+/// Defines the three forms of an exchange of blocks that have sizes of their own on both sides. in_place: send may be
+/// IN_PLACE, without counts.
+template <typename Call, bool in_place>
+void define_exchange(CommunicatorClass& communicator, const std::string& description) {
   namespace nb = nanobind;
+  const auto counts_argument = [] {
+    if constexpr (in_place)
+      return nb::arg("send_counts").none();
+    else
+      return nb::arg("send_counts");
+  };
   const auto body = [](auto form) {
     return [form](PythonCommunicator& comm, nb::object send, nb::object send_counts, nb::object recv,
                   nb::object recv_counts, nb::object send_displs, nb::object recv_displs, const nb::kwargs& options) {
@@ -27,11 +32,12 @@ void define_exchange(CommunicatorClass& communicator, const std::string& send_ty
     };
   };
   define_forms<Call>(communicator,
-                     {"send: " + send_type + ", send_counts: " + counts_type +
+                     {std::string(in_place ? "send: ArrayOrInPlace, send_counts: Numbers | None"
+                                           : "send: Array, send_counts: Numbers") +
                           ", recv: Array, recv_counts: Numbers, send_displs: Numbers | None = None, recv_displs: "
                           "Numbers | None = None",
                       "Array", description},
-                     body, nb::arg("send"), nb::arg("send_counts").none(), nb::arg("recv"), nb::arg("recv_counts"),
+                     body, nb::arg("send"), counts_argument(), nb::arg("recv"), nb::arg("recv_counts"),
                      nb::arg("send_displs").none() = nb::none(), nb::arg("recv_displs").none() = nb::none());
 }
 

@@ -98,9 +98,8 @@ void bind_neighborhoods(CommunicatorClass& communicator) {
       "Sends block i of send to destination i, and stores source i's block as block i of recv. "
       "Collective. Returns recv. Host memory. Raises Error as bcast.");
   define_allgatherv(communicator);
-  define_exchange<neighbor_alltoallv_call>(
-      communicator, "Array", "Numbers",
-      "As neighbor_alltoall, with counts and displacements for each neighbour, in elements.");
+  define_exchange<neighbor_alltoallv_call, false>(
+      communicator, "As neighbor_alltoall, with counts and displacements for each neighbour, in elements.");
   define_alltoallw(communicator);
 }
 

@@ -126,8 +126,8 @@ void bind_v_forms(CommunicatorClass& communicator) {
   define_gatherv(communicator);
   define_scatterv(communicator);
   define_allgatherv(communicator);
-  define_exchange<alltoallv_call>(
-      communicator, "ArrayOrInPlace", "Numbers | None",
+  define_exchange<alltoallv_call, true>(
+      communicator,
       "Sends a block from every rank to every rank. Collective. Rank s sends send_counts[r] elements, from element "
       "send_displs[r] of send, to rank r, which stores them from element recv_displs[s] of recv (displacements by "
       "default: one block after the other). With send=IN_PLACE data and counts are those of recv. Returns recv. Raises "

@@ -59,12 +59,10 @@ WatchedCall::WatchedCall(flight::Call call, Way way, MPI_Comm comm, int peer, in
 }
 
 WatchedCall::WatchedCall(flight::Call call, Way way, MPI_Comm comm, const Description& description)
-    : handle_(comm), way_(way), place_(current_place()), comm_(communicators().next(comm)) {
-  begin({.bytes = description.all.bytes,
-         .sequence = comm_ ? comm_->sequence : 0,
-         .peer = description.root,
-         .call = call,
-         .form = way});
+    : handle_(comm), way_(way), place_(current_place()) {
+  const auto [known, sequence] = communicators().next(comm);
+  comm_ = known;
+  begin({.bytes = description.all.bytes, .sequence = sequence, .peer = description.root, .call = call, .form = way});
 }
 
 void WatchedCall::begin(const flight::Facts& facts) {
@@ -82,7 +80,7 @@ WatchedCall::~WatchedCall() { note_.end(flight::State::done); }
 
 int WatchedCall::compare(const std::string& name, const Description& description) {
   if (!comm_) return MPI_SUCCESS;
-  const std::uint64_t number = begin_comparison(handle_, *comm_, name, place_, description);
+  const std::uint64_t number = begin_comparison(handle_, *comm_, facts_.sequence, name, place_, description);
   return way_ == Way::blocking ? finish_comparison(number) : tutti::preload::compare();
 }
 

@@ -4,7 +4,7 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -38,8 +38,8 @@ class WatchedCall {
   /// Leaves the end of the call to the completion of a request. A persistent one is not begun yet. The call has what
   /// only its caller knows: the buffer, and what envelopes know of a message.
   void hand_over(MPI_Request request, RequestedCall call);
-  /// Nothing for intercommunicators.
-  [[nodiscard]] const std::optional<Watched>& comm() const { return comm_; }
+  /// Null for intercommunicators.
+  [[nodiscard]] const std::shared_ptr<const Watched>& comm() const { return comm_; }
   [[nodiscard]] const std::string& place() const { return place_; }
 
  private:
@@ -48,7 +48,7 @@ class WatchedCall {
   MPI_Comm handle_;
   Way way_;
   std::string place_;
-  std::optional<Watched> comm_{};
+  std::shared_ptr<const Watched> comm_{};
   tutti::detail::flight::Facts facts_{};
   tutti::detail::flight::Note note_{};
 };

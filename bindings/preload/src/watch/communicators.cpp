@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "watch/communicators.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <numeric>
 #include <utility>
 
 #include "core/hash.hpp"
+#include "diagnosis/findings.hpp"
 #include "diagnosis/recorder.hpp"
 #include "watch/watch.hpp"
 
@@ -50,9 +49,7 @@ bool is_built_in(MPI_Comm comm) { return comm == MPI_COMM_WORLD || comm == MPI_C
 
 }  // namespace
 
-std::string Watched::text() const {
-  return name.empty() ? fmt::format("communicator {:08x}", mark & 0xffffffffU) : fmt::format("communicator '{}'", name);
-}
+std::string Watched::text() const { return tutti::detail::flight::communicator_text(name, mark); }
 
 void Communicators::open(std::uint64_t job) {
   const std::lock_guard lock(mutex_);
@@ -67,7 +64,7 @@ void Communicators::add(MPI_Comm comm) {
   add_locked(comm);
 }
 
-Watched* Communicators::add_locked(MPI_Comm comm) {
+Communicators::Entry* Communicators::add_locked(MPI_Comm comm) {
   Watched made;
   made.world = world_ranks(comm);
   made.name = name_of(comm);
@@ -75,7 +72,7 @@ Watched* Communicators::add_locked(MPI_Comm comm) {
   return add_locked(comm, std::move(made));
 }
 
-Watched* Communicators::add_locked(MPI_Comm comm, Watched made) {
+Communicators::Entry* Communicators::add_locked(MPI_Comm comm, Watched made) {
   if (!is_built_in(comm)) made.place = current_place();
   const bool is_inside = std::find(made.world.begin(), made.world.end(), MPI_UNDEFINED) == made.world.end();
   if (is_inside) {
@@ -85,23 +82,23 @@ Watched* Communicators::add_locked(MPI_Comm comm, Watched made) {
     if (auto* recorder = Recorder::instance())
       made.row = recorder->add_communicator(made.mark, made.rank, made.size(), made.name);
   }
-  Watched* added = &(all_[comm] = std::move(made));
-  return is_inside ? added : nullptr;
+  Entry& entry = all_[comm] = {std::make_shared<const Watched>(std::move(made))};
+  return is_inside ? &entry : nullptr;
 }
 
-Watched* Communicators::find_locked(MPI_Comm comm) {
+Communicators::Entry* Communicators::find_locked(MPI_Comm comm) {
   const auto found = all_.find(comm);
-  if (found != all_.end()) return found->second.mark == 0 ? nullptr : &found->second;
+  if (found != all_.end()) return found->second.comm->mark == 0 ? nullptr : &found->second;
   return is_watchable(comm) ? add_locked(comm) : nullptr;
 }
 
 void Communicators::add_copy(MPI_Comm from, MPI_Comm comm) {
   const std::lock_guard lock(mutex_);
-  const Watched* known = find_locked(from);
+  const Entry* known = find_locked(from);
   if (known == nullptr) return;
   Watched made;
-  made.world = known->world;
-  made.rank = known->rank;
+  made.world = known->comm->world;
+  made.rank = known->comm->rank;
   add_locked(comm, std::move(made));
 }
 
@@ -109,31 +106,31 @@ void Communicators::remove(MPI_Comm comm) {
   const std::lock_guard lock(mutex_);
   const auto found = all_.find(comm);
   if (found == all_.end()) return;
-  if (auto* recorder = Recorder::instance(); recorder != nullptr && found->second.mark != 0)
-    recorder->remove_communicator(found->second.row);
+  if (auto* recorder = Recorder::instance(); recorder != nullptr && found->second.comm->mark != 0)
+    recorder->remove_communicator(found->second.comm->row);
   all_.erase(found);
 }
 
-std::optional<Watched> Communicators::find(MPI_Comm comm) {
+std::shared_ptr<const Watched> Communicators::find(MPI_Comm comm) {
   const std::lock_guard lock(mutex_);
-  const Watched* found = find_locked(comm);
-  return found == nullptr ? std::nullopt : std::optional(*found);
+  const Entry* found = find_locked(comm);
+  return found == nullptr ? nullptr : found->comm;
 }
 
-std::optional<Watched> Communicators::next(MPI_Comm comm) {
+std::pair<std::shared_ptr<const Watched>, std::uint32_t> Communicators::next(MPI_Comm comm) {
   const std::lock_guard lock(mutex_);
-  Watched* found = find_locked(comm);
-  if (found == nullptr) return std::nullopt;
+  Entry* found = find_locked(comm);
+  if (found == nullptr) return {};
   ++found->sequence;
-  if (auto* recorder = Recorder::instance()) recorder->count(found->row, found->sequence);
-  return *found;
+  if (auto* recorder = Recorder::instance()) recorder->count(found->comm->row, found->sequence);
+  return {found->comm, found->sequence};
 }
 
 std::vector<std::string> Communicators::left() {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> places;
-  for (const auto& [handle, comm] : all_)
-    if (!is_built_in(handle)) places.push_back(comm.place);
+  for (const auto& [handle, entry] : all_)
+    if (!is_built_in(handle)) places.push_back(entry.comm->place);
   return places;
 }
 

@@ -5,9 +5,10 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tutti::preload {
@@ -16,7 +17,6 @@ namespace tutti::preload {
 struct Watched {
   std::uint64_t mark = 0;  ///< equal on its ranks, and no other's; 0: it is not watched
   std::uint32_t row = 0;   ///< in the flight recorder
-  std::uint32_t sequence = 0;
   int rank = 0;
   std::vector<int> world{};  ///< its ranks in MPI_COMM_WORLD
   std::string name{};
@@ -38,22 +38,26 @@ class Communicators {
   /// One that MPI_Comm_idup has begun to make.
   void add_copy(MPI_Comm from, MPI_Comm comm);
   void remove(MPI_Comm comm);
-  /// A copy; adds one that was made by a function that is not watched. Empty for intercommunicators and handles that
-  /// MPI refuses.
-  [[nodiscard]] std::optional<Watched> find(MPI_Comm comm);
-  /// The same for a collective, which takes the next number.
-  [[nodiscard]] std::optional<Watched> next(MPI_Comm comm);
+  /// Adds one that was made by a function that is not watched. Null for intercommunicators and handles that MPI
+  /// refuses.
+  [[nodiscard]] std::shared_ptr<const Watched> find(MPI_Comm comm);
+  /// The same for a collective, and its number on the communicator.
+  [[nodiscard]] std::pair<std::shared_ptr<const Watched>, std::uint32_t> next(MPI_Comm comm);
   /// The places of those that the program has not freed.
   [[nodiscard]] std::vector<std::string> left();
 
  private:
-  Watched* add_locked(MPI_Comm comm);
-  Watched* add_locked(MPI_Comm comm, Watched made);
-  Watched* find_locked(MPI_Comm comm);
+  struct Entry {
+    std::shared_ptr<const Watched> comm{};
+    std::uint32_t sequence = 0;
+  };
+  Entry* add_locked(MPI_Comm comm);
+  Entry* add_locked(MPI_Comm comm, Watched made);
+  Entry* find_locked(MPI_Comm comm);
 
   std::mutex mutex_{};
   std::uint64_t job_ = 0;
-  std::map<MPI_Comm, Watched> all_{};
+  std::map<MPI_Comm, Entry> all_{};
   std::map<std::uint64_t, std::uint32_t> had_{};  ///< communicators by the hash of their ranks
 };
 

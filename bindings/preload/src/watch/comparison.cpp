@@ -111,14 +111,9 @@ int differ(const Comparison& comparison, const Peer& peer, const Letter& theirs)
   const std::string own = fmt::format("rank {} calls {}", comparison.rank, text_of(peer.mine));
   const std::string other = fmt::format("rank {} calls {}", peer.rank, text_of(theirs));
   const bool is_first = comparison.rank < peer.rank;
-  try {
-    throw Error(ErrorCode::mismatch,
-                fmt::format("collective {} of {} differs between ranks: {}, {}; make the same call on "
-                            "all ranks",
-                            peer.mine.sequence, comparison.comm, is_first ? own : other, is_first ? other : own));
-  } catch (...) {
-    return code_of_exception();
-  }
+  return code_of(ErrorCode::mismatch,
+                 fmt::format("collective {} of {} differs between ranks: {}, {}; make the same call on all ranks",
+                             peer.mine.sequence, comparison.comm, is_first ? own : other, is_first ? other : own));
 }
 
 /// Compares with the peers whose letters have come, and forgets these.
@@ -153,13 +148,13 @@ bool is_open(std::uint64_t number) {
 
 }  // namespace
 
-std::uint64_t begin_comparison(MPI_Comm handle, const Watched& comm, const std::string& name, const std::string& place,
-                               const Description& description) {
+std::uint64_t begin_comparison(MPI_Comm handle, const Watched& comm, std::uint32_t sequence, const std::string& name,
+                               const std::string& place, const Description& description) {
   if (comm.size() < 2) return 0;
   Comparison made{0, handle, comm.rank, comm.text(), {}};
   Letter letter;
   letter.mark = comm.mark;
-  letter.sequence = comm.sequence;
+  letter.sequence = sequence;
   letter.sender = comm.world[static_cast<std::size_t>(comm.rank)];
   letter.root = description.root;
   letter.gives = description.given ? 1 : 0;

@@ -13,8 +13,8 @@ namespace tutti::preload {
 
 /// Sends the description of a collective to the ranks with which it is compared. name: "MPI_Bcast". Returns the number
 /// of the comparison.
-std::uint64_t begin_comparison(MPI_Comm handle, const Watched& comm, const std::string& name, const std::string& place,
-                               const Description& description);
+std::uint64_t begin_comparison(MPI_Comm handle, const Watched& comm, std::uint32_t sequence, const std::string& name,
+                               const std::string& place, const Description& description);
 
 /// Compares the collectives whose descriptions have come. Returns the MPI's code of the first difference, which the
 /// communicator's error handler has had.

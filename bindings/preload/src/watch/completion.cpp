@@ -31,29 +31,21 @@ bool are_complete(const std::vector<MPI_Request>& requests, Until until) {
   return until == Until::any ? active == 0 || complete != 0 : complete == active;
 }
 
-int raise_error(ErrorCode code, const std::string& text) {
-  try {
-    throw Error(code, text);
-  } catch (...) {
-    return raise(MPI_COMM_WORLD, code_of_exception());
-  }
-}
-
 int raise_changed(const std::string& place) {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return raise_error(
-      ErrorCode::invalid_argument,
-      fmt::format("rank {} has changed the send buffer of the call {} before it has completed the request {}; leave a "
-                  "send buffer alone until its request is complete",
-                  rank, tutti::detail::words_of(place), tutti::detail::words_of(current_place())));
+  const std::string text = fmt::format(
+      "rank {} has changed the send buffer of the call {} before it has completed the request {}; leave a send buffer "
+      "alone until its request is complete",
+      rank, tutti::detail::words_of(place), tutti::detail::words_of(current_place()));
+  return raise(MPI_COMM_WORLD, code_of(ErrorCode::invalid_argument, text));
 }
 
 }  // namespace
 
 int check_received(std::uint64_t receive, const MPI_Status& status) {
   const std::string difference = envelopes().complete(receive, status);
-  return difference.empty() ? MPI_SUCCESS : raise_error(ErrorCode::mismatch, difference);
+  return difference.empty() ? MPI_SUCCESS : raise(MPI_COMM_WORLD, code_of(ErrorCode::mismatch, difference));
 }
 
 Completion::Completion(int count, const MPI_Request* requests, Until until) : before_(requests, requests + count) {
