@@ -152,7 +152,7 @@ std::vector<Finding> find_late(const Job& job) {
     std::map<std::uint32_t, std::vector<std::int64_t>> begins;  // of the calls that all have made, by rank
     for (const Member& member : members)
       for (const auto& [sequence, call] : collectives_of(member)) begins[sequence].push_back(call->begin);
-    std::erase_if(begins, [&](const auto& one) { return one.second.size() != members.size(); });
+    std::erase_if(begins, [ranks = members.size()](const auto& one) { return one.second.size() != ranks; });
     std::vector<std::size_t> last(members.size());
     std::vector<double> lateness(members.size());  // milliseconds
     for (const auto& [sequence, times] : begins) {

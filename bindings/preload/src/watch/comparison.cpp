@@ -81,8 +81,8 @@ std::vector<int> compared_ranks(const Watched& comm, const Description& descript
   if (has_all)
     for (int rank = 0; rank < size; ++rank) add(rank);
   if (description.compared == Compared::with_root) add(description.root);
-  add((comm.rank + 1) % size);
-  add((comm.rank + size - 1) % size);
+  add(comm.rank + 1 < size ? comm.rank + 1 : 0);
+  add(comm.rank > 0 ? comm.rank - 1 : size - 1);
   return ranks;
 }
 
