@@ -5,9 +5,10 @@
 
 Gradients have the shapes of the model. Backward sleeps before each of them, for its share of --backward-ms by size, as
 beside a GPU; with --busy it computes instead, so that communication takes its time from the processor. Each round makes
-one step of the bare model, one of DDP whose buckets are not sent, one on tutti and one on gloo; exposed is the median
-of what a step takes longer than that of the bare model. It has DDP's own copies of gradients, which the second step
-shows alone.
+one step of the bare model, one of DDP whose buckets are not sent, one on tutti and one on gloo. Two medians: exposed is
+what a step takes longer than that of the bare model, with DDP's own copies of gradients, which the second step shows
+alone, and the ranks' different speeds; waiting is the time from the last bucket's all_reduce to the end of backward on
+the rank that comes last to it: communication only.
 """
 
 import argparse
@@ -84,15 +85,29 @@ def keep(_state, bucket):
     return done
 
 
-def step(model):
+class Watched:
+    def __init__(self, group):
+        self.group, self.last = group, 0.0
+
+
+def average(watched, bucket):
+    """As DDP does without a hook; notes when the last call was made."""
+    watched.last = time.perf_counter()
+    work = dist.all_reduce(bucket.buffer().div_(watched.group.size()), group=watched.group, async_op=True)
+    return work.get_future().then(lambda done: done.value()[0])
+
+
+def step(model, watched=None):
     for parameter in model.parameters():
         parameter.grad = None
     dist.barrier()
     start = time.perf_counter()
     model(torch.ones(1, requires_grad=True)).backward()
-    took = torch.tensor(time.perf_counter() - start, dtype=torch.float64)
+    end = time.perf_counter()
+    # The step of the slowest rank, and the wait of the rank that came last to the all_reduce.
+    took = torch.tensor([end - start, (watched.last if watched else end) - end], dtype=torch.float64)
     dist.all_reduce(took, op=dist.ReduceOp.MAX)
-    return took.item() * 1e3
+    return [abs(value) * 1e3 for value in took.tolist()]
 
 
 def main():
@@ -115,16 +130,23 @@ def main():
         models[name] = DistributedDataParallel(Model(gradients, seconds, arguments.busy), process_group=group,
                                                bucket_cap_mb=arguments.bucket_mb, gradient_as_bucket_view=True)
     models["copies"].register_comm_hook(None, keep)
-    found = [{name: step(model) for name, model in models.items()} for _ in range(arguments.rounds + 2)][2:]
+    watched = {name: Watched(group) for name, group in groups.items()}
+    for name, state in watched.items():
+        models[name].register_comm_hook(state, average)
+    found = [{name: step(model, watched.get(name)) for name, model in models.items()}
+             for _ in range(arguments.rounds + 2)][2:]
     for name in groups:
         first = next(models[name].parameters()).grad
         assert math.isclose(first.view(-1)[0].item(), (size + 1) / 2), f"{name}: the average is wrong"
-    exposed = {name: statistics.median(round[name] - round["none"] for round in found) for name in list(models)[1:]}
+    exposed = {name: statistics.median(round[name][0] - round["none"][0] for round in found) for name in models}
+    waiting = {name: statistics.median(round[name][1] for round in found) for name in groups}
     if rank == 0:
         print(f"{arguments.model}, {total * 4 / 1e6:.0f} MB, {size} ranks: without communication "
-              f"{statistics.median(round['none'] for round in found):.1f} ms; exposed: DDP's copies "
-              f"{exposed['copies']:.1f} ms, tutti {exposed['tutti']:.1f} ms, gloo {exposed['gloo']:.1f} ms, "
-              f"tutti / gloo {exposed['tutti'] / exposed['gloo']:.3f}")
+              f"{statistics.median(round['none'][0] for round in found):.1f} ms")
+        print(f"  exposed: DDP's copies {exposed['copies']:.1f} ms, tutti {exposed['tutti']:.1f} ms, gloo "
+              f"{exposed['gloo']:.1f} ms, tutti / gloo {exposed['tutti'] / exposed['gloo']:.3f}")
+        print(f"  waiting: tutti {waiting['tutti']:.1f} ms, gloo {waiting['gloo']:.1f} ms, tutti / gloo "
+              f"{waiting['tutti'] / waiting['gloo']:.3f}")
     dist.destroy_process_group()
 
 

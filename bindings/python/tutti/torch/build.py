@@ -37,7 +37,7 @@ def main() -> None:
         configure = ["cmake", "-S", str(_sources()), "-B", build, "-DCMAKE_BUILD_TYPE=Release",
                      f"-DPython_EXECUTABLE={sys.executable}", "-DTUTTI_TORCH_DESTINATION=."]
         if arguments.tutti:
-            configure.append(f"-DCMAKE_PREFIX_PATH={arguments.tutti}")
+            configure.append(f"-DCMAKE_PREFIX_PATH={os.path.abspath(arguments.tutti)}")
         for command in (configure, ["cmake", "--build", build], ["cmake", "--install", build, "--prefix", str(into)]):
             if subprocess.run(command, check=False).returncode != 0:
                 sys.exit(f"tutti.torch.build: failed: {' '.join(command)}")
