@@ -31,7 +31,28 @@ Candidates::Candidates(const Signature& signature, const Machine& machine, Ask a
     : signature_(signature), machine_(machine), wiring_(wiring_of(machine)), ask_(ask) {}
 
 double Candidates::predicted(const schedules::Algorithm& algorithm) const {
-  return predict(algorithm, signature_, wiring_, links_of(machine_.costs));
+  const Links links = links_of(machine_.costs);
+  if (!algorithm.hierarchical || !exchanges_on_nodes(signature_, machine_.node_memory))
+    return predict(algorithm, signature_, wiring_, links);
+  const double bytes = bytes_of_call(signature_, wiring_.spread.size);
+  const schedules::LevelCost cost = algorithm.level_cost(wiring_.spread, bytes);
+  const double switching = wiring_.oversubscribed ? links.switching : 0;
+  double sum = detail::seconds(cost.local, links[wiring_.on_node], 1, switching) +
+               detail::seconds(cost.across, links[LinkLevel::network], cost.senders, switching);
+  for (const schedules::NodeCost& exchange : cost.exchanges) sum += seconds_on_node(exchange);
+  return sum;
+}
+
+double Candidates::seconds_on_node(const schedules::NodeCost& exchange) const {
+  const Machine node = largest_node(machine_);
+  Signature call;
+  call.operation = exchange.operation;
+  call.type = signature_.type;
+  call.op = signature_.op == ReduceKind::user ? ReduceKind::sum : signature_.op;
+  const double blocks = schedules::has_equal_blocks(exchange.operation) ? node.size : 1;
+  call.count = static_cast<std::size_t>(exchange.bytes / blocks / static_cast<double>(signature_.type.size()));
+  const std::vector<Candidate> ways = ask_(call, node);
+  return ways.empty() || !ways.front().can_be_chosen() ? 0 : ways.front().seconds;
 }
 
 void Candidates::measure(Candidate& way) const {

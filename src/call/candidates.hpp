@@ -64,6 +64,8 @@ class Candidates {
   [[nodiscard]] std::vector<Candidate> take() && { return std::move(all_); }
 
  private:
+  [[nodiscard]] double seconds_on_node(const schedules::NodeCost& exchange) const;
+
   const Signature& signature_;
   const Machine& machine_;
   Wiring wiring_;

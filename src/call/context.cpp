@@ -62,6 +62,7 @@ void Context::let_go(std::shared_ptr<Context>&& context) noexcept {
 
 void Context::release() noexcept {
   if (released_.exchange(true)) return;
+  if (node) node->release();
   for (const auto& state : states_)
     if (state) state->release();
   device.reset();
@@ -109,6 +110,7 @@ Machine Context::machine() const {
   machine.several_nodes = topology.nodes > 1;
   machine.native_blocking = options.native_blocking;
   if (machine.several_nodes) machine.node_of = node_of;
+  machine.node_memory = node_memory;
   machine.on_node = on_node;
   machine.reduction_faults = reduction_faults;
   machine.costs = costs;
@@ -177,6 +179,7 @@ void Context::abort_here(const std::string& reason) noexcept {
   aborted.store(true, std::memory_order_release);
   for (const auto& state : states_)
     if (state) state->abort();
+  if (node) node->abort_here(reason);
 }
 
 // Over shared memory by the states, and over messages if this thread may call MPI. Nobody waits for collectives over
@@ -184,6 +187,7 @@ void Context::abort_here(const std::string& reason) noexcept {
 void Context::tell_of_abort(const std::string& reason) const noexcept {
   for (const auto& state : states_)
     if (state) state->fail(ErrorCode::aborted, reason);
+  if (node) node->tell_of_abort(reason);
   const MPI_Comm comm = messages.get();
   if (comm == MPI_COMM_NULL || !mpi_is_usable() || !may_call_mpi()) return;
   try {
@@ -220,6 +224,7 @@ void Context::mark_broken(ErrorCode code, const std::string& reason) noexcept {
   broken_.store(true);
   for (const auto& state : states_)
     if (state) state->fail(code, reason);
+  if (node) node->mark_broken(code, reason);
   if (check) check->fail(code, reason);
 }
 

@@ -74,7 +74,10 @@ struct Context {
 
   /// Keeps the private communicators for ever: messages of a failed operation may still arrive, and if their
   /// communicator were freed, the host MPI would give its context to a new one, whose receives would match them.
-  void keep_contexts() noexcept { keeps_contexts_.store(true); }
+  void keep_contexts() noexcept {
+    keeps_contexts_.store(true);
+    if (node) node->keep_contexts();
+  }
 
   /// The caller's handle, or one of this communicator's ranks that is made now. Collective, blocking when it is made.
   [[nodiscard]] MPI_Comm handle();
@@ -100,6 +103,10 @@ struct Context {
   void set_state(const Backend& backend, std::unique_ptr<BackendState> state, std::string report);
   /// The facts by which the planner chooses. Keeps views of this object.
   [[nodiscard]] Machine machine() const;
+  /// The plan of a blocking call of the node's ranks. On the node's context.
+  [[nodiscard]] const PlanPtr& plan_on_node(const Signature& signature) {
+    return plans.get(signature, [this](const Signature& s) { return make_plan(s, machine()); });
+  }
   /// "communicator 'name', rank 1 of 4".
   [[nodiscard]] std::string describe() const;
   /// For a call that has taken its turn and cannot go on: marks the communicator as broken by the exception that is
@@ -129,7 +136,11 @@ struct Context {
   CommunicatorOptions options{};
   std::unique_ptr<const Neighbors> neighbors{};  ///< null: the caller's communicator has no topology of MPI
   Topology topology{};
-  std::vector<int> node_of{};                      ///< the node of each rank, from the topology
+  std::vector<int> node_of{};       ///< the node of each rank, from the topology
+  NodeMemory node_memory{};         ///< of several nodes
+  std::shared_ptr<Context> node{};  ///< if they share memory: this rank's node, unless it is alone there
+  /// The planner's, for calls that backends make on the node.
+  PlanPtr (*make_plan)(const Signature& signature, const Machine& machine) = nullptr;
   LinkLevel on_node = LinkLevel::cache;            ///< the greatest distance between two ranks of one node
   ReductionFaults reduction_faults{};              ///< of the host MPI, on any rank
   Costs costs{};                                   ///< by which the models predict

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -105,6 +106,13 @@ class Execution {
   }
 
   void watch() noexcept { is_watched_ = true; }
+
+  /// Of the timeout; 0: there is none.
+  [[nodiscard]] std::chrono::nanoseconds time_left() const noexcept {
+    using std::chrono::nanoseconds;
+    if (timeout_ <= nanoseconds{0}) return nanoseconds{0};
+    return std::max<nanoseconds>(deadline_ - std::chrono::steady_clock::now(), nanoseconds{1});
+  }
 
   Status status_{};
 

@@ -14,4 +14,19 @@ Wiring wiring_of(const Machine& machine) {
   return wiring;
 }
 
+Machine largest_node(const Machine& machine) {
+  Machine node = machine;
+  node.rank = 0;
+  node.size = schedules::spread_of(machine.node_of, machine.size).most;
+  node.several_nodes = false;
+  node.node_of = {};
+  node.node_memory = {};
+  node.shared_memory = machine.node_memory.is_shared;
+  node.single_copy = machine.node_memory.single_copy;
+  node.mapped_copy = machine.node_memory.mapped_copy;
+  node.places = {};
+  node.measured = nullptr;
+  return node;
+}
+
 }  // namespace tutti::detail

@@ -21,6 +21,13 @@ class Measurements {
   [[nodiscard]] virtual std::optional<double> seconds(const Signature& signature, std::string_view way) const = 0;
 };
 
+/// The memory that the ranks of each node share, where there are several nodes: as good as on the worst of them.
+struct NodeMemory {
+  bool is_shared = false;    ///< phases on a node are exchanges over it
+  bool single_copy = false;  ///< as in Machine
+  bool mapped_copy = false;
+};
+
 /// The machine under a communicator, as backends and the planner see it. All facts except the rank are shared by all
 /// ranks.
 struct Machine {
@@ -32,6 +39,7 @@ struct Machine {
   bool shared_memory = false;              ///< all ranks share one verified segment of memory
   bool single_copy = false;                ///< the kernel lets every rank read and write every other's memory
   bool mapped_copy = false;                ///< every rank can load and store every other's memory (XPMEM)
+  NodeMemory node_memory{};                ///< of several nodes: between the ranks of each
   std::span<const int> node_of{};          ///< the node of each rank; empty: one node
   ReductionFaults reduction_faults{};      ///< of the host MPI, on any rank
   Costs costs{};                           ///< calibrated, or else the prior
@@ -50,6 +58,18 @@ struct Machine {
 [[nodiscard]] inline bool sends_from_the_start(const Machine& machine) {
   return !machine.shared_memory || !(machine.single_copy || machine.mapped_copy);
 }
+
+/// Returns true if the phases on a node of this call's hierarchical schedules are exchanges over its memory. Only
+/// blocking calls: ranks make exchanges in one order, which outstanding calls have not. A piece of another call is one
+/// of several that run at once.
+[[nodiscard]] inline bool exchanges_on_nodes(const Signature& signature, const NodeMemory& memory) {
+  return memory.is_shared && signature.kind == CallKind::blocking && signature.memory == MemoryClass::host &&
+         !signature.is_piece;
+}
+
+/// A node of a machine of several, as good as the worst of them, for predictions alone: it has no table of measured
+/// times.
+[[nodiscard]] Machine largest_node(const Machine& machine);
 
 /// The links between the ranks of a machine.
 [[nodiscard]] Wiring wiring_of(const Machine& machine);

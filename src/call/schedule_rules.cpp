@@ -17,10 +17,11 @@ bool is_small_float(DatatypeKind kind) {
 }
 
 std::shared_ptr<const schedules::Schedule> generate(const Plan& plan, int rank, int size, std::span<const int> node_of,
-                                                    const Binding& binding) {
+                                                    const NodeMemory& memory, const Binding& binding) {
   schedules::Problem problem = problem_of(rank, size, plan.signature.root, plan.signature.count, binding);
   problem.element_size = plan.signature.type.size();
   problem.node_of = node_of;
+  problem.shares_nodes = exchanges_on_nodes(plan.signature, memory);
   return std::make_shared<const schedules::Schedule>(plan.algorithm->generate(problem));
 }
 
@@ -56,13 +57,13 @@ std::string why_too_many_ranks(const Algorithm& algorithm, int size) {
 
 void add_schedule(Plan& plan, const Machine& machine) {
   if (plan.algorithm == nullptr || schedules::has_counts(plan.signature.operation)) return;
-  plan.schedule = generate(plan, machine.rank, machine.size, machine.node_of, Binding{});
+  plan.schedule = generate(plan, machine.rank, machine.size, machine.node_of, machine.node_memory, Binding{});
 }
 
 std::shared_ptr<const schedules::Schedule> bound_schedule(const Context& context, const Plan& plan,
                                                           const Binding& binding) {
   if (plan.schedule) return plan.schedule;
-  return generate(plan, context.rank, context.size, context.node_of, binding);
+  return generate(plan, context.rank, context.size, context.node_of, context.node_memory, binding);
 }
 
 }  // namespace tutti::detail

@@ -30,6 +30,7 @@ struct Signature {
   bool commutative = true;
   bool reproducible = false;
   bool has_timeout = false;
+  bool is_piece = false;  ///< one of the pieces of another call, which run at once
   Accumulation accumulation = Accumulation::full;
   int root = 0;
   std::size_t count = 0;  ///< uniform count; the sum of counts if all ranks know them; 0 for the other v-forms
@@ -42,7 +43,7 @@ struct SignatureHash {
   std::size_t operator()(const Signature& s) const noexcept {
     Hash hash;
     hash.add(s.operation).add(s.kind).add(s.memory).add(s.type.kind()).add(s.type.size()).add(s.op);
-    hash.add(s.commutative).add(s.reproducible).add(s.has_timeout).add(s.accumulation);
+    hash.add(s.commutative).add(s.reproducible).add(s.has_timeout).add(s.is_piece).add(s.accumulation);
     hash.add(s.root).add(s.count).add(std::string_view(s.algorithm));
     return hash.value();
   }

@@ -19,8 +19,10 @@
 #include "call/progress.hpp"
 #include "communicator/kin.hpp"
 #include "communicator/neighbors.hpp"
+#include "communicator/node_part.hpp"
 #include "communicator/out_of_band.hpp"
 #include "communicator/private_communicator.hpp"
+#include "communicator/steps.hpp"
 #include "communicator/world_ranks.hpp"
 #include "core/config.hpp"
 #include "core/hash.hpp"
@@ -35,6 +37,7 @@
 #include "planner/calibration.hpp"
 #include "planner/files.hpp"
 #include "planner/overrides.hpp"
+#include "planner/planner.hpp"
 #include "topology/discover.hpp"
 
 namespace tutti::detail {
@@ -252,29 +255,9 @@ Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& m
   return meeting;
 }
 
-void use_topology(Context& state, Topology topology) {
-  state.topology = std::move(topology);
-  state.node_of = nodes_of(state.topology);
-  state.on_node = level_on_node(state.topology);
-}
-
-/// Collective. All choices here follow from shared facts.
-void create_states(Context& context) {
-  for (const Backend* backend : backends()) {
-    if (backend->create_state == nullptr) continue;
-    std::string report;
-    auto state = backend->create_state(context, report);
-    context.set_state(*backend, std::move(state), std::move(report));
-  }
-}
-
 void begin_check(Context& context) {
   if (context.options.check == CheckMode::off) return;
   context.check = std::make_unique<Check>(context, context.options.check == CheckMode::bytes);
-}
-
-void load_measurements(Context& context) {
-  context.measured = tuning::load_table(context.point_to_point, context.topology, context.measured_report);
 }
 
 void use_kin(Context& context, const Kin& kin) {
@@ -288,24 +271,6 @@ void use_kin(Context& context, const Kin& kin) {
 void discover(Context& context) {
   use_topology(context, discover_topology(context.point_to_point));
   load_measurements(context);
-}
-
-/// Open MPI 4.1.4 takes messages of MPI_Comm_idup for those of a collective begun meanwhile.
-bool makes_late() { return !host_is_open_mpi(); }
-
-/// A nonblocking call must post its messages before it returns, and so needs their communicator by then.
-bool will_send(const Context& context) {
-  return !makes_late() || context.neighbors != nullptr || sends_from_the_start(context.machine());
-}
-
-void use_private(Context& context, MPI_Comm comm) {
-  context.point_to_point = comm;
-  int* upper = nullptr;
-  int found = 0;
-  check_mpi(MPI_Comm_rank(comm, &context.rank), "MPI_Comm_rank");
-  check_mpi(MPI_Comm_size(comm, &context.size), "MPI_Comm_size");
-  check_mpi(MPI_Comm_get_attr(comm, MPI_TAG_UB, static_cast<void*>(&upper), &found), "MPI_Comm_get_attr");
-  if (found != 0) context.tag_half = (*upper - 1) / 2;
 }
 
 flight::Note noted_factory() {
@@ -355,10 +320,13 @@ std::shared_ptr<Context> make_context(MPI_Comm from, const CommunicatorOptions& 
   else
     discover(*state);
   create_states(*state);
+  make_node_part(*state);
   begin_check(*state);
   if (will_send(*state)) state->make_messages();
+  if (is_known && state->node) state->node->costs = state->costs;
   if (!is_known) {
     tuning::calibrate(*state);
+    if (state->node_memory.is_shared) calibrate_node_parts(*state);
     keep_kin(meeting.kin, *state, std::move(members));
   }
   if (handle == Handle::own) {
@@ -393,6 +361,7 @@ std::shared_ptr<Context> make_child_context(const Context& parent, int color, in
   use_topology(*state, restrict_topology(parent.topology, parent.point_to_point, part));
   load_measurements(*state);
   create_states(*state);
+  make_node_part(*state);
   begin_check(*state);
   if (will_send(*state)) state->make_messages();
   const auto is_early = [](const Sibling& one) { return one.late < most_early_handles; };
@@ -400,6 +369,7 @@ std::shared_ptr<Context> make_child_context(const Context& parent, int color, in
   state->reduction_faults = parent.reduction_faults;
   state->costs = parent.costs;
   state->costs_report = parent.costs_report;
+  if (state->node) state->node->costs = parent.costs;
   recording.succeed();
   return state;
 }

@@ -47,8 +47,16 @@ class Builder {
       round_.locals.push_back({Local::Kind::reduce, std::move(inputs), to});
   }
 
+  /// Adds an exchange on the node, as a round of its own.
+  void exchange(Exchange&& exchange) {
+    end_round();
+    round_.exchange = std::move(exchange);
+    end_round();
+  }
+
   void end_round() {
-    if (!round_.transfers.empty() || !round_.locals.empty()) schedule_.rounds.push_back(std::exchange(round_, {}));
+    if (!round_.transfers.empty() || round_.exchange || !round_.locals.empty())
+      schedule_.rounds.push_back(std::exchange(round_, {}));
   }
   [[nodiscard]] Schedule finish(std::size_t scratch_count, bool alias_safe) {
     end_round();

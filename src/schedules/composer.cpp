@@ -19,6 +19,11 @@ void Composer::append(const Schedule& phase, std::span<const int> group, const S
   for (const Round& round : phase.rounds) append_round(round, group, in, out);
 }
 
+void Composer::exchange(Exchange&& exchange) {
+  flush_copy();
+  builder_.exchange(std::move(exchange));
+}
+
 void Composer::append_round(const Round& round, std::span<const int> group, const Slice& in, const Slice& out) {
   for (const Transfer& t : round.transfers)
     builder_.transfer({t.kind, group[static_cast<std::size_t>(t.peer)], translate(t.slice, in, out)});

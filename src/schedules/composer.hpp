@@ -22,6 +22,9 @@ class Composer {
   /// begin where the slices do. They may be the same memory if the phase works in place.
   void append(const Schedule& phase, std::span<const int> group, const Slice& in, const Slice& out);
 
+  /// Appends an exchange over the memory of this rank's node.
+  void exchange(Exchange&& exchange);
+
   /// Appends local work between phases. Copies between places that follow one another become one copy, so none may
   /// read elements that a copy before it wrote.
   void copy(const Slice& from, const Slice& to);

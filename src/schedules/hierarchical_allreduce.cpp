@@ -11,14 +11,14 @@ Schedule by_leaders(const Problem& p, Generate reduce, Generate across, Generate
   Composer c;
   const Slice result = output(0, p.count);
   const Slice mine = l.node_size() > 1 ? result : input(0, p.count);
-  if (l.node_size() > 1) on_node(c, l, reduce, p.count, input(0, p.count), result);
+  if (l.node_size() > 1) on_node(c, l, {Operation::reduce, reduce}, p.count, input(0, p.count), result);
   among_leaders(c, l, across, 0, p.count, mine, result);
-  on_node(c, l, bcast, p.count, {}, result);
+  on_node(c, l, {Operation::bcast, bcast}, p.count, {}, result);
   return c.finish(true);
 }
 
-LevelCost by_leaders_cost(const Spread& s, Cost reduce, Cost across, Cost bcast) {
-  return {s.most > 1 ? reduce + bcast : Cost{}, across};
+LevelCost by_leaders_cost(const Spread& s, double bytes, Cost reduce, Cost across, Cost bcast) {
+  return {s.most > 1 ? reduce + bcast : Cost{}, across, 1, {{Operation::reduce, bytes}, {Operation::bcast, bytes}}};
 }
 
 }  // namespace
@@ -27,16 +27,16 @@ Schedule allreduce_hierarchical(const Problem& p) {
   return by_leaders(p, reduce_binomial, allreduce_recursive_doubling, bcast_binomial);
 }
 LevelCost allreduce_hierarchical_cost(const Spread& s, double bytes) {
-  return by_leaders_cost(s, reduce_binomial_cost(s.most, bytes), allreduce_recursive_doubling_cost(s.nodes, bytes),
-                         bcast_binomial_cost(s.most, bytes));
+  return by_leaders_cost(s, bytes, reduce_binomial_cost(s.most, bytes),
+                         allreduce_recursive_doubling_cost(s.nodes, bytes), bcast_binomial_cost(s.most, bytes));
 }
 
 Schedule allreduce_hierarchical_scatter(const Problem& p) {
   return by_leaders(p, reduce_scatter_gather, allreduce_rabenseifner, bcast_scatter_allgather);
 }
 LevelCost allreduce_hierarchical_scatter_cost(const Spread& s, double bytes) {
-  return by_leaders_cost(s, reduce_scatter_gather_cost(s.most, bytes), allreduce_rabenseifner_cost(s.nodes, bytes),
-                         bcast_scatter_allgather_cost(s.most, bytes));
+  return by_leaders_cost(s, bytes, reduce_scatter_gather_cost(s.most, bytes),
+                         allreduce_rabenseifner_cost(s.nodes, bytes), bcast_scatter_allgather_cost(s.most, bytes));
 }
 
 Schedule allreduce_hierarchical_split(const Problem& p) {
@@ -55,15 +55,19 @@ Schedule allreduce_hierarchical_split(const Problem& p) {
   node.recv_counts = counts;
   node.recv_displs = displs;
   const bool is_alone = l.node_size() == 1;
-  if (!is_alone) c.append(reduce_scatter_direct(node), l.members(), input(0, p.count), output(own));
-  among_peers(c, l, allreduce_rabenseifner, own.count, is_alone ? input(own) : output(own), output(own));
-  if (!is_alone) c.append(allgatherv_direct(node), l.members(), output(own), output(0, p.count));
+  // In place, another rank may still read the input of an exchange where its output would lie.
+  const Slice sum = l.shares_nodes() && !is_alone ? c.reserve(own.count) : output(own);
+  if (!is_alone) on_node(c, l, {Operation::reduce_scatter, reduce_scatter_direct}, node, input(0, p.count), sum);
+  among_peers(c, l, allreduce_rabenseifner, own.count, is_alone ? input(own) : sum, sum);
+  if (!is_alone) on_node(c, l, {Operation::allgatherv, allgatherv_direct}, node, sum, output(0, p.count));
   return c.finish(true);
 }
 LevelCost allreduce_hierarchical_split_cost(const Spread& s, double bytes) {
   const Cost node = reduce_scatter_direct_cost(s.most, bytes) + allgather_direct_cost(s.most, bytes);
-  return {s.most > 1 ? node : Cost{}, allreduce_rabenseifner_cost(s.nodes, bytes / s.most),
-          static_cast<double>(s.most)};
+  return {s.most > 1 ? node : Cost{},
+          allreduce_rabenseifner_cost(s.nodes, bytes / s.most),
+          static_cast<double>(s.most),
+          {{Operation::reduce_scatter, bytes}, {Operation::allgatherv, bytes}}};
 }
 
 Schedule allreduce_hierarchical_gather(const Problem& p) {
@@ -74,13 +78,16 @@ Schedule allreduce_hierarchical_gather(const Problem& p) {
   const Slice whole = l.is_leader() ? c.reserve(blocks.total()) : scratch(0, 0);
   allgather_to_leaders(c, l, blocks, allgatherv_direct, input(0, p.count), whole);
   if (l.is_leader()) combine_ranks(c, blocks, whole, result);
-  on_node(c, l, bcast_binomial, p.count, {}, result);
+  on_node(c, l, {Operation::bcast, bcast_binomial}, p.count, {}, result);
   return c.finish(true);
 }
 LevelCost allreduce_hierarchical_gather_cost(const Spread& s, double bytes) {
   const Cost gathering = gather_linear_cost(s.most, bytes * s.most);
   return {gathering + combine_ranks_cost(s, bytes) + bcast_binomial_cost(s.most, bytes),
-          allgather_direct_cost(s.nodes, bytes * s.size)};
+          allgather_direct_cost(s.nodes, bytes * s.size),
+          1,
+          {{Operation::gather, bytes * s.most}, {Operation::bcast, bytes}},
+          combine_ranks_cost(s, bytes)};
 }
 
 }  // namespace tutti::schedules

@@ -63,7 +63,7 @@ Schedule alltoall_hierarchical(const Problem& p) {
   const std::size_t all = l.is_leader() ? row * l.members().size() : 0;
   const Slice rows = c.reserve(all);
   const Slice moved = c.reserve(all);
-  on_node(c, l, gather_linear, row, input(0, row), rows);
+  on_node(c, l, {Operation::gather, gather_linear}, row, input(0, row), rows);
   if (l.is_leader()) {
     for (int index = 0; index < l.node_size(); ++index)
       for (const int receiver : l.order())
@@ -73,14 +73,17 @@ Schedule alltoall_hierarchical(const Problem& p) {
       for (int sender = 0; sender < p.size; ++sender)
         c.copy(matrix.from_node(rows, sender, index), matrix.by_member(moved, index, sender));
   }
-  on_node(c, l, scatter_linear, row, moved, output(0, row));
+  on_node(c, l, {Operation::scatter, scatter_linear}, row, moved, output(0, row));
   return c.finish(true);
 }
 
 LevelCost alltoall_hierarchical_cost(const Spread& s, double bytes) {
   const double node = bytes * s.most;
   return {gather_linear_cost(s.most, node) + copies(2 * node) + scatter_linear_cost(s.most, node),
-          alltoall_direct_cost(s.nodes, node)};
+          alltoall_direct_cost(s.nodes, node),
+          1,
+          {{Operation::gather, node}, {Operation::scatter, node}},
+          copies(2 * node)};
 }
 
 Schedule alltoall_hierarchical_split(const Problem& p) {
@@ -101,7 +104,7 @@ Schedule alltoall_hierarchical_split(const Problem& p) {
       const auto receiver = static_cast<std::size_t>(l.members(static_cast<int>(k))[i]);
       c.copy(input(receiver * n, n), part_of(sorted, (i * nodes + k) * n, n));
     }
-  on_node(c, l, alltoall_direct, nodes * n, sorted, moved);
+  on_node(c, l, {Operation::alltoall, alltoall_direct}, nodes * n, sorted, moved);
   for (std::size_t k = 0; k < nodes; ++k)
     for (std::size_t i = 0; i < members; ++i)
       c.copy(part_of(moved, (i * nodes + k) * n, n), part_of(sorted, (k * members + i) * n, n));
@@ -112,8 +115,11 @@ Schedule alltoall_hierarchical_split(const Problem& p) {
 }
 
 LevelCost alltoall_hierarchical_split_cost(const Spread& s, double bytes) {
-  return {copies(3 * bytes) + alltoall_direct_cost(s.most, bytes), alltoall_direct_cost(s.nodes, bytes),
-          static_cast<double>(s.most)};
+  return {copies(3 * bytes) + alltoall_direct_cost(s.most, bytes),
+          alltoall_direct_cost(s.nodes, bytes),
+          static_cast<double>(s.most),
+          {{Operation::alltoall, bytes}},
+          copies(3 * bytes)};
 }
 
 }  // namespace tutti::schedules

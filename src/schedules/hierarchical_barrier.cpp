@@ -36,14 +36,17 @@ Schedule barrier_hierarchical(const Problem& p) {
   const Layout l(p);
   Composer c;
   const Slice nothing = output(0, 0);
-  on_node(c, l, signals_up, 0, nothing, nothing);
+  on_node(c, l, {Operation::barrier, signals_up}, 0, nothing, nothing);
   among_leaders(c, l, barrier_dissemination, 0, 0, nothing, nothing);
-  on_node(c, l, signals_down, 0, nothing, nothing);
+  on_node(c, l, {Operation::barrier, signals_down}, 0, nothing, nothing);
   return c.finish(true);
 }
 
 LevelCost barrier_hierarchical_cost(const Spread& s, double bytes) {
-  return {barrier_binomial_cost(s.most, bytes), barrier_dissemination_cost(s.nodes, bytes)};
+  return {barrier_binomial_cost(s.most, bytes),
+          barrier_dissemination_cost(s.nodes, bytes),
+          1,
+          {{Operation::barrier, 0}, {Operation::barrier, 0}}};
 }
 
 }  // namespace tutti::schedules

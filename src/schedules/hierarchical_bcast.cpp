@@ -11,7 +11,7 @@ Schedule bcast_at_both_levels(const Problem& p, Generate flat) {
   Composer c;
   const Slice all = output(0, p.count);
   among_leaders(c, l, flat, l.node_of(p.root), p.count, {}, all);
-  on_node(c, l, flat, p.count, {}, all);
+  on_node(c, l, {Operation::bcast, flat}, p.count, {}, all);
   return c.finish(true);
 }
 
@@ -21,10 +21,13 @@ Schedule bcast_hierarchical(const Problem& p) { return bcast_at_both_levels(p, b
 Schedule bcast_hierarchical_scatter(const Problem& p) { return bcast_at_both_levels(p, bcast_scatter_allgather); }
 
 LevelCost bcast_hierarchical_cost(const Spread& s, double bytes) {
-  return {bcast_binomial_cost(s.most, bytes), bcast_binomial_cost(s.nodes, bytes)};
+  return {bcast_binomial_cost(s.most, bytes), bcast_binomial_cost(s.nodes, bytes), 1, {{Operation::bcast, bytes}}};
 }
 LevelCost bcast_hierarchical_scatter_cost(const Spread& s, double bytes) {
-  return {bcast_scatter_allgather_cost(s.most, bytes), bcast_scatter_allgather_cost(s.nodes, bytes)};
+  return {bcast_scatter_allgather_cost(s.most, bytes),
+          bcast_scatter_allgather_cost(s.nodes, bytes),
+          1,
+          {{Operation::bcast, bytes}}};
 }
 
 }  // namespace tutti::schedules

@@ -16,7 +16,7 @@ Schedule gather_hierarchical(const Problem& p) {
   const Slice result = output(0, blocks.total());
   const Slice whole = is_root && !in_order ? c.reserve(blocks.total()) : result;
   const Slice mine = is_root ? part_of(whole, node.offset, node.count) : c.reserve(l.is_leader() ? node.count : 0);
-  on_node(c, l, gather_binomial, p.count, input(0, p.count), mine);
+  on_node(c, l, {Operation::gather, gather_binomial}, p.count, input(0, p.count), mine);
   if (l.spread().even) {
     among_leaders(c, l, gather_binomial, l.node_of(p.root), node.count, mine, whole);
   } else {
@@ -28,7 +28,11 @@ Schedule gather_hierarchical(const Problem& p) {
 
 LevelCost gather_hierarchical_cost(const Spread& s, double bytes) {
   const Cost across = s.even ? gather_binomial_cost(s.nodes, bytes) : gather_linear_cost(s.nodes, bytes);
-  return {gather_binomial_cost(s.most, bytes * s.most / s.size) + copies(s.adjacent ? 0 : bytes), across};
+  return {gather_binomial_cost(s.most, bytes * s.most / s.size) + copies(s.adjacent ? 0 : bytes),
+          across,
+          1,
+          {{Operation::gather, bytes * s.most / s.size}},
+          copies(s.adjacent ? 0 : bytes)};
 }
 
 Schedule scatter_hierarchical(const Problem& p) {
@@ -54,13 +58,17 @@ Schedule scatter_hierarchical(const Problem& p) {
     }
     c.append(scatterv_linear(q), l.leaders(), whole, mine);
   }
-  on_node(c, l, scatter_binomial, p.count, mine, output(0, p.count));
+  on_node(c, l, {Operation::scatter, scatter_binomial}, p.count, mine, output(0, p.count));
   return c.finish(true);
 }
 
 LevelCost scatter_hierarchical_cost(const Spread& s, double bytes) {
   const Cost across = s.even ? scatter_binomial_cost(s.nodes, bytes) : scatter_linear_cost(s.nodes, bytes);
-  return {scatter_binomial_cost(s.most, bytes * s.most / s.size) + copies(s.adjacent ? 0 : bytes), across};
+  return {scatter_binomial_cost(s.most, bytes * s.most / s.size) + copies(s.adjacent ? 0 : bytes),
+          across,
+          1,
+          {{Operation::scatter, bytes * s.most / s.size}},
+          copies(s.adjacent ? 0 : bytes)};
 }
 
 }  // namespace tutti::schedules

@@ -13,7 +13,7 @@ Schedule reduce_at_both_levels(const Problem& p, Generate flat) {
   // Only the root has an output.
   const bool combines = l.is_leader() && l.node_size() > 1;
   const Slice partial = combines ? c.reserve(p.count) : all;
-  if (l.node_size() > 1) on_node(c, l, flat, p.count, all, partial);
+  if (l.node_size() > 1) on_node(c, l, {Operation::reduce, flat}, p.count, all, partial);
   among_leaders(c, l, flat, l.node_of(p.root), p.count, partial, output(0, p.count));
   return c.finish(true);
 }
@@ -24,10 +24,16 @@ Schedule reduce_hierarchical(const Problem& p) { return reduce_at_both_levels(p,
 Schedule reduce_hierarchical_scatter(const Problem& p) { return reduce_at_both_levels(p, reduce_scatter_gather); }
 
 LevelCost reduce_hierarchical_cost(const Spread& s, double bytes) {
-  return {s.most > 1 ? reduce_binomial_cost(s.most, bytes) : Cost{}, reduce_binomial_cost(s.nodes, bytes)};
+  return {s.most > 1 ? reduce_binomial_cost(s.most, bytes) : Cost{},
+          reduce_binomial_cost(s.nodes, bytes),
+          1,
+          {{Operation::reduce, bytes}}};
 }
 LevelCost reduce_hierarchical_scatter_cost(const Spread& s, double bytes) {
-  return {s.most > 1 ? reduce_scatter_gather_cost(s.most, bytes) : Cost{}, reduce_scatter_gather_cost(s.nodes, bytes)};
+  return {s.most > 1 ? reduce_scatter_gather_cost(s.most, bytes) : Cost{},
+          reduce_scatter_gather_cost(s.nodes, bytes),
+          1,
+          {{Operation::reduce, bytes}}};
 }
 
 Schedule reduce_hierarchical_gather(const Problem& p) {
@@ -39,7 +45,7 @@ Schedule reduce_hierarchical_gather(const Problem& p) {
   const Slice whole = is_root ? c.reserve(blocks.total()) : scratch(0, 0);
   // At the root, a node's contributions lie at the node's place; on another leader, at the start of its scratch.
   const Slice mine = is_root ? part_of(whole, node.offset, node.count) : l.is_leader() ? c.reserve(node.count) : whole;
-  on_node(c, l, gather_linear, p.count, input(0, p.count), mine);
+  on_node(c, l, {Operation::gather, gather_linear}, p.count, input(0, p.count), mine);
   gather_from_leaders(c, l, blocks, p, mine, whole);
   if (is_root) combine_ranks(c, blocks, whole, output(0, p.count));
   return c.finish(true);
@@ -47,7 +53,10 @@ Schedule reduce_hierarchical_gather(const Problem& p) {
 
 LevelCost reduce_hierarchical_gather_cost(const Spread& s, double bytes) {
   return {gather_linear_cost(s.most, bytes * s.most) + combine_ranks_cost(s, bytes),
-          gather_linear_cost(s.nodes, bytes * s.size)};
+          gather_linear_cost(s.nodes, bytes * s.size),
+          1,
+          {{Operation::gather, bytes * s.most}},
+          combine_ranks_cost(s, bytes)};
 }
 
 }  // namespace tutti::schedules

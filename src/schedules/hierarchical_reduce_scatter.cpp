@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
 #include "schedules/algorithms.hpp"
 #include "schedules/hierarchical.hpp"
 #include "schedules/levels.hpp"
@@ -16,13 +18,15 @@ std::vector<std::size_t> counts_of(const Blocks& blocks) {
 void scatter_on_node(Composer& c, const Layout& l, const NodeBlocks& blocks, std::size_t own, const Slice& node) {
   const std::vector<std::size_t> counts = blocks.member_counts(l.node());
   const std::vector<std::size_t> displs = blocks.member_displs(l.node());
+  if (l.shares_nodes() && std::ranges::count(counts, own) == l.node_size())
+    return on_node(c, l, {Operation::scatter, scatter_linear}, own, node, output(0, own));
   Problem p = problem_in_group(l.index(), l.members().size(), l.leader_index(), 0);
   p.recv_count = own;
   if (l.is_leader()) {
     p.send_counts = counts;
     p.send_displs = displs;
   }
-  c.append(scatterv_linear(p), l.members(), node, output(0, own));
+  on_node(c, l, {Operation::scatterv, scatterv_linear}, p, node, output(0, own));
 }
 
 Schedule by_leaders(const Problem& p, const Blocks& ranks) {
@@ -36,7 +40,7 @@ Schedule by_leaders(const Problem& p, const Blocks& ranks) {
   const Slice sums = is_alone ? all : c.reserve(l.is_leader() ? blocks.total() : 0);
   const Slice sorted = in_order ? sums : c.reserve(l.is_leader() ? blocks.total() : 0);
   const Slice result = c.reserve(l.is_leader() ? node.count : 0);
-  if (!is_alone) on_node(c, l, reduce_binomial, blocks.total(), all, sums);
+  if (!is_alone) on_node(c, l, {Operation::reduce, reduce_binomial}, blocks.total(), all, sums);
   if (l.is_leader()) {
     if (!in_order) to_node_order(c, ranks, sums, blocks, sorted);
     Problem q = problem_in_group(l.node(), l.leaders().size(), 0, 0);
@@ -70,7 +74,7 @@ Schedule by_all(const Problem& p, const Blocks& ranks) {
   const Slice sums = c.reserve(share);
   Problem node = problem_in_group(l.index(), l.members().size(), 0, 0);
   node.recv_counts = of_place;
-  c.append(reduce_scatter_direct(node), l.members(), sorted, sums);
+  on_node(c, l, {Operation::reduce_scatter, reduce_scatter_direct}, node, sorted, sums);
   Problem across = problem_in_group(l.node(), static_cast<std::size_t>(l.nodes()), 0, 0);
   across.recv_counts = of_node;
   const Slice own = output(0, ranks[static_cast<std::size_t>(p.rank)].count);
@@ -85,7 +89,10 @@ Schedule reduce_scatter_hierarchical(const Problem& p) { return by_leaders(p, pa
 LevelCost reduce_scatter_hierarchical_cost(const Spread& s, double bytes) {
   const Cost sum = s.most > 1 ? reduce_binomial_cost(s.most, bytes) : Cost{};
   return {sum + copies(s.adjacent ? 0 : bytes) + scatter_linear_cost(s.most, bytes * s.most / s.size),
-          reduce_scatter_direct_cost(s.nodes, bytes)};
+          reduce_scatter_direct_cost(s.nodes, bytes),
+          1,
+          {{Operation::reduce, bytes}, {Operation::scatter, bytes * s.most / s.size}},
+          copies(s.adjacent ? 0 : bytes)};
 }
 
 Schedule reduce_scatter_block_hierarchical_split(const Problem& p) {
@@ -94,7 +101,10 @@ Schedule reduce_scatter_block_hierarchical_split(const Problem& p) {
 Schedule reduce_scatter_hierarchical_split(const Problem& p) { return by_all(p, packed_blocks(p.recv_counts)); }
 LevelCost reduce_scatter_hierarchical_split_cost(const Spread& s, double bytes) {
   return {copies(bytes) + reduce_scatter_direct_cost(s.most, bytes),
-          reduce_scatter_direct_cost(s.nodes, bytes / s.most), static_cast<double>(s.most)};
+          reduce_scatter_direct_cost(s.nodes, bytes / s.most),
+          static_cast<double>(s.most),
+          {{Operation::reduce_scatter, bytes}},
+          copies(bytes)};
 }
 
 }  // namespace tutti::schedules

@@ -24,8 +24,8 @@ bool share_earlier_nodes(Composer& c, const Layout& l, const Slice& node_sum, co
     c.append(exscan_recursive_doubling(problem_in_group(l.node(), last.size(), 0, node_sum.count)), last, node_sum,
              earlier);
   if (l.node() == 0) return false;
-  c.append(bcast_binomial(problem_in_group(l.index(), members, l.node_size() - 1, earlier.count)), l.members(), {},
-           earlier);
+  on_node(c, l, {Operation::bcast, bcast_binomial},
+          problem_in_group(l.index(), members, l.node_size() - 1, earlier.count), {}, earlier);
   return true;
 }
 
@@ -36,7 +36,7 @@ Schedule scan_hierarchical(const Problem& p) {
   Composer c;
   const Slice result = output(0, p.count);
   const Slice earlier = c.reserve(p.count);
-  on_node(c, l, scan_recursive_doubling, p.count, input(0, p.count), result);
+  on_node(c, l, {Operation::scan, scan_recursive_doubling}, p.count, input(0, p.count), result);
   if (share_earlier_nodes(c, l, result, earlier)) c.reduce({earlier, result}, result);
   return c.finish(true);
 }
@@ -45,7 +45,10 @@ LevelCost scan_hierarchical_cost(const Spread& s, double bytes) {
   const Cost combine{.reduced_bytes = 2 * bytes};
   return {scan_recursive_doubling_cost(s.most, bytes) + bcast_binomial_cost(s.most, bytes) +
               (s.nodes > 1 ? combine : Cost{}),
-          exscan_recursive_doubling_cost(s.nodes, bytes)};
+          exscan_recursive_doubling_cost(s.nodes, bytes),
+          1,
+          {{Operation::scan, bytes}, {Operation::bcast, bytes}},
+          s.nodes > 1 ? combine : Cost{}};
 }
 
 Schedule exscan_hierarchical(const Problem& p) {
@@ -54,9 +57,12 @@ Schedule exscan_hierarchical(const Problem& p) {
   const Slice result = output(0, p.count);
   const Slice inclusive = c.reserve(p.count);
   const Slice earlier = c.reserve(p.count);
-  on_node(c, l, scan_recursive_doubling, p.count, input(0, p.count), inclusive);
+  on_node(c, l, {Operation::scan, scan_recursive_doubling}, p.count, input(0, p.count), inclusive);
   const bool has_earlier = share_earlier_nodes(c, l, inclusive, earlier);
-  on_node(c, l, shift, p.count, inclusive, result);
+  if (l.shares_nodes())
+    on_node(c, l, {Operation::exscan, exscan_recursive_doubling}, p.count, input(0, p.count), result);
+  else
+    on_node(c, l, {Operation::exscan, shift}, p.count, inclusive, result);
   if (has_earlier && l.index() > 0) c.reduce({earlier, result}, result);
   if (has_earlier && l.index() == 0) c.copy(earlier, result);
   return c.finish(true);
@@ -67,6 +73,8 @@ LevelCost exscan_hierarchical_cost(const Spread& s, double bytes) {
   const Cost last{.rounds = is_shared, .bytes = is_shared * bytes, .messages = is_shared};
   LevelCost cost = scan_hierarchical_cost(s, bytes);
   cost.on_node = cost.on_node + last + copies(s.nodes > 1 ? bytes : 0);
+  cost.local = cost.local + copies(s.nodes > 1 ? bytes : 0);
+  cost.exchanges.push_back({Operation::exscan, bytes});
   return cost;
 }
 

@@ -5,7 +5,8 @@
 
 namespace tutti::schedules {
 
-Layout::Layout(const Problem& p, Leaders rule) : rank_(p.rank), spread_(spread_of(p.node_of, p.size)) {
+Layout::Layout(const Problem& p, Leaders rule)
+    : rank_(p.rank), spread_(spread_of(p.node_of, p.size)), shares_nodes_(p.shares_nodes) {
   std::map<int, int> number_of;
   for (int rank = 0; rank < p.size; ++rank) {
     const int name = p.node_of.empty() ? 0 : p.node_of[static_cast<std::size_t>(rank)];

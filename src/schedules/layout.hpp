@@ -43,6 +43,8 @@ class Layout {
   [[nodiscard]] std::size_t first_of(int node) const { return firsts_[static_cast<std::size_t>(node)]; }
 
   [[nodiscard]] const Spread& spread() const { return spread_; }
+  /// Whether the phases on a node are exchanges over its memory.
+  [[nodiscard]] bool shares_nodes() const { return shares_nodes_; }
 
  private:
   int rank_;
@@ -54,6 +56,7 @@ class Layout {
   Ranks order_;
   std::vector<std::size_t> firsts_;
   Spread spread_;
+  bool shares_nodes_;
 };
 
 /// The spread of ranks whose nodes are given; empty: `size` ranks on one node.

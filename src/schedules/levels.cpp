@@ -1,14 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "schedules/levels.hpp"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "schedules/algorithms.hpp"
 
 namespace tutti::schedules {
 
-void on_node(Composer& c, const Layout& l, Generate flat, std::size_t count, const Slice& in, const Slice& out) {
-  c.append(flat(problem_in_group(l.index(), l.members().size(), l.leader_index(), count)), l.members(), in, out);
+void on_node(Composer& c, const Layout& l, const Phase& phase, const Problem& p, const Slice& in, const Slice& out) {
+  if (!l.shares_nodes() || l.node_size() == 1) return c.append(phase.flat(p), l.members(), in, out);
+  const auto list = [](std::span<const std::size_t> counts) { return std::vector(counts.begin(), counts.end()); };
+  Exchange exchange{phase.operation,
+                    p.root,
+                    p.count,
+                    p.send_count,
+                    p.recv_count,
+                    list(p.send_counts),
+                    list(p.send_displs),
+                    list(p.recv_counts),
+                    list(p.recv_displs),
+                    in,
+                    out};
+  if (has_shared_counts(phase.operation))
+    exchange.count = std::accumulate(p.recv_counts.begin(), p.recv_counts.end(), std::size_t{0});
+  c.exchange(std::move(exchange));
+}
+
+void on_node(Composer& c, const Layout& l, const Phase& phase, std::size_t count, const Slice& in, const Slice& out) {
+  on_node(c, l, phase, problem_in_group(l.index(), l.members().size(), l.leader_index(), count), in, out);
 }
 
 void among_leaders(Composer& c, const Layout& l, Generate flat, int root_node, std::size_t count, const Slice& in,
@@ -57,13 +78,17 @@ void gather_on_node(Composer& c, const Layout& l, const NodeBlocks& blocks, cons
   const std::vector<std::size_t> counts = blocks.member_counts(l.node());
   const std::vector<std::size_t> displs = blocks.member_displs(l.node());
   const Block node = blocks.of_node(l.node());
+  const Slice mine = part_of(whole, node.offset, node.count);
+  // All members know these counts, and blocks of one size go the shorter way.
+  if (l.shares_nodes() && std::ranges::count(counts, own.count) == l.node_size())
+    return on_node(c, l, {Operation::gather, gather_linear}, own.count, own, mine);
   Problem p = problem_in_group(l.index(), l.members().size(), l.leader_index(), 0);
   p.send_count = own.count;
   if (l.is_leader()) {
     p.recv_counts = counts;
     p.recv_displs = displs;
   }
-  c.append(gatherv_linear(p), l.members(), own, part_of(whole, node.offset, node.count));
+  on_node(c, l, {Operation::gatherv, gatherv_linear}, p, own, mine);
 }
 
 void allgather_to_leaders(Composer& c, const Layout& l, const NodeBlocks& blocks, Generate flat, const Slice& own,

@@ -8,8 +8,17 @@ namespace tutti::schedules {
 
 using Generate = Schedule (*)(const Problem& problem);
 
-/// Appends a flat algorithm among the members of this rank's node, with its leader as the root.
-void on_node(Composer& c, const Layout& l, Generate flat, std::size_t count, const Slice& in, const Slice& out);
+/// A collective among the members of a node: an exchange over their shared memory, or a flat algorithm.
+struct Phase {
+  Operation operation;
+  Generate flat;
+};
+
+/// Appends it with this rank's problem among the members.
+void on_node(Composer& c, const Layout& l, const Phase& phase, const Problem& p, const Slice& in, const Slice& out);
+
+/// The same with a count for all and the node's leader as the root.
+void on_node(Composer& c, const Layout& l, const Phase& phase, std::size_t count, const Slice& in, const Slice& out);
 
 /// Appends a flat algorithm among the leaders, in order of nodes, and nothing on the other ranks.
 void among_leaders(Composer& c, const Layout& l, Generate flat, int root_node, std::size_t count, const Slice& in,

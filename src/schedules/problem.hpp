@@ -33,6 +33,8 @@ struct Problem {
   std::span<const std::size_t> recv_counts{};
   std::span<const std::size_t> recv_displs{};
   std::span<const int> node_of{};  ///< the node of each rank; empty: all are on one
+  /// The phases on a node are exchanges over its shared memory, not messages.
+  bool shares_nodes = false;
 };
 
 }  // namespace tutti::schedules

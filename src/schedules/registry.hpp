@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "schedules/problem.hpp"
 #include "schedules/schedule.hpp"
@@ -31,11 +32,19 @@ struct Spread {
   bool adjacent = true;  ///< the ranks of each node follow one another
 };
 
+/// An exchange on the largest node: bytes of its whole vector, or of all its blocks together.
+struct NodeCost {
+  Operation operation = Operation::barrier;
+  double bytes = 0;
+};
+
 /// Costs of a hierarchical algorithm on the links inside a node and on those between nodes.
 struct LevelCost {
-  Cost on_node;
+  Cost on_node;  ///< phases on a node, by messages, and local work
   Cost across;
-  double senders = 1;  ///< ranks of a node that send to other nodes at the same time
+  double senders = 1;                 ///< ranks of a node that send to other nodes at the same time
+  std::vector<NodeCost> exchanges{};  ///< the phases on a node, where they are exchanges
+  Cost local{};                       ///< the part of on_node that remains then
 };
 
 /// The layouts for which a hierarchical algorithm works.

@@ -3,7 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
+
+#include "schedules/operation.hpp"
 
 namespace tutti::schedules {
 
@@ -36,11 +39,30 @@ struct Local {
   Slice output{};
 };
 
-/// All transfers of a round are posted together. When all are done, the local steps run in order, then the next round
-/// begins. A round without transfers is local work only.
+/// A collective among the ranks of this rank's node, in rank order, by the memory that they share: one step, whose
+/// contract is the operation's. All ranks of a node have the same exchanges in the same order. Counts are as in
+/// Problem; `count` is also the sum of all counts of reduce_scatter and allgatherv. Displacements count from the start
+/// of a slice. An output that holds the rank's own data already is in place.
+struct Exchange {
+  Operation operation = Operation::barrier;
+  int root = 0;  ///< its place among the ranks of the node
+  std::size_t count = 0;
+  std::size_t send_count = 0;
+  std::size_t recv_count = 0;
+  std::vector<std::size_t> send_counts{};
+  std::vector<std::size_t> send_displs{};
+  std::vector<std::size_t> recv_counts{};
+  std::vector<std::size_t> recv_displs{};
+  Slice input{};
+  Slice output{};
+};
+
+/// All transfers of a round are posted together; a round with an exchange has none. When all are done, the local steps
+/// run in order, then the next round begins. A round without transfers and exchange is local work only.
 struct Round {
   std::vector<Transfer> transfers;
   std::vector<Local> locals;
+  std::optional<Exchange> exchange{};
 };
 
 /// One rank's steps in one collective: plain data.

@@ -5,6 +5,8 @@
 
 #include <array>
 
+#include "schedules/registry.hpp"
+
 namespace tutti::schedules {
 
 std::string to_text(const Slice& slice) {
@@ -19,6 +21,11 @@ std::string to_text(const Transfer& transfer) {
                      transfer.peer);
 }
 
+std::string to_text(const Exchange& exchange) {
+  return fmt::format("{} on the node, root {}, count {}: {} to {}", operation_name(exchange.operation), exchange.root,
+                     exchange.count, to_text(exchange.input), to_text(exchange.output));
+}
+
 std::string to_text(const Local& local) {
   std::string text = to_text(local.output) + " =";
   for (std::size_t i = 0; i < local.inputs.size(); ++i) text += (i == 0 ? " " : " op ") + to_text(local.inputs[i]);
@@ -31,6 +38,7 @@ std::string to_text(const Schedule& schedule) {
   for (std::size_t i = 0; i < schedule.rounds.size(); ++i) {
     text += fmt::format("round {}\n", i);
     for (const Transfer& transfer : schedule.rounds[i].transfers) text += "  " + to_text(transfer) + "\n";
+    if (schedule.rounds[i].exchange) text += "  " + to_text(*schedule.rounds[i].exchange) + "\n";
     for (const Local& local : schedule.rounds[i].locals) text += "  " + to_text(local) + "\n";
   }
   return text;

@@ -8,6 +8,7 @@
 #include "backends/mpi/message.hpp"
 #include "call/context.hpp"
 #include "call/deferred_free.hpp"
+#include "call/node_call.hpp"
 #include "call/schedule_rules.hpp"
 #include "call/shape.hpp"
 #include "kernels/combine.hpp"
@@ -77,6 +78,7 @@ bool ScheduleExecution::step() {
       MPI_Status status;
       if (!test_request(requests_[next_], status, "MPI_Test")) return false;
     }
+    if (schedule_->rounds[round_].exchange) do_exchange(*schedule_->rounds[round_].exchange);
     do_locals();
     if (++round_ == schedule_->rounds.size()) {
       requests_.clear();
@@ -126,6 +128,18 @@ void ScheduleExecution::post_round() {
     if (transfers[i].kind == Transfer::Kind::send)
       post_send(read_address(transfers[i].slice), transfers[i].slice.count * unit_, transfers[i].peer, tag_,
                 comm().messages.get(), requests_[i]);
+}
+
+// Only blocking calls have exchanges, so nobody else waits for this step.
+void ScheduleExecution::do_exchange(const schedules::Exchange& exchange) {
+  const ContextPtr& node = comm().node;
+  const int place = node->rank;
+  const Signature signature = node_signature(exchange, plan_->signature);
+  Binding part = node_binding(exchange, place, uses_input(exchange, place) ? read_address(exchange.input) : nullptr,
+                              uses_output(exchange, place) ? write_address(exchange.output) : nullptr, unit_);
+  part.op = signature.op == plan_->signature.op ? binding_.op : ReduceOp(signature.op);
+  const PlanPtr plan = node->plan_on_node(signature);
+  run_plan(node, plan, std::move(part), {.timeout = time_left()});
 }
 
 void ScheduleExecution::do_locals() {

@@ -33,6 +33,7 @@ class ScheduleExecution final : public Execution {
   void reserve();
   void prepare_input();
   void post_round();
+  void do_exchange(const schedules::Exchange& exchange);
   void do_locals();
   void finish_result();
   void reduce(const schedules::Local& local);

@@ -15,6 +15,7 @@ namespace {
 Signature part_of(const Signature& on_device, std::size_t count) {
   Signature part = on_device;
   part.memory = MemoryClass::host;
+  part.is_piece = true;
   part.count = count;
   part.algorithm.clear();
   return part;

@@ -110,7 +110,7 @@ Report check_in(const Algorithm& algorithm, const World& world, const std::vecto
     for (const Memory memory : memories) {
       where = memory == Memory::in_place ? ", in place" : "";
       Simulation simulation(world, schedules, memory == Memory::in_place);
-      if (!matching) matching.emplace(schedules);
+      if (!matching) matching.emplace(schedules, world.node_of());
       simulation.run(*matching, order);
       check_results(algorithm, world, simulation);
     }

@@ -74,6 +74,7 @@ Cost critical_path(const std::vector<Schedule>& schedules, const Matching& match
             s.end = larger(s.end, passed);
             r.end = larger(r.end, passed);
           },
+          [](const Matching::Meeting&) {},
           [&](int rank, std::size_t round) {
             clocks[rank].end = clocks[rank].end + of_locals(schedules[rank].rounds[round]);
           });

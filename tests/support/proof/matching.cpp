@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "schedules/text.hpp"
 #include "support/proof/fault.hpp"
@@ -30,7 +32,44 @@ std::size_t same_way(const std::vector<Item>& items, std::size_t from, std::uint
 
 }  // namespace
 
-Matching::Matching(const std::vector<Schedule>& schedules) : ranks_(schedules.size()) {
+Matching::Matching(const std::vector<Schedule>& schedules, std::span<const int> node_of) : ranks_(schedules.size()) {
+  match_messages(schedules);
+  match_exchanges(schedules, node_of);
+}
+
+void Matching::match_exchanges(const std::vector<Schedule>& schedules, std::span<const int> node_of) {
+  std::map<std::pair<int, std::size_t>, std::size_t> numbers;  // by node, and by place among its exchanges
+  std::map<int, std::size_t> ranks_on;
+  for (std::size_t rank = 0; rank < schedules.size(); ++rank) {
+    const int node = node_of.empty() ? 0 : node_of[rank];
+    ++ranks_on[node];
+    const auto& rounds = schedules[rank].rounds;
+    ranks_[rank].meetings.resize(rounds.size());
+    std::size_t place = 0;
+    for (std::uint32_t k = 0; k < rounds.size(); ++k) {
+      if (!rounds[k].exchange) continue;
+      const auto [found, is_new] = numbers.try_emplace({node, place++}, meetings_.size());
+      if (is_new) meetings_.emplace_back();
+      ranks_[rank].meetings[k] = found->second;
+      meetings_[found->second].push_back({static_cast<std::int32_t>(rank), k, 0});
+    }
+  }
+  for (const auto& [where, number] : numbers) {
+    const Meeting& meeting = meetings_[number];
+    if (meeting.size() != ranks_on[where.first])
+      throw Fault(fmt::format("exchange {} of node {} has {} of its {} ranks", where.second, where.first,
+                              meeting.size(), ranks_on[where.first]));
+    for (const End& end : meeting) {
+      const Exchange& first = *schedules[static_cast<std::size_t>(meeting[0].rank)].rounds[meeting[0].round].exchange;
+      const Exchange& own = *schedules[static_cast<std::size_t>(end.rank)].rounds[end.round].exchange;
+      if (own.operation != first.operation || own.root != first.root || own.count != first.count)
+        throw Fault(
+            fmt::format("rank {}: {}, but rank {}: {}", meeting[0].rank, to_text(first), end.rank, to_text(own)));
+    }
+  }
+}
+
+void Matching::match_messages(const std::vector<Schedule>& schedules) {
   const auto size = static_cast<int>(schedules.size());
   std::vector<Item> sent;
   std::vector<Item> received;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "schedules/text.hpp"
+#include "support/proof/exchange.hpp"
 
 namespace tutti::schedules {
 namespace {
@@ -51,6 +52,8 @@ Symbol Simulation::at_start(int rank, std::size_t cell) const {
 
 void Simulation::check_round(int rank, std::size_t k) {
   const Round& round = schedules_[rank].rounds[k];
+  if (round.exchange && !round.transfers.empty())
+    throw Fault(fmt::format("rank {} round {} has an exchange beside transfers", rank, k));
   for (const Transfer& t : round.transfers) {
     if (t.slice.count == 0 && world_.operation() != Operation::barrier)
       throw Fault(fmt::format("rank {} round {}: {} is empty", rank, k, to_text(t)));
@@ -104,6 +107,7 @@ void Simulation::run(const Matching& matching, const Order& order) {
   Rendezvous(schedules_, matching)
       .run(
           order, [](int, std::size_t) {}, [this](const End& send, const End& recv) { deliver(send, recv); },
+          [this](const Matching::Meeting& meeting) { exchange(meeting); },
           [this](int rank, std::size_t round) { end_round(rank, round); });
   if (world_.operation() == Operation::barrier) check_barrier();
 }
@@ -122,6 +126,44 @@ void Simulation::listen(int sender, int receiver) {
   const auto& heard = ranks_[sender].heard;
   auto& hears = ranks_[receiver].hears;
   for (std::size_t i = 0; i < heard.size(); ++i) hears[i] |= heard[i];
+}
+
+void Simulation::exchange(const Matching::Meeting& meeting) {
+  std::vector<ExchangeSide> sides;
+  for (const End& end : meeting) {
+    const Exchange& own = *schedules_[end.rank].rounds[end.round].exchange;
+    sides.push_back({end.rank, own, address(end.rank, own.input), address(end.rank, own.output)});
+  }
+  if (world_.operation() == Operation::barrier) {
+    for (const End& from : meeting)
+      for (const End& to : meeting) listen(from.rank, to.rank);
+    return;
+  }
+  const ExchangeContract contract(sides);
+  struct Write {
+    Symbol* to;
+    Symbol value;
+  };
+  std::vector<Write> writes;
+  std::vector<Terms::Id> operands;
+  contract.for_each_element([&](const ExchangeElement& to, std::span<const ExchangeElement> from) {
+    const int taker = sides[to.place].rank;
+    check_slice(taker, to.slice, true);
+    operands.clear();
+    std::uint32_t element = 0;
+    for (const ExchangeElement& one : from) {
+      const int giver = sides[one.place].rank;
+      check_slice(giver, one.slice, false);
+      const Symbol& given = *read(giver, one.slice);
+      if (!operands.empty() && given.element != element)
+        throw Fault(fmt::format("rank {}: {} combines different elements", taker, to_text(sides.front().exchange)));
+      element = given.element;
+      operands.push_back(given.term);
+    }
+    const Terms::Id term = operands.size() == 1 ? operands[0] : terms_.combine(operands);
+    writes.push_back({ranks_[taker].cells.data() + address(taker, to.slice), {term, element}});
+  });
+  for (const Write& write : writes) *write.to = write.value;
 }
 
 void Simulation::end_round(int rank, std::size_t round) {

@@ -41,6 +41,7 @@ class Simulation {
   void check_local(int rank, const Local& local) const;
   void deliver(const End& send, const End& recv);
   void listen(int sender, int receiver);
+  void exchange(const Matching::Meeting& meeting);
   void end_round(int rank, std::size_t round);
   void run_local(int rank, const Local& local);
   void check_barrier() const;

@@ -32,6 +32,11 @@ World& World::set_element_size(std::size_t bytes) {
   return *this;
 }
 
+World& World::share_nodes() {
+  shares_nodes_ = true;
+  return *this;
+}
+
 World& World::make_regular() {
   is_regular_ = true;
   make_rows();
@@ -83,6 +88,7 @@ Problem World::problem(int rank) const {
   Problem p{.rank = rank, .size = size_, .root = root_, .count = count_};
   p.element_size = element_size_;
   p.node_of = node_of_;
+  p.shares_nodes = shares_nodes_;
   if (!has_counts(operation_)) return p;
   p.count = 0;
   const Counts& send = sent_by(rank);

@@ -34,6 +34,8 @@ class World {
   World& operator=(const World&) = default;
   /// With elements of that many bytes, one unless said.
   World& set_element_size(std::size_t bytes);
+  /// With nodes whose ranks share memory: phases on a node are exchanges.
+  World& share_nodes();
   /// The v-forms with `count` elements a rank, or a pair of ranks, for all.
   World& make_regular();
 
@@ -41,6 +43,7 @@ class World {
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] int root() const { return root_; }
   [[nodiscard]] std::size_t element_size() const { return element_size_; }
+  [[nodiscard]] const std::vector<int>& node_of() const { return node_of_; }
   /// As Algorithm::cost takes them. Of the v-forms, those that a regular call of that count has.
   [[nodiscard]] double bytes() const;
   [[nodiscard]] Problem problem(int rank) const;
@@ -72,6 +75,7 @@ class World {
   std::size_t count_;
   std::size_t element_size_ = 1;
   bool is_regular_ = false;
+  bool shares_nodes_ = false;
   std::vector<int> node_of_;
   /// One for all ranks where they have the same.
   std::vector<Counts> send_;

@@ -25,6 +25,7 @@ Algorithm promised(Algorithm algorithm, const Spread& spread) {
   return algorithm;
 }
 
+/// Each algorithm with messages on a node, and with exchanges over its memory.
 class Hierarchical : public testing::TestWithParam<Algorithm> {
  protected:
   void prove(int size, const std::vector<int>& node_of, const std::string& layout,
@@ -36,9 +37,13 @@ class Hierarchical : public testing::TestWithParam<Algorithm> {
     const std::set<int> roots = has_root(algorithm.operation) ? std::set{0, size / 2, size - 1} : std::set{0};
     for (const int root : roots)
       for (const std::size_t count : counts) {
-        const World world(algorithm.operation, size, root, count, node_of);
-        const Report report = check(promised(algorithm, spread), world);
-        ASSERT_TRUE(report.ok) << report.problem << " (" << layout << ", count " << count << ")";
+        World world(algorithm.operation, size, root, count, node_of);
+        for (const bool shares : {false, true}) {
+          if (shares) world.share_nodes();
+          const Report report = check(promised(algorithm, spread), world);
+          ASSERT_TRUE(report.ok) << report.problem << " (" << layout << ", count " << count
+                                 << (shares ? ", shared nodes)" : ")");
+        }
       }
   }
   int proved_ = 0;

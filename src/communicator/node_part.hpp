@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "call/context.hpp"
+
+namespace tutti::detail {
+
+/// Of several nodes: makes the ranks of each a communicator, which this one alone uses for phases on a node, and agrees
+/// on the memory that they share. Without shared memory on one of the nodes there are none. Collective; all ranks are
+/// inside a factory, because it blocks inside the host MPI.
+void make_node_part(Context& context);
+
+/// Measures the costs of calls on each node, and takes those of the slowest one for predictions. Collective.
+void calibrate_node_parts(Context& context);
+
+}  // namespace tutti::detail
