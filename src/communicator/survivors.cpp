@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "communicator/survivors.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "communicator/ballots.hpp"
 #include "communicator/group.hpp"
 #include "core/hash.hpp"
+#include "core/host_mpi.hpp"
 #include "core/mpi_call.hpp"
 
 namespace tutti::detail {
@@ -91,11 +93,25 @@ class Survivors {
   Peers::Clock::time_point begin_ = Peers::Clock::now();
 };
 
-}  // namespace
+/// Open MPI refuses to make a communicator of a group while it tells its processes of a death, but has a function of
+/// its own (User Level Failure Mitigation). Returns MPI_COMM_NULL if it does not serve.
+MPI_Comm shrunk_by_host(const Context& context, std::size_t survivors) {
+  using Shrink = int (*)(MPI_Comm, MPI_Comm*);
+  if (!host_is_open_mpi()) return MPI_COMM_NULL;
+  const auto shrink = reinterpret_cast<Shrink>(dlsym(RTLD_DEFAULT, "PMPIX_Comm_shrink"));
+  MPI_Comm made = MPI_COMM_NULL;
+  if (shrink == nullptr || shrink(context.point_to_point, &made) != MPI_SUCCESS) return MPI_COMM_NULL;
+  int size = 0;
+  check_mpi(MPI_Comm_size(made, &size), "MPI_Comm_size");
+  if (static_cast<std::size_t>(size) == survivors) return made;
+  MPI_Comm_free(&made);
+  throw Error(ErrorCode::peer_died,
+              fmt::format("shrink, {}: {} ranks live, but the host MPI found {}; call shrink() again",
+                          context.describe(), survivors, size));
+}
 
-MPI_Comm make_of_survivors(Context& context) {
-  const std::vector<int> ranks = Survivors(context).agree();
-  (void)context.peers.look();
+MPI_Comm made_of(const Context& context, const std::vector<int>& ranks) {
+  if (const MPI_Comm made = shrunk_by_host(context, ranks.size()); made != MPI_COMM_NULL) return made;
   const Group all(context.point_to_point);
   MPI_Group some = MPI_GROUP_NULL;
   check_mpi(MPI_Group_incl(all.get(), static_cast<int>(ranks.size()), ranks.data(), &some), "MPI_Group_incl");
@@ -103,6 +119,15 @@ MPI_Comm make_of_survivors(Context& context) {
   const int code = MPI_Comm_create_group(context.point_to_point, some, 0, &made);
   MPI_Group_free(&some);
   check_mpi(code, "MPI_Comm_create_group");
+  return made;
+}
+
+}  // namespace
+
+MPI_Comm make_of_survivors(Context& context) {
+  const std::vector<int> ranks = Survivors(context).agree();
+  (void)context.peers.look();
+  const MPI_Comm made = made_of(context, ranks);
   check_mpi(MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   return made;
 }

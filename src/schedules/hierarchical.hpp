@@ -30,12 +30,18 @@ namespace tutti::schedules {
 [[nodiscard]] LevelCost bcast_hierarchical_cost(const Spread& spread, double bytes);
 [[nodiscard]] Schedule bcast_hierarchical_scatter(const Problem& problem);
 [[nodiscard]] LevelCost bcast_hierarchical_scatter_cost(const Spread& spread, double bytes);
+/// The root scatters on its node, each share goes to its peers on all nodes, allgather.
+[[nodiscard]] Schedule bcast_hierarchical_split(const Problem& problem);
+[[nodiscard]] LevelCost bcast_hierarchical_split_cost(const Spread& spread, double bytes);
 
 /// Runs on each node, then among the leaders: binomial trees, or segments combined by all ranks.
 [[nodiscard]] Schedule reduce_hierarchical(const Problem& problem);
 [[nodiscard]] LevelCost reduce_hierarchical_cost(const Spread& spread, double bytes);
 [[nodiscard]] Schedule reduce_hierarchical_scatter(const Problem& problem);
 [[nodiscard]] LevelCost reduce_hierarchical_scatter_cost(const Spread& spread, double bytes);
+/// Reduce-scatter on each node, reduce of each share among peers, gather on the root's node.
+[[nodiscard]] Schedule reduce_hierarchical_split(const Problem& problem);
+[[nodiscard]] LevelCost reduce_hierarchical_split_cost(const Spread& spread, double bytes);
 /// Leaders pass contributions to the root, which combines all in rank order.
 [[nodiscard]] Schedule reduce_hierarchical_gather(const Problem& problem);
 [[nodiscard]] LevelCost reduce_hierarchical_gather_cost(const Spread& spread, double bytes);

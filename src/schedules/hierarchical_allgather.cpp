@@ -58,7 +58,7 @@ Schedule allgather_hierarchical_split(const Problem& p) {
   const std::size_t share = p.count * static_cast<std::size_t>(l.nodes());
   const Slice whole = c.reserve(share * l.members().size());
   const Slice mine = part_of(whole, share * static_cast<std::size_t>(l.index()), share);
-  among_peers(c, l, allgather_direct, p.count, input(0, p.count), mine);
+  among_peers(c, l, allgather_direct, 0, p.count, input(0, p.count), mine);
   on_node(c, l, {Operation::allgather, allgather_direct}, share, mine, whole);
   for (int rank = 0; rank < p.size; ++rank) {
     const std::size_t from =

@@ -42,24 +42,14 @@ LevelCost allreduce_hierarchical_scatter_cost(const Spread& s, double bytes) {
 Schedule allreduce_hierarchical_split(const Problem& p) {
   const Layout l(p);
   Composer c;
-  const Blocks blocks = even_blocks(p.count, l.node_size());
-  const Block own = blocks[static_cast<std::size_t>(l.index())];
-  std::vector<std::size_t> counts;
-  std::vector<std::size_t> displs;
-  for (const Block& block : blocks) {
-    counts.push_back(block.count);
-    displs.push_back(block.offset);
-  }
-  Problem node = problem_in_group(l.index(), l.members().size(), 0, 0);
-  node.send_count = own.count;
-  node.recv_counts = counts;
-  node.recv_displs = displs;
+  const Shares shares(l, p.count);
+  const Block own = shares.own();
   const bool is_alone = l.node_size() == 1;
   // In place, another rank may still read the input of an exchange where its output would lie.
   const Slice sum = l.shares_nodes() && !is_alone ? c.reserve(own.count) : output(own);
-  if (!is_alone) on_node(c, l, {Operation::reduce_scatter, reduce_scatter_direct}, node, input(0, p.count), sum);
-  among_peers(c, l, allreduce_rabenseifner, own.count, is_alone ? input(own) : sum, sum);
-  if (!is_alone) on_node(c, l, {Operation::allgatherv, allgatherv_direct}, node, sum, output(0, p.count));
+  if (!is_alone) shares.reduce_scatter(c, input(0, p.count), sum);
+  among_peers(c, l, allreduce_rabenseifner, 0, own.count, is_alone ? input(own) : sum, sum);
+  if (!is_alone) shares.allgather(c, sum, output(0, p.count));
   return c.finish(true);
 }
 LevelCost allreduce_hierarchical_split_cost(const Spread& s, double bytes) {

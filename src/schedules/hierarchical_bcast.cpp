@@ -20,6 +20,19 @@ Schedule bcast_at_both_levels(const Problem& p, Generate flat) {
 Schedule bcast_hierarchical(const Problem& p) { return bcast_at_both_levels(p, bcast_binomial); }
 Schedule bcast_hierarchical_scatter(const Problem& p) { return bcast_at_both_levels(p, bcast_scatter_allgather); }
 
+Schedule bcast_hierarchical_split(const Problem& p) {
+  const Layout l(p, Layout::Leaders::root);
+  Composer c;
+  const Shares shares(l, p.count);
+  const Slice whole = output(0, p.count);
+  const Slice own = output(shares.own());
+  const int root_node = l.node_of(p.root);
+  if (l.node() == root_node) shares.scatter(c, whole, own);
+  among_peers(c, l, bcast_scatter_allgather, root_node, own.count, {}, own);
+  shares.allgather(c, own, whole);
+  return c.finish(true);
+}
+
 LevelCost bcast_hierarchical_cost(const Spread& s, double bytes) {
   return {bcast_binomial_cost(s.most, bytes), bcast_binomial_cost(s.nodes, bytes), 1, {{Operation::bcast, bytes}}};
 }
@@ -28,6 +41,13 @@ LevelCost bcast_hierarchical_scatter_cost(const Spread& s, double bytes) {
           bcast_scatter_allgather_cost(s.nodes, bytes),
           1,
           {{Operation::bcast, bytes}}};
+}
+
+LevelCost bcast_hierarchical_split_cost(const Spread& s, double bytes) {
+  return {scatter_linear_cost(s.most, bytes) + allgather_direct_cost(s.most, bytes),
+          bcast_scatter_allgather_cost(s.nodes, bytes / s.most),
+          static_cast<double>(s.most),
+          {{Operation::scatter, bytes}, {Operation::allgather, bytes}}};
 }
 
 }  // namespace tutti::schedules

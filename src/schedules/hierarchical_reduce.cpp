@@ -36,6 +36,30 @@ LevelCost reduce_hierarchical_scatter_cost(const Spread& s, double bytes) {
           {{Operation::reduce, bytes}}};
 }
 
+Schedule reduce_hierarchical_split(const Problem& p) {
+  const Layout l(p, Layout::Leaders::root);
+  Composer c;
+  const Shares shares(l, p.count);
+  const Block own = shares.own();
+  const int root_node = l.node_of(p.root);
+  const bool is_alone = l.node_size() == 1;
+  const bool ends_here = l.node() == root_node;
+  const Slice sum = is_alone ? input(own) : c.reserve(own.count);
+  const Slice all = is_alone ? output(0, own.count) : c.reserve(ends_here ? own.count : 0);
+  if (!is_alone) shares.reduce_scatter(c, input(0, p.count), sum);
+  among_peers(c, l, reduce_scatter_gather, root_node, own.count, sum, all);
+  if (!is_alone && ends_here) shares.gather(c, all, output(0, p.count));
+  return c.finish(true);
+}
+
+LevelCost reduce_hierarchical_split_cost(const Spread& s, double bytes) {
+  const Cost node = reduce_scatter_direct_cost(s.most, bytes) + gather_linear_cost(s.most, bytes);
+  return {s.most > 1 ? node : Cost{},
+          reduce_scatter_gather_cost(s.nodes, bytes / s.most),
+          static_cast<double>(s.most),
+          {{Operation::reduce_scatter, bytes}, {Operation::gather, bytes}}};
+}
+
 Schedule reduce_hierarchical_gather(const Problem& p) {
   const Layout l(p, Layout::Leaders::root);
   const NodeBlocks blocks(l, p.count);

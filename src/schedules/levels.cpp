@@ -38,9 +38,61 @@ void among_leaders(Composer& c, const Layout& l, Generate flat, int root_node, s
   c.append(flat(problem_in_group(l.node(), l.leaders().size(), root_node, count)), l.leaders(), in, out);
 }
 
-void among_peers(Composer& c, const Layout& l, Generate flat, std::size_t count, const Slice& in, const Slice& out) {
+void among_peers(Composer& c, const Layout& l, Generate flat, int root_node, std::size_t count, const Slice& in,
+                 const Slice& out) {
   const Ranks peers = l.peers();
-  c.append(flat(problem_in_group(l.node(), peers.size(), 0, count)), peers, in, out);
+  c.append(flat(problem_in_group(l.node(), peers.size(), root_node, count)), peers, in, out);
+}
+
+Shares::Shares(const Layout& layout, std::size_t count)
+    : layout_(&layout), blocks_(even_blocks(count, layout.node_size())) {
+  for (const Block& block : blocks_) {
+    counts_.push_back(block.count);
+    displs_.push_back(block.offset);
+  }
+}
+
+Problem Shares::problem() const {
+  const Layout& l = *layout_;
+  return problem_in_group(l.index(), l.members().size(), l.leader_index(), is_even() ? own().count : 0);
+}
+
+void Shares::reduce_scatter(Composer& c, const Slice& whole, const Slice& share) const {
+  Problem p = problem();
+  p.count = 0;
+  p.recv_counts = counts_;
+  on_node(c, *layout_, {Operation::reduce_scatter, reduce_scatter_direct}, p, whole, share);
+}
+
+void Shares::allgather(Composer& c, const Slice& share, const Slice& whole) const {
+  Problem p = problem();
+  if (is_even()) return on_node(c, *layout_, {Operation::allgather, allgather_direct}, p, share, whole);
+  p.send_count = own().count;
+  p.recv_counts = counts_;
+  p.recv_displs = displs_;
+  on_node(c, *layout_, {Operation::allgatherv, allgatherv_direct}, p, share, whole);
+}
+
+void Shares::gather(Composer& c, const Slice& share, const Slice& whole) const {
+  Problem p = problem();
+  if (is_even()) return on_node(c, *layout_, {Operation::gather, gather_linear}, p, share, whole);
+  p.send_count = own().count;
+  if (layout_->is_leader()) {
+    p.recv_counts = counts_;
+    p.recv_displs = displs_;
+  }
+  on_node(c, *layout_, {Operation::gatherv, gatherv_linear}, p, share, whole);
+}
+
+void Shares::scatter(Composer& c, const Slice& whole, const Slice& share) const {
+  Problem p = problem();
+  if (is_even()) return on_node(c, *layout_, {Operation::scatter, scatter_linear}, p, whole, share);
+  p.recv_count = own().count;
+  if (layout_->is_leader()) {
+    p.send_counts = counts_;
+    p.send_displs = displs_;
+  }
+  on_node(c, *layout_, {Operation::scatterv, scatterv_linear}, p, whole, share);
 }
 
 NodeBlocks::NodeBlocks(const Layout& layout, std::vector<std::size_t> counts)

@@ -25,7 +25,32 @@ void among_leaders(Composer& c, const Layout& l, Generate flat, int root_node, s
                    const Slice& out);
 
 /// Appends a flat algorithm among the ranks at this rank's place of every node. Needs even nodes.
-void among_peers(Composer& c, const Layout& l, Generate flat, std::size_t count, const Slice& in, const Slice& out);
+void among_peers(Composer& c, const Layout& l, Generate flat, int root_node, std::size_t count, const Slice& in,
+                 const Slice& out);
+
+/// A vector that is divided among the members of a node. Each rank has a share, its peers the same one.
+class Shares {
+ public:
+  Shares(const Layout& layout, std::size_t count);
+  [[nodiscard]] const Block& own() const { return blocks_[static_cast<std::size_t>(layout_->index())]; }
+
+  /// Combines the members' vectors, of which each gets its share.
+  void reduce_scatter(Composer& c, const Slice& whole, const Slice& share) const;
+  /// Brings the shares of all members together: on all of them, or on the leader.
+  void allgather(Composer& c, const Slice& share, const Slice& whole) const;
+  void gather(Composer& c, const Slice& share, const Slice& whole) const;
+  /// Gives the members their shares of the leader's vector.
+  void scatter(Composer& c, const Slice& whole, const Slice& share) const;
+
+ private:
+  [[nodiscard]] bool is_even() const { return blocks_.front().count == blocks_.back().count; }
+  [[nodiscard]] Problem problem() const;
+
+  const Layout* layout_;
+  Blocks blocks_;
+  std::vector<std::size_t> counts_;
+  std::vector<std::size_t> displs_;
+};
 
 /// Blocks of ranks, and of nodes, in order of nodes without gaps: the order in which groups of ranks pass data on.
 class NodeBlocks {
