@@ -55,6 +55,9 @@ namespace tutti::schedules {
 /// Training System with Mixed-Precision, 2018.
 [[nodiscard]] Schedule allreduce_hierarchical_split(const Problem& problem);
 [[nodiscard]] LevelCost allreduce_hierarchical_split_cost(const Spread& spread, double bytes);
+/// The same in chunks, of which one is on its node while another is between the nodes.
+[[nodiscard]] Schedule allreduce_hierarchical_pipeline(const Problem& problem);
+[[nodiscard]] LevelCost allreduce_hierarchical_pipeline_cost(const Spread& spread, double bytes);
 /// Brings contributions to all leaders, which combine them in rank order and broadcast.
 [[nodiscard]] Schedule allreduce_hierarchical_gather(const Problem& problem);
 [[nodiscard]] LevelCost allreduce_hierarchical_gather_cost(const Spread& spread, double bytes);

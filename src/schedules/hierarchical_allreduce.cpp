@@ -2,6 +2,8 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/hierarchical.hpp"
 #include "schedules/levels.hpp"
+#include "schedules/overlap.hpp"
+#include "schedules/pipeline.hpp"
 
 namespace tutti::schedules {
 namespace {
@@ -20,6 +22,10 @@ Schedule by_leaders(const Problem& p, Generate reduce, Generate across, Generate
 LevelCost by_leaders_cost(const Spread& s, double bytes, Cost reduce, Cost across, Cost bcast) {
   return {s.most > 1 ? reduce + bcast : Cost{}, across, 1, {{Operation::reduce, bytes}, {Operation::bcast, bytes}}};
 }
+
+/// The chunks that pass through phases on a node and between nodes: more would cost their starts, of exchanges and
+/// messages both, and gain little.
+int phase_chunks(double bytes) { return std::min(pipeline_chunks(2, bytes), 32); }
 
 }  // namespace
 
@@ -58,6 +64,46 @@ LevelCost allreduce_hierarchical_split_cost(const Spread& s, double bytes) {
           allreduce_rabenseifner_cost(s.nodes, bytes / s.most),
           static_cast<double>(s.most),
           {{Operation::reduce_scatter, bytes}, {Operation::allgatherv, bytes}}};
+}
+
+Schedule allreduce_hierarchical_pipeline(const Problem& p) {
+  const Layout l(p);
+  if (l.node_size() == 1) return allreduce_hierarchical_split(p);
+  const Chunks chunks({0, p.count}, phase_chunks(bytes_of(p)));
+  std::size_t shared = 0;
+  for (int i = 0; i < chunks.number(); ++i) shared += Shares(l, chunks[i].count).own().count;
+  Overlap overlap(shared);
+  std::size_t place = 0;
+  for (int i = 0; i < chunks.number(); ++i) {
+    const Shares shares(l, chunks[i].count);
+    const Slice sum = scratch(place, shares.own().count);
+    place += sum.count;
+    const auto stage = [&](auto&& append) {
+      Composer c;
+      (void)c.reserve(shared);
+      append(c);
+      return c.finish(true);
+    };
+    overlap.add({stage([&](Composer& c) { shares.reduce_scatter(c, input(chunks[i]), sum); }),
+                 stage([&](Composer& c) { among_peers(c, l, allreduce_rabenseifner, 0, sum.count, sum, sum); }),
+                 stage([&](Composer& c) { shares.allgather(c, sum, output(chunks[i])); })});
+  }
+  return overlap.finish(true);
+}
+
+LevelCost allreduce_hierarchical_pipeline_cost(const Spread& s, double bytes) {
+  LevelCost cost = allreduce_hierarchical_split_cost(s, bytes);
+  if (s.most == 1) return cost;
+  const int chunks = phase_chunks(bytes);
+  const auto times = [chunks](Cost& one) {
+    one.rounds *= chunks;
+    one.messages *= chunks;
+  };
+  times(cost.on_node);
+  times(cost.across);
+  for (NodeCost& exchange : cost.exchanges) exchange.bytes /= chunks;
+  cost.chunks = chunks;
+  return cost;
 }
 
 Schedule allreduce_hierarchical_gather(const Problem& p) {

@@ -46,6 +46,8 @@ constexpr auto table = std::to_array<Algorithm>({
     make<allreduce_hierarchical_scatter_cost>(allreduce, "hierarchical_scatter", allreduce_hierarchical_scatter, any,
                                               order),
     make<allreduce_hierarchical_split_cost>(allreduce, "hierarchical_split", allreduce_hierarchical_split, even, order),
+    make<allreduce_hierarchical_pipeline_cost>(allreduce, "hierarchical_pipeline", allreduce_hierarchical_pipeline,
+                                               even, order),
     make<allreduce_hierarchical_gather_cost>(allreduce, "hierarchical_gather", allreduce_hierarchical_gather, any,
                                              once),
     make<reduce_scatter_hierarchical_cost>(reduce_scatter_block, "hierarchical", reduce_scatter_block_hierarchical, any,

@@ -43,8 +43,9 @@ struct LevelCost {
   Cost on_node;  ///< phases on a node, by messages, and local work
   Cost across;
   double senders = 1;                 ///< ranks of a node that send to other nodes at the same time
-  std::vector<NodeCost> exchanges{};  ///< the phases on a node, where they are exchanges
+  std::vector<NodeCost> exchanges{};  ///< of each chunk: the phases on a node, where they are exchanges
   Cost local{};                       ///< the part of on_node that remains then
+  double chunks = 1;                  ///< of which one is on its node while another is between nodes
 };
 
 /// The layouts for which a hierarchical algorithm works.

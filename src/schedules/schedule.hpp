@@ -57,7 +57,7 @@ struct Exchange {
   Slice output{};
 };
 
-/// All transfers of a round are posted together; a round with an exchange has none. When all are done, the local steps
+/// All transfers of a round are posted together, and its exchange runs beside them. When all are done, the local steps
 /// run in order, then the next round begins. A round without transfers and exchange is local work only.
 struct Round {
   std::vector<Transfer> transfers;

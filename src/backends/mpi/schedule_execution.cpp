@@ -78,7 +78,6 @@ bool ScheduleExecution::step() {
       MPI_Status status;
       if (!test_request(requests_[next_], status, "MPI_Test")) return false;
     }
-    if (schedule_->rounds[round_].exchange) do_exchange(*schedule_->rounds[round_].exchange);
     do_locals();
     if (++round_ == schedule_->rounds.size()) {
       requests_.clear();
@@ -128,9 +127,10 @@ void ScheduleExecution::post_round() {
     if (transfers[i].kind == Transfer::Kind::send)
       post_send(read_address(transfers[i].slice), transfers[i].slice.count * unit_, transfers[i].peer, tag_,
                 comm().messages.get(), requests_[i]);
+  // Beside the messages. Only blocking calls have exchanges, so nobody else waits for this step.
+  if (schedule_->rounds[round_].exchange) do_exchange(*schedule_->rounds[round_].exchange);
 }
 
-// Only blocking calls have exchanges, so nobody else waits for this step.
 void ScheduleExecution::do_exchange(const schedules::Exchange& exchange) {
   const ContextPtr& node = comm().node;
   const int place = node->rank;

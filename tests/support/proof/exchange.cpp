@@ -29,6 +29,7 @@ ExchangeContract::ExchangeContract(std::span<const ExchangeSide> sides) : sides_
     bindings_.push_back(
         detail::node_binding(side.exchange, static_cast<int>(place), at(side.input), at(side.output), 1));
   }
+  find_cells();
   check_memory();
 }
 
@@ -79,28 +80,24 @@ void ExchangeContract::move(int from, int to, const Visit& visit) const {
   }
 }
 
-void ExchangeContract::check_memory() const {
-  struct Cells {
-    std::size_t first = ~std::size_t{0};
-    std::size_t last = 0;
-    void add(std::size_t cell) {
-      first = std::min(first, cell);
-      last = std::max(last, cell);
-    }
-  };
-  std::vector<Cells> read(sides_.size());
-  std::vector<Cells> written(sides_.size());
+void ExchangeContract::find_cells() {
+  read_.resize(sides_.size());
+  written_.resize(sides_.size());
+  const bool has_inputs = keeps_own();
   for_each_element([&](const ExchangeElement& to, std::span<const ExchangeElement> from) {
     const ExchangeSide& taker = sides_[to.place];
-    written[to.place].add(taker.output + to.slice.offset - taker.exchange.output.offset);
-    if (!keeps_own()) return;
+    written_[to.place].add(taker.output + to.slice.offset - taker.exchange.output.offset);
     for (const ExchangeElement& one : from) {
       const ExchangeSide& giver = sides_[one.place];
-      read[one.place].add(giver.input + one.slice.offset - giver.exchange.input.offset);
+      read_[one.place].add(has_inputs ? giver.input + one.slice.offset - giver.exchange.input.offset
+                                      : giver.output + one.slice.offset - giver.exchange.output.offset);
     }
   });
-  for (std::size_t i = 0; i < sides_.size(); ++i)
-    if (!bindings_[i].in_place && read[i].first <= written[i].last && written[i].first <= read[i].last)
+}
+
+void ExchangeContract::check_memory() const {
+  for (std::size_t i = 0; i < sides_.size() && keeps_own(); ++i)
+    if (!bindings_[i].in_place && read_[i].first <= written_[i].last && written_[i].first <= read_[i].last)
       throw Fault(fmt::format("rank {}: {} overlaps itself otherwise than in place", sides_[i].rank,
                               to_text(sides_[i].exchange)));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <span>
@@ -38,9 +39,25 @@ class ExchangeContract {
   using Visit = std::function<void(const ExchangeElement& to, std::span<const ExchangeElement> from)>;
   void for_each_element(const Visit& visit) const;
 
+  /// Cells from the first to the last one that an exchange touches; none: first > last.
+  struct Cells {
+    std::size_t first = ~std::size_t{0};
+    std::size_t last = 0;
+    void add(std::size_t cell) {
+      first = std::min(first, cell);
+      last = std::max(last, cell);
+    }
+    [[nodiscard]] bool meets(std::size_t begin, std::size_t count) const {
+      return count > 0 && first <= last && first < begin + count && begin <= last;
+    }
+  };
+  [[nodiscard]] const Cells& read(std::size_t place) const { return read_[place]; }
+  [[nodiscard]] const Cells& written(std::size_t place) const { return written_[place]; }
+
  private:
   void combine(int to, const Visit& visit) const;
   void move(int from, int to, const Visit& visit) const;
+  void find_cells();
   void check_memory() const;
   [[nodiscard]] bool keeps_own() const;
   [[nodiscard]] ExchangeElement given_by(std::size_t place, std::size_t index) const;
@@ -49,6 +66,8 @@ class ExchangeContract {
   std::span<const ExchangeSide> sides_;
   std::vector<detail::Signature> signatures_;
   std::vector<detail::Binding> bindings_;
+  std::vector<Cells> read_;
+  std::vector<Cells> written_;
 };
 
 }  // namespace tutti::schedules

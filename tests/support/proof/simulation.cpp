@@ -52,8 +52,6 @@ Symbol Simulation::at_start(int rank, std::size_t cell) const {
 
 void Simulation::check_round(int rank, std::size_t k) {
   const Round& round = schedules_[rank].rounds[k];
-  if (round.exchange && !round.transfers.empty())
-    throw Fault(fmt::format("rank {} round {} has an exchange beside transfers", rank, k));
   for (const Transfer& t : round.transfers) {
     if (t.slice.count == 0 && world_.operation() != Operation::barrier)
       throw Fault(fmt::format("rank {} round {}: {} is empty", rank, k, to_text(t)));
@@ -140,6 +138,14 @@ void Simulation::exchange(const Matching::Meeting& meeting) {
     return;
   }
   const ExchangeContract contract(sides);
+  for (std::size_t place = 0; place < meeting.size(); ++place)
+    for (const Transfer& t : schedules_[meeting[place].rank].rounds[meeting[place].round].transfers) {
+      const std::size_t begin = address(meeting[place].rank, t.slice);
+      const bool is_read = !sends(t) && contract.read(place).meets(begin, t.slice.count);
+      if (is_read || contract.written(place).meets(begin, t.slice.count))
+        throw Fault(
+            fmt::format("rank {}: {} meets the exchange of its round in memory", meeting[place].rank, to_text(t)));
+    }
   struct Write {
     Symbol* to;
     Symbol value;

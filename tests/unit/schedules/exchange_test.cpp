@@ -143,10 +143,13 @@ TEST_F(PlantedExchange, OverlapOtherwiseThanInPlace) {
   EXPECT_THAT(fault(Memory::in_place), HasSubstr("otherwise than in place"));
 }
 
-TEST_F(PlantedExchange, BesideTransfers) {
-  use(Operation::barrier, "hierarchical");
-  exchange_of(0).transfers.push_back({Transfer::Kind::send, 2, {}});
-  EXPECT_THAT(fault(), HasSubstr("beside transfers"));
+TEST_F(PlantedExchange, MessageIntoItsMemory) {
+  use(Operation::bcast, "hierarchical");
+  // Rank 2 gets the data for its node while it gives them to rank 3.
+  auto& rounds = schedules_[2].rounds;
+  const auto receives = std::ranges::find_if(rounds, [](const Round& round) { return !round.transfers.empty(); });
+  exchange_of(2).transfers = std::move(receives->transfers);
+  EXPECT_THAT(fault(), HasSubstr("meets the exchange of its round in memory"));
 }
 
 TEST_F(PlantedExchange, WaitForAMessageThatComesLater) {
