@@ -122,6 +122,9 @@ void Run::play_program(Rank& rank, fuzz::Player& player) {
     problem = e.what();
   } catch (const Error& e) {
     ++failed_;
+    // Its program is over: who waits for it in a communicator that has not failed is woken by nobody, and ends by the
+    // timeout.
+    scheduler_.let_sleeps_end();
     rank.note(fmt::format("failed: {}", e.what()));
     if (!manner_.dies) problem = fmt::format("an error ({}): {}", error_string(e.code()), e.what());
   }
