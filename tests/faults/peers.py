@@ -3,7 +3,7 @@
 """Ranks of one node die; the others must say which one within a second, and go on without it.
 
 peers.py --program PEERS --launcher LINE --ranks N --how kill|exit --form FORM [--set NAME=VALUE]
-Ends with 77 where the launcher kills the survivors, as all but Hydra do.
+Ends with 77 where the launcher kills the survivors, as all but Hydra and Open MPI 5 do.
 """
 import argparse
 import os

@@ -2,6 +2,7 @@
 """Jobs that go on when some of their ranks die."""
 import os
 import pathlib
+import re
 import shlex
 import signal
 import subprocess
@@ -14,10 +15,18 @@ import uuid
 SHELL = 'trap : USR1; "$0" "$@"; exit $?'
 
 
+def flags_to_survive(launcher):
+    """The flags by which a launcher lets ranks live on; None if it cannot. Open MPI can from version 5 on."""
+    shown = subprocess.run([*shlex.split(launcher), "--version"], capture_output=True, text=True, check=False).stdout
+    if "HYDRA" in shown.upper():
+        return ["-disable-auto-cleanup"]
+    version = re.search(r"Open MPI\) (\d+)", shown)
+    return ["--with-ft", "ulfm"] if version and int(version[1]) >= 5 else None
+
+
 def survives_deaths(launcher):
     """Whether the launcher can let ranks live on."""
-    shown = subprocess.run([*shlex.split(launcher), "--version"], capture_output=True, text=True, check=False).stdout
-    return "HYDRA" in shown.upper()
+    return flags_to_survive(launcher) is not None
 
 
 def shared_names():
@@ -32,8 +41,8 @@ class Job:
         self.mark = f"TUTTI_TEST_JOB={uuid.uuid4()}"
         self.names = shared_names()
         self.output = tempfile.TemporaryFile("w+", errors="replace")
-        flags = ["-disable-auto-cleanup"] if lives_on else []
-        shell = ["sh", "-c", SHELL] if lives_on else []
+        flags = flags_to_survive(launcher) if lives_on else []
+        shell = ["sh", "-c", SHELL] if "-disable-auto-cleanup" in flags else []
         line = [*shlex.split(launcher), *flags, "-n", str(ranks), *shell, *command]
         added = dict([self.mark.split("=")], **(environment or {}))
         self.process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.STDOUT,
@@ -56,8 +65,8 @@ class Job:
                 if os.readlink(folder / "exe") != self.program:
                     continue
                 for entry in (folder / "environ").read_bytes().split(b"\0"):
-                    if entry.startswith(b"PMI_RANK="):
-                        found[int(entry[len("PMI_RANK="):])] = int(folder.name)
+                    if entry.startswith((b"PMI_RANK=", b"OMPI_COMM_WORLD_RANK=")):
+                        found[int(entry.split(b"=")[1])] = int(folder.name)
             except OSError:
                 continue
         return found
