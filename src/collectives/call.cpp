@@ -199,6 +199,17 @@ BufferUses uses_of(const Context& comm, const Call& call) {
   return call.packing ? BufferUses{} : uses_of(call.signature, call.binding, comm.rank, comm.size);
 }
 
+/// Gives a call a shadow of its receive buffer, if it does not also read it.
+ReceiveShadows shadow_output(const Context& comm, const BufferUses& uses, Binding& binding) {
+  ReceiveShadows shadows;
+  if (binding.in_place) return shadows;
+  auto shadow = ReceiveShadow::of(uses.written, comm.check->all_bytes());
+  if (!shadow) return shadows;
+  binding.output = shadow->place_of(binding.output);
+  shadows.push_back(std::move(shadow));
+  return shadows;
+}
+
 /// A blocking call in check mode, before it moves data.
 [[gnu::noinline]] void check_blocking(Context& comm, const Call& call, const Options& options, const CallOptions& own) {
   comm.check_usable();
@@ -226,12 +237,14 @@ std::shared_ptr<Execution> make_call(const Communicator& communicator, Call&& ca
   complete_signature(call.signature, kind, *comm, options);
   const CallOptions own = call_options(*comm, options);
   BufferUses uses;
+  ReceiveShadows shadows;
   std::uint64_t number = 0;
   if (comm->check != nullptr) [[unlikely]] {
     comm->check_usable();
     uses = uses_of(*comm, call);
     refuse_overlap(*comm, call, uses);
     number = comm->check->note(call.signature, call.binding, has_stream(options));
+    shadows = shadow_output(*comm, uses, call.binding);
   }
   const PlanPtr& plan = plan_for(*comm, call, options.stream);
   const std::uint64_t bytes = comm->summary == nullptr ? 0 : bytes_of(call.signature, call.binding);
@@ -243,7 +256,7 @@ std::shared_ptr<Execution> make_call(const Communicator& communicator, Call&& ca
   if (call.packing) execution = std::make_shared<PackedExecution>(comm, std::move(execution), std::move(call.packing));
   if (comm->check != nullptr) [[unlikely]] {
     const CallRecord& noted = comm->check->last();
-    execution = std::make_shared<CheckedExecution>(comm, std::move(execution), std::move(uses),
+    execution = std::make_shared<CheckedExecution>(comm, std::move(execution), std::move(uses), std::move(shadows),
                                                    CallWords{call_words(noted), noted.site}, number);
   }
   if (tally != nullptr) execution->count_in(*tally, bytes);

@@ -28,11 +28,12 @@ void require_free(const Context& comm, const BufferUses& uses, const CallWords& 
                           first_word(call.call), comm.describe(), with_place(call), other));
 }
 
-CheckedExecution::CheckedExecution(ContextPtr comm, std::shared_ptr<Execution> inner, BufferUses uses, CallWords words,
-                                   std::optional<std::uint64_t> number)
+CheckedExecution::CheckedExecution(ContextPtr comm, std::shared_ptr<Execution> inner, BufferUses uses,
+                                   ReceiveShadows shadows, CallWords words, std::optional<std::uint64_t> number)
     : Execution(std::move(comm), {}, inner->persistent()),
       inner_(std::move(inner)),
       uses_(std::move(uses)),
+      shadows_(std::move(shadows)),
       words_(std::move(words)),
       number_(number),
       is_compared_(!number) {
@@ -48,6 +49,7 @@ bool CheckedExecution::begin() {
   }
   fingerprints_.clear();
   for (const Bytes& bytes : uses_.read) fingerprints_.push_back(fingerprint(bytes, comm().check->all_bytes()));
+  for (const auto& shadow : shadows_) shadow->begin();
   inner_->start();
   return step();
 }
@@ -62,6 +64,7 @@ bool CheckedExecution::step() {
   if (!inner_->poll()) return false;
   inner_->rethrow();
   if (!is_compared) return false;
+  for (const auto& shadow : shadows_) shadow->end();
   status_ = inner_->status();
   inner_->acknowledge();
   return true;
@@ -71,15 +74,23 @@ void CheckedExecution::verify() const {
   is_seen_ = true;
   for (std::size_t i = 0; i < fingerprints_.size(); ++i) {
     if (fingerprint(uses_.read[i], comm().check->all_bytes()) == fingerprints_[i]) continue;
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("{}, {}: the send buffer changed before the call was complete: {}; change it only after "
-                            "the wait",
-                            first_word(words_.call), comm().describe(), with_place(words_)));
+    throw_changed("send", "change it only after the wait");
   }
+  for (const auto& shadow : shadows_)
+    if (shadow->is_changed()) throw_changed("receive", "use it only after the wait");
+}
+
+void CheckedExecution::throw_changed(std::string_view buffer, std::string_view remedy) const {
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("{}, {}: the {} buffer changed before the call was complete: {}; {}", first_word(words_.call),
+                          comm().describe(), buffer, with_place(words_), remedy));
 }
 
 std::string CheckedExecution::words() const { return with_place(words_); }
 
-void CheckedExecution::cancel() noexcept { drop_part(*inner_); }
+void CheckedExecution::cancel() noexcept {
+  drop_part(*inner_);
+  for (const auto& shadow : shadows_) shadow->give_up();
+}
 
 }  // namespace tutti::detail

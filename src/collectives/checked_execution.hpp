@@ -6,15 +6,19 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "call/buffer_use.hpp"
 #include "call/context.hpp"
 #include "call/execution.hpp"
 #include "call/outstanding.hpp"
+#include "collectives/receive_shadow.hpp"
 #include "diagnosis/site.hpp"
 
 namespace tutti::detail {
+
+using ReceiveShadows = std::vector<std::unique_ptr<ReceiveShadow>>;
 
 /// A call in words that are put together when they are needed.
 struct CallWords {
@@ -27,14 +31,15 @@ struct CallWords {
 class CheckedExecution final : public Execution, public OutstandingCall {
  public:
   /// number: of a collective call in the communicator's check; none for messages.
-  CheckedExecution(ContextPtr comm, std::shared_ptr<Execution> inner, BufferUses uses, CallWords words,
-                   std::optional<std::uint64_t> number);
+  /// shadows: those that the inner execution writes.
+  CheckedExecution(ContextPtr comm, std::shared_ptr<Execution> inner, BufferUses uses, ReceiveShadows shadows,
+                   CallWords words, std::optional<std::uint64_t> number);
 
   [[nodiscard]] std::string name() const override { return inner_->name(); }
   void announce_backoff() noexcept override { inner_->announce_backoff(); }
   void backoff() noexcept override { inner_->backoff(); }
   bool order_before(device::StreamHandle stream) override { return is_compared_ && inner_->order_before(stream); }
-  /// Throws Error(invalid_argument) if a buffer that the call reads has changed since its start.
+  /// Throws Error(invalid_argument) if the program has changed a buffer of the call since its start.
   void verify() const override;
   void give_up() noexcept override { is_given_up_ = true; }
 
@@ -50,9 +55,11 @@ class CheckedExecution final : public Execution, public OutstandingCall {
   void cancel() noexcept override;
   [[nodiscard]] bool breaks_communicator() const noexcept override { return breaks_; }
   [[nodiscard]] bool compare();
+  [[noreturn]] void throw_changed(std::string_view buffer, std::string_view remedy) const;
 
   std::shared_ptr<Execution> inner_;
   BufferUses uses_;
+  ReceiveShadows shadows_;
   CallWords words_;
   std::optional<std::uint64_t> number_;
   std::vector<std::uint64_t> fingerprints_;

@@ -300,7 +300,7 @@ std::shared_ptr<Execution> make_neighbors(const Communicator& comm, NeighborExch
   auto execution = make_neighbor_exchange(context, std::move(exchange), kind, call_options(*context, options));
   if (context->check != nullptr) [[unlikely]] {
     const CallRecord& noted = context->check->last();
-    execution = std::make_shared<CheckedExecution>(context, std::move(execution), std::move(uses),
+    execution = std::make_shared<CheckedExecution>(context, std::move(execution), std::move(uses), ReceiveShadows{},
                                                    CallWords{call_words(noted), noted.site}, number);
   }
   if (tally != nullptr) execution->count_in(*tally, bytes);

@@ -165,11 +165,27 @@ std::ptrdiff_t put_recvs_first(PointToPoints& transfers) {
   return std::count_if(transfers.begin(), transfers.end(), is_recv);
 }
 
+/// For check mode: whether a transfer's memory is watched.
+bool is_watched(const PointToPoint& t) { return !t.on_device && !t.layout && t.peer != MPI_PROC_NULL; }
+
+/// Gives receives shadows of their buffers.
+ReceiveShadows shadow_receives(const Context& comm, PointToPoints& transfers) {
+  ReceiveShadows shadows;
+  for (PointToPoint& t : transfers) {
+    if (!t.is_recv || !is_watched(t) || t.bytes == 0) continue;
+    auto shadow = ReceiveShadow::of({{static_cast<const std::byte*>(t.to), t.bytes}}, comm.check->all_bytes());
+    if (!shadow) continue;
+    t.to = shadow->place_of(t.to);
+    shadows.push_back(std::move(shadow));
+  }
+  return shadows;
+}
+
 /// For check mode: the memory of transfers from and to host memory that have no layout.
 BufferUses uses_of(const PointToPoints& transfers) {
   BufferUses uses;
   for (const PointToPoint& t : transfers) {
-    if (t.on_device || t.layout || t.peer == MPI_PROC_NULL) continue;
+    if (!is_watched(t)) continue;
     t.is_recv ? uses.add_written(t.to, t.bytes) : uses.add_read(t.from, t.bytes);
   }
   return uses;
@@ -183,9 +199,10 @@ std::shared_ptr<Execution> make_watched(const std::shared_ptr<Context>& comm, st
   BufferUses uses = uses_of(transfers);
   CallWords words{std::string(call) + "()", record_of(take_site())};
   if (kind == CallKind::nonblocking) require_free(*comm, uses, words);
+  ReceiveShadows shadows = shadow_receives(*comm, transfers);
   return std::make_shared<CheckedExecution>(
       comm, make_transfers(comm, call, std::move(transfers), kind, call_options(*comm, options)), std::move(uses),
-      std::move(words), std::nullopt);
+      std::move(shadows), std::move(words), std::nullopt);
 }
 
 /// Peers and tags as the flight recorder has them.

@@ -369,6 +369,72 @@ TEST(Check, AllBytesOfALongBufferAreCompared) {
   EXPECT_EQ(outcome.code, ErrorCode::invalid_argument) << outcome.text;
 }
 
+/// The outcome of a wait after a change of one element of the receive buffer.
+Outcome overwritten(const Communicator& comm, std::size_t count, std::size_t at) {
+  Pair x(count);
+  Request request = iallreduce(comm, x.in, x.out, sum);
+  x.out[at] = -7;
+  const Outcome outcome = outcome_of([&] { request.wait(); });
+  barrier(comm);
+  return outcome;
+}
+
+TEST(Check, AReceiveBufferThatTheProgramWritesIsFound) {
+  const Communicator comm = checked();
+  const Outcome outcome = overwritten(comm, 100, 50);
+  EXPECT_EQ(outcome.code, ErrorCode::invalid_argument) << outcome.text;
+  EXPECT_TRUE(outcome.has("receive buffer changed before the call was complete: iallreduce(float32, count 100, sum)"));
+}
+
+TEST(Check, AllBytesOfALongReceiveBufferAreCompared) {
+  CommunicatorOptions options = checking();
+  options.check = CheckMode::bytes;
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD, options);
+  EXPECT_EQ(overwritten(comm, 100'000, 12'347).code, ErrorCode::invalid_argument);
+}
+
+// The buffer of a receive that the program writes before the message comes has the message afterwards.
+TEST(Check, AReceiveThatTheProgramWritesIsFound) {
+  const Communicator comm = checked();
+  if (comm.size() < 2) GTEST_SKIP() << "needs 2 ranks";
+  float data = 3;
+  if (comm.rank() == 0) {
+    barrier(comm);
+    send(comm, ConstBuffer(&data, 1), 1);
+  } else if (comm.rank() == 1) {
+    data = 0;
+    Request request = irecv(comm, Buffer(&data, 1), 0);
+    data = 5;
+    barrier(comm);
+    const Outcome outcome = outcome_of([&] { request.wait(); });
+    EXPECT_TRUE(outcome.has("the receive buffer changed before the call was complete: irecv()")) << outcome.text;
+    EXPECT_EQ(data, 3);
+  } else {
+    barrier(comm);
+  }
+  barrier(comm);
+}
+
+TEST(Check, WhatACallLeavesAloneStays) {
+  const Communicator comm = checked();
+  const std::vector<int> in(4, comm.rank() + 1);
+  std::vector<int> out(4, -1);
+  Request request = exscan_init(comm, in, out, sum);
+  for (int round = 0; round < 3; ++round) {
+    request.start();
+    request.wait();
+    EXPECT_EQ(out[3], comm.rank() == 0 ? -1 : comm.rank() * (comm.rank() + 1) / 2);
+  }
+  std::vector<int> long_enough(10, -1);
+  if (comm.size() < 2) return;
+  if (comm.rank() == 0) send(comm, ConstBuffer(in.data(), 3), 1);
+  if (comm.rank() == 1) {
+    irecv(comm, Buffer(long_enough.data(), 10), 0).wait();
+    EXPECT_EQ(long_enough[2], 1);
+    EXPECT_EQ(long_enough[3], -1);
+  }
+}
+
 TEST(Check, AChangedMessageIsFound) {
   const Communicator comm = checked();
   std::vector<int> sent(10);
