@@ -18,7 +18,7 @@ namespace tutti::python {
 
 /// What keeps the memory alive, where it is not a Py_buffer.
 struct View::Holder {
-  nb::object object{};
+  nb::object object{};  ///< also DLPack's capsule: some producers free the tensor's description with it
   dlpack::Managed* managed = nullptr;
   dlpack::ManagedVersioned* versioned = nullptr;
 
@@ -186,12 +186,14 @@ struct Reader {
       if (tensor->major != 1) throw nb::type_error("the array's DLPack is of another major version than 1");
       PyCapsule_SetName(package.ptr(), "used_dltensor_versioned");
       holder().versioned = tensor;
+      holder().object = package;
       take(tensor->tensor, (tensor->flags & dlpack::read_only) != 0);
     } else {
       auto* tensor = static_cast<dlpack::Managed*>(PyCapsule_GetPointer(package.ptr(), "dltensor"));
       if (tensor == nullptr) nb::raise_python_error();
       PyCapsule_SetName(package.ptr(), "used_dltensor");
       holder().managed = tensor;
+      holder().object = package;
       take(tensor->tensor, false);
     }
     return true;
