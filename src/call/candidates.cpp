@@ -37,10 +37,10 @@ double Candidates::predicted(const schedules::Algorithm& algorithm) const {
   const double bytes = bytes_of_call(signature_, wiring_.spread.size);
   const schedules::LevelCost cost = algorithm.level_cost(wiring_.spread, bytes);
   const double switching = wiring_.oversubscribed ? links.switching : 0;
-  double on_node = detail::seconds(cost.local, links[wiring_.on_node], 1, switching);
-  for (const schedules::NodeCost& exchange : cost.exchanges) on_node += cost.chunks * seconds_on_node(exchange);
-  return seconds_of_phases(cost, on_node,
-                           detail::seconds(cost.across, links[LinkLevel::network], cost.senders, switching));
+  double sum = detail::seconds(cost.local, links[wiring_.on_node], 1, switching) +
+               detail::seconds(cost.across, links[LinkLevel::network], cost.senders, switching);
+  for (const schedules::NodeCost& exchange : cost.exchanges) sum += cost.chunks * seconds_on_node(exchange);
+  return sum;
 }
 
 double Candidates::seconds_on_node(const schedules::NodeCost& exchange) const {

@@ -51,10 +51,6 @@ struct Wiring {
 /// same time.
 [[nodiscard]] double seconds(const schedules::Cost& cost, const Link& link, double senders, double switching);
 
-/// The time of phases on nodes and between them, whose sums over all chunks are given, in seconds: of two chunks one is
-/// on its node while the other is between nodes.
-[[nodiscard]] double seconds_of_phases(const schedules::LevelCost& cost, double on_node, double across);
-
 /// Predicts the time of a call, in seconds. A flat algorithm is priced by the worst level that its ranks span; a
 /// hierarchical algorithm by the sum of its levels. The parameters are those of LogGP: Alexandrov, Ionescu, Schauser,
 /// Scheiman, LogGP, SPAA 1995.

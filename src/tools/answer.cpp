@@ -23,12 +23,15 @@ namespace {
 
 using detail::Candidate;
 
-std::string yes_or_no(bool value) { return value ? "yes" : "no"; }
-
-std::string copies_text(const detail::Machine& machine) {
-  if (!machine.shared_memory) return "";
-  if (machine.mapped_copy) return ", with single copy by XPMEM";
-  return machine.single_copy ? ", with single copy" : ", without single copy";
+std::string memory_text(const detail::Machine& machine) {
+  const bool on_nodes = machine.node_memory.is_shared;
+  if (!machine.shared_memory && !on_nodes) return "no";
+  const bool single = machine.single_copy || machine.node_memory.single_copy;
+  const bool mapped = machine.mapped_copy || machine.node_memory.mapped_copy;
+  return fmt::format("{}, {}", on_nodes ? "on each node, for phases of blocking calls" : "yes",
+                     mapped   ? "with single copy by XPMEM"
+                     : single ? "with single copy"
+                              : "without single copy");
 }
 
 std::string machine_text(const Answer& answer) {
@@ -38,7 +41,7 @@ std::string machine_text(const Answer& answer) {
       fmt::format("  ranks a node      {}\n  processing units  {}{}\n", fmt::join(where.topology.ranks_per_node, "+"),
                   fmt::join(where.topology.cores_per_node, "+"),
                   machine.oversubscribed ? " (more ranks than units: waiting yields)" : "");
-  text += fmt::format("  shared memory     {}{}{}\n", yes_or_no(machine.shared_memory), copies_text(machine),
+  text += fmt::format("  shared memory     {}{}\n", memory_text(machine),
                       where.shm_report.empty() ? "" : ": " + where.shm_report);
   if (answer.call.signature.memory == detail::MemoryClass::device)
     text += fmt::format("  NCCL              {}\n  device            {}, {}\n",

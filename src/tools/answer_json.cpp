@@ -65,6 +65,7 @@ ordered_json machine_json(const Case& call) {
           {"cores_per_node", topology.cores_per_node},
           {"oversubscribed", machine.oversubscribed},
           {"shm", machine.shared_memory},
+          {"shm_on_nodes", machine.node_memory.is_shared},
           {"single_copy", machine.single_copy},
           {"mapped_copy", machine.mapped_copy},
           {"native_blocking", machine.native_blocking},

@@ -120,6 +120,8 @@ detail::Machine Case::machine() const {
   machine.shared_memory = surroundings.shm && !machine.several_nodes;
   machine.single_copy = surroundings.single_copy && machine.shared_memory;
   machine.mapped_copy = surroundings.mapped_copy && machine.shared_memory;
+  if (machine.several_nodes && machine.size > surroundings.topology.nodes && surroundings.shm)
+    machine.node_memory = {true, surroundings.single_copy, surroundings.mapped_copy};
   machine.node_of = node_of;
   machine.costs = surroundings.costs;
   machine.measured = surroundings.table.get();

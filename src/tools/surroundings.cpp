@@ -34,12 +34,12 @@ Surroundings of_job(const Question& question) {
   Surroundings found;
   found.topology = comm.topology();
   const detail::Machine machine = state.machine();
-  found.shm = machine.shared_memory;
-  found.single_copy = machine.single_copy;
+  found.shm = machine.shared_memory || machine.node_memory.is_shared;
+  found.single_copy = machine.single_copy || machine.node_memory.single_copy;
   found.costs = machine.costs;
   found.costs_report = state.costs_report;
-  found.mapped_copy = machine.mapped_copy;
-  found.shm_report = state.report_of(detail::shm_backend);
+  found.mapped_copy = machine.mapped_copy || machine.node_memory.mapped_copy;
+  if (!machine.node_memory.is_shared) found.shm_report = state.report_of(detail::shm_backend);
   found.table = state.measured;
   found.table_report = state.measured_report;
   return found;
@@ -80,7 +80,7 @@ Surroundings imagined(const Question& question) {
   made.mapped_copy = made.single_copy && detail::shm::own_segment(why) != 0;
   if (!made.single_copy) made.shm_report = "TUTTI_SINGLE_COPY=0";
   if (!made.shm) made.shm_report = "TUTTI_SHM=0";
-  if (nodes > 1) made.shm_report = "ranks on several nodes";
+  if (nodes == ranks && nodes > 1) made.shm_report = "ranks on several nodes";
   return made;
 }
 
