@@ -6,6 +6,8 @@
 #include <thread>
 #include <tutti/tutti.hpp>
 
+#include "support/meet.hpp"
+
 namespace tutti::test {
 namespace {
 
@@ -15,17 +17,6 @@ int world_rank() {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   return rank;
-}
-
-/// Ranks leave together, so that none finalizes while another still waits for its timeout.
-void meet() {
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Ibarrier(MPI_COMM_WORLD, &request);
-  int done = 0;
-  while (done == 0) {
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    std::this_thread::yield();
-  }
 }
 
 template <typename Call>

@@ -6,6 +6,7 @@
 #include "call/context.hpp"
 #include "call/execution.hpp"
 #include "support/exercise.hpp"
+#include "support/meet.hpp"
 
 namespace tutti::test {
 namespace {
@@ -27,13 +28,6 @@ std::string error_of(ErrorCode code, const Call& call) {
 }
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-/// Ranks leave together, so that none finalizes while another still waits for its timeout.
-void meet() {
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Ibarrier(MPI_COMM_WORLD, &request);
-  for (int done = 0; done == 0; std::this_thread::yield()) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-}
 
 /// Whether a sum may be made by an algorithm that does not add in rank order, in one step.
 template <typename T>

@@ -16,18 +16,13 @@
 #include "call/summary.hpp"
 #include "core/config.hpp"
 #include "diagnosis/recorder.hpp"
+#include "support/meet.hpp"
 
 namespace tutti::test {
 namespace {
 
 using namespace std::chrono_literals;
 using detail::config;
-
-void meet() {
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Ibarrier(MPI_COMM_WORLD, &request);
-  for (int done = 0; done == 0; std::this_thread::yield()) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-}
 
 TEST(Variables, TUTTI_REPRODUCIBLE) {
   const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);

@@ -8,6 +8,7 @@
 #include "call/context.hpp"
 #include "planner/planner.hpp"
 #include "support/exercise.hpp"
+#include "support/meet.hpp"
 
 namespace tutti::test {
 namespace {
@@ -17,17 +18,6 @@ using detail::CallKind;
 using schedules::Operation;
 
 const Communicator& world() { return communicators().front(); }
-
-/// Ranks leave together, so that none finalizes while another still waits for its timeout.
-void meet() {
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Ibarrier(MPI_COMM_WORLD, &request);
-  int done = 0;
-  while (done == 0) {
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    std::this_thread::yield();
-  }
-}
 
 bool has_exchange(const schedules::Schedule& schedule) {
   return std::ranges::any_of(schedule.rounds, [](const schedules::Round& round) { return round.exchange.has_value(); });

@@ -7,6 +7,7 @@
 
 #include "mpi/shm/work.hpp"
 #include "support/heap.hpp"
+#include "support/meet.hpp"
 
 namespace tutti::test {
 namespace {
@@ -25,12 +26,6 @@ struct Call {
   std::vector<std::size_t> recv_counts{};
   std::string algorithm = "shm";
 };
-
-void meet() {
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Ibarrier(MPI_COMM_WORLD, &request);
-  for (int done = 0; done == 0; std::this_thread::yield()) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-}
 
 std::size_t sum_of(const std::vector<std::size_t>& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::size_t{0});

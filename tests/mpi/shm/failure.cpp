@@ -8,6 +8,7 @@
 #include "call/context.hpp"
 #include "mpi/shm/work.hpp"
 #include "support/exercise.hpp"
+#include "support/meet.hpp"
 #include "support/shared_names.hpp"
 
 namespace tutti::test {
@@ -21,12 +22,6 @@ int world_rank() {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   return rank;
-}
-
-void meet() {
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Ibarrier(MPI_COMM_WORLD, &request);
-  for (int done = 0; done == 0; std::this_thread::yield()) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
 }
 
 template <typename Call>
