@@ -428,5 +428,28 @@ TEST(Reproducible, EveryCandidateCombinesOnceInRankOrderOnEveryLayout) {
     }
 }
 
+// Phases on a node are exchanges over its memory in blocking calls alone, and have its price.
+TEST(Hierarchy, NodesThatShareMemoryMakePhasesCheaper) {
+  Machine shares = blocks(4, 8).machine();
+  shares.node_memory = {.is_shared = true, .single_copy = true, .mapped_copy = false};
+  const auto seconds_of = [](const Signature& s, const Machine& m, std::string_view name) {
+    return find(candidates(s, m), name)->seconds;
+  };
+  for (const Operation operation : {Operation::allreduce, Operation::bcast, Operation::allgather, Operation::alltoall,
+                                    Operation::reduce_scatter_block, Operation::barrier, Operation::scan}) {
+    const Machine messages = blocks(4, 8).machine();
+    for (const std::size_t count : {std::size_t{1}, std::size_t{4096}}) {
+      Signature s = signature(operation, count);
+      EXPECT_LT(seconds_of(s, shares, "mpi:hierarchical"), seconds_of(s, messages, "mpi:hierarchical"))
+          << schedules::operation_name(operation) << " of " << count;
+      s.is_piece = true;
+      EXPECT_EQ(seconds_of(s, shares, "mpi:hierarchical"), seconds_of(s, messages, "mpi:hierarchical"));
+      s.is_piece = false;
+      s.kind = CallKind::persistent;
+      EXPECT_EQ(seconds_of(s, shares, "mpi:hierarchical"), seconds_of(s, messages, "mpi:hierarchical"));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tutti::detail
