@@ -115,6 +115,7 @@ CASES = {
     "death.receive": lambda options: death(options, "kill", "receive", 3, 1),
     "program.alltoallv": lambda options: program(options, 2, 1),
     "program.allgather": lambda options: program(options, 2, 2),
+    "program.phases": lambda options: program(options, 2, 2),
     "program.point_to_point": lambda options: program(options, 2, 1),
     "training.sgd": lambda options: training(options, *SGD),
     "training.dlrm": lambda options: training(options, *DLRM),
