@@ -9,6 +9,7 @@
 #include "call/context.hpp"
 #include "call/progress.hpp"
 #include "call/summary.hpp"
+#include "device/beside_captures.hpp"
 
 namespace tutti::detail {
 
@@ -152,6 +153,7 @@ void Execution::rethrow() const {
 }
 
 void run_to_end(Execution& execution) {
+  const device::BesideCaptures beside;  // MPI may use the device
   ProgressEngine& engine = ProgressEngine::instance();
   execution.start();
   engine.poll();

@@ -12,6 +12,7 @@
 
 #include "call/context.hpp"
 #include "core/mpi_call.hpp"
+#include "device/beside_captures.hpp"
 
 namespace tutti::detail {
 
@@ -26,6 +27,7 @@ ProgressEngine& ProgressEngine::instance() { return *current(); }
 ProgressEngine* ProgressEngine::replace(ProgressEngine* other) noexcept { return std::exchange(current(), other); }
 
 Request ProgressEngine::launch(std::shared_ptr<Execution> execution) {
+  const device::BesideCaptures beside;
   execution->start();
   poll();
   if (!execution->finished()) add(execution);
@@ -33,6 +35,7 @@ Request ProgressEngine::launch(std::shared_ptr<Execution> execution) {
 }
 
 void ProgressEngine::restart(const std::shared_ptr<Execution>& execution) {
+  const device::BesideCaptures beside;
   execution->start();
   poll();
   // If all ranks come at about the same time, a short call is over before it could be put on the list.
@@ -65,6 +68,7 @@ void ProgressEngine::run_hooks() const {
 }
 
 void ProgressEngine::poll_all() {
+  const device::BesideCaptures beside;  // MPI may use the device
   run_hooks();
   // Kept until the lock is released, because the last reference to a communicator may end here and call MPI. No list on
   // the heap: an exception that left here would end a call of another communicator. Once no place is left, the next

@@ -16,6 +16,7 @@
 #include "collectives/checked_execution.hpp"
 #include "core/config.hpp"
 #include "core/stopwatch.hpp"
+#include "device/beside_captures.hpp"
 #include "device/per_thread.hpp"
 #include "diagnosis/recorder.hpp"
 #include "planner/calibration.hpp"
@@ -106,6 +107,7 @@ void run_on_trial(const ContextPtr& comm, const PlanPtr& plan, Binding&& binding
   run_plan(comm, trial->way(), std::move(binding), options);
   const bool is_heat_over = trial->note(watch.seconds());
   if (!is_heat_over) return;
+  const device::BesideCaptures beside;  // MPI may use the device
   std::vector<double> times = trial->times();
   take_greatest(*comm, times);
   trial->judge(times);

@@ -7,10 +7,12 @@
 #include <tutti/environment.hpp>
 
 #include "core/mpi_call.hpp"
+#include "device/beside_captures.hpp"
 
 namespace tutti::detail::device {
 
 void give_way() {
+  const BesideCaptures beside;  // the MPI may use the device
   progress();
   int found = 0;
   if (mpi_is_usable())

@@ -41,6 +41,11 @@ std::string Runtime::bus_id(int /*device*/) { return {}; }
 int Runtime::driver_version() { return 0; }
 int Runtime::runtime_version() { return 0; }
 
+CaptureMode Runtime::exchange_capture_mode(CaptureMode mode) noexcept { return mode; }
+
+void* Runtime::allocate_ordered(std::size_t /*bytes*/, StreamHandle /*stream*/) { return nullptr; }
+void Runtime::release_ordered(void* /*address*/, StreamHandle /*stream*/) noexcept {}
+
 void Runtime::start_graph(StreamHandle /*stream*/) {
   throw Error(ErrorCode::not_supported, "start_graph: this runtime does not support graphs");
 }

@@ -17,8 +17,11 @@ using EventHandle = void*;
 using GraphHandle = void*;
 using Uuid = std::array<unsigned char, 16>;
 
+/// How open captures restrict this thread's calls; the values are CUDA's. Counterpart: cudaStreamCaptureMode.
+enum class CaptureMode : std::uint8_t { global, thread_local_, relaxed };
+
 /// The part of the CUDA runtime that the library uses, and the seam for tests. A failure throws Error: cuda, with
-/// CUDA's own text, or out_of_memory. Nothing here waits for a device. Any thread.
+/// CUDA's own text, or out_of_memory. Nothing here waits for a device unless it says so. Any thread.
 class Runtime {
  public:
   struct Pointer {
@@ -29,7 +32,7 @@ class Runtime {
   virtual ~Runtime() = default;
 
   /// Whether this process already uses a device. Asking does not start using one.
-  [[nodiscard]] virtual bool has_context() = 0;
+  [[nodiscard]] virtual bool has_context() noexcept = 0;
   [[nodiscard]] virtual int device_count() = 0;
   [[nodiscard]] virtual int current_device() = 0;
   virtual void set_current_device(int device) = 0;
@@ -50,7 +53,15 @@ class Runtime {
   [[nodiscard]] virtual Pointer inspect(const void* address) = 0;
   /// Allocates pinned, device or managed memory of the current device.
   [[nodiscard]] virtual void* allocate(MemoryKind kind, std::size_t bytes) = 0;
+  /// Waits for the device where CUDA's own functions do.
   virtual void release(MemoryKind kind, void* address) noexcept = 0;
+  /// Allocates and frees device memory of the current device's memory pool in the order of a stream; null if it has
+  /// none. Counterparts: cudaMallocAsync, cudaFreeAsync.
+  [[nodiscard]] virtual void* allocate_ordered(std::size_t bytes, StreamHandle stream);
+  virtual void release_ordered(void* address, StreamHandle stream) noexcept;
+  /// Waits until all work on the current device is done. Throws while a stream of the device is under capture.
+  /// Counterpart: cudaDeviceSynchronize.
+  virtual void finish_device() = 0;
 
   /// Copies in stream order between memories of any kind.
   virtual void copy(void* to, const void* from, std::size_t bytes, StreamHandle stream) = 0;
@@ -76,6 +87,9 @@ class Runtime {
   /// Calls `release(data)` when the graph that the stream is captured into, and everything made from it, is destroyed.
   /// The function must not call CUDA.
   virtual void retain_by_graph(StreamHandle stream, void (*release)(void*), void* data) = 0;
+
+  /// Sets the mode of this thread and returns the former one. Counterpart: cudaThreadExchangeStreamCaptureMode.
+  virtual CaptureMode exchange_capture_mode(CaptureMode mode) noexcept;
 
   /// Captures later work on the stream, and on streams that wait for it, into a graph instead of running it.
   /// Counterpart: cudaStreamBeginCapture, for this thread's calls only.

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <tutti/error.hpp>
 
+#include "device/beside_captures.hpp"
 #include "device/driver.hpp"
 #include "device/runtime_built.hpp"
 
@@ -25,19 +26,6 @@ void check(cudaError_t code, const char* what) {
   const ErrorCode kind = code == cudaErrorMemoryAllocation ? ErrorCode::out_of_memory : ErrorCode::cuda;
   throw Error(kind, fmt::format("{} failed: {} ({})", what, cudaGetErrorString(code), cudaGetErrorName(code)));
 }
-
-/// For calls that would invalidate a capture begun in CUDA's strictest mode on any stream of the process, although they
-/// have nothing to do with it.
-class BesideCaptures {
- public:
-  BesideCaptures() noexcept { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
-  ~BesideCaptures() { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
-  BesideCaptures(const BesideCaptures&) = delete;
-  BesideCaptures& operator=(const BesideCaptures&) = delete;
-
- private:
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
-};
 
 bool is_ready(cudaError_t code, const char* what) {
   if (code == cudaErrorNotReady) {
@@ -89,12 +77,16 @@ WaitValue wait_value() {
   return function;
 }
 
+static_assert(static_cast<int>(CaptureMode::global) == cudaStreamCaptureModeGlobal &&
+              static_cast<int>(CaptureMode::thread_local_) == cudaStreamCaptureModeThreadLocal &&
+              static_cast<int>(CaptureMode::relaxed) == cudaStreamCaptureModeRelaxed);
+
 cudaStream_t stream_of(StreamHandle handle) { return static_cast<cudaStream_t>(handle); }
 cudaEvent_t event_of(EventHandle handle) { return static_cast<cudaEvent_t>(handle); }
 
 class CudaRuntime final : public Runtime {
  public:
-  bool has_context() override { return Driver::instance().has_context(); }
+  bool has_context() noexcept override { return Driver::instance().has_context(); }
 
   int device_count() override {
     int count = 0;
@@ -201,6 +193,27 @@ class CudaRuntime final : public Runtime {
     if (code != cudaSuccess) forget(code);
   }
 
+  void* allocate_ordered(std::size_t bytes, StreamHandle stream) override {
+    int device = 0;
+    int has_pool = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&has_pool, cudaDevAttrMemoryPoolsSupported, device), "cudaDeviceGetAttribute");
+    if (has_pool == 0) return nullptr;
+    void* address = nullptr;
+    check(cudaMallocAsync(&address, bytes, stream_of(stream)), "cudaMallocAsync");
+    return address;
+  }
+
+  void release_ordered(void* address, StreamHandle stream) noexcept override {
+    const cudaError_t code = cudaFreeAsync(address, stream_of(stream));
+    if (code != cudaSuccess) forget(code);
+  }
+
+  void finish_device() override {
+    const BesideCaptures beside;
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  }
+
   void copy(void* to, const void* from, std::size_t bytes, StreamHandle stream) override {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_of(stream)), "cudaMemcpyAsync");
   }
@@ -261,6 +274,12 @@ class CudaRuntime final : public Runtime {
   }
 
   std::uint64_t capture_of(StreamHandle stream) override { return find_capture(stream_of(stream)).id; }
+
+  CaptureMode exchange_capture_mode(CaptureMode mode) noexcept override {
+    auto exchanged = static_cast<cudaStreamCaptureMode>(mode);
+    (void)cudaThreadExchangeStreamCaptureMode(&exchanged);
+    return static_cast<CaptureMode>(exchanged);
+  }
 
   void retain_by_graph(StreamHandle stream, void (*let_go)(void*), void* data) override {
     const Capture capture = find_capture(stream_of(stream));

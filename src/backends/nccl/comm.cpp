@@ -9,6 +9,7 @@
 #include "backends/nccl/comm_body.hpp"
 #include "backends/nccl/ending.hpp"
 #include "core/mpi_call.hpp"
+#include "device/beside_captures.hpp"
 
 namespace tutti::detail::nccl {
 namespace {
@@ -19,6 +20,7 @@ using Clock = std::chrono::steady_clock;
 /// call. Does not drive the library's own operations, which may need the launch lock that the caller holds.
 void drive_mpi() {
   if (!mpi_is_usable()) return;
+  const device::BesideCaptures beside;  // the MPI may use the device
   int found = 0;
   MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE);
 }

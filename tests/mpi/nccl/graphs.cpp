@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Operations that are captured into graphs.
+#include "device/give_way.hpp"
 #include "device/pool.hpp"
+#include "mpi/nccl/mpi_calls.hpp"
 #include "mpi/nccl/support.hpp"
 
 namespace tutti::test {
@@ -169,6 +171,30 @@ TEST(Graphs, TheCommunicatorOutlivesItsGraphs) {
   step.expect(1);
   const CapturedGraph graph([&] { step.run("nccl:direct"); });
   EXPECT_EQ(detail::nccl::state_of(*comm->state())->comm().live_graphs(), 1);
+}
+
+/// The host MPI may query and allocate on a device inside any call.
+TEST(Graphs, MpiProgressesBesideACapture) {
+  const Communicator& comm = device_communicators().front();
+  Step step(comm);
+  step.fill(1);
+  step.run("nccl:direct");
+  step.expect(1);
+  for (const auto mode : {detail::device::CaptureMode::global, detail::device::CaptureMode::thread_local_}) {
+    const int before = mpi_calls_in_captures();
+    machine().nccl.set_in_progress(5);
+    machine().runtime.begin_capture(machine().stream, mode);
+    step.run("nccl:direct");
+    Request request = ibarrier(comm);
+    progress();
+    detail::device::give_way();
+    request.wait();
+    barrier(comm);
+    machine().nccl.set_in_progress(0);
+    const int graph = machine().runtime.end_capture(machine().stream);
+    EXPECT_EQ(mpi_calls_in_captures(), before) << "MPI was called without the exchange of the mode";
+    machine().runtime.destroy_graph(graph);
+  }
 }
 
 TEST(Graphs, FirstUseOfAStreamByKernelsIsRefusedAndHarmless) {

@@ -1,16 +1,41 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Captures of streams into graphs.
+#include <utility>
+
 #include "support/standin/state.hpp"
 
 namespace tutti::standin {
 
-void Runtime::begin_capture(StreamHandle handle) {
+using detail::device::CaptureMode;
+
+void Runtime::begin_capture(StreamHandle handle, CaptureMode mode) {
   const std::lock_guard lock(state_->mutex);
   Stream& stream = state_->stream_of(handle);
   if (stream.capture != 0) refuse("begin_capture: the stream is captured already");
   stream.capture = ++state_->last_capture;
   stream.lane = 0;
-  state_->captures[stream.capture] = std::make_shared<Graph>();
+  const auto graph = std::make_shared<Graph>();
+  graph->mode = mode;
+  graph->thread = std::this_thread::get_id();
+  state_->captures[stream.capture] = graph;
+}
+
+CaptureMode Runtime::exchange_capture_mode(CaptureMode mode) noexcept {
+  const std::lock_guard lock(state_->mutex);
+  return std::exchange(state_->modes[std::this_thread::get_id()], mode);
+}
+
+bool Runtime::forbids_unsafe_calls() const {
+  const std::lock_guard lock(state_->mutex);
+  const auto own = std::this_thread::get_id();
+  const auto found = state_->modes.find(own);
+  const CaptureMode mode = found == state_->modes.end() ? CaptureMode::global : found->second;
+  if (mode == CaptureMode::relaxed) return false;
+  return std::ranges::any_of(state_->captures, [&](const auto& capture) {
+    const Graph& graph = *capture.second;
+    if (graph.thread == own) return graph.mode != CaptureMode::relaxed;
+    return mode == CaptureMode::global && graph.mode == CaptureMode::global;
+  });
 }
 
 int Runtime::end_capture(StreamHandle handle) {

@@ -33,6 +33,39 @@ void* Runtime::allocate(MemoryKind kind, std::size_t bytes) {
   return address;
 }
 
+void* Runtime::allocate_ordered(std::size_t bytes, StreamHandle /*stream*/) {
+  const std::lock_guard lock(state_->mutex);
+  const std::size_t forbidden = state_->forbidden;
+  void* address = allocate(MemoryKind::device, bytes);
+  state_->forbidden = forbidden;  // a pool does not wait for the device
+  return address;
+}
+
+void Runtime::release_ordered(void* address, StreamHandle stream) noexcept {
+  const std::lock_guard lock(state_->mutex);
+  const std::size_t forbidden = state_->forbidden;
+  (void)stream;  // what was released stays readable until all streams are empty
+  release(MemoryKind::device, address);
+  state_->forbidden = forbidden;
+}
+
+void Runtime::unmap(void* address) {
+  const std::lock_guard lock(state_->mutex);
+  const auto found = state_->memory.find(reinterpret_cast<std::uintptr_t>(address));
+  if (found != state_->memory.end()) std::memset(address, 0xdd, found->second.bytes);
+  release(MemoryKind::device, address);
+}
+
+void Runtime::finish_device() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    note("finish_device");
+    if (!state_->captures.empty()) refuse("finish_device: a stream of the device is captured");
+    if (state_->has_nccl_work()) ++state_->forbidden;
+  }
+  run_all();
+}
+
 void Runtime::release(MemoryKind kind, void* address) noexcept {
   const std::lock_guard lock(state_->mutex);
   record_.push_back(std::string("release ") + memory_kind_name(kind));

@@ -39,7 +39,7 @@ void Runtime::note(const std::string& name, const std::string& what) {
   refuse(name + " was told to fail");
 }
 
-bool Runtime::has_context() {
+bool Runtime::has_context() noexcept {
   const std::lock_guard lock(state_->mutex);
   return state_->has_context;
 }

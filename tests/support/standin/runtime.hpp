@@ -45,13 +45,17 @@ class Runtime final : public detail::device::Runtime {
   void clear_record() { record_.clear(); }
   /// A capture of a stream, as cudaStreamBeginCapture and its end: what is enqueued meanwhile on it, and on streams
   /// that wait for its events, becomes a graph; launch() enqueues it, destroy_graph() calls what was retained.
-  void begin_capture(StreamHandle stream);
+  void begin_capture(StreamHandle stream, detail::device::CaptureMode mode = detail::device::CaptureMode::global);
   [[nodiscard]] int end_capture(StreamHandle stream);
+  /// Whether a call of this thread that CUDA calls unsafe, such as an allocation, would invalidate an open capture.
+  [[nodiscard]] bool forbids_unsafe_calls() const;
   void launch(int graph, StreamHandle stream);
   void destroy_graph(int graph);
   /// Makes the next call of that name (as in Runtime: "copy", "is_complete", …) fail with cuda, or with out_of_memory
   /// where it is "allocate".
   void fail_next(const std::string& name);
+  /// Takes memory away at once, as ncclMemFree does: work that is still in streams reads other bytes.
+  void unmap(void* address);
   /// Allocations not released.
   [[nodiscard]] std::size_t live_allocations() const;
   /// Calls of allocate and release while work whose name begins with "nccl" was in a stream: with CUDA, a deadlock.
@@ -66,7 +70,7 @@ class Runtime final : public detail::device::Runtime {
   void set_stream_flags(bool has) { has_flags_ = has; }
 
   // detail::device::Runtime
-  bool has_context() override;
+  bool has_context() noexcept override;
   int device_count() override;
   int current_device() override;
   void set_current_device(int device) override;
@@ -75,6 +79,9 @@ class Runtime final : public detail::device::Runtime {
   Pointer inspect(const void* address) override;
   void* allocate(MemoryKind kind, std::size_t bytes) override;
   void release(MemoryKind kind, void* address) noexcept override;
+  void* allocate_ordered(std::size_t bytes, StreamHandle stream) override;
+  void release_ordered(void* address, StreamHandle stream) noexcept override;
+  void finish_device() override;
   void copy(void* to, const void* from, std::size_t bytes, StreamHandle stream) override;
   void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
                  std::size_t rows, StreamHandle stream) override;
@@ -88,7 +95,8 @@ class Runtime final : public detail::device::Runtime {
   void wait_event(StreamHandle stream, EventHandle event) override;
   bool is_idle(StreamHandle stream) override;
   std::uint64_t capture_of(StreamHandle stream) override;
-  void start_graph(StreamHandle stream) override { begin_capture(stream); }
+  detail::device::CaptureMode exchange_capture_mode(detail::device::CaptureMode mode) noexcept override;
+  void start_graph(StreamHandle stream) override { begin_capture(stream, detail::device::CaptureMode::thread_local_); }
   detail::device::GraphHandle finish_graph(StreamHandle stream) override;
   void launch_graph(detail::device::GraphHandle graph, StreamHandle stream) override;
   void release_graph(detail::device::GraphHandle graph) noexcept override;

@@ -42,6 +42,7 @@ struct Runtime::State {
   std::multiset<std::string> failures;
   std::map<std::uint64_t, std::shared_ptr<Graph>> captures;
   std::map<int, std::shared_ptr<Graph>> graphs;
+  std::map<std::thread::id, detail::device::CaptureMode> modes;  ///< global where none is given
   std::uint64_t last_capture = 0;
   std::uintptr_t last_handle = 0x1000;
   int last_graph = 0;

@@ -7,7 +7,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
+
+#include "device/runtime.hpp"
 
 namespace tutti::standin {
 
@@ -75,6 +78,8 @@ struct Graph {
 
   std::vector<std::vector<Node>> lanes{1};
   std::vector<Retained> retained;
+  detail::device::CaptureMode mode{};  ///< of the capture
+  std::thread::id thread{};            ///< that began it
 };
 
 /// One launch of a graph, as one piece of work: true when all of it is done. The jobs are copies, so that a graph can
