@@ -10,6 +10,12 @@
 #include "device/traffic.hpp"
 
 namespace tutti::detail::device {
+namespace {
+
+/// Whether waiting for the device waits for the program's own kernels only.
+bool is_at_rest(int device) noexcept { return Traffic::of(device).is_idle() && Flag::closed_count() == 0; }
+
+}  // namespace
 
 Allocations& Allocations::instance() {
   // Never destroyed: allocations of static objects may end after the statics of this file.
@@ -38,9 +44,24 @@ void Allocations::retire(std::uint64_t id) noexcept {
   sweep();
 }
 
-void Allocations::end(Entry& entry) noexcept {
+/// The program's kernels may use the memory until the device is done, and only cudaFree waits for that: neither
+/// ncclMemFree does nor a deregistration. NCCL's work is not waited for here, since it may need this thread's progress.
+bool Allocations::finish_work_on(const Range& range) noexcept {
+  const std::lock_guard no_launch(Traffic::of(range.device).launch_mutex());
+  if (!is_at_rest(range.device)) return false;
+  try {
+    const Guard guard(range.device);
+    required_runtime("device memory").finish_device();
+    return true;
+  } catch (const std::exception&) {  // a stream of the device is under capture
+    return false;
+  }
+}
+
+bool Allocations::end(Entry& entry) noexcept {
   // The memory of a replaced runtime no longer exists.
-  if (entry.generation != runtime_generation()) return;
+  if (entry.generation != runtime_generation()) return true;
+  if (!finish_work_on(entry.range)) return false;
   const auto call = [](const std::function<void()>& function) noexcept {
     try {
       function();
@@ -53,6 +74,7 @@ void Allocations::end(Entry& entry) noexcept {
     const Guard guard(entry.range.device);
     entry.release();
   });
+  return true;
 }
 
 Allocations::Hold::Hold() {
@@ -75,14 +97,16 @@ void Allocations::sweep() noexcept {
   {
     const std::unique_lock lock(mutex_);
     const auto can_end = [](const Entry& entry) {
-      return entry.generation != runtime_generation() ||
-             (Traffic::of(entry.range.device).is_idle() && Flag::closed_count() == 0);
+      return entry.generation != runtime_generation() || is_at_rest(entry.range.device);
     };
     const auto first = std::stable_partition(retired_.begin(), retired_.end(), std::not_fn(can_end));
     std::move(first, retired_.end(), std::back_inserter(ended));
     retired_.erase(first, retired_.end());
   }
-  for (Entry& entry : ended) end(entry);
+  std::erase_if(ended, end);
+  if (ended.empty()) return;
+  const std::unique_lock lock(mutex_);
+  std::move(ended.begin(), ended.end(), std::back_inserter(retired_));
 }
 
 std::optional<Allocations::Range> Allocations::find(const void* address) const {

@@ -38,10 +38,10 @@ class Allocations {
 
   /// Adds a range and returns its number. `release` frees its memory.
   std::uint64_t add(std::byte* base, std::size_t bytes, MemoryKind kind, int device, std::function<void()> release);
-  /// Forgets a range at once. Its memory is released when no NCCL work is in flight on its device: now, or in a later
-  /// call of sweep().
+  /// Forgets a range at once. Its memory is released when no NCCL work is in flight on its device and no stream of it
+  /// is captured: now, or in a later call of sweep().
   void retire(std::uint64_t id) noexcept;
-  /// Releases retired memory that can be released now. Never waits.
+  /// Releases retired memory that can be released now. Waits for the program's kernels, as cudaFree does.
   void sweep() noexcept;
 
   /// The range that an address lies in. Fast if there are no ranges.
@@ -67,7 +67,9 @@ class Allocations {
   };
 
   Allocations() = default;
-  static void end(Entry& entry) noexcept;
+  /// False if that has to wait; nothing has changed then.
+  static bool end(Entry& entry) noexcept;
+  [[nodiscard]] static bool finish_work_on(const Range& range) noexcept;
 
   mutable std::shared_mutex mutex_;  ///< guards both lists; never held while a function is called
   std::mutex ending_;                ///< held while functions are called; taken before mutex_

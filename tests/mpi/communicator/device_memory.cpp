@@ -157,6 +157,32 @@ TEST(DeviceMemory, NothingIsTakenOrReturnedWhileNcclWorks) {
   machine().drain();
 }
 
+/// As with cudaFree, which waits for the device; ncclMemFree does not.
+TEST(DeviceMemory, IsReturnedAfterTheProgramsKernels) {
+  const Communicator comm = prepared_world();
+  std::optional<Allocation> part = allocate(comm, 1000, MemoryKind::device);
+  char* data = part->as<char>().data();
+  char read = 1;
+  *data = 7;
+  machine().runtime.run_host(machine().stream, [data, &read] { read = *data; });
+  part.reset();
+  machine().drain();
+  EXPECT_EQ(read, 7);
+}
+
+TEST(DeviceMemory, IsNotReturnedWhileAStreamIsCaptured) {
+  const Communicator comm = prepared_world();
+  const std::size_t live = machine().runtime.live_allocations();
+  std::optional<Allocation> part = allocate(comm, 1000, MemoryKind::device);
+  machine().runtime.begin_capture(machine().stream);
+  part.reset();
+  EXPECT_EQ(machine().runtime.live_allocations(), live + 1) << "the device cannot be waited for";
+  machine().runtime.destroy_graph(machine().runtime.end_capture(machine().stream));
+  Allocations::instance().sweep();
+  EXPECT_EQ(machine().runtime.live_allocations(), live);
+  machine().drain();
+}
+
 TEST(DeviceMemory, OutlivesItsCommunicator) {
   std::optional<Communicator> comm = prepared_world();
   const std::size_t live = machine().runtime.live_allocations();

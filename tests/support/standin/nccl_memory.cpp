@@ -29,7 +29,7 @@ Result mem_free(void* address) {
     const std::lock_guard lock(state.mutex);
     if (const auto ordered = state.enter("mem_free", "")) return *ordered;
   }
-  state.runtime->release(MemoryKind::device, address);
+  state.runtime->unmap(address);
   return Result::success;
 }
 
