@@ -15,6 +15,9 @@ namespace {
 /// Whether waiting for the device waits for the program's own kernels only.
 bool is_at_rest(int device) noexcept { return Traffic::of(device).is_idle() && Flag::closed_count() == 0; }
 
+/// Whether a launch of this thread drives the operation that asks.
+bool is_launching(int device) noexcept { return Traffic::of(device).launch_mutex().is_mine(); }
+
 }  // namespace
 
 Allocations& Allocations::instance() {
@@ -97,7 +100,8 @@ void Allocations::sweep() noexcept {
   {
     const std::unique_lock lock(mutex_);
     const auto can_end = [](const Entry& entry) {
-      return entry.generation != runtime_generation() || is_at_rest(entry.range.device);
+      return entry.generation != runtime_generation() ||
+             (!is_launching(entry.range.device) && is_at_rest(entry.range.device));
     };
     const auto first = std::stable_partition(retired_.begin(), retired_.end(), std::not_fn(can_end));
     std::move(first, retired_.end(), std::back_inserter(ended));

@@ -93,12 +93,21 @@ std::byte* Pool::grow(std::size_t bytes) {
   return data;
 }
 
+/// For an operation that is driven by a launch of this thread, which it cannot wait for.
+Block Pool::acquire_beside_launch(std::size_t wanted) {
+  if (Traffic::of(state_->device).is_idle()) return {this, grow(wanted), wanted};
+  if (Block block = take_unused(wanted, ~std::size_t{0}); block.data() != nullptr) return block;
+  throw Error(ErrorCode::out_of_memory,
+              "no unused memory while NCCL connects and other NCCL work is in flight; make the call once before");
+}
+
 Block Pool::acquire(std::size_t bytes) {
   if (bytes == 0) return {};
   const std::size_t wanted = class_of(bytes);
   Traffic& traffic = Traffic::of(state_->device);
   while (true) {
     if (Block block = take_unused(wanted, 2 * wanted); block.data() != nullptr) return block;
+    if (traffic.launch_mutex().is_mine()) return acquire_beside_launch(wanted);
     {
       const std::lock_guard no_launch(traffic.launch_mutex());
       if (traffic.is_idle()) return {this, grow(wanted), wanted};

@@ -57,6 +57,7 @@ class Pool {
   void give_back(std::byte* data, std::size_t size) noexcept;
   [[nodiscard]] Block take_unused(std::size_t bytes, std::size_t most);
   [[nodiscard]] std::byte* grow(std::size_t bytes);
+  [[nodiscard]] Block acquire_beside_launch(std::size_t wanted);
   State* state_;
 };
 

@@ -28,9 +28,30 @@ bool is_done(const Launch& launch) noexcept {
 
 }  // namespace
 
+void LaunchMutex::lock() {
+  if (is_mine()) throw Error(ErrorCode::internal, "an operation that is driven by a launch waits for that launch");
+  mutex_.lock();
+  owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+}
+
+bool LaunchMutex::try_lock() noexcept {
+  if (is_mine() || !mutex_.try_lock()) return false;
+  owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  return true;
+}
+
+void LaunchMutex::unlock() noexcept {
+  owner_.store({}, std::memory_order_relaxed);
+  mutex_.unlock();
+}
+
+bool LaunchMutex::is_mine() const noexcept {
+  return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+}
+
 struct Traffic::State {
   int device;
-  std::mutex launch_mutex{};
+  LaunchMutex launch_mutex{};
   std::mutex mutex{};
   std::vector<Launch> launches{};
   StreamHandle last = nullptr;            ///< of the last launch
@@ -44,7 +65,7 @@ Traffic& Traffic::of(int device) {
   return all->of(device, [&] { return new Traffic(device); });
 }
 
-std::mutex& Traffic::launch_mutex() noexcept { return state_->launch_mutex; }
+LaunchMutex& Traffic::launch_mutex() noexcept { return state_->launch_mutex; }
 
 void Traffic::note_launch(StreamHandle stream) {
   const std::lock_guard lock(state_->mutex);

@@ -1,11 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <mutex>
+#include <thread>
 
 #include "device/runtime.hpp"
 
 namespace tutti::detail::device {
+
+/// A mutex that knows whether the calling thread holds it: while a launch waits for its peers, its thread drives other
+/// operations, which must not wait for the lock.
+class LaunchMutex {
+ public:
+  /// Throws internal on the thread that holds it.
+  void lock();
+  /// False also on the thread that holds it.
+  [[nodiscard]] bool try_lock() noexcept;
+  void unlock() noexcept;
+  [[nodiscard]] bool is_mine() const noexcept;
+
+ private:
+  std::mutex mutex_;
+  std::atomic<std::thread::id> owner_{};
+};
 
 /// The NCCL work of this process on one device. All communicators launch under one lock and so in one order. Any
 /// thread.
@@ -15,7 +33,7 @@ class Traffic {
   [[nodiscard]] static Traffic& of(int device);
 
   /// Held while NCCL calls are made.
-  [[nodiscard]] std::mutex& launch_mutex() noexcept;
+  [[nodiscard]] LaunchMutex& launch_mutex() noexcept;
   /// Makes the stream wait for the last noted launch if that went to another stream, so that the works of all
   /// communicators run in the order of their launches. Not for a captured stream. Under the launch lock.
   void follow(StreamHandle stream);

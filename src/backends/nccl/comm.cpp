@@ -8,6 +8,7 @@
 
 #include "backends/nccl/comm_body.hpp"
 #include "backends/nccl/ending.hpp"
+#include "call/progress.hpp"
 #include "core/mpi_call.hpp"
 #include "device/beside_captures.hpp"
 
@@ -16,11 +17,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Lets large messages of the host MPI progress, because a peer may have to complete one before it reaches its NCCL
-/// call. Does not drive the library's own operations, which may need the launch lock that the caller holds.
-void drive_mpi() {
+/// Lets MPI and the library's own operations progress, because a peer may have to complete one before it reaches its
+/// NCCL call. None of them waits for the launch lock that the caller holds (device::LaunchMutex).
+void drive_others() {
   if (!mpi_is_usable()) return;
   const device::BesideCaptures beside;  // the MPI may use the device
+  try {
+    ProgressEngine::instance().poll();
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the failed operation tells its owner
+  }
   int found = 0;
   MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE);
 }
@@ -50,7 +55,7 @@ void Comm::check(Result result, const char* what, std::chrono::nanoseconds timeo
       throw Error(ErrorCode::timeout,
                   fmt::format("{} was still in progress after {:.3g} s; a rank may not have reached the same call",
                               what, std::chrono::duration<double>(timeout).count()));
-    drive_mpi();
+    drive_others();
     sched_yield();
   }
   if (result == Result::success) return;

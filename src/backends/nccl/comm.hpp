@@ -50,7 +50,8 @@ class Comm {
   [[nodiscard]] CommHandle handle() const noexcept;
   [[nodiscard]] int device() const noexcept;
 
-  /// Checks the result of an NCCL call: polls while it is ncclInProgress and lets the host MPI progress, then throws
+  /// Checks the result of an NCCL call: polls while it is ncclInProgress, and drives the host MPI and the library's
+  /// outstanding operations, then throws
   /// Error(nccl) with NCCL's text if the call failed. `what` names the call. Throws timeout after `timeout` (0: none),
   /// and aborted if another thread aborts. Call it under the launch lock, because the next call has to wait for this
   /// one.

@@ -3,11 +3,13 @@
 #include <sched.h>
 
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "backends/nccl/comm.hpp"
 #include "backends/nccl/comm_body.hpp"
 #include "backends/nccl/vote.hpp"
+#include "backends/nccl/warm_up.hpp"
 #include "call/context.hpp"
 #include "call/progress.hpp"
 #include "core/config.hpp"
@@ -49,22 +51,51 @@ Result begin_init(CommBody& body, const Context& comm, const UniqueId& id) {
 /// This rank's part: casts its vote once its initialisation has succeeded, failed or timed out.
 class Initialisation {
  public:
-  Initialisation(CommBody& body, Vote& vote, Result begun, Duration timeout)
-      : body_(body), vote_(vote), result_(begun), timeout_(timeout), begin_(Clock::now()) {}
+  Initialisation(CommBody& body, Vote& vote, const Context& comm, Result begun, Duration timeout)
+      : body_(body),
+        vote_(vote),
+        rank_(comm.rank),
+        size_(comm.size),
+        result_(begun),
+        timeout_(timeout),
+        begin_(Clock::now()) {}
 
   void advance() {
     if (vote_.has_cast()) return;
-    if (result_ == Result::in_progress) result_ = body_.poll_between_launches().value_or(result_);
+    try {
+      step();
+    } catch (const Error& error) {
+      vote_.cast(false, error.what());
+    }
+  }
+
+  /// Whether the device has done all first launches.
+  [[nodiscard]] bool is_done() const { return !warm_up_ || warm_up_->is_done(); }
+
+ private:
+  void step() {
+    if (result_ == Result::in_progress) result_ = go_on();
+    if (result_ == Result::success && !warm_up_) {
+      warm_up_.emplace(body_, rank_, size_);
+      result_ = Result::in_progress;
+    }
     if (result_ == Result::success) return vote_.cast(true, {});
-    if (result_ != Result::in_progress) return vote_.cast(false, body_.text("ncclCommInitRankConfig", result_));
+    if (result_ != Result::in_progress) return vote_.cast(false, body_.text(call(), result_));
     if (timeout_.count() == 0 || Clock::now() - begin_ < timeout_) return;
-    vote_.cast(false, fmt::format("ncclCommInitRankConfig was not complete after {:.3g} s",
+    vote_.cast(false, fmt::format("{} was not complete after {:.3g} s", call(),
                                   std::chrono::duration<double>(timeout_).count()));
   }
 
- private:
+  [[nodiscard]] Result go_on() {
+    return warm_up_ ? warm_up_->advance() : body_.poll_between_launches().value_or(Result::in_progress);
+  }
+  [[nodiscard]] const char* call() const { return warm_up_ ? "the first launches of NCCL" : "ncclCommInitRankConfig"; }
+
   CommBody& body_;
   Vote& vote_;
+  int rank_;
+  int size_;
+  std::optional<WarmUp> warm_up_{};
   Result result_;
   Duration timeout_;
   Clock::time_point begin_;
@@ -104,9 +135,13 @@ std::unique_ptr<Comm> Comm::create(Context& comm, const Table& table, int device
     return nullptr;
   }
   Vote vote(comm, 2 * limits.set_up);
-  Initialisation mine(*body, vote, begin_init(*body, comm, invitation.id), limits.set_up);
+  Initialisation mine(*body, vote, comm, begin_init(*body, comm, invitation.id), limits.set_up);
   const Vote::Decision decision = agree(mine, vote);
-  if (decision.success) return std::unique_ptr<Comm>(new Comm(body));
+  if (decision.success) {
+    auto made = std::unique_ptr<Comm>(new Comm(body));
+    while (!mine.is_done()) give_way();  // the last calls on the device that wait for peers
+    return made;
+  }
   abort_half_made(*body);
   why = decision.why;
   return nullptr;

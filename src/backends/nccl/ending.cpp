@@ -46,6 +46,9 @@ class Waiting {
   std::atomic<std::size_t> count_{0};
 };
 
+/// Whether a launch of this thread drives the operation that ends a communicator.
+bool is_launching(const CommBody& body) noexcept { return device::Traffic::of(body.device).launch_mutex().is_mine(); }
+
 /// Ends the handle by NCCL's abort, which also stops the work on the device. Both locks are held.
 void abort_now(CommBody& body) {
   body.registrations.clear();
@@ -127,7 +130,7 @@ void begin_abort(const std::shared_ptr<CommBody>& body) noexcept {
   // Another thread may be about to leave its launch, and sees the mark.
   const auto deadline = Clock::now() + 100ms;
   while (!step(*body)) {
-    if (body->graphs->load(std::memory_order_acquire) > 0) return Waiting::instance().add(body);
+    if (body->graphs->load(std::memory_order_acquire) > 0 || is_launching(*body)) return Waiting::instance().add(body);
     if (Clock::now() > deadline) {
       if (!abort_beside_launches(*body)) Waiting::instance().add(body);
       return;
@@ -145,7 +148,7 @@ void end_with_patience(const std::shared_ptr<CommBody>& body) noexcept {
   const auto patience = body->patience.count() > 0 ? body->patience : std::chrono::nanoseconds(60s);
   const auto deadline = Clock::now() + patience + 1s;
   while (!step(*body)) {
-    if (body->graphs->load(std::memory_order_acquire) > 0 || Clock::now() > deadline)
+    if (body->graphs->load(std::memory_order_acquire) > 0 || is_launching(*body) || Clock::now() > deadline)
       return Waiting::instance().add(body);
     poll_and_yield();
   }

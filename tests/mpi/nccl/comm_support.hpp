@@ -35,7 +35,7 @@ inline std::unique_ptr<Comm> make_comm(const Communicator& over) {
   return made;
 }
 
-inline std::mutex& launch_mutex() { return detail::device::Traffic::of(0).launch_mutex(); }
+inline detail::device::LaunchMutex& launch_mutex() { return detail::device::Traffic::of(0).launch_mutex(); }
 
 /// A "device" array of one value an element.
 class Floats {

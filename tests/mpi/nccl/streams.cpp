@@ -103,6 +103,53 @@ TEST(Streams, CommunicatorsTakeTurns) {
   machine().drain();
 }
 
+/// NCCL connects at the first launch of a kind, which is in progress until the peers launch too; here they wait for
+/// another operation first.
+TEST(Streams, AFirstLaunchProgressesOtherOperations) {
+  const Communicator& comm = device_communicators().front();
+  machine().nccl.forget_connections();
+  meet();
+  constexpr std::size_t many = 200'000;
+  std::vector<int> host(many, 1);
+  const DeviceMemory data(10 * sizeof(std::int32_t));
+  data.fill(ints(10, comm.rank() + 1));
+  Options options;
+  options.stream = user_stream();
+  options.timeout = std::chrono::seconds(10);
+  options.algorithm = "nccl:direct";
+  const auto on_device = [&] { allreduce(comm, in_place, device_buffer(data, DatatypeKind::int32), sum, options); };
+  Options in_rounds;
+  in_rounds.algorithm = "mpi:ring";
+  Request request = iallreduce(comm, in_place, Buffer(host.data(), host.size()), sum, in_rounds);
+  if (comm.rank() == 0) on_device();
+  request.wait();
+  if (comm.rank() > 0) on_device();
+  machine().drain();
+  EXPECT_EQ(host.back(), comm.size());
+  EXPECT_EQ(first_int(data.content()), sum_of_ranks(comm, 1));
+}
+
+/// A nonblocking call does not wait for its peers, since prepare_device() has connected NCCL.
+TEST(Streams, AFirstNonblockingCallReturnsBeforeItsPeersCome) {
+  (void)device_communicators();
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  comm.prepare_device();
+  const DeviceMemory data(10 * sizeof(std::int32_t));
+  Options options;
+  options.stream = user_stream();
+  options.timeout = std::chrono::seconds(10);
+  for (const char* algorithm : {"nccl:direct", "nccl:scatter_allgather"}) {
+    options.algorithm = algorithm;
+    data.fill(ints(10, comm.rank() + 1));
+    if (comm.rank() > 0) meet();
+    Request request = iallreduce(comm, in_place, device_buffer(data, DatatypeKind::int32), sum, options);
+    if (comm.rank() == 0) meet();
+    request.wait();
+    machine().drain();
+    EXPECT_EQ(first_int(data.content()), sum_of_ranks(comm, 1));
+  }
+}
+
 TEST(Streams, TheDefaultStreamIsAStream) {
   const Communicator& comm = device_communicators().front();
   const DeviceMemory data(10 * sizeof(std::int32_t));

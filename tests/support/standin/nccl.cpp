@@ -37,6 +37,10 @@ const detail::nccl::Table& Nccl::table() const { return state_->table; }
 const std::vector<std::string>& Nccl::record() const { return state_->record; }
 void Nccl::clear_record() { state_->record.clear(); }
 void Nccl::set_in_progress(int looks) { state_->looks = looks; }
+void Nccl::forget_connections() {
+  const std::lock_guard lock(state_->mutex);
+  for (const auto& comm : state_->comms) comm->connected.clear();
+}
 void Nccl::hang_init() { state_->hangs_init = true; }
 void Nccl::hang_work() { state_->hangs_work = true; }
 void Nccl::within_next_launch(std::function<void()> function) { state_->within_launch = std::move(function); }

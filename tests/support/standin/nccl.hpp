@@ -14,7 +14,8 @@ namespace tutti::standin {
 
 /// A stand-in for NCCL, for tests of the logic that uses it: records every call with its arguments, and does what NCCL
 /// documents, over host memory: messages go by MPI, on a communicator of its own, as work of the stand-in streams. A
-/// group is one piece of work for each of its communicators. What is in progress comes to its stream only when
+/// group is one piece of work for each of its communicators. The first launch of a collective, or of messages to a
+/// peer, connects: it is in progress until the peers launch too. What is in progress comes to its stream only when
 /// get_async_error has said so. A send ends only when its receive is there. It holds callers to NCCL's rules: the same
 /// places of windows, the same order of launches on all ranks, within a communicator and across them; no call while one
 /// is in progress; none on an aborted communicator; no end of one while its graphs live or its work is in flight;
@@ -39,6 +40,8 @@ class Nccl {
 
   /// Each init, launch, window and finalize answers ncclInProgress for that many looks first.
   void set_in_progress(int looks);
+  /// The next launches connect anew on all communicators. To be called on all ranks.
+  void forget_connections();
   /// The next init of this process never ends, as where a peer does not come.
   void hang_init();
   /// The next work launched by this process never ends, until its communicator is aborted.

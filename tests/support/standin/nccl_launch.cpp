@@ -46,6 +46,29 @@ void Launch::take_ticket(bool hangs) {
       before_.emplace_back(other->members.id, other->collectives);
 }
 
+void Launch::connect() {
+  using Kind = Operation::Kind;
+  const int own = comm_->members.rank;
+  std::vector<int> peers;
+  for (const Operation& o : operations_) {
+    // NCCL makes these of messages.
+    const bool is_rooted = o.kind == Kind::gather || o.kind == Kind::scatter;
+    const bool is_messages = !o.is_collective() || is_rooted || o.kind == Kind::all_to_all;
+    if (!is_messages && !comm_->connected.emplace(o.kind, 0).second) continue;
+    for (int peer = 0; peer < comm_->members.size(); ++peer) {
+      if (is_rooted && own != o.peer && peer != o.peer) continue;
+      if (!o.is_collective() && peer != o.peer) continue;
+      if (peer != own && (!is_messages || comm_->connected.emplace(Kind::send, peer).second)) peers.push_back(peer);
+    }
+  }
+  if (peers.empty()) return;
+  if (comm_->connecting == nullptr) comm_->connecting = std::make_unique<Exchange>(comm_->members);
+  for (const int peer : peers) {
+    comm_->connecting->send_header(peer, Bytes(1), Channel::connect);
+    (void)comm_->connecting->receive_header(peer, 1, Channel::connect);
+  }
+}
+
 void Launch::enqueue() {
   const std::string name = "nccl " + (operations_.size() == 1 ? operations_.front().text() : "group");
   for (std::size_t i = 0; i < streams_.size(); ++i)

@@ -23,6 +23,8 @@ class Launch : public std::enable_shared_from_this<Launch> {
   /// Leaves the order of launches, undone.
   void give_up() { finish(); }
   [[nodiscard]] bool has_collectives() const;
+  /// Begins to connect to those that its communicator has not used before.
+  void connect();
 
  private:
   struct Header;

@@ -111,6 +111,7 @@ Result abort(CommHandle handle) {
   if (comm->graphs > 0) return state.violate("comm_abort while graphs with work of the communicator live");
   comm->phase = Phase::aborted;
   comm->meeting.reset();
+  comm->connecting.reset();
   for (const auto& launch : comm->pending) launch->give_up();  // never came to a stream
   comm->pending.clear();
   comm->is_busy = false;
@@ -197,7 +198,7 @@ Result block_on(NcclComm& comm, Result result) {
 Result accept(NcclComm& comm) {
   comm.looks = comm.state->looks;
   comm.is_busy = true;
-  return comm.looks > 0 ? Result::in_progress : Result::success;
+  return comm.looks > 0 || comm.connecting != nullptr ? Result::in_progress : Result::success;
 }
 
 Result advance(NcclComm& comm) {
@@ -210,6 +211,8 @@ Result advance(NcclComm& comm) {
     if (!comm.is_busy) return Result::success;
     if (comm.phase == Phase::making) return advance_init(comm);
     if (comm.looks > 0 && comm.looks-- > 0) return Result::in_progress;
+    if (comm.connecting != nullptr && !comm.connecting->advance()) return Result::in_progress;
+    comm.connecting.reset();
     finalizes = comm.phase == Phase::finalizing;
     if (!finalizes) {
       ready.swap(comm.pending);

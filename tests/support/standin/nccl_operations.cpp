@@ -75,6 +75,7 @@ Result launch(std::vector<Group::Member>& members) {
     for (std::size_t i = 0; i < comms.size(); ++i) {
       if (launches[i]->has_collectives()) ++comms[i]->collectives;
       comms[i]->pending.push_back(launches[i]);
+      launches[i]->connect();
       if (accept(*comms[i]) == Result::in_progress) answer = Result::in_progress;
     }
   }

@@ -102,7 +102,9 @@ struct NcclComm {
   std::unique_ptr<Meeting> meeting{};  ///< null: never ends
   int looks = 0;                       ///< answers in_progress so often
   Result error = Result::success;
-  std::vector<std::shared_ptr<Launch>> pending{};   ///< launched, but not on its stream
+  std::vector<std::shared_ptr<Launch>> pending{};         ///< launched, but not on its stream
+  std::set<std::pair<Operation::Kind, int>> connected{};  ///< collectives; messages as (send, peer)
+  std::unique_ptr<Exchange> connecting{};  ///< of a first launch, which stays in progress until the peers launch too
   std::pair<WindowHandle*, WindowHandle> window{};  ///< what comes when `looks` is over
   bool is_busy = false;                             ///< anything above is awaited
   bool is_running = false;                          ///< work is being done

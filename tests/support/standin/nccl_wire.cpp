@@ -29,7 +29,7 @@ MPI_Comm wire() {
 }
 
 int tag_of(std::uint64_t id, Channel channel) {
-  return static_cast<int>(id % 0x3fffffU) * 4 + static_cast<int>(channel);
+  return static_cast<int>(id % 0x1fffffU) * 8 + static_cast<int>(channel);
 }
 
 void give_up(MPI_Request& request, std::shared_ptr<void> memory) {
@@ -97,18 +97,18 @@ std::size_t Exchange::receive(int peer, std::size_t bytes) {
   return incoming_.size() - 1;
 }
 
-void Exchange::send_header(int peer, const Bytes& header) {
+void Exchange::send_header(int peer, const Bytes& header, Channel channel) {
   auto message = std::make_unique<Outgoing>();
   message->peer = peer;
   message->data = std::make_shared<Bytes>(header);
   message->is_posted = true;
-  post_send(message->data->data(), header.size(), world_rank(peer), tag(Channel::header), &message->body);
+  post_send(message->data->data(), header.size(), world_rank(peer), tag(channel), &message->body);
   outgoing_.push_back(std::move(message));
 }
 
-std::size_t Exchange::receive_header(int peer, std::size_t bytes) {
+std::size_t Exchange::receive_header(int peer, std::size_t bytes, Channel channel) {
   Incoming message{peer, std::make_shared<Bytes>(bytes), MPI_REQUEST_NULL};
-  post_receive(message.data->data(), bytes, world_rank(peer), tag(Channel::header), &message.body);
+  post_receive(message.data->data(), bytes, world_rank(peer), tag(channel), &message.body);
   incoming_.push_back(std::move(message));
   return incoming_.size() - 1;
 }

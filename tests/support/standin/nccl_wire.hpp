@@ -21,7 +21,7 @@ struct Members {
   [[nodiscard]] int size() const { return static_cast<int>(world.size()); }
 };
 
-enum class Channel : std::uint8_t { init, header, clear, body };
+enum class Channel : std::uint8_t { init, header, clear, body, connect };
 
 /// The stand-in's own communicator, made at the first call; MPI_COMM_NULL while MPI is not initialised. Collective over
 /// MPI_COMM_WORLD at the first call, and never freed: messages of aborted work may still be under way on it.
@@ -41,8 +41,8 @@ class Exchange {
   /// The index of the message for received().
   std::size_t receive(int peer, std::size_t bytes);
   /// A small message that leaves at once, on another channel.
-  void send_header(int peer, const Bytes& header);
-  std::size_t receive_header(int peer, std::size_t bytes);
+  void send_header(int peer, const Bytes& header, Channel channel = Channel::header);
+  std::size_t receive_header(int peer, std::size_t bytes, Channel channel = Channel::header);
   /// Goes on without blocking; true when all is sent and received.
   [[nodiscard]] bool advance();
   [[nodiscard]] const Bytes& received(std::size_t index) const { return *incoming_[index].data; }
