@@ -7,7 +7,6 @@
 #include <array>
 #include <cstring>
 #include <functional>
-#include <mutex>
 #include <string_view>
 #include <tutti/error.hpp>
 
@@ -15,8 +14,8 @@
 #include "call/agreement.hpp"
 #include "core/mpi_call.hpp"
 #include "device/allocations.hpp"
+#include "device/at_rest.hpp"
 #include "device/give_way.hpp"
-#include "device/traffic.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -33,19 +32,6 @@ struct Outcome {
   std::uint64_t nccl_bytes = 0;  ///< 0: the memory is not NCCL's
   std::array<char, 240> text{};
 };
-
-/// Runs `work` while no NCCL work is in flight on the device and none can be launched.
-template <typename Work>
-void while_nccl_rests(int device, const Work& work) {
-  device::Traffic& traffic = device::Traffic::of(device);
-  while (true) {
-    {
-      const std::lock_guard no_launch(traffic.launch_mutex());
-      if (traffic.is_idle()) return work();
-    }
-    device::give_way();
-  }
-}
 
 /// Asks NCCL for memory, in whole pages because NCCL registers no less. Empty if NCCL has none; the caller then asks
 /// CUDA.
@@ -91,7 +77,7 @@ std::uint64_t take(Memory& memory, const Context& comm) {
   all.sweep();
   const std::size_t bytes = std::max<std::size_t>(memory.bytes, 1);
   std::uint64_t of_nccl = 0;
-  while_nccl_rests(device, [&] {
+  device::at_rest(device, [&] {
     Piece piece;
     const nccl::State* nccl_state = nccl::state_of(comm);
     if (memory.kind == MemoryKind::device && nccl_state != nullptr) piece = ask_nccl(nccl_state->comm().table(), bytes);
@@ -129,7 +115,7 @@ void agree_on_windows(nccl::Comm& nccl_comm, const Context& comm) {
                            comm.point_to_point, &request),
             "MPI_Iallreduce");
   wait_yielding(request, "MPI_Iallreduce");
-  while_nccl_rests(nccl_comm.device(), [&] { nccl_comm.keep_windows(windows); });
+  device::at_rest(nccl_comm.device(), [&] { nccl_comm.keep_windows(windows); });
 }
 
 }  // namespace

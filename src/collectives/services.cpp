@@ -3,15 +3,14 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <mutex>
 
 #include "call/agreement.hpp"
 #include "call/allocations.hpp"
 #include "call/context.hpp"
 #include "call/cost_model.hpp"
 #include "core/config.hpp"
+#include "device/at_rest.hpp"
 #include "device/give_way.hpp"
-#include "device/traffic.hpp"
 #include "topology/columns.hpp"
 
 namespace tutti::detail::services {
@@ -23,18 +22,6 @@ struct PartName {
   std::uint64_t id = 0;
   std::uint64_t offset = 0;
 };
-
-template <typename Action>
-auto between_traffic(int device, const Action& action) {
-  auto& traffic = device::Traffic::of(device);
-  for (;;) {
-    {
-      const std::lock_guard no_launch(traffic.launch_mutex());
-      if (traffic.is_idle()) return action();
-    }
-    device::give_way();
-  }
-}
 
 }  // namespace
 
@@ -88,13 +75,13 @@ void wait_for_stream(int device, device::StreamHandle stream) {
 }
 
 void DeviceRelease::operator()(std::byte* memory) const {
-  between_traffic(device, [&] { device::runtime()->release(MemoryKind::device, memory); });
+  device::at_rest(device, [&] { device::runtime()->release(MemoryKind::device, memory); });
 }
 
 DeviceMemory allocate_on_device(std::size_t bytes) {
   auto& runtime = device::required_runtime("memory on a device");
   const int device = runtime.current_device();
-  auto* memory = between_traffic(device, [&] {
+  auto* memory = device::at_rest(device, [&] {
     return static_cast<std::byte*>(runtime.allocate(MemoryKind::device, std::max<std::size_t>(bytes, 1)));
   });
   return {memory, DeviceRelease{device}};

@@ -6,8 +6,7 @@
 #include <set>
 #include <tuple>
 
-#include "device/give_way.hpp"
-#include "device/traffic.hpp"
+#include "device/at_rest.hpp"
 #include "kernels/device/combine.hpp"
 
 namespace tutti::detail {
@@ -36,17 +35,7 @@ bool has_kernels_prepared(int device, StreamHandle stream) {
 
 void prepare_kernels(int device, StreamHandle stream) {
   if (has_kernels_prepared(device, stream)) return;
-  device::Traffic& traffic = device::Traffic::of(device);
-  while (true) {
-    {
-      const std::lock_guard no_launch(traffic.launch_mutex());
-      if (traffic.is_idle()) {
-        kernels::device::prepare_stream(stream);
-        break;
-      }
-    }
-    device::give_way();
-  }
+  device::at_rest(device, [stream] { kernels::device::prepare_stream(stream); });
   Prepared& all = prepared();
   const std::lock_guard lock(all.mutex);
   all.streams.emplace(device::runtime_generation(), device, stream);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <list>
 #include <optional>
 #include <string_view>
 #include <tutti/error.hpp>
@@ -17,6 +18,7 @@
 #include "call/context.hpp"
 #include "core/config.hpp"
 #include "core/mpi_call.hpp"
+#include "device/at_rest.hpp"
 #include "device/pool.hpp"
 
 namespace tutti::detail {
@@ -109,16 +111,60 @@ std::byte pattern(int rank, std::size_t i) {
   return static_cast<std::byte>((static_cast<std::size_t>(rank) * 131 + i * 7 + i / 251 + 1) & 0xFFU);
 }
 
-/// Device memory and its copy in pinned memory, for one message size.
+/// How programs allocate memory that they pass to the MPI, which may take some kinds only.
+enum class Source : std::uint8_t { device, ordered, managed };
+
+constexpr const char* name_of(Source source) {
+  return source == Source::device ? "device memory" : source == Source::ordered ? "memory of a pool" : "managed memory";
+}
+
+/// Memory of one source, from cudaMalloc where the device has no pool.
+class Sample {
+ public:
+  Sample(Source source, int device, std::size_t bytes, device::StreamHandle stream)
+      : source_(source), device_(device), stream_(stream) {
+    device::Runtime& runtime = *device::runtime();
+    if (source == Source::ordered) own_ = runtime.allocate_ordered(bytes, stream);
+    if (source == Source::managed)
+      own_ = device::at_rest(device, [&] { return runtime.allocate(MemoryKind::managed, bytes); });
+    if (own_ == nullptr) block_ = device::Pool::of(MemoryKind::device, device).acquire(bytes);
+  }
+  ~Sample() {
+    if (own_ == nullptr) return;
+    if (source_ == Source::ordered) {
+      device::runtime()->release_ordered(own_, stream_);
+      return;
+    }
+    try {
+      device::at_rest(device_, [this] { device::runtime()->release(MemoryKind::managed, own_); });
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the progress failed, which its owner hears of
+    }
+  }
+  Sample(const Sample&) = delete;
+  Sample& operator=(const Sample&) = delete;
+  [[nodiscard]] std::byte* data() const noexcept { return own_ ? static_cast<std::byte*>(own_) : block_.data(); }
+
+ private:
+  Source source_;
+  int device_;
+  device::StreamHandle stream_;
+  void* own_ = nullptr;
+  device::Block block_{};
+};
+
+/// Memory of a source and its copy in pinned memory, for one message size.
 class Probe {
  public:
-  Probe(const Context& comm, int device, std::size_t bytes)
+  Probe(const Context& comm, int device, Source source, std::size_t bytes, device::StreamHandle stream)
       : comm_(comm),
         device_(device),
+        source_(source),
         bytes_(bytes),
-        send_(device::Pool::of(MemoryKind::device, device).acquire(bytes)),
-        recv_(device::Pool::of(MemoryKind::device, device).acquire(bytes)),
+        send_(source, device, bytes, stream),
+        recv_(source, device, bytes, stream),
         host_(device::Pool::of(MemoryKind::pinned, device).acquire(2 * bytes)) {}
+
+  [[nodiscard]] std::string describe() const { return fmt::format("{} bytes of {}", bytes_, name_of(source_)); }
 
   /// Fills the send buffer with this rank's bytes and the other buffer with zeros.
   void fill(device::StreamHandle stream) {
@@ -129,6 +175,8 @@ class Probe {
   }
   /// If the MPI refuses an address, the message uses host memory instead, so that the peer does not wait for it.
   void exchange(const Neighbours& peers, std::string& wrong) {
+    // As operations do: the MPI may wait for the device.
+    device::at_rest(device_, [] {});
     // Uses a tag that no operation has, because other messages may be in flight.
     const int tag = 2 * comm_.tag_half;
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
@@ -169,9 +217,10 @@ class Probe {
 
   const Context& comm_;
   int device_;
+  Source source_;
   std::size_t bytes_;
-  device::Block send_;
-  device::Block recv_;
+  Sample send_;
+  Sample recv_;
   device::Block host_;
 };
 
@@ -180,28 +229,30 @@ class Probe {
 std::string probe(const Context& comm, int device) {
   std::string wrong;
   device::StreamHandle stream = nullptr;
-  std::optional<Probe> probes[2];
-  const std::size_t sizes[2] = {8, std::size_t{4} << 20U};
+  std::list<Probe> probes;
   try {
     stream = device::runtime()->create_stream();
-    for (int i = 0; i < 2; ++i) probes[i].emplace(comm, device, sizes[i]).fill(stream);
+    for (const Source source : {Source::device, Source::ordered, Source::managed})
+      for (const std::size_t bytes : {std::size_t{8}, std::size_t{4} << 20U})
+        probes.emplace_back(comm, device, source, bytes, stream).fill(stream);
   } catch (const Error& e) {
     wrong = e.what();
   }
   // Agrees before anything is sent, because missing device memory cannot be sent.
   if (all_agree(comm, wrong.empty())) {
     for (const Neighbours& peers : {on_node(comm), off_node(comm)})
-      for (int i = 0; i < 2; ++i) {
-        probes[i]->exchange(peers, wrong);
+      for (Probe& probe : probes) {
+        probe.exchange(peers, wrong);
         try {
-          if (wrong.empty() && !probes[i]->is_right(peers.from, stream))
-            wrong = fmt::format("a message of {} bytes from rank {} to rank {} arrived with wrong bytes", sizes[i],
+          if (wrong.empty() && !probe.is_right(peers.from, stream))
+            wrong = fmt::format("a message of {} from rank {} to rank {} arrived with wrong bytes", probe.describe(),
                                 peers.from, comm.rank);
         } catch (const Error& e) {
           wrong = e.what();
         }
       }
   }
+  probes.clear();
   if (stream != nullptr) device::runtime()->destroy_stream(stream);
   return wrong;
 }

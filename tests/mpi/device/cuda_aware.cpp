@@ -4,9 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
 #include "core/config.hpp"
+#include "device/traffic.hpp"
 #include "example.hpp"
 
 namespace {
@@ -15,6 +18,10 @@ bool says_yes = false;
 
 /// As an MPI that is not aware of device memory and does not say so: messages of at least that many bytes are zeros.
 std::size_t spoils_from = ~std::size_t{0};
+/// As an MPI that does not take managed memory and does not say so.
+bool spoils_managed = false;
+/// Messages of device memory that were sent while NCCL worked.
+int sends_in_traffic = 0;
 /// The next send is an error of the MPI.
 bool refuses = false;
 
@@ -35,7 +42,10 @@ extern "C" int MPI_Isend(const void* data, int count, MPI_Datatype type, int to,
     refuses = false;
     return MPI_ERR_BUFFER;
   }
-  if (type == MPI_BYTE && static_cast<std::size_t>(count) >= spoils_from) {
+  const tutti::MemoryKind kind = tutti::test::runtime().inspect(data).kind;
+  if (kind != tutti::MemoryKind::host && !tutti::detail::device::Traffic::of(0).is_idle()) ++sends_in_traffic;
+  const bool is_spoilt = spoils_managed && kind == tutti::MemoryKind::managed;
+  if (type == MPI_BYTE && (is_spoilt || static_cast<std::size_t>(count) >= spoils_from)) {
     zeros.assign(static_cast<std::size_t>(count), 0);
     return PMPI_Isend(zeros.data(), count, type, to, tag, comm, request);
   }
@@ -86,6 +96,34 @@ TEST_F(CudaAware, WrongBytesAreFound) {
   }
   spoils_from = ~std::size_t{0};
   expect(true, "arrived intact");
+}
+
+TEST_F(CudaAware, AllKindsOfMemoryAreTried) {
+  if (is_switched_off() || comm_.size() == 1) GTEST_SKIP() << "nothing is sent";
+  says_yes = true;
+  spoils_managed = comm_.rank() == 0;
+  expect(false, comm_.rank() == 1 ? "of managed memory" : "another rank");
+  spoils_managed = false;
+  runtime().clear_record();
+  const std::size_t live = runtime().live_allocations();
+  expect(true, "arrived intact");
+  EXPECT_EQ(std::ranges::count(runtime().record(), std::string("allocate_ordered")), 4) << "memory of a pool";
+  EXPECT_EQ(runtime().live_allocations(), live);
+}
+
+TEST_F(CudaAware, NothingIsSentOrAllocatedWhileNcclWorks) {
+  if (is_switched_off() || comm_.size() == 1) GTEST_SKIP() << "nothing is sent";
+  says_yes = true;
+  const auto stream = runtime().create_stream();
+  int looks = 0;
+  runtime().enqueue(stream, "nccl work", [&looks] { return ++looks > 100; });
+  detail::device::Traffic::of(0).note_launch(stream);
+  sends_in_traffic = 0;
+  expect(true, "arrived intact");
+  EXPECT_EQ(sends_in_traffic, 0);
+  EXPECT_EQ(runtime().forbidden_allocations(), 0U);
+  runtime().run_all();
+  runtime().destroy_stream(stream);
 }
 
 TEST_F(CudaAware, ADeviceThatFailsIsANo) {

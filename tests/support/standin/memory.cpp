@@ -35,6 +35,7 @@ void* Runtime::allocate(MemoryKind kind, std::size_t bytes) {
 
 void* Runtime::allocate_ordered(std::size_t bytes, StreamHandle /*stream*/) {
   const std::lock_guard lock(state_->mutex);
+  note("allocate_ordered");
   const std::size_t forbidden = state_->forbidden;
   void* address = allocate(MemoryKind::device, bytes);
   state_->forbidden = forbidden;  // a pool does not wait for the device
