@@ -103,12 +103,15 @@ void set_up_nccl(Context& comm, DeviceSide& side, DeviceVerdict& verdict) {
   comm.set_state(nccl_backend, std::make_unique<nccl::State>(std::move(made), verdict.registers), {});
 }
 
-/// Reserves pinned memory for two operations of two pieces each way, because no memory can be allocated while NCCL
-/// works. Without it such calls wait until NCCL is idle.
+/// Reserves pinned memory for two operations of two pieces each way, and words of flags, because no memory can be
+/// allocated while NCCL works, nor should it while streams wait for a flag. Without it such calls wait until NCCL is
+/// idle.
 void reserve_staging(int device) noexcept {
   constexpr std::size_t piece = std::size_t{4} << 20U;
   constexpr std::size_t blocks = 8;
+  constexpr std::size_t flags = 32;
   try {
+    device::Pool::of(MemoryKind::pinned, device).reserve(sizeof(std::uint32_t), flags);
     device::Pool::of(MemoryKind::pinned, device).reserve(piece, blocks);
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the first call that needs it says so
   }

@@ -108,6 +108,10 @@ Block Pool::acquire(std::size_t bytes) {
   while (true) {
     if (Block block = take_unused(wanted, 2 * wanted); block.data() != nullptr) return block;
     if (traffic.launch_mutex().is_mine()) return acquire_beside_launch(wanted);
+    // CUDA might wait for the stream that a Flag holds back. Waiting for the flag would be no better, because what
+    // opens it may need the operation that asks.
+    if (Flag::closed_count() > 0)
+      if (Block block = take_unused(wanted, ~std::size_t{0}); block.data() != nullptr) return block;
     {
       const std::lock_guard no_launch(traffic.launch_mutex());
       if (traffic.is_idle()) return {this, grow(wanted), wanted};

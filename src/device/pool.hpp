@@ -34,7 +34,8 @@ class Block {
 
 /// Pinned or device memory for executions, kept between calls. Allocating through CUDA may wait for the device, which
 /// deadlocks while NCCL works there. So a pool grows only while traffic(device) has no NCCL work in flight, and drives
-/// the library's progress until then. A block is handed out again only once no stream uses it: whoever returns it has
+/// the library's progress until then; while a Flag is closed it takes any unused block that is large enough first. A
+/// block is handed out again only once no stream uses it: whoever returns it has
 /// seen the event that marks its last use. Any thread may call this, but not while it holds Traffic::launch_mutex.
 class Pool {
  public:

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <numeric>
 
+#include "device/flag.hpp"
 #include "example.hpp"
 
 namespace tutti::test {
@@ -82,6 +84,18 @@ class Calls : public ::testing::Test {
   std::unique_ptr<Communicator> comm_;
   Stream stream_;
 };
+
+/// More memory might wait for the streams that wait for the host.
+TEST_F(Calls, StreamsWaitForTheHostWithoutMoreMemory) {
+  comm_->prepare_device();
+  runtime().clear_record();
+  {
+    std::vector<detail::device::Flag> flags(16);
+    for (detail::device::Flag& flag : flags) flag.close(0, stream_.handle);
+  }
+  const auto& calls = runtime().record();
+  EXPECT_EQ(std::ranges::count_if(calls, [](const std::string& c) { return c.starts_with("allocate"); }), 0);
+}
 
 TEST_F(Calls, EveryWayGivesTheSumOnTheStream) {
   for (const std::size_t count : {std::size_t{1}, std::size_t{1001}, long_count})

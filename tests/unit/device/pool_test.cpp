@@ -141,6 +141,19 @@ TEST_F(Pools, WhileAFlagIsClosedNothingIsTrimmed) {
   EXPECT_EQ(pool().held_bytes(), 0U);
 }
 
+/// Growth might wait for a stream that waits for the host.
+TEST_F(Pools, WhileAFlagIsClosedALargeBlockIsTakenBeforeMore) {
+  Pool& pool = Pool::of(MemoryKind::pinned, 0);
+  pool.reserve(100'000, 1);
+  pool.reserve(sizeof(std::uint32_t), 1);
+  const std::size_t held = pool.held_bytes();
+  Flag flag;
+  flag.close(0, nullptr);
+  const Block block = pool.acquire(1000);
+  EXPECT_GE(block.size(), 100'000U);
+  EXPECT_EQ(pool.held_bytes(), held);
+}
+
 TEST_F(Pools, AFullDeviceGetsItsUnusedBlocksBackFirst) {
   runtime.set_memory(10'000);
   pool().reserve(4096, 2);
