@@ -323,7 +323,6 @@ std::shared_ptr<Context> make_context(MPI_Comm from, const CommunicatorOptions& 
   make_node_part(*state);
   begin_check(*state);
   if (will_send(*state)) state->make_messages();
-  if (is_known && state->node) state->node->costs = state->costs;
   if (!is_known) {
     tuning::calibrate(*state);
     if (state->node_memory.is_shared) calibrate_node_parts(*state);
@@ -358,6 +357,9 @@ std::shared_ptr<Context> make_child_context(const Context& parent, int color, in
   state->peers.watch(parent.peers, ranks);
   state->mark = Hash().add(parent.mark).add(all[static_cast<std::size_t>(ranks[0])].mark).value();
   record_in_flight(*state);
+  state->reduction_faults = parent.reduction_faults;
+  state->costs = parent.costs;
+  state->costs_report = parent.costs_report;
   use_topology(*state, restrict_topology(parent.topology, parent.point_to_point, part));
   load_measurements(*state);
   create_states(*state);
@@ -366,10 +368,6 @@ std::shared_ptr<Context> make_child_context(const Context& parent, int color, in
   if (will_send(*state)) state->make_messages();
   const auto is_early = [](const Sibling& one) { return one.late < most_early_handles; };
   if (!makes_late() || std::all_of(all.begin(), all.end(), is_early)) (void)state->handle();
-  state->reduction_faults = parent.reduction_faults;
-  state->costs = parent.costs;
-  state->costs_report = parent.costs_report;
-  if (state->node) state->node->costs = parent.costs;
   recording.succeed();
   return state;
 }

@@ -48,6 +48,7 @@ void make_node_part(Context& context) {
     state->mark = Hash().add(context.mark).add(node).value();
     state->make_plan = make_plan;
     state->reduction_faults = context.reduction_faults;
+    state->costs = context.costs;
     use_topology(*state, restrict_topology(context.topology, context.point_to_point, part));
     load_measurements(*state);
     create_states(*state);
