@@ -34,17 +34,15 @@ double Candidates::predicted(const schedules::Algorithm& algorithm) const {
   const Links links = links_of(machine_.costs);
   if (!algorithm.hierarchical || !exchanges_on_nodes(signature_, machine_.node_memory))
     return predict(algorithm, signature_, wiring_, links);
-  const double bytes = bytes_of_call(signature_, wiring_.spread.size);
-  const schedules::LevelCost cost = algorithm.level_cost(wiring_.spread, bytes);
-  const double switching = wiring_.oversubscribed ? links.switching : 0;
-  double sum = detail::seconds(cost.local, links[wiring_.on_node], 1, switching) +
-               detail::seconds(cost.across, links[LinkLevel::network], cost.senders, switching);
+  const schedules::LevelCost cost =
+      algorithm.level_cost(wiring_.spread, bytes_of_call(signature_, wiring_.spread.size));
+  double sum = seconds_of_levels(cost.local, cost, wiring_, links);
   for (const schedules::NodeCost& exchange : cost.exchanges) sum += cost.chunks * seconds_on_node(exchange);
   return sum;
 }
 
 double Candidates::seconds_on_node(const schedules::NodeCost& exchange) const {
-  const Machine node = largest_node(machine_);
+  const Machine node = one_node_of(machine_, wiring_.spread.most);
   Signature call;
   call.operation = exchange.operation;
   call.type = signature_.type;

@@ -56,13 +56,19 @@ double seconds(const Cost& cost, const Link& link, double senders, double switch
          cost.reduced_bytes / link.combining_rate + cost.copied_bytes / link.copying_rate;
 }
 
+double seconds_of_levels(const Cost& on_node, const schedules::LevelCost& cost, const Wiring& wiring,
+                         const Links& links) {
+  const double switching = wiring.oversubscribed ? links.switching : 0;
+  return seconds(on_node, links[wiring.on_node], 1, switching) +
+         seconds(cost.across, links[LinkLevel::network], cost.senders, switching);
+}
+
 double predict(const Algorithm& algorithm, const Signature& signature, const Wiring& wiring, const Links& links) {
   const double bytes = bytes_of_call(signature, wiring.spread.size);
   const double switching = wiring.oversubscribed ? links.switching : 0;
   if (algorithm.hierarchical) {
     const schedules::LevelCost cost = algorithm.level_cost(wiring.spread, bytes);
-    return seconds(cost.on_node, links[wiring.on_node], 1, switching) +
-           seconds(cost.across, links[LinkLevel::network], cost.senders, switching);
+    return seconds_of_levels(cost.on_node, cost, wiring, links);
   }
   const Cost cost = algorithm.cost(wiring.spread.size, bytes);
   if (!wiring.several_nodes) return seconds(cost, links[wiring.on_node], 1, switching);

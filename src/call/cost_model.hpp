@@ -51,6 +51,10 @@ struct Wiring {
 /// same time.
 [[nodiscard]] double seconds(const schedules::Cost& cost, const Link& link, double senders, double switching);
 
+/// The same for both levels of a hierarchical algorithm, with that cost on a node.
+[[nodiscard]] double seconds_of_levels(const schedules::Cost& on_node, const schedules::LevelCost& cost,
+                                       const Wiring& wiring, const Links& links);
+
 /// Predicts the time of a call, in seconds. A flat algorithm is priced by the worst level that its ranks span; a
 /// hierarchical algorithm by the sum of its levels. The parameters are those of LogGP: Alexandrov, Ionescu, Schauser,
 /// Scheiman, LogGP, SPAA 1995.

@@ -14,10 +14,10 @@ Wiring wiring_of(const Machine& machine) {
   return wiring;
 }
 
-Machine largest_node(const Machine& machine) {
+Machine one_node_of(const Machine& machine, int ranks) {
   Machine node = machine;
   node.rank = 0;
-  node.size = schedules::spread_of(machine.node_of, machine.size).most;
+  node.size = ranks;
   node.several_nodes = false;
   node.node_of = {};
   node.node_memory = {};

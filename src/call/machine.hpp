@@ -67,9 +67,9 @@ struct Machine {
          !signature.is_piece;
 }
 
-/// A node of a machine of several, as good as the worst of them, for predictions alone: it has no table of measured
-/// times.
-[[nodiscard]] Machine largest_node(const Machine& machine);
+/// A node with that many ranks of a machine of several, as good as the worst of them, for predictions alone: it has no
+/// table of measured times.
+[[nodiscard]] Machine one_node_of(const Machine& machine, int ranks);
 
 /// The links between the ranks of a machine.
 [[nodiscard]] Wiring wiring_of(const Machine& machine);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-
 #include "schedules/algorithms.hpp"
 #include "schedules/hierarchical.hpp"
 #include "schedules/levels.hpp"
@@ -12,21 +10,6 @@ std::vector<std::size_t> counts_of(const Blocks& blocks) {
   std::vector<std::size_t> counts;
   for (const Block& block : blocks) counts.push_back(block.count);
   return counts;
-}
-
-/// Scatters the leader's blocks to the members.
-void scatter_on_node(Composer& c, const Layout& l, const NodeBlocks& blocks, std::size_t own, const Slice& node) {
-  const std::vector<std::size_t> counts = blocks.member_counts(l.node());
-  const std::vector<std::size_t> displs = blocks.member_displs(l.node());
-  if (l.shares_nodes() && std::ranges::count(counts, own) == l.node_size())
-    return on_node(c, l, {Operation::scatter, scatter_linear}, own, node, output(0, own));
-  Problem p = problem_in_group(l.index(), l.members().size(), l.leader_index(), 0);
-  p.recv_count = own;
-  if (l.is_leader()) {
-    p.send_counts = counts;
-    p.send_displs = displs;
-  }
-  on_node(c, l, {Operation::scatterv, scatterv_linear}, p, node, output(0, own));
 }
 
 Schedule by_leaders(const Problem& p, const Blocks& ranks) {
@@ -47,7 +30,8 @@ Schedule by_leaders(const Problem& p, const Blocks& ranks) {
     q.recv_counts = blocks.node_counts();
     c.append(reduce_scatter_direct(q), l.leaders(), sorted, result);
   }
-  scatter_on_node(c, l, blocks, ranks[static_cast<std::size_t>(p.rank)].count, result);
+  scatter_blocks(c, l, blocks.member_counts(l.node()), blocks.member_displs(l.node()), result,
+                 output(0, ranks[static_cast<std::size_t>(p.rank)].count));
   return c.finish(true);
 }
 

@@ -52,47 +52,61 @@ Shares::Shares(const Layout& layout, std::size_t count)
   }
 }
 
-Problem Shares::problem() const {
-  const Layout& l = *layout_;
-  return problem_in_group(l.index(), l.members().size(), l.leader_index(), is_even() ? own().count : 0);
+namespace {
+
+/// Whether all members' blocks have one size, which they all know: exchanges then go the shorter way.
+bool has_one_size(const Layout& l, std::span<const std::size_t> counts) {
+  return l.shares_nodes() && std::ranges::count(counts, counts.front()) == l.node_size();
+}
+
+}  // namespace
+
+void gather_blocks(Composer& c, const Layout& l, std::span<const std::size_t> counts,
+                   std::span<const std::size_t> displs, const Slice& own, const Slice& whole) {
+  if (has_one_size(l, counts)) return on_node(c, l, {Operation::gather, gather_linear}, own.count, own, whole);
+  Problem p = problem_in_group(l.index(), l.members().size(), l.leader_index(), 0);
+  p.send_count = own.count;
+  if (l.is_leader()) {
+    p.recv_counts = counts;
+    p.recv_displs = displs;
+  }
+  on_node(c, l, {Operation::gatherv, gatherv_linear}, p, own, whole);
+}
+
+void scatter_blocks(Composer& c, const Layout& l, std::span<const std::size_t> counts,
+                    std::span<const std::size_t> displs, const Slice& whole, const Slice& own) {
+  if (has_one_size(l, counts)) return on_node(c, l, {Operation::scatter, scatter_linear}, own.count, whole, own);
+  Problem p = problem_in_group(l.index(), l.members().size(), l.leader_index(), 0);
+  p.recv_count = own.count;
+  if (l.is_leader()) {
+    p.send_counts = counts;
+    p.send_displs = displs;
+  }
+  on_node(c, l, {Operation::scatterv, scatterv_linear}, p, whole, own);
 }
 
 void Shares::reduce_scatter(Composer& c, const Slice& whole, const Slice& share) const {
-  Problem p = problem();
-  p.count = 0;
+  Problem p = problem_in_group(layout_->index(), counts_.size(), 0, 0);
   p.recv_counts = counts_;
   on_node(c, *layout_, {Operation::reduce_scatter, reduce_scatter_direct}, p, whole, share);
 }
 
 void Shares::allgather(Composer& c, const Slice& share, const Slice& whole) const {
-  Problem p = problem();
-  if (is_even()) return on_node(c, *layout_, {Operation::allgather, allgather_direct}, p, share, whole);
-  p.send_count = own().count;
+  if (has_one_size(*layout_, counts_))
+    return on_node(c, *layout_, {Operation::allgather, allgather_direct}, share.count, share, whole);
+  Problem p = problem_in_group(layout_->index(), counts_.size(), 0, 0);
+  p.send_count = share.count;
   p.recv_counts = counts_;
   p.recv_displs = displs_;
   on_node(c, *layout_, {Operation::allgatherv, allgatherv_direct}, p, share, whole);
 }
 
 void Shares::gather(Composer& c, const Slice& share, const Slice& whole) const {
-  Problem p = problem();
-  if (is_even()) return on_node(c, *layout_, {Operation::gather, gather_linear}, p, share, whole);
-  p.send_count = own().count;
-  if (layout_->is_leader()) {
-    p.recv_counts = counts_;
-    p.recv_displs = displs_;
-  }
-  on_node(c, *layout_, {Operation::gatherv, gatherv_linear}, p, share, whole);
+  gather_blocks(c, *layout_, counts_, displs_, share, whole);
 }
 
 void Shares::scatter(Composer& c, const Slice& whole, const Slice& share) const {
-  Problem p = problem();
-  if (is_even()) return on_node(c, *layout_, {Operation::scatter, scatter_linear}, p, whole, share);
-  p.recv_count = own().count;
-  if (layout_->is_leader()) {
-    p.send_counts = counts_;
-    p.send_displs = displs_;
-  }
-  on_node(c, *layout_, {Operation::scatterv, scatterv_linear}, p, whole, share);
+  scatter_blocks(c, *layout_, counts_, displs_, whole, share);
 }
 
 NodeBlocks::NodeBlocks(const Layout& layout, std::vector<std::size_t> counts)
@@ -127,20 +141,9 @@ bool NodeBlocks::lie_as(const Blocks& blocks) const {
 }
 
 void gather_on_node(Composer& c, const Layout& l, const NodeBlocks& blocks, const Slice& own, const Slice& whole) {
-  const std::vector<std::size_t> counts = blocks.member_counts(l.node());
-  const std::vector<std::size_t> displs = blocks.member_displs(l.node());
   const Block node = blocks.of_node(l.node());
-  const Slice mine = part_of(whole, node.offset, node.count);
-  // All members know these counts, and blocks of one size go the shorter way.
-  if (l.shares_nodes() && std::ranges::count(counts, own.count) == l.node_size())
-    return on_node(c, l, {Operation::gather, gather_linear}, own.count, own, mine);
-  Problem p = problem_in_group(l.index(), l.members().size(), l.leader_index(), 0);
-  p.send_count = own.count;
-  if (l.is_leader()) {
-    p.recv_counts = counts;
-    p.recv_displs = displs;
-  }
-  on_node(c, l, {Operation::gatherv, gatherv_linear}, p, own, mine);
+  gather_blocks(c, l, blocks.member_counts(l.node()), blocks.member_displs(l.node()), own,
+                part_of(whole, node.offset, node.count));
 }
 
 void allgather_to_leaders(Composer& c, const Layout& l, const NodeBlocks& blocks, Generate flat, const Slice& own,

@@ -28,6 +28,13 @@ void among_leaders(Composer& c, const Layout& l, Generate flat, int root_node, s
 void among_peers(Composer& c, const Layout& l, Generate flat, int root_node, std::size_t count, const Slice& in,
                  const Slice& out);
 
+/// Gathers the members' blocks at their leader, or scatters them from there: one count and place per member, the places
+/// one behind another.
+void gather_blocks(Composer& c, const Layout& l, std::span<const std::size_t> counts,
+                   std::span<const std::size_t> displs, const Slice& own, const Slice& whole);
+void scatter_blocks(Composer& c, const Layout& l, std::span<const std::size_t> counts,
+                    std::span<const std::size_t> displs, const Slice& whole, const Slice& own);
+
 /// A vector that is divided among the members of a node. Each rank has a share, its peers the same one.
 class Shares {
  public:
@@ -43,9 +50,6 @@ class Shares {
   void scatter(Composer& c, const Slice& whole, const Slice& share) const;
 
  private:
-  [[nodiscard]] bool is_even() const { return blocks_.front().count == blocks_.back().count; }
-  [[nodiscard]] Problem problem() const;
-
   const Layout* layout_;
   Blocks blocks_;
   std::vector<std::size_t> counts_;

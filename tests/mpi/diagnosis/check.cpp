@@ -344,11 +344,12 @@ TEST(Check, PersistentCallsMayStartInAnyOrder) {
   EXPECT_EQ(b.out[3], 1.0F);
 }
 
-/// The outcome of a wait after a change of one element of the send buffer.
-Outcome changed(const Communicator& comm, std::size_t count, std::size_t at) {
+/// The outcome of a wait after the program has written to a buffer of the call: change(buffers).
+template <typename Change>
+Outcome after(const Communicator& comm, std::size_t count, const Change& change) {
   Pair x(count);
   Request request = iallreduce(comm, x.in, x.out, sum);
-  x.in[at] = 7;
+  change(x);
   const Outcome outcome = outcome_of([&] { request.wait(); });
   barrier(comm);
   return outcome;
@@ -356,7 +357,7 @@ Outcome changed(const Communicator& comm, std::size_t count, std::size_t at) {
 
 TEST(Check, AChangedSendBufferIsFound) {
   const Communicator comm = checked();
-  const Outcome outcome = changed(comm, 100, 50);
+  const Outcome outcome = after(comm, 100, [](Pair<>& x) { x.in[50] = 7; });
   EXPECT_EQ(outcome.code, ErrorCode::invalid_argument) << outcome.text;
   EXPECT_TRUE(outcome.has("send buffer changed before the call was complete: iallreduce(float32, count 100, sum)"));
 }
@@ -365,23 +366,13 @@ TEST(Check, AllBytesOfALongBufferAreCompared) {
   CommunicatorOptions options = checking();
   options.check = CheckMode::bytes;
   const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD, options);
-  const Outcome outcome = changed(comm, 100'000, 12'347);
+  const Outcome outcome = after(comm, 100'000, [](Pair<>& x) { x.in[12'347] = 7; });
   EXPECT_EQ(outcome.code, ErrorCode::invalid_argument) << outcome.text;
-}
-
-/// The outcome of a wait after a change of one element of the receive buffer.
-Outcome overwritten(const Communicator& comm, std::size_t count, std::size_t at) {
-  Pair x(count);
-  Request request = iallreduce(comm, x.in, x.out, sum);
-  x.out[at] = -7;
-  const Outcome outcome = outcome_of([&] { request.wait(); });
-  barrier(comm);
-  return outcome;
 }
 
 TEST(Check, AReceiveBufferThatTheProgramWritesIsFound) {
   const Communicator comm = checked();
-  const Outcome outcome = overwritten(comm, 100, 50);
+  const Outcome outcome = after(comm, 100, [](Pair<>& x) { x.out[50] = -7; });
   EXPECT_EQ(outcome.code, ErrorCode::invalid_argument) << outcome.text;
   EXPECT_TRUE(outcome.has("receive buffer changed before the call was complete: iallreduce(float32, count 100, sum)"));
 }
@@ -390,7 +381,7 @@ TEST(Check, AllBytesOfALongReceiveBufferAreCompared) {
   CommunicatorOptions options = checking();
   options.check = CheckMode::bytes;
   const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD, options);
-  EXPECT_EQ(overwritten(comm, 100'000, 12'347).code, ErrorCode::invalid_argument);
+  EXPECT_EQ(after(comm, 100'000, [](Pair<>& x) { x.out[12'347] = -7; }).code, ErrorCode::invalid_argument);
 }
 
 // The buffer of a receive that the program writes before the message comes has the message afterwards.

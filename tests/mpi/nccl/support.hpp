@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <sched.h>
-
 #include "mpi/nccl/machine.hpp"
+#include "support/meet.hpp"
 
 namespace tutti::test {
 
@@ -34,15 +33,5 @@ inline int first_int(const std::vector<std::byte>& bytes) {
 
 /// 1 + 2 + … + size, times a factor.
 inline int sum_of_ranks(const Communicator& comm, int factor) { return factor * comm.size() * (comm.size() + 1) / 2; }
-
-inline void meet() {
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Ibarrier(MPI_COMM_WORLD, &request);
-  int done = 0;
-  while (done == 0) {
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    sched_yield();
-  }
-}
 
 }  // namespace tutti::test
