@@ -24,12 +24,14 @@ Runtime::Runtime(int devices) : state_(std::make_unique<State>(devices)) {
 }
 
 Runtime::~Runtime() {
+  if (installed_ == this) installed_ = nullptr;
   if (state_->is_installed) detail::device::replace_runtime(state_->former);
   for (void* address : state_->released) std::free(address);
   for (const auto& [address, piece] : state_->memory) std::free(reinterpret_cast<void*>(address));
 }
 
 void Runtime::note(const std::string& name, const std::string& what) {
+  state_->asked.store(std::chrono::steady_clock::now());
   const std::lock_guard lock(state_->mutex);
   record_.push_back(what.empty() ? name : name + " " + what);
   const auto failure = state_->failures.find(name);

@@ -21,9 +21,10 @@ using detail::device::StreamHandle;
 /// a list of; a stream is a queue of work that is done, in order, only while somebody asks (is_complete, is_idle) or
 /// work of another stream is waited for: never at the call, so that a missing order between streams gives wrong
 /// results. The stream that is asked for goes first, and as far as it can; only where that is not enough do the others
-/// make a step. New memory holds bytes 0xff (NaN). It holds callers to CUDA's rules of captures: no query, and no event
-/// from outside, on a captured stream; every stream that took part joins before the end. It records the calls. It
-/// proves nothing about a GPU.
+/// make a step. While a process waits in a call of the library and asks for nothing, its streams go on by themselves,
+/// because a peer may wait for their work. New memory holds bytes 0xff (NaN). It holds callers to CUDA's rules of
+/// captures: no query, and no event from outside, on a captured stream; every stream that took part joins before the
+/// end. It records the calls. It proves nothing about a GPU.
 class Runtime final : public detail::device::Runtime {
  public:
   /// Work in a queue: called until it returns true, without blocking.
@@ -108,6 +109,8 @@ class Runtime final : public detail::device::Runtime {
 
  private:
   struct State;
+  static void go_on();
+  static Runtime* installed_;
   void note(const std::string& name, const std::string& what = {});
   std::unique_ptr<State> state_;
   std::vector<std::string> record_;

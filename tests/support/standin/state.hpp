@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <set>
 #include <thread>
 #include <tutti/error.hpp>
@@ -44,6 +46,7 @@ struct Runtime::State {
   std::map<int, std::shared_ptr<Graph>> graphs;
   std::map<std::thread::id, detail::device::CaptureMode> modes;  ///< global where none is given
   std::uint64_t last_capture = 0;
+  std::atomic<std::chrono::steady_clock::time_point> asked{std::chrono::steady_clock::now()};  ///< the last call
   std::uintptr_t last_handle = 0x1000;
   int last_graph = 0;
   bool has_context = true;
