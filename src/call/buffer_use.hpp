@@ -3,15 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "call/binding.hpp"
 #include "call/signature.hpp"
+#include "core/hash.hpp"
 
 namespace tutti::detail {
-
-using Bytes = std::span<const std::byte>;
 
 /// The memory that a call reads and writes on this rank. What it reads and then overwrites, in place, counts as
 /// written.

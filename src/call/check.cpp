@@ -20,7 +20,8 @@ Check::Check(Context& context, bool all_bytes)
     : context_(context),
       all_bytes_(all_bytes),
       made_at_((want_sites(), record_of(take_site()))),
-      exchange_(make_call_exchange(context)) {}
+      exchange_(make_call_exchange(context)),
+      messages_(context) {}
 
 Check::~Check() = default;
 
@@ -243,6 +244,7 @@ void Check::fail(ErrorCode code, const std::string& reason) noexcept {
 }
 
 void Check::close(bool is_good) noexcept {
+  messages_.close();
   if (exchange_ == nullptr) return;
   try {
     const auto begin = std::chrono::steady_clock::now();

@@ -14,6 +14,7 @@
 #include "call/binding.hpp"
 #include "call/call_exchange.hpp"
 #include "call/call_record.hpp"
+#include "call/message_check.hpp"
 #include "call/signature.hpp"
 
 namespace tutti::detail {
@@ -51,6 +52,8 @@ class Check {
   void fail(ErrorCode code, const std::string& reason) noexcept;
   void close(bool is_good) noexcept;
 
+  /// Check mode of its messages.
+  [[nodiscard]] MessageCheck& messages() noexcept { return messages_; }
   /// Whether buffers are compared in whole.
   [[nodiscard]] bool all_bytes() const noexcept { return all_bytes_; }
   /// The words for this rank's call at its place: "iallreduce(float32, count 4, sum) at heat.c:41 in step()".
@@ -89,6 +92,7 @@ class Check {
   SiteRecord made_at_;
   std::mutex mutex_;
   std::unique_ptr<CallExchange> exchange_;  ///< null: one rank
+  MessageCheck messages_;
   CallRecord mine_{};
   std::uint64_t made_ = 0;
   std::uint64_t settled_ = 0;  ///< calls with lower numbers are compared

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <tutti/datatype.hpp>
 #include <tutti/layout.hpp>
 
 #include "call/few.hpp"
@@ -15,7 +16,7 @@ struct PointToPoint {
   const void* from = nullptr;
   void* to = nullptr;
   std::size_t bytes = 0;
-  std::size_t unit = 1;  ///< size of an element, in bytes
+  Datatype type{};
   int peer = 0;
   int tag = 0;
   /// Matches the message before receiving it, so that a message that is too long is an error of this call: MPICH gives

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "call/check.hpp"
+#include "call/deferred_free.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -29,14 +30,25 @@ void require_free(const Context& comm, const BufferUses& uses, const CallWords& 
 }
 
 CheckedExecution::CheckedExecution(ContextPtr comm, std::shared_ptr<Execution> inner, BufferUses uses,
-                                   ReceiveShadows shadows, CallWords words, std::optional<std::uint64_t> number)
+                                   ReceiveShadows shadows, CallWords words, std::uint64_t number)
     : Execution(std::move(comm), {}, inner->persistent()),
       inner_(std::move(inner)),
       uses_(std::move(uses)),
       shadows_(std::move(shadows)),
       words_(std::move(words)),
-      number_(number),
-      is_compared_(!number) {
+      number_(number) {
+  watch();
+}
+
+CheckedExecution::CheckedExecution(ContextPtr comm, std::shared_ptr<Execution> inner, BufferUses uses,
+                                   ReceiveShadows shadows, CallWords words, std::unique_ptr<ComparedMessages> messages)
+    : Execution(std::move(comm), {}, inner->persistent()),
+      inner_(std::move(inner)),
+      uses_(std::move(uses)),
+      shadows_(std::move(shadows)),
+      words_(std::move(words)),
+      messages_(std::move(messages)),
+      is_compared_(true) {
   watch();
 }
 
@@ -50,6 +62,7 @@ bool CheckedExecution::begin() {
   fingerprints_.clear();
   for (const Bytes& bytes : uses_.read) fingerprints_.push_back(fingerprint(bytes, comm().check->all_bytes()));
   for (const auto& shadow : shadows_) shadow->begin();
+  if (messages_ != nullptr) messages_->begin();
   inner_->start();
   return step();
 }
@@ -67,6 +80,7 @@ bool CheckedExecution::step() {
   for (const auto& shadow : shadows_) shadow->end();
   status_ = inner_->status();
   inner_->acknowledge();
+  if (messages_ != nullptr) messages_->end(status_);
   return true;
 }
 
@@ -90,7 +104,8 @@ std::string CheckedExecution::words() const { return with_place(words_); }
 
 void CheckedExecution::cancel() noexcept {
   drop_part(*inner_);
-  for (const auto& shadow : shadows_) shadow->give_up();
+  for (const auto& shadow : shadows_) defer_free(shadow->memory());
+  if (messages_ != nullptr) messages_->give_up();
 }
 
 }  // namespace tutti::detail

@@ -13,7 +13,8 @@
 #include "call/context.hpp"
 #include "call/execution.hpp"
 #include "call/outstanding.hpp"
-#include "collectives/receive_shadow.hpp"
+#include "collectives/compared_messages.hpp"
+#include "diagnosis/receive_shadow.hpp"
 #include "diagnosis/site.hpp"
 
 namespace tutti::detail {
@@ -30,10 +31,12 @@ struct CallWords {
 /// buffers from the start until its owner has seen the end.
 class CheckedExecution final : public Execution, public OutstandingCall {
  public:
-  /// number: of a collective call in the communicator's check; none for messages.
-  /// shadows: those that the inner execution writes.
+  /// A collective call. shadows: those that the inner execution writes. number: in the communicator's check.
   CheckedExecution(ContextPtr comm, std::shared_ptr<Execution> inner, BufferUses uses, ReceiveShadows shadows,
-                   CallWords words, std::optional<std::uint64_t> number);
+                   CallWords words, std::uint64_t number);
+  /// Messages.
+  CheckedExecution(ContextPtr comm, std::shared_ptr<Execution> inner, BufferUses uses, ReceiveShadows shadows,
+                   CallWords words, std::unique_ptr<ComparedMessages> messages);
 
   [[nodiscard]] std::string name() const override { return inner_->name(); }
   void announce_backoff() noexcept override { inner_->announce_backoff(); }
@@ -61,9 +64,10 @@ class CheckedExecution final : public Execution, public OutstandingCall {
   BufferUses uses_;
   ReceiveShadows shadows_;
   CallWords words_;
-  std::optional<std::uint64_t> number_;
-  std::vector<std::uint64_t> fingerprints_;
-  bool is_compared_;
+  std::optional<std::uint64_t> number_{};         ///< of a collective call
+  std::unique_ptr<ComparedMessages> messages_{};  ///< null: a collective call
+  std::vector<std::uint64_t> fingerprints_{};
+  bool is_compared_ = false;
   bool breaks_ = false;
   mutable std::atomic<bool> is_seen_{false};
   std::atomic<bool> is_given_up_{false};

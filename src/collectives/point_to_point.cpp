@@ -11,6 +11,7 @@
 #include "call/progress.hpp"
 #include "collectives/call.hpp"
 #include "collectives/checked_execution.hpp"
+#include "collectives/compared_messages.hpp"
 #include "collectives/transfers.hpp"
 
 namespace tutti {
@@ -107,8 +108,8 @@ template <typename AnyBuffer>
 PointToPoint described(const Context& comm, std::string_view call, const AnyBuffer& buffer, MemoryKind declared,
                        int peer, int tag) {
   PointToPoint transfer;
-  transfer.unit = buffer.type.size();
-  transfer.bytes = buffer.count * transfer.unit;
+  transfer.type = buffer.type;
+  transfer.bytes = buffer.count * buffer.type.size();
   transfer.peer = peer;
   transfer.tag = tag;
   transfer.on_device =
@@ -191,6 +192,14 @@ BufferUses uses_of(const PointToPoints& transfers) {
   return uses;
 }
 
+/// For check mode: the messages of a call, in the order in which they are posted.
+std::unique_ptr<ComparedMessages> compared(const ContextPtr& comm, std::string_view call,
+                                           const PointToPoints& transfers, const SiteRecord& site, bool matches_late) {
+  auto messages = std::make_unique<ComparedMessages>(comm, call, site, matches_late);
+  for (const PointToPoint& t : transfers) messages->add(t.is_recv, t.peer, t.tag, t.type, t.bytes / t.type.size());
+  return messages;
+}
+
 /// The execution of a nonblocking or persistent operation; in check mode one that watches its buffers.
 std::shared_ptr<Execution> make_watched(const std::shared_ptr<Context>& comm, std::string_view call,
                                         PointToPoints&& transfers, CallKind kind, const Options& options) {
@@ -199,10 +208,22 @@ std::shared_ptr<Execution> make_watched(const std::shared_ptr<Context>& comm, st
   BufferUses uses = uses_of(transfers);
   CallWords words{std::string(call) + "()", record_of(take_site())};
   if (kind == CallKind::nonblocking) require_free(*comm, uses, words);
+  auto messages = compared(comm, call, transfers, words.site, false);
   ReceiveShadows shadows = shadow_receives(*comm, transfers);
   return std::make_shared<CheckedExecution>(
       comm, make_transfers(comm, call, std::move(transfers), kind, call_options(*comm, options)), std::move(uses),
-      std::move(shadows), std::move(words), std::nullopt);
+      std::move(shadows), std::move(words), std::move(messages));
+}
+
+/// For check mode: the messages of a blocking call, which is about to post them.
+[[gnu::noinline]] std::unique_ptr<ComparedMessages> begun(const ContextPtr& comm, std::string_view call,
+                                                          const PointToPoints& transfers) {
+  const CallWords words{std::string(call) + "()", record_of(take_site())};
+  require_free(*comm, uses_of(transfers), words);
+  const bool matches_late = transfers.size() > 0 && transfers.begin()->matches_first;
+  auto messages = compared(comm, call, transfers, words.site, matches_late);
+  messages->begin();
+  return messages;
 }
 
 /// Peers and tags as the flight recorder has them.
@@ -243,11 +264,13 @@ Status run_transfers(const std::shared_ptr<Context>& comm, std::string_view call
                      const Options& options) {
   check_stream(*comm, call, transfers, options.stream);
   if (put_recvs_first(transfers) == 1) transfers.front().matches_first = transfers.front().peer != MPI_PROC_NULL;
+  const auto messages = comm->check == nullptr ? nullptr : begun(comm, call, transfers);
   const flight::Note note = noted(*comm, flight::Form::blocking, flight::State::running, transfers);
   flight::Recording recording(note);
   const Status status = drive_transfers(comm, call, std::move(transfers), call_options(*comm, options));
   note.came_from(status.source, status.tag);
   recording.succeed();
+  if (messages != nullptr) messages->end(status);
   return status;
 }
 
@@ -320,11 +343,9 @@ flight::Note noted(const Context& comm, flight::Call call, const Side<AnyBuffer>
 }
 
 /// For check mode: that no outstanding call uses the memory of a blocking one.
-[[gnu::noinline]] void check_uses(const Context& comm, std::string_view call, const SendSide* send,
-                                  const RecvSide* recv, const Options& options) {
-  const CallSite site = take_site();
+void check_uses(const Context& comm, const CallWords& words, const SendSide* send, const RecvSide* recv,
+                const Options& options) {
   if (!has_outstanding_calls()) return;
-  const CallWords words{std::string(call) + "()", record_of(site)};
   BufferUses uses;
   const auto bytes = [&](const auto& side) {
     const bool is_looked_at = !side.buffer.layout && mpi_peer(side.peer) != MPI_PROC_NULL &&
@@ -336,39 +357,67 @@ flight::Note noted(const Context& comm, flight::Call call, const Side<AnyBuffer>
   require_free(comm, uses, words);
 }
 
-/// A blocking send, receive, or one of each; null: none.
-inline Status run_messages(const ContextPtr& comm, std::string_view call, const SendSide* send, const RecvSide* recv,
-                           const Options& options) {
+/// A blocking send, receive, or one of each, of checked arguments; null: none.
+struct BlockingMessages {
+  const SendSide* send;
+  const RecvSide* recv;
   ShortSend out{};
   ShortRecv in{};
-  bool all_short = options.timeout.count() >= 0;
+  bool all_short = false;
+};
+
+inline Status move_messages(const ContextPtr& comm, std::string_view call, const BlockingMessages& m,
+                            const Options& options) {
+  flight::Recording sending(noted(*comm, flight::Call::send, m.send));
+  const flight::Note received = noted(*comm, flight::Call::recv, m.recv);
+  flight::Recording receiving(received);
+  ShortMessages messages(*comm, m.send == nullptr ? nullptr : &m.out, m.recv == nullptr ? nullptr : &m.in);
+  const Status status =
+      m.all_short && messages.run() ? messages.status() : go_on(comm, call, m.send, m.recv, options, messages);
+  received.came_from(status.source, status.tag);
+  sending.succeed();
+  receiving.succeed();
+  return status;
+}
+
+/// The same in check mode.
+[[gnu::noinline]] Status move_compared(const ContextPtr& comm, std::string_view call, const BlockingMessages& m,
+                                       const Options& options) {
+  const CallWords words{std::string(call) + "()", record_of(take_site())};
+  check_uses(*comm, words, m.send, m.recv, options);
+  ComparedMessages messages(comm, call, words.site, true);
+  const auto add = [&](bool is_recv, const auto& side) {
+    messages.add(is_recv, mpi_peer(side.peer), mpi_tag(side.tag), side.buffer.type, side.buffer.count);
+  };
+  if (m.recv != nullptr) add(true, *m.recv);
+  if (m.send != nullptr) add(false, *m.send);
+  messages.begin();
+  const Status status = move_messages(comm, call, m, options);
+  messages.end(status);
+  return status;
+}
+
+inline Status run_messages(const ContextPtr& comm, std::string_view call, const SendSide* send, const RecvSide* recv,
+                           const Options& options) {
+  BlockingMessages m{.send = send, .recv = recv, .all_short = options.timeout.count() >= 0};
   if (send != nullptr) {
     const int peer = mpi_peer(send->peer);
     check_peer(*comm, call, send->peer, false, "dest");
     check_message(*comm, call, send->buffer, send->tag, false);
-    out = {send->buffer.data, send->buffer.count * send->buffer.type.size(), peer, send->tag};
-    all_short = all_short && is_short(send->buffer, options.memory, peer);
+    m.out = {send->buffer.data, send->buffer.count * send->buffer.type.size(), peer, send->tag};
+    m.all_short = m.all_short && is_short(send->buffer, options.memory, peer);
   }
   if (recv != nullptr) {
     const int peer = mpi_peer(recv->peer);
     const std::size_t unit = recv->buffer.type.size();
     check_peer(*comm, call, recv->peer, true, "source");
     check_message(*comm, call, recv->buffer, recv->tag, true);
-    in = {recv->buffer.data, recv->buffer.count * unit, unit, peer, mpi_tag(recv->tag)};
-    all_short = all_short && is_short(recv->buffer, options.memory, peer);
+    m.in = {recv->buffer.data, recv->buffer.count * unit, unit, peer, mpi_tag(recv->tag)};
+    m.all_short = m.all_short && is_short(recv->buffer, options.memory, peer);
   }
   if (comm->check != nullptr) [[unlikely]]
-    check_uses(*comm, call, send, recv, options);
-  flight::Recording sending(noted(*comm, flight::Call::send, send));
-  const flight::Note received = noted(*comm, flight::Call::recv, recv);
-  flight::Recording receiving(received);
-  ShortMessages messages(*comm, send == nullptr ? nullptr : &out, recv == nullptr ? nullptr : &in);
-  const Status status =
-      all_short && messages.run() ? messages.status() : go_on(comm, call, send, recv, options, messages);
-  received.came_from(status.source, status.tag);
-  sending.succeed();
-  receiving.succeed();
-  return status;
+    return move_compared(comm, call, m, options);
+  return move_messages(comm, call, m, options);
 }
 
 Wanted checked_wanted(const Context& comm, std::string_view call, Datatype type, int source, int tag) {

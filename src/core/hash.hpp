@@ -12,6 +12,8 @@
 
 namespace tutti::detail {
 
+using Bytes = std::span<const std::byte>;
+
 /// FNV-1a, 64 bits (Fowler, Noll and Vo), equal on all machines. It finds accidents, not attacks. Characters are hashed
 /// one by one as published; a number is one step, whose high bits are then folded into the low ones.
 class Hash {
@@ -42,7 +44,7 @@ class Hash {
 
 /// A hash of many bytes at the speed of memory: eight words a step, each in a lane of its own. Any single bit changes
 /// it.
-[[nodiscard]] inline std::uint64_t hash_bytes(std::span<const std::byte> bytes) {
+[[nodiscard]] inline std::uint64_t hash_bytes(Bytes bytes) {
   std::array<Hash, 8> lanes{};
   std::array<std::uint64_t, lanes.size()> words{};
   std::size_t at = 0;

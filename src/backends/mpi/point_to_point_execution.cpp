@@ -51,7 +51,7 @@ void PointToPointExecution::pack() {
   for (PointToPoint& t : transfers_) {
     if (!t.layout) continue;
     t.from = t.to = at;
-    if (!t.is_recv) kernels::pack(*t.layout, t.unit, t.laid_from, at);
+    if (!t.is_recv) kernels::pack(*t.layout, t.type.size(), t.laid_from, at);
     at += t.bytes;
   }
 }
@@ -184,8 +184,8 @@ void PointToPointExecution::complete(std::size_t i, const MPI_Status& status, st
             "longer buffer",
             name(), comm().describe(), status.MPI_SOURCE, status.MPI_TAG, overlong_.size(), t.bytes));
   if (device_) device_->deliver(i, bytes);
-  if (t.layout) kernels::unpack(*t.layout, t.unit, t.to, bytes / t.unit, t.laid_to);
-  status_ = {status.MPI_SOURCE, status.MPI_TAG, bytes / t.unit};
+  if (t.layout) kernels::unpack(*t.layout, t.type.size(), t.to, bytes / t.type.size(), t.laid_to);
+  status_ = {status.MPI_SOURCE, status.MPI_TAG, bytes / t.type.size()};
 }
 
 /// Returns true once the message is here and its receive is posted, or done if it is short.

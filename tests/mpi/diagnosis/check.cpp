@@ -14,40 +14,14 @@
 #include <tutti/tutti.hpp>
 #include <vector>
 
+#include "checked.hpp"
+
 namespace tutti::test {
 namespace {
-
-using namespace std::chrono_literals;
-
-CommunicatorOptions checking(std::chrono::nanoseconds timeout = 20s) {
-  CommunicatorOptions options;
-  options.check = CheckMode::calls;
-  options.timeout = timeout;
-  return options;
-}
-
-Communicator checked(std::chrono::nanoseconds timeout = 20s) {
-  return Communicator::duplicate(MPI_COMM_WORLD, checking(timeout));
-}
 
 bool shares_memory() {
   const char* shm = std::getenv("TUTTI_SHM");
   return shm == nullptr || std::string_view(shm) != "0";
-}
-
-struct Outcome {
-  ErrorCode code = ErrorCode::success;
-  std::string text{};
-  [[nodiscard]] bool has(std::string_view words) const { return text.find(words) != std::string::npos; }
-};
-
-Outcome outcome_of(const std::function<void()>& call) {
-  try {
-    call();
-    return {};
-  } catch (const Error& error) {
-    return {error.code(), error.what()};
-  }
 }
 
 std::size_t size_of(const Communicator& comm) { return static_cast<std::size_t>(comm.size()); }

@@ -57,21 +57,9 @@ void Envelopes::send(const Watched& comm, int to, int tag, const Content& conten
 std::uint64_t Envelopes::post(const Watched& comm, int from, int tag, const Content& element,
                               const std::string& place) {
   const std::lock_guard lock(mutex_);
-  posted_[++count_] = {comm.mark, comm.rank, comm.text(), from, tag, element, place};
-  return count_;
-}
-
-int Envelopes::messages_before(std::uint64_t number, std::uint64_t mark, const MPI_Status& status) const {
-  int before = 0;
-  for (const auto& [other, posted] : posted_) {
-    if (other >= number) break;
-    const bool may_match = posted.mark == mark && (posted.from == MPI_ANY_SOURCE || posted.from == status.MPI_SOURCE) &&
-                           (posted.tag == MPI_ANY_TAG || posted.tag == status.MPI_TAG);
-    if (!may_match) continue;
-    if (posted.from == MPI_ANY_SOURCE || posted.tag == MPI_ANY_TAG) return -1;
-    ++before;
-  }
-  return before;
+  const std::uint64_t number = order_.post(comm.mark, from, tag);
+  posted_[number] = {comm.mark, comm.rank, comm.text(), element, place};
+  return number;
 }
 
 std::string Envelopes::complete(std::uint64_t number, const MPI_Status& status) {
@@ -80,11 +68,11 @@ std::string Envelopes::complete(std::uint64_t number, const MPI_Status& status) 
   if (found == posted_.end()) return "";
   const Posted posted = std::move(found->second);
   posted_.erase(found);
+  const std::optional<int> before = order_.end(number, status.MPI_SOURCE, status.MPI_TAG);
   int is_cancelled = 0;
   PMPI_Test_cancelled(&status, &is_cancelled);
   if (is_cancelled != 0 || is_stopped(posted.mark)) return "";
-  const int before = messages_before(number, posted.mark, status);
-  const auto letter = before < 0 ? std::nullopt : take_letter(posted.mark, status, before);
+  const auto letter = before ? take_letter(posted.mark, status, *before) : std::nullopt;
   if (!letter || mailbox().is_withdrawn(posted.mark)) {
     stopped_.insert(posted.mark);
     return "";
@@ -103,6 +91,7 @@ void Envelopes::drop(std::uint64_t number) {
   if (found == posted_.end()) return;
   stopped_.insert(found->second.mark);
   posted_.erase(found);
+  order_.drop(number);
 }
 
 void Envelopes::take(const Watched& comm, const MPI_Status& status) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "diagnosis/receive_order.hpp"
 #include "watch/communicators.hpp"
 #include "watch/signature.hpp"
 
@@ -25,10 +26,8 @@ struct Content {
 [[nodiscard]] std::optional<Content> content_of(MPI_Datatype type, MPI_Count count);
 
 /// Compares the datatypes of the program's messages under TUTTI_CHECK: before a send, its description goes to the
-/// receiver as a letter, and a receive that has ended takes the letter of its message. Messages of one sender,
-/// communicator and tag come in the order in which they were sent (MPI 4.1, section 3.5). Where wildcards leave open
-/// which of several receives took a message, the communicator's messages are not compared on this rank any more. Any
-/// thread.
+/// receiver as a letter, and a receive that has ended takes the letter of its message. Where wildcards leave open which
+/// of several receives took a message, the communicator's messages are not compared on this rank any more. Any thread.
 class Envelopes {
  public:
   /// Before the send of a message to a rank of the communicator.
@@ -54,17 +53,13 @@ class Envelopes {
     std::uint64_t mark = 0;
     int rank = 0;  ///< of the receiver
     std::string comm{};
-    int from = 0;  ///< or any
-    int tag = 0;   ///< or any
     Content element{};
     std::string place{};
   };
-  /// The number of messages before that of a receive; -1 if it is not known.
-  [[nodiscard]] int messages_before(std::uint64_t number, std::uint64_t mark, const MPI_Status& status) const;
   [[nodiscard]] bool is_stopped(std::uint64_t mark) const { return is_stopped_ || stopped_.count(mark) != 0; }
 
   std::mutex mutex_{};
-  std::uint64_t count_ = 0;
+  tutti::detail::ReceiveOrder order_{};
   std::map<std::uint64_t, Posted> posted_{};
   bool is_stopped_ = false;
   std::set<std::uint64_t> stopped_{};  ///< by marks of communicators

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "collectives/receive_shadow.hpp"
+#include "diagnosis/receive_shadow.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
-
-#include "call/deferred_free.hpp"
-#include "core/hash.hpp"
 
 namespace tutti::detail {
 
@@ -53,7 +50,5 @@ std::uint64_t ReceiveShadow::digest() const {
   for (const Bytes& part : parts_) hash.add(hash_bytes(part));
   return hash.value();
 }
-
-void ReceiveShadow::give_up() noexcept { defer_free(memory_); }
 
 }  // namespace tutti::detail

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "call/buffer_use.hpp"
+#include "core/hash.hpp"
 
 namespace tutti::detail {
 
@@ -32,8 +32,8 @@ class ReceiveShadow {
   void end();
   /// Returns true if the program has changed the buffer since the start.
   [[nodiscard]] bool is_changed() const;
-  /// Keeps the memory until the process ends, because other ranks may still write it.
-  void give_up() noexcept;
+  /// For a call that is given up: memory that other ranks may still write.
+  [[nodiscard]] std::shared_ptr<void> memory() const { return memory_; }
 
  private:
   [[nodiscard]] std::uint64_t digest() const;
