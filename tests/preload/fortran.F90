@@ -60,6 +60,29 @@ program preload_fortran
   end do
   call MPI_Request_free(request, ierr)
 
+  below = mod(rank + ranks - 1, ranks)
+  above = mod(rank + 1, ranks)
+  word = -1
+  call MPI_Irecv(word, 1, MPI_INTEGER, below, 5, MPI_COMM_WORLD, request, ierr)
+  call MPI_Send(rank, 1, MPI_INTEGER, above, 5, MPI_COMM_WORLD, ierr)
+  mine = .false.
+  do while (.not. mine)
+    call MPI_Request_get_status(request, mine, MPI_STATUS_IGNORE, ierr)
+  end do
+  is_right = is_right .and. word == below
+  word = ranks
+  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
+  is_right = is_right .and. word == ranks
+
+  word = -1
+  call MPI_Irecv(word, 1, MPI_INTEGER, below, 6, MPI_COMM_WORLD, request, ierr)
+  call MPI_Request_free(request, ierr)
+  call MPI_Send(rank, 1, MPI_INTEGER, above, 6, MPI_COMM_WORLD, ierr)
+  do i = 1, 2
+    call MPI_Barrier(MPI_COMM_WORLD, ierr)
+  end do
+  is_right = is_right .and. word == below
+
   call MPI_Cart_create(MPI_COMM_WORLD, 1, [ranks], [.true.], .false., ring, ierr)
   call MPI_Cart_shift(ring, 0, 1, below, above, ierr)
   pair = [10 * rank + 1, 10 * rank + 2]

@@ -38,6 +38,46 @@ static void changed_gift(void) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+static void early_receive(void) {
+  int values[4] = {1, 2, 3, 4};
+  MPI_Request request;
+  if (rank == 1) {
+    MPI_Irecv(values, 4, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);
+    values[2] = 7;
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Send(values, 4, MPI_INT, 1, 0, MPI_COMM_WORLD);
+  }
+}
+
+// Of three starts, the buffer is used too early in the last.
+static void early_start(void) {
+  int values[4] = {1, 2, 3, 4};
+  MPI_Request request;
+  if (rank == 1) MPI_Recv_init(values, 4, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);
+  for (int i = 0; i < 3; ++i) {
+    if (rank == 1) MPI_Start(&request);
+    if (rank == 1 && i == 2) values[0] = -1;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) MPI_Send(values, 4, MPI_INT, 1, 0, MPI_COMM_WORLD);
+    if (rank == 1) MPI_Wait(&request, MPI_STATUS_IGNORE);
+    values[0] = 0;
+  }
+}
+
+static void early_gift(void) {
+  int values[4] = {1, 2, 3, 4};
+  int sum[4] = {0};
+  MPI_Request requests[2];
+  MPI_Ibcast(values, 4, MPI_INT, 0, MPI_COMM_WORLD, &requests[0]);
+  MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+  MPI_Iallreduce(values, sum, 4, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[1]);
+  if (rank == 1) sum[3] = 7;
+  MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+}
+
 static void other_root(void) {
   int value = rank;
   MPI_Bcast(&value, 1, MPI_INT, rank, MPI_COMM_WORLD);
@@ -225,6 +265,62 @@ static int by_wildcards(MPI_Comm comm) {
   return number == rank && values[1] == 2.5;
 }
 
+// Receive buffers belong to the program again once it is told so; also by other calls than a wait.
+static int by_early_ends(MPI_Comm comm) {
+  const int next = (rank + 1) % size;
+  const int last = (rank + size - 1) % size;
+  int values[6] = {-1, -1, -1, -1, -1, -1};
+  int flag = 0;
+  int is_right = 1;
+  MPI_Request receive, send;
+  MPI_Status status;
+  MPI_Irecv(&values[0], 2, MPI_INT, last, 1, comm, &receive);
+  MPI_Isend(&rank, 1, MPI_INT, next, 1, comm, &send);
+  while (!flag) MPI_Request_get_status(receive, &flag, MPI_STATUS_IGNORE);
+  is_right = is_right && values[0] == last && values[1] == -1;
+  values[0] = 100;
+  MPI_Wait(&receive, MPI_STATUS_IGNORE);
+  is_right = is_right && values[0] == 100;
+  MPI_Wait(&send, MPI_STATUS_IGNORE);
+
+  MPI_Irecv(&values[2], 1, MPI_INT, last, 2, comm, &receive);
+  MPI_Request_free(&receive);
+  MPI_Send(&rank, 1, MPI_INT, next, 2, comm);
+  for (int all = 0; !all;) {
+    const int mine = *(volatile int*)&values[2] == last;
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
+  }
+
+  MPI_Irecv(&values[3], 1, MPI_INT, last, 3, comm, &receive);
+  MPI_Cancel(&receive);
+  MPI_Wait(&receive, &status);
+  MPI_Test_cancelled(&status, &flag);
+  return is_right && flag && values[3] == -1 && values[4] == -1;
+}
+
+// A receive that its message meets late, and in the middle of a long buffer.
+static int by_late_messages(MPI_Comm comm) {
+  static double in[3000];
+  static double out[3000];
+  MPI_Request requests[4];
+  MPI_Status statuses[4];
+  int index[4];
+  int done = 0;
+  for (int i = 0; i < 3000; ++i) out[i] = rank + i;
+  for (int i = 0; i < 2; ++i)
+    MPI_Irecv(&in[1500 * i], 1500, MPI_DOUBLE, (rank + size - 1) % size, 4 + i, comm, &requests[i]);
+  MPI_Barrier(comm);
+  for (int i = 0; i < 2; ++i)
+    MPI_Isend(&out[1500 * i], 1500, MPI_DOUBLE, (rank + 1) % size, 4 + i, comm, &requests[2 + i]);
+  while (done < 4) {
+    int some = 0;
+    MPI_Waitsome(4, requests, &some, index, statuses);
+    done += some;
+  }
+  const double last = (rank + size - 1) % size;
+  return in[0] == last && in[1499] == last + 1499 && in[2999] == last + 2999;
+}
+
 // Requests of files advance only while the MPI waits for them.
 static int by_files(void) {
   char name[64];
@@ -249,7 +345,8 @@ static void none(void) {
   MPI_Comm_split(copy, rank % 2, -rank, &half);
   by_other_types(copy);
   by_blocks(MPI_COMM_WORLD);
-  const int is_right = by_requests(copy) && by_wildcards(copy) && by_wildcards(MPI_COMM_WORLD) && by_files();
+  const int is_right = by_requests(copy) && by_wildcards(copy) && by_wildcards(MPI_COMM_WORLD) &&
+                       by_late_messages(copy) && by_early_ends(copy) && by_files();
   MPI_Barrier(half);
   MPI_Comm_free(&half);
   MPI_Comm_free(&copy);
@@ -264,6 +361,9 @@ int main(int argc, char** argv) {
              {"one_without", one_without},
              {"changed_buffer", changed_buffer},
              {"changed_gift", changed_gift},
+             {"early_receive", early_receive},
+             {"early_start", early_start},
+             {"early_gift", early_gift},
              {"other_root", other_root},
              {"other_op", other_op},
              {"other_type", other_type},

@@ -54,6 +54,13 @@ int once(const Operations& operations, const Work& work) {
   return outcome.end(work());
 }
 
+/// After a function that tells how far requests are. flag: of all of them.
+int told(int code, int flag, int count, const MPI_Request* requests) {
+  for (int i = 0; is_checked() && code == MPI_SUCCESS && flag != 0 && i < count; ++i)
+    watched_requests().tell_end(requests[i]);
+  return code;
+}
+
 int start(MPI_Request* request, const std::shared_ptr<Operation>& operation) {
   if (!operation) return PMPI_Start(request);
   const int code = operation->start();
@@ -137,24 +144,30 @@ int MPI_Testsome(int count, MPI_Request requests[], int* number, int indices[], 
 }
 
 int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
-  return once(operations_of(1, &request), [&] { return PMPI_Request_get_status(request, flag, status); });
+  const int code = once(operations_of(1, &request), [&] { return PMPI_Request_get_status(request, flag, status); });
+  return told(code, *flag, 1, &request);
 }
 
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
 int MPI_Request_get_status_all(int count, const MPI_Request requests[], int* flag, MPI_Status statuses[]) {
-  return once(operations_of(count, requests),
-              [&] { return PMPI_Request_get_status_all(count, requests, flag, statuses); });
+  const int code = once(operations_of(count, requests),
+                        [&] { return PMPI_Request_get_status_all(count, requests, flag, statuses); });
+  return told(code, *flag, count, requests);
 }
 
 int MPI_Request_get_status_any(int count, const MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
-  return once(operations_of(count, requests),
-              [&] { return PMPI_Request_get_status_any(count, requests, index, flag, status); });
+  const int code = once(operations_of(count, requests),
+                        [&] { return PMPI_Request_get_status_any(count, requests, index, flag, status); });
+  return *index == MPI_UNDEFINED ? code : told(code, *flag, 1, &requests[*index]);
 }
 
 int MPI_Request_get_status_some(int count, const MPI_Request requests[], int* number, int indices[],
                                 MPI_Status statuses[]) {
-  return once(operations_of(count, requests),
-              [&] { return PMPI_Request_get_status_some(count, requests, number, indices, statuses); });
+  const int code = once(operations_of(count, requests),
+                        [&] { return PMPI_Request_get_status_some(count, requests, number, indices, statuses); });
+  for (int i = 0; code == MPI_SUCCESS && *number != MPI_UNDEFINED && i < *number; ++i)
+    (void)told(code, 1, 1, &requests[indices[i]]);
+  return code;
 }
 #endif
 
@@ -187,7 +200,10 @@ int MPI_Request_free(MPI_Request* request) {
     if (code != MPI_SUCCESS) return raise(operation->comm(), code);
     forget(*request);
   }
-  if (is_watched() && request != nullptr) watched_requests().forget(*request);
+  if (is_watched() && request != nullptr && watched_requests().forget(*request)) {
+    *request = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+  }
   return PMPI_Request_free(request);
 }
 }

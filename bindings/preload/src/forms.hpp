@@ -133,23 +133,29 @@ int make_operation(Collective which, bool is_persistent, MPI_Comm comm, MPI_Requ
         [&](const Ranks& ranks) { return described<Collective::lower>(ranks, ARGS()); },                      \
         [&] { return PMPI_##Name##Suffix(ARGS(), comm); });                                                   \
   }
-#define TUTTI_MPI_NONBLOCKING(Call, lower, Suffix, N, D, PARAMS, ARGS)                   \
-  int MPI_I##lower##Suffix(PARAMS(N, D), MPI_Comm comm, MPI_Request* request) {          \
-    using namespace tutti::preload;                                                      \
-    return make_operation<Call>(                                                         \
-        Collective::lower, false, comm, request,                                         \
-        [&](Call& call, const Member& member) { return call.take(member, ARGS()); },     \
-        [&](const Ranks& ranks) { return described<Collective::lower>(ranks, ARGS()); }, \
-        [&] { return PMPI_I##lower##Suffix(ARGS(), comm, request); });                   \
+#define TUTTI_MPI_NONBLOCKING(Call, lower, Suffix, N, D, PARAMS, ARGS)                                 \
+  int MPI_I##lower##Suffix(PARAMS(N, D), MPI_Comm comm, MPI_Request* request) {                        \
+    using namespace tutti::preload;                                                                    \
+    return make_operation<Call>(                                                                       \
+        Collective::lower, false, comm, request,                                                       \
+        [&](Call& call, const Member& member) { return call.take(member, ARGS()); },                   \
+        [&](const Ranks& ranks) { return described<Collective::lower>(ranks, ARGS()); },               \
+        [&](const OtherMemory& other = {}) {                                                           \
+          const auto make = [&](auto... all) { return PMPI_I##lower##Suffix(all..., comm, request); }; \
+          return other.pass(make, ARGS());                                                             \
+        });                                                                                            \
   }
-#define TUTTI_MPI_PERSISTENT(Call, Name, lower, Suffix, N, D, PARAMS, ARGS)                         \
-  int MPI_##Name##_init##Suffix(PARAMS(N, D), MPI_Comm comm, MPI_Info info, MPI_Request* request) { \
-    using namespace tutti::preload;                                                                 \
-    return make_operation<Call>(                                                                    \
-        Collective::lower, true, comm, request,                                                     \
-        [&](Call& call, const Member& member) { return call.take(member, ARGS()); },                \
-        [&](const Ranks& ranks) { return described<Collective::lower>(ranks, ARGS()); },            \
-        [&] { return PMPI_##Name##_init##Suffix(ARGS(), comm, info, request); });                   \
+#define TUTTI_MPI_PERSISTENT(Call, Name, lower, Suffix, N, D, PARAMS, ARGS)                                       \
+  int MPI_##Name##_init##Suffix(PARAMS(N, D), MPI_Comm comm, MPI_Info info, MPI_Request* request) {               \
+    using namespace tutti::preload;                                                                               \
+    return make_operation<Call>(                                                                                  \
+        Collective::lower, true, comm, request,                                                                   \
+        [&](Call& call, const Member& member) { return call.take(member, ARGS()); },                              \
+        [&](const Ranks& ranks) { return described<Collective::lower>(ranks, ARGS()); },                          \
+        [&](const OtherMemory& other = {}) {                                                                      \
+          const auto make = [&](auto... all) { return PMPI_##Name##_init##Suffix(all..., comm, info, request); }; \
+          return other.pass(make, ARGS());                                                                        \
+        });                                                                                                       \
   }
 
 /// Defines the functions of a collective that takes counts: TUTTI_MPI_COLLECTIVE(Bcast, Bcast, bcast, PARAMS, ARGS)

@@ -132,6 +132,7 @@ void mpi_testsome_f08_(MPI_Fint* count, MPI_Request* requests, MPI_Fint* number,
 void mpi_request_get_status_f08_(MPI_Request* request, void* flag, void* status, MPI_Fint* ierror) {
   advance(operations_of(1, request));
   call_hidden("mpi_request_get_status_f08_", request, flag, status, ierror);
+  if (is_checked() && is_complete(*request)) watched_requests().tell_end(*request);
 }
 void mpi_start_f08_(MPI_Request* request, MPI_Fint* ierror) {
   if (start(1, request, ierror)) call_hidden("mpi_start_f08_", request, ierror);
@@ -142,7 +143,10 @@ void mpi_startall_f08_(MPI_Fint* count, MPI_Request* requests, MPI_Fint* ierror)
 void mpi_request_free_f08_(MPI_Request* request, MPI_Fint* ierror) {
   finish(1, request);
   forget(*request);
-  if (is_watched()) watched_requests().forget(*request);
+  if (is_watched() && watched_requests().forget(*request)) {
+    *request = MPI_REQUEST_NULL;
+    return set(ierror, MPI_SUCCESS);
+  }
   call_hidden("mpi_request_free_f08_", request, ierror);
 }
 

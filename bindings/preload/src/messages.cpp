@@ -10,6 +10,7 @@
 #include "watch/call.hpp"
 #include "watch/completion.hpp"
 #include "watch/envelopes.hpp"
+#include "watch/shadow.hpp"
 
 namespace tutti::preload {
 namespace {
@@ -74,22 +75,27 @@ int receive(const End& end, const End* sent, MPI_Comm comm, MPI_Status* status, 
   MPI_Status own;
   MPI_Status* const used = taken(status, own);
   const int code = pass(used);
+  watched_requests().end_freed();
   if (code == MPI_SUCCESS) return check_received(number, *used);
   envelopes().drop(number);
   return code;
 }
 
-/// way: nonblocking or init.
+/// way: nonblocking or init. pass(other): the MPI's call, with other memory for its receive buffer.
 template <typename Pass>
 int requested(const End& end, Way way, MPI_Comm comm, MPI_Request* request, const Pass& pass) {
-  if (!is_watched() || end.peer == MPI_PROC_NULL) return pass();
+  if (!is_watched() || end.peer == MPI_PROC_NULL) return pass(OtherMemory{});
   WatchedCall recorded(end.call, way, comm, end.peer, end.tag, end.type, end.count);
   const auto tells = teller(recorded, end);
   const std::uint64_t number = tells && way == Way::nonblocking ? tells() : 0;
-  const int code = pass();
+  const Spans buffer = is_checked() ? detail::spans_of(end.data, end.type, end.count) : Spans{};
+  RequestedCall call;
+  if (end.call == Call::send)
+    call.sent = buffer;
+  else
+    call.shadow = shadow_of(buffer, way);
+  const int code = pass(OtherMemory(call.shadow.get()));
   if (code == MPI_SUCCESS && request != nullptr) {
-    RequestedCall call;
-    if (end.call == Call::send) call.sent = detail::span_of(end.data, end.type, end.count);
     call.receive = number;
     call.tell = tells;
     call.withdraw = withdrawal(recorded, end);
@@ -122,19 +128,21 @@ using namespace tutti::preload;
                               : PMPI_##Name##Suffix(data, count, type, to, tag, comm);                   \
     });                                                                                                  \
   }
-#define TUTTI_MPI_ISEND(Name, Actual, Suffix, N, WAY)                                                  \
-  int MPI_##Name##Suffix(const void* data, N count, MPI_Datatype type, int to, int tag, MPI_Comm comm, \
-                         MPI_Request* request) {                                                       \
-    return requested({Call::send, data, count, type, to, tag}, WAY, comm, request, [&] {               \
-      return is_synchronous() ? PMPI_##Actual##Suffix(data, count, type, to, tag, comm, request)       \
-                              : PMPI_##Name##Suffix(data, count, type, to, tag, comm, request);        \
-    });                                                                                                \
+#define TUTTI_MPI_ISEND(Name, Actual, Suffix, N, WAY)                                                        \
+  int MPI_##Name##Suffix(const void* data, N count, MPI_Datatype type, int to, int tag, MPI_Comm comm,       \
+                         MPI_Request* request) {                                                             \
+    return requested({Call::send, data, count, type, to, tag}, WAY, comm, request, [&](const OtherMemory&) { \
+      return is_synchronous() ? PMPI_##Actual##Suffix(data, count, type, to, tag, comm, request)             \
+                              : PMPI_##Name##Suffix(data, count, type, to, tag, comm, request);              \
+    });                                                                                                      \
   }
-#define TUTTI_MPI_RECV(Name, Suffix, N, WAY)                                                            \
-  int MPI_##Name##Suffix(void* data, N count, MPI_Datatype type, int from, int tag, MPI_Comm comm,      \
-                         MPI_Request* request) {                                                        \
-    return requested({Call::recv, data, count, type, from, tag}, WAY, comm, request,                    \
-                     [&] { return PMPI_##Name##Suffix(data, count, type, from, tag, comm, request); }); \
+#define TUTTI_MPI_RECV(Name, Suffix, N, WAY)                                                                         \
+  int MPI_##Name##Suffix(void* data, N count, MPI_Datatype type, int from, int tag, MPI_Comm comm,                   \
+                         MPI_Request* request) {                                                                     \
+    return requested({Call::recv, data, count, type, from, tag}, WAY, comm, request, [&](const OtherMemory& other) { \
+      const auto make = [&](auto... all) { return PMPI_##Name##Suffix(all..., comm, request); };                     \
+      return other.pass(make, data, count, type, from, tag);                                                         \
+    });                                                                                                              \
   }
 #define TUTTI_MPI_MESSAGES(Suffix, N)                                                                                  \
   TUTTI_MPI_SEND(Send, Ssend, Suffix, N)                                                                               \

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "diagnosis/recorder.hpp"
@@ -14,6 +15,7 @@
 #include "watch/comparison.hpp"
 #include "watch/description.hpp"
 #include "watch/requests.hpp"
+#include "watch/shadow.hpp"
 #include "watch/watch.hpp"
 
 namespace tutti::preload {
@@ -57,6 +59,15 @@ class WatchedCall {
 [[nodiscard]] std::string mpi_name(Collective which, Way way);
 [[nodiscard]] tutti::detail::flight::Call flight_call(Collective which);
 
+/// Makes a call by the MPI, with other memory for its receive buffer if the call can take that.
+template <typename Pass>
+int pass_with(const Pass& pass, const OtherMemory& other) {
+  if constexpr (std::is_invocable_v<Pass, OtherMemory>)
+    return pass(other);
+  else
+    return pass();
+}
+
 /// Makes a collective of the program under TUTTI_CHECK or TUTTI_WATCHDOG. describe(ranks): its description. usual(): as
 /// without them; pass(): by the MPI. A call that the MPI refuses is the MPI's.
 template <typename Describe, typename Usual, typename Pass>
@@ -72,8 +83,15 @@ int watch_collective(Collective which, Way way, MPI_Comm comm, MPI_Request* requ
   WatchedCall call(flight_call(which), way, comm, description);
   if (is_checked())
     if (const int code = call.compare(mpi_name(which, way), description); code != MPI_SUCCESS) return code;
-  const int code = is_checked() ? pass() : usual();
-  if (code == MPI_SUCCESS && request != nullptr) call.hand_over(*request, {.sent = description.sent});
+  if (!is_checked() || request == nullptr) {
+    const int code = is_checked() ? pass_with(pass, {}) : usual();
+    if (code == MPI_SUCCESS && request != nullptr) call.hand_over(*request, {});
+    watched_requests().end_freed();
+    return code;
+  }
+  RequestedCall requested{.sent = description.sent, .shadow = shadow_of(description.received, way)};
+  const int code = pass_with(pass, OtherMemory(requested.shadow.get()));
+  if (code == MPI_SUCCESS) call.hand_over(*request, std::move(requested));
   return code;
 }
 

@@ -31,13 +31,13 @@ bool are_complete(const std::vector<MPI_Request>& requests, Until until) {
   return until == Until::any ? active == 0 || complete != 0 : complete == active;
 }
 
-int raise_changed(const std::string& place) {
+int raise_changed(const Completed& call) {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const std::string text = fmt::format(
-      "rank {} has changed the send buffer of the call {} before it has completed the request {}; leave a send buffer "
-      "alone until its request is complete",
-      rank, tutti::detail::words_of(place), tutti::detail::words_of(current_place()));
+      "rank {} has changed the {} buffer of the call {} before it has completed the request {}; leave a buffer alone "
+      "until the request of its call is complete",
+      rank, call.changed, tutti::detail::words_of(call.place), tutti::detail::words_of(current_place()));
   return raise(MPI_COMM_WORLD, code_of(ErrorCode::invalid_argument, text));
 }
 
@@ -52,6 +52,7 @@ Completion::Completion(int count, const MPI_Request* requests, Until until) : be
   if (until != Until::none)
     for (const MPI_Request request : before_) watched_requests().wait(request);
   if (check_level() == 0) return;
+  watched_requests().end_freed();
   compare_until(until);
   look();
 }
@@ -79,7 +80,7 @@ int Completion::end(int code, const MPI_Request* requests) const {
   for (std::size_t i = 0; i < before_.size(); ++i) {
     const Completed completed = watched_requests().complete(before_[i], requests[i]);
     if (completed.receive != 0) received[completed.receive] = statuses_[i];
-    if (!completed.changed.empty() && code == MPI_SUCCESS) code = raise_changed(completed.changed);
+    if (completed.changed != nullptr && code == MPI_SUCCESS) code = raise_changed(completed);
   }
   for (const auto& [receive, status] : received) {
     if (!status)

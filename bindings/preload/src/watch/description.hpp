@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -23,11 +24,8 @@ struct Ranks {
   int size = 0;
 };
 
-/// Bytes of the program; empty where their place is not contiguous.
-struct Span {
-  const void* data = nullptr;
-  std::size_t bytes = 0;
-};
+/// Bytes of the program, block by block; none where a block's place is not contiguous.
+using Spans = std::vector<std::span<const std::byte>>;
 
 /// The ranks whose calls must be compared. Where a call is equal on all ranks, it is enough that each is equal to the
 /// next.
@@ -44,7 +42,8 @@ struct Description {
   /// What this rank gives a rank, and expects of it. Empty: nothing is compared.
   std::function<Signature(int)> given{};
   std::function<Signature(int)> expected{};
-  Span sent{};  ///< that the program may not change before the call has ended
+  Spans sent{};      ///< that the program may not change before the call has ended
+  Spans received{};  ///< that it may not use before; none in place
 };
 
 namespace detail {
@@ -58,10 +57,31 @@ inline Signature take_signature(Description& call, MPI_Datatype type, MPI_Count 
   return signature_of(type, static_cast<std::uint64_t>(count));
 }
 
-inline Span span_of(const void* data, MPI_Datatype type, MPI_Count count) {
+inline Spans spans_of(const void* data, MPI_Datatype type, MPI_Count count) {
   const Type* facts = type_of(type);
-  if (facts == nullptr || !facts->is_dense || count < 0 || data == MPI_IN_PLACE || data == MPI_BOTTOM) return {};
-  return {data, facts->size * static_cast<std::size_t>(count)};
+  if (facts == nullptr || !facts->is_dense || count <= 0 || facts->size == 0) return {};
+  if (data == nullptr || data == MPI_IN_PLACE || data == MPI_BOTTOM) return {};
+  return {{static_cast<const std::byte*>(data), facts->size * static_cast<std::size_t>(count)}};
+}
+
+/// Blocks of one type, whose displacements are in elements, or of one for each, where they are in bytes.
+template <typename N, typename D, typename Types>
+Spans spans_of(const void* data, Types types, const N* counts, const D* displs, int size) {
+  Spans all;
+  for (int r = 0; r < size && data != MPI_IN_PLACE; ++r) {
+    constexpr bool is_one_type = std::is_same_v<Types, MPI_Datatype>;
+    MPI_Datatype type{};
+    if constexpr (is_one_type)
+      type = types;
+    else
+      type = types[r];
+    const Type* facts = type_of(type);
+    if (facts == nullptr || (counts[r] > 0 && !facts->is_dense)) return {};
+    const std::ptrdiff_t unit = is_one_type ? facts->extent : 1;
+    const Spans block = spans_of(static_cast<const std::byte*>(data) + displs[r] * unit, type, counts[r]);
+    all.insert(all.end(), block.begin(), block.end());
+  }
+  return all;
 }
 
 /// The block of a rank: of one count, or of one for each; of one type, or of one for each.
@@ -102,7 +122,10 @@ void describe_reduction(Description& call, const Ranks& ranks, const All& all) {
   const auto& [send, recv, count, type, op] = all;
   call.op = op;
   take_all(call, ranks.size, blocks(call, ranks, type, count), count);
-  if constexpr (!std::is_pointer_v<std::decay_t<decltype(count)>>) call.sent = span_of(send, type, count);
+  if constexpr (!std::is_pointer_v<std::decay_t<decltype(count)>>) {
+    call.sent = spans_of(send, type, count);
+    if (send != MPI_IN_PLACE) call.received = spans_of(recv, type, count);
+  }
 }
 
 /// A root and the others: the root's side has a block for each.
@@ -124,16 +147,17 @@ Description described(const Ranks& ranks, Args... args) {
   Description call;
   const auto all = std::make_tuple(args...);
   using detail::blocks;
-  using detail::span_of;
+  using detail::spans_of;
   if constexpr (which == Collective::bcast) {
     const auto& [data, count, type, root] = all;
     detail::take_root(call, ranks, root);
     call.all = detail::take_signature(call, type, count);
-    if (ranks.rank == root) call.sent = span_of(data, type, count);
+    (ranks.rank == root ? call.sent : call.received) = spans_of(data, type, count);
   } else if constexpr (which == Collective::reduce) {
     const auto& [send, recv, count, type, op, root] = all;
     detail::take_root(call, ranks, root);
     detail::describe_reduction(call, ranks, std::tuple(send, recv, count, type, op));
+    if (ranks.rank != root) call.received = {};
   } else if constexpr (which == Collective::allreduce || which == Collective::scan || which == Collective::exscan ||
                        which == Collective::reduce_scatter_block || which == Collective::reduce_scatter) {
     detail::describe_reduction(call, ranks, all);
@@ -142,15 +166,25 @@ Description described(const Ranks& ranks, Args... args) {
     constexpr std::size_t last = sizeof...(Args) - 1;
     detail::take_root(call, ranks, std::get<last>(all));
     detail::describe_rooted(call, ranks, false, own, std::get<last - 1>(all), std::get<4>(all));
-    if (ranks.rank != call.root) call.sent = span_of(std::get<0>(all), std::get<2>(all), std::get<1>(all));
+    if (ranks.rank != call.root) call.sent = spans_of(std::get<0>(all), std::get<2>(all), std::get<1>(all));
+    if (ranks.rank == call.root && std::get<0>(all) != MPI_IN_PLACE) {
+      if constexpr (which == Collective::gather)
+        call.received = spans_of(std::get<3>(all), std::get<5>(all), MPI_Count{std::get<4>(all)} * ranks.size);
+      else
+        call.received = spans_of(std::get<3>(all), std::get<6>(all), std::get<4>(all), std::get<5>(all), ranks.size);
+    }
   } else if constexpr (which == Collective::scatter || which == Collective::scatterv) {
     constexpr std::size_t last = sizeof...(Args) - 1;
     const auto own = [&] { return blocks(call, ranks, std::get<last - 1>(all), std::get<last - 2>(all)); };
     detail::take_root(call, ranks, std::get<last>(all));
     detail::describe_rooted(call, ranks, true, own, std::get<last - 4>(all), std::get<1>(all));
-    if constexpr (which == Collective::scatter)
-      if (ranks.rank == call.root)
-        call.sent = span_of(std::get<0>(all), std::get<2>(all), MPI_Count{std::get<1>(all)} * ranks.size);
+    if (ranks.rank == call.root) {
+      if constexpr (which == Collective::scatter)
+        call.sent = spans_of(std::get<0>(all), std::get<2>(all), MPI_Count{std::get<1>(all)} * ranks.size);
+      else
+        call.sent = spans_of(std::get<0>(all), std::get<3>(all), std::get<1>(all), std::get<2>(all), ranks.size);
+    }
+    call.received = spans_of(std::get<last - 3>(all), std::get<last - 1>(all), std::get<last - 2>(all));
   } else if constexpr (which == Collective::allgather || which == Collective::alltoall ||
                        which == Collective::allgatherv) {
     constexpr std::size_t type = sizeof...(Args) - 1;
@@ -158,15 +192,22 @@ Description described(const Ranks& ranks, Args... args) {
     call.expected = blocks(call, ranks, std::get<type>(all), std::get<4>(all));
     detail::take_all(call, ranks.size, call.expected, std::get<4>(all));
     if (!is_in_place) {
+      if constexpr (which == Collective::allgatherv)
+        call.received = spans_of(std::get<3>(all), std::get<6>(all), std::get<4>(all), std::get<5>(all), ranks.size);
+      else
+        call.received = spans_of(std::get<3>(all), std::get<type>(all), MPI_Count{std::get<4>(all)} * ranks.size);
       const int blocks_sent = which == Collective::alltoall ? ranks.size : 1;
       call.given = blocks(call, ranks, std::get<2>(all), std::get<1>(all));
-      call.sent = span_of(std::get<0>(all), std::get<2>(all), MPI_Count{std::get<1>(all)} * blocks_sent);
+      call.sent = spans_of(std::get<0>(all), std::get<2>(all), MPI_Count{std::get<1>(all)} * blocks_sent);
     }
   } else if constexpr (which == Collective::alltoallv || which == Collective::alltoallw) {
     call.compared = Compared::all;
     call.expected = blocks(call, ranks, std::get<7>(all), std::get<5>(all));
     call.given =
         std::get<0>(all) == MPI_IN_PLACE ? call.expected : blocks(call, ranks, std::get<3>(all), std::get<1>(all));
+    if (std::get<0>(all) == MPI_IN_PLACE || call.is_refused) return call;
+    call.sent = spans_of(std::get<0>(all), std::get<3>(all), std::get<1>(all), std::get<2>(all), ranks.size);
+    call.received = spans_of(std::get<4>(all), std::get<7>(all), std::get<5>(all), std::get<6>(all), ranks.size);
   }
   return call;
 }

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <iterator>
-#include <span>
 #include <utility>
 
 #include "core/hash.hpp"
@@ -15,9 +14,31 @@ namespace {
 
 namespace flight = tutti::detail::flight;
 
-std::uint64_t hash_of(const Span& sent) {
-  if (sent.data == nullptr) return 0;
-  return tutti::detail::hash_bytes({static_cast<const std::byte*>(sent.data), sent.bytes});
+std::uint64_t hash_of(const Spans& sent) {
+  tutti::detail::Hash hash;
+  for (const auto& block : sent) hash.add(tutti::detail::hash_bytes(block));
+  return hash.value();
+}
+
+void begin(RequestedCall& call) {
+  call.hash = hash_of(call.sent);
+  if (call.shadow) call.shadow->begin();
+  call.is_delivered = false;
+  call.is_over = false;
+}
+
+void deliver(RequestedCall& call) {
+  if (call.shadow && !std::exchange(call.is_delivered, true)) call.shadow->end();
+}
+
+bool is_awaited(const RequestedCall& call) { return call.is_started && call.shadow && !call.is_delivered; }
+
+/// The program has its buffers again.
+void end(RequestedCall& call) {
+  if (std::exchange(call.is_over, true)) return;
+  deliver(call);
+  call.changed = hash_of(call.sent) != call.hash ? "send" : nullptr;
+  if (call.shadow && call.shadow->is_changed()) call.changed = "receive";
 }
 
 }  // namespace
@@ -30,11 +51,25 @@ bool is_complete(MPI_Request request) {
 
 void WatchedRequests::add(MPI_Request request, RequestedCall call) {
   const std::lock_guard lock(mutex_);
-  const auto [first, last] = all_.equal_range(request);
-  if (first != last) call.sent = {};  // one handle tells no buffers apart
-  for (auto one = first; one != last; ++one) one->second.sent = {};
   if (call.is_started) call.hash = hash_of(call.sent);
+  if (is_awaited(call) && is_complete(request)) deliver(call);
+  const auto [first, last] = all_.equal_range(request);
+  if (first != last) share(request, call);
   all_.emplace(request, std::move(call));
+}
+
+// Only calls that were complete at once have one handle; a handle that is new belongs to none whose end was not seen.
+void WatchedRequests::share(MPI_Request request, RequestedCall& added) {
+  const bool is_new = is_awaited(added);
+  std::erase_if(all_, [&](const auto& one) { return one.first == request && (is_new || is_awaited(one.second)); });
+  const auto forget_buffers = [](RequestedCall& call) {
+    call.sent = {};
+    call.hash = hash_of(call.sent);
+    call.shadow = nullptr;
+  };
+  if (!is_new) forget_buffers(added);
+  const auto [first, last] = all_.equal_range(request);
+  for (auto one = first; one != last; ++one) forget_buffers(one->second);
 }
 
 void WatchedRequests::start(MPI_Request request) {
@@ -43,7 +78,7 @@ void WatchedRequests::start(MPI_Request request) {
   if (found == all_.end()) return;
   RequestedCall& call = found->second;
   call.is_started = true;
-  call.hash = hash_of(call.sent);
+  begin(call);
   if (call.tell) call.receive = call.tell();
   auto* recorder = flight::Recorder::instance();
   if (recorder == nullptr) return;
@@ -68,12 +103,19 @@ Completed WatchedRequests::complete(MPI_Request before, MPI_Request after) {
   if (found == all_.end() || !found->second.is_started) return {};
   RequestedCall& call = found->second;
   if (call.is_persistent ? !is_complete(before) : after != MPI_REQUEST_NULL) return {};
-  const bool is_changed = call.sent.data != nullptr && hash_of(call.sent) != call.hash;
-  const Completed completed{is_changed ? call.place : "", call.receive};
+  end(call);
+  const Completed completed{call.changed, call.place, call.receive};
   std::exchange(call.note, {}).end(flight::State::done);
   call.is_started = false;
   if (!call.is_persistent) all_.erase(found);
   return completed;
+}
+
+void WatchedRequests::tell_end(MPI_Request request) {
+  const std::lock_guard lock(mutex_);
+  const auto [first, last] = all_.equal_range(request);
+  for (auto one = first; one != last; ++one)
+    if (one->second.is_started) end(one->second);
 }
 
 void WatchedRequests::cancel(MPI_Request request) {
@@ -84,13 +126,28 @@ void WatchedRequests::cancel(MPI_Request request) {
   if (found->second.withdraw) found->second.withdraw();
 }
 
-void WatchedRequests::forget(MPI_Request request) {
+bool WatchedRequests::forget(MPI_Request request) {
   const std::lock_guard lock(mutex_);
   const auto found = all_.find(request);
-  if (found == all_.end()) return;
-  found->second.note.end(flight::State::done);
-  if (found->second.is_started && found->second.receive != 0) envelopes().drop(found->second.receive);
+  if (found == all_.end()) return false;
+  RequestedCall& call = found->second;
+  call.note.end(flight::State::done);
+  if (call.is_started && call.receive != 0) envelopes().drop(call.receive);
+  const bool lives_on = is_awaited(call);
+  if (lives_on) freed_[request] = call.shadow;
   all_.erase(found);
+  return lives_on;
+}
+
+void WatchedRequests::end_freed() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(freed_, [](auto& one) {
+    if (!is_complete(one.first)) return false;
+    one.second->end();
+    MPI_Request request = one.first;
+    PMPI_Request_free(&request);
+    return true;
+  });
 }
 
 std::vector<std::string> WatchedRequests::left() {

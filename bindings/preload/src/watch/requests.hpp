@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "diagnosis/receive_shadow.hpp"
 #include "diagnosis/recorder.hpp"
 #include "watch/description.hpp"
 
@@ -19,11 +21,15 @@ namespace tutti::preload {
 struct RequestedCall {
   tutti::detail::flight::Facts facts{};
   std::string place{};
-  Span sent{};  ///< that the program may not change meanwhile
+  Spans sent{};                                            ///< that the program may not change meanwhile
+  std::shared_ptr<tutti::detail::ReceiveShadow> shadow{};  ///< of the receive buffer; begun if the call is
   bool is_persistent = false;
   bool is_started = true;
   tutti::detail::flight::Note note{};  ///< of a call that is under way
   std::uint64_t hash = 0;              ///< of `sent` at the start
+  bool is_delivered = false;           ///< the receive buffer has what the shadow got
+  bool is_over = false;                ///< the program knows that it has ended
+  const char* changed = nullptr;       ///< the buffer that was changed too early: "send" or "receive"
   std::uint64_t receive = 0;           ///< its number among the posted ones; 0: none
   /// Tells of a start of a persistent message: describes the send, or posts the receive and returns its number.
   std::function<std::uint64_t()> tell{};
@@ -32,8 +38,9 @@ struct RequestedCall {
 
 /// What is known of a call that has ended.
 struct Completed {
-  std::string changed{};      ///< the place of a call whose send buffer was changed too early
-  std::uint64_t receive = 0;  ///< as in RequestedCall
+  const char* changed = nullptr;  ///< as in RequestedCall
+  std::string place{};            ///< of the call
+  std::uint64_t receive = 0;      ///< as in RequestedCall
 };
 
 /// The requests of the program's calls. Any thread.
@@ -48,17 +55,27 @@ class WatchedRequests {
   void wait(MPI_Request request);
   /// The MPI has completed it, if it has; `after` is the program's handle afterwards.
   [[nodiscard]] Completed complete(MPI_Request before, MPI_Request after);
+  /// The program learns that the MPI has completed it, and goes on with its request: its buffers are the program's
+  /// again.
+  void tell_end(MPI_Request request);
   /// The program cancels it: whether a message comes is not known any more, neither here nor at the receiver.
   void cancel(MPI_Request request);
-  /// The program has freed it.
-  void forget(MPI_Request request);
+  /// The program frees it. Returns true if the request must live on until the MPI has filled the receive buffer; it is
+  /// freed then.
+  [[nodiscard]] bool forget(MPI_Request request);
+  /// Ends those that live on.
+  void end_freed();
   /// What the program has not completed or freed, in words.
   [[nodiscard]] std::vector<std::string> left();
 
  private:
+  /// A call gets a handle that is known.
+  void share(MPI_Request request, RequestedCall& added);
+
   std::mutex mutex_{};
   /// Several of one handle: MPICH gives one to all that are complete at once.
   std::multimap<MPI_Request, RequestedCall> all_{};
+  std::map<MPI_Request, std::shared_ptr<tutti::detail::ReceiveShadow>> freed_{};
 };
 
 [[nodiscard]] WatchedRequests& watched_requests();
