@@ -31,14 +31,14 @@ AllCalls& all_calls() {
 
 }  // namespace
 
-OutstandingCall::OutstandingCall() {
+void OutstandingCall::enlist() {
   AllCalls& all = all_calls();
   const std::lock_guard lock(all.mutex);
   all.calls.push_back(this);
   all.count.store(all.calls.size(), std::memory_order_relaxed);
 }
 
-OutstandingCall::~OutstandingCall() {
+void OutstandingCall::delist() noexcept {
   AllCalls& all = all_calls();
   const std::lock_guard lock(all.mutex);
   std::erase(all.calls, this);

@@ -9,11 +9,11 @@ namespace tutti::detail {
 
 struct Context;
 
-/// A call of check mode whose end its owner has not seen yet. Registered while it lives.
+/// A call of check mode whose end its owner has not seen yet.
 class OutstandingCall {
  public:
-  OutstandingCall();
-  virtual ~OutstandingCall();
+  OutstandingCall() = default;
+  virtual ~OutstandingCall() = default;
   OutstandingCall(const OutstandingCall&) = delete;
   OutstandingCall& operator=(const OutstandingCall&) = delete;
 
@@ -22,6 +22,11 @@ class OutstandingCall {
   /// "iallreduce(float32, count 4, sum) at heat.c:41 in step()".
   [[nodiscard]] virtual std::string words() const = 0;
   [[nodiscard]] virtual const BufferUses& uses() const = 0;
+
+ protected:
+  /// Other threads see it between these: from the end of the last constructor to the begin of the first destructor.
+  void enlist();
+  void delist() noexcept;
 };
 
 /// Whether any call is registered.

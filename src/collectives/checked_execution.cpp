@@ -38,6 +38,7 @@ CheckedExecution::CheckedExecution(ContextPtr comm, std::shared_ptr<Execution> i
       words_(std::move(words)),
       number_(number) {
   watch();
+  enlist();
 }
 
 CheckedExecution::CheckedExecution(ContextPtr comm, std::shared_ptr<Execution> inner, BufferUses uses,
@@ -50,7 +51,10 @@ CheckedExecution::CheckedExecution(ContextPtr comm, std::shared_ptr<Execution> i
       messages_(std::move(messages)),
       is_compared_(true) {
   watch();
+  enlist();
 }
+
+CheckedExecution::~CheckedExecution() { delist(); }
 
 bool CheckedExecution::begin() {
   is_seen_ = false;

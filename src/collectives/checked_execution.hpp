@@ -37,6 +37,7 @@ class CheckedExecution final : public Execution, public OutstandingCall {
   /// Messages.
   CheckedExecution(ContextPtr comm, std::shared_ptr<Execution> inner, BufferUses uses, ReceiveShadows shadows,
                    CallWords words, std::unique_ptr<ComparedMessages> messages);
+  ~CheckedExecution() override;
 
   [[nodiscard]] std::string name() const override { return inner_->name(); }
   void announce_backoff() noexcept override { inner_->announce_backoff(); }
