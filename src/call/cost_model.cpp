@@ -63,6 +63,11 @@ double seconds_of_levels(const Cost& on_node, const schedules::LevelCost& cost, 
          seconds(cost.across, links[LinkLevel::network], cost.senders, switching);
 }
 
+std::size_t joined_bytes(const Links& links) {
+  const Link& network = links[LinkLevel::network];
+  return static_cast<std::size_t>(network.overhead * network.copying_rate / 2);
+}
+
 double predict(const Algorithm& algorithm, const Signature& signature, const Wiring& wiring, const Links& links) {
   const double bytes = bytes_of_call(signature, wiring.spread.size);
   const double switching = wiring.oversubscribed ? links.switching : 0;

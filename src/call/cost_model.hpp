@@ -55,6 +55,10 @@ struct Wiring {
 [[nodiscard]] double seconds_of_levels(const schedules::Cost& on_node, const schedules::LevelCost& cost,
                                        const Wiring& wiring, const Links& links);
 
+/// The mean size of blocks, in bytes, up to which they travel between two nodes as one message: a block of that size
+/// takes as long to copy twice, to and from the rank that sends for all, as a message keeps its sender busy.
+[[nodiscard]] std::size_t joined_bytes(const Links& links);
+
 /// Predicts the time of a call, in seconds. A flat algorithm is priced by the worst level that its ranks span; a
 /// hierarchical algorithm by the sum of its levels. The parameters are those of LogGP: Alexandrov, Ionescu, Schauser,
 /// Scheiman, LogGP, SPAA 1995.

@@ -16,9 +16,8 @@ bool is_small_float(DatatypeKind kind) {
          kind == DatatypeKind::float8_e5m2;
 }
 
-std::shared_ptr<const schedules::Schedule> generate(const Plan& plan, int rank, int size, std::span<const int> node_of,
-                                                    const NodeMemory& memory, const Binding& binding) {
-  schedules::Problem problem = problem_of(rank, size, plan.signature.root, plan.signature.count, binding);
+std::shared_ptr<const schedules::Schedule> generate(const Plan& plan, schedules::Problem problem,
+                                                    std::span<const int> node_of, const NodeMemory& memory) {
   problem.element_size = plan.signature.type.size();
   problem.node_of = node_of;
   problem.shares_nodes = exchanges_on_nodes(plan.signature, memory);
@@ -57,13 +56,19 @@ std::string why_too_many_ranks(const Algorithm& algorithm, int size) {
 
 void add_schedule(Plan& plan, const Machine& machine) {
   if (plan.algorithm == nullptr || schedules::has_counts(plan.signature.operation)) return;
-  plan.schedule = generate(plan, machine.rank, machine.size, machine.node_of, machine.node_memory, Binding{});
+  const schedules::Problem problem =
+      problem_of(machine.rank, machine.size, plan.signature.root, plan.signature.count, Binding{});
+  plan.schedule = generate(plan, problem, machine.node_of, machine.node_memory);
 }
 
 std::shared_ptr<const schedules::Schedule> bound_schedule(const Context& context, const Plan& plan,
-                                                          const Binding& binding) {
+                                                          const Binding& binding, std::span<const std::size_t> told) {
   if (plan.schedule) return plan.schedule;
-  return generate(plan, context.rank, context.size, context.node_of, context.node_memory, binding);
+  schedules::Problem problem =
+      problem_of(context.rank, context.size, plan.signature.root, plan.signature.count, binding);
+  problem.told = told;
+  if (plan.algorithm->tells_counts) problem.joined_bytes = joined_bytes(links_of(context.costs));
+  return generate(plan, problem, context.node_of, context.node_memory);
 }
 
 }  // namespace tutti::detail

@@ -29,8 +29,10 @@ struct Context;
 /// Makes this rank's part of the schedule of a plan that has an algorithm and whose counts all ranks know.
 void add_schedule(Plan& plan, const Machine& machine);
 
-/// The schedule of a plan for one binding: the plan's own, or one made from a v-form's counts.
+/// The schedule of a plan for one binding: the plan's own, or one made from a v-form's counts. told: as Problem::told,
+/// if the algorithm tells counts.
 [[nodiscard]] std::shared_ptr<const schedules::Schedule> bound_schedule(const Context& context, const Plan& plan,
-                                                                        const Binding& binding);
+                                                                        const Binding& binding,
+                                                                        std::span<const std::size_t> told = {});
 
 }  // namespace tutti::detail

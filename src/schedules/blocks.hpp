@@ -61,6 +61,26 @@ using Blocks = std::vector<Block>;
   return largest;
 }
 
+/// The counts and displacements of blocks, as v-forms take them.
+struct CountLists {
+  explicit CountLists(const Blocks& blocks) {
+    for (const Block& block : blocks) {
+      counts.push_back(block.count);
+      displs.push_back(block.offset);
+    }
+  }
+  std::vector<std::size_t> counts;
+  std::vector<std::size_t> displs;
+};
+
+/// The end of the last block that is not empty.
+[[nodiscard]] inline std::size_t end_of(const Blocks& blocks) {
+  std::size_t end = 0;
+  for (const Block& block : blocks)
+    if (block.count > 0) end = std::max(end, block.offset + block.count);
+  return end;
+}
+
 /// i modulo n in [0, n), for i >= -n.
 [[nodiscard]] constexpr int wrap(int i, int n) { return (i + n) % n; }
 

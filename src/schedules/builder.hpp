@@ -47,9 +47,8 @@ class Builder {
       round_.locals.push_back({Local::Kind::reduce, std::move(inputs), to});
   }
 
-  /// Adds an exchange on the node, as a round of its own.
+  /// Adds an exchange on the node to the round, and ends it.
   void exchange(Exchange&& exchange) {
-    end_round();
     round_.exchange = std::move(exchange);
     end_round();
   }

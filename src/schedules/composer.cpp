@@ -14,14 +14,19 @@ Slice Composer::reserve(std::size_t count) {
 
 void Composer::append(const Schedule& phase, std::span<const int> group, const Slice& in, const Slice& out) {
   shared_ = std::max(shared_, phase.scratch_count);
-  flush_copy();
-  builder_.end_round();
+  end_round();
   for (const Round& round : phase.rounds) append_round(round, group, in, out);
 }
 
-void Composer::exchange(Exchange&& exchange) {
+void Composer::exchange(Exchange&& exchange, Start start) {
   flush_copy();
+  if (start == Start::after) builder_.end_round();
   builder_.exchange(std::move(exchange));
+}
+
+void Composer::end_round() {
+  flush_copy();
+  builder_.end_round();
 }
 
 void Composer::append_round(const Round& round, std::span<const int> group, const Slice& in, const Slice& out) {

@@ -8,6 +8,9 @@
 
 namespace tutti::schedules {
 
+/// When a phase on a node begins: after all before it, or beside the messages of the round that is being put together.
+enum class Start : std::uint8_t { after, beside };
+
 /// Puts schedules of groups of ranks one after the other into one schedule of all ranks. Phases follow one another in
 /// the same order on all ranks, so a composition of phases that cannot deadlock cannot either.
 ///
@@ -22,8 +25,14 @@ class Composer {
   /// begin where the slices do. They may be the same memory if the phase works in place.
   void append(const Schedule& phase, std::span<const int> group, const Slice& in, const Slice& out);
 
-  /// Appends an exchange over the memory of this rank's node.
-  void exchange(Exchange&& exchange);
+  /// Appends an exchange over the memory of this rank's node: after all before it, or beside the messages of this
+  /// round.
+  void exchange(Exchange&& exchange, Start start = Start::after);
+
+  /// Adds a message to this round. Local work that is appended then follows the messages, and the next phase all.
+  void send(int peer, const Slice& slice) { builder_.send(peer, slice); }
+  void recv(int peer, const Slice& slice) { builder_.recv(peer, slice); }
+  void end_round();
 
   /// Appends local work between phases. Copies between places that follow one another become one copy, so none may
   /// read elements that a copy before it wrote.

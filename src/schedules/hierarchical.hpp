@@ -14,11 +14,13 @@
 ///   by leaders    one rank of a node speaks for it: fewest messages between nodes
 ///   scatter, ring the same with phases of fewest bytes, for long vectors
 ///   split         every rank speaks to the ranks at its own place of the other nodes: no rank carries what the others
-///                 could, and all links of a node are used; needs nodes of equally many ranks
+///                 could, and all links of a node are used; where nodes differ, as many ranks as the smallest one has
+///                 do so, and an algorithm that gives each rank a block of its own needs nodes of equally many ranks
 /// and `gather` for reductions that combine once, in rank order on any layout: contributions travel unreduced.
 ///
-/// There is none for gatherv, scatterv and alltoallv, because a rank that passes a block on must know its size when the
-/// schedule is made, and only the root or the two ends know these counts. Flat algorithms do not need to.
+/// A rank that passes a block of gatherv, scatterv or alltoallv on must know its size, which only the root or the two
+/// ends know: the ranks of a node tell one another first (Problem::told). Whether blocks between two nodes travel
+/// together is then decided for each two nodes, by their mean size, which both nodes know.
 namespace tutti::schedules {
 
 /// Signals go up a binomial tree on each node, through dissemination among the leaders, and down again.
@@ -83,6 +85,13 @@ namespace tutti::schedules {
 [[nodiscard]] Schedule scatter_hierarchical(const Problem& problem);
 [[nodiscard]] LevelCost scatter_hierarchical_cost(const Spread& spread, double bytes);
 
+/// The blocks of a node go to its leader, and in one message to the root; the root's node gathers meanwhile. A scatter
+/// goes the same way back.
+[[nodiscard]] Schedule gatherv_hierarchical(const Problem& problem);
+[[nodiscard]] LevelCost gatherv_hierarchical_cost(const Spread& spread, double bytes);
+[[nodiscard]] Schedule scatterv_hierarchical(const Problem& problem);
+[[nodiscard]] LevelCost scatterv_hierarchical_cost(const Spread& spread, double bytes);
+
 /// Gather to the leader, allgather of whole nodes among leaders, broadcast; or allgather among peers, then on each
 /// node.
 [[nodiscard]] Schedule allgather_hierarchical(const Problem& problem);
@@ -101,5 +110,11 @@ namespace tutti::schedules {
 [[nodiscard]] LevelCost alltoall_hierarchical_cost(const Spread& spread, double bytes);
 [[nodiscard]] Schedule alltoall_hierarchical_split(const Problem& problem);
 [[nodiscard]] LevelCost alltoall_hierarchical_split_cost(const Spread& spread, double bytes);
+
+/// Each rank carries what its node exchanges with some of the other nodes: the nodes are dealt out to the ranks. Blocks
+/// go to their carriers, in one message to the other node, and to their receivers; those on the node go meanwhile. The
+/// form of "locality-aware" exchanges: Bienz, Gropp, Olson, Node aware sparse matrix-vector multiplication, JPDC 2019.
+[[nodiscard]] Schedule alltoallv_hierarchical(const Problem& problem);
+[[nodiscard]] LevelCost alltoallv_hierarchical_cost(const Spread& spread, double bytes);
 
 }  // namespace tutti::schedules

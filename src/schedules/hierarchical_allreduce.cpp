@@ -59,16 +59,17 @@ Schedule allreduce_hierarchical_split(const Problem& p) {
   return c.finish(true);
 }
 LevelCost allreduce_hierarchical_split_cost(const Spread& s, double bytes) {
-  const Cost node = reduce_scatter_direct_cost(s.most, bytes) + allgather_direct_cost(s.most, bytes);
+  const double shared = bytes_with_shares(s, bytes);
+  const Cost node = reduce_scatter_direct_cost(s.most, shared) + allgather_direct_cost(s.most, shared);
   return {s.most > 1 ? node : Cost{},
-          allreduce_rabenseifner_cost(s.nodes, bytes / s.most),
-          static_cast<double>(s.most),
-          {{Operation::reduce_scatter, bytes}, {Operation::allgatherv, bytes}}};
+          allreduce_rabenseifner_cost(s.nodes, bytes / s.least),
+          static_cast<double>(s.least),
+          {{Operation::reduce_scatter, shared}, {Operation::allgatherv, shared}}};
 }
 
 Schedule allreduce_hierarchical_pipeline(const Problem& p) {
   const Layout l(p);
-  if (l.node_size() == 1) return allreduce_hierarchical_split(p);
+  if (l.spread().most == 1) return allreduce_hierarchical_split(p);
   const Chunks chunks({0, p.count}, phase_chunks(bytes_of(p)));
   std::size_t shared = 0;
   for (int i = 0; i < chunks.number(); ++i) shared += Shares(l, chunks[i].count).own().count;

@@ -44,10 +44,11 @@ LevelCost bcast_hierarchical_scatter_cost(const Spread& s, double bytes) {
 }
 
 LevelCost bcast_hierarchical_split_cost(const Spread& s, double bytes) {
-  return {scatter_linear_cost(s.most, bytes) + allgather_direct_cost(s.most, bytes),
-          bcast_scatter_allgather_cost(s.nodes, bytes / s.most),
-          static_cast<double>(s.most),
-          {{Operation::scatter, bytes}, {Operation::allgather, bytes}}};
+  const double shared = bytes_with_shares(s, bytes);
+  return {scatter_linear_cost(s.most, bytes) + allgather_direct_cost(s.most, shared),
+          bcast_scatter_allgather_cost(s.nodes, bytes / s.least),
+          static_cast<double>(s.least),
+          {{Operation::scatter, bytes}, {Operation::allgather, shared}}};
 }
 
 }  // namespace tutti::schedules

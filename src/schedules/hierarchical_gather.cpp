@@ -17,7 +17,7 @@ Schedule gather_hierarchical(const Problem& p) {
   const Slice whole = is_root && !in_order ? c.reserve(blocks.total()) : result;
   const Slice mine = is_root ? part_of(whole, node.offset, node.count) : c.reserve(l.is_leader() ? node.count : 0);
   on_node(c, l, {Operation::gather, gather_binomial}, p.count, input(0, p.count), mine);
-  if (l.spread().even) {
+  if (l.spread().even()) {
     among_leaders(c, l, gather_binomial, l.node_of(p.root), node.count, mine, whole);
   } else {
     gather_from_leaders(c, l, blocks, p, mine, whole);
@@ -27,7 +27,7 @@ Schedule gather_hierarchical(const Problem& p) {
 }
 
 LevelCost gather_hierarchical_cost(const Spread& s, double bytes) {
-  const Cost across = s.even ? gather_binomial_cost(s.nodes, bytes) : gather_linear_cost(s.nodes, bytes);
+  const Cost across = s.even() ? gather_binomial_cost(s.nodes, bytes) : gather_linear_cost(s.nodes, bytes);
   return {gather_binomial_cost(s.most, bytes * s.most / s.size) + copies(s.adjacent ? 0 : bytes),
           across,
           1,
@@ -47,7 +47,7 @@ Schedule scatter_hierarchical(const Problem& p) {
   const Slice whole = is_root && !in_order ? c.reserve(blocks.total()) : source;
   const Slice mine = is_root ? part_of(whole, node.offset, node.count) : c.reserve(l.is_leader() ? node.count : 0);
   if (is_root && !in_order) to_node_order(c, ranks, source, blocks, whole);
-  if (l.spread().even) {
+  if (l.spread().even()) {
     among_leaders(c, l, scatter_binomial, l.node_of(p.root), node.count, whole, mine);
   } else if (l.is_leader()) {
     Problem q = problem_in_group(l.node(), l.leaders().size(), l.node_of(p.root), 0);
@@ -63,7 +63,7 @@ Schedule scatter_hierarchical(const Problem& p) {
 }
 
 LevelCost scatter_hierarchical_cost(const Spread& s, double bytes) {
-  const Cost across = s.even ? scatter_binomial_cost(s.nodes, bytes) : scatter_linear_cost(s.nodes, bytes);
+  const Cost across = s.even() ? scatter_binomial_cost(s.nodes, bytes) : scatter_linear_cost(s.nodes, bytes);
   return {scatter_binomial_cost(s.most, bytes * s.most / s.size) + copies(s.adjacent ? 0 : bytes),
           across,
           1,

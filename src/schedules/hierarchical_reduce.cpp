@@ -53,11 +53,12 @@ Schedule reduce_hierarchical_split(const Problem& p) {
 }
 
 LevelCost reduce_hierarchical_split_cost(const Spread& s, double bytes) {
-  const Cost node = reduce_scatter_direct_cost(s.most, bytes) + gather_linear_cost(s.most, bytes);
+  const double shared = bytes_with_shares(s, bytes);
+  const Cost node = reduce_scatter_direct_cost(s.most, shared) + gather_linear_cost(s.most, bytes);
   return {s.most > 1 ? node : Cost{},
-          reduce_scatter_gather_cost(s.nodes, bytes / s.most),
-          static_cast<double>(s.most),
-          {{Operation::reduce_scatter, bytes}, {Operation::gather, bytes}}};
+          reduce_scatter_gather_cost(s.nodes, bytes / s.least),
+          static_cast<double>(s.least),
+          {{Operation::reduce_scatter, shared}, {Operation::gather, bytes}}};
 }
 
 Schedule reduce_hierarchical_gather(const Problem& p) {

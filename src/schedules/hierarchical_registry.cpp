@@ -11,7 +11,7 @@ using LevelCostFunction = LevelCost (*)(const Spread&, double);
 
 template <LevelCostFunction cost>
 Cost on_one_node(int size, double bytes) {
-  const LevelCost all = cost({size, 1, size, true, true}, bytes);
+  const LevelCost all = cost({size, 1, size, size, true}, bytes);
   Cost sum = all.on_node;
   sum.copied_bytes += all.across.copied_bytes;
   return sum;
@@ -27,6 +27,14 @@ constexpr Algorithm make(Operation operation, std::string_view name, Schedule (*
   return a;
 }
 
+/// One whose ranks tell their counts first.
+template <LevelCostFunction cost>
+constexpr Algorithm telling(Operation operation, Schedule (*generate)(const Problem&)) {
+  Algorithm a = make<cost>(operation, "hierarchical", generate);
+  a.tells_counts = true;
+  return a;
+}
+
 using enum Operation;
 constexpr auto any = LayoutNeed::none;
 constexpr auto even = LayoutNeed::even;
@@ -37,17 +45,17 @@ constexpr auto table = std::to_array<Algorithm>({
     make<barrier_hierarchical_cost>(barrier, "hierarchical", barrier_hierarchical),
     make<bcast_hierarchical_cost>(bcast, "hierarchical", bcast_hierarchical),
     make<bcast_hierarchical_scatter_cost>(bcast, "hierarchical_scatter", bcast_hierarchical_scatter),
-    make<bcast_hierarchical_split_cost>(bcast, "hierarchical_split", bcast_hierarchical_split, even),
+    make<bcast_hierarchical_split_cost>(bcast, "hierarchical_split", bcast_hierarchical_split),
     make<reduce_hierarchical_cost>(reduce, "hierarchical", reduce_hierarchical, any, order),
     make<reduce_hierarchical_scatter_cost>(reduce, "hierarchical_scatter", reduce_hierarchical_scatter, any, order),
-    make<reduce_hierarchical_split_cost>(reduce, "hierarchical_split", reduce_hierarchical_split, even, order),
+    make<reduce_hierarchical_split_cost>(reduce, "hierarchical_split", reduce_hierarchical_split, any, order),
     make<reduce_hierarchical_gather_cost>(reduce, "hierarchical_gather", reduce_hierarchical_gather, any, once),
     make<allreduce_hierarchical_cost>(allreduce, "hierarchical", allreduce_hierarchical, any, order),
     make<allreduce_hierarchical_scatter_cost>(allreduce, "hierarchical_scatter", allreduce_hierarchical_scatter, any,
                                               order),
-    make<allreduce_hierarchical_split_cost>(allreduce, "hierarchical_split", allreduce_hierarchical_split, even, order),
-    make<allreduce_hierarchical_pipeline_cost>(allreduce, "hierarchical_pipeline", allreduce_hierarchical_pipeline,
-                                               even, order),
+    make<allreduce_hierarchical_split_cost>(allreduce, "hierarchical_split", allreduce_hierarchical_split, any, order),
+    make<allreduce_hierarchical_pipeline_cost>(allreduce, "hierarchical_pipeline", allreduce_hierarchical_pipeline, any,
+                                               order),
     make<allreduce_hierarchical_gather_cost>(allreduce, "hierarchical_gather", allreduce_hierarchical_gather, any,
                                              once),
     make<reduce_scatter_hierarchical_cost>(reduce_scatter_block, "hierarchical", reduce_scatter_block_hierarchical, any,
@@ -60,7 +68,9 @@ constexpr auto table = std::to_array<Algorithm>({
     make<scan_hierarchical_cost>(scan, "hierarchical", scan_hierarchical, adjacent, order),
     make<exscan_hierarchical_cost>(exscan, "hierarchical", exscan_hierarchical, adjacent, order),
     make<gather_hierarchical_cost>(gather, "hierarchical", gather_hierarchical),
+    telling<gatherv_hierarchical_cost>(gatherv, gatherv_hierarchical),
     make<scatter_hierarchical_cost>(scatter, "hierarchical", scatter_hierarchical),
+    telling<scatterv_hierarchical_cost>(scatterv, scatterv_hierarchical),
     make<allgather_hierarchical_cost>(allgather, "hierarchical", allgather_hierarchical),
     make<allgather_hierarchical_ring_cost>(allgather, "hierarchical_ring", allgather_hierarchical_ring),
     make<allgather_hierarchical_split_cost>(allgather, "hierarchical_split", allgather_hierarchical_split, even),
@@ -68,6 +78,7 @@ constexpr auto table = std::to_array<Algorithm>({
     make<allgather_hierarchical_ring_cost>(allgatherv, "hierarchical_ring", allgatherv_hierarchical_ring),
     make<alltoall_hierarchical_cost>(alltoall, "hierarchical", alltoall_hierarchical),
     make<alltoall_hierarchical_split_cost>(alltoall, "hierarchical_split", alltoall_hierarchical_split, even),
+    telling<alltoallv_hierarchical_cost>(alltoallv, alltoallv_hierarchical),
 });
 
 }  // namespace

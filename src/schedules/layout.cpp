@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "schedules/layout.hpp"
 
+#include <algorithm>
 #include <map>
 
 namespace tutti::schedules {
@@ -35,25 +36,23 @@ Ranks Layout::peers() const {
 }
 
 Spread spread_of(std::span<const int> node_of, int size) {
-  if (node_of.empty()) return {size, 1, size, true, true};
+  if (node_of.empty()) return {size, 1, size, size, true};
   std::map<int, int> ranks_of;
   int changes = 0;
   for (std::size_t i = 0; i < node_of.size(); ++i) {
     ++ranks_of[node_of[i]];
     if (i > 0 && node_of[i] != node_of[i - 1]) ++changes;
   }
-  Spread spread{size, static_cast<int>(ranks_of.size()), 0, true, changes + 1 == static_cast<int>(ranks_of.size())};
-  for (const auto& [node, ranks] : ranks_of) {
-    spread.even = spread.even && ranks == ranks_of.begin()->second;
-    spread.most = std::max(spread.most, ranks);
-  }
-  return spread;
+  const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto [smallest, largest] = std::ranges::minmax_element(ranks_of, less);
+  const int nodes = static_cast<int>(ranks_of.size());
+  return {size, nodes, largest->second, smallest->second, changes + 1 == nodes};
 }
 
 bool meets(const Spread& spread, LayoutNeed need) {
   switch (need) {
     case LayoutNeed::even:
-      return spread.even;
+      return spread.even();
     case LayoutNeed::adjacent:
       return spread.adjacent;
     case LayoutNeed::none:

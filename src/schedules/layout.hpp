@@ -35,7 +35,9 @@ class Layout {
   /// The place of this node's leader among its members.
   [[nodiscard]] int leader_index() const { return index_of(leaders_[static_cast<std::size_t>(node_)]); }
 
-  /// The ranks at this rank's place of every node, in order of nodes. Needs even nodes.
+  /// Whether every node has a rank at this rank's place.
+  [[nodiscard]] bool has_peers() const { return index() < spread_.least; }
+  /// These ranks, in order of nodes, if there are any.
   [[nodiscard]] Ranks peers() const;
 
   /// All ranks, node by node, and the place among them where the members of a node begin.

@@ -9,7 +9,8 @@
 
 namespace tutti::schedules {
 
-void on_node(Composer& c, const Layout& l, const Phase& phase, const Problem& p, const Slice& in, const Slice& out) {
+void on_node(Composer& c, const Layout& l, const Phase& phase, const Problem& p, const Slice& in, const Slice& out,
+             Start start) {
   if (!l.shares_nodes() || l.node_size() == 1) return c.append(phase.flat(p), l.members(), in, out);
   const auto list = [](std::span<const std::size_t> counts) { return std::vector(counts.begin(), counts.end()); };
   Exchange exchange{phase.operation,
@@ -25,7 +26,7 @@ void on_node(Composer& c, const Layout& l, const Phase& phase, const Problem& p,
                     out};
   if (has_shared_counts(phase.operation))
     exchange.count = std::accumulate(p.recv_counts.begin(), p.recv_counts.end(), std::size_t{0});
-  c.exchange(std::move(exchange));
+  c.exchange(std::move(exchange), start);
 }
 
 void on_node(Composer& c, const Layout& l, const Phase& phase, std::size_t count, const Slice& in, const Slice& out) {
@@ -40,19 +41,18 @@ void among_leaders(Composer& c, const Layout& l, Generate flat, int root_node, s
 
 void among_peers(Composer& c, const Layout& l, Generate flat, int root_node, std::size_t count, const Slice& in,
                  const Slice& out) {
+  if (!l.has_peers()) return;
   const Ranks peers = l.peers();
   c.append(flat(problem_in_group(l.node(), peers.size(), root_node, count)), peers, in, out);
 }
 
-Shares::Shares(const Layout& layout, std::size_t count)
-    : layout_(&layout), blocks_(even_blocks(count, layout.node_size())) {
-  for (const Block& block : blocks_) {
-    counts_.push_back(block.count);
-    displs_.push_back(block.offset);
-  }
-}
-
 namespace {
+
+Blocks blocks_of(const Layout& layout, std::size_t count) {
+  Blocks blocks = even_blocks(count, layout.spread().least);
+  blocks.resize(layout.members().size(), {count, 0});
+  return blocks;
+}
 
 /// Whether all members' blocks have one size, which they all know: exchanges then go the shorter way.
 bool has_one_size(const Layout& l, std::span<const std::size_t> counts) {
@@ -60,6 +60,8 @@ bool has_one_size(const Layout& l, std::span<const std::size_t> counts) {
 }
 
 }  // namespace
+
+Shares::Shares(const Layout& layout, std::size_t count) : layout_(&layout), lists_(blocks_of(layout, count)) {}
 
 void gather_blocks(Composer& c, const Layout& l, std::span<const std::size_t> counts,
                    std::span<const std::size_t> displs, const Slice& own, const Slice& whole) {
@@ -86,27 +88,33 @@ void scatter_blocks(Composer& c, const Layout& l, std::span<const std::size_t> c
 }
 
 void Shares::reduce_scatter(Composer& c, const Slice& whole, const Slice& share) const {
-  Problem p = problem_in_group(layout_->index(), counts_.size(), 0, 0);
-  p.recv_counts = counts_;
+  Problem p = problem_in_group(layout_->index(), lists_.counts.size(), 0, 0);
+  p.recv_counts = lists_.counts;
   on_node(c, *layout_, {Operation::reduce_scatter, reduce_scatter_direct}, p, whole, share);
 }
 
 void Shares::allgather(Composer& c, const Slice& share, const Slice& whole) const {
-  if (has_one_size(*layout_, counts_))
+  if (has_one_size(*layout_, lists_.counts))
     return on_node(c, *layout_, {Operation::allgather, allgather_direct}, share.count, share, whole);
-  Problem p = problem_in_group(layout_->index(), counts_.size(), 0, 0);
+  Problem p = problem_in_group(layout_->index(), lists_.counts.size(), 0, 0);
   p.send_count = share.count;
-  p.recv_counts = counts_;
-  p.recv_displs = displs_;
+  p.recv_counts = lists_.counts;
+  p.recv_displs = lists_.displs;
   on_node(c, *layout_, {Operation::allgatherv, allgatherv_direct}, p, share, whole);
 }
 
 void Shares::gather(Composer& c, const Slice& share, const Slice& whole) const {
-  gather_blocks(c, *layout_, counts_, displs_, share, whole);
+  gather_blocks(c, *layout_, lists_.counts, lists_.displs, share, whole);
 }
 
 void Shares::scatter(Composer& c, const Slice& whole, const Slice& share) const {
-  scatter_blocks(c, *layout_, counts_, displs_, whole, share);
+  scatter_blocks(c, *layout_, lists_.counts, lists_.displs, whole, share);
+}
+
+Blocks of_members(const Layout& l, const Blocks& ranks) {
+  Blocks blocks;
+  for (const int rank : l.members()) blocks.push_back(ranks[static_cast<std::size_t>(rank)]);
+  return blocks;
 }
 
 NodeBlocks::NodeBlocks(const Layout& layout, std::vector<std::size_t> counts)

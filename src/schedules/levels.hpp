@@ -14,8 +14,9 @@ struct Phase {
   Generate flat;
 };
 
-/// Appends it with this rank's problem among the members.
-void on_node(Composer& c, const Layout& l, const Phase& phase, const Problem& p, const Slice& in, const Slice& out);
+/// Appends it with this rank's problem among the members. A flat algorithm begins after the messages of this round.
+void on_node(Composer& c, const Layout& l, const Phase& phase, const Problem& p, const Slice& in, const Slice& out,
+             Start start = Start::after);
 
 /// The same with a count for all and the node's leader as the root.
 void on_node(Composer& c, const Layout& l, const Phase& phase, std::size_t count, const Slice& in, const Slice& out);
@@ -24,7 +25,7 @@ void on_node(Composer& c, const Layout& l, const Phase& phase, std::size_t count
 void among_leaders(Composer& c, const Layout& l, Generate flat, int root_node, std::size_t count, const Slice& in,
                    const Slice& out);
 
-/// Appends a flat algorithm among the ranks at this rank's place of every node. Needs even nodes.
+/// Appends a flat algorithm among the ranks at this rank's place of every node, and nothing on ranks without peers.
 void among_peers(Composer& c, const Layout& l, Generate flat, int root_node, std::size_t count, const Slice& in,
                  const Slice& out);
 
@@ -35,11 +36,15 @@ void gather_blocks(Composer& c, const Layout& l, std::span<const std::size_t> co
 void scatter_blocks(Composer& c, const Layout& l, std::span<const std::size_t> counts,
                     std::span<const std::size_t> displs, const Slice& whole, const Slice& own);
 
-/// A vector that is divided among the members of a node. Each rank has a share, its peers the same one.
+/// A vector that is divided among the members of a node: as many shares as the smallest node has members. Each rank
+/// with peers has a share, its peers the same one; the others have none.
 class Shares {
  public:
   Shares(const Layout& layout, std::size_t count);
-  [[nodiscard]] const Block& own() const { return blocks_[static_cast<std::size_t>(layout_->index())]; }
+  [[nodiscard]] Block own() const {
+    const auto index = static_cast<std::size_t>(layout_->index());
+    return {lists_.displs[index], lists_.counts[index]};
+  }
 
   /// Combines the members' vectors, of which each gets its share.
   void reduce_scatter(Composer& c, const Slice& whole, const Slice& share) const;
@@ -51,10 +56,15 @@ class Shares {
 
  private:
   const Layout* layout_;
-  Blocks blocks_;
-  std::vector<std::size_t> counts_;
-  std::vector<std::size_t> displs_;
+  CountLists lists_;
 };
+
+/// The blocks of the ranks of this rank's node, of those of all ranks.
+[[nodiscard]] Blocks of_members(const Layout& l, const Blocks& ranks);
+
+/// The bytes that make a phase on the largest node as long as its longest share does: all have one size by the smallest
+/// node.
+[[nodiscard]] constexpr double bytes_with_shares(const Spread& s, double bytes) { return bytes * s.most / s.least; }
 
 /// Blocks of ranks, and of nodes, in order of nodes without gaps: the order in which groups of ranks pass data on.
 class NodeBlocks {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <span>
 
 #include "schedules/operation.hpp"
@@ -35,6 +36,17 @@ struct Problem {
   std::span<const int> node_of{};  ///< the node of each rank; empty: all are on one
   /// The phases on a node are exchanges over its shared memory, not messages.
   bool shares_nodes = false;
+  /// If the algorithm tells counts: those of all ranks of this rank's node, a row a rank, in rank order. A row is
+  /// send_count of gatherv, recv_count of scatterv, and send_counts and then recv_counts of alltoallv.
+  std::span<const std::size_t> told{};
+  /// Mean size of the blocks between two nodes, in bytes, up to which such an algorithm joins them to one message.
+  /// Equal on all ranks.
+  std::size_t joined_bytes = std::numeric_limits<std::size_t>::max();
 };
+
+/// The counts in the row of one rank.
+[[nodiscard]] constexpr std::size_t told_by_rank(Operation operation, int size) {
+  return operation == Operation::alltoallv ? 2 * static_cast<std::size_t>(size) : 1;
+}
 
 }  // namespace tutti::schedules

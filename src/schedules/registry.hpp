@@ -28,8 +28,11 @@ struct Spread {
   int size = 1;
   int nodes = 1;
   int most = 1;          ///< ranks of the largest node
-  bool even = true;      ///< all nodes have equally many ranks
+  int least = 1;         ///< ranks of the smallest node
   bool adjacent = true;  ///< the ranks of each node follow one another
+
+  /// All nodes have equally many ranks.
+  [[nodiscard]] constexpr bool even() const { return most == least; }
 };
 
 /// An exchange on the largest node: bytes of its whole vector, or of all its blocks together.
@@ -68,6 +71,8 @@ struct Algorithm {
   /// Composed of phases on each node and between nodes. Keeps rank order only where each node's ranks are adjacent.
   bool hierarchical = false;
   LayoutNeed need = LayoutNeed::none;
+  /// The ranks of each node tell one another their counts before the schedule is made (Problem::told).
+  bool tells_counts = false;
   /// The cost of a hierarchical algorithm; `cost` is then its cost with all ranks on one node.
   LevelCost (*level_cost)(const Spread& spread, double bytes) = nullptr;
   /// Whether it works for that many ranks; nullptr: it works for any number. Do not generate or price it otherwise.
@@ -82,7 +87,7 @@ struct Algorithm {
 /// All flat algorithms of an operation, the default for an unknown machine first.
 [[nodiscard]] std::span<const Algorithm> algorithms_of(Operation operation);
 
-/// All hierarchical algorithms of an operation; none for gatherv, scatterv and alltoallv.
+/// All hierarchical algorithms of an operation.
 [[nodiscard]] std::span<const Algorithm> hierarchical_algorithms_of(Operation operation);
 
 /// The flat or hierarchical algorithm of that name, or nullptr.

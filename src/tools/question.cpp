@@ -193,6 +193,19 @@ std::string call_text(const Case& call) {
                             nodes == 1 ? "" : "s");
 }
 
+namespace {
+
+/// What the ranks of that rank's node have told one another, where all blocks have one size.
+std::vector<std::size_t> told_on_node(const Case& call, int rank, std::size_t block) {
+  const auto ranks = call.node_of.empty()
+                         ? call.size()
+                         : std::ranges::count(call.node_of, call.node_of[static_cast<std::size_t>(rank)]);
+  return std::vector(static_cast<std::size_t>(ranks) * schedules::told_by_rank(call.signature.operation, call.size()),
+                     block);
+}
+
+}  // namespace
+
 schedules::Schedule schedule_of(const Case& call, const schedules::Algorithm& algorithm, int rank) {
   const Operation operation = call.signature.operation;
   const std::size_t block = has_shared_counts(operation) ? call.signature.count / static_cast<std::size_t>(call.size())
@@ -207,6 +220,8 @@ schedules::Schedule schedule_of(const Case& call, const schedules::Algorithm& al
   problem.element_size = call.signature.type.size();
   problem.node_of = call.node_of;
   set_blocks(problem, operation, blocks);
+  const std::vector<std::size_t> told = told_on_node(call, rank, block);
+  problem.told = told;
   return algorithm.generate(problem);
 }
 

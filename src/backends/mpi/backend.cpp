@@ -54,6 +54,8 @@ void add_on_host(Candidates& all, const Algorithm& algorithm) {
   Candidate c = named_after(algorithm);
   if (std::string why = why_wrong(algorithm, all.signature(), all.wiring().spread); !why.empty())
     c.forbid(std::move(why));
+  if (algorithm.tells_counts && !exchanges_on_nodes(all.signature(), all.machine().node_memory))
+    c.forbid("needs several nodes whose ranks share memory, and a blocking call");
   if (schedules::fits(algorithm, all.machine().size)) {
     c.carrier = carrier_of(algorithm, all.machine());
     c.seconds = all.predicted(algorithm);

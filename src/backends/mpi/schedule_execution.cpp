@@ -12,6 +12,7 @@
 #include "call/schedule_rules.hpp"
 #include "call/shape.hpp"
 #include "kernels/combine.hpp"
+#include "schedules/told.hpp"
 
 namespace tutti::detail {
 
@@ -25,17 +26,42 @@ ScheduleExecution::ScheduleExecution(std::shared_ptr<Context> comm_state, std::s
     : Execution(std::move(comm_state), timeout, plan->signature.kind == CallKind::persistent),
       plan_(std::move(plan)),
       binding_(std::move(binding)),
-      schedule_(bound_schedule(comm(), *plan_, binding_)),
       tag_(tag),
       unit_(plan_->signature.type.size()) {
-  reserve();
-  scratch_ = comm().scratch.acquire(schedule_->scratch_count * unit_);
+  if (!plan_->algorithm->tells_counts) make_schedule({});
   comm().need_messages();
 }
 
 ScheduleExecution::~ScheduleExecution() {
   comm().scratch.release(std::move(scratch_));
   comm().scratch.release(std::move(input_copy_));
+}
+
+void ScheduleExecution::make_schedule(std::span<const std::size_t> told) {
+  schedule_ = bound_schedule(comm(), *plan_, binding_, told);
+  reserve();
+  scratch_ = comm().scratch.acquire(schedule_->scratch_count * unit_);
+}
+
+// The rows of all ranks of the node. Only blocking calls do this: nobody else waits for this step.
+std::vector<std::size_t> ScheduleExecution::tell_counts() {
+  const Signature& s = plan_->signature;
+  std::vector<std::size_t> row =
+      schedules::told_row(s.operation, problem_of(comm().rank, comm().size, s.root, s.count, binding_));
+  const ContextPtr& node = comm().node;
+  if (!node) return row;
+  Signature telling;
+  telling.operation = Operation::allgather;
+  telling.type = DatatypeOf<std::uint64_t>::value;
+  telling.has_timeout = s.has_timeout;
+  telling.count = row.size();
+  std::vector<std::size_t> all(row.size() * static_cast<std::size_t>(node->size));
+  Binding part;
+  part.input = row.data();
+  part.output = all.data();
+  const PlanPtr plan = node->plan_on_node(telling);
+  run_plan(node, plan, std::move(part), {.timeout = time_left()});
+  return all;
 }
 
 // Other ranks wait for the messages of all rounds, so that no step may end for want of memory.
@@ -56,6 +82,7 @@ std::string ScheduleExecution::name() const {
 }
 
 bool ScheduleExecution::begin() {
+  if (!schedule_) make_schedule(tell_counts());
   prepare_input();
   round_ = 0;
   if (schedule_->rounds.empty()) {

@@ -30,6 +30,8 @@ class ScheduleExecution final : public Execution {
   bool step() override;
   void cancel() noexcept override;
 
+  void make_schedule(std::span<const std::size_t> told);
+  [[nodiscard]] std::vector<std::size_t> tell_counts();
   void reserve();
   void prepare_input();
   void post_round();
@@ -42,7 +44,7 @@ class ScheduleExecution final : public Execution {
 
   std::shared_ptr<const Plan> plan_;
   Binding binding_;
-  std::shared_ptr<const schedules::Schedule> schedule_;
+  std::shared_ptr<const schedules::Schedule> schedule_;  ///< null until the call begins, if the algorithm tells counts
   int tag_;
   std::size_t unit_;             ///< size of an element, in bytes
   const void* input_ = nullptr;  ///< the user's buffer, or a scaled or saved copy

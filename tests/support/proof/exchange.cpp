@@ -97,7 +97,7 @@ void ExchangeContract::find_cells() {
 
 void ExchangeContract::check_memory() const {
   for (std::size_t i = 0; i < sides_.size() && keeps_own(); ++i)
-    if (!bindings_[i].in_place && read_[i].first <= written_[i].last && written_[i].first <= read_[i].last)
+    if (!bindings_[i].in_place && read_[i].meets(written_[i]))
       throw Fault(fmt::format("rank {}: {} overlaps itself otherwise than in place", sides_[i].rank,
                               to_text(sides_[i].exchange)));
 }

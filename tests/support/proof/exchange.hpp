@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -39,17 +40,20 @@ class ExchangeContract {
   using Visit = std::function<void(const ExchangeElement& to, std::span<const ExchangeElement> from)>;
   void for_each_element(const Visit& visit) const;
 
-  /// Cells from the first to the last one that an exchange touches; none: first > last.
-  struct Cells {
-    std::size_t first = ~std::size_t{0};
-    std::size_t last = 0;
-    void add(std::size_t cell) {
-      first = std::min(first, cell);
-      last = std::max(last, cell);
-    }
+  /// The cells that an exchange touches.
+  class Cells {
+   public:
+    void add(std::size_t cell) { cells_.insert(cell); }
     [[nodiscard]] bool meets(std::size_t begin, std::size_t count) const {
-      return count > 0 && first <= last && first < begin + count && begin <= last;
+      const auto found = cells_.lower_bound(begin);
+      return found != cells_.end() && *found < begin + count;
     }
+    [[nodiscard]] bool meets(const Cells& other) const {
+      return std::ranges::any_of(cells_, [&](std::size_t cell) { return other.cells_.contains(cell); });
+    }
+
+   private:
+    std::set<std::size_t> cells_;
   };
   [[nodiscard]] const Cells& read(std::size_t place) const { return read_[place]; }
   [[nodiscard]] const Cells& written(std::size_t place) const { return written_[place]; }

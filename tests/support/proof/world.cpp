@@ -5,19 +5,13 @@
 #include <utility>
 
 #include "schedules/blocks.hpp"
+#include "schedules/told.hpp"
 
 namespace tutti::schedules {
 namespace {
 
 void put(std::vector<Expected>& result, const Block& at, int first, int last, std::size_t element) {
   for (std::size_t i = 0; i < at.count; ++i) result[at.offset + i] = {true, first, last, element + i};
-}
-
-std::size_t extent(const Blocks& blocks) {
-  std::size_t end = 0;
-  for (const Block& block : blocks)
-    if (block.count > 0) end = std::max(end, block.offset + block.count);
-  return end;
 }
 
 }  // namespace
@@ -34,6 +28,11 @@ World& World::set_element_size(std::size_t bytes) {
 
 World& World::share_nodes() {
   shares_nodes_ = true;
+  return *this;
+}
+
+World& World::join_blocks_up_to(std::size_t bytes) {
+  joined_bytes_ = bytes;
   return *this;
 }
 
@@ -59,6 +58,16 @@ void World::make_rows() {
   for (int i = 0; i < rows; ++i) {
     send_.push_back(row(i, true));
     recv_.push_back(row(i, false));
+  }
+  make_told();
+}
+
+void World::make_told() {
+  told_.clear();
+  if (!has_hidden_size(operation_)) return;
+  for (int rank = 0; rank < size_; ++rank) {
+    std::vector<std::size_t>& told = told_[node(rank)];
+    for (const std::size_t count : told_row(operation_, problem(rank))) told.push_back(count);
   }
 }
 
@@ -89,6 +98,8 @@ Problem World::problem(int rank) const {
   p.element_size = element_size_;
   p.node_of = node_of_;
   p.shares_nodes = shares_nodes_;
+  p.joined_bytes = joined_bytes_;
+  if (const auto told = told_.find(node(rank)); told != told_.end()) p.told = told->second;
   if (!has_counts(operation_)) return p;
   p.count = 0;
   const Counts& send = sent_by(rank);
@@ -126,13 +137,13 @@ std::size_t World::input_count(int rank) const {
     case Operation::scatter:
       return rank == root_ ? blocks * count_ : 0;
     case Operation::reduce_scatter:
-      return extent(packed_blocks(p.recv_counts));
+      return end_of(packed_blocks(p.recv_counts));
     case Operation::gatherv:
     case Operation::allgatherv:
       return p.send_count;
     case Operation::scatterv:
     case Operation::alltoallv:
-      return extent(placed_blocks(p.send_counts, p.send_displs));
+      return end_of(placed_blocks(p.send_counts, p.send_displs));
     default:
       return count_;
   }
@@ -158,7 +169,7 @@ std::size_t World::output_count(int rank) const {
     case Operation::gatherv:
     case Operation::allgatherv:
     case Operation::alltoallv:
-      return extent(placed_blocks(p.recv_counts, p.recv_displs));
+      return end_of(placed_blocks(p.recv_counts, p.recv_displs));
     default:
       return count_;
   }

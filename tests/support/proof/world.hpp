@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -38,6 +39,8 @@ class World {
   World& share_nodes();
   /// The v-forms with `count` elements a rank, or a pair of ranks, for all.
   World& make_regular();
+  /// As Problem::joined_bytes.
+  World& join_blocks_up_to(std::size_t bytes);
 
   [[nodiscard]] Operation operation() const { return operation_; }
   [[nodiscard]] int size() const { return size_; }
@@ -63,9 +66,11 @@ class World {
     std::vector<std::size_t> counts;
     std::vector<std::size_t> displs;
   };
+  [[nodiscard]] int node(int rank) const { return node_of_.empty() ? 0 : node_of_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] std::size_t count_between(int from, int to) const;
   [[nodiscard]] Counts row(int rank, bool sends) const;
   void make_rows();
+  void make_told();
   [[nodiscard]] const Counts& sent_by(int rank) const { return send_[send_.size() > 1 ? rank : 0]; }
   [[nodiscard]] const Counts& received_by(int rank) const { return recv_[recv_.size() > 1 ? rank : 0]; }
 
@@ -76,10 +81,12 @@ class World {
   std::size_t element_size_ = 1;
   bool is_regular_ = false;
   bool shares_nodes_ = false;
+  std::size_t joined_bytes_ = Problem{}.joined_bytes;
   std::vector<int> node_of_;
   /// One for all ranks where they have the same.
   std::vector<Counts> send_;
   std::vector<Counts> recv_;
+  std::map<int, std::vector<std::size_t>> told_;  ///< by node
 };
 
 }  // namespace tutti::schedules

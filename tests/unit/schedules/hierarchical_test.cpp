@@ -16,7 +16,9 @@ std::vector<Algorithm> hierarchical_algorithms() {
   return all;
 }
 
-bool moves_all_to_all(Operation operation) { return operation == Operation::alltoall; }
+bool moves_all_to_all(Operation operation) {
+  return operation == Operation::alltoall || operation == Operation::alltoallv;
+}
 
 /// What the algorithm promises on a layout: order of ranks only where those of a node are adjacent, but for one that
 /// combines once.
@@ -41,15 +43,29 @@ class Hierarchical : public testing::TestWithParam<Algorithm> {
       for (const std::size_t count : counts) {
         World world(algorithm.operation, size, root, count, node_of);
         if (has_chunks) world.set_element_size(std::size_t{1} << 14U);
-        for (const bool shares : {false, true}) {
-          if (shares) world.share_nodes();
-          const Report report = check(promised(algorithm, spread), world);
-          ASSERT_TRUE(report.ok) << report.problem << " (" << layout << ", count " << count
-                                 << (shares ? ", shared nodes)" : ")");
+        for (const std::size_t joined : joined_bytes(algorithm, count)) {
+          world.join_blocks_up_to(joined);
+          prove(world, spread, layout);
         }
       }
   }
   int proved_ = 0;
+
+ private:
+  /// All blocks between two nodes in one message, none, and some: those of nodes with short ones.
+  static std::vector<std::size_t> joined_bytes(const Algorithm& algorithm, std::size_t count) {
+    if (!algorithm.tells_counts || count == 0) return {Problem{}.joined_bytes};
+    return {Problem{}.joined_bytes, 0, count};
+  }
+
+  static void prove(World world, const Spread& spread, const std::string& layout) {
+    for (const bool shares : {false, true}) {
+      if (shares) world.share_nodes();
+      const Report report = check(promised(GetParam(), spread), world);
+      ASSERT_TRUE(report.ok) << report.problem << " (" << layout << ", " << world.bytes() << " bytes"
+                             << (shares ? ", shared nodes)" : ")");
+    }
+  }
 };
 
 TEST_P(Hierarchical, IsRightOnEveryLayout) {
@@ -79,7 +95,7 @@ TEST_P(Hierarchical, IsRightWithoutAMap) {
 /// Of blocks of equal size the formulas are bounds, of irregular ones estimates.
 std::vector<Algorithm> regular_algorithms() {
   std::vector<Algorithm> all = hierarchical_algorithms();
-  std::erase_if(all, [](const Algorithm& algorithm) { return has_shared_counts(algorithm.operation); });
+  std::erase_if(all, [](const Algorithm& algorithm) { return has_counts(algorithm.operation); });
   return all;
 }
 
@@ -141,11 +157,11 @@ TEST_P(Hierarchical, SendsLessBetweenNodesThanFlatOnes) {
                            : algorithm.operation == Operation::barrier ? "dissemination"
                            : algorithm.operation == Operation::scan    ? "recursive_doubling"
                            : algorithm.operation == Operation::exscan  ? "recursive_doubling"
-                           : algorithm.operation == Operation::gather  ? "linear"
-                           : algorithm.operation == Operation::scatter ? "linear"
-                           : algorithm.operation == Operation::bcast   ? "linear"
-                           : algorithm.name == "hierarchical_scatter"  ? "scatter_gather"
-                                                                       : "direct";
+                           : algorithm.operation == Operation::reduce
+                               ? (algorithm.name == "hierarchical_scatter" ? "scatter_gather" : "direct")
+                           : has_root(algorithm.operation)            ? "linear"
+                           : algorithm.name == "hierarchical_scatter" ? "scatter_gather"
+                                                                      : "direct";
   const Algorithm* other = find_algorithm(algorithm.operation, flat);
   ASSERT_NE(other, nullptr);
   const Crossing own = crossing(algorithm, size, node_of);
@@ -163,12 +179,13 @@ std::string hierarchical_name(const testing::TestParamInfo<Algorithm>& info) { r
 INSTANTIATE_TEST_SUITE_P(Algorithms, Hierarchical, testing::ValuesIn(hierarchical_algorithms()), hierarchical_name);
 INSTANTIATE_TEST_SUITE_P(Algorithms, HierarchicalCosts, testing::ValuesIn(regular_algorithms()), hierarchical_name);
 
-TEST(HierarchicalRegistry, CoversAllOperationsWhoseCountsAreShared) {
+TEST(HierarchicalRegistry, CoversAllOperations) {
   for (int i = 0; i <= static_cast<int>(Operation::alltoallv); ++i) {
     const auto operation = static_cast<Operation>(i);
-    EXPECT_EQ(hierarchical_algorithms_of(operation).empty(), has_hidden_size(operation)) << operation_name(operation);
+    EXPECT_FALSE(hierarchical_algorithms_of(operation).empty()) << operation_name(operation);
     for (const Algorithm& algorithm : hierarchical_algorithms_of(operation)) {
       EXPECT_TRUE(algorithm.hierarchical);
+      EXPECT_EQ(algorithm.tells_counts, has_hidden_size(operation));
       ASSERT_NE(find_algorithm(operation, algorithm.name), nullptr);
       EXPECT_EQ(find_algorithm(operation, algorithm.name)->generate, algorithm.generate);
     }
@@ -179,12 +196,14 @@ TEST(Spread, TellsLayoutsApart) {
   const Spread block = spread_of(block_layout(8, 4), 8);
   EXPECT_EQ(block.nodes, 2);
   EXPECT_EQ(block.most, 4);
-  EXPECT_TRUE(block.even && block.adjacent);
+  EXPECT_TRUE(block.even() && block.adjacent);
   const Spread robin = spread_of(round_robin_layout(8, 2), 8);
-  EXPECT_TRUE(robin.even);
+  EXPECT_TRUE(robin.even());
   EXPECT_FALSE(robin.adjacent);
   const Spread uneven = spread_of(uneven_layout(6), 6);
-  EXPECT_FALSE(uneven.even);
+  EXPECT_FALSE(uneven.even());
+  EXPECT_EQ(uneven.most, 3);
+  EXPECT_EQ(uneven.least, 1);
   EXPECT_TRUE(uneven.adjacent);
   EXPECT_EQ(spread_of({}, 5).nodes, 1);
   EXPECT_EQ(spread_of({}, 5).most, 5);
