@@ -98,6 +98,16 @@ def test_torch():
         x = torch.full((5,), rank + 1, dtype=dtype)
         comm.allreduce(x)
         assert (x == size * (size + 1) // 2).all()
+    # What a description of memory loses is refused, or done.
+    conjugated = torch.ones(3, dtype=torch.complex64).conj()
+    for refused in (torch.ones(3, requires_grad=True), conjugated, torch.ones(3).to_sparse()):
+        with raises(BufferError):
+            comm.allreduce(refused)
+    column = torch.full((3, 2), rank, dtype=torch.int32)[:, 1]
+    comm.bcast(column, root=size - 1)
+    assert (column == size - 1).all()
+    empty = torch.ones(0)
+    comm.allreduce(empty)
 
 
 def test_errors():

@@ -28,6 +28,13 @@ cases = {
     "start and wait": start_and_wait,
     "barrier": comm.barrier,
 }
+try:
+    import torch
+except ImportError:
+    pass
+else:
+    a, b = torch.ones(1, dtype=torch.int32), torch.zeros(1, dtype=torch.int32)
+    cases["allreduce of 4 bytes in tensors of PyTorch"] = lambda: comm.allreduce(a, b)
 for name, call in cases.items():
     times = []
     for _ in range(250):

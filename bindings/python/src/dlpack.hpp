@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The structures of DLPack 1.0 (https://dmlc.github.io/dlpack), by which arrays describe their memory.
+// The structures of DLPack 1.3 (https://dmlc.github.io/dlpack), by which arrays describe their memory.
 #pragma once
 
 #include <cstdint>
@@ -50,5 +50,14 @@ struct ManagedVersioned {
   Tensor tensor;
 };
 inline constexpr std::uint64_t read_only = 1;
+
+/// The begin of the table of functions that a type of arrays has in its attribute __dlpack_c_exchange_api__.
+struct ExchangeApi {
+  std::uint32_t major;
+  std::uint32_t minor;
+  ExchangeApi* older;
+  int (*allocate)(Tensor*, ManagedVersioned**, void*, void (*)(void*, const char*, const char*));
+  int (*from_object)(void* object, ManagedVersioned** out);  ///< 0, or an error of Python is set
+};
 
 }  // namespace tutti::python::dlpack
