@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Random calls for hours: the memory and the descriptors of the ranks must not grow.
 
-soak.py --launcher LINE --program tutti_fuzz [--ranks 2] [--minutes 120] [--log FILE]
+soak.py --launcher LINE --program tutti_fuzz [--ranks 2] [--minutes 120]
 The first tenth of the time is not counted. The memory that a rank keeps to itself varies with the sizes of the calls, so
 the smallest of the second tenth is compared with the smallest of the last.
 """

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Phases on a node as exchanges over its memory, on two emulated nodes (MPICH's MPIR_CVAR_NUM_CLIQUES=2). Ends as
 // skipped where all ranks are on one node.
+#include <numeric>
 #include <stdexcept>
 #include <thread>
 #include <tutti/tutti.hpp>
@@ -150,6 +151,75 @@ TEST_F(Phases, AbortEndsAWaitOnTheNode) {
   }
   EXPECT_EQ(state.size, world().size());
   meet();
+}
+
+/// The elements of a block from one rank to another: none, few, or so many that blocks between nodes travel alone.
+std::size_t count_of(int from, int to, int round) {
+  constexpr std::size_t scales[] = {0, 1, 700, 60'000};
+  const auto scale = scales[static_cast<std::size_t>(from / 2 + 2 * (to / 2) + round) % 4];
+  return scale * static_cast<std::size_t>((3 * from + 5 * to + round) % 4);
+}
+std::int64_t element(int from, int to, int round, std::size_t i) {
+  return std::int64_t{from} * 1'000'000'007 + to * 100'003 + round * 1009 + static_cast<std::int64_t>(i);
+}
+
+/// Blocks with gaps between them.
+struct Rows {
+  std::vector<std::size_t> counts, displs;
+  std::vector<std::int64_t> data{-1};
+  void add(std::size_t count) {
+    counts.push_back(count);
+    displs.push_back(data.size());
+    data.resize(data.size() + count + 1, -1);
+  }
+  void expect_block(int rank, int from, int to, int round) const {
+    const auto r = static_cast<std::size_t>(rank);
+    for (std::size_t i = 0; i < counts[r]; ++i)
+      ASSERT_EQ(data[displs[r] + i], element(from, to, round, i)) << from << " to " << to << ", round " << round;
+    ASSERT_EQ(data[displs[r] + counts[r]], -1) << "behind the block of " << rank;
+  }
+};
+
+TEST_F(Phases, BlocksOfVFormsTravelTogetherOrAlone) {
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  const int me = comm.rank();
+  for (int round = 0; round < 12; ++round) {
+    Rows send;
+    Rows recv;
+    for (int rank = 0; rank < comm.size(); ++rank) {
+      send.add(count_of(me, rank, round));
+      for (std::size_t i = 0; i < send.counts.back(); ++i)
+        send.data[send.displs.back() + i] = element(me, rank, round, i);
+      recv.add(count_of(rank, me, round));
+    }
+    alltoallv(comm, send.data, send.counts, send.displs, recv.data, recv.counts, recv.displs, by_leaders());
+    for (int rank = 0; rank < comm.size(); ++rank) recv.expect_block(rank, rank, me, round);
+    const int root = round % comm.size();
+    Rows gathered;
+    for (int rank = 0; rank < comm.size(); ++rank) gathered.add(count_of(rank, root, round));
+    const auto at = send.data.begin() + static_cast<std::ptrdiff_t>(send.displs[static_cast<std::size_t>(root)]);
+    std::vector<std::int64_t> own(at, at + static_cast<std::ptrdiff_t>(count_of(me, root, round)));
+    gatherv(comm, own, gathered.data, gathered.counts, gathered.displs, root, by_leaders());
+    for (int rank = 0; me == root && rank < comm.size(); ++rank) gathered.expect_block(rank, rank, root, round);
+    std::vector<std::int64_t> mine(count_of(root, me, round), -1);
+    scatterv(comm, send.data, send.counts, send.displs, mine, root, by_leaders());
+    for (std::size_t i = 0; i < mine.size(); ++i) ASSERT_EQ(mine[i], element(root, me, round, i)) << "round " << round;
+  }
+}
+
+TEST_F(Phases, VFormsByNameNeedABlockingCall) {
+  std::vector<std::int64_t> data(1, world().rank());
+  std::vector<std::int64_t> all(static_cast<std::size_t>(world().size()));
+  const std::vector<std::size_t> counts(all.size(), 1);
+  std::vector<std::size_t> displs(all.size());
+  std::iota(displs.begin(), displs.end(), std::size_t{0});
+  try {
+    (void)igatherv(world(), data, all, counts, displs, 0, by_leaders());
+    ADD_FAILURE() << "no error";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::invalid_algorithm);
+    EXPECT_NE(std::string(e.what()).find("blocking"), std::string::npos) << e.what();
+  }
 }
 
 }  // namespace
