@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hosts of one machine: network, IPC, PID, host name and mount namespaces with a /dev/shm of their own, on one bridge."""
+import contextlib
 import itertools
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 
 SCRIPT = """#!/bin/sh
-# Hydra calls this as: launcher -x HOST COMMAND...; a host is the last number of its address.
+# Launchers call this in place of ssh: OPTIONS HOST COMMAND...; a host is the last number of its address.
 while [ "${{1#-}}" != "$1" ]; do shift; done
 host=$1
 shift
 name={prefix}${{host##*.}}
-exec ip netns exec "$name" unshare --fork --kill-child --pid --ipc --uts --mount --mount-proc \\
-  sh -c "hostname $name; mount -t tmpfs tmpfs /dev/shm; exec $*"
+exec {pin} ip netns exec "$name" unshare --fork --kill-child --pid --ipc --uts --mount --mount-proc \\
+  sh -c "hostname $name; mount -t tmpfs tmpfs /dev/shm; $*"
 """
 
 SERIALS = itertools.count()
@@ -43,11 +45,13 @@ def missing():
 
 
 class Hosts:
-    """Hosts 1 to count, while the context lasts. rate: of each network card, as "10gbit"; None: as fast as it goes."""
+    """Hosts 1 to count, while the context lasts. rate: of each network card, as "10gbit"; None: as fast as it goes.
+    pins: each host has one core of the machine."""
 
-    def __init__(self, count, rate=None):
+    def __init__(self, count, rate=None, pins=False):
         self.count = count
         self.rate = rate
+        self.pin = f"taskset -c $(((${{host##*.}} - 1) % {os.cpu_count()}))" if pins else ""
         # The kernel removes the names of hosts that were here before some time after them.
         serial = next(SERIALS)
         self.prefix = f"th{os.getpid() % 100000}x{serial}n"
@@ -65,8 +69,8 @@ class Hosts:
         except subprocess.CalledProcessError:
             self.__exit__()
             raise
-        script = pathlib.Path(self.folder.name, "launcher")
-        script.write_text(SCRIPT.format(prefix=self.prefix))
+        script = pathlib.Path(self.script())
+        script.write_text(SCRIPT.format(prefix=self.prefix, pin=self.pin))
         script.chmod(0o755)
         return self
 
@@ -92,8 +96,26 @@ class Hosts:
         """Takes a host off the network, as if its power were gone."""
         run("ip", "link", "set", f"{self.bridge}e{number}", "down")
 
+    def end_all(self):
+        """Ends what still runs on the hosts."""
+        for number in range(1, self.count + 1):
+            told = subprocess.run(["ip", "netns", "pids", f"{self.prefix}{number}"], capture_output=True, text=True,
+                                  check=False)
+            for process in map(int, told.stdout.split()):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+
+    def addresses(self):
+        return [f"{self.net}.{number}" for number in range(1, self.count + 1)]
+
+    def subnet(self):
+        return f"{self.net}.0/24"
+
+    def script(self):
+        """Takes the place of ssh."""
+        return f"{self.folder.name}/launcher"
+
     def launcher(self, mpiexec, ranks_a_host):
         """The words before "-n RANKS program" of Hydra's launcher."""
-        hosts = ",".join(f"{self.net}.{number}" for number in range(1, self.count + 1))
-        return [*mpiexec, "-localhost", f"{self.net}.254", "-launcher", "ssh", "-launcher-exec",
-                f"{self.folder.name}/launcher", "-hosts", hosts, "-ppn", str(ranks_a_host)]
+        return [*mpiexec, "-localhost", f"{self.net}.254", "-launcher", "ssh", "-launcher-exec", self.script(),
+                "-hosts", ",".join(self.addresses()), "-ppn", str(ranks_a_host)]

@@ -402,11 +402,14 @@ TEST(Hierarchy, KeepsOrderOnlyWhereRanksOfANodeAreAdjacent) {
       HasSubstr("consecutive ranks"));
 }
 
-TEST(Hierarchy, SplitNeedsEvenNodes) {
-  const Signature s = signature(Operation::allreduce, 1000);
+TEST(Hierarchy, SplitOfBlocksNeedsEvenNodes) {
+  const Signature s = signature(Operation::reduce_scatter_block, 1000);
   EXPECT_TRUE(find(candidates(s, blocks(2, 4).machine()), "mpi:hierarchical_split")->nameable);
-  const auto uneven = candidates(s, Cluster({0, 0, 0, 1, 1}).machine());
-  EXPECT_THAT(find(uneven, "mpi:hierarchical_split")->excluded, HasSubstr("same number of ranks"));
+  const Cluster uneven({0, 0, 0, 1, 1});
+  EXPECT_THAT(find(candidates(s, uneven.machine()), "mpi:hierarchical_split")->excluded,
+              HasSubstr("same number of ranks"));
+  const Signature vector = signature(Operation::allreduce, 1000);
+  EXPECT_TRUE(find(candidates(vector, uneven.machine()), "mpi:hierarchical_split")->can_be_chosen());
 }
 
 TEST(Reproducible, EveryCandidateCombinesOnceInRankOrderOnEveryLayout) {
@@ -448,6 +451,23 @@ TEST(Hierarchy, NodesThatShareMemoryMakePhasesCheaper) {
       s.kind = CallKind::persistent;
       EXPECT_EQ(seconds_of(s, shares, "mpi:hierarchical"), seconds_of(s, messages, "mpi:hierarchical"));
     }
+  }
+}
+
+// The ranks of a node tell one another their counts over its memory, which only blocking calls use.
+TEST(Hierarchy, VFormsAreHierarchicalInBlockingCallsOnSharedMemory) {
+  Machine shares = blocks(8, 16).machine();
+  shares.node_memory = {.is_shared = true, .single_copy = true, .mapped_copy = false};
+  for (const auto& [operation, flat] : {std::pair{Operation::gatherv, "mpi:linear"},
+                                        {Operation::scatterv, "mpi:linear"},
+                                        {Operation::alltoallv, "mpi:pairwise"}}) {
+    Signature s = signature(operation, 0);
+    const auto all = candidates(s, shares);
+    EXPECT_LT(find(all, "mpi:hierarchical")->seconds, find(all, flat)->seconds) << schedules::operation_name(operation);
+    EXPECT_TRUE(find(all, "mpi:hierarchical")->can_be_chosen());
+    EXPECT_FALSE(find(candidates(s, blocks(8, 16).machine()), "mpi:hierarchical")->nameable);
+    s.kind = CallKind::nonblocking;
+    EXPECT_FALSE(find(candidates(s, shares), "mpi:hierarchical")->nameable);
   }
 }
 
