@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,7 +38,7 @@ class Experiment {
   /// Calls queued behind one another, for about `budget` seconds; the last result is verified into `result`.
   void measure_queued(double budget, Measurement& result);
 
-  /// How much of the communication hides behind computing, with and without tests.
+  /// How much of the communication hides behind computing, with and without tests, and with calls of the host MPI.
   [[nodiscard]] Overlap measure_overlap(double pure, double budget);
 
  private:
@@ -53,7 +54,9 @@ class Experiment {
   void verify(std::size_t slot, std::uint64_t iteration);
   void verify_barrier();
   [[nodiscard]] std::size_t batch_size(double budget) const;
-  [[nodiscard]] double overlapped(double compute, int tests, double& computed);
+  /// What is called between two parts of the computing.
+  enum class Between : std::uint8_t { tests, probes };
+  [[nodiscard]] double overlapped(double compute, Between between, int times, double& computed);
 
   const Communicator& comm_;
   const Settings& settings_;

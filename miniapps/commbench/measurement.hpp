@@ -18,6 +18,9 @@ struct Overlap {
   double tested_total = 0;  ///< the same with tests during the computing
   double tested_percent = 0;
   int tests = 0;
+  double probed_total = 0;  ///< the same with calls of MPI_Iprobe in the place of tests
+  double probed_percent = 0;
+  int probes = 0;  ///< 0: not measured
 };
 
 /// Calls one behind the other on a stream, without waiting between them; seconds a call of the slowest rank.

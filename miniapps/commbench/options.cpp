@@ -70,6 +70,8 @@ void add_method(CLI::App& app, Settings& s) {
   add_number(app, "--max-iterations", s.max_iterations, {1, most_iterations}, "timed calls at most in a round");
   add_flag(app, "--overlap,!--no-overlap", s.overlap, "how much of nonblocking calls computing hides (default on)");
   add_number(app, "--overlap-tests", s.overlap_tests, {0, 100000}, "tests during the computing, in the second figure");
+  add_number(app, "--overlap-probes", s.overlap_probes, {0, 100000},
+             "calls of MPI_Iprobe during the computing, in a third figure (default 0: no such figure)");
 }
 
 void add_output(CLI::App& app, Settings& s, bool& list) {

@@ -55,17 +55,26 @@ std::string check_text(const Measurement& m) {
 }
 
 std::string overlap_text(const Measurement& m) {
-  return m.overlap ? fmt::format("{:3.0f}/{:3.0f}", m.overlap->percent, m.overlap->tested_percent) : "-";
+  if (!m.overlap) return "-";
+  std::string text = fmt::format("{:3.0f}/{:3.0f}", m.overlap->percent, m.overlap->tested_percent);
+  if (m.overlap->probes > 0) text += fmt::format("/{:3.0f}", m.overlap->probed_percent);
+  return text;
 }
 
 OrderedJson overlap_json(const Overlap& o) {
-  return {{"pure_us", o.pure * 1e6},
-          {"compute_us", o.compute * 1e6},
-          {"total_us", o.total * 1e6},
-          {"percent", o.percent},
-          {"tests", o.tests},
-          {"total_with_tests_us", o.tested_total * 1e6},
-          {"percent_with_tests", o.tested_percent}};
+  OrderedJson json = {{"pure_us", o.pure * 1e6},
+                      {"compute_us", o.compute * 1e6},
+                      {"total_us", o.total * 1e6},
+                      {"percent", o.percent},
+                      {"tests", o.tests},
+                      {"total_with_tests_us", o.tested_total * 1e6},
+                      {"percent_with_tests", o.tested_percent}};
+  if (o.probes > 0) {
+    json["probes"] = o.probes;
+    json["total_with_probes_us"] = o.probed_total * 1e6;
+    json["percent_with_probes"] = o.probed_percent;
+  }
+  return json;
 }
 
 double median(const std::vector<Queued>& rounds, double Queued::*figure) {
@@ -203,14 +212,16 @@ void write_json(const std::string& path, const Settings& settings, const Communi
 void write_csv(const std::string& path, const std::vector<PointResult>& results, int ranks) {
   std::string text =
       "operation,datatype,reduce_op,memory,mode,bytes,algorithm,iterations,min_us,p50_us,p95_us,p99_us,algbw_gb_s,"
-      "busbw_gb_s,overlap_percent,overlap_with_tests_percent,checked,wrong\n";
+      "busbw_gb_s,overlap_percent,overlap_with_tests_percent,overlap_with_probes_percent,checked,wrong\n";
   for (const PointResult& result : results)
     for (const Measurement& m : result.measurements) {
       if (!m.skipped.empty()) continue;
       const Point& p = result.point;
       const Figures f = figures_of(p, m, ranks);
-      const std::string overlap =
-          m.overlap ? fmt::format("{:.1f},{:.1f}", m.overlap->percent, m.overlap->tested_percent) : std::string(",");
+      std::string overlap = ",,";
+      if (m.overlap)
+        overlap = fmt::format("{:.1f},{:.1f},", m.overlap->percent, m.overlap->tested_percent) +
+                  (m.overlap->probes > 0 ? fmt::format("{:.1f}", m.overlap->probed_percent) : "");
       text += fmt::format("{},{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.4f},{:.4f},{},{},{}\n",
                           operation_name(p.operation), type_name(p), op_name(p), place_name(p.memory),
                           mode_name(p.mode), m.bytes, m.algorithm, m.seconds.size(), f.us.min, f.us.p50, f.us.p95,

@@ -47,6 +47,7 @@ struct Settings {
   int max_iterations = 4000;
   bool overlap = true;
   int overlap_tests = 8;
+  int overlap_probes = 0;
   std::string json_file;
   std::string csv_file;
 };

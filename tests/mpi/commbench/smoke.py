@@ -14,7 +14,8 @@ import xml.etree.ElementTree
 OPERATIONS = ["barrier", "bcast", "reduce", "allreduce", "reduce_scatter_block", "scan", "exscan", "gather", "scatter",
               "allgather", "alltoall", "gatherv", "scatterv", "allgatherv", "alltoallv", "reduce_scatter"]
 MODES = ["blocking", "nonblocking", "persistent"]
-QUICK = ["--budget=1e-5", "--rounds=1", "--min-iterations=4", "--warm-up=2", "--overlap-tests=2"]
+QUICK = ["--budget=1e-5", "--rounds=1", "--min-iterations=4", "--warm-up=2", "--overlap-tests=2",
+         "--overlap-probes=3"]
 
 
 def expect(condition, what):
@@ -75,7 +76,9 @@ def check_point(point):
     overlap = point.get("overlap")
     expect((overlap is None) == (point["mode"] == "blocking"), f"{where}: overlap")
     if overlap:
-        expect(0 <= overlap["percent"] <= 100 and 0 <= overlap["percent_with_tests"] <= 100, f"{where}: {overlap}")
+        percents = [overlap[key] for key in ("percent", "percent_with_tests", "percent_with_probes")]
+        expect(all(0 <= percent <= 100 for percent in percents) and overlap["probes"] == 3, f"{where}: {overlap}")
+        expect(overlap["total_with_probes_us"] >= 0.9 * overlap["compute_us"], f"{where}: {overlap}")
         expect(overlap["total_us"] >= 0.9 * overlap["compute_us"] > 0, f"{where}: {overlap}")
 
 
