@@ -117,14 +117,16 @@ void reserve_staging(int device) noexcept {
   }
 }
 
-std::string report(const DeviceSide& side, const DeviceVerdict& verdict, const std::string& why_cuda_aware) {
+std::string report(const Context& comm, const DeviceSide& side, const DeviceVerdict& verdict,
+                   const std::string& why_cuda_aware) {
   return fmt::format(
-      "NCCL: {}\nCUDA-aware MPI: {} ({})\nreductions: {}\nranks per GPU: {}",
+      "NCCL: {}\nCUDA-aware MPI: {} ({})\nreductions: {}\nranks per GPU: {}\nprogress in MPI: {} ({})",
       side.nccl_version != 0 ? "version " + nccl::version_text(side.nccl_version) : "not used: " + verdict.why_no_nccl,
       side.cuda_aware ? "yes" : "no, through pinned memory", why_cuda_aware,
       side.kernels ? "by kernels on the device"
                    : "on the host if NCCL does not support them: Kokkos has no device here",
-      side.several_ranks ? "several" : "one");
+      side.several_ranks ? "several" : "one", comm.progress_hook ? "calls on host memory only" : "no",
+      comm.progress_report);
 }
 
 }  // namespace
@@ -147,7 +149,7 @@ void prepare_device(Context& comm, const void* address) {
   side->cuda_aware = probe_cuda_aware(comm, side->device, why_cuda_aware);
   reserve_staging(side->device);
   set_up_nccl(comm, *side, verdict);
-  side->report = report(*side, verdict, why_cuda_aware);
+  side->report = report(comm, *side, verdict, why_cuda_aware);
   if (side->nccl_version == 0 && comm.rank == 0) log_once("device memory without NCCL: " + verdict.why_no_nccl);
   comm.device = std::move(side);
   comm.plans.clear();  // those made before know nothing of the device

@@ -74,6 +74,13 @@ const Candidate* Candidates::fastest(Carrier carrier) const {
   return fastest_of(all_, [carrier](const Candidate& c) { return c.carrier == carrier; });
 }
 
+std::string Candidates::why_behind_others(const Candidate& way) const {
+  const Candidate* shared = fastest(Carrier::others);
+  if (shared == nullptr) return {};
+  if (!way.measured) return "shared memory makes the call, and this candidate was not measured";
+  return way.seconds >= shared->seconds ? "shared memory is faster" : "";
+}
+
 Candidate Candidates::best_part(const Signature& part) const {
   return first_part(ask_(part, machine_), part, machine_.size);
 }

@@ -11,6 +11,7 @@ namespace tutti::detail {
 /// The agent that drives a nonblocking call while a rank makes no calls of the library.
 enum class Carrier : std::uint8_t {
   ranks,     ///< every rank itself, because its rounds need its calls
+  hook,      ///< every rank itself, inside any call of the host MPI (core/progress_hook.hpp)
   host_mpi,  ///< the host MPI, inside any of its calls
   others,    ///< any waiting rank: a rank has published all its data once it has started
 };
@@ -59,6 +60,9 @@ class Candidates {
   [[nodiscard]] const Candidate* fastest() const;
   /// The fastest candidate that can be chosen and has that carrier.
   [[nodiscard]] const Candidate* fastest(Carrier carrier) const;
+  /// The reason why a way in which every rank has to go on by itself is not chosen for a call that the waiting ranks
+  /// can make without it, unless it was measured as faster; empty if it may be. The way must have its time.
+  [[nodiscard]] std::string why_behind_others(const Candidate& way) const;
   /// The best candidate of another call among backends that carry parts. Throws internal if there is none.
   [[nodiscard]] Candidate best_part(const Signature& part) const;
   [[nodiscard]] std::vector<Candidate> take() && { return std::move(all_); }

@@ -113,6 +113,7 @@ Machine Context::machine() const {
   machine.node_memory = node_memory;
   machine.on_node = on_node;
   machine.reduction_faults = reduction_faults;
+  machine.progress_hook = progress_hook;
   machine.costs = costs;
   machine.places = topology.places;
   machine.measured = measured.get();

@@ -143,6 +143,8 @@ struct Context {
   PlanPtr (*make_plan)(const Signature& signature, const Machine& machine) = nullptr;
   LinkLevel on_node = LinkLevel::cache;            ///< the greatest distance between two ranks of one node
   ReductionFaults reduction_faults{};              ///< of the host MPI, on any rank
+  bool progress_hook = false;                      ///< operations go on inside the host MPI's calls, on all ranks
+  std::string progress_report{};                   ///< by which of its functions, or the reason why they do not
   Costs costs{};                                   ///< by which the models predict
   std::string costs_report{};                      ///< their origin
   std::shared_ptr<const Measurements> measured{};  ///< on this machine, if there are any

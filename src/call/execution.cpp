@@ -9,6 +9,7 @@
 #include "call/context.hpp"
 #include "call/progress.hpp"
 #include "call/summary.hpp"
+#include "core/progress_hook.hpp"
 #include "device/beside_captures.hpp"
 
 namespace tutti::detail {
@@ -108,7 +109,8 @@ bool Execution::has_waited_in_vain() {
   constexpr std::uint64_t polls_per_clock = 16;
   if (++polls_ % polls_per_clock != 0) return false;
   const auto now = std::chrono::steady_clock::now();
-  if (comm_->peers.is_time_to_look(now)) {
+  // Only the library's own calls look, because that may take a look into MPI.
+  if (!progress_hook::is_inside() && comm_->peers.is_time_to_look(now)) {
     comm_->peers.look();
     comm_->hear_of_abort();
   }
@@ -154,6 +156,7 @@ void Execution::rethrow() const {
 
 void run_to_end(Execution& execution) {
   const device::BesideCaptures beside;  // MPI may use the device
+  const progress_hook::Pause pause;     // this loop polls
   ProgressEngine& engine = ProgressEngine::instance();
   execution.start();
   engine.poll();

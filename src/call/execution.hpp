@@ -86,6 +86,9 @@ class Execution {
   [[nodiscard]] bool is_watched() const noexcept { return is_watched_; }
   virtual void verify() const {}
   virtual void give_up() noexcept {}
+  /// Whether it takes steps inside the host MPI's calls too, where step() makes no MPI call that makes progress. Equal
+  /// at all times.
+  [[nodiscard]] virtual bool goes_on_inside_mpi() const noexcept { return false; }
   /// The status of a completed receive.
   [[nodiscard]] const Status& status() const noexcept { return status_; }
 

@@ -9,6 +9,7 @@
 
 #include "call/late_count.hpp"
 #include "core/mpi_call.hpp"
+#include "core/progress_hook.hpp"
 
 namespace tutti::detail {
 
@@ -28,6 +29,7 @@ void throw_no_communicator(const char* purpose, const std::string& reason) {
 }
 
 void LateCommunicator::begin(MPI_Comm parent) {
+  const progress_hook::Pause pause;  // a step would want the same lock
   const std::lock_guard lock(mutex_);
   if (begun_) return;
   begun_ = true;
@@ -36,6 +38,7 @@ void LateCommunicator::begin(MPI_Comm parent) {
 }
 
 bool LateCommunicator::finish() {
+  const progress_hook::Pause pause;
   const std::unique_lock lock(mutex_, std::try_to_lock);
   return lock && test();
 }
@@ -44,7 +47,7 @@ bool LateCommunicator::test() {
   if (get() != MPI_COMM_NULL) return true;
   if (failure_.empty()) {
     int done = 0;
-    const int code = MPI_Test(&request_, &done, MPI_STATUS_IGNORE);
+    const int code = progress_hook::test(request_, done, MPI_STATUS_IGNORE);
     if (code == MPI_SUCCESS) {
       if (done != 0) {
         alive.fetch_add(1);

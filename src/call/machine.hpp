@@ -42,6 +42,7 @@ struct Machine {
   NodeMemory node_memory{};                ///< of several nodes: between the ranks of each
   std::span<const int> node_of{};          ///< the node of each rank; empty: one node
   ReductionFaults reduction_faults{};      ///< of the host MPI, on any rank
+  bool progress_hook = false;              ///< the host MPI lets operations go on inside its calls, on all ranks
   Costs costs{};                           ///< calibrated, or else the prior
   std::span<const Place> places{};         ///< the place of each rank; empty: unknown
   const Measurements* measured = nullptr;  ///< on this machine, if there are any

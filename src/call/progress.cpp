@@ -12,6 +12,7 @@
 
 #include "call/context.hpp"
 #include "core/mpi_call.hpp"
+#include "core/progress_hook.hpp"
 #include "device/beside_captures.hpp"
 
 namespace tutti::detail {
@@ -48,11 +49,17 @@ void ProgressEngine::restart(const std::shared_ptr<Execution>& execution) {
 void ProgressEngine::add(const std::shared_ptr<Execution>& execution) {
   const std::lock_guard lock(mutex_);
   try {
+    ended_inside_mpi_.reserve(ended_inside_mpi_.size() + executions_.size() + 1);
     executions_.push_back(execution);
   } catch (const std::bad_alloc&) {
     return execution->fail(ErrorCode::out_of_memory, execution->name() + ": memory ran out; free some");
   }
-  outstanding_.store(executions_.size(), std::memory_order_relaxed);
+  count();
+  if (execution->goes_on_inside_mpi()) progress_hook::add(step_inside_mpi);
+}
+
+void ProgressEngine::count() noexcept {
+  outstanding_.store(executions_.size() + ended_inside_mpi_.size(), std::memory_order_relaxed);
 }
 
 void ProgressEngine::add_hook(void (*progress)()) {
@@ -69,30 +76,57 @@ void ProgressEngine::run_hooks() const {
 
 void ProgressEngine::poll_all() {
   const device::BesideCaptures beside;  // MPI may use the device
+  const progress_hook::Pause pause;
   run_hooks();
   // Kept until the lock is released, because the last reference to a communicator may end here and call MPI. No list on
   // the heap: an exception that left here would end a call of another communicator. Once no place is left, the next
   // poll goes on: an execution that has finished must leave the list at once, because its owner may start it anew.
   std::array<std::shared_ptr<Execution>, most_finished> finished;
-  std::size_t count = 0;
+  std::size_t found = 0;
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return;
+  int ended_of_mpi = 0;
   for (auto& execution : executions_) {
-    if (count == finished.size()) break;
-    if (execution->poll()) finished[count++] = std::move(execution);
+    if (found == finished.size()) break;
+    if (!execution->poll()) continue;
+    if (execution->goes_on_inside_mpi()) ++ended_of_mpi;
+    finished[found++] = std::move(execution);
   }
-  if (count == 0) return;
+  for (; found < finished.size() && !ended_inside_mpi_.empty(); ended_inside_mpi_.pop_back())
+    finished[found++] = std::move(ended_inside_mpi_.back());
+  if (found == 0) return;
   std::erase(executions_, nullptr);
-  outstanding_.store(executions_.size(), std::memory_order_relaxed);
+  count();
+  if (ended_of_mpi > 0) progress_hook::remove(ended_of_mpi);
+}
+
+/// As poll_all(), on a thread that is inside an MPI call of the program or of this library.
+void ProgressEngine::poll_inside_mpi() noexcept {
+  const device::BesideCaptures beside;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return;
+  int ended = 0;
+  for (auto& execution : executions_) {
+    if (!execution->goes_on_inside_mpi() || !execution->poll()) continue;
+    ended_inside_mpi_.push_back(std::move(execution));  // within its capacity
+    ++ended;
+  }
+  if (ended == 0) return;
+  std::erase(executions_, nullptr);
+  progress_hook::remove(ended);
 }
 
 void ProgressEngine::cancel_all() noexcept {
+  const progress_hook::Pause pause;
   std::vector<std::shared_ptr<Execution>> ended;  // destroyed without the lock
+  std::vector<std::shared_ptr<Execution>> ended_before;
   const std::lock_guard lock(mutex_);
+  progress_hook::end();
   for (const auto& execution : executions_)
     execution->fail(ErrorCode::finalized, execution->name() + ": MPI was finalized before it was complete");
   ended.swap(executions_);
-  outstanding_.store(0, std::memory_order_relaxed);
+  ended_before.swap(ended_inside_mpi_);
+  count();
 }
 
 void ProgressEngine::start_thread() {

@@ -12,8 +12,8 @@
 
 namespace tutti::detail {
 
-/// All outstanding executions of the process. Every call of the library polls them, so that an operation progresses
-/// wherever its owner is.
+/// All outstanding executions of the process. Every call of the library polls them, and the host MPI's calls do so too
+/// where it lets them (core/progress_hook.hpp), so that an operation progresses wherever its owner is.
 class ProgressEngine {
  public:
   ProgressEngine() = default;
@@ -45,7 +45,10 @@ class ProgressEngine {
 
  private:
   [[nodiscard]] static ProgressEngine*& current() noexcept;
+  void count() noexcept;
   void poll_all();
+  void poll_inside_mpi() noexcept;
+  static void step_inside_mpi() noexcept { instance().poll_inside_mpi(); }
   void thread_loop();
 
   static constexpr std::size_t most_hooks = 8;
@@ -53,7 +56,9 @@ class ProgressEngine {
   std::array<std::atomic<void (*)()>, most_hooks> hooks_{};
   std::mutex mutex_;
   std::vector<std::shared_ptr<Execution>> executions_;
-  std::atomic<std::size_t> outstanding_{0};
+  /// Ended inside an MPI call, where the last reference to a communicator must not end: the next poll drops them.
+  std::vector<std::shared_ptr<Execution>> ended_inside_mpi_;
+  std::atomic<std::size_t> outstanding_{0};  ///< of both lists
   std::mutex thread_mutex_;
   std::thread thread_;
   std::atomic<bool> stop_{false};

@@ -42,6 +42,10 @@ class CheckedExecution final : public Execution, public OutstandingCall {
   [[nodiscard]] std::string name() const override { return inner_->name(); }
   void announce_backoff() noexcept override { inner_->announce_backoff(); }
   void backoff() noexcept override { inner_->backoff(); }
+  /// The call moves data there, and is compared in the library's own calls.
+  [[nodiscard]] bool goes_on_inside_mpi() const noexcept override {
+    return messages_ == nullptr && inner_->goes_on_inside_mpi();
+  }
   bool order_before(device::StreamHandle stream) override { return is_compared_ && inner_->order_before(stream); }
   /// Throws Error(invalid_argument) if the program has changed a buffer of the call since its start.
   void verify() const override;

@@ -50,6 +50,7 @@ class PackedExecution final : public Execution {
   [[nodiscard]] std::string name() const override { return inner_->name(); }
   void announce_backoff() noexcept override { inner_->announce_backoff(); }
   void backoff() noexcept override { inner_->backoff(); }
+  [[nodiscard]] bool goes_on_inside_mpi() const noexcept override { return inner_->goes_on_inside_mpi(); }
 
  private:
   bool begin() override;

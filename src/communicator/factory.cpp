@@ -30,6 +30,7 @@
 #include "core/log.hpp"
 #include "core/mix_bits.hpp"
 #include "core/mpi_call.hpp"
+#include "core/progress_hook.hpp"
 #include "core/variables.hpp"
 #include "diagnosis/recorder.hpp"
 #include "diagnosis/trace/world.hpp"
@@ -63,6 +64,7 @@ struct Agreement {
   int native_blocking;
   int check;
   int progress_thread;
+  int progress_hook;
   int shared_memory;
   int single_copy;
   int trials;
@@ -72,6 +74,7 @@ struct Agreement {
   std::int64_t heartbeat;
   std::uint64_t algorithms;  ///< hash of TUTTI_ALGORITHM
   ReductionFaults reduction_faults;
+  int has_hook;        ///< its MPI takes a function into its progress
   int late;            ///< communicators that were made late
   std::uint64_t mark;  ///< of the new communicator; rank 0's counts
   ProcessIdentity process;
@@ -182,6 +185,17 @@ void watch_peers(Context& state, MPI_Comm from, std::span<const Agreement> all) 
         "calls with them");
 }
 
+/// Where one rank has no hook, no operation may rely on it.
+void use_hook(Context& state, std::span<const Agreement> all) {
+  const auto lacks = std::ranges::find(all, 0, &Agreement::has_hook);
+  state.progress_hook = config().progress_hook && lacks == all.end();
+  state.progress_report = progress_hook::find().text;
+  if (!config().progress_hook)
+    state.progress_report = "switched off by TUTTI_PROGRESS_HOOK=0";
+  else if (!state.progress_hook && progress_hook::find().is_usable)
+    state.progress_report = fmt::format("the MPI of rank {} has no hook", lacks - all.begin());
+}
+
 /// What each rank tells the others when a communicator is split.
 struct Sibling {
   int late;            ///< communicators that were made late
@@ -198,6 +212,7 @@ Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& m
           state.options.native_blocking ? 1 : 0,
           static_cast<int>(state.options.check),
           config().progress_thread ? 1 : 0,
+          config().progress_hook ? 1 : 0,
           config().shared_memory ? 1 : 0,
           config().single_copy ? 1 : 0,
           config().trials ? 1 : 0,
@@ -207,6 +222,7 @@ Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& m
           config().heartbeat.count(),
           tuning::overrides_hash(),
           own_reduction_faults(),
+          progress_hook::find().is_usable ? 1 : 0,
           late_communicators(),
           next_mark(),
           own_identity(process_number()),
@@ -233,6 +249,7 @@ Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& m
     if (a.native_blocking != b.native_blocking) what = "the option native_blocking";
     if (a.check != b.check) what = "the option check (or TUTTI_CHECK)";
     if (a.progress_thread != b.progress_thread) what = "TUTTI_PROGRESS_THREAD";
+    if (a.progress_hook != b.progress_hook) what = "TUTTI_PROGRESS_HOOK";
     if (a.shared_memory != b.shared_memory) what = "TUTTI_SHM";
     if (a.single_copy != b.single_copy) what = "TUTTI_SINGLE_COPY";
     if (a.trials != b.trials) what = "TUTTI_TRIALS";
@@ -247,6 +264,7 @@ Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& m
   }
   keep_next_recorder(all, state.rank);
   for (const Agreement& one : all) state.reduction_faults.add(one.reduction_faults);
+  use_hook(state, all);
   watch_peers(state, from, all);
   // Checked only now, when all ranks read the same text, so that all of them find the same error.
   (void)tuning::override_for(Operation::barrier);
@@ -358,6 +376,8 @@ std::shared_ptr<Context> make_child_context(const Context& parent, int color, in
   state->mark = Hash().add(parent.mark).add(all[static_cast<std::size_t>(ranks[0])].mark).value();
   record_in_flight(*state);
   state->reduction_faults = parent.reduction_faults;
+  state->progress_hook = parent.progress_hook;
+  state->progress_report = parent.progress_report;
   state->costs = parent.costs;
   state->costs_report = parent.costs_report;
   use_topology(*state, restrict_topology(parent.topology, parent.point_to_point, part));

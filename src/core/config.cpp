@@ -128,6 +128,7 @@ std::uint32_t read_entries(const char* name) {
 const Config& config() {
   static const Config read{.reproducible = read_flag("TUTTI_REPRODUCIBLE"),
                            .progress_thread = read_flag("TUTTI_PROGRESS_THREAD"),
+                           .progress_hook = read_flag("TUTTI_PROGRESS_HOOK", true),
                            .timeout = read_seconds("TUTTI_TIMEOUT"),
                            .shared_memory = read_flag("TUTTI_SHM", true),
                            .single_copy = read_flag("TUTTI_SINGLE_COPY", true),

@@ -21,6 +21,7 @@ enum class CalibrationMode : std::uint8_t {
 struct Config {
   bool reproducible = false;                                 ///< TUTTI_REPRODUCIBLE
   bool progress_thread = false;                              ///< TUTTI_PROGRESS_THREAD
+  bool progress_hook = true;                                 ///< TUTTI_PROGRESS_HOOK
   std::chrono::nanoseconds timeout{0};                       ///< TUTTI_TIMEOUT, in seconds
   bool shared_memory = true;                                 ///< TUTTI_SHM
   bool single_copy = true;                                   ///< TUTTI_SINGLE_COPY

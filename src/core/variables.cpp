@@ -15,10 +15,11 @@
 namespace tutti::detail {
 namespace {
 
-constexpr std::array<Variable, 30> all = {{
+constexpr std::array<Variable, 31> all = {{
     {"TUTTI_TIMEOUT", "timeout of calls that have none of their own, in seconds"},
     {"TUTTI_REPRODUCIBLE", "1: every call is reproducible"},
     {"TUTTI_PROGRESS_THREAD", "1: a thread drives outstanding operations"},
+    {"TUTTI_PROGRESS_HOOK", "0: outstanding operations do not go on inside the MPI's calls"},
     {"TUTTI_ALGORITHM", "algorithms for calls that name none"},
     {"TUTTI_TUNING", "file of measurements, or off"},
     {"TUTTI_CALIBRATION", "off, file or now"},

@@ -43,6 +43,7 @@ std::string machine_text(const Answer& answer) {
                   machine.oversubscribed ? " (more ranks than units: waiting yields)" : "");
   text += fmt::format("  shared memory     {}{}\n", memory_text(machine),
                       where.shm_report.empty() ? "" : ": " + where.shm_report);
+  text += fmt::format("  progress in MPI   {}: {}\n", machine.progress_hook ? "yes" : "no", where.progress_report);
   if (answer.call.signature.memory == detail::MemoryClass::device)
     text += fmt::format("  NCCL              {}\n  device            {}, {}\n",
                         machine.nccl_version == 0 ? "none: " + where.device.nccl_report

@@ -68,6 +68,8 @@ ordered_json machine_json(const Case& call) {
           {"shm_on_nodes", machine.node_memory.is_shared},
           {"single_copy", machine.single_copy},
           {"mapped_copy", machine.mapped_copy},
+          {"progress_hook", machine.progress_hook},
+          {"progress_hook_by", call.surroundings.progress_report},
           {"native_blocking", machine.native_blocking},
           {"costs", costs},
           {"costs_from", call.surroundings.costs_report},

@@ -92,6 +92,9 @@ void add_machine(CLI::App& app, Question& question) {
   add_flag(app, "--no-shm", question.no_shm, "assume that ranks cannot share memory");
   add_flag(app, "--no-single-copy", question.no_single_copy,
            "assume that no rank can copy from and to the memory of another");
+  add_flag(app, "--progress-hook", question.progress_hook,
+           "assume that the MPI lets operations go on inside its calls");
+  add_flag(app, "--no-progress-hook", question.no_progress_hook, "assume that it does not");
   add_flag(app, "--native-blocking", question.native_blocking, "assume the communicator option native_blocking");
   add_text(app, "--nccl", question.nccl, "VERSION",
            "assume this version of NCCL, or none (default: the version that this library finds)");

@@ -38,6 +38,7 @@ std::string build_text() {
 std::string features_text(const Surroundings& here) {
   return line("shared memory", yes(here.shm, here.shm_report)) +
          line("single copy", yes(here.single_copy, here.shm_report)) + line("XPMEM", yes(here.mapped_copy, "")) +
+         line("progress in MPI", (here.progress_hook ? "yes: " : "no: ") + here.progress_report) +
          line("NCCL", yes(here.device.nccl_version != 0, here.device.nccl_report)) +
          line("device memory", yes(here.device.built, "built without TUTTI_ENABLE_CUDA")) +
          line("device kernels", yes(here.device.kernels, ""));

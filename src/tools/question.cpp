@@ -124,6 +124,7 @@ detail::Machine Case::machine() const {
     machine.node_memory = {true, surroundings.single_copy, surroundings.mapped_copy};
   machine.node_of = node_of;
   machine.costs = surroundings.costs;
+  machine.progress_hook = surroundings.progress_hook;
   machine.measured = surroundings.table.get();
   machine.places = surroundings.topology.places;
   machine.on_node = detail::level_on_node(surroundings.topology);

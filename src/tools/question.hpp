@@ -30,6 +30,8 @@ struct Question {
   bool reproducible = false;
   bool no_shm = false;
   bool no_single_copy = false;
+  bool progress_hook = false;
+  bool no_progress_hook = false;
   bool native_blocking = false;
   bool cuda_aware = false;
   bool no_kernels = false;
@@ -52,13 +54,15 @@ struct Surroundings {
   bool shm = true;
   bool single_copy = true;
   bool mapped_copy = false;
+  bool progress_hook = false;
   DeviceFacts device{};
   std::shared_ptr<const detail::Measurements> table{};
-  std::string table_report{};  ///< the source of the table, or the reason why there is none
-  detail::Costs costs{};       ///< by which the models predict
-  std::string costs_report{};  ///< their origin
-  std::string shm_report{};    ///< the reason why ranks share no memory, or only in part
-  std::string named_by{};      ///< the option that named an algorithm, "--algorithm"; empty: none
+  std::string table_report{};     ///< the source of the table, or the reason why there is none
+  detail::Costs costs{};          ///< by which the models predict
+  std::string costs_report{};     ///< their origin
+  std::string shm_report{};       ///< the reason why ranks share no memory, or only in part
+  std::string progress_report{};  ///< by which function the MPI lets operations go on, or why it does not
+  std::string named_by{};         ///< the option that named an algorithm, "--algorithm"; empty: none
 };
 
 /// A call and the machine on which it is made, as the planner takes them. Node numbers and table stay in place.

@@ -15,6 +15,7 @@
 #include "backends/shm/xpmem.hpp"
 #include "call/context.hpp"
 #include "core/config.hpp"
+#include "core/progress_hook.hpp"
 #include "device/runtime.hpp"
 #include "kernels/device/combine.hpp"
 #include "planner/calibration.hpp"
@@ -39,6 +40,8 @@ Surroundings of_job(const Question& question) {
   found.costs = machine.costs;
   found.costs_report = state.costs_report;
   found.mapped_copy = machine.mapped_copy || machine.node_memory.mapped_copy;
+  found.progress_hook = machine.progress_hook;
+  found.progress_report = state.progress_report;
   if (!machine.node_memory.is_shared) found.shm_report = state.report_of(detail::shm_backend);
   found.table = state.measured;
   found.table_report = state.measured_report;
@@ -49,6 +52,13 @@ int units_of_this_machine(const detail::LocalPlace& place) {
   int units = 0;
   for (const auto word : place.units) units += std::popcount(word);
   return std::max(1, units);
+}
+
+/// Whether a job whose MPI is that of this process has a hook.
+void find_hook(Surroundings& made) {
+  const auto& found = detail::progress_hook::find();
+  made.progress_hook = found.is_usable && detail::config().progress_hook;
+  made.progress_report = detail::config().progress_hook ? found.text : "TUTTI_PROGRESS_HOOK=0";
 }
 
 /// The costs that a job on such nodes would find in the user's cache.
@@ -74,6 +84,7 @@ Surroundings imagined(const Question& question) {
   Surroundings made;
   made.topology = imagined_topology(ranks, nodes, cores, pattern);
   find_costs(made);
+  find_hook(made);
   made.shm = detail::config().shared_memory;
   made.single_copy = detail::config().single_copy;
   std::string why;
@@ -151,6 +162,10 @@ Surroundings surroundings_of(const Question& question) {
   surroundings.shm = surroundings.shm && !question.no_shm;
   surroundings.single_copy = surroundings.single_copy && !question.no_single_copy;
   surroundings.mapped_copy = surroundings.mapped_copy && surroundings.single_copy;
+  if (question.progress_hook || question.no_progress_hook) {
+    surroundings.progress_hook = question.progress_hook;
+    surroundings.progress_report = "assumed by the command line";
+  }
   if (!question.table.empty()) {
     if (is_root()) read_table(question.table, surroundings);
   } else if (!is_job && is_root()) {

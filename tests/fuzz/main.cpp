@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "call/context.hpp"
 #include "fuzz/player.hpp"
 #include "fuzz/processes.hpp"
 
@@ -77,8 +78,12 @@ bool goes_on(const Arguments& a, std::uint64_t played, std::chrono::steady_clock
 }
 
 void play_all(Arguments& a, int rank, int ranks) {
-  // Ranks of several nodes meet by messages throughout.
-  if (tutti::Communicator::duplicate(MPI_COMM_WORLD).topology().nodes > 1) a.setting.shared_memory = false;
+  {
+    const auto comm = tutti::Communicator::duplicate(MPI_COMM_WORLD);
+    // Ranks of several nodes meet by messages throughout.
+    if (comm.topology().nodes > 1) a.setting.shared_memory = false;
+    a.setting.progress_hook = comm.state()->progress_hook;
+  }
   Processes world(rank, a.hang);
   Player player(a.setting, world);
   const auto start = std::chrono::steady_clock::now();

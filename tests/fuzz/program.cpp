@@ -129,7 +129,7 @@ Call draw_call(Random& random, const Program& program, const Setting& setting) {
 
 /// Whether the other ranks can complete the call while one that has started it is in MPI_Recv (docs/semantics.md).
 bool completes_without(const Program& program, const Setting& setting, const Call& call) {
-  if (setting.progress_thread || call.form == CallForm::blocking) return true;
+  if (setting.progress_thread || setting.progress_hook || call.form == CallForm::blocking) return true;
   if (!call.algorithm.empty()) return false;
   if (setting.shared_memory && setting.single_copy) return true;
   const std::size_t slot = 32'768;

@@ -42,6 +42,7 @@ struct Setting {
   bool shared_memory = true;
   bool single_copy = true;
   bool progress_thread = false;
+  bool progress_hook = false;  ///< calls go on inside the host MPI
   bool reproducible = false;
   bool native = true;                           ///< the host MPI's own collectives are there
   std::size_t largest = std::size_t{1} << 20U;  ///< bytes that a rank gives in one call, about

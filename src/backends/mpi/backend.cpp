@@ -30,19 +30,26 @@ Candidate named_after(const Algorithm& algorithm) {
 /// A rank that makes no calls delays the others if its calls post the rounds after the first, or all rounds, because
 /// the communicator of the messages may have to be made first.
 Carrier carrier_of(const Algorithm& algorithm, const Machine& machine) {
-  if (!sends_from_the_start(machine)) return Carrier::ranks;
-  return algorithm.cost(machine.size, 1.0).rounds > 1 ? Carrier::ranks : Carrier::host_mpi;
+  const Carrier by_itself = machine.progress_hook ? Carrier::hook : Carrier::ranks;
+  if (!sends_from_the_start(machine)) return by_itself;
+  return algorithm.cost(machine.size, 1.0).rounds > 1 ? by_itself : Carrier::host_mpi;
+}
+
+/// The reason why a schedule is not chosen for a call that must go on while a rank is inside the host MPI, whatever was
+/// measured, or unless it was measured as faster.
+std::string why_not_away(const Candidate& schedule, const Candidates& all) {
+  if (all.signature().kind == CallKind::blocking) return {};
+  if (schedule.carrier == Carrier::hook) return all.why_behind_others(schedule);
+  if (schedule.carrier != Carrier::ranks || all.fastest(Carrier::others) == nullptr) return {};
+  return "its rounds need calls on every rank, but shared memory progresses while a rank is away; available only by "
+         "name";
 }
 
 /// The reason why a correct schedule is available only by name.
 std::string why_unwise(const Candidate& schedule, const Candidates& all) {
   const Algorithm& algorithm = *schedule.algorithm;
   if (std::string why = why_too_many_ranks(algorithm, all.machine().size); !why.empty()) return why;
-  // A rank may be inside the host MPI until others have finished this call, whatever was measured.
-  if (all.signature().kind != CallKind::blocking && schedule.carrier == Carrier::ranks &&
-      all.fastest(Carrier::others) != nullptr)
-    return "its rounds need calls on every rank, but shared memory progresses while a rank is away; available only by "
-           "name";
+  if (std::string why = why_not_away(schedule, all); !why.empty()) return why;
   if (!algorithm.hierarchical) return {};
   const schedules::Spread& spread = all.wiring().spread;
   if (spread.nodes == 1) return "one node: nothing to compose; available only by name";
@@ -59,6 +66,7 @@ void add_on_host(Candidates& all, const Algorithm& algorithm) {
   if (schedules::fits(algorithm, all.machine().size)) {
     c.carrier = carrier_of(algorithm, all.machine());
     c.seconds = all.predicted(algorithm);
+    all.measure(c);
     if (c.can_be_chosen()) c.advise_against(why_unwise(c, all));
   }
   all.add(std::move(c));

@@ -4,6 +4,7 @@
 #include <climits>
 
 #include "core/mpi_call.hpp"
+#include "core/progress_hook.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -86,7 +87,7 @@ void receive_matched(void* data, std::size_t bytes, MPI_Message& message) {
 
 bool test_request(MPI_Request& request, MPI_Status& status, const char* what) {
   int done = 0;
-  check_mpi(MPI_Test(&request, &done, &status), what);
+  check_mpi(progress_hook::test(request, done, &status), what);
   return done != 0;
 }
 

@@ -81,6 +81,8 @@ std::string ScheduleExecution::name() const {
   return text.append(" (").append(plan_->algorithm->name).append(")");
 }
 
+bool ScheduleExecution::goes_on_inside_mpi() const noexcept { return comm().progress_hook; }
+
 bool ScheduleExecution::begin() {
   if (!schedule_) make_schedule(tell_counts());
   prepare_input();

@@ -24,6 +24,7 @@ class ScheduleExecution final : public Execution {
   ~ScheduleExecution() override;
 
   [[nodiscard]] std::string name() const override;
+  [[nodiscard]] bool goes_on_inside_mpi() const noexcept override;
 
  private:
   bool begin() override;

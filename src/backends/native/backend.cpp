@@ -22,13 +22,14 @@ bool may_block_inside_mpi(const Signature& signature, const Machine& machine) {
 /// Without a measurement it is taken to be as fast as the best schedule of messages.
 double seconds_of_schedules(const Candidates& all) {
   double least = std::numeric_limits<double>::infinity();
-  for (const Carrier carrier : {Carrier::ranks, Carrier::host_mpi})
+  for (const Carrier carrier : {Carrier::ranks, Carrier::hook, Carrier::host_mpi})
     if (const Candidate* schedule = all.fastest(carrier)) least = std::min(least, schedule->seconds);
   return least == std::numeric_limits<double>::infinity() ? 0 : least;
 }
 
 /// Chosen regardless of its time if there is no shared memory: for a nonblocking call of several rounds, because it
-/// progresses in every MPI call and a schedule only in Tutti's calls; and for a blocking call that may wait inside MPI.
+/// progresses in every MPI call and a schedule only in Tutti's calls, unless the MPI lets schedules go on inside its
+/// calls; and for a blocking call that may wait inside MPI.
 bool is_preferred(const Candidates& all) {
   if (all.fastest(Carrier::others) != nullptr) return false;
   if (all.signature().kind != CallKind::nonblocking) return may_block_inside_mpi(all.signature(), all.machine());
@@ -36,15 +37,14 @@ bool is_preferred(const Candidates& all) {
   return schedule == nullptr || schedule->carrier == Carrier::ranks;
 }
 
-std::string why_unwise(const Candidate& native, const Candidate* shared, const Candidates& all) {
+std::string why_unwise(const Candidate& native, const Candidates& all) {
   if (all.machine().size == 1) return "one rank: the call is a local copy";
   if (all.signature().kind == CallKind::blocking && !may_block_inside_mpi(all.signature(), all.machine()))
     return "waits inside MPI: available only by name, or with the option native_blocking and a core for every rank";
   if (native.preferred) return {};
-  if (shared != nullptr && !native.measured) return "shared memory makes the call, and this candidate was not measured";
-  if (shared != nullptr && native.seconds >= shared->seconds) return "shared memory is faster";
+  if (std::string why = all.why_behind_others(native); !why.empty()) return why;
   if (native.measured) return {};
-  return "a schedule of one round progresses without calls too, and this candidate was not measured";
+  return "another candidate progresses inside MPI's calls too, and this one was not measured";
 }
 
 void add_candidates(Candidates& all) {
@@ -60,7 +60,7 @@ void add_candidates(Candidates& all) {
     c.forbid(std::move(difference));
   } else {
     c.preferred = all.machine().size > 1 && !c.measured && is_preferred(all);
-    c.advise_against(why_unwise(c, all.fastest(Carrier::others), all));
+    c.advise_against(why_unwise(c, all));
   }
   all.add(std::move(c));
 }

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+#include <vector>
+
 #include "backends/shm/arena.hpp"
 #include "backends/shm/calibrate.hpp"
 #include "backends/shm/model.hpp"
@@ -27,14 +30,20 @@ Candidate way_by(Protocol protocol, const Candidates& all) {
   c.backend = &shm_backend;
   c.protocol = static_cast<std::uint8_t>(protocol);
   c.name = fmt::format("shm:{}", shm::protocol_name(protocol));
-  c.carrier = protocol == Protocol::tree ? Carrier::ranks : Carrier::others;
   c.keeps_order = protocol != Protocol::tree;
   c.seconds = shm::predict(protocol, all.signature(), machine);
+  const bool single_copy = machine.single_copy || machine.mapped_copy;
+  const bool can = shm::can_do(protocol, all.signature(), machine.size, single_copy, machine.progress_hook);
+  const bool can_alone = can && shm::can_do(protocol, all.signature(), machine.size, single_copy);
+  if (can_alone && protocol != Protocol::tree)
+    c.carrier = Carrier::others;
+  else if (machine.progress_hook)
+    c.carrier = Carrier::hook;
   if (machine.size == 1)
     c.advise_against("one rank: the call is a local copy");
   else if (!machine.shared_memory)
     c.forbid("the ranks do not share memory here");
-  else if (!shm::can_do(protocol, all.signature(), machine.size, machine.single_copy || machine.mapped_copy))
+  else if (!can)
     c.forbid("this protocol cannot make the call: the data are too long for it, or it is not allowed here");
   return c;
 }
@@ -50,13 +59,27 @@ Candidate way_by_tree(const Candidates& all) {
   return c;
 }
 
+/// Adds a way behind those that go on without a rank.
+void add_behind_others(Candidates& all, Candidate way) {
+  all.measure(way);
+  if (way.can_be_chosen() && all.signature().kind != CallKind::blocking) way.advise_against(all.why_behind_others(way));
+  all.add(std::move(way));
+}
+
 void add_candidates(Candidates& all) {
   if (all.on_device()) return;
   if (schedules::is_varying(all.signature().operation)) return all.add(way_by(Protocol::automatic, all));
+  std::vector<Candidate> behind;
   for (const Protocol protocol :
-       {Protocol::line, Protocol::slots, Protocol::single_copy, Protocol::parts, Protocol::stream})
-    all.add(way_by(protocol, all));
-  all.add(way_by_tree(all));
+       {Protocol::line, Protocol::slots, Protocol::single_copy, Protocol::parts, Protocol::stream}) {
+    Candidate way = way_by(protocol, all);
+    if (way.carrier == Carrier::hook)
+      behind.push_back(std::move(way));
+    else
+      all.add(std::move(way));
+  }
+  for (Candidate& way : behind) add_behind_others(all, std::move(way));
+  add_behind_others(all, way_by_tree(all));
 }
 
 Turn take_turn(Context& context, const Plan& plan) {

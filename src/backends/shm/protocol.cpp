@@ -50,8 +50,8 @@ bool fits_lines(const Signature& signature, int size) {
 }
 
 /// A leader combines what a group has given before it knows the rest, and it must be there until the call ends.
-bool fits_tree(const Signature& signature) {
-  if (signature.kind != CallKind::blocking) return false;
+bool fits_tree(const Signature& signature, bool goes_on_alone) {
+  if (goes_on_alone) return false;
   const std::size_t block = signature.count * signature.type.size();
   switch (signature.operation) {
     case Operation::barrier:
@@ -100,10 +100,10 @@ std::size_t published_bytes(const Signature& signature, int size) {
   return signature.count * signature.type.size() * blocks_published(signature.operation, size);
 }
 
-bool can_do(Protocol protocol, const Signature& signature, int size, bool single_copy) {
+bool can_do(Protocol protocol, const Signature& signature, int size, bool single_copy, bool goes_on_inside_mpi) {
   const bool is_varying = schedules::is_varying(signature.operation);
   const std::size_t bytes = published_bytes(signature, size);
-  const bool goes_on_alone = signature.kind != CallKind::blocking;
+  const bool goes_on_alone = signature.kind != CallKind::blocking && !goes_on_inside_mpi;
   switch (protocol) {
     case Protocol::automatic:
       return is_varying && (single_copy || !goes_on_alone);
@@ -118,7 +118,7 @@ bool can_do(Protocol protocol, const Signature& signature, int size, bool single
     case Protocol::parts:
       return fits_parts(signature, size);
     case Protocol::tree:
-      return fits_tree(signature);
+      return fits_tree(signature, goes_on_alone);
     case Protocol::stream:
       return fits_stream(signature, size);
   }

@@ -34,7 +34,8 @@ inline constexpr std::size_t line_bytes = 56;
 
 /// Returns true if a protocol can make a call: lines hold little data, `single_copy` says whether all ranks reach each
 /// other's buffers, and a call that must progress while a rank is away (nonblocking) needs all data published at its
-/// start.
-[[nodiscard]] bool can_do(Protocol protocol, const Signature& signature, int size, bool single_copy);
+/// start, unless a rank `goes_on_inside_mpi`.
+[[nodiscard]] bool can_do(Protocol protocol, const Signature& signature, int size, bool single_copy,
+                          bool goes_on_inside_mpi = false);
 
 }  // namespace tutti::detail::shm

@@ -13,6 +13,7 @@
 #include "call/deferred_free.hpp"
 #include "call/shape.hpp"
 #include "core/mpi_call.hpp"
+#include "core/progress_hook.hpp"
 #include "kernels/combine.hpp"
 
 namespace tutti::detail {
@@ -37,6 +38,8 @@ std::string ShmExecution::name() const {
   std::string name(schedules::operation_name(plan_->signature.operation));
   return name.append(" (shm:").append(shm::protocol_name(protocol())).append(")");
 }
+
+bool ShmExecution::goes_on_inside_mpi() const noexcept { return comm().progress_hook; }
 
 template <typename Transport>
 void ShmExecution::go_on(Transport& own, Transport begun, Stage stage) noexcept {
@@ -210,6 +213,7 @@ void ShmExecution::finish() {
 }
 
 void ShmExecution::look_into_mpi() {
+  if (progress_hook::is_inside()) return;
   int found = 0;
   check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm().point_to_point, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }

@@ -33,6 +33,7 @@ class ShmExecution final : public Execution {
   void resume(shm::Tree begun) noexcept;
 
   [[nodiscard]] std::string name() const override;
+  [[nodiscard]] bool goes_on_inside_mpi() const noexcept override;
   void announce_backoff() noexcept override { arena_->announce_backoff(); }
   void backoff() noexcept override {
     (void)arena_->backoff();

@@ -97,6 +97,8 @@ struct Made {
   bool single_copy = false;  ///< by the kernel, or by XPMEM
   std::string shm_report{};
   std::string costs_report{};
+  bool progress_hook = false;
+  std::string progress_report{};
   bool device_prepared = false;
   bool cuda_aware = false;
   int nccl_version = 0;

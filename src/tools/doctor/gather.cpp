@@ -86,6 +86,8 @@ void describe(const Communicator& comm, Made& made) {
   made.single_copy = machine.single_copy || machine.mapped_copy;
   made.shm_report = state.report_of(detail::shm_backend);
   made.costs_report = state.costs_report;
+  made.progress_hook = state.progress_hook;
+  made.progress_report = state.progress_report;
 }
 
 }  // namespace

@@ -49,8 +49,9 @@ std::string job_text(const Report& report) {
   std::string text = fmt::format("tutti {}, {} on {}, {}\n", version(), counted(job.ranks.size(), "rank", "ranks"),
                                  counted(static_cast<std::size_t>(job.topology.nodes), "node", "nodes"), job.mpi);
   if (job.made.is_made)
-    text += fmt::format("shared memory: {}; single copy: {}; costs: {}\n", yes(job.made.shared_memory),
-                        yes(job.made.single_copy), job.made.costs_report);
+    text += fmt::format("shared memory: {}; single copy: {}; costs: {}\nprogress in MPI: {}: {}\n",
+                        yes(job.made.shared_memory), yes(job.made.single_copy), job.made.costs_report,
+                        yes(job.made.progress_hook), job.made.progress_report);
   if (!job.made.device_report.empty()) text += job.made.device_report + "\n";
   return text + "\n";
 }
@@ -182,6 +183,7 @@ std::string report_json(const Report& report) {
                               {"findings", findings_json(report)},
                               {"shared_memory", job.made.shared_memory},
                               {"single_copy", job.made.single_copy},
+                              {"progress_hook", job.made.progress_hook},
                               {"costs", job.made.costs_report},
                               {"table", job.tuning.report},
                               {"tests", tests_json(report)},

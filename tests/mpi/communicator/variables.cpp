@@ -15,8 +15,10 @@
 #include "call/execution.hpp"
 #include "call/summary.hpp"
 #include "core/config.hpp"
+#include "core/progress_hook.hpp"
 #include "diagnosis/recorder.hpp"
 #include "support/meet.hpp"
+#include "support/standin/progress_hook.hpp"
 
 namespace tutti::test {
 namespace {
@@ -52,6 +54,21 @@ TEST(Variables, TUTTI_PROGRESS_THREAD) {
   }
   EXPECT_EQ(x[0], static_cast<float>(comm.size()));
   meet();
+}
+
+// TUTTI_PROGRESS_HOOK=0: an MPI that has a hook is not asked.
+TEST(Variables, TUTTI_PROGRESS_HOOK) {
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  EXPECT_TRUE(detail::progress_hook::find().is_usable || !standin_progress_hook::is_loaded());
+  EXPECT_FALSE(comm.state()->machine().progress_hook);
+  EXPECT_EQ(comm.state()->progress_report, "switched off by TUTTI_PROGRESS_HOOK=0");
+  std::vector<float> x(100'000, 1.0F);
+  Options options;
+  options.algorithm = "ring";
+  Request request = iallreduce(comm, x, sum, options);
+  EXPECT_FALSE(detail::progress_hook::is_armed());
+  request.wait();
+  EXPECT_EQ(x[0], static_cast<float>(comm.size()));
 }
 
 // TUTTI_TIMEOUT=0.4

@@ -63,6 +63,7 @@ def assumptions(runner):
     """Each option that assumes a fact of the machine changes the answer."""
     host = ["explain", "allreduce", "--bytes", "1MiB", "--ranks", "2", "--cores", "2"]
     for flags, option in [(host, ["--no-single-copy"]), (host, ["--native-blocking"]), (host, ["--no-shm"]),
+                          (host + ["--no-progress-hook"], ["--progress-hook"]),
                           (host, ["--reproducible"]), (host, ["--nodes", "2"]), (host, ["--type", "bfloat16"]),
                           (host, ["--op", "band", "--type", "int32"]), (host, ["--kind", "persistent"]),
                           (host, ["--algorithm", "ring"])]:
@@ -167,6 +168,7 @@ def drawings(runner):
 def info(runner):
     shown = runner.text("info", TUTTI_TIMOUT="3", TUTTI_DATA_DIR="/nowhere/at/all", TUTTI_TRIALS="0")
     for part in ("tutti 0.", "MPI: ", "Kokkos: ", "compiler", "TUTTI_ENABLE_CUDA=", "shared memory", "single copy", "NCCL",
+                 "progress in MPI",
                  "calibration", "measured table", "TUTTI_TIMOUT is no variable of this library; did you mean TUTTI_TIMEOUT?",
                  "TUTTI_DATA_DIR=/nowhere/at/all is no folder"):
         expect(f"'{part}' is not in\n{shown}", part in shown)

@@ -153,6 +153,71 @@ TEST(Candidates, WhatMustGoOnAloneHasNoRoundsThatWaitForARank) {
           }
 }
 
+Machine with_hook(Machine machine) {
+  machine.progress_hook = true;
+  return machine;
+}
+
+// A rank goes on inside the host MPI, so its own rounds may be the way where it must not be waited for.
+TEST(Candidates, RoundsGoOnInsideTheHostThatHasAHook) {
+  for (const Operation operation : operations)
+    for (const CallKind kind : {CallKind::nonblocking, CallKind::persistent})
+      for (const Machine& m : {blocks(2, 4).machine(), blocks(4, 1).machine()}) {
+        const Signature s = signature(operation, 100'000, kind);
+        const bool is_native = make_plan(s, m)->backend == &native_backend;
+        EXPECT_EQ(make_plan(s, with_hook(m))->backend, &mpi_backend) << schedules::operation_name(operation);
+        const auto all = candidates(s, with_hook(m));
+        EXPECT_TRUE(all.front().carrier == Carrier::hook || all.front().carrier == Carrier::host_mpi);
+        if (is_native) {
+          EXPECT_THAT(find(all, "native")->excluded, HasSubstr("was not measured"));
+        }
+      }
+}
+
+TEST(Candidates, SharedMemoryNeedsNoSingleCopyWhereRanksGoOnInsideTheHost) {
+  Machine m = one_node(4);
+  m.single_copy = false;
+  for (const Operation operation : operations)
+    for (const CallKind kind : {CallKind::nonblocking, CallKind::persistent}) {
+      const Signature s = signature(operation, 100'000, kind);
+      if (operation == Operation::barrier) continue;
+      EXPECT_NE(make_plan(s, m)->backend, &shm_backend) << schedules::operation_name(operation);
+      EXPECT_EQ(make_plan(s, with_hook(m))->backend, &shm_backend) << schedules::operation_name(operation);
+      EXPECT_EQ(candidates(s, with_hook(m)).front().carrier, Carrier::hook);
+    }
+  // Stream buffers are those of blocking calls, which ranks make one after the other.
+  const Signature s = signature(Operation::allreduce, 100'000, CallKind::nonblocking);
+  for (const char* name : {"shm:stream", "shm:parts"}) {
+    const auto all = candidates(s, with_hook(m));
+    EXPECT_FALSE(find(all, name)->nameable) << name;
+  }
+}
+
+// A rank may compute for long, so those who wait should need nothing of it, unless that was measured as slower.
+TEST(Candidates, WhatGoesOnWithoutARankComesFirst) {
+  for (const Operation operation : operations)
+    for (const CallKind kind : {CallKind::nonblocking, CallKind::persistent})
+      for (const int size : {2, 64})
+        for (const std::size_t count : {1, 10'000, 10'000'000}) {
+          const auto all = candidates(signature(operation, count, kind), with_hook(one_node(size)));
+          EXPECT_EQ(all.front().carrier, Carrier::others) << all.front().name << " for " << size << " ranks, " << count;
+        }
+  const Signature s = signature(Operation::allreduce, 4, CallKind::nonblocking);
+  Machine m = with_hook(one_node(2));
+  const tuning::Table slower = table_of(s, {{"mpi:ring", 9e-6}, {"shm:line", 1e-6}});
+  m.measured = &slower;
+  EXPECT_THAT(find(candidates(s, m), "mpi:ring")->excluded, HasSubstr("shared memory is faster"));
+  const tuning::Table faster = table_of(s, {{"mpi:ring", 1e-9}, {"shm:line", 1e-6}});
+  m.measured = &faster;
+  EXPECT_EQ(make_plan(s, m)->algorithm->name, "ring");
+  m.progress_hook = false;
+  EXPECT_EQ(make_plan(s, m)->backend, &shm_backend);
+  // A tree is one more way of that kind.
+  const auto all = candidates(s, with_hook(one_node(64)));
+  EXPECT_EQ(find(all, "shm:tree")->carrier, Carrier::hook);
+  EXPECT_TRUE(find(all, "shm:tree")->nameable);
+}
+
 // The first messages of a communicator wait for one of their own, which all ranks make by calls of the library.
 TEST(Candidates, WhatMustGoOnAloneSendsNothingWhereSharedMemoryCarriesAll) {
   Machine crowded = one_node(6);

@@ -67,6 +67,20 @@ TEST(Protocol, WhatMustGoOnAloneIsPublishedAtOnce) {
   EXPECT_TRUE(can_do(Protocol::automatic, signature_of(Operation::alltoallv, 0), 2, false));
 }
 
+TEST(Protocol, ARankThatGoesOnInsideTheHostMayBeWaitedFor) {
+  for (const CallKind kind : {CallKind::nonblocking, CallKind::persistent}) {
+    const auto may = [kind](Protocol protocol, Operation operation, std::size_t count) {
+      return can_do(protocol, signature_of(operation, count, DatatypeKind::float32, kind), 2, false, true);
+    };
+    EXPECT_TRUE(may(Protocol::slots, Operation::bcast, 100 * slot_floats));
+    EXPECT_TRUE(may(Protocol::automatic, Operation::alltoallv, 0));
+    EXPECT_TRUE(may(Protocol::tree, Operation::allreduce, 1));
+    EXPECT_FALSE(may(Protocol::single_copy, Operation::bcast, 1)) << "nobody reaches the buffers";
+    for (const Protocol protocol : {Protocol::parts, Protocol::stream})
+      EXPECT_FALSE(may(protocol, Operation::allreduce, slot_floats)) << "these buffers are for calls in turn";
+  }
+}
+
 // The share of one of 256 ranks is two lines, and a flag counts 2^23 chunks.
 TEST(Protocol, SlotsCarryNoMoreChunksThanAFlagCounts) {
   constexpr std::size_t gibibyte_of_floats = std::size_t{1} << 28U;

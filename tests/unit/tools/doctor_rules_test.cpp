@@ -58,7 +58,7 @@ Job good_job() {
     }
   }
   for (RankFacts& facts : job.ranks) facts.device = {true, 2, 0, "H100", "0000:10:00.0", 13000, 12040, 22809, "", ""};
-  job.made = {true, "", true, true, "", "calibrated now, in 9.0 ms", true, true, 22809, ""};
+  job.made = {true, "", true, true, "", "calibrated now, in 9.0 ms", true, "MPIX_Async_start", true, true, 22809, ""};
   job.tuning = {Tuning::Status::found, "table"};
   // Two ranks on each GPU, so that none is idle.
   for (const std::size_t rank : {2U, 3U}) {

@@ -20,6 +20,7 @@ struct Ask {
     where.topology = imagined_topology(ranks, nodes, cores, Place{});
     where.shm = !question.no_shm;
     where.single_copy = !question.no_single_copy;
+    where.progress_hook = question.progress_hook;
     if (!question.algorithm.empty()) where.named_by = "--algorithm";
     return {signature_of(question, ranks), std::move(where), question.rank};
   }
