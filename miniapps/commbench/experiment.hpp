@@ -56,7 +56,15 @@ class Experiment {
   [[nodiscard]] std::size_t batch_size(double budget) const;
   /// What is called between two parts of the computing.
   enum class Between : std::uint8_t { tests, probes };
-  [[nodiscard]] double overlapped(double compute, Between between, int times, double& computed);
+  /// Seconds of one call with computing.
+  struct Spent {
+    double total = 0;
+    double computed = 0;
+    double waited = 0;
+  };
+  [[nodiscard]] Spent overlapped(double compute, Between between, int times);
+  /// The medians of the slowest rank.
+  [[nodiscard]] Spent overlapped_often(double compute, Between between, int times, int iterations);
 
   const Communicator& comm_;
   const Settings& settings_;

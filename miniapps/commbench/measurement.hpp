@@ -19,6 +19,7 @@ struct Overlap {
   double tested_percent = 0;
   int tests = 0;
   double probed_total = 0;  ///< the same with calls of MPI_Iprobe in the place of tests
+  double probed_wait = 0;   ///< of that in the wait
   double probed_percent = 0;
   int probes = 0;  ///< 0: not measured
 };

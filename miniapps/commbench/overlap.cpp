@@ -32,11 +32,11 @@ void probe() {
 
 }  // namespace
 
-/// Start, computing in times + 1 parts with a test or probe between two, wait. `computed`: seconds of the parts.
-double Experiment::overlapped(double compute, Between between, int times, double& computed) {
+/// Start, computing in times + 1 parts with a test or probe between two, wait.
+Experiment::Spent Experiment::overlapped(double compute, Between between, int times) {
   Call& call = *calls_.front();
   team_.meet();
-  computed = 0;
+  Spent spent;
   const double start = now();
   call.start();
   for (int part = 0; part <= times; ++part) {
@@ -44,10 +44,26 @@ double Experiment::overlapped(double compute, Between between, int times, double
       probe();
     else if (part > 0)
       (void)call.test();
-    computed += compute_for(compute / (times + 1));
+    spent.computed += compute_for(compute / (times + 1));
   }
+  const double wait = now();
   call.wait();
-  return now() - start;
+  const double end = now();
+  spent.waited = end - wait;
+  spent.total = end - start;
+  return spent;
+}
+
+Experiment::Spent Experiment::overlapped_often(double compute, Between between, int times, int iterations) {
+  std::vector<Spent> all;
+  for (int i = 0; i < iterations; ++i) all.push_back(overlapped(compute, between, times));
+  const auto median = [&](double Spent::*seconds) {
+    std::vector<double> values;
+    for (const Spent& spent : all) values.push_back(spent.*seconds);
+    team_.take_largest(values);
+    return statistics_of(values).p50;
+  };
+  return {median(&Spent::total), median(&Spent::computed), median(&Spent::waited)};
 }
 
 Overlap Experiment::measure_overlap(double pure, double budget) {
@@ -57,19 +73,18 @@ Overlap Experiment::measure_overlap(double pure, double budget) {
   result.probes = settings_.overlap_probes;
   const int iterations = std::clamp(static_cast<int>(budget / 4 / std::max(pure, 1e-7)), 7, 200);
   const auto run = [&](Between between, int times, double& percent) {
-    std::vector<double> totals(static_cast<std::size_t>(iterations));
-    std::vector<double> parts(totals.size());
-    for (std::size_t i = 0; i < totals.size(); ++i) totals[i] = overlapped(pure, between, times, parts[i]);
-    team_.take_largest(totals);
-    team_.take_largest(parts);
-    const double total = statistics_of(totals).p50;
-    result.compute = statistics_of(parts).p50;
-    percent = overlap_percent(pure, result.compute, total);
-    return total;
+    const Spent spent = overlapped_often(pure, between, times, iterations);
+    result.compute = spent.computed;
+    percent = overlap_percent(pure, spent.computed, spent.total);
+    return spent;
   };
-  result.tested_total = run(Between::tests, result.tests, result.tested_percent);
-  if (result.probes > 0) result.probed_total = run(Between::probes, result.probes, result.probed_percent);
-  result.total = run(Between::tests, 0, result.percent);
+  result.tested_total = run(Between::tests, result.tests, result.tested_percent).total;
+  if (result.probes > 0) {
+    const Spent spent = run(Between::probes, result.probes, result.probed_percent);
+    result.probed_total = spent.total;
+    result.probed_wait = spent.waited;
+  }
+  result.total = run(Between::tests, 0, result.percent).total;
   return result;
 }
 

@@ -57,7 +57,8 @@ std::string check_text(const Measurement& m) {
 std::string overlap_text(const Measurement& m) {
   if (!m.overlap) return "-";
   std::string text = fmt::format("{:3.0f}/{:3.0f}", m.overlap->percent, m.overlap->tested_percent);
-  if (m.overlap->probes > 0) text += fmt::format("/{:3.0f}", m.overlap->probed_percent);
+  if (m.overlap->probes > 0)
+    text += fmt::format("/{:3.0f}, {:.1f} us", m.overlap->probed_percent, m.overlap->probed_wait * 1e6);
   return text;
 }
 
@@ -72,6 +73,7 @@ OrderedJson overlap_json(const Overlap& o) {
   if (o.probes > 0) {
     json["probes"] = o.probes;
     json["total_with_probes_us"] = o.probed_total * 1e6;
+    json["wait_with_probes_us"] = o.probed_wait * 1e6;
     json["percent_with_probes"] = o.probed_percent;
   }
   return json;

@@ -79,6 +79,7 @@ def check_point(point):
         percents = [overlap[key] for key in ("percent", "percent_with_tests", "percent_with_probes")]
         expect(all(0 <= percent <= 100 for percent in percents) and overlap["probes"] == 3, f"{where}: {overlap}")
         expect(overlap["total_with_probes_us"] >= 0.9 * overlap["compute_us"], f"{where}: {overlap}")
+        expect(0 < overlap["wait_with_probes_us"] <= overlap["total_with_probes_us"], f"{where}: {overlap}")
         expect(overlap["total_us"] >= 0.9 * overlap["compute_us"] > 0, f"{where}: {overlap}")
 
 
