@@ -49,6 +49,21 @@ TEST_F(Idle, ACallEndsWithoutACallOfTutti) {
   }
 }
 
+// The data of a buffer with gaps are unpacked there too.
+TEST_F(Idle, ACallOnABufferWithGapsEndsWithoutACallOfTutti) {
+  constexpr std::size_t elements = 3'000;
+  std::vector<int> values(2 * elements, world().rank());
+  const Layout every_other = Layout::vector(elements, 1, 2);
+  Request request = ibcast(world(), Buffer(values.data(), every_other), 1, by_schedule());
+  while (request.active()) {
+    iprobe();
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(values[2 * elements - 2], 1);
+  EXPECT_EQ(values[2 * elements - 1], world().rank());
+  request.wait();
+}
+
 TEST_F(Idle, TheMpiCallsNobodyOnceAllCallsHaveEnded) {
   if (detail::host_is_open_mpi()) GTEST_SKIP() << "Open MPI calls a function that returns at once";
   for (int i = 0; i < 3; ++i) {
@@ -134,6 +149,7 @@ TEST_F(Idle, AWaitingCallCostsLittle) {
     if (world().rank() != 0) MPI_Recv(nullptr, 0, MPI_INT, 0, away_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     Request request = iallreduce(world(), x_, max, options);
     if (world().rank() == 0) {
+      iprobe(1'000);  // now and then a step does more
       waiting = instructions_of_iprobe();
       for (int r = 1; r < world().size(); ++r) MPI_Send(nullptr, 0, MPI_INT, r, away_tag, MPI_COMM_WORLD);
     }

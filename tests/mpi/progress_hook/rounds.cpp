@@ -103,18 +103,5 @@ TEST_F(WithHook, WaitAndSend) {
   }
 }
 
-// The data of a buffer with gaps are unpacked there too.
-TEST_F(WithHook, ABufferWithGaps) {
-  constexpr std::size_t elements = 3'000;
-  std::vector<int> values(2 * elements, world().rank());
-  const Layout every_other = Layout::vector(elements, 1, 2);
-  Options options;
-  options.algorithm = "scatter_allgather";
-  Request request = ibcast(world(), Buffer(values.data(), every_other), 1, options);
-  finish_without_rank_0(Place::recv, [&] { request.wait(); });
-  EXPECT_EQ(values[2 * elements - 2], 1);
-  EXPECT_EQ(values[2 * elements - 1], world().rank());
-}
-
 }  // namespace
 }  // namespace tutti::test
