@@ -46,11 +46,12 @@ def missing():
 
 class Hosts:
     """Hosts 1 to count, while the context lasts. rate: of each network card, as "10gbit"; None: as fast as it goes.
-    pins: each host has one core of the machine."""
+    burst: what a card that was idle takes at once. pins: each host has one core of the machine."""
 
-    def __init__(self, count, rate=None, pins=False):
+    def __init__(self, count, rate=None, pins=False, burst="2mb"):
         self.count = count
         self.rate = rate
+        self.burst = burst
         self.pin = f"taskset -c $(((${{host##*.}} - 1) % {os.cpu_count()}))" if pins else ""
         # The kernel removes the names of hosts that were here before some time after them.
         serial = next(SERIALS)
@@ -84,7 +85,7 @@ class Hosts:
             run("ip", "-n", name, "link", "set", device, "up")
         if self.rate:
             for place in (["-n", name, "qdisc", "add", "dev", "eth0"], ["qdisc", "add", "dev", outer]):
-                run("tc", *place, "root", "tbf", "rate", self.rate, "burst", "2mb", "latency", "5ms")
+                run("tc", *place, "root", "tbf", "rate", self.rate, "burst", self.burst, "latency", "50ms")
 
     def __exit__(self, *_):
         for number in range(1, self.count + 1):
