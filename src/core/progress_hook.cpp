@@ -9,6 +9,10 @@
 
 #include "core/host_mpi.hpp"
 
+// libtutti-mpi is loaded into programs without an MPI too, where an address that is needed would end them: this one is
+// not, and nothing else refers to it.
+#pragma weak MPI_Pcontrol
+
 namespace tutti::detail::progress_hook {
 
 thread_local constinit Here here{};
@@ -47,7 +51,7 @@ Function symbol(const char* name) {
   if (void* found = dlsym(RTLD_DEFAULT, name)) return reinterpret_cast<Function>(found);
   // An MPI that a module of an interpreter has brought is not in the scope of the whole program.
   Dl_info mpi{};
-  if (dladdr(reinterpret_cast<const void*>(&MPI_Get_library_version), &mpi) == 0) return nullptr;
+  if (dladdr(reinterpret_cast<const void*>(&MPI_Pcontrol), &mpi) == 0) return nullptr;
   void* library = dlopen(mpi.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) return nullptr;
   void* found = dlsym(library, name);
