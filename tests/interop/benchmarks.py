@@ -32,7 +32,7 @@ def judge_osu_time(output):
 
 def find_osu(options):
     if options.osu is None:
-        return "name a folder of OSU's micro-benchmarks, built with mpicc.mpich, by --osu"
+        return "name a folder of OSU's micro-benchmarks, built for the MPI at hand, by --osu"
     found = sorted(path for path in options.osu.rglob("osu_*") if path.parent.name in OSU_FOLDERS and
                    path.is_file() and os.access(path, os.X_OK))
     if options.set == "short":
@@ -62,6 +62,8 @@ def judge_imb(output):
 
 
 def find_imb(options):
+    if options.open_mpi:
+        return "it is built for Intel MPI, whose interface is MPICH's"
     if options.imb is None:
         return "name a folder with IMB-MPI1 (PyPI's impi-rt has it) by --imb"
     if options.abi is None:
@@ -88,7 +90,8 @@ def judge_netpipe(output):
 
 
 def find_netpipe(options):
-    program = shutil.which("NPmpich2")
+    name, package = ("NPopenmpi", "netpipe-openmpi") if options.open_mpi else ("NPmpich2", "netpipe-mpich2")
+    program = shutil.which(name)
     if program is None:
-        return "not installed: apt-get install --no-install-recommends netpipe-mpich2"
-    return [Job("NetPIPE", "NPmpich2", 2, [program, "-i", "-n", "20", "-u", "65536", "-o", "np.out"], judge_netpipe)]
+        return f"not installed: apt-get install --no-install-recommends {package}"
+    return [Job("NetPIPE", name, 2, [program, "-i", "-n", "20", "-u", "65536", "-o", "np.out"], judge_netpipe)]

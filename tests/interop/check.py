@@ -23,7 +23,8 @@ from get import source_entries  # noqa: E402
 from job import REPORT, Job, Output, Runner  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-LOADED = 'test -z "$LD_PRELOAD" || echo "tutti-mpi: 9 of 10 collective calls (90.0 %) went through Tutti" >&2;'
+LOADED = ('test -z "$LD_PRELOAD" || { echo "tutti-mpi: 9 of 10 collective calls (90.0 %) went through Tutti";'
+          'echo "tutti-mpi: 1 were passed on: intercommunicator"; } >&2;')
 
 
 def shell(name, script, judge=mpich.judge, limit=20.0):
@@ -82,6 +83,33 @@ class Judges(unittest.TestCase):
         self.good(applications.judge_nwchem, good)
         self.bad(applications.judge_nwchem, good.replace("76.01050", "76.01051"))
         self.bad(applications.judge_nwchem, good.split("\n", 1)[0])
+
+    def test_bagel(self):
+        good = "  10   -99.93241000   0.01  0.66\n  11    -99.93242052    0.00000000   0.67\n * SCF iteration converged.\n"
+        self.good(applications.judge_bagel, good)
+        self.bad(applications.judge_bagel, good.replace("93242052", "93242252"))
+        self.bad(applications.judge_bagel, good.replace("SCF", ""))
+
+    def test_hpcc(self):
+        good = "||Ax-b||_oo/(eps*...)= 0.005 ...... PASSED\nFound 0 errors in 4 locations\nSuccess=1\n" \
+            "End of HPC Challenge tests.\n"
+        self.good(applications.judge_hpcc, good)
+        self.bad(applications.judge_hpcc, good.replace("PASSED", "FAILED"))
+        self.bad(applications.judge_hpcc, good.replace("Found 0", "Found 20"))
+        self.bad(applications.judge_hpcc, good.replace("Success=1", "Success=0"))
+
+    def test_mumps(self):
+        for good in ("  Solution is   1.00000012   1.99999976   3.00000000   4.0  5.0\n",
+                     " Solution is  (0.99999,2.6E-007) (2.0,-1.7E-007) (3.0,0.0) (4.0,0.0) (5.0,0.0)\n"):
+            self.good(applications.judge_mumps, good)
+            self.bad(applications.judge_mumps, good.replace("3.0", "3.1"))
+        self.bad(applications.judge_mumps, "Solution is\n")
+
+    def test_espresso(self):
+        good = "!    total energy              =     -32.94479461 Ry\n   JOB DONE.\n"
+        self.good(applications.judge_espresso, good)
+        self.bad(applications.judge_espresso, good.replace("4479", "4478"))
+        self.bad(applications.judge_espresso, good.split("\n", 1)[0])
 
 
 class EveryMpi(unittest.TestCase):
@@ -179,11 +207,12 @@ class Runs(unittest.TestCase):
     def test_passes(self):
         status, said = self.outcome(shell("good", LOADED + "echo No Errors"))
         self.assertEqual((status, said.splitlines()[-1]), (0, "1 passed, 0 failed, 0 left out"))
-        self.assertIn("90.0 % of 10", self.options.markdown.read_text(encoding="utf-8"))
+        self.assertIn("90.0 % of 10 | 1 intercommunicator |", self.options.markdown.read_text(encoding="utf-8"))
 
     def test_few_calls_are_named(self):
         few = shell("few", LOADED.replace("9", "8", 1) + "echo No Errors")
-        self.assertIn("under 90 %: suite: few", self.outcome(few)[1])
+        self.assertIn("under 90 %: suite: few, 2 ranks: 80.0 % of 10, passed on: 1 intercommunicator",
+                      self.outcome(few)[1])
 
     def test_not_loaded(self):
         status, said = self.outcome(shell("plain", "echo No Errors"))

@@ -13,6 +13,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from session import end_session  # noqa: E402
 
 SHARE = re.compile(r"tutti-mpi: (\d+) of (\d+) collective calls")
+PASSED_ON = re.compile(r"tutti-mpi: (\d+) were passed on: (.*)")
 # The library's report and Tutti's table of calls behind it. A program may have left a line unfinished before them.
 REPORT = re.compile(r"(tutti(-mpi)?: .*|^operation +call +up to .*|"
                     r"^[a-z_]+ +[a-z]+ +.* \d+ +\d+ +\d+\.\d+ +\d+\.\d+)\n?", re.MULTILINE)
@@ -54,6 +55,7 @@ class End:
     seconds: float
     through: int = 0
     calls: int = 0
+    passed_on: dict = dataclasses.field(default_factory=dict)  # numbers of calls by reason
     text: str = ""
 
 
@@ -95,6 +97,9 @@ class Runner:
     def judged(job, code, seconds, limit, preload, out, err):
         shares = SHARE.findall(err)
         through, calls = (sum(int(share[i]) for share in shares) for i in (0, 1))
+        passed_on = {}
+        for count, reason in PASSED_ON.findall(err):
+            passed_on[reason] = passed_on.get(reason, 0) + int(count)
         text = out + REPORT.sub("", err)
         if code is None:
             why = f"hangs: no end after {limit:.0f} s"
@@ -102,7 +107,7 @@ class Runner:
             why = job.judge(Output(code, text))
             if not why and preload and code == 0 and not shares:
                 why = "no report of the library: it was not loaded, or MPI_Finalize did not reach it"
-        return End(why, seconds, through, calls, out + err)
+        return End(why, seconds, through, calls, passed_on, out + err)
 
 
 def said(file):
@@ -119,10 +124,22 @@ def last_words(text, count=12):
     return "\n".join(f"      {line}" for line in lines[-count:])
 
 
-def launchers():
-    """The launcher of MPICH, as it is called where another MPI is installed too."""
+# One machine; Open MPI counts its cores and asks who is root.
+OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
+
+
+def is_for_open_mpi(library):
+    """Its handles are addresses in the MPI's library, which the library therefore names."""
+    return library.exists() and b"libmpi.so.40" in library.read_bytes()
+
+
+def launchers(open_mpi):
+    """The launcher of an MPI, as it is called where another MPI is installed too."""
+    names = ("mpiexec.openmpi",) if open_mpi else ("mpiexec.mpich", "mpiexec.hydra")
+    settings = ["env", *(f"{name}={value}" for name, value in OPEN_MPI.items())] if open_mpi else []
     for folder in os.environ["PATH"].split(os.pathsep):
-        for name in ("mpiexec.mpich", "mpiexec.hydra"):
+        for name in names:
             path = pathlib.Path(folder) / name
             if path.exists():
-                yield str(path)
+                yield [*settings, str(path)]

@@ -22,6 +22,8 @@ PLAIN = ["--disable-cxx", "--disable-spawn", "--without-cuda"]
 
 
 def find(options):
+    if options.open_mpi:
+        return "they are MPICH's own"
     source, build = source_of(options), options.folder / "mpich"
     words = ["CC=mpicc.mpich", "F77=mpifort.mpich", "FC=mpifort.mpich", "MPICC=mpicc.mpich", "MPIF77=mpifort.mpich",
              "MPIFC=mpifort.mpich", "--with-mpi=/usr"]

@@ -6,6 +6,7 @@
     tests/interop/run.py --get                        brings mpi4py and MPICH's tests first (pip, apt-get source)
     tests/interop/run.py --set all --markdown FILE    everything: hours on two cores
     tests/interop/run.py --suites mpich --match coll --ranks 2    some of it, on at most two ranks
+    tests/interop/run.py --library build/openmpi/lib/libtutti-mpi.so    what is here for Open MPI
     tests/interop/run.py --suites abi --library build/abi/lib/libtutti-mpi-abi.so --mpis DIR...    on several MPIs
     tests/interop/run.py --show --markdown FILE       a table of all earlier results, without running anything
 
@@ -13,6 +14,7 @@ A program passes if it prints its own end marker and no error; one that fails wi
 remarks under the table say so. Ends with 1 if a program fails with the library only, with 77 if nothing is here.
 """
 import argparse
+import dataclasses
 import os
 import pathlib
 import re
@@ -28,12 +30,13 @@ import python_tests  # noqa: E402
 import scalapack  # noqa: E402
 import table  # noqa: E402
 from get import get  # noqa: E402
-from job import SKIPPED, End, Runner, last_words, launchers, limit_with  # noqa: E402
+from job import SKIPPED, End, Runner, is_for_open_mpi, last_words, launchers, limit_with  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SUITES = {"scalapack": scalapack.find, "mpi4py": python_tests.find, "mpich": mpich.find, "osu": benchmarks.find_osu,
-          "imb": benchmarks.find_imb, "netpipe": benchmarks.find_netpipe, "nwchem": applications.find,
-          "abi": every_mpi.find}
+          "imb": benchmarks.find_imb, "netpipe": benchmarks.find_netpipe, "nwchem": applications.find_nwchem,
+          "bagel": applications.find_bagel, "hpcc": applications.find_hpcc, "mumps": applications.find_mumps,
+          "espresso": applications.find_espresso, "abi": every_mpi.find}
 
 
 def parse():
@@ -66,6 +69,7 @@ def parse():
         setattr(options, name, value and value.resolve())
     options.mpis = [prefix.absolute() for prefix in options.mpis or []]
     options.folder.mkdir(parents=True, exist_ok=True)
+    options.open_mpi = is_for_open_mpi(options.library)
     options.abi = abi_folder(options.folder)
     return options
 
@@ -88,6 +92,8 @@ def find_jobs(options):
         if isinstance(found, str):
             print(f"SKIPPED: {name}: {found}", flush=True)
             continue
+        if options.open_mpi:
+            found = [dataclasses.replace(job, suite=f"{job.suite}, Open MPI") for job in found]
         yield from (job for job in found if re.search(options.match, job.key))
 
 
@@ -118,10 +124,10 @@ def line(entry):
 def launcher(options):
     if options.launcher:
         return options.launcher.split()
-    found = next(launchers(), None)
+    found = next(launchers(options.open_mpi), None)
     if found is None:
-        skip("no mpiexec.mpich")
-    return [found]
+        skip(f"no mpiexec.{'openmpi' if options.open_mpi else 'mpich'}")
+    return found
 
 
 def skip(why):

@@ -5,7 +5,7 @@ import re
 
 from job import Job
 
-FOLDERS = "/usr/lib/*/scalapack/mpich-tests"
+FOLDERS = "/usr/lib/*/scalapack/{}-tests"
 # Their inputs have grids of four, and end the program where there are fewer.
 FOUR_RANKS = re.compile(r"x[sdcz](sep|gsep|heevr|syevr|svd)$|x[CF]btest$")
 LEFT_OUT = re.compile(r"[sdcz]pb[123]tim$")  # they only measure
@@ -26,7 +26,7 @@ def judge(output):
 
 
 def find(options):
-    folder = next(pathlib.Path("/").glob(FOLDERS[1:]), None)
+    folder = next(pathlib.Path("/").glob(FOLDERS[1:].format("openmpi" if options.open_mpi else "mpich")), None)
     if folder is None:
         return "not installed: apt-get install --no-install-recommends scalapack-mpi-test"
     return [job for path in programs(folder) for job in jobs(path, options)]

@@ -30,7 +30,7 @@ class Results:
                  "seconds": plain.seconds, "needs_library": job.needs_library}
         if loaded is not None:
             entry |= {"with": loaded.why, "seconds_with": loaded.seconds, "through": loaded.through,
-                      "calls": loaded.calls}
+                      "calls": loaded.calls, "passed_on": loaded.passed_on}
         self.keep(job.key, entry)
         return entry
 
@@ -59,6 +59,15 @@ def share(through, calls):
     return f"{100 * through / calls:.1f} % of {calls:,}" if calls else "no calls"
 
 
+def reasons_of(entries):
+    """Why calls were passed on to the MPI, the most frequent reason first."""
+    all_reasons = {}
+    for entry in entries:
+        for reason, count in entry.get("passed_on", {}).items():
+            all_reasons[reason] = all_reasons.get(reason, 0) + count
+    return "; ".join(f"{count:,} {reason}" for reason, count in sorted(all_reasons.items(), key=lambda item: -item[1]))
+
+
 def row(suite, entries):
     """Times are of the programs that passed both ways."""
     both = [entry for entry in entries if not left_out(entry) and passed(entry)]
@@ -67,10 +76,10 @@ def row(suite, entries):
     tried = any("with" in entry for entry in entries)
     if all(entry.get("needs_library") for entry in entries):
         return [suite, ranks_of(entries), str(sum(not left_out(entry) for entry in entries)), "", str(len(both)),
-                share_of(both), "", f"{loaded:.0f} s", ""]
+                share_of(both), reasons_of(both), "", f"{loaded:.0f} s", ""]
     return [suite, ranks_of(entries), str(len(entries)), str(sum(not left_out(entry) for entry in entries)),
             str(len(both)) if tried else "",
-            share_of(both) if tried else "",
+            share_of(both) if tried else "", reasons_of(both) if tried else "",
             f"{plain:.0f} s" if tried else f"{sum(entry['seconds'] for entry in entries):.0f} s",
             f"{loaded:.0f} s" if tried else "", f"{loaded / plain:.2f}" if plain else ""]
 
@@ -89,7 +98,7 @@ def ends(numbers):
     return sorted({min(found), max(found)})
 
 
-HEAD = ["programs of", "ranks", "runs", "pass without", "pass with", "calls through Tutti", "time without", "with",
+HEAD = ["programs of", "ranks", "runs", "pass without", "pass with", "calls through Tutti", "passed on", "time without", "with",
         "ratio"]
 
 
@@ -120,4 +129,5 @@ def remarks(entries):
     lines += [f"left out{'' if entry.get('needs_library') else ', fails without the library'}: {told(entry)}: "
               f"{entry['without']}" for entry in entries if left_out(entry)]
     few = [entry for entry in entries if passed(entry) and 100 * entry["through"] < LEAST_SHARE * entry["calls"]]
-    return lines + [f"under {LEAST_SHARE} %: {told(entry)}: {share(entry['through'], entry['calls'])}" for entry in few]
+    return lines + [f"under {LEAST_SHARE} %: {told(entry)}: {share(entry['through'], entry['calls'])}, passed on: "
+                    f"{reasons_of([entry])}" for entry in few]

@@ -3,6 +3,13 @@
 
 #include <mpi.h>
 
+/// Open MPI 5 says that it is of MPI 3.1.
+#ifdef OPEN_MPI
+#define TUTTI_TEST_HAS_PERSISTENT (OMPI_MAJOR_VERSION >= 5)
+#else
+#define TUTTI_TEST_HAS_PERSISTENT (MPI_VERSION >= 4)
+#endif
+
 namespace tutti::test {
 
 enum class Form { blocking, nonblocking, persistent };
@@ -25,11 +32,14 @@ void make_call(Form form, Prepare prepare, Blocking blocking, Nonblocking nonblo
 
 }  // namespace tutti::test
 
-#if MPI_VERSION >= 4
+#if TUTTI_TEST_HAS_PERSISTENT
 #define TUTTI_TEST_INIT(Name, ...) MPI_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, request)
-#define TUTTI_TEST_LARGE(...) __VA_ARGS__
 #else
 #define TUTTI_TEST_INIT(Name, ...) static_cast<void>(request)
+#endif
+#if MPI_VERSION >= 4
+#define TUTTI_TEST_LARGE(...) __VA_ARGS__
+#else
 #define TUTTI_TEST_LARGE(...)
 #endif
 /// TUTTI_TEST_CALL(Suffix, form, prepare, look, Bcast, bcast, arguments with the communicator...)

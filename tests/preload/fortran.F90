@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! A Fortran program that calls MPI only, by the module mpi or, with PRELOAD_F08, by mpi_f08.
+! A Fortran program that calls MPI only, by the module mpi, with PRELOAD_F08 by mpi_f08, or with PRELOAD_MPIF by mpif.h.
 program preload_fortran
 #ifdef PRELOAD_F08
   use mpi_f08
@@ -7,8 +7,13 @@ program preload_fortran
   type(MPI_Request) :: request
   type(MPI_Comm) :: ring
 #else
+#ifdef PRELOAD_MPIF
+  implicit none
+  include 'mpif.h'
+#else
   use mpi
   implicit none
+#endif
   integer :: request, ring
 #endif
   integer, parameter :: n = 1000
@@ -51,6 +56,7 @@ program preload_fortran
 
   call MPI_Barrier(MPI_COMM_WORLD, ierr)
 
+#ifdef PRELOAD_PERSISTENT
   call MPI_Bcast_init(word, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, MPI_INFO_NULL, request, ierr)
   do i = 1, 3
     word = merge(i, 0, rank == 0)
@@ -59,6 +65,7 @@ program preload_fortran
     is_right = is_right .and. word == i
   end do
   call MPI_Request_free(request, ierr)
+#endif
 
   below = mod(rank + ranks - 1, ranks)
   above = mod(rank + 1, ranks)

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "preload/forms.hpp"
 #include "preload/world.hpp"
 
 namespace tutti::test {
@@ -253,7 +254,7 @@ TEST(Windows, AreDoneAfterABarrier) {
   MPI_Win_free(&window);
 }
 
-#if MPI_VERSION >= 4
+#if TUTTI_TEST_HAS_PERSISTENT
 TEST(PersistentCalls, StartInAnyOrder) {
   const ReversedWorld comm;
   int word = 0;

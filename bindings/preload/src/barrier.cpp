@@ -46,7 +46,7 @@ int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
                                  [&] { return PMPI_Ibarrier(comm, request); });
 }
 
-#if MPI_VERSION >= 4
+#if TUTTI_MPI_HAS_PERSISTENT
 int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return make_operation<Barrier>(Collective::barrier, true, comm, request, take_of(comm), describe,
                                  [&] { return PMPI_Barrier_init(comm, info, request); });

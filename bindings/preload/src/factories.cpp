@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The begin of MPI and the program's factories of communicators, as far as TUTTI_CHECK and TUTTI_WATCHDOG follow them.
+// The begin of MPI and the program's factories of communicators.
 #include <mpi.h>
 
-#include "watch/call.hpp"
+#include "early.hpp"
+#include "host.hpp"
 
 namespace tutti::preload {
 namespace {
@@ -13,7 +14,7 @@ int added(int code, const MPI_Comm* made) {
   return code;
 }
 
-int start(int code) { return code == MPI_SUCCESS ? start_watching() : code; }
+int start(int code) { return code == MPI_SUCCESS ? begin() : code; }
 
 }  // namespace
 }  // namespace tutti::preload
@@ -29,43 +30,44 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 }
 
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
-  return watch_factory("MPI_Comm_dup", comm, made, [&] { return PMPI_Comm_dup(comm, made); });
+  return make_communicator("MPI_Comm_dup", comm, made, [&] { return PMPI_Comm_dup(comm, made); });
 }
 
 int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made) {
-  return watch_factory("MPI_Comm_dup_with_info", comm, made, [&] { return PMPI_Comm_dup_with_info(comm, info, made); });
+  return make_communicator("MPI_Comm_dup_with_info", comm, made,
+                           [&] { return PMPI_Comm_dup_with_info(comm, info, made); });
 }
 
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
-  return watch_factory("MPI_Comm_split", comm, made, [&] { return PMPI_Comm_split(comm, color, key, made); });
+  return make_communicator("MPI_Comm_split", comm, made, [&] { return PMPI_Comm_split(comm, color, key, made); });
 }
 
 int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made) {
-  return watch_factory("MPI_Comm_split_type", comm, made,
-                       [&] { return PMPI_Comm_split_type(comm, type, key, info, made); });
+  return make_communicator("MPI_Comm_split_type", comm, made,
+                           [&] { return PMPI_Comm_split_type(comm, type, key, info, made); });
 }
 
 int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* made) {
-  return watch_factory("MPI_Comm_create", comm, made, [&] { return PMPI_Comm_create(comm, group, made); });
+  return make_communicator("MPI_Comm_create", comm, made, [&] { return PMPI_Comm_create(comm, group, made); });
 }
 
 int MPI_Cart_create(MPI_Comm comm, int dims, const int sizes[], const int periods[], int reorder, MPI_Comm* made) {
-  return watch_factory("MPI_Cart_create", comm, made,
-                       [&] { return PMPI_Cart_create(comm, dims, sizes, periods, reorder, made); });
+  return make_communicator("MPI_Cart_create", comm, made,
+                           [&] { return PMPI_Cart_create(comm, dims, sizes, periods, reorder, made); });
 }
 
 int MPI_Cart_sub(MPI_Comm comm, const int remain[], MPI_Comm* made) {
-  return watch_factory("MPI_Cart_sub", comm, made, [&] { return PMPI_Cart_sub(comm, remain, made); });
+  return make_communicator("MPI_Cart_sub", comm, made, [&] { return PMPI_Cart_sub(comm, remain, made); });
 }
 
 int MPI_Graph_create(MPI_Comm comm, int nodes, const int index[], const int edges[], int reorder, MPI_Comm* made) {
-  return watch_factory("MPI_Graph_create", comm, made,
-                       [&] { return PMPI_Graph_create(comm, nodes, index, edges, reorder, made); });
+  return make_communicator("MPI_Graph_create", comm, made,
+                           [&] { return PMPI_Graph_create(comm, nodes, index, edges, reorder, made); });
 }
 
 int MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], const int degrees[], const int destinations[],
                           const int weights[], MPI_Info info, int reorder, MPI_Comm* made) {
-  return watch_factory("MPI_Dist_graph_create", comm, made, [&] {
+  return make_communicator("MPI_Dist_graph_create", comm, made, [&] {
     return PMPI_Dist_graph_create(comm, n, sources, degrees, destinations, weights, info, reorder, made);
   });
 }
@@ -73,7 +75,7 @@ int MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], const int d
 int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int indegree, const int sources[], const int source_weights[],
                                    int outdegree, const int destinations[], const int destination_weights[],
                                    MPI_Info info, int reorder, MPI_Comm* made) {
-  return watch_factory("MPI_Dist_graph_create_adjacent", comm, made, [&] {
+  return make_communicator("MPI_Dist_graph_create_adjacent", comm, made, [&] {
     return PMPI_Dist_graph_create_adjacent(comm, indegree, sources, source_weights, outdegree, destinations,
                                            destination_weights, info, reorder, made);
   });
@@ -95,7 +97,7 @@ int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* made, MPI_Request* request) {
   return code;
 }
 
-#if MPI_VERSION >= 4
+#if TUTTI_MPI_HAS_SESSIONS
 int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made, MPI_Request* request) {
   const int code = PMPI_Comm_idup_with_info(comm, info, made, request);
   if (is_watched() && code == MPI_SUCCESS) communicators().add_copy(comm, *made);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "errors.hpp"
+#include "host.hpp"
 #include "member.hpp"
 #include "report.hpp"
 #include "requests.hpp"
@@ -161,20 +162,26 @@ int make_operation(Collective which, bool is_persistent, MPI_Comm comm, MPI_Requ
 /// Defines the functions of a collective that takes counts: TUTTI_MPI_COLLECTIVE(Bcast, Bcast, bcast, PARAMS, ARGS)
 /// with PARAMS(N, D) its parameters before the communicator, for counts of type N and displacements of type D, and
 /// ARGS() their names. Counterparts: MPI 4.0, chapter 6.
-#if MPI_VERSION >= 4
-#define TUTTI_MPI_COLLECTIVE(Call, Name, lower, PARAMS, ARGS)                    \
-  extern "C" {                                                                   \
-  TUTTI_MPI_BLOCKING(Call, Name, lower, , int, int, PARAMS, ARGS)                \
-  TUTTI_MPI_NONBLOCKING(Call, lower, , int, int, PARAMS, ARGS)                   \
-  TUTTI_MPI_PERSISTENT(Call, Name, lower, , int, int, PARAMS, ARGS)              \
-  TUTTI_MPI_BLOCKING(Call, Name, lower, _c, MPI_Count, MPI_Aint, PARAMS, ARGS)   \
-  TUTTI_MPI_NONBLOCKING(Call, lower, _c, MPI_Count, MPI_Aint, PARAMS, ARGS)      \
-  TUTTI_MPI_PERSISTENT(Call, Name, lower, _c, MPI_Count, MPI_Aint, PARAMS, ARGS) \
-  }
+#if TUTTI_MPI_HAS_PERSISTENT
+#define TUTTI_MPI_COLLECTIVE_SMALL(Call, Name, lower, PARAMS, ARGS) \
+  TUTTI_MPI_BLOCKING(Call, Name, lower, , int, int, PARAMS, ARGS)   \
+  TUTTI_MPI_NONBLOCKING(Call, lower, , int, int, PARAMS, ARGS)      \
+  TUTTI_MPI_PERSISTENT(Call, Name, lower, , int, int, PARAMS, ARGS)
 #else
-#define TUTTI_MPI_COLLECTIVE(Call, Name, lower, PARAMS, ARGS)     \
-  extern "C" {                                                    \
-  TUTTI_MPI_BLOCKING(Call, Name, lower, , int, int, PARAMS, ARGS) \
-  TUTTI_MPI_NONBLOCKING(Call, lower, , int, int, PARAMS, ARGS)    \
-  }
+#define TUTTI_MPI_COLLECTIVE_SMALL(Call, Name, lower, PARAMS, ARGS) \
+  TUTTI_MPI_BLOCKING(Call, Name, lower, , int, int, PARAMS, ARGS)   \
+  TUTTI_MPI_NONBLOCKING(Call, lower, , int, int, PARAMS, ARGS)
 #endif
+#if TUTTI_MPI_HAS_LARGE_COUNTS
+#define TUTTI_MPI_COLLECTIVE_LARGE(Call, Name, lower, PARAMS, ARGS)            \
+  TUTTI_MPI_BLOCKING(Call, Name, lower, _c, MPI_Count, MPI_Aint, PARAMS, ARGS) \
+  TUTTI_MPI_NONBLOCKING(Call, lower, _c, MPI_Count, MPI_Aint, PARAMS, ARGS)    \
+  TUTTI_MPI_PERSISTENT(Call, Name, lower, _c, MPI_Count, MPI_Aint, PARAMS, ARGS)
+#else
+#define TUTTI_MPI_COLLECTIVE_LARGE(Call, Name, lower, PARAMS, ARGS)
+#endif
+#define TUTTI_MPI_COLLECTIVE(Call, Name, lower, PARAMS, ARGS) \
+  extern "C" {                                                \
+  TUTTI_MPI_COLLECTIVE_SMALL(Call, Name, lower, PARAMS, ARGS) \
+  TUTTI_MPI_COLLECTIVE_LARGE(Call, Name, lower, PARAMS, ARGS) \
+  }

@@ -3,8 +3,8 @@
 // of factories.cpp.
 #include <mpi.h>
 
+#include "early.hpp"
 #include "fortran_2008.hpp"
-#include "watch/call.hpp"
 
 #ifdef MPICH_VERSION
 
@@ -16,7 +16,7 @@ template <typename... Arguments>
 void make(const char* name, const char* hidden, MPI_Comm from, MPI_Comm* made, MPI_Fint* ierror,
           Arguments*... arguments) {
   MPI_Fint result = MPI_SUCCESS;
-  const int code = watch_factory(name, from, made, [&] {
+  const int code = make_communicator(name, from, made, [&] {
     call_hidden(hidden, arguments...);
     result = ierror == nullptr ? MPI_SUCCESS : *ierror;
     return result;
@@ -26,7 +26,7 @@ void make(const char* name, const char* hidden, MPI_Comm from, MPI_Comm* made, M
 
 void start(MPI_Fint* ierror) {
   if (ierror != nullptr && *ierror != MPI_SUCCESS) return;
-  const int code = start_watching();
+  const int code = begin();
   if (code != MPI_SUCCESS) set(ierror, code);
 }
 

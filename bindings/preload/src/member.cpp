@@ -42,14 +42,6 @@ Reason first_reason(MPI_Comm comm, int size) {
   return size == 1 ? Reason::one_rank : Reason::none;
 }
 
-std::shared_ptr<Member>* kept(MPI_Comm comm) {
-  void* value = nullptr;
-  int found = 0;
-  if (PMPI_Comm_get_attr(comm, keyval(), static_cast<void*>(&value), &found) != MPI_SUCCESS || found == 0)
-    return nullptr;
-  return static_cast<std::shared_ptr<Member>*>(value);
-}
-
 }  // namespace
 
 Member::Member(MPI_Comm handle) : handle_(handle) {
@@ -72,10 +64,31 @@ Reason Member::make() {
   return reason_;
 }
 
+void Member::set_up_early(int children) {
+  const auto locked = lock();
+  if (reason_ != Reason::none || set_up() != Reason::none) return;
+  early_ = children;
+  early_left_ = children;
+}
+
+int Member::take_early() {
+  --early_left_;
+  return early_ / 4;
+}
+
 void Member::end() {
   const auto locked = lock();
   ours_.reset();
   pass_on();
+}
+
+std::shared_ptr<Member>* kept_member(MPI_Comm comm) {
+  void* value = nullptr;
+  int found = 0;
+  if (comm == MPI_COMM_NULL || !is_running()) return nullptr;
+  if (PMPI_Comm_get_attr(comm, keyval(), static_cast<void*>(&value), &found) != MPI_SUCCESS || found == 0)
+    return nullptr;
+  return static_cast<std::shared_ptr<Member>*>(value);
 }
 
 std::shared_ptr<Member>* find_member(MPI_Comm comm) {
@@ -83,7 +96,7 @@ std::shared_ptr<Member>* find_member(MPI_Comm comm) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   const unsigned ended = detail::ended_members.load(std::memory_order_acquire);
-  std::shared_ptr<Member>* member = kept(comm);
+  std::shared_ptr<Member>* member = kept_member(comm);
   if (member == nullptr) {
     auto made = std::make_unique<std::shared_ptr<Member>>(std::make_shared<Member>(comm));
     if (PMPI_Comm_set_attr(comm, keyval(), made.get()) != MPI_SUCCESS) return nullptr;
@@ -94,8 +107,7 @@ std::shared_ptr<Member>* find_member(MPI_Comm comm) {
 }
 
 void end_member(MPI_Comm comm) {
-  if (comm == MPI_COMM_NULL || !is_running()) return;
-  if (std::shared_ptr<Member>* member = kept(comm)) (*member)->end();
+  if (std::shared_ptr<Member>* member = kept_member(comm)) (*member)->end();
 }
 
 }  // namespace tutti::preload

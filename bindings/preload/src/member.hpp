@@ -30,6 +30,12 @@ class Member {
   /// Makes the library's communicator if there is none. Collective over the communicator, blocking.
   Reason set_up() { return ours_ ? Reason::none : make(); }
   [[nodiscard]] const Communicator& ours() const { return *ours_; }
+  /// Makes it before the first call. children: the communicators made of this one for which that may be done, too.
+  /// Collective over the communicator, blocking.
+  void set_up_early(int children);
+  [[nodiscard]] bool may_set_up_early() const { return is_set_up() && early_left_ > 0; }
+  /// For one communicator made of this one: returns for how many of its own it may be done. Equal on all ranks.
+  int take_early();
   /// Frees the library's communicator. Collective over the communicator.
   void end();
   /// Leaves all later calls to the MPI.
@@ -58,10 +64,15 @@ class Member {
   Reason reason_ = Reason::none;
   std::mutex mutex_{};
   std::optional<Communicator> ours_{};
+  int early_ = 0;
+  int early_left_ = 0;
 };
 
 /// Null for MPI_COMM_NULL, for handles that MPI refuses and while MPI does not run. Valid as long as the handle is.
 [[nodiscard]] std::shared_ptr<Member>* find_member(MPI_Comm comm);
+
+/// Null, too, for a communicator that has made no call yet.
+[[nodiscard]] std::shared_ptr<Member>* kept_member(MPI_Comm comm);
 
 /// Frees the library's side of a communicator that the program is about to free. Collective over it.
 void end_member(MPI_Comm comm);

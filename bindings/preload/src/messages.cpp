@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "host.hpp"
 #include "watch/call.hpp"
 #include "watch/completion.hpp"
 #include "watch/envelopes.hpp"
@@ -185,7 +186,7 @@ using namespace tutti::preload;
 extern "C" {
 
 TUTTI_MPI_MESSAGES(, int)
-#if MPI_VERSION >= 4
+#if TUTTI_MPI_HAS_LARGE_COUNTS
 TUTTI_MPI_MESSAGES(_c, MPI_Count)
 #endif
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
+#include <numeric>
 #include <string>
 
 #include "diagnosis/calls.hpp"
@@ -42,16 +43,22 @@ std::array<Row, collectives> sum_of_all_ranks() {
   return sum;
 }
 
+/// Calls on communicators of one rank do not count: there is nothing to do in them.
+std::string share_of(const std::array<Row, collectives>& sum) {
+  Row all{};
+  for (const Row& row : sum)
+    for (std::size_t j = 0; j < reasons; ++j) all[j] += row[j];
+  all[static_cast<std::size_t>(Reason::one_rank)] = 0;
+  const std::uint64_t calls = std::accumulate(all.begin(), all.end(), std::uint64_t{0});
+  std::string text = fmt::format("tutti-mpi: {} of {} collective calls ({:.1f} %) went through Tutti\n", all[0], calls,
+                                 calls == 0 ? 0.0 : 100.0 * static_cast<double>(all[0]) / static_cast<double>(calls));
+  for (std::size_t j = 1; j < reasons; ++j)
+    if (all[j] != 0) text += fmt::format("tutti-mpi: {} were passed on: {}\n", all[j], texts[j]);
+  return text;
+}
+
 std::string text_of(const std::array<Row, collectives>& sum) {
-  const auto single = static_cast<std::size_t>(Reason::one_rank);
-  std::uint64_t ours = 0;
-  std::uint64_t all = 0;
-  for (const Row& row : sum) {
-    ours += row[0];
-    for (std::size_t j = 0; j < reasons; ++j) all += j == single ? 0 : row[j];
-  }
-  std::string text = fmt::format("tutti-mpi: {} of {} collective calls ({:.1f} %) went through Tutti\n", ours, all,
-                                 all == 0 ? 0.0 : 100.0 * static_cast<double>(ours) / static_cast<double>(all));
+  std::string text = share_of(sum);
   for (std::size_t i = 0; i < collectives; ++i)
     for (std::size_t j = 0; j < reasons; ++j)
       if (sum[i][j] != 0)
