@@ -3,15 +3,18 @@
    iterations, wrong elements. Compiled over an MPI as it is, and with COMPARE_TUTTI over Tutti's C interface; the loop
    is the same, its barrier is that of the library under test. compare_peers.py builds, runs and compares.
 
-   usage: compare_peers LOW HIGH OPERATIONS|all BUDGET reuse|cold COLD_BYTES
+   usage: compare_peers LOW HIGH OPERATIONS|all BUDGET reuse|cold COLD_BYTES barrier|clock
    Sizes go from LOW to HIGH by factors of four. A cell ends after BUDGET seconds of calls and 7 of them, or after 4000.
-   cold: calls rotate over COLD_BYTES of buffers in each rank, and as much other memory is read before each cell. */
+   cold: calls rotate over COLD_BYTES of buffers in each rank, and as much other memory is read before each cell.
+   barrier: ranks begin a call when they leave the barrier, which is up to the barrier's skew apart. clock: all begin it
+   at one time of the node's clock, some microseconds later, so that no library's barrier has a part in its time. */
 #include "compare_peers.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { cap = 4000, warm_up = 3, least = 7, page = 4096, guard = 64 };
 static const float poison = -1.0F;
@@ -23,6 +26,7 @@ struct arguments {
   double budget;
   int cold;
   size_t cold_bytes;
+  int by_clock;
 };
 
 /* Send and receive buffers: one pair where they are used again, many where they are to be cold. */
@@ -95,6 +99,19 @@ static void read_through(const char* memory, size_t bytes) {
   (void)sum;
 }
 
+/* Ranks that leave a barrier at about the same time meet at the next time that is a multiple of `beat`; they read the
+   node's clock alone meanwhile. In few calls the beat falls between two ranks, which then begin a beat apart. */
+static void await_beat(void) {
+  const long long beat = 16384, at_least = 4096;
+  struct timespec now;
+  long long begin = 0, at = 0;
+  do {
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    at = now.tv_sec * 1000000000LL + now.tv_nsec;
+    if (begin == 0) begin = (at + at_least + beat - 1) / beat * beat;
+  } while (at < begin);
+}
+
 static int by_size(const void* a, const void* b) {
   const double x = *(const double*)a, y = *(const double*)b;
   return (x > y) - (x < y);
@@ -108,7 +125,7 @@ struct cell {
   double times[cap];
 };
 
-static void run_cell(struct cell* cell, const struct buffers* b, double budget) {
+static void run_cell(struct cell* cell, const struct buffers* b, double budget, int by_clock) {
   const long count = cell->bytes / 4, block = count / ranks;
   double spent = 0;
   long slot = 0;
@@ -118,6 +135,7 @@ static void run_cell(struct cell* cell, const struct buffers* b, double budget) 
     slot = (i + warm_up) % b->slots;
     float *s = send_of(b, slot), *d = recv_of(b, slot);
     library_barrier();
+    if (by_clock) await_beat();
     const double start = MPI_Wtime();
     library_call(cell->op, s, d, count, block);
     const double took = MPI_Wtime() - start;
@@ -181,7 +199,7 @@ static void run_all(const struct arguments* a) {
       const struct buffers b = cut(memory, bytes, cell.bytes, a->cold);
       for (long i = 0; i < b.slots; i++) fill(cell.op, send_of(&b, i), recv_of(&b, i), cell.bytes / 4, i);
       if (a->cold) read_through(other, bytes);
-      run_cell(&cell, &b, a->budget);
+      run_cell(&cell, &b, a->budget, a->by_clock);
       print_cell(&cell);
     }
   }
@@ -193,13 +211,19 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (argc != 7) {
-    if (rank == 0) fprintf(stderr, "usage: compare_peers LOW HIGH OPERATIONS|all BUDGET reuse|cold COLD_BYTES\n");
+  if (argc != 8) {
+    if (rank == 0)
+      fprintf(stderr, "usage: compare_peers LOW HIGH OPERATIONS|all BUDGET reuse|cold COLD_BYTES barrier|clock\n");
     MPI_Finalize();
     return 2;
   }
-  const struct arguments a = {
-      atol(argv[1]), atol(argv[2]), argv[3], atof(argv[4]), strcmp(argv[5], "cold") == 0, (size_t)atoll(argv[6])};
+  const struct arguments a = {atol(argv[1]),
+                              atol(argv[2]),
+                              argv[3],
+                              atof(argv[4]),
+                              strcmp(argv[5], "cold") == 0,
+                              (size_t)atoll(argv[6]),
+                              strcmp(argv[7], "clock") == 0};
   library_start();
   run_all(&a);
   library_end();

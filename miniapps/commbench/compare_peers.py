@@ -13,6 +13,7 @@ distribution). The results of the calls are checked in the run.
     compare_peers.py --install-peers DIR --json out.json                # MPICH, Open MPI, Intel MPI of PyPI too, in DIR
     compare_peers.py --ops allreduce --high 65536 --mpi mine=/opt/mpi   # a part, and one more MPI
     compare_peers.py --cold                                             # buffers that are in no cache
+    compare_peers.py --start clock                                      # no library's barrier has a part in the times
 """
 import argparse
 import json
@@ -48,6 +49,8 @@ def arguments():
     add("--budget", type=float, default=0.04, help="seconds of calls a cell, and at least 7 calls")
     add("--cold", action="store_true", help="buffers that are in no cache")
     add("--cold-bytes", type=int, default=0, help="bytes of buffers a rank (0: twice the last cache over the ranks)")
+    add("--start", choices=["barrier", "clock"], default="barrier",
+        help="ranks begin a call as they leave a barrier of the library, or at one time of the node's clock")
     add("--mpi", action="append", default=[], metavar="NAME=PREFIX", help="one more MPI: PREFIX/bin/mpicc and mpiexec")
     add("--install-peers", type=pathlib.Path, metavar="DIR", help="installs and uses the MPIs of PyPI in DIR")
     add("--json", type=pathlib.Path, help="writes all times (also what 'tutti-commbench plot' reads)")
@@ -199,7 +202,7 @@ def cold_bytes(options):
 def run_once(name, command, options):
     """Cell → microseconds; counts of wrong elements are reported at once."""
     tail = [options.low, options.high, options.ops, options.budget, "cold" if options.cold else "reuse",
-            cold_bytes(options)]
+            cold_bytes(options), options.start]
     environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     try:
         run = subprocess.run(command + list(map(str, tail)), capture_output=True, text=True, check=False,
@@ -281,7 +284,7 @@ def write_json(path, rounds, rows, names, options):
                 "rounds": [{name: [{"operation": c[0], "bytes": c[1], "us": t} for c, t in times.items()]
                             for name, times in r.items()} for r in rounds],
                 "buffers": "cold" if options.cold else "reuse", "cold_bytes": cold_bytes(options),
-                "budget_s": options.budget, "cells": rows, "points": plot_points(rows, names, options)}
+                "budget_s": options.budget, "start": options.start, "cells": rows, "points": plot_points(rows, names, options)}
     temporary = path.with_name(path.name + ".tmp")
     temporary.write_text(json.dumps(document, indent=1) + "\n")
     temporary.replace(path)
@@ -308,7 +311,7 @@ def main():
     if not rows:
         sys.exit("nothing was measured:\n" + "\n".join(failures))
     print(f"{options.ranks} ranks, {options.rounds} rounds, microseconds (medians of the slowest rank), "
-          f"{'cold' if options.cold else 'reused'} buffers")
+          f"{'cold' if options.cold else 'reused'} buffers, begun by the {options.start}")
     print_table(rows, names)
     for failure in failures:
         print(failure, file=sys.stderr)

@@ -16,8 +16,13 @@ struct Costs {
   double next_line = 10e-9;        ///< the same for every further line of one run
   double slot_write = 0.1e-9;      ///< into memory that another core has read, a byte
   double slot_read = 0.1e-9;       ///< out of memory that another core has written, a byte
-  double stream_write = 0.09e-9;   ///< as slot_write, of long pieces, a byte
-  double stream_read = 0.09e-9;    ///< as slot_read, of long pieces, a byte
+  double stream_write = 0.09e-9;   ///< as slot_write, of long pieces, through buffers that stay in the caches, a byte
+  double stream_read = 0.09e-9;    ///< as slot_read, of the same
+  double wide_write = 0.09e-9;     ///< as stream_write, through so much memory that no core's own caches hold it
+  double wide_read = 0.09e-9;      ///< as slot_read, of the same
+  double uncached_start = 0.3e-6;  ///< until a first line that was written past the caches is there
+  double uncached_write = 0.1e-9;  ///< past the caches, a byte
+  double uncached_read = 0.12e-9;  ///< out of memory that was written so, a byte
   double copy = 0.04e-9;           ///< within this core's caches, a byte
   double far_copy = 0.15e-9;       ///< through memory, with all ranks copying, a byte
   double combine = 0.05e-9;        ///< a byte of operands, of types as wide as float32
@@ -47,13 +52,18 @@ struct NamedCost {
   std::string_view unit;
   double Costs::*value;
 };
-inline constexpr std::array<NamedCost, 20> named_costs{{
+inline constexpr std::array<NamedCost, 25> named_costs{{
     {"line", "s", &Costs::line},
     {"next_line", "s", &Costs::next_line},
     {"slot_write", "s/B", &Costs::slot_write},
     {"slot_read", "s/B", &Costs::slot_read},
     {"stream_write", "s/B", &Costs::stream_write},
     {"stream_read", "s/B", &Costs::stream_read},
+    {"wide_write", "s/B", &Costs::wide_write},
+    {"wide_read", "s/B", &Costs::wide_read},
+    {"uncached_start", "s", &Costs::uncached_start},
+    {"uncached_write", "s/B", &Costs::uncached_write},
+    {"uncached_read", "s/B", &Costs::uncached_read},
     {"copy", "s/B", &Costs::copy},
     {"far_copy", "s/B", &Costs::far_copy},
     {"combine", "s/B", &Costs::combine},

@@ -30,9 +30,9 @@ class DoneExecution final : public Execution {
 }  // namespace
 
 const std::shared_ptr<Execution>& Execution::done() {
-  // Never destroyed, because requests may outlive the statics of this file.
-  static const auto& made = *new std::shared_ptr<Execution>([] {
-    auto execution = std::make_shared<DoneExecution>();
+  // Never destroyed, because requests may outlive the statics of this file; hence nobody counts its references.
+  static const auto& made = *new std::shared_ptr<Execution>(std::shared_ptr<void>(), [] {
+    auto* execution = new DoneExecution;
     static_cast<Execution&>(*execution).phase_.store(Phase::done);
     return execution;
   }());

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <mpi.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -40,6 +41,15 @@ std::unique_ptr<trace::Log> make_log(const std::string& file) {
   return log;
 }
 
+/// Returns false if MPI has been told that one thread at a time makes calls.
+bool may_have_threads() {
+  int is_initialized = 0;
+  int level = MPI_THREAD_MULTIPLE;
+  MPI_Initialized(&is_initialized);
+  if (is_initialized != 0) MPI_Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE;
+}
+
 Recorder* make_recorder() {
   const Config& settings = config();
   if (settings.flight_entries == 0) return nullptr;
@@ -49,7 +59,7 @@ Recorder* make_recorder() {
     if (settings.logs) log_once("no flight recorder: " + problem);
     return nullptr;
   }
-  return new Recorder(std::move(memory), settings.flight_entries, make_log(settings.trace_file));
+  return new Recorder(std::move(memory), settings.flight_entries, make_log(settings.trace_file), may_have_threads());
 }
 
 }  // namespace
@@ -59,8 +69,12 @@ Recorder* Recorder::instance() {
   return made;
 }
 
-Recorder::Recorder(RecorderMemory&& memory, std::uint32_t entries, std::unique_ptr<trace::Log> log)
-    : memory_(std::move(memory)), parts_(memory_.data()), mask_(entries - 1), log_(std::move(log)) {
+Recorder::Recorder(RecorderMemory&& memory, std::uint32_t entries, std::unique_ptr<trace::Log> log, bool has_threads)
+    : memory_(std::move(memory)),
+      parts_(memory_.data()),
+      mask_(entries - 1),
+      has_threads_(has_threads),
+      log_(std::move(log)) {
   Header& header = *parts_.header;
   header.version = version;
   header.entries = entries;

@@ -20,12 +20,13 @@ class Recorder {
   /// Null if TUTTI_FLIGHT=0 or there is no memory. Never destroyed, because MPI may be finalized after the statics.
   [[nodiscard]] static Recorder* instance();
 
-  /// log: null unless the calls are also traced.
-  Recorder(RecorderMemory&& memory, std::uint32_t entries, std::unique_ptr<trace::Log> log = nullptr);
+  /// log: null unless the calls are also traced. has_threads: several threads may write calls at the same time.
+  Recorder(RecorderMemory&& memory, std::uint32_t entries, std::unique_ptr<trace::Log> log = nullptr,
+           bool has_threads = true);
 
   /// Writes a call, and returns its number.
   [[nodiscard]] std::uint64_t begin(const Facts& facts, State state) noexcept {
-    const std::uint64_t number = parts_.header->next.fetch_add(1, std::memory_order_relaxed) + 1;
+    const std::uint64_t number = next_number();
     Entry& entry = entry_of(number);
     if (log_ != nullptr) [[unlikely]]
       begin_in_log(entry, facts, state);
@@ -98,6 +99,14 @@ class Recorder {
   [[nodiscard]] int descriptor() const noexcept { return memory_.descriptor(); }
 
  private:
+  [[nodiscard]] std::uint64_t next_number() noexcept {
+    std::atomic<std::uint64_t>& next = parts_.header->next;
+    if (has_threads_) return next.fetch_add(1, std::memory_order_relaxed) + 1;
+    // An addition that other threads may make too waits for all stores before it, as for the lines of the last call.
+    const std::uint64_t number = next.load(std::memory_order_relaxed) + 1;
+    next.store(number, std::memory_order_relaxed);
+    return number;
+  }
   [[nodiscard]] Entry& entry_of(std::uint64_t number) noexcept { return parts_.entries[number & mask_]; }
 
   void begin_in_log(Entry& entry, const Facts& facts, State state) noexcept;
@@ -106,6 +115,7 @@ class Recorder {
   RecorderMemory memory_;
   Parts<std::byte> parts_;
   std::uint64_t mask_;
+  bool has_threads_;  ///< several threads may make calls at the same time
   std::mutex mutex_;
   int kept_ = -1;
   std::unique_ptr<trace::Log> log_;

@@ -60,11 +60,12 @@ Layer outputs(const Call& call) {
   return layer(call, "outputs", "output", false, [&](int rank) { return call.has_result(rank); });
 }
 
-/// The number of chunks that slots or a stream buffer take, in words.
-std::string chunk_words(const Call& call, bool streams) {
-  if (streams)
-    return fmt::format("{} into its stream buffer in long chunks, as takers make room, and counts them in its flag",
-                       call.amount());
+/// The number of chunks that slots or a ring take, in words.
+std::string chunk_words(const Call& call, Protocol protocol) {
+  if (detail::shm::is_streamed(protocol))
+    return fmt::format("{} into its {} ring{} in chunks, as takers make room, and counts them in its flag",
+                       call.amount(), protocol == Protocol::wide ? "wide" : "near",
+                       protocol == Protocol::uncached ? " past the caches" : "");
   if (call.bytes == 0) return "its sizes, then chunks into its slot";
   if (call.bytes <= detail::shm::slot_bytes) return fmt::format("{} into its slot, sets its flag", call.amount());
   return fmt::format("{} into its slot in chunks of up to a page, as takers make room, and counts them in its flag",
@@ -73,7 +74,7 @@ std::string chunk_words(const Call& call, bool streams) {
 
 ProtocolView through_segment(const Call& call, Protocol protocol) {
   const bool in_line = protocol == Protocol::line;
-  const bool streams = protocol == Protocol::stream;
+  const bool streams = detail::shm::is_streamed(protocol);
   ProtocolView view;
   const bool is_barrier = call.signature.operation == Operation::barrier;
   const auto gives = [&](int rank) { return call.gives(rank); };
@@ -81,7 +82,7 @@ ProtocolView through_segment(const Call& call, Protocol protocol) {
   view.layers.push_back(layer(call, "shared segment",
                               is_barrier ? "flag"
                               : in_line  ? "flag + data"
-                              : streams  ? "flag, buffer"
+                              : streams  ? "flag, ring"
                                          : "flag, slot",
                               true, gives));
   view.layers.push_back(is_barrier ? layer(call, "ranks", "leaves", false, gives) : outputs(call));
@@ -89,7 +90,7 @@ ProtocolView through_segment(const Call& call, Protocol protocol) {
   publish.words = is_barrier ? "publish: each rank sets its flag"
                   : in_line
                       ? fmt::format("publish: each giver stores {} in cache lines with a flag each", call.amount())
-                      : "publish: each giver copies " + chunk_words(call, streams);
+                      : "publish: each giver copies " + chunk_words(call, protocol);
   Step pull;
   pull.words = is_barrier            ? "pull: each rank waits for the flags of all others"
                : call.who.combines() ? "pull: each taker waits for the flags and combines directly from the others' "

@@ -121,9 +121,9 @@ Call draw_call(Random& random, const Program& program, const Setting& setting) {
   if (has_root(call.operation)) call.root = random.below(static_cast<int>(ranks));
   draw_shape(random, call, ranks, call.operation == Operation::barrier ? 0 : draw_bytes(random, setting));
   if (random.once_in(6))
-    call.algorithm =
-        random.one_of<const char*>({"mpi", "shm", "native", "shm:slots", "shm:single_copy", "shm:parts", "shm:tree",
-                                    "shm:stream", "ring", "naive", "pairwise", "binomial", "recursive_doubling"});
+    call.algorithm = random.one_of<const char*>({"mpi", "shm", "native", "shm:slots", "shm:single_copy", "shm:parts",
+                                                 "shm:tree", "shm:stream", "shm:wide", "shm:uncached", "ring", "naive",
+                                                 "pairwise", "binomial", "recursive_doubling"});
   return call;
 }
 

@@ -86,6 +86,8 @@ int __real_nanosleep(const timespec* length, timespec* rest);
 int __real_usleep(useconds_t length);
 long __real_syscall(long number, ...);
 void* __real_memcpy(void* to, const void* from, std::size_t bytes);
+void __real__ZN5tutti7kernels11stream_copyEPvPKvm(void* to, const void* from, std::size_t bytes);
+bool __real__ZN5tutti6detail3shm7Segment8has_roomEm(std::size_t bytes);
 ssize_t __real_process_vm_readv(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long);
 ssize_t __real_process_vm_writev(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long);
 Clock::time_point __real__ZNSt6chrono3_V212steady_clock3nowEv();
@@ -127,6 +129,19 @@ long __wrap_syscall(long number, ...) {
 void* __wrap_memcpy(void* to, const void* from, std::size_t bytes) {
   stop_at_copy(to, from);
   return __real_memcpy(to, from, bytes);
+}
+
+void __wrap__ZN5tutti7kernels11stream_copyEPvPKvm(void* to, const void* from, std::size_t bytes) {
+  stop_at_copy(to, from);
+  __real__ZN5tutti7kernels11stream_copyEPvPKvm(to, from, bytes);
+}
+
+/// Of much room there may be too little, for one rank and not for another: for a ring that calls do without.
+bool __wrap__ZN5tutti6detail3shm7Segment8has_roomEm(std::size_t bytes) {
+  constexpr std::size_t much = std::size_t{16} << 20U;
+  Scheduler* scheduler = Scheduler::here();
+  if (scheduler != nullptr && bytes > much && scheduler->random().once_in(2)) return false;
+  return __real__ZN5tutti6detail3shm7Segment8has_roomEm(bytes);
 }
 
 ssize_t __wrap_process_vm_readv(pid_t process, const iovec* mine, unsigned long /*mine_count*/, const iovec* theirs,

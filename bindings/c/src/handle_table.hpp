@@ -76,7 +76,8 @@ class HandleTable {
   }
   void give(std::size_t number) noexcept {
     std::uint64_t head = free_.load();
-    do place_at(number).next_free.store(static_cast<std::uint32_t>(head & number_bits));
+    // The exchange passes it on.
+    do place_at(number).next_free.store(static_cast<std::uint32_t>(head & number_bits), std::memory_order_relaxed);
     while (!free_.compare_exchange_weak(head, head_after(head, number + 1)));
   }
   [[nodiscard]] Place& take() {

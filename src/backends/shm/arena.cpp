@@ -277,8 +277,8 @@ bool Arena::reserve_part(const std::string& name) {
   std::string problem;
   const bool at_once = !plot_.segment->can_reserve_later();
   for (auto* has : {&has_slot_, &has_pairs_, &has_cells_}) has->fill(at_once);
-  has_streams_ = at_once;
-  return plot_.segment->reserve(name, layout_.part(rank_), at_once ? layout_.rank_bytes() : Layout::early_bytes(),
+  if (at_once) has_ring_ = {Having::yes, Having::never};
+  return plot_.segment->reserve(name, layout_.part(rank_), at_once ? layout_.promised_bytes() : Layout::early_bytes(),
                                 problem);
 }
 
@@ -293,9 +293,13 @@ void Arena::reserve_once(std::array<bool, all_cells>& has, int number, Layout::P
   has[static_cast<std::size_t>(number)] = true;
 }
 
-void Arena::reserve_streams() {
-  reserve(layout_.stream_pages(rank_));
-  has_streams_ = true;
+bool Arena::reserve_ring(RingKind kind) {
+  Having& has = has_ring_[static_cast<std::size_t>(kind)];
+  if (has == Having::never) return false;
+  const Layout::Pages pages = layout_.ring_pages(rank_, kind);
+  if (kind != RingKind::wide) reserve(pages);
+  has = kind != RingKind::wide || pool_->try_reserve_spare(plot_, pages) ? Having::yes : Having::never;
+  return has == Having::yes;
 }
 
 void Arena::prepare_cells(int first) {
@@ -378,11 +382,12 @@ bool Arena::poll_completed(std::uint64_t ordered) noexcept {
   return ordered < least + ordered_cells;
 }
 
-bool Arena::poll_streamed(std::uint64_t turn) noexcept {
+bool Arena::poll_streamed(std::uint64_t before) noexcept {
   std::uint64_t least = next_streamed_;
-  for (int r = 0; r < size_; ++r) least = std::min(least, control(r).streamed.load(std::memory_order_acquire));
-  known_streamed_ = least;
-  return turn < least + stream_buffers;
+  for (int r = 0; r < size_; ++r)
+    if (r != rank_) least = std::min(least, control(r).streamed.load(std::memory_order_acquire));
+  known_streamed_ = std::max(known_streamed_, least);
+  return before <= known_streamed_;
 }
 
 void Arena::complete(std::uint64_t ordered) noexcept {

@@ -17,6 +17,7 @@
 #include "backends/shm/groups.hpp"
 #include "backends/shm/layout.hpp"
 #include "backends/shm/peer_memory.hpp"
+#include "backends/shm/ring.hpp"
 #include "call/context.hpp"
 
 namespace tutti::detail::shm {
@@ -67,27 +68,34 @@ class Arena final : public BackendState {
   }
   [[nodiscard]] std::byte* slot(int rank, int number) const { return base_ + layout_.slot(rank, number); }
 
-  /// As prepare_slot(), of this rank's stream buffers.
-  void prepare_streams() {
-    if (!has_streams_) reserve_streams();
+  /// As prepare_slot(), of one of this rank's rings. There is room for a wide ring only if it returns true.
+  [[nodiscard]] bool prepare_ring(RingKind kind) {
+    return has_ring_[static_cast<std::size_t>(kind)] == Having::yes || reserve_ring(kind);
   }
-  /// The turn of a call by stream buffers among all such calls, which are blocking, so that every rank finishes one
-  /// before it takes the next turn. Throws Error(out_of_memory).
-  [[nodiscard]] std::uint64_t next_streamed() {
-    prepare_streams();
-    return next_streamed_++;
+  /// The turn of a call by rings among all such calls, which are blocking, so that every rank finishes one before it
+  /// takes the next turn.
+  [[nodiscard]] std::uint64_t next_streamed() noexcept { return next_streamed_++; }
+  /// A place in this rank's ring, which is prepared, for that many bytes, in whole lines: where it is in the rank's
+  /// part, and which calls by rings all ranks must have finished before this one writes there.
+  [[nodiscard]] Ring::Place take_ring(RingKind kind, std::uint64_t turn, std::size_t bytes) noexcept {
+    Ring::Place place = rings_[static_cast<std::size_t>(kind)].take(turn, bytes);
+    place.offset += layout_.ring(0, kind);
+    return place;
   }
-  /// A rank's buffer of that turn. This rank writes its own only once it is free.
-  [[nodiscard]] std::byte* stream(int rank, std::uint64_t turn) const { return base_ + layout_.stream(rank, turn); }
-  /// Returns true once all ranks have finished the call that used the same buffers before.
-  [[nodiscard]] bool is_stream_free(std::uint64_t turn) noexcept {
-    return turn < known_streamed_ + stream_buffers || poll_streamed(turn);
+  /// A byte of a rank's part.
+  [[nodiscard]] std::byte* in_part(int rank, std::size_t offset) const { return base_ + layout_.part(rank) + offset; }
+  [[nodiscard]] std::byte* ring(int rank, RingKind kind) const { return base_ + layout_.ring(rank, kind); }
+  /// Returns true once all ranks have finished all calls by rings before that turn.
+  [[nodiscard]] bool are_streamed(std::uint64_t before) noexcept {
+    return before <= known_streamed_ || poll_streamed(before);
   }
-  /// Records that this rank has finished its latest call by stream buffers.
-  void complete_streamed() noexcept {
-    control(rank_).streamed.store(next_streamed_, std::memory_order_release);
-    wake();
+  /// All other ranks are known to have begun the call of that turn.
+  void note_streamed(std::uint64_t turn) noexcept {
+    if (turn > known_streamed_) known_streamed_ = turn;
   }
+  /// Records that this rank has finished its latest call by rings. Whoever waits for that is woken when the call has
+  /// ended as a whole.
+  void complete_streamed() noexcept { control(rank_).streamed.store(next_streamed_, std::memory_order_release); }
   [[nodiscard]] pid_t process(int rank) const { return control(rank).process; }
 
   /// This rank's place in the tree of a call with that root.
@@ -162,7 +170,7 @@ class Arena final : public BackendState {
   void offer_memory();
   [[nodiscard]] bool reserve_part(const std::string& name);
   void reserve_once(std::array<bool, all_cells>& has, int number, Layout::Pages pages);
-  void reserve_streams();
+  [[nodiscard]] bool reserve_ring(RingKind kind);
   void reserve(Layout::Pages pages);
   /// Both cells of a persistent operation, of all ranks, because this rank may look at them before their rank does.
   void prepare_cells(int first);
@@ -177,7 +185,7 @@ class Arena final : public BackendState {
   [[nodiscard]] bool is_answered() const noexcept;
   void wake_sleepers() noexcept;
   [[nodiscard]] bool poll_completed(std::uint64_t ordered) noexcept;
-  [[nodiscard]] bool poll_streamed(std::uint64_t turn) noexcept;
+  [[nodiscard]] bool poll_streamed(std::uint64_t before) noexcept;
   void complete_in_turn(std::uint64_t ordered) noexcept;
   void complete_early(std::uint64_t ordered) noexcept;
   void take_refused() noexcept;
@@ -196,7 +204,10 @@ class Arena final : public BackendState {
   std::array<bool, all_cells> has_slot_{};
   std::array<bool, all_cells> has_pairs_{};
   std::array<bool, all_cells> has_cells_{};
-  bool has_streams_ = false;
+  /// never: there was not enough room
+  enum class Having : std::uint8_t { not_yet, yes, never };
+  std::array<Having, ring_kinds> has_ring_{};
+  std::array<Ring, ring_kinds> rings_{Ring(near_ring_bytes), Ring(wide_ring_bytes)};
   std::shared_ptr<const TreePlaces> tree_{};
   std::uint64_t probe_word_ = 0;
   std::vector<std::uint64_t> answers_{};              ///< by other ranks, through XPMEM
@@ -206,7 +217,7 @@ class Arena final : public BackendState {
   std::uint64_t history_ = 0;  ///< digest of all calls that are matched by order, and of those that were refused
   std::atomic<std::uint64_t> known_completed_{0};  ///< used by all ranks
   std::uint64_t next_streamed_ = 0;
-  std::uint64_t known_streamed_ = 0;  ///< calls by stream buffers that all ranks have finished
+  std::uint64_t known_streamed_ = 0;  ///< calls by rings that all ranks have finished
   std::atomic_flag completing_ = ATOMIC_FLAG_INIT;
   std::uint64_t completed_ = 0;
   std::array<bool, std::bit_ceil(unsigned{ordered_cells})> done_{};

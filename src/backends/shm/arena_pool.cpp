@@ -149,6 +149,15 @@ bool ArenaPool::reserve(const Plot& plot, Layout::Pages pages, std::string& prob
   return plot.segment->reserve_later(plot.begin + pages.begin, pages.bytes, problem);
 }
 
+// All ranks may ask at the same time.
+bool ArenaPool::try_reserve_spare(const Plot& plot, Layout::Pages pages) const noexcept {
+  constexpr std::size_t left_to_others = 16;
+  const std::size_t all = pages.bytes * static_cast<std::size_t>(size_);
+  if (!Segment::has_room(all_promised.load() + left_to_others * all)) return false;
+  plot.head().grown.store(1, std::memory_order_relaxed);
+  return plot.segment->try_reserve(plot.begin + pages.begin, pages.bytes);
+}
+
 void ArenaPool::leave(const Plot& plot, int rank) noexcept {
   if (rank == 0) all_promised.fetch_sub(later_bytes());
   if (!reuses_) forget(plot.id);

@@ -62,6 +62,8 @@ class ArenaPool final : public Commons {
   void leave(const Plot& plot, int rank) noexcept;
   /// Reserves pages of an arena beyond the early ones.
   [[nodiscard]] static bool reserve(const Plot& plot, Layout::Pages pages, std::string& problem);
+  /// The same for pages that are only of use: returns false if not much room would be left.
+  [[nodiscard]] bool try_reserve_spare(const Plot& plot, Layout::Pages pages) const noexcept;
 
   [[nodiscard]] const Layout& layout() const noexcept { return layout_; }
 
@@ -82,7 +84,7 @@ class ArenaPool final : public Commons {
   [[nodiscard]] std::size_t bytes() const noexcept { return layout_.total(size_); }
   /// What the ranks may reserve of an arena after it was made, in bytes.
   [[nodiscard]] std::size_t later_bytes() const noexcept {
-    return static_cast<std::size_t>(size_) * (layout_.rank_bytes() - Layout::early_bytes());
+    return static_cast<std::size_t>(size_) * (layout_.promised_bytes() - Layout::early_bytes());
   }
   [[nodiscard]] Plot plot_at(std::uint32_t id, const std::shared_ptr<Segment>& segment, int index) const noexcept;
   [[nodiscard]] Plot add(std::uint32_t id, Segment segment);

@@ -70,8 +70,8 @@ void add_candidates(Candidates& all) {
   if (all.on_device()) return;
   if (schedules::is_varying(all.signature().operation)) return all.add(way_by(Protocol::automatic, all));
   std::vector<Candidate> behind;
-  for (const Protocol protocol :
-       {Protocol::line, Protocol::slots, Protocol::single_copy, Protocol::parts, Protocol::stream}) {
+  for (const Protocol protocol : {Protocol::line, Protocol::slots, Protocol::single_copy, Protocol::parts,
+                                  Protocol::stream, Protocol::wide, Protocol::uncached}) {
     Candidate way = way_by(protocol, all);
     if (way.carrier == Carrier::hook)
       behind.push_back(std::move(way));

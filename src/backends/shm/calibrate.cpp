@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/shm/calibrate.hpp"
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -14,6 +16,7 @@
 #include "backends/shm/pieces.hpp"
 #include "core/stopwatch.hpp"
 #include "kernels/combine.hpp"
+#include "kernels/stream_copy.hpp"
 
 namespace tutti::detail::shm {
 namespace {
@@ -83,48 +86,61 @@ void measure_lines(Partner& partner, Costs& costs) {
   costs.next_line = difference(handover(partner, run, sent), costs.line) / (run - 1);
 }
 
-/// Both ranks copy into memory that the other reads, then out of what the other has written, in turn: pass(writes)
-/// returns a time of either.
-template <typename Pass>
-void measure_both_ways(const Pass& pass, double& write, double& read) {
-  // The first passes find fresh memory.
-  (void)pass(true);
-  (void)pass(false);
-  write = read = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < 5; ++i) {
-    write = std::min(write, pass(true));
-    read = std::min(read, pass(false));
+/// The times of one piece that passes through a ring.
+struct PieceTimes {
+  double write = 0;
+  double read = 0;
+};
+
+/// Both ranks write a piece into their rings, then both read the other's, round the ring twice at least: the first time
+/// they find fresh memory, and what a write costs depends on where its lines were read last.
+template <typename Write>
+PieceTimes pass_through(Partner& partner, RingKind kind, std::size_t piece, const Memory& source, const Memory& target,
+                        const Write& write) {
+  constexpr std::size_t fewest = 6;
+  const double watching = median_of(15, [] { return Stopwatch().seconds(); });
+  const std::size_t places = ring_bytes(kind) / piece;
+  const std::size_t measured = std::max(places, fewest);
+  std::vector<double> writes;
+  std::vector<double> reads;
+  for (std::size_t i = 0; i < places + measured; ++i) {
+    const std::size_t at = i % places * piece;
+    partner.meet();
+    const Stopwatch of_write;
+    write(partner.my_ring(kind) + at, source.data(), piece);
+    // Until the lines are this core's.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    const double written = difference(of_write.seconds(), watching);
+    partner.meet();
+    const Stopwatch of_read;
+    std::memcpy(target.data(), partner.their_ring(kind) + at, piece);
+    const double taken = difference(of_read.seconds(), watching);
+    if (i < places) continue;
+    writes.push_back(written);
+    reads.push_back(taken);
   }
+  return {median(std::move(writes)), median(std::move(reads))};
 }
 
-void measure_slots(Partner& partner, const Memory& source, const Memory& target, Costs& costs) {
-  constexpr std::size_t chunks = ordered_cells / 2;
-  const auto pass = [&](bool writes) {
-    partner.meet();
-    const Stopwatch watch;
-    for (std::size_t i = 0; i < chunks; ++i) {
-      if (writes)
-        std::memcpy(partner.my_slot(static_cast<int>(i)), source.data() + i * chunk_bytes, chunk_bytes);
-      else
-        std::memcpy(target.data() + i * chunk_bytes, partner.their_slot(static_cast<int>(i)), chunk_bytes);
-    }
-    return watch.seconds() / (chunks * chunk_bytes);
+void measure_rings(Partner& partner, const Memory& source, const Memory& target, Costs& costs) {
+  const auto with_memcpy = [](std::byte* to, const std::byte* from, std::size_t bytes) {
+    std::memcpy(to, from, bytes);
   };
-  measure_both_ways(pass, costs.slot_write, costs.slot_read);
-}
-
-void measure_streams(Partner& partner, const Memory& source, const Memory& target, Costs& costs) {
-  std::byte* mine = partner.my_stream();
-  const auto pass = [&](bool writes) {
-    partner.meet();
-    const Stopwatch watch;
-    if (writes)
-      std::memcpy(mine, source.data(), stream_bytes);
-    else
-      std::memcpy(target.data(), partner.their_stream(), stream_bytes);
-    return watch.seconds() / stream_bytes;
+  const auto pass = [&](RingKind wanted, std::size_t piece, const auto& write) {
+    return pass_through(partner, partner.ring(wanted), piece, source, target, write);
   };
-  measure_both_ways(pass, costs.stream_write, costs.stream_read);
+  const auto rates = [](const PieceTimes& times, std::size_t piece, double& write, double& read) {
+    write = times.write / static_cast<double>(piece);
+    read = times.read / static_cast<double>(piece);
+  };
+  rates(pass(RingKind::near, chunk_bytes, with_memcpy), chunk_bytes, costs.slot_write, costs.slot_read);
+  rates(pass(RingKind::near, near_bytes, with_memcpy), near_bytes, costs.stream_write, costs.stream_read);
+  rates(pass(RingKind::wide, near_bytes, with_memcpy), near_bytes, costs.wide_write, costs.wide_read);
+  const PieceTimes few = pass(RingKind::near, chunk_bytes, kernels::stream_copy);
+  const PieceTimes many = pass(RingKind::near, near_bytes, kernels::stream_copy);
+  rates(many, near_bytes, costs.uncached_write, costs.uncached_read);
+  costs.uncached_start =
+      difference(few.write + few.read, (costs.uncached_write + costs.uncached_read) * static_cast<double>(chunk_bytes));
 }
 
 void measure_copies(Partner& partner, const Memory& source, const Memory& target, Costs& costs) {
@@ -221,8 +237,7 @@ void calibrate(Arena& arena, Costs& costs, Calibration kind) {
   const Memory other(far_bytes, 0);
   const Memory target(far_bytes, 1344);
   measure_lines(partner, costs);
-  measure_slots(partner, source, target, costs);
-  measure_streams(partner, source, target, costs);
+  measure_rings(partner, source, target, costs);
   measure_copies(partner, other, target, costs);
   if (arena.direct_copy()) measure_kernel(arena, partner, source, target, costs);
 }

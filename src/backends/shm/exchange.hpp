@@ -60,7 +60,8 @@ struct Exchange {
   [[nodiscard]] bool agrees(int rank) const { return descriptor(rank).marked >> size_bits == mark_of(history); }
   /// The size of the largest block that a rank gives which has published and agrees, in bytes.
   [[nodiscard]] std::size_t largest_of(int rank) const { return descriptor(rank).marked & most_size; }
-  /// Before this rank publishes for the first time.
+  /// With the first data that this rank publishes: takers poll this line from the begin of the call on, so each store
+  /// before has to fetch it back from them.
   void mark(std::size_t largest) const { descriptor(arena->rank()).marked = marked_size(mark_of(history), largest); }
   /// The flag of a line.
   [[nodiscard]] std::uint64_t line_flag() const { return tagged(generation, mark_of(history)); }

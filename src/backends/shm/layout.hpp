@@ -25,10 +25,20 @@ inline constexpr int all_cells = ordered_cells + starts_apart * persistent_owner
 inline constexpr std::size_t slot_bytes = std::size_t{32} << 10U;
 inline constexpr int most_ranks = 256;
 
-/// Buffers for long blocking calls, which use them in turn, so that a giver fills one while others still empty the one
-/// before it. They belong to no cell: twelve of this size would not stay in a core's caches.
-inline constexpr int stream_buffers = 2;
+/// Rings for blocking calls, each of which takes a place behind that of the one before. They belong to no cell: a rank
+/// makes such calls one after the other, so few places are in use. The near ring stays in the caches of its cores. But
+/// a line that another core still has in its caches may take long to write: into the wide ring, which is longer than
+/// those caches, a rank may write several times as fast.
+enum class RingKind : std::uint8_t { near, wide };
+inline constexpr std::size_t ring_kinds = 2;
+/// The most that a call takes of the near ring, which holds two such calls.
 inline constexpr std::size_t stream_bytes = std::size_t{128} << 10U;
+inline constexpr std::size_t near_ring_bytes = 2 * stream_bytes;
+/// Twice the caches of a core, on most processors.
+inline constexpr std::size_t wide_ring_bytes = std::size_t{2} << 20U;
+[[nodiscard]] constexpr std::size_t ring_bytes(RingKind kind) {
+  return kind == RingKind::near ? near_ring_bytes : wide_ring_bytes;
+}
 
 /// Each use of a cell has a new generation; words of older generations count as zero.
 using Generation = std::uint64_t;
@@ -76,7 +86,7 @@ struct alignas(cache_line) Control {
   std::uint64_t probe_value;
   std::int64_t segment;                 ///< the rank's memory for XPMEM; 0: none
   std::uint64_t answer_address;         ///< address of words in the rank's memory, one per rank, for the trial of XPMEM
-  std::atomic<std::uint64_t> streamed;  ///< number of calls by stream buffers that this rank has finished
+  std::atomic<std::uint64_t> streamed;  ///< number of calls by rings that this rank has finished
 };
 
 /// A flag and its payload in one line; the flag counts the chunks that the rank has published.
@@ -98,9 +108,20 @@ struct Location {
   std::uint64_t offset;      ///< offset in the rank's part of the allocation
 };
 
+/// The place of a rank's call in its memory of rings, which its takers read. Each rank chooses its own.
+struct RingPlace {
+  std::uint64_t offset;  ///< in the rank's part of the arena, bytes
+  std::uint64_t share;   ///< of the block for one taker, bytes
+  std::uint64_t places;  ///< chunks that a share holds
+};
+static_assert(sizeof(RingPlace) == sizeof(Location));
+
 /// A rank's description of its buffers, in the line of its flag so that both arrive together.
 struct Descriptor {
-  Location input;
+  union {
+    Location input;
+    RingPlace ring;
+  };
   Location output;
   std::uint64_t marked;  ///< marked_size() of the call and the largest block that the rank gives
 };
@@ -172,7 +193,7 @@ static_assert(sizeof(Control) == cache_line);
 
 /// The arena: one part per rank, of which only the first uses its head. A part begins at a page, so that its rank can
 /// place it on its own NUMA domain: first what every call may touch, then the slots, then the pairs, which only
-/// transfers between callers' buffers touch, then the stream buffers.
+/// transfers between callers' buffers touch, then the rings.
 class Layout {
  public:
   static constexpr std::size_t page = 4096;
@@ -180,11 +201,12 @@ class Layout {
   explicit constexpr Layout(int size)
       : pairs_bytes_(round_up(static_cast<std::size_t>(size) * sizeof(Pair), cache_line)),
         pairs_begin_(slots_begin() + all_cells * slot_bytes),
-        streams_begin_(round_up(pairs_begin_ + all_cells * pairs_bytes_, page)),
-        rank_bytes_(streams_begin_ + stream_buffers * stream_bytes) {}
+        rings_begin_(round_up(pairs_begin_ + all_cells * pairs_bytes_, page)) {}
 
-  [[nodiscard]] constexpr std::size_t rank_bytes() const { return rank_bytes_; }
-  [[nodiscard]] constexpr std::size_t part(int rank) const { return static_cast<std::size_t>(rank) * rank_bytes_; }
+  [[nodiscard]] constexpr std::size_t rank_bytes() const { return promised_bytes() + wide_ring_bytes; }
+  /// What a rank may need. The wide ring, behind it, is used only where there is more than enough room.
+  [[nodiscard]] constexpr std::size_t promised_bytes() const { return rings_begin_ + near_ring_bytes; }
+  [[nodiscard]] constexpr std::size_t part(int rank) const { return static_cast<std::size_t>(rank) * rank_bytes(); }
   [[nodiscard]] constexpr std::size_t control(int rank) const { return part(rank) + sizeof(Head); }
   [[nodiscard]] constexpr std::size_t cell(int rank, int number) const {
     return control(rank) + sizeof(Control) + static_cast<std::size_t>(number) * sizeof(Cell);
@@ -195,13 +217,13 @@ class Layout {
   [[nodiscard]] constexpr std::size_t pairs(int rank, int number) const {
     return part(rank) + pairs_begin_ + static_cast<std::size_t>(number) * pairs_bytes_;
   }
-  [[nodiscard]] constexpr std::size_t stream(int rank, std::uint64_t turn) const {
-    return part(rank) + streams_begin_ + turn % stream_buffers * stream_bytes;
+  [[nodiscard]] constexpr std::size_t ring(int rank, RingKind kind) const {
+    return part(rank) + rings_begin_ + (kind == RingKind::wide ? near_ring_bytes : 0);
   }
   [[nodiscard]] constexpr std::size_t total(int size) const { return part(size); }
 
   /// What a rank reserves of its part when the arena is made, in bytes: all that short
-  /// calls touch. The cells of persistent operations, the slots, the pairs and the stream buffers follow when they are
+  /// calls touch. The cells of persistent operations, the slots, the pairs and the rings follow when they are
   /// first used, because most communicators use few of them.
   [[nodiscard]] static constexpr std::size_t early_bytes() {
     return round_up(sizeof(Head) + sizeof(Control) + ordered_cells * sizeof(Cell), page);
@@ -217,9 +239,8 @@ class Layout {
   [[nodiscard]] constexpr Pages pairs_pages(int rank, int number) const {
     return pages_of(pairs(rank, number), pairs_bytes_);
   }
-  /// Those of all stream buffers of a rank.
-  [[nodiscard]] constexpr Pages stream_pages(int rank) const {
-    return pages_of(stream(rank, 0), stream_buffers * stream_bytes);
+  [[nodiscard]] constexpr Pages ring_pages(int rank, RingKind kind) const {
+    return pages_of(ring(rank, kind), ring_bytes(kind));
   }
   /// Those of both cells of a persistent operation.
   [[nodiscard]] constexpr Pages cells_pages(int rank, int first) const {
@@ -241,8 +262,7 @@ class Layout {
 
   std::size_t pairs_bytes_;
   std::size_t pairs_begin_;
-  std::size_t streams_begin_;
-  std::size_t rank_bytes_;
+  std::size_t rings_begin_;
 };
 
 }  // namespace tutti::detail::shm

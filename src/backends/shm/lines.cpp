@@ -67,7 +67,7 @@ void Lines::take_single(const Exchange& exchange) const {
   const std::size_t bytes = s.count * s.type.size();
   if (from_end_ == 0 || bytes == 0) return;
   if (s.operation == Operation::bcast) {
-    std::memcpy(exchange.output(), exchange.cell(s.root).lines[0].payload, bytes);
+    copy_in_line(exchange.output(), exchange.cell(s.root).lines[0].payload, bytes);
     return;
   }
   const int me = exchange.arena->rank();
@@ -75,8 +75,8 @@ void Lines::take_single(const Exchange& exchange) const {
     exchange.copy_own();
     for (int from = 0; from < from_end_; ++from)
       if (from != me)
-        std::memcpy(exchange.output() + static_cast<std::size_t>(from) * bytes, exchange.cell(from).lines[0].payload,
-                    bytes);
+        copy_in_line(exchange.output() + static_cast<std::size_t>(from) * bytes, exchange.cell(from).lines[0].payload,
+                     bytes);
     return;
   }
   std::array<const void*, most_combined_bytes / cache_line> inputs;

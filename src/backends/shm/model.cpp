@@ -80,7 +80,7 @@ struct Pipe {
   double flag;    ///< seconds that a chunk's flag costs
 };
 
-/// A giver writes its slot or stream buffer, a taker reads it, the first line of data after that of the flag; of a
+/// A giver writes its slot or ring, a taker reads it, the first line of data after that of the flag; of a
 /// large block both do so at the same time, chunk by chunk, and at every chunk they want the line of the flag. Only one
 /// end of each copy can be beyond the caches.
 double piped_seconds(const Traffic& traffic, const Costs& costs, const Pipe& pipe) {
@@ -103,14 +103,19 @@ double slots_seconds(const Traffic& traffic, const Costs& costs) {
                        {costs.slot_write, costs.slot_read, std::max(1.0, traffic.block / chunk), costs.line});
 }
 
-/// The flag of a long chunk is mostly there before it is wanted.
-double stream_seconds(const Signature& signature, const Traffic& traffic, const Machine& machine) {
+/// The flag of a chunk is often there before it is wanted.
+double ring_seconds(Protocol protocol, const Signature& signature, const Traffic& traffic, const Machine& machine) {
   const Costs& costs = machine.costs;
-  const auto block = static_cast<std::size_t>(traffic.block);
-  const std::size_t chunk = stream_chunk(signature.operation, block, stream_share(signature.operation, machine.size));
-  const auto chunks = static_cast<double>(std::max<std::size_t>(1, ceil_div(block, chunk)));
-  if (chunk < long_piece) return piped_seconds(traffic, costs, {costs.slot_write, costs.slot_read, chunks, costs.line});
-  return piped_seconds(traffic, costs, {costs.stream_write, costs.stream_read, chunks, costs.line / 2});
+  const RingKind kind = protocol == Protocol::wide ? RingKind::wide : RingKind::near;
+  const RingCut cut = cut_for(kind, signature.operation, static_cast<std::size_t>(traffic.block), machine.size, 1);
+  const auto chunks = static_cast<double>(cut.chunks);
+  const double flag = costs.line / 2;
+  if (protocol == Protocol::wide)
+    return piped_seconds(traffic, costs, {costs.wide_write, costs.wide_read, chunks, flag});
+  if (protocol == Protocol::stream)
+    return piped_seconds(traffic, costs, {costs.stream_write, costs.stream_read, chunks, flag});
+  return costs.uncached_start +
+         piped_seconds(traffic, costs, {costs.uncached_write, costs.uncached_read, chunks, flag});
 }
 
 /// A kernel copy of that many bytes, in calls of at most `piece` bytes.
@@ -219,7 +224,9 @@ double predict(Protocol protocol, const Signature& signature, const Machine& mac
     case Protocol::tree:
       return predict_tree(signature, unplaced_groups(machine.size), machine);
     case Protocol::stream:
-      return start + stream_seconds(signature, traffic, machine);
+    case Protocol::wide:
+    case Protocol::uncached:
+      return start + ring_seconds(protocol, signature, traffic, machine);
   }
   return start;
 }

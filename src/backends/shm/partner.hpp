@@ -21,16 +21,18 @@ class Partner {
   [[nodiscard]] bool is_first() const { return arena_->rank() < rank_; }
   [[nodiscard]] Line* mine(int cell = 0) const { return arena_->cell(arena_->rank(), cell).lines; }
   [[nodiscard]] const Line* theirs(int cell = 0) const { return arena_->cell(rank_, cell).lines; }
-  [[nodiscard]] std::byte* my_slot(int cell) const {
-    arena_->prepare_slot(cell);
-    return arena_->slot(arena_->rank(), cell);
+  /// A ring. Both have it, or the near one in its place.
+  [[nodiscard]] RingKind ring(RingKind wanted) {
+    const bool is_mine = arena_->prepare_ring(wanted);
+    if (!is_mine) static_cast<void>(arena_->prepare_ring(RingKind::near));
+    *mine()->payload = std::byte{is_mine};
+    meet();
+    const bool is_theirs = *theirs()->payload == std::byte{1};
+    meet();
+    return is_mine && is_theirs ? wanted : RingKind::near;
   }
-  [[nodiscard]] const std::byte* their_slot(int cell) const { return arena_->slot(rank_, cell); }
-  [[nodiscard]] std::byte* my_stream() const {
-    arena_->prepare_streams();
-    return arena_->stream(arena_->rank(), 0);
-  }
-  [[nodiscard]] const std::byte* their_stream() const { return arena_->stream(rank_, 0); }
+  [[nodiscard]] std::byte* my_ring(RingKind kind) const { return arena_->ring(arena_->rank(), kind); }
+  [[nodiscard]] const std::byte* their_ring(RingKind kind) const { return arena_->ring(rank_, kind); }
   [[nodiscard]] pid_t process() const { return arena_->process(rank_); }
 
   void signal() { mine()->flag.store(++sent_, std::memory_order_release); }

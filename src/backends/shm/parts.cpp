@@ -9,10 +9,11 @@
 namespace tutti::detail::shm {
 namespace {
 
-/// Windows that a buffer holds: one is filled or emptied while the other ranks use the one before it.
+/// Windows that a ring holds: one is filled or emptied while the other ranks use the one before it.
 constexpr std::uint64_t places = 2;
 
-/// Room in a buffer for one part of one window, in whole lines. It holds those for the other ranks, and the result.
+/// The most room in a ring for one part of one window, in whole lines. It holds those for the other ranks, and the
+/// result.
 std::size_t room_of(int size) {
   return stream_bytes / (places * static_cast<std::size_t>(size)) / cache_line * cache_line;
 }
@@ -46,13 +47,17 @@ bool all_others(const Exchange& exchange, const Predicate& predicate) {
 std::size_t Parts::share_of(std::size_t unit, int size) { return room_of(size) / unit * unit; }
 
 void Parts::begin(const Exchange& exchange) {
-  stream_turn_ = exchange.arena->next_streamed();
-  exchange.mark(0);
+  Arena& arena = *exchange.arena;
+  ring_turn_ = arena.next_streamed();
   const std::size_t bytes = exchange.plan->signature.count * exchange.unit();
-  const int size = exchange.arena->size();
+  const int size = arena.size();
+  const auto ranks = static_cast<std::size_t>(size);
   share_ = share_of(exchange.unit(), size);
-  const std::size_t window = share_ * static_cast<std::size_t>(size);
-  windows_ = std::max<std::uint64_t>(ceil_div(bytes, window), 1);
+  windows_ = std::max<std::uint64_t>(ceil_div(bytes, share_ * ranks), 1);
+  const std::size_t longest = ceil_div(exchange.plan->signature.count, ranks) * exchange.unit();
+  room_ = std::max(combined_room(std::min(share_, longest)), cache_line);
+  static_cast<void>(arena.prepare_ring(RingKind::near));
+  ring_ = arena.take_ring(RingKind::near, ring_turn_, std::min(places, windows_) * ranks * room_);
   given_ = combined_ = taken_ = 0;
   takes_ = exchange.geometry().has_result(exchange.arena->rank());
   streams_ = kernels::exceeds_core_caches(bytes);
@@ -69,9 +74,10 @@ Range Parts::part_of(const Exchange& exchange, int rank, std::uint64_t window) c
 }
 
 std::byte* Parts::given_place(const Exchange& exchange, int giver, int to, std::uint64_t window) const {
-  const int size = exchange.arena->size();
-  const std::size_t index = window % places * static_cast<std::size_t>(size) + static_cast<std::size_t>(to);
-  return exchange.arena->stream(giver, stream_turn_) + index * room_of(size);
+  const Arena& arena = *exchange.arena;
+  const auto index = window % places * static_cast<std::size_t>(arena.size()) + static_cast<std::size_t>(to);
+  const std::size_t ring = giver == arena.rank() ? ring_.offset : exchange.descriptor(giver).ring.offset;
+  return arena.in_part(giver, ring) + index * room_;
 }
 
 // A rank gives itself nothing, so the place for that holds its result.
@@ -81,7 +87,7 @@ std::byte* Parts::result_place(const Exchange& exchange, int rank, std::uint64_t
 
 bool Parts::can_give(const Exchange& exchange) const {
   if (given_ == windows_) return false;
-  if (given_ == 0) return exchange.arena->is_stream_free(stream_turn_);
+  if (given_ == 0) return exchange.arena->are_streamed(ring_.before);
   return given_ < places || all_others(exchange, [&](int rank) {
            return has_reached(combined_word(exchange, rank), exchange, given_ - places + 1);
          });
@@ -94,11 +100,15 @@ void Parts::give(const Exchange& exchange) {
     const Range part = part_of(exchange, to, given_);
     if (part.bytes > 0) std::memcpy(given_place(exchange, me, to, given_), exchange.source + part.offset, part.bytes);
   }
+  if (given_ == 0) {
+    exchange.mark(0);
+    exchange.descriptor(me).ring = {ring_.offset, room_, places};
+  }
   exchange.publish(++given_);
 }
 
 bool Parts::can_combine(const Exchange& exchange) const {
-  // In place, this rank's parts for the others must be in its slot before their results overwrite them.
+  // In place, this rank's parts for the others must be in its ring before their results overwrite them.
   if (combined_ == given_) return false;
   const bool has_room = combined_ < places || all_others(exchange, [&](int rank) {
                           return !exchange.geometry().has_result(rank) ||

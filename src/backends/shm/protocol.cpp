@@ -14,8 +14,8 @@
 namespace tutti::detail::shm {
 namespace {
 
-constexpr std::array<std::string_view, 7> names = {"automatic", "line", "slots", "single_copy",
-                                                   "parts",     "tree", "stream"};
+constexpr std::array<std::string_view, 9> names = {"automatic", "line",   "slots", "single_copy", "parts",
+                                                   "tree",      "stream", "wide",  "uncached"};
 
 /// The number of blocks of `count` elements that the rank with most data publishes.
 std::size_t blocks_published(Operation operation, int size) {
@@ -74,14 +74,14 @@ bool fits_parts(const Signature& signature, int size) {
   return share > 0 && signature.count * signature.type.size() / share < most_chunks;
 }
 
-/// A giver waits for its takers while it fills its buffer again and again.
+/// A giver waits for its takers while it fills its ring again and again.
 bool fits_stream(const Signature& signature, int size) {
   if (signature.kind != CallKind::blocking || signature.operation == Operation::barrier) return false;
   if (schedules::is_varying(signature.operation)) return false;
-  const std::size_t share = stream_share(signature.operation, size);
-  if (combines(signature.operation) && signature.type.size() > longest_chunk(signature.operation, share)) return false;
+  const std::size_t most = most_of_ring(RingKind::near, signature.operation, size);
+  if (combines(signature.operation) && signature.type.size() > longest_chunk(signature.operation, most)) return false;
   const std::size_t block = signature.count * signature.type.size();
-  return block / stream_chunk(signature.operation, block, share) < most_chunks;
+  return block / chunk_of(signature.operation, block, most) < most_chunks;
 }
 
 }  // namespace
@@ -120,6 +120,8 @@ bool can_do(Protocol protocol, const Signature& signature, int size, bool single
     case Protocol::tree:
       return fits_tree(signature, goes_on_alone);
     case Protocol::stream:
+    case Protocol::wide:
+    case Protocol::uncached:
       return fits_stream(signature, size);
   }
   return false;

@@ -105,6 +105,8 @@ void ShmExecution::publish() {
       return;
     case Protocol::slots:
     case Protocol::stream:
+    case Protocol::wide:
+    case Protocol::uncached:
       slots_.begin(exchange_);
       stage_ = Stage::slots;
       return;

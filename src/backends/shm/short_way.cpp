@@ -104,7 +104,7 @@ void run_short_way(const ContextPtr& context, const PlanPtr& plan, Binding&& bin
   const bool plain = is_plain(arena, *plan, binding);
   if (plain && protocol == Protocol::line) return run_by<Lines>(context, plan, std::move(binding), options);
   if (plain && protocol == Protocol::tree) return run_by<Tree>(context, plan, std::move(binding), options);
-  if (plain && (protocol == Protocol::slots || protocol == Protocol::stream))
+  if (plain && (protocol == Protocol::slots || is_streamed(protocol)))
     return run_by<Slots>(context, plan, std::move(binding), options);
   if (plain && protocol == Protocol::parts) return run_by<Parts>(context, plan, std::move(binding), options);
   if (plain && protocol == Protocol::single_copy && !combines(plan->signature.operation))

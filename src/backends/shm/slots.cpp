@@ -10,6 +10,7 @@
 
 #include "backends/shm/agreement.hpp"
 #include "backends/shm/chunks.hpp"
+#include "kernels/stream_copy.hpp"
 #include "schedules/registry.hpp"
 
 namespace tutti::detail::shm {
@@ -47,22 +48,25 @@ bool is_packable(const Exchange& exchange) {
          published_bytes(s, exchange.arena->size()) <= slot_bytes;
 }
 
+/// Returns true if this rank has something to give.
+bool is_giver(const Geometry& who) {
+  for (int to = 0; to < who.size(); ++to)
+    if (who.flows(who.rank(), to)) return true;
+  return false;
+}
+
 }  // namespace
 
 bool Slots::fits(const Exchange& exchange, std::size_t largest) { return largest <= share_of(exchange.geometry()); }
 
 void Slots::begin(const Exchange& exchange) {
-  streams_ = static_cast<Protocol>(exchange.plan->protocol) == Protocol::stream;
-  if (streams_)
-    stream_turn_ = exchange.arena->next_streamed();
-  else
-    exchange.arena->prepare_slot(exchange.number);
   own_copied_ = false;
-  exchange.mark(0);
-  if (streams_)
-    cut_stream(exchange, largest_block(exchange));
-  else
-    cut(exchange, largest_block(exchange));
+  const std::size_t largest = largest_block(exchange);
+  const auto protocol = static_cast<Protocol>(exchange.plan->protocol);
+  by_ring_ = is_streamed(protocol);
+  if (by_ring_) return use_ring(exchange, protocol == Protocol::wide ? RingKind::wide : RingKind::near, largest);
+  exchange.arena->prepare_slot(exchange.number);
+  cut(exchange, largest);
 }
 
 void Slots::start() {
@@ -75,14 +79,34 @@ void Slots::start() {
   free_ = 0;
 }
 
-void Slots::cut_stream(const Exchange& exchange, std::size_t largest) {
+void Slots::use_ring(const Exchange& exchange, RingKind kind, std::size_t largest) {
   start();
   is_packed_ = false;
+  Arena& arena = *exchange.arena;
   const Operation operation = exchange.plan->signature.operation;
-  share_ = stream_share(operation, exchange.arena->size());
-  window_ = stream_chunk(operation, largest, share_, schedules::combines(operation) ? exchange.unit() : 1);
-  places_ = share_ / window_;
-  chunks_ = std::max<std::uint64_t>((largest + window_ - 1) / window_, 1);
+  const int size = arena.size();
+  const std::size_t grain = schedules::combines(operation) ? exchange.unit() : 1;
+  ring_turn_ = arena.next_streamed();
+  past_caches_ = static_cast<Protocol>(exchange.plan->protocol) == Protocol::uncached;
+  const bool gives = is_giver(exchange.geometry());
+  is_met_ = !goes_one_way(operation);
+  RingCut cut = cut_for(kind, operation, largest, size, grain);
+  held_chunks_ = kind == RingKind::wide ? cut_for(RingKind::near, operation, largest, size, grain).places : cut.places;
+  if (gives && !arena.prepare_ring(kind)) {
+    kind = RingKind::near;
+    static_cast<void>(arena.prepare_ring(kind));
+    cut = cut_for(kind, operation, largest, size, grain);
+  }
+  window_ = cut.chunk;
+  chunks_ = cut.chunks;
+  share_ = cut.share;
+  places_ = cut.places;
+  if (gives) ring_ = arena.take_ring(kind, ring_turn_, share_ * blocks_in_ring(operation, size));
+}
+
+void Slots::describe(const Exchange& exchange) const {
+  exchange.mark(0);
+  if (by_ring_) exchange.descriptor(exchange.arena->rank()).ring = {ring_.offset, share_, places_};
 }
 
 void Slots::cut(const Exchange& exchange, std::size_t largest) {
@@ -102,6 +126,7 @@ void Slots::cut(const Exchange& exchange, std::size_t largest) {
 
 void Slots::announce(const Exchange& exchange) {
   exchange.arena->prepare_slot(exchange.number);
+  by_ring_ = false;
   const std::size_t largest = exchange.geometry().largest_given() * exchange.unit();
   exchange.mark(largest);
   own_copied_ = false;
@@ -132,10 +157,11 @@ std::size_t Slots::length(std::size_t block_bytes, std::size_t begin) const {
 
 std::byte* Slots::place(const Exchange& exchange, int giver, int taker, std::uint64_t chunk) const {
   const Geometry who = exchange.geometry();
-  if (streams_) {
-    const int index = who.is_split() ? schedules::wrap(taker - giver - 1, who.size()) : 0;
-    return exchange.arena->stream(giver, stream_turn_) + static_cast<std::size_t>(index) * share_ +
-           chunk % places_ * window_;
+  if (by_ring_) {
+    const RingPlace own{ring_.offset, share_, places_};
+    const RingPlace& ring = giver == who.rank() ? own : exchange.descriptor(giver).ring;
+    const auto index = static_cast<std::size_t>(who.is_split() ? schedules::wrap(taker - giver - 1, who.size()) : 0);
+    return exchange.arena->in_part(giver, ring.offset) + index * ring.share + chunk % ring.places * window_;
   }
   std::byte* base = exchange.arena->slot(giver, exchange.number) + chunk % places_ * window_;
   if (is_packed_) return base + who.given(taker).offset * exchange.unit();
@@ -147,7 +173,7 @@ bool Slots::can_produce(const Exchange& exchange) {
   if (produced_ == chunks_) return false;
   if (produced_ < free_) return true;
   if (produced_ == 0) {
-    if (streams_ && !exchange.arena->is_stream_free(stream_turn_)) return false;
+    if (by_ring_ && !exchange.arena->are_streamed(ring_.before)) return false;
     free_ = places_;
     return true;
   }
@@ -173,10 +199,15 @@ void Slots::produce(const Exchange& exchange) {
     const Block block = who.given(to);
     const std::size_t bytes = length(block.count * exchange.unit(), begin);
     std::byte* room = place(exchange, me, to, produced_);
-    if (bytes > 0) std::memcpy(room, exchange.source + block.offset * exchange.unit() + begin, bytes);
+    const std::byte* from = exchange.source + block.offset * exchange.unit() + begin;
+    if (bytes > 0 && past_caches_)
+      kernels::stream_copy(room, from, bytes);
+    else if (bytes > 0)
+      std::memcpy(room, from, bytes);
     if (head_of(who) > 0 && base_ == 0) put_size(room, bytes);
     if (!who.is_split()) break;  // all takers take the same block
   }
+  if (produced_ == 0 && !who.is_varying()) describe(exchange);
   ++produced_;
   // No rank polls the flag of a rank that gives nothing, unless sizes are published.
   if (gives || who.is_varying()) exchange.publish(base_ + produced_);
@@ -191,6 +222,8 @@ bool Slots::can_consume(const Exchange& exchange) {
     if (published <= base_ + consumed_ || !exchange.agrees(next_)) return false;
     seen_ = std::min(seen_, published - base_);
   }
+  // A rank that gives has finished its calls by rings before this one.
+  if (by_ring_ && is_met_) exchange.arena->note_streamed(ring_turn_);
   // The line of a flag is fetched again only once all that it told of is taken.
   ready_ = std::min(seen_, chunks_);
   seen_ = std::numeric_limits<std::uint64_t>::max();
@@ -248,7 +281,7 @@ void Slots::consume(const Exchange& exchange) {
   else
     take(exchange, begin);
   ++consumed_;
-  if (chunks_ <= places_) return;
+  if (chunks_ <= (by_ring_ ? held_chunks_ : places_)) return;
   exchange.cell(exchange.arena->rank())
       .progress.consumed.store(tagged(exchange.generation, consumed_), std::memory_order_release);
   exchange.arena->wake();
@@ -271,7 +304,7 @@ bool Slots::step(const Exchange& exchange) {
 
 void Slots::finish(const Exchange& exchange) {
   copy_own(exchange);
-  if (streams_) exchange.arena->complete_streamed();
+  if (by_ring_) exchange.arena->complete_streamed();
 }
 
 void Slots::copy_own(const Exchange& exchange) {

@@ -7,7 +7,7 @@ namespace tutti::detail::shm {
 
 /// The protocol `slots`: every giver copies its data into its slot, chunk by chunk, and every taker copies a chunk out
 /// while the next one is written. The slot is a ring of chunks; a giver whose data fits the ring waits for no taker.
-/// Also the protocol `stream`: the same by a stream buffer, which is longer, in longer chunks.
+/// Also the protocols `stream`, `wide` and `uncached`: the same through the ranks' rings (RingKind), which are longer.
 class Slots {
  public:
   void begin(const Exchange& exchange);
@@ -32,7 +32,9 @@ class Slots {
  private:
   void start();
   void cut(const Exchange& exchange, std::size_t largest);
-  void cut_stream(const Exchange& exchange, std::size_t largest);
+  void use_ring(const Exchange& exchange, RingKind kind, std::size_t largest);
+  /// Tells takers of this rank's data for the first time.
+  void describe(const Exchange& exchange) const;
   void copy_own(const Exchange& exchange);
   [[nodiscard]] bool can_produce(const Exchange& exchange);
   /// Throws if a giver of a v-form sends another size than this rank expects, before anything is taken.
@@ -57,8 +59,12 @@ class Slots {
   std::size_t share_ = 0;     ///< part of the slot for one block, in bytes
   bool is_packed_ = false;    ///< the blocks lie one behind another instead, at their offsets in the source
   bool own_copied_ = false;
-  bool streams_ = false;           ///< by a stream buffer
-  std::uint64_t stream_turn_ = 0;  ///< Arena::next_streamed()
+  bool by_ring_ = false;
+  bool past_caches_ = false;       ///< this rank's data are written past the caches
+  bool is_met_ = false;            ///< every other rank gives to this one
+  std::uint64_t ring_turn_ = 0;    ///< Arena::next_streamed()
+  Ring::Place ring_{};             ///< of this rank's data
+  std::uint64_t held_chunks_ = 0;  ///< that every giver's ring holds, whichever it has
 };
 
 }  // namespace tutti::detail::shm

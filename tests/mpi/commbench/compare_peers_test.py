@@ -46,7 +46,7 @@ def short_run(options):
         bare = mpi_without_headers(pathlib.Path(folder) / "an mpi")
         # barrier; three with sizes from 4 bytes; five with a block a rank. Then: from 4 bytes, and a block a rank.
         for cells, more in ((1 + 3 * 3 + 5 * 2, []),
-                            (3 + 2, ["--ops", "allreduce,alltoall", "--cold", "--cold-bytes", "4194304",
+                            (3 + 2, ["--ops", "allreduce,alltoall", "--cold", "--cold-bytes", "4194304", "--start", "clock",
                                      "--mpi", f"bare={bare}"])):
             script = options.source / "miniapps" / "commbench" / "compare_peers.py"
             run = subprocess.run([sys.executable, script, "--build", options.build, "--rounds", "2", "--high", "64",
@@ -61,6 +61,8 @@ def short_run(options):
             expect(len(document["rounds"]) == 2 and "tutti" in document["rounds"][0], "rounds")
             expect("bare" not in document["rounds"][0], "an MPI without headers has no times")
             expect("geometric mean" in run.stdout, run.stdout)
+            start = "clock" if "--start" in more else "barrier"
+            expect(document["start"] == start and f"begun by the {start}" in run.stdout, run.stdout)
             told = [line for line in run.stderr.splitlines() if line.startswith("bare is passed over: ")]
             expect(len(told) == (1 if "--mpi" in more else 0), run.stderr)
             expect(all("mpi.h: No such file" in line for line in told), run.stderr)

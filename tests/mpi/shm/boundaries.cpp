@@ -72,7 +72,7 @@ TEST_P(Boundaries, EveryProtocolThatCanDoesIt) {
     for (const std::size_t count : counts(GetParam(), comm.size())) {
       std::size_t turn = row++;
       for (const char* protocol : {"shm", "shm:automatic", "shm:line", "shm:slots", "shm:single_copy", "shm:parts",
-                                   "shm:tree", "shm:stream"}) {
+                                   "shm:tree", "shm:stream", "shm:wide", "shm:uncached"}) {
         ++turn;
         Work work(comm, GetParam(), count, comm.size() - 1);
         for (const Mode mode : modes) {

@@ -160,7 +160,7 @@ def drawings(runner):
         words = runner.drawing("explain", "allreduce", "--ranks", "4", "--algorithm", "shm:" + protocol)
         expect(f"{protocol}: {words}", any(word.startswith("1  publish") for word in words))
     words = runner.drawing("explain", "bcast", "--ranks", "4", "--bytes", "1MiB", "--algorithm", "shm:stream")
-    expect(f"{words}", any("stream buffer" in word for word in words))
+    expect(f"{words}", any("near ring" in word for word in words))
     runner.refused(["explain", "allreduce", "--ranks", "200", "--algorithm", "ring", "--svg", "ring.svg"], "at most 64")
     runner.refused(["explain", "allreduce", "--algorithm", "native", "--svg", "native.svg"], "native makes the call")
 

@@ -29,11 +29,11 @@ RecorderMemory memory(const std::string& folder = {}) {
 /// A recorder, and its memory as another process maps it.
 struct Fixture {
   Fixture() : Fixture(memory()) {}
-  explicit Fixture(RecorderMemory&& made)
+  explicit Fixture(RecorderMemory&& made, bool has_threads = true)
       : view(static_cast<const std::byte*>(
             mmap(nullptr, bytes_for(entries), PROT_READ, MAP_SHARED, made.descriptor(), 0))),
         seen(view),
-        recorder(std::move(made), entries) {}
+        recorder(std::move(made), entries, nullptr, has_threads) {}
   ~Fixture() { munmap(const_cast<std::byte*>(view), bytes_for(entries)); }
   [[nodiscard]] const Entry& entry(std::uint64_t number) const { return seen.entries[number % entries]; }
 
@@ -76,6 +76,12 @@ TEST(Recorder, FollowsACall) {
   // A wait that is noted too late does not bring the call back.
   fixture.recorder.wait(number);
   EXPECT_EQ(fixture.entry(number).state.load(), State::done);
+}
+
+TEST(Recorder, NumbersTheCallsOfOneThreadWithoutGaps) {
+  Fixture fixture(memory(), false);
+  for (std::uint64_t i = 1; i <= 3 * entries; ++i) EXPECT_EQ(fixture.recorder.begin({}, State::running), i);
+  EXPECT_EQ(fixture.seen.header->next.load(), 3 * entries) << "other processes see how many there are";
 }
 
 TEST(Recorder, KeepsTheLastCalls) {

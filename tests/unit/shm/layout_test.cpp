@@ -45,9 +45,11 @@ TEST(Layout, NothingOverlapsAndAllStartsOnALine) {
         holds(layout.pairs_pages(rank, number), layout.pairs(rank, number),
               static_cast<std::size_t>(size) * sizeof(Pair));
       }
-      for (std::uint64_t turn = 0; turn < stream_buffers; ++turn) follows(layout.stream(rank, turn), stream_bytes);
-      EXPECT_EQ(layout.stream(rank, stream_buffers), layout.stream(rank, 0)) << "in turn";
-      holds(layout.stream_pages(rank), layout.stream(rank, 0), stream_buffers * stream_bytes);
+      for (const RingKind kind : {RingKind::near, RingKind::wide}) {
+        EXPECT_EQ(end == layout.part(rank) + layout.promised_bytes(), kind == RingKind::wide) << "what all may need";
+        follows(layout.ring(rank, kind), ring_bytes(kind));
+        holds(layout.ring_pages(rank, kind), layout.ring(rank, kind), ring_bytes(kind));
+      }
     }
     EXPECT_LE(end, layout.total(size));
     EXPECT_LT(layout.total(size) - end, page);
@@ -55,8 +57,11 @@ TEST(Layout, NothingOverlapsAndAllStartsOnALine) {
 }
 
 // The bound that docs/semantics.md states.
-TEST(Layout, ARankSharesAtMostFourMebibytes) {
-  for (int size = 1; size <= most_ranks; ++size) EXPECT_LE(Layout(size).rank_bytes(), std::size_t{4} << 20U) << size;
+TEST(Layout, ARankSharesAtMostFiveMebibytes) {
+  for (int size = 1; size <= most_ranks; ++size) {
+    EXPECT_LE(Layout(size).rank_bytes(), std::size_t{5} << 20U) << size;
+    EXPECT_LE(Layout(size).promised_bytes(), std::size_t{5} << 19U) << size;
+  }
 }
 
 // A rank reserves 64 KiB when the communicator is made, however many ranks there are; calls that need more reserve it
@@ -70,7 +75,7 @@ TEST(Layout, MemoryByTheNumberOfRanks) {
   for (const Row& row : {Row{2, 1904, 1}, Row{4, 1908, 2}, Row{16, 1932, 2}, Row{32, 1964, 2}, Row{56, 2012, 2},
                          Row{64, 2028, 2}, Row{128, 2160, 2}, Row{256, 2424, 3}}) {
     const Layout layout(row.size);
-    EXPECT_EQ(layout.rank_bytes() / 1024, row.whole_kib) << row.size;
+    EXPECT_EQ(layout.promised_bytes() / 1024, row.whole_kib) << row.size;
     for (int number = 0; number < all_cells; ++number)
       EXPECT_LE(layout.pairs_pages(0, number).bytes, row.most_pages_of_pairs * 4096) << row.size;
   }

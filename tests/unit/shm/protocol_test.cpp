@@ -18,7 +18,7 @@ constexpr std::size_t slot_floats = slot_bytes / sizeof(float);
 
 TEST(Protocol, NamesAreFoundAgain) {
   for (const Protocol p : {Protocol::automatic, Protocol::line, Protocol::slots, Protocol::single_copy, Protocol::parts,
-                           Protocol::tree, Protocol::stream}) {
+                           Protocol::tree, Protocol::stream, Protocol::wide, Protocol::uncached}) {
     Protocol found = Protocol::automatic;
     EXPECT_TRUE(find_protocol(protocol_name(p), found));
     EXPECT_EQ(found, p);
@@ -137,7 +137,12 @@ TEST(Protocol, PartsAreOfVectorsThatAreCombinedWhole) {
 }
 
 TEST(Protocol, StreamsAreOfBlockingCallsWithData) {
-  const auto may = [](const Signature& s, int size) { return can_do(Protocol::stream, s, size, false); };
+  const auto may = [](const Signature& s, int size) {
+    const bool streams = can_do(Protocol::stream, s, size, false);
+    EXPECT_EQ(can_do(Protocol::wide, s, size, false), streams);
+    EXPECT_EQ(can_do(Protocol::uncached, s, size, false), streams);
+    return streams;
+  };
   for (const Operation operation : all_operations) {
     const bool may_stream = operation != Operation::barrier && !schedules::is_varying(operation);
     EXPECT_EQ(may(signature_of(operation, 1), 2), may_stream) << static_cast<int>(operation);
@@ -153,26 +158,34 @@ TEST(Protocol, StreamsAreOfBlockingCallsWithData) {
   EXPECT_TRUE(of_bytes(Operation::bcast, stream_bytes / 4 + 1)) << "what is only moved can be split";
 }
 
-TEST(Protocol, ChunksAreWholeLinesOrElementsOfWhichABufferHoldsSome) {
+TEST(Protocol, ChunksAreWholeLinesOrElementsOfWhichARingHoldsSome) {
   for (const int size : {2, 3, 8, 31, most_ranks})
     for (const Operation operation : {Operation::bcast, Operation::scatter, Operation::alltoall, Operation::scan}) {
-      const std::size_t share = stream_share(operation, size);
-      EXPECT_LE(share * (schedules::is_split(operation) ? static_cast<std::size_t>(size) - 1 : 1), stream_bytes);
+      const std::size_t most = most_of_ring(RingKind::near, operation, size);
+      EXPECT_LE(most * blocks_in_ring(operation, size), stream_bytes) << "two calls fit";
       const std::size_t fewest = operation == Operation::alltoall ? 2 : 4;
       for (std::size_t block = 0; block < std::size_t{1} << 28U; block = 3 * block + 1)
-        for (const std::size_t grain : {std::size_t{1}, std::size_t{3}, std::size_t{24}, share / 4}) {
-          const std::size_t chunk = stream_chunk(operation, block, share, grain);
+        for (const std::size_t grain : {std::size_t{1}, std::size_t{3}, std::size_t{24}, most / 4}) {
+          const std::size_t chunk = chunk_of(operation, block, most, grain);
           EXPECT_GT(chunk, 0U);
           EXPECT_EQ(chunk % (grain == 1 ? cache_line : grain), 0U);
-          EXPECT_LE(operation == Operation::alltoall && block <= share ? chunk : fewest * chunk, share);
+          EXPECT_LE(operation == Operation::alltoall && block <= most ? chunk : fewest * chunk,
+                    std::max(most, fewest * std::max(cache_line, grain)));
+          for (const RingKind kind : {RingKind::near, RingKind::wide}) {
+            const RingCut cut = cut_for(kind, operation, block, size, grain);
+            EXPECT_EQ(cut.chunk, chunk) << "whichever ring a giver has, takers know its chunks";
+            EXPECT_GE(cut.chunks * chunk, block);
+            EXPECT_LE(cut.places * chunk, cut.share);
+            EXPECT_GE(cut.places, 1U);
+            EXPECT_LE(cut.share * blocks_in_ring(operation, size), ring_bytes(kind) / (kind == RingKind::wide ? 1 : 2));
+          }
         }
     }
-  const auto chunk_of = [](Operation operation, std::size_t block) {
-    return stream_chunk(operation, block, stream_bytes);
-  };
-  EXPECT_LT(chunk_of(Operation::bcast, 1 << 17), chunk_of(Operation::bcast, 1 << 20)) << "short blocks begin earlier";
-  EXPECT_EQ(chunk_of(Operation::alltoall, 1 << 15), std::size_t{1} << 15U) << "nobody waits for a first chunk";
-  EXPECT_GT(chunk_of(Operation::alltoall, (1 << 15) + 1), std::size_t{1} << 15U) << "no chunk of a few bytes";
+  const auto chunk = [](Operation operation, std::size_t block) { return chunk_of(operation, block, stream_bytes); };
+  EXPECT_LT(chunk(Operation::bcast, 1 << 17), chunk(Operation::bcast, 1 << 20)) << "short blocks begin earlier";
+  EXPECT_EQ(chunk(Operation::bcast, 1000), 1024U) << "a flag more would take longer than half the block";
+  EXPECT_EQ(chunk(Operation::alltoall, 1 << 17), std::size_t{1} << 17U) << "nobody waits for a first chunk";
+  EXPECT_GT(chunk(Operation::alltoall, (1 << 17) + 1), std::size_t{1} << 15U) << "no chunk of a few bytes";
 }
 
 /// Costs as those of a machine whose copies through shared buffers are fast.
@@ -181,6 +194,7 @@ TEST(Protocol, LongBlocksAreStreamedWhereCopiesOfTheKernelAreSlow) {
   machine.size = 2;
   machine.costs.slot_write = machine.costs.slot_read = 20e-12;
   machine.costs.stream_write = machine.costs.stream_read = 18e-12;
+  machine.costs.wide_write = machine.costs.wide_read = 18e-12;
   machine.costs.copy = 7e-12;
   machine.costs.far_copy = 29e-12;
   machine.costs.combine = 12e-12;
@@ -201,6 +215,27 @@ TEST(Protocol, LongBlocksAreStreamedWhereCopiesOfTheKernelAreSlow) {
   machine.costs.kernel_busy_far_byte = machine.costs.kernel_busy_byte = machine.costs.kernel_byte = 1e-12;
   for (const Operation operation : shared)
     EXPECT_GT(seconds(Protocol::stream, operation), seconds(Protocol::single_copy, operation));
+}
+
+TEST(Protocol, BuffersAreUsedAsTheyAreFastest) {
+  detail::Machine machine;
+  machine.size = 2;
+  const auto fastest = [&](std::size_t count) {
+    const Signature s = signature_of(Operation::alltoall, count);
+    return std::min({Protocol::stream, Protocol::wide, Protocol::uncached},
+                    [&](Protocol a, Protocol b) { return predict(a, s, machine) < predict(b, s, machine); });
+  };
+  detail::Costs& costs = machine.costs;
+  costs.stream_write = costs.wide_write = costs.uncached_write = 50e-12;
+  costs.stream_read = costs.wide_read = costs.uncached_read = 20e-12;
+  costs.uncached_start = 300e-9;
+  costs.wide_write = 20e-12;
+  EXPECT_EQ(fastest(1 << 14), Protocol::wide) << "another core's caches hold the lines of short buffers";
+  costs.stream_write = 10e-12;
+  EXPECT_EQ(fastest(1 << 14), Protocol::stream);
+  costs.stream_write = costs.wide_write = 480e-12;
+  EXPECT_EQ(fastest(1 << 14), Protocol::uncached) << "lines that pass between far cores";
+  EXPECT_NE(fastest(1 << 4), Protocol::uncached) << "the first line takes long";
 }
 
 // What a rank gives itself takes as long by every protocol; a broadcast has no such block.
