@@ -245,10 +245,11 @@ Error Context::explain(std::string_view who) {
   const Error error = as_error(fmt::format("{}, {}", who, describe()));
   // The host MPI and the kernel refuse what concerns a process that has ended.
   if (error.code() != ErrorCode::mpi && error.code() != ErrorCode::internal) return error;
-  // The kernel takes the memory of a process some time before it tells of its end, and the host MPI may know of a
-  // broken connection before this rank is told of the end.
-  const bool may_be_told = error.code() == ErrorCode::mpi && peers.watches_all() && !peers.sees_all();
-  const auto end = Peers::Clock::now() + 1s + (may_be_told ? config().heartbeat : 0ns);
+  // The kernel takes the memory and the connections of a process some time before it tells of its end, and the host MPI
+  // may know of a broken connection before this rank is told of the end on another node.
+  const bool may_be_told = error.code() == ErrorCode::mpi && peers.watches_all();
+  const auto until_told = peers.sees_all() ? 200ms : 1s + config().heartbeat;
+  const auto end = Peers::Clock::now() + (may_be_told ? until_told : 1s);
   while ((may_be_told || is_refused_memory()) && Peers::Clock::now() < end) {
     if (peers.look() >= 0) break;
     std::this_thread::sleep_for(1ms);
