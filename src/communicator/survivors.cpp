@@ -68,10 +68,9 @@ class Survivors {
   }
 
   [[nodiscard]] std::uint64_t wait_for(int question, int rank) {
-    Backoff backoff(true);
+    // No yields first: where other programs want the cores, each of them lasts as long as these like.
     while (ballots_->read(question, rank) == 0) {
       ProgressEngine::instance().poll();
-      if (backoff.pause()) continue;
       // It may have answered just before its end.
       if (context_.peers.has_ended(rank)) return ballots_->read(question, rank);
       check_time(rank);
