@@ -81,7 +81,7 @@ def find_hpcc(options):
 def judge_mumps(output):
     if output.code != 0:
         return f"ended with {output.code}"
-    found = re.search(r"Solution is((\s+\(?[-+\d.,E]+\)?)+)", output.text)
+    found = re.search(r"Solution is((\s+\(?[-+]?\d[-+\d.,E]*\)?)+)", output.text)
     numbers = [float(part.strip("(").split(",")[0]) for part in found.group(1).split()] if found else []
     right = len(numbers) >= 5 and all(abs(number - i) < 1e-4 for i, number in enumerate(numbers[:5], 1))
     return "" if right else "no solution, or a wrong one"
