@@ -15,6 +15,7 @@ struct Place {
   int l3 = -1;
   int core = -1;
   int cores_allowed = 0;  ///< processing units that the rank may use
+  int socket = -1;
 };
 
 /// The machine under a communicator, equal on all ranks.

@@ -28,15 +28,14 @@ void Candidate::forbid(std::string reason) {
 }
 
 Candidates::Candidates(const Signature& signature, const Machine& machine, Ask ask)
-    : signature_(signature), machine_(machine), wiring_(wiring_of(machine)), ask_(ask) {}
+    : signature_(signature), machine_(machine), links_(links_of(machine)), wiring_(wiring_of(machine)), ask_(ask) {}
 
 double Candidates::predicted(const schedules::Algorithm& algorithm) const {
-  const Links links = links_of(machine_.costs);
   if (!algorithm.hierarchical || !exchanges_on_nodes(signature_, machine_.node_memory))
-    return predict(algorithm, signature_, wiring_, links);
+    return predict(algorithm, signature_, wiring_, links_);
   const schedules::LevelCost cost =
       algorithm.level_cost(wiring_.spread, bytes_of_call(signature_, wiring_.spread.size));
-  double sum = seconds_of_levels(cost.local, cost, wiring_, links);
+  double sum = seconds_across(cost, wiring_, links_);
   for (const schedules::NodeCost& exchange : cost.exchanges) sum += cost.chunks * seconds_on_node(exchange);
   return sum;
 }

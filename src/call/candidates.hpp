@@ -72,6 +72,7 @@ class Candidates {
 
   const Signature& signature_;
   const Machine& machine_;
+  Links links_;
   Wiring wiring_;
   Ask ask_;
   std::vector<Candidate> all_;

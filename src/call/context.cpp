@@ -109,10 +109,11 @@ Machine Context::machine() const {
   machine.oversubscribed = topology.oversubscribed;
   machine.several_nodes = topology.nodes > 1;
   machine.native_blocking = options.native_blocking;
-  if (machine.several_nodes) machine.node_of = node_of;
+  if (machine.several_nodes) machine.node_of = &node_of;
   machine.node_memory = node_memory;
   machine.on_node = on_node;
   machine.reduction_faults = reduction_faults;
+  machine.network = network;
   machine.progress_hook = progress_hook;
   machine.costs = costs;
   machine.places = topology.places;

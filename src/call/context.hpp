@@ -136,13 +136,14 @@ struct Context {
   CommunicatorOptions options{};
   std::unique_ptr<const Neighbors> neighbors{};  ///< null: the caller's communicator has no topology of MPI
   Topology topology{};
-  std::vector<int> node_of{};       ///< the node of each rank, from the topology
+  schedules::NodeMap node_of{};     ///< the node of each rank, from the topology
   NodeMemory node_memory{};         ///< of several nodes
   std::shared_ptr<Context> node{};  ///< if they share memory: this rank's node, unless it is alone there
   /// The planner's, for calls that backends make on the node.
   PlanPtr (*make_plan)(const Signature& signature, const Machine& machine) = nullptr;
   LinkLevel on_node = LinkLevel::cache;            ///< the greatest distance between two ranks of one node
   ReductionFaults reduction_faults{};              ///< of the host MPI, on any rank
+  Network network{};                               ///< between nodes, the slowest of all ranks'
   bool progress_hook = false;                      ///< operations go on inside the host MPI's calls, on all ranks
   std::string progress_report{};                   ///< by which of its functions, or the reason why they do not
   Costs costs{};                                   ///< by which the models predict

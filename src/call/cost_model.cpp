@@ -2,47 +2,184 @@
 #include "call/cost_model.hpp"
 
 #include <algorithm>
-#include <string_view>
+#include <cmath>
+
+#include "schedules/phase_choice.hpp"
 
 namespace tutti::detail {
 namespace {
 
 using schedules::Algorithm;
 using schedules::Cost;
+using schedules::Reach;
 
-/// Returns true if each rank sends only to the rank beside it.
-bool goes_along_neighbours(const Algorithm& algorithm) {
-  const std::string_view name = algorithm.name;
-  const bool is_scan = algorithm.operation == Operation::scan || algorithm.operation == Operation::exscan;
-  return name == "ring" || name == "chain" || name == "neighbor_exchange" || (is_scan && name == "linear");
+Cost part_of(const Cost& cost, double rounds, double bytes) {
+  return {.rounds = rounds * cost.rounds,
+          .bytes = bytes * cost.bytes,
+          .reduced_bytes = bytes * cost.reduced_bytes,
+          .copied_bytes = bytes * cost.copied_bytes,
+          .messages = rounds * cost.messages};
 }
 
-/// The number of ranks of one node that send to other nodes at the same time. The cost of the root covers the root's
-/// work.
-double flat_senders(const Algorithm& algorithm, const schedules::Spread& spread) {
-  if (has_root(algorithm.operation)) return 1;
-  if (spread.adjacent && goes_along_neighbours(algorithm)) return 1;
-  return spread.most;
+/// A flat algorithm's rounds and bytes on a node and between nodes. `at_once`: bytes move at both levels in the same
+/// rounds.
+struct Levels {
+  Cost on_node{};
+  Cost across{};
+  bool at_once = true;
+};
+
+Levels levels_of(const Algorithm& algorithm, const Cost& cost, const schedules::Spread& spread) {
+  const double n = spread.size;
+  const double k = spread.most;
+  if (!spread.adjacent || spread.most == 1) return {{}, cost};
+  const auto divided = [&cost](double rounds, double bytes) {
+    return Levels{part_of(cost, rounds, bytes), part_of(cost, 1 - rounds, 1 - bytes), rounds == 0};
+  };
+  // A tree of a high radix may have a part of a round on a node, but needs a whole one to leave it.
+  const double near_rounds = std::min(std::log2(k) / std::log2(n), 1 - 1 / std::max(1.0, cost.rounds));
+  switch (algorithm.reach) {
+    case Reach::doubling:
+      return divided(near_rounds, near_rounds);
+    case Reach::growing:
+      return divided(near_rounds, (k - 1) / (n - 1));
+    case Reach::shrinking:
+      return divided(near_rounds, (1 - 1 / k) / (1 - 1 / n));
+    case Reach::neighbours:  // one of k messages on the way of a block leaves a node, and each link passes all bytes on
+      return {part_of(cost, 1 - 1 / k, 1), part_of(cost, 1 / k, 1)};
+    case Reach::trees:
+      return {part_of(cost, near_rounds, 1), part_of(cost, 1 - near_rounds, 1)};
+    case Reach::all:
+    case Reach::above:
+    case Reach::star:
+      break;
+  }
+  return divided(0, (k - 1) / (n - 1));
+}
+
+/// The ranks of a node that send to other nodes at once.
+double senders_across(const Algorithm& algorithm, const schedules::Spread& spread) {
+  const double k = spread.most;
+  if (spread.adjacent && algorithm.reach == Reach::neighbours) return 1;
+  // Of each tree about five messages leave or reach two nodes.
+  if (spread.adjacent && algorithm.reach == Reach::trees) return std::min(k, 2.5);
+  if (algorithm.reach == Reach::above) return (k + 1) / 2;
+  if (!goes_both_ways(algorithm)) return 1;
+  // Half of the bytes come from the root, or go there.
+  return has_root(algorithm.operation) && algorithm.reach != Reach::shrinking ? (k + 1) / 2 : k;
+}
+
+/// Beside what a rank passes on in its rounds: the bytes of all ranks of a node over what they share.
+double moving_seconds(const Cost& cost, const Link& link, double senders) {
+  const double at_once = cost.rounds > 0 ? std::max(1.0, cost.messages / cost.rounds) : 1;
+  const double own_rate = std::max(link.rate, std::min(at_once * link.rate, link.several_rate));
+  return std::max(cost.bytes / own_rate, cost.bytes * senders / link.shared_rate);
+}
+
+/// What further messages of the rounds keep a rank busy, beyond the start of the first ones.
+double further_seconds(const Cost& cost, const Link& link, bool both_ways) {
+  if (cost.rounds == 0) return 0;
+  const double at_once = std::max(1.0, cost.messages / cost.rounds);
+  const double one_way = (at_once - 1) * link.overhead;
+  // A rank that sends and receives is busy with both, but meanwhile the first message is under way.
+  const double both = both_ways ? 2 * at_once * link.overhead - link.latency : 0;
+  return cost.rounds * std::max(one_way, both);
+}
+
+double starting_seconds(const Cost& cost, const Link& link, double switching) {
+  return cost.rounds * (link.latency + switching);
+}
+
+double together(double a, double b, double hidden) { return std::max(a, b) + (1 - hidden) * std::min(a, b); }
+
+/// What a root sends is under way while it sends the next message; what all send to a root arrives together. Down or up
+/// a tree, a rank works on its messages before or after the long one of its round.
+double hidden_part(const Algorithm& algorithm) {
+  const bool is_tree = algorithm.reach == Reach::growing && !goes_both_ways(algorithm);
+  if (algorithm.reach != Reach::star) return is_tree ? Crowd{}.hidden / 2 : Crowd{}.hidden;
+  return algorithm.operation == Operation::bcast || schedules::is_split(algorithm.operation) ? 1 : 0;
+}
+
+/// The rounds beyond their starts.
+double passing_seconds(const Cost& cost, const Link& link, const Crowd& crowd) {
+  return together(further_seconds(cost, link, crowd.both_ways), moving_seconds(cost, link, crowd.senders),
+                  crowd.hidden);
+}
+
+double local_seconds(const Cost& cost, const Link& link) {
+  return cost.reduced_bytes / link.combining_rate + cost.copied_bytes / link.copying_rate;
+}
+
+/// Down or up a tree of ranks that share a link: the last level has most of the messages, and all of them at once.
+double seconds_of_tree(const Cost& cost, const Link& link, double size, double bytes, double switching) {
+  const double last = 1 / cost.rounds;
+  const double radix = 1 + cost.messages / cost.rounds;
+  const double bytes_of_last = (size - 1) * bytes * (radix - 1) / radix;
+  const double senders = std::max(1.0, bytes_of_last / (last * cost.bytes));
+  const double moving = moving_seconds(part_of(cost, 1 - last, 1 - last), link, 1) +
+                        moving_seconds(part_of(cost, last, last), link, senders);
+  return starting_seconds(cost, link, switching) +
+         together(further_seconds(cost, link, false), moving, Crowd{}.hidden) + local_seconds(cost, link);
+}
+
+double seconds_on_one_node(const Algorithm& algorithm, const Cost& cost, const Link& link, double size, double bytes,
+                           double switching) {
+  if (goes_both_ways(algorithm)) return seconds(cost, link, {size, true}, switching);
+  if (algorithm.reach == Reach::above) return seconds(cost, link, {size / 2, false}, switching);
+  const bool passes_all_on = algorithm.operation == Operation::bcast || algorithm.operation == Operation::reduce;
+  // The cost of a gather or a scatter is that of its root.
+  if (!passes_all_on || cost.bytes == 0) return seconds(cost, link, {1, false, hidden_part(algorithm)}, switching);
+  if (algorithm.reach == Reach::doubling) return seconds_of_tree(cost, link, size, bytes, switching);
+  return seconds(cost, link, {std::max(1.0, (size - 1) * bytes / cost.bytes), false}, switching);
+}
+
+double seconds_of_flat(const Algorithm& algorithm, const Signature& signature, const Wiring& wiring, const Links& links,
+                       double switching) {
+  const schedules::Spread& spread = wiring.spread;
+  const double bytes = bytes_of_call(signature, spread.size);
+  const Cost cost = algorithm.cost(spread.size, bytes);
+  const Link& node = links[wiring.on_node];
+  const Link& network = links[LinkLevel::network];
+  if (!wiring.several_nodes) return seconds_on_one_node(algorithm, cost, node, spread.size, bytes, switching);
+  const Levels levels = levels_of(algorithm, cost, spread);
+  const bool both_ways = goes_both_ways(algorithm);
+  const double hidden = hidden_part(algorithm);
+  const double inside = passing_seconds(levels.on_node, node, {both_ways ? spread.most : 1.0, both_ways, hidden});
+  const double outside =
+      passing_seconds(levels.across, network, {senders_across(algorithm, spread), both_ways, hidden});
+  return starting_seconds(levels.on_node, node, switching) + starting_seconds(levels.across, network, switching) +
+         (levels.at_once ? std::max(inside, outside) : inside + outside) + local_seconds(cost, node);
 }
 
 }  // namespace
 
-Links links_of(const Costs& costs) {
-  // The calibration measures the farthest distance on a node at hand, so all distances on a node are priced alike. The
-  // network has vendors' figures for 100 Gb/s.
+Links links_of(const Costs& costs, const Network& network) {
+  // The calibration measures the farthest distance on a node at hand, so all distances on a node are priced alike.
   const Link on_node{.latency = costs.message,
                      .overhead = costs.message_gap,
                      .rate = 1 / costs.message_byte,
+                     .several_rate = 1 / costs.message_byte,
                      .shared_rate = 16 / costs.message_byte,
                      .combining_rate = 1 / costs.combine,
                      .copying_rate = 1 / costs.far_copy};
-  const Link network{.latency = 2.2e-6,
-                     .overhead = 0.8e-6,
-                     .rate = 8e9,
-                     .shared_rate = 11e9,
-                     .combining_rate = on_node.combining_rate,
-                     .copying_rate = on_node.copying_rate};
-  return {{{on_node, on_node, on_node, network}}, 4 * costs.turn};
+  const NetworkFigures figures = figures_of(network);
+  const Link across{.latency = figures.latency,
+                    .overhead = figures.overhead,
+                    .rate = figures.rate,
+                    .several_rate = figures.rate,
+                    .shared_rate = figures.node_rate,
+                    .combining_rate = on_node.combining_rate,
+                    .copying_rate = on_node.copying_rate};
+  return {{{on_node, on_node, on_node, on_node, on_node, across}}, 4 * costs.turn};
+}
+
+schedules::Starts starts_of(const Links& links, LinkLevel on_node) {
+  const auto bytes = [](const Link& link) {
+    constexpr double least = 256;
+    constexpr double most = 1 << 20;
+    return std::exp2(std::round(std::log2(std::clamp(link.latency * link.rate, least, most))));
+  };
+  return {bytes(links[on_node]), bytes(links[LinkLevel::network])};
 }
 
 double bytes_of_call(const Signature& signature, int size) {
@@ -50,34 +187,29 @@ double bytes_of_call(const Signature& signature, int size) {
   return schedules::has_equal_blocks(signature.operation) ? bytes * size : bytes;
 }
 
-double seconds(const Cost& cost, const Link& link, double senders, double switching) {
-  const double moving = std::max(cost.bytes / link.rate, cost.bytes * senders / link.shared_rate);
-  return cost.rounds * (link.latency + switching) + cost.messages * link.overhead + moving +
-         cost.reduced_bytes / link.combining_rate + cost.copied_bytes / link.copying_rate;
+double seconds(const Cost& cost, const Link& link, const Crowd& crowd, double switching) {
+  return starting_seconds(cost, link, switching) + passing_seconds(cost, link, crowd) + local_seconds(cost, link);
 }
 
-double seconds_of_levels(const Cost& on_node, const schedules::LevelCost& cost, const Wiring& wiring,
-                         const Links& links) {
+double seconds_across(const schedules::LevelCost& cost, const Wiring& wiring, const Links& links) {
   const double switching = wiring.oversubscribed ? links.switching : 0;
-  return seconds(on_node, links[wiring.on_node], 1, switching) +
-         seconds(cost.across, links[LinkLevel::network], cost.senders, switching);
+  return seconds(cost.across.cost, links[LinkLevel::network], {cost.across.senders, cost.across.both_ways}, switching) +
+         local_seconds(cost.local, links[wiring.on_node]);
 }
 
 std::size_t joined_bytes(const Links& links) {
   const Link& network = links[LinkLevel::network];
-  return static_cast<std::size_t>(network.overhead * network.copying_rate / 2);
+  return static_cast<std::size_t>(network.overhead * network.copying_rate);
 }
 
 double predict(const Algorithm& algorithm, const Signature& signature, const Wiring& wiring, const Links& links) {
-  const double bytes = bytes_of_call(signature, wiring.spread.size);
   const double switching = wiring.oversubscribed ? links.switching : 0;
-  if (algorithm.hierarchical) {
-    const schedules::LevelCost cost = algorithm.level_cost(wiring.spread, bytes);
-    return seconds_of_levels(cost.on_node, cost, wiring, links);
-  }
-  const Cost cost = algorithm.cost(wiring.spread.size, bytes);
-  if (!wiring.several_nodes) return seconds(cost, links[wiring.on_node], 1, switching);
-  return seconds(cost, links[LinkLevel::network], flat_senders(algorithm, wiring.spread), switching);
+  if (!algorithm.hierarchical) return seconds_of_flat(algorithm, signature, wiring, links, switching);
+  const schedules::LevelCost cost = algorithm.level_cost(wiring.spread, bytes_of_call(signature, wiring.spread.size));
+  double sum = seconds_across(cost, wiring, links);
+  for (const schedules::PhaseCost& phase : cost.on_node)
+    sum += seconds(phase.cost, links[wiring.on_node], {phase.senders, phase.both_ways}, switching);
+  return sum;
 }
 
 std::vector<int> nodes_of(const Topology& topology) {
@@ -88,14 +220,11 @@ std::vector<int> nodes_of(const Topology& topology) {
 
 LinkLevel level_on_node(const Topology& topology) {
   std::vector<const Place*> firsts(static_cast<std::size_t>(topology.nodes), nullptr);
-  LinkLevel level = LinkLevel::cache;
+  LinkLevel level = LinkLevel::core;
   for (const Place& place : topology.places) {
     const Place*& first = firsts[static_cast<std::size_t>(place.node)];
     if (first == nullptr) first = &place;
-    const bool shares_cache = place.l3 >= 0 && place.l3 == first->l3;
-    const bool shares_memory = place.numa >= 0 && place.numa == first->numa;
-    const LinkLevel apart = shares_cache ? LinkLevel::cache : shares_memory ? LinkLevel::numa : LinkLevel::node;
-    if (first != &place) level = std::max(level, apart);
+    if (first != &place) level = std::max(level, level_between(*first, place));
   }
   return level;
 }

@@ -5,9 +5,17 @@
 
 namespace tutti::detail {
 
+Links links_of(const Machine& machine) {
+  const Links prior = links_of(machine.costs, machine.network);
+  const Links* measured = machine.measured != nullptr ? machine.measured->links() : nullptr;
+  return measured != nullptr ? with_measured(prior, *measured) : prior;
+}
+
 Wiring wiring_of(const Machine& machine) {
   Wiring wiring;
-  wiring.spread = schedules::spread_of(machine.node_of, machine.size);
+  wiring.spread = machine.node_of != nullptr ? schedules::spread_of(*machine.node_of, machine.size)
+                                             : schedules::spread_of({}, machine.size);
+  wiring.spread.starts = starts_of(links_of(machine), machine.on_node);
   wiring.on_node = machine.on_node;
   wiring.several_nodes = machine.several_nodes || wiring.spread.nodes > 1;
   wiring.oversubscribed = machine.oversubscribed;
@@ -19,7 +27,7 @@ Machine one_node_of(const Machine& machine, int ranks) {
   node.rank = 0;
   node.size = ranks;
   node.several_nodes = false;
-  node.node_of = {};
+  node.node_of = nullptr;
   node.node_memory = {};
   node.shared_memory = machine.node_memory.is_shared;
   node.single_copy = machine.node_memory.single_copy;

@@ -9,6 +9,7 @@
 #include "call/cost_model.hpp"
 #include "call/costs.hpp"
 #include "call/signature.hpp"
+#include "core/network.hpp"
 #include "core/reduction_faults.hpp"
 
 namespace tutti::detail {
@@ -19,6 +20,8 @@ class Measurements {
   virtual ~Measurements() = default;
   /// The time of a call by the candidate of that name ("shm:slots"), in seconds, if it was measured.
   [[nodiscard]] virtual std::optional<double> seconds(const Signature& signature, std::string_view way) const = 0;
+  /// The links that were measured, or null.
+  [[nodiscard]] virtual const Links* links() const { return nullptr; }
 };
 
 /// The memory that the ranks of each node share, where there are several nodes: as good as on the worst of them.
@@ -36,21 +39,22 @@ struct Machine {
   bool oversubscribed = false;
   bool several_nodes = false;
   bool native_blocking = false;
-  bool shared_memory = false;              ///< all ranks share one verified segment of memory
-  bool single_copy = false;                ///< the kernel lets every rank read and write every other's memory
-  bool mapped_copy = false;                ///< every rank can load and store every other's memory (XPMEM)
-  NodeMemory node_memory{};                ///< of several nodes: between the ranks of each
-  std::span<const int> node_of{};          ///< the node of each rank; empty: one node
-  ReductionFaults reduction_faults{};      ///< of the host MPI, on any rank
-  bool progress_hook = false;              ///< the host MPI lets operations go on inside its calls, on all ranks
-  Costs costs{};                           ///< calibrated, or else the prior
-  std::span<const Place> places{};         ///< the place of each rank; empty: unknown
-  const Measurements* measured = nullptr;  ///< on this machine, if there are any
-  LinkLevel on_node = LinkLevel::cache;    ///< the greatest distance between two ranks of one node
-  bool device_prepared = false;            ///< the ranks have agreed on the following facts
-  bool device_kernels = false;             ///< reductions run on the device
-  bool cuda_aware = false;                 ///< the MPI takes device addresses
-  int nccl_version = 0;                    ///< 0: NCCL is not used
+  bool shared_memory = false;                   ///< all ranks share one verified segment of memory
+  bool single_copy = false;                     ///< the kernel lets every rank read and write every other's memory
+  bool mapped_copy = false;                     ///< every rank can load and store every other's memory (XPMEM)
+  NodeMemory node_memory{};                     ///< of several nodes: between the ranks of each
+  const schedules::NodeMap* node_of = nullptr;  ///< the node of each rank; null: one node
+  ReductionFaults reduction_faults{};           ///< of the host MPI, on any rank
+  bool progress_hook = false;                   ///< the host MPI lets operations go on inside its calls, on all ranks
+  Costs costs{};                                ///< calibrated, or else the prior
+  Network network{};                            ///< between nodes; the slowest of all ranks'
+  std::span<const Place> places{};              ///< the place of each rank; empty: unknown
+  const Measurements* measured = nullptr;       ///< on this machine, if there are any
+  LinkLevel on_node = LinkLevel::cache;         ///< the greatest distance between two ranks of one node
+  bool device_prepared = false;                 ///< the ranks have agreed on the following facts
+  bool device_kernels = false;                  ///< reductions run on the device
+  bool cuda_aware = false;                      ///< the MPI takes device addresses
+  int nccl_version = 0;                         ///< 0: NCCL is not used
 };
 
 /// Returns true if nonblocking calls may be messages of several ranks, because shared memory does not carry all of
@@ -71,6 +75,9 @@ struct Machine {
 /// A node with that many ranks of a machine of several, as good as the worst of them, for predictions alone: it has no
 /// table of measured times.
 [[nodiscard]] Machine one_node_of(const Machine& machine, int ranks);
+
+/// The links of a machine by level: measured, or else of its costs and its network's family.
+[[nodiscard]] Links links_of(const Machine& machine);
 
 /// The links between the ranks of a machine.
 [[nodiscard]] Wiring wiring_of(const Machine& machine);

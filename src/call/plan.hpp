@@ -25,6 +25,8 @@ struct Plan {
   std::uint16_t way_text = 0;                       ///< number of the way's name in the flight recorder
   double expected = 0;                              ///< time of a call with this count, predicted or measured, seconds
   const schedules::Algorithm* algorithm = nullptr;  ///< present if the backend runs schedules
+  schedules::Starts starts{};                       ///< by which a hierarchical algorithm chooses its phases
+  std::size_t joined_bytes = 0;                     ///< up to which it joins the blocks between two nodes
   std::shared_ptr<const schedules::Schedule> schedule{};
   std::shared_ptr<const Plan> part{};       ///< present if the call is divided: another backend's plan for a piece
   std::shared_ptr<const Plan> last_part{};  ///< for the last piece, which may be shorter

@@ -17,9 +17,10 @@ bool is_small_float(DatatypeKind kind) {
 }
 
 std::shared_ptr<const schedules::Schedule> generate(const Plan& plan, schedules::Problem problem,
-                                                    std::span<const int> node_of, const NodeMemory& memory) {
+                                                    const schedules::NodeMap* node_of, const NodeMemory& memory) {
   problem.element_size = plan.signature.type.size();
   problem.node_of = node_of;
+  problem.starts = plan.starts;
   problem.shares_nodes = exchanges_on_nodes(plan.signature, memory);
   return std::make_shared<const schedules::Schedule>(plan.algorithm->generate(problem));
 }
@@ -67,8 +68,8 @@ std::shared_ptr<const schedules::Schedule> bound_schedule(const Context& context
   schedules::Problem problem =
       problem_of(context.rank, context.size, plan.signature.root, plan.signature.count, binding);
   problem.told = told;
-  if (plan.algorithm->tells_counts) problem.joined_bytes = joined_bytes(links_of(context.costs));
-  return generate(plan, problem, context.node_of, context.node_memory);
+  problem.joined_bytes = plan.joined_bytes;
+  return generate(plan, problem, &context.node_of, context.node_memory);
 }
 
 }  // namespace tutti::detail

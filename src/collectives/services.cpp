@@ -56,10 +56,10 @@ MappedParts allocate_mapped(const Communicator& comm, std::size_t bytes) {
 ExchangeSpeed predict_exchange(const Communicator& comm) {
   const Topology& topology = comm.topology();
   if (topology.nodes == 1) {
-    const Link link = links_of(comm.state()->costs)[comm.state()->on_node];
+    const Link link = links_of(comm.state()->machine())[comm.state()->on_node];
     return {link.overhead, link.copying_rate / 2};
   }
-  const Link link = links_of(comm.state()->costs)[LinkLevel::network];
+  const Link link = links_of(comm.state()->machine())[LinkLevel::network];
   const double senders = static_cast<double>(comm.size()) / static_cast<double>(topology.nodes);
   return {link.overhead, std::min(link.rate, link.shared_rate / senders)};
 }

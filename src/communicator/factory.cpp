@@ -30,6 +30,7 @@
 #include "core/log.hpp"
 #include "core/mix_bits.hpp"
 #include "core/mpi_call.hpp"
+#include "core/network.hpp"
 #include "core/progress_hook.hpp"
 #include "core/variables.hpp"
 #include "diagnosis/recorder.hpp"
@@ -83,7 +84,8 @@ struct Agreement {
   std::array<bool, most_kin> is_stale;  ///< of rank 0
   int recorder;                         ///< the descriptor of its memory; -1: none
   int watchdog;                         ///< 1: it has one
-  int wants_to_meet;                    ///< it is traced, and this may be the first communicator of the whole world
+  Network network;
+  int wants_to_meet;  ///< it is traced, and this may be the first communicator of the whole world
 };
 
 /// What the ranks agree on, beside the facts that are equal.
@@ -154,6 +156,11 @@ bool spans_world(int size) {
   int whole = 0;
   if (!world_is_usable() || MPI_Comm_size(MPI_COMM_WORLD, &whole) != MPI_SUCCESS) return false;
   return size == whole;
+}
+
+const Network& own_network() {
+  static const Network network = find_network();
+  return network;
 }
 
 int recorder_descriptor() {
@@ -231,6 +238,7 @@ Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& m
           known.is_stale,
           recorder_descriptor(),
           config().watchdog.count() > 0 ? 1 : 0,
+          own_network(),
           spans_world(state.size) && trace::wants_to_meet() ? 1 : 0};
   const std::vector<Agreement> all = all_gather(from, static_cast<std::size_t>(state.size), mine);
   for (int r = 0; r < state.size; ++r)
@@ -263,7 +271,11 @@ Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& m
           fmt::format("ranks 0 and {} of the new communicator differ in {}; make it equal on all ranks", r, what));
   }
   keep_next_recorder(all, state.rank);
-  for (const Agreement& one : all) state.reduction_faults.add(one.reduction_faults);
+  state.network = all[0].network;
+  for (const Agreement& one : all) {
+    state.reduction_faults.add(one.reduction_faults);
+    state.network = slower(state.network, one.network);
+  }
   use_hook(state, all);
   watch_peers(state, from, all);
   // Checked only now, when all ranks read the same text, so that all of them find the same error.
@@ -376,6 +388,7 @@ std::shared_ptr<Context> make_child_context(const Context& parent, int color, in
   state->mark = Hash().add(parent.mark).add(all[static_cast<std::size_t>(ranks[0])].mark).value();
   record_in_flight(*state);
   state->reduction_faults = parent.reduction_faults;
+  state->network = parent.network;
   state->progress_hook = parent.progress_hook;
   state->progress_report = parent.progress_report;
   state->costs = parent.costs;

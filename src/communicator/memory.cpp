@@ -73,9 +73,9 @@ struct Part {
 class Node {
  public:
   Node(const Context& comm, const std::vector<Wish>& wishes) {
-    const int node = comm.node_of[static_cast<std::size_t>(comm.rank)];
+    const int node = comm.node_of.node(comm.rank);
     for (int r = 0; r < comm.size; ++r) {
-      if (comm.node_of[static_cast<std::size_t>(r)] != node) continue;
+      if (comm.node_of.node(r) != node) continue;
       const std::size_t bytes = part_bytes(wishes[static_cast<std::size_t>(r)]);
       // Parts large enough for large pages start at a large page.
       if (bytes >= huge_page) total_ = round_up(total_, huge_page);

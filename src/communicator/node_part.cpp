@@ -34,8 +34,8 @@ NodeMemory agree_on_memory(const Context& context) {
 
 void make_node_part(Context& context) {
   if (context.topology.nodes == 1 || context.topology.nodes == context.size || !config().shared_memory) return;
-  const int node = context.node_of[static_cast<std::size_t>(context.rank)];
-  const bool is_alone = std::ranges::count(context.node_of, node) == 1;
+  const int node = context.node_of.node(context.rank);
+  const bool is_alone = context.topology.ranks_per_node[static_cast<std::size_t>(node)] == 1;
   MPI_Comm part = MPI_COMM_NULL;
   const int code = MPI_Comm_split(context.point_to_point, is_alone ? MPI_UNDEFINED : node, context.rank, &part);
   if (code != MPI_SUCCESS) throw_no_communicator("the part of a communicator on a node", mpi_text(code));

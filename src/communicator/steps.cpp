@@ -23,7 +23,7 @@ void use_private(Context& context, MPI_Comm comm) {
 
 void use_topology(Context& state, Topology topology) {
   state.topology = std::move(topology);
-  state.node_of = nodes_of(state.topology);
+  state.node_of = schedules::NodeMap(nodes_of(state.topology));
   state.on_node = level_on_node(state.topology);
 }
 

@@ -112,6 +112,37 @@ void refuse_doubles(const std::vector<Cell>& cells) {
   if (std::adjacent_find(places.begin(), places.end()) != places.end()) refuse("a cell occurs twice");
 }
 
+double figure_of(const Json& json, std::string_view name) {
+  const auto found = json.find(name);
+  const double value = found != json.end() && found->is_number() ? found->get<double>() : -1;
+  constexpr double most = 1e15;  // bytes/s
+  if (!std::isfinite(value) || value < 0 || value > most) refuse(fmt::format("a link has no figure '{}'", name));
+  return value;
+}
+
+Links read_links(const Json& json) {
+  if (!json.is_object() || json.empty()) refuse("member 'links' is not an object with levels");
+  Links links;
+  for (const auto& [name, level] : json.items()) {
+    const auto found = std::ranges::find(link_level_names, name);
+    if (found == link_level_names.end() || !level.is_object()) refuse(fmt::format("there is no level '{}'", name));
+    Link& link = links.levels[static_cast<std::size_t>(found - link_level_names.begin())];
+    for (const LinkFigure& figure : link_figures) link.*figure.value = figure_of(level, figure.name);
+    if (!is_measured(link)) refuse(fmt::format("the level '{}' has no rate", name));
+  }
+  return links;
+}
+
+Json write_links(const Links& links) {
+  Json json = Json::object();
+  for (std::size_t level = 0; level < link_levels; ++level) {
+    if (!is_measured(links.levels[level])) continue;
+    Json& figures = json[std::string(link_level_names[level])];
+    for (const LinkFigure& figure : link_figures) figures[std::string(figure.name)] = links.levels[level].*figure.value;
+  }
+  return json;
+}
+
 Section read_section(const Json& json) {
   if (!json.is_object()) refuse("a table is not an object");
   Section section;
@@ -120,6 +151,7 @@ Section read_section(const Json& json) {
   if (!cells.is_array()) refuse("member 'cells' is not a list");
   for (const Json& cell : cells) section.cells.push_back(read_cell(cell));
   refuse_doubles(section.cells);
+  if (const auto links = json.find("links"); links != json.end()) section.links = read_links(*links);
   return section;
 }
 
@@ -156,13 +188,15 @@ Json write_cell(const Cell& cell) {
 Json write_section(const Section& section) {
   Json cells = Json::array();
   for (const Cell& cell : section.cells) cells.push_back(write_cell(cell));
-  return {{"machine",
-           {{"ranks", section.key.ranks},
-            {"ranks_per_node", section.key.ranks_per_node},
-            {"cores_per_node", section.key.cores_per_node},
-            {"cpu", section.key.cpu},
-            {"mpi", section.key.mpi}}},
-          {"cells", std::move(cells)}};
+  Json json = {{"machine",
+                {{"ranks", section.key.ranks},
+                 {"ranks_per_node", section.key.ranks_per_node},
+                 {"cores_per_node", section.key.cores_per_node},
+                 {"cpu", section.key.cpu},
+                 {"mpi", section.key.mpi}}},
+               {"cells", std::move(cells)}};
+  if (section.links) json["links"] = write_links(*section.links);
+  return json;
 }
 
 }  // namespace
@@ -192,7 +226,9 @@ std::string print(const std::vector<Section>& sections) {
   text += "\"tables\": [";
   const char* between_tables = "\n";
   for (const Json& table : tables) {
-    text += fmt::format("{}{{\"machine\": {},\n \"cells\": [", between_tables, table["machine"].dump());
+    text += fmt::format("{}{{\"machine\": {},\n ", between_tables, table["machine"].dump());
+    if (table.contains("links")) text += fmt::format("\"links\": {},\n ", table["links"].dump());
+    text += "\"cells\": [";
     const char* between_cells = "\n  ";
     for (const Json& cell : table["cells"]) {
       text += between_cells + cell.dump();

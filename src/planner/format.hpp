@@ -9,13 +9,15 @@
 #include "planner/table.hpp"
 
 /// The tables as text: JSON with the members format ("tutti-tuning"), version, library (its version), checksum and
-/// tables; a table has a machine (see Key) and cells (see Cell).
+/// tables; a table has a machine (see Key), cells (see Cell) and, if they were measured, links: by level, the figures
+/// of messages (see Link).
 namespace tutti::detail::tuning {
 
 /// The measurements of one machine and number of ranks.
 struct Section {
   Key key{};
   std::vector<Cell> cells{};
+  std::optional<Links> links{};
 
   friend bool operator==(const Section&, const Section&) = default;
 };

@@ -60,7 +60,8 @@ std::shared_ptr<const Table> table_of(std::string_view text) {
   static std::shared_ptr<const Table> last;
   const std::lock_guard lock(mutex);
   if (!last || text != last_text) {
-    last = std::make_shared<const Table>(parse(text).at(0).cells);
+    const Section section = parse(text).at(0);
+    last = std::make_shared<const Table>(section.cells, section.links);
     last_text = text;
   }
   return last;

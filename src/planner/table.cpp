@@ -24,7 +24,8 @@ bool is_same_place(const Cell& a, const Cell& b) {
   return a.operation == b.operation && a.kind == b.kind && a.type == b.type && a.bytes == b.bytes;
 }
 
-Table::Table(const std::vector<Cell>& cells) : cell_count_(cells.size()) {
+Table::Table(const std::vector<Cell>& cells, const std::optional<Links>& links)
+    : links_(links), cell_count_(cells.size()) {
   for (const Cell& cell : cells)
     for (const auto& [name, seconds] : cell.seconds)
       curves_of(cell.operation, cell.kind, cell.type.arithmetic)[cell.type.element_bytes][name].push_back(

@@ -35,13 +35,15 @@ struct Cell {
 class Table final : public Measurements {
  public:
   Table() = default;
-  explicit Table(const std::vector<Cell>& cells);
+  explicit Table(const std::vector<Cell>& cells, const std::optional<Links>& links = std::nullopt);
 
   /// The measured time of a candidate ("shm:slots", "mpi:ring", "native") at the size of a call, interpolated between
   /// the two nearest measured sizes, in seconds. Returns nothing if the neighbours are too far: both must be within a
   /// factor of 16, and beyond the smallest or largest measured size the only neighbour within a factor of 4. A datatype
   /// that was not measured uses the nearest type of its arithmetic class. Slow: for plans, not for calls.
   [[nodiscard]] std::optional<double> seconds(const Signature& signature, std::string_view candidate) const override;
+
+  [[nodiscard]] const Links* links() const override { return links_ ? &*links_ : nullptr; }
 
   [[nodiscard]] std::size_t cell_count() const { return cell_count_; }
 
@@ -61,6 +63,7 @@ class Table final : public Measurements {
   static constexpr std::size_t operations = 16;
   static constexpr std::size_t kinds = 3;
   std::array<CurvesByWidth, operations * kinds * arithmetic_classes> curves_{};
+  std::optional<Links> links_{};
   std::size_t cell_count_ = 0;
 };
 

@@ -19,6 +19,12 @@ namespace tutti::schedules {
 [[nodiscard]] Schedule barrier_dissemination4(const Problem& problem);
 [[nodiscard]] Cost barrier_dissemination4_cost(int size, double bytes);
 
+/// Exchange of signals with partners at distances 1, 2, 4 …, the surplus over a power of two folded in first. No pair
+/// spans two nodes before the distances exceed a node. MPICH; Hoefler, Mehlan, Mietke, Rehm, A Survey of Barrier
+/// Algorithms for Coarse Grained Supercomputers, 2004.
+[[nodiscard]] Schedule barrier_recursive_doubling(const Problem& problem);
+[[nodiscard]] Cost barrier_recursive_doubling_cost(int size, double bytes);
+
 /// Signals up a binomial tree to rank 0 and down again: fewest messages. Mellor-Crummey, Scott, ACM TOCS 9(1), 1991.
 [[nodiscard]] Schedule barrier_binomial(const Problem& problem);
 [[nodiscard]] Cost barrier_binomial_cost(int size, double bytes);
@@ -36,6 +42,11 @@ namespace tutti::schedules {
 /// Geijn et al., Interprocessor Collective Communication Library, 1994.
 [[nodiscard]] Schedule bcast_scatter_allgather(const Problem& problem);
 [[nodiscard]] Cost bcast_scatter_allgather_cost(int size, double bytes);
+
+/// Binomial scatter, then exchange of all known blocks with partners at distances 1, 2, 4 …, which leaves out what the
+/// scatter brought: a logarithm of rounds. For powers of two. Thakur et al., IJHPCA 2005.
+[[nodiscard]] Schedule bcast_scatter_doubling(const Problem& problem);
+[[nodiscard]] Cost bcast_scatter_doubling_cost(int size, double bytes);
 
 /// The root sends to all in one round.
 [[nodiscard]] Schedule bcast_linear(const Problem& problem);
@@ -68,6 +79,10 @@ namespace tutti::schedules {
 /// Every rank combines its segment of all contributions in one step, and the root gathers the segments.
 [[nodiscard]] Schedule reduce_scatter_gather(const Problem& problem);
 [[nodiscard]] Cost reduce_scatter_gather_cost(int size, double bytes);
+
+/// The halvings of allreduce_rabenseifner, then a binomial gather of the parts. Rabenseifner, ICCS 2004.
+[[nodiscard]] Schedule reduce_rabenseifner(const Problem& problem);
+[[nodiscard]] Cost reduce_rabenseifner_cost(int size, double bytes);
 
 /// Up the two trees of bcast_double_tree, in chunks. Ranks are taken from the root upwards: not in order.
 [[nodiscard]] Schedule reduce_double_tree(const Problem& problem);

@@ -1,25 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "schedules/algorithms.hpp"
-#include "schedules/fold.hpp"
+#include "schedules/halving.hpp"
 
 namespace tutti::schedules {
-namespace {
-
-/// The part that a rank keeps and the part that it gives away at one halving.
-struct Halves {
-  Block kept;
-  Block given;
-};
-
-Halves halve(const Block& range, bool keeps_lower) {
-  const Block lower{range.offset, range.count - range.count / 2};
-  const Block upper{range.offset + lower.count, range.count / 2};
-  return keeps_lower ? Halves{lower, upper} : Halves{upper, lower};
-}
-
-Slice part_of(const Slice& whole, const Block& block) { return {whole.buffer, block.offset, block.count}; }
-
-}  // namespace
 
 Schedule allreduce_rabenseifner(const Problem& p) {
   Builder b;
@@ -29,22 +12,7 @@ Schedule allreduce_rabenseifner(const Problem& p) {
   const Fold fold(p);
   if (!fold.begin(b, mine, scratch(0, p.count), result)) return b.finish(p.count, true);
 
-  // Nearest partner first: partial results are then always of adjacent ranks, and order is kept.
-  Block range{0, p.count};
-  std::vector<Halves> taken;
-  for (int distance = 1; distance < fold.size(); distance *= 2) {
-    const bool is_lower = (fold.index() & distance) == 0;
-    const int partner = fold.rank_of(fold.index() ^ distance);
-    const Halves halves = taken.emplace_back(halve(range, is_lower));
-    const Slice kept = part_of(mine, halves.kept);
-    const Slice received = scratch(0, halves.kept.count);
-    b.send(partner, part_of(mine, halves.given));
-    b.recv(partner, received);
-    b.reduce(is_lower ? std::vector{kept, received} : std::vector{received, kept}, output(halves.kept));
-    b.end_round();
-    mine = result;
-    range = halves.kept;
-  }
+  std::vector<Halves> taken = halve_and_combine(b, fold, mine, scratch(0, p.count), result);
   for (int distance = fold.size() / 2; distance > 0; distance /= 2) {
     const int partner = fold.rank_of(fold.index() ^ distance);
     b.send(partner, output(taken.back().kept));

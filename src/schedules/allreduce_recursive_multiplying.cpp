@@ -30,12 +30,13 @@ Schedule allreduce_recursive_multiplying(const Problem& p) {
   for (const int factor : factors_of(fold.size())) {
     const int own = fold.index() / distance % factor;
     std::vector<Slice> parts;
-    for (int i = 0; i < factor; ++i) {
-      parts.push_back(i == own ? mine : scratch(i * p.count, p.count));
-      if (i == own) continue;
-      const int partner = fold.rank_of(fold.index() + (i - own) * distance);
-      b.send(partner, mine);
-      b.recv(partner, parts.back());
+    for (int i = 0; i < factor; ++i) parts.push_back(i == own ? mine : scratch(i * p.count, p.count));
+    // Each rank begins with another partner, so that no rank gets the first messages of all.
+    for (int step = 1; step < factor; ++step) {
+      const int to = wrap(own + step, factor);
+      const int from = wrap(own - step, factor);
+      b.send(fold.rank_of(fold.index() + (to - own) * distance), mine);
+      b.recv(fold.rank_of(fold.index() + (from - own) * distance), parts[static_cast<std::size_t>(from)]);
     }
     b.reduce(std::move(parts), result);
     b.end_round();

@@ -22,9 +22,9 @@ std::size_t blocks_of(const Blocks& runs) {
 
 /// The number of blocks that leave a rank in the round of a power.
 std::size_t moved(int size, int power, int radix) {
-  std::size_t n = 0;
-  for (int digit = 1; digit < radix; ++digit) n += blocks_of(travellers(size, power, digit, radix));
-  return n;
+  const int period = radix * power;
+  const int staying = size / period * power + std::min(size % period, power);
+  return static_cast<std::size_t>(size - staying);
 }
 
 Schedule travel(const Problem& p, int radix) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "schedules/algorithms.hpp"
+#include "schedules/fold.hpp"
 #include "schedules/tree.hpp"
 
 namespace tutti::schedules {
@@ -30,6 +31,32 @@ Cost barrier_dissemination_cost(int size, double) { return cost(size, 2); }
 
 Schedule barrier_dissemination4(const Problem& p) { return disseminate(p, 4); }
 Cost barrier_dissemination4_cost(int size, double) { return cost(size, 4); }
+
+Schedule barrier_recursive_doubling(const Problem& p) {
+  Builder b;
+  const Fold fold(p);
+  if (!fold.stays()) {
+    b.send_signal(p.rank - 1);
+    b.end_round();
+    b.recv_signal(p.rank - 1);
+    return b.finish(0, true);
+  }
+  if (fold.is_paired()) b.recv_signal(p.rank + 1);
+  b.end_round();
+  for (int distance = 1; distance < fold.size(); distance *= 2) {
+    const int partner = fold.rank_of(fold.index() ^ distance);
+    b.send_signal(partner);
+    b.recv_signal(partner);
+    b.end_round();
+  }
+  if (fold.is_paired()) b.send_signal(p.rank + 1);
+  return b.finish(0, true);
+}
+
+Cost barrier_recursive_doubling_cost(int size, double) {
+  const double rounds = floor_log2(size) + (floor_power(size) < size ? 2 : 0);
+  return {.rounds = rounds, .messages = rounds};
+}
 
 Schedule barrier_binomial(const Problem& p) {
   Builder b;

@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "schedules/algorithms.hpp"
-#include "schedules/tree.hpp"
+#include "schedules/phases.hpp"
 
 namespace tutti::schedules {
-namespace {
-
-/// The elements of blocks [first, first + n).
-Block span_of(const Blocks& blocks, int first, int n) {
-  const Block& last = blocks[first + n - 1];
-  return {blocks[first].offset, last.offset + last.count - blocks[first].offset};
-}
-
-}  // namespace
-
 Schedule bcast_linear(const Problem& p) {
   Builder b;
   if (p.rank != p.root)
@@ -32,14 +22,7 @@ Schedule bcast_scatter_allgather(const Problem& p) {
   const Blocks blocks = even_blocks(p.count, p.size);
   const Tree tree(p);
   const int place = tree.place();
-  if (!tree.is_root()) b.recv(tree.parent(), output(span_of(blocks, place, tree.subtree(place))));
-  b.end_round();
-  for (int distance = tree.width() / 2; distance > 0; distance /= 2) {
-    if (!tree.has_child(distance)) continue;
-    const int child = place + distance;
-    b.send(tree.child(distance), output(span_of(blocks, child, tree.subtree(child))));
-    b.end_round();
-  }
+  scatter_down(b, tree, blocks);
   // A place has the blocks of its subtree from the scatter: the ring leaves those out.
   const auto needs = [&tree](int who, int block) { return block < who || block >= who + tree.subtree(who); };
   const int next = wrap(place + 1, p.size);

@@ -12,7 +12,7 @@ Slice Composer::reserve(std::size_t count) {
   return slice;
 }
 
-void Composer::append(const Schedule& phase, std::span<const int> group, const Slice& in, const Slice& out) {
+void Composer::append(const Schedule& phase, const RankList& group, const Slice& in, const Slice& out) {
   shared_ = std::max(shared_, phase.scratch_count);
   end_round();
   for (const Round& round : phase.rounds) append_round(round, group, in, out);
@@ -29,7 +29,7 @@ void Composer::end_round() {
   builder_.end_round();
 }
 
-void Composer::append_round(const Round& round, std::span<const int> group, const Slice& in, const Slice& out) {
+void Composer::append_round(const Round& round, const RankList& group, const Slice& in, const Slice& out) {
   for (const Transfer& t : round.transfers)
     builder_.transfer({t.kind, group[static_cast<std::size_t>(t.peer)], translate(t.slice, in, out)});
   for (const Local& local : round.locals) {

@@ -23,7 +23,7 @@ class Composer {
 
   /// Appends this rank's steps in a phase of `group`, whose place i is rank group[i]. The phase's input and output
   /// begin where the slices do. They may be the same memory if the phase works in place.
-  void append(const Schedule& phase, std::span<const int> group, const Slice& in, const Slice& out);
+  void append(const Schedule& phase, const RankList& group, const Slice& in, const Slice& out);
 
   /// Appends an exchange over the memory of this rank's node: after all before it, or beside the messages of this
   /// round.
@@ -43,7 +43,7 @@ class Composer {
 
  private:
   [[nodiscard]] Slice translate(const Slice& slice, const Slice& in, const Slice& out) const;
-  void append_round(const Round& round, std::span<const int> group, const Slice& in, const Slice& out);
+  void append_round(const Round& round, const RankList& group, const Slice& in, const Slice& out);
 
   void flush_copy();
 

@@ -30,8 +30,6 @@ namespace tutti::schedules {
 /// Runs among the leaders, then on each node: binomial trees, or scatter and allgather.
 [[nodiscard]] Schedule bcast_hierarchical(const Problem& problem);
 [[nodiscard]] LevelCost bcast_hierarchical_cost(const Spread& spread, double bytes);
-[[nodiscard]] Schedule bcast_hierarchical_scatter(const Problem& problem);
-[[nodiscard]] LevelCost bcast_hierarchical_scatter_cost(const Spread& spread, double bytes);
 /// The root scatters on its node, each share goes to its peers on all nodes, allgather.
 [[nodiscard]] Schedule bcast_hierarchical_split(const Problem& problem);
 [[nodiscard]] LevelCost bcast_hierarchical_split_cost(const Spread& spread, double bytes);
@@ -39,8 +37,6 @@ namespace tutti::schedules {
 /// Runs on each node, then among the leaders: binomial trees, or segments combined by all ranks.
 [[nodiscard]] Schedule reduce_hierarchical(const Problem& problem);
 [[nodiscard]] LevelCost reduce_hierarchical_cost(const Spread& spread, double bytes);
-[[nodiscard]] Schedule reduce_hierarchical_scatter(const Problem& problem);
-[[nodiscard]] LevelCost reduce_hierarchical_scatter_cost(const Spread& spread, double bytes);
 /// Reduce-scatter on each node, reduce of each share among peers, gather on the root's node.
 [[nodiscard]] Schedule reduce_hierarchical_split(const Problem& problem);
 [[nodiscard]] LevelCost reduce_hierarchical_split_cost(const Spread& spread, double bytes);
@@ -51,8 +47,6 @@ namespace tutti::schedules {
 /// Reduce to the leader, allreduce among leaders, broadcast.
 [[nodiscard]] Schedule allreduce_hierarchical(const Problem& problem);
 [[nodiscard]] LevelCost allreduce_hierarchical_cost(const Spread& spread, double bytes);
-[[nodiscard]] Schedule allreduce_hierarchical_scatter(const Problem& problem);
-[[nodiscard]] LevelCost allreduce_hierarchical_scatter_cost(const Spread& spread, double bytes);
 /// Reduce-scatter on each node, allreduce of each segment across, allgather. Jia et al., Highly Scalable Deep Learning
 /// Training System with Mixed-Precision, 2018.
 [[nodiscard]] Schedule allreduce_hierarchical_split(const Problem& problem);
@@ -97,9 +91,6 @@ namespace tutti::schedules {
 [[nodiscard]] Schedule allgather_hierarchical(const Problem& problem);
 [[nodiscard]] Schedule allgatherv_hierarchical(const Problem& problem);
 [[nodiscard]] LevelCost allgather_hierarchical_cost(const Spread& spread, double bytes);
-[[nodiscard]] Schedule allgather_hierarchical_ring(const Problem& problem);
-[[nodiscard]] Schedule allgatherv_hierarchical_ring(const Problem& problem);
-[[nodiscard]] LevelCost allgather_hierarchical_ring_cost(const Spread& spread, double bytes);
 [[nodiscard]] Schedule allgather_hierarchical_split(const Problem& problem);
 [[nodiscard]] LevelCost allgather_hierarchical_split_cost(const Spread& spread, double bytes);
 

@@ -2,6 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/hierarchical.hpp"
 #include "schedules/levels.hpp"
+#include "schedules/pipeline.hpp"
 
 namespace tutti::schedules {
 namespace {
@@ -79,9 +80,8 @@ Schedule alltoall_hierarchical(const Problem& p) {
 
 LevelCost alltoall_hierarchical_cost(const Spread& s, double bytes) {
   const double node = bytes * s.most;
-  return {gather_linear_cost(s.most, node) + copies(2 * node) + scatter_linear_cost(s.most, node),
-          alltoall_direct_cost(s.nodes, node),
-          1,
+  return {{star(gather_linear_cost(s.most, node)), star(scatter_linear_cost(s.most, node))},
+          {alltoall_direct_cost(s.nodes, node)},
           {{Operation::gather, node}, {Operation::scatter, node}},
           copies(2 * node)};
 }
@@ -104,20 +104,20 @@ Schedule alltoall_hierarchical_split(const Problem& p) {
       const auto receiver = static_cast<std::size_t>(l.members(static_cast<int>(k))[i]);
       c.copy(input(receiver * n, n), part_of(sorted, (i * nodes + k) * n, n));
     }
-  on_node(c, l, {Operation::alltoall, alltoall_direct}, nodes * n, sorted, moved);
+  const double bytes = bytes_of(p) * p.size;
+  on_node(c, l, phase_on_node(l, p, Operation::alltoall, bytes), nodes * n, sorted, moved);
   for (std::size_t k = 0; k < nodes; ++k)
     for (std::size_t i = 0; i < members; ++i)
       c.copy(part_of(moved, (i * nodes + k) * n, n), part_of(sorted, (k * members + i) * n, n));
-  among_peers(c, l, alltoall_direct, 0, members * n, sorted, moved);
+  among_peers(c, l, flat_across(l, p, Operation::alltoall, bytes), 0, members * n, sorted, moved);
   for (int rank = 0; rank < p.size; ++rank)
     c.copy(part_of(moved, (node(rank) * members + place(rank)) * n, n), output(static_cast<std::size_t>(rank) * n, n));
   return c.finish(true);
 }
 
 LevelCost alltoall_hierarchical_split_cost(const Spread& s, double bytes) {
-  return {copies(3 * bytes) + alltoall_direct_cost(s.most, bytes),
-          alltoall_direct_cost(s.nodes, bytes),
-          static_cast<double>(s.most),
+  return {{cost_on_node(s, Operation::alltoall, bytes)},
+          cost_across(s, Operation::alltoall, bytes, s.most),
           {{Operation::alltoall, bytes}},
           copies(3 * bytes)};
 }

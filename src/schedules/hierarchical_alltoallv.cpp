@@ -162,16 +162,15 @@ Schedule alltoallv_hierarchical(const Problem& p) { return AllToAll(p).generate(
 
 LevelCost alltoallv_hierarchical_cost(const Spread& s, double bytes) {
   const double told = sizeof(std::size_t) * 2.0 * s.size * s.most;
-  const Cost local = copies(5 * bytes);
-  const Cost node = alltoall_direct_cost(s.most, bytes);
-  return {node + node + node + local,
-          alltoall_direct_cost(s.nodes, bytes),
-          static_cast<double>(s.most),
+  const double senders = s.most;
+  const PhaseCost node{alltoall_direct_cost(s.most, bytes), senders};
+  return {{node, node, node},
+          {alltoall_direct_cost(s.nodes, bytes), senders},
           {{Operation::allgather, told},
            {Operation::alltoall, bytes},
            {Operation::alltoall, bytes},
            {Operation::alltoall, bytes}},
-          local};
+          copies(5 * bytes)};
 }
 
 }  // namespace tutti::schedules

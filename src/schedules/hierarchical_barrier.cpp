@@ -37,15 +37,14 @@ Schedule barrier_hierarchical(const Problem& p) {
   Composer c;
   const Slice nothing = output(0, 0);
   on_node(c, l, {Operation::barrier, signals_up}, 0, nothing, nothing);
-  among_leaders(c, l, barrier_dissemination, 0, 0, nothing, nothing);
+  among_leaders(c, l, flat_across(l, p, Operation::barrier, 0), 0, 0, nothing, nothing);
   on_node(c, l, {Operation::barrier, signals_down}, 0, nothing, nothing);
   return c.finish(true);
 }
 
 LevelCost barrier_hierarchical_cost(const Spread& s, double bytes) {
-  return {barrier_binomial_cost(s.most, bytes),
-          barrier_dissemination_cost(s.nodes, bytes),
-          1,
+  return {{star(barrier_binomial_cost(s.most, bytes))},
+          cost_across(s, Operation::barrier, bytes, 1),
           {{Operation::barrier, 0}, {Operation::barrier, 0}}};
 }
 

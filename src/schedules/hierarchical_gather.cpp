@@ -2,6 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/hierarchical.hpp"
 #include "schedules/levels.hpp"
+#include "schedules/pipeline.hpp"
 
 namespace tutti::schedules {
 
@@ -16,9 +17,10 @@ Schedule gather_hierarchical(const Problem& p) {
   const Slice result = output(0, blocks.total());
   const Slice whole = is_root && !in_order ? c.reserve(blocks.total()) : result;
   const Slice mine = is_root ? part_of(whole, node.offset, node.count) : c.reserve(l.is_leader() ? node.count : 0);
-  on_node(c, l, {Operation::gather, gather_binomial}, p.count, input(0, p.count), mine);
+  on_node(c, l, phase_on_node(l, p, Operation::gather, bytes_of(p, node.count)), p.count, input(0, p.count), mine);
   if (l.spread().even()) {
-    among_leaders(c, l, gather_binomial, l.node_of(p.root), node.count, mine, whole);
+    among_leaders(c, l, flat_across(l, p, Operation::gather, bytes_of(p, blocks.total())), l.node_of(p.root),
+                  node.count, mine, whole);
   } else {
     gather_from_leaders(c, l, blocks, p, mine, whole);
   }
@@ -27,11 +29,10 @@ Schedule gather_hierarchical(const Problem& p) {
 }
 
 LevelCost gather_hierarchical_cost(const Spread& s, double bytes) {
-  const Cost across = s.even() ? gather_binomial_cost(s.nodes, bytes) : gather_linear_cost(s.nodes, bytes);
-  return {gather_binomial_cost(s.most, bytes * s.most / s.size) + copies(s.adjacent ? 0 : bytes),
-          across,
-          1,
-          {{Operation::gather, bytes * s.most / s.size}},
+  const double node = bytes * s.most / s.size;
+  return {{cost_on_node(s, Operation::gather, node)},
+          s.even() ? cost_across(s, Operation::gather, bytes, 1) : star(gather_linear_cost(s.nodes, bytes)),
+          {{Operation::gather, node}},
           copies(s.adjacent ? 0 : bytes)};
 }
 
@@ -48,7 +49,8 @@ Schedule scatter_hierarchical(const Problem& p) {
   const Slice mine = is_root ? part_of(whole, node.offset, node.count) : c.reserve(l.is_leader() ? node.count : 0);
   if (is_root && !in_order) to_node_order(c, ranks, source, blocks, whole);
   if (l.spread().even()) {
-    among_leaders(c, l, scatter_binomial, l.node_of(p.root), node.count, whole, mine);
+    among_leaders(c, l, flat_across(l, p, Operation::scatter, bytes_of(p, blocks.total())), l.node_of(p.root),
+                  node.count, whole, mine);
   } else if (l.is_leader()) {
     Problem q = problem_in_group(l.node(), l.leaders().size(), l.node_of(p.root), 0);
     q.recv_count = node.count;
@@ -58,16 +60,15 @@ Schedule scatter_hierarchical(const Problem& p) {
     }
     c.append(scatterv_linear(q), l.leaders(), whole, mine);
   }
-  on_node(c, l, {Operation::scatter, scatter_binomial}, p.count, mine, output(0, p.count));
+  on_node(c, l, phase_on_node(l, p, Operation::scatter, bytes_of(p, node.count)), p.count, mine, output(0, p.count));
   return c.finish(true);
 }
 
 LevelCost scatter_hierarchical_cost(const Spread& s, double bytes) {
-  const Cost across = s.even() ? scatter_binomial_cost(s.nodes, bytes) : scatter_linear_cost(s.nodes, bytes);
-  return {scatter_binomial_cost(s.most, bytes * s.most / s.size) + copies(s.adjacent ? 0 : bytes),
-          across,
-          1,
-          {{Operation::scatter, bytes * s.most / s.size}},
+  const double node = bytes * s.most / s.size;
+  return {{cost_on_node(s, Operation::scatter, node)},
+          s.even() ? cost_across(s, Operation::scatter, bytes, 1) : star(scatter_linear_cost(s.nodes, bytes)),
+          {{Operation::scatter, node}},
           copies(s.adjacent ? 0 : bytes)};
 }
 

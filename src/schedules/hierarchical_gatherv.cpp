@@ -30,7 +30,7 @@ std::optional<Block> as_one(const Blocks& blocks) {
 
 /// What the root exchanges with one node.
 struct NodePart {
-  const Ranks& members;
+  RankList members;
   Blocks blocks;               ///< of the members, in the root's buffer
   bool is_joined = false;      ///< one message, and not one a rank
   std::optional<Block> one{};  ///< all blocks, where they lie in the order of the message
@@ -57,7 +57,7 @@ std::vector<NodePart> parts_of(Composer& c, const Layout& l, const Problem& p, c
 template <typename Base, typename Move>
 void for_each_message(const Layout& l, const NodePart& part, const Base& base, const Move& move) {
   if (part.is_joined) {
-    const int leader = l.leaders()[static_cast<std::size_t>(l.node_of(part.members.front()))];
+    const int leader = l.leader(l.node_of(part.members[0]));
     return move(leader, part.one ? base(*part.one) : part.staged);
   }
   for (std::size_t i = 0; i < part.members.size(); ++i) move(part.members[i], base(part.blocks[i]));
@@ -148,9 +148,8 @@ Schedule gatherv_hierarchical(const Problem& p) {
 
 LevelCost gatherv_hierarchical_cost(const Spread& s, double bytes) {
   const double node = bytes * s.most / s.size;
-  return {gather_linear_cost(s.most, node) + copies(s.adjacent ? 0 : bytes),
-          gather_linear_cost(s.nodes, bytes),
-          1,
+  return {{star(gather_linear_cost(s.most, node))},
+          star(gather_linear_cost(s.nodes, bytes)),
           {{Operation::allgather, sizeof(std::size_t) * static_cast<double>(s.most)}, {Operation::gatherv, node}},
           copies(s.adjacent ? 0 : bytes)};
 }
@@ -177,9 +176,8 @@ Schedule scatterv_hierarchical(const Problem& p) {
 
 LevelCost scatterv_hierarchical_cost(const Spread& s, double bytes) {
   const double node = bytes * s.most / s.size;
-  return {scatter_linear_cost(s.most, node) + copies(s.adjacent ? 0 : bytes),
-          scatter_linear_cost(s.nodes, bytes),
-          1,
+  return {{star(scatter_linear_cost(s.most, node))},
+          star(scatter_linear_cost(s.nodes, bytes)),
           {{Operation::allgather, sizeof(std::size_t) * static_cast<double>(s.most)}, {Operation::scatterv, node}},
           copies(s.adjacent ? 0 : bytes)};
 }

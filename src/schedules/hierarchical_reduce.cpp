@@ -2,44 +2,33 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/hierarchical.hpp"
 #include "schedules/levels.hpp"
+#include "schedules/pipeline.hpp"
 
 namespace tutti::schedules {
-namespace {
-
-Schedule reduce_at_both_levels(const Problem& p, Generate flat) {
+Schedule reduce_hierarchical(const Problem& p) {
   const Layout l(p, Layout::Leaders::root);
   Composer c;
   const Slice all = input(0, p.count);
   // Only the root has an output.
   const bool combines = l.is_leader() && l.node_size() > 1;
   const Slice partial = combines ? c.reserve(p.count) : all;
-  if (l.node_size() > 1) on_node(c, l, {Operation::reduce, flat}, p.count, all, partial);
-  among_leaders(c, l, flat, l.node_of(p.root), p.count, partial, output(0, p.count));
+  if (l.node_size() > 1)
+    on_node(c, l, phase_on_node(l, p, Operation::reduce, bytes_of(p), KeepOrder::yes), p.count, all, partial);
+  among_leaders(c, l, flat_across(l, p, Operation::reduce, bytes_of(p), KeepOrder::yes), l.node_of(p.root), p.count,
+                partial, output(0, p.count));
   return c.finish(true);
 }
 
-}  // namespace
-
-Schedule reduce_hierarchical(const Problem& p) { return reduce_at_both_levels(p, reduce_binomial); }
-Schedule reduce_hierarchical_scatter(const Problem& p) { return reduce_at_both_levels(p, reduce_scatter_gather); }
-
 LevelCost reduce_hierarchical_cost(const Spread& s, double bytes) {
-  return {s.most > 1 ? reduce_binomial_cost(s.most, bytes) : Cost{},
-          reduce_binomial_cost(s.nodes, bytes),
-          1,
-          {{Operation::reduce, bytes}}};
-}
-LevelCost reduce_hierarchical_scatter_cost(const Spread& s, double bytes) {
-  return {s.most > 1 ? reduce_scatter_gather_cost(s.most, bytes) : Cost{},
-          reduce_scatter_gather_cost(s.nodes, bytes),
-          1,
-          {{Operation::reduce, bytes}}};
+  LevelCost cost{{}, cost_across(s, Operation::reduce, bytes, 1, KeepOrder::yes), {{Operation::reduce, bytes}}};
+  if (s.most > 1) cost.on_node = {cost_on_node(s, Operation::reduce, bytes, KeepOrder::yes)};
+  return cost;
 }
 
 Schedule reduce_hierarchical_split(const Problem& p) {
   const Layout l(p, Layout::Leaders::root);
   Composer c;
-  const Shares shares(l, p.count);
+  const Shares shares(l, p, p.count);
   const Block own = shares.own();
   const int root_node = l.node_of(p.root);
   const bool is_alone = l.node_size() == 1;
@@ -47,18 +36,19 @@ Schedule reduce_hierarchical_split(const Problem& p) {
   const Slice sum = is_alone ? input(own) : c.reserve(own.count);
   const Slice all = is_alone ? output(0, own.count) : c.reserve(ends_here ? own.count : 0);
   if (!is_alone) shares.reduce_scatter(c, input(0, p.count), sum);
-  among_peers(c, l, reduce_scatter_gather, root_node, own.count, sum, all);
+  among_peers(c, l, flat_across(l, p, Operation::reduce, bytes_of(p, own.count), KeepOrder::yes), root_node, own.count,
+              sum, all);
   if (!is_alone && ends_here) shares.gather(c, all, output(0, p.count));
   return c.finish(true);
 }
 
 LevelCost reduce_hierarchical_split_cost(const Spread& s, double bytes) {
   const double shared = bytes_with_shares(s, bytes);
-  const Cost node = reduce_scatter_direct_cost(s.most, shared) + gather_linear_cost(s.most, bytes);
-  return {s.most > 1 ? node : Cost{},
-          reduce_scatter_gather_cost(s.nodes, bytes / s.least),
-          static_cast<double>(s.least),
-          {{Operation::reduce_scatter, shared}, {Operation::gather, bytes}}};
+  LevelCost cost{{},
+                 cost_across(s, Operation::reduce, bytes / s.least, s.least, KeepOrder::yes),
+                 {{Operation::reduce_scatter, shared}, {Operation::gather, bytes}}};
+  if (s.most > 1) cost.on_node = {Shares::reduce_scatter_cost(s, bytes), star(gather_linear_cost(s.most, bytes))};
+  return cost;
 }
 
 Schedule reduce_hierarchical_gather(const Problem& p) {
@@ -77,9 +67,8 @@ Schedule reduce_hierarchical_gather(const Problem& p) {
 }
 
 LevelCost reduce_hierarchical_gather_cost(const Spread& s, double bytes) {
-  return {gather_linear_cost(s.most, bytes * s.most) + combine_ranks_cost(s, bytes),
-          gather_linear_cost(s.nodes, bytes * s.size),
-          1,
+  return {{star(gather_linear_cost(s.most, bytes * s.most))},
+          star(gather_linear_cost(s.nodes, bytes * s.size)),
           {{Operation::gather, bytes * s.most}},
           combine_ranks_cost(s, bytes)};
 }

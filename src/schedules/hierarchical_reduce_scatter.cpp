@@ -2,6 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/hierarchical.hpp"
 #include "schedules/levels.hpp"
+#include "schedules/pipeline.hpp"
 
 namespace tutti::schedules {
 namespace {
@@ -12,7 +13,7 @@ std::vector<std::size_t> counts_of(const Blocks& blocks) {
   return counts;
 }
 
-Schedule by_leaders(const Problem& p, const Blocks& ranks) {
+Schedule sum_by_leaders(const Problem& p, const Blocks& ranks) {
   const Layout l(p);
   const NodeBlocks blocks(l, counts_of(ranks));
   Composer c;
@@ -23,12 +24,14 @@ Schedule by_leaders(const Problem& p, const Blocks& ranks) {
   const Slice sums = is_alone ? all : c.reserve(l.is_leader() ? blocks.total() : 0);
   const Slice sorted = in_order ? sums : c.reserve(l.is_leader() ? blocks.total() : 0);
   const Slice result = c.reserve(l.is_leader() ? node.count : 0);
-  if (!is_alone) on_node(c, l, {Operation::reduce, reduce_binomial}, blocks.total(), all, sums);
+  const double bytes = bytes_of(p, blocks.total());
+  if (!is_alone)
+    on_node(c, l, phase_on_node(l, p, Operation::reduce, bytes, KeepOrder::yes), blocks.total(), all, sums);
   if (l.is_leader()) {
     if (!in_order) to_node_order(c, ranks, sums, blocks, sorted);
     Problem q = problem_in_group(l.node(), l.leaders().size(), 0, 0);
     q.recv_counts = blocks.node_counts();
-    c.append(reduce_scatter_direct(q), l.leaders(), sorted, result);
+    c.append(flat_across(l, p, Operation::reduce_scatter, bytes, KeepOrder::yes)(q), l.leaders(), sorted, result);
   }
   scatter_blocks(c, l, blocks.member_counts(l.node()), blocks.member_displs(l.node()), result,
                  output(0, ranks[static_cast<std::size_t>(p.rank)].count));
@@ -37,7 +40,7 @@ Schedule by_leaders(const Problem& p, const Blocks& ranks) {
 
 /// The blocks of the ranks at place 0 of every node, then at place 1, and so on. Each member of a node combines the
 /// blocks of its own place.
-Schedule by_all(const Problem& p, const Blocks& ranks) {
+Schedule sum_by_all(const Problem& p, const Blocks& ranks) {
   const Layout l(p);
   Composer c;
   const Slice sorted = c.reserve(ranks.back().offset + ranks.back().count);
@@ -58,35 +61,39 @@ Schedule by_all(const Problem& p, const Blocks& ranks) {
   const Slice sums = c.reserve(share);
   Problem node = problem_in_group(l.index(), l.members().size(), 0, 0);
   node.recv_counts = of_place;
-  on_node(c, l, {Operation::reduce_scatter, reduce_scatter_direct}, node, sorted, sums);
+  const double bytes = bytes_of(p, end);
+  on_node(c, l, phase_on_node(l, p, Operation::reduce_scatter, bytes, KeepOrder::yes), node, sorted, sums);
   Problem across = problem_in_group(l.node(), static_cast<std::size_t>(l.nodes()), 0, 0);
   across.recv_counts = of_node;
   const Slice own = output(0, ranks[static_cast<std::size_t>(p.rank)].count);
-  c.append(reduce_scatter_direct(across), l.peers(), sums, own);
+  c.append(flat_across(l, p, Operation::reduce_scatter, bytes / l.node_size(), KeepOrder::yes)(across), l.peers(), sums,
+           own);
   return c.finish(true);
 }
 
 }  // namespace
 
-Schedule reduce_scatter_block_hierarchical(const Problem& p) { return by_leaders(p, uniform_blocks(p.count, p.size)); }
-Schedule reduce_scatter_hierarchical(const Problem& p) { return by_leaders(p, packed_blocks(p.recv_counts)); }
+Schedule reduce_scatter_block_hierarchical(const Problem& p) {
+  return sum_by_leaders(p, uniform_blocks(p.count, p.size));
+}
+Schedule reduce_scatter_hierarchical(const Problem& p) { return sum_by_leaders(p, packed_blocks(p.recv_counts)); }
 LevelCost reduce_scatter_hierarchical_cost(const Spread& s, double bytes) {
-  const Cost sum = s.most > 1 ? reduce_binomial_cost(s.most, bytes) : Cost{};
-  return {sum + copies(s.adjacent ? 0 : bytes) + scatter_linear_cost(s.most, bytes * s.most / s.size),
-          reduce_scatter_direct_cost(s.nodes, bytes),
-          1,
-          {{Operation::reduce, bytes}, {Operation::scatter, bytes * s.most / s.size}},
-          copies(s.adjacent ? 0 : bytes)};
+  const double node = bytes * s.most / s.size;
+  LevelCost cost{{star(scatter_linear_cost(s.most, node))},
+                 cost_across(s, Operation::reduce_scatter, bytes, 1, KeepOrder::yes),
+                 {{Operation::reduce, bytes}, {Operation::scatter, node}},
+                 copies(s.adjacent ? 0 : bytes)};
+  if (s.most > 1) cost.on_node.push_back(cost_on_node(s, Operation::reduce, bytes, KeepOrder::yes));
+  return cost;
 }
 
 Schedule reduce_scatter_block_hierarchical_split(const Problem& p) {
-  return by_all(p, uniform_blocks(p.count, p.size));
+  return sum_by_all(p, uniform_blocks(p.count, p.size));
 }
-Schedule reduce_scatter_hierarchical_split(const Problem& p) { return by_all(p, packed_blocks(p.recv_counts)); }
+Schedule reduce_scatter_hierarchical_split(const Problem& p) { return sum_by_all(p, packed_blocks(p.recv_counts)); }
 LevelCost reduce_scatter_hierarchical_split_cost(const Spread& s, double bytes) {
-  return {copies(bytes) + reduce_scatter_direct_cost(s.most, bytes),
-          reduce_scatter_direct_cost(s.nodes, bytes / s.most),
-          static_cast<double>(s.most),
+  return {{cost_on_node(s, Operation::reduce_scatter, bytes, KeepOrder::yes)},
+          cost_across(s, Operation::reduce_scatter, bytes / s.most, s.most, KeepOrder::yes),
           {{Operation::reduce_scatter, bytes}},
           copies(bytes)};
 }

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "schedules/hierarchical.hpp"
+#include "schedules/levels.hpp"
 #include "schedules/registry_table.hpp"
 
 namespace tutti::schedules {
@@ -12,8 +13,9 @@ using LevelCostFunction = LevelCost (*)(const Spread&, double);
 template <LevelCostFunction cost>
 Cost on_one_node(int size, double bytes) {
   const LevelCost all = cost({size, 1, size, size, true}, bytes);
-  Cost sum = all.on_node;
-  sum.copied_bytes += all.across.copied_bytes;
+  Cost sum = all.local;
+  for (const PhaseCost& phase : all.on_node) sum = sum + phase.cost;
+  sum.copied_bytes += all.across.cost.copied_bytes;
   return sum;
 }
 
@@ -44,15 +46,11 @@ constexpr auto adjacent = LayoutNeed::adjacent;
 constexpr auto table = std::to_array<Algorithm>({
     make<barrier_hierarchical_cost>(barrier, "hierarchical", barrier_hierarchical),
     make<bcast_hierarchical_cost>(bcast, "hierarchical", bcast_hierarchical),
-    make<bcast_hierarchical_scatter_cost>(bcast, "hierarchical_scatter", bcast_hierarchical_scatter),
     make<bcast_hierarchical_split_cost>(bcast, "hierarchical_split", bcast_hierarchical_split),
     make<reduce_hierarchical_cost>(reduce, "hierarchical", reduce_hierarchical, any, order),
-    make<reduce_hierarchical_scatter_cost>(reduce, "hierarchical_scatter", reduce_hierarchical_scatter, any, order),
     make<reduce_hierarchical_split_cost>(reduce, "hierarchical_split", reduce_hierarchical_split, any, order),
     make<reduce_hierarchical_gather_cost>(reduce, "hierarchical_gather", reduce_hierarchical_gather, any, once),
     make<allreduce_hierarchical_cost>(allreduce, "hierarchical", allreduce_hierarchical, any, order),
-    make<allreduce_hierarchical_scatter_cost>(allreduce, "hierarchical_scatter", allreduce_hierarchical_scatter, any,
-                                              order),
     make<allreduce_hierarchical_split_cost>(allreduce, "hierarchical_split", allreduce_hierarchical_split, any, order),
     make<allreduce_hierarchical_pipeline_cost>(allreduce, "hierarchical_pipeline", allreduce_hierarchical_pipeline, any,
                                                order),
@@ -72,10 +70,8 @@ constexpr auto table = std::to_array<Algorithm>({
     make<scatter_hierarchical_cost>(scatter, "hierarchical", scatter_hierarchical),
     telling<scatterv_hierarchical_cost>(scatterv, scatterv_hierarchical),
     make<allgather_hierarchical_cost>(allgather, "hierarchical", allgather_hierarchical),
-    make<allgather_hierarchical_ring_cost>(allgather, "hierarchical_ring", allgather_hierarchical_ring),
     make<allgather_hierarchical_split_cost>(allgather, "hierarchical_split", allgather_hierarchical_split, even),
     make<allgather_hierarchical_cost>(allgatherv, "hierarchical", allgatherv_hierarchical),
-    make<allgather_hierarchical_ring_cost>(allgatherv, "hierarchical_ring", allgatherv_hierarchical_ring),
     make<alltoall_hierarchical_cost>(alltoall, "hierarchical", alltoall_hierarchical),
     make<alltoall_hierarchical_split_cost>(alltoall, "hierarchical_split", alltoall_hierarchical_split, even),
     telling<alltoallv_hierarchical_cost>(alltoallv, alltoallv_hierarchical),

@@ -2,6 +2,7 @@
 #include "schedules/algorithms.hpp"
 #include "schedules/hierarchical.hpp"
 #include "schedules/levels.hpp"
+#include "schedules/pipeline.hpp"
 
 namespace tutti::schedules {
 namespace {
@@ -16,15 +17,15 @@ Schedule shift(const Problem& p) {
 
 /// Brings the sum of all earlier nodes to every rank. Each node's last rank, which has the sum of its node, passes it
 /// on. True if there are earlier nodes.
-bool share_earlier_nodes(Composer& c, const Layout& l, const Slice& node_sum, const Slice& earlier) {
-  Ranks last;
-  for (int node = 0; node < l.nodes(); ++node) last.push_back(l.members(node).back());
+bool share_earlier_nodes(Composer& c, const Layout& l, const Problem& p, const Slice& node_sum, const Slice& earlier) {
+  const RankList last = l.last_members();
   const std::size_t members = l.members().size();
   if (l.index() + 1 == l.node_size())
-    c.append(exscan_recursive_doubling(problem_in_group(l.node(), last.size(), 0, node_sum.count)), last, node_sum,
-             earlier);
+    c.append(flat_across(l, p, Operation::exscan, bytes_of(p),
+                         KeepOrder::yes)(problem_in_group(l.node(), last.size(), 0, node_sum.count)),
+             last, node_sum, earlier);
   if (l.node() == 0) return false;
-  on_node(c, l, {Operation::bcast, bcast_binomial},
+  on_node(c, l, phase_on_node(l, p, Operation::bcast, bytes_of(p)),
           problem_in_group(l.index(), members, l.node_size() - 1, earlier.count), {}, earlier);
   return true;
 }
@@ -36,19 +37,16 @@ Schedule scan_hierarchical(const Problem& p) {
   Composer c;
   const Slice result = output(0, p.count);
   const Slice earlier = c.reserve(p.count);
-  on_node(c, l, {Operation::scan, scan_recursive_doubling}, p.count, input(0, p.count), result);
-  if (share_earlier_nodes(c, l, result, earlier)) c.reduce({earlier, result}, result);
+  on_node(c, l, phase_on_node(l, p, Operation::scan, bytes_of(p), KeepOrder::yes), p.count, input(0, p.count), result);
+  if (share_earlier_nodes(c, l, p, result, earlier)) c.reduce({earlier, result}, result);
   return c.finish(true);
 }
 
 LevelCost scan_hierarchical_cost(const Spread& s, double bytes) {
-  const Cost combine{.reduced_bytes = 2 * bytes};
-  return {scan_recursive_doubling_cost(s.most, bytes) + bcast_binomial_cost(s.most, bytes) +
-              (s.nodes > 1 ? combine : Cost{}),
-          exscan_recursive_doubling_cost(s.nodes, bytes),
-          1,
+  return {{cost_on_node(s, Operation::scan, bytes, KeepOrder::yes), cost_on_node(s, Operation::bcast, bytes)},
+          cost_across(s, Operation::exscan, bytes, 1, KeepOrder::yes),
           {{Operation::scan, bytes}, {Operation::bcast, bytes}},
-          s.nodes > 1 ? combine : Cost{}};
+          {.reduced_bytes = s.nodes > 1 ? 2 * bytes : 0}};
 }
 
 Schedule exscan_hierarchical(const Problem& p) {
@@ -57,8 +55,9 @@ Schedule exscan_hierarchical(const Problem& p) {
   const Slice result = output(0, p.count);
   const Slice inclusive = c.reserve(p.count);
   const Slice earlier = c.reserve(p.count);
-  on_node(c, l, {Operation::scan, scan_recursive_doubling}, p.count, input(0, p.count), inclusive);
-  const bool has_earlier = share_earlier_nodes(c, l, inclusive, earlier);
+  on_node(c, l, phase_on_node(l, p, Operation::scan, bytes_of(p), KeepOrder::yes), p.count, input(0, p.count),
+          inclusive);
+  const bool has_earlier = share_earlier_nodes(c, l, p, inclusive, earlier);
   if (l.shares_nodes())
     on_node(c, l, {Operation::exscan, exscan_recursive_doubling}, p.count, input(0, p.count), result);
   else
@@ -69,12 +68,10 @@ Schedule exscan_hierarchical(const Problem& p) {
 }
 
 LevelCost exscan_hierarchical_cost(const Spread& s, double bytes) {
-  const double is_shared = s.most > 1 ? 1 : 0;
-  const Cost last{.rounds = is_shared, .bytes = is_shared * bytes, .messages = is_shared};
   LevelCost cost = scan_hierarchical_cost(s, bytes);
-  cost.on_node = cost.on_node + last + copies(s.nodes > 1 ? bytes : 0);
-  cost.local = cost.local + copies(s.nodes > 1 ? bytes : 0);
+  if (s.most > 1) cost.on_node.push_back({{.rounds = 1, .bytes = bytes, .messages = 1}, static_cast<double>(s.most)});
   cost.exchanges.push_back({Operation::exscan, bytes});
+  cost.local = cost.local + copies(s.nodes > 1 ? bytes : 0);
   return cost;
 }
 

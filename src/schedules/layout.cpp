@@ -1,52 +1,83 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "schedules/layout.hpp"
 
-#include <algorithm>
-#include <map>
-
 namespace tutti::schedules {
+namespace {
+
+Spread spread_in(const Problem& p) {
+  Spread spread = p.node_of == nullptr ? spread_of({}, p.size) : spread_of(*p.node_of, p.size);
+  spread.starts = p.starts;
+  return spread;
+}
+
+}  // namespace
 
 Layout::Layout(const Problem& p, Leaders rule)
-    : rank_(p.rank), spread_(spread_of(p.node_of, p.size)), shares_nodes_(p.shares_nodes) {
-  std::map<int, int> number_of;
-  for (int rank = 0; rank < p.size; ++rank) {
-    const int name = p.node_of.empty() ? 0 : p.node_of[static_cast<std::size_t>(rank)];
-    const auto [found, is_new] = number_of.try_emplace(name, nodes());
-    if (is_new) {
-      members_.emplace_back();
-      leaders_.push_back(rank);
-    }
-    Ranks& members = members_[static_cast<std::size_t>(found->second)];
-    nodes_of_.push_back(found->second);
-    indices_.push_back(static_cast<int>(members.size()));
+    : rank_(p.rank),
+      size_(p.size),
+      spread_(spread_in(p)),
+      shares_nodes_(p.shares_nodes),
+      element_size_(p.element_size) {
+  if (rule == Leaders::root) root_ = p.root;
+  if (!spread_.even() || !spread_.adjacent) tables_ = tabulate(*p.node_of);
+}
+
+std::shared_ptr<const Layout::Tables> Layout::tabulate(const NodeMap& map) const {
+  auto tables = std::make_shared<Tables>();
+  tables->members.resize(static_cast<std::size_t>(map.nodes()));
+  for (int rank = 0; rank < size_; ++rank) {
+    const int node = map.node(rank);
+    Ranks& members = tables->members[static_cast<std::size_t>(node)];
+    tables->nodes_of.push_back(node);
+    tables->indices.push_back(static_cast<int>(members.size()));
     members.push_back(rank);
   }
-  node_ = node_of(p.rank);
-  if (rule == Leaders::root) leaders_[static_cast<std::size_t>(node_of(p.root))] = p.root;
-  for (const Ranks& members : members_) {
-    firsts_.push_back(order_.size());
-    order_.insert(order_.end(), members.begin(), members.end());
+  const auto index = static_cast<std::size_t>(tables->indices[static_cast<std::size_t>(rank_)]);
+  for (const Ranks& members : tables->members) {
+    tables->firsts.push_back(tables->order.size());
+    tables->order.insert(tables->order.end(), members.begin(), members.end());
+    tables->leaders.push_back(members.front());
+    tables->last_members.push_back(members.back());
+    if (index < members.size()) tables->peers.push_back(members[index]);
   }
+  return tables;
 }
 
-Ranks Layout::peers() const {
-  Ranks ranks;
-  for (const Ranks& members : members_) ranks.push_back(members[static_cast<std::size_t>(index())]);
-  return ranks;
+int Layout::node_of(int rank) const {
+  return tables_ ? tables_->nodes_of[static_cast<std::size_t>(rank)] : rank / spread_.most;
 }
 
-Spread spread_of(std::span<const int> node_of, int size) {
+int Layout::index_of(int rank) const {
+  return tables_ ? tables_->indices[static_cast<std::size_t>(rank)] : rank % spread_.most;
+}
+
+RankList Layout::members(int node) const {
+  if (tables_) return {tables_->members[static_cast<std::size_t>(node)]};
+  return {node * spread_.most, 1, spread_.most};
+}
+
+RankList Layout::leaders() const {
+  const RankList lowest = tables_ ? RankList(tables_->leaders) : RankList(0, spread_.most, spread_.nodes);
+  return root_ < 0 ? lowest : lowest.with(node_of(root_), root_);
+}
+
+RankList Layout::peers() const {
+  return tables_ ? RankList(tables_->peers) : RankList(index(), spread_.most, spread_.nodes);
+}
+
+RankList Layout::last_members() const {
+  return tables_ ? RankList(tables_->last_members) : RankList(spread_.most - 1, spread_.most, spread_.nodes);
+}
+
+RankList Layout::order() const { return tables_ ? RankList(tables_->order) : RankList(0, 1, size_); }
+
+std::size_t Layout::first_of(int node) const {
+  return tables_ ? tables_->firsts[static_cast<std::size_t>(node)] : static_cast<std::size_t>(node * spread_.most);
+}
+
+Spread spread_of(const NodeMap& node_of, int size) {
   if (node_of.empty()) return {size, 1, size, size, true};
-  std::map<int, int> ranks_of;
-  int changes = 0;
-  for (std::size_t i = 0; i < node_of.size(); ++i) {
-    ++ranks_of[node_of[i]];
-    if (i > 0 && node_of[i] != node_of[i - 1]) ++changes;
-  }
-  const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
-  const auto [smallest, largest] = std::ranges::minmax_element(ranks_of, less);
-  const int nodes = static_cast<int>(ranks_of.size());
-  return {size, nodes, largest->second, smallest->second, changes + 1 == nodes};
+  return {size, node_of.nodes(), node_of.most(), node_of.least(), node_of.is_adjacent()};
 }
 
 bool meets(const Spread& spread, LayoutNeed need) {

@@ -6,12 +6,40 @@
 #include <utility>
 
 #include "schedules/algorithms.hpp"
+#include "schedules/pipeline.hpp"
 
 namespace tutti::schedules {
 
+Phase phase_on_node(const Layout& l, const Problem& p, Operation operation, double bytes, KeepOrder keep) {
+  return {operation, flat_for(operation, l.node_size(), bytes, p.starts.on_node, keep).generate};
+}
+PhaseCost cost_on_node(const Spread& s, Operation operation, double bytes, KeepOrder keep) {
+  const Algorithm& flat = flat_for(operation, s.most, bytes, s.starts.on_node, keep);
+  const bool both_ways = goes_both_ways(flat);
+  return {flat.cost(s.most, bytes), both_ways ? s.most : 1.0, both_ways};
+}
+Generate flat_across(const Layout& l, const Problem& p, Operation operation, double bytes, KeepOrder keep) {
+  return flat_for(operation, l.nodes(), bytes, p.starts.across, keep).generate;
+}
+PhaseCost cost_across(const Spread& s, Operation operation, double bytes, double senders, KeepOrder keep) {
+  const Algorithm& flat = flat_for(operation, s.nodes, bytes, s.starts.across, keep);
+  return {flat.cost(s.nodes, bytes), senders, goes_both_ways(flat)};
+}
+
+namespace {
+
+/// Appends a flat algorithm of a group, which may cut its vector into chunks by their bytes.
+void append_flat(Composer& c, const Layout& l, Generate flat, Problem p, const RankList& group, const Slice& in,
+                 const Slice& out) {
+  p.element_size = l.element_size();
+  c.append(flat(p), group, in, out);
+}
+
+}  // namespace
+
 void on_node(Composer& c, const Layout& l, const Phase& phase, const Problem& p, const Slice& in, const Slice& out,
              Start start) {
-  if (!l.shares_nodes() || l.node_size() == 1) return c.append(phase.flat(p), l.members(), in, out);
+  if (!l.shares_nodes() || l.node_size() == 1) return append_flat(c, l, phase.flat, p, l.members(), in, out);
   const auto list = [](std::span<const std::size_t> counts) { return std::vector(counts.begin(), counts.end()); };
   Exchange exchange{phase.operation,
                     p.root,
@@ -36,14 +64,14 @@ void on_node(Composer& c, const Layout& l, const Phase& phase, std::size_t count
 void among_leaders(Composer& c, const Layout& l, Generate flat, int root_node, std::size_t count, const Slice& in,
                    const Slice& out) {
   if (!l.is_leader()) return;
-  c.append(flat(problem_in_group(l.node(), l.leaders().size(), root_node, count)), l.leaders(), in, out);
+  append_flat(c, l, flat, problem_in_group(l.node(), l.leaders().size(), root_node, count), l.leaders(), in, out);
 }
 
 void among_peers(Composer& c, const Layout& l, Generate flat, int root_node, std::size_t count, const Slice& in,
                  const Slice& out) {
   if (!l.has_peers()) return;
-  const Ranks peers = l.peers();
-  c.append(flat(problem_in_group(l.node(), peers.size(), root_node, count)), peers, in, out);
+  const RankList peers = l.peers();
+  append_flat(c, l, flat, problem_in_group(l.node(), peers.size(), root_node, count), peers, in, out);
 }
 
 namespace {
@@ -54,6 +82,9 @@ Blocks blocks_of(const Layout& layout, std::size_t count) {
   return blocks;
 }
 
+/// A phase in which all members send and receive.
+PhaseCost exchange(const Spread& s, const Cost& cost) { return {cost, static_cast<double>(s.most)}; }
+
 /// Whether all members' blocks have one size, which they all know: exchanges then go the shorter way.
 bool has_one_size(const Layout& l, std::span<const std::size_t> counts) {
   return l.shares_nodes() && std::ranges::count(counts, counts.front()) == l.node_size();
@@ -61,7 +92,12 @@ bool has_one_size(const Layout& l, std::span<const std::size_t> counts) {
 
 }  // namespace
 
-Shares::Shares(const Layout& layout, std::size_t count) : layout_(&layout), lists_(blocks_of(layout, count)) {}
+Shares::Shares(const Layout& layout, const Problem& problem, std::size_t count, bool one_round)
+    : layout_(&layout),
+      problem_(&problem),
+      bytes_(bytes_of(problem, count) * layout.node_size() / layout.spread().least),
+      one_round_(one_round),
+      lists_(blocks_of(layout, count)) {}
 
 void gather_blocks(Composer& c, const Layout& l, std::span<const std::size_t> counts,
                    std::span<const std::size_t> displs, const Slice& own, const Slice& whole) {
@@ -90,7 +126,14 @@ void scatter_blocks(Composer& c, const Layout& l, std::span<const std::size_t> c
 void Shares::reduce_scatter(Composer& c, const Slice& whole, const Slice& share) const {
   Problem p = problem_in_group(layout_->index(), lists_.counts.size(), 0, 0);
   p.recv_counts = lists_.counts;
-  on_node(c, *layout_, {Operation::reduce_scatter, reduce_scatter_direct}, p, whole, share);
+  const Phase direct{Operation::reduce_scatter, reduce_scatter_direct};
+  const Phase best = phase_on_node(*layout_, *problem_, Operation::reduce_scatter, bytes_, KeepOrder::yes);
+  on_node(c, *layout_, one_round_ ? direct : best, p, whole, share);
+}
+
+PhaseCost Shares::reduce_scatter_cost(const Spread& s, double bytes, bool one_round) {
+  if (one_round) return exchange(s, reduce_scatter_direct_cost(s.most, bytes_with_shares(s, bytes)));
+  return cost_on_node(s, Operation::reduce_scatter, bytes_with_shares(s, bytes), KeepOrder::yes);
 }
 
 void Shares::allgather(Composer& c, const Slice& share, const Slice& whole) const {
@@ -100,7 +143,14 @@ void Shares::allgather(Composer& c, const Slice& share, const Slice& whole) cons
   p.send_count = share.count;
   p.recv_counts = lists_.counts;
   p.recv_displs = lists_.displs;
-  on_node(c, *layout_, {Operation::allgatherv, allgatherv_direct}, p, share, whole);
+  const Phase direct{Operation::allgatherv, allgatherv_direct};
+  on_node(c, *layout_, one_round_ ? direct : phase_on_node(*layout_, *problem_, Operation::allgatherv, bytes_), p,
+          share, whole);
+}
+
+PhaseCost Shares::allgather_cost(const Spread& s, double bytes, bool one_round) {
+  if (one_round) return exchange(s, allgather_direct_cost(s.most, bytes_with_shares(s, bytes)));
+  return cost_on_node(s, Operation::allgatherv, bytes_with_shares(s, bytes));
 }
 
 void Shares::gather(Composer& c, const Slice& share, const Slice& whole) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "schedules/composer.hpp"
+#include "schedules/phase_choice.hpp"
 
 /// The steps that hierarchical algorithms are made of.
 namespace tutti::schedules {
@@ -13,6 +14,21 @@ struct Phase {
   Operation operation;
   Generate flat;
 };
+
+/// The collective among this rank's node that suits `bytes`, which are as in Algorithm::cost, and its cost on the
+/// largest node.
+[[nodiscard]] Phase phase_on_node(const Layout& l, const Problem& p, Operation operation, double bytes,
+                                  KeepOrder keep = KeepOrder::no);
+[[nodiscard]] PhaseCost cost_on_node(const Spread& s, Operation operation, double bytes,
+                                     KeepOrder keep = KeepOrder::no);
+/// The same for a collective of one rank of each node, which `senders` ranks of each node make at the same time.
+[[nodiscard]] Generate flat_across(const Layout& l, const Problem& p, Operation operation, double bytes,
+                                   KeepOrder keep = KeepOrder::no);
+[[nodiscard]] PhaseCost cost_across(const Spread& s, Operation operation, double bytes, double senders,
+                                    KeepOrder keep = KeepOrder::no);
+
+/// A phase in which the root alone sends or receives.
+[[nodiscard]] inline PhaseCost star(const Cost& cost) { return {cost, 1, false}; }
 
 /// Appends it with this rank's problem among the members. A flat algorithm begins after the messages of this round.
 void on_node(Composer& c, const Layout& l, const Phase& phase, const Problem& p, const Slice& in, const Slice& out,
@@ -40,22 +56,28 @@ void scatter_blocks(Composer& c, const Layout& l, std::span<const std::size_t> c
 /// with peers has a share, its peers the same one; the others have none.
 class Shares {
  public:
-  Shares(const Layout& layout, std::size_t count);
+  /// `one_round`: a phase on a node takes one round, so that it may run beside other phases on the node.
+  Shares(const Layout& layout, const Problem& problem, std::size_t count, bool one_round = false);
   [[nodiscard]] Block own() const {
     const auto index = static_cast<std::size_t>(layout_->index());
     return {lists_.displs[index], lists_.counts[index]};
   }
 
-  /// Combines the members' vectors, of which each gets its share.
+  /// Combines the members' vectors in rank order, of which each gets its share.
   void reduce_scatter(Composer& c, const Slice& whole, const Slice& share) const;
+  [[nodiscard]] static PhaseCost reduce_scatter_cost(const Spread& s, double bytes, bool one_round = false);
   /// Brings the shares of all members together: on all of them, or on the leader.
   void allgather(Composer& c, const Slice& share, const Slice& whole) const;
+  [[nodiscard]] static PhaseCost allgather_cost(const Spread& s, double bytes, bool one_round = false);
   void gather(Composer& c, const Slice& share, const Slice& whole) const;
   /// Gives the members their shares of the leader's vector.
   void scatter(Composer& c, const Slice& whole, const Slice& share) const;
 
  private:
   const Layout* layout_;
+  const Problem* problem_;
+  double bytes_;  ///< as Algorithm::cost takes them: as if all members of this node had a share
+  bool one_round_;
   CountLists lists_;
 };
 

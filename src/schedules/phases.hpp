@@ -55,6 +55,25 @@ inline void bcast_down(Builder& b, const Tree& tree, int radix, const Slice& all
   }
 }
 
+/// The elements of blocks [first, first + n).
+[[nodiscard]] inline Block span_of(const Blocks& blocks, int first, int n) {
+  const Block& last = blocks[first + n - 1];
+  return {blocks[first].offset, last.offset + last.count - blocks[first].offset};
+}
+
+/// Scatters the root's vector down a binomial tree, in place: each place gets the blocks of its subtree.
+inline void scatter_down(Builder& b, const Tree& tree, const Blocks& blocks) {
+  const int place = tree.place();
+  if (!tree.is_root()) b.recv(tree.parent(), output(span_of(blocks, place, tree.subtree(place))));
+  b.end_round();
+  for (int distance = tree.width() / 2; distance > 0; distance /= 2) {
+    if (!tree.has_child(distance)) continue;
+    const int child = place + distance;
+    b.send(tree.child(distance), output(span_of(blocks, child, tree.subtree(child))));
+    b.end_round();
+  }
+}
+
 /// Combines up a k-nomial tree whose places are in rank order, the near children first, so that order is kept. `mine`
 /// becomes `partial` if anything was combined, and is sent up. Takes scratch of (radix - 1) * count elements.
 inline void reduce_up(Builder& b, const Tree& tree, int radix, Slice& mine, const Slice& partial) {

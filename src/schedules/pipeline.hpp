@@ -9,9 +9,10 @@
 
 namespace tutti::schedules {
 
-[[nodiscard]] inline double bytes_of(const Problem& p) {
-  return static_cast<double>(p.count) * static_cast<double>(p.element_size);
+[[nodiscard]] inline double bytes_of(const Problem& p, std::size_t count) {
+  return static_cast<double>(count) * static_cast<double>(p.element_size);
 }
+[[nodiscard]] inline double bytes_of(const Problem& p) { return bytes_of(p, p.count); }
 
 /// The number of chunks into which a pipeline of `hops` hops beyond the first cuts its data. A round of k chunks costs
 /// a start s and bytes / k, so (hops + k) (s + bytes / k) is least at k = sqrt(hops * bytes / s). Here s is in bytes

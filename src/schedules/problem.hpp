@@ -5,9 +5,17 @@
 #include <limits>
 #include <span>
 
+#include "schedules/node_map.hpp"
 #include "schedules/operation.hpp"
 
 namespace tutti::schedules {
+
+/// What the start of a round costs, in bytes that a rank could send meanwhile: how hierarchical algorithms weigh rounds
+/// against bytes when they choose those of their phases. Equal on all ranks.
+struct Starts {
+  double on_node = 4096;
+  double across = 16384;
+};
 
 /// One call as an algorithm sees it, without MPI and without addresses.
 ///
@@ -33,9 +41,10 @@ struct Problem {
   std::span<const std::size_t> send_displs{};
   std::span<const std::size_t> recv_counts{};
   std::span<const std::size_t> recv_displs{};
-  std::span<const int> node_of{};  ///< the node of each rank; empty: all are on one
+  const NodeMap* node_of = nullptr;  ///< the node of each rank; null or empty: all are on one
   /// The phases on a node are exchanges over its shared memory, not messages.
   bool shares_nodes = false;
+  Starts starts{};
   /// If the algorithm tells counts: those of all ranks of this rank's node, a row a rank, in rank order. A row is
   /// send_count of gatherv, recv_count of scatterv, and send_counts and then recv_counts of alltoallv.
   std::span<const std::size_t> told{};

@@ -30,6 +30,7 @@ struct Spread {
   int most = 1;          ///< ranks of the largest node
   int least = 1;         ///< ranks of the smallest node
   bool adjacent = true;  ///< the ranks of each node follow one another
+  Starts starts{};       ///< as in Problem
 
   /// All nodes have equally many ranks.
   [[nodiscard]] constexpr bool even() const { return most == least; }
@@ -41,13 +42,31 @@ struct NodeCost {
   double bytes = 0;
 };
 
+/// How far the messages of a flat algorithm go, from rank to rank.
+enum class Reach : std::uint8_t {
+  all,         ///< to ranks at all distances in the same rounds
+  above,       ///< to all ranks above, in one round
+  star,        ///< between the root and all others
+  neighbours,  ///< to the next rank
+  trees,       ///< along trees in which the ranks below one follow one another
+  doubling,    ///< to ranks at distances that double from round to round
+  growing,     ///< the same, with messages that are longer the farther they go
+  shrinking,   ///< the same, with messages that are shorter the farther they go
+};
+
+/// One phase of a hierarchical algorithm over one level.
+struct PhaseCost {
+  Cost cost{};
+  double senders = 1;     ///< ranks of a node that send at the same time
+  bool both_ways = true;  ///< each rank sends and receives in the same rounds
+};
+
 /// Costs of a hierarchical algorithm on the links inside a node and on those between nodes.
 struct LevelCost {
-  Cost on_node;  ///< phases on a node, by messages, and local work
-  Cost across;
-  double senders = 1;                 ///< ranks of a node that send to other nodes at the same time
-  std::vector<NodeCost> exchanges{};  ///< of each chunk: the phases on a node, where they are exchanges
-  Cost local{};                       ///< the part of on_node that remains then
+  std::vector<PhaseCost> on_node;  ///< by messages, on the largest node
+  PhaseCost across;
+  std::vector<NodeCost> exchanges{};  ///< in place of `on_node`, of each chunk, where phases on a node are exchanges
+  Cost local{};                       ///< local work between the phases
   double chunks = 1;                  ///< of which one is on its node while another is between nodes
 };
 
@@ -71,6 +90,8 @@ struct Algorithm {
   /// Composed of phases on each node and between nodes. Keeps rank order only where each node's ranks are adjacent.
   bool hierarchical = false;
   LayoutNeed need = LayoutNeed::none;
+  /// Of a flat algorithm.
+  Reach reach = Reach::all;
   /// The ranks of each node tell one another their counts before the schedule is made (Problem::told).
   bool tells_counts = false;
   /// The cost of a hierarchical algorithm; `cost` is then its cost with all ranks on one node.

@@ -51,6 +51,7 @@ std::string machine_text(const Answer& answer) {
                         machine.device_kernels ? "kernels" : "no kernels",
                         machine.cuda_aware ? "CUDA-aware MPI" : "MPI through pinned memory");
   text += fmt::format("  costs             {}: {}\n", where.costs_report, detail::tuning::text_of(where.costs));
+  text += fmt::format("  links             {}\n", links_text(answer.call));
   return text + fmt::format("  measured table    {}\n", where.table_report.empty() ? "none" : where.table_report);
 }
 

@@ -73,6 +73,7 @@ ordered_json machine_json(const Case& call) {
           {"native_blocking", machine.native_blocking},
           {"costs", costs},
           {"costs_from", call.surroundings.costs_report},
+          {"links", links_text(call)},
           {"table", call.surroundings.table_report}};
 }
 
@@ -95,9 +96,8 @@ std::string answer_json(const Answer& answer) {
                         {"chosen", answer.chosen()->name},
                         {"candidates", candidates_json(answer)}};
   if (answer.plan->algorithm != nullptr) {
-    const auto schedules = schedules_of(answer.call, *answer.plan->algorithm);
     value["rank"] = answer.call.rank;
-    value["schedule"] = schedule_json(schedules[static_cast<std::size_t>(answer.call.rank)]);
+    value["schedule"] = schedule_json(schedule_of(answer.call, *answer.plan->algorithm, answer.call.rank));
   }
   if (answer.plan->backend == &detail::shm_backend) {
     const auto view = view_of(answer);

@@ -8,6 +8,7 @@
 
 #include "planner/names.hpp"
 #include "planner/type_class.hpp"
+#include "schedules/layout.hpp"
 #include "tools/program.hpp"
 #include "tools/units.hpp"
 
@@ -106,8 +107,7 @@ void set_blocks(schedules::Problem& problem, Operation operation, const EvenBloc
 
 Case::Case(Signature what, Surroundings where, int of_rank)
     : signature(std::move(what)), surroundings(std::move(where)), rank(of_rank) {
-  if (surroundings.topology.nodes > 1)
-    for (const Place& place : surroundings.topology.places) node_of.push_back(place.node);
+  if (surroundings.topology.nodes > 1) node_of = schedules::NodeMap(detail::nodes_of(surroundings.topology));
 }
 
 detail::Machine Case::machine() const {
@@ -122,8 +122,9 @@ detail::Machine Case::machine() const {
   machine.mapped_copy = surroundings.mapped_copy && machine.shared_memory;
   if (machine.several_nodes && machine.size > surroundings.topology.nodes && surroundings.shm)
     machine.node_memory = {true, surroundings.single_copy, surroundings.mapped_copy};
-  machine.node_of = node_of;
+  if (machine.several_nodes) machine.node_of = &node_of;
   machine.costs = surroundings.costs;
+  machine.network = surroundings.network;
   machine.progress_hook = surroundings.progress_hook;
   machine.measured = surroundings.table.get();
   machine.places = surroundings.topology.places;
@@ -177,6 +178,22 @@ Topology imagined_topology(int ranks, int nodes, int cores, const Place& pattern
   return topology;
 }
 
+std::string links_text(const Case& call) {
+  const detail::Machine machine = call.machine();
+  const bool measured = machine.measured != nullptr && machine.measured->links() != nullptr;
+  const detail::Links links = links_of(machine);
+  const auto text_of = [&links](detail::LinkLevel level) {
+    const detail::Link& link = links[level];
+    return fmt::format("{} {:.2g} us, {:.3g} GB/s", detail::link_level_names[static_cast<std::size_t>(level)],
+                       link.latency * 1e6, link.rate * 1e-9);
+  };
+  std::string text = measured ? "measured" : "of the costs";
+  if (!measured && machine.several_nodes)
+    text += fmt::format(" and vendors' figures ({})", detail::text_of(machine.network));
+  text += ": " + text_of(machine.on_node);
+  return machine.several_nodes ? text + "; " + text_of(detail::LinkLevel::network) : text;
+}
+
 std::string call_text(const Case& call) {
   const Signature& signature = call.signature;
   std::string text(schedules::operation_name(signature.operation));
@@ -194,19 +211,6 @@ std::string call_text(const Case& call) {
                             nodes == 1 ? "" : "s");
 }
 
-namespace {
-
-/// What the ranks of that rank's node have told one another, where all blocks have one size.
-std::vector<std::size_t> told_on_node(const Case& call, int rank, std::size_t block) {
-  const auto ranks = call.node_of.empty()
-                         ? call.size()
-                         : std::ranges::count(call.node_of, call.node_of[static_cast<std::size_t>(rank)]);
-  return std::vector(static_cast<std::size_t>(ranks) * schedules::told_by_rank(call.signature.operation, call.size()),
-                     block);
-}
-
-}  // namespace
-
 schedules::Schedule schedule_of(const Case& call, const schedules::Algorithm& algorithm, int rank) {
   const Operation operation = call.signature.operation;
   const std::size_t block = has_shared_counts(operation) ? call.signature.count / static_cast<std::size_t>(call.size())
@@ -219,9 +223,15 @@ schedules::Schedule schedule_of(const Case& call, const schedules::Algorithm& al
   problem.root = call.signature.root;
   problem.count = call.signature.count;
   problem.element_size = call.signature.type.size();
-  problem.node_of = call.node_of;
+  problem.node_of = &call.node_of;
+  problem.starts = starts_of(links_of(call.machine()), call.machine().on_node);
   set_blocks(problem, operation, blocks);
-  const std::vector<std::size_t> told = told_on_node(call, rank, block);
+  // What the ranks of its node have told one another, where all blocks have one size.
+  std::vector<std::size_t> told;
+  if (algorithm.tells_counts) {
+    const auto ranks = static_cast<std::size_t>(schedules::Layout(problem).node_size());
+    told.assign(ranks * schedules::told_by_rank(operation, call.size()), block);
+  }
   problem.told = told;
   return algorithm.generate(problem);
 }

@@ -60,6 +60,7 @@ struct Surroundings {
   std::string table_report{};     ///< the source of the table, or the reason why there is none
   detail::Costs costs{};          ///< by which the models predict
   std::string costs_report{};     ///< their origin
+  detail::Network network{};      ///< between nodes, if links were not measured
   std::string shm_report{};       ///< the reason why ranks share no memory, or only in part
   std::string progress_report{};  ///< by which function the MPI lets operations go on, or why it does not
   std::string named_by{};         ///< the option that named an algorithm, "--algorithm"; empty: none
@@ -73,7 +74,7 @@ struct Case {
 
   detail::Signature signature{};
   Surroundings surroundings{};
-  std::vector<int> node_of;  ///< empty: one node
+  schedules::NodeMap node_of;  ///< empty: one node
   int rank = 0;
 };
 
@@ -84,6 +85,9 @@ struct Case {
 /// A topology of `ranks` ranks in blocks over `nodes` nodes with `cores` processing units each. Every rank has the
 /// caches and the NUMA domain of `pattern` on its node.
 [[nodiscard]] Topology imagined_topology(int ranks, int nodes, int cores, const Place& pattern);
+
+/// The links by which messages are predicted, in words: their origin, and the figures of the levels at hand.
+[[nodiscard]] std::string links_text(const Case& call);
 
 /// "allreduce of 1 MiB (262144 float32, sum), blocking, on 8 ranks of 1 node".
 [[nodiscard]] std::string call_text(const Case& call);

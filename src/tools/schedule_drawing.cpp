@@ -39,9 +39,7 @@ struct Picture {
   [[nodiscard]] double x(int rank) const { return margin + gutter + column * (static_cast<double>(rank) + 0.5); }
   [[nodiscard]] double y(std::size_t step) const { return head + row * static_cast<double>(step); }
   [[nodiscard]] std::size_t bytes(const schedules::Slice& slice) const { return slice.count * caption.element_size; }
-  [[nodiscard]] int node(int rank) const {
-    return caption.node_of.empty() ? 0 : caption.node_of[static_cast<std::size_t>(rank)];
-  }
+  [[nodiscard]] int node(int rank) const { return caption.node_of.node(rank); }
 };
 
 Picture picture_of(const Timeline& timeline, const ScheduleCaption& caption, std::size_t ranks) {

@@ -5,16 +5,17 @@
 #include <string>
 
 #include "common/show/svg.hpp"
+#include "schedules/node_map.hpp"
 #include "schedules/schedule.hpp"
 
 namespace tutti::tools {
 
 /// The labels of the drawing of a schedule.
 struct ScheduleCaption {
-  std::string title;               ///< the call and the algorithm
-  std::string op;                  ///< "sum"; empty if nothing is combined
-  std::size_t element_size = 1;    ///< bytes
-  std::span<const int> node_of{};  ///< empty: one node
+  std::string title;             ///< the call and the algorithm
+  std::string op;                ///< "sum"; empty if nothing is combined
+  std::size_t element_size = 1;  ///< bytes
+  schedules::NodeMap node_of{};  ///< empty: one node
 };
 
 /// The largest numbers of ranks and rounds in a drawing.

@@ -38,6 +38,7 @@ Surroundings of_job(const Question& question) {
   found.shm = machine.shared_memory || machine.node_memory.is_shared;
   found.single_copy = machine.single_copy || machine.node_memory.single_copy;
   found.costs = machine.costs;
+  found.network = machine.network;
   found.costs_report = state.costs_report;
   found.mapped_copy = machine.mapped_copy || machine.node_memory.mapped_copy;
   found.progress_hook = machine.progress_hook;
@@ -80,10 +81,12 @@ Surroundings imagined(const Question& question) {
   Place pattern;
   pattern.numa = here.numa;
   pattern.l3 = here.l3;
+  pattern.socket = here.socket;
   const int cores = question.cores > 0 ? question.cores : units_of_this_machine(here);
   Surroundings made;
   made.topology = imagined_topology(ranks, nodes, cores, pattern);
   find_costs(made);
+  made.network = detail::find_network();
   find_hook(made);
   made.shm = detail::config().shared_memory;
   made.single_copy = detail::config().single_copy;
@@ -110,7 +113,7 @@ void read_table(const std::string& path, Surroundings& surroundings) {
   std::vector<std::string> others;
   for (const auto& section : parse_table(path, *text)) {
     if (section.key.ranks_per_node == surroundings.topology.ranks_per_node) {
-      surroundings.table = std::make_shared<const detail::tuning::Table>(section.cells);
+      surroundings.table = std::make_shared<const detail::tuning::Table>(section.cells, section.links);
       surroundings.table_report =
           fmt::format("{}: {} cells, measured on {}, {}", path, section.cells.size(), section.key.cpu, section.key.mpi);
       return;

@@ -70,6 +70,7 @@ void TableFile::take_over(std::vector<tuning::Section> sections, bool others_onl
       others_.push_back(std::move(section));
     } else if (!others_only) {
       mine_.cells = std::move(section.cells);
+      mine_.links = section.links;
     }
   }
 }
@@ -91,6 +92,15 @@ void TableFile::put(tuning::Cell cell) {
                                 [&](const tuning::Cell& other) { return is_same_place(other, cell); });
   if (old != mine_.cells.end()) mine_.cells.erase(old);
   mine_.cells.push_back(std::move(cell));
+  write_beside_others();
+}
+
+void TableFile::put(const detail::Links& links) {
+  mine_.links = links;
+  write_beside_others();
+}
+
+void TableFile::write_beside_others() {
   on_root(comm_, [&] {
     // Another run may have added to the tables of other numbers of ranks.
     if (const auto text = tuning::read_file(path_)) take_over(tuning::parse(*text), true);

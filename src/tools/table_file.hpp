@@ -21,11 +21,14 @@ class TableFile {
   [[nodiscard]] const detail::tuning::Cell* find(const detail::tuning::Cell& place) const;
   /// Adds or replaces a cell and writes the file, entirely or not at all.
   void put(detail::tuning::Cell cell);
+  /// The same for the links.
+  void put(const detail::Links& links);
 
  private:
   void read(bool restart);
   void take_over(std::vector<detail::tuning::Section> sections, bool others_only);
   void write();
+  void write_beside_others();
 
   const Communicator& comm_;
   std::filesystem::path path_;

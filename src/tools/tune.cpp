@@ -17,6 +17,7 @@
 #include "tools/scope_options.hpp"
 #include "tools/search.hpp"
 #include "tools/table_file.hpp"
+#include "tools/tune_links.hpp"
 #include "topology/columns.hpp"
 
 namespace tutti::tools {
@@ -32,6 +33,7 @@ struct TuneSettings {
   double budget = 0;
   bool restart = false;
   bool accepts_disturbed = false;
+  bool links = false;
 };
 
 /// The outcome of a run.
@@ -179,6 +181,7 @@ void run_tune(const TuneSettings& settings, bool lists_gains) {
   ::setenv("TUTTI_TUNING", "off", 1);
   const Communicator comm = several_ranks("tune");
   TableFile file(comm, path, settings.restart);
+  if (settings.links) return print(tune_links(comm, file) + fmt::format("wrote {}\n", path));
   report(search(comm, settings, scope, file), path, lists_gains);
 }
 
@@ -199,6 +202,10 @@ void add_tune(CLI::App& app) {
   add_flag(*tune, "--restart", settings->restart, "measure again what the file has, and replace it if it is damaged");
   add_flag(*tune, "--accept-disturbed", settings->accepts_disturbed,
            "also write figures of cells that other work on the machine disturbed");
+  add_flag(
+      *tune, "--links", settings->links,
+      "measure messages instead, between ranks of a core, cache, NUMA domain, socket and node and over the network, "
+      "by which programs predict what the table has not measured");
   add_flag(*tune, "--gains", *lists_gains, "list the cells where the untuned choice is not the fastest");
   tune->callback([settings, lists_gains] { run_tune(*settings, *lists_gains); });
 }

@@ -71,7 +71,7 @@ Topology discover_topology(MPI_Comm comm) {
     }
     const auto n = static_cast<std::size_t>(node);
     topology.places.push_back({node, topology.ranks_per_node[n]++, entry.place.numa, entry.place.l3, entry.place.core,
-                               count_units(entry.place)});
+                               count_units(entry.place), entry.place.socket});
     for (std::size_t word = 0; word < entry.place.units.size(); ++word)
       together[n].units[word] |= entry.place.units[word];
   }

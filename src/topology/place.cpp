@@ -32,6 +32,7 @@ LocalPlace local_place() {
   place.numa = covering_index(topology, set, HWLOC_OBJ_NUMANODE);
   place.l3 = covering_index(topology, set, HWLOC_OBJ_L3CACHE);
   place.core = covering_index(topology, set, HWLOC_OBJ_CORE);
+  place.socket = covering_index(topology, set, HWLOC_OBJ_PACKAGE);
   for (int unit = hwloc_bitmap_first(set); unit >= 0 && unit < LocalPlace::most_units;
        unit = hwloc_bitmap_next(set, unit))
     place.units[static_cast<std::size_t>(unit) / 64] |= std::uint64_t{1} << (static_cast<unsigned>(unit) % 64U);

@@ -13,6 +13,7 @@ struct LocalPlace {
   std::int32_t numa = -1;
   std::int32_t l3 = -1;
   std::int32_t core = -1;
+  std::int32_t socket = -1;
   std::array<std::uint64_t, most_units / 64> units{};
   std::array<char, 64> host{};
 };

@@ -90,7 +90,7 @@ std::string check_decisions(std::uint64_t seed, bool spoils) {
   std::vector<int> members;
   for (int rank = 0; rank < drawn.ranks; ++rank) members.push_back(rank);
   const Topology topology = drawn.topology_of(members);
-  const std::vector<int> node_of = detail::nodes_of(topology);
+  const schedules::NodeMap node_of(detail::nodes_of(topology));
   detail::Machine machine;
   machine.size = drawn.ranks;
   machine.oversubscribed = drawn.oversubscribed;
@@ -101,7 +101,7 @@ std::string check_decisions(std::uint64_t seed, bool spoils) {
   machine.costs = draw_costs(random);
   machine.places = topology.places;
   machine.on_node = detail::level_on_node(topology);
-  if (machine.several_nodes) machine.node_of = node_of;
+  if (machine.several_nodes) machine.node_of = &node_of;
   const int odd = spoils ? random.below(drawn.ranks) : -1;
   detail::Machine other = machine;
   other.costs = draw_costs(random);

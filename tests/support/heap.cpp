@@ -10,12 +10,14 @@ namespace {
 
 constexpr int any_number = -1;
 std::atomic<std::size_t> made{0};
+std::atomic<std::size_t> taken{0};
 std::atomic<int> left{any_number};
 std::atomic<bool> refused{false};
 
 // Not inlined, because GCC then takes malloc and free for a mismatch.
 [[gnu::noinline]] void* take(std::size_t bytes) {
   made.fetch_add(1, std::memory_order_relaxed);
+  taken.fetch_add(bytes, std::memory_order_relaxed);
   if (left == 0) {
     refused = true;
     return nullptr;
@@ -27,6 +29,8 @@ std::atomic<bool> refused{false};
 [[gnu::noinline]] void give(void* memory) { std::free(memory); }
 
 }  // namespace
+
+std::size_t allocated_bytes() { return taken.load(std::memory_order_relaxed); }
 
 std::size_t allocations() { return made.load(std::memory_order_relaxed); }
 

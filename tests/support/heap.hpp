@@ -8,6 +8,8 @@ namespace tutti::test {
 
 /// So many allocations this process has made, or tried, by operator new.
 [[nodiscard]] std::size_t allocations();
+/// The bytes of all of them, whether they were given back or not.
+[[nodiscard]] std::size_t allocated_bytes();
 
 /// From now on so many allocations of this process succeed; the next throws std::bad_alloc, and so do all after it.
 void allow_allocations(int count);

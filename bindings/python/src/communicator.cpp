@@ -84,7 +84,8 @@ void bind_topology(nb::module_& module) {
       .def_ro("numa", &Place::numa)
       .def_ro("l3", &Place::l3)
       .def_ro("core", &Place::core)
-      .def_ro("cores_allowed", &Place::cores_allowed);
+      .def_ro("cores_allowed", &Place::cores_allowed)
+      .def_ro("socket", &Place::socket);
   nb::class_<Topology>(module, "Topology", "The machine under a communicator, equal on all ranks.")
       .def_ro("nodes", &Topology::nodes)
       .def_ro("places", &Topology::places, "One Place per rank.")

@@ -86,9 +86,9 @@ struct Neighbours {
 /// The next rank on the same node, if there is another.
 Neighbours on_node(const Context& comm) {
   std::vector<int> members;
-  const int node = comm.node_of.empty() ? 0 : comm.node_of[static_cast<std::size_t>(comm.rank)];
+  const int node = comm.node_of.node(comm.rank);
   for (int r = 0; r < comm.size; ++r)
-    if (comm.node_of.empty() || comm.node_of[static_cast<std::size_t>(r)] == node) members.push_back(r);
+    if (comm.node_of.node(r) == node) members.push_back(r);
   const std::size_t n = members.size();
   if (n < 2) return {};
   const auto at = static_cast<std::size_t>(std::find(members.begin(), members.end(), comm.rank) - members.begin());
@@ -100,9 +100,11 @@ Neighbours off_node(const Context& comm) {
   const int nodes = comm.topology.nodes;
   if (nodes < 2 || comm.node_of.empty()) return {};
   const auto lowest = [&](int node) {
-    return static_cast<int>(std::find(comm.node_of.begin(), comm.node_of.end(), node) - comm.node_of.begin());
+    int rank = 0;
+    while (comm.node_of.node(rank) != node) ++rank;
+    return rank;
   };
-  const int node = comm.node_of[static_cast<std::size_t>(comm.rank)];
+  const int node = comm.node_of.node(comm.rank);
   if (lowest(node) != comm.rank) return {};
   return {lowest((node + 1) % nodes), lowest((node + nodes - 1) % nodes)};
 }

@@ -31,6 +31,11 @@ Candidate way_by(Protocol protocol, const Candidates& all) {
   c.protocol = static_cast<std::uint8_t>(protocol);
   c.name = fmt::format("shm:{}", shm::protocol_name(protocol));
   c.keeps_order = protocol != Protocol::tree;
+  // Not predicted: it takes memory for each rank, of which several nodes may have many.
+  if (machine.size > 1 && !machine.shared_memory) {
+    c.forbid("the ranks do not share memory here");
+    return c;
+  }
   c.seconds = shm::predict(protocol, all.signature(), machine);
   const bool single_copy = machine.single_copy || machine.mapped_copy;
   const bool can = shm::can_do(protocol, all.signature(), machine.size, single_copy, machine.progress_hook);
@@ -41,8 +46,6 @@ Candidate way_by(Protocol protocol, const Candidates& all) {
     c.carrier = Carrier::hook;
   if (machine.size == 1)
     c.advise_against("one rank: the call is a local copy");
-  else if (!machine.shared_memory)
-    c.forbid("the ranks do not share memory here");
   else if (!can)
     c.forbid("this protocol cannot make the call: the data are too long for it, or it is not allowed here");
   return c;

@@ -40,12 +40,10 @@ class TwoNodes : public ::testing::Test {
 
 TEST_F(TwoNodes, MapIsThatOfTheTopology) {
   const auto& state = *world().state();
-  ASSERT_EQ(state.node_of.size(), static_cast<std::size_t>(world().size()));
-  for (int rank = 0; rank < world().size(); ++rank) {
-    const auto r = static_cast<std::size_t>(rank);
-    EXPECT_EQ(state.node_of[r], world().topology().places[r].node);
-  }
-  EXPECT_EQ(state.machine().node_of.size(), state.node_of.size());
+  ASSERT_EQ(state.node_of.size(), world().size());
+  for (int rank = 0; rank < world().size(); ++rank)
+    EXPECT_EQ(state.node_of.node(rank), world().topology().places[static_cast<std::size_t>(rank)].node);
+  EXPECT_EQ(*state.machine().node_of, state.node_of);
 }
 
 TEST_F(TwoNodes, NoSharedMemoryAcross) {
@@ -101,7 +99,7 @@ TEST_F(TwoNodes, NobodyLeavesABarrierBeforeTheLastHasCome) {
 
 TEST_F(TwoNodes, NodesOfPartsAreCountedAnew) {
   const Communicator reversed = world().split(0, -world().rank());
-  EXPECT_EQ(reversed.state()->node_of.front(), 0);
+  EXPECT_EQ(reversed.state()->node_of.node(0), 0);
   EXPECT_EQ(reversed.topology().nodes, world().topology().nodes);
 }
 

@@ -58,8 +58,8 @@ TEST_F(Phases, AreExchangesInBlockingCallsOnly) {
 
 TEST_F(Phases, NodesAreTheRanksThatShareThem) {
   const auto& state = *world().state();
-  const int own = state.node_of[static_cast<std::size_t>(state.rank)];
-  const auto neighbours = std::ranges::count(state.node_of, own);
+  const int own = state.node_of.node(state.rank);
+  const auto neighbours = state.topology.ranks_per_node[static_cast<std::size_t>(own)];
   ASSERT_EQ(has_neighbours(), neighbours > 1);
   if (!has_neighbours()) return;
   EXPECT_EQ(state.node->size, neighbours);
@@ -112,8 +112,8 @@ void give_up(const void* /*in*/, void* /*inout*/, std::size_t /*count*/, Datatyp
 TEST_F(Phases, FailureIsToldToTheNode) {
   const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
   const auto& state = *comm.state();
-  const int own = state.node_of[static_cast<std::size_t>(state.rank)];
-  const bool is_first_node = own == state.node_of.front();
+  const int own = state.node_of.node(state.rank);
+  const bool is_first_node = own == state.node_of.node(0);
   int thrower = 0;
   const ReduceOp op = ReduceOp::user(give_up, is_first_node ? &thrower : nullptr);
   Options options = by_leaders();

@@ -273,6 +273,30 @@ def regret(runner):
     runner.refused(["regret", "--sizes", "many"], "--sizes", ranks=2)
 
 
+def links(runner):
+    path = os.path.join(runner.folder, "links.json")
+    shown = runner.text("tune", "--links", "--output", path, ranks=2)
+    expect(f"a table of one level:\n{shown}", "latency us" in shown and "by pairs at once: 1:" in shown)
+    table = json.load(open(path))["tables"][0]
+    expect(f"links and no cells: {table}", len(table["links"]) == 1 and table["cells"] == [])
+    figures = next(iter(table["links"].values()))
+    expect(f"figures of a machine: {figures}", 1e-8 < figures["latency"] < 1e-2 and 0 <= figures["overhead"] < 1e-2 and
+           1e6 < figures["rate"] <= figures["several_rate"] < 1e13 and figures["rate"] <= figures["shared_rate"] < 1e13)
+    # They stay where cells are measured later, and programs with such a table predict by them.
+    runner.text("tune", "--operations", "barrier", "--calls", "blocking", "--budget", "5", "--rounds", "3", "--output",
+                path, "--accept-disturbed", ranks=2)
+    kept = json.load(open(path))["tables"][0]
+    expect(f"links and a cell: {kept}", kept["links"] == table["links"] and len(kept["cells"]) == 1)
+    told = [runner.json("explain", "allreduce", "--bytes", "4KiB", "--json", ranks=2, TUTTI_CALIBRATION="off", **where)
+            for where in ({}, {"TUTTI_TUNING": path})]
+    seconds = [{one["name"]: one.get("seconds") for one in value["candidates"]} for value in told]
+    expect(f"measured links: {[one['machine']['links'] for one in told]}",
+           told[0]["machine"]["links"].startswith("of the costs") and told[1]["machine"]["links"].startswith("measured"))
+    expect(f"messages take another time, shared memory does not: {seconds}",
+           seconds[0]["mpi:ring"] != seconds[1]["mpi:ring"] and seconds[0]["shm:line"] == seconds[1]["shm:line"])
+    runner.refused(["tune", "--links"], "tune", ranks=1)
+
+
 def doctor_of(runner, *flags, ranks=0, status=0, limit="", **environment):
     """What tutti doctor --json says. Costs are not measured: other tests run meanwhile."""
     words = [runner.args.program, "doctor", "--json", *flags]
@@ -370,7 +394,7 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--launcher", required=True)
     parser.add_argument("--machine", required=True)
-    parser.add_argument("case", choices=["usage", "assumptions", "topo", "explain", "drawings", "backends", "jobs", "regret",
+    parser.add_argument("case", choices=["usage", "assumptions", "topo", "explain", "drawings", "backends", "jobs", "regret", "links",
                                          "info", "launcher", "summary", "doctor", "doctor_findings",
                                          "doctor_room"])
     args = parser.parse_args()

@@ -17,7 +17,12 @@ void put(std::vector<Expected>& result, const Block& at, int first, int last, st
 }  // namespace
 
 World::World(Operation operation, int size, int root, std::size_t count, std::vector<int> node_of)
-    : operation_(operation), size_(size), root_(root), count_(count), node_of_(std::move(node_of)) {
+    : operation_(operation),
+      size_(size),
+      root_(root),
+      count_(count),
+      node_of_(std::move(node_of)),
+      node_map_(node_of_) {
   make_rows();
 }
 
@@ -96,7 +101,7 @@ World::Counts World::row(int rank, bool sends) const {
 Problem World::problem(int rank) const {
   Problem p{.rank = rank, .size = size_, .root = root_, .count = count_};
   p.element_size = element_size_;
-  p.node_of = node_of_;
+  p.node_of = &node_map_;
   p.shares_nodes = shares_nodes_;
   p.joined_bytes = joined_bytes_;
   if (const auto told = told_.find(node(rank)); told != told_.end()) p.told = told->second;

@@ -83,6 +83,7 @@ class World {
   bool shares_nodes_ = false;
   std::size_t joined_bytes_ = Problem{}.joined_bytes;
   std::vector<int> node_of_;
+  NodeMap node_map_;
   /// One for all ranks where they have the same.
   std::vector<Counts> send_;
   std::vector<Counts> recv_;

@@ -27,13 +27,31 @@ Wiring wiring(int nodes, int per_node) {
   return w;
 }
 
-TEST(CostModel, AddsWhatACallDoes) {
-  const Link link{1e-6, 1e-7, 1e9, 4e9, 2e9, 8e9};
-  const schedules::Cost cost{.rounds = 3, .bytes = 1000, .reduced_bytes = 4000, .copied_bytes = 8000, .messages = 5};
-  EXPECT_DOUBLE_EQ(seconds(cost, link, 1, 0), 3e-6 + 5e-7 + 1e-6 + 2e-6 + 1e-6);
-  EXPECT_DOUBLE_EQ(seconds(cost, link, 1, 2e-6), 9e-6 + 5e-7 + 1e-6 + 2e-6 + 1e-6);
+/// Of 1 us and 1 GB/s a message, 2 GB/s a rank, 4 GB/s a node.
+constexpr Link link{1e-6, 1e-7, 1e9, 2e9, 4e9, 2e9, 8e9};
+
+TEST(CostModel, AddsStartsBytesAndLocalWork) {
+  const schedules::Cost cost{.rounds = 3, .bytes = 1000, .reduced_bytes = 4000, .copied_bytes = 8000, .messages = 3};
+  EXPECT_DOUBLE_EQ(seconds(cost, link, {}, 0), 3e-6 + 1e-6 + 2e-6 + 1e-6);
+  EXPECT_DOUBLE_EQ(seconds(cost, link, {}, 2e-6), 9e-6 + 1e-6 + 2e-6 + 1e-6);
   // Eight senders of a node share what four could use in full.
-  EXPECT_DOUBLE_EQ(seconds(cost, link, 8, 0), 3e-6 + 5e-7 + 2e-6 + 2e-6 + 1e-6);
+  EXPECT_DOUBLE_EQ(seconds(cost, link, {8}, 0), 3e-6 + 2e-6 + 2e-6 + 1e-6);
+}
+
+TEST(CostModel, FurtherMessagesOfARoundKeepARankBusy) {
+  const schedules::Cost star{.rounds = 1, .messages = 21};
+  // One way, 20 of 0.1 us; both ways, 21 sent and 21 received, in which the first start of 1 us is.
+  EXPECT_DOUBLE_EQ(seconds(star, link, {1, false}, 0), 1e-6 + 2e-6);
+  EXPECT_DOUBLE_EQ(seconds(star, link, {1, true}, 0), 4.2e-6);
+}
+
+TEST(CostModel, MessagesAtOnceHaveTheRateOfARank) {
+  const schedules::Cost pair{.rounds = 1, .bytes = 100'000, .messages = 2};
+  const schedules::Cost many{.rounds = 1, .bytes = 100'000, .messages = 10};
+  EXPECT_DOUBLE_EQ(seconds(pair, link, {1, false, 1}, 0), 1e-6 + 50e-6);
+  EXPECT_DOUBLE_EQ(seconds(many, link, {1, false, 1}, 0), 1e-6 + 50e-6);
+  // What does not hide is added.
+  EXPECT_DOUBLE_EQ(seconds(many, link, {1, false, 0}, 0), 1e-6 + 50e-6 + 0.9e-6);
 }
 
 TEST(CostModel, TheNetworkCostsMoreThanANode) {
@@ -52,17 +70,55 @@ TEST(CostModel, SlowerMessagesAndCopiesCostMore) {
   }
 }
 
-TEST(CostModel, FlatIsPricedByTheWorstLevelAndHierarchicalByTheSum) {
+TEST(CostModel, FlatIsPricedByItsReachAndHierarchicalByItsPhases) {
   const Wiring w = wiring(4, 8);
   const Signature s = allreduce_of(1);
   const Links links = detail::links_of(detail::typical_costs);
+  const Link& node = links[LinkLevel::cache];
+  const Link& network = links[LinkLevel::network];
+  // Of five rounds, three stay on a node of eight.
   const auto* flat = find_algorithm(Operation::allreduce, "recursive_doubling");
+  EXPECT_NEAR(predict(*flat, s, w), 3 * node.latency + 2 * network.latency, 1e-7);
+  Wiring apart = w;
+  apart.spread.adjacent = false;
+  EXPECT_NEAR(predict(*flat, s, apart), 5 * network.latency, 1e-7);
   const auto* leaders = find_algorithm(Operation::allreduce, "hierarchical");
-  EXPECT_DOUBLE_EQ(predict(*flat, s, w), seconds(flat->cost(32, 4), links[LinkLevel::network], 8, 0));
   const schedules::LevelCost cost = leaders->level_cost(w.spread, 4);
-  EXPECT_DOUBLE_EQ(predict(*leaders, s, w), seconds(cost.on_node, links[LinkLevel::cache], 1, 0) +
-                                                seconds(cost.across, links[LinkLevel::network], 1, 0));
-  EXPECT_LT(predict(*leaders, s, w), predict(*flat, s, w));
+  ASSERT_EQ(cost.on_node.size(), 2U);
+  double sum = seconds(cost.across.cost, network, {1, cost.across.both_ways}, 0);
+  for (const schedules::PhaseCost& phase : cost.on_node)
+    sum += seconds(phase.cost, node, {phase.senders, phase.both_ways}, 0);
+  EXPECT_DOUBLE_EQ(predict(*leaders, s, w), sum);
+}
+
+TEST(CostModel, EveryTreeNeedsARoundBetweenNodes) {
+  Signature s = allreduce_of(1);
+  s.operation = Operation::bcast;
+  const double latency = detail::links_of(detail::typical_costs)[LinkLevel::network].latency;
+  for (const auto& [nodes, per_node] : {std::pair{2, 2}, {2, 8}, {4, 4}, {3, 32}})
+    for (const char* tree : {"binomial", "knomial"})
+      EXPECT_GE(predict(*find_algorithm(s.operation, tree), s, wiring(nodes, per_node)), latency) << nodes << per_node;
+}
+
+TEST(CostModel, FarPartnersOfLongMessagesCostMoreThanNearOnes) {
+  // Both halve: one begins with the nearest partner, one with the farthest.
+  const Wiring w = wiring(16, 16);
+  Signature s = allreduce_of(1 << 16);
+  s.operation = Operation::reduce_scatter_block;
+  const auto* near = find_algorithm(s.operation, "butterfly");
+  const auto* far = find_algorithm(s.operation, "recursive_halving");
+  EXPECT_LT(predict(*near, s, w), predict(*far, s, w));
+}
+
+TEST(CostModel, ARoundsStartInBytesIsAPowerOfTwo) {
+  Links links = detail::links_of(detail::typical_costs);
+  links[LinkLevel::network] = {.latency = 0.8e-6, .rate = 12e9};
+  links[LinkLevel::node] = {.latency = 0.5e-6, .rate = 10e9};
+  const schedules::Starts starts = starts_of(links, LinkLevel::node);
+  EXPECT_EQ(starts.across, 8192);
+  EXPECT_EQ(starts.on_node, 4096);
+  links[LinkLevel::network].latency *= 1.01;
+  EXPECT_EQ(starts_of(links, LinkLevel::node).across, 8192);
 }
 
 TEST(CostModel, LinksOfOnesOwn) {
@@ -95,7 +151,7 @@ TEST(CostModel, LevelsFromTheTopology) {
   EXPECT_EQ(level_on_node(two_nodes({{0, 0, 0, 0}, {0, 1, 0, 0}, {1, 0, 0, 1}, {1, 1, 0, 2}})), LinkLevel::numa);
   EXPECT_EQ(level_on_node(two_nodes({{0, 0, 0, 0}, {0, 1, 1, 3}, {1, 0, 0, 1}, {1, 1, 0, 2}})), LinkLevel::node);
   EXPECT_EQ(level_on_node(two_nodes({{0, 0, -1, -1}, {0, 1, -1, -1}, {1, 0, 0, 1}, {1, 1, 0, 1}})), LinkLevel::node);
-  EXPECT_EQ(level_on_node(two_nodes({{0, 0, -1, -1}, {1, 0, -1, -1}})), LinkLevel::cache);
+  EXPECT_EQ(level_on_node(two_nodes({{0, 0, -1, -1}, {1, 0, -1, -1}})), LinkLevel::core);
 }
 
 }  // namespace

@@ -43,6 +43,18 @@ TEST(TableFormat, RoundTrips) {
   EXPECT_EQ(parse(print({})), std::vector<Section>{});
 }
 
+TEST(TableFormat, RefusesLinksThatAreNone) {
+  const auto links_with = [](const std::function<void(Json&)>& change) {
+    return refusal(with([&](Json& document) { change(document["tables"][0]["links"]); }));
+  };
+  EXPECT_EQ(links_with([](Json&) {}), "");
+  EXPECT_NE(links_with([](Json& links) { links = Json::array(); }), "");
+  EXPECT_NE(links_with([](Json& links) { links["moon"] = links["cache"]; }).find("moon"), std::string::npos);
+  EXPECT_NE(links_with([](Json& links) { links["cache"].erase("latency"); }).find("latency"), std::string::npos);
+  EXPECT_NE(links_with([](Json& links) { links["cache"]["rate"] = 0; }).find("cache"), std::string::npos);
+  EXPECT_NE(links_with([](Json& links) { links["cache"]["overhead"] = -1; }).find("overhead"), std::string::npos);
+}
+
 TEST(TableFormat, RefusesEveryTruncation) {
   const std::string text = print(example());
   ASSERT_EQ(text.back(), '\n');

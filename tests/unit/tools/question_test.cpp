@@ -124,7 +124,7 @@ TEST(Question, TheMachineFollowsTheNodes) {
   const Case call = what.make();
   EXPECT_TRUE(call.machine().several_nodes);
   EXPECT_FALSE(call.machine().shared_memory);
-  EXPECT_THAT(call.machine().node_of, ::testing::ElementsAre(0, 0, 1, 1));
+  EXPECT_EQ(*call.machine().node_of, schedules::NodeMap(std::vector{0, 0, 1, 1}));
   EXPECT_EQ(call_text(call), "allreduce of 64 B (16 float32, sum), blocking, on 4 ranks of 2 nodes");
 }
 

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <tutti/topology.hpp>
+
+namespace tutti::detail {
+
+/// The distance between two ranks, nearest first: a common core, last-level cache, NUMA domain, socket or node, or a
+/// network.
+enum class LinkLevel : std::uint8_t { core, cache, numa, socket, node, network };
+inline constexpr std::size_t link_levels = 6;
+inline constexpr std::array<std::string_view, link_levels> link_level_names = {"core",   "cache", "numa",
+                                                                               "socket", "node",  "network"};
+
+[[nodiscard]] LinkLevel level_between(const Place& a, const Place& b);
+
+/// The cost of one rank's traffic and local work at one level.
+struct Link {
+  double latency = 0;         ///< from start to end of an empty message, once per round, in seconds
+  double overhead = 0;        ///< that a further message of a round occupies its sender, or its receiver, in seconds
+  double rate = 0;            ///< of one message, in bytes/s
+  double several_rate = 0;    ///< of the messages of one rank at once, in bytes/s
+  double shared_rate = 0;     ///< of the messages of all ranks of a node at once, in bytes/s
+  double combining_rate = 0;  ///< operands that a rank combines, in bytes/s
+  double copying_rate = 0;    ///< rate at which a rank copies, in bytes/s
+  friend bool operator==(const Link&, const Link&) = default;
+};
+
+/// The figures of messages, which `tutti tune --links` measures.
+struct LinkFigure {
+  std::string_view name;
+  double Link::*value;
+};
+inline constexpr std::array<LinkFigure, 5> link_figures{{{"latency", &Link::latency},
+                                                         {"overhead", &Link::overhead},
+                                                         {"rate", &Link::rate},
+                                                         {"several_rate", &Link::several_rate},
+                                                         {"shared_rate", &Link::shared_rate}}};
+
+/// The whole model: a machine's links by level, and the extra cost of a round if ranks share a core.
+struct Links {
+  std::array<Link, link_levels> levels{};
+  double switching = 0;
+  [[nodiscard]] const Link& operator[](LinkLevel level) const { return levels[static_cast<std::size_t>(level)]; }
+  [[nodiscard]] Link& operator[](LinkLevel level) { return levels[static_cast<std::size_t>(level)]; }
+  friend bool operator==(const Links&, const Links&) = default;
+};
+
+/// Returns true if the figures of messages at this level were measured.
+[[nodiscard]] inline bool is_measured(const Link& link) { return link.rate > 0; }
+
+/// `links` with the figures of messages that were measured. A level of a node that was not measured is as the next
+/// farther one that was, else as the next nearer one.
+[[nodiscard]] Links with_measured(Links links, const Links& measured);
+
+}  // namespace tutti::detail

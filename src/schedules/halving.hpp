@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "schedules/fold.hpp"
+
+namespace tutti::schedules {
+
+/// The part that a rank keeps and the part that it gives away at one halving.
+struct Halves {
+  Block kept;
+  Block given;
+};
+
+[[nodiscard]] inline Halves halve(const Block& range, bool keeps_lower) {
+  const Block lower{range.offset, range.count - range.count / 2};
+  const Block upper{range.offset + lower.count, range.count / 2};
+  return keeps_lower ? Halves{lower, upper} : Halves{upper, lower};
+}
+
+/// Halves the vector with partners at distances 1, 2, 4 …, and combines what is kept: a rank ends with the sum of its
+/// last part, in `result`. Nearest partner first: partial results are then always of adjacent ranks, and order is kept.
+/// `mine` becomes `result` if anything was combined. Gives the halves in their order.
+inline std::vector<Halves> halve_and_combine(Builder& b, const Fold& fold, Slice& mine, const Slice& received,
+                                             const Slice& result) {
+  const auto part_of = [](const Slice& whole, const Block& block) {
+    return Slice{whole.buffer, whole.offset + block.offset, block.count};
+  };
+  Block range{0, result.count};
+  std::vector<Halves> taken;
+  for (int distance = 1; distance < fold.size(); distance *= 2) {
+    const bool is_lower = (fold.index() & distance) == 0;
+    const int partner = fold.rank_of(fold.index() ^ distance);
+    const Halves halves = taken.emplace_back(halve(range, is_lower));
+    const Slice kept = part_of(mine, halves.kept);
+    const Slice other{received.buffer, received.offset, halves.kept.count};
+    b.send(partner, part_of(mine, halves.given));
+    b.recv(partner, other);
+    b.reduce(is_lower ? std::vector{kept, other} : std::vector{other, kept}, part_of(result, halves.kept));
+    b.end_round();
+    mine = result;
+    range = halves.kept;
+  }
+  return taken;
+}
+
+}  // namespace tutti::schedules

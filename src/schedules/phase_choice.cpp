@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "schedules/phase_choice.hpp"
+
+#include <algorithm>
+
+namespace tutti::schedules {
+namespace {
+
+/// The cost in bytes. A further message of a round takes a quarter of the round's start, at either end.
+double weight(const Algorithm& algorithm, int size, double bytes, double start) {
+  const Cost cost = algorithm.cost(size, bytes);
+  if (cost.rounds == 0) return 0;
+  const double message = start / 4;
+  const double at_once = std::max(1.0, cost.messages / cost.rounds);
+  const double one_way = (at_once - 1) * message;
+  const double further = goes_both_ways(algorithm) ? std::max(one_way, 2 * at_once * message - start) : one_way;
+  return cost.rounds * (start + further) + cost.bytes;
+}
+
+}  // namespace
+
+const Algorithm& flat_for(Operation operation, int size, double bytes, double start, KeepOrder keep) {
+  const Algorithm* best = nullptr;
+  double least = 0;
+  for (const Algorithm& algorithm : algorithms_of(operation)) {
+    if (!fits(algorithm, size) || (keep == KeepOrder::yes && !algorithm.ordered)) continue;
+    if (algorithm.max_size != 0 && size > algorithm.max_size) continue;
+    const double cost = weight(algorithm, size, bytes, start);
+    if (best != nullptr && cost >= least) continue;
+    best = &algorithm;
+    least = cost;
+  }
+  return *best;
+}
+
+bool goes_both_ways(const Algorithm& algorithm) {
+  if (!has_root(algorithm.operation)) return algorithm.reach != Reach::above;
+  const bool passes_all_on = algorithm.operation == Operation::bcast || algorithm.operation == Operation::reduce;
+  return passes_all_on &&
+         (algorithm.reach == Reach::all || algorithm.reach == Reach::growing || algorithm.reach == Reach::shrinking);
+}
+
+}  // namespace tutti::schedules

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "call/links.hpp"
+
+/// Measures messages by level. Needs MPI alone, so that a simulated network is measured by the same code.
+namespace tutti::tools {
+
+/// Pairs of ranks at one distance, on as few nodes as give the most pairs of a node, or of two. No rank is in two.
+using Pairs = std::vector<std::pair<int, int>>;
+[[nodiscard]] Pairs pairs_at(detail::LinkLevel level, std::span<const Place> places);
+
+/// The figures of one level, and the rate of each rank while so many pairs exchange long messages at once.
+struct LinkMeasurement {
+  detail::LinkLevel level{};
+  detail::Link link{};
+  struct Load {
+    int pairs = 0;
+    double rate = 0;
+  };
+  std::vector<Load> loads;
+};
+
+/// How often each figure is measured: the least of so many times counts.
+struct LinkEffort {
+  int times = 15;
+  int long_times = 5;
+};
+
+/// Measures all levels at which the ranks have pairs. Collective; blocks in MPI, so ranks should have cores of their
+/// own. Equal on all ranks: the worst that any pair has seen.
+[[nodiscard]] std::vector<LinkMeasurement> measure_links(MPI_Comm comm, std::span<const Place> places,
+                                                         const LinkEffort& effort = {});
+
+/// The links of the model.
+[[nodiscard]] detail::Links links_of(std::span<const LinkMeasurement> measured);
+
+}  // namespace tutti::tools

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the planner chooses on a machine with given links: study.py asks it about the simulated one.
+//
+//   tutti_scale_choices LINKS NODES PER_NODE < CALLS
+//
+// LINKS has a line for each level: name, latency, overhead, rate, rate of several, rate of a node. A call is an
+// operation and bytes. Prints for each call and each schedule that may be chosen its predicted seconds, the fastest
+// first, and before all the starts by which hierarchical schedules choose their phases.
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+
+#include "planner/names.hpp"
+#include "tools/question.hpp"
+
+namespace tutti::tools {
+namespace {
+
+class GivenLinks final : public detail::Measurements {
+ public:
+  explicit GivenLinks(const char* path) {
+    std::ifstream in(path);
+    for (std::string name; in >> name;) {
+      const auto found = std::find(detail::link_level_names.begin(), detail::link_level_names.end(), name);
+      if (found == detail::link_level_names.end()) throw std::runtime_error("there is no level " + name);
+      detail::Link& link = links_.levels[static_cast<std::size_t>(found - detail::link_level_names.begin())];
+      for (const detail::LinkFigure& figure : detail::link_figures)
+        if (!(in >> link.*figure.value)) throw std::runtime_error("a figure of level " + name + " is missing");
+    }
+  }
+  [[nodiscard]] std::optional<double> seconds(const detail::Signature&, std::string_view) const override {
+    return std::nullopt;
+  }
+  [[nodiscard]] const detail::Links* links() const override { return &links_; }
+
+ private:
+  detail::Links links_{};
+};
+
+/// Messages alone, and local work that costs nothing, as on the simulated machine.
+Surroundings simulated(const char* links, int nodes, int per_node) {
+  Surroundings made;
+  made.topology = imagined_topology(nodes * per_node, nodes, per_node, {});
+  made.shm = made.single_copy = false;
+  made.costs.combine = made.costs.far_copy = 1e-18;
+  made.table = std::make_shared<const GivenLinks>(links);
+  return made;
+}
+
+detail::Signature call_of(const std::string& operation, std::size_t bytes, int ranks) {
+  Question question;
+  question.operation = operation;
+  detail::Operation found{};
+  if (!detail::tuning::find_operation(operation, found)) throw std::runtime_error("no operation " + operation);
+  const std::size_t blocks = schedules::has_equal_blocks(found) ? static_cast<std::size_t>(ranks) : 1;
+  question.bytes = std::to_string(found == detail::Operation::barrier ? 0 : bytes / blocks);
+  return signature_of(question, ranks);
+}
+
+void run(const char* links, int nodes, int per_node) {
+  const Surroundings machine = simulated(links, nodes, per_node);
+  const schedules::Starts starts = starts_of(links_of(Case({}, machine, 0).machine()), detail::LinkLevel::node);
+  std::cout << "starts " << starts.on_node << ' ' << starts.across << '\n';
+  std::string operation;
+  for (std::size_t bytes = 0; std::cin >> operation >> bytes;) {
+    const Case call(call_of(operation, bytes, nodes * per_node), machine, 0);
+    for (const detail::Candidate& way : candidates(call.signature, call.machine()))
+      if (way.can_be_chosen() && way.algorithm != nullptr)
+        std::cout << operation << ' ' << bytes << ' ' << way.algorithm->name << ' ' << way.seconds << '\n';
+  }
+}
+
+}  // namespace
+}  // namespace tutti::tools
+
+int main(int argc, char** argv) {
+  if (argc != 4) {
+    std::cerr << "usage: tutti_scale_choices LINKS NODES PER_NODE < CALLS\n";
+    return 2;
+  }
+  try {
+    tutti::tools::run(argv[1], std::stoi(argv[2]), std::stoi(argv[3]));
+  } catch (const std::exception& error) {
+    std::cerr << "tutti_scale_choices: " << error.what() << '\n';
+    return 1;
+  }
+  return 0;
+}

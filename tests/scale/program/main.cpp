@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The program of the study, which smpirun starts as all ranks of a simulated cluster: study.py.
+//
+//   tutti_scale links PER_NODE                      measures the links of the cluster as `tutti tune --links` does
+//   tutti_scale CALLS PER_NODE NODE ACROSS [data]   times each call of the file CALLS
+//
+// NODE and ACROSS are what the start of a round costs on a node and between nodes, in bytes (schedules::Starts).
+// Without `data` it is a replay: messages have sizes and no content. With it, results are compared with those of the
+// simulated MPI.
+#include <mpi.h>
+#include <simgrid/actor.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "machine.hpp"
+#include "player.hpp"
+#include "schedules/registry.hpp"
+#include "selector.hpp"
+#include "tools/link_measurement.hpp"
+
+namespace tutti::scale {
+namespace {
+
+struct Arguments {
+  std::string calls;
+  int per_node;
+  schedules::Starts starts;
+  bool has_data;
+};
+
+/// Has the simulated MPI make what it makes once: a call with data, because it cannot be made in a replay.
+void warm_up(int ranks) {
+  std::vector<float> in(static_cast<std::size_t>(ranks), 1);
+  std::vector<float> out(in.size());
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Bcast(out.data(), 1, MPI_FLOAT, 0, MPI_COMM_WORLD);
+  MPI_Reduce(in.data(), out.data(), 1, MPI_FLOAT, MPI_SUM, 0, MPI_COMM_WORLD);
+  MPI_Allreduce(in.data(), out.data(), 1, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allgather(in.data(), 1, MPI_FLOAT, out.data(), 1, MPI_FLOAT, MPI_COMM_WORLD);
+}
+
+/// Messages have sizes and no content from now on.
+void replay() {
+  const char* rank = sg_actor_get_property_value(sg_actor_self(), "rank");
+  const std::string instance = sg_actor_get_property_value(sg_actor_self(), "instance_id");
+  smpi_replay_init(instance.c_str(), std::atoi(rank), 0);
+}
+
+double timed(const Call& call, Machine& machine, int rank, const Buffers& buffers) {
+  if (call.is_of_selector()) return machine.time_of([&] { call_mpi(call, machine.ranks(), buffers); });
+  const schedules::Schedule schedule = schedule_of(call, machine, rank);
+  return machine.time_of([&] { play(schedule, buffers); });
+}
+
+/// Memory with data: small whole numbers, so that sums are exact.
+struct Memory {
+  Memory(const Call& call, int ranks, int rank, std::size_t scratch_count)
+      : input(extent_of(call, ranks).input), output(extent_of(call, ranks).output, -1), scratch(scratch_count, -2) {
+    for (std::size_t i = 0; i < input.size(); ++i)
+      input[i] = static_cast<float>((i + 3 * static_cast<std::size_t>(rank)) % 17);
+    if (call.operation == schedules::Operation::bcast && rank == 0) output = input;
+  }
+  [[nodiscard]] Buffers buffers() { return {input.data(), output.data(), scratch.data(), true}; }
+  std::vector<float> input;
+  std::vector<float> output;
+  std::vector<float> scratch;
+};
+
+/// Throws where a rank's result is not that of the simulated MPI.
+double checked(const Call& call, Machine& machine, int rank) {
+  Memory expected(call, machine.ranks(), rank, 0);
+  const double seconds_of_mpi = machine.time_of([&] { call_mpi(call, machine.ranks(), expected.buffers()); });
+  if (call.is_of_selector()) return seconds_of_mpi;
+  const schedules::Schedule schedule = schedule_of(call, machine, rank);
+  Memory memory(call, machine.ranks(), rank, schedule.scratch_count);
+  const double seconds = machine.time_of([&] { play(schedule, memory.buffers()); });
+  const bool has_result = !schedules::has_root(call.operation) || rank == 0 ||
+                          call.operation == schedules::Operation::bcast ||
+                          call.operation == schedules::Operation::scatter;
+  const bool is_unwritten = call.operation == schedules::Operation::exscan && rank == 0;
+  if (has_result && !is_unwritten && memory.output != expected.output)
+    throw std::runtime_error("wrong result of " + call.way + " on rank " + std::to_string(rank));
+  return seconds;
+}
+
+void time_calls(const Arguments& arguments, Machine& machine, int rank) {
+  warm_up(machine.ranks());
+  machine.meet();
+  if (!arguments.has_data) replay();
+  machine.meet();
+  std::ifstream lines(arguments.calls);
+  const std::vector<Call> calls = read_calls(lines);
+  auto* nowhere = reinterpret_cast<float*>(untouched_memory());
+  for (const Call& call : calls) {
+    const double seconds =
+        arguments.has_data ? checked(call, machine, rank) : timed(call, machine, rank, {nowhere, nowhere, nowhere});
+    if (rank != 0) continue;
+    std::printf("%s %zu %s %.9g\n", std::string(schedules::operation_name(call.operation)).c_str(), call.bytes,
+                call.way.c_str(), seconds);
+    std::fflush(stdout);
+  }
+}
+
+void print_links(const Machine& machine, int rank) {
+  std::vector<Place> places(static_cast<std::size_t>(machine.ranks()));
+  for (std::size_t i = 0; i < places.size(); ++i) places[i].node = machine.node_of().node(static_cast<int>(i));
+  const std::vector<tools::LinkMeasurement> measured = tools::measure_links(MPI_COMM_WORLD, places, {1, 1});
+  for (const tools::LinkMeasurement& one : measured) {
+    if (rank != 0) continue;
+    std::printf("%s", std::string(detail::link_level_names[static_cast<std::size_t>(one.level)]).c_str());
+    for (const detail::LinkFigure& figure : detail::link_figures) std::printf(" %.6g", one.link.*figure.value);
+    std::printf("\n");
+  }
+}
+
+void run(const Arguments& arguments) {
+  int rank = 0;
+  int ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  Machine& machine = Machine::of(ranks, arguments.per_node, arguments.starts);
+  if (rank == 0) use_model();
+  machine.meet();
+  if (arguments.calls == "links")
+    print_links(machine, rank);
+  else
+    time_calls(arguments, machine, rank);
+}
+
+}  // namespace
+}  // namespace tutti::scale
+
+int main(int argc, char** argv) {
+  const bool measures = argc == 3 && std::string(argv[1]) == "links";
+  if (!measures && argc < 5) {
+    std::fprintf(stderr, "usage: tutti_scale links PER_NODE, or tutti_scale CALLS PER_NODE NODE ACROSS [data]\n");
+    return 2;
+  }
+  try {
+    MPI_Init(&argc, &argv);
+    tutti::scale::Arguments arguments{argv[1], std::atoi(argv[2]), {}, argc > 5};
+    if (!measures) arguments.starts = {std::atof(argv[3]), std::atof(argv[4])};
+    tutti::scale::run(arguments);
+    MPI_Finalize();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tutti_scale: %s\n", error.what());
+    std::exit(1);
+  }
+  return 0;
+}

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the program of the study on simulated clusters, by smpirun."""
+import os
+import pathlib
+import shutil
+import subprocess
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NETWORKS = ("fat_tree", "dragonfly")
+NODES = 1024
+# What the model of the machine (program/model.hpp) leaves to SimGrid: local work costs nothing, links each way are
+# independent, and a send of 16 KiB waits for its receiver.
+SETTINGS = ["smpi/simulate-computation:no", "network/crosstraffic:0", "smpi/host-speed:1Gf", "smpi/wtime:0",
+            "surf/precision:1e-10", "smpi/send-is-detached-thresh:16384", "contexts/stack-size:256",
+            "contexts/guard-size:0"]
+
+
+def is_installed():
+    return shutil.which("smpirun") is not None and shutil.which("smpicxx") is not None
+
+
+class Simulator:
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def build(self):
+        """Compiles the program over SMPI, and the clusters."""
+        log = self.folder / "build.log"
+        with log.open("w") as out:
+            for command in (["cmake", "-S", ROOT / "tests/scale/program", "-B", self.folder,
+                             "-DCMAKE_CXX_COMPILER=smpicxx", "-DCMAKE_BUILD_TYPE=Release"],
+                            ["cmake", "--build", self.folder]):
+                if subprocess.run(command, stdout=out, stderr=subprocess.STDOUT).returncode != 0:
+                    raise SystemExit(f"study: the program cannot be built over SMPI, see {log}:\n{log.read_text()[-2000:]}")
+
+    def _hosts(self, nodes, per_node):
+        path = self.folder / f"hosts-{'+'.join(map(str, nodes)) if len(nodes) < 4 else len(nodes)}x{per_node}"
+        path.write_text("".join(f"node{node}\n" * per_node for node in nodes))
+        return path
+
+    def _command(self, nodes, per_node, selector, arguments):
+        hosts = self._hosts(nodes, per_node)
+        return ["smpirun", "-no-privatize", "-platform", self.folder / "platform.so", "-hostfile", hosts,
+                "-np", str(len(nodes) * per_node), *[f"--cfg={setting}" for setting in SETTINGS],
+                f"--cfg=smpi/coll-selector:{selector}", "--log=root.thres:critical", self.folder / "tutti_scale",
+                *map(str, arguments)]
+
+    def _environment(self, network):
+        return dict(os.environ, TUTTI_SCALE_NETWORK=network)
+
+    def links(self, network, nodes, per_node):
+        """The links as `tutti tune --links` measures them, between the first node and the last: a line a level."""
+        some = [0, nodes - 1] if nodes > 1 else [0]
+        done = subprocess.run(self._command(some, per_node, "mpich", ["links", per_node]), text=True,
+                              capture_output=True, env=self._environment(network))
+        if done.returncode != 0:
+            raise SystemExit(f"study: the links of {network} cannot be measured: {done.stderr[-2000:]}")
+        return done.stdout
+
+    def time(self, network, nodes, per_node, selector, calls, starts, limit, data=False):
+        """The seconds of each call (operation, bytes, way), as far as `limit` seconds of this machine allow."""
+        name = f"{network}-{nodes}x{per_node}-{selector}-{threading.get_ident()}"
+        path = self.folder / f"calls-{name}"
+        path.write_text("".join(f"{operation} {size} {way}\n" for operation, size, way in calls))
+        arguments = [path, per_node, *starts] + (["data"] if data else [])
+        begin = time.monotonic()
+        process = subprocess.Popen(self._command(list(range(nodes)), per_node, selector, arguments), text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+                                   env=self._environment(network))
+        timer = threading.Timer(limit, lambda: os.killpg(process.pid, 9))
+        timer.start()
+        try:
+            out, err = process.communicate()
+        finally:
+            timer.cancel()
+            path.unlink()
+        if process.returncode != 0 and (data or time.monotonic() - begin < limit):
+            raise SystemExit(f"study: {name} failed: {err[-2000:]}")
+        found = {}
+        for line in out.splitlines():
+            words = line.split()
+            # Some of SMPI's algorithms do nothing in a replay.
+            if len(words) == 4 and float(words[3]) > 0:
+                found[words[0], int(words[1]), words[2]] = float(words[3])
+        return found

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tutti's choices on large simulated clusters, beside those of MPICH, Open MPI and MVAPICH2, by SimGrid's SMPI.
+
+    tests/scale/study.py --build build/release                     # both networks: some hours
+    tests/scale/study.py --build build/release --layouts 16x1 1x64 --networks fat_tree    # a part
+    tests/scale/study.py --build build/release --smoke             # a minute: few calls, their results compared
+
+For each network and layout (nodes x ranks of a node) the links of the simulated cluster are measured by the code of
+`tutti tune --links`; the planner is asked for its choice of each call, with these links, and with nothing else known;
+the chosen schedule runs on the cluster, and the same call runs by the algorithm that each selector of SMPI takes.
+Finished points are kept in the folder, and a later run goes on behind them. Needs smpirun, smpicxx (Debian: simgrid,
+libsimgrid-dev), and the targets tutti_scale_choices and, for plots, tutti-commbench of the build folder.
+"""
+import argparse
+import concurrent.futures
+import json
+import pathlib
+import subprocess
+import sys
+
+import report
+import simulator
+
+SELECTORS = ("mpich", "ompi", "mvapich2")
+OPERATIONS = ("barrier", "bcast", "reduce", "scatter", "gather", "scan", "exscan", "allreduce",
+              "reduce_scatter_block", "allgather", "alltoall")
+BLOCKS = ("reduce_scatter_block", "gather", "scatter", "allgather", "alltoall")
+SIZES = [8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 2 << 20, 16 << 20, 64 << 20]
+LAYOUTS = ("1x64", "16x1", "64x1", "16x16", "1024x1")
+# Messages of all pairs of many ranks take minutes a call: there fewer sizes are simulated, and none on more ranks. Scans
+# are left out on many, because SMPI's MPI sends from each rank to all above.
+ALL_PAIRS = ("reduce_scatter_block", "allgather", "alltoall")
+SCANS = ("scan", "exscan")
+MANY = 256
+FEW_SIZES = [256 << 10, 16 << 20]
+ELEMENT = 4
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("--build", type=pathlib.Path, default=pathlib.Path("build/release"), help="build folder of Tutti")
+    add("--folder", type=pathlib.Path, default=pathlib.Path("build/scale"), help="for the program and the results")
+    add("--networks", nargs="+", default=list(simulator.NETWORKS), choices=simulator.NETWORKS)
+    add("--layouts", nargs="+", default=list(LAYOUTS), metavar="NODESxRANKS")
+    add("--operations", nargs="+", default=list(OPERATIONS), choices=OPERATIONS)
+    add("--limit", type=float, default=1800, help="seconds for the calls of one selector on one layout")
+    add("--jobs", type=int, default=2, help="simulations at the same time")
+    add("--report", type=pathlib.Path, metavar="DIR", help="writes tables and plots of all results here")
+    add("--smoke", action="store_true", help="few calls on small layouts, with data; ends with 77 without SMPI")
+    return parser.parse_args()
+
+
+def sizes_of(operation, ranks):
+    """Of the vector, or of all blocks of a rank, from one element a block."""
+    if (operation in SCANS and ranks >= MANY) or (operation in ALL_PAIRS and ranks > MANY):
+        return []
+    if operation == "barrier":
+        return [0]
+    if operation not in BLOCKS:
+        return SIZES
+    least = ELEMENT * ranks
+    sizes = FEW_SIZES if ranks >= MANY and operation in ALL_PAIRS else SIZES
+    return [least] + [size for size in sizes if size > least and size % least == 0]
+
+
+class Results:
+    """Finished points by (network, layout, operation, bytes, way), in a file."""
+
+    def __init__(self, path):
+        self.path = path
+        self.points = {}
+        if path.exists():
+            for line in path.read_text().splitlines():
+                *key, seconds = json.loads(line)
+                self.points[tuple(key)] = seconds
+
+    def add(self, network, layout, found):
+        with self.path.open("a") as out:
+            for (operation, size, way), seconds in found.items():
+                key = (network, layout, operation, size, way)
+                self.points[key] = seconds
+                out.write(json.dumps([*key, seconds]) + "\n")
+
+    def lacks(self, network, layout, calls):
+        return [call for call in calls if (network, layout, *call) not in self.points]
+
+
+def choices_of(options, sim, network, nodes, per_node, calls):
+    """The starts of rounds, and for each call the schedules and their predictions, the fastest first."""
+    links = options.folder / f"links-{network}-{nodes}x{per_node}"
+    links.write_text(sim.links(network, nodes, per_node))
+    done = subprocess.run([options.build / "tests/tutti_scale_choices", links, str(nodes), str(per_node)], text=True,
+                          input="".join(f"{operation} {size}\n" for operation, size in calls), capture_output=True)
+    if done.returncode != 0:
+        raise SystemExit(f"study: {done.stderr}")
+    starts, ways = None, {}
+    for line in done.stdout.splitlines():
+        words = line.split()
+        if words[0] == "starts":
+            starts = [float(word) for word in words[1:]]
+        else:
+            ways.setdefault((words[0], int(words[1])), []).append((words[2], float(words[3])))
+    return starts, ways
+
+
+def expensive_last(call):
+    """A simulation costs by messages: those of all pairs come last, and long vectors, which rings cut up."""
+    return OPERATIONS.index(call[0]) >= OPERATIONS.index("allreduce"), call[1], OPERATIONS.index(call[0])
+
+
+def study(options, sim, results, network, layout, calls, predictions):
+    nodes, per_node = map(int, layout.split("x"))
+    starts, ways = choices_of(options, sim, network, nodes, per_node, calls)
+    chosen = []
+    for call in sorted(calls, key=expensive_last):
+        way, seconds = ways[call][0]
+        chosen.append((*call, f"{way}"))
+        predictions[network, layout, *call] = (way, seconds)
+    jobs = {"ompi+tutti": chosen, **{one: [(*call, "selector") for call in sorted(calls, key=expensive_last)]
+                                     for one in SELECTORS}}
+
+    def run(job):
+        selector = job.split("+")[0]
+        is_selector = job in SELECTORS
+        named = [(operation, size, selector if is_selector else way) for operation, size, way in jobs[job]]
+        missing = results.lacks(network, layout, named)
+        if not missing:
+            return {}
+        lines = [(operation, size, "selector" if is_selector else way) for operation, size, way in missing]
+        found = sim.time(network, nodes, per_node, selector, lines, starts, options.limit)
+        return {(operation, size, selector if is_selector else way): seconds
+                for (operation, size, way), seconds in found.items()}
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for job, found in zip(jobs, pool.map(run, jobs)):
+            results.add(network, layout, found)
+            print(f"{network} {layout} {job}: {len(found)} points", flush=True)
+
+
+def smoke(options, sim):
+    """The chosen schedules with data, on clusters of 16 ranks: results are those of the simulated MPI."""
+    calls = [(operation, size) for operation in OPERATIONS for size in sizes_of(operation, 16) if size <= 32 << 10]
+    for network in simulator.NETWORKS:
+        for layout in ("1x16", "4x4", "16x1"):
+            nodes, per_node = map(int, layout.split("x"))
+            starts, ways = choices_of(options, sim, network, nodes, per_node, calls)
+            lines = [(*call, ways[call][0][0]) for call in calls]
+            found = sim.time(network, nodes, per_node, "mpich", lines, starts, 300, data=True)
+            if set(found) != set(lines) or min(found.values()) <= 0:
+                raise SystemExit(f"study: {network} {layout}: {sorted(set(lines) - set(found))} were not simulated")
+            worst = max(max(found[line] / ways[line[:2]][0][1], ways[line[:2]][0][1] / found[line])
+                        for line in lines)
+            if worst > 2.5:
+                raise SystemExit(f"study: {network} {layout}: a prediction is off by a factor of {worst:.2f}")
+            print(f"{network} {layout}: {len(found)} calls are right, predictions within a factor of {worst:.2f}")
+
+
+def main():
+    options = arguments()
+    if not simulator.is_installed():
+        print("skipped: smpirun and smpicxx are not installed (Debian: simgrid, libsimgrid-dev)")
+        return 77
+    sim = simulator.Simulator(options.folder)
+    sim.build()
+    if options.smoke:
+        smoke(options, sim)
+        return 0
+    results = Results(options.folder / "results.jsonl")
+    predictions = {}
+    for network in options.networks:
+        for layout in options.layouts:
+            nodes, per_node = map(int, layout.split("x"))
+            calls = [(operation, size) for operation in options.operations
+                     for size in sizes_of(operation, nodes * per_node)]
+            study(options, sim, results, network, layout, calls, predictions)
+    if options.report:
+        report.write(options, results.points, predictions)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
