@@ -157,8 +157,15 @@ void Execution::rethrow() const {
 void run_to_end(Execution& execution) {
   const device::BesideCaptures beside;  // MPI may use the device
   const progress_hook::Pause pause;     // this loop polls
-  ProgressEngine& engine = ProgressEngine::instance();
   execution.start();
+  drive_to_end(execution);
+  execution.rethrow();
+}
+
+void drive_to_end(Execution& execution) {
+  const device::BesideCaptures beside;
+  const progress_hook::Pause pause;
+  ProgressEngine& engine = ProgressEngine::instance();
   engine.poll();
   Backoff backoff(execution.comm().topology.oversubscribed);
   while (!execution.poll()) {
@@ -168,7 +175,6 @@ void run_to_end(Execution& execution) {
     if (execution.poll()) break;
     execution.nap();
   }
-  execution.rethrow();
 }
 
 }  // namespace tutti::detail

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/nccl/connections.hpp"
 #include "backends/nccl/table.hpp"
 
 namespace tutti::detail::nccl {
@@ -48,7 +49,10 @@ struct CommBody {
   const int device;
   const std::chrono::nanoseconds patience;  ///< time limit for ending; 0: a minute
   CommHandle handle = nullptr;
-  bool is_blocking = false;  ///< NCCL's calls return when they are done
+  Config config{};
+  std::string name{};         ///< that the configuration refers to
+  bool is_blocking = false;   ///< NCCL's calls return when they are done
+  Connections connections{};  ///< under the launch lock
   std::mutex mutex{};
   std::atomic<bool> aborted{false};
   std::shared_ptr<std::atomic<int>> graphs = std::make_shared<std::atomic<int>>(0);

@@ -130,11 +130,12 @@ void begin_abort(const std::shared_ptr<CommBody>& body) noexcept {
   // Another thread may be about to leave its launch, and sees the mark.
   const auto deadline = Clock::now() + 100ms;
   while (!step(*body)) {
-    if (body->graphs->load(std::memory_order_acquire) > 0 || is_launching(*body)) return Waiting::instance().add(body);
-    if (Clock::now() > deadline) {
-      if (!abort_beside_launches(*body)) Waiting::instance().add(body);
-      return;
-    }
+    const bool is_mine = is_launching(*body);  // the launcher makes the call, and this thread waits for it
+    if (body->graphs->load(std::memory_order_acquire) > 0 || (is_mine && !body->is_blocking))
+      return Waiting::instance().add(body);
+    const bool is_over = Clock::now() > deadline;
+    if ((is_mine || is_over) && abort_beside_launches(*body)) return;
+    if (is_over) return Waiting::instance().add(body);
     sched_yield();
   }
 }

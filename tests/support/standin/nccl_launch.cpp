@@ -6,6 +6,8 @@
 #include <cstring>
 #include <functional>
 
+#include "support/standin/chance.hpp"
+
 namespace tutti::standin {
 
 /// What the ranks compare before a collective.
@@ -40,6 +42,8 @@ void Launch::take_ticket(bool hangs) {
   released_.assign(streams_.size(), false);
   if (is_captured_) return;
   ticket_ = comm_->launched++;
+  order_ = ++comm_->state->last_launch;
+  comm_->state->not_begun.insert(order_);
   ++comm_->state->in_flight;
   for (const auto& other : comm_->state->comms)
     if (other->phase == NcclComm::Phase::ready && other.get() != comm_)
@@ -89,7 +93,13 @@ bool Launch::step(std::size_t stream) {
 }
 
 bool Launch::may_begin() const {
-  return !comm_->is_running && (is_captured_ || comm_->finished == ticket_) && comm_->phase != NcclComm::Phase::making;
+  const NcclState& state = *comm_->state;
+  if (comm_->is_running || comm_->phase == NcclComm::Phase::making || state.resident >= state.most_resident)
+    return false;
+  if (is_captured_) return true;
+  // From 2.26 on NCCL orders the works of a device itself, if it is told to.
+  const bool is_ordered = state.version >= detail::nccl::version_of_launch_order;
+  return comm_->finished == ticket_ && (!is_ordered || *state.not_begun.begin() == order_);
 }
 
 bool Launch::go_on() {
@@ -97,10 +107,12 @@ bool Launch::go_on() {
     finish();
     return true;
   }
-  if (hangs_) return false;
+  if (hangs_ || Chance::instance().one_in(4)) return false;
   if (!is_running_) {
     if (!may_begin()) return false;
     is_running_ = comm_->is_running = true;
+    comm_->state->not_begun.erase(order_);
+    ++comm_->state->resident;
     if (has_collectives()) exchange_headers();
   }
   if (headers_ != nullptr) {
@@ -211,7 +223,11 @@ void Launch::deliver(const Operation& o, const std::vector<std::size_t>& arrival
 }
 
 void Launch::finish() {
-  if (is_running_) comm_->is_running = false;
+  if (is_running_) {
+    comm_->is_running = false;
+    --comm_->state->resident;
+  }
+  comm_->state->not_begun.erase(order_);
   is_running_ = false;
   headers_.reset();
   data_.reset();

@@ -44,6 +44,7 @@ class Launch : public std::enable_shared_from_this<Launch> {
   bool hangs_ = false;
   bool is_running_ = false;
   std::uint64_t ticket_ = 0;
+  std::uint64_t order_ = 0;  ///< among the launches of all communicators; 0: captured
   std::uint64_t layout_ = 0;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> before_{};  ///< launches of other communicators so far
   std::vector<Operation> operations_{};
