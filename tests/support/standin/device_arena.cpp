@@ -22,7 +22,6 @@ namespace tutti::standin {
 namespace {
 
 constexpr std::size_t page = 4096;
-constexpr std::size_t reserved = std::size_t{8} << 30U;
 
 thread_local int work_depth = 0;
 struct sigaction former_action {};
@@ -45,10 +44,10 @@ DeviceArena& DeviceArena::instance() {
 }
 
 DeviceArena::DeviceArena() {
-  void* at = mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* at = mmap(nullptr, parts * part_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) std::abort();
   base_ = static_cast<std::byte*>(at);
-  free_[0] = reserved;
+  free_[0] = parts * part_bytes;
   std::array<void*, 1> first{};
   (void)backtrace(first.data(), 1);  // loads what it needs, which a handler of signals may not
   install();
@@ -75,28 +74,35 @@ void DeviceArena::install() noexcept {
 
 bool DeviceArena::holds(const void* address) const noexcept {
   const auto* at = static_cast<const std::byte*>(address);
-  return at >= base_ && at < base_ + reserved;
+  return at >= base_ && at < base_ + parts * part_bytes;
 }
 
 bool DeviceArena::open_for(const void* address) noexcept {
-  if (work_depth == 0 || static_cast<const std::byte*>(address) >= base_ + end_.load()) return false;
-  set_access(true);
+  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - base_);
+  if (work_depth == 0 || offset >= end_.load()) return false;
+  set_access(offset / part_bytes, true);
   return true;
 }
 
-void DeviceArena::set_access(bool is_open) noexcept {
-  is_open_.store(is_open);
-  if (const std::size_t bytes = end_.load(); bytes > 0)
-    mprotect(base_, bytes, is_open ? PROT_READ | PROT_WRITE : PROT_NONE);
+/// Threads that open and close a part at once leave it closed, or open and marked so.
+void DeviceArena::set_access(std::size_t part, bool is_open) noexcept {
+  if (!is_open) is_open_[part].store(false);
+  mprotect(base_ + part * part_bytes, part_bytes, is_open ? PROT_READ | PROT_WRITE : PROT_NONE);
+  if (!is_open) return;
+  is_open_[part].store(true);
+  has_open_.store(true);
 }
 
 void DeviceArena::close() noexcept {
-  if (is_open_.load() && !is_kept_open_.load()) set_access(false);
+  if (is_kept_open_.load() || !has_open_.exchange(false)) return;
+  const std::size_t used = (end_.load() + part_bytes - 1) / part_bytes;
+  for (std::size_t part = 0; part < used; ++part)
+    if (is_open_[part].load()) set_access(part, false);
 }
 
 void DeviceArena::keep_open(bool is_kept) noexcept {
   is_kept_open_.store(is_kept);
-  set_access(is_kept);
+  for (std::size_t part = 0; part < parts; ++part) set_access(part, is_kept);
 }
 
 DeviceArena::Work::Work() noexcept {
@@ -124,7 +130,6 @@ void* DeviceArena::allocate(std::size_t bytes) {
     if (left > size) free_[offset + size] = left - size;
     pieces_[offset] = size;
     if (end_.load() < offset + size) end_.store(offset + size);
-    if (is_open_.load()) set_access(true);  // also of what is new
     address = base_ + offset;
   }
   ASAN_UNPOISON_MEMORY_REGION(address, bytes);

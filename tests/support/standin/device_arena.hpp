@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <map>
@@ -9,8 +10,9 @@
 namespace tutti::standin {
 
 /// The device memory of all stand-ins of this process: host memory without access. The first touch by work of a stream
-/// opens it until that work is over; any other touch ends the process and says where. What is freed holds bytes 0xdd.
-/// While one thread works, touches of another one are not seen.
+/// opens a part of it until that work is over, since to open all takes time by the bytes that were ever used; a touch by
+/// anybody else ends the process and says where. What is freed holds bytes 0xdd. While one thread works, touches of
+/// another one are not seen in the parts that are open.
 class DeviceArena {
  public:
   /// Never destroyed.
@@ -39,13 +41,17 @@ class DeviceArena {
   void install() noexcept;
   [[nodiscard]] bool open_for(const void* address) noexcept;
   void close() noexcept;
-  void set_access(bool is_open) noexcept;
+  void set_access(std::size_t part, bool is_open) noexcept;
+
+  static constexpr std::size_t part_bytes = std::size_t{1} << 20U;
+  static constexpr std::size_t parts = 8192;
 
   std::byte* base_ = nullptr;
   std::atomic<std::size_t> end_{0};  ///< all pieces lie before it
   std::atomic<int> working_{0};
-  std::atomic<bool> is_open_{false};
   std::atomic<bool> is_kept_open_{false};
+  std::array<std::atomic<bool>, parts> is_open_{};  ///< true for every part that is open
+  std::atomic<bool> has_open_{false};
   std::mutex mutex_;
   std::map<std::size_t, std::size_t> free_;  ///< sizes by offset, none beside another
   std::map<std::size_t, std::size_t> pieces_;

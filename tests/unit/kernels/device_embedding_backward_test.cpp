@@ -85,6 +85,7 @@ TEST_F(DeviceBackward, ManyOccurrencesOfFewRowsAndTablesOfSeveralTypes) {
   compare(settings, {RowOptimizer::row_wise_adagrad, 0.05F}, checked);
   compare(settings, {RowOptimizer::sgd, 0.05F}, checked);
   settings.dim = 7000;  // of so many columns a block has no room
+  settings.rows = {2, 70, 3, 1, 50};
   settings.bags = 400;
   compare(settings, {RowOptimizer::sgd, 0.05F}, checked);
 }

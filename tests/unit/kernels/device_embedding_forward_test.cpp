@@ -91,8 +91,8 @@ TEST_F(DeviceForward, AFatalIndexStopsTheCallAndIsNamed) {
   const std::size_t first = static_cast<std::size_t>(batch.offsets[settings.bags + 4]);
   std::size_t bag = settings.bags + 4;
   while (batch.offsets[bag + 1] == static_cast<std::int64_t>(first)) ++bag;
-  batch.device_longs[1].data()[first] = 3;
-  batch.device_longs[1].data()[batch.indices.size() - 1] = -5;
+  batch.device_longs[1].set(first, 3);
+  batch.device_longs[1].set(batch.indices.size() - 1, -5);
   auto status = upload(std::vector<kernels::device::IndexStatus>(1));
   const auto before = batch.device_floats[0].values();
   kernels::device::embedding_bag_forward(batch.device.tables, batch.device.lookups, IndexType::int64, settings.bags,

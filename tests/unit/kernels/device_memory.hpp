@@ -39,6 +39,10 @@ class Array {
 
   [[nodiscard]] T* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return count_; }
+  void set(std::size_t i, T value) const {
+    const standin::HostAccess access;
+    data_[i] = value;
+  }
   [[nodiscard]] std::vector<T> values() const {
     std::vector<T> result(count_);
     const standin::HostAccess access;
