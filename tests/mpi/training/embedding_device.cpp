@@ -28,6 +28,7 @@ class EmbeddingDevice : public ::testing::Test {
     made.memory = MemoryKind::device;
     made.stream = user_stream();
     made.drain = [] { machine().drain(); };
+    made.access = [] { return std::make_shared<standin::HostAccess>(); };
     return made;
   }
   /// With more than two ranks, each sharding has one of the poolings, the other one for even and odd `turn`.

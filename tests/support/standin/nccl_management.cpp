@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <set>
@@ -220,13 +221,16 @@ void enqueue_all(const NcclComm& comm, const std::vector<std::shared_ptr<Launch>
 }  // namespace
 
 Result block_on(NcclComm& comm, Result result) {
-  if (!may_use_wire()) std::abort();  // set TUTTI_TEST_THREADS=multiple
+  if (!may_use_wire()) {
+    std::fputs("stand-in of NCCL: a thread calls MPI; set TUTTI_TEST_THREADS=multiple\n", stderr);
+    std::abort();
+  }
   for (int looks = 0; comm.is_blocking && result == Result::in_progress; ++looks) {
     constexpr int short_wait = 50;
     if (looks > short_wait) std::this_thread::sleep_for(std::chrono::microseconds(20));
     result = advance(comm);
     int found = 0;
-    if (wire() != MPI_COMM_NULL) MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE);
+    if (wire() != MPI_COMM_NULL) MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, wire(), &found, MPI_STATUS_IGNORE);
     sched_yield();
     const std::lock_guard lock(comm.state->mutex);
     if (comm.phase == NcclComm::Phase::aborted) return Result::internal_error;
@@ -266,6 +270,7 @@ Result advance(NcclComm& comm) {
   if (!finalizes) return Result::success;
   if (state.runtime != nullptr) (void)state.runtime->run_some();
   const std::lock_guard lock(state.mutex);
+  if (comm.phase != Phase::finalizing) return Result::internal_error;  // another thread has aborted it
   if (state.runtime != nullptr && comm.finished != comm.launched) return Result::in_progress;
   comm.is_busy = false;
   comm.phase = Phase::finalized;
