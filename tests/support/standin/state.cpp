@@ -21,7 +21,7 @@ void Runtime::State::serve(Stream& stream) {
   std::unique_lock lock(mutex);
   while (!is_over) {
     if (stream.jobs.empty()) {
-      has_work.wait(lock);
+      stream.has_work.wait(lock);
       continue;
     }
     lock.unlock();
@@ -36,11 +36,12 @@ void Runtime::State::join_threads() {
     const std::lock_guard lock(mutex);
     is_over = true;
   }
-  has_work.notify_all();
-  for (Stream& stream : devices)
+  const auto join = [](Stream& stream) {
+    stream.has_work.notify_one();
     if (stream.thread.joinable()) stream.thread.join();
-  for (const auto& stream : made)
-    if (stream->thread.joinable()) stream->thread.join();
+  };
+  for (Stream& stream : devices) join(stream);
+  for (const auto& stream : made) join(*stream);
 }
 
 bool Runtime::State::leaves_queue(Stream& stream, const Job& job) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdlib>
 #include <set>
 #include <thread>
@@ -37,7 +36,6 @@ struct Runtime::State {
   }
 
   mutable std::recursive_mutex mutex;
-  std::condition_variable_any has_work;  ///< of threads
   bool is_threaded = is_set("TUTTI_TEST_STREAM_THREADS");
   bool is_over = false;
   std::vector<std::map<std::uint64_t, Stream*>> queues;
@@ -98,7 +96,7 @@ struct Runtime::State {
       job.number = ++last_number;
       queues[stream.queue].emplace(job.number, &stream);
       stream.jobs.push_back(std::move(job));
-      has_work.notify_all();
+      stream.has_work.notify_one();
     } else
       captures.at(stream.capture)->lanes[stream.lane].push_back({std::move(job), 0, 0});
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -28,6 +29,7 @@ struct Stream {
   std::size_t queue = 0;                    ///< of the hardware, which it shares with other streams
   bool drops_first = false;                 ///< the first job, which is being called, counts as done
   std::thread thread{};                     ///< that does its work, where each has one
+  std::condition_variable_any has_work{};   ///< for the thread
   bool is_running = false;                  ///< a job of it is being called
   std::atomic<Stream*> waits_for{nullptr};  ///< whose event its first job waits for; goes on first
   std::uint64_t capture = 0;                ///< 0: none
