@@ -10,8 +10,8 @@
 namespace tutti::standin {
 
 /// The device memory of all stand-ins of this process: host memory without access. The first touch by work of a stream
-/// opens a part of it until that work is over, since to open all takes time by the bytes that were ever used; a touch by
-/// anybody else ends the process and says where. What is freed holds bytes 0xdd. While one thread works, touches of
+/// opens a part of it until that work is over, since to open all takes time by the bytes that were ever used; a touch
+/// by anybody else ends the process and says where. What is freed holds bytes 0xdd. While one thread works, touches of
 /// another one are not seen in the parts that are open.
 class DeviceArena {
  public:

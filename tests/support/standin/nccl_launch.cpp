@@ -92,14 +92,19 @@ bool Launch::step(std::size_t stream) {
   return true;
 }
 
-bool Launch::may_begin() const {
+/// Of its communicator.
+bool Launch::is_next() const {
+  if (comm_->is_running || comm_->phase == NcclComm::Phase::making) return false;
+  return is_captured_ || comm_->finished == ticket_;
+}
+
+/// Whether the device, which has all communicators' work, takes it.
+bool Launch::has_room() const {
   const NcclState& state = *comm_->state;
-  if (comm_->is_running || comm_->phase == NcclComm::Phase::making || state.resident >= state.most_resident)
-    return false;
-  if (is_captured_) return true;
+  if (state.resident >= state.most_resident) return false;
   // From 2.26 on NCCL orders the works of a device itself, if it is told to.
   const bool is_ordered = state.version >= detail::nccl::version_of_launch_order;
-  return comm_->finished == ticket_ && (!is_ordered || *state.not_begun.begin() == order_);
+  return is_captured_ || !is_ordered || *state.not_begun.begin() == order_;
 }
 
 bool Launch::go_on() {
@@ -109,10 +114,9 @@ bool Launch::go_on() {
   }
   if (hangs_ || Chance::instance().one_in(4)) return false;
   if (!is_running_) {
-    if (!may_begin()) return false;
+    if (!is_next()) return false;
     is_running_ = comm_->is_running = true;
-    comm_->state->not_begun.erase(order_);
-    ++comm_->state->resident;
+    // Before it has room, which it would never have where the ranks' orders differ.
     if (has_collectives()) exchange_headers();
   }
   if (headers_ != nullptr) {
@@ -123,6 +127,12 @@ bool Launch::go_on() {
       finish();
       return true;
     }
+  }
+  if (!is_resident_) {
+    if (!has_room()) return false;
+    is_resident_ = true;
+    comm_->state->not_begun.erase(order_);
+    ++comm_->state->resident;
   }
   if (data_ == nullptr) begin();
   if (!data_->advance()) return false;
@@ -223,12 +233,10 @@ void Launch::deliver(const Operation& o, const std::vector<std::size_t>& arrival
 }
 
 void Launch::finish() {
-  if (is_running_) {
-    comm_->is_running = false;
-    --comm_->state->resident;
-  }
+  if (is_running_) comm_->is_running = false;
+  if (is_resident_) --comm_->state->resident;
   comm_->state->not_begun.erase(order_);
-  is_running_ = false;
+  is_running_ = is_resident_ = false;
   headers_.reset();
   data_.reset();
   if (is_captured_) return;

@@ -109,7 +109,7 @@ struct NcclComm {
   std::unique_ptr<Exchange> connecting{};  ///< of a first launch, which stays in progress until the peers launch too
   std::pair<WindowHandle*, WindowHandle> window{};  ///< what comes when `looks` is over
   bool is_busy = false;                             ///< anything above is awaited
-  bool is_running = false;                          ///< work is being done
+  bool is_running = false;                          ///< a launch has its turn
   std::uint64_t launched = 0;                       ///< tickets given; work is done in their order
   std::uint64_t finished = 0;
   std::uint64_t collectives = 0;  ///< launches with a collective, for the order across communicators
