@@ -113,6 +113,7 @@ class ThreadedSetUp final : public SetUp {
     Stage(std::shared_ptr<CommBody> of, int rank, int size) : body(std::move(of)), warm_up(*body, rank, size) {}
 
     void make(const Ids& ids, int rank, int size) {
+      if (step.load() == Step::given_up) return;
       made = init(*body, ids, rank, size);
       Step making = Step::making;
       if (!step.compare_exchange_strong(making, Step::made)) abort(*body);
