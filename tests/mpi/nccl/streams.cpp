@@ -234,8 +234,11 @@ TEST(Pools, RepeatedCallsTakeNoMoreMemory) {
 TEST(Pools, MemoryOfACallThatHasReturnedIsNotGivenOutAgain) {
   const Communicator& comm = device_communicators().front();
   if (comm.size() == 1) GTEST_SKIP() << "one rank saves nothing";
-  const std::size_t count = 1000 * static_cast<std::size_t>(comm.size());
-  detail::device::Pool::of(MemoryKind::device, 0).reserve(count * 4, 2);  // while NCCL works there is no more
+  const auto size = static_cast<std::size_t>(comm.size());
+  const std::size_t count = 3'000'000 / size * size;  // longer than what other calls have left in the pool
+  auto& pool = detail::device::Pool::of(MemoryKind::device, 0);
+  pool.reserve(count * 4, 1);  // taken first
+  pool.reserve(count * 8, 1);  // for the second call: while NCCL works there is no more
   const DeviceMemory first(count * 4);
   const DeviceMemory second(count * 4);
   const auto other_stream = machine().runtime.create_stream();
