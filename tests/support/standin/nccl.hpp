@@ -21,9 +21,9 @@ namespace tutti::standin {
 /// places of windows, the same order of launches on all ranks, within a communicator and across them; no call while one
 /// is in progress; none on an aborted communicator; no end of one while its graphs live or its work is in flight;
 /// memory that the device reaches. The device has room for the work of one launch at a time, so works whose order
-/// differs between ranks wait for ever; from 2.26 on they begin in the order of their launches. A communicator that
-/// does not block launches from another thread. A broken rule is a failure of the running test. Without MPI a
-/// communicator has one rank. It proves nothing about a GPU.
+/// differs between ranks would wait for ever, and are refused; from 2.26 on they begin in the order of their launches.
+/// A communicator that does not block launches from another thread. A broken rule is a failure of the running test.
+/// Without MPI a communicator has one rank. It proves nothing about a GPU.
 class Nccl {
  public:
   /// version: what get_version answers; functions that came later are null in the table. Collective over
