@@ -104,7 +104,7 @@ bool Launch::has_room() const {
   if (state.resident >= state.most_resident) return false;
   // From 2.26 on NCCL orders the works of a device itself, if it is told to.
   const bool is_ordered = state.version >= detail::nccl::version_of_launch_order;
-  return is_captured_ || !is_ordered || *state.not_begun.begin() == order_;
+  return !is_ordered || *state.not_begun.begin() == order_;
 }
 
 bool Launch::go_on() {
@@ -128,7 +128,7 @@ bool Launch::go_on() {
       return true;
     }
   }
-  if (!is_resident_) {
+  if (!is_resident_ && !is_captured_) {
     if (!has_room()) return false;
     is_resident_ = true;
     comm_->state->not_begun.erase(order_);
