@@ -2,6 +2,7 @@
 // Order on streams, outstanding operations, several communicators, and what goes to NCCL.
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 #include "backends/names.hpp"
 #include "backends/nccl/nccl_execution.hpp"
@@ -284,7 +285,7 @@ TEST(Barrier, EndsWhenAllStreamsHaveComeToIt) {
     detail::NcclExecution barrier(comm.state(), barrier_plan(comm, algorithm, detail::CallKind::blocking), {},
                                   user_stream(), std::chrono::nanoseconds(0));
     detail::run_to_end(barrier);
-    bool is_over = false;
+    std::atomic<bool> is_over = false;
     machine().runtime.run_host(machine().stream, [&] { is_over = true; });
     for (int i = 0; i < 300; ++i) {
       (void)machine().runtime.run_some();
