@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "training/embedding/device_lookups.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <tutti/error.hpp>
@@ -12,11 +13,19 @@ CopyStream::~CopyStream() { device::runtime()->destroy_stream(handle_); }
 
 namespace {
 
+/// Returns true if each bag has one index, as in every batch of such a model. Rows that are divided among ranks may
+/// have as many indices as bags by chance.
+bool has_one_each(const std::int64_t* offsets, std::size_t bags) {
+  const auto* end = offsets + bags + 1;
+  return std::adjacent_find(offsets, end, [](std::int64_t a, std::int64_t b) { return b != a + 1; }) == end;
+}
+
 /// The room for the indices of `bags` bags. Bags of one index each take as much in every batch; others have room for up
 /// to an eighth more, so that most batches have the same places, and graphs are launched again.
-std::size_t room_for(std::size_t indices, std::size_t bags) {
+std::size_t room_for(const std::int64_t* offsets, std::size_t bags) {
   constexpr std::size_t least = 1024;
-  if (indices == bags) return indices;
+  const auto indices = static_cast<std::size_t>(offsets[bags] - offsets[0]);
+  if (has_one_each(offsets, bags)) return indices;
   if (indices <= least) return least;
   const std::size_t step = std::bit_floor(indices - 1) / 8;
   return (indices + step - 1) / step * step;
@@ -52,7 +61,7 @@ class DeviceLookups::Packer {
     Packed to;
     const std::int64_t first = from.offsets[0];
     const auto count = static_cast<std::size_t>(from.offsets[bags] - first);
-    to.indices = room_for(count, bags);
+    to.indices = room_for(from.offsets, bags);
     to.lookups.offsets = place<std::int64_t>(bags + 1, [&](std::int64_t* offsets) {
       for (std::size_t b = 0; b <= bags; ++b) offsets[b] = from.offsets[b] - first;
     });
@@ -99,7 +108,7 @@ void DeviceLookups::pack(const BatchLookups& lookups, Packer& packer) {
       continue;
     }
     own_[i] = all_[i];
-    own_[i].indices = room_for(static_cast<std::size_t>(from.offsets[own] - from.offsets[0]), own);
+    own_[i].indices = room_for(from.offsets, own);
     if (all_[i].lookups.offsets != nullptr) own_[i].lookups.offsets += from.offsets - all.offsets;
   }
   for (std::size_t t = 0; t < counts_.size(); ++t) {
