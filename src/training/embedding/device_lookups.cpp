@@ -27,7 +27,7 @@ std::size_t room_for(const std::int64_t* offsets, std::size_t bags) {
   const auto indices = static_cast<std::size_t>(offsets[bags] - offsets[0]);
   if (has_one_each(offsets, bags)) return indices;
   if (indices <= least) return least;
-  const std::size_t step = std::bit_floor(indices - 1) / 8;
+  const std::size_t step = std::max<std::size_t>(std::bit_floor(indices - 1) / 8, 1);
   return (indices + step - 1) / step * step;
 }
 
