@@ -3,6 +3,7 @@
 #include <nccl.h>
 
 #include <cstddef>
+#include <tutti/communicator.hpp>
 #include <type_traits>
 
 #include "backends/nccl/table.hpp"
