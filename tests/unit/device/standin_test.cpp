@@ -155,7 +155,9 @@ TEST_F(StandIn, MemoryThatIsFreeIsSpoilt) {
   runtime.note_unused(pinned, sizeof(int));
   EXPECT_EQ(*pinned, static_cast<int>(0xdddddddd));
   (void)runtime.allocate(MemoryKind::pinned, 1);  // what is released goes now
+#if !defined(__SANITIZE_ADDRESS__)                // which refuses the look
   EXPECT_EQ(*x, static_cast<int>(0xdddddddd));
+#endif
 }
 
 TEST(StandInMemory, OfADeviceIsNotTheHosts) {
