@@ -21,7 +21,6 @@ struct Context;
 /// docs/diagnosis.md.
 enum class CheckMode : std::uint8_t { off = 0, calls = 1, bytes = 2 };
 
-/// Options of a communicator; equal on all ranks.
 /// Which thread blocks of a GPU NCCL takes for a collective: as many as make it fast, fewer if that costs little, or
 /// none where the copy engines can move the data.
 enum class CtaPolicy : std::uint8_t { standard = 0, efficiency = 1, zero = 2 };
@@ -34,6 +33,7 @@ struct NcclOptions {
   CtaPolicy cta_policy = CtaPolicy::standard;  ///< NCCL 2.27
 };
 
+/// Options of a communicator; equal on all ranks.
 struct CommunicatorOptions {
   std::chrono::nanoseconds timeout{0};  ///< timeout of every call that sets none; 0: no timeout
   bool reproducible = false;            ///< makes every call reproducible; so does TUTTI_REPRODUCIBLE=1

@@ -154,17 +154,9 @@ void Execution::rethrow() const {
   if (failure_) std::rethrow_exception(failure_);
 }
 
-void run_to_end(Execution& execution) {
-  const device::BesideCaptures beside;  // MPI may use the device
-  const progress_hook::Pause pause;     // this loop polls
-  execution.start();
-  drive_to_end(execution);
-  execution.rethrow();
-}
+namespace {
 
-void drive_to_end(Execution& execution) {
-  const device::BesideCaptures beside;
-  const progress_hook::Pause pause;
+void drive(Execution& execution) {
   ProgressEngine& engine = ProgressEngine::instance();
   engine.poll();
   Backoff backoff(execution.comm().topology.oversubscribed);
@@ -175,6 +167,22 @@ void drive_to_end(Execution& execution) {
     if (execution.poll()) break;
     execution.nap();
   }
+}
+
+}  // namespace
+
+void run_to_end(Execution& execution) {
+  const device::BesideCaptures beside;  // MPI may use the device
+  const progress_hook::Pause pause;     // this loop polls
+  execution.start();
+  drive(execution);
+  execution.rethrow();
+}
+
+void drive_to_end(Execution& execution) {
+  const device::BesideCaptures beside;
+  const progress_hook::Pause pause;
+  drive(execution);
 }
 
 }  // namespace tutti::detail

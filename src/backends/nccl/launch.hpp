@@ -5,6 +5,7 @@
 
 #include "backends/device/buffers.hpp"
 #include "backends/nccl/comm.hpp"
+#include "backends/nccl/rules.hpp"
 #include "call/binding.hpp"
 #include "call/plan.hpp"
 
@@ -33,6 +34,8 @@ struct Launch {
 /// Launches the single collective that makes the whole call.
 void launch_direct(const Launch& launch);
 
+/// Whether a plan's call is made by launch_wide.
+[[nodiscard]] inline bool is_wide(const Plan& plan) { return plan.protocol == static_cast<std::uint8_t>(Form::wide); }
 /// Launches the call in float32: widens the input by a kernel, has NCCL reduce it, and rounds the result once. A long
 /// allreduce is a reduce_scatter in float32 and an allgather of rounded blocks, which moves 3/4 of the bytes.
 void launch_wide(const Launch& launch);

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "backends/device/retired.hpp"
-#include "backends/nccl/rules.hpp"
 #include "backends/nccl/state.hpp"
 #include "call/context.hpp"
 #include "call/deferred_free.hpp"
@@ -54,10 +53,8 @@ bool NcclExecution::runs_on_callers() const {
   return plan_->signature.kind == CallKind::blocking && stream_.kind == StreamKind::cuda;
 }
 
-bool NcclExecution::is_wide() const { return plan_->protocol == static_cast<std::uint8_t>(nccl::Form::wide); }
-
 bool NcclExecution::needs_kernels() const {
-  return is_wide() || (schedule_ && schedules::combines(plan_->signature.operation));
+  return nccl::is_wide(*plan_) || (schedule_ && schedules::combines(plan_->signature.operation));
 }
 
 bool NcclExecution::begin() {
@@ -112,7 +109,7 @@ void NcclExecution::look_for_capture(StreamHandle stream) {
 /// A refusal of the capture is the same on all ranks, and nothing has begun.
 void NcclExecution::load_kernels(StreamHandle stream) {
   is_under_way_ = capture_ == 0;
-  if (is_wide())
+  if (nccl::is_wide(*plan_))
     nccl::load_wide_kernels(plan_->signature, comm().size, stream);
   else
     DeviceBuffers::load_kernels(*plan_, binding_, comm().size, stream);
@@ -146,7 +143,7 @@ void NcclExecution::acquire_into(DeviceBuffers& buffers) const {
   } else {
     buffers.acquire_direct(*plan_, binding_, c.rank, c.size, c.device->device,
                            nccl::saves_input(plan_->signature, binding_));
-    if (is_wide()) buffers.acquire_scratch(nccl::wide_bytes(plan_->signature, c.size));
+    if (nccl::is_wide(*plan_)) buffers.acquire_scratch(nccl::wide_bytes(plan_->signature, c.size));
     buffers.acquire_signals(operation == Operation::barrier ? 1 : 0);
   }
 }
@@ -192,7 +189,7 @@ void NcclExecution::launch_all(nccl::State& state, const nccl::Launch& launch) c
   const auto launch_here = [&] {
     if (schedule_)
       nccl::launch_schedule(launch, *schedule_);
-    else if (is_wide())
+    else if (nccl::is_wide(*plan_))
       nccl::launch_wide(launch);
     else
       nccl::launch_direct(launch);

@@ -42,7 +42,6 @@ class NcclExecution final : public Execution {
   [[nodiscard]] bool breaks_communicator() const noexcept override { return is_under_way_; }
 
   [[nodiscard]] bool runs_on_callers() const;
-  [[nodiscard]] bool is_wide() const;
   [[nodiscard]] bool needs_kernels() const;
   [[noreturn]] void refuse_capture(const char* why);
   void load_kernels(device::StreamHandle stream);

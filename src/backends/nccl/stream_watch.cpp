@@ -7,14 +7,13 @@
 #include <tutti/error.hpp>
 #include <utility>
 
-#include "backends/nccl/rules.hpp"
+#include "backends/nccl/launch.hpp"
 #include "call/context.hpp"
 
 namespace tutti::detail::nccl {
 
 std::string name_of(const Plan& plan) {
-  const bool is_wide = plan.protocol == static_cast<std::uint8_t>(Form::wide);
-  const std::string_view way = plan.algorithm != nullptr ? plan.algorithm->name : is_wide ? "wide" : "direct";
+  const std::string_view way = plan.algorithm != nullptr ? plan.algorithm->name : is_wide(plan) ? "wide" : "direct";
   return fmt::format("{} (nccl:{})", schedules::operation_name(plan.signature.operation), way);
 }
 

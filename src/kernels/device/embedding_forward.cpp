@@ -24,16 +24,13 @@ struct PoolBody {
 
   TUTTI_FUNCTION void operator()(std::size_t i) const {
     if (is_stopped(guard)) return;
-    const Division piece = divide_item(i, pieces);
-    const Division bag = divide_item(piece.quotient, bags);
-    const TableJob& job = jobs[bag.quotient];
-    const std::size_t column = piece.remainder * Width;
+    const auto [job, bag, column] = bag_part(jobs, i, bags, pieces, Width);
     float sum[Width] = {};
-    const std::int64_t counted = add_rows(job, bag.remainder, column, sum);
+    const std::int64_t counted = add_rows(job, bag, column, sum);
     const float count = mean && counted > 1 ? static_cast<float>(counted) : 1.0F;
     TUTTI_UNROLL
     for (std::size_t e = 0; e < Width; ++e) sum[e] /= count;
-    store_pack(job.pooled + bag.remainder * job.pooled_stride + column, sum);
+    store_pack(job.pooled + bag * job.pooled_stride + column, sum);
   }
 
   /// Adds the rows of a bag in the order of positions; returns the number that counted.
@@ -93,14 +90,11 @@ struct MaxBody {
 
   TUTTI_FUNCTION void operator()(std::size_t i) const {
     if (is_stopped(guard)) return;
-    const Division piece = divide_item(i, pieces);
-    const Division bag = divide_item(piece.quotient, bags);
-    const TableJob& job = jobs[bag.quotient];
-    const std::size_t column = piece.remainder * Width;
+    const auto [job, bag, column] = bag_part(jobs, i, bags, pieces, Width);
     float largest[Width] = {};
     bool is_empty = true;
     std::uint64_t outside = 0;
-    for (std::int64_t p = job.lookups.offsets[bag.remainder]; p < job.lookups.offsets[bag.remainder + 1]; ++p) {
+    for (std::int64_t p = job.lookups.offsets[bag]; p < job.lookups.offsets[bag + 1]; ++p) {
       const auto index = static_cast<std::int64_t>(static_cast<const Index*>(job.lookups.indices)[p]);
       const std::int64_t row = resolve<Policy>(index, job.table.rows);
       outside += row < 0 || row != index ? 1U : 0U;
@@ -113,7 +107,7 @@ struct MaxBody {
     }
     if (Policy != IndexPolicy::fatal && outside > 0 && column == 0 && status != nullptr)
       atomic_add(&status->outside, outside);
-    store_pack(job.pooled + bag.remainder * job.pooled_stride + column, largest);
+    store_pack(job.pooled + bag * job.pooled_stride + column, largest);
   }
 };
 

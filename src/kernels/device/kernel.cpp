@@ -33,10 +33,7 @@ std::uint64_t Kernel::here() {
 }
 
 void Kernel::load(StreamHandle stream) {
-  const std::uint64_t now = here();
-  if (last_.load(std::memory_order_acquire) == now) return;
-  (void)once(stream, [this] { lower::required_runtime("kernels on device memory").load_kernel(code_); });
-  last_.store(now, std::memory_order_release);
+  (void)launch_first(stream, [this] { lower::required_runtime("kernels on device memory").load_kernel(code_); });
 }
 
 bool Kernel::launch_first(StreamHandle stream, const std::function<void()>& launch) {

@@ -18,22 +18,28 @@
 namespace tutti::kernels::device {
 
 inline constexpr unsigned warp_lanes = 32;
+inline constexpr unsigned block_threads = 256;
 
-/// The lanes that share one item of launch_warps, and their scratch memory.
-class Warp {
+/// The lanes that share one item of launch_warps or launch_blocks, and their scratch memory.
+template <unsigned lanes>
+class ThreadGroup {
  public:
-  TUTTI_FUNCTION Warp(unsigned lane, void* scratch) : lane_(lane), scratch_(scratch) {}
-  /// Calls body(k) for every k < count; then all lanes see the writes of all. Lane k % 32 does k, in ascending order.
+  TUTTI_FUNCTION ThreadGroup(unsigned lane, void* scratch) : lane_(lane), scratch_(scratch) {}
+  /// Calls body(k) for every k < count; then all lanes see the writes of all. Lane k % lanes does k, in ascending
+  /// order.
   template <typename Body>
   TUTTI_FUNCTION void each(std::size_t count, const Body& body) const {
 #if defined(__CUDA_ARCH__)
-    for (std::size_t k = lane_; k < count; k += warp_lanes) body(k);
-    __syncwarp();
+    for (std::size_t k = lane_; k < count; k += lanes) body(k);
+    if constexpr (lanes == warp_lanes)
+      __syncwarp();
+    else
+      __syncthreads();
 #else
     for (std::size_t k = 0; k < count; ++k) body(k);
 #endif
   }
-  /// As many bytes as launch_warps was given, aligned to 16.
+  /// As many bytes as the launch was given, aligned to 16.
   template <typename T>
   [[nodiscard]] TUTTI_FUNCTION T* scratch(std::size_t bytes_before = 0) const {
     return reinterpret_cast<T*>(static_cast<char*>(scratch_) + bytes_before);
@@ -43,31 +49,8 @@ class Warp {
   unsigned lane_;
   void* scratch_;
 };
-
-/// The threads of a block that share one item of launch_blocks, and their scratch memory. As Warp, with more lanes.
-class Block {
- public:
-  TUTTI_FUNCTION Block(unsigned lane, unsigned lanes, void* scratch) : lane_(lane), lanes_(lanes), scratch_(scratch) {}
-  /// Calls body(k) for every k < count; then all lanes see the writes of all.
-  template <typename Body>
-  TUTTI_FUNCTION void each(std::size_t count, const Body& body) const {
-#if defined(__CUDA_ARCH__)
-    for (std::size_t k = lane_; k < count; k += lanes_) body(k);
-    __syncthreads();
-#else
-    for (std::size_t k = 0; k < count; ++k) body(k);
-#endif
-  }
-  template <typename T>
-  [[nodiscard]] TUTTI_FUNCTION T* scratch(std::size_t bytes_before = 0) const {
-    return reinterpret_cast<T*>(static_cast<char*>(scratch_) + bytes_before);
-  }
-
- private:
-  unsigned lane_;
-  unsigned lanes_;
-  void* scratch_;
-};
+using Warp = ThreadGroup<warp_lanes>;
+using Block = ThreadGroup<block_threads>;
 
 /// Throws not_built: this library has no kernels for the memory it was given.
 [[noreturn]] void throw_without_kernels();
@@ -88,8 +71,6 @@ inline int team_warps(std::size_t scratch_bytes) {
 }
 
 #if defined(__CUDACC__)
-inline constexpr unsigned block_threads = 256;
-
 template <typename Body>
 __global__ void __launch_bounds__(block_threads) run_each(std::size_t count, const Body body) {
   const std::size_t i = static_cast<std::size_t>(blockIdx.x) * block_threads + threadIdx.x;
@@ -107,7 +88,7 @@ __global__ void __launch_bounds__(block_threads)
 template <typename Body>
 __global__ void __launch_bounds__(block_threads) run_blocks(const Body body) {
   extern __shared__ double2 shared[];
-  body(Block(threadIdx.x, block_threads, shared), static_cast<std::size_t>(blockIdx.x));
+  body(Block(threadIdx.x, shared), static_cast<std::size_t>(blockIdx.x));
 }
 
 inline void check_launch() {
@@ -164,6 +145,19 @@ void launch(StreamHandle stream, std::size_t count, const Body& body) {
 #endif
 }
 
+/// launch_warps and launch_blocks where bodies are host functions: a group has one lane.
+template <typename Group, typename Body>
+void run_groups_on_host(StreamHandle stream, Kernel& kernel, std::size_t items, std::size_t scratch_bytes,
+                        const Body& body) {
+  kernel.load(stream);
+  if (items == 0) return;
+  const auto run = [body, items, scratch_bytes] {
+    std::vector<std::max_align_t> scratch(scratch_bytes / sizeof(std::max_align_t) + 1);
+    for (std::size_t item = 0; item < items; ++item) body(Group(0, scratch.data()), item);
+  };
+  tutti::detail::device::runtime()->run_host(stream, run, kernel.code());
+}
+
 /// Calls body(warp, item) for every item < warps. The lanes of a warp run the body together, so every branch outside
 /// Warp::each must be the same for all of them. In stream order; returns at once. With no warps the kernel is only
 /// loaded. Throws not_built, cuda.
@@ -171,15 +165,7 @@ template <typename Body>
 void launch_warps(StreamHandle stream, std::size_t warps, std::size_t scratch_bytes, const Body& body) {
   static_assert(sizeof(Body) <= most_body_bytes, "make the body smaller, or pass an address in device memory");
   Kernel& kernel = kernel_of<Body, Sharing::warp>();
-  if (runs_on_host()) {
-    kernel.load(stream);
-    if (warps == 0) return;
-    const auto run = [body, warps, scratch_bytes] {
-      std::vector<std::max_align_t> scratch(scratch_bytes / sizeof(std::max_align_t) + 1);
-      for (std::size_t item = 0; item < warps; ++item) body(Warp(0, scratch.data()), item);
-    };
-    return tutti::detail::device::runtime()->run_host(stream, run, kernel.code());
-  }
+  if (runs_on_host()) return run_groups_on_host<Warp>(stream, kernel, warps, scratch_bytes, body);
 #if defined(__CUDACC__)
   kernel.load(stream);
   if (warps == 0) return;
@@ -199,15 +185,7 @@ template <typename Body>
 void launch_blocks(StreamHandle stream, std::size_t blocks, std::size_t scratch_bytes, const Body& body) {
   static_assert(sizeof(Body) <= most_body_bytes, "make the body smaller, or pass an address in device memory");
   Kernel& kernel = kernel_of<Body, Sharing::block>();
-  if (runs_on_host()) {
-    kernel.load(stream);
-    if (blocks == 0) return;
-    const auto run = [body, blocks, scratch_bytes] {
-      std::vector<std::max_align_t> scratch(scratch_bytes / sizeof(std::max_align_t) + 1);
-      for (std::size_t item = 0; item < blocks; ++item) body(Block(0, 1, scratch.data()), item);
-    };
-    return tutti::detail::device::runtime()->run_host(stream, run, kernel.code());
-  }
+  if (runs_on_host()) return run_groups_on_host<Block>(stream, kernel, blocks, scratch_bytes, body);
 #if defined(__CUDACC__)
   kernel.load(stream);
   if (blocks == 0) return;

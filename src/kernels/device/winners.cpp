@@ -26,24 +26,22 @@ struct WinnerBody {
 
   TUTTI_FUNCTION void operator()(std::size_t i) const {
     if (is_stopped(guard)) return;
-    const Division at = divide_item(i, dim);
-    const Division bag = divide_item(at.quotient, bags);
-    const TableJob& job = jobs[bag.quotient];
+    const auto [job, bag, column] = bag_part(jobs, i, bags, dim, 1);
     const std::int64_t* offsets = job.lookups.offsets;
     float best[1] = {};
     std::uint32_t winner = nowhere;
-    for (std::int64_t p = offsets[bag.remainder]; p < offsets[bag.remainder + 1]; ++p) {
+    for (std::int64_t p = offsets[bag]; p < offsets[bag + 1]; ++p) {
       const auto index = static_cast<std::int64_t>(static_cast<const Index*>(job.lookups.indices)[p]);
       const std::int64_t row = ignores ? resolve<IndexPolicy::ignore>(index, job.table.rows)
                                        : resolve<IndexPolicy::clamp>(index, job.table.rows);
       if (row < 0) continue;
       float value[1];
-      load_row_values<Stored>(job.table, row, at.remainder, value);
+      load_row_values<Stored>(job.table, row, column, value);
       if (winner != nowhere && !(value[0] > best[0])) continue;
       best[0] = value[0];
       winner = static_cast<std::uint32_t>(p - offsets[0]);
     }
-    positions[(job.number * bags + bag.remainder) * stride + at.remainder] = winner;
+    positions[(job.number * bags + bag) * stride + column] = winner;
   }
 };
 
