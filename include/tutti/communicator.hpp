@@ -21,6 +21,18 @@ struct Context;
 /// docs/diagnosis.md.
 enum class CheckMode : std::uint8_t { off = 0, calls = 1, bytes = 2 };
 
+/// Which thread blocks of a GPU NCCL takes for a collective: as many as make it fast, fewer if that costs little, or
+/// none where the copy engines can move the data.
+enum class CtaPolicy : std::uint8_t { standard = 0, efficiency = 1, zero = 2 };
+
+/// How prepare_device() sets up the NCCL communicator; 0: NCCL decides. Equal on all ranks. Counterpart: ncclConfig_t.
+struct NcclOptions {
+  int min_ctas = 0;                            ///< thread blocks of a collective, at least
+  int max_ctas = 0;                            ///< at most: leaves the others to kernels that run beside it
+  int nvls_ctas = 0;                           ///< those of NVLink SHARP; NCCL 2.27
+  CtaPolicy cta_policy = CtaPolicy::standard;  ///< NCCL 2.27
+};
+
 /// Options of a communicator; equal on all ranks.
 struct CommunicatorOptions {
   std::chrono::nanoseconds timeout{0};  ///< timeout of every call that sets none; 0: no timeout
@@ -29,6 +41,7 @@ struct CommunicatorOptions {
                                         ///< programs that have no nonblocking or persistent call outstanding then
   std::string name{};                   ///< name of the communicator in messages
   CheckMode check = CheckMode::off;     ///< the greater of this and TUTTI_CHECK counts
+  NcclOptions nccl{};                   ///< of device memory; a part has those of its whole
 };
 
 /// A group of ranks that communicate. Its messages travel on private communicators and never match the caller's. Copies

@@ -284,7 +284,8 @@ def write_json(path, rounds, rows, names, options):
                 "rounds": [{name: [{"operation": c[0], "bytes": c[1], "us": t} for c, t in times.items()]
                             for name, times in r.items()} for r in rounds],
                 "buffers": "cold" if options.cold else "reuse", "cold_bytes": cold_bytes(options),
-                "budget_s": options.budget, "start": options.start, "cells": rows, "points": plot_points(rows, names, options)}
+                "budget_s": options.budget, "start": options.start, "cells": rows,
+                "points": plot_points(rows, names, options)}
     temporary = path.with_name(path.name + ".tmp")
     temporary.write_text(json.dumps(document, indent=1) + "\n")
     temporary.replace(path)

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
 
 #include "backends/nccl/table.hpp"
 #include "backends/nccl/types.hpp"
@@ -11,16 +14,16 @@
 namespace tutti::detail {
 namespace {
 
-bool share_device(const DeviceOffer& a, const DeviceOffer& b) { return a.node == b.node && a.uuid == b.uuid; }
-
-/// The first two ranks for which `holds` is true; if there are none, both are the number of offers.
-template <typename Pair>
-std::pair<std::size_t, std::size_t> first_pair(std::span<const DeviceOffer> offers, const Pair& holds) {
-  for (std::size_t b = 1; b < offers.size(); ++b)
-    for (std::size_t a = 0; a < b; ++a)
-      if (holds(offers[a], offers[b])) return {a, b};
+/// The first two ranks whose offers have the same key; if there are none, both are the number of offers.
+template <typename KeyOf>
+std::pair<std::size_t, std::size_t> first_pair(std::span<const DeviceOffer> offers, const KeyOf& key_of) {
+  std::map<decltype(key_of(offers[0])), std::size_t> first;
+  for (std::size_t r = 0; r < offers.size(); ++r)
+    if (const auto [found, is_new] = first.emplace(key_of(offers[r]), r); !is_new) return {found->second, r};
   return {offers.size(), offers.size()};
 }
+
+auto device_of(const DeviceOffer& offer) { return std::tuple(offer.node, offer.uuid); }
 
 std::string why_no_nccl(std::span<const DeviceOffer> offers) {
   for (std::size_t r = 0; r < offers.size(); ++r)
@@ -32,8 +35,11 @@ std::string why_no_nccl(std::span<const DeviceOffer> offers) {
   for (std::size_t r = 1; r < offers.size(); ++r)
     if (offers[r].nccl_blocking != offers[0].nccl_blocking)
       return fmt::format("TUTTI_NCCL_BLOCKING differs between ranks 0 and {}; make it equal on all ranks", r);
-  const auto [a, b] = first_pair(
-      offers, [](const DeviceOffer& x, const DeviceOffer& y) { return share_device(x, y) && x.host_id == y.host_id; });
+  for (std::size_t r = 1; r < offers.size(); ++r)
+    if (offers[r].nccl_options != offers[0].nccl_options)
+      return fmt::format("option nccl of the communicator differs between ranks 0 and {}; make it equal on all ranks",
+                         r);
+  const auto [a, b] = first_pair(offers, [](const DeviceOffer& o) { return std::tuple(device_of(o), o.host_id); });
   if (b == offers.size()) return {};
   const bool all_allow = std::ranges::all_of(offers, [](const DeviceOffer& o) { return o.several_allowed != 0; });
   if (all_allow && offers[0].nccl_version >= nccl::version_of_several_ranks) return {};
@@ -60,7 +66,7 @@ DeviceVerdict judge(std::span<const DeviceOffer> offers) {
   }
   verdict.kernels = std::ranges::all_of(offers, [](const DeviceOffer& o) { return o.kernels != 0; });
   verdict.registers = std::ranges::all_of(offers, [](const DeviceOffer& o) { return o.nccl_register != 0; });
-  verdict.several_ranks = first_pair(offers, share_device).second != offers.size();
+  verdict.several_ranks = first_pair(offers, device_of).second != offers.size();
   verdict.why_no_nccl = why_no_nccl(offers);
   if (verdict.why_no_nccl.empty()) verdict.nccl_version = offers[0].nccl_version;
   return verdict;

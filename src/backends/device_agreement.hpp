@@ -20,7 +20,8 @@ struct DeviceOffer {
   std::int32_t nccl_register = 0;    ///< TUTTI_NCCL_REGISTER=1
   std::int32_t cuda_aware = -1;      ///< TUTTI_CUDA_AWARE: -1 not set
   std::int32_t node = 0;
-  std::uint64_t host_id = 0;  ///< hash of NCCL_HOSTID; 0: not set
+  std::uint64_t host_id = 0;       ///< hash of NCCL_HOSTID; 0: not set
+  std::uint64_t nccl_options = 0;  ///< hash of CommunicatorOptions::nccl
   device::Uuid uuid{};
   std::array<char, 160> problem{};  ///< the reason why it is not usable
   std::array<char, 160> why_no_nccl{};

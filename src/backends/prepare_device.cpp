@@ -13,6 +13,7 @@
 #include "backends/mpi/cuda_aware.hpp"
 #include "backends/nccl/backend.hpp"
 #include "backends/nccl/state.hpp"
+#include "backends/nccl/types.hpp"
 #include "call/agreement.hpp"
 #include "call/context.hpp"
 #include "core/config.hpp"
@@ -54,6 +55,22 @@ void offer_nccl(DeviceOffer& offer) {
   offer.host_id = host_id();
 }
 
+std::uint64_t hash_of(const NcclOptions& options) {
+  Hash hash;
+  hash.add(options.min_ctas).add(options.max_ctas).add(options.nvls_ctas).add(options.cta_policy);
+  return hash.value();
+}
+
+/// The service of NCCL that knows the state of all ranks, for a job that hangs.
+std::string ras_of(int version) {
+  if (version < nccl::version_of_ras) return "none before NCCL 2.24";
+  const char* enabled = std::getenv("NCCL_RAS_ENABLE");
+  if (enabled != nullptr && std::string_view(enabled) == "0") return "switched off by NCCL_RAS_ENABLE=0";
+  const char* address = std::getenv("NCCL_RAS_ADDR");
+  return fmt::format("{}; ask it by ncclras -v, on a node of the job",
+                     address != nullptr ? address : "localhost:28028");
+}
+
 int device_of(device::Runtime& runtime, const void* address) {
   const int found = address == nullptr ? -1 : runtime.inspect(address).device;
   return found >= 0 ? found : runtime.current_device();
@@ -62,6 +79,7 @@ int device_of(device::Runtime& runtime, const void* address) {
 /// Does not throw: a rank that cannot take part reports it, and all ranks learn of it.
 DeviceOffer make_offer(const Context& comm, DeviceSide& side, const void* address) noexcept {
   DeviceOffer offer;
+  offer.nccl_options = hash_of(comm.options.nccl);
   offer.node = comm.topology.places[static_cast<std::size_t>(comm.rank)].node;
   offer.cuda_aware = config().cuda_aware ? static_cast<int>(*config().cuda_aware) : -1;
   try {
@@ -100,7 +118,7 @@ void set_up_nccl(Context& comm, DeviceSide& side, DeviceVerdict& verdict) {
   auto made = nccl::Comm::create(comm, *table, side.device, limits, verdict.why_no_nccl);
   if (!made) return;
   side.nccl_version = verdict.nccl_version;
-  comm.set_state(nccl_backend, std::make_unique<nccl::State>(std::move(made), verdict.registers), {});
+  comm.set_state(nccl_backend, std::make_unique<nccl::State>(comm, std::move(made), verdict.registers), {});
 }
 
 /// Reserves pinned memory for two operations of two pieces each way, and words of flags, because no memory can be
@@ -120,11 +138,12 @@ void reserve_staging(int device) noexcept {
 std::string report(const Context& comm, const DeviceSide& side, const DeviceVerdict& verdict,
                    const std::string& why_cuda_aware) {
   return fmt::format(
-      "NCCL: {}\nCUDA-aware MPI: {} ({})\nreductions: {}\nranks per GPU: {}\nprogress in MPI: {} ({})",
+      "NCCL: {}\nNCCL's RAS: {}\nCUDA-aware MPI: {} ({})\nreductions: {}\nranks per GPU: {}\nprogress in MPI: {} ({})",
       side.nccl_version != 0 ? "version " + nccl::version_text(side.nccl_version) : "not used: " + verdict.why_no_nccl,
+      side.nccl_version != 0 ? ras_of(side.nccl_version) : "none without NCCL",
       side.cuda_aware ? "yes" : "no, through pinned memory", why_cuda_aware,
       side.kernels ? "by kernels on the device"
-                   : "on the host if NCCL does not support them: Kokkos has no device here",
+                   : "on the host if NCCL does not support them: this build has no kernels for the device",
       side.several_ranks ? "several" : "one", comm.progress_hook ? "calls on host memory only" : "no",
       comm.progress_report);
 }

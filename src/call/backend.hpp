@@ -50,6 +50,7 @@ struct CallOptions {
   Stream stream{};
   std::chrono::nanoseconds timeout{0};  ///< 0: none
   flight::Note note{};                  ///< of a nonblocking call
+  std::uint64_t capture = 0;            ///< that the stream takes part in at the call; 0: none
 };
 
 /// The mark by which ranks match the executions of one call: a message tag, a cell or a sequence number. Turns are

@@ -206,6 +206,18 @@ void Context::tell_of_abort(const std::string& reason) const noexcept {
   }
 }
 
+void Context::tell_of_failure() const noexcept {
+  std::string reason;
+  try {
+    const std::lock_guard lock(reason_mutex_);
+    const bool is_known = broken_by_ == ErrorCode::peer_died || broken_by_ == ErrorCode::finalized;
+    if (!broken_.load() || aborted.load() || released_.load() || is_known) return;
+    reason = reason_;
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): they are told without the reason
+  }
+  tell_of_abort(reason);
+}
+
 void Context::hear_of_abort() {
   const MPI_Comm comm = messages.get();
   if (comm == MPI_COMM_NULL || aborted.load()) return;
@@ -222,7 +234,10 @@ void Context::hear_of_abort() {
 
 void Context::mark_broken(ErrorCode code, const std::string& reason) noexcept {
   const std::lock_guard lock(reason_mutex_);
-  if (!broken_.load() && !aborted.load()) keep_reason(reason);
+  if (!broken_.load() && !aborted.load()) {
+    keep_reason(reason);
+    broken_by_ = code;
+  }
   broken_.store(true);
   for (const auto& state : states_)
     if (state) state->fail(code, reason);

@@ -67,6 +67,11 @@ struct Context {
   /// The backends tell the other ranks.
   void mark_broken(ErrorCode code, const std::string& reason) noexcept;
 
+  /// Tells the other ranks why the communicator is broken, by messages: they abort their calls. For work that does not
+  /// end on the other ranks by itself. Says nothing of what they learn otherwise: an abort, the end of a process or of
+  /// MPI. Any thread.
+  void tell_of_failure() const noexcept;
+
   /// Before this rank ends a collective call with an error that other ranks may not have: the backends tell them.
   void refuse(schedules::Operation operation) noexcept;
   /// The same for a call that check mode has published.
@@ -174,6 +179,7 @@ struct Context {
   int exceptions_ = std::uncaught_exceptions();  ///< under way when it was made, in whose handling it lives
   mutable std::mutex reason_mutex_;
   std::string reason_;
+  ErrorCode broken_by_ = ErrorCode::success;
   std::atomic<bool> broken_{false};
   std::atomic<bool> keeps_contexts_{false};
   std::atomic<bool> released_{false};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "device/runtime.hpp"
@@ -8,7 +9,7 @@
 namespace tutti::detail {
 
 /// The device half of a communicator, present once the communicator is prepared for device memory. All members except
-/// `device` and `stream` are equal on all ranks.
+/// `device`, `stream` and `capture` are equal on all ranks.
 struct DeviceSide {
   DeviceSide() = default;
   ~DeviceSide();
@@ -17,6 +18,7 @@ struct DeviceSide {
 
   int device = 0;                         ///< index in this process
   device::StreamHandle stream = nullptr;  ///< the communicator's own stream
+  std::uint64_t capture = 0;              ///< the capture that it took part in last; 0: none, or it has ended
   bool kernels = false;                   ///< on all ranks reductions run on the device
   bool cuda_aware = false;                ///< on all ranks the MPI takes device addresses
   bool several_ranks = false;             ///< some device serves several ranks of this communicator

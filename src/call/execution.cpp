@@ -154,11 +154,10 @@ void Execution::rethrow() const {
   if (failure_) std::rethrow_exception(failure_);
 }
 
-void run_to_end(Execution& execution) {
-  const device::BesideCaptures beside;  // MPI may use the device
-  const progress_hook::Pause pause;     // this loop polls
+namespace {
+
+void drive(Execution& execution) {
   ProgressEngine& engine = ProgressEngine::instance();
-  execution.start();
   engine.poll();
   Backoff backoff(execution.comm().topology.oversubscribed);
   while (!execution.poll()) {
@@ -168,7 +167,22 @@ void run_to_end(Execution& execution) {
     if (execution.poll()) break;
     execution.nap();
   }
+}
+
+}  // namespace
+
+void run_to_end(Execution& execution) {
+  const device::BesideCaptures beside;  // MPI may use the device
+  const progress_hook::Pause pause;     // this loop polls
+  execution.start();
+  drive(execution);
   execution.rethrow();
+}
+
+void drive_to_end(Execution& execution) {
+  const device::BesideCaptures beside;
+  const progress_hook::Pause pause;
+  drive(execution);
 }
 
 }  // namespace tutti::detail

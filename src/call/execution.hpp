@@ -155,5 +155,7 @@ class Execution {
 
 /// Drives to its end an execution that has no other driver, and all outstanding executions with it. Throws its failure.
 void run_to_end(Execution& execution);
+/// The same for one that has been started, and without the throw.
+void drive_to_end(Execution& execution);
 
 }  // namespace tutti::detail

@@ -74,9 +74,42 @@ void ProgressEngine::run_hooks() const {
     if (const auto progress = hook.load(std::memory_order_relaxed)) progress();
 }
 
+void ProgressEngine::watch(Watcher& watcher) {
+  const std::lock_guard lock(mutex_);
+  if (std::ranges::find(watchers_, &watcher) == watchers_.end()) watchers_.push_back(&watcher);
+  watched_.store(watchers_.size(), std::memory_order_relaxed);
+}
+
+void ProgressEngine::unwatch(Watcher& watcher) noexcept {
+  const std::lock_guard lock(mutex_);
+  std::erase(watchers_, &watcher);
+  watched_.store(watchers_.size(), std::memory_order_relaxed);
+}
+
+bool ProgressEngine::is_time_to_look() noexcept {
+  constexpr std::chrono::microseconds between_looks{200};
+  if (watched_.load(std::memory_order_relaxed) == 0) return false;
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_look_.load(std::memory_order_relaxed)) return false;
+  next_look_.store(now + between_looks, std::memory_order_relaxed);
+  return true;
+}
+
+void ProgressEngine::look_at_watchers() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return;
+  std::erase_if(watchers_, [](Watcher* watcher) { return !watcher->look(); });
+  watched_.store(watchers_.size(), std::memory_order_relaxed);
+}
+
 void ProgressEngine::poll_all() {
+  const bool looks = is_time_to_look();
+  const bool has_executions = outstanding_.load(std::memory_order_relaxed) > 0;
+  if (!looks && !has_executions) return;
   const device::BesideCaptures beside;  // MPI may use the device
   const progress_hook::Pause pause;
+  if (looks) look_at_watchers();
+  if (!has_executions) return;
   run_hooks();
   // Kept until the lock is released, because the last reference to a communicator may end here and call MPI. No list on
   // the heap: an exception that left here would end a call of another communicator. Once no place is left, the next

@@ -127,7 +127,9 @@ class Arguments {
             "is larger than the address space; pass the count in elements");
   }
   void note_memory(MemoryKind declared, const void* address) {
-    if (is_of_device(declared, declared_, address)) call_.signature.memory = MemoryClass::device;
+    if (!is_of_device(declared, declared_, address)) return;
+    call_.signature.memory = MemoryClass::device;
+    call_.is_detected = call_.is_detected || (declared == MemoryKind::detect && declared_ == MemoryKind::detect);
   }
   Packing& packing_of(const void* address, std::size_t count, MemoryKind declared, Datatype type, const char* name);
   void forbid_layout(bool has_layout, const char* name) const {

@@ -44,14 +44,15 @@ void complete_signature(Signature& signature, CallKind kind, const Context& comm
                           schedules::operation_name(signature.operation), comm.describe(), why));
 }
 
-bool is_captured(const Context& comm, const Signature& signature, const Stream& stream) {
+/// The capture that the stream takes part in; 0: none.
+std::uint64_t capture_of(const Context& comm, const Signature& signature, const Stream& stream) {
   device::Runtime* runtime = device::runtime();
   if (runtime == nullptr)
     throw Error(ErrorCode::not_built,
                 fmt::format("{}, {}: a buffer is in device memory, and this library was built without CUDA; build it "
                             "with TUTTI_ENABLE_CUDA=ON, or copy the buffer to host memory",
                             schedules::operation_name(signature.operation), comm.describe()));
-  return stream.kind == StreamKind::cuda && runtime->capture_of(stream.handle) != 0;
+  return stream.kind == StreamKind::cuda ? runtime->capture_of(stream.handle) : 0;
 }
 
 /// In calls that may wait, ranks first agree on their facilities for device memory.
@@ -59,6 +60,7 @@ void agree_on_device(Context& comm, const Call& call, bool captured) {
   comm.check_usable();
   if (captured && !comm.device)
     refuse_capture(comm, call.signature, "a communicator that is not prepared for device memory cannot be used");
+  if (comm.device && !call.is_detected) return;  // whoever declares memory knows its device
   const Binding& binding = call.binding;
   if (comm.device || call.signature.kind != CallKind::nonblocking)
     prepare_device(comm, binding.output != nullptr ? binding.output : binding.input);
@@ -79,9 +81,10 @@ PlanPtr new_plan(Context& comm, const Signature& signature) {
   return plan;
 }
 
-const PlanPtr& find_plan(Context& comm, const Call& call, const Stream& stream) {
+const PlanPtr& find_plan(Context& comm, const Call& call, CallOptions& options) {
   const bool on_device = call.signature.memory == MemoryClass::device;
-  const bool captured = on_device && is_captured(comm, call.signature, stream);
+  if (on_device) options.capture = capture_of(comm, call.signature, options.stream);
+  const bool captured = options.capture != 0;
   if (on_device) agree_on_device(comm, call, captured);
   comm.check_usable();
   const PlanPtr& plan = comm.plans.get(call.signature, [&comm](const Signature& s) { return new_plan(comm, s); });
@@ -90,10 +93,10 @@ const PlanPtr& find_plan(Context& comm, const Call& call, const Stream& stream) 
   return plan;
 }
 
-/// The plan of a call, valid until the next call on the communicator.
-const PlanPtr& plan_for(Context& comm, const Call& call, const Stream& stream) {
+/// The plan of a call, valid until the next call on the communicator. Notes the capture in the options.
+const PlanPtr& plan_for(Context& comm, const Call& call, CallOptions& options) {
   try {
-    return find_plan(comm, call, stream);
+    return find_plan(comm, call, options);
   } catch (...) {
     comm.refuse_turn(call.signature.operation);
     throw;
@@ -237,7 +240,7 @@ std::shared_ptr<Execution> make_call(const Communicator& communicator, Call&& ca
                                      const Options& options) {
   const ContextPtr& comm = communicator.state();
   complete_signature(call.signature, kind, *comm, options);
-  const CallOptions own = call_options(*comm, options);
+  CallOptions own = call_options(*comm, options);
   BufferUses uses;
   ReceiveShadows shadows;
   std::uint64_t number = 0;
@@ -248,7 +251,7 @@ std::shared_ptr<Execution> make_call(const Communicator& communicator, Call&& ca
     number = comm->check->note(call.signature, call.binding, has_stream(options));
     shadows = shadow_output(*comm, uses, call.binding);
   }
-  const PlanPtr& plan = plan_for(*comm, call, options.stream);
+  const PlanPtr& plan = plan_for(*comm, call, own);
   const std::uint64_t bytes = comm->summary == nullptr ? 0 : bytes_of(call.signature, call.binding);
   Tally* tally = comm->summary == nullptr ? nullptr : &tally_of(*comm, call.signature, plan->way, bytes);
   const flight::Note note =
@@ -273,10 +276,10 @@ void run(const Communicator& communicator, Call&& call, const Options& options) 
     return run_packed(communicator, std::move(call), options);
   const ContextPtr& comm = communicator.state();
   complete_signature(call.signature, CallKind::blocking, *comm, options);
-  const CallOptions own = call_options(*comm, options);
+  CallOptions own = call_options(*comm, options);
   if (comm->check != nullptr) [[unlikely]]
     check_blocking(*comm, call, options, own);
-  const PlanPtr& plan = plan_for(*comm, call, options.stream);
+  const PlanPtr& plan = plan_for(*comm, call, own);
   flight::Recording recording(noted(*comm, call, *plan, flight::State::running));
   if (comm->summary != nullptr)
     run_counted(comm, plan, std::move(call), own);
@@ -291,7 +294,7 @@ Request start(const Communicator& communicator, Call&& call, const Options& opti
     return ProgressEngine::instance().launch(make_call(communicator, std::move(call), CallKind::nonblocking, options));
   complete_signature(call.signature, CallKind::nonblocking, *comm, options);
   CallOptions own = call_options(*comm, options);
-  const PlanPtr& plan = plan_for(*comm, call, options.stream);
+  const PlanPtr& plan = plan_for(*comm, call, own);
   own.note = noted(*comm, call, *plan, flight::State::outstanding);
   flight::Recording recording(own.note);
   Request request = comm->summary == nullptr ? start_plan(comm, plan, std::move(call.binding), own)

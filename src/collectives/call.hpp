@@ -19,6 +19,7 @@ struct Call {
   Signature signature{};
   Binding binding{};
   std::unique_ptr<Packing> packing{};  ///< present if a buffer has a layout
+  bool is_detected = false;            ///< a buffer's kind of memory was not declared
 };
 
 /// The three ways to make a call.

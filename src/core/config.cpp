@@ -136,7 +136,7 @@ const Config& config() {
                            .trials = read_flag("TUTTI_TRIALS", true),
                            .calibration = read_calibration("TUTTI_CALIBRATION"),
                            .nccl = read_flag("TUTTI_NCCL", true),
-                           .nccl_blocking = read_flag("TUTTI_NCCL_BLOCKING"),
+                           .nccl_blocking = read_flag("TUTTI_NCCL_BLOCKING", true),
                            .nccl_register = read_flag("TUTTI_NCCL_REGISTER"),
                            .cuda_aware = read_choice("TUTTI_CUDA_AWARE"),
                            .flight_entries = has_recorder() ? read_entries("TUTTI_FLIGHT_ENTRIES") : 0,

@@ -29,7 +29,7 @@ struct Config {
   bool trials = true;                                        ///< TUTTI_TRIALS
   CalibrationMode calibration = CalibrationMode::automatic;  ///< TUTTI_CALIBRATION
   bool nccl = true;                                          ///< TUTTI_NCCL
-  bool nccl_blocking = false;                                ///< TUTTI_NCCL_BLOCKING
+  bool nccl_blocking = true;                                 ///< TUTTI_NCCL_BLOCKING
   bool nccl_register = false;                                ///< TUTTI_NCCL_REGISTER
   std::optional<bool> cuda_aware{};                          ///< TUTTI_CUDA_AWARE; empty if unset
   std::uint32_t flight_entries = 1024;                       ///< TUTTI_FLIGHT_ENTRIES; 0 if TUTTI_FLIGHT=0

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "device/flag.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <tutti/error.hpp>
@@ -14,10 +15,12 @@ std::atomic<std::size_t> closed{0};
 
 std::uint32_t& word_of(const Block& block) { return *reinterpret_cast<std::uint32_t*>(block.data()); }
 
-/// Words that a stream may still read.
+constexpr std::uint32_t open_height = ~std::uint32_t{0} >> 1U;  // cuStreamWaitValue32 compares differences
+
+/// Words that streams may still read.
 struct Retired {
   Block word;
-  Event passed;
+  std::vector<Event> passed;
 };
 
 class Graveyard {
@@ -26,7 +29,7 @@ class Graveyard {
     static auto* graveyard = new Graveyard;
     return *graveyard;
   }
-  void add(Block word, Event passed) {
+  void add(Block word, std::vector<Event> passed) {
     const std::lock_guard lock(mutex_);
     retired_.push_back({std::move(word), std::move(passed)});
   }
@@ -36,7 +39,7 @@ class Graveyard {
     generation_ = runtime_generation();
     std::erase_if(retired_, [](const Retired& flag) {
       try {
-        return flag.passed.is_complete();
+        return std::ranges::all_of(flag.passed, [](const Event& event) { return event.is_complete(); });
       } catch (const Error&) {  // nobody can say any more: the word stays
         return false;
       }
@@ -59,7 +62,8 @@ Flag::~Flag() {
 }
 
 Flag::Flag(Flag&& other) noexcept
-    : word_(std::move(other.word_)),
+    : device_(other.device_),
+      word_(std::move(other.word_)),
       passed_(std::move(other.passed_)),
       is_closed_(std::exchange(other.is_closed_, false)) {}
 
@@ -67,29 +71,39 @@ Flag& Flag::operator=(Flag&& other) noexcept {
   if (this == &other) return *this;
   open();
   retire();
+  device_ = other.device_;
   word_ = std::move(other.word_);
   passed_ = std::move(other.passed_);
   is_closed_ = std::exchange(other.is_closed_, false);
   return *this;
 }
 
-void Flag::close(int device, StreamHandle stream) {
+void Flag::close(int device) {
   open();
   retire();
   Graveyard::instance().sweep();
-  Block word = Pool::of(MemoryKind::pinned, device).acquire(sizeof(std::uint32_t));
-  std::atomic_ref(word_of(word)).store(0, std::memory_order_release);
-  const Guard guard(device);
-  required_runtime("a stream flag").wait_flag(stream, &word_of(word), 1);
-  word_ = std::move(word);
+  word_ = Pool::of(MemoryKind::pinned, device).acquire(sizeof(std::uint32_t));
+  std::atomic_ref(word_of(word_)).store(0, std::memory_order_release);
+  device_ = device;
   is_closed_ = true;
   closed.fetch_add(1, std::memory_order_acq_rel);
-  passed_.record(device, stream);
+}
+
+void Flag::hold(StreamHandle stream, std::uint32_t height) {
+  const Guard guard(device_);
+  auto last = std::ranges::find(passed_, stream, &Passed::stream);
+  if (last == passed_.end()) last = passed_.insert(passed_.end(), Passed{stream, {}});
+  required_runtime("a stream flag").wait_flag(stream, &word_of(word_), height);
+  last->event.record(device_, stream);
+}
+
+void Flag::raise(std::uint32_t height) noexcept {
+  if (is_closed_) std::atomic_ref(word_of(word_)).store(height, std::memory_order_release);
 }
 
 void Flag::open() noexcept {
   if (!is_closed_) return;
-  std::atomic_ref(word_of(word_)).store(1, std::memory_order_release);
+  raise(open_height);
   is_closed_ = false;
   closed.fetch_sub(1, std::memory_order_acq_rel);
 }
@@ -97,7 +111,10 @@ void Flag::open() noexcept {
 void Flag::retire() noexcept {
   if (word_.data() == nullptr) return;
   try {
-    Graveyard::instance().add(std::move(word_), std::move(passed_));
+    std::vector<Event> events;
+    for (Passed& stream : passed_) events.push_back(std::move(stream.event));
+    passed_.clear();
+    Graveyard::instance().add(std::move(word_), std::move(events));
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the word goes back early only without memory
   }
 }

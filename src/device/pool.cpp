@@ -128,6 +128,8 @@ void Pool::reserve(std::size_t bytes, std::size_t blocks) {
 }
 
 void Pool::give_back(std::byte* data, std::size_t size) noexcept {
+  if (Runtime* runtime = device::runtime(); runtime != nullptr && runtime_generation() == state_->generation)
+    runtime->note_unused(data, size);
   const std::lock_guard lock(state_->mutex);
   try {
     state_->unused.emplace(size, data);

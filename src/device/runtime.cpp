@@ -33,9 +33,12 @@ Runtime* replace_runtime(Runtime* other) noexcept {
 
 std::uint64_t runtime_generation() noexcept { return generation.load(std::memory_order_acquire); }
 
-void Runtime::run_host(StreamHandle /*stream*/, std::function<void()> /*function*/) {
+void Runtime::run_host(StreamHandle /*stream*/, std::function<void()> /*function*/, const void* /*kernel*/) {
   throw Error(ErrorCode::internal, "run_host: this runtime does not run host functions");
 }
+
+void Runtime::note_unused(void* /*memory*/, std::size_t /*bytes*/) noexcept {}
+void Runtime::load_kernel(const void* /*code*/) {}
 
 std::string Runtime::bus_id(int /*device*/) { return {}; }
 int Runtime::driver_version() { return 0; }

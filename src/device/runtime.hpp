@@ -108,8 +108,16 @@ class Runtime {
   /// Whether the host may read and write device memory, so that a kernel can be a host function. Only test runtimes
   /// can.
   [[nodiscard]] virtual bool runs_host_functions() const noexcept { return false; }
-  /// Runs a host function in stream order. Requires runs_host_functions().
-  virtual void run_host(StreamHandle stream, std::function<void()> function);
+  /// Runs a host function in stream order. Requires runs_host_functions(). kernel: the code of the kernel that it
+  /// stands for; null: none.
+  virtual void run_host(StreamHandle stream, std::function<void()> function, const void* kernel = nullptr);
+
+  /// A pool has got memory back, which no stream uses any more. For test runtimes, which spoil it.
+  virtual void note_unused(void* memory, std::size_t bytes) noexcept;
+
+  /// Loads the code of a kernel, the address of its __global__ function, onto the current device. Waits for the device
+  /// where CUDA does. Counterpart: cudaFuncGetAttributes, which CUDA recommends for it.
+  virtual void load_kernel(const void* code);
 };
 
 /// The runtime of this process; null in a build without CUDA.

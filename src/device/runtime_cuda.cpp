@@ -313,6 +313,12 @@ class CudaRuntime final : public Runtime {
     if (code != cudaSuccess) forget(code);
   }
 
+  void load_kernel(const void* code) override {
+    const BesideCaptures beside;
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, code), "cudaFuncGetAttributes");
+  }
+
   bool has_stream_flags(int device) override {
     return wait_value() != nullptr && Driver::instance().has_stream_memory_operations(device);
   }

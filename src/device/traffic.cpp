@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "device/kept.hpp"
-#include "device/pool.hpp"
 
 namespace tutti::detail::device {
 namespace {
@@ -15,12 +14,12 @@ namespace {
 /// The last launch on a stream.
 struct Launch {
   StreamHandle stream = nullptr;
-  Event done{};
+  std::shared_ptr<Event> done{};
 };
 
 bool is_done(const Launch& launch) noexcept {
   try {
-    return launch.done.is_complete();
+    return launch.done->is_complete();
   } catch (const std::exception&) {
     return true;
   }
@@ -67,21 +66,24 @@ Traffic& Traffic::of(int device) {
 
 LaunchMutex& Traffic::launch_mutex() noexcept { return state_->launch_mutex; }
 
-void Traffic::note_launch(StreamHandle stream) {
+std::shared_ptr<const Event> Traffic::note_launch(StreamHandle stream) {
   const std::lock_guard lock(state_->mutex);
   auto& launches = state_->launches;
   const auto known = std::ranges::find(launches, stream, &Launch::stream);
   Launch& launch = known == launches.end() ? launches.emplace_back(Launch{stream}) : *known;
   state_->in_flight.store(launches.size(), std::memory_order_release);
-  launch.done.record(state_->device, stream);
+  // One that others still ask about must not move on.
+  if (launch.done.use_count() != 1) launch.done = std::make_shared<Event>();
+  launch.done->record(state_->device, stream);
   state_->last = stream;
+  return launch.done;
 }
 
 void Traffic::follow(StreamHandle stream) {
   const std::lock_guard lock(state_->mutex);
   if (state_->last == stream) return;
   const auto last = std::ranges::find(state_->launches, state_->last, &Launch::stream);
-  if (last != state_->launches.end()) required_runtime("NCCL").wait_event(stream, last->done.handle());
+  if (last != state_->launches.end()) required_runtime("NCCL").wait_event(stream, last->done->handle());
 }
 
 bool Traffic::is_idle() noexcept {

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <thread>
 
-#include "device/runtime.hpp"
+#include "device/pool.hpp"
 
 namespace tutti::detail::device {
 
@@ -38,8 +39,8 @@ class Traffic {
   /// communicators run in the order of their launches. Not for a captured stream. Under the launch lock.
   void follow(StreamHandle stream);
   /// Notes that NCCL work was launched on a stream that is not captured. It is in flight until all work that precedes
-  /// this call on the stream is done.
-  void note_launch(StreamHandle stream);
+  /// this call on the stream is done, which the event tells.
+  std::shared_ptr<const Event> note_launch(StreamHandle stream);
   /// Whether no NCCL work is in flight. Never waits. A CUDA error counts as idle, because its owner reports it.
   [[nodiscard]] bool is_idle() noexcept;
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What standin_device.f90 needs of the stand-ins: streams, "kernels" on them, and memory that the host must not touch.
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <memory>
@@ -19,26 +17,15 @@ std::unique_ptr<Gate>& gate() {
   return *one;
 }
 
-std::size_t page() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
-
 }  // namespace
 
 extern "C" {
 
 void* standin_stream() { return machine().stream; }
 
-/// Numbers in "device" memory, on pages of their own; for the life of the program.
+/// Numbers in "device" memory; for the life of the program.
 void* standin_device_memory(std::size_t count) {
-  const std::size_t bytes = (count * sizeof(std::int64_t) + page() - 1) / page() * page();
-  auto* memory = machine().runtime.allocate(tutti::MemoryKind::device, bytes + page());
-  const auto address = reinterpret_cast<std::uintptr_t>(memory);
-  return reinterpret_cast<void*>((address + page() - 1) / page() * page());
-}
-
-/// From now on whoever reads or writes the numbers ends the program, until they are let go.
-void standin_forbid(void* data, std::size_t count, int forbidden) {
-  const std::size_t bytes = (count * sizeof(std::int64_t) + page() - 1) / page() * page();
-  EXPECT_EQ(mprotect(data, bytes, forbidden != 0 ? PROT_NONE : PROT_READ | PROT_WRITE), 0);
+  return machine().runtime.allocate(tutti::MemoryKind::device, count * sizeof(std::int64_t));
 }
 
 /// "Kernels": write first, first + step, ... ; copy to the host.

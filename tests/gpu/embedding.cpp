@@ -22,7 +22,7 @@ class Embedding : public OnDevice {
     OnDevice::SetUp();
     if (IsSkipped()) return;
     if (!kernels::device::is_available() && !is_standin())
-      GTEST_SKIP() << "skipped: no device kernels: Kokkos has no CUDA here";
+      GTEST_SKIP() << "skipped: no device kernels: this build had no nvcc";
   }
 };
 

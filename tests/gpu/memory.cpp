@@ -87,7 +87,8 @@ TEST_F(MemoryOnDevice, AFlagHoldsItsStream) {
   const DeviceArray<int> from(filled(100, 7));
   const DeviceArray<int> to(filled(100, 0));
   device::Flag flag;
-  flag.close(current, stream.handle());
+  flag.close(current);
+  flag.hold(stream.handle(), 1);
   runtime().copy(to.data(), from.data(), 100 * sizeof(int), stream.handle());
   const auto until = std::chrono::steady_clock::now() + 50ms;
   while (std::chrono::steady_clock::now() < until) ASSERT_FALSE(runtime().is_idle(stream.handle()));

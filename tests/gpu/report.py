@@ -5,7 +5,7 @@ import pathlib
 import sys
 import xml.etree.ElementTree
 
-PARTS = ["build", "tests", "sanitizer", "nccl", "staging", "kernels", "dlrm"]
+PARTS = ["build", "tests", "sanitizer", "nccl", "staging", "kernels", "dlrm", "several"]
 MIB = 1 << 20
 
 
@@ -51,28 +51,33 @@ def points(folder, pattern):
         document = load(path)
         for point in document["points"]:
             if "skipped" not in point:
-                yield {**point, "ranks": document["machine"]["ranks"]}
+                yield {**point, "ranks": document["machine"]["ranks"], "file": path.stem}
 
 
 def wrong_results(folder):
-    return sum(p.get("wrong", 0) for p in points(folder, "nccl-*.json")) + \
-        sum(p.get("wrong", 0) for p in points(folder, "staging-*.json"))
+    kinds = ("nccl", "staging", "several-nccl")
+    return sum(p.get("wrong", 0) for kind in kinds for p in points(folder, f"{kind}-*.json"))
+
+
+def set_up(stem):
+    """How NCCL was used: "blocking-1-registered-0" of a file of several GPUs; nothing by default."""
+    return stem.removeprefix("several-nccl-") if stem.startswith("several-") else ""
 
 
 def nccl_overhead(folder):
     """Tutti's calls beside NCCL's own, queued behind one another: by the stream's clock and until they return."""
     cells = {}
-    for point in points(folder, "nccl-*.json"):
-        key = (point["ranks"], point["operation"], point["datatype"], point["bytes"])
+    for point in [*points(folder, "nccl-*.json"), *points(folder, "several-nccl-*.json")]:
+        key = (point["ranks"], set_up(point["file"]), point["operation"], point["datatype"], point["bytes"])
         cells.setdefault(key, {})[point["algorithm"]] = point
     rows = []
-    for (ranks, operation, datatype, size), found in sorted(cells.items()):
+    for (ranks, how, operation, datatype, size), found in sorted(cells.items()):
         ours, raw = found.get("nccl:direct"), found.get("raw-nccl")
         if not ours or not raw or "queued_us" not in ours or "queued_us" not in raw:
             continue
         added = ours["queued_us"]["total"] - raw["queued_us"]["total"]
         percent = 100 * added / raw["queued_us"]["total"]
-        rows.append({"ranks": ranks, "operation": operation, "datatype": datatype, "bytes": size,
+        rows.append({"ranks": ranks, "set_up": how, "operation": operation, "datatype": datatype, "bytes": size,
                      "tutti_us": ours["queued_us"]["total"], "raw_us": raw["queued_us"]["total"],
                      "tutti_launch_us": ours["queued_us"]["launch"], "raw_launch_us": raw["queued_us"]["launch"],
                      "added_us": added, "added_percent": percent,
@@ -107,6 +112,22 @@ def dlrm(folder):
     return sorted(rows, key=lambda row: (row["batch"], row["graph"]))
 
 
+def one_row(folder):
+    """Milliseconds of the update of a row that all samples look up."""
+    figures = load(folder / "one-row.json")
+    return None if figures is None or "skipped" in figures else figures["backward_us"] / 1e3
+
+
+def dlrm_of_several(folder):
+    rows = []
+    for path in sorted(folder.glob("several-dlrm-*.json")):
+        lookups, *graph = path.stem.removeprefix("several-dlrm-").split("--")
+        figures = load(path)
+        rows.append({"ranks": figures["ranks"], "lookups": lookups, "graph": bool(graph),
+                     "ms_per_step": figures["ms_per_iteration"]})
+    return rows
+
+
 def table(header, rows):
     if not rows:
         return []
@@ -123,10 +144,10 @@ def markdown(report):
         lines += [f"Tests: {tests['passed']} passed, {tests['failed']} failed, {tests['skipped']} skipped.", ""]
         lines += [f"* {name}" for name in tests["not_passed"]] + [""]
     yes = {True: "yes", False: "**no**"}
-    lines += table(["ranks", "operation", "type", "bytes", "Tutti µs", "NCCL µs", "launch, Tutti", "launch, NCCL", "added µs",
-                    "added %", "bar met"],
-                   [[r["ranks"], r["operation"], r["datatype"], r["bytes"], f"{r['tutti_us']:.2f}", f"{r['raw_us']:.2f}",
-                     f"{r['tutti_launch_us']:.2f}", f"{r['raw_launch_us']:.2f}", f"{r['added_us']:.2f}",
+    lines += table(["ranks", "NCCL used", "operation", "type", "bytes", "Tutti µs", "NCCL µs", "launch, Tutti",
+                    "launch, NCCL", "added µs", "added %", "bar met"],
+                   [[r["ranks"], r["set_up"], r["operation"], r["datatype"], r["bytes"],
+                     f"{r['tutti_us']:.2f}", f"{r['raw_us']:.2f}", f"{r['tutti_launch_us']:.2f}", f"{r['raw_launch_us']:.2f}", f"{r['added_us']:.2f}",
                      f"{r['added_percent']:.1f}", yes[r["met"]]] for r in report["nccl"]])
     lines += table(["ranks", "operation", "bytes", "way", "µs", "bus GB/s"],
                    [[r["ranks"], r["operation"], r["bytes"], r["algorithm"], f"{r['us']:.1f}", f"{r['busbw_gb_s']:.2f}"]
@@ -134,6 +155,11 @@ def markdown(report):
     lines += table(["rows", "dim", "lookup", "copy GB/s", "GB/s", "share", "bar", "bar met"],
                    [[r["type"], r["dim"], r["what"], f"{r['copy_gb_s']:.0f}", f"{r['gb_s']:.0f}", f"{r['share']:.2f}",
                      r["bar"], yes[r["met"]]] for r in report["kernels"]])
+    if report["one_row_ms"] is not None:
+        lines += [f"A row that 65536 samples look up is updated in {report['one_row_ms']:.3f} ms.", ""]
+    lines += table(["GPUs", "DLRM, lookups", "CUDA graph", "ms a step"],
+                   [[r["ranks"], r["lookups"], "yes" if r["graph"] else "no", f"{r['ms_per_step']:.3f}"]
+                    for r in report["dlrm_of_several"]])
     lines += table(["DLRM, batch", "CUDA graph", "ms a step"],
                    [[r["batch"], "yes" if r["graph"] else "no", f"{r['ms_per_step']:.3f}"] for r in report["dlrm"]])
     if report["wrong_results"]:
@@ -144,7 +170,8 @@ def markdown(report):
 def make(folder):
     return {"facts": facts(folder), "parts": statuses(folder), "tests": test_counts(folder),
             "nccl": nccl_overhead(folder), "staging": bandwidths(folder), "kernels": kernels(folder),
-            "dlrm": dlrm(folder), "wrong_results": wrong_results(folder)}
+            "dlrm": dlrm(folder), "one_row_ms": one_row(folder), "dlrm_of_several": dlrm_of_several(folder),
+            "wrong_results": wrong_results(folder)}
 
 
 def main():

@@ -35,6 +35,9 @@ def fill(folder, wrong):
     write(folder, "kernels-bfloat16.json", {"skipped": "no kernels", "processes": 1})
     write(folder, "dlrm-2048.json", {"ms_per_iteration": 1.25})
     write(folder, "dlrm-2048--graph.json", {"ms_per_iteration": 1.0})
+    write(folder, "several-nccl-blocking-0-registered-1.json", {"machine": {"ranks": 8}, "points": points[:2]})
+    write(folder, "several-dlrm-hot--graph.json", {"ranks": 8, "ms_per_iteration": 2.0})
+    write(folder, "one-row.json", {"backward_us": 250.0})
     (folder / "facts.txt").write_text("date: today\nGPU: one\n", encoding="utf-8")
     for part in report.PARTS:
         (folder / f"{part}.status").write_text("ok\n", encoding="utf-8")
@@ -51,13 +54,17 @@ def main():
         expect(report.markdown(empty), "the table of an empty folder")
         fill(folder, 0)
         made = report.make(folder)
-        expect([r["met"] for r in made["nccl"]] == [True, False, True, False], f"overheads {made['nccl']}")
+        expect([r["met"] for r in made["nccl"]] == [True, False, True, False, True], f"overheads {made['nccl']}")
+        expect([r["set_up"] for r in made["nccl"] if r["ranks"] == 8] == ["blocking-0-registered-1"], "several GPUs")
+        expect(made["dlrm_of_several"] == [{"ranks": 8, "lookups": "hot", "graph": True, "ms_per_step": 2.0}],
+               f"steps of several GPUs {made['dlrm_of_several']}")
         expect([r["met"] for r in made["kernels"]] == [True, False], f"shares {made['kernels']}")
         expect(made["tests"] == {"passed": 1, "failed": 1, "skipped": 1, "not_passed": ["b: skipped", "c: failed"]},
                f"counts {made['tests']}")
         expect(len(made["staging"]) == 1 and [r["ms_per_step"] for r in made["dlrm"]] == [1.25, 1.0], "bandwidths and steps")
         text = report.markdown(made)
-        expect("| 1 | allreduce | float32 | 8 | 11.90 | 10.00 |" in text and "**no**" in text, text)
+        expect("| 1 |  | allreduce | float32 | 8 | 11.90 | 10.00 |" in text and "**no**" in text, text)
+        expect("updated in 0.250 ms" in text, text)
         sys.argv = ["report.py", name]
         expect(report.main() == 1, "a failed test fails the report")
         expect(json.loads((folder / "report.json").read_text(encoding="utf-8"))["dlrm"], "report.json")
@@ -65,7 +72,7 @@ def main():
         expect(report.main() == 0, "all parts are well")
         fill(folder, 3)
         (folder / "tests.xml").unlink()
-        expect(report.make(folder)["wrong_results"] == 12 and report.main() == 1, "wrong results fail the report")
+        expect(report.make(folder)["wrong_results"] == 15 and report.main() == 1, "wrong results fail the report")
 
 
 main()

@@ -23,7 +23,7 @@
 /// the default stream. Errors of all: not_built if this library has no kernels for the device, and cuda.
 namespace tutti::kernels::device {
 
-/// Returns true if this library has kernels for device memory, because it was built with a Kokkos that has CUDA.
+/// Returns true if this library has kernels for device memory, because it was built where nvcc was found.
 [[nodiscard]] TUTTI_EXPORT bool is_available() noexcept;
 
 /// Owns the scratch device memory of kernels, which comes from the pools of the library, grows as needed and is kept
@@ -67,23 +67,23 @@ TUTTI_EXPORT void check_indices(std::span<const EmbeddingTable> tables, std::spa
                                 IndexType index_type, std::size_t bags, IndexStatus* status, Workspace& workspace,
                                 Stream stream);
 
-/// As tutti::kernels::embedding_bag_forward, for sum and mean pooling. Weights, scales, indices, offsets, factors and
+/// As tutti::kernels::embedding_bag_forward. Weights, scales, indices, offsets, factors and
 /// outputs are in device memory. The policies clamp and ignore count in status->outside, unless status is null; fatal
 /// needs a status, and checks first unless options.indices_checked is set. A lane reads 16 bytes at a time if rows are
 /// aligned to 16 bytes and dim is a multiple of the values in 16 bytes. Ignores options.partitions. Throws
-/// Error(invalid_argument) and Error(invalid_datatype) as on the host, and Error(not_supported) for max pooling.
+/// Error(invalid_argument) and Error(invalid_datatype) as on the host.
 TUTTI_EXPORT void embedding_bag_forward(std::span<const EmbeddingTable> tables, std::span<const TableLookups> lookups,
                                         IndexType index_type, std::size_t bags, std::span<const Pooled<float>> outputs,
                                         const EmbeddingOptions& options, IndexStatus* status, Workspace& workspace,
                                         Stream stream);
 
-/// As tutti::kernels::embedding_bag_backward, for sum and mean pooling, without squares. Sorts the occurrences by row
-/// on the device; one warp adds the gradients of a row in the order of their positions, without atomics, and updates
-/// the row at once. `indices` is the number of indices in the lookups of all tables, or an upper bound. All tables
-/// together have at most 2^32 - 2 rows. Does not count indices again; with the policy fatal, check_indices or the
-/// forward call has filled in `status`, and no row is updated if it found a violation. Throws as embedding_bag_forward,
-/// and Error(not_supported) for row-wise Adagrad on sharded columns. A captured call keeps the numbers in `update`,
-/// including the step, as they were at capture.
+/// As tutti::kernels::embedding_bag_backward, without squares. Sorts the occurrences by row on the device; one warp, or
+/// one block for a row that occurs often, adds the gradients of a row in the order of their positions, without atomics,
+/// and updates the row at once. `indices` is the number of indices in the lookups of all tables, or an upper bound. All
+/// tables together have at most 2^32 - 2 rows. Does not count indices again; with the policy fatal, check_indices or
+/// the forward call has filled in `status`, and no row is updated if it found a violation. Throws as
+/// embedding_bag_forward, and Error(not_supported) for row-wise Adagrad on sharded columns. A captured call keeps the
+/// numbers in `update`, including the step, as they were at capture.
 TUTTI_EXPORT void embedding_bag_backward(std::span<const EmbeddingTable> tables, std::span<const TableLookups> lookups,
                                          IndexType index_type, std::size_t bags, std::size_t indices,
                                          std::span<const Pooled<const float>> gradients, std::span<float* const> states,

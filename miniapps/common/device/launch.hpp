@@ -42,7 +42,7 @@ void launch(StreamHandle stream, std::size_t count, const Body& body) {
 #else
   throw Error(ErrorCode::not_built,
               "device memory: this program was compiled without kernels for it; build it with a "
-              "library whose Kokkos has CUDA, or use host memory");
+              "library that has device kernels, or use host memory");
 #endif
 }
 

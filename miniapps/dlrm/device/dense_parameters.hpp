@@ -10,17 +10,19 @@
 
 namespace dlrm {
 
-/// All that is dense, on the GPU: one block of parameters, one of gradients, so that one reduction serves all, and the
+/// All that is dense, on the GPU: one block of parameters, one of gradients, so that one update serves all, and the
 /// optimizer's state. The order is bottom MLP, interaction, top MLP.
 class DenseParameters {
  public:
   DenseParameters(const Gpu& gpu, Model& model);
 
   enum Part : std::size_t { bottom, interaction, top };
+  static constexpr std::size_t parts = 3;
   [[nodiscard]] float* parameters(Part part) const { return parameters_.data() + begin_[part]; }
   [[nodiscard]] float* gradients(Part part) const { return gradients_.data() + begin_[part]; }
-  /// Of all parts.
-  [[nodiscard]] std::span<float> gradients() const { return gradients_.span(); }
+  [[nodiscard]] std::span<float> gradients_of(Part part) const {
+    return gradients_.span().subspan(begin_[part], begin_[part + 1] - begin_[part]);
+  }
 
   /// From the model, or to it. Blocking.
   void take();

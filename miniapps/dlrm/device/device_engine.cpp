@@ -60,7 +60,8 @@ DeviceEngine::DeviceEngine(const tutti::Communicator& comm, const Gpu& gpu, Mode
   }
   tutti::clear_bytes(loss_sum_.data(), loss_sum_.bytes(), gpu.call_stream());
   if (comm.size() > 1) {
-    comm.prepare_device();
+    dense_comm_ = comm.split(0, comm.rank());
+    dense_comm_->prepare_device();
   }
 }
 
@@ -78,16 +79,43 @@ void DeviceEngine::drop_graphs() {
   }
 }
 
+void DeviceEngine::begin_input(const mini::Batch& batch, const std::string& local_error, std::size_t slot) {
+  auto& lookups = lookups_[slot];
+  fill_lookups(model_->embeddings(), batch, local_error, lookups);
+  model_->embeddings().start_input(slot, {.tables = lookups, .batch = batch.count, .error = local_error});
+}
+
 void DeviceEngine::load(const mini::Batch& batch, const std::string& local_error) {
-  auto& embeddings = model_->embeddings();
-  slot_ = (slot_ + 1) % slots;
-  auto& lookups = lookups_[slot_];
-  fill_lookups(embeddings, batch, local_error, lookups);
+  const bool is_begun = ahead_ && ahead_->batch == &batch;
+  if (is_begun) {
+    slot_ = ahead_->slot;
+    ahead_.reset();
+  } else if (!ahead_) {
+    slot_ = (slot_ + 1) % slots;
+  }
   agreed([&] {
-    embeddings.start_input(slot_, {.tables = lookups, .batch = batch.count, .error = local_error});
-    embeddings.finish_input(slot_);
+    if (!is_begun) begin_input(batch, local_error, slot_);
+    model_->embeddings().finish_input(slot_);
   });
   batches_[slot_].upload(batch);
+}
+
+void DeviceEngine::prefetch(const mini::Batch& batch, const std::string& local_error) {
+  ahead_ = Ahead{&batch, (slot_ + 1) % slots};
+  begin_input(batch, local_error, ahead_->slot);
+}
+
+void DeviceEngine::start_sum(DenseParameters::Part part) {
+  const auto gradients = dense_.gradients_of(part);
+  if (!dense_comm_ || gradients.empty()) return;
+  sums_[part] = tutti::iallreduce(*dense_comm_, tutti::Buffer(gradients), tutti::sum,
+                                  {.stream = gpu_->call_stream(), .memory = tutti::MemoryKind::device});
+}
+
+void DeviceEngine::finish_sums() {
+  for (tutti::Request& sum : sums_) {
+    sum.wait(gpu_->call_stream());
+  }
 }
 
 const float* DeviceEngine::enqueue_forward(std::size_t samples) {
@@ -107,15 +135,15 @@ const float* DeviceEngine::enqueue_forward(std::size_t samples) {
 void DeviceEngine::enqueue_backward(std::size_t samples, float rate) {
   auto& embeddings = model_->embeddings();
   top_->backward(crossed_.data(), prediction_gradient_.data(), crossed_gradient_.data(), {});
+  start_sum(DenseParameters::top);
   interaction_.backward(samples, features_, crossed_gradient_.data(), feature_gradients_);
   embeddings.start_backward(slot_);
+  start_sum(DenseParameters::interaction);
   bottom_->backward(batches_[slot_].features(), bottom_gradient_.data(), nullptr, {});
-  if (comm_->size() > 1) {
-    tutti::allreduce(*comm_, tutti::Buffer(dense_.gradients()), tutti::sum,
-                     {.stream = gpu_->call_stream(), .memory = tutti::MemoryKind::device});
-  }
+  start_sum(DenseParameters::bottom);
   embeddings.receive_gradients(slot_);
   embeddings.update(slot_, rate);
+  finish_sums();
   dense_.update(rate, embeddings.steps());
 }
 
@@ -188,8 +216,6 @@ void DeviceEngine::finish_step(const mini::Batch& batch, float rate, PhaseTimer&
   graph_steps_ += way == StepGraph::Way::direct ? 0 : 1;
   batches_[slot_].note_use();
 }
-
-void DeviceEngine::prefetch(const mini::Batch& /*batch*/, const std::string& /*local_error*/) {}
 
 double DeviceEngine::take_loss() {
   tutti::copy_bytes(loss_on_host_.data(), loss_sum_.data(), loss_sum_.bytes(), gpu_->call_stream());

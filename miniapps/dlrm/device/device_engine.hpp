@@ -3,6 +3,8 @@
 
 #include <array>
 #include <memory>
+#include <optional>
+#include <tutti/request.hpp>
 #include <vector>
 
 #include "../engine.hpp"
@@ -22,8 +24,9 @@ struct DeviceEngineOptions {
   bool graph = false;     ///< steps that are alike are launched as a graph
 };
 
-/// A GPU: a whole step is on one stream, in the memory of the GPU, and the host is at most two batches ahead. Batches
-/// are checked and agreed on on the host, and copied beside the steps before. The model's tables are on the GPU
+/// A GPU: a whole step is on one stream, in the memory of the GPU, and the host is at most two batches ahead. Exchanges
+/// run beside it: vectors beside the bottom MLP, the dense gradients of each part beside the backward pass of the next.
+/// Batches are checked and agreed on on the host, and copied beside the steps before. The model's tables are on the GPU
 /// (EmbeddingCollectionOptions::memory) with two slots; its dense parameters are a copy, see Engine.
 class DeviceEngine final : public Engine {
  public:
@@ -38,7 +41,7 @@ class DeviceEngine final : public Engine {
                                  const std::string& local_error) override;
   void start_step(const tutti::miniapps::Batch& batch, PhaseTimer& timer, const std::string& local_error) override;
   void finish_step(const tutti::miniapps::Batch& batch, float rate, PhaseTimer& timer) override;
-  /// Does nothing: batches are copied beside the steps before anyway.
+  /// Begins the exchange of the batch's indices, which goes on while the step is put on the stream.
   void prefetch(const tutti::miniapps::Batch& batch, const std::string& local_error) override;
   double take_loss() override;
   void keep_parameters(bool keep) override;
@@ -47,17 +50,27 @@ class DeviceEngine final : public Engine {
   [[nodiscard]] std::uint64_t graph_steps() const { return graph_steps_; }
 
  private:
+  /// A batch whose input was begun.
+  struct Ahead {
+    const tutti::miniapps::Batch* batch = nullptr;
+    std::size_t slot = 0;
+  };
+  void begin_input(const tutti::miniapps::Batch& batch, const std::string& local_error, std::size_t slot);
   void load(const tutti::miniapps::Batch& batch, const std::string& local_error);
   /// What follows is put on the stream; all sizes are those of the slot's batch.
   const float* enqueue_forward(std::size_t samples);
   void enqueue_step(const tutti::miniapps::Batch& batch, float rate);
   void enqueue_backward(std::size_t samples, float rate);
+  /// Sums the gradients of a part that are on the stream now, on a stream of the communicator.
+  void start_sum(DenseParameters::Part part);
+  void finish_sums();
   [[nodiscard]] std::uint64_t key_of(float rate) const;
   void drop_graphs();
 
   [[nodiscard]] StepGraph::Way agreed_way(StepGraph::Way mine) const;
 
   const tutti::Communicator* comm_;
+  std::optional<tutti::Communicator> dense_comm_;  ///< of several ranks; so its sums do not wait for other exchanges
   const Gpu* gpu_;
   Model* model_;
   DeviceEngineOptions options_;
@@ -70,6 +83,8 @@ class DeviceEngine final : public Engine {
   DeviceInteraction interaction_;
   std::vector<DenseBatch> batches_;  ///< of each slot
   std::size_t slot_ = 0;             ///< of the batch in work
+  std::optional<Ahead> ahead_;
+  std::array<tutti::Request, DenseParameters::parts> sums_;
   std::vector<tutti::kernels::TableLookups> lookups_[2];
   std::vector<tutti::kernels::Pooled<const float>> features_;
   std::vector<tutti::kernels::Pooled<float>> feature_gradients_;

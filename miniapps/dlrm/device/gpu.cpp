@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "gpu.hpp"
 
+#include <cstdlib>
 #include <tutti/error.hpp>
 #include <tutti/kernels/device.hpp>
 
@@ -19,10 +20,13 @@ void require(bool condition, const std::string& what) {
 }
 
 int take_device(int rank_on_node) {
+  // CUDA may wait for the device when it loads a kernel at its first launch, beside exchanges that wait for other
+  // ranks.
+  (void)setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   require(tutti::device_count() > 0,
           tutti::why_no_device() + "; run it where nvidia-smi lists a GPU, with a library that has CUDA");
   require(tutti::kernels::device::is_available(),
-          "this program has no kernels for GPUs; configure it with a Kokkos that has CUDA (Kokkos_ROOT)");
+          "this program has no kernels for GPUs; configure it where nvcc is found (CMAKE_CUDA_COMPILER)");
   const int device = rank_on_node % tutti::device_count();
   tutti::set_current_device(device);
   return device;

@@ -28,6 +28,10 @@ void DeviceBuffers::acquire_direct(const Plan& plan, const Binding& binding, int
   if (saves) acquire_copy();
 }
 
+void DeviceBuffers::acquire_scratch(std::size_t bytes) {
+  scratch_ = device::Pool::of(MemoryKind::device, device_).acquire(bytes);
+}
+
 void DeviceBuffers::acquire_signals(std::size_t bytes) {
   signals_ = device::Pool::of(MemoryKind::device, device_).acquire(bytes);
 }
@@ -49,6 +53,16 @@ void DeviceBuffers::acquire_copy() {
   if (copied_ == 0) return;
   input_copy_ = device::Pool::of(MemoryKind::device, device_).acquire(copied_ * unit_);
   input_ = input_copy_.data();
+}
+
+void DeviceBuffers::load_kernels(const Plan& plan, const Binding& binding, int size, StreamHandle stream) {
+  const Signature& s = plan.signature;
+  const void* const nothing = nullptr;
+  const auto divisor = static_cast<std::size_t>(size);
+  if (s.op == ReduceKind::premul_sum) kernels::device::scale_copy(s.type, nullptr, nullptr, 0, 1, stream);
+  if (s.op == ReduceKind::avg) kernels::device::combine_avg(s.type, {&nothing, 1}, nullptr, 0, divisor, stream);
+  if (s.op != ReduceKind::avg || !plan.algorithm->single_combine)
+    kernels::device::combine(s.type, binding.op, {&nothing, 1}, nullptr, 0, stream);
 }
 
 void DeviceBuffers::prepare_input(StreamHandle stream) {

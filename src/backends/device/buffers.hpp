@@ -23,10 +23,16 @@ class DeviceBuffers {
   /// As acquire(), for a collective that is not a schedule: takes only the copy of an input that it would overwrite, if
   /// `saves`.
   void acquire_direct(const Plan& plan, const Binding& binding, int rank, int size, int device, bool saves);
+  /// Memory for the call's own use.
+  void acquire_scratch(std::size_t bytes);
+  [[nodiscard]] std::byte* scratch() const noexcept { return scratch_.data(); }
   /// Bytes without meaning, for an empty message that serves as a signal.
   void acquire_signals(std::size_t bytes);
   [[nodiscard]] bool is_acquired() const noexcept { return plan_ != nullptr; }
 
+  /// Before the first work: loads the kernels of a plan that combines, at most once for each. Not under the launch
+  /// lock.
+  static void load_kernels(const Plan& plan, const Binding& binding, int size, device::StreamHandle stream);
   /// Copies an in-place input that the schedule would overwrite, or multiplies the input if the operation requires it.
   void prepare_input(device::StreamHandle stream);
   /// Does the local steps of a round.

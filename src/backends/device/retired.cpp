@@ -11,7 +11,7 @@ namespace tutti::detail {
 namespace {
 
 struct Entry {
-  device::Event event;
+  std::shared_ptr<const device::Event> event;
   std::shared_ptr<void> memory;
 };
 
@@ -35,7 +35,7 @@ List& list() {
 
 bool is_over(const Entry& entry) {
   try {
-    return entry.event.is_complete();
+    return entry.event->is_complete();
   } catch (const Error&) {
     return false;  // Keeps the memory, because a device that failed may still write.
   }
@@ -44,6 +44,10 @@ bool is_over(const Entry& entry) {
 }  // namespace
 
 void retire(device::Event event, std::shared_ptr<void> memory) {
+  retire(std::make_shared<const device::Event>(std::move(event)), std::move(memory));
+}
+
+void retire(std::shared_ptr<const device::Event> event, std::shared_ptr<void> memory) {
   List& all = list();
   const std::lock_guard lock(all.mutex);
   all.forget_others();

@@ -14,11 +14,12 @@ namespace tutti::detail {
 
 /// Keeps memory until the event is complete; for ever if the device reports an error, because it may still write. The
 /// event must be recorded on a stream that is not captured.
+void retire(std::shared_ptr<const device::Event> event, std::shared_ptr<void> memory);
 void retire(device::Event event, std::shared_ptr<void> memory);
 
 /// The same for memory held by value, which is never freed if the list has no room.
-template <typename T>
-void retire_later(device::Event event, T&& memory) noexcept {
+template <typename Event, typename T>
+void retire_later(Event event, T&& memory) noexcept {
   auto kept = std::forward<T>(memory);
   try {
     retire(std::move(event), std::make_shared<std::remove_cvref_t<T>>(std::move(kept)));

@@ -61,6 +61,8 @@ WorkStream work_stream(const Context& comm, std::initializer_list<const void*> a
   return leased(device);
 }
 
+WorkStream stream_beside(const WorkStream& other) { return leased(other.device); }
+
 void follow(const WorkStream& work, const Stream& caller, device::Event& event) {
   if (caller.kind != StreamKind::cuda || caller.handle == work.stream) return;
   event.record(work.device, caller.handle);

@@ -40,6 +40,9 @@ struct WorkStream {
 /// Takes the communicator's device, else the device of the first address that is on one, else the current device.
 [[nodiscard]] WorkStream work_stream(const Context& comm, std::initializer_list<const void*> addresses);
 
+/// Another stream of the same device.
+[[nodiscard]] WorkStream stream_beside(const WorkStream& other);
+
 /// Makes `work` wait for the work that is on the caller's stream now, by means of `event`. Does nothing without a
 /// caller's stream.
 void follow(const WorkStream& work, const Stream& caller, device::Event& event);

@@ -5,7 +5,6 @@
 #include <array>
 #include <mutex>
 
-#include "backends/device/kernel_streams.hpp"
 #include "backends/device/retired.hpp"
 #include "backends/device/work_stream.hpp"
 #include "backends/mpi/message.hpp"
@@ -98,7 +97,8 @@ DeviceScheduleExecution::State::State(const Context& comm_state, std::shared_ptr
   sweep_retired();
   const device::Guard guard(work.device);
   memory->buffers.acquire(*plan, *schedule, binding, comm.rank, comm.size, work.device);
-  if (schedules::combines(plan->signature.operation)) prepare_kernels(work.device, work.stream);
+  if (schedules::combines(plan->signature.operation))
+    DeviceBuffers::load_kernels(*plan, binding, comm.size, work.stream);
   if (!may_be_direct()) acquire_bounce();
 }
 

@@ -3,13 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
+#include <vector>
 
 #include "backends/device/costs.hpp"
 #include "backends/nccl/nccl_execution.hpp"
 #include "backends/nccl/rules.hpp"
 #include "backends/nccl/table.hpp"
 #include "call/candidates.hpp"
+#include "call/progress.hpp"
 #include "call/schedule_rules.hpp"
 
 namespace tutti::detail {
@@ -38,11 +41,51 @@ Candidate direct(const Candidates& all) {
   return c;
 }
 
+double rate(const Machine& machine) {
+  return machine.several_nodes ? device_costs.network_rate : device_costs.fabric_rate;
+}
+
+/// Widening and rounding read or write float32 beside the narrow type, at the rate of the device's memory, which is far
+/// above that of the fabric.
+Candidate wide(const Candidates& all) {
+  const Machine& machine = all.machine();
+  const Signature& signature = all.signature();
+  Candidate c;
+  c.backend = &nccl_backend;
+  c.protocol = static_cast<std::uint8_t>(nccl::Form::wide);
+  c.name = "nccl:wide";
+  const double copies = signature.operation == Operation::allreduce ? 3 : 2;  // of the narrow vector
+  const double steps = machine.several_nodes ? 2 * std::log2(machine.size) : 0;
+  c.seconds = 4 * device_costs.launch_seconds + steps * device_costs.hop_seconds +
+              copies * bytes_of_call(signature, machine.size) / rate(machine);
+  if (std::string why = why_no_nccl(machine); !why.empty())
+    c.forbid(std::move(why));
+  else if (!nccl::can_widen(signature, machine.device_kernels))
+    c.forbid("only 16-bit sums and products that are rounded once are reduced in float32, by kernels on the device");
+  return c;
+}
+
 std::string why_no_group(const Algorithm& algorithm, const Candidates& all) {
   std::string why = why_no_nccl(all.machine());
   if (why.empty()) why = why_wrong(algorithm, all.signature(), all.wiring().spread);
   if (why.empty()) (void)nccl::can_group(algorithm, all.signature(), all.machine().device_kernels, why);
   return why;
+}
+
+/// A round is a launch, and each of its messages costs too.
+double seconds_of(const schedules::Cost& cost, double bytes_per_second) {
+  return 2 * device_costs.launch_seconds * cost.rounds + device_costs.message_seconds * cost.messages * cost.rounds +
+         cost.bytes / bytes_per_second;
+}
+
+double seconds_of(const Algorithm& algorithm, const Candidates& all) {
+  const Machine& machine = all.machine();
+  const double bytes = bytes_of_call(all.signature(), machine.size);
+  if (!algorithm.hierarchical)
+    return device_costs.launch_seconds + seconds_of(algorithm.cost(machine.size, bytes), rate(machine));
+  const schedules::LevelCost cost = algorithm.level_cost(all.wiring().spread, bytes);
+  return device_costs.launch_seconds + seconds_of(cost.on_node, device_costs.fabric_rate) +
+         seconds_of(cost.across, device_costs.network_rate);
 }
 
 Candidate group(const Algorithm& algorithm, const Candidates& all, bool has_direct) {
@@ -56,25 +99,51 @@ Candidate group(const Algorithm& algorithm, const Candidates& all, bool has_dire
     c.forbid(std::move(why));
     return c;
   }
-  const auto cost = algorithm.cost(machine.size, bytes_of_call(all.signature(), machine.size));
-  c.seconds = device_costs.launch_seconds * (1 + 2 * cost.rounds) + cost.bytes / device_costs.fabric_rate;
-  c.preferred = !has_direct && nccl::preferred_algorithm(all.signature(), machine.size) == algorithm.name;
+  c.seconds = seconds_of(algorithm, all);
+  c.preferred = !has_direct && !nccl::is_decided_by_costs(all.signature(), machine.size, machine.several_nodes) &&
+                nccl::preferred_algorithm(all.signature(), machine.size) == algorithm.name;
+  c.advise_against(why_too_many_ranks(algorithm, machine.size));
   if (has_direct) c.advise_against("NCCL's own collective makes the call; available only by name");
   return c;
 }
 
+/// The call then stays on the stream, whatever other backends predict.
+void prefer_fastest(std::vector<Candidate>& own) {
+  Candidate* fastest = nullptr;
+  for (Candidate& candidate : own)
+    if (candidate.can_be_chosen() && (fastest == nullptr || candidate.seconds < fastest->seconds)) fastest = &candidate;
+  if (fastest != nullptr) fastest->preferred = true;
+}
+
 void add_candidates(Candidates& all) {
   if (!all.on_device()) return;
-  Candidate own = direct(all);
-  const bool has_direct = own.can_be_chosen();
-  all.add(std::move(own));
-  for (const Algorithm& algorithm : schedules::algorithms_of(all.signature().operation))
-    all.add(group(algorithm, all, has_direct));
+  const Machine& machine = all.machine();
+  const Signature& signature = all.signature();
+  std::vector<Candidate> own{direct(all)};
+  const bool has_direct = own.front().can_be_chosen();
+  if (schedules::combines(signature.operation)) own.push_back(wide(all));
+  for (const Algorithm& algorithm : schedules::algorithms_of(signature.operation))
+    own.push_back(group(algorithm, all, has_direct));
+  if (machine.several_nodes)
+    for (const Algorithm& algorithm : schedules::hierarchical_algorithms_of(signature.operation))
+      own.push_back(group(algorithm, all, has_direct));
+  if (!has_direct && nccl::is_decided_by_costs(signature, machine.size, machine.several_nodes)) prefer_fastest(own);
+  for (Candidate& candidate : own) all.add(std::move(candidate));
 }
 
 std::shared_ptr<Execution> make(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, Turn /*turn*/,
                                 const CallOptions& options) {
-  return std::make_shared<NcclExecution>(context, plan, std::move(binding), options.stream, options.timeout);
+  return std::make_shared<NcclExecution>(context, plan, std::move(binding), options.stream, options.timeout,
+                                         options.capture);
+}
+
+/// A call with a stream is done once it is launched.
+void run(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
+  NcclExecution execution(context, plan, std::move(binding), options.stream, options.timeout, options.capture);
+  ProgressEngine::instance().poll();
+  execution.start();
+  if (!execution.finished()) drive_to_end(execution);
+  execution.rethrow();
 }
 
 std::string summary() {
@@ -89,6 +158,7 @@ constinit Backend nccl_backend{.name = "nccl",
                                .add_candidates = add_candidates,
                                .complete = add_schedule,
                                .make = make,
+                               .run = run,
                                .summary = summary,
                                .captures = true};
 

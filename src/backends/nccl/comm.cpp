@@ -8,6 +8,7 @@
 
 #include "backends/nccl/comm_body.hpp"
 #include "backends/nccl/ending.hpp"
+#include "call/backoff.hpp"
 #include "call/progress.hpp"
 #include "core/mpi_call.hpp"
 #include "device/beside_captures.hpp"
@@ -62,6 +63,31 @@ void Comm::check(Result result, const char* what, std::chrono::nanoseconds timeo
   body_->throw_if_aborted();  // an abort ends a call that blocks
   throw Error(ErrorCode::nccl, body_->text(what, result));
 }
+
+void Comm::await(const Launcher::Job& job, const char* what, std::chrono::nanoseconds timeout) {
+  const auto begin = Clock::now();
+  bool is_late = false;
+  constexpr int yields = 200;
+  for (int polls = 0; !job.is_done(); ++polls) {
+    if (!is_late && timeout.count() > 0 && Clock::now() - begin > timeout) {
+      is_late = true;
+      abort();
+    }
+    drive_others();
+    if (polls < yields)
+      sched_yield();
+    else
+      Backoff::sleep();  // the launcher needs a core
+  }
+  if (is_late)
+    throw Error(ErrorCode::timeout,
+                fmt::format("{} was still in progress after {:.3g} s; a rank may not have reached the same call", what,
+                            std::chrono::duration<double>(timeout).count()));
+  job.rethrow();
+}
+
+bool Comm::is_blocking() const noexcept { return body_->is_blocking; }
+Connections& Comm::connections() noexcept { return body_->connections; }
 
 void Comm::check_async() {
   const Result state = body_->poll_between_launches().value_or(Result::in_progress);

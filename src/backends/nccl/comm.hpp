@@ -7,6 +7,8 @@
 #include <tutti/error.hpp>
 #include <vector>
 
+#include "backends/nccl/connections.hpp"
+#include "backends/nccl/launcher.hpp"
 #include "backends/nccl/table.hpp"
 
 namespace tutti::detail {
@@ -29,13 +31,14 @@ class Comm {
   struct Limits {
     std::chrono::nanoseconds set_up;
     std::chrono::nanoseconds end;  ///< also of calls that make an operation for reductions
+    int ranks_per_id = 256;        ///< that meet at the same process, from NCCL 2.23 on
   };
 
-  /// Makes an NCCL communicator: broadcasts the id, waits at a barrier and initialises without blocking, while MPI and
-  /// all outstanding operations of the library progress. Either all ranks have it or none; if none, returns null, and
-  /// `why` names the first rank that failed and NCCL's text. Collective over `comm`, blocking up to `limits.set_up`,
-  /// and as long again for a rank that does not answer. The device must be current. Counterpart:
-  /// ncclCommInitRankConfig.
+  /// Makes an NCCL communicator, by the context's NcclOptions: exchanges the ids, waits at a barrier and initialises
+  /// without blocking, while MPI and all outstanding operations of the library progress. Either all ranks have it or
+  /// none; if none, returns null, and `why` names the first rank that failed and NCCL's text. Collective over `comm`,
+  /// blocking up to `limits.set_up`, and as long again for a rank that does not answer. The device must be current.
+  /// Counterparts: ncclCommInitRankConfig, ncclCommInitRankScalable.
   [[nodiscard]] static std::unique_ptr<Comm> create(Context& comm, const Table& table, int device, const Limits& limits,
                                                     std::string& why);
   /// Finalizes and destroys the communicator after the work in flight is done. A communicator that does not come to
@@ -56,6 +59,15 @@ class Comm {
   /// and aborted if another thread aborts. Call it under the launch lock, because the next call has to wait for this
   /// one.
   void check(Result result, const char* what, std::chrono::nanoseconds timeout);
+  /// Waits for calls that the launcher makes on a communicator that blocks, and drives the same meanwhile. After
+  /// `timeout` (0: none) it aborts and throws timeout, once NCCL has given the calls up. `what` names them. Under the
+  /// launch lock.
+  void await(const Launcher::Job& job, const char* what, std::chrono::nanoseconds timeout);
+  /// Whether NCCL's calls return when they are done, and wait in the caller's thread.
+  [[nodiscard]] bool is_blocking() const noexcept;
+  /// Under the launch lock.
+  [[nodiscard]] Connections& connections() noexcept;
+
   /// Throws Error(nccl) if an asynchronous error is known, and aborted. Cheap enough for waiting loops. Asks nothing
   /// while another thread launches on the device. Without the launch lock.
   void check_async();

@@ -12,13 +12,15 @@
 #include <utility>
 #include <vector>
 
+#include "backends/nccl/connections.hpp"
+#include "backends/nccl/launcher.hpp"
 #include "backends/nccl/table.hpp"
 
 namespace tutti::detail::nccl {
 
 /// The state of a Comm. All NCCL calls on the handle are made under the launch lock, because NCCL lets one thread at a
-/// time use a communicator, also to ask for its state. The mutex guards the members; calls that end the handle are made
-/// under both, locked in this order.
+/// time use a communicator, also to ask for its state; but not the last one of all, that of a thread that finalizes.
+/// The mutex guards the members; calls that end the handle are made under both, locked in this order.
 struct CommBody {
   enum class End : std::uint8_t { none, begun, finalizing, done };
 
@@ -27,6 +29,13 @@ struct CommBody {
     bool was_offered = false;  ///< as a buffer, so NCCL is not asked again
     void* buffer = nullptr;
     WindowHandle window = nullptr;
+  };
+
+  /// A call that waits for the work and for other ranks, in a thread of its own, so that a time limit holds for it.
+  struct Finalizing {
+    explicit Finalizing(int device) : thread(device) {}
+    Launcher thread;
+    std::shared_ptr<std::atomic<Result>> result = std::make_shared<std::atomic<Result>>(Result::in_progress);
   };
 
   CommBody(const Table& functions, int of_device, std::chrono::nanoseconds end_after)
@@ -48,7 +57,10 @@ struct CommBody {
   const int device;
   const std::chrono::nanoseconds patience;  ///< time limit for ending; 0: a minute
   CommHandle handle = nullptr;
-  bool is_blocking = false;  ///< NCCL's calls return when they are done
+  Config config{};
+  std::string name{};         ///< that the configuration refers to
+  bool is_blocking = false;   ///< NCCL's calls return when they are done
+  Connections connections{};  ///< under the launch lock
   std::mutex mutex{};
   std::atomic<bool> aborted{false};
   std::shared_ptr<std::atomic<int>> graphs = std::make_shared<std::atomic<int>>(0);
@@ -59,6 +71,7 @@ struct CommBody {
   std::vector<std::uint64_t> windows{};  ///< ranges whose windows all ranks had when they last agreed, and later ones
   End end = End::none;
   std::chrono::steady_clock::time_point end_by{};
+  std::unique_ptr<Finalizing> finalizing{};  ///< of a communicator that blocks
 };
 
 }  // namespace tutti::detail::nccl

@@ -2,19 +2,19 @@
 #include <fmt/format.h>
 #include <sched.h>
 
-#include <array>
-#include <optional>
+#include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "backends/nccl/comm.hpp"
 #include "backends/nccl/comm_body.hpp"
+#include "backends/nccl/set_up.hpp"
 #include "backends/nccl/vote.hpp"
-#include "backends/nccl/warm_up.hpp"
+#include "call/backoff.hpp"
 #include "call/context.hpp"
 #include "call/progress.hpp"
 #include "core/config.hpp"
 #include "core/mpi_call.hpp"
-#include "device/traffic.hpp"
 
 namespace tutti::detail::nccl {
 namespace {
@@ -22,43 +22,66 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Duration = std::chrono::nanoseconds;
 
-/// Rank 0's message to all ranks before the initialisation.
+/// The message to all ranks of a rank at which others meet, before the initialisation.
 struct Invitation {
   UniqueId id{};
   Result result = Result::success;
 };
 
-Invitation invite(const Context& comm, const Table& table) {
-  Invitation invitation;
-  if (comm.rank == 0) invitation.result = table.get_unique_id(&invitation.id);
+/// Which rank makes the id of number `id` of `ids`.
+int maker_of(int id, int ids, int size) { return static_cast<int>(std::int64_t{id} * size / ids); }
+
+std::vector<Invitation> invite(const Context& comm, const Table& table, int ranks_per_id) {
+  const bool is_scalable = table.comm_init_rank_scalable != nullptr && ranks_per_id > 0;
+  const int ids = is_scalable ? (comm.size + ranks_per_id - 1) / ranks_per_id : 1;
+  Invitation mine;
+  std::vector<int> bytes(static_cast<std::size_t>(comm.size), 0);
+  std::vector<int> places(bytes.size(), 0);
+  for (int id = 0; id < ids; ++id) {
+    const int maker = maker_of(id, ids, comm.size);
+    bytes[static_cast<std::size_t>(maker)] = sizeof mine;
+    places[static_cast<std::size_t>(maker)] = id * static_cast<int>(sizeof mine);
+    if (maker == comm.rank) mine.result = table.get_unique_id(&mine.id);
+  }
+  std::vector<Invitation> all(static_cast<std::size_t>(ids));
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Ibcast(&invitation, sizeof invitation, MPI_BYTE, 0, comm.point_to_point, &request), "MPI_Ibcast");
-  wait_yielding(request, "MPI_Ibcast");
-  // All ranks have the id before any of them enters NCCL, because a rank's MPI may not progress in there.
+  check_mpi(MPI_Iallgatherv(&mine, bytes[static_cast<std::size_t>(comm.rank)], MPI_BYTE, all.data(), bytes.data(),
+                            places.data(), MPI_BYTE, comm.point_to_point, &request),
+            "MPI_Iallgatherv");
+  wait_yielding(request, "MPI_Iallgatherv");
+  // All ranks have the ids before any of them enters NCCL, because a rank's MPI may not progress in there.
   check_mpi(MPI_Ibarrier(comm.point_to_point, &request), "MPI_Ibarrier");
   wait_yielding(request, "MPI_Ibarrier");
-  return invitation;
+  return all;
 }
 
-Result begin_init(CommBody& body, const Context& comm, const UniqueId& id) {
-  Config config;
+/// NCCL reads as much of it as its version knows.
+void configure(CommBody& body, const CommunicatorOptions& options) {
+  const auto chosen = [](int value) { return value > 0 ? value : unset; };
   body.is_blocking = detail::config().nccl_blocking;
+  Config& config = body.config;
   config.blocking = body.is_blocking ? 1 : 0;
-  const std::lock_guard no_launch(device::Traffic::of(body.device).launch_mutex());
-  return body.table.comm_init_rank_config(&body.handle, comm.size, id, comm.rank, &config);
+  config.min_ctas = chosen(options.nccl.min_ctas);
+  config.max_ctas = chosen(options.nccl.max_ctas);
+  if (body.table.version < version_of_long_config) return;
+  config.size = sizeof config;
+  config.version = version_of_long_config;
+  config.nvls_ctas = chosen(options.nccl.nvls_ctas);
+  if (options.nccl.cta_policy != CtaPolicy::standard) config.cta_policy = static_cast<int>(options.nccl.cta_policy);
+  body.name = options.name;
+  if (!body.name.empty()) config.comm_name = body.name.c_str();
 }
 
-/// This rank's part: casts its vote once its initialisation has succeeded, failed or timed out.
+/// This rank's part: casts its vote once its set-up has succeeded, failed or timed out.
 class Initialisation {
  public:
-  Initialisation(CommBody& body, Vote& vote, const Context& comm, Result begun, Duration timeout)
-      : body_(body),
+  Initialisation(const std::shared_ptr<CommBody>& body, Vote& vote, const Context& comm, std::vector<UniqueId> ids,
+                 Duration timeout)
+      : body_(*body),
         vote_(vote),
-        rank_(comm.rank),
-        size_(comm.size),
-        result_(begun),
         timeout_(timeout),
-        begin_(Clock::now()) {}
+        begin_(Clock::now()),
+        set_up_(SetUp::begin(body, std::move(ids), comm.rank, comm.size)) {}
 
   void advance() {
     if (vote_.has_cast()) return;
@@ -68,37 +91,23 @@ class Initialisation {
       vote_.cast(false, error.what());
     }
   }
-
-  /// Whether the device has done all first launches.
-  [[nodiscard]] bool is_done() const { return !warm_up_ || warm_up_->is_done(); }
+  [[nodiscard]] SetUp& set_up() noexcept { return *set_up_; }
 
  private:
   void step() {
-    if (result_ == Result::in_progress) result_ = go_on();
-    if (result_ == Result::success && !warm_up_) {
-      warm_up_.emplace(body_, rank_, size_);
-      result_ = Result::in_progress;
-    }
-    if (result_ == Result::success) return vote_.cast(true, {});
-    if (result_ != Result::in_progress) return vote_.cast(false, body_.text(call(), result_));
+    const Result result = set_up_->advance();
+    if (result == Result::success) return vote_.cast(true, {});
+    if (result != Result::in_progress) return vote_.cast(false, body_.text(set_up_->call(), result));
     if (timeout_.count() == 0 || Clock::now() - begin_ < timeout_) return;
-    vote_.cast(false, fmt::format("{} was not complete after {:.3g} s", call(),
+    vote_.cast(false, fmt::format("{} was not complete after {:.3g} s", set_up_->call(),
                                   std::chrono::duration<double>(timeout_).count()));
   }
 
-  [[nodiscard]] Result go_on() {
-    return warm_up_ ? warm_up_->advance() : body_.poll_between_launches().value_or(Result::in_progress);
-  }
-  [[nodiscard]] const char* call() const { return warm_up_ ? "the first launches of NCCL" : "ncclCommInitRankConfig"; }
-
   CommBody& body_;
   Vote& vote_;
-  int rank_;
-  int size_;
-  std::optional<WarmUp> warm_up_{};
-  Result result_;
   Duration timeout_;
   Clock::time_point begin_;
+  std::unique_ptr<SetUp> set_up_;
 };
 
 void give_way() {
@@ -107,20 +116,17 @@ void give_way() {
 }
 
 Vote::Decision agree(Initialisation& mine, Vote& vote) {
+  constexpr int yields = 200;
   auto decision = vote.poll();
-  for (; !decision; decision = vote.poll()) {
+  for (int polls = 0; !decision; ++polls) {
     mine.advance();
     give_way();
+    if (polls > yields) Backoff::sleep();  // NCCL's threads need a core
+    decision = vote.poll();
   }
   if (!vote.has_cast()) vote.cast(false, "another rank failed");
   while (!vote.is_settled()) give_way();
   return *decision;
-}
-
-void abort_half_made(CommBody& body) {
-  if (body.handle == nullptr) return;
-  const std::lock_guard no_launch(device::Traffic::of(body.device).launch_mutex());
-  (void)body.table.comm_abort(std::exchange(body.handle, nullptr));
 }
 
 }  // namespace
@@ -129,20 +135,28 @@ std::unique_ptr<Comm> Comm::create(Context& comm, const Table& table, int device
                                    std::string& why) {
   const auto body = std::make_shared<CommBody>(table, device, limits.end);
   comm.make_messages();
-  const Invitation invitation = invite(comm, table);
-  if (invitation.result != Result::success) {
-    why = fmt::format("rank 0: ncclGetUniqueId failed: {}", table.get_error_string(invitation.result));
+  configure(*body, comm.options);
+  const std::vector<Invitation> invitations = invite(comm, table, limits.ranks_per_id);
+  std::vector<UniqueId> ids;
+  for (const Invitation& invitation : invitations) {
+    if (invitation.result == Result::success) {
+      ids.push_back(invitation.id);
+      continue;
+    }
+    const int maker = maker_of(static_cast<int>(ids.size()), static_cast<int>(invitations.size()), comm.size);
+    why = fmt::format("rank {}: ncclGetUniqueId failed: {}", maker, table.get_error_string(invitation.result));
     return nullptr;
   }
   Vote vote(comm, 2 * limits.set_up);
-  Initialisation mine(*body, vote, comm, begin_init(*body, comm, invitation.id), limits.set_up);
+  Initialisation mine(body, vote, comm, std::move(ids), limits.set_up);
   const Vote::Decision decision = agree(mine, vote);
   if (decision.success) {
     auto made = std::unique_ptr<Comm>(new Comm(body));
-    while (!mine.is_done()) give_way();  // the last calls on the device that wait for peers
+    body->connections.add_first(comm.size);
+    while (!mine.set_up().is_done()) give_way();  // the last calls on the device that wait for peers
     return made;
   }
-  abort_half_made(*body);
+  mine.set_up().give_up();
   why = decision.why;
   return nullptr;
 }

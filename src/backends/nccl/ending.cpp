@@ -58,6 +58,22 @@ void abort_now(CommBody& body) {
   body.end = End::done;
 }
 
+/// Of a communicator that blocks, the call returns when its work is done and the other ranks have made it too.
+Result begin_finalize(CommBody& body) {
+  if (!body.is_blocking) return body.table.comm_finalize(body.handle);
+  try {
+    body.finalizing = std::make_unique<CommBody::Finalizing>(body.device);
+    // The thread may outlive the body, once that has aborted the communicator.
+    (void)body.finalizing->thread.begin(
+        [finalize = body.table.comm_finalize, handle = body.handle, result = body.finalizing->result] {
+          result->store(finalize(handle), std::memory_order_release);
+        });
+  } catch (const std::exception&) {
+    return Result::system_error;
+  }
+  return Result::in_progress;
+}
+
 /// Releases the communicator's resources and asks it to come to rest.
 void finalize(CommBody& body) {
   for (const auto& [range, made] : body.registrations) {
@@ -67,17 +83,23 @@ void finalize(CommBody& body) {
   body.registrations.clear();
   for (const auto& [key, op] : body.factors) (void)body.table.red_op_destroy(op, body.handle);
   body.factors.clear();
-  const Result result = body.table.comm_finalize(body.handle);
+  const Result result = begin_finalize(body);
   if (result != Result::success && result != Result::in_progress) return abort_now(body);
   body.end_by = Clock::now() + (body.patience.count() > 0 ? body.patience : std::chrono::nanoseconds(60s));
   body.end = End::finalizing;
 }
 
-void poll_finalize(CommBody& body) {
+Result finalize_state(CommBody& body) {
+  if (body.finalizing) return body.finalizing->result->load(std::memory_order_acquire);
   Result state = Result::success;
   const Result asked = body.table.comm_get_async_error(body.handle, &state);
-  if (asked == Result::success && state == Result::in_progress && Clock::now() < body.end_by) return;
-  if (asked != Result::success || state != Result::success) return abort_now(body);
+  return asked == Result::success ? state : asked;
+}
+
+void poll_finalize(CommBody& body) {
+  const Result state = finalize_state(body);
+  if (state == Result::in_progress && Clock::now() < body.end_by) return;
+  if (state != Result::success) return abort_now(body);
   (void)body.table.comm_destroy(body.handle);
   body.handle = nullptr;
   body.end = End::done;
@@ -130,11 +152,12 @@ void begin_abort(const std::shared_ptr<CommBody>& body) noexcept {
   // Another thread may be about to leave its launch, and sees the mark.
   const auto deadline = Clock::now() + 100ms;
   while (!step(*body)) {
-    if (body->graphs->load(std::memory_order_acquire) > 0 || is_launching(*body)) return Waiting::instance().add(body);
-    if (Clock::now() > deadline) {
-      if (!abort_beside_launches(*body)) Waiting::instance().add(body);
-      return;
-    }
+    const bool is_mine = is_launching(*body);  // the launcher makes the call, and this thread waits for it
+    if (body->graphs->load(std::memory_order_acquire) > 0 || (is_mine && !body->is_blocking))
+      return Waiting::instance().add(body);
+    const bool is_over = Clock::now() > deadline;
+    if ((is_mine || is_over) && abort_beside_launches(*body)) return;
+    if (is_over) return Waiting::instance().add(body);
     sched_yield();
   }
 }

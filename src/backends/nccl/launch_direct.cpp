@@ -3,7 +3,6 @@
 
 #include "backends/nccl/launch.hpp"
 #include "backends/nccl/rules.hpp"
-#include "device/traffic.hpp"
 
 namespace tutti::detail::nccl {
 namespace {
@@ -43,7 +42,7 @@ void Direct::run() {
     reduce();
   else
     move();
-  launch_.note();
+  launch_.has_launched = true;
 }
 
 void Direct::barrier() {
@@ -51,7 +50,7 @@ void Direct::barrier() {
   device::required_runtime("barrier").fill_zero(word, 1, launch_.stream);
   launch_.check(table_.all_reduce(word, word, 1, DataType::uint8, RedOp::max, launch_.comm.handle(), launch_.stream),
                 "ncclAllReduce");
-  launch_.note();
+  launch_.has_launched = true;
 }
 
 void Direct::move() {
@@ -112,10 +111,6 @@ void Direct::reduce_scatter(const Words& words, RedOp op) {
 }
 
 }  // namespace
-
-void Launch::note() const {
-  if (!is_captured) device::Traffic::of(comm.device()).note_launch(stream);
-}
 
 bool saves_input(const Signature& signature, const Binding& binding) {
   return signature.operation == Operation::alltoall && binding.in_place;

@@ -60,7 +60,7 @@ void Messages::run(const Round& round) const {
   for (std::size_t i = 0; i < round.transfers.size(); ++i)
     if (is_message(round.transfers[i])) post(round.transfers[i], i);
   group.end();
-  launch_.note();
+  launch_.has_launched = true;
 }
 
 void Messages::post(const Transfer& transfer, std::size_t place) const {

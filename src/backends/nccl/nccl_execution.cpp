@@ -6,7 +6,6 @@
 #include <mutex>
 #include <utility>
 
-#include "backends/device/kernel_streams.hpp"
 #include "backends/device/retired.hpp"
 #include "backends/nccl/state.hpp"
 #include "call/context.hpp"
@@ -22,6 +21,12 @@ namespace {
 
 device::Runtime& runtime() { return device::required_runtime("NCCL"); }
 
+std::shared_ptr<const device::Event> recorded(int device, StreamHandle stream) {
+  auto event = std::make_shared<device::Event>();
+  event->record(device, stream);
+  return event;
+}
+
 nccl::State& state_of(const Context& comm) {
   if (nccl::State* state = nccl::state_of(comm)) return *state;
   throw Error(ErrorCode::internal, "the communicator has no NCCL communicator");
@@ -30,27 +35,27 @@ nccl::State& state_of(const Context& comm) {
 }  // namespace
 
 NcclExecution::NcclExecution(std::shared_ptr<Context> comm_state, std::shared_ptr<const Plan> plan, Binding binding,
-                             Stream stream, std::chrono::nanoseconds timeout)
+                             Stream stream, std::chrono::nanoseconds timeout, std::optional<std::uint64_t> capture)
     : Execution(std::move(comm_state), timeout, plan->signature.kind == CallKind::persistent),
       plan_(std::move(plan)),
       binding_(std::move(binding)),
       stream_(stream),
       patience_(timeout) {
+  if (plan_->signature.kind != CallKind::persistent) known_capture_ = capture;
   if (plan_->algorithm != nullptr) schedule_ = bound_schedule(comm(), *plan_, binding_);
 }
 
 NcclExecution::~NcclExecution() { leave_blocks(); }
 
-std::string NcclExecution::name() const {
-  const std::string_view way = plan_->algorithm != nullptr ? plan_->algorithm->name : "direct";
-  return fmt::format("{} (nccl:{})", schedules::operation_name(plan_->signature.operation), way);
-}
+std::string NcclExecution::name() const { return nccl::name_of(*plan_); }
 
 bool NcclExecution::runs_on_callers() const {
   return plan_->signature.kind == CallKind::blocking && stream_.kind == StreamKind::cuda;
 }
 
-bool NcclExecution::needs_kernels() const { return schedule_ && schedules::combines(plan_->signature.operation); }
+bool NcclExecution::needs_kernels() const {
+  return nccl::is_wide(*plan_) || (schedule_ && schedules::combines(plan_->signature.operation));
+}
 
 bool NcclExecution::begin() {
   is_under_way_ = true;
@@ -59,9 +64,13 @@ bool NcclExecution::begin() {
     const device::Guard guard(nccl_comm.device());
     nccl_comm.check_async();
     const StreamHandle stream = enter_stream();
-    launch(acquire(stream), stream);
+    DeviceBuffers& buffers = acquire(stream);
+    if (capture_ == 0 && runs_on_callers() && patience_.count() > 0) begun_ = recorded(nccl_comm.device(), stream);
+    launch(buffers, stream);
     if (capture_ == 0) nccl::Comm::collect();
-    if (!runs_on_callers() || buffers_.holds_blocks()) after_.record(nccl_comm.device(), stream);
+    if (after_ == nullptr && (!runs_on_callers() || buffers_.holds_blocks()))
+      after_ = recorded(nccl_comm.device(), stream);
+    if (capture_ == 0 && runs_on_callers() && after_ != nullptr) watch(stream);
   } catch (const Error& e) {
     rethrow_named(e);
   }
@@ -72,20 +81,39 @@ bool NcclExecution::begin() {
 StreamHandle NcclExecution::enter_stream() {
   const DeviceSide& side = *comm().device;
   const StreamHandle stream = runs_on_callers() ? stream_.handle : side.stream;
-  capture_ = stream_.kind == StreamKind::cuda ? runtime().capture_of(stream_.handle) : 0;
-  if (const std::uint64_t own = runtime().capture_of(stream); own != 0 && own != capture_)
-    refuse_capture(
-        "the communicator's own stream is part of the capture of an earlier request; end that capture first");
-  if (needs_kernels() && capture_ == 0) prepare_kernels(side.device, stream);
-  if (needs_kernels() && !has_kernels_prepared(side.device, stream))
-    refuse_capture(
-        "this operation's kernels allocate memory at their first use of a stream; make the call once before the "
-        "capture");
+  look_for_capture(stream);
+  if (needs_kernels()) load_kernels(stream);
   if (!runs_on_callers() && stream_.kind == StreamKind::cuda) {
+    comm().device->capture = capture_;
     before_.record(side.device, stream_.handle);
     runtime().wait_event(stream, before_.handle());
   }
   return stream;
+}
+
+void NcclExecution::look_for_capture(StreamHandle stream) {
+  DeviceSide& side = *comm().device;
+  if (stream_.kind != StreamKind::cuda)
+    capture_ = 0;
+  else
+    capture_ = known_capture_ ? *known_capture_ : runtime().capture_of(stream_.handle);
+  known_capture_.reset();
+  // Only calls of this class put the communicator's own stream into a capture.
+  if (stream != side.stream || side.capture == 0) return;
+  side.capture = runtime().capture_of(stream);
+  if (side.capture != 0 && side.capture != capture_)
+    refuse_capture(
+        "the communicator's own stream is part of the capture of an earlier request; end that capture first");
+}
+
+/// A refusal of the capture is the same on all ranks, and nothing has begun.
+void NcclExecution::load_kernels(StreamHandle stream) {
+  is_under_way_ = capture_ == 0;
+  if (nccl::is_wide(*plan_))
+    nccl::load_wide_kernels(plan_->signature, comm().size, stream);
+  else
+    DeviceBuffers::load_kernels(*plan_, binding_, comm().size, stream);
+  is_under_way_ = true;
 }
 
 /// The error is the same on all ranks and nothing has begun, so the communicator stays usable.
@@ -115,35 +143,74 @@ void NcclExecution::acquire_into(DeviceBuffers& buffers) const {
   } else {
     buffers.acquire_direct(*plan_, binding_, c.rank, c.size, c.device->device,
                            nccl::saves_input(plan_->signature, binding_));
+    if (nccl::is_wide(*plan_)) buffers.acquire_scratch(nccl::wide_bytes(plan_->signature, c.size));
     buffers.acquire_signals(operation == Operation::barrier ? 1 : 0);
   }
 }
 
 void NcclExecution::launch(DeviceBuffers& buffers, StreamHandle stream) {
-  const Context& c = comm();
-  const nccl::State& state = state_of(c);
+  nccl::State& state = state_of(comm());
   nccl::Comm& nccl_comm = state.comm();
-  const std::lock_guard lock(device::Traffic::of(c.device->device).launch_mutex());
+  device::Traffic& traffic = device::Traffic::of(comm().device->device);
+  after_ = nullptr;
+  const std::lock_guard lock(traffic.launch_mutex());
   // Later versions order their launches themselves (NCCL_LAUNCH_ORDER_IMPLICIT, set with the table).
-  if (capture_ == 0 && nccl_comm.table().version < nccl::version_of_launch_order)
-    device::Traffic::of(c.device->device).follow(stream);
+  if (capture_ == 0 && nccl_comm.table().version < nccl::version_of_launch_order) traffic.follow(stream);
   if (capture_ != 0) {
     nccl_comm.retain_by_graph(stream);
   } else if (state.registers()) {
     nccl_comm.use_registered(binding_.input);
     nccl_comm.use_registered(binding_.output);
   }
-  const nccl::Launch launch{nccl_comm, c.rank, c.size, stream, patience_, capture_ != 0, *plan_, binding_, buffers};
-  if (schedule_)
-    nccl::launch_schedule(launch, *schedule_);
+  launch_noted(state, buffers, stream);
+}
+
+/// NCCL's work is in flight also where a later part of the call could not be launched.
+void NcclExecution::launch_noted(nccl::State& state, DeviceBuffers& buffers, StreamHandle stream) {
+  const Context& c = comm();
+  bool has_launched = false;
+  const auto note = [&] {
+    if (has_launched && capture_ == 0) after_ = device::Traffic::of(c.device->device).note_launch(stream);
+  };
+  const nccl::Launch launch{state.comm(), c.rank, c.size, stream, patience_, *plan_, binding_, buffers, has_launched};
+  try {
+    launch_all(state, launch);
+  } catch (...) {
+    note();
+    throw;
+  }
+  note();
+}
+
+/// On a communicator that blocks, a launch that may wait for other ranks is another thread's, which has a time limit
+/// and lets this one drive MPI.
+void NcclExecution::launch_all(nccl::State& state, const nccl::Launch& launch) const {
+  nccl::Comm& nccl_comm = state.comm();
+  const auto launch_here = [&] {
+    if (schedule_)
+      nccl::launch_schedule(launch, *schedule_);
+    else if (nccl::is_wide(*plan_))
+      nccl::launch_wide(launch);
+    else
+      nccl::launch_direct(launch);
+  };
+  nccl::Connections& connections = nccl_comm.connections();
+  const bool is_known = connections.cover(*plan_, schedule_.get());
+  if (nccl_comm.is_blocking() && (!is_known || patience_.count() > 0))
+    nccl_comm.await(*nccl::Launcher::of(nccl_comm.device()).begin(launch_here), "NCCL's launch", patience_);
   else
-    nccl::launch_direct(launch);
+    launch_here();
+  if (!is_known) connections.add(*plan_, schedule_.get());
+}
+
+void NcclExecution::watch(StreamHandle stream) {
+  state_of(comm()).watch().add(stream, {plan_, std::move(begun_), after_, patience_, {}});
 }
 
 bool NcclExecution::step() {
   try {
     nccl::Comm& nccl_comm = state_of(comm()).comm();
-    const bool is_over = after_.is_complete();
+    const bool is_over = after_->is_complete();
     // An abort also ends the work on the device.
     if (nccl_comm.is_aborted())
       throw Error(ErrorCode::aborted, "the failure of another operation aborted NCCL before this operation had ended");
@@ -158,13 +225,14 @@ bool NcclExecution::step() {
 void NcclExecution::cancel() noexcept {
   if (!is_under_way_) return;
   if (nccl::State* state = nccl::state_of(comm())) state->abort();
+  comm().tell_of_failure();  // their work waits for this rank's
   // The progress of the device is unknown now.
   if (buffers_.holds_blocks()) defer_free(std::exchange(buffers_, {}));
 }
 
 bool NcclExecution::order_before(StreamHandle stream) {
   const bool is_under_way = phase() == Phase::active || (capture_ != 0 && phase() == Phase::done);
-  if (!after_.is_recorded() || !is_under_way) return false;
+  if (after_ == nullptr || !is_under_way) return false;
   const device::Guard guard(state_of(comm()).comm().device());
   if (runtime().capture_of(stream) != capture_)
     throw Error(
@@ -172,13 +240,17 @@ bool NcclExecution::order_before(StreamHandle stream) {
         fmt::format(
             "{}, {}: wait(stream) must be in the capture in which the operation was started, or outside any capture",
             name(), comm().describe()));
-  runtime().wait_event(stream, after_.handle());
+  runtime().wait_event(stream, after_->handle());
   return true;
 }
 
 /// If a persistent operation was last captured, all work on its own buffers is over.
 void NcclExecution::leave_blocks() noexcept {
-  if (buffers_.holds_blocks() && capture_ == 0) retire_later(std::move(after_), std::exchange(buffers_, {}));
+  if (!buffers_.holds_blocks() || capture_ != 0) return;
+  if (after_ == nullptr)
+    defer_free(std::exchange(buffers_, {}));  // a start has failed
+  else
+    retire_later(std::move(after_), std::exchange(buffers_, {}));
 }
 
 void NcclExecution::rethrow_named(const Error& error) const {

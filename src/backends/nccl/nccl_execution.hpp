@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "backends/device/buffers.hpp"
 #include "backends/nccl/launch.hpp"
@@ -12,6 +13,10 @@
 
 namespace tutti::detail {
 
+namespace nccl {
+class State;
+}
+
 /// Runs an operation on device memory by NCCL, on one stream: one collective, or the rounds of a schedule, each a group
 /// of sends and receives followed by its local work. A blocking call with a stream runs on that stream and is done once
 /// it is launched. A call without a stream, and a nonblocking or persistent call, runs on the communicator's own
@@ -21,8 +26,9 @@ namespace tutti::detail {
 class NcclExecution final : public Execution {
  public:
   /// Requires a communicator that is prepared for its device with NCCL, and a plan of the nccl backend.
+  /// capture: that of the stream at the call, if the caller knows it; 0: none.
   NcclExecution(std::shared_ptr<Context> comm, std::shared_ptr<const Plan> plan, Binding binding, Stream stream,
-                std::chrono::nanoseconds timeout);
+                std::chrono::nanoseconds timeout, std::optional<std::uint64_t> capture = std::nullopt);
   ~NcclExecution() override;
 
   [[nodiscard]] std::string name() const override;
@@ -38,10 +44,15 @@ class NcclExecution final : public Execution {
   [[nodiscard]] bool runs_on_callers() const;
   [[nodiscard]] bool needs_kernels() const;
   [[noreturn]] void refuse_capture(const char* why);
+  void load_kernels(device::StreamHandle stream);
   [[nodiscard]] device::StreamHandle enter_stream();
   [[nodiscard]] DeviceBuffers& acquire(device::StreamHandle stream);
   void acquire_into(DeviceBuffers& buffers) const;
   void launch(DeviceBuffers& buffers, device::StreamHandle stream);
+  void launch_noted(nccl::State& state, DeviceBuffers& buffers, device::StreamHandle stream);
+  void launch_all(nccl::State& state, const nccl::Launch& launch) const;
+  void look_for_capture(device::StreamHandle stream);
+  void watch(device::StreamHandle stream);
   void leave_blocks() noexcept;
   [[noreturn]] void rethrow_named(const Error& error) const;
 
@@ -52,9 +63,11 @@ class NcclExecution final : public Execution {
   std::shared_ptr<const schedules::Schedule> schedule_{};
   DeviceBuffers buffers_{};
   device::Event before_{};
-  device::Event after_{};
-  std::uint64_t capture_ = 0;  ///< capture that contained the last start; 0: none
-  bool is_under_way_ = false;  ///< the other ranks may wait for this one
+  std::shared_ptr<const device::Event> begun_{};  ///< of a call that the watch takes over
+  std::shared_ptr<const device::Event> after_{};  ///< null before the first launch
+  std::optional<std::uint64_t> known_capture_{};  ///< at the next start
+  std::uint64_t capture_ = 0;                     ///< capture that contained the last start; 0: none
+  bool is_under_way_ = false;                     ///< the other ranks may wait for this one
 };
 
 }  // namespace tutti::detail

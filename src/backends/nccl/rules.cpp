@@ -138,6 +138,22 @@ bool is_direct(const Signature& signature, int version) {
   }
 }
 
+bool can_widen(const Signature& signature, bool has_kernels) {
+  const DatatypeKind type = signature.type.kind();
+  const bool is_rounded_once = signature.accumulation == Accumulation::full && !signature.reproducible;
+  const bool is_narrow = type == DatatypeKind::float16 || type == DatatypeKind::bfloat16;
+  const bool is_sum_or_product = signature.op == ReduceKind::sum || signature.op == ReduceKind::avg ||
+                                 signature.op == ReduceKind::premul_sum || signature.op == ReduceKind::prod;
+  const bool is_one_of_nccl = signature.operation == Operation::allreduce || signature.operation == Operation::reduce ||
+                              signature.operation == Operation::reduce_scatter_block;
+  return has_kernels && is_rounded_once && is_narrow && is_sum_or_product && is_one_of_nccl;
+}
+
+bool is_decided_by_costs(const Signature& signature, int size, bool several_nodes) {
+  constexpr int few_ranks = 16;
+  return schedules::combines(signature.operation) && (size > few_ranks || several_nodes);
+}
+
 bool can_group(const schedules::Algorithm& algorithm, const Signature& signature, bool has_kernels, std::string& why) {
   why.clear();
   if (!schedules::combines(signature.operation)) return true;

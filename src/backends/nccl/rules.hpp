@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,6 +41,15 @@ struct Reduction {
 /// Returns true if a single NCCL collective makes the whole call: "nccl:direct". barrier is an allreduce of one word.
 [[nodiscard]] bool is_direct(const Signature& signature, int version);
 
+/// The backend's number of a plan's form, where no schedule carries it.
+enum class Form : std::uint8_t {
+  direct = 0,  ///< one collective
+  wide = 1,    ///< in float32 between kernels that widen and round
+};
+
+/// Returns true if NCCL can reduce in float32 what is rounded once: 16-bit floats, where kernels convert them.
+[[nodiscard]] bool can_widen(const Signature& signature, bool has_kernels);
+
 /// Returns true if a schedule can run as NCCL groups of send and recv ("nccl:pairwise"), with the local work on the
 /// device. Any schedule can move data. A schedule can reduce if it combines as the signature requires, device kernels
 /// exist, and the operation is not a user function. Sets `why` if it cannot. Does not check whether the schedule fits
@@ -47,7 +57,10 @@ struct Reduction {
 [[nodiscard]] bool can_group(const schedules::Algorithm& algorithm, const Signature& signature, bool has_kernels,
                              std::string& why);
 
-/// The preferred schedule for groups, with few rounds because each round is a launch. Every operation has one.
+/// The preferred schedule for groups on a few ranks, with few rounds because each round is a launch, and for moving
+/// data on any number. Every operation has one. Where many ranks reduce, costs decide.
 [[nodiscard]] std::string_view preferred_algorithm(const Signature& signature, int size);
+/// Returns true if so many ranks reduce that messages to each, or the network, count more than launches.
+[[nodiscard]] bool is_decided_by_costs(const Signature& signature, int size, bool several_nodes);
 
 }  // namespace tutti::detail::nccl

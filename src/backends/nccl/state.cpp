@@ -12,6 +12,7 @@ void State::abort() noexcept {
 }
 
 void State::release() noexcept {
+  watch_.stop();
   std::unique_ptr<Comm> ended;  // without the lock: its end may take long
   {
     const std::lock_guard lock(mutex_);

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "backends/nccl/comm.hpp"
+#include "backends/nccl/stream_watch.hpp"
 #include "call/backend.hpp"
 
 namespace tutti::detail::nccl {
@@ -13,9 +14,11 @@ namespace tutti::detail::nccl {
 class State final : public BackendState {
  public:
   /// registers: all ranks register memory of the library's allocator with NCCL.
-  State(std::unique_ptr<Comm> comm, bool registers) : comm_(std::move(comm)), registers_(registers) {}
+  State(Context& context, std::unique_ptr<Comm> comm, bool registers)
+      : comm_(std::move(comm)), watch_(context, *comm_), registers_(registers) {}
 
   [[nodiscard]] Comm& comm() const noexcept { return *comm_; }
+  [[nodiscard]] StreamWatch& watch() noexcept { return watch_; }
   [[nodiscard]] bool registers() const noexcept { return registers_; }
   [[nodiscard]] bool is_released() const noexcept { return comm_ == nullptr; }
 
@@ -25,6 +28,7 @@ class State final : public BackendState {
  private:
   std::mutex mutex_;  ///< a concurrent abort ends before the communicator does
   std::unique_ptr<Comm> comm_;
+  StreamWatch watch_;
   bool registers_;
 };
 

@@ -3,6 +3,7 @@
 #include <nccl.h>
 
 #include <cstddef>
+#include <tutti/communicator.hpp>
 #include <type_traits>
 
 #include "backends/nccl/table.hpp"
@@ -54,7 +55,7 @@ static_assert(sizeof(UniqueId) == sizeof(ncclUniqueId) && alignof(UniqueId) == a
 static_assert(sizeof(UniqueId::internal) == NCCL_UNIQUE_ID_BYTES);
 
 // NCCL reads as much of a configuration as its size states, and treats the rest as unset.
-static_assert(sizeof(Config) <= sizeof(ncclConfig_t) && alignof(Config) == alignof(ncclConfig_t));
+static_assert(alignof(Config) == alignof(ncclConfig_t));
 static_assert(offsetof(Config, size) == offsetof(ncclConfig_t, size));
 static_assert(offsetof(Config, magic) == offsetof(ncclConfig_t, magic));
 static_assert(offsetof(Config, version) == offsetof(ncclConfig_t, version));
@@ -64,6 +65,16 @@ static_assert(offsetof(Config, min_ctas) == offsetof(ncclConfig_t, minCTAs));
 static_assert(offsetof(Config, max_ctas) == offsetof(ncclConfig_t, maxCTAs));
 static_assert(offsetof(Config, net_name) == offsetof(ncclConfig_t, netName));
 static_assert(offsetof(Config, split_share) == offsetof(ncclConfig_t, splitShare));
+static_assert(Config::size_of_21800 == offsetof(Config, traffic_class) + sizeof(int));
+#if NCCL_VERSION_CODE >= 22700
+static_assert(sizeof(Config) <= sizeof(ncclConfig_t));
+static_assert(offsetof(Config, comm_name) == offsetof(ncclConfig_t, commName));
+static_assert(offsetof(Config, cta_policy) == offsetof(ncclConfig_t, CTAPolicy));
+static_assert(offsetof(Config, shrink_share) == offsetof(ncclConfig_t, shrinkShare));
+static_assert(offsetof(Config, nvls_ctas) == offsetof(ncclConfig_t, nvlsCTAs));
+static_assert(static_cast<int>(CtaPolicy::efficiency) == NCCL_CTA_POLICY_EFFICIENCY);
+static_assert(static_cast<int>(CtaPolicy::zero) == NCCL_CTA_POLICY_ZERO);
+#endif
 
 [[maybe_unused]] constexpr ncclConfig_t theirs = NCCL_CONFIG_INITIALIZER;
 static_assert(Config{}.magic == theirs.magic && Config{}.version <= theirs.version);
@@ -116,6 +127,9 @@ extern const Absent absent;
 #define ncclMemFree absent
 #define ncclCommRegister absent
 #define ncclCommDeregister absent
+#endif
+#if NCCL_VERSION_CODE < 22300
+#define ncclCommInitRankScalable absent
 #endif
 #if NCCL_VERSION_CODE < 22700
 #define ncclCommWindowRegister absent

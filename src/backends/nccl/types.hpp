@@ -45,17 +45,29 @@ struct UniqueId {
   char internal[128];
 };
 
-/// ncclConfig_t of 2.18; newer versions fill in their additional members.
+/// A member of Config that NCCL chooses.
+inline constexpr int unset = -2147483647 - 1;
+
+/// ncclConfig_t of 2.27, which begins with that of 2.18: `size` and `version` say how much of it a version reads. Newer
+/// versions fill in their additional members.
 struct Config {
-  std::size_t size = sizeof(Config);
+  std::size_t size = size_of_21800;
   unsigned magic = 0xcafebeef;
   unsigned version = 21800;
-  int blocking = -2147483647 - 1;
-  int cga_cluster_size = -2147483647 - 1;
-  int min_ctas = -2147483647 - 1;
-  int max_ctas = -2147483647 - 1;
+  int blocking = unset;
+  int cga_cluster_size = unset;
+  int min_ctas = unset;
+  int max_ctas = unset;
   const char* net_name = nullptr;
-  int split_share = -2147483647 - 1;
+  int split_share = unset;
+  int traffic_class = unset;
+  const char* comm_name = nullptr;
+  int collnet_enable = unset;
+  int cta_policy = unset;
+  int shrink_share = unset;
+  int nvls_ctas = unset;
+
+  static constexpr std::size_t size_of_21800 = 48;
 };
 
 inline constexpr int oldest_version = 21800;
@@ -63,6 +75,9 @@ inline constexpr int oldest_version = 21800;
 inline constexpr int version_of_register = 21900;       ///< ncclMemAlloc, ncclCommRegister
 inline constexpr int version_of_float8 = 22400;         ///< fp8 types
 inline constexpr int version_of_launch_order = 22600;   ///< NCCL_LAUNCH_ORDER_IMPLICIT
+inline constexpr int version_of_scalable = 22300;       ///< ncclCommInitRankScalable
+inline constexpr int version_of_ras = 22400;            ///< the service that ncclras asks
+inline constexpr int version_of_long_config = 22700;    ///< Config has all members
 inline constexpr int version_of_windows = 22700;        ///< ncclCommWindowRegister: symmetric memory
 inline constexpr int version_of_alltoall = 22800;       ///< ncclAlltoAll, ncclGather, ncclScatter
 inline constexpr int version_of_several_ranks = 23003;  ///< several ranks per GPU, with NCCL_MULTI_RANK_GPU_ENABLE=1

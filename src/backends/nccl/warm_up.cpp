@@ -12,7 +12,6 @@ namespace {
 
 /// NCCL takes trees for short vectors, and rings or NVLink SHARP for long ones.
 constexpr std::size_t long_vector = std::size_t{1} << 20U;
-constexpr int most_connected_by_messages = 32;
 constexpr int steps = 7;
 
 }  // namespace
@@ -40,7 +39,7 @@ WarmUp::~WarmUp() {
 }
 
 Result WarmUp::launch_messages() {
-  if (size_ == 1 || size_ > most_connected_by_messages) return Result::success;
+  if (size_ == 1 || size_ > Connections::most_peers) return Result::success;
   const Table& table = body_.table;
   Result result = table.group_start();
   for (int peer = 0; peer < size_ && result == Result::success; ++peer) {
@@ -96,10 +95,20 @@ Result WarmUp::advance() {
     if (result != Result::success && !is_launching_) return result;
   }
   if (is_launching_) return Result::in_progress;
-  traffic.note_launch(lease_.stream());
-  if (next_ < steps) return Result::in_progress;
+  note_launches();
+  return next_ < steps ? Result::in_progress : Result::success;
+}
+
+Result WarmUp::launch_all() {
+  if (body_.table.version < version_of_launch_order) device::Traffic::of(body_.device).follow(lease_.stream());
+  Result result = Result::success;
+  while (next_ < steps && result == Result::success) result = launch(next_++);
+  return result;
+}
+
+void WarmUp::note_launches() {
+  device::Traffic::of(body_.device).note_launch(lease_.stream());
   done_.record(body_.device, lease_.stream());
-  return Result::success;
 }
 
 }  // namespace tutti::detail::nccl

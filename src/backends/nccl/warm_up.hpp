@@ -24,6 +24,10 @@ class WarmUp {
   /// Takes a step without waiting: in_progress until all are launched, then success, or the first failure. Without the
   /// launch lock.
   [[nodiscard]] Result advance();
+  /// Makes all launches, which may wait for other ranks; gives the first failure. For a thread that may wait: the
+  /// caller holds the launch lock, and calls note_launches() afterwards.
+  [[nodiscard]] Result launch_all();
+  void note_launches();
   /// Whether the device has done them.
   [[nodiscard]] bool is_done() const { return done_.is_complete(); }
 

@@ -48,9 +48,9 @@ namespace tutti::detail::shm {
   const auto wanted =
       one_way ? static_cast<std::size_t>(std::sqrt(copied_in_a_turn * static_cast<double>(block))) : block;
   const std::size_t best = std::clamp(wanted, cache_line, longest);
-  const std::size_t fewest = (block + longest - 1) / longest;
+  const std::size_t fewest = ceil_div(block, longest);
   const std::size_t chunks = std::max({(block + best / 2) / best, fewest, std::size_t{1}});
-  const std::size_t lines = std::max(combined_room((block + chunks - 1) / chunks), cache_line);
+  const std::size_t lines = std::max(combined_room(ceil_div(block, chunks)), cache_line);
   return std::max<std::size_t>(lines / grain, 1) * grain;
 }
 
@@ -66,7 +66,7 @@ struct RingCut {
                                      std::size_t grain) {
   RingCut cut;
   cut.chunk = chunk_of(operation, block, most_of_ring(RingKind::near, operation, size), grain);
-  cut.chunks = std::max<std::uint64_t>((block + cut.chunk - 1) / cut.chunk, 1);
+  cut.chunks = std::max<std::uint64_t>(ceil_div(block, cut.chunk), 1);
   const std::size_t most = most_of_ring(kind, operation, size);
   cut.share = std::min<std::size_t>(combined_room(cut.chunks * cut.chunk), most);
   cut.places = std::min<std::uint64_t>(cut.chunks, cut.share / cut.chunk);

@@ -13,6 +13,7 @@
 namespace tutti::detail::shm {
 
 inline constexpr std::size_t cache_line = 64;
+[[nodiscard]] constexpr std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
 /// Cells for operations that are matched by order, and cells that persistent operations own. A persistent operation
 /// owns two cells, for its even and odd starts, so that a rank that starts it again can publish at once, before other

@@ -36,8 +36,6 @@ inline void finish_piece(std::atomic<std::uint64_t>& word, Generation generation
   return count_of(word.load(std::memory_order_acquire), generation) >= total;
 }
 
-[[nodiscard]] constexpr std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
-
 inline constexpr std::size_t page = 4096;
 
 /// The size of one piece that is moved between two ranks, in bytes. In a one-sided transfer each side does about half;

@@ -15,9 +15,9 @@ namespace tutti::detail {
 /// Runs an operation on device memory through the host: copies pieces to pinned memory, runs a host execution of any
 /// backend on them (shared memory if the ranks share a node), and copies the results back. Each step is in stream
 /// order, and the copies of one piece overlap the communication of another. The number of pieces follows from the
-/// signature alone. A blocking call with a stream returns once the communication is done and the copies back are on the
-/// stream; with the progress thread it returns at once, and the stream waits for a flag. Without a stream it returns
-/// when all is done.
+/// signature alone. The two directions have a stream each. A blocking call with a stream returns once the communication
+/// is done and the copies back are on the stream; with the progress thread it returns at once: all copies are enqueued
+/// in the call, and those that wait for communication wait for a flag. Without a stream it returns when all is done.
 class StagedExecution final : public Execution {
  public:
   /// Makes the host executions of all pieces, and takes their tags or sequence numbers in shared memory in the order of

@@ -9,19 +9,15 @@
 #include "device/runtime.hpp"
 
 /// The arithmetic of reductions on device memory, in stream order: combine.hpp with the same functors, and so the same
-/// bits. The functions take any number of inputs, return at once and may be captured. User functions run on the host
-/// only.
+/// bits. The functions take any number of inputs, return at once and may be captured after a first call (see Kernel).
+/// With a count of 0 they only load their kernels. User functions run on the host only.
 namespace tutti::kernels::device {
 
 using tutti::detail::device::StreamHandle;
 
-/// Whether this build has kernels for the device of this process: Kokkos with CUDA, or a runtime that runs host
+/// Whether this build has kernels for the device of this process: compiled by nvcc, or a runtime that runs host
 /// functions (tests).
 [[nodiscard]] bool has_kernels() noexcept;
-
-/// Makes the objects that launching on a stream needs, which allocates device memory. Call it before the stream is
-/// captured, and while no NCCL work is in flight. Throws not_built.
-void prepare_stream(StreamHandle stream);
 
 void combine(Datatype type, const ReduceOp& op, std::span<const void* const> inputs, void* output, std::size_t count,
              StreamHandle stream);

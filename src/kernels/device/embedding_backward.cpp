@@ -61,7 +61,10 @@ void embedding_bag_backward(std::span<const EmbeddingTable> tables, std::span<co
   const TableJob* jobs = scratch.upload(list.jobs, handle);
   const bool weighted =
       std::any_of(lookups.begin(), lookups.end(), [](const TableLookups& each) { return each.weights != nullptr; });
-  const OccurrenceCall call{list, jobs, index_type, bags, indices, options, guard, weighted};
+  const Winners winners = find_winners({list, jobs, index_type, bags, options, guard}, scratch, handle);
+  // Which index of its bag an occurrence is, is known by its slot.
+  const bool by_slots = weighted || winners.positions != nullptr;
+  const OccurrenceCall call{list, jobs, index_type, bags, indices, options, guard, by_slots};
   const Occurrences occurrences = sort_occurrences(call, scratch, handle);
   for (const TableGroup& group : list.groups) {
     if (group.dim == 0) continue;
@@ -72,7 +75,9 @@ void embedding_bag_backward(std::span<const EmbeddingTable> tables, std::span<co
                         UpdateRule(update),
                         TableNoise::step_key(update),
                         update.rounding == Rounding::stochastic,
-                        guard};
+                        guard,
+                        winners,
+                        scratch.array<std::uint32_t>(ScratchUse::often, often_words(indices), handle)};
     update_rows(job, group, update.optimizer, handle);
   }
 }

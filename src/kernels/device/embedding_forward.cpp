@@ -24,16 +24,13 @@ struct PoolBody {
 
   TUTTI_FUNCTION void operator()(std::size_t i) const {
     if (is_stopped(guard)) return;
-    const Division piece = divide_item(i, pieces);
-    const Division bag = divide_item(piece.quotient, bags);
-    const TableJob& job = jobs[bag.quotient];
-    const std::size_t column = piece.remainder * Width;
+    const auto [job, bag, column] = bag_part(jobs, i, bags, pieces, Width);
     float sum[Width] = {};
-    const std::int64_t counted = add_rows(job, bag.remainder, column, sum);
+    const std::int64_t counted = add_rows(job, bag, column, sum);
     const float count = mean && counted > 1 ? static_cast<float>(counted) : 1.0F;
     TUTTI_UNROLL
     for (std::size_t e = 0; e < Width; ++e) sum[e] /= count;
-    store_pack(job.pooled + bag.remainder * job.pooled_stride + column, sum);
+    store_pack(job.pooled + bag * job.pooled_stride + column, sum);
   }
 
   /// Adds the rows of a bag in the order of positions; returns the number that counted.
@@ -82,6 +79,38 @@ struct PoolBody {
   }
 };
 
+/// Item i: as PoolBody, by maximum. A bag without rows has zeros.
+template <typename Stored, typename Index, IndexPolicy Policy, std::size_t Width>
+struct MaxBody {
+  const TableJob* jobs;
+  std::size_t bags;
+  std::size_t pieces;
+  const IndexStatus* guard;
+  IndexStatus* status;
+
+  TUTTI_FUNCTION void operator()(std::size_t i) const {
+    if (is_stopped(guard)) return;
+    const auto [job, bag, column] = bag_part(jobs, i, bags, pieces, Width);
+    float largest[Width] = {};
+    bool is_empty = true;
+    std::uint64_t outside = 0;
+    for (std::int64_t p = job.lookups.offsets[bag]; p < job.lookups.offsets[bag + 1]; ++p) {
+      const auto index = static_cast<std::int64_t>(static_cast<const Index*>(job.lookups.indices)[p]);
+      const std::int64_t row = resolve<Policy>(index, job.table.rows);
+      outside += row < 0 || row != index ? 1U : 0U;
+      if (row < 0) continue;
+      float values[Width];
+      load_row_values<Stored>(job.table, row, column, values);
+      TUTTI_UNROLL
+      for (std::size_t e = 0; e < Width; ++e) largest[e] = is_empty || values[e] > largest[e] ? values[e] : largest[e];
+      is_empty = false;
+    }
+    if (Policy != IndexPolicy::fatal && outside > 0 && column == 0 && status != nullptr)
+      atomic_add(&status->outside, outside);
+    store_pack(job.pooled + bag * job.pooled_stride + column, largest);
+  }
+};
+
 struct PoolCall {
   const TableJob* jobs;
   TableGroup group;
@@ -96,9 +125,15 @@ struct PoolCall {
 template <typename Stored, typename Index, IndexPolicy Policy, std::size_t Width>
 void launch_pool(const PoolCall& call) {
   const std::size_t pieces = call.group.dim / Width;
+  const std::size_t items = call.group.count * call.bags * pieces;
+  if (call.options.pooling == Pooling::max) {
+    return launch(call.stream, items,
+                  MaxBody<Stored, Index, Policy, Width>{call.jobs + call.group.first, call.bags, pieces, call.guard,
+                                                        call.status});
+  }
   const PoolBody<Stored, Index, Policy, Width> body{call.jobs + call.group.first,          call.bags,  pieces,
                                                     call.options.pooling == Pooling::mean, call.guard, call.status};
-  launch(call.stream, call.group.count * call.bags * pieces, body);
+  launch(call.stream, items, body);
 }
 
 template <typename Stored, typename Index, IndexPolicy Policy>

@@ -97,7 +97,7 @@ Occurrences sort_occurrences(const OccurrenceCall& call, Workspace::Scratch& scr
                           {words(ScratchUse::values), words(ScratchUse::other_values)},
                           call.most};
   auto* starts = scratch.array<std::uint64_t>(ScratchUse::starts, tables, stream);
-  std::uint32_t* bag_of_slot = call.weighted ? words(ScratchUse::bags) : nullptr;
+  std::uint32_t* bag_of_slot = call.by_slots ? words(ScratchUse::bags) : nullptr;
   float* factors = call.options.pooling == Pooling::mean
                        ? scratch.array<float>(ScratchUse::factors, tables * call.bags, stream)
                        : nullptr;

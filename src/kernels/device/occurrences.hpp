@@ -26,7 +26,7 @@ struct OccurrenceCall {
   std::size_t most;  ///< an upper bound on the number of indices
   const EmbeddingOptions& options;
   const IndexStatus* guard;
-  bool weighted;
+  bool by_slots;  ///< values are slots, and `bags` is given
 };
 
 /// Sorts in stream order, into memory of the workspace.

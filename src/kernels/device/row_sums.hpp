@@ -4,7 +4,8 @@
 #include "kernels/device/launch.hpp"
 #include "kernels/row_arithmetic.hpp"
 
-/// Sums and extrema over a row in the scratch of a warp, in the same order as the host's vectors of sixteen.
+/// Sums and extrema over a row in the scratch of a team (a warp or a block), in the same order as the host's vectors of
+/// sixteen.
 namespace tutti::kernels::device {
 
 inline constexpr std::size_t host_lanes = 16;
@@ -12,8 +13,9 @@ inline constexpr std::size_t row_sum_bytes = host_lanes * sizeof(double);
 inline constexpr std::size_t row_scale_bytes = 3 * host_lanes * sizeof(float);
 
 /// The sum of squares, as by sum_of_squares of row_update.hpp. `room` has row_sum_bytes.
-TUTTI_FUNCTION double row_squares(const Warp& warp, const float* values, std::size_t count, double* room) {
-  warp.each(host_lanes, [&](std::size_t lane) {
+template <typename Team>
+TUTTI_FUNCTION double row_squares(const Team& team, const float* values, std::size_t count, double* room) {
+  team.each(host_lanes, [&](std::size_t lane) {
     double sum = 0;
     for (std::size_t d = lane; d < count; d += host_lanes) {
       const auto x = static_cast<double>(values[d]);
@@ -27,11 +29,12 @@ TUTTI_FUNCTION double row_squares(const Warp& warp, const float* values, std::si
 }
 
 /// The scale of a row, as by scale_of of row_scale.hpp. `room` has row_scale_bytes.
-TUTTI_FUNCTION RowScale row_scale(const Warp& warp, const float* values, std::size_t count, float* room) {
+template <typename Team>
+TUTTI_FUNCTION RowScale row_scale(const Team& team, const float* values, std::size_t count, float* room) {
   float* const least = room;
   float* const largest = room + host_lanes;
   float* const special = room + 2 * host_lanes;
-  warp.each(host_lanes, [&](std::size_t lane) {
+  team.each(host_lanes, [&](std::size_t lane) {
     float low = values[lane < count ? lane : 0];
     float high = low;
     bool found = false;
@@ -46,7 +49,7 @@ TUTTI_FUNCTION RowScale row_scale(const Warp& warp, const float* values, std::si
     special[lane] = found ? 1.0F : 0.0F;
   });
   for (std::size_t width = host_lanes / 2; width > 0; width /= 2) {
-    warp.each(width, [&](std::size_t k) {
+    team.each(width, [&](std::size_t k) {
       least[k] = least[k] < least[k + width] ? least[k] : least[k + width];
       largest[k] = largest[k] > largest[k + width] ? largest[k] : largest[k + width];
       special[k] += special[k + width];

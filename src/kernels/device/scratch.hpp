@@ -23,7 +23,19 @@ inline StreamHandle handle_of(const Stream& stream) {
 }
 
 /// The use of a piece of scratch memory. Pieces of different uses live at the same time.
-enum class ScratchUse : std::uint8_t { keys, other_keys, values, other_values, bags, factors, starts, sorting, norms };
+enum class ScratchUse : std::uint8_t {
+  keys,
+  other_keys,
+  values,
+  other_values,
+  bags,
+  factors,
+  starts,
+  sorting,
+  norms,
+  often,
+  winners
+};
 
 struct Workspace::Scratch {
   /// Gives at least `bytes` bytes of device memory. Unless they had to grow, they hold the data that the former call
@@ -58,7 +70,7 @@ struct Workspace::Scratch {
   [[nodiscard]] Copy& least_used();
 
   static constexpr std::size_t most_copies = 32;
-  std::array<pooled_memory::Block, 9> pieces_;
+  std::array<pooled_memory::Block, 11> pieces_;
   std::vector<Copy> copies_;
   std::deque<Retired> retired_;
   std::uint64_t calls_ = 0;

@@ -58,7 +58,11 @@ int sort_rows(const SortPlaces& places, [[maybe_unused]] unsigned bits, [[maybe_
     return 1;
   }
 #if defined(__CUDACC__)
-  return sort_on_device(places, bits, scratch, scratch_bytes, stream);
+  static Kernel sorting(&sorting);
+  int sorted = 0;
+  const auto sort = [&] { sorted = sort_on_device(places, bits, scratch, scratch_bytes, stream); };
+  if (!sorting.launch_first(stream, sort)) sort();
+  return sorted;
 #else
   throw_without_kernels();
 #endif

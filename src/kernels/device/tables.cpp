@@ -71,11 +71,6 @@ TableList list_tables(const char* function, std::span<const EmbeddingTable> tabl
 }
 
 const IndexStatus* guard_of(const char* function, const EmbeddingOptions& options, const IndexStatus* status) {
-  if (options.pooling == Pooling::max) {
-    throw Error(ErrorCode::not_supported, std::string(function) +
-                                              ": max pooling has no kernel for device memory; use host memory, or sum "
-                                              "or mean");
-  }
   if (options.policy != IndexPolicy::fatal) return nullptr;
   if (status == nullptr && !options.indices_checked) {
     throw Error(ErrorCode::invalid_argument,

@@ -97,4 +97,18 @@ TUTTI_FUNCTION Division divide_item(std::size_t item, std::size_t by) {
   return {item / by, item % by};
 }
 
+/// Columns of one bag of one table.
+struct BagPart {
+  const TableJob& job;
+  std::size_t bag;
+  std::size_t column;
+};
+/// The part that item i works on, of `pieces` pieces of `width` columns per bag.
+TUTTI_FUNCTION BagPart bag_part(const TableJob* jobs, std::size_t i, std::size_t bags, std::size_t pieces,
+                                std::size_t width) {
+  const Division piece = divide_item(i, pieces);
+  const Division bag = divide_item(piece.quotient, bags);
+  return {jobs[bag.quotient], bag.remainder, piece.remainder * width};
+}
+
 }  // namespace tutti::kernels::device

@@ -54,8 +54,8 @@ void check_device(const CollectionFacts& facts) {
   if (!kernels::device::is_available()) {
     throw Error(
         ErrorCode::not_built,
-        "EmbeddingCollection on a device: this library was built without device kernels; build it with a Kokkos "
-        "that has CUDA, or use host memory");
+        "EmbeddingCollection on a device: this library was built without device kernels; build it where nvcc is "
+        "found, or use host memory");
   }
   if (facts.options.stream.kind != StreamKind::cuda) {
     throw Error(ErrorCode::invalid_argument,
@@ -63,12 +63,6 @@ void check_device(const CollectionFacts& facts) {
   }
   device::refuse_per_thread(facts.options.stream, "EmbeddingCollection on a device");
   for (std::size_t t = 0; t < facts.tables.size(); ++t) {
-    if (facts.tables[t].pooling == kernels::Pooling::max) {
-      throw Error(ErrorCode::not_supported,
-                  fmt::format("EmbeddingCollection on a device: table {} '{}' is pooled by max; only sum and mean are "
-                              "supported there",
-                              t, facts.tables[t].name));
-    }
     if (facts.shares_squares(t)) {
       throw Error(ErrorCode::not_supported,
                   fmt::format("EmbeddingCollection on a device: the plan divides the columns of table {} '{}', which "

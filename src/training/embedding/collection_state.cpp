@@ -39,6 +39,7 @@ std::vector<PieceGroup> make_groups(const CollectionFacts& facts, const ShardTab
 EmbeddingCollection::State::State(const Communicator& communicator, std::span<const EmbeddingTableConfig> configs,
                                   ShardingPlan plan, const EmbeddingCollectionOptions& options)
     : comm(&communicator), facts(detail::agree_on_facts(communicator, configs, std::move(plan), options)) {
+  if (facts.on_device() && facts.ranks > 1) comm->prepare_device();  // a nonblocking exchange does not do so
   allocate_on_all_ranks();
   group();
   inputs = std::make_unique<detail::InputQueue>(communicator);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "training/embedding/device_lookups.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <tutti/error.hpp>
 
@@ -8,6 +10,28 @@ namespace tutti::detail {
 
 CopyStream::CopyStream() : handle_(device::required_runtime("a stream for copies").create_stream()) {}
 CopyStream::~CopyStream() { device::runtime()->destroy_stream(handle_); }
+
+namespace {
+
+/// Returns true if each bag has one index, as in every batch of such a model. Rows that are divided among ranks may
+/// have as many indices as bags by chance.
+bool has_one_each(const std::int64_t* offsets, std::size_t bags) {
+  const auto* end = offsets + bags + 1;
+  return std::adjacent_find(offsets, end, [](std::int64_t a, std::int64_t b) { return b != a + 1; }) == end;
+}
+
+/// The room for the indices of `bags` bags. Bags of one index each take as much in every batch; others have room for up
+/// to an eighth more, so that most batches have the same places, and graphs are launched again.
+std::size_t room_for(const std::int64_t* offsets, std::size_t bags) {
+  constexpr std::size_t least = 1024;
+  const auto indices = static_cast<std::size_t>(offsets[bags] - offsets[0]);
+  if (has_one_each(offsets, bags)) return indices;
+  if (indices <= least) return least;
+  const std::size_t step = std::max<std::size_t>(std::bit_floor(indices - 1) / 8, 1);
+  return (indices + step - 1) / step * step;
+}
+
+}  // namespace
 
 /// Places arrays one after the other. Given memory, it also writes them.
 class DeviceLookups::Packer {
@@ -25,9 +49,10 @@ class DeviceLookups::Packer {
     write(reinterpret_cast<T*>(pinned_ + at));
     return reinterpret_cast<T*>(device_ + at);
   }
+  /// Copies `count` values to the beginning of `room` of them.
   template <typename T>
-  T* place_copy(const T* from, std::size_t count) {
-    return place<T>(count, [&](T* to) {
+  T* place_copy(const T* from, std::size_t count, std::size_t room) {
+    return place<T>(room, [&](T* to) {
       if (count > 0) std::memcpy(to, from, count * sizeof(T));
     });
   }
@@ -35,14 +60,15 @@ class DeviceLookups::Packer {
   Packed place_lookups(const kernels::TableLookups& from, kernels::IndexType type, std::size_t bags) {
     Packed to;
     const std::int64_t first = from.offsets[0];
-    to.indices = static_cast<std::size_t>(from.offsets[bags] - first);
+    const auto count = static_cast<std::size_t>(from.offsets[bags] - first);
+    to.indices = room_for(from.offsets, bags);
     to.lookups.offsets = place<std::int64_t>(bags + 1, [&](std::int64_t* offsets) {
       for (std::size_t b = 0; b <= bags; ++b) offsets[b] = from.offsets[b] - first;
     });
     const std::size_t width = index_bytes(type);
     const auto* indices = static_cast<const std::byte*>(from.indices) + static_cast<std::size_t>(first) * width;
-    to.lookups.indices = place_copy(to.indices > 0 ? indices : nullptr, to.indices * width);
-    if (from.weights != nullptr) to.lookups.weights = place_copy(from.weights + first, to.indices);
+    to.lookups.indices = place_copy(count > 0 ? indices : nullptr, count * width, to.indices * width);
+    if (from.weights != nullptr) to.lookups.weights = place_copy(from.weights + first, count, to.indices);
     return to;
   }
 
@@ -82,12 +108,12 @@ void DeviceLookups::pack(const BatchLookups& lookups, Packer& packer) {
       continue;
     }
     own_[i] = all_[i];
-    own_[i].indices = static_cast<std::size_t>(from.offsets[own] - from.offsets[0]);
+    own_[i].indices = room_for(from.offsets, own);
     if (all_[i].lookups.offsets != nullptr) own_[i].lookups.offsets += from.offsets - all.offsets;
   }
   for (std::size_t t = 0; t < counts_.size(); ++t) {
     const auto& counts = lookups.counts(t);
-    counts_[t] = counts.empty() ? nullptr : packer.place_copy(counts.data(), counts.size());
+    counts_[t] = counts.empty() ? nullptr : packer.place_copy(counts.data(), counts.size(), counts.size());
   }
 }
 

@@ -41,7 +41,7 @@ class DeviceLookups {
 
   [[nodiscard]] const kernels::TableLookups& all(std::size_t i) const { return all_[i].lookups; }
   [[nodiscard]] const kernels::TableLookups& own(std::size_t i) const { return own_[i].lookups; }
-  /// The number of indices in all(i).
+  /// The room for the indices of all(i), at least their number.
   [[nodiscard]] std::size_t all_indices(std::size_t i) const { return all_[i].indices; }
   /// Null unless the rank divides means.
   [[nodiscard]] const float* counts(std::size_t t) const { return counts_[t]; }
@@ -51,7 +51,7 @@ class DeviceLookups {
  private:
   struct Packed {
     kernels::TableLookups lookups;
-    std::size_t indices = 0;
+    std::size_t indices = 0;  ///< room for them
   };
   /// Finds the size of the block, and in a second pass fills it.
   class Packer;

@@ -59,12 +59,15 @@ void VectorExchange::exchange(const FloatMemory& from, const Counts& from_counts
   const ConstBuffer send(from.data(), end_of(from_counts));
   const Buffer receive(to.data(), end_of(to_counts));
   const Options options{.stream = facts_->options.stream, .memory = facts_->options.memory};
-  if (facts_->on_device()) {
-    return alltoallv(*comm_, send, from_counts.sizes, from_counts.begins, receive, to_counts.sizes, to_counts.begins,
-                     options);
-  }
   request_ = ialltoallv(*comm_, send, from_counts.sizes, from_counts.begins, receive, to_counts.sizes, to_counts.begins,
                         options);
+}
+
+void VectorExchange::wait() {
+  if (facts_->on_device())
+    request_.wait(facts_->options.stream);
+  else
+    request_.wait();
 }
 
 void VectorExchange::send_vectors() { exchange(pieces_, looked_up_counts_, vectors_, vector_counts_); }

@@ -17,7 +17,8 @@ namespace tutti::detail {
 ///
 /// The pieces' side is [batch][columns of this rank's pieces]. The samples' side has a block [slice][columns of r's
 /// pieces] for each rank r. Replicas have no columns among the vectors; all pieces have columns among the gradients. On
-/// a device an exchange is in the order of the collection's stream, and wait() does nothing.
+/// a device an exchange follows what the collection's stream has when it begins, on a stream of the communicator,
+/// beside later work; wait() orders the collection's stream after it.
 class VectorExchange {
  public:
   VectorExchange(const Communicator& comm, const CollectionFacts& facts);
@@ -39,7 +40,7 @@ class VectorExchange {
 
   void send_vectors();
   void send_gradients();
-  void wait() { request_.wait(); }
+  void wait();
   void progress() { (void)request_.test(); }
 
  private:

@@ -20,6 +20,8 @@ namespace {
 
 class AllreduceHook final : public CommunicationHook {
  public:
+  explicit AllreduceHook(const AllreduceHookOptions& options) : options_(options) {}
+
   [[nodiscard]] std::string name() const override { return "allreduce"; }
 
   void prepare(std::span<const Communicator> comms, std::span<const GradientBucket> buckets) override {
@@ -34,6 +36,7 @@ class AllreduceHook final : public CommunicationHook {
     Options options;
     options.memory = b.data.memory;
     options.stream = b.stream;
+    options.accumulation = options_.accumulation;
     requests_[bucket] = iallreduce(comms_[bucket % comms_.size()], b.data, b.op, options);
   }
 
@@ -46,6 +49,7 @@ class AllreduceHook final : public CommunicationHook {
   }
 
  private:
+  AllreduceHookOptions options_;
   std::span<const Communicator> comms_;
   std::span<const GradientBucket> buckets_;
   std::vector<Request> requests_;
@@ -53,6 +57,8 @@ class AllreduceHook final : public CommunicationHook {
 
 }  // namespace
 
-std::shared_ptr<CommunicationHook> allreduce_hook() { return std::make_shared<AllreduceHook>(); }
+std::shared_ptr<CommunicationHook> allreduce_hook(const AllreduceHookOptions& options) {
+  return std::make_shared<AllreduceHook>(options);
+}
 
 }  // namespace tutti

@@ -56,6 +56,7 @@ ErrorCode code_of(const Call& call, const std::string& text) {
 }
 
 TEST(DeviceMemory, IsZeroedAlignedAndOfTheKindAskedFor) {
+  const standin::HostAccess access;
   for (const Communicator& comm : {world(), prepared_world()})
     for (const MemoryKind kind : kinds)
       for (const std::size_t bytes : {std::size_t{0}, std::size_t{100}, std::size_t{70'000}}) {
@@ -119,6 +120,7 @@ TEST(DeviceMemory, IsSymmetricOnlyWhereAllRanksHaveAsMuch) {
 }
 
 TEST(DeviceMemory, IsUsedByCollectives) {
+  const standin::HostAccess access;
   const Communicator comm = prepared_world();
   const Allocation part = allocate(comm, 1000 * sizeof(float), MemoryKind::device);
   const auto data = part.as<float>();
@@ -130,6 +132,7 @@ TEST(DeviceMemory, IsUsedByCollectives) {
 }
 
 TEST(DeviceMemory, WindowsLieAtTheSamePlacesOnAllRanks) {
+  const standin::HostAccess access;
   const Communicator comm = prepared_world();
   std::optional<Allocation> first = allocate(comm, 1000, MemoryKind::device);
   if (comm.rank() == 0) first.reset();  // freeing is local, at any time
@@ -142,6 +145,7 @@ TEST(DeviceMemory, WindowsLieAtTheSamePlacesOnAllRanks) {
 }
 
 TEST(DeviceMemory, NothingIsTakenOrReturnedWhileNcclWorks) {
+  const standin::HostAccess access;
   const Communicator comm = prepared_world();
   std::optional<Allocation> before = allocate(comm, 1000, MemoryKind::device);
   Allocation during;
@@ -159,6 +163,7 @@ TEST(DeviceMemory, NothingIsTakenOrReturnedWhileNcclWorks) {
 
 /// As with cudaFree, which waits for the device; ncclMemFree does not.
 TEST(DeviceMemory, IsReturnedAfterTheProgramsKernels) {
+  const standin::HostAccess access;
   const Communicator comm = prepared_world();
   std::optional<Allocation> part = allocate(comm, 1000, MemoryKind::device);
   char* data = part->as<char>().data();
@@ -184,6 +189,7 @@ TEST(DeviceMemory, IsNotReturnedWhileAStreamIsCaptured) {
 }
 
 TEST(DeviceMemory, OutlivesItsCommunicator) {
+  const standin::HostAccess access;
   std::optional<Communicator> comm = prepared_world();
   const std::size_t live = machine().runtime.live_allocations();
   std::optional<Allocation> part = allocate(*comm, 5000, MemoryKind::device);

@@ -128,12 +128,13 @@ TEST(OptionsOfACall, Timeout) {
 
 TEST(OptionsOfACommunicator, AreAllTested) {
   const CommunicatorOptions defaults;
-  const auto& [timeout, reproducible, native_blocking, name, check] = defaults;
+  const auto& [timeout, reproducible, native_blocking, name, check, nccl] = defaults;
   EXPECT_EQ(timeout, 0ns);
   EXPECT_FALSE(reproducible);
   EXPECT_FALSE(native_blocking);
   EXPECT_EQ(name, "");
   EXPECT_EQ(check, CheckMode::off);  // its effects have a folder of their own, tests/mpi/diagnosis
+  EXPECT_EQ(nccl.max_ctas, 0);       // in tests/mpi/nccl/comm.cpp
 }
 
 TEST(OptionsOfACommunicator, ReproducibleNativeBlockingAndName) {

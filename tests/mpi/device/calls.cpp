@@ -22,10 +22,17 @@ class Floats {
   [[nodiscard]] std::size_t size() const { return count_; }
   /// Small whole numbers, so that sums are exact in any order.
   void fill(int rank) const {
+    const standin::HostAccess access;
     for (std::size_t i = 0; i < count_; ++i) data()[i] = value(rank, i);
   }
-  void scribble() const { std::fill_n(data(), count_, -1000.0F); }
-  [[nodiscard]] std::vector<float> read() const { return {data(), data() + count_}; }
+  void scribble() const {
+    const standin::HostAccess access;
+    std::fill_n(data(), count_, -1000.0F);
+  }
+  [[nodiscard]] std::vector<float> read() const {
+    const standin::HostAccess access;
+    return {data(), data() + count_};
+  }
   [[nodiscard]] Buffer buffer() const { return {data(), count_}; }
   [[nodiscard]] static float value(int rank, std::size_t i) {
     return static_cast<float>((i + static_cast<std::size_t>(rank) * 3) % 17);
@@ -91,7 +98,8 @@ TEST_F(Calls, StreamsWaitForTheHostWithoutMoreMemory) {
   runtime().clear_record();
   {
     std::vector<detail::device::Flag> flags(16);
-    for (detail::device::Flag& flag : flags) flag.close(0, stream_.handle);
+    for (detail::device::Flag& flag : flags) flag.close(0);
+    for (detail::device::Flag& flag : flags) flag.hold(stream_.handle, 1);
   }
   const auto& calls = runtime().record();
   EXPECT_EQ(std::ranges::count_if(calls, [](const std::string& c) { return c.starts_with("allocate"); }), 0);

@@ -61,7 +61,9 @@ bool is_switched_off() { return detail::config().cuda_aware == std::optional<boo
 
 class CudaAware : public ::testing::Test {
  protected:
-  CudaAware() : comm_(device_communicator()) {}
+  CudaAware() : comm_(device_communicator()) {
+    standin::DeviceArena::instance().keep_open(true);  // the MPI, which the host runs, takes it
+  }
   void TearDown() override {
     says_yes = false;
     spoils_from = ~std::size_t{0};

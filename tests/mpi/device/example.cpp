@@ -77,6 +77,7 @@ standin::Runtime& runtime() {
 
 Communicator device_communicator(bool cuda_aware, MPI_Comm handle) {
   auto comm = Communicator::duplicate(handle);
+  standin::DeviceArena::instance().keep_open(cuda_aware);
   auto side = std::make_unique<detail::DeviceSide>();
   side->stream = runtime().create_stream();
   side->kernels = true;
@@ -272,9 +273,20 @@ void Buffers::find_expected(const Communicator& comm) {
   detail::run_to_end(execution);
 }
 
-void Buffers::fill() const { std::copy(contribution_.begin(), contribution_.end(), memory_->data()); }
-void Buffers::scribble() const { std::fill_n(memory_->data(), contribution_.size(), std::byte{0x3C}); }
-std::vector<std::byte> Buffers::content() const { return {memory_->data(), memory_->data() + contribution_.size()}; }
+void Buffers::fill() const {
+  const standin::HostAccess access;
+  std::copy(contribution_.begin(), contribution_.end(), memory_->data());
+}
+
+void Buffers::scribble() const {
+  const standin::HostAccess access;
+  std::fill_n(memory_->data(), contribution_.size(), std::byte{0x3C});
+}
+
+std::vector<std::byte> Buffers::content() const {
+  const standin::HostAccess access;
+  return {memory_->data(), memory_->data() + contribution_.size()};
+}
 
 std::shared_ptr<const Plan> staged_plan(const Context& comm, const Signature& signature, const char* host,
                                         const detail::staged::Limits& limits) {

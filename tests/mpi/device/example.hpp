@@ -12,6 +12,7 @@
 #include "backends/staged/pieces.hpp"
 #include "call/context.hpp"
 #include "call/execution.hpp"
+#include "support/standin/device_arena.hpp"
 #include "support/standin/runtime.hpp"
 
 /// One call on device memory of the stand-in runtime, and what it must give.

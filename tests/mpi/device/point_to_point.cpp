@@ -14,9 +14,18 @@ class Numbers {
  public:
   explicit Numbers(std::size_t count) : count_(count), memory_(MemoryKind::device, count * sizeof(int)) { set(-1); }
   [[nodiscard]] int* data() const { return reinterpret_cast<int*>(memory_.data()); }
-  void set(int value) const { std::fill_n(data(), count_, value); }
-  void count_from(int value) const { std::iota(data(), data() + count_, value); }
-  [[nodiscard]] std::vector<int> read() const { return {data(), data() + count_}; }
+  void set(int value) const {
+    const standin::HostAccess access;
+    std::fill_n(data(), count_, value);
+  }
+  void count_from(int value) const {
+    const standin::HostAccess access;
+    std::iota(data(), data() + count_, value);
+  }
+  [[nodiscard]] std::vector<int> read() const {
+    const standin::HostAccess access;
+    return {data(), data() + count_};
+  }
   [[nodiscard]] Buffer buffer() const { return {data(), count_}; }
 
  private:

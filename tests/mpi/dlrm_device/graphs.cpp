@@ -15,22 +15,32 @@ std::size_t launched() {
 }
 
 /// Prepared batches, whose bags are all of one length.
-void compare(const Communicator& comm, const std::string& more, std::size_t least_launches) {
+void compare(const Communicator& comm, const std::string& more, std::size_t least_launches,
+             const std::string& model = small_model) {
   const std::string flags = more + " --data-generation=bench";
-  const auto direct = train(comm, small_model + (" --device " + flags));
+  const auto direct = train(comm, model + " --device " + flags);
   machine().runtime.clear_record();
-  const auto graphs = train(comm, small_model + (" --device --graph " + flags));
+  const auto graphs = train(comm, model + " --device --graph " + flags);
   EXPECT_GE(launched(), least_launches) << flags;
   if (comm.rank() == 0) expect_close(graphs, direct, 0, flags);
 }
 
-/// Eight steps: each of two slots is direct once. Divided rows get other numbers of indices in each batch, and so are
-/// direct on several ranks.
+/// Eight steps: each of two slots is direct once. Divided rows get other numbers of indices in each batch, for all of
+/// which there is room in the same places.
 TEST_F(Graphs, GiveTheSameBits) {
   compare(comm(), "--sharding=table-wise", 6);
   compare(comm(), "--sharding=column-wise --optimizer=adagrad", 6);
   compare(comm(), "--sharding=data-parallel --compute-type=bf16", 6);
-  compare(comm(), "--sharding=row-wise", comm().size() == 1 ? 6 : 0);
+  compare(comm(), "--sharding=row-wise", 6);
+}
+
+/// Bags of one to four indices: other numbers in each batch.
+TEST_F(Graphs, ServeBatchesWithOtherNumbersOfIndices) {
+  std::string model = small_model;
+  const std::string fixed = " --num-indices-per-lookup-fixed";
+  model.erase(model.find(fixed), fixed.size());
+  for (const char* sharding : {"table-wise", "row-wise", "data-parallel"})
+    compare(comm(), std::string("--sharding=") + sharding, 6, model);
 }
 
 TEST_F(Graphs, AreMadeAnewWhenShapesOrRatesChange) {

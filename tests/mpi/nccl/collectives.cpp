@@ -187,6 +187,28 @@ TEST_P(Reduction, LongVectorsTakeOtherSchedules) {
     EXPECT_TRUE(run_twin(twin(GetParam(), {comm, type, sum, 300'001, 0, false}), comm, {}, Way::on_stream));
 }
 
+/// In float32 inside NCCL: short vectors by one collective, long ones by two, with blocks of equal and unequal lengths.
+TEST_P(Reduction, SixteenBitsMayBeReducedInFloat32) {
+  const bool has_it = GetParam() == Operation::allreduce || GetParam() == Operation::reduce ||
+                      GetParam() == Operation::reduce_scatter_block;
+  if (!has_it) GTEST_SKIP() << "is no collective of NCCL";
+  const Communicator& comm = device_communicators().front();
+  Options options;
+  options.algorithm = "nccl:wide";
+  Turn turn;
+  for (const DatatypeKind type : {DatatypeKind::bfloat16, DatatypeKind::float16})
+    for (const ReduceOp& op : {sum, avg, prod, ReduceOp::premul_sum(0.5)})
+      for (const bool in_place : {false, true})
+        for (const std::size_t count : {std::size_t{0}, std::size_t{65}}) {
+          const int root = comm.size() - 1;
+          EXPECT_TRUE(
+              run_twin(fractions(GetParam(), {comm, type, op, count, root, in_place}), comm, options, turn.next()));
+        }
+  for (const std::size_t count : {std::size_t{600'000}, std::size_t{600'001}})
+    EXPECT_TRUE(run_twin(twin(GetParam(), {comm, DatatypeKind::bfloat16, avg, count, 0, count % 2 == 0}), comm, options,
+                         Way::on_stream));
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Reduction, ::testing::ValuesIn(reductions), name_of);
 
 }  // namespace

@@ -28,6 +28,14 @@ class NcclComm : public ::testing::Test {
         std::count_if(all.begin(), all.end(), [&](const std::string& c) { return c.starts_with(name + "("); }));
   }
 
+  /// Whoever blocks in there is let go, as where NCCL's own time limit is over.
+  void end_inits() const {
+    while (machine().nccl.live_communicators() != live_) {
+      machine().nccl.end_inits();
+      sched_yield();
+    }
+  }
+
   const Communicator comm_ = Communicator::duplicate(MPI_COMM_WORLD);
   const bool is_last_ = comm_.rank() == comm_.size() - 1;
   int live_;
@@ -90,7 +98,7 @@ TEST_F(NcclComm, ARankThatHangsInInitIsATimeoutOnAll) {
   EXPECT_LT(Clock::now() - begin, 10s);
   EXPECT_TRUE(why.starts_with("rank ")) << why;
   EXPECT_TRUE(contains(why, "ncclCommInitRankConfig was not complete after 0.3 s")) << why;
-  EXPECT_EQ(machine().nccl.live_communicators(), live_);
+  end_inits();
   EXPECT_EQ(calls("comm_abort"), 1U);
   barrier(comm_);
   expect_works(*make_comm(comm_), comm_);
@@ -105,7 +113,8 @@ TEST_F(NcclComm, ARankThatFailsAtOnceStopsAllBeforeTheTimeout) {
   EXPECT_TRUE(why.starts_with("rank " + std::to_string(comm_.size() - 1) +
                               ": ncclCommInitRankConfig failed: unhandled system error"))
       << why;
-  EXPECT_EQ(machine().nccl.live_communicators(), live_);
+  end_inits();
+  barrier(comm_);
   expect_works(*make_comm(comm_), comm_);
 }
 
@@ -115,7 +124,40 @@ TEST_F(NcclComm, AnAsynchronousFailureOfInitIsTold) {
   EXPECT_EQ(make_comm(comm_, why, 100s), nullptr);
   EXPECT_TRUE(contains(why, "rank 0: ncclCommInitRankConfig failed: remote process exited")) << why;
   EXPECT_TRUE(contains(why, "ordered asynchronous error")) << "NCCL's last text is missing: " << why;
+  end_inits();
   machine().nccl.set_async_error(Result::success);
+}
+
+TEST_F(NcclComm, ManyRanksMeetAtSeveral) {
+  const bool can = machine().nccl.table().comm_init_rank_scalable != nullptr;
+  std::string why;
+  const auto made = Comm::create(*comm_.state(), machine().nccl.table(), 0, {30s, 30s, 2}, why);
+  ASSERT_NE(made, nullptr) << why;
+  const bool uses_it = can && comm_.size() > 2;
+  EXPECT_EQ(calls("comm_init_rank_scalable"), uses_it ? 1U : 0U);
+  const int ids = uses_it ? (comm_.size() + 1) / 2 : 1;
+  int mine = static_cast<int>(calls("get_unique_id"));
+  int all = 0;
+  MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  EXPECT_EQ(all, ids);
+  expect_works(*made, comm_);
+}
+
+TEST_F(NcclComm, IsMadeByTheOptionsOfItsCommunicator) {
+  CommunicatorOptions options;
+  options.name = "gradients";
+  options.nccl = {.min_ctas = 2, .max_ctas = 8, .nvls_ctas = 4, .cta_policy = CtaPolicy::efficiency};
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD, options);
+  const auto made = make_comm(comm);
+  const detail::nccl::Config& config = machine().nccl.last_config();
+  EXPECT_EQ(config.min_ctas, 2);
+  EXPECT_EQ(config.max_ctas, 8);
+  const bool is_long = machine().nccl.table().version >= detail::nccl::version_of_long_config;
+  EXPECT_EQ(config.nvls_ctas, is_long ? 4 : detail::nccl::unset);
+  EXPECT_EQ(config.cta_policy, is_long ? 1 : detail::nccl::unset);
+  EXPECT_EQ(machine().nccl.last_name(), is_long ? "gradients" : "");
+  const auto plain = make_comm(comm_);
+  EXPECT_EQ(machine().nccl.last_config().max_ctas, detail::nccl::unset) << "NCCL decides";
 }
 
 TEST_F(NcclComm, WithoutAnIdThereIsNone) {

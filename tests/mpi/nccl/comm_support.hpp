@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backends/nccl/comm.hpp"
+#include "backends/nccl/launcher.hpp"
 #include "call/progress.hpp"
 #include "device/traffic.hpp"
 #include "mpi/nccl/machine.hpp"
@@ -43,8 +44,16 @@ class Floats {
   explicit Floats(std::size_t count, float value = 0) : memory_(count * sizeof(float)), count_(count) { set(value); }
   [[nodiscard]] float* data() const { return reinterpret_cast<float*>(memory_.data()); }
   [[nodiscard]] std::size_t size() const { return count_; }
-  void set(float value) const { std::fill_n(data(), count_, value); }
+  void set(float value) const {
+    const standin::HostAccess access;
+    std::fill_n(data(), count_, value);
+  }
+  [[nodiscard]] float first() const {
+    const standin::HostAccess access;
+    return *data();
+  }
   [[nodiscard]] bool all_are(float value) const {
+    const standin::HostAccess access;
     return std::all_of(data(), data() + count_, [&](float x) { return x == value; });
   }
 
@@ -55,9 +64,15 @@ class Floats {
 
 inline void launch_sum(Comm& comm, const Floats& data, RedOp op = RedOp::sum, std::chrono::nanoseconds timeout = 30s) {
   const std::lock_guard lock(launch_mutex());
-  comm.check(comm.table().all_reduce(data.data(), data.data(), data.size(), DataType::float32, op, comm.handle(),
-                                     machine().stream),
-             "ncclAllReduce", timeout);
+  const auto launch = [&] {
+    comm.check(comm.table().all_reduce(data.data(), data.data(), data.size(), DataType::float32, op, comm.handle(),
+                                       machine().stream),
+               "ncclAllReduce", timeout);
+  };
+  if (comm.is_blocking())
+    comm.await(*detail::nccl::Launcher::of(0).begin(launch), "ncclAllReduce", timeout);
+  else
+    launch();
 }
 
 /// The sum over all ranks of rank + 1.
@@ -67,7 +82,7 @@ inline void expect_works(Comm& comm, const Communicator& over) {
   const Floats data(1000, static_cast<float>(over.rank() + 1));
   launch_sum(comm, data);
   machine().drain();
-  EXPECT_TRUE(data.all_are(sum_of(over))) << data.data()[0];
+  EXPECT_TRUE(data.all_are(sum_of(over))) << data.first();
 }
 
 template <typename Body>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What NCCL reports, and what it never does: errors with its text, timeouts, other communicators unharmed.
+#include "core/config.hpp"
 #include "mpi/nccl/support.hpp"
 
 namespace tutti::test {
@@ -42,9 +43,15 @@ class Failures : public ::testing::Test {
     ADD_FAILURE() << "nothing failed";
     return {};
   }
+  /// Every later call has an error: of the failure here, or of the one that another rank has told of.
   void expect_broken() const {
     EXPECT_TRUE(detail::nccl::state_of(*comm_->state())->comm().is_aborted());
-    (void)failure(ErrorCode::invalid_communicator, [this] { run(options_); });
+    try {
+      run(options_);
+      ADD_FAILURE() << "nothing failed";
+    } catch (const Error& e) {
+      EXPECT_TRUE(e.code() == ErrorCode::invalid_communicator || e.code() == ErrorCode::aborted) << e.what();
+    }
   }
 
   std::unique_ptr<Communicator> comm_;
@@ -85,7 +92,13 @@ TEST_F(Failures, AnAsynchronousErrorOfAnEarlierCallComesWithTheNext) {
   run(options_);
   machine().drain();
   machine().nccl.set_async_error(Result::internal_error);
-  (void)failure(ErrorCode::nccl, [this] { run(options_); });
+  try {
+    run(options_);
+    ADD_FAILURE() << "nothing failed";
+  } catch (const Error& e) {  // another rank may have told of its own
+    EXPECT_TRUE(e.code() == ErrorCode::nccl || e.code() == ErrorCode::aborted) << e.what();
+    EXPECT_TRUE(contains(e.what(), "ordered asynchronous error")) << e.what();
+  }
   machine().nccl.set_async_error(Result::success);
   expect_broken();
 }
@@ -107,12 +120,88 @@ TEST_F(Failures, WorkThatNeverEndsIsATimeout) {
   }
 }
 
+/// A blocking call with a stream has returned by the time that its work fails. The library looks at the work in every
+/// later call, and in tutti::progress().
+void progress_until_broken(const Communicator& comm) {
+  while (!detail::nccl::state_of(*comm.state())->comm().is_aborted()) {
+    progress();
+    (void)machine().runtime.run_some();
+    sched_yield();
+  }
+}
+
+TEST_F(Failures, WorkOfACallThatHasReturnedIsATimeout) {
+  for (const char* algorithm : {"nccl:direct", "nccl:recursive_doubling"}) {
+    if (comm_->size() == 1 && std::string(algorithm) != "nccl:direct") continue;
+    Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+    comm.prepare_device();
+    Options options = options_;
+    options.algorithm = algorithm;
+    options.timeout = 200ms;
+    machine().nccl.hang_work();
+    allreduce(comm, in_place, buffer(), sum, options);
+    progress_until_broken(comm);
+    try {
+      barrier(comm);
+      ADD_FAILURE() << "nothing failed";
+    } catch (const Error& e) {  // this rank's own timeout was the first, or another's
+      EXPECT_TRUE(e.code() == ErrorCode::invalid_communicator || e.code() == ErrorCode::aborted) << e.what();
+      EXPECT_TRUE(contains(e.what(), algorithm) && contains(e.what(), "not complete")) << e.what();
+    }
+    machine().drain();
+    meet();
+  }
+}
+
+/// NCCL needs the abort on all ranks: those whose work waits for the failed rank have no timeout of their own.
+TEST_F(Failures, AnErrorOfOneRankAbortsAll) {
+  if (comm_->rank() == 0) machine().nccl.hang_work();
+  run(options_);
+  if (comm_->rank() == 0) machine().nccl.set_async_error(Result::remote_error);
+  progress_until_broken(*comm_);
+  machine().nccl.set_async_error(Result::success);
+  const ErrorCode code = comm_->rank() == 0 ? ErrorCode::invalid_communicator : ErrorCode::aborted;
+  const std::string text = failure(code, [this] { run(options_); });
+  EXPECT_TRUE(contains(text, "remote process exited")) << text;
+  EXPECT_TRUE(comm_->rank() == 0 || contains(text, "by rank 0")) << text;
+}
+
+TEST_F(Failures, ATimeoutOfARequestAbortsAll) {
+  if (comm_->rank() == 0) {
+    machine().nccl.hang_work();
+    options_.timeout = 200ms;
+  }
+  Request request = iallreduce(*comm_, in_place, buffer(), sum, options_);
+  const std::string text =
+      failure(comm_->rank() == 0 ? ErrorCode::timeout : ErrorCode::aborted, [&] { request.wait(); });
+  EXPECT_TRUE(contains(text, "not complete after 200 ms")) << text;
+}
+
+/// The program's own kernels may take long.
+TEST_F(Failures, TheTimeOfACallThatHasReturnedBeginsWhenItsStreamReachesIt) {
+  const Gate gate(machine().stream);
+  options_.timeout = 1s;
+  run(options_);
+  const auto end = std::chrono::steady_clock::now() + 1500ms;
+  while (std::chrono::steady_clock::now() < end) {
+    progress();
+    (void)machine().runtime.run_some();
+    sched_yield();
+  }
+  *gate.open = true;
+  machine().drain();
+  EXPECT_EQ(first_int(data_.content()), sum_of_ranks(*comm_, 1));
+  meet();
+  run(options_);
+  machine().drain();
+}
+
 TEST_F(Failures, TheSetUpHasItsOwnTimeLimit) {
   CommunicatorOptions options;
   options.timeout = 500ms;  // enough for the agreements, and not for NCCL
   Communicator comm = Communicator::duplicate(MPI_COMM_WORLD, options);
   if (comm.size() > 2) GTEST_SKIP() << "the agreements of more ranks than cores may take longer";
-  machine().nccl.set_in_progress(190000);
+  machine().nccl.set_in_progress(1500);  // looks of about 80 us, in eight calls
   comm.prepare_device();
   machine().nccl.set_in_progress(0);
   EXPECT_NE(detail::nccl::state_of(*comm.state()), nullptr) << comm.device_report();

@@ -197,7 +197,7 @@ TEST(Graphs, MpiProgressesBesideACapture) {
   }
 }
 
-TEST(Graphs, FirstUseOfAStreamByKernelsIsRefusedAndHarmless) {
+TEST(Graphs, FirstUseOfAKernelIsRefusedAndHarmless) {
   const Communicator& comm = device_communicators().front();
   Step step(comm);
   step.fill(1);
@@ -209,8 +209,8 @@ TEST(Graphs, FirstUseOfAStreamByKernelsIsRefusedAndHarmless) {
   options.algorithm = "nccl:scatter_allgather";
   machine().runtime.begin_capture(options.stream.handle);
   try {
-    allreduce(comm, in_place, device_buffer(data, DatatypeKind::int32), sum, options);
-    ADD_FAILURE() << "kernels were put on a captured stream that was not prepared";
+    allreduce(comm, in_place, device_buffer(data, DatatypeKind::int16), prod, options);
+    ADD_FAILURE() << "a kernel was loaded under capture";
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ErrorCode::not_supported);
     EXPECT_NE(std::string(e.what()).find("capture"), std::string::npos) << e.what();

@@ -14,6 +14,7 @@
 
 #include "backends/nccl/state.hpp"
 #include "call/context.hpp"
+#include "support/standin/device_arena.hpp"
 #include "support/standin/nccl.hpp"
 #include "support/standin/runtime.hpp"
 
@@ -78,9 +79,13 @@ class DeviceMemory {
     });
   }
   void fill(const std::vector<std::byte>& content) const {
+    const standin::HostAccess access;
     if (!content.empty()) std::memcpy(data_, content.data(), content.size());
   }
-  [[nodiscard]] std::vector<std::byte> content() const { return {data_, data_ + bytes_}; }
+  [[nodiscard]] std::vector<std::byte> content() const {
+    const standin::HostAccess access;
+    return {data_, data_ + bytes_};
+  }
 
  private:
   std::byte* data_ = nullptr;

@@ -23,6 +23,7 @@ class Standin : public ::testing::Test {
   const int rank_ = comm_.rank();
   const int size_ = comm_.size();
   const std::size_t ranks_ = static_cast<std::size_t>(size_);
+  const standin::HostAccess access_{};
   std::unique_ptr<Comm> made_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
+
 #include "mpi/nccl/machine.hpp"
 #include "support/meet.hpp"
 
@@ -12,9 +14,9 @@ inline Buffer device_buffer(const DeviceMemory& memory, Datatype type) {
 
 /// A stream that goes no further until it is opened.
 struct Gate {
-  std::shared_ptr<bool> open = std::make_shared<bool>(false);
+  std::shared_ptr<std::atomic<bool>> open = std::make_shared<std::atomic<bool>>(false);
   explicit Gate(detail::device::StreamHandle stream) {
-    machine().runtime.enqueue(stream, "gate", [is_open = open] { return *is_open; });
+    machine().runtime.enqueue(stream, "gate", [is_open = open] { return is_open->load(); });
   }
 };
 

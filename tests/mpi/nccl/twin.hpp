@@ -32,7 +32,7 @@ struct Twin {
   std::size_t compared = 0;  ///< elements from the begin of recv that the call defines, or leaves alone
   bool in_place = false;
   bool is_inexact = false;     ///< the device may round an average once more
-  bool has_fractions = false;  ///< data whose sum depends on the order and the roundings: float32 and bfloat16
+  bool has_fractions = false;  ///< data whose sum depends on the order and the roundings: float32 and both of 16 bits
   std::function<Request(Form, ConstBuffer, Buffer, const Options&)> call{};
 };
 
@@ -118,6 +118,8 @@ inline std::vector<std::byte> TwinRun::content(std::size_t count, std::size_t sa
   const std::size_t own = salt + static_cast<std::size_t>(rank_) * 7919 + static_cast<std::size_t>(i) * 13;
   if (twin_.type.kind() == DatatypeKind::bfloat16)
     put_fractions<bfloat16_t>(made, own);
+  else if (twin_.type.kind() == DatatypeKind::float16)
+    put_fractions<float16_t>(made, own);
   else
     put_fractions<float>(made, own);
   return made;

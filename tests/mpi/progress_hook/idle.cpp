@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 
+#include "call/progress.hpp"
 #include "mpi/progress_hook/away.hpp"
 #include "support/instructions.hpp"
 #include "support/standin/progress_hook.hpp"
@@ -202,7 +203,8 @@ TEST_F(Idle, UsersFunctionsRunInsideTheMpi) {
     std::this_thread::yield();
   }
   EXPECT_EQ(x_.back(), static_cast<float>(world().size() - 1));
-  if (world().rank() == 0) {
+  const bool is_alone = !detail::ProgressEngine::instance().has_thread();
+  if (world().rank() == 0 && is_alone) {
     EXPECT_GT(calls_inside.load(), 0) << "rank 0 came first, and combines what comes later";
   }
   request.wait();

@@ -28,6 +28,7 @@ class EmbeddingDevice : public ::testing::Test {
     made.memory = MemoryKind::device;
     made.stream = user_stream();
     made.drain = [] { machine().drain(); };
+    made.access = [] { return std::make_shared<standin::HostAccess>(); };
     return made;
   }
   /// With more than two ranks, each sharding has one of the poolings, the other one for even and odd `turn`.
@@ -69,6 +70,12 @@ TEST_F(EmbeddingDevice, FactorsAndShortIndices) {
   for_each_way(1, [](Setting& made) { made.index_type = kernels::IndexType::int32; });
 }
 
+TEST_F(EmbeddingDevice, MaximaOfBags) {
+  for (const Sharding sharding : {Sharding::table_wise, Sharding::column_wise, Sharding::data_parallel})
+    for (const InputLayout layout : {InputLayout::global, InputLayout::local})
+      Exercise(comm(), setting(sharding, Pooling::max, layout)).run(sharding_name(sharding));
+}
+
 TEST_F(EmbeddingDevice, RowsOf16And8Bits) {
   int turn = 0;
   for (const auto& [type, tolerance] : {std::pair(DatatypeKind::bfloat16, 4e-2), std::pair(DatatypeKind::float16, 6e-3),
@@ -90,7 +97,6 @@ TEST_F(EmbeddingDevice, WhatIsWrongIsToldBeforeAnythingIsComputed) {
 }
 
 TEST_F(EmbeddingDevice, WhatIsNotThereIsRefused) {
-  EXPECT_THROW(Exercise(comm(), setting(Sharding::table_wise, Pooling::max, InputLayout::global)), Error);
   Setting without_stream = setting(Sharding::table_wise, Pooling::sum, InputLayout::global);
   without_stream.stream = {};
   EXPECT_THROW(Exercise(comm(), without_stream), Error);

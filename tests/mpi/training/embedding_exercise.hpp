@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <tutti/tutti.hpp>
 #include <vector>
@@ -30,6 +31,8 @@ struct Setting {
   MemoryKind memory = MemoryKind::host;
   Stream stream{};
   std::function<void()> drain = [] {};  ///< device: until what is on the stream is done
+  /// Device: the host may touch device memory while the result lives.
+  std::function<std::shared_ptr<void>()> access = [] { return nullptr; };
 };
 
 inline std::vector<EmbeddingTableConfig> four_tables(Sharding sharding, kernels::Pooling pooling,
@@ -99,6 +102,7 @@ class Exercise {
   void expect_vectors(const std::vector<kernels::Pooled<const float>>& vectors, std::uint64_t step,
                       const std::string& where, std::size_t slot = 0) const {
     setting_.drain();
+    const auto access = setting_.access();
     const SampleSlice mine = slice(step);
     for (std::size_t t = 0; t < reference.size(); ++t) {
       const auto expected = reference[t].forward(bags_[slot].bags[t]);
@@ -114,6 +118,7 @@ class Exercise {
 
   void fill_gradients(std::uint64_t step, std::size_t slot = 0) {
     const auto& gradients = collection.gradients(slot);
+    const auto access = setting_.access();
     const SampleSlice mine = slice(step);
     for (std::size_t t = 0; t < gradients.size(); ++t)
       for (std::size_t s = 0; s < mine.size(); ++s)

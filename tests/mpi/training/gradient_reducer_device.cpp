@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <tutti/tutti.hpp>
@@ -128,6 +129,7 @@ TEST(DeviceReducer, UnusedParametersAreZeroInBuckets) {
   Model model(comm, options, true);
   for (std::size_t p = sizes.size(); p-- > 1;) {
     const auto bytes = gradient_bytes(comm.rank(), p, 0);
+    const standin::HostAccess access;
     if (!bytes.empty()) std::memcpy(model.reducer().gradient(p).data, bytes.data(), bytes.size());
     model.reducer().ready(p);
   }
@@ -158,6 +160,33 @@ TEST(DeviceReducer, RefusesWhatWorksOnTheHostOnly) {
   options = on_device(ReduceKind::sum, 1);
   options.stream = {};
   EXPECT_EQ(code(options), ErrorCode::invalid_argument);
+}
+
+/// One rounding, or NCCL's own sum where the hook asks for it.
+TEST(DeviceReducer, SumsSixteenBitsAsTheHookSays) {
+  const Communicator& comm = test::device_communicators().front();
+  const auto uses_its_own = [&](Accumulation accumulation) {
+    ReducerOptions options;
+    options.memory = MemoryKind::device;
+    options.stream = test::user_stream();
+    options.hook = allreduce_hook({.accumulation = accumulation});
+    GradientReducer reducer(comm, options);
+    Parameter parameter;
+    parameter.name = "weights";
+    parameter.shape = {300};
+    parameter.type = DatatypeKind::bfloat16;
+    (void)reducer.add(parameter);
+    reducer.prepare();
+    test::machine().nccl.clear_record();
+    reducer.ready(0);
+    reducer.wait();
+    test::machine().drain();
+    return std::ranges::any_of(test::machine().nccl.record(), [](const std::string& call) {
+      return call.starts_with("all_reduce(") && call.find("bfloat16") != std::string::npos;
+    });
+  };
+  EXPECT_FALSE(uses_its_own(Accumulation::full));
+  EXPECT_TRUE(uses_its_own(Accumulation::backend));
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ void Runtime::begin_capture(StreamHandle handle, CaptureMode mode) {
 
 CaptureMode Runtime::exchange_capture_mode(CaptureMode mode) noexcept {
   const std::lock_guard lock(state_->mutex);
+  ++state_->questions["exchange_capture_mode"];
   return std::exchange(state_->modes[std::this_thread::get_id()], mode);
 }
 
@@ -85,8 +86,14 @@ void Runtime::release_graph(detail::device::GraphHandle graph) noexcept {
   destroy_graph(static_cast<int>(reinterpret_cast<std::intptr_t>(graph)));
 }
 
+bool Runtime::is_captured(StreamHandle stream) const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->stream_of(stream).capture != 0;
+}
+
 std::uint64_t Runtime::capture_of(StreamHandle stream) {
   const std::lock_guard lock(state_->mutex);
+  ++state_->questions["capture_of"];
   return state_->stream_of(stream).capture;
 }
 

@@ -24,6 +24,7 @@ void Runtime::go_on() {
   constexpr std::chrono::milliseconds until_alone{10};
   if (installed_ == nullptr || std::chrono::steady_clock::now() - installed_->state_->asked.load() < until_alone)
     return;
+  if (installed_->state_->is_threaded) return;
   const detail::device::BesideCaptures beside;
   installed_->run_some();
 }
@@ -33,13 +34,18 @@ void Runtime::enqueue(StreamHandle stream, const std::string& name, Work work) {
   state_->add(state_->stream_of(stream), {name, std::move(work)});
 }
 
+void Runtime::enqueue_wait(StreamHandle stream, const std::string& name, Work work) {
+  const std::lock_guard lock(state_->mutex);
+  state_->add(state_->stream_of(stream), {name, std::move(work), true});
+}
+
 bool Runtime::run_some() {
   std::vector<Stream*> streams;
   {
     const std::lock_guard lock(state_->mutex);
     streams = state_->alive();
   }
-  for (Stream* stream : streams) state_->drive(*stream, 1);
+  for (Stream* stream : streams) state_->drive(*stream, 1 + Chance::instance().below(3));
   const std::lock_guard lock(state_->mutex);
   return state_->all_empty();
 }
@@ -60,11 +66,27 @@ void Runtime::run_all() {
 void Runtime::drop_all() {
   const std::lock_guard lock(state_->mutex);
   for (Stream* stream : state_->streams) {
-    stream->jobs.clear();
+    stream->drops_first = stream->is_running;
+    while (stream->jobs.size() > (stream->is_running ? 1U : 0U)) {
+      state_->queues[stream->queue].erase(stream->jobs.back().number);
+      stream->jobs.pop_back();
+    }
     stream->waits_for = nullptr;
   }
   for (const auto& [event, mark] : state_->events)
     if (mark.done) mark.done->store(true);
+}
+
+void Runtime::clear_record() {
+  const std::lock_guard lock(state_->mutex);
+  record_.clear();
+  state_->questions.clear();
+}
+
+std::size_t Runtime::questions(const std::string& name) const {
+  const std::lock_guard lock(state_->mutex);
+  const auto found = state_->questions.find(name);
+  return found == state_->questions.end() ? 0 : found->second;
 }
 
 void Runtime::fail_next(const std::string& name) {

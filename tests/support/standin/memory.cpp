@@ -8,6 +8,16 @@ namespace tutti::standin {
 
 Runtime::Pointer Runtime::inspect(const void* address) {
   const std::lock_guard lock(state_->mutex);
+  ++state_->questions["inspect"];
+  return find(address);
+}
+
+MemoryKind Runtime::kind_of(const void* address) const {
+  const std::lock_guard lock(state_->mutex);
+  return find(address).kind;
+}
+
+Runtime::Pointer Runtime::find(const void* address) const {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   auto next = state_->memory.upper_bound(at);
   if (!state_->has_context || next == state_->memory.begin()) return {};
@@ -24,9 +34,15 @@ void* Runtime::allocate(MemoryKind kind, std::size_t bytes) {
   constexpr std::size_t alignment = 4096;
   const std::size_t size = (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
   state_->sweep();
-  void* address = bytes > state_->most - state_->used ? nullptr : std::aligned_alloc(alignment, size);
+  void* address = nullptr;
+  if (bytes <= state_->most - state_->used)
+    address =
+        kind == MemoryKind::device ? DeviceArena::instance().allocate(bytes) : std::aligned_alloc(alignment, size);
   if (address == nullptr) throw Error(ErrorCode::out_of_memory, "stand-in of CUDA: allocate: out of memory");
-  std::memset(address, 0xff, size);
+  if (kind != MemoryKind::device) {
+    std::memset(address, 0xff, size);
+    state_->sizes[address] = size;
+  }
   state_->has_context = true;
   state_->used += bytes;
   state_->memory[reinterpret_cast<std::uintptr_t>(address)] = {bytes, kind, state_->current_device()};
@@ -53,8 +69,16 @@ void Runtime::release_ordered(void* address, StreamHandle stream) noexcept {
 void Runtime::unmap(void* address) {
   const std::lock_guard lock(state_->mutex);
   const auto found = state_->memory.find(reinterpret_cast<std::uintptr_t>(address));
-  if (found != state_->memory.end()) std::memset(address, 0xdd, found->second.bytes);
+  if (found != state_->memory.end()) {
+    const DeviceArena::Work work;
+    std::memset(address, 0xdd, found->second.bytes);
+  }
   release(MemoryKind::device, address);
+}
+
+void Runtime::note_unused(void* memory, std::size_t bytes) noexcept {
+  const DeviceArena::Work work;
+  std::memset(memory, 0xdd, bytes);
 }
 
 void Runtime::finish_device() {
@@ -75,7 +99,7 @@ void Runtime::release(MemoryKind kind, void* address) noexcept {
   if (found == state_->memory.end()) std::abort();
   state_->used -= found->second.bytes;
   state_->memory.erase(found);
-  state_->released.push_back(address);
+  state_->released.emplace_back(kind, address);
   state_->sweep();
 }
 

@@ -35,13 +35,32 @@ void Nccl::install() {
 
 const detail::nccl::Table& Nccl::table() const { return state_->table; }
 const std::vector<std::string>& Nccl::record() const { return state_->record; }
-void Nccl::clear_record() { state_->record.clear(); }
+void Nccl::clear_record() {
+  const std::lock_guard lock(state_->mutex);
+  state_->record.clear();
+  state_->questions = 0;
+}
+const detail::nccl::Config& Nccl::last_config() const { return state_->last_config; }
+const std::string& Nccl::last_name() const { return state_->last_name; }
+std::size_t Nccl::questions() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->questions;
+}
+std::thread::id Nccl::last_thread() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->last_thread;
+}
 void Nccl::set_in_progress(int looks) { state_->looks = looks; }
 void Nccl::forget_connections() {
   const std::lock_guard lock(state_->mutex);
   for (const auto& comm : state_->comms) comm->connected.clear();
 }
 void Nccl::hang_init() { state_->hangs_init = true; }
+void Nccl::end_inits() {
+  const std::lock_guard lock(state_->mutex);
+  for (const auto& comm : state_->comms)
+    if (comm->phase == NcclComm::Phase::making) comm->error = detail::nccl::Result::system_error;
+}
 void Nccl::hang_work() { state_->hangs_work = true; }
 void Nccl::within_next_launch(std::function<void()> function) { state_->within_launch = std::move(function); }
 void Nccl::fail_next(const std::string& name, detail::nccl::Result result) { state_->failures[name] = result; }

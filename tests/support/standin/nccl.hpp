@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "backends/nccl/table.hpp"
@@ -19,8 +20,10 @@ namespace tutti::standin {
 /// get_async_error has said so. A send ends only when its receive is there. It holds callers to NCCL's rules: the same
 /// places of windows, the same order of launches on all ranks, within a communicator and across them; no call while one
 /// is in progress; none on an aborted communicator; no end of one while its graphs live or its work is in flight;
-/// memory that the device reaches. A broken rule is a failure of the running test. Without MPI a communicator has one
-/// rank. It proves nothing about a GPU.
+/// memory that the device reaches. The device has room for the work of one launch at a time, works of graphs apart, so
+/// works whose order differs between ranks would wait for ever, and are refused; from 2.26 on they begin in the order
+/// of their launches. A communicator that does not block launches from another thread. A broken rule is a failure of
+/// the running test. Without MPI a communicator has one rank. It proves nothing about a GPU.
 class Nccl {
  public:
   /// version: what get_version answers; functions that came later are null in the table. Collective over
@@ -37,6 +40,13 @@ class Nccl {
   /// "all_reduce(count=4, float32, sum)", "broadcast(count=4, uint8, root=0)", "comm_init_rank_config(size=2, rank=0)".
   [[nodiscard]] const std::vector<std::string>& record() const;
   void clear_record();
+  /// The configuration of the last init, and the name in it.
+  [[nodiscard]] const detail::nccl::Config& last_config() const;
+  [[nodiscard]] const std::string& last_name() const;
+  /// Calls of get_async_error since then.
+  [[nodiscard]] std::size_t questions() const;
+  /// The thread that called the last operation.
+  [[nodiscard]] std::thread::id last_thread() const;
 
   /// Each init, launch, window and finalize answers ncclInProgress for that many looks first.
   void set_in_progress(int looks);
@@ -44,6 +54,8 @@ class Nccl {
   void forget_connections();
   /// The next init of this process never ends, as where a peer does not come.
   void hang_init();
+  /// Communicators that are being made fail, as where NCCL's own time limit is over.
+  void end_inits();
   /// The next work launched by this process never ends, until its communicator is aborted.
   void hang_work();
   /// The next call of that name ("all_reduce") returns this result.

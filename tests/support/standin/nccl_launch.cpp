@@ -6,6 +6,8 @@
 #include <cstring>
 #include <functional>
 
+#include "support/standin/chance.hpp"
+
 namespace tutti::standin {
 
 /// What the ranks compare before a collective.
@@ -40,6 +42,8 @@ void Launch::take_ticket(bool hangs) {
   released_.assign(streams_.size(), false);
   if (is_captured_) return;
   ticket_ = comm_->launched++;
+  order_ = ++comm_->state->last_launch;
+  comm_->state->not_begun.insert(order_);
   ++comm_->state->in_flight;
   for (const auto& other : comm_->state->comms)
     if (other->phase == NcclComm::Phase::ready && other.get() != comm_)
@@ -88,8 +92,19 @@ bool Launch::step(std::size_t stream) {
   return true;
 }
 
-bool Launch::may_begin() const {
-  return !comm_->is_running && (is_captured_ || comm_->finished == ticket_) && comm_->phase != NcclComm::Phase::making;
+/// Of its communicator.
+bool Launch::is_next() const {
+  if (comm_->is_running || comm_->phase == NcclComm::Phase::making) return false;
+  return is_captured_ || comm_->finished == ticket_;
+}
+
+/// Whether the device, which has all communicators' work, takes it.
+bool Launch::has_room() const {
+  const NcclState& state = *comm_->state;
+  if (state.resident >= state.most_resident) return false;
+  // From 2.26 on NCCL orders the works of a device itself, if it is told to.
+  const bool is_ordered = state.version >= detail::nccl::version_of_launch_order;
+  return !is_ordered || *state.not_begun.begin() == order_;
 }
 
 bool Launch::go_on() {
@@ -97,10 +112,11 @@ bool Launch::go_on() {
     finish();
     return true;
   }
-  if (hangs_) return false;
+  if (hangs_ || Chance::instance().one_in(4)) return false;
   if (!is_running_) {
-    if (!may_begin()) return false;
+    if (!is_next()) return false;
     is_running_ = comm_->is_running = true;
+    // Before it has room, which it would never have where the ranks' orders differ.
     if (has_collectives()) exchange_headers();
   }
   if (headers_ != nullptr) {
@@ -111,6 +127,12 @@ bool Launch::go_on() {
       finish();
       return true;
     }
+  }
+  if (!is_resident_ && !is_captured_) {
+    if (!has_room()) return false;
+    is_resident_ = true;
+    comm_->state->not_begun.erase(order_);
+    ++comm_->state->resident;
   }
   if (data_ == nullptr) begin();
   if (!data_->advance()) return false;
@@ -212,7 +234,9 @@ void Launch::deliver(const Operation& o, const std::vector<std::size_t>& arrival
 
 void Launch::finish() {
   if (is_running_) comm_->is_running = false;
-  is_running_ = false;
+  if (is_resident_) --comm_->state->resident;
+  comm_->state->not_begun.erase(order_);
+  is_running_ = is_resident_ = false;
   headers_.reset();
   data_.reset();
   if (is_captured_) return;

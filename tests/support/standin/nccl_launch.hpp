@@ -31,7 +31,8 @@ class Launch : public std::enable_shared_from_this<Launch> {
   [[nodiscard]] std::string text() const;
   [[nodiscard]] bool step(std::size_t stream);
   [[nodiscard]] bool go_on();
-  [[nodiscard]] bool may_begin() const;
+  [[nodiscard]] bool is_next() const;
+  [[nodiscard]] bool has_room() const;
   void begin();
   void exchange_headers();
   [[nodiscard]] bool headers_agree();
@@ -42,8 +43,10 @@ class Launch : public std::enable_shared_from_this<Launch> {
   NcclComm* comm_;
   bool is_captured_;
   bool hangs_ = false;
-  bool is_running_ = false;
+  bool is_running_ = false;   ///< the next of its communicator
+  bool is_resident_ = false;  ///< on the device
   std::uint64_t ticket_ = 0;
+  std::uint64_t order_ = 0;  ///< among the launches of all communicators; 0: captured
   std::uint64_t layout_ = 0;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> before_{};  ///< launches of other communicators so far
   std::vector<Operation> operations_{};

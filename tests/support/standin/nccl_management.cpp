@@ -2,9 +2,14 @@
 // The stand-in's communicators: made, asked, ended.
 #include <sched.h>
 
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
+#include <thread>
 
+#include "support/standin/chance.hpp"
 #include "support/standin/nccl_functions.hpp"
 
 namespace tutti::standin {
@@ -40,20 +45,20 @@ Result get_unique_id(UniqueId* id) {
 Result check_init(NcclState& state, int size, const IdContent& id, int rank, const Config* config) {
   if (id.magic != id_magic) return state.violate("init with an id that get_unique_id did not make");
   if (rank < 0 || rank >= size) return state.violate("init: rank outside of 0 .. size - 1");
-  if (config == nullptr || config->magic != 0xcafebeefU || config->size < sizeof(Config) || config->version < 21800)
-    return state.violate("init: config was not initialised");
+  if (config == nullptr || config->magic != 0xcafebeefU || config->size < Config::size_of_21800 ||
+      config->version < 21800 || static_cast<int>(config->version) > state.version)
+    return state.violate("init: config was not initialised, or for another version");
   if (wire() == MPI_COMM_NULL && size != 1) return state.violate("several ranks need MPI");
   return Result::success;
 }
 
-Result comm_init_rank_config(CommHandle* made, int size, UniqueId id, int rank, Config* config) {
+Result init(CommHandle* made, int size, const UniqueId& id, int rank, Config* config, const std::string& call) {
   auto& state = *current_nccl;
   const int device = state.runtime->current_device();
   const Uuid uuid = state.runtime->uuid(device);
   std::unique_lock lock(state.mutex);
   *made = nullptr;
-  if (const auto ordered =
-          state.enter("comm_init_rank_config", "size=" + std::to_string(size) + ", rank=" + std::to_string(rank)))
+  if (const auto ordered = state.enter(call, "size=" + std::to_string(size) + ", rank=" + std::to_string(rank)))
     return *ordered;
   IdContent content;
   std::memcpy(static_cast<void*>(&content), id.internal, sizeof content);
@@ -67,10 +72,29 @@ Result comm_init_rank_config(CommHandle* made, int size, UniqueId id, int rank, 
     comm->meeting = std::make_unique<Meeting>(number, content.creator, rank, size, uuid);
   NcclComm& one = *comm;
   one.is_blocking = config->blocking != 0;
+  one.device = device;
+  state.last_config = *config;
+  state.last_name = config->size >= sizeof(Config) && config->comm_name != nullptr ? config->comm_name : "";
   *made = &one;
   state.comms.push_back(std::move(comm));
   lock.unlock();
   return block_on(one, Result::in_progress);
+}
+
+Result comm_init_rank_config(CommHandle* made, int size, UniqueId id, int rank, Config* config) {
+  return init(made, size, id, rank, config, "comm_init_rank_config");
+}
+
+Result comm_init_rank_scalable(CommHandle* made, int size, int rank, int count, UniqueId* ids, Config* config) {
+  std::set<std::pair<int, std::uint64_t>> makers;
+  for (int i = 0; i < count; ++i) {
+    IdContent content;
+    std::memcpy(static_cast<void*>(&content), ids[i].internal, sizeof content);
+    if (content.magic != id_magic || !makers.emplace(content.creator, content.serial).second)
+      return current_nccl->violate("init with an id twice, or one that get_unique_id did not make");
+  }
+  if (count < 1 || count > size) return current_nccl->violate("init: not one id to as many as there are ranks");
+  return init(made, size, ids[0], rank, config, "comm_init_rank_scalable");
 }
 
 Result finalize(CommHandle handle) {
@@ -123,6 +147,7 @@ Result get_async_error(CommHandle handle, Result* answer) {
   NcclComm* comm = nullptr;
   {
     const std::lock_guard lock(state.mutex);
+    ++state.questions;
     if (state.is_launching) return state.violate("comm_get_async_error while another thread launches");
     const auto ordered = state.failures.find("comm_get_async_error");
     if (ordered != state.failures.end()) {
@@ -181,22 +206,43 @@ Result advance_init(NcclComm& comm) {
   return comm.error;
 }
 
+/// Without blocking, NCCL launches in a thread of its own.
+void enqueue_all(const NcclComm& comm, const std::vector<std::shared_ptr<Launch>>& ready) {
+  const auto enqueue = [&] {
+    for (const auto& launch : ready) launch->enqueue();
+  };
+  if (comm.is_blocking || ready.empty()) return enqueue();
+  std::thread([&] {
+    if (comm.device != 0) comm.state->runtime->set_current_device(comm.device);
+    enqueue();
+  }).join();
+}
+
 }  // namespace
 
 Result block_on(NcclComm& comm, Result result) {
-  while (comm.is_blocking && result == Result::in_progress) {
+  if (!may_use_wire()) {
+    std::fputs("stand-in of NCCL: a thread calls MPI; set TUTTI_TEST_THREADS=multiple\n", stderr);
+    std::abort();
+  }
+  for (int looks = 0; comm.is_blocking && result == Result::in_progress; ++looks) {
+    constexpr int short_wait = 50;
+    if (looks > short_wait) std::this_thread::sleep_for(std::chrono::microseconds(20));
     result = advance(comm);
     int found = 0;
-    if (wire() != MPI_COMM_NULL) MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE);
+    if (wire() != MPI_COMM_NULL) MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, wire(), &found, MPI_STATUS_IGNORE);
     sched_yield();
     const std::lock_guard lock(comm.state->mutex);
     if (comm.phase == NcclComm::Phase::aborted) return Result::internal_error;
+    if (comm.state->async_error != Result::success) return comm.state->async_error;
   }
   return result;
 }
 
 Result accept(NcclComm& comm) {
+  constexpr std::uint64_t most_looks = 4;
   comm.looks = comm.state->looks;
+  if (!comm.is_blocking) comm.looks += static_cast<int>(Chance::instance().below(most_looks));
   comm.is_busy = true;
   return comm.looks > 0 || comm.connecting != nullptr ? Result::in_progress : Result::success;
 }
@@ -220,10 +266,11 @@ Result advance(NcclComm& comm) {
       comm.is_busy = false;
     }
   }
-  for (const auto& launch : ready) launch->enqueue();
+  enqueue_all(comm, ready);
   if (!finalizes) return Result::success;
   if (state.runtime != nullptr) (void)state.runtime->run_some();
   const std::lock_guard lock(state.mutex);
+  if (comm.phase != Phase::finalizing) return Result::internal_error;  // another thread has aborted it
   if (state.runtime != nullptr && comm.finished != comm.launched) return Result::in_progress;
   comm.is_busy = false;
   comm.phase = Phase::finalized;
@@ -234,6 +281,7 @@ void set_management_functions(detail::nccl::Table& table) {
   table.get_version = get_version;
   table.get_unique_id = get_unique_id;
   table.comm_init_rank_config = comm_init_rank_config;
+  table.comm_init_rank_scalable = comm_init_rank_scalable;
   table.comm_finalize = finalize;
   table.comm_destroy = destroy;
   table.comm_abort = abort;

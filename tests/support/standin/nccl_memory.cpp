@@ -35,7 +35,7 @@ Result mem_free(void* address) {
 
 Result comm_register(CommHandle handle, void* address, std::size_t bytes, void** registration) {
   auto& state = *current_nccl;
-  const bool is_host = state.runtime->inspect(address).kind == MemoryKind::host;
+  const bool is_host = state.runtime->kind_of(address) == MemoryKind::host;
   const std::lock_guard lock(state.mutex);
   if (const auto ordered = state.enter("comm_register", "bytes=" + std::to_string(bytes))) return *ordered;
   NcclComm* comm = state.ready(handle, "comm_register");
@@ -72,7 +72,7 @@ void place_window(NcclComm& comm, std::size_t bytes) {
 
 Result window_register(CommHandle handle, void* address, std::size_t bytes, WindowHandle* window, int flags) {
   auto& state = *current_nccl;
-  const bool is_host = state.runtime->inspect(address).kind == MemoryKind::host;
+  const bool is_host = state.runtime->kind_of(address) == MemoryKind::host;
   {
     const std::lock_guard lock(state.mutex);
     if (const auto ordered =

@@ -36,7 +36,7 @@ Result check(NcclState& state, const NcclComm& comm, const Operation& o) {
 
 /// NCCL takes what the device can reach.
 bool is_reachable(Runtime& runtime, const Operation& o, const void* address, bool is_used) {
-  return o.count == 0 || !is_used || (address != nullptr && runtime.inspect(address).kind != MemoryKind::host);
+  return o.count == 0 || !is_used || (address != nullptr && runtime.kind_of(address) != MemoryKind::host);
 }
 
 bool reaches_all(Runtime& runtime, const Operation& o, int rank) {
@@ -58,7 +58,7 @@ Result launch(std::vector<Group::Member>& members) {
   for (NcclComm* comm : comms) {
     bool is_captured = false;
     for (const auto& m : members)
-      if (m.comm == comm) is_captured |= state.runtime->capture_of(m.stream) != 0;
+      if (m.comm == comm) is_captured |= state.runtime->is_captured(m.stream);
     launches.push_back(std::make_shared<Launch>(*comm, is_captured));
     for (const auto& m : members)
       if (m.comm == comm) launches.back()->add(m.operation, m.stream);
@@ -104,6 +104,7 @@ Result submit(CommHandle handle, Operation o, StreamHandle stream) {
     arguments = arguments.substr(o.name().size() + 1);
     arguments.pop_back();
     const auto ordered = state.enter(o.name(), arguments);
+    state.last_thread = std::this_thread::get_id();
     comm = state.ready(handle, o.name());
     if (ordered)
       result = *ordered;

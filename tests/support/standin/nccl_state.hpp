@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -98,6 +99,7 @@ struct NcclComm {
   NcclState* state = nullptr;
   Phase phase = Phase::making;
   bool is_blocking = false;  ///< calls return when nothing is in progress
+  int device = 0;
   Members members{};
   std::unique_ptr<Meeting> meeting{};  ///< null: never ends
   int looks = 0;                       ///< answers in_progress so often
@@ -107,7 +109,7 @@ struct NcclComm {
   std::unique_ptr<Exchange> connecting{};  ///< of a first launch, which stays in progress until the peers launch too
   std::pair<WindowHandle*, WindowHandle> window{};  ///< what comes when `looks` is over
   bool is_busy = false;                             ///< anything above is awaited
-  bool is_running = false;                          ///< work is being done
+  bool is_running = false;                          ///< a launch has its turn
   std::uint64_t launched = 0;                       ///< tickets given; work is done in their order
   std::uint64_t finished = 0;
   std::uint64_t collectives = 0;  ///< launches with a collective, for the order across communicators
@@ -151,6 +153,14 @@ struct NcclState {
   Result async_error = Result::success;
   std::string last_error{};
   int in_flight = 0;
+  std::size_t questions = 0;
+  detail::nccl::Config last_config{};  ///< of the last init
+  std::string last_name{};
+  std::thread::id last_thread{};
+  std::uint64_t last_launch = 0;           ///< of all communicators
+  std::set<std::uint64_t> not_begun{};     ///< launches, by their order
+  int resident = 0;                        ///< launches whose work is on the device
+  static constexpr int most_resident = 1;  ///< the device has room for no more
 };
 
 /// The one whose table is used.

@@ -28,6 +28,15 @@ MPI_Comm wire() {
   return own;
 }
 
+bool may_use_wire() {
+  if (wire() == MPI_COMM_NULL) return true;
+  int level = MPI_THREAD_SINGLE;
+  int is_main = 0;
+  MPI_Query_thread(&level);
+  MPI_Is_thread_main(&is_main);
+  return level == MPI_THREAD_MULTIPLE || is_main != 0;
+}
+
 int tag_of(std::uint64_t id, Channel channel) {
   return static_cast<int>(id % 0x1fffffU) * 8 + static_cast<int>(channel);
 }

@@ -26,6 +26,8 @@ enum class Channel : std::uint8_t { init, header, clear, body, connect };
 /// The stand-in's own communicator, made at the first call; MPI_COMM_NULL while MPI is not initialised. Collective over
 /// MPI_COMM_WORLD at the first call, and never freed: messages of aborted work may still be under way on it.
 [[nodiscard]] MPI_Comm wire();
+/// Whether this thread may send and receive on it.
+[[nodiscard]] bool may_use_wire();
 [[nodiscard]] int tag_of(std::uint64_t id, Channel channel);
 
 /// Messages between the ranks of a communicator that belong together. A message leaves when its receiver is there, as

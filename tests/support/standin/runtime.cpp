@@ -19,15 +19,18 @@ void copy_now(void* to, std::size_t to_pitch, const void* from, std::size_t from
 
 }  // namespace
 
-Runtime::Runtime(int devices) : state_(std::make_unique<State>(devices)) {
-  for (Stream& stream : state_->devices) state_->streams.insert(&stream);
+Runtime::Runtime(int devices, std::size_t queues) : state_(std::make_unique<State>(devices, queues)) {
+  for (Stream& stream : state_->devices) state_->begin(stream);
 }
 
 Runtime::~Runtime() {
   if (installed_ == this) installed_ = nullptr;
   if (state_->is_installed) detail::device::replace_runtime(state_->former);
-  for (void* address : state_->released) std::free(address);
-  for (const auto& [address, piece] : state_->memory) std::free(reinterpret_cast<void*>(address));
+  state_->join_threads();
+  state_->drop_streams();
+  for (const auto& [address, piece] : state_->memory)
+    state_->released.emplace_back(piece.kind, reinterpret_cast<void*>(address));
+  state_->sweep();
 }
 
 void Runtime::note(const std::string& name, const std::string& what) {
@@ -50,6 +53,7 @@ int Runtime::device_count() { return static_cast<int>(state_->devices.size()); }
 
 int Runtime::current_device() {
   const std::lock_guard lock(state_->mutex);
+  ++state_->questions["current_device"];
   return state_->current_device();
 }
 
@@ -98,7 +102,7 @@ StreamHandle Runtime::create_stream() {
   note("create_stream");
   state_->has_context = true;
   Stream* stream = state_->made.emplace_back(std::make_unique<Stream>()).get();
-  state_->streams.insert(stream);
+  state_->begin(*stream);
   return stream;
 }
 
@@ -133,8 +137,7 @@ void Runtime::record(EventHandle event, StreamHandle handle) {
             state_->captures.at(stream.capture)->lanes[stream.lane].size()};
     return;
   }
-  mark = {std::make_shared<std::atomic<bool>>(stream.jobs.empty()), &stream};
-  if (stream.jobs.empty()) return;
+  mark = {std::make_shared<std::atomic<bool>>(false), &stream};
   state_->add(stream, {"record", [done = mark.done] {
                          done->store(true);
                          return true;
@@ -161,10 +164,11 @@ void Runtime::wait_event(StreamHandle handle, EventHandle event) {
   if (mark.capture != 0) return state_->join(stream, mark);
   if (mark.stream == nullptr) return;
   if (stream.capture != 0) refuse("wait_event: the event is from outside of the capture");
-  state_->add(stream, {"wait_event", [done = mark.done, other = mark.stream, &stream] {
-                         stream.waits_for = other;
-                         return done->load();
-                       }});
+  const auto wait = [done = mark.done, other = mark.stream, &stream] {
+    stream.waits_for = other;
+    return done->load();
+  };
+  state_->add(stream, {"wait_event", wait, true});
 }
 
 bool Runtime::is_idle(StreamHandle handle) {
@@ -185,18 +189,29 @@ bool Runtime::has_stream_flags(int /*device*/) { return has_flags_; }
 
 void Runtime::wait_flag(StreamHandle stream, const std::uint32_t* word, std::uint32_t value) {
   note("wait_flag");
-  if (inspect(word).kind != MemoryKind::pinned) refuse("wait_flag: the word is not in pinned memory");
+  if (kind_of(word) != MemoryKind::pinned) refuse("wait_flag: the word is not in pinned memory");
   {
     const std::lock_guard lock(state_->mutex);
     if (state_->stream_of(stream).capture != 0) refuse("wait_flag: the stream is captured");
   }
-  enqueue(stream, "wait_flag", [word, value] {
+  enqueue_wait(stream, "wait_flag", [word, value] {
     return std::atomic_ref(*const_cast<std::uint32_t*>(word)).load(std::memory_order_acquire) >= value;
   });
 }
 
-void Runtime::run_host(StreamHandle stream, std::function<void()> function) {
+void Runtime::load_kernel(const void* code) {
+  const std::lock_guard lock(state_->mutex);
+  note("load_kernel");
+  if (state_->has_nccl_work()) ++state_->forbidden;
+  state_->loaded.emplace(state_->current_device(), code);
+}
+
+void Runtime::run_host(StreamHandle stream, std::function<void()> function, const void* kernel) {
   note("run_host");
+  if (kernel != nullptr) {
+    const std::lock_guard lock(state_->mutex);
+    if (!state_->loaded.contains({state_->current_device(), kernel})) load_kernel(kernel);
+  }
   enqueue(stream, "run_host", [function = std::move(function)] {
     function();
     return true;

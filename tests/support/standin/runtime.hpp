@@ -22,15 +22,22 @@ using detail::device::StreamHandle;
 /// work of another stream is waited for: never at the call, so that a missing order between streams gives wrong
 /// results. The stream that is asked for goes first, and as far as it can; only where that is not enough do the others
 /// make a step. While a process waits in a call of the library and asks for nothing, its streams go on by themselves,
-/// because a peer may wait for their work. New memory holds bytes 0xff (NaN). It holds callers to CUDA's rules of
-/// captures: no query, and no event from outside, on a captured stream; every stream that took part joins before the
-/// end. It records the calls. It proves nothing about a GPU.
+/// because a peer may wait for their work. New memory holds bytes 0xff (NaN), memory that is free 0xdd, and the host
+/// cannot touch that of a device (DeviceArena). It holds callers to CUDA's rules of captures: no query, and no event
+/// from outside, on a captured stream; every stream that took part joins before the end. It records the calls. It
+/// proves nothing about a GPU.
+///
+/// Streams share hardware queues (TUTTI_TEST_HARDWARE_QUEUES): work begins in the order of the calls of all streams of
+/// a queue, so a wait holds up later work of the others too, and so does work that must come after other work. With
+/// TUTTI_TEST_SEED, streams also go on by chance (Chance). With TUTTI_TEST_STREAM_THREADS=1 each stream has a thread
+/// that does its work, with delays by chance.
 class Runtime final : public detail::device::Runtime {
  public:
   /// Work in a queue: called until it returns true, without blocking.
   using Work = std::function<bool()>;
 
-  explicit Runtime(int devices = 1);
+  /// queues: of the hardware; 0: as TUTTI_TEST_HARDWARE_QUEUES says, else 8, as CUDA has.
+  explicit Runtime(int devices = 1, std::size_t queues = 0);
   ~Runtime() override;
 
   /// Installs itself while it lives.
@@ -38,12 +45,20 @@ class Runtime final : public detail::device::Runtime {
 
   // Of tests and of the other stand-ins.
   void enqueue(StreamHandle stream, const std::string& name, Work work);
+  /// The same for a wait, which holds up what comes after it in its hardware queue.
+  void enqueue_wait(StreamHandle stream, const std::string& name, Work work);
+  /// As inspect() and capture_of(), but without being counted among the library's calls.
+  [[nodiscard]] MemoryKind kind_of(const void* address) const;
+  [[nodiscard]] bool is_captured(StreamHandle stream) const;
   /// Lets all streams go on a little; true when all are empty.
   bool run_some();
   /// Until all streams are empty, with MPI_Iprobe or sched_yield between.
   void run_all();
   [[nodiscard]] const std::vector<std::string>& record() const { return record_; }
-  void clear_record() { record_.clear(); }
+  void clear_record();
+  /// Calls since then that are not in the record, since they change nothing: inspect, capture_of, current_device,
+  /// exchange_capture_mode.
+  [[nodiscard]] std::size_t questions(const std::string& name) const;
   /// A capture of a stream, as cudaStreamBeginCapture and its end: what is enqueued meanwhile on it, and on streams
   /// that wait for its events, becomes a graph; launch() enqueues it, destroy_graph() calls what was retained.
   void begin_capture(StreamHandle stream, detail::device::CaptureMode mode = detail::device::CaptureMode::global);
@@ -59,7 +74,8 @@ class Runtime final : public detail::device::Runtime {
   void unmap(void* address);
   /// Allocations not released.
   [[nodiscard]] std::size_t live_allocations() const;
-  /// Calls of allocate and release while work whose name begins with "nccl" was in a stream: with CUDA, a deadlock.
+  /// Calls of allocate and release, and loads of kernels, while work whose name begins with "nccl" was in a stream:
+  /// with CUDA, a deadlock. A kernel that was not loaded loads at its first launch.
   [[nodiscard]] std::size_t forbidden_allocations() const;
   /// More bytes than these, together, are out_of_memory.
   void set_memory(std::size_t bytes);
@@ -105,13 +121,16 @@ class Runtime final : public detail::device::Runtime {
   bool has_stream_flags(int device) override;
   void wait_flag(StreamHandle stream, const std::uint32_t* word, std::uint32_t value) override;
   bool runs_host_functions() const noexcept override { return true; }
-  void run_host(StreamHandle stream, std::function<void()> function) override;
+  void run_host(StreamHandle stream, std::function<void()> function, const void* kernel = nullptr) override;
+  void load_kernel(const void* code) override;
+  void note_unused(void* memory, std::size_t bytes) noexcept override;
 
  private:
   struct State;
   static void go_on();
   static Runtime* installed_;
   void note(const std::string& name, const std::string& what = {});
+  [[nodiscard]] Pointer find(const void* address) const;
   std::unique_ptr<State> state_;
   std::vector<std::string> record_;
   bool has_flags_ = true;

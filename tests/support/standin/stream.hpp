@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -18,10 +19,17 @@ namespace tutti::standin {
 struct Job {
   std::string name;
   std::function<bool()> work;
+  bool holds_queue = false;  ///< a wait: nothing behind it in the hardware queue begins before its end
+  std::uint64_t number = 0;  ///< in the order of calls, of all streams
+  bool has_left_queue = false;
 };
 
 struct Stream {
   std::deque<Job> jobs;
+  std::size_t queue = 0;                    ///< of the hardware, which it shares with other streams
+  bool drops_first = false;                 ///< the first job, which is being called, counts as done
+  std::thread thread{};                     ///< that does its work, where each has one
+  std::condition_variable_any has_work{};   ///< for the thread
   bool is_running = false;                  ///< a job of it is being called
   std::atomic<Stream*> waits_for{nullptr};  ///< whose event its first job waits for; goes on first
   std::uint64_t capture = 0;                ///< 0: none

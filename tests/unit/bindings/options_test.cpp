@@ -46,12 +46,13 @@ TEST(COptions, OfACommunicator) {
     reproducible = which;
     native_blocking = 1 - which;
     check = which == 1 ? TUTTI_CHECK_BYTES : TUTTI_CHECK_OFF;
-    const auto [to_timeout, to_reproducible, to_native_blocking, to_name, to_check] = options(&given);
+    const auto [to_timeout, to_reproducible, to_native_blocking, to_name, to_check, to_nccl] = options(&given);
     EXPECT_EQ(to_timeout, 250ms);
     EXPECT_EQ(to_reproducible, which == 1);
     EXPECT_EQ(to_native_blocking, which == 0);
     EXPECT_EQ(to_name, "of the bindings");
     EXPECT_EQ(to_check, which == 1 ? CheckMode::bytes : CheckMode::off);
+    EXPECT_EQ(to_nccl.max_ctas, 0) << "C sets NCCL's own variables instead";
   }
 }
 

@@ -81,7 +81,8 @@ TEST_F(Registry, ReleasesNothingWhileNcclWorks) {
 TEST_F(Registry, ReleasesNothingWhileAStreamWaitsForTheHost) {
   const std::uint64_t id = add(8);
   Flag flag;
-  flag.close(0, nullptr);
+  flag.close(0);
+  flag.hold(nullptr, 1);
   all.retire(id);
   EXPECT_TRUE(calls.empty());
   flag.open();
@@ -106,7 +107,8 @@ TEST_F(Registry, AWatcherMayEndBetweenRetirementAndRelease) {
   const std::uint64_t id = add(8);
   EXPECT_TRUE(all.watch(id, this, [&] { calls.push_back("watcher"); }));
   Flag flag;
-  flag.close(0, nullptr);
+  flag.close(0);
+  flag.hold(nullptr, 1);
   all.retire(id);
   all.unwatch(this);
   flag.open();

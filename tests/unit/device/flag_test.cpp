@@ -27,7 +27,8 @@ TEST_F(Flags, HoldAStreamUntilTheHostOpensThem) {
   runtime.run_host(stream, [&] { number = 1; });
   Flag flag;
   EXPECT_FALSE(flag.is_closed());
-  flag.close(0, stream);
+  flag.close(0);
+  flag.hold(stream, 1);
   EXPECT_TRUE(flag.is_closed());
   EXPECT_EQ(Flag::closed_count(), 1U);
   runtime.run_host(stream, [&] { number = 2; });
@@ -49,11 +50,13 @@ TEST_F(Flags, OpenAtTheirEndAndKeepTheWordUntilTheStreamHasPassed) {
   runtime.wait_event(stream, event);
   {
     Flag flag;
-    flag.close(0, stream);
+    flag.close(0);
+    flag.hold(stream, 1);
   }
   // The stream has not looked at the word: it must not be another's.
   Flag next;
-  next.close(0, runtime.create_stream());
+  next.close(0);
+  next.hold(runtime.create_stream(), 1);
   EXPECT_EQ(Pool::of(MemoryKind::pinned, 0).held_bytes(), 512U);
   goes = true;
   while (!runtime.is_idle(stream)) {
@@ -61,10 +64,36 @@ TEST_F(Flags, OpenAtTheirEndAndKeepTheWordUntilTheStreamHasPassed) {
   next.open();
 }
 
+TEST_F(Flags, AreOpenedStepByStepForSeveralStreams) {
+  StreamHandle other = runtime.create_stream();
+  int number = 0;
+  int of_other = 0;
+  Flag flag;
+  flag.close(0);
+  flag.hold(stream, 1);
+  runtime.run_host(stream, [&] { number = 1; });
+  flag.hold(stream, 2);
+  runtime.run_host(stream, [&] { number = 2; });
+  flag.hold(other, 2);
+  runtime.run_host(other, [&] { of_other = 1; });
+  EXPECT_FALSE(runtime.is_idle(stream));
+  EXPECT_EQ(number, 0);
+  flag.raise(1);
+  EXPECT_TRUE(flag.is_closed());
+  EXPECT_FALSE(runtime.is_idle(stream));
+  EXPECT_EQ(number, 1);
+  EXPECT_FALSE(runtime.is_idle(other));
+  flag.open();
+  EXPECT_TRUE(runtime.is_idle(stream) && runtime.is_idle(other));
+  EXPECT_EQ(number, 2);
+  EXPECT_EQ(of_other, 1);
+}
+
 TEST_F(Flags, UseTheirWordsAgain) {
   for (int i = 0; i < 10; ++i) {
     Flag flag;
-    flag.close(0, stream);
+    flag.close(0);
+    flag.hold(stream, 1);
     flag.open();
     EXPECT_TRUE(runtime.is_idle(stream));
   }
@@ -73,9 +102,11 @@ TEST_F(Flags, UseTheirWordsAgain) {
 
 TEST_F(Flags, CloseAgainOnAnotherWord) {
   Flag flag;
-  flag.close(0, stream);
+  flag.close(0);
+  flag.hold(stream, 1);
   StreamHandle other = runtime.create_stream();
-  flag.close(0, other);
+  flag.close(0);
+  flag.hold(other, 1);
   EXPECT_EQ(Flag::closed_count(), 1U);
   EXPECT_TRUE(runtime.is_idle(stream)) << "what was closed before is open";
   EXPECT_FALSE(runtime.is_idle(other));
@@ -84,7 +115,8 @@ TEST_F(Flags, CloseAgainOnAnotherWord) {
 
 TEST_F(Flags, Move) {
   Flag flag;
-  flag.close(0, stream);
+  flag.close(0);
+  flag.hold(stream, 1);
   Flag other(std::move(flag));
   EXPECT_FALSE(flag.is_closed());  // NOLINT(bugprone-use-after-move)
   EXPECT_TRUE(other.is_closed());
@@ -94,11 +126,11 @@ TEST_F(Flags, Move) {
   EXPECT_TRUE(runtime.is_idle(stream));
 }
 
-TEST_F(Flags, ThatCannotBeClosedAreOpen) {
+TEST_F(Flags, DoNotHoldAStreamThatCannotWait) {
   Flag flag;
   runtime.fail_next("wait_flag");
-  EXPECT_THROW(flag.close(0, stream), Error);
-  EXPECT_FALSE(flag.is_closed());
+  flag.close(0);
+  EXPECT_THROW(flag.hold(stream, 1), Error);
   EXPECT_TRUE(runtime.is_idle(stream));
 }
 

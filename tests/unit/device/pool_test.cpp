@@ -10,6 +10,7 @@
 
 #include "device/flag.hpp"
 #include "device/traffic.hpp"
+#include "support/standin/device_arena.hpp"
 #include "support/standin/runtime.hpp"
 
 namespace tutti::detail::device {
@@ -133,7 +134,8 @@ TEST_F(Pools, WhileNcclWorksNothingIsTrimmed) {
 TEST_F(Pools, WhileAFlagIsClosedNothingIsTrimmed) {
   pool().reserve(4096, 1);
   Flag flag;
-  flag.close(0, runtime.create_stream());
+  flag.close(0);
+  flag.hold(runtime.create_stream(), 1);
   pool().trim();
   EXPECT_EQ(pool().held_bytes(), 4096U);
   flag.open();
@@ -148,7 +150,8 @@ TEST_F(Pools, WhileAFlagIsClosedALargeBlockIsTakenBeforeMore) {
   pool.reserve(sizeof(std::uint32_t), 1);
   const std::size_t held = pool.held_bytes();
   Flag flag;
-  flag.close(0, nullptr);
+  flag.close(0);
+  flag.hold(nullptr, 1);
   const Block block = pool.acquire(1000);
   EXPECT_GE(block.size(), 100'000U);
   EXPECT_EQ(pool.held_bytes(), held);
@@ -181,6 +184,7 @@ TEST_F(Pools, OtherFailuresAreNotTakenForAFullDevice) {
 
 TEST_F(Pools, ThreadsShareAPool) {
   const auto work = [&] {
+    const standin::HostAccess access;
     for (int i = 0; i < 500; ++i) {
       const Block block = pool().acquire(static_cast<std::size_t>(1 + i % 7) * 300);
       *block.data() = std::byte{1};

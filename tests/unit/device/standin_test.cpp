@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The stand-in's own rules: what is not ordered comes out wrong, and what is ordered comes out right.
+#include "support/standin/device_arena.hpp"
 #include "support/standin/runtime.hpp"
 
 #include <gtest/gtest.h>
@@ -26,6 +27,7 @@ class StandIn : public ::testing::Test {
   }
 
   Runtime runtime{2};
+  const HostAccess access{};
 };
 
 TEST_F(StandIn, DoesNothingBeforeItIsAsked) {
@@ -93,6 +95,81 @@ TEST_F(StandIn, LetsOtherStreamsGoOnWhereTheAskedOneWaits) {
   set(other, x, 1);
   int looks = 0;
   while (!runtime.is_idle(waiting)) ASSERT_LT(++looks, 10);
+}
+
+/// A device with fewer hardware queues than streams.
+class OneQueue : public StandIn {
+ protected:
+  OneQueue() { narrow.install(); }
+  Runtime narrow{1, 1};
+  StreamHandle first = narrow.create_stream();
+  StreamHandle other = narrow.create_stream();
+  int number = 1;
+  bool goes = false;
+  void set_number(StreamHandle stream, int value) {
+    narrow.run_host(stream, [this, value] { number = value; });
+  }
+};
+
+TEST_F(OneQueue, AWaitHoldsUpLaterWorkOfOthers) {
+  set_number(other, 2);
+  narrow.enqueue_wait(first, "wait", [&] { return goes; });
+  EXPECT_TRUE(narrow.is_idle(other)) << "came before the wait";
+  set_number(other, 3);
+  EXPECT_FALSE(narrow.is_idle(other));
+  EXPECT_EQ(number, 2);
+  goes = true;
+  EXPECT_TRUE(narrow.is_idle(other));
+  EXPECT_EQ(number, 3);
+}
+
+TEST_F(OneQueue, WorkThatHasBegunHoldsUpOnlyWhatFollowsInItsStream) {
+  narrow.enqueue(first, "kernel", [&] { return goes; });
+  set_number(other, 2);
+  EXPECT_TRUE(narrow.is_idle(other));
+  EXPECT_EQ(number, 2);
+  set_number(first, 4);  // begins after the kernel
+  set_number(other, 3);
+  EXPECT_FALSE(narrow.is_idle(other));
+  goes = true;
+  narrow.run_all();
+}
+
+TEST_F(OneQueue, WhatHasBegunIsNotDone) {
+  set_number(first, 2);
+  int seen = 0;
+  narrow.run_host(other, [&] { seen = number; });
+  EXPECT_TRUE(narrow.is_idle(other));
+  EXPECT_EQ(seen, 1) << "nobody ordered the streams";
+}
+
+TEST_F(StandIn, MemoryThatIsFreeIsSpoilt) {
+  int* x = ints(1);
+  auto* pinned = static_cast<int*>(runtime.allocate(MemoryKind::pinned, sizeof(int)));
+  StreamHandle stream = runtime.create_stream();
+  int read = 0;
+  runtime.run_host(stream, [x, &read] { read = *x; });
+  runtime.release(MemoryKind::device, x);
+  runtime.run_all();
+  EXPECT_EQ(read, 1) << "cudaFree waits for the device";
+  runtime.note_unused(pinned, sizeof(int));
+  EXPECT_EQ(*pinned, static_cast<int>(0xdddddddd));
+  (void)runtime.allocate(MemoryKind::pinned, 1);  // what is released goes now
+#if !defined(__SANITIZE_ADDRESS__)                // which refuses the look
+  EXPECT_EQ(*x, static_cast<int>(0xdddddddd));
+#endif
+}
+
+TEST(StandInMemory, OfADeviceIsNotTheHosts) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  Runtime runtime;
+  auto* x = static_cast<int*>(runtime.allocate(MemoryKind::device, sizeof(int)));
+  EXPECT_DEATH(*x = 1, "the host touched device memory");
+  auto* managed = static_cast<int*>(runtime.allocate(MemoryKind::managed, sizeof(int)));
+  *managed = 1;
+  runtime.run_host(nullptr, [x] { *x = 2; });
+  runtime.run_all();
+  EXPECT_DEATH(*x = 1, "the host touched device memory") << "work of a stream leaves it open";
 }
 
 TEST_F(StandIn, AnEventIsWhatWasRecordedLast) {

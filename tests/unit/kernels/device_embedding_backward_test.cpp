@@ -59,8 +59,9 @@ TEST_F(DeviceBackward, AllOptimizersTypesAndRoundings) {
 
 TEST_F(DeviceBackward, PoolingsPoliciesAndWeights) {
   for (const IndexPolicy policy : {IndexPolicy::clamp, IndexPolicy::ignore}) {
-    for (const Pooling pooling : {Pooling::sum, Pooling::mean}) {
+    for (const Pooling pooling : {Pooling::sum, Pooling::mean, Pooling::max}) {
       for (const bool weighted : {false, true}) {
+        if (weighted && pooling == Pooling::max) continue;
         BatchSettings settings;
         settings.stray_indices = true;
         settings.weighted = weighted;
@@ -83,6 +84,21 @@ TEST_F(DeviceBackward, ManyOccurrencesOfFewRowsAndTablesOfSeveralTypes) {
   settings.longest_bag = 3;
   compare(settings, {RowOptimizer::row_wise_adagrad, 0.05F}, checked);
   compare(settings, {RowOptimizer::sgd, 0.05F}, checked);
+  settings.dim = 7000;  // of so many columns a block has no room
+  settings.rows = {2, 70, 3, 1, 50};
+  settings.bags = 400;
+  compare(settings, {RowOptimizer::sgd, 0.05F}, checked);
+}
+
+TEST_F(DeviceBackward, MaximaOfRowsOfAllTypes) {
+  for (const DatatypeKind type : row_types) {
+    BatchSettings settings;
+    settings.types = {type, type};
+    settings.rows = {40, 2};
+    settings.bags = 700;
+    settings.longest_bag = 3;
+    compare(settings, {RowOptimizer::sgd, 0.05F}, {Pooling::max, IndexPolicy::fatal, true, 1});
+  }
 }
 
 TEST_F(DeviceBackward, NothingToDo) {
@@ -103,7 +119,6 @@ TEST_F(DeviceBackward, RefusesWhatHasNoKernel) {
   };
   EXPECT_THROW(call({}, {}), Error) << "fatal without a status";
   EXPECT_THROW(call({RowOptimizer::adagrad}, checked), Error) << "no states";
-  EXPECT_THROW(call({}, {Pooling::max, IndexPolicy::clamp, false, 1}), Error);
   batch.device.tables[0].place = {0, 0, 0, 64};
   RowUpdate row_wise{RowOptimizer::row_wise_adagrad};
   EXPECT_THROW(kernels::device::embedding_bag_backward(

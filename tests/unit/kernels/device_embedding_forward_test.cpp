@@ -32,12 +32,12 @@ TEST_F(DeviceForward, AllTypesWidthsAndPoolings) {
   for (const DatatypeKind type : row_types) {
     for (const std::size_t dim : {1U, 4U, 16U, 31U, 64U, 128U}) {
       for (const std::size_t padding : {0U, 3U}) {
-        for (const Pooling pooling : {Pooling::sum, Pooling::mean}) {
+        for (const Pooling pooling : {Pooling::sum, Pooling::mean, Pooling::max}) {
           BatchSettings settings;
           settings.types = {type, type, type};
           settings.dim = dim;
           settings.padding = padding;
-          settings.weighted = padding > 0;
+          settings.weighted = padding > 0 && pooling != Pooling::max;
           settings.index_type = dim % 2 == 0 ? IndexType::int32 : IndexType::int64;
           compare(settings, {pooling, IndexPolicy::fatal, true, 1});
           if (HasFatalFailure()) return;
@@ -49,7 +49,7 @@ TEST_F(DeviceForward, AllTypesWidthsAndPoolings) {
 
 TEST_F(DeviceForward, PoliciesCountWhatIsOutside) {
   for (const IndexPolicy policy : {IndexPolicy::clamp, IndexPolicy::ignore}) {
-    for (const Pooling pooling : {Pooling::sum, Pooling::mean}) {
+    for (const Pooling pooling : {Pooling::sum, Pooling::mean, Pooling::max}) {
       for (const std::size_t dim : {7U, 128U}) {
         BatchSettings settings;
         settings.dim = dim;
@@ -91,8 +91,8 @@ TEST_F(DeviceForward, AFatalIndexStopsTheCallAndIsNamed) {
   const std::size_t first = static_cast<std::size_t>(batch.offsets[settings.bags + 4]);
   std::size_t bag = settings.bags + 4;
   while (batch.offsets[bag + 1] == static_cast<std::int64_t>(first)) ++bag;
-  batch.device_longs[1].data()[first] = 3;
-  batch.device_longs[1].data()[batch.indices.size() - 1] = -5;
+  batch.device_longs[1].set(first, 3);
+  batch.device_longs[1].set(batch.indices.size() - 1, -5);
   auto status = upload(std::vector<kernels::device::IndexStatus>(1));
   const auto before = batch.device_floats[0].values();
   kernels::device::embedding_bag_forward(batch.device.tables, batch.device.lookups, IndexType::int64, settings.bags,
@@ -121,7 +121,6 @@ TEST_F(DeviceForward, RefusesWhatCannotBe) {
   };
   EXPECT_THROW(call({}, nullptr), Error) << "fatal without a status";
   kernels::device::IndexStatus status;
-  EXPECT_THROW(call({Pooling::max, IndexPolicy::clamp, false, 1}, &status), Error);
   batch.device.tables[1].row_stride = 1;
   EXPECT_THROW(call({Pooling::sum, IndexPolicy::clamp, false, 1}, &status), Error);
   batch.device.tables.pop_back();

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/standin/device_arena.hpp"
 #include "support/standin/runtime.hpp"
 
 /// Device memory of the stand-in runtime, for tests of kernels in stream order.
@@ -24,6 +25,7 @@ class Array {
     if (count > 0) data_ = static_cast<T*>(runtime.allocate(MemoryKind::device, count * sizeof(T)));
   }
   Array(standin::Runtime& runtime, const std::vector<T>& values) : Array(runtime, values.size()) {
+    const standin::HostAccess access;
     if (count_ > 0) std::memcpy(static_cast<void*>(data_), values.data(), count_ * sizeof(T));
   }
   ~Array() {
@@ -37,8 +39,13 @@ class Array {
 
   [[nodiscard]] T* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return count_; }
+  void set(std::size_t i, T value) const {
+    const standin::HostAccess access;
+    data_[i] = value;
+  }
   [[nodiscard]] std::vector<T> values() const {
     std::vector<T> result(count_);
+    const standin::HostAccess access;
     if (count_ > 0) std::memcpy(static_cast<void*>(result.data()), data_, count_ * sizeof(T));
     return result;
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "support/standin/device_arena.hpp"
 #include "support/standin/nccl.hpp"
 
 namespace tutti::standin {
@@ -43,6 +44,7 @@ class OneRank : public ::testing::Test {
   }
 
   Runtime runtime_{1};
+  const HostAccess access_{};
   Nccl nccl_{runtime_, 22809};
   const Table& table_ = nccl_.table();
   StreamHandle stream_;

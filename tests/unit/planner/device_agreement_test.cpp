@@ -104,6 +104,26 @@ TEST(DeviceAgreement, DifferingHostIdsAreDifferentHostsForNccl) {
   EXPECT_TRUE(judge(all).several_ranks);
 }
 
+TEST(DeviceAgreement, NcclIsConfiguredInOneWay) {
+  auto all = offers(3);
+  all[1].nccl_options = 7;
+  EXPECT_EQ(judge(all).nccl_version, 0);
+  EXPECT_THAT(judge(all).why_no_nccl, HasSubstr("option nccl of the communicator differs between ranks 0 and 1"));
+}
+
+/// Each offer is looked at once: pairs of 40,000 offers would take minutes.
+TEST(DeviceAgreement, ManyRanksAreJudgedQuickly) {
+  auto all = offers(40'000);
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    all[r].node = static_cast<std::int32_t>(r / 8);
+    all[r].uuid = {static_cast<unsigned char>(r % 8 + 1)};
+  }
+  EXPECT_EQ(judge(all).nccl_version, nccl_2_28);
+  EXPECT_FALSE(judge(all).several_ranks);
+  all[39'999].uuid = all[39'992].uuid;
+  EXPECT_THAT(judge(all).why_no_nccl, HasSubstr("ranks 39992 and 39999 share a GPU"));
+}
+
 TEST(DeviceAgreement, KernelsNeedAllRanks) {
   auto all = offers(2);
   all[1].kernels = 0;

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <span>
 #include <tutti/error.hpp>
+#include <vector>
 
 #include "backends/names.hpp"
 #include "planner/candidates.hpp"
@@ -81,6 +83,52 @@ TEST(DeviceCandidates, DirectWhereNcclsResultIsTheLibrarys) {
   reproducible.reproducible = true;
   ASSERT_NE(make_plan(reproducible, gpus(4))->algorithm, nullptr);
   EXPECT_TRUE(make_plan(reproducible, gpus(4))->algorithm->single_combine);
+}
+
+/// The nodes of that many ranks, eight to a node.
+std::vector<int> nodes_of_eight(int size) {
+  std::vector<int> nodes(static_cast<std::size_t>(size));
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank) nodes[rank] = static_cast<int>(rank / 8);
+  return nodes;
+}
+
+Machine cluster(std::span<const int> nodes) {
+  Machine machine = gpus(static_cast<int>(nodes.size()));
+  machine.several_nodes = true;
+  machine.node_of = nodes;
+  return machine;
+}
+
+TEST(DeviceCandidates, HundredsOfRanksDoNotSendToEachOther) {
+  for (const std::size_t count : {std::size_t{1000}, std::size_t{1} << 24U})
+    for (const int size : {512, 8000}) {
+      const std::vector<int> nodes = nodes_of_eight(size);
+      const auto plan = make_plan(signature(Operation::allreduce, count, DatatypeKind::bfloat16), cluster(nodes));
+      EXPECT_EQ(plan->way, "nccl:wide") << count << " on " << size;
+    }
+  const std::vector<int> nodes = nodes_of_eight(512);
+  const auto words = make_plan(signature(Operation::allreduce, 1 << 20, DatatypeKind::int16), cluster(nodes));
+  ASSERT_NE(words->algorithm, nullptr);
+  EXPECT_EQ(words->backend, &nccl_backend);
+  EXPECT_TRUE(words->algorithm->hierarchical) << words->way;
+}
+
+TEST(DeviceCandidates, OfFewRanksOneExchangeInSixteenBitsIsEnough) {
+  const auto plan = make_plan(signature(Operation::allreduce, std::size_t{1} << 24U, DatatypeKind::bfloat16), gpus(8));
+  EXPECT_EQ(plan->way, "nccl:scatter_allgather");
+}
+
+TEST(DeviceCandidates, WideningIsForWhatIsRoundedOnce) {
+  Signature call = signature(Operation::allreduce, 1000, DatatypeKind::bfloat16);
+  call.algorithm = "nccl:wide";
+  EXPECT_EQ(make_plan(call, gpus(4))->way, "nccl:wide");
+  for (const DatatypeKind type : {DatatypeKind::float32, DatatypeKind::int16}) {
+    call.type = type;
+    EXPECT_THROW((void)make_plan(call, gpus(4)), Error) << datatype_name(type);
+  }
+  call.type = DatatypeKind::bfloat16;
+  call.reproducible = true;
+  EXPECT_THROW((void)make_plan(call, gpus(4)), Error) << "another order of the ranks gives other bits";
 }
 
 TEST(DeviceCandidates, WithoutKernelsReductionsThatNcclLacksAreStaged) {

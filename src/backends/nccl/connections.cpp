@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/nccl/connections.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace tutti::detail::nccl {
+namespace {
+
+using schedules::Round;
+using schedules::Transfer;
+
+/// NCCL's choices change with the length by factors of two at most.
+std::uint64_t kind_of(const Plan& plan) {
+  const Signature& s = plan.signature;
+  const auto length = static_cast<std::uint64_t>(std::bit_width(s.count * s.type.size()));
+  return static_cast<std::uint64_t>(s.operation) << 32U | static_cast<std::uint64_t>(s.type.kind()) << 24U |
+         static_cast<std::uint64_t>(s.op) << 16U | length;
+}
+
+/// NCCL's calls of no elements connect nothing.
+bool is_empty(const Plan& plan, const Transfer& transfer) {
+  return transfer.slice.count == 0 && plan.signature.operation != Operation::barrier;
+}
+
+std::pair<bool, int> end_of(const Transfer& transfer) { return {transfer.kind == Transfer::Kind::send, transfer.peer}; }
+
+}  // namespace
+
+bool Connections::cover(const Plan& plan, const schedules::Schedule* schedule) const {
+  if (schedule == nullptr) return collectives_.contains(kind_of(plan));
+  if (has_all_peers_) return true;
+  const auto is_known = [&](const Transfer& t) { return is_empty(plan, t) || peers_.contains(end_of(t)); };
+  return std::ranges::all_of(schedule->rounds,
+                             [&](const Round& round) { return std::ranges::all_of(round.transfers, is_known); });
+}
+
+void Connections::add(const Plan& plan, const schedules::Schedule* schedule) {
+  if (schedule == nullptr) {
+    collectives_.insert(kind_of(plan));
+    return;
+  }
+  if (has_all_peers_) return;
+  for (const Round& round : schedule->rounds)
+    for (const Transfer& transfer : round.transfers)
+      if (!is_empty(plan, transfer)) peers_.insert(end_of(transfer));
+}
+
+}  // namespace tutti::detail::nccl

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "call/plan.hpp"
+#include "schedules/schedule.hpp"
+
+namespace tutti::detail::nccl {
+
+/// What a communicator of NCCL has connected for. NCCL connects at the first launch of an algorithm, which it chooses
+/// by collective, type, operation and length, and at the first message to a peer; such a launch waits for the peers.
+/// Under the launch lock.
+class Connections {
+ public:
+  /// Up to this number of ranks the first launches connect each to all others; each connection takes memory.
+  static constexpr int most_peers = 32;
+
+  /// The first launches of a communicator of `size` ranks are made.
+  void add_first(int size) noexcept { has_all_peers_ = size <= most_peers; }
+  /// Whether a launch of this plan needs no peer; schedule: null if it is one collective of NCCL.
+  [[nodiscard]] bool cover(const Plan& plan, const schedules::Schedule* schedule) const;
+  /// The plan was launched.
+  void add(const Plan& plan, const schedules::Schedule* schedule);
+
+ private:
+  std::set<std::uint64_t> collectives_{};
+  std::set<std::pair<bool, int>> peers_{};  ///< sends to a rank (true), receives from it
+  bool has_all_peers_ = false;
+};
+
+}  // namespace tutti::detail::nccl

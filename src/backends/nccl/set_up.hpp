@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "backends/nccl/comm_body.hpp"
+
+namespace tutti::detail::nccl {
+
+/// NCCL's calls that make a communicator and launch its first work, of one rank. They wait for the other ranks, but the
+/// caller does not.
+class SetUp {
+ public:
+  SetUp() = default;
+  virtual ~SetUp() = default;
+  SetUp(const SetUp&) = delete;
+  SetUp& operator=(const SetUp&) = delete;
+
+  /// Begins the calls, by the body's configuration: in a thread if the communicator is to block, else without blocking.
+  /// The device must be current. Without the launch lock; in_progress calls of a thread hold it.
+  [[nodiscard]] static std::unique_ptr<SetUp> begin(const std::shared_ptr<CommBody>& body, std::vector<UniqueId> ids,
+                                                    int rank, int size);
+  /// Goes on without waiting: in_progress, then success once all is launched, or the first failure. Throws Error.
+  [[nodiscard]] virtual Result advance() = 0;
+  /// What is in progress, or has failed.
+  [[nodiscard]] virtual const char* call() const = 0;
+  /// After success: whether the device has done the first launches.
+  [[nodiscard]] virtual bool is_done() const = 0;
+  /// Where the set-up has failed on some rank: aborts what was made.
+  virtual void give_up() noexcept = 0;
+};
+
+}  // namespace tutti::detail::nccl
