@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -96,12 +97,18 @@ class ThreadedSetUp final : public SetUp {
   [[nodiscard]] const char* call() const override { return launching_ ? first_launches : init_call; }
   [[nodiscard]] bool is_done() const override { return stage_->warm_up.is_done(); }
 
-  /// NCCL cannot give up a communicator that it has not returned: the thread aborts it as soon as it has it.
+  /// NCCL cannot give up a communicator that it has not returned: the thread aborts it as soon as it has it. A launch
+  /// that has begun ends by itself, or waits in NCCL for ranks that do not come, and only an abort ends it.
   void give_up() noexcept override {
     Step step = Step::making;
     if (stage_->step.compare_exchange_strong(step, Step::given_up)) return;
-    abort(*stage_->body);  // which ends a launch that waits
-    while (launching_ && !launching_->is_done()) sched_yield();
+    stage_->warm_up.stop();
+    const auto patience_ends = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+    while (is_launching() && std::chrono::steady_clock::now() < patience_ends) sched_yield();
+    CommBody& body = *stage_->body;
+    if (body.handle != nullptr) (void)body.table.comm_abort(body.handle);
+    while (is_launching()) sched_yield();
+    body.handle = nullptr;  // not before, because the launch reads it
     if (no_launch_.owns_lock()) no_launch_.unlock();
   }
 
@@ -125,6 +132,8 @@ class ThreadedSetUp final : public SetUp {
     Result launched = Result::in_progress;
     std::atomic<Step> step{Step::making};
   };
+
+  [[nodiscard]] bool is_launching() const { return launching_ && !launching_->is_done(); }
 
   std::shared_ptr<Stage> stage_;
   Launcher maker_;

@@ -102,7 +102,8 @@ Result WarmUp::advance() {
 Result WarmUp::launch_all() {
   if (body_.table.version < version_of_launch_order) device::Traffic::of(body_.device).follow(lease_.stream());
   Result result = Result::success;
-  while (next_ < steps && result == Result::success) result = launch(next_++);
+  while (next_ < steps && result == Result::success && !is_stopped_.load(std::memory_order_acquire))
+    result = launch(next_++);
   return result;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <optional>
 
 #include "backends/device/work_stream.hpp"
@@ -28,6 +29,8 @@ class WarmUp {
   /// caller holds the launch lock, and calls note_launches() afterwards.
   [[nodiscard]] Result launch_all();
   void note_launches();
+  /// launch_all() begins no further launch. Any thread may call it.
+  void stop() noexcept { is_stopped_.store(true, std::memory_order_release); }
   /// Whether the device has done them.
   [[nodiscard]] bool is_done() const { return done_.is_complete(); }
 
@@ -43,6 +46,7 @@ class WarmUp {
   device::Event done_{};
   int next_ = 0;
   bool is_launching_ = false;
+  std::atomic<bool> is_stopped_{false};
 };
 
 }  // namespace tutti::detail::nccl
