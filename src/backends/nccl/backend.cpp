@@ -84,8 +84,9 @@ double seconds_of(const Algorithm& algorithm, const Candidates& all) {
   if (!algorithm.hierarchical)
     return device_costs.launch_seconds + seconds_of(algorithm.cost(machine.size, bytes), rate(machine));
   const schedules::LevelCost cost = algorithm.level_cost(all.wiring().spread, bytes);
-  return device_costs.launch_seconds + seconds_of(cost.on_node, device_costs.fabric_rate) +
-         seconds_of(cost.across, device_costs.network_rate);
+  double seconds = device_costs.launch_seconds + seconds_of(cost.across.cost, device_costs.network_rate);
+  for (const schedules::PhaseCost& phase : cost.on_node) seconds += seconds_of(phase.cost, device_costs.fabric_rate);
+  return seconds;
 }
 
 Candidate group(const Algorithm& algorithm, const Candidates& all, bool has_direct) {

@@ -85,28 +85,22 @@ TEST(DeviceCandidates, DirectWhereNcclsResultIsTheLibrarys) {
   EXPECT_TRUE(make_plan(reproducible, gpus(4))->algorithm->single_combine);
 }
 
-/// The nodes of that many ranks, eight to a node.
-std::vector<int> nodes_of_eight(int size) {
-  std::vector<int> nodes(static_cast<std::size_t>(size));
-  for (std::size_t rank = 0; rank < nodes.size(); ++rank) nodes[rank] = static_cast<int>(rank / 8);
-  return nodes;
-}
-
-Machine cluster(std::span<const int> nodes) {
-  Machine machine = gpus(static_cast<int>(nodes.size()));
+/// Eight ranks to a node. The machine only views its map.
+Machine cluster(const schedules::NodeMap& nodes) {
+  Machine machine = gpus(nodes.size());
   machine.several_nodes = true;
-  machine.node_of = nodes;
+  machine.node_of = &nodes;
   return machine;
 }
 
 TEST(DeviceCandidates, HundredsOfRanksDoNotSendToEachOther) {
   for (const std::size_t count : {std::size_t{1000}, std::size_t{1} << 24U})
     for (const int size : {512, 8000}) {
-      const std::vector<int> nodes = nodes_of_eight(size);
+      const auto nodes = schedules::NodeMap::blocks(size, 8);
       const auto plan = make_plan(signature(Operation::allreduce, count, DatatypeKind::bfloat16), cluster(nodes));
       EXPECT_EQ(plan->way, "nccl:wide") << count << " on " << size;
     }
-  const std::vector<int> nodes = nodes_of_eight(512);
+  const auto nodes = schedules::NodeMap::blocks(512, 8);
   const auto words = make_plan(signature(Operation::allreduce, 1 << 20, DatatypeKind::int16), cluster(nodes));
   ASSERT_NE(words->algorithm, nullptr);
   EXPECT_EQ(words->backend, &nccl_backend);
