@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +14,7 @@
 
 #include "backends/list.hpp"
 #include "call/agreement.hpp"
+#include "core/apart.hpp"
 #include "core/config.hpp"
 #include "core/mpi_call.hpp"
 #include "core/stopwatch.hpp"
@@ -108,6 +110,7 @@ Measurement measure_once(Context& context, Calibration kind) {
   constexpr double usual_absence = 0.2e-3;
   Measurement found;
   for (const NamedCost& cost : named_costs) found.costs.*cost.value = 0;
+  move_apart(context);
   const AbsenceWatch absence;
   for (const Backend* backend : backends())
     if (backend->calibrate != nullptr) backend->calibrate(context, found.costs, kind);
@@ -169,6 +172,11 @@ bool is_calibration_doubted() noexcept { return is_doubted.load(); }
 std::filesystem::path calibration_file() {
   const auto table = cache_file();
   return table.empty() ? table : table.parent_path() / "calibration.json";
+}
+
+void move_apart(const Context& context) {
+  const std::vector<int> running = all_gather(context, sched_getcpu());
+  if (const auto unit = free_unit(running, context.rank, allowed_units())) move_to_unit(*unit);
 }
 
 void calibrate(Context& context) {

@@ -17,6 +17,10 @@ namespace tutti::detail::tuning {
 /// fails for a cache that cannot be read or written. Collective.
 void calibrate(Context& context);
 
+/// Moves ranks that the system has started on one core, while others are idle, to cores of their own: two that share a
+/// core measure its time slices. Collective over the ranks of one node.
+void move_apart(const Context& context);
+
 /// Makes the next communicator of this process measure again, because calls took other times than predicted. Has an
 /// effect once per process. All ranks of a communicator must find so together.
 void doubt_calibration() noexcept;

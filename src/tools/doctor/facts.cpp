@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <mpi.h>
-#include <sched.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -17,6 +16,7 @@
 #include "backends/nccl/table.hpp"
 #include "backends/shm/layout.hpp"
 #include "call/segment.hpp"
+#include "core/apart.hpp"
 #include "core/mpi_call.hpp"
 #include "core/variables.hpp"
 #include "device/runtime.hpp"
@@ -58,19 +58,6 @@ bool has_ptrace_right(const std::string& effective) {
   std::uint64_t rights = 0;
   std::from_chars(effective.data(), effective.data() + effective.size(), rights, 16);
   return (rights >> cap_sys_ptrace & 1U) != 0;
-}
-
-std::vector<int> units_here() {
-  // The system's own set has room for 1024 units, and the call fails where there are more.
-  constexpr int most_units = 8192;
-  std::array<std::uint64_t, most_units / 64> words{};
-  auto* set = reinterpret_cast<cpu_set_t*>(words.data());
-  std::vector<int> units;
-  if (sched_getaffinity(0, sizeof words, set) != 0) return units;
-  for (int unit = 0; unit < most_units; ++unit)
-    if ((words[static_cast<std::size_t>(unit) / 64] >> (static_cast<unsigned>(unit) % 64U) & 1U) != 0)
-      units.push_back(unit);
-  return units;
 }
 
 int core_of(int unit) {
@@ -138,7 +125,7 @@ Walls walls_here() {
 
 Processor processor_here() {
   Processor found;
-  found.units = units_here();
+  found.units = detail::allowed_units();
   for (const int unit : found.units) found.cores.push_back(core_of(unit));
   if (!found.units.empty())
     found.governor =

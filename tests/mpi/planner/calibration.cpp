@@ -3,12 +3,14 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
+#include "core/apart.hpp"
 #include "planner/files.hpp"
 #include "support.hpp"
 
@@ -104,6 +106,26 @@ class BusyCore {
   std::atomic<bool> over_{false};
   std::thread other_;
 };
+
+TEST_F(CalibratedJob, RanksOnOneCoreMoveApart) {
+  const std::vector<int> units = detail::allowed_units();
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  std::vector<int> all(static_cast<std::size_t>(ranks));
+  const auto gather = [&](int mine) {
+    MPI_Allgather(&mine, 1, MPI_INT, all.data(), 1, MPI_INT, MPI_COMM_WORLD);
+    return all;
+  };
+  if (units.size() < all.size()) GTEST_SKIP() << "there is not a core for each rank";
+  if (gather(units.front()) != std::vector<int>(all.size(), units.front())) GTEST_SKIP() << "ranks are bound apart";
+  const auto comm = make();
+  detail::move_to_unit(units.front());
+  move_apart(*comm.state());
+  std::vector<int> running = gather(sched_getcpu());
+  std::ranges::sort(running);
+  EXPECT_EQ(std::ranges::adjacent_find(running), running.end()) << ::testing::PrintToString(running);
+  EXPECT_EQ(detail::allowed_units(), units);
+}
 
 TEST_F(CalibratedJob, CostsMeasuredBesideOtherWorkAreNotKept) {
   {
