@@ -19,6 +19,16 @@ const Candidate* fastest_of(const std::vector<Candidate>& all, const Accept& acc
   return best;
 }
 
+/// Messages on a node copy what its caches have lost, as the kernel's copies do.
+Links links_for(const Signature& signature, const Machine& machine) {
+  if (machine.several_nodes || signature.memory != MemoryClass::host) return links_of(machine);
+  Machine as_called = machine;
+  Costs& costs = as_called.costs;
+  costs.message_byte +=
+      lost_part(signature, machine.size, costs) * std::max(0.0, costs.kernel_cold_byte - costs.kernel_busy_far_byte);
+  return links_of(as_called);
+}
+
 }  // namespace
 
 // Not in line, because GCC 12 then takes the move of a string for one beyond its bounds.
@@ -28,7 +38,11 @@ void Candidate::forbid(std::string reason) {
 }
 
 Candidates::Candidates(const Signature& signature, const Machine& machine, Ask ask)
-    : signature_(signature), machine_(machine), links_(links_of(machine)), wiring_(wiring_of(machine)), ask_(ask) {}
+    : signature_(signature),
+      machine_(machine),
+      links_(links_for(signature, machine)),
+      wiring_(wiring_of(machine)),
+      ask_(ask) {}
 
 double Candidates::predicted(const schedules::Algorithm& algorithm) const {
   if (!algorithm.hierarchical || !exchanges_on_nodes(signature_, machine_.node_memory))

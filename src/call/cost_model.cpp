@@ -187,6 +187,18 @@ double bytes_of_call(const Signature& signature, int size) {
   return schedules::has_equal_blocks(signature.operation) ? bytes * size : bytes;
 }
 
+double lost_part(const Signature& signature, int size, const Costs& costs) {
+  using enum Operation;
+  const schedules::OperationSet gives_blocks{alltoall, reduce_scatter, reduce_scatter_block};
+  const schedules::OperationSet takes_blocks{alltoall, allgather};
+  const Operation operation = signature.operation;
+  const double all = bytes_of_call(signature, size);
+  const double block = schedules::has_equal_blocks(operation) || operation == reduce_scatter ? all / size : all;
+  const double given = gives_blocks.has(operation) ? all : block;
+  const double taken = takes_blocks.has(operation) ? all : operation == bcast ? 0 : block;
+  return std::min(1.0, (given + taken) * costs.cache_part);
+}
+
 double seconds(const Cost& cost, const Link& link, const Crowd& crowd, double switching) {
   return starting_seconds(cost, link, switching) + passing_seconds(cost, link, crowd) + local_seconds(cost, link);
 }

@@ -30,6 +30,9 @@ struct Wiring {
 /// The size that Algorithm::cost takes: of the whole vector or of all blocks together, in bytes.
 [[nodiscard]] double bytes_of_call(const Signature& signature, int size);
 
+/// The part of a call's buffers that the last-level caches do not hold, because those of all ranks fill them.
+[[nodiscard]] double lost_part(const Signature& signature, int size, const Costs& costs);
+
 /// The ranks of a node that send at once, whether they receive at the same time, and the part of their work on messages
 /// that hides behind the bytes that move, or the other way round.
 struct Crowd {

@@ -7,9 +7,9 @@
 
 namespace tutti::detail {
 
-/// The costs by which the models of host memory and of messages on a node predict, in seconds and in seconds per byte,
-/// so that the greater of two is always the worse. The values here are the prior, of no machine in particular: the
-/// first communicator of a machine measures its own (planner/calibration.hpp).
+/// The costs by which the models of host memory and of messages on a node predict, in seconds, in seconds per byte, and
+/// in one case per byte, so that the greater of two is always the worse. The values here are the prior, of no machine
+/// in particular: the first communicator of a machine measures its own (planner/calibration.hpp).
 struct Costs {
   // Loads and stores
   double line = 0.1e-6;            ///< until a core sees a line that another has written
@@ -35,6 +35,8 @@ struct Costs {
   double kernel_busy_call = 1.2e-6;       ///< one call, while its peer calls too
   double kernel_busy_byte = 0.07e-9;      ///< as kernel_byte
   double kernel_busy_far_byte = 0.15e-9;  ///< as kernel_far_byte
+  double kernel_cold_byte = 0.2e-9;       ///< a byte of what the reader's caches have not held, with all ranks copying
+  double cache_part = 0.1e-6;             ///< the part of a rank's share of the last-level caches that a byte fills
   // Messages of the host MPI on a node
   double message = 0.5e-6;       ///< until a short message has arrived
   double message_gap = 0.2e-6;   ///< that a message keeps its sender busy
@@ -52,7 +54,7 @@ struct NamedCost {
   std::string_view unit;
   double Costs::*value;
 };
-inline constexpr std::array<NamedCost, 25> named_costs{{
+inline constexpr std::array<NamedCost, 27> named_costs{{
     {"line", "s", &Costs::line},
     {"next_line", "s", &Costs::next_line},
     {"slot_write", "s/B", &Costs::slot_write},
@@ -75,6 +77,8 @@ inline constexpr std::array<NamedCost, 25> named_costs{{
     {"kernel_busy_call", "s", &Costs::kernel_busy_call},
     {"kernel_busy_byte", "s/B", &Costs::kernel_busy_byte},
     {"kernel_busy_far_byte", "s/B", &Costs::kernel_busy_far_byte},
+    {"kernel_cold_byte", "s/B", &Costs::kernel_cold_byte},
+    {"cache_part", "1/B", &Costs::cache_part},
     {"message", "s", &Costs::message},
     {"message_gap", "s", &Costs::message_gap},
     {"message_byte", "s/B", &Costs::message_byte},

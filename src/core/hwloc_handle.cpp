@@ -18,4 +18,16 @@ hwloc_topology_t machine_topology() {
   return kept;
 }
 
+std::uint64_t last_level_cache_bytes() {
+  const hwloc_topology_t topology = machine_topology();
+  if (topology == nullptr) return 0;
+  for (const hwloc_obj_type_t type : {HWLOC_OBJ_L5CACHE, HWLOC_OBJ_L4CACHE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE}) {
+    std::uint64_t bytes = 0;
+    hwloc_obj_t cache = nullptr;
+    while ((cache = hwloc_get_next_obj_by_type(topology, type, cache)) != nullptr) bytes += cache->attr->cache.size;
+    if (bytes > 0) return bytes;
+  }
+  return 0;
+}
+
 }  // namespace tutti::detail

@@ -237,8 +237,12 @@ std::string text_of(const Costs& costs) {
   std::vector<std::string> words;
   for (const NamedCost& cost : named_costs) {
     const double value = costs.*cost.value;
-    words.push_back(cost.unit == "s" ? fmt::format("{} {:.3g} ns", cost.name, value * 1e9)
-                                     : fmt::format("{} {:.3g} GB/s", cost.name, 1e-9 / value));
+    if (cost.unit == "s")
+      words.push_back(fmt::format("{} {:.3g} ns", cost.name, value * 1e9));
+    else if (cost.unit == "s/B")
+      words.push_back(fmt::format("{} {:.3g} GB/s", cost.name, 1e-9 / value));
+    else
+      words.push_back(fmt::format("{} 1/{:.3g} MB", cost.name, 1e-6 / value));
   }
   return fmt::format("{}", fmt::join(words, ", "));
 }

@@ -14,6 +14,7 @@
 #include "backends/shm/memory_access.hpp"
 #include "backends/shm/partner.hpp"
 #include "backends/shm/pieces.hpp"
+#include "core/hwloc_handle.hpp"
 #include "core/stopwatch.hpp"
 #include "kernels/combine.hpp"
 #include "kernels/stream_copy.hpp"
@@ -93,7 +94,8 @@ struct PieceTimes {
 };
 
 /// Both ranks write a piece into their rings, then both read the other's, round the ring twice at least: the first time
-/// they find fresh memory, and what a write costs depends on where its lines were read last.
+/// they find fresh memory, and what a write costs depends on where its lines were read last. The wide ring serves long
+/// calls, whose buffers drive its lines out of the cores' own caches.
 template <typename Write>
 PieceTimes pass_through(Partner& partner, RingKind kind, std::size_t piece, const Memory& source, const Memory& target,
                         const Write& write) {
@@ -101,19 +103,21 @@ PieceTimes pass_through(Partner& partner, RingKind kind, std::size_t piece, cons
   const double watching = median_of(15, [] { return Stopwatch().seconds(); });
   const std::size_t places = ring_bytes(kind) / piece;
   const std::size_t measured = std::max(places, fewest);
+  const std::size_t parts = kind == RingKind::wide ? far_bytes / piece : 1;
   std::vector<double> writes;
   std::vector<double> reads;
   for (std::size_t i = 0; i < places + measured; ++i) {
     const std::size_t at = i % places * piece;
+    const std::size_t part = i % parts * piece;
     partner.meet();
     const Stopwatch of_write;
-    write(partner.my_ring(kind) + at, source.data(), piece);
+    write(partner.my_ring(kind) + at, source.data() + part, piece);
     // Until the lines are this core's.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     const double written = difference(of_write.seconds(), watching);
     partner.meet();
     const Stopwatch of_read;
-    std::memcpy(target.data(), partner.their_ring(kind) + at, piece);
+    std::memcpy(target.data() + part, partner.their_ring(kind) + at, piece);
     const double taken = difference(of_read.seconds(), watching);
     if (i < places) continue;
     writes.push_back(written);
@@ -174,15 +178,15 @@ struct KernelTimes {
 /// kernel.
 class Reader {
  public:
-  Reader(Arena& arena, const Partner& partner, std::uint64_t address)
+  Reader(Arena& arena, const Partner& partner, std::uint64_t address, std::size_t bytes)
       : process_(partner.process()),
         address_(address),
-        attached_(arena.mapped_copy() ? arena.peer(partner.rank()).attach(address, far_bytes) : nullptr) {}
-  void read(std::byte* to, std::size_t bytes) const {
+        attached_(arena.mapped_copy() ? arena.peer(partner.rank()).attach(address, bytes) : nullptr) {}
+  void read(std::byte* to, std::size_t bytes, std::size_t offset = 0) const {
     if (attached_ != nullptr)
-      std::memcpy(to, attached_->at(address_), bytes);
+      std::memcpy(to, attached_->at(address_ + offset), bytes);
     else
-      read_memory(process_, address_, to, bytes);
+      read_memory(process_, address_ + offset, to, bytes);
   }
 
  private:
@@ -214,13 +218,18 @@ void derive(const KernelTimes& times, double& call, double& byte, double& far_by
   call = times.few;
 }
 
-void measure_kernel(Arena& arena, Partner& partner, const Memory& source, const Memory& target, Costs& costs) {
-  auto mine = reinterpret_cast<std::uint64_t>(source.data());
-  std::uint64_t theirs = 0;
-  std::memcpy(partner.mine()->payload, &mine, sizeof mine);
+std::uint64_t address_of_partner(Partner& partner, const Memory& mine) {
+  const auto address = reinterpret_cast<std::uint64_t>(mine.data());
+  std::memcpy(partner.mine()->payload, &address, sizeof address);
   partner.meet();
+  std::uint64_t theirs = 0;
   std::memcpy(&theirs, partner.theirs()->payload, sizeof theirs);
-  const Reader reader(arena, partner, theirs);
+  partner.meet();
+  return theirs;
+}
+
+void measure_kernel(Arena& arena, Partner& partner, const Memory& source, const Memory& target, Costs& costs) {
+  const Reader reader(arena, partner, address_of_partner(partner, source), far_bytes);
   const KernelTimes first = kernel_times(partner, reader, target, partner.is_first());
   const KernelTimes second = kernel_times(partner, reader, target, !partner.is_first());
   derive(partner.is_first() ? first : second, costs.kernel_call, costs.kernel_byte, costs.kernel_far_byte);
@@ -228,9 +237,28 @@ void measure_kernel(Arena& arena, Partner& partner, const Memory& source, const 
          costs.kernel_busy_far_byte);
 }
 
+/// Both ranks read what no core but the other's has touched.
+void measure_cold_kernel(Arena& arena, Partner& partner, const Memory& target, Costs& costs) {
+  constexpr std::size_t pieces = 3;
+  const Memory mine(pieces * far_bytes, 0);
+  const Reader reader(arena, partner, address_of_partner(partner, mine), pieces * far_bytes);
+  std::size_t at = 0;
+  const double time = median_of(pieces, [&] {
+    partner.meet();
+    const Stopwatch watch;
+    reader.read(target.data(), far_bytes, at);
+    at += far_bytes;
+    return watch.seconds();
+  });
+  costs.kernel_cold_byte = time / static_cast<double>(far_bytes);
+  partner.meet();
+}
+
 }  // namespace
 
 void calibrate(Arena& arena, Costs& costs, Calibration kind) {
+  const auto caches = static_cast<double>(last_level_cache_bytes());
+  if (caches > 0) costs.cache_part = arena.size() / caches;
   const int half = arena.size() / 2;
   if (arena.rank() >= 2 * half) return;
   Partner partner(arena, (arena.rank() + half) % (2 * half));
@@ -241,7 +269,9 @@ void calibrate(Arena& arena, Costs& costs, Calibration kind) {
   measure_lines(partner, costs);
   measure_rings(partner, source, target, costs);
   measure_copies(partner, other, target, costs);
-  if (arena.direct_copy()) measure_kernel(arena, partner, source, target, costs);
+  if (!arena.direct_copy()) return;
+  measure_kernel(arena, partner, source, target, costs);
+  measure_cold_kernel(arena, partner, target, costs);
 }
 
 }  // namespace tutti::detail::shm

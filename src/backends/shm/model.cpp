@@ -23,6 +23,7 @@ struct Traffic {
   double given = 0;        ///< bytes that the busiest giver publishes
   double taken = 0;        ///< bytes that the busiest taker takes from others
   double own = 0;          ///< bytes that a rank which gives to itself copies
+  double lost = 0;         ///< the part of the buffers that the last-level caches do not hold
   bool one_sided = false;  ///< the busiest giver and the busiest taker are different ranks
   bool combines = false;
   double combined = 0;       ///< operands that the busiest rank combines if each combines for itself, bytes
@@ -45,6 +46,7 @@ Traffic traffic_of(const Signature& signature, const Machine& machine) {
   // A single contribution is copied.
   const double contributions = operation == Operation::exscan ? t.others : ranks;
   t.combined = t.combines && contributions > 1 ? t.block * contributions : 0;
+  t.lost = lost_part(signature, machine.size, machine.costs);
   const bool is_narrow = signature.type.size() <= 2;
   t.work_per_byte = is_narrow ? machine.costs.combine_narrow : machine.costs.combine;
   return t;
@@ -122,16 +124,22 @@ double ring_seconds(Protocol protocol, const Signature& signature, const Traffic
 struct Kernel {
   double call;
   double byte;
-  double far_byte;
+  double far_byte;  ///< of buffers beyond a core's caches
   /// buffer: the size of the buffers that the copies belong to, in bytes.
   [[nodiscard]] double seconds(double calls, double bytes, double buffer) const {
     return calls * call + bytes * (buffer > cached_bytes ? far_byte : byte);
   }
 };
 
-Kernel lone_kernel(const Costs& costs) { return {costs.kernel_call, costs.kernel_byte, costs.kernel_far_byte}; }
-Kernel busy_kernel(const Costs& costs) {
-  return {costs.kernel_busy_call, costs.kernel_busy_byte, costs.kernel_busy_far_byte};
+double far_byte_of(double warm, const Traffic& traffic, const Costs& costs) {
+  return warm + traffic.lost * std::max(0.0, costs.kernel_cold_byte - warm);
+}
+
+Kernel lone_kernel(const Traffic& traffic, const Costs& costs) {
+  return {costs.kernel_call, costs.kernel_byte, far_byte_of(costs.kernel_far_byte, traffic, costs)};
+}
+Kernel busy_kernel(const Traffic& traffic, const Costs& costs) {
+  return {costs.kernel_busy_call, costs.kernel_busy_byte, far_byte_of(costs.kernel_busy_far_byte, traffic, costs)};
 }
 
 /// One rank gives to others or takes from them. A block in one piece is the taker's; else both sides make half of the
@@ -141,12 +149,13 @@ double one_sided_copies(const Signature& signature, const Traffic& traffic, cons
   const std::size_t piece = moved_piece(signature.operation, block);
   const double pieces = std::max<double>(1, static_cast<double>(ceil_div(block, piece)));
   const bool gathers = traffic.taken > traffic.block;
-  if (pieces == 1 && traffic.others == 1) return lone_kernel(costs).seconds(1, traffic.block, traffic.block);
-  if (pieces == 1) return busy_kernel(costs).seconds(gathers ? traffic.others : 1, traffic.taken, traffic.taken);
+  if (pieces == 1 && traffic.others == 1) return lone_kernel(traffic, costs).seconds(1, traffic.block, traffic.block);
+  if (pieces == 1)
+    return busy_kernel(traffic, costs).seconds(gathers ? traffic.others : 1, traffic.taken, traffic.taken);
   // The root and the others share the blocks: with many ranks each of the others does nearly all of its own.
   const double share = traffic.others / (traffic.others + 1);
   const double bytes = traffic.others == 1 ? traffic.block / 2 : traffic.block * share;
-  return busy_kernel(costs).seconds(std::max(1.0, pieces * bytes / traffic.block), bytes, traffic.block);
+  return busy_kernel(traffic, costs).seconds(std::max(1.0, pieces * bytes / traffic.block), bytes, traffic.block);
 }
 
 /// Every rank reads its share of all operands, combines it, and hands the result on.
@@ -158,14 +167,14 @@ double shared_reduction(const Signature& signature, const Traffic& traffic, cons
   const bool root_alone =
       signature.operation == Operation::reduce && traffic.block <= static_cast<double>(root_alone_bytes);
   if (root_alone)
-    return lone_kernel(machine.costs).seconds(traffic.others, traffic.taken, traffic.taken) +
+    return lone_kernel(traffic, machine.costs).seconds(traffic.others, traffic.taken, traffic.taken) +
            traffic.work_per_byte * traffic.combined;
   const double piece = std::max(4096.0 * 4, std::min(4096.0 * 64, 4096.0 * 128 / ranks)) + static_cast<double>(unit);
   const double pieces = std::max(1.0, share / piece);
   const bool is_prefix = signature.operation == Operation::scan || signature.operation == Operation::exscan;
   const double returned = is_split ? 0 : signature.operation == Operation::reduce ? 0.5 : traffic.others;
   const double combined = is_prefix ? share * ranks * (ranks + 1) / 2 : share * ranks;
-  const Kernel kernel = busy_kernel(machine.costs);
+  const Kernel kernel = busy_kernel(traffic, machine.costs);
   const double copies = traffic.others + returned;
   // Prefixes are made in memory of this rank's own before they are copied.
   const double made =
@@ -183,7 +192,7 @@ double single_copy_seconds(const Signature& signature, const Traffic& traffic, c
   // While the root copies its own block, the others do more of the pieces.
   if (traffic.one_sided) return told + one_sided_copies(signature, traffic, costs) + own / (traffic.others + 1);
   const double calls = traffic.others * std::max(1.0, traffic.block / static_cast<double>(256 * page));
-  return told + own + busy_kernel(costs).seconds(calls, traffic.taken, traffic.taken);
+  return told + own + busy_kernel(traffic, costs).seconds(calls, traffic.taken, traffic.taken);
 }
 
 /// Every rank copies the other parts into its buffer, combines its own there, and copies what it gets out of all

@@ -497,6 +497,20 @@ TEST(Reproducible, EveryCandidateCombinesOnceInRankOrderOnEveryLayout) {
     }
 }
 
+// MPIs copy as the kernel does.
+TEST(Candidates, MessagesOfWhatTheCachesHaveLostTakeLonger) {
+  const auto added = [](const Signature& s, Machine m) {
+    const auto seconds = [&] { return find(candidates(s, m), "mpi:ring")->seconds; };
+    m.costs.kernel_cold_byte = m.costs.kernel_busy_far_byte;
+    const double warm = seconds();
+    m.costs.kernel_cold_byte *= 4;
+    return seconds() / warm - 1;
+  };
+  EXPECT_GT(added(signature(Operation::allgather, 1 << 22), one_node(4)), 0.1);
+  EXPECT_LT(added(signature(Operation::allgather, 1 << 8), one_node(4)), 0.01);
+  EXPECT_EQ(added(signature(Operation::allgather, 1 << 22), blocks(2, 2).machine()), 0) << "of one node alone";
+}
+
 // Phases on a node are exchanges over its memory in blocking calls alone, and have its price.
 TEST(Hierarchy, NodesThatShareMemoryMakePhasesCheaper) {
   Machine shares = blocks(4, 8).machine();

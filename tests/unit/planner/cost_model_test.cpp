@@ -70,6 +70,24 @@ TEST(CostModel, SlowerMessagesAndCopiesCostMore) {
   }
 }
 
+TEST(CostModel, BuffersFillTheLastLevelCaches) {
+  detail::Costs costs;
+  costs.cache_part = 1e-6;
+  const auto lost = [&](Operation operation, std::size_t count) {
+    Signature s = allreduce_of(count);
+    s.operation = operation;
+    return lost_part(s, 4, costs);
+  };
+  EXPECT_DOUBLE_EQ(lost(Operation::bcast, 100), 400e-6);
+  for (const Operation operation : {Operation::allreduce, Operation::gather, Operation::scatter, Operation::scan})
+    EXPECT_DOUBLE_EQ(lost(operation, 100), 800e-6) << static_cast<int>(operation);
+  EXPECT_DOUBLE_EQ(lost(Operation::allgather, 100), 2000e-6);
+  EXPECT_DOUBLE_EQ(lost(Operation::reduce_scatter_block, 100), 2000e-6);
+  EXPECT_DOUBLE_EQ(lost(Operation::reduce_scatter, 400), 2000e-6);
+  EXPECT_DOUBLE_EQ(lost(Operation::alltoall, 100), 3200e-6);
+  EXPECT_DOUBLE_EQ(lost(Operation::alltoall, 1 << 20), 1);
+}
+
 TEST(CostModel, FlatIsPricedByItsReachAndHierarchicalByItsPhases) {
   const Wiring w = wiring(4, 8);
   const Signature s = allreduce_of(1);

@@ -213,6 +213,7 @@ TEST(Protocol, LongBlocksAreStreamedWhereCopiesOfTheKernelAreSlow) {
   }
   machine.costs.kernel_busy_call = machine.costs.kernel_call = 1e-9;
   machine.costs.kernel_busy_far_byte = machine.costs.kernel_busy_byte = machine.costs.kernel_byte = 1e-12;
+  machine.costs.kernel_cold_byte = 1e-12;
   for (const Operation operation : shared)
     EXPECT_GT(seconds(Protocol::stream, operation), seconds(Protocol::single_copy, operation));
 }
@@ -247,6 +248,23 @@ TEST(Protocol, TheRootOfAGatherCopiesItsOwnBlockToo) {
               predict(p, signature_of(Operation::bcast, 1 << 20), machine));
 }
 
+TEST(Protocol, SingleCopiesOfWhatTheCachesHaveLostTakeLonger) {
+  detail::Machine machine;
+  machine.size = 2;
+  machine.costs.kernel_busy_far_byte = 70e-12;
+  machine.costs.kernel_cold_byte = 200e-12;
+  const auto seconds = [&](std::size_t bytes, double cache_bytes) {
+    machine.costs.cache_part = machine.size / cache_bytes;
+    return predict(Protocol::single_copy, signature_of(Operation::allgather, bytes / 4), machine);
+  };
+  constexpr double mega = 1024.0 * 1024;
+  const auto added = [&](std::size_t bytes) { return seconds(bytes, 32 * mega) - seconds(bytes, 1e6 * mega); };
+  // Two ranks, each with a block of its own and room for two.
+  EXPECT_NEAR(added(1 << 20), mega * 130e-12 * 6 / 32, 1e-6);
+  EXPECT_NEAR(added(1 << 24), 16 * mega * 130e-12, 1e-6) << "nothing is left in the caches";
+  EXPECT_EQ(added(1 << 16), 0) << "a core's own caches have it";
+}
+
 TEST(Protocol, LongSumsGoByPartsWhereCopiesOfTheKernelAreSlow) {
   detail::Machine machine;
   machine.size = 8;
@@ -259,7 +277,7 @@ TEST(Protocol, LongSumsGoByPartsWhereCopiesOfTheKernelAreSlow) {
       << "among many ranks each byte is combined once";
   EXPECT_LT(seconds(Protocol::parts, Operation::allreduce), seconds(Protocol::single_copy, Operation::allreduce));
   machine.costs.kernel_busy_call = machine.costs.kernel_call = 1e-9;
-  machine.costs.kernel_busy_byte = machine.costs.kernel_byte = 1e-12;
+  machine.costs.kernel_busy_byte = machine.costs.kernel_byte = machine.costs.kernel_cold_byte = 1e-12;
   EXPECT_GT(seconds(Protocol::parts, Operation::allreduce), seconds(Protocol::single_copy, Operation::allreduce));
 }
 
