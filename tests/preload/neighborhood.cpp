@@ -128,6 +128,29 @@ TEST_P(Neighborhoods, Alltoallw) {
       in.address, in.counts.data(), in_places.data(), in.types.data(), grid);
 }
 
+/// One rank gives addresses in the place of displacements.
+TEST_P(Neighborhoods, AlltoallwByAddressesOnOneRank) {
+  Array send(Shape::plain, elements * blocks);
+  Array recv(Shape::plain, elements * blocks);
+  const Backwards out(blocks, n, send);
+  const Backwards in(blocks, n, recv);
+  const auto places_of = [&](const Backwards& side) {
+    MPI_Aint begin = 0;
+    if (rank == 0) MPI_Get_address(side.address, &begin);
+    std::vector<MPI_Aint> places;
+    for (const int bytes : side.bytes) places.push_back(begin + bytes);
+    return places;
+  };
+  const std::vector<MPI_Aint> out_places = places_of(out);
+  const std::vector<MPI_Aint> in_places = places_of(in);
+  const void* from_address = rank == 0 ? MPI_BOTTOM : out.address;
+  void* to_address = rank == 0 ? MPI_BOTTOM : in.address;
+  TUTTI_TEST_CALL(
+      form, [&](int round) { fill(send, round); }, [&](int round) { expect_exchanged_backwards(recv, round); },
+      Neighbor_alltoallw, neighbor_alltoallw, from_address, out.counts.data(), out_places.data(), out.types.data(),
+      to_address, in.counts.data(), in_places.data(), in.types.data(), grid);
+}
+
 /// Two edges to the next rank: the first block that is sent is the first that is received.
 TEST_P(Neighborhoods, RepeatedEdgesOfAGraph) {
   const int next[] = {(rank + 1) % world.size(), (rank + 1) % world.size()};

@@ -49,8 +49,12 @@ template <typename N, typename D>
 [[nodiscard]] bool take_side(Blocks& blocks, const void* address, const N* counts, const D* displs, int number,
                              const MPI_Datatype* handles) {
   if (counts == nullptr || displs == nullptr || handles == nullptr) return false;
-  for (int r = 0; r < number; ++r)
-    if (is_refused(address, counts[r], type_of(handles[r]))) return false;
+  // Displacements in bytes may be addresses, behind MPI_BOTTOM.
+  const auto* bottom = static_cast<const std::byte*>(MPI_BOTTOM);
+  for (int r = 0; r < number; ++r) {
+    const void* place = address == MPI_BOTTOM ? bottom + static_cast<std::ptrdiff_t>(displs[r]) : address;
+    if (is_refused(place, counts[r], type_of(handles[r]))) return false;
+  }
   blocks = Blocks(address, counts, displs, number, handles);
   return true;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "private_self.hpp"
@@ -123,10 +124,11 @@ void Blocks::finish(const void* address, std::vector<MPI_Datatype> handles) {
     copy_.reset(new std::byte[span_]);
     return;
   }
-  // Displacements may be negative; those of the library are not.
-  std::ptrdiff_t least = 0;
+  // Displacements may be negative, or addresses; those of the library are neither.
+  std::optional<std::ptrdiff_t> first;
   for (std::size_t r = 0; r < sizes_.size(); ++r)
-    if (sizes_[r] != 0) least = std::min(least, displs_[r]);
+    if (sizes_[r] != 0) first = std::min(first.value_or(displs_[r]), displs_[r]);
+  const std::ptrdiff_t least = first.value_or(0);
   base_ = writable(address) + least;
   for (std::size_t r = 0; r < sizes_.size(); ++r) {
     if (sizes_[r] == 0) continue;
