@@ -24,8 +24,8 @@ Links links_for(const Signature& signature, const Machine& machine) {
   if (machine.several_nodes || signature.memory != MemoryClass::host) return links_of(machine);
   Machine as_called = machine;
   Costs& costs = as_called.costs;
-  costs.message_byte +=
-      lost_part(signature, machine.size, costs) * std::max(0.0, costs.kernel_cold_byte - costs.kernel_busy_far_byte);
+  const double lost = lost_part(signature, machine.size, costs);
+  costs.message_byte += cold_seconds(costs.kernel_busy_far_byte, lost, costs);
   return links_of(as_called);
 }
 

@@ -199,6 +199,10 @@ double lost_part(const Signature& signature, int size, const Costs& costs) {
   return std::min(1.0, (given + taken) * costs.cache_part);
 }
 
+double cold_seconds(double warm, double lost, const Costs& costs) {
+  return lost * std::max(0.0, costs.kernel_cold_byte - warm);
+}
+
 double seconds(const Cost& cost, const Link& link, const Crowd& crowd, double switching) {
   return starting_seconds(cost, link, switching) + passing_seconds(cost, link, crowd) + local_seconds(cost, link);
 }

@@ -32,6 +32,9 @@ struct Wiring {
 
 /// The part of a call's buffers that the last-level caches do not hold, because those of all ranks fill them.
 [[nodiscard]] double lost_part(const Signature& signature, int size, const Costs& costs);
+/// What is added to a copy between processes that takes `warm` seconds a byte of data in the caches, if they have lost
+/// that part of it, in seconds a byte.
+[[nodiscard]] double cold_seconds(double warm, double lost, const Costs& costs);
 
 /// The ranks of a node that send at once, whether they receive at the same time, and the part of their work on messages
 /// that hides behind the bytes that move, or the other way round.

@@ -39,17 +39,18 @@ std::vector<int> allowed_units() {
   return units;
 }
 
-std::optional<int> free_unit(std::span<const int> running, int rank, std::span<const int> allowed) {
-  const auto is_on_that_of_a_lower = [&](std::size_t of) {
-    return std::ranges::count(running.first(of), running[of]) > 0;
-  };
+bool is_on_unit_of_a_lower(std::span<const int> running, int rank) {
   const auto own = static_cast<std::size_t>(rank);
-  if (!is_on_that_of_a_lower(own)) return std::nullopt;
+  return std::ranges::count(running.first(own), running[own]) > 0;
+}
+
+std::optional<int> free_unit(std::span<const int> running, int rank, std::span<const int> allowed) {
+  if (!is_on_unit_of_a_lower(running, rank)) return std::nullopt;
   std::vector<int> free;
   for (const int unit : allowed)
     if (std::ranges::find(running, unit) == running.end()) free.push_back(unit);
   std::size_t movers = 0;
-  for (std::size_t lower = 0; lower < own; ++lower) movers += is_on_that_of_a_lower(lower) ? 1 : 0;
+  for (int lower = 0; lower < rank; ++lower) movers += is_on_unit_of_a_lower(running, lower) ? 1 : 0;
   if (movers >= free.size()) return std::nullopt;
   return free[movers];
 }

@@ -176,6 +176,7 @@ std::filesystem::path calibration_file() {
 
 void move_apart(const Context& context) {
   const std::vector<int> running = all_gather(context, sched_getcpu());
+  if (!is_on_unit_of_a_lower(running, context.rank)) return;
   if (const auto unit = free_unit(running, context.rank, allowed_units())) move_to_unit(*unit);
 }
 

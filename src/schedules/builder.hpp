@@ -20,6 +20,13 @@ namespace tutti::schedules {
 }
 [[nodiscard]] constexpr Slice input(const Block& block) { return input(block.offset, block.count); }
 [[nodiscard]] constexpr Slice output(const Block& block) { return output(block.offset, block.count); }
+/// Elements [first, first + count) of a slice.
+[[nodiscard]] constexpr Slice part_of(const Slice& slice, std::size_t first, std::size_t count) {
+  return {slice.buffer, slice.offset + first, count};
+}
+[[nodiscard]] constexpr Slice part_of(const Slice& slice, const Block& block) {
+  return part_of(slice, block.offset, block.count);
+}
 
 /// Puts a schedule together round by round, leaving out empty transfers and steps.
 class Builder {

@@ -54,11 +54,6 @@ class Composer {
   std::size_t shared_ = 0;
 };
 
-/// Elements [first, first + count) of a slice.
-[[nodiscard]] constexpr Slice part_of(const Slice& slice, std::size_t first, std::size_t count) {
-  return {slice.buffer, slice.offset + first, count};
-}
-
 /// The same problem for a group: this rank is at place `index` of `size`.
 [[nodiscard]] inline Problem problem_in_group(int index, std::size_t size, int root, std::size_t count) {
   Problem p;

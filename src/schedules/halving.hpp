@@ -22,9 +22,6 @@ struct Halves {
 /// `mine` becomes `result` if anything was combined. Gives the halves in their order.
 inline std::vector<Halves> halve_and_combine(Builder& b, const Fold& fold, Slice& mine, const Slice& received,
                                              const Slice& result) {
-  const auto part_of = [](const Slice& whole, const Block& block) {
-    return Slice{whole.buffer, whole.offset + block.offset, block.count};
-  };
   Block range{0, result.count};
   std::vector<Halves> taken;
   for (int distance = 1; distance < fold.size(); distance *= 2) {
@@ -32,7 +29,7 @@ inline std::vector<Halves> halve_and_combine(Builder& b, const Fold& fold, Slice
     const int partner = fold.rank_of(fold.index() ^ distance);
     const Halves halves = taken.emplace_back(halve(range, is_lower));
     const Slice kept = part_of(mine, halves.kept);
-    const Slice other{received.buffer, received.offset, halves.kept.count};
+    const Slice other = part_of(received, 0, halves.kept.count);
     b.send(partner, part_of(mine, halves.given));
     b.recv(partner, other);
     b.reduce(is_lower ? std::vector{kept, other} : std::vector{other, kept}, part_of(result, halves.kept));

@@ -200,8 +200,7 @@ bool NodeBlocks::lie_as(const Blocks& blocks) const {
 
 void gather_on_node(Composer& c, const Layout& l, const NodeBlocks& blocks, const Slice& own, const Slice& whole) {
   const Block node = blocks.of_node(l.node());
-  gather_blocks(c, l, blocks.member_counts(l.node()), blocks.member_displs(l.node()), own,
-                part_of(whole, node.offset, node.count));
+  gather_blocks(c, l, blocks.member_counts(l.node()), blocks.member_displs(l.node()), own, part_of(whole, node));
 }
 
 void allgather_to_leaders(Composer& c, const Layout& l, const NodeBlocks& blocks, Generate flat, const Slice& own,
@@ -213,7 +212,7 @@ void allgather_to_leaders(Composer& c, const Layout& l, const NodeBlocks& blocks
   p.send_count = node.count;
   p.recv_counts = blocks.node_counts();
   p.recv_displs = blocks.node_displs();
-  c.append(flat(p), l.leaders(), part_of(whole, node.offset, node.count), whole);
+  c.append(flat(p), l.leaders(), part_of(whole, node), whole);
 }
 
 void gather_from_leaders(Composer& c, const Layout& l, const NodeBlocks& blocks, const Problem& p, const Slice& mine,
@@ -230,8 +229,7 @@ void gather_from_leaders(Composer& c, const Layout& l, const NodeBlocks& blocks,
 
 void combine_ranks(Composer& c, const NodeBlocks& blocks, const Slice& whole, const Slice& result) {
   std::vector<Slice> parts;
-  for (int rank = 0; rank < blocks.ranks(); ++rank)
-    parts.push_back(part_of(whole, blocks.of_rank(rank).offset, blocks.of_rank(rank).count));
+  for (int rank = 0; rank < blocks.ranks(); ++rank) parts.push_back(part_of(whole, blocks.of_rank(rank)));
   c.reduce(std::move(parts), result);
 }
 
@@ -243,14 +241,14 @@ Cost combine_ranks_cost(const Spread& s, double bytes) {
 void to_rank_order(Composer& c, const NodeBlocks& from, const Slice& whole, const Blocks& to, const Slice& base) {
   for (std::size_t i = 0; i < to.size(); ++i) {
     const Block& block = from.of_rank(static_cast<int>(i));
-    c.copy(part_of(whole, block.offset, block.count), part_of(base, to[i].offset, to[i].count));
+    c.copy(part_of(whole, block), part_of(base, to[i]));
   }
 }
 
 void to_node_order(Composer& c, const Blocks& from, const Slice& base, const NodeBlocks& to, const Slice& whole) {
   for (std::size_t i = 0; i < from.size(); ++i) {
     const Block& block = to.of_rank(static_cast<int>(i));
-    c.copy(part_of(base, from[i].offset, from[i].count), part_of(whole, block.offset, block.count));
+    c.copy(part_of(base, from[i]), part_of(whole, block));
   }
 }
 

@@ -21,13 +21,10 @@ void hand_over(Builder& b, const Problem& p, const Slice& mine, const Slice& res
 
 /// Parts go back the way of the halvings, to the partner on the root's side.
 void gather_parts(Builder& b, const Fold& fold, int root, std::vector<Halves>& taken, const Slice& result) {
-  const auto part = [&result](const Block& block) {
-    return Slice{result.buffer, result.offset + block.offset, block.count};
-  };
   for (int distance = fold.size() / 2; distance > 0; distance /= 2) {
     const int partner = fold.rank_of(fold.index() ^ distance);
-    if ((fold.index() & distance) != (root & distance)) return b.send(partner, part(taken.back().kept));
-    b.recv(partner, part(taken.back().given));
+    if ((fold.index() & distance) != (root & distance)) return b.send(partner, part_of(result, taken.back().kept));
+    b.recv(partner, part_of(result, taken.back().given));
     b.end_round();
     taken.pop_back();
   }

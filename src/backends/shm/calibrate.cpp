@@ -257,12 +257,12 @@ void measure_cold_kernel(Arena& arena, Partner& partner, const Memory& target, C
 }  // namespace
 
 void calibrate(Arena& arena, Costs& costs, Calibration kind) {
-  const auto caches = static_cast<double>(last_level_cache_bytes());
-  if (caches > 0) costs.cache_part = arena.size() / caches;
   const int half = arena.size() / 2;
   if (arena.rank() >= 2 * half) return;
   Partner partner(arena, (arena.rank() + half) % (2 * half));
   if (kind == Calibration::check) return measure_lines(partner, costs);
+  const auto caches = static_cast<double>(last_level_cache_bytes());
+  if (caches > 0) costs.cache_part = arena.size() / caches;
   const Memory source(far_bytes, 0);
   const Memory other(far_bytes, 0);
   const Memory target(far_bytes, 1344);

@@ -132,7 +132,7 @@ struct Kernel {
 };
 
 double far_byte_of(double warm, const Traffic& traffic, const Costs& costs) {
-  return warm + traffic.lost * std::max(0.0, costs.kernel_cold_byte - warm);
+  return warm + cold_seconds(warm, traffic.lost, costs);
 }
 
 Kernel lone_kernel(const Traffic& traffic, const Costs& costs) {
