@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <link.h>
 #include <unistd.h>
-#include <unwind.h>
 
 #include <algorithm>
 #include <atomic>
@@ -15,6 +14,8 @@
 #include <tutti/call_site.hpp>
 
 #include "diagnosis/fixed_text.hpp"
+#include "diagnosis/own_modules.hpp"
+#include "diagnosis/stack.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -33,91 +34,7 @@ NextSite& next_site() noexcept {
   return site;
 }
 
-struct AddressRange {
-  std::uintptr_t begin;
-  std::uintptr_t end;
-};
-
 std::uintptr_t number_of(const void* address) noexcept { return reinterpret_cast<std::uintptr_t>(address); }
-
-/// The MPI's interface of Fortran: MPICH's and Open MPI's.
-bool is_fortran_interface(std::string_view name) noexcept {
-  return name.starts_with("libmpichf") || name.starts_with("libmpif") || name.starts_with("libmpi_mpif") ||
-         name.starts_with("libmpi_usempi");
-}
-
-/// The addresses of the library: its own module and those of its bindings, and of the MPI's interface of Fortran, which
-/// stands between a program and libtutti-mpi. The program is no part of it, even where it contains the library.
-class OwnModules {
- public:
-  OwnModules() { dl_iterate_phdr(add, this); }
-  [[nodiscard]] bool contain(std::uintptr_t address) const noexcept {
-    for (std::size_t i = 0; i < count_; ++i)
-      if (address >= ranges_[i].begin && address < ranges_[i].end) return true;
-    return false;
-  }
-  [[nodiscard]] bool in_program() const noexcept { return in_program_; }
-  [[nodiscard]] bool in_preload() const noexcept { return in_preload_; }
-
- private:
-  static int add(dl_phdr_info* module, std::size_t /*size*/, void* all) {
-    static_cast<OwnModules*>(all)->add(*module);
-    return 0;
-  }
-  void add(const dl_phdr_info& module) {
-    const std::string_view path = module.dlpi_name == nullptr ? "" : module.dlpi_name;
-    const std::string_view name = path.substr(path.rfind('/') + 1);
-    const std::uintptr_t here = number_of(reinterpret_cast<const void*>(&set_site));
-    AddressRange range{~std::uintptr_t{0}, 0};
-    for (int i = 0; i < module.dlpi_phnum; ++i) {
-      const auto& part = module.dlpi_phdr[i];
-      if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
-      range.begin = std::min<std::uintptr_t>(range.begin, module.dlpi_addr + part.p_vaddr);
-      range.end = std::max<std::uintptr_t>(range.end, module.dlpi_addr + part.p_vaddr + part.p_memsz);
-    }
-    const bool is_here = here >= range.begin && here < range.end;
-    if (is_here && path.empty()) in_program_ = true;
-    if (is_here && name.starts_with("libtutti-mpi")) in_preload_ = true;
-    const bool is_own = is_here || name.starts_with("libtutti") || is_fortran_interface(name);
-    if (path.empty() || !is_own || count_ == ranges_.size()) return;
-    ranges_[count_++] = range;
-  }
-
-  std::array<AddressRange, 16> ranges_{};
-  std::size_t count_ = 0;
-  bool in_program_ = false;
-  bool in_preload_ = false;
-};
-
-const OwnModules& own_modules() {
-  static const OwnModules modules;
-  return modules;
-}
-
-/// Frames of the program behind the library's: inline functions of the headers may be the first.
-constexpr std::size_t frames_beside = 2;
-
-struct Walk {
-  CallSite* site;
-  std::size_t wanted;
-};
-
-_Unwind_Reason_Code note_frame(_Unwind_Context* frame, void* data) {
-  auto& walk = *static_cast<Walk*>(data);
-  const std::uintptr_t after = _Unwind_GetIP(frame);
-  if (after == 0) return _URC_END_OF_STACK;
-  const std::uintptr_t address = after - 1;  // within the call
-  if (own_modules().contain(address)) return _URC_NO_REASON;
-  CallSite& site = *walk.site;
-  site.frames[site.frame_count++] = reinterpret_cast<const void*>(address);
-  return site.frame_count == walk.wanted ? _URC_END_OF_STACK : _URC_NO_REASON;
-}
-
-void unwind(CallSite& site) noexcept {
-  Walk walk{&site, own_modules().in_program() ? CallSite::most_frames : frames_beside};
-  _Unwind_Backtrace(note_frame, &walk);
-  site.address = site.frame_count > 0 ? site.frames[0] : nullptr;
-}
 
 void set_module(const char* path, SiteRecord& record) noexcept {
   std::array<char, PATH_MAX> program{};
@@ -214,7 +131,7 @@ CallSite take_site() noexcept {
     site.function = next.function.data();
     site.line = next.line;
   } else {
-    unwind(site);
+    note_frames(site);
   }
   return site;
 }

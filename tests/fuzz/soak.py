@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Random calls for hours: the memory and the descriptors of the ranks must not grow.
 
-soak.py --launcher LINE --program tutti_fuzz [--ranks 2] [--minutes 120]
+soak.py --launcher LINE --program tutti_fuzz [--ranks 2] [--minutes 120] [--hang 60]
 The first tenth of the time is not counted. The memory that a rank keeps to itself varies with the sizes of the calls, so
 the smallest of the second tenth is compared with the smallest of the last.
 """
@@ -53,10 +53,11 @@ def main():
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=120)
     parser.add_argument("--first", type=int, default=1, help="first seed")
+    parser.add_argument("--hang", type=int, default=60, help="seconds without progress after which a rank is taken to hang")
     options = parser.parse_args()
     program = os.path.realpath(options.program)
     command = [*shlex.split(options.launcher), "-n", str(options.ranks), program, "--seeds", "0", "--first",
-               str(options.first), "--seconds", str(int(60 * options.minutes)), "--largest", "100000"]
+               str(options.first), "--seconds", str(int(60 * options.minutes)), "--largest", "100000", "--hang", str(options.hang)]
     # One heap that gives memory back at once: otherwise the allocator's habits hide a loss.
     heap = {"MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": "131072"}
     begin = time.monotonic()

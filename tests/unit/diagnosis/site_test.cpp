@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <iterator>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "diagnosis/place.hpp"
 
@@ -36,6 +40,52 @@ TEST(Site, APlaceServesOneCall) {
   EXPECT_EQ(next.file, nullptr);
   EXPECT_GT(next.frame_count, 0U);
   EXPECT_NE(next.address, nullptr);
+}
+
+using Taker = CallSite (*)();
+
+__attribute__((noinline)) CallSite taken_here() {
+  CallSite site = take_site();
+  asm volatile("" : : "r"(&site) : "memory");  // no tail call
+  return site;
+}
+
+__attribute__((noinline)) CallSite taken_there() {
+  CallSite site = take_site();
+  asm volatile("" : : "r"(&site) : "memory");
+  return site;
+}
+
+/// As deep as asked, with a frame of a size that is known when it runs only.
+__attribute__((noinline)) CallSite taken_below(int depth, Taker take) {
+  volatile char* room = static_cast<volatile char*>(__builtin_alloca(static_cast<std::size_t>(16 * depth + 16)));
+  room[0] = 1;
+  CallSite site = depth == 0 ? take() : taken_below(depth - 1, take);
+  room[0] = 2;
+  return site;
+}
+
+bool same_frames(const CallSite& a, const CallSite& b) {
+  return a.frame_count == b.frame_count && a.frames == b.frames;
+}
+
+TEST(Site, FramesThatAreRememberedAreThoseOfTheCall) {
+  const std::array<Taker, 2> takers = {taken_here, taken_there};
+  std::map<std::pair<int, std::size_t>, CallSite> first;
+  for (int round = 0; round < 50; ++round)
+    for (int depth = 0; depth < 12; ++depth)
+      for (std::size_t taker = 0; taker < takers.size(); ++taker) {
+        const CallSite site = taken_below(depth, takers[taker]);
+        ASSERT_GT(site.frame_count, 2U);
+        const auto known = first.try_emplace({depth, taker}, site).first;
+        ASSERT_TRUE(same_frames(known->second, site)) << "depth " << depth << ", taker " << taker;
+      }
+  const auto is_told_apart = [](const auto& entry) {
+    return entry.first.first < 8;
+  };  // deeper, frames are of one function
+  for (auto one = first.begin(); is_told_apart(*one); ++one)
+    for (auto other = std::next(one); is_told_apart(*other); ++other)
+      EXPECT_FALSE(same_frames(one->second, other->second)) << one->first.first << " " << other->first.first;
 }
 
 TEST(Place, PairsOfLinesAreRead) {
