@@ -78,6 +78,42 @@ static void early_gift(void) {
   MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
 }
 
+// The message is received into memory that is still sent.
+static void shared_memory(void) {
+  int values[6] = {1, 2, 3, 4, 5, 6};
+  MPI_Request requests[2];
+  MPI_Status statuses[2];
+  MPI_Isend(values, 4, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, &requests[0]);
+  MPI_Irecv(values + (rank == 0 ? 3 : 4), 2, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, &requests[1]);
+  MPI_Waitall(2, requests, statuses);
+}
+
+// Of three starts, the last one receives into memory that a collective still writes.
+static void shared_start(void) {
+  const int one = 1;
+  int values[4] = {1, 2, 3, 4};
+  MPI_Request request;
+  MPI_Request sum = MPI_REQUEST_NULL;
+  if (rank == 1) MPI_Recv_init(values, 4, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);
+  for (int i = 0; i < 3; ++i) {
+    if (i == 2) MPI_Iallreduce(&one, values + 3, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &sum);
+    if (rank == 1) MPI_Start(&request);
+    if (rank == 0) MPI_Send(values, 3, MPI_INT, 1, 0, MPI_COMM_WORLD);
+    if (rank == 1) MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  MPI_Wait(&sum, MPI_STATUS_IGNORE);
+}
+
+// A blocking broadcast of memory that is still received.
+static void shared_gift(void) {
+  int values[4] = {1, 2, 3, 4};
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (rank == 1) MPI_Irecv(values + 1, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);
+  MPI_Bcast(values, 4, MPI_INT, 1, MPI_COMM_WORLD);
+  if (rank == 0) MPI_Send(values, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 static void other_root(void) {
   int value = rank;
   MPI_Bcast(&value, 1, MPI_INT, rank, MPI_COMM_WORLD);
@@ -321,6 +357,19 @@ static int by_late_messages(MPI_Comm comm) {
   return in[0] == last && in[1499] == last + 1499 && in[2999] == last + 2999;
 }
 
+// Two calls may read the same memory, and a call may write memory beside that of another one.
+static int by_shared_memory(MPI_Comm comm) {
+  int in[3] = {-1, -1, -1};
+  MPI_Request requests[4];
+  MPI_Status statuses[4];
+  MPI_Irecv(&in[0], 1, MPI_INT, (rank + size - 1) % size, 6, comm, &requests[0]);
+  MPI_Irecv(&in[1], 1, MPI_INT, (rank + size - 1) % size, 6, comm, &requests[1]);
+  for (int i = 0; i < 2; ++i) MPI_Isend(&rank, 1, MPI_INT, (rank + 1) % size, 6, comm, &requests[2 + i]);
+  MPI_Allreduce(&rank, &in[2], 1, MPI_INT, MPI_MAX, comm);
+  MPI_Waitall(4, requests, statuses);
+  return in[0] == in[1] && in[2] == size - 1;
+}
+
 // Requests of files advance only while the MPI waits for them.
 static int by_files(void) {
   char name[64];
@@ -346,7 +395,7 @@ static void none(void) {
   by_other_types(copy);
   by_blocks(MPI_COMM_WORLD);
   const int is_right = by_requests(copy) && by_wildcards(copy) && by_wildcards(MPI_COMM_WORLD) &&
-                       by_late_messages(copy) && by_early_ends(copy) && by_files();
+                       by_late_messages(copy) && by_shared_memory(copy) && by_early_ends(copy) && by_files();
   MPI_Barrier(half);
   MPI_Comm_free(&half);
   MPI_Comm_free(&copy);
@@ -364,6 +413,9 @@ int main(int argc, char** argv) {
              {"early_receive", early_receive},
              {"early_start", early_start},
              {"early_gift", early_gift},
+             {"shared_memory", shared_memory},
+             {"shared_start", shared_start},
+             {"shared_gift", shared_gift},
              {"other_root", other_root},
              {"other_op", other_op},
              {"other_type", other_type},

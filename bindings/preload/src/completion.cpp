@@ -9,6 +9,7 @@
 #include "errors.hpp"
 #include "requests.hpp"
 #include "watch/completion.hpp"
+#include "watch/overlap.hpp"
 #include "watch/requests.hpp"
 
 namespace tutti::preload {
@@ -172,13 +173,13 @@ int MPI_Request_get_status_some(int count, const MPI_Request requests[], int* nu
 #endif
 
 int MPI_Start(MPI_Request* request) {
-  if (is_watched() && request != nullptr) watched_requests().start(*request);
+  if (const int code = start_watched(1, request); code != MPI_SUCCESS) return code;
   return start(request, request == nullptr ? nullptr : operation_of(*request));
 }
 
 int MPI_Startall(int count, MPI_Request requests[]) {
   if (requests == nullptr) return PMPI_Startall(count, requests);
-  for (int i = 0; is_watched() && i < count; ++i) watched_requests().start(requests[i]);
+  if (const int code = start_watched(count, requests); code != MPI_SUCCESS) return code;
   if (operations_of(count, requests).empty()) return PMPI_Startall(count, requests);
   for (int i = 0; i < count; ++i) {
     const int code = start(&requests[i], operation_of(requests[i]));

@@ -14,6 +14,7 @@
 #include "requests.hpp"
 #include "watch/completion.hpp"
 #include "watch/envelopes.hpp"
+#include "watch/overlap.hpp"
 #include "watch/requests.hpp"
 
 #ifdef MPICH_VERSION
@@ -62,7 +63,10 @@ void complete(MPI_Fint count, const MPI_Request* requests, Until until, MPI_Fint
 
 /// False after an error.
 bool start(MPI_Fint count, const MPI_Request* requests, MPI_Fint* ierror) {
-  for (MPI_Fint i = 0; is_watched() && i < count; ++i) watched_requests().start(requests[i]);
+  if (const int code = start_watched(count, requests); code != MPI_SUCCESS) {
+    set(ierror, code);
+    return false;
+  }
   for (const auto& operation : operations_of(count, requests)) {
     const int code = raise(operation->comm(), operation->start());
     set(ierror, code);

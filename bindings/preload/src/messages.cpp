@@ -11,6 +11,7 @@
 #include "watch/call.hpp"
 #include "watch/completion.hpp"
 #include "watch/envelopes.hpp"
+#include "watch/overlap.hpp"
 #include "watch/shadow.hpp"
 
 namespace tutti::preload {
@@ -52,6 +53,9 @@ std::function<void()> withdrawal(const WatchedCall& call, const End& end) {
   return [comm = call.comm(), to = end.peer] { envelopes().withdraw(*comm, to); };
 }
 
+/// The memory of a side; none without TUTTI_CHECK.
+Spans memory_of(const End& end) { return is_checked() ? detail::spans_of(end.data, end.type, end.count) : Spans{}; }
+
 /// The program's status, or one of its own where the program takes none.
 MPI_Status* taken(MPI_Status* status, MPI_Status& own) { return status == MPI_STATUS_IGNORE ? &own : status; }
 
@@ -59,6 +63,7 @@ MPI_Status* taken(MPI_Status* status, MPI_Status& own) { return status == MPI_ST
 template <typename Pass>
 int send(const End& end, MPI_Comm comm, const Pass& pass) {
   if (!is_watched() || end.peer == MPI_PROC_NULL) return pass();
+  if (const int code = check_overlap(comm, memory_of(end), {}); code != MPI_SUCCESS) return code;
   const WatchedCall recorded(end.call, Way::blocking, comm, end.peer, end.tag, end.type, end.count);
   (void)tell(recorded, end);
   return pass();
@@ -68,6 +73,9 @@ int send(const End& end, MPI_Comm comm, const Pass& pass) {
 template <typename Pass>
 int receive(const End& end, const End* sent, MPI_Comm comm, MPI_Status* status, const Pass& pass) {
   if (!is_watched() || (end.peer == MPI_PROC_NULL && sent == nullptr)) return pass(status);
+  const bool is_replaced = sent != nullptr && sent->data == end.data;
+  const Spans read = sent == nullptr || is_replaced ? Spans{} : memory_of(*sent);
+  if (const int code = check_overlap(comm, read, memory_of(end)); code != MPI_SUCCESS) return code;
   const Call call = sent == nullptr ? end.call : Call::sendrecv;
   const WatchedCall recorded(call, Way::blocking, comm, end.peer, end.tag, end.type, end.count);
   if (sent != nullptr) (void)tell(recorded, *sent);
@@ -86,15 +94,14 @@ int receive(const End& end, const End* sent, MPI_Comm comm, MPI_Status* status, 
 template <typename Pass>
 int requested(const End& end, Way way, MPI_Comm comm, MPI_Request* request, const Pass& pass) {
   if (!is_watched() || end.peer == MPI_PROC_NULL) return pass(OtherMemory{});
+  RequestedCall call;
+  (end.call == Call::send ? call.sent : call.received) = memory_of(end);
+  if (way != Way::init)
+    if (const int code = check_overlap(comm, call.sent, call.received); code != MPI_SUCCESS) return code;
   WatchedCall recorded(end.call, way, comm, end.peer, end.tag, end.type, end.count);
   const auto tells = teller(recorded, end);
   const std::uint64_t number = tells && way == Way::nonblocking ? tells() : 0;
-  const Spans buffer = is_checked() ? detail::spans_of(end.data, end.type, end.count) : Spans{};
-  RequestedCall call;
-  if (end.call == Call::send)
-    call.sent = buffer;
-  else
-    call.shadow = shadow_of(buffer, way);
+  if (end.call != Call::send) call.shadow = shadow_of(call.received, way);
   const int code = pass(OtherMemory(call.shadow.get()));
   if (code == MPI_SUCCESS && request != nullptr) {
     call.receive = number;

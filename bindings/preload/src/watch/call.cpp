@@ -90,7 +90,7 @@ void WatchedCall::hand_over(MPI_Request request, RequestedCall call) {
   call.is_persistent = way_ == Way::init;
   call.is_started = !call.is_persistent;
   if (call.is_persistent) std::exchange(note_, {}).end(flight::State::done);
-  if (!is_checked()) call.sent = {};
+  if (!is_checked()) call.sent = call.received = {};
   call.note = std::exchange(note_, {});
   watched_requests().add(request, std::move(call));
 }

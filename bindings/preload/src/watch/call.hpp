@@ -14,6 +14,7 @@
 #include "watch/communicators.hpp"
 #include "watch/comparison.hpp"
 #include "watch/description.hpp"
+#include "watch/overlap.hpp"
 #include "watch/requests.hpp"
 #include "watch/shadow.hpp"
 #include "watch/watch.hpp"
@@ -80,6 +81,9 @@ int watch_collective(Collective which, Way way, MPI_Comm comm, MPI_Request* requ
   PMPI_Comm_size(comm, &ranks.size);
   const Description description = describe(ranks);
   if (description.is_refused) return pass();
+  // A persistent call uses its memory when it is started.
+  if (way != Way::init)
+    if (const int code = check_overlap(comm, description.sent, description.received); code != MPI_SUCCESS) return code;
   WatchedCall call(flight_call(which), way, comm, description);
   if (is_checked())
     if (const int code = call.compare(mpi_name(which, way), description); code != MPI_SUCCESS) return code;
@@ -89,7 +93,8 @@ int watch_collective(Collective which, Way way, MPI_Comm comm, MPI_Request* requ
     watched_requests().end_freed();
     return code;
   }
-  RequestedCall requested{.sent = description.sent, .shadow = shadow_of(description.received, way)};
+  RequestedCall requested{
+      .sent = description.sent, .received = description.received, .shadow = shadow_of(description.received, way)};
   const int code = pass_with(pass, OtherMemory(requested.shadow.get()));
   if (code == MPI_SUCCESS) call.hand_over(*request, std::move(requested));
   return code;

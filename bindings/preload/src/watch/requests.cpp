@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "watch/requests.hpp"
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <iterator>
 #include <utility>
 
+#include "call/buffer_use.hpp"
 #include "core/hash.hpp"
 #include "diagnosis/site_text.hpp"
 #include "watch/envelopes.hpp"
@@ -64,6 +67,7 @@ void WatchedRequests::share(MPI_Request request, RequestedCall& added) {
   std::erase_if(all_, [&](const auto& one) { return one.first == request && (is_new || is_awaited(one.second)); });
   const auto forget_buffers = [](RequestedCall& call) {
     call.sent = {};
+    call.received = {};
     call.hash = hash_of(call.sent);
     call.shadow = nullptr;
   };
@@ -72,18 +76,38 @@ void WatchedRequests::share(MPI_Request request, RequestedCall& added) {
   for (auto one = first; one != last; ++one) forget_buffers(one->second);
 }
 
-void WatchedRequests::start(MPI_Request request) {
+std::string WatchedRequests::overlap(const Spans& sent, const Spans& received) {
+  const std::lock_guard lock(mutex_);
+  return overlap_with_others(sent, received);
+}
+
+std::string WatchedRequests::overlap_with_others(const Spans& sent, const Spans& received) const {
+  using tutti::detail::share_memory;
+  for (const auto& [handle, call] : all_) {
+    if (!call.is_started || call.is_over) continue;
+    const char* shared = nullptr;
+    if (share_memory(received, call.received)) shared = "writes memory that is still received by";
+    if (share_memory(received, call.sent)) shared = "writes memory that is still sent by";
+    if (share_memory(sent, call.received)) shared = "reads memory that is still received by";
+    if (shared != nullptr) return fmt::format("{} the call {}", shared, tutti::detail::words_of(call.place));
+  }
+  return {};
+}
+
+std::string WatchedRequests::start(MPI_Request request) {
   const std::lock_guard lock(mutex_);
   const auto found = all_.find(request);
-  if (found == all_.end()) return;
+  if (found == all_.end()) return {};
   RequestedCall& call = found->second;
+  if (std::string text = overlap_with_others(call.sent, call.received); !text.empty()) return text;
   call.is_started = true;
   begin(call);
   if (call.tell) call.receive = call.tell();
   auto* recorder = flight::Recorder::instance();
-  if (recorder == nullptr) return;
+  if (recorder == nullptr) return {};
   call.facts.form = flight::Form::start;
   call.note = {recorder, recorder->begin(call.facts, flight::State::outstanding)};
+  return {};
 }
 
 bool WatchedRequests::knows(MPI_Request request) {

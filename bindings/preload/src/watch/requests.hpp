@@ -22,6 +22,7 @@ struct RequestedCall {
   tutti::detail::flight::Facts facts{};
   std::string place{};
   Spans sent{};                                            ///< that the program may not change meanwhile
+  Spans received{};                                        ///< that it may not use meanwhile
   std::shared_ptr<tutti::detail::ReceiveShadow> shadow{};  ///< of the receive buffer; begun if the call is
   bool is_persistent = false;
   bool is_started = true;
@@ -48,8 +49,12 @@ class WatchedRequests {
  public:
   /// A request whose call is under way, or a persistent one that is not started.
   void add(MPI_Request request, RequestedCall call);
-  /// A persistent one is started, before the MPI starts it.
-  void start(MPI_Request request);
+  /// A persistent one is started, before the MPI starts it. If it shares memory with a call that has not ended, it is
+  /// not, and the text says so.
+  [[nodiscard]] std::string start(MPI_Request request);
+  /// The text for memory that a new call would share with one that has not ended, where one of them writes it; else
+  /// empty.
+  [[nodiscard]] std::string overlap(const Spans& sent, const Spans& received);
   [[nodiscard]] bool knows(MPI_Request request);
   /// The program waits for it.
   void wait(MPI_Request request);
@@ -69,6 +74,7 @@ class WatchedRequests {
   [[nodiscard]] std::vector<std::string> left();
 
  private:
+  [[nodiscard]] std::string overlap_with_others(const Spans& sent, const Spans& received) const;
   /// A call gets a handle that is known.
   void share(MPI_Request request, RequestedCall& added);
 
