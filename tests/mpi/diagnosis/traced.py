@@ -22,10 +22,17 @@ LATE = {"collective": "allreduce", "request": "wait iallreduce", "message": "rec
 REASONS = {"collective": "collective", "request": "collective", "message": "late sender"}
 
 
+# Mini-apps: steps, and arguments that ask for them.
+STEPS = 3
+PHASES = {"tutti-sgd": ["--data", "generated", "--max-steps", str(STEPS)],
+          "tutti-dlrm": ["--mini-batch-size", "128", "--data-size", str(128 * STEPS)]}
+
+
 def run(options, file, **variables):
     more = {"TUTTI_TUNING": "off", "TUTTI_CALIBRATION": "off", "TUTTI_TIMEOUT": "20", "TUTTI_TRACE": file, **variables}
-    job = Job(options.launcher, options.ranks, [options.program, options.case, str(OFTEN)], more,
-              lives_on=options.case == "killed")
+    program = pathlib.Path(options.program).name
+    arguments = PHASES[program] if options.case == "phases" else [options.case, str(OFTEN)]
+    job = Job(options.launcher, options.ranks, [options.program, *arguments], more, lives_on=options.case == "killed")
     assert job.wait(60), "the job does not end:\n" + job.text()
     return job
 
@@ -131,12 +138,29 @@ def check_ranges(options, file):
             assert inside["ts"] + inside["dur"] <= around["ts"] + around["dur"] + 0.002, (inside, around)
 
 
+def check_phases(options, file):
+    """Each step is a range, and its phases are ranges inside of it that follow one another."""
+    run(options, file)
+    events = check_file(options, file)
+    for rank in range(options.ranks):
+        mine = [event for event in events if event["ph"] == "X" and event["pid"] == rank and event["cat"] == "range"]
+        steps = [event for event in mine if event["name"] == "step"]
+        assert len(steps) == STEPS, (rank, len(steps))
+        for step in steps:
+            end = step["ts"] + step["dur"] + 0.002
+            inside = {event["name"] for event in mine
+                      if event is not step and step["ts"] <= event["ts"] and event["ts"] + event["dur"] <= end}
+            assert {"backward", "update"} <= inside, (rank, inside)
+    ranges = {one["name"] for one in json.loads(tool(options, "summary", "--json", file))["ranges"]}
+    assert {"step", "backward", "update"} <= ranges, ranges
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("program", "tutti", "launcher"):
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--ranks", type=int, required=True)
-    parser.add_argument("case", choices=[*REASONS, "killed", "ranges"])
+    parser.add_argument("case", choices=[*REASONS, "killed", "ranges", "phases"])
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "trace.json")
@@ -144,6 +168,8 @@ def main():
             return check_killed(options, folder, file)
         if options.case == "ranges":
             return check_ranges(options, file)
+        if options.case == "phases":
+            return check_phases(options, file)
         run(options, file)
         check_merged(options, folder, file)
 
