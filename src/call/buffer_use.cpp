@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "call/buffer_use.hpp"
 
-#include <algorithm>
 #include <cstring>
-#include <functional>
 #include <utility>
 
 #include "core/hash.hpp"
@@ -119,14 +117,6 @@ std::uint64_t fingerprint(Bytes bytes, bool all) {
     hash.add(word);
   }
   return hash.value();
-}
-
-bool share_memory(const std::vector<Bytes>& a, const std::vector<Bytes>& b) {
-  return std::any_of(a.begin(), a.end(), [&](Bytes x) {
-    return std::any_of(b.begin(), b.end(), [x](Bytes y) {
-      return std::less<>()(x.data(), y.data() + y.size()) && std::less<>()(y.data(), x.data() + x.size());
-    });
-  });
 }
 
 }  // namespace tutti::detail

@@ -32,7 +32,4 @@ struct BufferUses {
 /// A digest by which a change is found: of all bytes, or of the beginning, the end and samples between them.
 [[nodiscard]] std::uint64_t fingerprint(Bytes bytes, bool all);
 
-/// Whether two lists of memory have a byte in common.
-[[nodiscard]] bool share_memory(const std::vector<Bytes>& a, const std::vector<Bytes>& b);
-
 }  // namespace tutti::detail

@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "core/share_memory.hpp"
+
 namespace tutti::detail {
 namespace {
 
@@ -70,6 +72,9 @@ TEST_F(UsesTest, BlocksAreUsedWithoutTheirGaps) {
   EXPECT_FALSE(share_memory(found.read, gap.written));
   gap.add_written(in.data() + 19, 2 * sizeof(int));
   EXPECT_TRUE(share_memory(found.read, gap.written));
+  const std::vector<Bytes> none = {found.read[1].first(0), found.read[1].subspan(4, 0)};
+  EXPECT_FALSE(share_memory(found.read, none));
+  EXPECT_FALSE(share_memory(none, found.read));
 }
 
 TEST_F(UsesTest, DeviceMemoryIsNotLookedAt) {

@@ -7,8 +7,8 @@
 #include <iterator>
 #include <utility>
 
-#include "call/buffer_use.hpp"
 #include "core/hash.hpp"
+#include "core/share_memory.hpp"
 #include "diagnosis/site_text.hpp"
 #include "watch/envelopes.hpp"
 
