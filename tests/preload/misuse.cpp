@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <cstdint>
 #include <string>
 #include <thread>
 #include <vector>
@@ -72,6 +73,38 @@ TEST_F(Errors, OfRanksThatDisagreeReachTheHandler) {
   const int count = comm.rank() == 0 ? 4 : 8;
   const int code = MPI_Bcast(data.data(), count, MPI_INT, 0, comm.get());
   EXPECT_EQ(class_of(code), comm.rank() == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE);
+}
+
+/// A root may be calls ahead of those that disagree with it: as many calls fail on all ranks, and then the MPI goes on.
+TEST_F(Errors, OfRanksThatDisagreeLeaveLaterCallsToTheMpi) {
+  if (comm.size() < 2) GTEST_SKIP() << "one rank";
+  const int one = 1;
+  int sum = 0;
+  for (const int count : {comm.rank() == 0 ? 4 : 8, 4, 4}) {
+    const int code = MPI_Bcast(data.data(), count, MPI_INT, 0, comm.get());
+    EXPECT_EQ(class_of(code), comm.rank() == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE);
+  }
+  EXPECT_EQ(class_of(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm.get())), MPI_ERR_TRUNCATE);
+  const std::uint64_t before = calls_through_library();
+  EXPECT_EQ(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm.get()), MPI_SUCCESS);
+  EXPECT_EQ(sum, comm.size());
+  MPI_Request request = MPI_REQUEST_NULL;
+  EXPECT_EQ(MPI_Iallreduce(&sum, &data[0], 1, MPI_INT, MPI_SUM, comm.get(), &request), MPI_SUCCESS);
+  EXPECT_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+  EXPECT_EQ(data[0], comm.size() * comm.size());
+  EXPECT_EQ(calls_through_library(), before);
+}
+
+TEST_F(Errors, OfNonblockingCallsLeaveLaterCallsToTheMpi) {
+  if (comm.size() < 2) GTEST_SKIP() << "one rank";
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibcast(data.data(), comm.rank() == 0 ? 4 : 8, MPI_INT, 0, comm.get(), &request);
+  EXPECT_EQ(class_of(MPI_Wait(&request, MPI_STATUS_IGNORE)), comm.rank() == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE);
+  EXPECT_EQ(class_of(MPI_Barrier(comm.get())), MPI_ERR_TRUNCATE);
+  const int one = 1;
+  int sum = 0;
+  EXPECT_EQ(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm.get()), MPI_SUCCESS);
+  EXPECT_EQ(sum, comm.size());
 }
 
 TEST(Communicators, CopyNoAttribute) {

@@ -44,7 +44,7 @@ int run_unwatched(Collective which, MPI_Comm comm, const Take& take, const Pass&
     Reason reason = member.reason();
     if (reason == Reason::none) reason = take(call, member);
     const auto locked = member.lock();
-    if (reason == Reason::none) reason = member.set_up();
+    if (reason == Reason::none) reason = member.begin_call();
     count(which, reason);
     if (reason == Reason::none) {
       call.read();
@@ -53,7 +53,7 @@ int run_unwatched(Collective which, MPI_Comm comm, const Take& take, const Pass&
       return MPI_SUCCESS;
     }
   } catch (...) {
-    return raise(comm, code_of_exception());
+    return raise(comm, member.fail());
   }
   return pass();
 }
@@ -81,9 +81,9 @@ int make_unwatched(Collective which, bool is_persistent, MPI_Comm comm, MPI_Requ
       operation = std::make_shared<HeldCall<Call>>(*found, comm);
       reason = take(operation->call, member);
     }
-    if (reason == Reason::none && is_persistent) {
+    if (reason == Reason::none) {
       const auto locked = member.lock();
-      reason = member.set_up();
+      reason = member.begin_call();
     }
     count(which, reason);
     if (reason == Reason::none) {
@@ -96,7 +96,7 @@ int make_unwatched(Collective which, bool is_persistent, MPI_Comm comm, MPI_Requ
       return raise(comm, code);
     }
   } catch (...) {
-    return raise(comm, code_of_exception());
+    return raise(comm, member.fail());
   }
   return pass();
 }
