@@ -66,12 +66,15 @@ Reason Member::make() {
   return reason_;
 }
 
-int Member::fail() {
+int Member::fail(bool may_repeat) {
   const auto locked = lock();
   try {
     throw;
   } catch (const Error& error) {
-    if (error.code() == ErrorCode::mismatch && ours_ && !retreat_) retreat_.emplace(*ours_, calls_, error.what());
+    if (error.code() == ErrorCode::mismatch && ours_ && !retreat_) {
+      retreat_.emplace(*ours_, calls_, error.what(), may_repeat);
+      if (retreat_->repeats()) return MPI_SUCCESS;
+    }
   } catch (...) {  // NOLINT(bugprone-empty-catch): it has another code
   }
   return code_of_exception();

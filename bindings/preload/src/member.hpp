@@ -36,8 +36,9 @@ class Member {
     ++calls_;
     return retreat_ ? retreat() : Reason::none;
   }
-  /// The MPI's code of the exception that is being handled, by which a call through the library has failed.
-  int fail();
+  /// The MPI's code of the exception that is being handled, by which a call through the library has failed; MPI_SUCCESS
+  /// if the MPI is to make that call, which may_repeat allows.
+  int fail(bool may_repeat = false);
   [[nodiscard]] const Communicator& ours() const { return *ours_; }
   /// Makes it before the first call. children: the communicators made of this one for which that may be done, too.
   /// Collective over the communicator, blocking.
