@@ -22,10 +22,10 @@
 #include "kernels/convert.hpp"
 #include "kernels/device/sample_rows.hpp"
 
-/// The internal services that src/training may use in addition to the public headers: the headers above (waiting,
-/// memory that must outlive a failure, hashes, errors of MPI, streams and pooled memory of a device, arithmetic on
-/// runs) and the functions below. They hide the state of a communicator, its plans, its backends and the cost model
-/// from training.
+/// The internal services that src/training and libtutti-mpi may use in addition to the public headers: the headers
+/// above (waiting, memory that must outlive a failure, hashes, errors of MPI, streams and pooled memory of a device,
+/// arithmetic on runs) and the functions below. They hide the state of a communicator, its plans, its backends and the
+/// cost model from training.
 namespace tutti::detail::services {
 
 /// Throws Error if the communicator cannot be used, because it is finalized, aborted, or broken by an earlier failure.
@@ -36,7 +36,8 @@ void check_aborted(const Communicator& comm);
 [[nodiscard]] std::string describe(const Communicator& comm);
 /// A second handle on the same communicator, which keeps it alive. Local.
 [[nodiscard]] Communicator share(const Communicator& comm);
-/// The private MPI communicator of its collectives, for windows.
+/// The private MPI communicator of its collectives, for windows and for messages when the library's own calls have
+/// failed.
 [[nodiscard]] MPI_Comm private_mpi(const Communicator& comm);
 /// A barrier of the host MPI that tests and yields. Unlike tutti::barrier, it serves one-sided operations while it
 /// waits.

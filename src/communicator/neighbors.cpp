@@ -65,7 +65,7 @@ std::unique_ptr<const Neighbors> read_neighbors(MPI_Comm comm, int rank) {
                        : kind == MPI_GRAPH ? of_graph(comm, rank)
                                            : of_distributed_graph(comm);
   for (std::vector<int>* side : {&edges.sources, &edges.destinations})
-    std::replace(side->begin(), side->end(), MPI_PROC_NULL, proc_null);
+    std::replace(side->begin(), side->end(), int{MPI_PROC_NULL}, proc_null);
   return std::make_unique<const Neighbors>(std::move(edges), rank);
 }
 

@@ -11,7 +11,7 @@ import sys
 import mpich
 from job import SKIPPED, Job
 
-PROGRAMS = ["moving", "reducing", "requests", "misuse"]
+PROGRAMS = ["early", "moving", "neighborhood", "reducing", "requests", "misuse"]
 NAMES = [(r"MPICH Version:\s*(\S+)", "MPICH"), (r"Intel\(R\) MPI Library ([\d.]+?)(\.0)? ", "Intel MPI"),
          (r"Open MPI v([^\s,]+)", "Open MPI")]
 # In a process of its own: one process has one MPI.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <cstdint>
 #include <string>
 #include <thread>
 #include <vector>
@@ -72,6 +73,56 @@ TEST_F(Errors, OfRanksThatDisagreeReachTheHandler) {
   const int count = comm.rank() == 0 ? 4 : 8;
   const int code = MPI_Bcast(data.data(), count, MPI_INT, 0, comm.get());
   EXPECT_EQ(class_of(code), comm.rank() == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE);
+}
+
+/// A root may be calls ahead of those that disagree with it. As many calls fail on the others, and then the MPI goes
+/// on.
+class Disagreement : public Errors {
+ protected:
+  void SetUp() override {
+    Errors::SetUp();
+    if (IsSkipped()) return;
+    if (comm.size() < 2) GTEST_SKIP() << "one rank";
+    for (const int count : {comm.rank() == 0 ? 4 : 8, 4, 4})
+      expect_success_on_root(MPI_Bcast(data.data(), count, MPI_INT, 0, comm.get()));
+  }
+  void expect_success_on_root(int code) const {
+    EXPECT_EQ(class_of(code), comm.rank() == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE);
+  }
+  /// By the MPI.
+  void expect_success() const {
+    const std::uint64_t before = calls_through_library();
+    const int one = 1;
+    int sum = 0;
+    EXPECT_EQ(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm.get()), MPI_SUCCESS);
+    EXPECT_EQ(sum, comm.size());
+    MPI_Request request = MPI_REQUEST_NULL;
+    EXPECT_EQ(MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm.get(), &request), MPI_SUCCESS);
+    EXPECT_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    EXPECT_EQ(sum, comm.size());
+    EXPECT_EQ(calls_through_library(), before);
+  }
+};
+
+TEST_F(Disagreement, LeavesTheNextCallOfAllRanksToTheMpi) {
+  int parts[] = {1, 2};
+  int sums[] = {0, 0};
+  EXPECT_EQ(MPI_Allreduce(parts, sums, 2, MPI_INT, MPI_SUM, comm.get()), MPI_SUCCESS);
+  EXPECT_EQ(sums[1], 2 * comm.size());
+  expect_success();
+}
+
+TEST_F(Disagreement, FailsACallInPlaceWhoseDataMayBeHalfDone) {
+  EXPECT_EQ(class_of(MPI_Allreduce(MPI_IN_PLACE, data.data(), 1, MPI_INT, MPI_SUM, comm.get())), MPI_ERR_TRUNCATE);
+  expect_success();
+}
+
+TEST_F(Disagreement, FailsOutstandingCalls) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code = MPI_Ibarrier(comm.get(), &request);
+  if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+  EXPECT_EQ(class_of(code), MPI_ERR_TRUNCATE);
+  expect_success();
 }
 
 TEST(Communicators, CopyNoAttribute) {

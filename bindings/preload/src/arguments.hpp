@@ -121,6 +121,7 @@ class Operands {
   [[nodiscard]] ConstBuffer input() const { return reduction_.input(send_, sent_); }
   [[nodiscard]] Buffer output() const { return reduction_.output(recv_, received_); }
   [[nodiscard]] ReduceOp op() const { return reduction_.op(); }
+  [[nodiscard]] bool is_in_place() const { return send_ == MPI_IN_PLACE; }
 
   void hold() { reduction_.hold(); }
 

@@ -34,17 +34,25 @@ class HeldCall final : public Operation {
   Request prepare(const Communicator& comm) override { return call.prepare(comm); }
 };
 
+/// Whether a call that failed half-way has the data that it began with.
+template <typename Call>
+bool may_repeat(const Call& call) {
+  if constexpr (requires { call.operands; }) return !call.operands.is_in_place();
+  if constexpr (requires { call.send; }) return !call.send.is_in_place();
+  return true;
+}
+
 template <typename Call, typename Take, typename Pass>
 int run_unwatched(Collective which, MPI_Comm comm, const Take& take, const Pass& pass) {
   std::shared_ptr<Member>* const found = member_of(comm);
   if (found == nullptr) return pass();
   Member& member = **found;
+  Call call;
   try {
-    Call call;
     Reason reason = member.reason();
     if (reason == Reason::none) reason = take(call, member);
     const auto locked = member.lock();
-    if (reason == Reason::none) reason = member.set_up();
+    if (reason == Reason::none) reason = member.begin_call();
     count(which, reason);
     if (reason == Reason::none) {
       call.read();
@@ -53,7 +61,8 @@ int run_unwatched(Collective which, MPI_Comm comm, const Take& take, const Pass&
       return MPI_SUCCESS;
     }
   } catch (...) {
-    return raise(comm, code_of_exception());
+    const int code = member.fail(may_repeat(call));
+    if (code != MPI_SUCCESS) return raise(comm, code);
   }
   return pass();
 }
@@ -81,9 +90,9 @@ int make_unwatched(Collective which, bool is_persistent, MPI_Comm comm, MPI_Requ
       operation = std::make_shared<HeldCall<Call>>(*found, comm);
       reason = take(operation->call, member);
     }
-    if (reason == Reason::none && is_persistent) {
+    if (reason == Reason::none) {
       const auto locked = member.lock();
-      reason = member.set_up();
+      reason = member.begin_call();
     }
     count(which, reason);
     if (reason == Reason::none) {
@@ -96,7 +105,7 @@ int make_unwatched(Collective which, bool is_persistent, MPI_Comm comm, MPI_Requ
       return raise(comm, code);
     }
   } catch (...) {
-    return raise(comm, code_of_exception());
+    return raise(comm, member.fail());
   }
   return pass();
 }

@@ -71,7 +71,7 @@ int MPI_Comm_disconnect(MPI_Comm* comm) {
 #ifdef MPICH_VERSION
 /// The MPI refuses calls on a revoked communicator; the library's would wait for ranks that make none any more.
 int MPIX_Comm_revoke(MPI_Comm comm) {
-  if (const std::shared_ptr<Member>* const member = member_of(comm)) (*member)->pass_on();
+  if (const std::shared_ptr<Member>* const member = member_of(comm)) (*member)->pass_on(Reason::set_up);
   return PMPIX_Comm_revoke(comm);
 }
 #endif

@@ -3,7 +3,9 @@
 
 #include <cstdio>
 #include <exception>
+#include <tutti/error.hpp>
 
+#include "errors.hpp"
 #include "settings.hpp"
 
 namespace tutti::preload {
@@ -64,9 +66,28 @@ Reason Member::make() {
   return reason_;
 }
 
+int Member::fail(bool may_repeat) {
+  const auto locked = lock();
+  try {
+    throw;
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::mismatch && ours_ && !retreat_) {
+      retreat_.emplace(*ours_, calls_, error.what(), may_repeat);
+      if (retreat_->repeats()) return MPI_SUCCESS;
+    }
+  } catch (...) {  // NOLINT(bugprone-empty-catch): it has another code
+  }
+  return code_of_exception();
+}
+
+Reason Member::retreat() {
+  retreat_->pass(*ours_, calls_);
+  return reason_ = Reason::disagreement;
+}
+
 void Member::set_up_early(int children) {
   const auto locked = lock();
-  if (reason_ != Reason::none || set_up() != Reason::none) return;
+  if (reason_ != Reason::none || ours_ || make() != Reason::none) return;
   early_ = children;
   early_left_ = children;
 }
@@ -78,8 +99,9 @@ int Member::take_early() {
 
 void Member::end() {
   const auto locked = lock();
+  if (ours_ && retreat_) retreat_->settle(*ours_);
   ours_.reset();
-  pass_on();
+  pass_on(Reason::set_up);
 }
 
 std::shared_ptr<Member>* kept_member(MPI_Comm comm) {

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "neighbors.hpp"
 #include "report.hpp"
+#include "retreat.hpp"
 
 namespace tutti::preload {
 
@@ -27,8 +29,16 @@ class Member {
   /// Why all calls of this communicator are passed on.
   [[nodiscard]] Reason reason() const { return reason_; }
   [[nodiscard]] bool is_set_up() const { return ours_.has_value(); }
-  /// Makes the library's communicator if there is none. Collective over the communicator, blocking.
-  Reason set_up() { return ours_ ? Reason::none : make(); }
+  /// Before a call through the library: makes its communicator if there is none, which is collective and blocking.
+  /// After ranks have made different calls, throws Error or says that the MPI must make the call.
+  Reason begin_call() {
+    if (!ours_ && make() != Reason::none) return reason_;
+    ++calls_;
+    return retreat_ ? retreat() : Reason::none;
+  }
+  /// The MPI's code of the exception that is being handled, by which a call through the library has failed; MPI_SUCCESS
+  /// if the MPI is to make that call, which may_repeat allows.
+  int fail(bool may_repeat = false);
   [[nodiscard]] const Communicator& ours() const { return *ours_; }
   /// Makes it before the first call. children: the communicators made of this one for which that may be done, too.
   /// Collective over the communicator, blocking.
@@ -39,7 +49,7 @@ class Member {
   /// Frees the library's communicator. Collective over the communicator.
   void end();
   /// Leaves all later calls to the MPI.
-  void pass_on() { reason_ = Reason::set_up; }
+  void pass_on(Reason reason) { reason_ = reason; }
 
   /// For one thread at a time; nothing is locked where the program has one at a time anyway.
   [[nodiscard]] std::unique_lock<std::mutex> lock() {
@@ -55,6 +65,7 @@ class Member {
 
  private:
   Reason make();
+  Reason retreat();
 
   MPI_Comm handle_;
   int rank_ = 0;
@@ -64,6 +75,8 @@ class Member {
   Reason reason_ = Reason::none;
   std::mutex mutex_{};
   std::optional<Communicator> ours_{};
+  std::uint64_t calls_ = 0;           ///< through the library, without starts of persistent ones
+  std::optional<Retreat> retreat_{};  ///< since ranks have made different calls
   int early_ = 0;
   int early_left_ = 0;
 };

@@ -31,7 +31,8 @@ constexpr std::array<const char*, reasons> texts = {"",
                                                     "arguments that MPI refuses",
                                                     "nonblocking, before the first blocking call",
                                                     "reduction",
-                                                    "no set-up"};
+                                                    "no set-up",
+                                                    "after a call that differed between ranks"};
 
 std::array<Row, collectives> sum_of_all_ranks() {
   std::array<Row, collectives> own{};

@@ -43,8 +43,9 @@ enum class Reason : std::uint8_t {
   before_blocking,
   reduction,
   set_up,
+  disagreement,
 };
-inline constexpr std::size_t reasons = 8;
+inline constexpr std::size_t reasons = 9;
 
 /// Counts a call, if TUTTI_MPI_REPORT asks for it.
 void count(Collective which, Reason reason);

@@ -8,7 +8,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "errors.hpp"
 #include "private_self.hpp"
 
 namespace tutti::preload {
@@ -104,7 +103,7 @@ int Operation::make(bool is_persistent) {
       is_active_ = true;
     }
   } catch (...) {
-    return code_of_exception();
+    return member_->fail();
   }
   return make_token(is_persistent);
 }
@@ -117,7 +116,7 @@ int Operation::start() {
     is_active_ = true;
     return MPI_SUCCESS;
   } catch (...) {
-    return code_of_exception();
+    return member_->fail();
   }
 }
 
@@ -136,7 +135,7 @@ int Operation::advance() {
     if (!member_->may_go_on(locked) || !request_.test()) return MPI_SUCCESS;
     write();
   } catch (...) {
-    code = code_of_exception();
+    code = member_->fail();
   }
   complete();
   return code;
