@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <tutti/buffer.hpp>
 #include <tutti/communicator.hpp>
 #include <tutti/datatype.hpp>
 #include <tutti/detail/export.hpp>
@@ -64,6 +65,9 @@ struct PlannerOptions {
   std::size_t batch = 1;         ///< samples in a global batch
   std::size_t memory_limit = 0;  ///< largest size of rows and optimizer state on a rank, in bytes; 0: no limit
   kernels::RowOptimizer optimizer = kernels::RowOptimizer::sgd;
+  /// Where the rows will be, as EmbeddingCollectionOptions::memory: on a device columns are not divided for row-wise
+  /// Adagrad, which a collection refuses there.
+  MemoryKind memory = MemoryKind::host;
 };
 
 /// The machine as the planner sees it. plan_sharding() finds it for a communicator; you can also plan for any other.

@@ -15,7 +15,7 @@
 namespace tutti::commbench {
 
 /// The send and receive buffers of one point, in as many slots as iterations may follow one another. Made collectively
-/// over `comm` for shared memory; no other kind needs it.
+/// over `comm`, which is not needed for memory of the host.
 class Buffers {
  public:
   Buffers(const Point& point, const Shape& shape, const World& world, const Pattern& pattern, Reuse reuse,

@@ -14,14 +14,11 @@
 namespace tutti::commbench {
 namespace {
 
-[[noreturn]] void fail(MemoryKind kind, std::size_t bytes) {
-  throw Error(ErrorCode::out_of_memory, fmt::format("{} bytes of {} memory cannot be had; lower --high or --cold-bytes",
-                                                    bytes, memory_kind_name(kind)));
-}
-
 void* map(std::size_t bytes) {
   void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (data == MAP_FAILED) fail(MemoryKind::host, bytes);
+  if (data == MAP_FAILED)
+    throw Error(ErrorCode::out_of_memory,
+                fmt::format("{} bytes of host memory cannot be had; lower --high or --cold-bytes", bytes));
   return data;
 }
 
@@ -45,15 +42,12 @@ MemoryKind kind_of(Place place) {
 std::string why_no_memory(Place place) { return kind_of(place) == MemoryKind::host ? std::string{} : why_no_device(); }
 
 Memory::Memory(const Communicator* comm, Place place, std::size_t bytes) : place_(place), bytes_(bytes) {
-  if (place == Place::shared) {
-    shared_ = allocate(*comm, bytes);
-    data_ = static_cast<std::byte*>(shared_.data());
-  } else if (place == Place::host) {
+  if (place == Place::host) {
     if (bytes > 0) data_ = static_cast<std::byte*>(map(bytes));
-  } else {
-    device_ = DeviceMemory(kind_of(place), bytes);
-    data_ = device_.data();
+    return;
   }
+  allocation_ = allocate(*comm, bytes, kind_of(place));
+  data_ = static_cast<std::byte*>(allocation_.data());
 }
 
 Memory::~Memory() {
@@ -64,15 +58,13 @@ Memory::Memory(Memory&& other) noexcept
     : place_(other.place_),
       bytes_(std::exchange(other.bytes_, 0)),
       data_(std::exchange(other.data_, nullptr)),
-      shared_(std::move(other.shared_)),
-      device_(std::move(other.device_)) {}
+      allocation_(std::move(other.allocation_)) {}
 
 Memory& Memory::operator=(Memory&& other) noexcept {
   std::swap(place_, other.place_);
   std::swap(bytes_, other.bytes_);
   std::swap(data_, other.data_);
-  std::swap(shared_, other.shared_);
-  std::swap(device_, other.device_);
+  std::swap(allocation_, other.allocation_);
   return *this;
 }
 

@@ -16,7 +16,8 @@ enum class Reuse : std::uint8_t {
   fresh,  ///< as cold, in pages that were mapped for it: receive buffers have never been touched
 };
 
-/// Where the buffers of a point lie: a kind of memory, or memory from tutti::allocate, which is shared in a node.
+/// Where the buffers of a point lie: all but memory of the host are from tutti::allocate, shared in a node, or of a
+/// kind of CUDA, which NCCL then uses as registered memory where TUTTI_NCCL_REGISTER=1 is set.
 enum class Place : std::uint8_t { host, shared, pinned, device, managed };
 
 [[nodiscard]] const char* place_name(Place place);
@@ -32,7 +33,7 @@ enum class Place : std::uint8_t { host, shared, pinned, device, managed };
 class Memory {
  public:
   Memory() = default;
-  /// Collective over `comm` for shared memory, which nothing else needs.
+  /// Collective over `comm`, which is not needed for memory of the host.
   Memory(const Communicator* comm, Place place, std::size_t bytes);
   ~Memory();
   Memory(Memory&& other) noexcept;
@@ -49,8 +50,7 @@ class Memory {
   Place place_ = Place::host;
   std::size_t bytes_ = 0;
   std::byte* data_ = nullptr;
-  Allocation shared_{};
-  DeviceMemory device_{};
+  Allocation allocation_{};
 };
 
 /// From and to memory of any kind; blocking.

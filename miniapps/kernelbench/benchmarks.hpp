@@ -13,6 +13,7 @@ struct EmbeddingSettings {
   std::size_t dim = 64;
   std::size_t bag = 32;
   std::size_t batch = 8192;
+  double zipf = 0;  ///< exponent of the rows' frequencies; 0: all alike
   std::string type = "float32";
   std::string optimizer = "sgd";
   bool stochastic = false;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <random>
 #include <tutti/kernels/device.hpp>
 
 #include "device.hpp"
 #include "names.hpp"
+#include "random_rows.hpp"
 
 namespace tutti::kernelbench {
 
@@ -52,11 +52,11 @@ void add_table(DeviceProblem& problem, const EmbeddingSettings& s, std::size_t t
 }
 
 void add_indices(DeviceProblem& problem, const EmbeddingSettings& s, int rank, const Queue& queue) {
-  std::mt19937_64 generator(static_cast<std::uint64_t>(rank + 1));
+  RandomRows any_row(s.rows, s.zipf, static_cast<std::uint64_t>(rank + 1));
   const std::size_t per_table = s.batch * s.bag;
   for (int set = 0; set < device_index_sets; ++set) {
     std::vector<std::int64_t> indices(s.tables * per_table);
-    for (auto& index : indices) index = static_cast<std::int64_t>(generator() % s.rows);
+    for (auto& index : indices) index = any_row();
     problem.indices.push_back(queue.upload(indices));
     for (std::size_t t = 0; t < s.tables; ++t) {
       const auto begin = indices.begin() + static_cast<std::ptrdiff_t>(t * per_table);
@@ -138,6 +138,7 @@ nlohmann::json run_device_embedding(const EmbeddingSettings& s, int rank) {
           {"dim", s.dim},
           {"bag", s.bag},
           {"batch", s.batch},
+          {"zipf", s.zipf},
           {"type", s.type},
           {"optimizer", s.optimizer},
           {"rounding", s.stochastic ? "stochastic" : "nearest"},

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstring>
-#include <random>
 #include <tutti/kernels/embedding_backward.hpp>
 #include <tutti/kernels/embedding_rows.hpp>
 #include <tutti/kernels/table_memory.hpp>
@@ -8,6 +7,7 @@
 #include "benchmarks.hpp"
 #include "measure.hpp"
 #include "names.hpp"
+#include "random_rows.hpp"
 
 namespace tutti::kernelbench {
 
@@ -71,11 +71,10 @@ Problem make_problem(const EmbeddingSettings& s, int rank) {
   for (std::size_t k = 0; k <= s.tables * s.batch; ++k) {
     problem.offsets.push_back(static_cast<std::int64_t>(k * s.bag));
   }
-  std::mt19937_64 generator(static_cast<std::uint64_t>(rank + 1));
-  std::uniform_int_distribution<std::int64_t> any_row(0, static_cast<std::int64_t>(s.rows) - 1);
+  RandomRows any_row(s.rows, s.zipf, static_cast<std::uint64_t>(rank + 1));
   for (auto& set : problem.indices) {
     set.resize(s.tables * s.batch * s.bag);
-    for (auto& index : set) index = any_row(generator);
+    for (auto& index : set) index = any_row();
   }
   return problem;
 }
@@ -137,6 +136,7 @@ nlohmann::json run_embedding(const EmbeddingSettings& s, int rank) {
           {"dim", s.dim},
           {"bag", s.bag},
           {"batch", s.batch},
+          {"zipf", s.zipf},
           {"type", s.type},
           {"optimizer", s.optimizer},
           {"rounding", s.stochastic ? "stochastic" : "nearest"},

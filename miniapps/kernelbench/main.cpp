@@ -40,6 +40,8 @@ void add_embedding(CLI::App& app, EmbeddingSettings& s) {
   add_number(embedding, "--dim", s.dim, {1, 65536}, "Values per row");
   add_number(embedding, "--bag", s.bag, {1, 1U << 20U}, "Indices per bag");
   add_number(embedding, "--batch", s.batch, {1, most_vectors}, "Bags per table and process");
+  add_number(embedding, "--zipf", s.zipf, {0, 10},
+             "Exponent of Zipf's law, by which some rows occur more often (0: all alike)");
   add_choice(embedding, "--type", s.type, {"float32", "bfloat16", "float16", "uint8"}, "Type of the rows");
   add_choice(embedding, "--optimizer", s.optimizer, {"sgd", "adagrad", "row_wise_adagrad", "adam"},
              "Update fused with the backward");

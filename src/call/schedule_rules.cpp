@@ -40,6 +40,8 @@ std::string why_wrong(const Algorithm& algorithm, const Signature& signature, co
   if (algorithm.hierarchical && !schedules::meets(spread, algorithm.need))
     return algorithm.need == schedules::LayoutNeed::even ? "needs the same number of ranks on all nodes"
                                                          : "needs consecutive ranks on each node";
+  if (algorithm.tells_counts && signature.memory == MemoryClass::device)
+    return "its ranks tell one another their counts first, which calls on host memory do";
   if (!combines(signature.operation)) return {};
   if (needs_single_combine(signature) && !(algorithm.single_combine && algorithm.ordered))
     return "combines in several steps, but this call requires one rounding in rank order";

@@ -29,7 +29,7 @@ constexpr std::array<Variable, 31> all = {{
     {"TUTTI_XPMEM", "0: no XPMEM"},
     {"TUTTI_XPMEM_LIBRARY", "file of XPMEM's library"},
     {"TUTTI_NCCL", "0: no NCCL"},
-    {"TUTTI_NCCL_BLOCKING", "1: NCCL communicators are made without a timeout"},
+    {"TUTTI_NCCL_BLOCKING", "0: NCCL communicators do not block, and NCCL launches in threads of its own"},
     {"TUTTI_NCCL_REGISTER", "1: memory of tutti::allocate is registered with NCCL"},
     {"TUTTI_NCCL_LIBRARY", "file of NCCL's library"},
     {"TUTTI_CUBLAS_LIBRARY", "file of cuBLAS"},

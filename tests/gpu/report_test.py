@@ -30,9 +30,12 @@ def fill(folder, wrong):
     points.append({**nccl_point("nccl:direct", 16, 5.0), "skipped": "no"})
     write(folder, "nccl-float32.json", {"machine": {"ranks": 1}, "points": points})
     write(folder, "staging-2.json", {"machine": {"ranks": 2}, "points": [nccl_point("staged", 4096, 50.0)]})
-    write(folder, "kernels-float32.json", {"type": "float32", "dim": 128, "copy_gb_per_s": 1000.0,
-                                           "forward_gb_per_s": 850.0, "backward_gb_per_s": 590.0})
-    write(folder, "kernels-bfloat16.json", {"skipped": "no kernels", "processes": 1})
+    rows = {"type": "float32", "dim": 128, "copy_gb_per_s": 1000.0}
+    write(folder, "kernels-float32-some.json", {**rows, "bag": 32, "zipf": 0.0, "forward_gb_per_s": 850.0,
+                                                "backward_gb_per_s": 590.0})
+    write(folder, "kernels-float32-one-zipf.json", {**rows, "bag": 1, "zipf": 1.05, "forward_gb_per_s": 1700.0,
+                                                    "backward_gb_per_s": 100.0})
+    write(folder, "kernels-bfloat16-some.json", {"skipped": "no kernels", "processes": 1})
     write(folder, "dlrm-2048.json", {"ms_per_iteration": 1.25})
     write(folder, "dlrm-2048--graph.json", {"ms_per_iteration": 1.0})
     write(folder, "several-nccl-blocking-0-registered-1.json", {"machine": {"ranks": 8}, "points": points[:2]})
@@ -58,13 +61,14 @@ def main():
         expect([r["set_up"] for r in made["nccl"] if r["ranks"] == 8] == ["blocking-0-registered-1"], "several GPUs")
         expect(made["dlrm_of_several"] == [{"ranks": 8, "lookups": "hot", "graph": True, "ms_per_step": 2.0}],
                f"steps of several GPUs {made['dlrm_of_several']}")
-        expect([r["met"] for r in made["kernels"]] == [True, False], f"shares {made['kernels']}")
+        expect([r["met"] for r in made["kernels"]] == [None, None, True, False], f"shares {made['kernels']}")
         expect(made["tests"] == {"passed": 1, "failed": 1, "skipped": 1, "not_passed": ["b: skipped", "c: failed"]},
                f"counts {made['tests']}")
         expect(len(made["staging"]) == 1 and [r["ms_per_step"] for r in made["dlrm"]] == [1.25, 1.0], "bandwidths and steps")
         text = report.markdown(made)
         expect("| 1 |  | allreduce | float32 | 8 | 11.90 | 10.00 |" in text and "**no**" in text, text)
         expect("updated in 0.250 ms" in text, text)
+        expect("| float32 | 128 | 1 | 1.05 | forward | 1000 | 1700 | 1.70 |  |  |" in text, text)
         sys.argv = ["report.py", name]
         expect(report.main() == 1, "a failed test fails the report")
         expect(json.loads((folder / "report.json").read_text(encoding="utf-8"))["dlrm"], "report.json")

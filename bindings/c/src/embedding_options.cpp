@@ -60,10 +60,12 @@ EmbeddingCollectionOptions embedding_options(const tutti_embedding_options_t* gi
 
 PlannerOptions planner_options(const tutti_embedding_options_t* given) {
   const auto values = read(given);
+  const EmbeddingCollectionOptions collection = embedding_options(given);
   PlannerOptions result;
   result.batch = values.max_batch;
   result.memory_limit = values.memory_limit;
-  result.optimizer = embedding_options(given).optimizer;
+  result.optimizer = collection.optimizer;
+  result.memory = collection.memory;
   return result;
 }
 

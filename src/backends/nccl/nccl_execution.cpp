@@ -154,8 +154,7 @@ void NcclExecution::launch(DeviceBuffers& buffers, StreamHandle stream) {
   device::Traffic& traffic = device::Traffic::of(comm().device->device);
   after_ = nullptr;
   const std::lock_guard lock(traffic.launch_mutex());
-  // Later versions order their launches themselves (NCCL_LAUNCH_ORDER_IMPLICIT, set with the table).
-  if (capture_ == 0 && nccl_comm.table().version < nccl::version_of_launch_order) traffic.follow(stream);
+  if (capture_ == 0 && !nccl_comm.table().orders_launches) traffic.follow(stream);
   if (capture_ != 0) {
     nccl_comm.retain_by_graph(stream);
   } else if (state.registers()) {

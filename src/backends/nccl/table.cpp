@@ -15,6 +15,7 @@ namespace {
 
 std::atomic<const Table*> replaced{nullptr};
 
+constexpr const char* launch_order = "NCCL_LAUNCH_ORDER_IMPLICIT";
 constexpr const char* remedy = "install NCCL 2.18 or newer, or name its library by TUTTI_NCCL_LIBRARY";
 
 /// The files to try, in this order.
@@ -83,13 +84,17 @@ Loaded load_once() {
 
 }  // namespace
 
+bool orders_launches(int version) {
+  const char* value = std::getenv(launch_order);
+  return version >= version_of_launch_order && value != nullptr && std::strtoll(value, nullptr, 0) != 0;
+}
+
 Table load_table(const std::string& path) {
-  // Read by NCCL from 2.26 on: works of several communicators on one device run in the order of their launches. A value
-  // of the user stays.
-  (void)setenv("NCCL_LAUNCH_ORDER_IMPLICIT", "1", 0);
+  (void)setenv(launch_order, "1", 0);  // a value of the user stays
   void* library = open_library(path);
   Table table;
   table.version = version_of(library);
+  table.orders_launches = orders_launches(table.version);
 #define TUTTI_NCCL_FUNCTION(member, symbol, since, result, arguments) \
   look_up(library, #symbol, since, table.version, table.member);
 #include "backends/nccl/symbols.def"

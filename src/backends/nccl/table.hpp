@@ -14,10 +14,16 @@ using device::StreamHandle;
 /// version that introduced each; a function that the loaded version lacks is null.
 struct Table {
   int version = 0;
+  /// Whether NCCL itself begins the works of a device in the order of their launches, on all communicators.
+  bool orders_launches = false;
 #define TUTTI_NCCL_FUNCTION(member, symbol, since, result, arguments) result(*member) arguments = nullptr;
 #include "backends/nccl/symbols.def"
 #undef TUTTI_NCCL_FUNCTION
 };
+
+/// Whether that version of NCCL orders launches now: as it reads NCCL_LAUNCH_ORDER_IMPLICIT, which load_table() sets
+/// unless the user has. Where it does not, the library orders them by events.
+[[nodiscard]] bool orders_launches(int version);
 
 /// Opens a library and looks up all functions. An empty `path` means TUTTI_NCCL_LIBRARY, else libnccl.so.2. Throws
 /// not_supported with the reason: no such library, older than 2.18, or a symbol of its version is missing.

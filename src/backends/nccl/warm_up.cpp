@@ -89,7 +89,7 @@ Result WarmUp::advance() {
     if (result != Result::success) return result;
     is_launching_ = false;
   } else if (next_ < steps) {
-    if (body_.table.version < version_of_launch_order) traffic.follow(lease_.stream());
+    if (!body_.table.orders_launches) traffic.follow(lease_.stream());
     result = launch(next_++);
     is_launching_ = result == Result::in_progress;
     if (result != Result::success && !is_launching_) return result;
@@ -100,7 +100,7 @@ Result WarmUp::advance() {
 }
 
 Result WarmUp::launch_all() {
-  if (body_.table.version < version_of_launch_order) device::Traffic::of(body_.device).follow(lease_.stream());
+  if (!body_.table.orders_launches) device::Traffic::of(body_.device).follow(lease_.stream());
   Result result = Result::success;
   while (next_ < steps && result == Result::success && !is_stopped_.load(std::memory_order_acquire))
     result = launch(next_++);

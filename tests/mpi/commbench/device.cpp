@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tutti-commbench on device memory, with the stand-ins in the place of a GPU: it measures every way, beside NCCL
 // itself, and finds the results right. Its figures mean nothing here.
+#include <algorithm>
 #include <tutti/tutti.hpp>
 
+#include "backends/nccl/table.hpp"
+#include "core/config.hpp"
 #include "gpu/machine.hpp"
 #include "suite.hpp"
 #include "support/world.hpp"
@@ -100,6 +103,41 @@ TEST_F(DeviceSuite, MeasuresManagedAndPinnedMemory) {
   settings.cold_bytes = std::size_t{1} << 16U;
   for (const PointResult& result : measure(settings))
     for (const Measurement& m : result.measurements) expect_measured(m);
+}
+
+/// What NCCL was asked to register while it lives, by communicators that are prepared meanwhile.
+class Registrations {
+ public:
+  Registrations() {
+    std::string why;
+    before_ = detail::nccl::table(why);
+    counting_ = *before_;
+    windows_ = 0;
+    counting_.comm_window_register = [](auto... arguments) {
+      ++windows_;
+      return before_->comm_window_register(arguments...);
+    };
+    detail::nccl::replace_table(&counting_);
+  }
+  ~Registrations() { detail::nccl::replace_table(before_); }
+  Registrations(const Registrations&) = delete;
+  Registrations& operator=(const Registrations&) = delete;
+  [[nodiscard]] static int windows() { return windows_; }
+
+ private:
+  static inline const detail::nccl::Table* before_ = nullptr;
+  static inline detail::nccl::Table counting_{};
+  static inline int windows_ = 0;
+};
+
+TEST_F(DeviceSuite, BuffersAreRegisteredWhereTheUserAsksForIt) {
+  const Registrations registrations;
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  const Settings settings = short_settings();
+  Suite suite(comm, settings);
+  for (const Point& point : points_of(settings, comm.size()))
+    for (const Measurement& m : suite.measure(point).measurements) expect_measured(m);
+  EXPECT_EQ(Registrations::windows() > 0, detail::config().nccl_register);
 }
 
 TEST_F(DeviceSuite, WhatNcclHasNotIsLeftOut) {

@@ -169,6 +169,7 @@ TEST_F(Calls, PreparedWhileSomethingIsOutstanding) {
   first.wait();
   EXPECT_TRUE(a.read() == sums(comm_->size(), 5000));
   EXPECT_NE(comm_->device_report().find("NCCL: not used"), std::string::npos) << comm_->device_report();
+  EXPECT_NE(comm_->device_report().find("NCCL's RAS: none without NCCL"), std::string::npos) << comm_->device_report();
   EXPECT_NE(comm_->device_report().find("progress in MPI: "), std::string::npos) << comm_->device_report();
 }
 

@@ -2,9 +2,13 @@
 #include "backends/staged/staged_execution.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
+#include <atomic>
 #include <cstring>
 
+#include "backends/device/work_stream.hpp"
+#include "call/progress.hpp"
 #include "example.hpp"
 
 namespace tutti::test {
@@ -109,6 +113,55 @@ TEST(StagedMemory, PinnedMemoryComesBackOnceTheStreamHasPassed) {
   EXPECT_LE(allocations_of(20, false), 80U);  // four a call at most
   EXPECT_EQ(allocations_of(20, true), 0U);
   runtime().destroy_stream(caller.handle);
+}
+
+/// The streams that the next staged call takes for its two directions.
+struct Directions {
+  detail::device::StreamHandle to_host = nullptr;
+  detail::device::StreamHandle to_device = nullptr;
+};
+Directions directions() {
+  std::vector<std::unique_ptr<detail::StreamLease>> leases;
+  for (int i = 0; i < 2; ++i) leases.push_back(std::make_unique<detail::StreamLease>(0));
+  const Directions found{leases[0]->stream(), leases[1]->stream()};
+  leases.pop_back();  // the last that comes back is the first that is taken
+  return found;
+}
+
+/// Bytes of the result that are not there yet.
+std::size_t missing(const Buffers& buffers) {
+  const auto content = buffers.content();
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < content.size(); ++i) count += content[i] != buffers.expected()[i] ? 1 : 0;
+  return count;
+}
+
+/// A bus carries both directions at a time: while a copy to the host is not done, results come back.
+TEST(StagedDuplex, ResultsLeaveWhileInputsCome) {
+  const Communicator comm = device_communicator();
+  const Directions streams = directions();
+  if (runtime().queue_of(streams.to_host) == runtime().queue_of(streams.to_device))
+    GTEST_SKIP() << "the device has one queue for both, where a copy waits behind another";
+  const Buffers buffers(comm, {Operation::allreduce, 1237, DatatypeKind::int32});
+  const auto plan = staged_plan(*comm.state(), buffers.signature(CallKind::nonblocking), "mpi", {64, 512, 5});
+  ASSERT_GT(plan->pieces, 4U);
+  buffers.fill();
+  Request request = detail::ProgressEngine::instance().launch(std::make_shared<detail::StagedExecution>(
+      comm.state(), plan, buffers.binding(), Stream{}, std::chrono::seconds(20)));
+  if (comm.rank() == 0) {  // the others go on
+    while (!runtime().run_some()) sched_yield();
+    const std::size_t before = missing(buffers);
+    ASSERT_GT(before, 0U);
+    std::atomic<bool> is_open{false};
+    runtime().enqueue(streams.to_host, "a long copy", [&] { return is_open.load(); });
+    while (missing(buffers) == before) {
+      progress();
+      (void)runtime().run_some();
+    }
+    is_open = true;
+  }
+  request.wait();
+  EXPECT_EQ(missing(buffers), 0U);
 }
 
 TEST(StagedUnprepared, ACommunicatorWithoutADeviceBorrowsAStream) {

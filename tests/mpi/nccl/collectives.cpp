@@ -22,6 +22,20 @@ class Turn {
   std::size_t place_ = 0;
 };
 
+/// A call of small whole numbers between nodes, which every hierarchical schedule makes, but those that ask for counts.
+void expect_hierarchical(Operation operation) {
+  const Communicator& comm = device_communicators().front();
+  if (comm.topology().nodes == 1) GTEST_SKIP() << "all ranks are on one node";
+  Turn turn;
+  Options options;
+  for (const schedules::Algorithm* algorithm : hierarchical_ways(operation, comm))
+    for (int root = 0; root < comm.size(); ++root) {
+      options.algorithm = "nccl:" + std::string(algorithm->name);
+      const Twin call = twin(operation, {comm, DatatypeKind::int32, sum, 130, root, false});
+      EXPECT_EQ(run_twin(call, comm, options, turn.next()), !algorithm->tells_counts) << options.algorithm;
+    }
+}
+
 class Movement : public ::testing::TestWithParam<Operation> {};
 
 TEST_P(Movement, EqualsHostMemoryByEveryWay) {
@@ -37,6 +51,8 @@ TEST_P(Movement, EqualsHostMemoryByEveryWay) {
             break;
     }
 }
+
+TEST_P(Movement, GoesBetweenNodesByHierarchicalSchedules) { expect_hierarchical(GetParam()); }
 
 TEST_P(Movement, TakesEveryDatatypeAndRoot) {
   const Communicator& comm = device_communicators().front();
@@ -102,6 +118,8 @@ TEST_P(Reduction, EqualsHostMemoryByEveryWay) {
             break;
     }
 }
+
+TEST_P(Reduction, GoesBetweenNodesByHierarchicalSchedules) { expect_hierarchical(GetParam()); }
 
 TEST_P(Reduction, TakesEveryDatatypeAndOperation) {
   const Communicator& comm = device_communicators().front();

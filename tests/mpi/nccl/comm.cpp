@@ -160,6 +160,44 @@ TEST_F(NcclComm, IsMadeByTheOptionsOfItsCommunicator) {
   EXPECT_EQ(machine().nccl.last_config().max_ctas, detail::nccl::unset) << "NCCL decides";
 }
 
+/// While it lives a variable of the environment has a value.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Variable() { unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+/// The line about the service of NCCL that a user asks where a job hangs.
+std::string ras_line() {
+  const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  comm.prepare_device();
+  const std::string report = comm.device_report();
+  const std::string name = "NCCL's RAS: ";
+  const std::size_t begin = report.find(name);
+  EXPECT_NE(begin, std::string::npos) << report;
+  if (begin == std::string::npos) return {};
+  return report.substr(begin + name.size(), report.find('\n', begin) - begin - name.size());
+}
+
+TEST_F(NcclComm, TheReportSaysWhereNcclsRasIsAsked) {
+  if (machine().nccl.table().version < 22400) {
+    EXPECT_EQ(ras_line(), "none before NCCL 2.24");
+    return;
+  }
+  EXPECT_EQ(ras_line(), "localhost:28028; ask it by ncclras -v, on a node of the job");
+  {
+    const Variable address("NCCL_RAS_ADDR", "[::1]:4242");
+    EXPECT_EQ(ras_line(), "[::1]:4242; ask it by ncclras -v, on a node of the job");
+  }
+  const Variable enabled("NCCL_RAS_ENABLE", "0");
+  EXPECT_EQ(ras_line(), "switched off by NCCL_RAS_ENABLE=0");
+}
+
 TEST_F(NcclComm, WithoutAnIdThereIsNone) {
   if (comm_.rank() == 0) machine().nccl.fail_next("get_unique_id", Result::internal_error);
   std::string why;

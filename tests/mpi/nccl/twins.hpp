@@ -6,6 +6,7 @@
 #include <tutti/tutti.hpp>
 
 #include "mpi/nccl/twin.hpp"
+#include "schedules/layout.hpp"
 #include "schedules/registry.hpp"
 
 namespace tutti::test {
@@ -198,6 +199,16 @@ inline Twin twin(Operation operation, const Question& q) {
   return t;
 }
 
+/// The hierarchical schedules that the ranks' places on several nodes allow.
+inline std::vector<const schedules::Algorithm*> hierarchical_ways(Operation operation, const Communicator& comm) {
+  std::vector<const schedules::Algorithm*> found;
+  if (comm.topology().nodes == 1) return found;
+  const schedules::Spread spread = schedules::spread_of(comm.state()->node_of, comm.size());
+  for (const auto& algorithm : schedules::hierarchical_algorithms_of(operation))
+    if (schedules::meets(spread, algorithm.need)) found.push_back(&algorithm);
+  return found;
+}
+
 /// The planner's choice; on the communicator of all ranks also NCCL's own collective and the groups of every schedule.
 inline std::vector<std::string> nccl_ways(Operation operation, const Communicator& comm) {
   std::vector<std::string> names{""};
@@ -205,6 +216,8 @@ inline std::vector<std::string> nccl_ways(Operation operation, const Communicato
   names.emplace_back("nccl:direct");
   for (const auto& algorithm : schedules::algorithms_of(operation))
     names.push_back("nccl:" + std::string(algorithm.name));
+  for (const auto* algorithm : hierarchical_ways(operation, comm))
+    names.push_back("nccl:" + std::string(algorithm->name));
   return names;
 }
 

@@ -2,7 +2,7 @@
 // Tables on the device: every sharding, pooling, optimizer, layout and type of rows against the reference, on the
 // stand-ins of CUDA and NCCL.
 #include "embedding_exercise.hpp"
-#include "mpi/nccl/machine.hpp"
+#include "mpi/nccl/support.hpp"
 
 namespace tutti::test {
 namespace {
@@ -105,6 +105,45 @@ TEST_F(EmbeddingDevice, WhatIsNotThereIsRefused) {
   if (comm().size() > 1) {
     EXPECT_THROW(Exercise(comm(), divided), Error);
   }
+}
+
+/// Sends the vectors or gradients of a slot. The first rank goes on with other work of its stream before the others
+/// have sent theirs, and the exchange ends before longer work does.
+template <typename Send>
+void expect_exchange_beside_work(const Communicator& comm, const Send& send) {
+  standin::Runtime& runtime = machine().runtime;
+  machine().drain();
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (comm.rank() > 0) MPI_Barrier(MPI_COMM_WORLD);
+  send();
+  if (comm.rank() == 0) {
+    std::atomic<bool> has_worked{false};
+    runtime.run_host(machine().stream, [&] { has_worked = true; });
+    while (!has_worked) (void)runtime.run_some();
+    EXPECT_GT(machine().nccl.in_flight(), 0) << "the peers have not sent";
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  const Gate longer(machine().stream);
+  while (machine().nccl.in_flight() > 0) {
+    (void)runtime.run_some();
+    progress();
+  }
+  longer.open->store(true);
+}
+
+/// As the bottom MLP of a DLRM does: it hides their time.
+TEST_F(EmbeddingDevice, ExchangesRunBesideOtherWorkOfTheStream) {
+  if (comm().size() == 1) GTEST_SKIP() << "one rank exchanges nothing";
+  Exercise exercise(comm(), setting(Sharding::table_wise, Pooling::sum, InputLayout::global));
+  auto& collection = exercise.collection;
+  exercise.step(1, "connects");
+  collection.start_input(0, exercise.input(2));
+  collection.look_up(0);
+  expect_exchange_beside_work(comm(), [&] { collection.send_vectors(0); });
+  exercise.expect_vectors(collection.finish_forward(0), 2, "beside other work");
+  expect_exchange_beside_work(comm(), [&] { collection.start_backward(0); });
+  collection.receive_gradients(0);
+  collection.update(0, static_cast<float>(rate));
 }
 
 /// Two slots, captured once each and launched for other bags of the same shape.

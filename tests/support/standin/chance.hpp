@@ -27,8 +27,9 @@ class Chance {
   Chance() {
     const char* seed = std::getenv("TUTTI_TEST_SEED");
     if (seed == nullptr) return;
-    // Each rank has numbers of its own: launchers say its rank to it.
+    // Each rank has numbers of its own: MPICH's launcher says its rank to it, or Open MPI's.
     const char* rank = std::getenv("PMI_RANK");
+    if (rank == nullptr) rank = std::getenv("OMPI_COMM_WORLD_RANK");
     seed_ = std::strtoull(seed, nullptr, 10) * 1024;
     if (seed_ != 0 && rank != nullptr) seed_ += std::strtoull(rank, nullptr, 10);
   }

@@ -34,6 +34,11 @@ void Runtime::enqueue(StreamHandle stream, const std::string& name, Work work) {
   state_->add(state_->stream_of(stream), {name, std::move(work)});
 }
 
+std::size_t Runtime::queue_of(StreamHandle stream) const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->stream_of(stream).queue;
+}
+
 void Runtime::enqueue_wait(StreamHandle stream, const std::string& name, Work work) {
   const std::lock_guard lock(state_->mutex);
   state_->add(state_->stream_of(stream), {name, std::move(work), true});

@@ -22,8 +22,9 @@ namespace tutti::standin {
 /// is in progress; none on an aborted communicator; no end of one while its graphs live or its work is in flight;
 /// memory that the device reaches. The device has room for the work of one launch at a time, works of graphs apart, so
 /// works whose order differs between ranks would wait for ever, and are refused; from 2.26 on they begin in the order
-/// of their launches. A communicator that does not block launches from another thread. A broken rule is a failure of
-/// the running test. Without MPI a communicator has one rank. It proves nothing about a GPU.
+/// of their launches, unless NCCL_LAUNCH_ORDER_IMPLICIT=0 is set. A communicator that does not block launches from
+/// another thread. A broken rule is a failure of the running test. Without MPI a communicator has one rank. It proves
+/// nothing about a GPU.
 class Nccl {
  public:
   /// version: what get_version answers; functions that came later are null in the table. Collective over

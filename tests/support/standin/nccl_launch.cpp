@@ -102,9 +102,7 @@ bool Launch::is_next() const {
 bool Launch::has_room() const {
   const NcclState& state = *comm_->state;
   if (state.resident >= state.most_resident) return false;
-  // From 2.26 on NCCL orders the works of a device itself, if it is told to.
-  const bool is_ordered = state.version >= detail::nccl::version_of_launch_order;
-  return !is_ordered || *state.not_begun.begin() == order_;
+  return !state.table.orders_launches || *state.not_begun.begin() == order_;
 }
 
 bool Launch::go_on() {

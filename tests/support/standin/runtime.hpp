@@ -52,6 +52,8 @@ class Runtime final : public detail::device::Runtime {
   [[nodiscard]] bool is_captured(StreamHandle stream) const;
   /// Lets all streams go on a little; true when all are empty.
   bool run_some();
+  /// The hardware queue of a stream.
+  [[nodiscard]] std::size_t queue_of(StreamHandle stream) const;
   /// Until all streams are empty, with MPI_Iprobe or sched_yield between.
   void run_all();
   [[nodiscard]] const std::vector<std::string>& record() const { return record_; }

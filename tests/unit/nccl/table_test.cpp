@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <tuple>
 #include <tutti/error.hpp>
 
 #include "support/standin/nccl.hpp"
@@ -65,6 +66,17 @@ TEST(Table, NcclOrdersLaunchesUnlessTheUserSaysOtherwise) {
   unsetenv("NCCL_LAUNCH_ORDER_IMPLICIT");
 }
 
+TEST(Table, SaysWhetherNcclOrdersLaunches) {
+  const std::tuple<int, const char*, bool> cases[] = {{22809, "1", true}, {22600, "2", true},    {22809, "0", false},
+                                                      {22809, "", false}, {22809, "yes", false}, {21903, "1", false}};
+  for (const auto& [version, told, orders] : cases) {
+    setenv("NCCL_LAUNCH_ORDER_IMPLICIT", told, 1);
+    EXPECT_EQ(orders_launches(version), orders) << version << " '" << told << "'";
+  }
+  unsetenv("NCCL_LAUNCH_ORDER_IMPLICIT");
+  EXPECT_FALSE(orders_launches(22809)) << "NCCL's own default";
+}
+
 TEST(Table, VersionsAreWritten) {
   EXPECT_EQ(version_text(21800), "2.18.0");
   EXPECT_EQ(version_text(22809), "2.28.9");
@@ -112,6 +124,7 @@ TEST(Table, TheInstalledLibraryHasAll) {
   EXPECT_EQ(found->member != nullptr, found->version >= (since)) << #symbol;
 #include "backends/nccl/symbols.def"
 #undef TUTTI_NCCL_FUNCTION
+  EXPECT_EQ(found->orders_launches, orders_launches(found->version));
   EXPECT_STREQ(found->get_error_string(Result::success), "no error");
 }
 

@@ -159,6 +159,26 @@ TEST(DeviceCandidates, WithoutPreparationAllIsStaged) {
   }
 }
 
+/// Their ranks tell one another their counts, which no execution on a device does.
+TEST(DeviceCandidates, SchedulesThatAskForCountsAreForHostMemory) {
+  const schedules::NodeMap nodes(std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1});
+  Machine with_nccl = cluster(nodes);
+  Machine cuda_aware = cluster(nodes);
+  cuda_aware.nccl_version = 0;
+  cuda_aware.cuda_aware = true;
+  for (const Operation operation : {Operation::gatherv, Operation::scatterv, Operation::alltoallv})
+    for (const Machine& machine : {with_nccl, cuda_aware}) {
+      for (const std::size_t count : {std::size_t{1}, std::size_t{1000}, std::size_t{1} << 20U}) {
+        const auto plan = make_plan(signature(operation, count), machine);
+        EXPECT_FALSE(plan->algorithm != nullptr && plan->algorithm->tells_counts)
+            << plan->way << " for " << schedules::operation_name(operation) << " of " << count;
+      }
+      Signature named = signature(operation, 1000);
+      named.algorithm = machine.nccl_version > 0 ? "nccl:hierarchical" : "mpi:hierarchical";
+      EXPECT_THROW((void)make_plan(named, machine), Error) << named.algorithm;
+    }
+}
+
 TEST(DeviceCandidates, SchedulesOnDeviceMemoryWhereTheMpiTakesIt) {
   Machine machine = gpus(4, 0);
   EXPECT_EQ(make_plan(signature(Operation::allreduce, 1 << 22), machine)->backend, &staged_backend);
