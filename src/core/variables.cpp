@@ -15,7 +15,7 @@
 namespace tutti::detail {
 namespace {
 
-constexpr std::array<Variable, 31> all = {{
+constexpr std::array<Variable, 32> all = {{
     {"TUTTI_TIMEOUT", "timeout of calls that have none of their own, in seconds"},
     {"TUTTI_REPRODUCIBLE", "1: every call is reproducible"},
     {"TUTTI_PROGRESS_THREAD", "1: a thread drives outstanding operations"},
@@ -43,6 +43,7 @@ constexpr std::array<Variable, 31> all = {{
     {"TUTTI_WATCHDOG", "seconds of a call after which it is said who waits for whom"},
     {"TUTTI_WATCHDOG_ABORT", "1: the job ends after it is said who waits for whom"},
     {"TUTTI_MPI", "0: libtutti-mpi passes every call on to the MPI"},
+    {"TUTTI_MPI_YIELD", "0: waits of MPICH keep their core under libtutti-mpi"},
     {"TUTTI_MPI_REPORT", "1: libtutti-mpi says at the end which calls it has made"},
     {"TUTTI_DATA_DIR", "folder of the mini-apps' data"},
     {"TUTTI_CACHE_DIR", "folder of converted Criteo text"},

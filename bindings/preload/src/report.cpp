@@ -13,6 +13,7 @@
 #include "diagnosis/calls.hpp"
 #include "settings.hpp"
 #include "watch/call.hpp"
+#include "yield.hpp"
 
 namespace tutti::preload {
 namespace {
@@ -80,7 +81,12 @@ void print_report() {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const auto sum = sum_of_all_ranks();
-  if (rank == 0) std::fputs(text_of(sum).c_str(), stderr);
+  const std::uint64_t own = yields();
+  std::uint64_t all = 0;
+  PMPI_Reduce(&own, &all, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank != 0) return;
+  std::fputs(text_of(sum).c_str(), stderr);
+  if (all > 0) std::fputs(fmt::format("tutti-mpi: waits of the MPI gave up the core {} times\n", all).c_str(), stderr);
 }
 
 }  // namespace tutti::preload
