@@ -44,10 +44,13 @@ std::string why_no_memory(Place place) { return kind_of(place) == MemoryKind::ho
 Memory::Memory(const Communicator* comm, Place place, std::size_t bytes) : place_(place), bytes_(bytes) {
   if (place == Place::host) {
     if (bytes > 0) data_ = static_cast<std::byte*>(map(bytes));
-    return;
+  } else if (comm != nullptr) {
+    allocation_ = allocate(*comm, bytes, kind_of(place));
+    data_ = static_cast<std::byte*>(allocation_.data());
+  } else {
+    device_ = DeviceMemory(kind_of(place), bytes);
+    data_ = device_.data();
   }
-  allocation_ = allocate(*comm, bytes, kind_of(place));
-  data_ = static_cast<std::byte*>(allocation_.data());
 }
 
 Memory::~Memory() {
@@ -58,13 +61,15 @@ Memory::Memory(Memory&& other) noexcept
     : place_(other.place_),
       bytes_(std::exchange(other.bytes_, 0)),
       data_(std::exchange(other.data_, nullptr)),
-      allocation_(std::move(other.allocation_)) {}
+      allocation_(std::move(other.allocation_)),
+      device_(std::move(other.device_)) {}
 
 Memory& Memory::operator=(Memory&& other) noexcept {
   std::swap(place_, other.place_);
   std::swap(bytes_, other.bytes_);
   std::swap(data_, other.data_);
   std::swap(allocation_, other.allocation_);
+  std::swap(device_, other.device_);
   return *this;
 }
 

@@ -16,8 +16,8 @@ enum class Reuse : std::uint8_t {
   fresh,  ///< as cold, in pages that were mapped for it: receive buffers have never been touched
 };
 
-/// Where the buffers of a point lie: all but memory of the host are from tutti::allocate, shared in a node, or of a
-/// kind of CUDA, which NCCL then uses as registered memory where TUTTI_NCCL_REGISTER=1 is set.
+/// Where the buffers of a point lie. All but memory of the host are from tutti::allocate: shared in a node, or of a
+/// kind of CUDA, which NCCL uses as registered memory where TUTTI_NCCL_REGISTER=1 is set.
 enum class Place : std::uint8_t { host, shared, pinned, device, managed };
 
 [[nodiscard]] const char* place_name(Place place);
@@ -33,7 +33,8 @@ enum class Place : std::uint8_t { host, shared, pinned, device, managed };
 class Memory {
  public:
   Memory() = default;
-  /// Collective over `comm`, which is not needed for memory of the host.
+  /// Collective over `comm`. Without one, local: memory of the host needs none, and memory of CUDA is then never
+  /// registered with NCCL.
   Memory(const Communicator* comm, Place place, std::size_t bytes);
   ~Memory();
   Memory(Memory&& other) noexcept;
@@ -51,6 +52,7 @@ class Memory {
   std::size_t bytes_ = 0;
   std::byte* data_ = nullptr;
   Allocation allocation_{};
+  DeviceMemory device_{};  ///< where there is no communicator
 };
 
 /// From and to memory of any kind; blocking.

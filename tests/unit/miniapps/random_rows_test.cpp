@@ -32,10 +32,10 @@ TEST(RandomRows, FollowZipfsLaw) {
   for (const double exponent : {0.5, 1.0, 1.05, 2.0}) {
     double all = 0;
     for (std::size_t k = 1; k <= rows; ++k) all += std::pow(static_cast<double>(k), -exponent);
-    const auto found = shares(rows, exponent, 400'000);
-    for (const std::size_t k : {std::size_t{1}, std::size_t{2}, std::size_t{10}}) {
+    const auto found = shares(rows, exponent, 1'000'000);
+    for (const std::size_t k : {std::size_t{1}, std::size_t{2}}) {
       const double expected = std::pow(static_cast<double>(k), -exponent) / all;
-      EXPECT_NEAR(found[k - 1], expected, 0.1 * expected) << "row " << k << ", exponent " << exponent;
+      EXPECT_NEAR(found[k - 1], expected, 0.04 * expected) << "row " << k << ", exponent " << exponent;
     }
   }
 }
