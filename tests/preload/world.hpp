@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <string>
 
 namespace tutti::test {
 
@@ -17,6 +18,22 @@ inline std::uint64_t calls_through_library() {
   unsigned long long passed = 0;
   if (ask != nullptr) ask(&through, &passed);
   return through;
+}
+
+inline std::string mpi_name() {
+  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, ' ');
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  return text;
+}
+
+/// Whether the MPI ends the program in spite of MPI_ERRORS_RETURN, as libmpi_abi.so of Intel MPI 2021.19 does.
+inline bool returns_no_error() {
+#ifdef MPI_ABI_VERSION
+  return mpi_name().find("Intel(R) MPI") != std::string::npos;
+#else
+  return false;
+#endif
 }
 
 /// The ranks of MPI_COMM_WORLD in reverse order.
