@@ -58,6 +58,15 @@ TEST_F(Errors, OfArgumentsAreTheMpis) {
   EXPECT_EQ(sum, comm.size());
 }
 
+TEST_F(Errors, OfRanksThatDisagreeReachTheHandler) {
+  if (comm.size() < 2) GTEST_SKIP() << "one rank";
+  if (mpi_name().find("5.0.2") != std::string::npos)
+    GTEST_SKIP() << "MPICH 5.0.2 ends in MPI_Comm_free where one rank frees a communicator that another one keeps";
+  const int count = comm.rank() == 0 ? 4 : 8;
+  const int code = MPI_Bcast(data.data(), count, MPI_INT, 0, comm.get());
+  EXPECT_EQ(class_of(code), comm.rank() == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE);
+}
+
 /// A root may be calls ahead of those that disagree with it. As many calls fail on the others, and then the MPI goes
 /// on.
 class Disagreement : public Errors {

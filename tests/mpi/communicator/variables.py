@@ -10,6 +10,7 @@ ELSEWHERE = {
     "TUTTI_CUBLAS_LIBRARY": "tests/unit/miniapps/cublas_test.cpp",
     "TUTTI_CACHE_DIR": "tests/unit/miniapps/criteo_test.cpp",
     "TUTTI_HEARTBEAT": "tests/nodes/jobs.py",
+    "TUTTI_MPI_YIELD": "tests/preload/CMakeLists.txt",
     "TUTTI_WATCHDOG": "tests/mpi/diagnosis/stuck.py",
     "TUTTI_WATCHDOG_ABORT": "tests/mpi/diagnosis/stuck.py",
     "TUTTI_DATA_DIR": "tests/unit/miniapps/data_test.cpp",
