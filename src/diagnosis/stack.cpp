@@ -49,7 +49,9 @@ class StackWalker {
   bool note(_Unwind_Context* frame) {
     const std::uintptr_t after = _Unwind_GetIP(frame);
     if (after == 0) return false;
-    note_slot(place_of_return_address(frame), after);
+    const std::uintptr_t* const place = place_of_return_address(frame);
+    if (reinterpret_cast<std::uintptr_t>(place) < begin_) return true;  // of the walk itself
+    note_slot(place, after);
     const std::uintptr_t address = after - 1;  // within the call
     if (own_modules().contain(address)) return true;
     CallSite& site = walk_.site;
@@ -57,7 +59,6 @@ class StackWalker {
     return site.frame_count != wanted_;
   }
   void note_slot(const std::uintptr_t* place, std::uintptr_t value) noexcept {
-    if (reinterpret_cast<std::uintptr_t>(place) < begin_) return;  // of the walk itself
     if (walk_.slot_count == walk_.slots.size() || word_at(place) != value)
       walk_.can_be_kept = false;
     else

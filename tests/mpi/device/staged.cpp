@@ -152,13 +152,13 @@ TEST(StagedDuplex, ResultsLeaveWhileInputsCome) {
     while (!runtime().run_some()) sched_yield();
     const std::size_t before = missing(buffers);
     ASSERT_GT(before, 0U);
-    std::atomic<bool> is_open{false};
-    runtime().enqueue(streams.to_host, "a long copy", [&] { return is_open.load(); });
+    const auto is_open = std::make_shared<std::atomic<bool>>(false);  // the stream may look later
+    runtime().enqueue(streams.to_host, "a long copy", [is_open] { return is_open->load(); });
     while (missing(buffers) == before) {
       progress();
       (void)runtime().run_some();
     }
-    is_open = true;
+    *is_open = true;
   }
   request.wait();
   EXPECT_EQ(missing(buffers), 0U);
