@@ -5,6 +5,7 @@
 #include "yield.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -30,6 +31,25 @@ bool is_wanted() {
   return (value == nullptr || std::string_view(value) != "0") && has_more_ranks_than_cores();
 }
 
+using Progress = unsigned (*)(void*);
+constexpr const char* name_of_progress = "ucp_worker_progress";
+
+/// In a UCX that a part of the MPI has loaded for itself, as Open MPI's parts and libfabric's do; ends at the first.
+int find_in_ucx(dl_phdr_info* module, std::size_t /*size*/, void* found) {
+  const std::string_view path = module->dlpi_name == nullptr ? "" : module->dlpi_name;
+  if (path.find("libucp") == std::string_view::npos) return 0;
+  void* const ucx = dlopen(module->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+  *static_cast<void**>(found) = ucx == nullptr ? nullptr : dlsym(ucx, name_of_progress);
+  return *static_cast<void**>(found) == nullptr ? 0 : 1;
+}
+
+/// UCX's own function. There is one, because it is in its place that this library is called.
+Progress progress_of_ucx() {
+  void* found = dlsym(RTLD_NEXT, name_of_progress);
+  if (found == nullptr) dl_iterate_phdr(find_in_ucx, &found);
+  return reinterpret_cast<Progress>(found);  // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+}
+
 void wait_a_little(unsigned progressed) {
   thread_local int empty = 0;
   empty = progressed == 0 ? empty + 1 : 0;
@@ -50,8 +70,7 @@ extern "C" {
 unsigned ucp_worker_progress(void* worker);
 
 unsigned ucp_worker_progress(void* worker) {
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): a function by its name
-  static const auto progress = reinterpret_cast<unsigned (*)(void*)>(dlsym(RTLD_NEXT, "ucp_worker_progress"));
+  static const auto progress = tutti::preload::progress_of_ucx();
   static const bool yields = tutti::preload::is_wanted();
   const unsigned progressed = progress(worker);
   if (yields) tutti::preload::wait_a_little(progressed);
