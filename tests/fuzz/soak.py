@@ -53,11 +53,12 @@ def main():
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=120)
     parser.add_argument("--first", type=int, default=1, help="first seed")
-    parser.add_argument("--hang", type=int, default=60, help="seconds without progress after which a rank is taken to hang")
+    parser.add_argument("--hang", type=int, default=60, help="seconds without progress after which a rank hangs")
     options = parser.parse_args()
     program = os.path.realpath(options.program)
     command = [*shlex.split(options.launcher), "-n", str(options.ranks), program, "--seeds", "0", "--first",
-               str(options.first), "--seconds", str(int(60 * options.minutes)), "--largest", "100000", "--hang", str(options.hang)]
+               str(options.first), "--seconds", str(int(60 * options.minutes)), "--largest", "100000",
+               "--hang", str(options.hang)]
     # One heap that gives memory back at once: otherwise the allocator's habits hide a loss.
     heap = {"MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": "131072"}
     begin = time.monotonic()

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <tutti/error.hpp>
 
 #include "diagnosis/site_text.hpp"

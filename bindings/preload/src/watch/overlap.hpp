@@ -3,8 +3,6 @@
 
 #include <mpi.h>
 
-#include <string>
-
 #include "watch/description.hpp"
 
 namespace tutti::preload {
