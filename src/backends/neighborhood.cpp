@@ -1,20 +1,44 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/neighborhood.hpp"
 
+#include <optional>
 #include <utility>
 
-#include "backends/mpi/neighbor_execution.hpp"
+#include "backends/neighbor_execution.hpp"
+#include "backends/shm/backend.hpp"
+#include "call/context.hpp"
 
 namespace tutti::detail {
+namespace {
 
-std::shared_ptr<Execution> make_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchange, CallKind kind,
-                                                  const CallOptions& options) {
-  return std::make_shared<NeighborExecution>(context, std::move(exchange), kind, options);
+/// The other ranks count on a call that has no fault of its arguments.
+template <typename Make>
+auto at_turn(Context& context, OtherCall call, const Make& make) {
+  try {
+    return make();
+  } catch (...) {
+    context.break_by_exception(call_name(static_cast<std::uint8_t>(call)));
+  }
 }
 
-void run_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchange, const CallOptions& options) {
-  NeighborExecution execution(context, std::move(exchange), CallKind::blocking, options);
-  run_to_end(execution);
+}  // namespace
+
+std::shared_ptr<Execution> make_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchange,
+                                                  OtherCall call, CallKind kind, const CallOptions& options) {
+  return at_turn(*context, call, [&] {
+    return std::make_shared<NeighborExecution>(context, std::move(exchange), call, kind, options);
+  });
+}
+
+void run_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchange, OtherCall call,
+                           const CallOptions& options) {
+  std::optional<NeighborExecution> execution;
+  at_turn(*context, call, [&] { execution.emplace(context, std::move(exchange), call, CallKind::blocking, options); });
+  run_to_end(*execution);
+}
+
+const char* neighbor_way(const Context& context) noexcept {
+  return context.state_of(shm_backend) != nullptr ? "shm:slots" : "messages";
 }
 
 }  // namespace tutti::detail

@@ -4,18 +4,24 @@
 #include <memory>
 
 #include "call/backend.hpp"
+#include "call/call_record.hpp"
 #include "call/neighborhood.hpp"
 #include "call/signature.hpp"
 
 namespace tutti::detail {
 
-/// Neighborhood collectives, which go over the host MPI's messages: a rank knows its own edges only, and by them alone
-/// the ends of an edge can agree on a way. The communicator has a topology.
+/// Neighborhood collectives. The communicator has a topology. A rank knows its own edges only, so the ends of an edge
+/// agree on the way of its data, each for itself.
 
 /// Makes a nonblocking or persistent execution.
 [[nodiscard]] std::shared_ptr<Execution> make_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchange,
-                                                                CallKind kind, const CallOptions& options);
+                                                                OtherCall call, CallKind kind,
+                                                                const CallOptions& options);
 /// Runs one to its end, without an execution on the heap.
-void run_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchange, const CallOptions& options);
+void run_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchange, OtherCall call,
+                           const CallOptions& options);
+
+/// The way that blocks take where it has room for them, for summaries.
+[[nodiscard]] const char* neighbor_way(const Context& context) noexcept;
 
 }  // namespace tutti::detail

@@ -12,22 +12,10 @@
 namespace tutti::detail {
 namespace {
 
-bool is_operation(const CallFacts& facts) {
-  return facts.operation < static_cast<std::uint8_t>(OtherCall::neighbor_allgather);
-}
 Operation operation_of(const CallFacts& facts) { return static_cast<Operation>(facts.operation); }
 
-std::string_view base_name(const CallFacts& facts) {
-  if (is_operation(facts)) return schedules::operation_name(operation_of(facts));
-  constexpr std::array<std::string_view, 9> names = {"neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall",
-                                                     "neighbor_alltoallv", "neighbor_alltoallw",  "split",
-                                                     "allocate",           "prepare_device",      "free"};
-  const auto number = facts.operation - static_cast<std::size_t>(OtherCall::neighbor_allgather);
-  return number < names.size() ? names[number] : "another call";
-}
-
 std::string function_name(const CallFacts& facts) {
-  const std::string_view base = base_name(facts);
+  const std::string_view base = call_name(facts.operation);
   if (facts.kind == CallKind::nonblocking) return fmt::format("i{}", base);
   return fmt::format("{}{}", base, facts.kind == CallKind::persistent ? "_init" : "");
 }
@@ -64,6 +52,17 @@ std::string option_words(const CallRecord& record) {
 
 }  // namespace
 
+bool is_operation(std::uint8_t call) { return call < static_cast<std::uint8_t>(OtherCall::neighbor_allgather); }
+
+std::string_view call_name(std::uint8_t call) {
+  if (is_operation(call)) return schedules::operation_name(static_cast<Operation>(call));
+  constexpr std::array<std::string_view, 9> names = {"neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall",
+                                                     "neighbor_alltoallv", "neighbor_alltoallw",  "split",
+                                                     "allocate",           "prepare_device",      "free"};
+  const auto number = call - static_cast<std::size_t>(OtherCall::neighbor_allgather);
+  return number < names.size() ? names[number] : "another call";
+}
+
 CallFacts facts_of(const Signature& s, const Binding& binding, bool has_stream) {
   CallFacts facts;
   facts.count = s.count;
@@ -89,7 +88,7 @@ CallFacts facts_of(const Signature& s, const Binding& binding, bool has_stream) 
 }
 
 bool has_block_sizes(const CallFacts& facts) {
-  return is_operation(facts) && !facts.is_refused && schedules::has_counts(operation_of(facts));
+  return is_operation(facts.operation) && !facts.is_refused && schedules::has_counts(operation_of(facts));
 }
 
 void write_block_sizes(const Signature& s, const Binding& binding, std::span<std::uint64_t> given,
@@ -113,7 +112,8 @@ void write_block_sizes(const Signature& s, const Binding& binding, std::span<std
 std::string call_words(const CallRecord& record) {
   const CallFacts& facts = record.facts;
   if (facts.operation == static_cast<std::uint8_t>(OtherCall::free)) return "free (of the communicator)";
-  std::string text = (is_operation(facts) && !facts.is_refused ? operation_words(facts) : "") + option_words(record);
+  std::string text =
+      (is_operation(facts.operation) && !facts.is_refused ? operation_words(facts) : "") + option_words(record);
   if (!text.empty()) text = text.substr(2);
   return fmt::format("{}({})", function_name(facts), text);
 }
@@ -121,7 +121,7 @@ std::string call_words(const CallRecord& record) {
 std::string rank_words(int rank, const CallRecord& record) {
   const std::string place = words(record.site);
   if (record.facts.is_refused)
-    return fmt::format("rank {} has refused its {} with an error{}{}", rank, base_name(record.facts),
+    return fmt::format("rank {} has refused its {} with an error{}{}", rank, call_name(record.facts.operation),
                        place.empty() ? "" : " ", place);
   return fmt::format("rank {} calls {}{}{}", rank, call_words(record), place.empty() ? "" : " ", place);
 }

@@ -28,6 +28,11 @@ enum class OtherCall : std::uint8_t {
   free,
 };
 
+/// Whether the number of a call is an Operation's, else it is an OtherCall's.
+[[nodiscard]] bool is_operation(std::uint8_t call);
+/// "allreduce", "neighbor_alltoall".
+[[nodiscard]] std::string_view call_name(std::uint8_t call);
+
 /// The facts of a call that check mode compares. Plain bytes, equal on all ranks of a correct call.
 struct CallFacts {
   std::uint64_t count = 0;

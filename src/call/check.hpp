@@ -36,8 +36,9 @@ class Check {
   std::uint64_t note(const Signature& signature, const Binding& binding, bool has_stream);
   std::uint64_t note(OtherCall call, CallKind kind);
   /// Tells the other ranks that this one ends a call with an error before it has published it.
-  void refuse(Operation operation) noexcept { refuse(static_cast<std::uint8_t>(operation)); }
   void refuse(OtherCall call) noexcept { refuse(static_cast<std::uint8_t>(call)); }
+  /// call: an Operation, or an OtherCall.
+  void refuse(std::uint8_t call) noexcept;
   /// Waits until all ranks have made this call and those before it, and compares them. Throws Error(mismatch), or
   /// Error(timeout) that names a missing rank.
   void settle(std::uint64_t number, std::chrono::nanoseconds timeout);
@@ -72,7 +73,6 @@ class Check {
     int compared = 0;  ///< ranks, in their order
   };
 
-  void refuse(std::uint8_t operation) noexcept;
   std::uint64_t note_locked(const Signature& signature, const Binding& binding, bool has_stream);
   std::uint64_t add(const CallFacts& facts, const Signature* signature, const Binding* binding);
   /// Publishes and compares as far as possible; under the lock. Throws Error(mismatch).

@@ -245,15 +245,15 @@ void Context::mark_broken(ErrorCode code, const std::string& reason) noexcept {
   if (check) check->fail(code, reason);
 }
 
-void Context::refuse(schedules::Operation operation) noexcept {
-  if (check && !released_.load()) check->refuse(operation);
-  refuse_turn(operation);
+void Context::refuse(std::uint8_t call) noexcept {
+  if (check && !released_.load()) check->refuse(call);
+  refuse_turn(call);
 }
 
-void Context::refuse_turn(schedules::Operation operation) noexcept {
+void Context::refuse_turn(std::uint8_t call) noexcept {
   if (released_.load() || aborted.load() || broken_.load()) return;
   for (const auto& state : states_)
-    if (state) state->refuse(operation);
+    if (state) state->refuse(call);
 }
 
 Error Context::explain(std::string_view who) {

@@ -11,14 +11,32 @@
 
 namespace tutti::detail {
 
-/// The neighbours of this rank in the topology of the communicator's MPI handle, and the schedules that follow from
-/// them. One element of a schedule is one block of a call: element i of its input goes to destination i.
+/// The blocks that go to one rank, or come from it, in the order in which they meet at its other end.
+struct EdgeRoute {
+  int peer = 0;
+  std::vector<std::size_t> blocks{};
+};
+
+/// The schedule of a neighborhood collective by its peers. Blocks that stay on this rank are copied.
+struct EdgeRoutes {
+  struct Copy {
+    std::size_t from = 0;
+    std::size_t to = 0;
+  };
+  explicit EdgeRoutes(const schedules::Schedule& schedule);
+
+  std::vector<EdgeRoute> given{};
+  std::vector<EdgeRoute> taken{};
+  std::vector<Copy> kept{};
+};
+
+/// The neighbours of this rank in the topology of the communicator's MPI handle, and the ways of their blocks.
 struct Neighbors {
-  Neighbors(schedules::Neighborhood of_rank, int rank);
+  Neighbors(const schedules::Neighborhood& of_rank, int rank);
 
   schedules::Neighborhood edges;
-  schedules::Schedule own_blocks;  ///< a block for each destination
-  schedules::Schedule one_block;   ///< one block for all
+  EdgeRoutes own_blocks;  ///< of calls with a block for each destination
+  EdgeRoutes one_block;   ///< of calls with one block for all
 };
 
 /// A block of a neighborhood collective. Its elements are contiguous if it has no layout.
@@ -30,14 +48,14 @@ struct EdgeBlock {
 };
 
 /// This rank's part of a neighborhood collective: a block for each destination, or one for all, and one for each
-/// source. Blocks that are empty send no message, which both ends know.
+/// source. An empty block is empty at both ends of its edge, so both leave it out.
 struct NeighborExchange {
   std::string_view name{};  ///< the public function, a literal
   bool sends_one = false;
   std::vector<EdgeBlock> sent{};
   std::vector<EdgeBlock> received{};
 
-  [[nodiscard]] const schedules::Schedule& schedule_of(const Neighbors& neighbors) const {
+  [[nodiscard]] const EdgeRoutes& routes_of(const Neighbors& neighbors) const {
     return sends_one ? neighbors.one_block : neighbors.own_blocks;
   }
 };

@@ -113,7 +113,7 @@ class NeighborArguments {
 
  private:
   [[noreturn]] void refuse(ErrorCode code, std::string_view problem) const {
-    if (comm_.check != nullptr) comm_.check->refuse(other_call_of(exchange_.name));
+    comm_.refuse(other_call_of(exchange_.name));
     throw Error(code, fmt::format("{}, {}: {}", exchange_.name, comm_.describe(), problem));
   }
   [[noreturn]] void refuse(std::string_view argument, std::string_view problem) const {
@@ -199,18 +199,14 @@ class NeighborArguments {
 
   /// What a rank sends to itself meets no message that could be too long.
   void check_own_blocks() const {
-    for (const schedules::Round& round : exchange_.schedule_of(neighbors_).rounds)
-      for (const schedules::Local& local : round.locals) {
-        const std::size_t from = local.inputs.front().offset;
-        const std::size_t to = local.output.offset;
-        if (exchange_.sent[from].bytes != exchange_.received[to].bytes) [[unlikely]]
-          refuse("recv", fmt::format("has {} bytes in block {}, but this rank sends itself {} bytes there, block {} of "
-                                     "send; pass equal blocks",
-                                     exchange_.received[to].bytes, to, exchange_.sent[from].bytes, from));
-      }
+    for (const auto& [from, to] : exchange_.routes_of(neighbors_).kept)
+      if (exchange_.sent[from].bytes != exchange_.received[to].bytes) [[unlikely]]
+        refuse("recv", fmt::format("has {} bytes in block {}, but this rank sends itself {} bytes there, block {} of "
+                                   "send; pass equal blocks",
+                                   exchange_.received[to].bytes, to, exchange_.sent[from].bytes, from));
   }
 
-  const Context& comm_;
+  Context& comm_;
   const Neighbors& neighbors_;
   MemoryKind declared_;
   NeighborExchange exchange_;
@@ -229,7 +225,7 @@ std::uint64_t bytes_of(const NeighborExchange& exchange) {
 }
 
 Tally& tally_of(const Context& comm, const NeighborExchange& exchange, CallKind kind, std::uint64_t bytes) {
-  return comm.summary->tally_of(operation_of(exchange.name), kind, "messages", bytes);
+  return comm.summary->tally_of(operation_of(exchange.name), kind, neighbor_way(comm), bytes);
 }
 
 flight::Note noted(Context& comm, const NeighborExchange& exchange, flight::Form form, flight::State state) {
@@ -260,7 +256,7 @@ BufferUses checked_uses(Context& context, const NeighborExchange& exchange) {
   try {
     require_free(context, uses, {std::string(exchange.name) + "()", {}});
   } catch (...) {
-    context.check->refuse(other_call_of(exchange.name));
+    context.refuse(other_call_of(exchange.name));
     throw;
   }
   return uses;
@@ -278,7 +274,8 @@ void run_neighbors(const Communicator& comm, NeighborExchange&& exchange, const 
     counter.emplace(tally_of(*context, exchange, CallKind::blocking, bytes), bytes);
   }
   flight::Recording recording(noted(*context, exchange, flight::Form::blocking, flight::State::running));
-  run_neighbor_exchange(context, std::move(exchange), call_options(*context, options));
+  const OtherCall call = other_call_of(exchange.name);
+  run_neighbor_exchange(context, std::move(exchange), call, call_options(*context, options));
   recording.succeed();
 }
 /// The execution of a nonblocking or persistent call. The caller starts it.
@@ -297,7 +294,8 @@ std::shared_ptr<Execution> make_neighbors(const Communicator& comm, NeighborExch
     uses = checked_uses(*context, exchange);
     number = context->check->note(other_call_of(exchange.name), kind);
   }
-  auto execution = make_neighbor_exchange(context, std::move(exchange), kind, call_options(*context, options));
+  const OtherCall call = other_call_of(exchange.name);
+  auto execution = make_neighbor_exchange(context, std::move(exchange), call, kind, call_options(*context, options));
   if (context->check != nullptr) [[unlikely]] {
     const CallRecord& noted = context->check->last();
     execution = std::make_shared<CheckedExecution>(context, std::move(execution), std::move(uses), ReceiveShadows{},

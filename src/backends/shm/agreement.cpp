@@ -9,14 +9,15 @@
 #include <tutti/error.hpp>
 
 #include "backends/shm/exchange.hpp"
+#include "call/call_record.hpp"
 #include "schedules/registry.hpp"
 
 namespace tutti::detail::shm {
 namespace {
 
 /// A rank's record of a call, if it is still that of a generation; other ranks may begin to write the next one.
-bool read_record(const Exchange& exchange, int rank, int number, Generation generation, Record& copy) {
-  const Record& record = exchange.arena->cell(rank, number).record;
+bool read_record(const CellUse& use, int rank, int number, Generation generation, Record& copy) {
+  const Record& record = use.arena->cell(rank, number).record;
   if (record.generation.load(std::memory_order_acquire) != generation) return false;
   copy.history = record.history;
   copy.digest = record.digest;
@@ -41,10 +42,11 @@ std::string type_words(const Record& record) {
 
 /// "calls a blocking reduce of 8 float32 by sum, root 1 (shm:line)".
 std::string words(const Record& record) {
-  const auto operation = static_cast<Operation>(record.operation);
-  if (record.refused) return fmt::format("has refused its {} with an error", schedules::operation_name(operation));
+  if (record.refused) return fmt::format("has refused its {} with an error", call_name(record.operation));
   constexpr std::string_view kinds[] = {"blocking", "nonblocking", "persistent"};
-  std::string text = fmt::format("calls a {} {}", kinds[record.kind], schedules::operation_name(operation));
+  std::string text = fmt::format("calls a {} {}", kinds[record.kind], call_name(record.operation));
+  if (!is_operation(record.operation)) return text;
+  const auto operation = static_cast<Operation>(record.operation);
   if (operation != Operation::barrier) {
     const bool has_size = !schedules::has_hidden_size(operation);
     text += has_size ? fmt::format(" of {} {}", record.count, type_words(record)) : " of " + type_words(record);
@@ -67,34 +69,32 @@ std::string both_sides(int me, const Record& mine, int rank, const Record& their
 }
 
 /// Both sides of the first call before this one that differs, if its records are left; else an empty text.
-std::string earlier_difference(const Exchange& exchange, int rank) {
-  const int me = exchange.arena->rank();
+std::string earlier_difference(const CellUse& use, int rank) {
+  const int me = use.arena->rank();
   Record mine{};
   Record theirs{};
   for (int number = ordered_cells; number < all_cells; ++number) {
-    if (!exchange.arena->has_cell(number)) continue;
-    const Generation start = exchange.arena->cell(me, number).record.generation.load(std::memory_order_relaxed);
-    if (start == 0 || number == exchange.number || !read_record(exchange, me, number, start, mine)) continue;
-    if (!read_record(exchange, rank, number, start, theirs) || mine.digest == theirs.digest) continue;
+    if (!use.arena->has_cell(number)) continue;
+    const Generation start = use.arena->cell(me, number).record.generation.load(std::memory_order_relaxed);
+    if (start == 0 || number == use.number || !read_record(use, me, number, start, mine)) continue;
+    if (!read_record(use, rank, number, start, theirs) || mine.digest == theirs.digest) continue;
     return fmt::format("at an earlier start of a persistent call, {}", both_sides(me, mine, rank, theirs));
   }
-  if (exchange.number >= ordered_cells) return {};
-  for (Generation ago = std::min<Generation>(ordered_cells, exchange.generation) - 1; ago > 0; --ago) {
-    const Generation then = exchange.generation - ago;
+  if (use.number >= ordered_cells) return {};
+  for (Generation ago = std::min<Generation>(ordered_cells, use.generation) - 1; ago > 0; --ago) {
+    const Generation then = use.generation - ago;
     const int number = static_cast<int>((then - 1) % ordered_cells);
-    if (!read_record(exchange, me, number, then, mine) || !read_record(exchange, rank, number, then, theirs)) continue;
+    if (!read_record(use, me, number, then, mine) || !read_record(use, rank, number, then, theirs)) continue;
     if (mine.digest == theirs.digest) continue;
     return fmt::format("{} call{} before this one, {}", ago, ago == 1 ? "" : "s", both_sides(me, mine, rank, theirs));
   }
   return {};
 }
 
-std::string difference(const Exchange& exchange, int rank, const Record& theirs) {
-  std::string earlier = earlier_difference(exchange, rank);
+std::string difference(const CellUse& use, const Record& mine, int rank, const Record& theirs) {
+  std::string earlier = earlier_difference(use, rank);
   if (!earlier.empty()) return earlier;
-  const int me = exchange.arena->rank();
-  Record mine{};
-  exchange.describe(mine);
+  const int me = use.arena->rank();
   if (mine.digest != theirs.digest) return both_sides(me, mine, rank, theirs);
   return fmt::format("rank {} {} as rank {} does, but an earlier call of theirs differed, or one of them refused it",
                      me, words(mine), rank);
@@ -102,14 +102,14 @@ std::string difference(const Exchange& exchange, int rank, const Record& theirs)
 
 }  // namespace
 
-void check_agreement(const Exchange& exchange, int rank, const std::function<std::string()>& who) {
-  const Arena& arena = *exchange.arena;
+void check_agreement(const CellUse& use, const Record& mine, int rank, const std::function<std::string()>& who) {
+  const Arena& arena = *use.arena;
   if (rank == arena.rank()) return;
   Record theirs{};
-  const bool is_past = exchange.number < ordered_cells &&
-                       arena.control(rank).completed.load(std::memory_order_acquire) >= exchange.generation;
-  if (read_record(exchange, rank, exchange.number, exchange.generation, theirs)) {
-    if (theirs.history != exchange.history) throw_mismatch(who(), difference(exchange, rank, theirs));
+  const bool is_past =
+      use.number < ordered_cells && arena.control(rank).completed.load(std::memory_order_acquire) >= use.generation;
+  if (read_record(use, rank, use.number, use.generation, theirs)) {
+    if (theirs.history != use.history) throw_mismatch(who(), difference(use, mine, rank, theirs));
   } else if (is_past) {
     throw_mismatch(who(), fmt::format("rank {} has refused this call with an error", rank));
   }

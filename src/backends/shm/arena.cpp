@@ -237,7 +237,7 @@ void Arena::fail(ErrorCode code, const std::string& reason) noexcept {
 }
 
 // A refused call counts as one, so that this rank's next call does not meet the one that the others are making.
-void Arena::refuse(schedules::Operation operation) noexcept {
+void Arena::refuse(std::uint8_t call) noexcept {
   constexpr std::uint64_t digest = 0x72656675736564ULL;
   const Turn turn = next_ordered(digest);
   const auto number = static_cast<std::uint64_t>(turn.number);
@@ -245,7 +245,7 @@ void Arena::refuse(schedules::Operation operation) noexcept {
     Record& record = cell(rank_, static_cast<int>(number % ordered_cells)).record;
     record.history = turn.history;
     record.digest = digest;
-    record.operation = static_cast<std::uint8_t>(operation);
+    record.operation = call;
     record.refused = true;
     record.generation.store(number + 1, std::memory_order_release);
   }
@@ -453,6 +453,12 @@ int Arena::acquire_persistent(MPI_Comm comm) {
 
 void Arena::release_persistent(int number) noexcept {
   in_use_[static_cast<std::size_t>((number - ordered_cells) / starts_apart)].store(false);
+}
+
+bool Arena::is_start_free(int number, Generation generation) const noexcept {
+  for (int r = 0; r < size_; ++r)
+    if (cell(r, number).progress.done.load(std::memory_order_acquire) + starts_apart < generation) return false;
+  return true;
 }
 
 void Arena::wake_sleepers() noexcept {

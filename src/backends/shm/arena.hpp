@@ -45,7 +45,7 @@ class Arena final : public BackendState {
     return head().failure.load(std::memory_order_acquire) == FailureState::written;
   }
   void fail(ErrorCode code, const std::string& reason) noexcept override;
-  void refuse(schedules::Operation operation) noexcept override;
+  void refuse(std::uint8_t call) noexcept override;
   [[nodiscard]] Control& control(int rank) const { return at<Control>(layout_.control(rank)); }
   [[nodiscard]] Cell& cell(int rank, int number) const { return at<Cell>(layout_.cell(rank, number)); }
   [[nodiscard]] Pair& pair(int giver, int taker, int number) const {
@@ -130,6 +130,8 @@ class Arena final : public BackendState {
     history_ = std::rotl((history_ ^ digest) * 0x9E3779B97F4A7C15ULL, 29);
   }
   void release_persistent(int number) noexcept;
+  /// Returns true once all ranks have finished the start of this cell before.
+  [[nodiscard]] bool is_start_free(int number, Generation generation) const noexcept;
   /// Generation of this cell's next persistent start; equal on all ranks because all start it equally often.
   [[nodiscard]] Generation next_generation(int number) noexcept {
     return ++generations_[static_cast<std::size_t>((number - ordered_cells) / starts_apart)];

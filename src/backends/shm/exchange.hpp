@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "backends/shm/arena.hpp"
+#include "backends/shm/cell_use.hpp"
 #include "backends/shm/geometry.hpp"
 #include "call/few.hpp"
 #include "call/plan.hpp"
@@ -14,38 +14,31 @@ namespace tutti::detail::shm {
 using Operands = Few<const void*, 16>;
 
 /// One run of an operation, as protocols see it: its cell, its geometry and this rank's buffers.
-struct Exchange {
-  Arena* arena = nullptr;
+struct Exchange : CellUse {
   const Plan* plan = nullptr;
   const Binding* binding = nullptr;
-  int number = 0;                     ///< number of the cell
-  Generation generation = 0;          ///< generation of this use of the cell
-  std::uint64_t history = 0;          ///< digest of this call and of those that must have come before it
   std::uint64_t counts = 0;           ///< digest of the counts that all ranks know, beyond what the signature holds
   const std::byte* source = nullptr;  ///< this rank's input: the caller's buffer, or a scaled or saved copy
 
   /// The call of one rank, before it has a cell.
   [[nodiscard]] static Exchange of(Arena& arena, const Plan& plan, const Binding& binding) {
     const void* source = plan.signature.operation == Operation::bcast ? binding.output : binding.input;
-    Exchange exchange{&arena, &plan, &binding};
+    Exchange exchange{{&arena}, &plan, &binding};
     exchange.source = static_cast<const std::byte*>(source);
     return exchange;
   }
-  /// Takes the cell of a turn that is matched by order.
   void use_ordered(const Turn& turn) {
-    number = static_cast<int>(turn.number % ordered_cells);
-    generation = static_cast<Generation>(turn.number) + 1;
-    set_history(turn);
+    CellUse::use_ordered(turn);
+    add_counts();
   }
-  void set_history(const Turn& turn) {
-    counts = plan->signature.operation == Operation::reduce_scatter ? digest_of_counts() : 0;
-    history = turn.history ^ counts;
+  void use_persistent(const Turn& turn) {
+    CellUse::use_persistent(turn);
+    add_counts();
   }
 
   [[nodiscard]] Geometry geometry() const { return {plan->signature, *binding, arena->rank(), arena->size()}; }
   [[nodiscard]] std::size_t unit() const { return plan->signature.type.size(); }
   [[nodiscard]] std::byte* output() const { return static_cast<std::byte*>(binding->output); }
-  [[nodiscard]] Cell& cell(int rank) const { return arena->cell(rank, number); }
 
   [[nodiscard]] Descriptor& descriptor(int rank) const {
     return *reinterpret_cast<Descriptor*>(cell(rank).lines[0].payload);
@@ -63,8 +56,6 @@ struct Exchange {
   /// With the first data that this rank publishes: takers poll this line from the begin of the call on, so each store
   /// before has to fetch it back from them.
   void mark(std::size_t largest) const { descriptor(arena->rank()).marked = marked_size(mark_of(history), largest); }
-  /// The flag of a line.
-  [[nodiscard]] std::uint64_t line_flag() const { return tagged(generation, mark_of(history)); }
   void publish(std::uint64_t chunks) const {
     cell(arena->rank()).lines[0].flag.store(tagged(generation, chunks), std::memory_order_release);
     arena->wake();
@@ -99,6 +90,10 @@ struct Exchange {
   void combine_part(std::span<const void* const> inputs, std::byte* result, std::size_t bytes) const;
 
  private:
+  void add_counts() {
+    counts = plan->signature.operation == Operation::reduce_scatter ? digest_of_counts() : 0;
+    history ^= counts;
+  }
   [[nodiscard]] std::uint64_t digest_of_counts() const;
 };
 

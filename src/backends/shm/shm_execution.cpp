@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "backends/shm/agreement.hpp"
+#include "backends/shm/waiting.hpp"
 #include "call/context.hpp"
 #include "call/deferred_free.hpp"
 #include "call/shape.hpp"
@@ -65,19 +66,10 @@ bool ShmExecution::begin() {
 
 void ShmExecution::enter_cell() {
   exchange_ = shm::Exchange::of(*arena_, *plan_, binding_);
-  if (!persistent()) return exchange_.use_ordered(turn_);
-  const int first = static_cast<int>(turn_.number);
-  exchange_.set_history(turn_);
-  exchange_.generation = arena_->next_generation(first);
-  exchange_.number = first + static_cast<int>(exchange_.generation % shm::starts_apart);
-}
-
-bool ShmExecution::is_cell_free() const {
-  if (!persistent()) return arena_->is_free(call_number());
-  for (int r = 0; r < arena_->size(); ++r)
-    if (exchange_.cell(r).progress.done.load(std::memory_order_acquire) + shm::starts_apart < exchange_.generation)
-      return false;
-  return true;
+  if (persistent())
+    exchange_.use_persistent(turn_);
+  else
+    exchange_.use_ordered(turn_);
 }
 
 void ShmExecution::prepare_source() {
@@ -158,34 +150,26 @@ bool ShmExecution::step() {
     finish();
     return true;
   }
-  if (arena_->has_failed()) throw_failure();
+  if (arena_->has_failed()) shm::throw_failure(*arena_, comm(), name());
   const std::uint32_t idle_steps = idle_steps_.load(std::memory_order_relaxed) + 1;
   idle_steps_.store(idle_steps, std::memory_order_relaxed);
   if (idle_steps % steps_per_look != 0) return false;
   if (stage_ != Stage::cell) check_next_peer();
-  look_into_mpi();
+  shm::look_into_mpi(comm());
   return false;
 }
 
 void ShmExecution::check_next_peer() {
   next_peer_ = (next_peer_ + 1) % arena_->size();
   if (next_peer_ == arena_->rank()) next_peer_ = (next_peer_ + 1) % arena_->size();
-  shm::check_agreement(exchange_, next_peer_, [this] { return name() + ", " + comm().describe(); });
-}
-
-void ShmExecution::throw_failure() const {
-  comm().check_peers(name());
-  const shm::Head& head = arena_->head();
-  if (static_cast<ErrorCode>(head.code) == ErrorCode::aborted)
-    throw Error(ErrorCode::aborted,
-                fmt::format("{}, {}: aborted by rank {}: {}", name(), comm().describe(), head.rank, head.reason));
-  throw Error(static_cast<ErrorCode>(head.code), fmt::format("{}, {}: rank {} has failed and takes part no more: {}",
-                                                             name(), comm().describe(), head.rank, head.reason));
+  shm::Record mine{};
+  exchange_.describe(mine);
+  shm::check_agreement(exchange_, mine, next_peer_, [this] { return name() + ", " + comm().describe(); });
 }
 
 bool ShmExecution::advance() {
   if (stage_ == Stage::cell) {
-    if (!is_cell_free()) return false;
+    if (!exchange_.is_free()) return false;
     publish();
   }
   if (stage_ == Stage::largest && !choose()) return false;
@@ -206,18 +190,8 @@ bool ShmExecution::advance() {
 }
 
 void ShmExecution::finish() {
-  if (persistent())
-    exchange_.cell(arena_->rank()).progress.done.store(exchange_.generation, std::memory_order_release);
-  else
-    arena_->complete(call_number());
-  arena_->wake();
+  exchange_.finish();
   stage_ = Stage::idle;
-}
-
-void ShmExecution::look_into_mpi() {
-  if (progress_hook::is_inside()) return;
-  int found = 0;
-  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm().point_to_point, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
 void ShmExecution::cancel() noexcept {

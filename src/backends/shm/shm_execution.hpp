@@ -49,11 +49,9 @@ class ShmExecution final : public Execution {
   void cancel() noexcept override;
 
   [[nodiscard]] shm::Protocol protocol() const noexcept { return static_cast<shm::Protocol>(plan_->protocol); }
-  [[nodiscard]] std::uint64_t call_number() const noexcept { return static_cast<std::uint64_t>(turn_.number); }
   template <typename Transport>
   void go_on(Transport& own, Transport begun, Stage stage) noexcept;
   void enter_cell();
-  [[nodiscard]] bool is_cell_free() const;
   void prepare_source();
   void publish();
   void publish_buffers();
@@ -62,11 +60,6 @@ class ShmExecution final : public Execution {
   void finish();
   /// Throws if another rank makes another call. One rank at a time, because a look must not take longer among many.
   void check_next_peer();
-  /// Throws because a rank has failed, so that this one does not wait for it.
-  [[noreturn]] void throw_failure() const;
-  /// A peer may be inside the host MPI, waiting for data that only this rank's progress there can send, or for access
-  /// to this rank's window.
-  void look_into_mpi();
 
   PlanPtr plan_;
   Binding binding_;

@@ -41,7 +41,7 @@ nanoseconds time_of(const Work& work) {
 class Interposer : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!tutti::test::interposer::is_loaded()) GTEST_SKIP() << "skipped: libtutti_interposer.so is not preloaded";
+    ASSERT_TRUE(tutti::test::interposer::is_loaded()) << "libtutti_interposer.so is not preloaded";
   }
   static bool refuses() { return setting("TUTTI_TEST_KERNEL_COPY_REFUSED") != 0; }
   static nanoseconds kernel_copy() {

@@ -68,5 +68,28 @@ TEST(ManyRanks, ExchangeBlocksOfDifferentLengths) {
   }
 }
 
+/// Every rank is every other's neighbour, so that notices meet in their first lines; the long blocks find no room.
+TEST(ManyRanks, AllAreNeighbours) {
+  const auto size = static_cast<std::size_t>(world().size());
+  const int me = world().rank();
+  std::vector<int> others;
+  for (int r = 0; r < world().size(); ++r)
+    if (r != me) others.push_back(r);
+  const int degree = static_cast<int>(others.size());
+  MPI_Comm graph = MPI_COMM_NULL;
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, degree, others.data(), MPI_UNWEIGHTED, degree, others.data(),
+                                 MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+  const Communicator comm = Communicator::adopt(graph);
+  for (const std::size_t count : {3U, 100U, 300U}) {
+    std::vector<int> send;
+    for (const int to : others) send.insert(send.end(), count, me * static_cast<int>(size) + to);
+    std::vector<int> recv(send.size());
+    std::vector<int> expected;
+    for (const int from : others) expected.insert(expected.end(), count, from * static_cast<int>(size) + me);
+    neighbor_alltoall(comm, send, recv);
+    EXPECT_EQ(recv, expected);
+  }
+}
+
 }  // namespace
 }  // namespace tutti::test

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/neighbor_execution.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "backends/mpi/message.hpp"
+#include "backends/shm/backend.hpp"
+#include "backends/shm/waiting.hpp"
+#include "call/deferred_free.hpp"
+#include "kernels/pack.hpp"
+
+namespace tutti::detail {
+namespace {
+
+/// Copies the elements of a block to contiguous memory, and back.
+void pack(const EdgeBlock& block, std::byte* to) {
+  if (block.layout)
+    kernels::pack(*block.layout, block.unit, block.address, to);
+  else
+    std::memcpy(to, block.address, block.bytes);
+}
+void unpack(const std::byte* from, const EdgeBlock& block) {
+  if (block.layout)
+    kernels::unpack(*block.layout, block.unit, from, block.layout->elements, block.address);
+  else
+    std::memcpy(block.address, from, block.bytes);
+}
+
+}  // namespace
+
+NeighborExecution::NeighborExecution(ContextPtr comm_state, NeighborExchange&& exchange, OtherCall call, CallKind kind,
+                                     const CallOptions& options)
+    : Execution(std::move(comm_state), options.timeout, kind == CallKind::persistent),
+      exchange_(std::move(exchange)),
+      routes_(exchange_.routes_of(*comm().neighbors)),
+      tag_(kind == CallKind::persistent ? comm().next_persistent_tag() : comm().next_tag()) {
+  if (comm().state_of(shm_backend) != nullptr) slots_.emplace(comm(), call, kind);
+  if (slots_ && !slots_->has_cells()) slots_.reset();
+  plan();
+  place_between();
+  comm().need_messages();
+}
+
+NeighborExecution::~NeighborExecution() {
+  comm().scratch.release(std::move(packed_));
+  comm().scratch.release(std::move(between_));
+}
+
+void NeighborExecution::plan() {
+  std::size_t most = 0;
+  for (const auto* routes : {&routes_.taken, &routes_.given})
+    for (const EdgeRoute& route : *routes) most += route.blocks.size();
+  messages_.reserve(most);
+  parcels_.reserve(routes_.taken.size() + routes_.given.size());
+  for (const EdgeRoute& route : routes_.taken) add(route, exchange_.received);
+  taken_ = parcels_.size();
+  for (const EdgeRoute& route : routes_.given) add(route, exchange_.sent);
+}
+
+void NeighborExecution::add(const EdgeRoute& route, const std::vector<EdgeBlock>& blocks) {
+  Parcel parcel;
+  parcel.peer = route.peer;
+  parcel.first = messages_.size();
+  for (const std::size_t i : route.blocks) {
+    const EdgeBlock& block = blocks[i];
+    if (block.bytes == 0) continue;
+    messages_.push_back({&block, block.address});
+    parcel.bytes += block.bytes;
+    parcel.sizes = (parcel.sizes + block.bytes) * 0x9E3779B97F4A7C15ULL;
+  }
+  parcel.last = messages_.size();
+  if (parcel.bytes > 0) parcels_.push_back(parcel);
+}
+
+void NeighborExecution::place_between() {
+  std::size_t bytes = 0;
+  for (const auto& [from, to] : routes_.kept)
+    if (exchange_.sent[from].layout && exchange_.received[to].layout)
+      bytes = std::max(bytes, exchange_.sent[from].bytes);
+  between_ = comm().scratch.acquire(bytes);
+}
+
+void NeighborExecution::place_packed() {
+  std::size_t bytes = 0;
+  for (const Message& message : messages_)
+    if (message.block->layout) bytes += message.block->bytes;
+  packed_ = comm().scratch.acquire(bytes);
+  std::byte* at = packed_.data();
+  for (Message& message : messages_)
+    if (message.block->layout) {
+      message.bytes = at;
+      at += message.block->bytes;
+    }
+}
+
+bool NeighborExecution::begin() {
+  is_published_ = false;
+  next_ = 0;
+  for (Parcel& parcel : parcels_) {
+    parcel.state = slots_ ? Parcel::State::waiting : Parcel::State::by_messages;
+    parcel.lines = 0;
+    parcel.next = parcel.first;
+  }
+  has_messages_.store(!slots_, std::memory_order_relaxed);
+  if (slots_) slots_->begin();
+  return step();
+}
+
+bool NeighborExecution::step() {
+  if (!is_published_) {
+    if (slots_ && !slots_->is_free()) {
+      watch();
+      return false;
+    }
+    publish();
+    (void)advance();  // the messages travel while this rank copies
+    copy_own();
+  }
+  if (!advance()) {
+    watch();
+    return false;
+  }
+  if (slots_) slots_->finish();
+  return true;
+}
+
+void NeighborExecution::publish() {
+  if (slots_) {
+    for (std::size_t i = taken_; i < parcels_.size(); ++i) give(parcels_[i]);
+    slots_->publish();
+  }
+  is_published_ = true;
+}
+
+void NeighborExecution::give(Parcel& parcel) {
+  const shm::NeighborSlots::Room room = slots_->room_for(parcel.peer, parcel.bytes);
+  std::byte* at = room.at;
+  for (std::size_t i = parcel.first; at != nullptr && i < parcel.last; ++i) {
+    pack(*messages_[i].block, at);
+    at += messages_[i].block->bytes;
+  }
+  slots_->give(room, parcel.peer, parcel.bytes, parcel.sizes);
+  parcel.state = at != nullptr ? Parcel::State::done : Parcel::State::by_messages;
+}
+
+void NeighborExecution::look(Parcel& parcel) {
+  using Way = shm::NeighborSlots::Way;
+  const shm::NeighborSlots::Given given = slots_->look(parcel.peer, parcel.lines);
+  if (given.way == Way::none_yet) return;
+  check_sizes(parcel, given);
+  if (given.way == Way::messages) {
+    parcel.state = Parcel::State::by_messages;
+    return;
+  }
+  const std::byte* from = given.at;
+  for (std::size_t i = parcel.first; i < parcel.last; ++i) {
+    unpack(from, *messages_[i].block);
+    from += messages_[i].block->bytes;
+  }
+  parcel.state = Parcel::State::done;
+}
+
+void NeighborExecution::check_sizes(const Parcel& parcel, const shm::NeighborSlots::Given& given) const {
+  const bool is_known = given.bytes > 0;
+  if (!is_known || (given.bytes == parcel.bytes && given.sizes == parcel.sizes)) return;
+  throw Error(ErrorCode::mismatch,
+              fmt::format("{}: rank {} sends rank {} {} bytes{}, but that rank expects {}; make their counts equal",
+                          exchange_.name, parcel.peer, comm().rank, given.bytes,
+                          given.bytes == parcel.bytes ? " in other blocks" : "", parcel.bytes));
+}
+
+void NeighborExecution::post(Parcel& parcel) {
+  has_messages_.store(true, std::memory_order_relaxed);
+  if (!comm().messages.ready()) return;
+  const bool is_recv = is_taken(parcel);
+  const MPI_Comm over = comm().messages.get();
+  for (std::size_t i = parcel.first; i < parcel.last; ++i) {
+    Message& m = messages_[i];
+    if (m.block->layout && packed_.bytes == 0) place_packed();
+    if (is_recv) {
+      post_recv(m.bytes, m.block->bytes, parcel.peer, tag_, over, m.request);
+      continue;
+    }
+    if (m.block->layout) pack(*m.block, m.bytes);
+    post_send(m.bytes, m.block->bytes, parcel.peer, tag_, over, m.request);
+  }
+  parcel.state = Parcel::State::posted;
+}
+
+bool NeighborExecution::has_arrived(Parcel& parcel) {
+  const bool is_recv = is_taken(parcel);
+  for (; parcel.next < parcel.last; ++parcel.next) {
+    Message& m = messages_[parcel.next];
+    MPI_Status status;
+    if (!test_request(m.request, status, "MPI_Test")) return false;
+    if (is_recv && m.block->layout) unpack(m.bytes, *m.block);
+  }
+  parcel.state = Parcel::State::done;
+  return true;
+}
+
+bool NeighborExecution::advance() {
+  bool tests = true;  // one incomplete message is enough to drive the host MPI
+  for (std::size_t i = next_; i < parcels_.size(); ++i) {
+    Parcel& parcel = parcels_[i];
+    if (parcel.state == Parcel::State::waiting) look(parcel);
+    if (parcel.state == Parcel::State::by_messages) post(parcel);
+    if (parcel.state == Parcel::State::posted && tests) tests = has_arrived(parcel);
+    if (parcel.state == Parcel::State::done && i == next_) ++next_;
+  }
+  return next_ == parcels_.size();
+}
+
+// A rank that gives nothing to this one is none of its business.
+void NeighborExecution::watch() {
+  if (!slots_) return;
+  const auto who = [this] { return name() + ", " + comm().describe(); };
+  slots_->check_failure([this] { return name(); });
+  const std::uint32_t idle_steps = idle_steps_.load(std::memory_order_relaxed) + 1;
+  idle_steps_.store(idle_steps, std::memory_order_relaxed);
+  if (idle_steps % steps_per_look != 0) return;
+  if (is_published_)
+    for (std::size_t i = next_; i < taken_; ++i)
+      if (parcels_[i].state == Parcel::State::waiting) slots_->check_giver(parcels_[i].peer, who);
+  if (!has_messages_.load(std::memory_order_relaxed)) shm::look_into_mpi(comm());
+}
+
+void NeighborExecution::announce_backoff() noexcept {
+  if (!has_messages_.load(std::memory_order_relaxed)) slots_->arena().announce_backoff();
+}
+
+void NeighborExecution::backoff() noexcept {
+  if (has_messages_.load(std::memory_order_relaxed)) return Execution::backoff();
+  (void)slots_->arena().backoff();
+  idle_steps_.store(steps_per_look - 1, std::memory_order_relaxed);  // a sleep is as long as many steps
+}
+
+void NeighborExecution::copy_own() const {
+  for (const auto& [from, to] : routes_.kept) copy(exchange_.sent[from], exchange_.received[to]);
+}
+
+void NeighborExecution::copy(const EdgeBlock& from, const EdgeBlock& to) const {
+  if (from.bytes == 0) return;
+  std::byte* contiguous = from.address;
+  if (from.layout) {
+    contiguous = to.layout ? between_.data() : to.address;
+    pack(from, contiguous);
+  }
+  if (to.layout || contiguous != to.address) unpack(contiguous, to);
+}
+
+void NeighborExecution::cancel() noexcept {
+  for (std::size_t i = 0; i < parcels_.size(); ++i)
+    for (std::size_t k = parcels_[i].first; k < parcels_[i].last; ++k) drop_request(messages_[k].request, i < taken_);
+  messages_.clear();
+  parcels_.clear();
+  if (packed_.bytes > 0) defer_free(std::move(packed_.memory));
+  packed_ = {};
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/shm/neighbor_slots.hpp"
+#include "call/backend.hpp"
+#include "call/execution.hpp"
+#include "call/neighborhood.hpp"
+#include "call/scratch.hpp"
+#include "call/signature.hpp"
+
+namespace tutti::detail {
+
+/// Runs a neighborhood collective: the blocks for a neighbour go through shared memory if the communicator has some and
+/// the giver finds room there, else by messages on the private communicator. Packs a block with a layout just before it
+/// goes, and unpacks one when it is there; what a rank sends to itself is copied from place to place.
+class NeighborExecution final : public Execution {
+ public:
+  /// Takes its place in the order of calls on the communicator, which has a topology.
+  NeighborExecution(ContextPtr comm, NeighborExchange&& exchange, OtherCall call, CallKind kind,
+                    const CallOptions& options);
+  ~NeighborExecution() override;
+
+  [[nodiscard]] std::string name() const override { return std::string(exchange_.name); }
+  void announce_backoff() noexcept override;
+  void backoff() noexcept override;
+
+ private:
+  /// A block that is not empty, and where its bytes are while it is a message.
+  struct Message {
+    const EdgeBlock* block = nullptr;
+    std::byte* bytes = nullptr;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+  /// All blocks for a neighbour, or from it.
+  struct Parcel {
+    enum class State : std::uint8_t { waiting, by_messages, posted, done };
+    int peer = 0;
+    State state = State::waiting;
+    std::size_t first = 0;  ///< its messages
+    std::size_t last = 0;
+    std::size_t bytes = 0;
+    std::uint64_t sizes = 0;  ///< a digest of the sizes of its blocks
+    std::size_t lines = 0;    ///< of the giver that this rank has seen
+    std::size_t next = 0;     ///< all its earlier messages are complete
+  };
+
+  bool begin() override;
+  bool step() override;
+  void cancel() noexcept override;
+
+  void plan();
+  void add(const EdgeRoute& route, const std::vector<EdgeBlock>& blocks);
+  void place_between();
+  /// Gives each block that has a layout contiguous memory.
+  void place_packed();
+  void publish();
+  void give(Parcel& parcel);
+  void look(Parcel& parcel);
+  void check_sizes(const Parcel& parcel, const shm::NeighborSlots::Given& given) const;
+  void post(Parcel& parcel);
+  [[nodiscard]] bool has_arrived(Parcel& parcel);
+  [[nodiscard]] bool is_taken(const Parcel& parcel) const {
+    return static_cast<std::size_t>(&parcel - parcels_.data()) < taken_;
+  }
+  void copy_own() const;
+  void copy(const EdgeBlock& from, const EdgeBlock& to) const;
+  [[nodiscard]] bool advance();
+  void watch();
+
+  NeighborExchange exchange_;
+  const EdgeRoutes& routes_;
+  std::optional<shm::NeighborSlots> slots_{};
+  int tag_;
+  std::vector<Message> messages_;
+  std::vector<Parcel> parcels_;  ///< those taken, then those given
+  std::size_t taken_ = 0;        ///< number of parcels that are taken
+  ScratchPool::Block packed_;
+  ScratchPool::Block between_;  ///< for copies between two layouts
+  std::size_t next_ = 0;        ///< all earlier parcels are done
+  bool is_published_ = false;
+  std::atomic<bool> has_messages_{false};
+  static constexpr std::uint32_t steps_per_look = 64;  ///< idle steps between looks at the other ranks and into MPI
+  std::atomic<std::uint32_t> idle_steps_{0};           ///< written by the thread that waits, and by one that steps
+};
+
+}  // namespace tutti::detail
