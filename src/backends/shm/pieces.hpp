@@ -38,13 +38,15 @@ inline void finish_piece(std::atomic<std::uint64_t>& word, Generation generation
 
 inline constexpr std::size_t page = 4096;
 
-/// The size of one piece that is moved between two ranks, in bytes. In a one-sided transfer each side does about half;
-/// if both ranks take from each other, each has enough to do, and one call of the kernel is the fastest.
+/// The size of one piece that is moved between two ranks, in bytes. In a one-sided transfer each side does about half,
+/// or the root less, which has a block of its own to copy; if both ranks take from each other, each has enough to do,
+/// and one call of the kernel is the fastest.
 [[nodiscard]] inline std::size_t moved_piece(Operation operation, std::size_t bytes) {
   constexpr std::size_t most = 256 * page;
   const bool one_sided = schedules::has_root(operation) && !schedules::combines(operation);
   if (!one_sided) return std::clamp(bytes, page, most);
-  const std::size_t pieces = bytes > most / 2 ? 4 : 2;
+  const bool has_own_block = operation != Operation::bcast;
+  const std::size_t pieces = bytes > (has_own_block ? 24 * page : most / 2) ? 4 : 2;
   return std::clamp(ceil_div(ceil_div(bytes, pieces), page) * page, 8 * page, most);
 }
 

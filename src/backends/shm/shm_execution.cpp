@@ -51,7 +51,10 @@ void ShmExecution::go_on(Transport& own, Transport begun, Stage stage) noexcept 
 
 void ShmExecution::resume(shm::Lines begun) noexcept { go_on(lines_, begun, Stage::lines); }
 void ShmExecution::resume(shm::Slots begun) noexcept { go_on(slots_, begun, Stage::slots); }
-void ShmExecution::resume(shm::SingleCopy begun) noexcept { go_on(single_copy_, std::move(begun), Stage::single_copy); }
+void ShmExecution::resume(shm::SingleCopy begun, ScratchPool::Block scratch) noexcept {
+  scratch_ = std::move(scratch);
+  go_on(single_copy_, std::move(begun), Stage::single_copy);
+}
 void ShmExecution::resume(shm::Parts begun) noexcept { go_on(parts_, begun, Stage::parts); }
 void ShmExecution::resume(shm::Tree begun) noexcept { go_on(tree_, begun, Stage::tree); }
 

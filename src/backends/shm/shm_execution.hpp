@@ -28,7 +28,7 @@ class ShmExecution final : public Execution {
   /// Continues an operation that the fast path of a call began at the same turn.
   void resume(shm::Lines begun) noexcept;
   void resume(shm::Slots begun) noexcept;
-  void resume(shm::SingleCopy begun) noexcept;
+  void resume(shm::SingleCopy begun, ScratchPool::Block scratch) noexcept;
   void resume(shm::Parts begun) noexcept;
   void resume(shm::Tree begun) noexcept;
 

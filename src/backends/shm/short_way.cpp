@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <type_traits>
+#include <utility>
+
 #include "backends/shm/shm_execution.hpp"
 #include "call/context.hpp"
 #include "call/progress.hpp"
@@ -14,11 +17,21 @@ namespace {
 template <typename Transport>
 class ShortRun {
  public:
-  ShortRun(Arena& arena, const Plan& plan, const Binding& binding, const Turn& turn)
-      : turn_(static_cast<std::uint64_t>(turn.number)), exchange_(Exchange::of(arena, plan, binding)) {
+  ShortRun(Context& context, const Plan& plan, const Binding& binding, const Turn& turn)
+      : context_(context),
+        turn_(static_cast<std::uint64_t>(turn.number)),
+        exchange_(Exchange::of(arena_of(context), plan, binding)) {
     exchange_.use_ordered(turn);
-    transport_.begin(exchange_);
+    if constexpr (std::is_same_v<Transport, SingleCopy>) {
+      scratch_ = context.scratch.acquire(SingleCopy::scratch_bytes(exchange_));
+      transport_.begin(exchange_, scratch_.data());
+    } else {
+      transport_.begin(exchange_);
+    }
   }
+  ~ShortRun() { context_.scratch.release(std::move(scratch_)); }
+  ShortRun(const ShortRun&) = delete;
+  ShortRun& operator=(const ShortRun&) = delete;
 
   /// Returns true once it is complete.
   [[nodiscard]] bool poll(int times) {
@@ -32,12 +45,21 @@ class ShortRun {
     exchange_.arena->prepare_next();
     return true;
   }
-  [[nodiscard]] const Transport& transport() const noexcept { return transport_; }
+  /// Hands the run over to an execution.
+  void hand_over(ShmExecution& execution) noexcept {
+    if constexpr (std::is_same_v<Transport, SingleCopy>)
+      execution.resume(std::move(transport_), std::move(scratch_));
+    else
+      execution.resume(transport_);
+    scratch_ = {};
+  }
 
  private:
+  Context& context_;
   std::uint64_t turn_;
   Exchange exchange_;
   Transport transport_;
+  ScratchPool::Block scratch_{};  ///< of SingleCopy
 };
 
 /// What comes after the turn of a call has been taken: if it fails (a user's operation throws, memory runs out), later
@@ -64,10 +86,10 @@ void run_by(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, c
   Arena& arena = arena_of(*context);
   const Turn turn = arena.next_ordered(plan->digest);
   at_turn(*context, *plan, [&] {
-    ShortRun<Transport> run(arena, *plan, binding, turn);
+    ShortRun<Transport> run(*context, *plan, binding, turn);
     if (run.poll(arena.oversubscribed() ? 1 : polls)) return;
     ShmExecution execution(unowned(context), unowned(plan), std::move(binding), turn, options.timeout);
-    execution.resume(run.transport());
+    run.hand_over(execution);
     run_to_end(execution);
   });
 }
@@ -80,10 +102,10 @@ std::shared_ptr<Execution> begin_by(const ContextPtr& context, const PlanPtr& pl
   Arena& arena = arena_of(*context);
   const Turn turn = arena.next_ordered(plan->digest);
   return at_turn(*context, *plan, [&]() -> std::shared_ptr<Execution> {
-    ShortRun<Transport> run(arena, *plan, binding, turn);
+    ShortRun<Transport> run(*context, *plan, binding, turn);
     if (run.poll(arena.oversubscribed() ? 1 : polls)) return nullptr;
     auto execution = std::make_shared<ShmExecution>(context, plan, std::move(binding), turn, options.timeout);
-    execution->resume(run.transport());
+    run.hand_over(*execution);
     return execution;
   });
 }
@@ -107,8 +129,7 @@ void run_short_way(const ContextPtr& context, const PlanPtr& plan, Binding&& bin
   if (plain && (protocol == Protocol::slots || is_streamed(protocol)))
     return run_by<Slots>(context, plan, std::move(binding), options);
   if (plain && protocol == Protocol::parts) return run_by<Parts>(context, plan, std::move(binding), options);
-  if (plain && protocol == Protocol::single_copy && !combines(plan->signature.operation))
-    return run_by<SingleCopy>(context, plan, std::move(binding), options);
+  if (plain && protocol == Protocol::single_copy) return run_by<SingleCopy>(context, plan, std::move(binding), options);
   const Turn turn = arena.next_ordered(plan->digest);
   ShmExecution execution(unowned(context), unowned(plan), std::move(binding), turn, options.timeout);
   run_to_end(execution);

@@ -38,6 +38,12 @@ Range source_of(const Exchange& exchange) {
 /// The range of a rank's output that takes the result of a combination.
 Range result_of(const Exchange& exchange, int to) { return {0, exchange.geometry().part(to).count * exchange.unit()}; }
 
+/// The result of a range goes to that rank alone.
+bool is_for_one(const Exchange& exchange, int range, int rank) {
+  const Signature& s = exchange.plan->signature;
+  return schedules::is_split(s.operation) ? range == rank : s.operation == Operation::reduce && s.root == rank;
+}
+
 /// In a blocking call no rank is away, so a single piece of another rank is best left to the rank that needs its
 /// result.
 bool is_left_to_owner(const Exchange& exchange, int range) {
@@ -60,14 +66,18 @@ class SingleCopy::Contributions {
       std::byte* copy = scratch + static_cast<std::size_t>(from) * bytes;
       const std::byte* mapped = remote.mapped(offset);
       if (mapped == nullptr) remote.read(offset, copy, bytes);
+      are_here_ = are_here_ && (mapped == nullptr || from == exchange.arena->rank());
       all_[static_cast<std::size_t>(from)] = mapped == nullptr ? copy : mapped;
     }
   }
   [[nodiscard]] std::span<const void* const> first(std::size_t count) const { return {all_.begin(), count}; }
   [[nodiscard]] std::span<const void* const> all() const { return first(all_.size()); }
+  /// Returns true if other ranks' memory is needed no more.
+  [[nodiscard]] bool are_here() const { return are_here_; }
 
  private:
   Operands all_;
+  bool are_here_ = true;
 };
 
 void SingleCopy::describe(const Exchange& exchange) const {
@@ -106,10 +116,10 @@ void SingleCopy::begin(std::byte* scratch) {
   reached_.clear();
 }
 
-void SingleCopy::begin(const Exchange& exchange) {
+void SingleCopy::begin(const Exchange& exchange, std::byte* scratch) {
   describe(exchange);
   exchange.publish(1);
-  begin(static_cast<std::byte*>(nullptr));
+  begin(scratch);
 }
 
 bool SingleCopy::step(const Exchange& exchange, std::size_t pieces) {
@@ -137,8 +147,6 @@ bool SingleCopy::step_combining(const Exchange& exchange, std::size_t pieces) {
     std::size_t index = 0;
     while (take_piece(exchange.cell(range).work.taken, exchange.generation, total, index)) {
       combine_piece(exchange, range, index);
-      finish_piece(exchange.cell(range).work.finished, exchange.generation);
-      exchange.arena->wake();
       if (--pieces == 0) return false;
     }
   }
@@ -156,9 +164,20 @@ SingleCopy::Slice SingleCopy::slice_of(const Exchange& exchange, int range, std:
 }
 
 void SingleCopy::combine_piece(const Exchange& exchange, int range, std::size_t index) {
-  const Geometry who = exchange.geometry();
   const Slice slice = slice_of(exchange, range, index);
-  const Contributions inputs(exchange, who.size(), slice.offset, slice.bytes, scratch_, reached_);
+  const Contributions inputs(exchange, exchange.arena->size(), slice.offset, slice.bytes, scratch_, reached_);
+  const auto finish = [&] {
+    finish_piece(exchange.cell(range).work.finished, exchange.generation);
+    exchange.arena->wake();
+  };
+  const bool is_early = inputs.are_here() && is_for_one(exchange, range, exchange.arena->rank());
+  if (is_early) finish();  // nobody else waits for more than the end of reading
+  combine_slice(exchange, range, slice, inputs);
+  if (!is_early) finish();
+}
+
+void SingleCopy::combine_slice(const Exchange& exchange, int range, const Slice& slice, const Contributions& inputs) {
+  const Geometry who = exchange.geometry();
   switch (who.operation()) {
     case Operation::scan:
     case Operation::exscan:
@@ -239,8 +258,10 @@ bool SingleCopy::step_moving(const Exchange& exchange, std::size_t pieces) {
   const int me = who.rank();
   const int others = who.size() - 1;
   bool waits = false;
+  // The others move pieces meanwhile; only where all move as much, pulling comes first.
+  const int own_turn = schedules::has_root(who.operation()) ? 0 : others;
   for (int i = 0; i < 2 * others; ++i) {
-    if (i == others && !own_copied_) {
+    if (i == own_turn && !own_copied_) {
       exchange.copy_own();
       own_copied_ = true;
     }

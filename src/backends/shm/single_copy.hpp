@@ -18,8 +18,8 @@ class SingleCopy {
   void describe(const Exchange& exchange) const;
   /// `scratch` must hold scratch_bytes().
   void begin(std::byte* scratch);
-  /// Begins a call that only moves data, and publishes it.
-  void begin(const Exchange& exchange);
+  /// Begins a call, and publishes it.
+  void begin(const Exchange& exchange, std::byte* scratch);
   /// Does at most `pieces` pieces. Returns true once all work of and for this rank is done.
   bool step(const Exchange& exchange, std::size_t pieces);
   /// The same for a blocking call, without a limit.
@@ -42,6 +42,7 @@ class SingleCopy {
   bool all_published(const Exchange& exchange);
   [[nodiscard]] static Slice slice_of(const Exchange& exchange, int range, std::size_t index);
   void combine_piece(const Exchange& exchange, int range, std::size_t index);
+  void combine_slice(const Exchange& exchange, int range, const Slice& slice, const Contributions& inputs);
   void combine_prefixes(const Exchange& exchange, const Contributions& inputs, const Slice& slice);
   void combine_for_all(const Exchange& exchange, const Contributions& inputs, const Slice& slice);
   /// at: byte of rank `to`'s output that the result begins at.
