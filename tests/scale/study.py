@@ -25,6 +25,7 @@ import simulator
 SELECTORS = ("mpich", "ompi", "mvapich2")
 OPERATIONS = ("barrier", "bcast", "reduce", "scatter", "gather", "scan", "exscan", "allreduce",
               "reduce_scatter_block", "allgather", "alltoall")
+ORDER = (*OPERATIONS, "alltoallv")
 BLOCKS = ("reduce_scatter_block", "gather", "scatter", "allgather", "alltoall")
 SIZES = [8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 2 << 20, 16 << 20, 64 << 20]
 LAYOUTS = ("1x64", "16x1", "64x1", "16x16", "1024x1")
@@ -107,7 +108,8 @@ def choices_of(options, sim, network, nodes, per_node, calls):
 
 def expensive_last(call):
     """A simulation costs by messages: those of all pairs come last, and long vectors, which rings cut up."""
-    return OPERATIONS.index(call[0]) >= OPERATIONS.index("allreduce"), call[1], OPERATIONS.index(call[0])
+    place = ORDER.index(call[0])
+    return (place >= ORDER.index("allreduce")) + (call[0] == "alltoallv"), call[1], place
 
 
 def study(options, sim, results, network, layout, calls, predictions):
@@ -142,6 +144,7 @@ def study(options, sim, results, network, layout, calls, predictions):
 def smoke(options, sim):
     """The chosen schedules with data, on clusters of 16 ranks: results are those of the simulated MPI."""
     calls = [(operation, size) for operation in OPERATIONS for size in sizes_of(operation, 16) if size <= 32 << 10]
+    calls += [("alltoallv", size) for operation, size in calls if operation == "alltoall"]
     for network in simulator.NETWORKS:
         for layout in ("1x16", "4x4", "16x1"):
             nodes, per_node = map(int, layout.split("x"))

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -80,6 +81,13 @@ schedules::Schedule schedule_of(const Call& call, const Machine& machine, int ra
   problem.element_size = sizeof(float);
   problem.node_of = &machine.node_of();
   problem.starts = machine.starts();
+  const std::vector<std::size_t> counts(static_cast<std::size_t>(problem.size), problem.count);
+  std::vector<std::size_t> displacements(counts.size());
+  std::exclusive_scan(counts.begin(), counts.end(), displacements.begin(), std::size_t{0});
+  if (call.operation == schedules::Operation::alltoallv) {
+    problem.send_counts = problem.recv_counts = counts;
+    problem.send_displs = problem.recv_displs = displacements;
+  }
   return algorithm->generate(problem);
 }
 
