@@ -154,8 +154,7 @@ class Times:
 def simulate(options, sim, results, nodes):
     """For each app its shards and its times."""
     layout = f"{nodes}x1"
-    links = options.folder / f"links-{options.network}-{layout}"
-    links.write_text(sim.links(options.network, nodes, 1))
+    study.measured_links(options, sim, options.network, nodes, 1)
     shards = {app.name: shards_of(options, app, options.network, nodes) for app in steps.APPS}
     calls = {app.name: app.calls(nodes, shards[app.name]) for app in steps.APPS}
     predictions = {}
