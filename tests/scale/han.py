@@ -2,9 +2,8 @@
 """The compositions of HAN, the component of Open MPI 5 for several nodes, as ways of the program (program/han.hpp).
 
 Source: Luo et al., HAN: a hierarchical autotuned collective communication framework, CLUSTER 2020, and the defaults that
-Open MPI documents (ompi_info): segments of 64 KiB for bcast, reduce and allreduce, which go among nodes by binomial
-trees (libnbc); one piece for the others. The other stages go by the schedule that Tutti's planner takes for them, so
-that HAN is not slower here than with its own.
+Open MPI documents (ompi_info): segments of 64 KiB for bcast, reduce and allreduce, which go among nodes as libnbc sends
+them; one piece for the others. The other stages go by the schedule that Tutti's planner takes for them.
 """
 SEGMENT = 64 << 10
 ELEMENT = 4
@@ -31,6 +30,13 @@ def segment_of(operation):
     return SEGMENT if operation in ("bcast", "reduce", "allreduce") else 0
 
 
+def of_libnbc(stage, size, nodes):
+    """How a segment goes among nodes."""
+    if stage == "reduce":
+        return "binomial"
+    return "linear" if nodes <= 4 else "binomial" if size < SEGMENT else "chain"
+
+
 def ways(choices, calls, nodes, per_node):
     """The way of each call that HAN composes. `choices` asks the planner: nodes, ranks of a node, calls."""
     composed = [call for call in calls if call[0] in OPERATIONS]
@@ -43,7 +49,7 @@ def ways(choices, calls, nodes, per_node):
         found[across] = choices(*shape, list(asked))
     ways = {}
     for call, of_call in wanted.items():
-        names = ["binomial" if across and segment_of(call[0]) else found[across][stage, size][0][0]
+        names = [of_libnbc(stage, size, nodes) if across and segment_of(call[0]) else found[across][stage, size][0][0]
                  for stage, across, size in of_call]
         ways[call] = f"han:{segment_of(call[0])}:{','.join(names)}"
     return ways
