@@ -41,12 +41,13 @@ def communication(row):
         mark = "~" if any(name in row.times.predicted for name in names) else ""
         cells.append(ms(sum(row.times.tutti[name] for name in names), mark))
         found = [row.times.best.get(name) for name in names]
-        cells.append("" if None in found else ms(sum(found)))
+        mark = "≤ " if any(name in row.times.incomplete for name in names) else ""
+        cells.append("" if None in found else ms(sum(found), mark))
     return cells
 
 
 def percent(values):
-    return [f"{100 * value:.1f} %" for value in values] if values else ["", ""]
+    return [f"{100 * value:.1f} %" for value in values]
 
 
 def table(rows):
@@ -58,9 +59,10 @@ def table(rows):
     for row in rows:
         points = Points(row, rows[0])
         cells = [f"{row.nodes:,}", ms(row.compute), *communication(row)]
-        for of in ("tutti", "best"):
-            found = getattr(points, of)
-            cells += [*(ms(step) for step in found), percent(points.efficiencies(of))[1]] if found else ["", "", ""]
+        cells += [*map(ms, points.tutti), percent(points.efficiencies("tutti"))[1]]
+        most, least = ("≤ ", "≥ ") if row.times and row.times.incomplete else ("", "")
+        cells += [*(ms(step, most) for step in points.best), least + percent(points.efficiencies("best"))[1]] \
+            if points.best else ["", "", ""]
         lines.append("| " + " | ".join(cells) + " |")
     return lines
 
@@ -153,8 +155,9 @@ def write(options, measured, tables, shards):
     options.report.mkdir(parents=True, exist_ok=True)
     network = options.network.replace("_", " ")
     lines = ["# Weak scaling, simulated", "", "By tests/scale/weak.py; see [scale.md](../scale.md).", "",
-             f"Milliseconds. Computation: {measured['processor']}, {measured['date']}, one rank on one core, medians of "
-             f"{measured['rounds']} runs. Communication: {network}, one rank a node; ~: predicted, not simulated.", ""]
+             f"Milliseconds. Computation: {measured['processor']}, {measured['date']}, one rank on one core, quickest "
+             f"of {measured['rounds']} runs. Communication: {network}, one rank a node; ~: predicted, not simulated; "
+             "≤: not all selectors were simulated.", ""]
     for (app, speed), rows in tables.items():
         lines += [f"## {app.title}, computation {speed_text(speed)}", "", *table(rows), ""]
     lines += ["## Tables of DLRM", "", *shards_table(shards), "", "## Measured, and the model", "",
