@@ -5,39 +5,17 @@
 //
 // LINKS has a line for each level: name, latency, overhead, rate, rate of several, rate of a node. A call is an
 // operation and bytes. Prints for each call and each schedule that may be chosen its predicted seconds, the fastest
-// first, and before all the starts by which hierarchical schedules choose their phases.
+// first, and before all the starts by which hierarchical schedules choose their phases. Of an alltoallv the planner
+// knows no bytes: the order is that of its choice, and the seconds are those of blocks of one size.
 #include <algorithm>
-#include <fstream>
 #include <iostream>
 #include <stdexcept>
 #include <string>
 
-#include "planner/names.hpp"
-#include "tools/question.hpp"
+#include "given_links.hpp"
 
 namespace tutti::tools {
 namespace {
-
-class GivenLinks final : public detail::Measurements {
- public:
-  explicit GivenLinks(const char* path) {
-    std::ifstream in(path);
-    for (std::string name; in >> name;) {
-      const auto found = std::find(detail::link_level_names.begin(), detail::link_level_names.end(), name);
-      if (found == detail::link_level_names.end()) throw std::runtime_error("there is no level " + name);
-      detail::Link& link = links_.levels[static_cast<std::size_t>(found - detail::link_level_names.begin())];
-      for (const detail::LinkFigure& figure : detail::link_figures)
-        if (!(in >> link.*figure.value)) throw std::runtime_error("a figure of level " + name + " is missing");
-    }
-  }
-  [[nodiscard]] std::optional<double> seconds(const detail::Signature&, std::string_view) const override {
-    return std::nullopt;
-  }
-  [[nodiscard]] const detail::Links* links() const override { return &links_; }
-
- private:
-  detail::Links links_{};
-};
 
 /// Messages alone, and local work that costs nothing, as on the simulated machine.
 Surroundings simulated(const char* links, int nodes, int per_node) {
@@ -59,16 +37,32 @@ detail::Signature call_of(const std::string& operation, std::size_t bytes, int r
   return signature_of(question, ranks);
 }
 
+/// The schedules over messages that may be chosen.
+std::vector<detail::Candidate> ways_of(const std::string& operation, std::size_t bytes, const Surroundings& machine) {
+  const int ranks = static_cast<int>(machine.topology.places.size());
+  const Case call(call_of(operation, bytes, ranks), machine, 0);
+  std::vector<detail::Candidate> ways = candidates(call.signature, call.machine());
+  std::erase_if(ways, [](const detail::Candidate& way) { return !way.can_be_chosen() || way.algorithm == nullptr; });
+  return ways;
+}
+
+void set_seconds_of_equal_blocks(std::vector<detail::Candidate>& ways, std::size_t bytes, const Surroundings& machine) {
+  const std::vector<detail::Candidate> equal = ways_of("alltoall", bytes, machine);
+  for (detail::Candidate& way : ways)
+    for (const detail::Candidate& twin : equal)
+      if (twin.algorithm->name == way.algorithm->name) way.seconds = twin.seconds;
+}
+
 void run(const char* links, int nodes, int per_node) {
   const Surroundings machine = simulated(links, nodes, per_node);
   const schedules::Starts starts = starts_of(links_of(Case({}, machine, 0).machine()), detail::LinkLevel::node);
   std::cout << "starts " << starts.on_node << ' ' << starts.across << '\n';
   std::string operation;
   for (std::size_t bytes = 0; std::cin >> operation >> bytes;) {
-    const Case call(call_of(operation, bytes, nodes * per_node), machine, 0);
-    for (const detail::Candidate& way : candidates(call.signature, call.machine()))
-      if (way.can_be_chosen() && way.algorithm != nullptr)
-        std::cout << operation << ' ' << bytes << ' ' << way.algorithm->name << ' ' << way.seconds << '\n';
+    std::vector<detail::Candidate> ways = ways_of(operation, bytes, machine);
+    if (operation == "alltoallv") set_seconds_of_equal_blocks(ways, bytes, machine);
+    for (const detail::Candidate& way : ways)
+      std::cout << operation << ' ' << bytes << ' ' << way.algorithm->name << ' ' << way.seconds << '\n';
   }
 }
 

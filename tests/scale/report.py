@@ -5,8 +5,8 @@ import json
 import math
 import subprocess
 
-SELECTORS = ("mpich", "ompi", "mvapich2")
-NAMES = {"mpich": "MPICH", "ompi": "Open MPI", "mvapich2": "MVAPICH2"}
+SELECTORS = ("mpich", "ompi", "mvapich2", "han")
+NAMES = {"mpich": "MPICH", "ompi": "Open MPI", "mvapich2": "MVAPICH2", "han": "HAN"}
 EVEN = 1.005  # the clocks of two simulations differ in the last digits
 
 
@@ -78,14 +78,15 @@ def losses(cells):
 
 
 def ratios(cells, place):
-    """A row for each operation and size of a layout: time, choice, and the ratio to each selector."""
+    """A row for each operation and size of a layout: time, choice, and the time of each selector that was run."""
+    of_place = {key: cell for key, cell in cells.items() if key[:2] == place}
+    selectors = [one for one in SELECTORS if any(one in cell.selectors for cell in of_place.values())]
     lines = ["| operation | bytes | Tutti's choice | predicted | simulated | " +
-             " | ".join(NAMES[one] for one in SELECTORS) + " |", "|---|---|---|---|---|---|---|---|"]
-    for key, cell in cells.items():
-        if key[:2] == place:
-            times = [time_text(cell.selectors[one]) if one in cell.selectors else "" for one in SELECTORS]
-            lines.append(f"| {key[2]} | {size_text(key[3])} | {cell.way} | {time_text(cell.predicted)} | "
-                         f"{time_text(cell.seconds)} | {' | '.join(times)} |")
+             " | ".join(NAMES[one] for one in selectors) + " |", "|---" * (5 + len(selectors)) + "|"]
+    for key, cell in of_place.items():
+        times = [time_text(cell.selectors[one]) if one in cell.selectors else "" for one in selectors]
+        lines.append(f"| {key[2]} | {size_text(key[3])} | {cell.way} | {time_text(cell.predicted)} | "
+                     f"{time_text(cell.seconds)} | {' | '.join(times)} |")
     return lines
 
 

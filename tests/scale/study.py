@@ -19,12 +19,14 @@ import pathlib
 import subprocess
 import sys
 
+import han
 import report
 import simulator
 
 SELECTORS = ("mpich", "ompi", "mvapich2")
 OPERATIONS = ("barrier", "bcast", "reduce", "scatter", "gather", "scan", "exscan", "allreduce",
               "reduce_scatter_block", "allgather", "alltoall")
+ORDER = (*OPERATIONS, "alltoallv")
 BLOCKS = ("reduce_scatter_block", "gather", "scatter", "allgather", "alltoall")
 SIZES = [8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 2 << 20, 16 << 20, 64 << 20]
 LAYOUTS = ("1x64", "16x1", "64x1", "16x16", "1024x1")
@@ -83,14 +85,9 @@ class Results:
                 self.points[key] = seconds
                 out.write(json.dumps([*key, seconds]) + "\n")
 
-    def lacks(self, network, layout, calls):
-        return [call for call in calls if (network, layout, *call) not in self.points]
 
-
-def choices_of(options, sim, network, nodes, per_node, calls):
+def choices_of(options, links, nodes, per_node, calls):
     """The starts of rounds, and for each call the schedules and their predictions, the fastest first."""
-    links = options.folder / f"links-{network}-{nodes}x{per_node}"
-    links.write_text(sim.links(network, nodes, per_node))
     done = subprocess.run([options.build / "tests/tutti_scale_choices", links, str(nodes), str(per_node)], text=True,
                           input="".join(f"{operation} {size}\n" for operation, size in calls), capture_output=True)
     if done.returncode != 0:
@@ -105,32 +102,52 @@ def choices_of(options, sim, network, nodes, per_node, calls):
     return starts, ways
 
 
+def measured_links(options, sim, network, nodes, per_node):
+    """The file of them."""
+    links = options.folder / f"links-{network}-{nodes}x{per_node}"
+    links.write_text(sim.links(network, nodes, per_node))
+    return links
+
+
+def han_ways(options, links, nodes, per_node, calls):
+    """What HAN composes, which is for several nodes of several ranks."""
+    if nodes == 1 or per_node == 1:
+        return {}
+    return han.ways(lambda *question: choices_of(options, links, *question)[1], calls, nodes, per_node)
+
+
 def expensive_last(call):
     """A simulation costs by messages: those of all pairs come last, and long vectors, which rings cut up."""
-    return OPERATIONS.index(call[0]) >= OPERATIONS.index("allreduce"), call[1], OPERATIONS.index(call[0])
+    place = ORDER.index(call[0])
+    return (place >= ORDER.index("allreduce")) + (call[0] == "alltoallv"), call[1], place
+
+
+def jobs_of(options, links, nodes, per_node, calls, ways):
+    """What runs together, by name: the selector of SMPI, and (call, name of the result, way of the program)."""
+    calls = sorted(calls, key=expensive_last)
+    composed = han_ways(options, links, nodes, per_node, calls)
+    jobs = {"tutti": ("ompi", [(call, ways[call][0][0], ways[call][0][0]) for call in calls])}
+    jobs |= {one: (one, [(call, one, "selector") for call in calls]) for one in SELECTORS}
+    return jobs | ({"han": ("ompi", [(call, "han", composed[call]) for call in calls if call in composed])}
+                   if composed else {})
 
 
 def study(options, sim, results, network, layout, calls, predictions):
     nodes, per_node = map(int, layout.split("x"))
-    starts, ways = choices_of(options, sim, network, nodes, per_node, calls)
-    chosen = []
+    links = measured_links(options, sim, network, nodes, per_node)
+    starts, ways = choices_of(options, links, nodes, per_node, calls)
     for call in sorted(calls, key=expensive_last):
-        way, seconds = ways[call][0]
-        chosen.append((*call, f"{way}"))
-        predictions[network, layout, *call] = (way, seconds)
-    jobs = {"ompi+tutti": chosen, **{one: [(*call, "selector") for call in sorted(calls, key=expensive_last)]
-                                     for one in SELECTORS}}
+        predictions[network, layout, *call] = ways[call][0]
+    jobs = jobs_of(options, links, nodes, per_node, calls, ways)
 
     def run(job):
-        selector = job.split("+")[0]
-        is_selector = job in SELECTORS
-        named = [(operation, size, selector if is_selector else way) for operation, size, way in jobs[job]]
-        missing = results.lacks(network, layout, named)
+        selector, lines = jobs[job]
+        missing = {(*call, way): name for call, name, way in lines
+                   if (network, layout, *call, name) not in results.points}
         if not missing:
             return {}
-        lines = [(operation, size, "selector" if is_selector else way) for operation, size, way in missing]
-        found = sim.time(network, nodes, per_node, selector, lines, starts, options.limit)
-        return {(operation, size, selector if is_selector else way): seconds
+        found = sim.time(network, nodes, per_node, selector, list(missing), starts, options.limit)
+        return {(operation, size, missing[operation, size, way]): seconds
                 for (operation, size, way), seconds in found.items()}
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
@@ -142,14 +159,19 @@ def study(options, sim, results, network, layout, calls, predictions):
 def smoke(options, sim):
     """The chosen schedules with data, on clusters of 16 ranks: results are those of the simulated MPI."""
     calls = [(operation, size) for operation in OPERATIONS for size in sizes_of(operation, 16) if size <= 32 << 10]
+    calls += [("alltoallv", size) for operation, size in calls if operation == "alltoall"]
     for network in simulator.NETWORKS:
         for layout in ("1x16", "4x4", "16x1"):
             nodes, per_node = map(int, layout.split("x"))
-            starts, ways = choices_of(options, sim, network, nodes, per_node, calls)
+            links = measured_links(options, sim, network, nodes, per_node)
+            starts, ways = choices_of(options, links, nodes, per_node, calls)
             lines = [(*call, ways[call][0][0]) for call in calls]
-            found = sim.time(network, nodes, per_node, "mpich", lines, starts, 300, data=True)
-            if set(found) != set(lines) or min(found.values()) <= 0:
-                raise SystemExit(f"study: {network} {layout}: {sorted(set(lines) - set(found))} were not simulated")
+            composed = [(*call, way) for call, way in han_ways(options, links, nodes, per_node, [
+                *calls, *((operation, 3 * han.SEGMENT + 64) for operation in han.OPERATIONS)]).items()]
+            found = sim.time(network, nodes, per_node, "mpich", lines + composed, starts, 300, data=True)
+            if set(found) != {*lines, *composed} or min(found.values()) <= 0:
+                missing = sorted({*lines, *composed} - set(found))
+                raise SystemExit(f"study: {network} {layout}: {missing} were not simulated")
             worst = max(max(found[line] / ways[line[:2]][0][1], ways[line[:2]][0][1] / found[line])
                         for line in lines)
             if worst > 2.5:

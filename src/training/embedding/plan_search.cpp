@@ -18,16 +18,19 @@ using detail::PlanLayout;
 using Tables = std::span<const EmbeddingTableConfig>;
 using Divisions = std::vector<Division>;
 
-// A division must make the step at least this much faster to be worth its messages.
-constexpr double worthwhile = 0.995;
+constexpr double sharpness = 8;
 
-/// The time of the slowest rank, smoothed, so that relieving one of several equally slow ranks counts as progress.
-double smooth_maximum(const ShardingPlan& plan) {
-  const double slowest = plan.seconds();
+// A division must make a step that waits for one rank at least 0.5 % faster to be worth its messages, and relieve as
+// much where the step waits for several: 1 - 0.995 ^ sharpness.
+constexpr double worthwhile = 0.0393;
+
+/// How many ranks take about `slowest` seconds: those that take less count little. Relieving one of several equally
+/// slow ranks is progress, however many they are.
+double slow_ranks(const ShardingPlan& plan, double slowest) {
   double sum = 0;
   for (const auto& load : plan.prediction)
-    sum += slowest > 0 ? std::pow((load.lookup_seconds + load.exchange_seconds) / slowest, 8) : 0;
-  return slowest * std::pow(sum / static_cast<double>(plan.prediction.size()), 1.0 / 8);
+    sum += slowest > 0 ? std::pow((load.lookup_seconds + load.exchange_seconds) / slowest, sharpness) : 0;
+  return sum;
 }
 
 void check_tables(const PlannerFacts& facts, Tables tables) {
@@ -164,7 +167,8 @@ std::vector<std::size_t> candidates(const PlannerFacts& facts, Tables tables, co
 /// Makes the best single change to the divisions; false if none is better.
 bool improve(const PlannerFacts& facts, Tables tables, const PlannerOptions& options, Divisions& divisions,
              PlanLayout& best) {
-  double limit = smooth_maximum(best.plan) * worthwhile;
+  const double slowest = best.plan.seconds();
+  double limit = slow_ranks(best.plan, slowest) - worthwhile;
   std::optional<std::pair<std::size_t, Division>> change;
   PlanLayout found = best;
   for (const std::size_t t : candidates(facts, tables, options, best.plan)) {
@@ -173,7 +177,7 @@ bool improve(const PlannerFacts& facts, Tables tables, const PlannerOptions& opt
       divisions[t] = other;
       PlanLayout layout = detail::lay_out(facts, tables, options, divisions);
       if (layout.too_large) continue;
-      const double score = smooth_maximum(layout.plan);
+      const double score = slow_ranks(layout.plan, slowest);
       if (score >= limit) continue;
       limit = score;
       found = std::move(layout);

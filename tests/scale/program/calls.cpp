@@ -35,8 +35,8 @@ std::vector<Call> read_calls(std::istream& lines) {
 }
 
 std::size_t count_of(const Call& call, int ranks) {
-  const std::size_t blocks = schedules::has_equal_blocks(call.operation) ? static_cast<std::size_t>(ranks) : 1;
-  return call.bytes / element / blocks;
+  const bool has_blocks = schedules::has_equal_blocks(call.operation) || call.operation == Operation::alltoallv;
+  return call.bytes / element / (has_blocks ? static_cast<std::size_t>(ranks) : 1);
 }
 
 Extent extent_of(const Call& call, int ranks) {
@@ -51,6 +51,7 @@ Extent extent_of(const Call& call, int ranks) {
     case allgather:
       return {count, all};
     case alltoall:
+    case alltoallv:
       return {all, all};
     default:
       return {count, count};

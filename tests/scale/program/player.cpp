@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -30,21 +31,26 @@ float* written(const Slice& slice, const Buffers& buffers) {
   return (slice.buffer == BufferName::output ? buffers.output : buffers.scratch) + slice.offset;
 }
 
-void exchange(const Round& round, const Buffers& buffers) {
+std::vector<MPI_Request> posted(const Round& round, const Part& part) {
   std::vector<MPI_Request> requests;
   const auto post = [&](Transfer::Kind kind) {
     for (const Transfer& t : round.transfers) {
       if (t.kind != kind) continue;
       const int count = static_cast<int>(t.slice.count);
+      const int peer = part.first + part.stride * t.peer;
       requests.push_back(MPI_REQUEST_NULL);
       if (kind == Transfer::Kind::recv)
-        MPI_Irecv(written(t.slice, buffers), count, MPI_FLOAT, t.peer, 1, MPI_COMM_WORLD, &requests.back());
+        MPI_Irecv(written(t.slice, part.buffers), count, MPI_FLOAT, peer, part.tag, MPI_COMM_WORLD, &requests.back());
       else
-        MPI_Isend(at(t.slice, buffers), count, MPI_FLOAT, t.peer, 1, MPI_COMM_WORLD, &requests.back());
+        MPI_Isend(at(t.slice, part.buffers), count, MPI_FLOAT, peer, part.tag, MPI_COMM_WORLD, &requests.back());
     }
   };
   post(Transfer::Kind::recv);
   post(Transfer::Kind::send);
+  return requests;
+}
+
+void wait_all(std::vector<MPI_Request>& requests) {
   MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }
 
@@ -80,13 +86,49 @@ schedules::Schedule schedule_of(const Call& call, const Machine& machine, int ra
   problem.element_size = sizeof(float);
   problem.node_of = &machine.node_of();
   problem.starts = machine.starts();
+  const std::vector<std::size_t> counts(static_cast<std::size_t>(problem.size), problem.count);
+  std::vector<std::size_t> displacements(counts.size());
+  std::exclusive_scan(counts.begin(), counts.end(), displacements.begin(), std::size_t{0});
+  if (call.operation == schedules::Operation::alltoallv) {
+    problem.send_counts = problem.recv_counts = counts;
+    problem.send_displs = problem.recv_displs = displacements;
+  }
   return algorithm->generate(problem);
 }
 
-void play(const schedules::Schedule& schedule, const Buffers& buffers) {
-  for (const Round& round : schedule.rounds) {
-    if (!round.transfers.empty()) exchange(round, buffers);
-    if (buffers.has_data) work(round, buffers);
+void play(const Part& part) {
+  for (const Round& round : part.schedule.rounds) {
+    std::vector<MPI_Request> requests = posted(round, part);
+    if (!requests.empty()) wait_all(requests);
+    if (part.buffers.has_data) work(round, part.buffers);
+  }
+}
+
+void play_together(const std::vector<Part>& parts) {
+  std::vector<std::size_t> rounds(parts.size(), 0);  // under way
+  std::vector<std::size_t> waits(parts.size(), 0);   // messages of it
+  std::vector<MPI_Request> requests;
+  std::vector<std::size_t> owners;
+  const auto go_on = [&](std::size_t i) {
+    const std::vector<Round>& all = parts[i].schedule.rounds;
+    for (; waits[i] == 0 && rounds[i] < all.size(); rounds[i] += waits[i] == 0 ? 1 : 0) {
+      const std::vector<MPI_Request> more = posted(all[rounds[i]], parts[i]);
+      requests.insert(requests.end(), more.begin(), more.end());
+      owners.resize(requests.size(), i);
+      waits[i] = more.size();
+      if (more.empty() && parts[i].buffers.has_data) work(all[rounds[i]], parts[i].buffers);
+    }
+  };
+  for (std::size_t i = 0; i < parts.size(); ++i) go_on(i);
+  for (std::size_t left = requests.size(); left > 0;
+       left = std::accumulate(waits.begin(), waits.end(), std::size_t{0})) {
+    int done = 0;
+    MPI_Waitany(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUS_IGNORE);
+    const std::size_t i = owners[static_cast<std::size_t>(done)];
+    if (--waits[i] > 0) continue;
+    if (parts[i].buffers.has_data) work(parts[i].schedule.rounds[rounds[i]], parts[i].buffers);
+    ++rounds[i];
+    go_on(i);
   }
 }
 

@@ -104,6 +104,18 @@ TEST(ShardingPlan, FewerTablesThanRanksAreDivided) {
   EXPECT_EQ(used.size(), 8U);
 }
 
+/// All equally slow: to divide one of them leaves the slowest rank as slow as it was.
+TEST(ShardingPlan, ManyEqualTablesOnMoreRanksAreDivided) {
+  std::vector<EmbeddingTableConfig> tables;
+  for (int t = 0; t < 32; ++t) tables.push_back(table(std::to_string(t), 1000000, 128));
+  auto whole = tables;
+  for (auto& t : whole) t.sharding = Sharding::table_wise;
+  const PlannerOptions options{.batch = 65536};
+  const auto plan = plan_sharding(ranks(256, 1), tables, options);
+  EXPECT_LT(plan.seconds(), 0.6 * plan_sharding(ranks(256, 1), whole, options).seconds());
+  EXPECT_EQ(std::ranges::count(plan.shardings, Sharding::column_wise), 32);
+}
+
 TEST(ShardingPlan, TheSearchNeverMakesItWorse) {
   for (const std::size_t count : {2U, 4U, 16U}) {
     auto whole = kaggle();

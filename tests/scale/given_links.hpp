@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+#include "planner/names.hpp"
+#include "tools/question.hpp"
+
+namespace tutti::tools {
+
+/// Measurements of a file with a line for each level: name, latency, overhead, rate, rate of several, rate of a node.
+class GivenLinks final : public detail::Measurements {
+ public:
+  explicit GivenLinks(const char* path) {
+    std::ifstream in(path);
+    for (std::string name; in >> name;) {
+      const auto found = std::find(detail::link_level_names.begin(), detail::link_level_names.end(), name);
+      if (found == detail::link_level_names.end()) throw std::runtime_error("there is no level " + name);
+      detail::Link& link = links_.levels[static_cast<std::size_t>(found - detail::link_level_names.begin())];
+      for (const detail::LinkFigure& figure : detail::link_figures)
+        if (!(in >> link.*figure.value)) throw std::runtime_error("a figure of level " + name + " is missing");
+    }
+  }
+  [[nodiscard]] std::optional<double> seconds(const detail::Signature&, std::string_view) const override {
+    return std::nullopt;
+  }
+  [[nodiscard]] const detail::Links* links() const override { return &links_; }
+
+ private:
+  detail::Links links_{};
+};
+
+}  // namespace tutti::tools
