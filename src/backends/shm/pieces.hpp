@@ -31,6 +31,12 @@ inline void finish_piece(std::atomic<std::uint64_t>& word, Generation generation
   }
 }
 
+/// The same for a single piece that no other rank can take: it needs no claim, and no look at the word, which others
+/// poll.
+inline void finish_unclaimed(std::atomic<std::uint64_t>& word, Generation generation) {
+  word.store(tagged(generation, 1), std::memory_order_release);
+}
+
 [[nodiscard]] inline bool is_finished(const std::atomic<std::uint64_t>& word, Generation generation,
                                       std::size_t total) {
   return count_of(word.load(std::memory_order_acquire), generation) >= total;

@@ -23,13 +23,15 @@ class ShortRun {
         exchange_(Exchange::of(arena_of(context), plan, binding)) {
     exchange_.use_ordered(turn);
     if constexpr (std::is_same_v<Transport, SingleCopy>) {
-      scratch_ = context.scratch.acquire(SingleCopy::scratch_bytes(exchange_));
+      if (exchange_.geometry().combines()) scratch_ = context.scratch.acquire(SingleCopy::scratch_bytes(exchange_));
       transport_.begin(exchange_, scratch_.data());
     } else {
       transport_.begin(exchange_);
     }
   }
-  ~ShortRun() { context_.scratch.release(std::move(scratch_)); }
+  ~ShortRun() {
+    if (scratch_.bytes != 0) context_.scratch.release(std::move(scratch_));
+  }
   ShortRun(const ShortRun&) = delete;
   ShortRun& operator=(const ShortRun&) = delete;
 

@@ -28,6 +28,16 @@ bool is_left_to_taker(const Exchange& exchange, std::size_t total) {
   return total == 1 && exchange.plan->signature.kind == CallKind::blocking;
 }
 
+/// While the root copies the block that it gives itself, others move pieces of theirs, if these have several. In other
+/// calls they wait for this rank.
+bool copies_own_first(const Exchange& exchange) {
+  const Signature& s = exchange.plan->signature;
+  if (!schedules::has_root(s.operation) || s.operation == Operation::bcast) return false;
+  if (exchange.arena->rank() != s.root) return false;  // it may not know the blocks
+  const std::size_t own = exchange.geometry().given(s.root).count * exchange.unit();
+  return own > moved_piece(s.operation, own);
+}
+
 /// The range of every rank's source that a combination reads.
 Range source_of(const Exchange& exchange) {
   const Geometry who = exchange.geometry();
@@ -44,12 +54,13 @@ bool is_for_one(const Exchange& exchange, int range, int rank) {
   return schedules::is_split(s.operation) ? range == rank : s.operation == Operation::reduce && s.root == rank;
 }
 
-/// In a blocking call no rank is away, so a single piece of another rank is best left to the rank that needs its
-/// result.
-bool is_left_to_owner(const Exchange& exchange, int range) {
+/// In a blocking call no rank is away, so a single piece is best left to the one rank that needs its result. Where
+/// ranks share cores, others may do it sooner.
+bool is_left_to_owner(const Exchange& exchange, int range, std::size_t total) {
   const Signature& s = exchange.plan->signature;
-  return s.operation == Operation::reduce && s.kind == CallKind::blocking && range == s.root &&
-         range != exchange.arena->rank();
+  if (total != 1 || s.kind != CallKind::blocking) return false;
+  if (s.operation == Operation::reduce) return range == s.root;
+  return schedules::is_split(s.operation) && !exchange.arena->oversubscribed();
 }
 
 }  // namespace
@@ -143,10 +154,13 @@ bool SingleCopy::step_combining(const Exchange& exchange, std::size_t pieces) {
   for (; next_range_ < size; ++next_range_) {
     const int range = (exchange.arena->rank() + next_range_) % size;
     const std::size_t total = pieces_of(exchange, range);
-    if (total == 1 && is_left_to_owner(exchange, range)) continue;
+    if (is_left_to_owner(exchange, range, total)) {
+      if (range == exchange.arena->rank()) combine_piece(exchange, range, 0, finish_unclaimed);
+      continue;
+    }
     std::size_t index = 0;
     while (take_piece(exchange.cell(range).work.taken, exchange.generation, total, index)) {
-      combine_piece(exchange, range, index);
+      combine_piece(exchange, range, index, finish_piece);
       if (--pieces == 0) return false;
     }
   }
@@ -163,11 +177,11 @@ SingleCopy::Slice SingleCopy::slice_of(const Exchange& exchange, int range, std:
   return {begin, whole.offset + begin, std::min(piece, whole.bytes - begin)};
 }
 
-void SingleCopy::combine_piece(const Exchange& exchange, int range, std::size_t index) {
+void SingleCopy::combine_piece(const Exchange& exchange, int range, std::size_t index, Finish mark) {
   const Slice slice = slice_of(exchange, range, index);
   const Contributions inputs(exchange, exchange.arena->size(), slice.offset, slice.bytes, scratch_, reached_);
   const auto finish = [&] {
-    finish_piece(exchange.cell(range).work.finished, exchange.generation);
+    mark(exchange.cell(range).work.finished, exchange.generation);
     exchange.arena->wake();
   };
   const bool is_early = inputs.are_here() && is_for_one(exchange, range, exchange.arena->rank());
@@ -232,7 +246,8 @@ bool SingleCopy::move_piece(const Exchange& exchange, int from, int to) {
   Pair& pair = exchange.arena->pair(from, to, exchange.number);
   const std::size_t total = ceil_div(whole, piece);
   std::size_t index = 0;
-  if (is_left_to_taker(exchange, total)) {
+  const bool is_unclaimed = is_left_to_taker(exchange, total);
+  if (is_unclaimed) {
     if (!pulls || is_finished(pair.finished, exchange.generation, 1)) return false;
   } else if (!take_piece(pair.taken, exchange.generation, total, index)) {
     return false;
@@ -248,7 +263,7 @@ bool SingleCopy::move_piece(const Exchange& exchange, int from, int to) {
     Remote(exchange, from, false, {give, whole}, reached_).read(give + begin, exchange.output() + take + begin, bytes);
   else
     Remote(exchange, to, true, {take, whole}, reached_).write(take + begin, exchange.source + give + begin, bytes);
-  finish_piece(pair.finished, exchange.generation);
+  (is_unclaimed ? finish_unclaimed : finish_piece)(pair.finished, exchange.generation);
   exchange.arena->wake();
   return true;
 }
@@ -258,8 +273,7 @@ bool SingleCopy::step_moving(const Exchange& exchange, std::size_t pieces) {
   const int me = who.rank();
   const int others = who.size() - 1;
   bool waits = false;
-  // The others move pieces meanwhile; only where all move as much, pulling comes first.
-  const int own_turn = schedules::has_root(who.operation()) ? 0 : others;
+  const int own_turn = copies_own_first(exchange) ? 0 : others;
   for (int i = 0; i < 2 * others; ++i) {
     if (i == own_turn && !own_copied_) {
       exchange.copy_own();

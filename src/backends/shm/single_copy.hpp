@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <limits>
 
 #include "backends/shm/exchange.hpp"
@@ -41,7 +43,9 @@ class SingleCopy {
   bool step_moving(const Exchange& exchange, std::size_t pieces);
   bool all_published(const Exchange& exchange);
   [[nodiscard]] static Slice slice_of(const Exchange& exchange, int range, std::size_t index);
-  void combine_piece(const Exchange& exchange, int range, std::size_t index);
+  using Finish = void (*)(std::atomic<std::uint64_t>& word, Generation generation);
+  /// mark: notes that the piece is finished.
+  void combine_piece(const Exchange& exchange, int range, std::size_t index, Finish mark);
   void combine_slice(const Exchange& exchange, int range, const Slice& slice, const Contributions& inputs);
   void combine_prefixes(const Exchange& exchange, const Contributions& inputs, const Slice& slice);
   void combine_for_all(const Exchange& exchange, const Contributions& inputs, const Slice& slice);

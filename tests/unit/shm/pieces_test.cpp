@@ -98,6 +98,15 @@ TEST(Pieces, EachIsTakenOnceByManyThreads) {
   EXPECT_FALSE(is_finished(finished, generation, total + 1));
 }
 
+TEST(Pieces, AnUnclaimedOneIsFinishedOnce) {
+  std::atomic<std::uint64_t> finished{tagged(4, 3)};
+  EXPECT_FALSE(is_finished(finished, 5, 1));
+  finish_unclaimed(finished, 5);
+  EXPECT_TRUE(is_finished(finished, 5, 1));
+  EXPECT_FALSE(is_finished(finished, 5, 2));
+  EXPECT_FALSE(is_finished(finished, 6, 1));
+}
+
 TEST(Pieces, AnEarlierGenerationIsNotFinished) {
   std::atomic<std::uint64_t> word{tagged(3, 8)};
   EXPECT_TRUE(is_finished(word, 3, 8));
