@@ -38,8 +38,8 @@ struct Neighborhood {
 /// sends share no element with those that it receives.
 /// Equal at both ends of an edge: the bytes of its block. Equal on all ranks: the operation.
 /// Options: memory and timeout. There is one algorithm, and no stream is waited for.
-/// Errors: invalid_argument or a related code for wrong arguments, before anything is sent; mismatch where a rank of the
-/// node makes another call or passes other sizes; timeout, aborted or mpi for a call that fails.
+/// Errors: invalid_argument or a related code for wrong arguments, before anything is sent; mismatch where a rank of
+/// the node makes another call or passes other sizes; timeout, aborted or mpi for a call that fails.
 
 /// Sends one buffer to every destination. Shape: `recv` has as many elements for each source, in their order.
 /// Counterpart: MPI_Neighbor_allgather.
