@@ -37,8 +37,6 @@ void run_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchang
   run_to_end(*execution);
 }
 
-const char* neighbor_way(const Context& context) noexcept {
-  return context.state_of(shm_backend) != nullptr ? "shm:slots" : "messages";
-}
+bool has_neighbor_slots(const Context& context) noexcept { return context.state_of(shm_backend) != nullptr; }
 
 }  // namespace tutti::detail

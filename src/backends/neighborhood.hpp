@@ -21,7 +21,7 @@ namespace tutti::detail {
 void run_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchange, OtherCall call,
                            const CallOptions& options);
 
-/// The way that blocks take where it has room for them, for summaries.
-[[nodiscard]] const char* neighbor_way(const Context& context) noexcept;
+/// Whether blocks go through shared memory where it has room for them. Equal on all ranks.
+[[nodiscard]] bool has_neighbor_slots(const Context& context) noexcept;
 
 }  // namespace tutti::detail

@@ -224,8 +224,12 @@ std::uint64_t bytes_of(const NeighborExchange& exchange) {
   return std::max(sum(exchange.sent), sum(exchange.received));
 }
 
+/// The way in summaries and traces.
+constexpr const char* slots_way = "shm:slots";
+
 Tally& tally_of(const Context& comm, const NeighborExchange& exchange, CallKind kind, std::uint64_t bytes) {
-  return comm.summary->tally_of(operation_of(exchange.name), kind, neighbor_way(comm), bytes);
+  return comm.summary->tally_of(operation_of(exchange.name), kind, has_neighbor_slots(comm) ? slots_way : "messages",
+                                bytes);
 }
 
 flight::Note noted(Context& comm, const NeighborExchange& exchange, flight::Form form, flight::State state) {
@@ -234,6 +238,7 @@ flight::Note noted(Context& comm, const NeighborExchange& exchange, flight::Form
   const flight::Facts facts{.bytes = bytes_of(exchange),
                             .communicator = comm.flight.row(),
                             .sequence = comm.flight.next_sequence(),
+                            .way = has_neighbor_slots(comm) ? recorder->text(slots_way) : flight::TextNumber{0},
                             .call = flight::neighbor_call(operation_of(exchange.name)),
                             .form = form};
   return {recorder, recorder->begin(facts, state)};

@@ -94,6 +94,20 @@ TEST(FlightRecorder, WritesABlockingCollective) {
   }
 }
 
+TEST(FlightRecorder, KnowsTheWayOfANeighborhoodCollective) {
+  MPI_Comm cart = MPI_COMM_NULL;
+  const int size = world().size();
+  const int periodic = 1;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &cart);
+  const Communicator ring = Communicator::adopt(cart);
+  const View view;
+  std::vector<float> got(2);
+  neighbor_allgather(ring, std::vector<float>{1}, got);
+  const Entry& entry = view.last();
+  EXPECT_EQ(entry.facts.call, Call::neighbor_allgather);
+  EXPECT_EQ(view.text(entry.facts.way), ring.state()->machine().shared_memory ? "shm:slots" : "");
+}
+
 TEST(FlightRecorder, WritesTheRoot) {
   const View view;
   std::vector<int> x(3, 1);
