@@ -126,7 +126,7 @@ spec 'tutti~fortran~miniapps~tools' kokkos -cli11 -openblas -onednn
 spec 'tutti+tests' googletest
 refused 'tutti+nccl~cuda' nccl
 always="TUTTI_ENABLE_NATIVE_ARCH=OFF TUTTI_ENABLE_BENCHMARKS=OFF TUTTI_ENABLE_CUDA=OFF TUTTI_ENABLE_NCCL=OFF
-  MPI_C_COMPILER=.*/mpicc MPI_CXX_COMPILER=.*/mpicxx"
+  MPI_C_COMPILER=.*/mpicc MPI_CXX_COMPILER=.*/mpi(cxx|c[+][+])"
 configure 'tutti@main' $always BUILD_SHARED_LIBS=ON TUTTI_ENABLE_FORTRAN=ON TUTTI_ENABLE_MINIAPPS=ON \
   TUTTI_ENABLE_TOOLS=ON TUTTI_ENABLE_ONEDNN=ON TUTTI_ENABLE_TESTS=OFF 'MPI_Fortran_COMPILER=.*/mpif90'
 configure 'tutti@main~shared~fortran~miniapps~tools+tests' $always BUILD_SHARED_LIBS=OFF TUTTI_ENABLE_FORTRAN=OFF \
