@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# spack.sh SPACK: runs the recipe with the Spack of that folder, with Debian's packages as externals: what several
+# variants concretize to, and the CMake phase of some for a clone of this checkout. SPACK_PYTHON names a Python that has
+# clingo. A Spack before 1.0 gets what it lacks from a shim. All that is written lies in a temporary folder. Ends with 77
+# where there is no Spack or no clingo.
+set -euo pipefail
+skip() { echo "SKIPPED: $*" >&2; exit 77; }
+fail() { echo "FAILED: $*" >&2; exit 1; }
+[ -x "${1:-}/bin/spack" ] || skip "no Spack in the folder '${1:-}'"
+spack=$(realpath "$1")/bin/spack
+export SPACK_PYTHON=${SPACK_PYTHON:-$(command -v python3)}
+"$SPACK_PYTHON" -c 'import clingo' 2>/dev/null || skip "$SPACK_PYTHON has no clingo"
+command -v dpkg-query >/dev/null || skip "the externals are Debian's packages"
+
+sources=$(realpath "$(dirname "$0")/../..")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export SPACK_USER_CONFIG_PATH=$work/config SPACK_USER_CACHE_PATH=${SPACK_USER_CACHE_PATH:-$work/cache} SPACK_SYSTEM_CONFIG_PATH=$work/system
+mkdir "$work/config"
+run() { "$spack" "$@" >"$work/log" 2>&1 || { tail -n 40 "$work/log"; fail "spack $*"; }; }
+
+# The recipe takes its sources from branch main of the checkout that it lies in.
+git clone -q --no-hardlinks "$sources" "$work/tutti"
+git -C "$work/tutti" checkout -q -B main
+recipes=$work/tutti/spack/spack_repo/tutti
+recipe=packages/tutti/package.py
+cp "$sources/spack/spack_repo/tutti/$recipe" "$recipes/$recipe"
+
+external() { # NAME DEBIAN-PACKAGE [VERSION]
+  local version
+  version=${3-$(dpkg-query -W -f '${source:Upstream-Version}' "$2" 2>/dev/null | sed 's/[+.]\(ds\|dfsg\).*//' || true)}
+  [ -n "$version" ] || skip "$2 is not installed"
+  printf '  %s: {buildable: false, externals: [{spec: %s@%s, prefix: /usr}]}\n' "$1" "$1" "$version"
+}
+kokkos() { # 30401 is 3.4.01
+  local header
+  header=$(dpkg -L libtrilinos-kokkos-dev 2>/dev/null | grep '/KokkosCore_config.h$' || true)
+  [ -z "$header" ] || sed -n 's/^#define KOKKOS_VERSION *\(.*\)\(..\)\(..\)$/\1.\2.\3/p' "$header" | sed 's/\.0/./'
+}
+{
+  echo 'packages:'
+  external hwloc libhwloc-dev
+  external fmt libfmt-dev
+  external nlohmann-json nlohmann-json3-dev
+  external zlib zlib1g-dev
+  external cli11 libcli11-dev
+  external openblas libopenblas-pthread-dev
+  external onednn libdnnl-dev
+  external googletest googletest
+  external kokkos libtrilinos-kokkos-dev "$(kokkos)"
+  cuda=${CUDA_HOME:-/usr/local/cuda}
+  [ ! -x "$cuda/bin/nvcc" ] || printf '  cuda: {buildable: false, externals: [{spec: cuda@%s, prefix: %s}]}\n' \
+    "$("$cuda/bin/nvcc" --version | sed -n 's/.*release .*, V//p')" "$cuda"
+  echo '  all: {providers: {mpi: [mpich], blas: [openblas], zlib-api: [zlib], pkgconfig: [pkgconf]}}'
+} >"$work/config/packages.yaml"
+cat >"$work/config/config.yaml" <<YAML
+config:
+  install_tree: {root: $work/opt}
+  build_stage: $work/stage
+  source_cache: $work/sources
+  build_jobs: 1
+YAML
+
+# What a Spack before 1.0 lacks: where the build systems' classes lie, C as a dependency, %cxx.
+release=$("$spack" --version)
+if [ "${release%%.*}" -lt 1 ]; then
+  shim=$work/shim
+  mkdir -p "$shim"/{spack_repo/builtin/build_systems,packages/c}
+  for class in CMake Cuda; do
+    echo "from spack.package import ${class}Package" >"$shim/spack_repo/builtin/build_systems/${class,,}.py"
+  done
+  echo 'repo: {namespace: shim}' >"$shim/repo.yaml"
+  printf 'from spack.package import *\n\n\nclass C(BundlePackage):\n    """The compiler of C."""\n\n    version("1")\n' \
+    >"$shim/packages/c/package.py"
+  export PYTHONPATH=$shim
+  run repo add "$shim"
+  for compiler in gcc clang apple-clang; do
+    grep -q "\"%cxx=$compiler@" "$recipes/$recipe" || fail "the recipe does not name %cxx=$compiler"
+    sed -i "s/\"%cxx=$compiler@/\"%$compiler@/" "$recipes/$recipe"
+    echo "for Spack $release: %cxx=$compiler is replaced by %$compiler"
+  done
+fi
+run compiler find
+run external find --not-buildable cmake gmake mpich pkgconf
+run repo add "$recipes"
+
+# SPEC PACKAGE... -PACKAGE...: these are among its dependencies, those are not.
+spec() {
+  local name
+  run spec "$1"
+  for name in "${@:2}"; do
+    if grep -q "\^${name#-}@" "$work/log"; then
+      [ "$name" = "${name#-}" ] || fail "$1 depends on ${name#-}"
+    else
+      [ "$name" != "${name#-}" ] || { cat "$work/log"; fail "$1 does not depend on $name"; }
+    fi
+  done
+  echo "concretizes: $1"
+}
+refused() { # SPEC WORDS
+  ! "$spack" spec "$1" >"$work/log" 2>&1 || fail "concretizes: $1"
+  grep -q "$2" "$work/log" || { cat "$work/log"; fail "$1 is refused without '$2'"; }
+  echo "refused: $1"
+}
+# SPEC NAME=VALUE...: the CMake phase ends with these in its cache.
+configure() {
+  local cache wanted
+  rm -rf "$work/stage"
+  run install --keep-stage --until cmake "$1"
+  cache=$(find "$work/stage" -name CMakeCache.txt -path '*tutti*' -not -path '*/CMakeFiles/*' | head -n 1)
+  [ -n "$cache" ] || fail "no CMakeCache.txt of $1"
+  for wanted in "${@:2}"; do
+    grep -qE "^${wanted%%=*}:[A-Z]+=${wanted#*=}\$" "$cache" || {
+      grep "^${wanted%%=*}:" "$cache" || true
+      fail "$1 configures without $wanted"
+    }
+  done
+  echo "configures: $1 ($(($# - 1)) entries of the cache)"
+}
+
+spec tutti mpich hwloc fmt nlohmann-json zlib kokkos cli11 openblas onednn -googletest -cuda
+spec 'tutti~onednn' openblas -onednn
+spec 'tutti~miniapps' cli11 -openblas -onednn
+spec 'tutti~fortran~miniapps~tools' kokkos -cli11 -openblas -onednn
+spec 'tutti+tests' googletest
+refused 'tutti+nccl~cuda' nccl
+always="TUTTI_ENABLE_NATIVE_ARCH=OFF TUTTI_ENABLE_BENCHMARKS=OFF TUTTI_ENABLE_CUDA=OFF TUTTI_ENABLE_NCCL=OFF
+  MPI_C_COMPILER=.*/mpicc MPI_CXX_COMPILER=.*/mpi(cxx|c[+][+])"
+configure 'tutti@main' $always BUILD_SHARED_LIBS=ON TUTTI_ENABLE_FORTRAN=ON TUTTI_ENABLE_MINIAPPS=ON \
+  TUTTI_ENABLE_TOOLS=ON TUTTI_ENABLE_ONEDNN=ON TUTTI_ENABLE_TESTS=OFF 'MPI_Fortran_COMPILER=.*/mpif90'
+configure 'tutti@main~shared~fortran~miniapps~tools+tests' $always BUILD_SHARED_LIBS=OFF TUTTI_ENABLE_FORTRAN=OFF \
+  TUTTI_ENABLE_MINIAPPS=OFF TUTTI_ENABLE_TOOLS=OFF TUTTI_ENABLE_ONEDNN=OFF TUTTI_ENABLE_TESTS=ON
+if grep -q '^  cuda:' "$work/config/packages.yaml"; then
+  refused 'tutti+cuda' 'name the device architecture'
+  sed -i '/^  kokkos:/d' "$work/config/packages.yaml"
+  spec 'tutti+cuda cuda_arch=90' cuda kokkos kokkos-nvcc-wrapper -nccl
+  spec 'tutti+cuda+nccl cuda_arch=90' cuda nccl
+else
+  echo 'no CUDA toolkit here: its variants are not tried'
+fi
