@@ -218,11 +218,11 @@ bool NeighborExecution::advance() {
 // A rank that gives nothing to this one is none of its business.
 void NeighborExecution::watch() {
   if (!slots_) return;
-  const auto who = [this] { return name() + ", " + comm().describe(); };
-  slots_->check_failure([this] { return name(); });
+  if (slots_->arena().has_failed()) shm::throw_failure(slots_->arena(), comm(), name());
   const std::uint32_t idle_steps = idle_steps_.load(std::memory_order_relaxed) + 1;
   idle_steps_.store(idle_steps, std::memory_order_relaxed);
   if (idle_steps % steps_per_look != 0) return;
+  const auto who = [this] { return name() + ", " + comm().describe(); };
   if (is_published_)
     for (std::size_t i = next_; i < taken_; ++i)
       if (parcels_[i].state == Parcel::State::waiting) slots_->check_giver(parcels_[i].peer, who);

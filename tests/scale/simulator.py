@@ -17,10 +17,6 @@ SETTINGS = ["smpi/simulate-computation:no", "network/crosstraffic:0", "smpi/host
             "contexts/guard-size:0"]
 
 
-def is_installed():
-    return shutil.which("smpirun") is not None and shutil.which("smpicxx") is not None
-
-
 class Simulator:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -86,3 +82,13 @@ class Simulator:
             if len(words) == 4 and float(words[3]) > 0:
                 found[words[0], int(words[1]), words[2]] = float(words[3])
         return found
+
+
+def built(folder):
+    """The simulator with its program, or None where SMPI is not installed, which it says."""
+    if shutil.which("smpirun") is None or shutil.which("smpicxx") is None:
+        print("skipped: smpirun and smpicxx are not installed (Debian: simgrid, libsimgrid-dev)")
+        return None
+    sim = Simulator(folder)
+    sim.build()
+    return sim

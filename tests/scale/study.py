@@ -181,11 +181,9 @@ def smoke(options, sim):
 
 def main():
     options = arguments()
-    if not simulator.is_installed():
-        print("skipped: smpirun and smpicxx are not installed (Debian: simgrid, libsimgrid-dev)")
+    sim = simulator.built(options.folder)
+    if sim is None:
         return 77
-    sim = simulator.Simulator(options.folder)
-    sim.build()
     if options.smoke:
         smoke(options, sim)
         return 0

@@ -245,11 +245,9 @@ def main():
     options = arguments()
     if options.measure:
         return measure(options)
-    if not simulator.is_installed():
-        print("skipped: smpirun and smpicxx are not installed (Debian: simgrid, libsimgrid-dev)")
+    sim = simulator.built(options.folder)
+    if sim is None:
         return 77
-    sim = simulator.Simulator(options.folder)
-    sim.build()
     if options.smoke:
         return smoke(options, sim)
     results = study.Results(options.folder / "weak.jsonl")

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "backends/shm/agreement.hpp"
-#include "backends/shm/waiting.hpp"
 #include "core/mix_bits.hpp"
 
 namespace tutti::detail::shm {
@@ -38,8 +37,7 @@ std::size_t line_for(int taker, std::size_t k) {
 
 }  // namespace
 
-NeighborSlots::NeighborSlots(Context& context, OtherCall call, CallKind kind)
-    : context_(context), call_(call), kind_(kind) {
+NeighborSlots::NeighborSlots(Context& context, OtherCall call, CallKind kind) : call_(call), kind_(kind) {
   use_.arena = &arena_of(context);
   const std::uint64_t digest = digest_of(call, kind);
   if (kind != CallKind::persistent) {
@@ -123,7 +121,5 @@ void NeighborSlots::check_giver(int giver, const std::function<std::string()>& w
   describe(mine);
   check_agreement(use_, mine, giver, who);
 }
-
-void NeighborSlots::throw_failed(const std::string& who) const { throw_failure(arena(), context_, who); }
 
 }  // namespace tutti::detail::shm

@@ -58,20 +58,13 @@ class NeighborSlots {
   /// This rank has taken all that it takes.
   void finish() const { use_.finish(); }
 
-  /// For a rank that waits: throws if a rank has failed.
-  void check_failure(const std::function<std::string()>& who) const {
-    if (arena().has_failed()) [[unlikely]]
-      throw_failed(who());
-  }
   /// For a rank that waits for another: throws if that makes another call.
   void check_giver(int giver, const std::function<std::string()>& who) const;
   [[nodiscard]] Arena& arena() const { return *use_.arena; }
 
  private:
   void describe(Record& record) const;
-  [[noreturn]] void throw_failed(const std::string& who) const;
 
-  Context& context_;
   OtherCall call_;
   CallKind kind_;
   Turn turn_{};
