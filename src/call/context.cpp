@@ -109,6 +109,7 @@ Machine Context::machine() const {
   machine.oversubscribed = topology.oversubscribed;
   machine.several_nodes = topology.nodes > 1;
   machine.native_blocking = options.native_blocking;
+  machine.heartbeat = config().heartbeat.count() > 0;
   if (machine.several_nodes) machine.node_of = &node_of;
   machine.node_memory = node_memory;
   machine.on_node = on_node;

@@ -39,6 +39,7 @@ struct Machine {
   bool oversubscribed = false;
   bool several_nodes = false;
   bool native_blocking = false;
+  bool heartbeat = false;                       ///< ranks of other nodes are watched, and the others go on without one
   bool shared_memory = false;                   ///< all ranks share one verified segment of memory
   bool single_copy = false;                     ///< the kernel lets every rank read and write every other's memory
   bool mapped_copy = false;                     ///< every rank can load and store every other's memory (XPMEM)

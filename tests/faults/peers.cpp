@@ -100,7 +100,8 @@ class Calls {
 void call_until_death(const tutti::Communicator& comm, const std::string& how, const std::string& form, int victim,
                       Will& will) {
   constexpr int last = 40;
-  Calls calls(comm, form);
+  // Messages of the call that fails may still arrive, so its buffers stay.
+  auto& calls = *new Calls(comm, form);
   const auto meet_death = [&](int k) {
     if (k != last || comm.rank() != victim) return;
     will = {now(), getpid()};

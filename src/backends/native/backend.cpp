@@ -29,9 +29,9 @@ double seconds_of_schedules(const Candidates& all) {
 
 /// Chosen regardless of its time if there is no shared memory: for a nonblocking call of several rounds, because it
 /// progresses in every MPI call and a schedule only in Tutti's calls, unless the MPI lets schedules go on inside its
-/// calls; and for a blocking call that may wait inside MPI.
+/// calls; and for a blocking call that may wait inside MPI. Not where ranks go on without one that has ended.
 bool is_preferred(const Candidates& all) {
-  if (all.fastest(Carrier::others) != nullptr) return false;
+  if (all.machine().heartbeat || all.fastest(Carrier::others) != nullptr) return false;
   if (all.signature().kind != CallKind::nonblocking) return may_block_inside_mpi(all.signature(), all.machine());
   const Candidate* schedule = all.fastest();
   return schedule == nullptr || schedule->carrier == Carrier::ranks;
@@ -39,6 +39,8 @@ bool is_preferred(const Candidates& all) {
 
 std::string why_unwise(const Candidate& native, const Candidates& all) {
   if (all.machine().size == 1) return "one rank: the call is a local copy";
+  if (all.machine().heartbeat)
+    return "cannot be taken back where a rank ends (TUTTI_HEARTBEAT): its messages would still be received into buffers";
   if (all.signature().kind == CallKind::blocking && !may_block_inside_mpi(all.signature(), all.machine()))
     return "waits inside MPI: available only by name, or with the option native_blocking and a core for every rank";
   if (native.preferred) return {};

@@ -159,7 +159,7 @@ TEST(Graphs, TheirMemoryComesBack) {
     if (i == 2) held = pool.held_bytes();
   }
   EXPECT_EQ(pool.held_bytes(), held);
-  EXPECT_EQ(detail::nccl::state_of(*comm.state())->comm().live_graphs(), 0);
+  expect_no_graphs(detail::nccl::state_of(*comm.state())->comm());
 }
 
 TEST(Graphs, TheCommunicatorOutlivesItsGraphs) {

@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <thread>
 #include <tutti/tutti.hpp>
 #include <vector>
 
@@ -58,6 +60,12 @@ class Machine {
 
 inline Machine& machine() { return Machine::instance(); }
 inline Stream user_stream() { return {StreamKind::cuda, machine().stream}; }
+
+/// The runtime lets go of what a graph retained some time after the graph's end, in a thread of its own.
+inline void expect_no_graphs(const detail::nccl::Comm& comm) {
+  for (int i = 0; i < 10'000 && comm.live_graphs() > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(comm.live_graphs(), 0);
+}
 
 /// "Device" memory; made and released while nothing is under way.
 class DeviceMemory {

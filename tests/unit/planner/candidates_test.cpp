@@ -290,6 +290,26 @@ TEST(Candidates, BlockingInsideTheHostTakesPermissionAlsoIfMeasured) {
   EXPECT_EQ(make_plan(s, m)->backend, &native_backend);
 }
 
+TEST(Candidates, HostsOwnIsLeftOutWhereRanksGoOnWithoutOne) {
+  for (const CallKind kind : {CallKind::blocking, CallKind::nonblocking}) {
+    Signature s = signature(Operation::allreduce, 100'000, kind);
+    const tuning::Table faster = table_of(s, {{"native", 1e-9}});
+    Machine m = one_node(4);
+    m.shared_memory = false;
+    m.native_blocking = true;
+    for (const Measurements* measured : {static_cast<const tuning::Table*>(nullptr), &faster}) {
+      m.measured = measured;
+      m.heartbeat = false;
+      EXPECT_EQ(make_plan(s, m)->backend, &native_backend);
+      m.heartbeat = true;
+      EXPECT_EQ(make_plan(s, m)->backend, &mpi_backend);
+      EXPECT_THAT(find(candidates(s, m), "native")->excluded, HasSubstr("cannot be taken back"));
+    }
+    s.algorithm = "native";
+    EXPECT_EQ(make_plan(s, m)->backend, &native_backend);
+  }
+}
+
 TEST(Candidates, HostsOwnIsNotAskedForReductionsItGetsWrong) {
   Signature s = signature(Operation::allreduce, 100'000, CallKind::nonblocking);
   s.type = DatatypeKind::uint32;
