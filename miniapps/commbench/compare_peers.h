@@ -64,6 +64,10 @@ static void library_call(enum operation op, float* s, float* d, long count, long
   }
 }
 
+#elif defined COMPARE_BARE
+
+#include "compare_bare.h"
+
 #else
 
 static void library_start(void) {}

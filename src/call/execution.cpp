@@ -156,12 +156,19 @@ void Execution::rethrow() const {
 
 namespace {
 
+/// A rank that waits for the next of many chunks spins anew: if it yields its core to another program, all ranks wait
+/// for that one's time slice, chunk after chunk.
 void drive(Execution& execution) {
   ProgressEngine& engine = ProgressEngine::instance();
   engine.poll();
-  Backoff backoff(execution.comm().topology.oversubscribed);
-  while (!execution.poll()) {
+  const bool oversubscribed = execution.comm().topology.oversubscribed;
+  Backoff backoff(oversubscribed);
+  for (std::uint64_t moves = execution.moves(); !execution.poll();) {
     engine.poll();
+    if (const std::uint64_t now = execution.moves(); now != moves) {
+      moves = now;
+      backoff = Backoff(oversubscribed);
+    }
     if (backoff.pause()) continue;
     execution.announce_backoff();
     if (execution.poll()) break;

@@ -77,6 +77,8 @@ class Execution {
   /// The same in the thread that waits for this call. After some time the flight recorder gets its place in the
   /// program.
   void nap() noexcept;
+  /// A number that changes whenever a poll has moved data. By the thread that polls.
+  [[nodiscard]] virtual std::uint64_t moves() const noexcept { return 0; }
   /// Orders later work on the stream after the operation without waiting for its end. Returns false if only the host
   /// can wait. Otherwise the device's work and the buffers must live until the stream has passed.
   virtual bool order_before(device::StreamHandle /*stream*/) { return false; }

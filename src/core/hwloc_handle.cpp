@@ -8,6 +8,11 @@ hwloc_topology_t load_machine() {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return nullptr;
   TopologyHandle topology(raw);
+#if HWLOC_API_VERSION >= 0x00020100
+  // The operating system tells as much. This component moves the process from core to core, where another rank may spin
+  // that waits for this one.
+  hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
+#endif
   return hwloc_topology_load(raw) == 0 ? topology.release() : nullptr;
 }
 

@@ -6,6 +6,7 @@
 #include "backends/shm/geometry.hpp"
 #include "backends/shm/groups.hpp"
 #include "backends/shm/layout.hpp"
+#include "backends/shm/pieces.hpp"
 #include "tools/protocol_drawing.hpp"
 #include "tools/units.hpp"
 
@@ -154,8 +155,23 @@ ProtocolView through_parts(const Call& call) {
           {give, combine, take}};
 }
 
+/// A short call: each rank reads all inputs and combines them for itself.
+ProtocolView combined_by_each(const Call& call) {
+  ProtocolView view;
+  view.layers = {inputs(call), outputs(call)};
+  Step read;
+  read.words = "publish addresses; each rank reads every input from the other processes and combines all of them";
+  for (int reader = 0; reader < call.size; ++reader)
+    for (int rank = 0; rank < call.size; ++rank) read.arrows.push_back({rank, reader, Move::read});
+  view.steps = {std::move(read)};
+  return view;
+}
+
 /// Every rank combines a share of the result and hands it to whoever needs it.
 ProtocolView combined_by_single_copy(const Call& call) {
+  if (call.signature.kind == detail::CallKind::blocking &&
+      detail::shm::is_made_by_each(call.signature.operation, call.bytes, call.size))
+    return combined_by_each(call);
   ProtocolView view;
   view.layers.push_back(inputs(call));
   Layer shares{"shares of the work", {}, false};

@@ -166,28 +166,47 @@ double shared_reduction(const Signature& signature, const Traffic& traffic, cons
   const double share = is_split ? traffic.block : traffic.block / ranks;
   const bool root_alone =
       signature.operation == Operation::reduce && traffic.block <= static_cast<double>(root_alone_bytes);
+  const Kernel busy = busy_kernel(traffic, machine.costs);
+  if (signature.kind == CallKind::blocking && !machine.mapped_copy &&
+      is_made_by_each(signature.operation, static_cast<std::size_t>(traffic.block), machine.size))
+    return busy.seconds(traffic.others, traffic.taken, traffic.taken) + traffic.work_per_byte * traffic.combined;
   if (root_alone)
     return lone_kernel(traffic, machine.costs).seconds(traffic.others, traffic.taken, traffic.taken) +
            traffic.work_per_byte * traffic.combined;
-  const double piece = std::max(4096.0 * 4, std::min(4096.0 * 64, 4096.0 * 128 / ranks)) + static_cast<double>(unit);
+  const double piece = static_cast<double>(combined_piece_bytes(machine.size) + unit);
   const double pieces = std::max(1.0, share / piece);
   const bool is_prefix = signature.operation == Operation::scan || signature.operation == Operation::exscan;
   const double returned = is_split ? 0 : signature.operation == Operation::reduce ? 0.5 : traffic.others;
   const double combined = is_prefix ? share * ranks * (ranks + 1) / 2 : share * ranks;
-  const Kernel kernel = busy_kernel(traffic, machine.costs);
   const double copies = traffic.others + returned;
   // Prefixes are made in memory of this rank's own before they are copied.
   const double made =
       is_prefix ? share * ranks * (machine.costs.copy + beyond_caches(traffic.block, machine.costs)) : 0;
-  return made + kernel.seconds(pieces * copies, share * copies, traffic.block) + traffic.work_per_byte * combined;
+  return made + busy.seconds(pieces * copies, share * copies, traffic.block) + traffic.work_per_byte * combined;
+}
+
+/// Returns true if no rank claims pieces, because each piece has one rank that makes it.
+bool is_unclaimed(const Signature& signature, const Traffic& traffic, const Machine& machine) {
+  if (signature.kind != CallKind::blocking) return false;
+  const auto block = static_cast<std::size_t>(traffic.block);
+  if (!traffic.combines) return block <= moved_piece(signature.operation, block);
+  if (signature.operation == Operation::reduce) return block <= root_alone_bytes;
+  if (schedules::is_split(signature.operation))
+    return !machine.oversubscribed && block <= combined_piece_bytes(machine.size);
+  return !machine.mapped_copy && is_made_by_each(signature.operation, block, machine.size);
+}
+
+/// The lines that change hands: where a buffer is, and the end of its reading; else also claims of pieces; to combine,
+/// also the claim of a piece that is already taken, and the ends of all ranges.
+double told_lines(const Signature& signature, const Traffic& traffic, const Machine& machine) {
+  if (is_unclaimed(signature, traffic, machine)) return 2;
+  return traffic.combines ? 8 : 4;
 }
 
 double single_copy_seconds(const Signature& signature, const Traffic& traffic, const Machine& machine) {
   const Costs& costs = machine.costs;
-  // Lines that change hands: a claim of a piece and its end; to combine, also the claim of a piece that is already
-  // taken, and the ends of all ranges.
-  const double told = 4 * costs.line;
-  if (traffic.combines) return 2 * told + shared_reduction(signature, traffic, machine);
+  const double told = told_lines(signature, traffic, machine) * costs.line;
+  if (traffic.combines) return told + shared_reduction(signature, traffic, machine);
   const double own = own_seconds(traffic, costs);
   // While the root copies its own block, the others do more of the pieces.
   if (traffic.one_sided) return told + one_sided_copies(signature, traffic, costs) + own / (traffic.others + 1);

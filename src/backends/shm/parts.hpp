@@ -18,6 +18,9 @@ class Parts {
   bool step(const Exchange& exchange);
   void finish(const Exchange& exchange) { exchange.arena->complete_streamed(); }
 
+  /// Windows so far, in and out.
+  [[nodiscard]] std::uint64_t moves() const noexcept { return given_ + combined_ + taken_; }
+
   /// The bytes of a rank's part of one window; 0 if an element is longer than that.
   [[nodiscard]] static std::size_t share_of(std::size_t unit, int size);
 

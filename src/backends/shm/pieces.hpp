@@ -65,6 +65,13 @@ struct Range {
 /// The root alone does a reduction of at most this size, with one call of the kernel per rank.
 inline constexpr std::size_t root_alone_bytes = 8 * page;
 
+/// Each rank of an allreduce of at most this size, times the other ranks, reads the vectors of all and makes the result
+/// for itself: the second half of the sum costs less than another call of the kernel.
+[[nodiscard]] inline bool is_made_by_each(Operation operation, std::size_t bytes, int size) {
+  return operation == Operation::allreduce && size > 1 &&
+         bytes <= root_alone_bytes / static_cast<std::size_t>(size - 1);
+}
+
 /// In a reduce the root's own range is larger, because the results of the other ranks must also be copied to it.
 [[nodiscard]] inline Block share_of_range(const Geometry& who, std::size_t count, int index) {
   if (who.operation() != Operation::reduce) return schedules::even_block(count, who.size(), index);
@@ -92,9 +99,11 @@ inline constexpr std::size_t root_alone_bytes = 8 * page;
 
 /// The size of one piece of a combined range, a multiple of the element size, so that all ranks' pieces together stay
 /// in the cache, in bytes.
+[[nodiscard]] inline std::size_t combined_piece_bytes(int size) {
+  return std::clamp<std::size_t>(128 * page / static_cast<std::size_t>(size), 4 * page, 64 * page);
+}
 [[nodiscard]] inline std::size_t combined_piece(const Geometry& who, std::size_t unit) {
-  const std::size_t wanted =
-      std::clamp<std::size_t>(128 * page / static_cast<std::size_t>(who.size()), 4 * page, 64 * page);
+  const std::size_t wanted = combined_piece_bytes(who.size());
   return std::max<std::size_t>(1, wanted / unit) * unit;
 }
 

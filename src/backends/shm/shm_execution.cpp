@@ -42,6 +42,8 @@ std::string ShmExecution::name() const {
 
 bool ShmExecution::goes_on_inside_mpi() const noexcept { return comm().progress_hook; }
 
+std::uint64_t ShmExecution::moves() const noexcept { return slots_.moves() + single_copy_.moves() + parts_.moves(); }
+
 template <typename Transport>
 void ShmExecution::go_on(Transport& own, Transport begun, Stage stage) noexcept {
   enter_cell();

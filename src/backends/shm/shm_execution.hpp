@@ -35,6 +35,7 @@ class ShmExecution final : public Execution {
   [[nodiscard]] std::string name() const override;
   [[nodiscard]] bool goes_on_inside_mpi() const noexcept override;
   void announce_backoff() noexcept override { arena_->announce_backoff(); }
+  [[nodiscard]] std::uint64_t moves() const noexcept override;
   void backoff() noexcept override {
     (void)arena_->backoff();
     idle_steps_.store(steps_per_look - 1, std::memory_order_relaxed);  // a sleep is as long as many steps

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/shm/agreement.hpp"
+#include "backends/shm/line_run.hpp"
 #include "backends/shm/pieces.hpp"
 #include "backends/shm/remote.hpp"
 
@@ -20,6 +21,15 @@ Location location_of(const void* address) {
 std::size_t pieces_of(const Exchange& exchange, int range) {
   const Geometry who = exchange.geometry();
   return ceil_div(range_of(who, exchange.unit(), range).bytes, combined_piece(who, exchange.unit()));
+}
+
+/// Asks some times, because to come back takes longer than to look again.
+template <typename Question>
+bool look_for(const Exchange& exchange, const Question& is_there) {
+  int left = exchange.arena->oversubscribed() ? 1 : looks_at_flag;
+  while (!is_there())
+    if (--left <= 0) return false;
+  return true;
 }
 
 /// In a blocking call no rank is away, so a block in one piece is best left to the rank that takes it: two copies of
@@ -123,6 +133,8 @@ void SingleCopy::begin(std::byte* scratch) {
   scratch_ = scratch;
   next_flag_ = 0;
   next_range_ = 0;
+  next_finished_ = 0;
+  read_all_.begin();
   own_copied_ = false;
   reached_.clear();
 }
@@ -134,8 +146,6 @@ void SingleCopy::begin(const Exchange& exchange, std::byte* scratch) {
 }
 
 bool SingleCopy::step(const Exchange& exchange, std::size_t pieces) {
-  // Another thread may free the allocation that holds a peer's buffer.
-  const Allocations::Use use = Allocations::instance().use();
   const bool is_done =
       exchange.geometry().combines() ? step_combining(exchange, pieces) : step_moving(exchange, pieces);
   if (is_done) reached_.clear();
@@ -144,12 +154,19 @@ bool SingleCopy::step(const Exchange& exchange, std::size_t pieces) {
 
 bool SingleCopy::all_published(const Exchange& exchange) {
   for (; next_flag_ < exchange.arena->size(); ++next_flag_)
-    if (exchange.published(next_flag_) == 0 || !exchange.agrees(next_flag_)) return false;
+    if (!look_for(exchange, [&] { return exchange.published(next_flag_) != 0; }) || !exchange.agrees(next_flag_))
+      return false;
   return true;
 }
 
 bool SingleCopy::step_combining(const Exchange& exchange, std::size_t pieces) {
   if (!all_published(exchange)) return false;
+  if (ReadAll::makes(exchange)) return read_all_.step(exchange, scratch_, reached_);
+  return take_combinations(exchange, pieces) && are_combined(exchange);
+}
+
+/// Returns true once all pieces are taken, by whatever rank.
+bool SingleCopy::take_combinations(const Exchange& exchange, std::size_t pieces) {
   const int size = exchange.arena->size();
   for (; next_range_ < size; ++next_range_) {
     const int range = (exchange.arena->rank() + next_range_) % size;
@@ -164,8 +181,15 @@ bool SingleCopy::step_combining(const Exchange& exchange, std::size_t pieces) {
       if (--pieces == 0) return false;
     }
   }
-  for (int range = 0; range < size; ++range)
-    if (!is_finished(exchange.cell(range).work.finished, exchange.generation, pieces_of(exchange, range))) return false;
+  return true;
+}
+
+bool SingleCopy::are_combined(const Exchange& exchange) {
+  for (; next_finished_ < exchange.arena->size(); ++next_finished_) {
+    const std::size_t total = pieces_of(exchange, next_finished_);
+    const auto& finished = exchange.cell(next_finished_).work.finished;
+    if (!look_for(exchange, [&] { return is_finished(finished, exchange.generation, total); })) return false;
+  }
   return true;
 }
 
@@ -178,6 +202,9 @@ SingleCopy::Slice SingleCopy::slice_of(const Exchange& exchange, int range, std:
 }
 
 void SingleCopy::combine_piece(const Exchange& exchange, int range, std::size_t index, Finish mark) {
+  // Another thread may free the allocation that holds a peer's buffer.
+  const Allocations::Use use = Allocations::instance().use();
+  ++moves_;
   const Slice slice = slice_of(exchange, range, index);
   const Contributions inputs(exchange, exchange.arena->size(), slice.offset, slice.bytes, scratch_, reached_);
   const auto finish = [&] {
@@ -252,6 +279,8 @@ bool SingleCopy::move_piece(const Exchange& exchange, int from, int to) {
   } else if (!take_piece(pair.taken, exchange.generation, total, index)) {
     return false;
   }
+  ++moves_;
+  const Allocations::Use use = Allocations::instance().use();
   const std::size_t begin = index * piece;
   const std::size_t bytes = std::min(piece, whole - begin);
   const bool tells = who.is_varying();

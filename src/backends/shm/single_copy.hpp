@@ -7,6 +7,7 @@
 
 #include "backends/shm/exchange.hpp"
 #include "backends/shm/reached.hpp"
+#include "backends/shm/read_all.hpp"
 #include "call/scratch.hpp"
 
 namespace tutti::detail::shm {
@@ -28,6 +29,9 @@ class SingleCopy {
   bool step(const Exchange& exchange) { return step(exchange, std::numeric_limits<std::size_t>::max()); }
   void finish(const Exchange& /*exchange*/) {}
 
+  /// Pieces so far.
+  [[nodiscard]] std::uint64_t moves() const noexcept { return moves_; }
+
   [[nodiscard]] static std::size_t scratch_bytes(const Exchange& exchange);
 
  private:
@@ -40,6 +44,8 @@ class SingleCopy {
   };
 
   bool step_combining(const Exchange& exchange, std::size_t pieces);
+  bool take_combinations(const Exchange& exchange, std::size_t pieces);
+  bool are_combined(const Exchange& exchange);
   bool step_moving(const Exchange& exchange, std::size_t pieces);
   bool all_published(const Exchange& exchange);
   [[nodiscard]] static Slice slice_of(const Exchange& exchange, int range, std::size_t index);
@@ -60,8 +66,11 @@ class SingleCopy {
   std::byte* scratch_ = nullptr;
   int next_flag_ = 0;
   int next_range_ = 0;  ///< all ranges before it, counted from this rank's range, are taken
+  int next_finished_ = 0;
+  std::uint64_t moves_ = 0;
   bool own_copied_ = false;
   Reached reached_;
+  ReadAll read_all_;
 };
 
 }  // namespace tutti::detail::shm

@@ -26,6 +26,9 @@ class Slots {
   /// After the last step: the block that this rank gives itself is in its place.
   void finish(const Exchange& exchange);
 
+  /// Chunks so far, in and out.
+  [[nodiscard]] std::uint64_t moves() const noexcept { return produced_ + consumed_; }
+
   /// Returns true if blocks of this size fit a slot.
   [[nodiscard]] static bool fits(const Exchange& exchange, std::size_t largest);
 

@@ -5,7 +5,9 @@
 #include <memory>
 #include <span>
 #include <tutti/request.hpp>
+#include <utility>
 
+#include "call/backoff.hpp"
 #include "call/execution.hpp"
 #include "support/exercise.hpp"
 
@@ -46,6 +48,42 @@ TEST(Request, IdenticalOnesAreSeparateRunsOfOnePlan) {
       requests[static_cast<std::size_t>((k * 5 + world().rank()) % outstanding)].wait();
     for (int k = 0; k < outstanding; ++k) EXPECT_EQ(data[static_cast<std::size_t>(k)], total(k)) << kind << " " << k;
   }
+}
+
+/// Takes a number of polls, and counts the sleeps of whoever waits for it.
+class ManyPolls final : public detail::Execution {
+ public:
+  ManyPolls(int polls, int polls_a_move)
+      : Execution(world().state(), std::chrono::nanoseconds{0}, false), polls_(polls), polls_a_move_(polls_a_move) {}
+  [[nodiscard]] std::string name() const override { return "a test"; }
+  [[nodiscard]] std::uint64_t moves() const noexcept override {
+    return static_cast<std::uint64_t>(done_ / polls_a_move_);
+  }
+  void backoff() noexcept override { ++sleeps_; }
+  [[nodiscard]] int sleeps() const { return sleeps_; }
+
+ private:
+  bool begin() override { return false; }
+  bool step() override { return ++done_ == polls_; }
+  void cancel() noexcept override {}
+
+  int polls_;
+  int polls_a_move_;
+  int done_ = 0;
+  int sleeps_ = 0;
+};
+
+TEST(Request, ABlockingCallSpinsAnewAfterEachMoveOfData) {
+  if (world().topology().oversubscribed) GTEST_SKIP() << "ranks that share a core do not spin";
+  const std::uint64_t yields = std::exchange(detail::Backoff::yields, 0);
+  constexpr int polls = 50'000;
+  ManyPolls moving(polls, 100);
+  detail::run_to_end(moving);
+  ManyPolls resting(polls, polls);
+  detail::run_to_end(resting);
+  detail::Backoff::yields = yields;
+  EXPECT_EQ(moving.sleeps(), 0);
+  EXPECT_GT(resting.sleeps(), 0);
 }
 
 /// Rank 0 alone starts two calls, on communicators of different names; both fail by their timeouts.

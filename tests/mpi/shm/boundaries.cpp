@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every operation by every protocol of shared memory that can do it, at the sizes where a protocol changes what it
 // does: a full line, a full slot, whole chunks and pieces, and one element more or less.
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
 #include <set>
 #include <tutti/options.hpp>
 
-#include "backends/shm/layout.hpp"
+#include "backends/shm/pieces.hpp"
 #include "mpi/shm/work.hpp"
 #include "support/exercise.hpp"
+
+namespace {
+bool copies_late = false;  ///< this rank reads others' memory some time after it could
+}
+
+// Comes before the C library's.
+extern "C" ssize_t process_vm_readv(pid_t process, const iovec* here, unsigned long pieces_here, const iovec* there,
+                                    unsigned long pieces_there, unsigned long flags) {
+  if (copies_late) usleep(200);
+  return syscall(SYS_process_vm_readv, process, here, pieces_here, there, pieces_there, flags);
+}
 
 namespace tutti::test {
 namespace {
@@ -91,6 +106,36 @@ TEST_P(Boundaries, EveryProtocolThatCanDoesIt) {
 
 INSTANTIATE_TEST_SUITE_P(Shm, Boundaries, ::testing::ValuesIn(all_operations),
                          [](const auto& operation) { return std::string(schedules::operation_name(operation.param)); });
+
+/// A rank that is early must not write its sum over the vector that others still read. Each call's values are new.
+TEST(ShortAllreduces, InPlaceBySingleCopiesLeaveTheVectorUntilAllHaveReadIt) {
+  constexpr std::size_t bytes[] = {4096, 12 * 1024, root_alone_bytes, root_alone_bytes + cache_line};
+  const Communicator& comm = communicators().front();
+  if (comm.size() == 1) GTEST_SKIP() << "needs 2 ranks";
+  Options options;
+  options.algorithm = "shm:single_copy";
+  try {
+    std::int32_t one = 1;
+    allreduce(comm, in_place, Buffer(&one, 1), sum, options);
+  } catch (const Error&) {
+    GTEST_SKIP() << "the kernel copies nothing between these ranks";
+  }
+  copies_late = comm.rank() + 1 == comm.size();
+  for (const std::size_t length : bytes) {
+    int wrong = 0;
+    for (int iteration = 0; iteration < 20; ++iteration) {
+      std::vector<std::int32_t> data(length / sizeof(std::int32_t));
+      for (std::size_t i = 0; i < data.size(); ++i)
+        data[i] = static_cast<std::int32_t>(i) * (comm.rank() + 1) + iteration;
+      allreduce(comm, in_place, data, sum, options);
+      const std::int32_t ranks = comm.size();
+      for (std::size_t i = 0; i < data.size(); ++i)
+        wrong += data[i] != static_cast<std::int32_t>(i) * (ranks * (ranks + 1) / 2) + ranks * iteration ? 1 : 0;
+    }
+    EXPECT_EQ(wrong, 0) << length << " bytes";
+  }
+  copies_late = false;
+}
 
 /// One element fills a chunk, or is longer than one: combined elements are never split.
 TEST(LongElements, AreCombinedWholeOrRefused) {

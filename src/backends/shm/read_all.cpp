@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/shm/read_all.hpp"
+
+#include "backends/shm/pieces.hpp"
+#include "backends/shm/remote.hpp"
+
+namespace tutti::detail::shm {
+namespace {
+
+std::size_t bytes_of_vector(const Exchange& exchange) {
+  return exchange.plan->signature.count * exchange.plan->signature.type.size();
+}
+
+/// In place a rank may write only when nobody reads its vector any more.
+bool writes_over_source(const Exchange& exchange) { return exchange.source == exchange.output(); }
+
+}  // namespace
+
+bool ReadAll::makes(const Exchange& exchange) {
+  const Signature& s = exchange.plan->signature;
+  return s.kind == CallKind::blocking && !exchange.arena->mapped_copy() &&
+         is_made_by_each(s.operation, bytes_of_vector(exchange), exchange.arena->size());
+}
+
+void ReadAll::read(const Exchange& exchange, std::byte* scratch, Reached& reached) const {
+  // Another thread may free the allocation that holds a peer's buffer.
+  const Allocations::Use use = Allocations::instance().use();
+  const std::size_t bytes = bytes_of_vector(exchange);
+  const int me = exchange.arena->rank();
+  const int size = exchange.arena->size();
+  for (int i = 1; i < size; ++i) {
+    const int from = schedules::wrap(me - i, size);
+    const Remote remote(exchange, from, false, {0, bytes}, reached);
+    remote.read(0, scratch + static_cast<std::size_t>(from) * bytes, bytes);
+  }
+}
+
+void ReadAll::combine(const Exchange& exchange, const std::byte* scratch) const {
+  const std::size_t bytes = bytes_of_vector(exchange);
+  Operands inputs(static_cast<std::size_t>(exchange.arena->size()));
+  for (std::size_t from = 0; from < inputs.size(); ++from)
+    inputs[from] = static_cast<int>(from) == exchange.arena->rank() ? exchange.source : scratch + from * bytes;
+  exchange.combine(inputs, exchange.output(), bytes);
+}
+
+bool ReadAll::step(const Exchange& exchange, std::byte* scratch, Reached& reached) {
+  const bool waits = writes_over_source(exchange);
+  if (!has_read_) {
+    read(exchange, scratch, reached);
+    finish_unclaimed(exchange.cell(exchange.arena->rank()).work.finished, exchange.generation);
+    exchange.arena->wake();
+    has_read_ = true;
+    if (!waits) combine(exchange, scratch);
+  }
+  for (; next_finished_ < exchange.arena->size(); ++next_finished_)
+    if (!is_finished(exchange.cell(next_finished_).work.finished, exchange.generation, 1)) return false;
+  if (waits) combine(exchange, scratch);
+  return true;
+}
+
+}  // namespace tutti::detail::shm
