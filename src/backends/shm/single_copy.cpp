@@ -264,7 +264,7 @@ std::byte* SingleCopy::result_room(const Geometry& who, std::size_t unit) const 
   return scratch_ + static_cast<std::size_t>(who.size()) * combined_piece(who, unit);
 }
 
-bool SingleCopy::move_piece(const Exchange& exchange, int from, int to) {
+bool SingleCopy::move_piece(const Exchange& exchange, int from, int to, std::size_t before) {
   const Geometry who = exchange.geometry();
   const bool pulls = to == who.rank();
   if (who.is_varying()) check_sizes(exchange, from, to);
@@ -279,6 +279,9 @@ bool SingleCopy::move_piece(const Exchange& exchange, int from, int to) {
   } else if (!take_piece(pair.taken, exchange.generation, total, index)) {
     return false;
   }
+  // The taker begins in front and the giver at the end, so that each finds its part in its caches the next time. In
+  // other calls this rank may go on after it was elsewhere.
+  if (exchange.plan->signature.kind == CallKind::blocking) index = pulls ? before : total - 1 - before;
   ++moves_;
   const Allocations::Use use = Allocations::instance().use();
   const std::size_t begin = index * piece;
@@ -317,7 +320,7 @@ bool SingleCopy::step_moving(const Exchange& exchange, std::size_t pieces) {
       waits = true;
       continue;
     }
-    while (move_piece(exchange, from, to))
+    for (std::size_t before = 0; move_piece(exchange, from, to, before); ++before)
       if (--pieces == 0) return false;
   }
   return !waits && is_moved(exchange);

@@ -59,8 +59,8 @@ class SingleCopy {
   void combine_for_one(const Exchange& exchange, const Contributions& inputs, std::size_t bytes, int to,
                        std::size_t at);
   [[nodiscard]] std::byte* result_room(const Geometry& who, std::size_t unit) const;
-  /// Moves a piece; returns true if there was one.
-  bool move_piece(const Exchange& exchange, int from, int to);
+  /// Moves a piece; returns true if there was one. `before`: those that this rank has moved from here to there.
+  bool move_piece(const Exchange& exchange, int from, int to, std::size_t before);
   [[nodiscard]] bool is_moved(const Exchange& exchange) const;
 
   std::byte* scratch_ = nullptr;
