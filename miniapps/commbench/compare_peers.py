@@ -134,8 +134,8 @@ def peers(options):
     prefixes = install_peers(options.install_peers) if options.install_peers else {}
     for entry in options.mpi:
         name, _, prefix = entry.partition("=")
-        if not prefix:
-            sys.exit(f"--mpi {entry}: write NAME=PREFIX")
+        if not prefix or name in ("tutti", BARE):
+            sys.exit(f"--mpi {entry}: write NAME=PREFIX, with a name other than tutti and {BARE}")
         prefixes[name] = pathlib.Path(prefix)
     for name, prefix in prefixes.items():
         tools = str(prefix / "bin" / "mpicc"), str(prefix / "bin" / "mpiexec")

@@ -28,6 +28,9 @@ def statistics(compare):
     expect(len(rows) == 1 and rows[0]["best"] == "a", f"best peer: {rows}")
     expect(rows[0]["ratio"] == 4 / 3 and rows[0]["interval"] == (5 / 4, 3 / 2), f"ratio: {rows}")
     expect(rows[0]["medians"] == {"tutti": 3, "a": 4, "b": 10}, f"medians: {rows}")
+    with_bound = [{**measured, "bare": {cell: 1.0}} for measured in rounds]
+    rows = compare.summarise(with_bound, ["tutti", "bare", "a", "b"])
+    expect(rows[0]["best"] == "a" and rows[0]["medians"]["bare"] == 1, f"bare loops are no peer: {rows}")
 
 
 def mpi_without_headers(folder):
@@ -43,11 +46,13 @@ def mpi_without_headers(folder):
 def short_run(options):
     with tempfile.TemporaryDirectory() as folder:
         target = pathlib.Path(folder) / "out.json"
-        bare = mpi_without_headers(pathlib.Path(folder) / "an mpi")
+        headless = mpi_without_headers(pathlib.Path(folder) / "an mpi")
         # barrier; three with sizes from 4 bytes; five with a block a rank. Then: from 4 bytes, and a block a rank.
-        for cells, more in ((1 + 3 * 3 + 5 * 2, []),
+        # Bare loops by lines, and at 4 KiB by each way.
+        for cells, more in ((1 + 3 * 3 + 5 * 2, ["--bare"]),
+                            (9, ["--bare", "--low", "4096", "--high", "4096"]),
                             (3 + 2, ["--ops", "allreduce,alltoall", "--cold", "--cold-bytes", "4194304", "--start", "clock",
-                                     "--mpi", f"bare={bare}"])):
+                                     "--mpi", f"headless={headless}"])):
             script = options.source / "miniapps" / "commbench" / "compare_peers.py"
             run = subprocess.run([sys.executable, script, "--build", options.build, "--rounds", "2", "--high", "64",
                                   "--budget", "0.0005", "--json", target, *more],
@@ -59,11 +64,14 @@ def short_run(options):
             document = json.loads(target.read_text())
             expect(len(document["cells"]) == cells, f"{len(document['cells'])} cells")
             expect(len(document["rounds"]) == 2 and "tutti" in document["rounds"][0], "rounds")
-            expect("bare" not in document["rounds"][0], "an MPI without headers has no times")
+            expect("headless" not in document["rounds"][0], "an MPI without headers has no times")
             expect("geometric mean" in run.stdout, run.stdout)
+            has_bare = "--bare" in more
+            expect(("bare" in document["rounds"][0]) == has_bare, "bare loops are run where they are wanted")
+            expect(("bare loops: Tutti takes" in run.stdout) == has_bare, run.stdout)
             start = "clock" if "--start" in more else "barrier"
             expect(document["start"] == start and f"begun by the {start}" in run.stdout, run.stdout)
-            told = [line for line in run.stderr.splitlines() if line.startswith("bare is passed over: ")]
+            told = [line for line in run.stderr.splitlines() if line.startswith("headless is passed over: ")]
             expect(len(told) == (1 if "--mpi" in more else 0), run.stderr)
             expect(all("mpi.h: No such file" in line for line in told), run.stderr)
     return 0
