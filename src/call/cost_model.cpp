@@ -222,10 +222,16 @@ double predict(const Algorithm& algorithm, const Signature& signature, const Wir
   const double switching = wiring.oversubscribed ? links.switching : 0;
   if (!algorithm.hierarchical) return seconds_of_flat(algorithm, signature, wiring, links, switching);
   const schedules::LevelCost cost = algorithm.level_cost(wiring.spread, bytes_of_call(signature, wiring.spread.size));
-  double sum = seconds_across(cost, wiring, links);
-  for (const schedules::PhaseCost& phase : cost.on_node)
-    sum += seconds(phase.cost, links[wiring.on_node], {phase.senders, phase.both_ways}, switching);
-  return sum;
+  const Link& node = links[wiring.on_node];
+  const double across = seconds_across(cost, wiring, links);
+  double alone = 0;
+  double beside = 0;
+  for (const schedules::PhaseCost& phase : cost.on_node) {
+    (phase.beside ? beside : alone) += seconds(phase.cost, node, {phase.senders, phase.both_ways}, switching);
+    // Both levels move bytes at once, but a rank starts its messages one after the other.
+    if (phase.beside) alone += phase.cost.messages * node.overhead;
+  }
+  return std::max(across, beside) + alone;
 }
 
 std::vector<int> nodes_of(const Topology& topology) {

@@ -47,6 +47,7 @@ constexpr auto table = std::to_array<Algorithm>({
     make<barrier_hierarchical_cost>(barrier, "hierarchical", barrier_hierarchical),
     make<bcast_hierarchical_cost>(bcast, "hierarchical", bcast_hierarchical),
     make<bcast_hierarchical_split_cost>(bcast, "hierarchical_split", bcast_hierarchical_split),
+    make<bcast_hierarchical_pipeline_cost>(bcast, "hierarchical_pipeline", bcast_hierarchical_pipeline),
     make<reduce_hierarchical_cost>(reduce, "hierarchical", reduce_hierarchical, any, order),
     make<reduce_hierarchical_split_cost>(reduce, "hierarchical_split", reduce_hierarchical_split, any, order),
     make<reduce_hierarchical_gather_cost>(reduce, "hierarchical_gather", reduce_hierarchical_gather, any, once),

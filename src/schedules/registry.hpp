@@ -59,6 +59,7 @@ struct PhaseCost {
   Cost cost{};
   double senders = 1;     ///< ranks of a node that send at the same time
   bool both_ways = true;  ///< each rank sends and receives in the same rounds
+  bool beside = false;    ///< on a node: its messages go in the rounds of those between nodes
 };
 
 /// Costs of a hierarchical algorithm on the links inside a node and on those between nodes.
