@@ -174,12 +174,13 @@ Links links_of(const Costs& costs, const Network& network) {
 }
 
 schedules::Starts starts_of(const Links& links, LinkLevel on_node) {
-  const auto bytes = [](const Link& link) {
-    constexpr double least = 256;
-    constexpr double most = 1 << 20;
-    return std::exp2(std::round(std::log2(std::clamp(link.latency * link.rate, least, most))));
+  const auto power = [](double value, double least, double most) {
+    return std::exp2(std::round(std::log2(std::clamp(value, least, most))));
   };
-  return {bytes(links[on_node]), bytes(links[LinkLevel::network])};
+  const auto bytes = [&power](const Link& link) { return power(link.latency * link.rate, 256, 1 << 20); };
+  const Link& node = links[on_node];
+  return {bytes(node), bytes(links[LinkLevel::network]), power(node.several_rate / node.rate, 1, 64),
+          power(node.shared_rate / node.rate, 1, 1024)};
 }
 
 double bytes_of_call(const Signature& signature, int size) {

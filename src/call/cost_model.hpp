@@ -16,7 +16,8 @@ namespace tutti::detail {
 /// that were measured take precedence.
 [[nodiscard]] Links links_of(const Costs& costs, const Network& network = {});
 
-/// What the start of a round costs on these links, in bytes; powers of two, so that they do not hang on the last bits.
+/// What the start of a round costs on these links, in bytes, and how many messages move at once on a node; powers of
+/// two, so that they do not hang on the last bits.
 [[nodiscard]] schedules::Starts starts_of(const Links& links, LinkLevel on_node);
 
 /// The links between the ranks of a call.

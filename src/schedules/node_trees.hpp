@@ -64,6 +64,7 @@ class NodeTrees {
 /// The cost of such a pipeline, a bcast or a reduce: chunks are on the nodes beside others between nodes, and the last
 /// one ends on its node alone.
 [[nodiscard]] inline LevelCost cost_of_node_trees(const Spread& s, Operation operation, double bytes) {
+  if (s.size == 1) return {};
   const int chunks = NodeTrees::chunks(s, bytes);
   const double chunk = bytes / chunks;
   const auto through_both = [chunk](double rounds) {

@@ -15,6 +15,8 @@ namespace tutti::schedules {
 struct Starts {
   double on_node = 4096;
   double across = 16384;
+  double several = 1;  ///< messages on a node that one rank moves at once as fast as one alone
+  double shared = 16;  ///< the same of all ranks of a node
 };
 
 /// One call as an algorithm sees it, without MPI and without addresses.

@@ -2,7 +2,7 @@
 // The program of the study, which smpirun starts as all ranks of a simulated cluster: study.py.
 //
 //   tutti_scale links PER_NODE                      measures the links of the cluster as `tutti tune --links` does
-//   tutti_scale CALLS PER_NODE NODE ACROSS [data]   times each call of the file CALLS
+//   tutti_scale CALLS PER_NODE NODE ACROSS SEVERAL SHARED [data]   times each call of the file CALLS
 //
 // NODE and ACROSS are what the start of a round costs on a node and between nodes, in bytes (schedules::Starts).
 // Without `data` it is a replay: messages have sizes and no content. With it, results are compared with those of the
@@ -159,14 +159,15 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   const bool measures = argc == 3 && std::string(argv[1]) == "links";
-  if (!measures && argc < 5) {
-    std::fprintf(stderr, "usage: tutti_scale links PER_NODE, or tutti_scale CALLS PER_NODE NODE ACROSS [data]\n");
+  if (!measures && argc < 7) {
+    std::fprintf(
+        stderr, "usage: tutti_scale links PER_NODE, or tutti_scale CALLS PER_NODE NODE ACROSS SEVERAL SHARED [data]\n");
     return 2;
   }
   try {
     MPI_Init(&argc, &argv);
-    tutti::scale::Arguments arguments{argv[1], std::atoi(argv[2]), {}, argc > 5};
-    if (!measures) arguments.starts = {std::atof(argv[3]), std::atof(argv[4])};
+    tutti::scale::Arguments arguments{argv[1], std::atoi(argv[2]), {}, argc > 7};
+    if (!measures) arguments.starts = {std::atof(argv[3]), std::atof(argv[4]), std::atof(argv[5]), std::atof(argv[6])};
     tutti::scale::run(arguments);
     MPI_Finalize();
   } catch (const std::exception& error) {
