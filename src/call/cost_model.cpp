@@ -11,7 +11,9 @@ namespace {
 
 using schedules::Algorithm;
 using schedules::Cost;
+using schedules::hidden_part;
 using schedules::Reach;
+using schedules::together;
 
 Cost part_of(const Cost& cost, double rounds, double bytes) {
   return {.rounds = rounds * cost.rounds,
@@ -90,16 +92,6 @@ double starting_seconds(const Cost& cost, const Link& link, double switching) {
   return cost.rounds * (link.latency + switching);
 }
 
-double together(double a, double b, double hidden) { return std::max(a, b) + (1 - hidden) * std::min(a, b); }
-
-/// What a root sends is under way while it sends the next message; what all send to a root arrives together. Down or up
-/// a tree, a rank works on its messages before or after the long one of its round.
-double hidden_part(const Algorithm& algorithm) {
-  const bool is_tree = algorithm.reach == Reach::growing && !goes_both_ways(algorithm);
-  if (algorithm.reach != Reach::star) return is_tree ? Crowd{}.hidden / 2 : Crowd{}.hidden;
-  return algorithm.operation == Operation::bcast || schedules::is_split(algorithm.operation) ? 1 : 0;
-}
-
 /// The rounds beyond their starts.
 double passing_seconds(const Cost& cost, const Link& link, const Crowd& crowd) {
   return together(further_seconds(cost, link, crowd.both_ways), moving_seconds(cost, link, crowd.senders),
@@ -119,7 +111,7 @@ double seconds_of_tree(const Cost& cost, const Link& link, double size, double b
   const double moving = moving_seconds(part_of(cost, 1 - last, 1 - last), link, 1) +
                         moving_seconds(part_of(cost, last, last), link, senders);
   return starting_seconds(cost, link, switching) +
-         together(further_seconds(cost, link, false), moving, Crowd{}.hidden) + local_seconds(cost, link);
+         together(further_seconds(cost, link, false), moving, schedules::mostly_hidden) + local_seconds(cost, link);
 }
 
 double seconds_on_one_node(const Algorithm& algorithm, const Cost& cost, const Link& link, double size, double bytes,
@@ -174,13 +166,20 @@ Links links_of(const Costs& costs, const Network& network) {
 }
 
 schedules::Starts starts_of(const Links& links, LinkLevel on_node) {
-  const auto power = [](double value, double least, double most) {
-    return std::exp2(std::round(std::log2(std::clamp(value, least, most))));
+  // Two binary digits behind the first.
+  const auto rounded = [](double value, double least, double most) {
+    const double within = std::clamp(value, least, most);
+    const double digit = std::exp2(std::floor(std::log2(within))) / 4;
+    return digit * std::round(within / digit);
   };
-  const auto bytes = [&power](const Link& link) { return power(link.latency * link.rate, 256, 1 << 20); };
-  const Link& node = links[on_node];
-  return {bytes(node), bytes(links[LinkLevel::network]), power(node.several_rate / node.rate, 1, 64),
-          power(node.shared_rate / node.rate, 1, 1024)};
+  const auto pace = [&rounded](const Link& link) {
+    return schedules::LevelPace{.start = rounded(link.latency * link.rate, 256, 1 << 20),
+                                .message = rounded(link.overhead * link.rate, 64, 1 << 18),
+                                .several = rounded(link.several_rate / link.rate, 1, 64)};
+  };
+  schedules::Starts starts{pace(links[on_node]), pace(links[LinkLevel::network])};
+  starts.on_node.shared = rounded(links[on_node].shared_rate / links[on_node].rate, 1, 1024);
+  return starts;
 }
 
 double bytes_of_call(const Signature& signature, int size) {
@@ -210,7 +209,8 @@ double seconds(const Cost& cost, const Link& link, const Crowd& crowd, double sw
 
 double seconds_across(const schedules::LevelCost& cost, const Wiring& wiring, const Links& links) {
   const double switching = wiring.oversubscribed ? links.switching : 0;
-  return seconds(cost.across.cost, links[LinkLevel::network], {cost.across.senders, cost.across.both_ways}, switching) +
+  return seconds(cost.across.cost, links[LinkLevel::network],
+                 {cost.across.senders, cost.across.both_ways, cost.across.hidden}, switching) +
          local_seconds(cost.local, links[wiring.on_node]);
 }
 
@@ -228,7 +228,8 @@ double predict(const Algorithm& algorithm, const Signature& signature, const Wir
   double alone = 0;
   double beside = 0;
   for (const schedules::PhaseCost& phase : cost.on_node) {
-    (phase.beside ? beside : alone) += seconds(phase.cost, node, {phase.senders, phase.both_ways}, switching);
+    (phase.beside ? beside : alone) +=
+        seconds(phase.cost, node, {phase.senders, phase.both_ways, phase.hidden}, switching);
     // Both levels move bytes at once, but a rank starts its messages one after the other.
     if (phase.beside) alone += phase.cost.messages * node.overhead;
   }

@@ -45,6 +45,9 @@ namespace tutti::schedules {
 /// Reduce-scatter on each node, reduce of each share among peers, gather on the root's node.
 [[nodiscard]] Schedule reduce_hierarchical_split(const Problem& problem);
 [[nodiscard]] LevelCost reduce_hierarchical_split_cost(const Spread& spread, double bytes);
+/// Up the trees of bcast_hierarchical_pipeline. Ranks are taken from the root upwards: not in order.
+[[nodiscard]] Schedule reduce_hierarchical_pipeline(const Problem& problem);
+[[nodiscard]] LevelCost reduce_hierarchical_pipeline_cost(const Spread& spread, double bytes);
 /// Leaders pass contributions to the root, which combines all in rank order.
 [[nodiscard]] Schedule reduce_hierarchical_gather(const Problem& problem);
 [[nodiscard]] LevelCost reduce_hierarchical_gather_cost(const Spread& spread, double bytes);

@@ -8,9 +8,9 @@ namespace tutti::schedules {
 namespace {
 
 /// One rank's part of the pipeline.
-class Pipeline {
+class DownPipeline {
  public:
-  explicit Pipeline(const Problem& p)
+  explicit DownPipeline(const Problem& p)
       : layout_(p, Layout::Leaders::root),
         trees_(layout_, p),
         chunks_({0, p.count}, NodeTrees::chunks(layout_.spread(), bytes_of(p))),
@@ -31,15 +31,10 @@ class Pipeline {
     const int given = step - node.depth;
     const int taken = given + 1;
     const auto half = [&](int i) { return output(NodeTrees::half(chunks_[i], tree)); };
-    const auto send = [&](const std::array<int, 2>& children) {
-      for (const int child : children)
-        if (child != DoubleTree::none) composer_.send(child, half(given));
-    };
     if (!by_messages_ && !layout_.is_leader()) return;
     if (node.parent != DoubleTree::none && chunks_.contains(taken)) composer_.recv(node.parent, half(taken));
     if (!chunks_.contains(given)) return;
-    send(node.across);
-    if (by_messages_) send(node.on_node);
+    for (const int child : node.children(by_messages_)) composer_.send(child, half(given));
   }
 
   /// Gives the members the leader's chunk, beside the messages of the step.
@@ -59,7 +54,7 @@ class Pipeline {
 
 }  // namespace
 
-Schedule bcast_hierarchical_pipeline(const Problem& p) { return Pipeline(p).made(); }
+Schedule bcast_hierarchical_pipeline(const Problem& p) { return DownPipeline(p).made(); }
 
 LevelCost bcast_hierarchical_pipeline_cost(const Spread& s, double bytes) {
   return cost_of_node_trees(s, Operation::bcast, bytes);

@@ -50,6 +50,7 @@ constexpr auto table = std::to_array<Algorithm>({
     make<bcast_hierarchical_pipeline_cost>(bcast, "hierarchical_pipeline", bcast_hierarchical_pipeline),
     make<reduce_hierarchical_cost>(reduce, "hierarchical", reduce_hierarchical, any, order),
     make<reduce_hierarchical_split_cost>(reduce, "hierarchical_split", reduce_hierarchical_split, any, order),
+    make<reduce_hierarchical_pipeline_cost>(reduce, "hierarchical_pipeline", reduce_hierarchical_pipeline),
     make<reduce_hierarchical_gather_cost>(reduce, "hierarchical_gather", reduce_hierarchical_gather, any, once),
     make<allreduce_hierarchical_cost>(allreduce, "hierarchical", allreduce_hierarchical, any, order),
     make<allreduce_hierarchical_split_cost>(allreduce, "hierarchical_split", allreduce_hierarchical_split, any, order),

@@ -11,18 +11,18 @@
 namespace tutti::schedules {
 
 Phase phase_on_node(const Layout& l, const Problem& p, Operation operation, double bytes, KeepOrder keep) {
-  return {operation, flat_for(operation, l.node_size(), bytes, pace_on_node(p.starts), keep).generate};
+  return {operation, flat_for(operation, l.node_size(), bytes, p.starts.on_node, keep).generate};
 }
 PhaseCost cost_on_node(const Spread& s, Operation operation, double bytes, KeepOrder keep) {
-  const Algorithm& flat = flat_for(operation, s.most, bytes, pace_on_node(s.starts), keep);
-  return {flat.cost(s.most, bytes), senders_of(flat, s.most, bytes), goes_both_ways(flat)};
+  const Algorithm& flat = flat_for(operation, s.most, bytes, s.starts.on_node, keep);
+  return {flat.cost(s.most, bytes), senders_of(flat, s.most, bytes), goes_both_ways(flat), false, hidden_part(flat)};
 }
 Generate flat_across(const Layout& l, const Problem& p, Operation operation, double bytes, KeepOrder keep) {
-  return flat_for(operation, l.nodes(), bytes, pace_across(p.starts), keep).generate;
+  return flat_for(operation, l.nodes(), bytes, p.starts.across, keep).generate;
 }
 PhaseCost cost_across(const Spread& s, Operation operation, double bytes, double senders, KeepOrder keep) {
-  const Algorithm& flat = flat_for(operation, s.nodes, bytes, pace_across(s.starts), keep);
-  return {flat.cost(s.nodes, bytes), senders, goes_both_ways(flat)};
+  const Algorithm& flat = flat_for(operation, s.nodes, bytes, s.starts.across, keep);
+  return {flat.cost(s.nodes, bytes), senders, goes_both_ways(flat), false, hidden_part(flat)};
 }
 
 namespace {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "schedules/composer.hpp"
 #include "schedules/double_tree.hpp"
@@ -19,6 +20,14 @@ class NodeTrees {
     std::array<int, 2> on_node{DoubleTree::none, DoubleTree::none};
     int leader_depth = 0;
     int depth = 0;
+    [[nodiscard]] std::vector<int> children(bool with_node) const {
+      std::vector<int> all;
+      for (const int child : across) all.push_back(child);
+      for (const int child : on_node)
+        if (with_node) all.push_back(child);
+      std::erase(all, DoubleTree::none);
+      return all;
+    }
   };
 
   NodeTrees(const Layout& l, const Problem& p) : nodes_{node(l, p, 0), node(l, p, 1)} {}
@@ -64,7 +73,7 @@ class NodeTrees {
 /// The cost of such a pipeline, a bcast or a reduce: chunks are on the nodes beside others between nodes, and the last
 /// one ends on its node alone.
 [[nodiscard]] inline LevelCost cost_of_node_trees(const Spread& s, Operation operation, double bytes) {
-  if (s.size == 1) return {};
+  if (s.size == 1) return {{}, {}, {}, {.copied_bytes = combines(operation) ? bytes : 0}};
   const int chunks = NodeTrees::chunks(s, bytes);
   const double chunk = bytes / chunks;
   const auto through_both = [chunk](double rounds) {
@@ -74,6 +83,8 @@ class NodeTrees {
   const double beside = s.most > 1 ? chunks : 0;
   const double after = NodeTrees::hops(s) + chunks - std::max(across, beside);
   LevelCost cost{{}, {through_both(across), 1, false}, {{operation, chunk}}};
+  // A leader has a child on its node in both trees and two on other nodes in one.
+  if (combines(operation)) cost.local.reduced_bytes = 3 * chunks * chunk + 2 * NodeTrees::hops(s) * chunk;
   const double senders = std::max(s.most - 1, 1);
   cost.on_node = {{through_both(beside), senders, false, true}, {through_both(after), 1, false}};
   cost.chunks = chunks;

@@ -8,22 +8,21 @@ namespace {
 
 bool passes_all_on(Operation operation) { return operation == Operation::bcast || operation == Operation::reduce; }
 
-/// The cost in bytes. A further message of a round takes a quarter of the round's start, at either end.
-double weight(const Algorithm& algorithm, int size, double bytes, const Pace& pace) {
+/// The cost in bytes.
+double weight(const Algorithm& algorithm, int size, double bytes, const LevelPace& pace) {
   const Cost cost = algorithm.cost(size, bytes);
   if (cost.rounds == 0) return 0;
-  const double start = pace.start;
-  const double message = start / 4;
   const double at_once = std::max(1.0, cost.messages / cost.rounds);
-  const double one_way = (at_once - 1) * message;
-  const double further = goes_both_ways(algorithm) ? std::max(one_way, 2 * at_once * message - start) : one_way;
+  const double one_way = (at_once - 1) * pace.message;
+  const double further =
+      goes_both_ways(algorithm) ? std::max(one_way, 2 * at_once * pace.message - pace.start) : one_way;
   const double moving = std::max(1 / std::min(at_once, pace.several), senders_of(algorithm, size, bytes) / pace.shared);
-  return cost.rounds * (start + further) + cost.bytes * moving;
+  return cost.rounds * pace.start + together(cost.rounds * further, cost.bytes * moving, hidden_part(algorithm));
 }
 
 }  // namespace
 
-const Algorithm& flat_for(Operation operation, int size, double bytes, const Pace& pace, KeepOrder keep) {
+const Algorithm& flat_for(Operation operation, int size, double bytes, const LevelPace& pace, KeepOrder keep) {
   const Algorithm* best = nullptr;
   double least = 0;
   for (const Algorithm& algorithm : algorithms_of(operation)) {
@@ -41,6 +40,12 @@ double senders_of(const Algorithm& algorithm, int size, double bytes) {
   if (goes_both_ways(algorithm)) return size;
   const double busiest = algorithm.cost(size, bytes).bytes;
   return passes_all_on(algorithm.operation) && busiest > 0 ? std::max(1.0, (size - 1) * bytes / busiest) : 1;
+}
+
+double hidden_part(const Algorithm& algorithm) {
+  const bool is_tree = algorithm.reach == Reach::growing && !goes_both_ways(algorithm);
+  if (algorithm.reach != Reach::star) return is_tree ? mostly_hidden / 2 : mostly_hidden;
+  return algorithm.operation == Operation::bcast || is_split(algorithm.operation) ? 1 : 0;
 }
 
 bool goes_both_ways(const Algorithm& algorithm) {

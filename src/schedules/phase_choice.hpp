@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <limits>
+#include <algorithm>
 
 #include "schedules/registry.hpp"
 
@@ -10,23 +10,23 @@ namespace tutti::schedules {
 /// Restricts the choice to algorithms that keep rank order.
 enum class KeepOrder : bool { no, yes };
 
-/// One level, as a choice needs it: see Starts.
-struct Pace {
-  double start = 0;
-  double several = 1;
-  double shared = std::numeric_limits<double>::infinity();
-};
-[[nodiscard]] inline Pace pace_on_node(const Starts& starts) { return {starts.on_node, starts.several, starts.shared}; }
-[[nodiscard]] inline Pace pace_across(const Starts& starts) { return {.start = starts.across}; }
-
 /// The flat algorithm for a phase of a hierarchical one among `size` ranks, with `bytes` as in Algorithm::cost: the one
 /// with the least rounds, messages and bytes at this pace. A function of facts that all ranks share, as a schedule and
 /// its cost both need it.
-[[nodiscard]] const Algorithm& flat_for(Operation operation, int size, double bytes, const Pace& pace,
+[[nodiscard]] const Algorithm& flat_for(Operation operation, int size, double bytes, const LevelPace& pace,
                                         KeepOrder keep = KeepOrder::no);
 
 /// The ranks, in the mean of its rounds, that send as much at once as the busiest one.
 [[nodiscard]] double senders_of(const Algorithm& algorithm, int size, double bytes);
+
+/// See mostly_hidden. What a root sends is under way while it sends the next message; what all send to a root arrives
+/// together. Down or up a tree, a rank works on its messages before or after the long one of its round.
+[[nodiscard]] double hidden_part(const Algorithm& algorithm);
+
+/// The times, or weights, of work on messages and of bytes that move.
+[[nodiscard]] constexpr double together(double messages, double bytes, double hidden) {
+  return std::max(messages, bytes) + (1 - hidden) * std::min(messages, bytes);
+}
 
 /// Whether each rank sends and receives in the same rounds of a flat algorithm.
 [[nodiscard]] bool goes_both_ways(const Algorithm& algorithm);

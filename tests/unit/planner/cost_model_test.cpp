@@ -128,15 +128,19 @@ TEST(CostModel, FarPartnersOfLongMessagesCostMoreThanNearOnes) {
   EXPECT_LT(predict(*near, s, w), predict(*far, s, w));
 }
 
-TEST(CostModel, ARoundsStartInBytesIsAPowerOfTwo) {
+TEST(CostModel, StartsAreRounded) {
   Links links = detail::links_of(detail::typical_costs);
-  links[LinkLevel::network] = {.latency = 0.8e-6, .rate = 12e9};
-  links[LinkLevel::node] = {.latency = 0.5e-6, .rate = 10e9};
+  links[LinkLevel::network] = {.latency = 0.8e-6, .overhead = 0.25e-6, .rate = 12e9, .several_rate = 24e9};
+  links[LinkLevel::node] = {.latency = 0.5e-6, .rate = 10e9, .several_rate = 81e9, .shared_rate = 159e9};
   const schedules::Starts starts = starts_of(links, LinkLevel::node);
-  EXPECT_EQ(starts.across, 8192);
-  EXPECT_EQ(starts.on_node, 4096);
+  EXPECT_EQ(starts.across.start, 10240);
+  EXPECT_EQ(starts.across.message, 3072);
+  EXPECT_EQ(starts.across.several, 2);
+  EXPECT_EQ(starts.on_node.start, 5120);
+  EXPECT_EQ(starts.on_node.several, 8);
+  EXPECT_EQ(starts.on_node.shared, 16);
   links[LinkLevel::network].latency *= 1.01;
-  EXPECT_EQ(starts_of(links, LinkLevel::node).across, 8192);
+  EXPECT_EQ(starts_of(links, LinkLevel::node).across.start, 10240);
 }
 
 TEST(CostModel, LinksOfOnesOwn) {

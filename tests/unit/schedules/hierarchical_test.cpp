@@ -101,9 +101,9 @@ std::vector<Algorithm> regular_algorithms() {
   return all;
 }
 
-/// Whether chunks pass down trees that are deeper than a rank has chunks.
+/// Whether chunks pass along trees, which may be deeper than a rank has chunks.
 bool has_depth(const Algorithm& algorithm) {
-  return algorithm.operation == Operation::bcast && algorithm.name == "hierarchical_pipeline";
+  return algorithm.operation != Operation::allreduce && algorithm.name == "hierarchical_pipeline";
 }
 
 Cost path_of(const std::vector<Schedule>& schedules) { return critical_path(schedules, Matching(schedules)); }
@@ -134,7 +134,7 @@ TEST_P(HierarchicalCosts, AreNoMoreThanTheFormula) {
       // Chunks run beside one another, and the first ones are longer where their number does not divide the elements.
       const double most = cost.chunks > 1 ? 1.05 : 1;
       const double least = cost.chunks > 1 ? 3.01 : 2.01;
-      // Down trees the last rank waits longer than any rank works.
+      // Along trees the last rank waits longer than any rank works.
       const Cost path = has_depth(algorithm) ? path_of(world.schedules(algorithm)) : report.measured;
       const auto expect_bound = [&](double Cost::*figure, double elements, const char* what) {
         const double formula = on_node.*figure + across.*figure;

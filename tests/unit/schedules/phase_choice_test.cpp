@@ -8,7 +8,7 @@
 namespace tutti::schedules {
 namespace {
 
-constexpr Pace pace{.start = 8192};
+constexpr LevelPace pace{8192, 2048};
 
 TEST(PhaseChoice, TakesFewRoundsForShortAndFewBytesForLongVectors) {
   for (const int size : {4, 8, 64, 1024}) {
@@ -22,8 +22,8 @@ TEST(PhaseChoice, TakesFewRoundsForShortAndFewBytesForLongVectors) {
 
 TEST(PhaseChoice, DearStartsMakeRoundsDear) {
   const double bytes = 1 << 18;
-  const Algorithm& cheap = flat_for(Operation::bcast, 64, bytes, {256});
-  const Algorithm& dear = flat_for(Operation::bcast, 64, bytes, {1 << 20});
+  const Algorithm& cheap = flat_for(Operation::bcast, 64, bytes, {256, 64});
+  const Algorithm& dear = flat_for(Operation::bcast, 64, bytes, {1 << 20, 1 << 18});
   EXPECT_LT(dear.cost(64, bytes).rounds, cheap.cost(64, bytes).rounds);
 }
 
