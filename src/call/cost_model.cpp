@@ -71,20 +71,23 @@ double senders_across(const Algorithm& algorithm, const schedules::Spread& sprea
   return has_root(algorithm.operation) && algorithm.reach != Reach::shrinking ? (k + 1) / 2 : k;
 }
 
+double at_once(const Cost& cost) { return cost.rounds > 0 ? std::max(1.0, cost.messages / cost.rounds) : 1; }
+
+/// The last messages of the rounds.
+double last_seconds(const Cost& cost, const Link& link) { return cost.bytes / at_once(cost) / link.rate; }
+
 /// Beside what a rank passes on in its rounds: the bytes of all ranks of a node over what they share.
 double moving_seconds(const Cost& cost, const Link& link, double senders) {
-  const double at_once = cost.rounds > 0 ? std::max(1.0, cost.messages / cost.rounds) : 1;
-  const double own_rate = std::max(link.rate, std::min(at_once * link.rate, link.several_rate));
+  const double own_rate = std::max(link.rate, std::min(at_once(cost) * link.rate, link.several_rate));
   return std::max(cost.bytes / own_rate, cost.bytes * senders / link.shared_rate);
 }
 
 /// What further messages of the rounds keep a rank busy, beyond the start of the first ones.
 double further_seconds(const Cost& cost, const Link& link, bool both_ways) {
   if (cost.rounds == 0) return 0;
-  const double at_once = std::max(1.0, cost.messages / cost.rounds);
-  const double one_way = (at_once - 1) * link.overhead;
+  const double one_way = (at_once(cost) - 1) * link.overhead;
   // A rank that sends and receives is busy with both, but meanwhile the first message is under way.
-  const double both = both_ways ? 2 * at_once * link.overhead - link.latency : 0;
+  const double both = both_ways ? 2 * at_once(cost) * link.overhead - link.latency : 0;
   return cost.rounds * std::max(one_way, both);
 }
 
@@ -94,8 +97,8 @@ double starting_seconds(const Cost& cost, const Link& link, double switching) {
 
 /// The rounds beyond their starts.
 double passing_seconds(const Cost& cost, const Link& link, const Crowd& crowd) {
-  return together(further_seconds(cost, link, crowd.both_ways), moving_seconds(cost, link, crowd.senders),
-                  crowd.hidden);
+  return together(further_seconds(cost, link, crowd.both_ways), moving_seconds(cost, link, crowd.senders), crowd.hidden,
+                  last_seconds(cost, link));
 }
 
 double local_seconds(const Cost& cost, const Link& link) {
@@ -111,7 +114,8 @@ double seconds_of_tree(const Cost& cost, const Link& link, double size, double b
   const double moving = moving_seconds(part_of(cost, 1 - last, 1 - last), link, 1) +
                         moving_seconds(part_of(cost, last, last), link, senders);
   return starting_seconds(cost, link, switching) +
-         together(further_seconds(cost, link, false), moving, schedules::mostly_hidden) + local_seconds(cost, link);
+         together(further_seconds(cost, link, false), moving, schedules::mostly_hidden, last_seconds(cost, link)) +
+         local_seconds(cost, link);
 }
 
 double seconds_on_one_node(const Algorithm& algorithm, const Cost& cost, const Link& link, double size, double bytes,

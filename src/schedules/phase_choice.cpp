@@ -17,7 +17,8 @@ double weight(const Algorithm& algorithm, int size, double bytes, const LevelPac
   const double further =
       goes_both_ways(algorithm) ? std::max(one_way, 2 * at_once * pace.message - pace.start) : one_way;
   const double moving = std::max(1 / std::min(at_once, pace.several), senders_of(algorithm, size, bytes) / pace.shared);
-  return cost.rounds * pace.start + together(cost.rounds * further, cost.bytes * moving, hidden_part(algorithm));
+  return cost.rounds * pace.start +
+         together(cost.rounds * further, cost.bytes * moving, hidden_part(algorithm), cost.bytes / at_once);
 }
 
 }  // namespace

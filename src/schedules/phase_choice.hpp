@@ -23,9 +23,10 @@ enum class KeepOrder : bool { no, yes };
 /// together. Down or up a tree, a rank works on its messages before or after the long one of its round.
 [[nodiscard]] double hidden_part(const Algorithm& algorithm);
 
-/// The times, or weights, of work on messages and of bytes that move.
-[[nodiscard]] constexpr double together(double messages, double bytes, double hidden) {
-  return std::max(messages, bytes) + (1 - hidden) * std::min(messages, bytes);
+/// The times, or weights, of work on messages and of bytes that move. The last message of a round, which takes `last`,
+/// begins after the work on those before.
+[[nodiscard]] constexpr double together(double messages, double bytes, double hidden, double last) {
+  return std::max(std::max(messages, bytes) + (1 - hidden) * std::min(messages, bytes), messages + last);
 }
 
 /// Whether each rank sends and receives in the same rounds of a flat algorithm.
