@@ -179,11 +179,10 @@ schedules::Starts starts_of(const Links& links, LinkLevel on_node) {
   const auto pace = [&rounded](const Link& link) {
     return schedules::LevelPace{.start = rounded(link.latency * link.rate, 256, 1 << 20),
                                 .message = rounded(link.overhead * link.rate, 64, 1 << 18),
-                                .several = rounded(link.several_rate / link.rate, 1, 64)};
+                                .several = rounded(link.several_rate / link.rate, 1, 64),
+                                .shared = rounded(link.shared_rate / link.rate, 1, 1024)};
   };
-  schedules::Starts starts{pace(links[on_node]), pace(links[LinkLevel::network])};
-  starts.on_node.shared = rounded(links[on_node].shared_rate / links[on_node].rate, 1, 1024);
-  return starts;
+  return {pace(links[on_node]), pace(links[LinkLevel::network])};
 }
 
 double bytes_of_call(const Signature& signature, int size) {

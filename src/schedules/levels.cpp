@@ -2,6 +2,7 @@
 #include "schedules/levels.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -17,11 +18,23 @@ PhaseCost cost_on_node(const Spread& s, Operation operation, double bytes, KeepO
   const Algorithm& flat = flat_for(operation, s.most, bytes, s.starts.on_node, keep);
   return {flat.cost(s.most, bytes), senders_of(flat, s.most, bytes), goes_both_ways(flat), false, hidden_part(flat)};
 }
-Generate flat_across(const Layout& l, const Problem& p, Operation operation, double bytes, KeepOrder keep) {
-  return flat_for(operation, l.nodes(), bytes, p.starts.across, keep).generate;
+namespace {
+
+/// A link that as many ranks of a node share.
+LevelPace among(LevelPace pace, double senders) {
+  pace.several = std::min(pace.several, pace.shared / senders);
+  pace.shared = std::numeric_limits<double>::infinity();
+  return pace;
+}
+
+}  // namespace
+
+Generate flat_across(const Layout& l, const Problem& p, Operation operation, double bytes, double senders,
+                     KeepOrder keep) {
+  return flat_for(operation, l.nodes(), bytes, among(p.starts.across, senders), keep).generate;
 }
 PhaseCost cost_across(const Spread& s, Operation operation, double bytes, double senders, KeepOrder keep) {
-  const Algorithm& flat = flat_for(operation, s.nodes, bytes, s.starts.across, keep);
+  const Algorithm& flat = flat_for(operation, s.nodes, bytes, among(s.starts.across, senders), keep);
   return {flat.cost(s.nodes, bytes), senders, goes_both_ways(flat), false, hidden_part(flat)};
 }
 

@@ -21,7 +21,7 @@ struct LevelPace {
 /// How hierarchical algorithms weigh rounds against bytes when they choose those of their phases. Equal on all ranks.
 struct Starts {
   LevelPace on_node{4096, 1024, 1, 16};
-  LevelPace across{16384, 4096};
+  LevelPace across{16384, 4096, 1, 1};
 };
 
 /// One call as an algorithm sees it, without MPI and without addresses.
