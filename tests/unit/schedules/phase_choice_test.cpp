@@ -27,6 +27,19 @@ TEST(PhaseChoice, DearStartsMakeRoundsDear) {
   EXPECT_LT(dear.cost(64, bytes).rounds, cheap.cost(64, bytes).rounds);
 }
 
+TEST(PhaseChoice, ARankThatMovesManyMessagesAtOnceTakesFewRounds) {
+  const double bytes = 1 << 15;
+  EXPECT_EQ(flat_for(Operation::reduce, 16, bytes, {2048, 512, 16, 16}).name, "direct");
+  EXPECT_NE(flat_for(Operation::reduce, 16, bytes, {2048, 512, 1, 16}).name, "direct");
+}
+
+TEST(PhaseChoice, ASharedLinkMakesBytesDear) {
+  const double bytes = 1 << 14;
+  const Algorithm& alone = flat_for(Operation::allreduce, 16, bytes, {10240, 3072});
+  const Algorithm& shared = flat_for(Operation::allreduce, 16, bytes, {10240, 3072, 1.0 / 16});
+  EXPECT_LT(shared.cost(16, bytes).bytes, alone.cost(16, bytes).bytes);
+}
+
 TEST(PhaseChoice, KeepsOrderWhereAsked) {
   bool differs = false;
   for (const Operation operation : {Operation::reduce, Operation::allreduce, Operation::reduce_scatter})
