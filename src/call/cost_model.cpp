@@ -11,7 +11,9 @@ namespace {
 
 using schedules::Algorithm;
 using schedules::Cost;
+using schedules::hidden_part;
 using schedules::Reach;
+using schedules::together;
 
 Cost part_of(const Cost& cost, double rounds, double bytes) {
   return {.rounds = rounds * cost.rounds,
@@ -69,20 +71,23 @@ double senders_across(const Algorithm& algorithm, const schedules::Spread& sprea
   return has_root(algorithm.operation) && algorithm.reach != Reach::shrinking ? (k + 1) / 2 : k;
 }
 
+double at_once(const Cost& cost) { return cost.rounds > 0 ? std::max(1.0, cost.messages / cost.rounds) : 1; }
+
+/// The last messages of the rounds.
+double last_seconds(const Cost& cost, const Link& link) { return cost.bytes / at_once(cost) / link.rate; }
+
 /// Beside what a rank passes on in its rounds: the bytes of all ranks of a node over what they share.
 double moving_seconds(const Cost& cost, const Link& link, double senders) {
-  const double at_once = cost.rounds > 0 ? std::max(1.0, cost.messages / cost.rounds) : 1;
-  const double own_rate = std::max(link.rate, std::min(at_once * link.rate, link.several_rate));
+  const double own_rate = std::max(link.rate, std::min(at_once(cost) * link.rate, link.several_rate));
   return std::max(cost.bytes / own_rate, cost.bytes * senders / link.shared_rate);
 }
 
 /// What further messages of the rounds keep a rank busy, beyond the start of the first ones.
 double further_seconds(const Cost& cost, const Link& link, bool both_ways) {
   if (cost.rounds == 0) return 0;
-  const double at_once = std::max(1.0, cost.messages / cost.rounds);
-  const double one_way = (at_once - 1) * link.overhead;
+  const double one_way = (at_once(cost) - 1) * link.overhead;
   // A rank that sends and receives is busy with both, but meanwhile the first message is under way.
-  const double both = both_ways ? 2 * at_once * link.overhead - link.latency : 0;
+  const double both = both_ways ? 2 * at_once(cost) * link.overhead - link.latency : 0;
   return cost.rounds * std::max(one_way, both);
 }
 
@@ -90,20 +95,10 @@ double starting_seconds(const Cost& cost, const Link& link, double switching) {
   return cost.rounds * (link.latency + switching);
 }
 
-double together(double a, double b, double hidden) { return std::max(a, b) + (1 - hidden) * std::min(a, b); }
-
-/// What a root sends is under way while it sends the next message; what all send to a root arrives together. Down or up
-/// a tree, a rank works on its messages before or after the long one of its round.
-double hidden_part(const Algorithm& algorithm) {
-  const bool is_tree = algorithm.reach == Reach::growing && !goes_both_ways(algorithm);
-  if (algorithm.reach != Reach::star) return is_tree ? Crowd{}.hidden / 2 : Crowd{}.hidden;
-  return algorithm.operation == Operation::bcast || schedules::is_split(algorithm.operation) ? 1 : 0;
-}
-
 /// The rounds beyond their starts.
 double passing_seconds(const Cost& cost, const Link& link, const Crowd& crowd) {
-  return together(further_seconds(cost, link, crowd.both_ways), moving_seconds(cost, link, crowd.senders),
-                  crowd.hidden);
+  return together(further_seconds(cost, link, crowd.both_ways), moving_seconds(cost, link, crowd.senders), crowd.hidden,
+                  last_seconds(cost, link));
 }
 
 double local_seconds(const Cost& cost, const Link& link) {
@@ -119,7 +114,8 @@ double seconds_of_tree(const Cost& cost, const Link& link, double size, double b
   const double moving = moving_seconds(part_of(cost, 1 - last, 1 - last), link, 1) +
                         moving_seconds(part_of(cost, last, last), link, senders);
   return starting_seconds(cost, link, switching) +
-         together(further_seconds(cost, link, false), moving, Crowd{}.hidden) + local_seconds(cost, link);
+         together(further_seconds(cost, link, false), moving, schedules::mostly_hidden, last_seconds(cost, link)) +
+         local_seconds(cost, link);
 }
 
 double seconds_on_one_node(const Algorithm& algorithm, const Cost& cost, const Link& link, double size, double bytes,
@@ -174,12 +170,19 @@ Links links_of(const Costs& costs, const Network& network) {
 }
 
 schedules::Starts starts_of(const Links& links, LinkLevel on_node) {
-  const auto bytes = [](const Link& link) {
-    constexpr double least = 256;
-    constexpr double most = 1 << 20;
-    return std::exp2(std::round(std::log2(std::clamp(link.latency * link.rate, least, most))));
+  // Two binary digits behind the first.
+  const auto rounded = [](double value, double least, double most) {
+    const double within = std::clamp(value, least, most);
+    const double digit = std::exp2(std::floor(std::log2(within))) / 4;
+    return digit * std::round(within / digit);
   };
-  return {bytes(links[on_node]), bytes(links[LinkLevel::network])};
+  const auto pace = [&rounded](const Link& link) {
+    return schedules::LevelPace{.start = rounded(link.latency * link.rate, 256, 1 << 20),
+                                .message = rounded(link.overhead * link.rate, 64, 1 << 18),
+                                .several = rounded(link.several_rate / link.rate, 1, 64),
+                                .shared = rounded(link.shared_rate / link.rate, 1, 1024)};
+  };
+  return {pace(links[on_node]), pace(links[LinkLevel::network])};
 }
 
 double bytes_of_call(const Signature& signature, int size) {
@@ -209,7 +212,8 @@ double seconds(const Cost& cost, const Link& link, const Crowd& crowd, double sw
 
 double seconds_across(const schedules::LevelCost& cost, const Wiring& wiring, const Links& links) {
   const double switching = wiring.oversubscribed ? links.switching : 0;
-  return seconds(cost.across.cost, links[LinkLevel::network], {cost.across.senders, cost.across.both_ways}, switching) +
+  return seconds(cost.across.cost, links[LinkLevel::network],
+                 {cost.across.senders, cost.across.both_ways, cost.across.hidden}, switching) +
          local_seconds(cost.local, links[wiring.on_node]);
 }
 
@@ -222,10 +226,17 @@ double predict(const Algorithm& algorithm, const Signature& signature, const Wir
   const double switching = wiring.oversubscribed ? links.switching : 0;
   if (!algorithm.hierarchical) return seconds_of_flat(algorithm, signature, wiring, links, switching);
   const schedules::LevelCost cost = algorithm.level_cost(wiring.spread, bytes_of_call(signature, wiring.spread.size));
-  double sum = seconds_across(cost, wiring, links);
-  for (const schedules::PhaseCost& phase : cost.on_node)
-    sum += seconds(phase.cost, links[wiring.on_node], {phase.senders, phase.both_ways}, switching);
-  return sum;
+  const Link& node = links[wiring.on_node];
+  const double across = seconds_across(cost, wiring, links);
+  double alone = 0;
+  double beside = 0;
+  for (const schedules::PhaseCost& phase : cost.on_node) {
+    (phase.beside ? beside : alone) +=
+        seconds(phase.cost, node, {phase.senders, phase.both_ways, phase.hidden}, switching);
+    // Both levels move bytes at once, but a rank starts its messages one after the other.
+    if (phase.beside) alone += phase.cost.messages * node.overhead;
+  }
+  return std::max(across, beside) + alone;
 }
 
 std::vector<int> nodes_of(const Topology& topology) {

@@ -16,7 +16,7 @@ namespace tutti::detail {
 /// that were measured take precedence.
 [[nodiscard]] Links links_of(const Costs& costs, const Network& network = {});
 
-/// What the start of a round costs on these links, in bytes; powers of two, so that they do not hang on the last bits.
+/// These links as choices of phases need them; rounded, so that they do not hang on the last bits.
 [[nodiscard]] schedules::Starts starts_of(const Links& links, LinkLevel on_node);
 
 /// The links between the ranks of a call.
@@ -41,7 +41,7 @@ struct Wiring {
 struct Crowd {
   double senders = 1;
   bool both_ways = true;
-  double hidden = 0.8;
+  double hidden = schedules::mostly_hidden;
 };
 
 /// The time of phases with this `cost` over one level, in seconds.

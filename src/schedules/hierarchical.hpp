@@ -33,6 +33,11 @@ namespace tutti::schedules {
 /// The root scatters on its node, each share goes to its peers on all nodes, allgather.
 [[nodiscard]] Schedule bcast_hierarchical_split(const Problem& problem);
 [[nodiscard]] LevelCost bcast_hierarchical_split_cost(const Spread& spread, double bytes);
+/// Chunks follow one another down two trees among the leaders and two on each node (NodeTrees): while one is on its
+/// node, the next ones are between the nodes. Luo et al., HAN: a Hierarchical AutotuNed Collective Communication
+/// Framework, CLUSTER 2020, with the trees of bcast_double_tree.
+[[nodiscard]] Schedule bcast_hierarchical_pipeline(const Problem& problem);
+[[nodiscard]] LevelCost bcast_hierarchical_pipeline_cost(const Spread& spread, double bytes);
 
 /// Runs on each node, then among the leaders: binomial trees, or segments combined by all ranks.
 [[nodiscard]] Schedule reduce_hierarchical(const Problem& problem);
@@ -40,6 +45,9 @@ namespace tutti::schedules {
 /// Reduce-scatter on each node, reduce of each share among peers, gather on the root's node.
 [[nodiscard]] Schedule reduce_hierarchical_split(const Problem& problem);
 [[nodiscard]] LevelCost reduce_hierarchical_split_cost(const Spread& spread, double bytes);
+/// Up the trees of bcast_hierarchical_pipeline. Ranks are taken from the root upwards: not in order.
+[[nodiscard]] Schedule reduce_hierarchical_pipeline(const Problem& problem);
+[[nodiscard]] LevelCost reduce_hierarchical_pipeline_cost(const Spread& spread, double bytes);
 /// Leaders pass contributions to the root, which combines all in rank order.
 [[nodiscard]] Schedule reduce_hierarchical_gather(const Problem& problem);
 [[nodiscard]] LevelCost reduce_hierarchical_gather_cost(const Spread& spread, double bytes);

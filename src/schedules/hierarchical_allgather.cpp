@@ -16,7 +16,7 @@ Schedule allgather_by_leaders(const Problem& p, const Blocks& ranks) {
   const bool in_order = blocks.lie_as(ranks);
   const Slice whole = in_order ? output(ranks.front().offset, blocks.total()) : c.reserve(blocks.total());
   const double bytes = bytes_of(p, blocks.total());
-  allgather_to_leaders(c, l, blocks, flat_across(l, p, Operation::allgatherv, bytes),
+  allgather_to_leaders(c, l, blocks, flat_across(l, p, Operation::allgatherv, bytes, 1),
                        input(0, ranks[static_cast<std::size_t>(p.rank)].count), whole);
   on_node(c, l, phase_on_node(l, p, Operation::bcast, bytes), blocks.total(), {}, whole);
   if (!in_order) to_rank_order(c, blocks, whole, ranks, output(0, 0));
@@ -43,8 +43,8 @@ Schedule allgather_hierarchical_split(const Problem& p) {
   const Slice whole = c.reserve(share * l.members().size());
   const Slice mine = part_of(whole, share * static_cast<std::size_t>(l.index()), share);
   const double bytes = bytes_of(p) * p.size;
-  among_peers(c, l, flat_across(l, p, Operation::allgather, bytes / l.node_size()), 0, p.count, input(0, p.count),
-              mine);
+  among_peers(c, l, flat_across(l, p, Operation::allgather, bytes / l.node_size(), l.node_size()), 0, p.count,
+              input(0, p.count), mine);
   on_node(c, l, phase_on_node(l, p, Operation::allgather, bytes), share, mine, whole);
   for (int rank = 0; rank < p.size; ++rank) {
     const std::size_t from =

@@ -8,8 +8,8 @@
 namespace tutti::schedules {
 namespace {
 
-Generate sum_across(const Layout& l, const Problem& p, std::size_t count) {
-  return flat_across(l, p, Operation::allreduce, bytes_of(p, count), KeepOrder::yes);
+Generate sum_across(const Layout& l, const Problem& p, std::size_t count, double senders) {
+  return flat_across(l, p, Operation::allreduce, bytes_of(p, count), senders, KeepOrder::yes);
 }
 
 /// The chunks that pass through phases on a node and between nodes: more would cost their starts, of exchanges and
@@ -26,7 +26,7 @@ Schedule allreduce_hierarchical(const Problem& p) {
   const double bytes = bytes_of(p);
   if (l.node_size() > 1)
     on_node(c, l, phase_on_node(l, p, Operation::reduce, bytes, KeepOrder::yes), p.count, input(0, p.count), result);
-  among_leaders(c, l, sum_across(l, p, p.count), 0, p.count, mine, result);
+  among_leaders(c, l, sum_across(l, p, p.count, 1), 0, p.count, mine, result);
   on_node(c, l, phase_on_node(l, p, Operation::bcast, bytes), p.count, {}, result);
   return c.finish(true);
 }
@@ -49,7 +49,7 @@ Schedule allreduce_hierarchical_split(const Problem& p) {
   // In place, another rank may still read the input of an exchange where its output would lie.
   const Slice sum = l.shares_nodes() && !is_alone ? c.reserve(own.count) : output(own);
   if (!is_alone) shares.reduce_scatter(c, input(0, p.count), sum);
-  among_peers(c, l, sum_across(l, p, own.count), 0, own.count, is_alone ? input(own) : sum, sum);
+  among_peers(c, l, sum_across(l, p, own.count, l.spread().least), 0, own.count, is_alone ? input(own) : sum, sum);
   if (!is_alone) shares.allgather(c, sum, output(0, p.count));
   return c.finish(true);
 }
@@ -80,8 +80,9 @@ Schedule allreduce_hierarchical_pipeline(const Problem& p) {
       append(c);
       return c.finish(true);
     };
-    overlap.add({stage([&](Composer& c) { shares.reduce_scatter(c, input(chunks[i]), sum); }),
-                 stage([&](Composer& c) { among_peers(c, l, sum_across(l, p, sum.count), 0, sum.count, sum, sum); }),
+    overlap.add({stage([&](Composer& c) { shares.reduce_scatter(c, input(chunks[i]), sum); }), stage([&](Composer& c) {
+                   among_peers(c, l, sum_across(l, p, sum.count, l.spread().least), 0, sum.count, sum, sum);
+                 }),
                  stage([&](Composer& c) { shares.allgather(c, sum, output(chunks[i])); })});
   }
   return overlap.finish(true);

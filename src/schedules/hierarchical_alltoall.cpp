@@ -109,7 +109,7 @@ Schedule alltoall_hierarchical_split(const Problem& p) {
   for (std::size_t k = 0; k < nodes; ++k)
     for (std::size_t i = 0; i < members; ++i)
       c.copy(part_of(moved, (i * nodes + k) * n, n), part_of(sorted, (k * members + i) * n, n));
-  among_peers(c, l, flat_across(l, p, Operation::alltoall, bytes), 0, members * n, sorted, moved);
+  among_peers(c, l, flat_across(l, p, Operation::alltoall, bytes, l.node_size()), 0, members * n, sorted, moved);
   for (int rank = 0; rank < p.size; ++rank)
     c.copy(part_of(moved, (node(rank) * members + place(rank)) * n, n), output(static_cast<std::size_t>(rank) * n, n));
   return c.finish(true);

@@ -37,7 +37,7 @@ Schedule barrier_hierarchical(const Problem& p) {
   Composer c;
   const Slice nothing = output(0, 0);
   on_node(c, l, {Operation::barrier, signals_up}, 0, nothing, nothing);
-  among_leaders(c, l, flat_across(l, p, Operation::barrier, 0), 0, 0, nothing, nothing);
+  among_leaders(c, l, flat_across(l, p, Operation::barrier, 0, 1), 0, 0, nothing, nothing);
   on_node(c, l, {Operation::barrier, signals_down}, 0, nothing, nothing);
   return c.finish(true);
 }

@@ -9,7 +9,7 @@ Schedule bcast_hierarchical(const Problem& p) {
   const Layout l(p, Layout::Leaders::root);
   Composer c;
   const Slice all = output(0, p.count);
-  among_leaders(c, l, flat_across(l, p, Operation::bcast, bytes_of(p)), l.node_of(p.root), p.count, {}, all);
+  among_leaders(c, l, flat_across(l, p, Operation::bcast, bytes_of(p), 1), l.node_of(p.root), p.count, {}, all);
   on_node(c, l, phase_on_node(l, p, Operation::bcast, bytes_of(p)), p.count, {}, all);
   return c.finish(true);
 }
@@ -27,7 +27,8 @@ Schedule bcast_hierarchical_split(const Problem& p) {
   const Slice own = output(shares.own());
   const int root_node = l.node_of(p.root);
   if (l.node() == root_node) shares.scatter(c, whole, own);
-  among_peers(c, l, flat_across(l, p, Operation::bcast, bytes_of(p, own.count)), root_node, own.count, {}, own);
+  among_peers(c, l, flat_across(l, p, Operation::bcast, bytes_of(p, own.count), l.spread().least), root_node, own.count,
+              {}, own);
   shares.allgather(c, own, whole);
   return c.finish(true);
 }

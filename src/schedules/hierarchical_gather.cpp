@@ -19,7 +19,7 @@ Schedule gather_hierarchical(const Problem& p) {
   const Slice mine = is_root ? part_of(whole, node.offset, node.count) : c.reserve(l.is_leader() ? node.count : 0);
   on_node(c, l, phase_on_node(l, p, Operation::gather, bytes_of(p, node.count)), p.count, input(0, p.count), mine);
   if (l.spread().even()) {
-    among_leaders(c, l, flat_across(l, p, Operation::gather, bytes_of(p, blocks.total())), l.node_of(p.root),
+    among_leaders(c, l, flat_across(l, p, Operation::gather, bytes_of(p, blocks.total()), 1), l.node_of(p.root),
                   node.count, mine, whole);
   } else {
     gather_from_leaders(c, l, blocks, p, mine, whole);
@@ -49,7 +49,7 @@ Schedule scatter_hierarchical(const Problem& p) {
   const Slice mine = is_root ? part_of(whole, node.offset, node.count) : c.reserve(l.is_leader() ? node.count : 0);
   if (is_root && !in_order) to_node_order(c, ranks, source, blocks, whole);
   if (l.spread().even()) {
-    among_leaders(c, l, flat_across(l, p, Operation::scatter, bytes_of(p, blocks.total())), l.node_of(p.root),
+    among_leaders(c, l, flat_across(l, p, Operation::scatter, bytes_of(p, blocks.total()), 1), l.node_of(p.root),
                   node.count, whole, mine);
   } else if (l.is_leader()) {
     Problem q = problem_in_group(l.node(), l.leaders().size(), l.node_of(p.root), 0);

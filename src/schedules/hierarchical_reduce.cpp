@@ -14,7 +14,7 @@ Schedule reduce_hierarchical(const Problem& p) {
   const Slice partial = combines ? c.reserve(p.count) : all;
   if (l.node_size() > 1)
     on_node(c, l, phase_on_node(l, p, Operation::reduce, bytes_of(p), KeepOrder::yes), p.count, all, partial);
-  among_leaders(c, l, flat_across(l, p, Operation::reduce, bytes_of(p), KeepOrder::yes), l.node_of(p.root), p.count,
+  among_leaders(c, l, flat_across(l, p, Operation::reduce, bytes_of(p), 1, KeepOrder::yes), l.node_of(p.root), p.count,
                 partial, output(0, p.count));
   return c.finish(true);
 }
@@ -36,8 +36,8 @@ Schedule reduce_hierarchical_split(const Problem& p) {
   const Slice sum = is_alone ? input(own) : c.reserve(own.count);
   const Slice all = is_alone ? output(0, own.count) : c.reserve(ends_here ? own.count : 0);
   if (!is_alone) shares.reduce_scatter(c, input(0, p.count), sum);
-  among_peers(c, l, flat_across(l, p, Operation::reduce, bytes_of(p, own.count), KeepOrder::yes), root_node, own.count,
-              sum, all);
+  among_peers(c, l, flat_across(l, p, Operation::reduce, bytes_of(p, own.count), l.spread().least, KeepOrder::yes),
+              root_node, own.count, sum, all);
   if (!is_alone && ends_here) shares.gather(c, all, output(0, p.count));
   return c.finish(true);
 }

@@ -31,7 +31,7 @@ Schedule sum_by_leaders(const Problem& p, const Blocks& ranks) {
     if (!in_order) to_node_order(c, ranks, sums, blocks, sorted);
     Problem q = problem_in_group(l.node(), l.leaders().size(), 0, 0);
     q.recv_counts = blocks.node_counts();
-    c.append(flat_across(l, p, Operation::reduce_scatter, bytes, KeepOrder::yes)(q), l.leaders(), sorted, result);
+    c.append(flat_across(l, p, Operation::reduce_scatter, bytes, 1, KeepOrder::yes)(q), l.leaders(), sorted, result);
   }
   scatter_blocks(c, l, blocks.member_counts(l.node()), blocks.member_displs(l.node()), result,
                  output(0, ranks[static_cast<std::size_t>(p.rank)].count));
@@ -66,8 +66,8 @@ Schedule sum_by_all(const Problem& p, const Blocks& ranks) {
   Problem across = problem_in_group(l.node(), static_cast<std::size_t>(l.nodes()), 0, 0);
   across.recv_counts = of_node;
   const Slice own = output(0, ranks[static_cast<std::size_t>(p.rank)].count);
-  c.append(flat_across(l, p, Operation::reduce_scatter, bytes / l.node_size(), KeepOrder::yes)(across), l.peers(), sums,
-           own);
+  c.append(flat_across(l, p, Operation::reduce_scatter, bytes / l.node_size(), l.node_size(), KeepOrder::yes)(across),
+           l.peers(), sums, own);
   return c.finish(true);
 }
 

@@ -21,7 +21,7 @@ bool share_earlier_nodes(Composer& c, const Layout& l, const Problem& p, const S
   const RankList last = l.last_members();
   const std::size_t members = l.members().size();
   if (l.index() + 1 == l.node_size())
-    c.append(flat_across(l, p, Operation::exscan, bytes_of(p),
+    c.append(flat_across(l, p, Operation::exscan, bytes_of(p), 1,
                          KeepOrder::yes)(problem_in_group(l.node(), last.size(), 0, node_sum.count)),
              last, node_sum, earlier);
   if (l.node() == 0) return false;

@@ -2,6 +2,7 @@
 #include "schedules/levels.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -15,15 +16,26 @@ Phase phase_on_node(const Layout& l, const Problem& p, Operation operation, doub
 }
 PhaseCost cost_on_node(const Spread& s, Operation operation, double bytes, KeepOrder keep) {
   const Algorithm& flat = flat_for(operation, s.most, bytes, s.starts.on_node, keep);
-  const bool both_ways = goes_both_ways(flat);
-  return {flat.cost(s.most, bytes), both_ways ? s.most : 1.0, both_ways};
+  return {flat.cost(s.most, bytes), senders_of(flat, s.most, bytes), goes_both_ways(flat), false, hidden_part(flat)};
 }
-Generate flat_across(const Layout& l, const Problem& p, Operation operation, double bytes, KeepOrder keep) {
-  return flat_for(operation, l.nodes(), bytes, p.starts.across, keep).generate;
+namespace {
+
+/// A link that as many ranks of a node share.
+LevelPace among(LevelPace pace, double senders) {
+  pace.several = std::min(pace.several, pace.shared / senders);
+  pace.shared = std::numeric_limits<double>::infinity();
+  return pace;
+}
+
+}  // namespace
+
+Generate flat_across(const Layout& l, const Problem& p, Operation operation, double bytes, double senders,
+                     KeepOrder keep) {
+  return flat_for(operation, l.nodes(), bytes, among(p.starts.across, senders), keep).generate;
 }
 PhaseCost cost_across(const Spread& s, Operation operation, double bytes, double senders, KeepOrder keep) {
-  const Algorithm& flat = flat_for(operation, s.nodes, bytes, s.starts.across, keep);
-  return {flat.cost(s.nodes, bytes), senders, goes_both_ways(flat)};
+  const Algorithm& flat = flat_for(operation, s.nodes, bytes, among(s.starts.across, senders), keep);
+  return {flat.cost(s.nodes, bytes), senders, goes_both_ways(flat), false, hidden_part(flat)};
 }
 
 namespace {

@@ -21,8 +21,9 @@ struct Phase {
                                   KeepOrder keep = KeepOrder::no);
 [[nodiscard]] PhaseCost cost_on_node(const Spread& s, Operation operation, double bytes,
                                      KeepOrder keep = KeepOrder::no);
-/// The same for a collective of one rank of each node, which `senders` ranks of each node make at the same time.
-[[nodiscard]] Generate flat_across(const Layout& l, const Problem& p, Operation operation, double bytes,
+/// The same for a collective of one rank of each node, which `senders` ranks of each node make at the same time, each
+/// with such bytes.
+[[nodiscard]] Generate flat_across(const Layout& l, const Problem& p, Operation operation, double bytes, double senders,
                                    KeepOrder keep = KeepOrder::no);
 [[nodiscard]] PhaseCost cost_across(const Spread& s, Operation operation, double bytes, double senders,
                                     KeepOrder keep = KeepOrder::no);

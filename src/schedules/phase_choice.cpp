@@ -6,26 +6,30 @@
 namespace tutti::schedules {
 namespace {
 
-/// The cost in bytes. A further message of a round takes a quarter of the round's start, at either end.
-double weight(const Algorithm& algorithm, int size, double bytes, double start) {
+bool passes_all_on(Operation operation) { return operation == Operation::bcast || operation == Operation::reduce; }
+
+/// The cost in bytes.
+double weight(const Algorithm& algorithm, int size, double bytes, const LevelPace& pace) {
   const Cost cost = algorithm.cost(size, bytes);
   if (cost.rounds == 0) return 0;
-  const double message = start / 4;
   const double at_once = std::max(1.0, cost.messages / cost.rounds);
-  const double one_way = (at_once - 1) * message;
-  const double further = goes_both_ways(algorithm) ? std::max(one_way, 2 * at_once * message - start) : one_way;
-  return cost.rounds * (start + further) + cost.bytes;
+  const double one_way = (at_once - 1) * pace.message;
+  const double further =
+      goes_both_ways(algorithm) ? std::max(one_way, 2 * at_once * pace.message - pace.start) : one_way;
+  const double moving = std::max(1 / std::min(at_once, pace.several), senders_of(algorithm, size, bytes) / pace.shared);
+  return cost.rounds * pace.start +
+         together(cost.rounds * further, cost.bytes * moving, hidden_part(algorithm), cost.bytes / at_once);
 }
 
 }  // namespace
 
-const Algorithm& flat_for(Operation operation, int size, double bytes, double start, KeepOrder keep) {
+const Algorithm& flat_for(Operation operation, int size, double bytes, const LevelPace& pace, KeepOrder keep) {
   const Algorithm* best = nullptr;
   double least = 0;
   for (const Algorithm& algorithm : algorithms_of(operation)) {
     if (!fits(algorithm, size) || (keep == KeepOrder::yes && !algorithm.ordered)) continue;
     if (algorithm.max_size != 0 && size > algorithm.max_size) continue;
-    const double cost = weight(algorithm, size, bytes, start);
+    const double cost = weight(algorithm, size, bytes, pace);
     if (best != nullptr && cost >= least) continue;
     best = &algorithm;
     least = cost;
@@ -33,10 +37,21 @@ const Algorithm& flat_for(Operation operation, int size, double bytes, double st
   return *best;
 }
 
+double senders_of(const Algorithm& algorithm, int size, double bytes) {
+  if (goes_both_ways(algorithm)) return size;
+  const double busiest = algorithm.cost(size, bytes).bytes;
+  return passes_all_on(algorithm.operation) && busiest > 0 ? std::max(1.0, (size - 1) * bytes / busiest) : 1;
+}
+
+double hidden_part(const Algorithm& algorithm) {
+  const bool is_tree = algorithm.reach == Reach::growing && !goes_both_ways(algorithm);
+  if (algorithm.reach != Reach::star) return is_tree ? mostly_hidden / 2 : mostly_hidden;
+  return algorithm.operation == Operation::bcast || is_split(algorithm.operation) ? 1 : 0;
+}
+
 bool goes_both_ways(const Algorithm& algorithm) {
   if (!has_root(algorithm.operation)) return algorithm.reach != Reach::above;
-  const bool passes_all_on = algorithm.operation == Operation::bcast || algorithm.operation == Operation::reduce;
-  return passes_all_on &&
+  return passes_all_on(algorithm.operation) &&
          (algorithm.reach == Reach::all || algorithm.reach == Reach::growing || algorithm.reach == Reach::shrinking);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+
 #include "schedules/registry.hpp"
 
 namespace tutti::schedules {
@@ -9,10 +11,23 @@ namespace tutti::schedules {
 enum class KeepOrder : bool { no, yes };
 
 /// The flat algorithm for a phase of a hierarchical one among `size` ranks, with `bytes` as in Algorithm::cost: the one
-/// with the least rounds, messages and bytes, where the start of a round costs as much as `start` bytes (Starts). A
-/// function of facts that all ranks share, as a schedule and its cost both need it.
-[[nodiscard]] const Algorithm& flat_for(Operation operation, int size, double bytes, double start,
+/// with the least rounds, messages and bytes at this pace. A function of facts that all ranks share, as a schedule and
+/// its cost both need it.
+[[nodiscard]] const Algorithm& flat_for(Operation operation, int size, double bytes, const LevelPace& pace,
                                         KeepOrder keep = KeepOrder::no);
+
+/// The ranks, in the mean of its rounds, that send as much at once as the busiest one.
+[[nodiscard]] double senders_of(const Algorithm& algorithm, int size, double bytes);
+
+/// See mostly_hidden. What a root sends is under way while it sends the next message; what all send to a root arrives
+/// together. Down or up a tree, a rank works on its messages before or after the long one of its round.
+[[nodiscard]] double hidden_part(const Algorithm& algorithm);
+
+/// The times, or weights, of work on messages and of bytes that move. The last message of a round, which takes `last`,
+/// begins after the work on those before.
+[[nodiscard]] constexpr double together(double messages, double bytes, double hidden, double last) {
+  return std::max(std::max(messages, bytes) + (1 - hidden) * std::min(messages, bytes), messages + last);
+}
 
 /// Whether each rank sends and receives in the same rounds of a flat algorithm.
 [[nodiscard]] bool goes_both_ways(const Algorithm& algorithm);

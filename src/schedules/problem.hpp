@@ -10,11 +10,18 @@
 
 namespace tutti::schedules {
 
-/// What the start of a round costs, in bytes that a rank could send meanwhile: how hierarchical algorithms weigh rounds
-/// against bytes when they choose those of their phases. Equal on all ranks.
+/// One level of the machine, as a choice of algorithms needs it.
+struct LevelPace {
+  double start = 0;    ///< of a round, in bytes that a rank could send meanwhile
+  double message = 0;  ///< that a further message of a round costs at either end, in the same bytes
+  double several = 1;  ///< messages of one rank that move at once as fast as one alone
+  double shared = std::numeric_limits<double>::infinity();  ///< the same of all ranks of a node
+};
+
+/// How hierarchical algorithms weigh rounds against bytes when they choose those of their phases. Equal on all ranks.
 struct Starts {
-  double on_node = 4096;
-  double across = 16384;
+  LevelPace on_node{4096, 1024, 1, 16};
+  LevelPace across{16384, 4096, 1, 1};
 };
 
 /// One call as an algorithm sees it, without MPI and without addresses.

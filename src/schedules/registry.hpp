@@ -54,11 +54,16 @@ enum class Reach : std::uint8_t {
   shrinking,   ///< the same, with messages that are shorter the farther they go
 };
 
+/// The part of a rank's work on messages that hides behind the bytes that move, or the other way round.
+inline constexpr double mostly_hidden = 0.8;
+
 /// One phase of a hierarchical algorithm over one level.
 struct PhaseCost {
   Cost cost{};
   double senders = 1;     ///< ranks of a node that send at the same time
   bool both_ways = true;  ///< each rank sends and receives in the same rounds
+  bool beside = false;    ///< on a node: its messages go in the rounds of those between nodes
+  double hidden = mostly_hidden;
 };
 
 /// Costs of a hierarchical algorithm on the links inside a node and on those between nodes.

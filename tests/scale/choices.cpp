@@ -56,7 +56,10 @@ void set_seconds_of_equal_blocks(std::vector<detail::Candidate>& ways, std::size
 void run(const char* links, int nodes, int per_node) {
   const Surroundings machine = simulated(links, nodes, per_node);
   const schedules::Starts starts = starts_of(links_of(Case({}, machine, 0).machine()), detail::LinkLevel::node);
-  std::cout << "starts " << starts.on_node << ' ' << starts.across << '\n';
+  std::cout << "starts";
+  for (const schedules::LevelPace& pace : {starts.on_node, starts.across})
+    std::cout << ' ' << pace.start << ' ' << pace.message << ' ' << pace.several << ' ' << pace.shared;
+  std::cout << '\n';
   std::string operation;
   for (std::size_t bytes = 0; std::cin >> operation >> bytes;) {
     std::vector<detail::Candidate> ways = ways_of(operation, bytes, machine);

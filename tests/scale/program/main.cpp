@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The program of the study, which smpirun starts as all ranks of a simulated cluster: study.py.
 //
-//   tutti_scale links PER_NODE                      measures the links of the cluster as `tutti tune --links` does
-//   tutti_scale CALLS PER_NODE NODE ACROSS [data]   times each call of the file CALLS
+//   tutti_scale links PER_NODE                                 measures the links of the cluster as `tutti tune
+//   --links` does tutti_scale CALLS PER_NODE NODE... ACROSS... [data]  times each call of the file CALLS
 //
-// NODE and ACROSS are what the start of a round costs on a node and between nodes, in bytes (schedules::Starts).
+// NODE and ACROSS are the four numbers of a schedules::LevelPace, on a node and between nodes.
 // Without `data` it is a replay: messages have sizes and no content. With it, results are compared with those of the
 // simulated MPI.
 #include <mpi.h>
@@ -154,19 +154,23 @@ void run(const Arguments& arguments) {
     time_calls(arguments, machine, rank);
 }
 
+schedules::LevelPace pace_of(char** words) {
+  return {std::atof(words[0]), std::atof(words[1]), std::atof(words[2]), std::atof(words[3])};
+}
+
 }  // namespace
 }  // namespace tutti::scale
 
 int main(int argc, char** argv) {
   const bool measures = argc == 3 && std::string(argv[1]) == "links";
-  if (!measures && argc < 5) {
-    std::fprintf(stderr, "usage: tutti_scale links PER_NODE, or tutti_scale CALLS PER_NODE NODE ACROSS [data]\n");
+  if (!measures && argc < 11) {
+    std::fprintf(stderr, "usage: tutti_scale links PER_NODE, or tutti_scale CALLS PER_NODE NODE... ACROSS... [data]\n");
     return 2;
   }
   try {
     MPI_Init(&argc, &argv);
-    tutti::scale::Arguments arguments{argv[1], std::atoi(argv[2]), {}, argc > 5};
-    if (!measures) arguments.starts = {std::atof(argv[3]), std::atof(argv[4])};
+    tutti::scale::Arguments arguments{argv[1], std::atoi(argv[2]), {}, argc > 11};
+    if (!measures) arguments.starts = {tutti::scale::pace_of(argv + 3), tutti::scale::pace_of(argv + 7)};
     tutti::scale::run(arguments);
     MPI_Finalize();
   } catch (const std::exception& error) {

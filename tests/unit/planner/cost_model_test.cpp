@@ -48,7 +48,8 @@ TEST(CostModel, FurtherMessagesOfARoundKeepARankBusy) {
 TEST(CostModel, MessagesAtOnceHaveTheRateOfARank) {
   const schedules::Cost pair{.rounds = 1, .bytes = 100'000, .messages = 2};
   const schedules::Cost many{.rounds = 1, .bytes = 100'000, .messages = 10};
-  EXPECT_DOUBLE_EQ(seconds(pair, link, {1, false, 1}, 0), 1e-6 + 50e-6);
+  // Each at its own rate, and the second one begins after the work on the first.
+  EXPECT_DOUBLE_EQ(seconds(pair, link, {1, false, 1}, 0), 1e-6 + 50e-6 + 0.1e-6);
   EXPECT_DOUBLE_EQ(seconds(many, link, {1, false, 1}, 0), 1e-6 + 50e-6);
   // What does not hide is added.
   EXPECT_DOUBLE_EQ(seconds(many, link, {1, false, 0}, 0), 1e-6 + 50e-6 + 0.9e-6);
@@ -103,9 +104,9 @@ TEST(CostModel, FlatIsPricedByItsReachAndHierarchicalByItsPhases) {
   const auto* leaders = find_algorithm(Operation::allreduce, "hierarchical");
   const schedules::LevelCost cost = leaders->level_cost(w.spread, 4);
   ASSERT_EQ(cost.on_node.size(), 2U);
-  double sum = seconds(cost.across.cost, network, {1, cost.across.both_ways}, 0);
+  double sum = seconds(cost.across.cost, network, {1, cost.across.both_ways, cost.across.hidden}, 0);
   for (const schedules::PhaseCost& phase : cost.on_node)
-    sum += seconds(phase.cost, node, {phase.senders, phase.both_ways}, 0);
+    sum += seconds(phase.cost, node, {phase.senders, phase.both_ways, phase.hidden}, 0);
   EXPECT_DOUBLE_EQ(predict(*leaders, s, w), sum);
 }
 
@@ -128,15 +129,39 @@ TEST(CostModel, FarPartnersOfLongMessagesCostMoreThanNearOnes) {
   EXPECT_LT(predict(*near, s, w), predict(*far, s, w));
 }
 
-TEST(CostModel, ARoundsStartInBytesIsAPowerOfTwo) {
+TEST(CostModel, PhasesBesideOneAnotherCostTheLongerOne) {
+  Wiring w = wiring(16, 16);
   Links links = detail::links_of(detail::typical_costs);
-  links[LinkLevel::network] = {.latency = 0.8e-6, .rate = 12e9};
-  links[LinkLevel::node] = {.latency = 0.5e-6, .rate = 10e9};
+  Signature s = allreduce_of(1 << 20);
+  s.operation = Operation::bcast;
+  const auto* pipeline = find_algorithm(s.operation, "hierarchical_pipeline");
+  const auto seconds = [&] { return predict(*pipeline, s, w, links); };
+  links[LinkLevel::network].rate = links[LinkLevel::network].several_rate = links[LinkLevel::network].shared_rate = 1e9;
+  Link& node = links[w.on_node];
+  node.rate = node.several_rate = 10e9;
+  node.shared_rate = 160e9;
+  const double before = seconds();
+  // Bytes on the nodes hide behind those between nodes, but for the last chunk.
+  node.rate = node.several_rate = 20e9;
+  node.shared_rate = 320e9;
+  EXPECT_LT(before, 1.05 * seconds());
+  EXPECT_GT(before, 4.0 * (1 << 20) / 1e9);
+  EXPECT_LT(before, predict(*find_algorithm(s.operation, "hierarchical"), s, w, links));
+}
+
+TEST(CostModel, StartsAreRounded) {
+  Links links = detail::links_of(detail::typical_costs);
+  links[LinkLevel::network] = {.latency = 0.8e-6, .overhead = 0.25e-6, .rate = 12e9, .several_rate = 24e9};
+  links[LinkLevel::node] = {.latency = 0.5e-6, .rate = 10e9, .several_rate = 81e9, .shared_rate = 159e9};
   const schedules::Starts starts = starts_of(links, LinkLevel::node);
-  EXPECT_EQ(starts.across, 8192);
-  EXPECT_EQ(starts.on_node, 4096);
+  EXPECT_EQ(starts.across.start, 10240);
+  EXPECT_EQ(starts.across.message, 3072);
+  EXPECT_EQ(starts.across.several, 2);
+  EXPECT_EQ(starts.on_node.start, 5120);
+  EXPECT_EQ(starts.on_node.several, 8);
+  EXPECT_EQ(starts.on_node.shared, 16);
   links[LinkLevel::network].latency *= 1.01;
-  EXPECT_EQ(starts_of(links, LinkLevel::node).across, 8192);
+  EXPECT_EQ(starts_of(links, LinkLevel::node).across.start, 10240);
 }
 
 TEST(CostModel, LinksOfOnesOwn) {

@@ -8,12 +8,12 @@
 namespace tutti::schedules {
 namespace {
 
-constexpr double start = 8192;
+constexpr LevelPace pace{8192, 2048};
 
 TEST(PhaseChoice, TakesFewRoundsForShortAndFewBytesForLongVectors) {
   for (const int size : {4, 8, 64, 1024}) {
-    const Algorithm& for_short = flat_for(Operation::allreduce, size, 8, start);
-    const Algorithm& for_long = flat_for(Operation::allreduce, size, 1e9, start);
+    const Algorithm& for_short = flat_for(Operation::allreduce, size, 8, pace);
+    const Algorithm& for_long = flat_for(Operation::allreduce, size, 1e9, pace);
     EXPECT_LE(for_short.cost(size, 8).rounds, std::floor(std::log2(size))) << size;
     EXPECT_LE(for_long.cost(size, 1e9).bytes, 2.01e9) << size << ' ' << for_long.name;
     EXPECT_GE(for_short.cost(size, 1e9).bytes, 1.5 * for_long.cost(size, 1e9).bytes) << size;
@@ -22,9 +22,22 @@ TEST(PhaseChoice, TakesFewRoundsForShortAndFewBytesForLongVectors) {
 
 TEST(PhaseChoice, DearStartsMakeRoundsDear) {
   const double bytes = 1 << 18;
-  const Algorithm& cheap = flat_for(Operation::bcast, 64, bytes, 256);
-  const Algorithm& dear = flat_for(Operation::bcast, 64, bytes, 1 << 20);
+  const Algorithm& cheap = flat_for(Operation::bcast, 64, bytes, {256, 64});
+  const Algorithm& dear = flat_for(Operation::bcast, 64, bytes, {1 << 20, 1 << 18});
   EXPECT_LT(dear.cost(64, bytes).rounds, cheap.cost(64, bytes).rounds);
+}
+
+TEST(PhaseChoice, ARankThatMovesManyMessagesAtOnceTakesFewRounds) {
+  const double bytes = 1 << 15;
+  EXPECT_EQ(flat_for(Operation::reduce, 16, bytes, {2048, 512, 16, 16}).name, "direct");
+  EXPECT_NE(flat_for(Operation::reduce, 16, bytes, {2048, 512, 1, 16}).name, "direct");
+}
+
+TEST(PhaseChoice, ASharedLinkMakesBytesDear) {
+  const double bytes = 1 << 14;
+  const Algorithm& alone = flat_for(Operation::allreduce, 16, bytes, {10240, 3072});
+  const Algorithm& shared = flat_for(Operation::allreduce, 16, bytes, {10240, 3072, 1.0 / 16});
+  EXPECT_LT(shared.cost(16, bytes).bytes, alone.cost(16, bytes).bytes);
 }
 
 TEST(PhaseChoice, KeepsOrderWhereAsked) {
@@ -32,8 +45,8 @@ TEST(PhaseChoice, KeepsOrderWhereAsked) {
   for (const Operation operation : {Operation::reduce, Operation::allreduce, Operation::reduce_scatter})
     for (int size = 2; size <= 40; ++size)
       for (double bytes = 8; bytes < 1e9; bytes *= 8) {
-        EXPECT_TRUE(flat_for(operation, size, bytes, start, KeepOrder::yes).ordered);
-        differs = differs || !flat_for(operation, size, bytes, start).ordered;
+        EXPECT_TRUE(flat_for(operation, size, bytes, pace, KeepOrder::yes).ordered);
+        differs = differs || !flat_for(operation, size, bytes, pace).ordered;
       }
   EXPECT_TRUE(differs);
 }
@@ -42,7 +55,7 @@ TEST(PhaseChoice, TakesOnlyWhatWorksForTheNumberOfRanks) {
   for (int i = 0; i <= static_cast<int>(Operation::alltoallv); ++i)
     for (int size = 1; size <= 70; ++size)
       for (double bytes = 0; bytes < 1e9; bytes = 16 * bytes + 8) {
-        const Algorithm& flat = flat_for(static_cast<Operation>(i), size, bytes, start);
+        const Algorithm& flat = flat_for(static_cast<Operation>(i), size, bytes, pace);
         EXPECT_TRUE(fits(flat, size));
         EXPECT_TRUE(flat.max_size == 0 || size <= flat.max_size);
       }
