@@ -119,13 +119,17 @@ TEST_F(Parts, ARankMayBeInNone) {
   expect_sum(*whole_);
 }
 
-/// NCCL splits no communicator whose work is under way; here one rank comes late to that work.
+/// NCCL splits no communicator whose work is under way.
 TEST_F(Parts, WaitForTheWorkOfTheWhole) {
   const Gate gate(machine().stream);
   data_.fill(ints(100, whole_->rank() + 1));
   Request request = iallreduce(*whole_, in_place, buffer(), sum, options_);
-  *gate.open = true;
+  std::thread opener([is_open = gate.open] {
+    std::this_thread::sleep_for(300ms);
+    *is_open = true;
+  });
   const Communicator half = whole_->split(whole_->rank() % 2, whole_->rank());
+  opener.join();
   request.wait();
   expect_sum(*whole_);
   expect_prepared(half);
