@@ -179,22 +179,6 @@ TEST(ShardingPlan, RowWiseOnANodeStaysThere) {
   EXPECT_EQ(plan.shards.size(), 6U);
 }
 
-TEST(ShardingPlan, RowWiseAdagradDividesColumnsInAnyMemory) {
-  auto huge = table("huge", 1000000, 64, Sharding::automatic, 100);
-  huge.pooling = kernels::Pooling::max;  // its rows cannot be divided
-  const std::vector<EmbeddingTableConfig> tables{table("a", 1000000, 64, Sharding::automatic, 100), huge};
-  PlannerOptions options{.batch = 2048, .optimizer = kernels::RowOptimizer::row_wise_adagrad};
-  const std::size_t room = 1000000 * 65 * sizeof(float) + 4096;
-  for (const std::size_t limit : {std::size_t{0}, room, room / 2}) {
-    options.memory_limit = limit;
-    for (const MemoryKind memory : {MemoryKind::host, MemoryKind::device}) {
-      options.memory = memory;
-      const auto plan = plan_sharding(ranks(8), tables, options);
-      EXPECT_GT(std::ranges::count(plan.shardings, Sharding::column_wise), 0) << limit;
-    }
-  }
-}
-
 TEST(ShardingPlan, EmptyShardsAreLeftOut) {
   const std::vector<EmbeddingTableConfig> tables{table("rows", 3, 8, Sharding::row_wise),
                                                  table("columns", 3, 2, Sharding::column_wise)};
