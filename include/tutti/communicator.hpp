@@ -31,6 +31,8 @@ struct NcclOptions {
   int max_ctas = 0;                            ///< at most: leaves the others to kernels that run beside it
   int nvls_ctas = 0;                           ///< those of NVLink SHARP; NCCL 2.27
   CtaPolicy cta_policy = CtaPolicy::standard;  ///< NCCL 2.27
+  bool split_share = false;                    ///< split() also makes the parts' NCCL communicators, which share
+                                               ///< resources: they need less memory, and one that fails ends all
 };
 
 /// Options of a communicator; equal on all ranks.
@@ -75,7 +77,10 @@ class TUTTI_EXPORT Communicator {
   [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
 
   /// Makes one communicator for each colour, its ranks ordered by key, then by rank. Gives an invalid Communicator to
-  /// ranks that pass MPI_UNDEFINED as color. Collective, blocking. Counterpart: MPI_Comm_split.
+  /// ranks that pass MPI_UNDEFINED as color. If this communicator is prepared for device memory and has the option
+  /// nccl.split_share, the parts are prepared too: the call is then one on device memory, also in the order of such
+  /// calls, waits for earlier ones on the device, and throws Error(nccl) on all ranks if NCCL fails on one; afterwards
+  /// this communicator cannot be used. Collective, blocking. Counterparts: MPI_Comm_split, ncclCommSplit.
   [[nodiscard]] Communicator split(int color, int key = 0) const;
   /// Makes one communicator for the ranks of each node. Collective, blocking. Counterpart: MPI_Comm_split_type.
   [[nodiscard]] Communicator split_by_node() const;

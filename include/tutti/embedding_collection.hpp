@@ -83,14 +83,12 @@ struct SampleSlice {
 /// in the memory of the device that was current in the constructor. Bags are still passed in host memory: they are
 /// checked, agreed on and exchanged there, and copied to the device while it computes. Calls after finish_input() are
 /// in stream order: they return at once if the communicator's calls on device memory do, never throw because of the
-/// data, and may be captured into a graph. All plans are supported, but not row-wise Adagrad on
-/// divided columns.
+/// data, and may be captured into a graph. All plans are supported.
 class TUTTI_EXPORT EmbeddingCollection {
  public:
   /// Makes tables of zeros: see initialize() and fill(). `comm` must outlive the collection. Blocking. Errors, on all
   /// ranks alike: invalid_argument (the plan does not fit: see ShardingPlan::validate), out_of_memory, mismatch; for
-  /// device memory also not_built (no CUDA, or no device kernels) and not_supported (row-wise Adagrad on
-  /// divided columns).
+  /// device memory also not_built (no CUDA, or no device kernels).
   EmbeddingCollection(const Communicator& comm, std::span<const EmbeddingTableConfig> tables, ShardingPlan plan,
                       const EmbeddingCollectionOptions& options);
   ~EmbeddingCollection();

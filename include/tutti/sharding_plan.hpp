@@ -65,9 +65,6 @@ struct PlannerOptions {
   std::size_t batch = 1;         ///< samples in a global batch
   std::size_t memory_limit = 0;  ///< largest size of rows and optimizer state on a rank, in bytes; 0: no limit
   kernels::RowOptimizer optimizer = kernels::RowOptimizer::sgd;
-  /// Where the rows will be, as EmbeddingCollectionOptions::memory: on a device columns are not divided for row-wise
-  /// Adagrad, which a collection refuses there.
-  MemoryKind memory = MemoryKind::host;
 };
 
 /// The machine as the planner sees it. plan_sharding() finds it for a communicator; you can also plan for any other.

@@ -69,10 +69,8 @@ tutti::kernels::RowOptimizer row_optimizer(const Options& o) {
 
 tutti::ShardingPlan make_plan(const tutti::Communicator& comm, const Options& o,
                               const std::vector<tutti::EmbeddingTableConfig>& tables) {
-  tutti::PlannerOptions planner{.batch = o.mini_batch_size,
-                                .memory_limit = o.memory_limit,
-                                .optimizer = row_optimizer(o),
-                                .memory = o.device ? tutti::MemoryKind::device : tutti::MemoryKind::host};
+  tutti::PlannerOptions planner{
+      .batch = o.mini_batch_size, .memory_limit = o.memory_limit, .optimizer = row_optimizer(o)};
   const auto plan = tutti::plan_sharding(comm, tables, planner);
   if (o.memory_limit > 0 || o.sharding != "auto") {
     return plan;

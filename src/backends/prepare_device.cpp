@@ -58,6 +58,7 @@ void offer_nccl(DeviceOffer& offer) {
 std::uint64_t hash_of(const NcclOptions& options) {
   Hash hash;
   hash.add(options.min_ctas).add(options.max_ctas).add(options.nvls_ctas).add(options.cta_policy);
+  hash.add(options.split_share);
   return hash.value();
 }
 
@@ -108,14 +109,16 @@ void check_device(const Context& comm, const void* address) {
                           comm.describe(), device, comm.device->device));
 }
 
+/// An operation's limit says nothing about the set-up, which takes minutes on thousands of ranks.
+nccl::Comm::Limits limits_of(const Context& comm) {
+  return {.set_up = 300s, .end = comm.options.timeout.count() > 0 ? comm.options.timeout : 120s};
+}
+
 void set_up_nccl(Context& comm, DeviceSide& side, DeviceVerdict& verdict) {
   if (verdict.nccl_version == 0) return;
-  // An operation's limit says nothing about the set-up, which takes minutes on thousands of ranks.
-  const nccl::Comm::Limits limits{.set_up = 300s,
-                                  .end = comm.options.timeout.count() > 0 ? comm.options.timeout : 120s};
   std::string why;
   const nccl::Table* table = nccl::table(why);
-  auto made = nccl::Comm::create(comm, *table, side.device, limits, verdict.why_no_nccl);
+  auto made = nccl::Comm::create(comm, *table, side.device, limits_of(comm), verdict.why_no_nccl);
   if (!made) return;
   side.nccl_version = verdict.nccl_version;
   comm.set_state(nccl_backend, std::make_unique<nccl::State>(comm, std::move(made), verdict.registers), {});
@@ -148,7 +151,42 @@ std::string report(const Context& comm, const DeviceSide& side, const DeviceVerd
       comm.progress_report);
 }
 
+/// What the ranks of a part have agreed on in the whole.
+std::unique_ptr<DeviceSide> side_of_part(const DeviceSide& whole) {
+  constexpr std::string_view shares = "\nNCCL's resources: shared with the communicator of which this is a part";
+  auto side = std::make_unique<DeviceSide>();
+  side->device = whole.device;
+  side->stream = device::required_runtime("device memory").create_stream();
+  side->kernels = whole.kernels;
+  side->cuda_aware = whole.cuda_aware;
+  side->several_ranks = whole.several_ranks;
+  side->nccl_version = whole.nccl_version;
+  side->report = whole.report;
+  if (!side->report.ends_with(shares)) side->report += shares;
+  return side;
+}
+
+std::unique_ptr<nccl::Comm> split_nccl(Context& whole, const Context* part, int color) {
+  try {
+    return nccl::state_of(whole)->comm().split(whole, part, color, limits_of(whole));
+  } catch (const Error& e) {
+    whole.mark_broken(e.code(), e.what());
+    throw Error(e.code(), fmt::format("split, {}: {}", whole.describe(), e.what()));
+  }
+}
+
 }  // namespace
+
+void prepare_parts(Context& whole, Context* part, int color) {
+  const nccl::State* state = whole.device ? nccl::state_of(whole) : nullptr;
+  if (state == nullptr || !state->comm().shares()) return;
+  const device::Guard guard(whole.device->device);
+  if (part != nullptr) part->make_messages();
+  auto made = split_nccl(whole, part, color);
+  if (part == nullptr) return;
+  part->device = side_of_part(*whole.device);
+  part->set_state(nccl_backend, std::make_unique<nccl::State>(*part, std::move(made), state->registers()), {});
+}
 
 void prepare_device(Context& comm, const void* address) {
   (void)device::required_runtime("device memory");

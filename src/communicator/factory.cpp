@@ -12,6 +12,7 @@
 #include <tutti/version.hpp>
 
 #include "backends/list.hpp"
+#include "backends/prepare_device.hpp"
 #include "call/agreement.hpp"
 #include "call/check.hpp"
 #include "call/late_communicator.hpp"
@@ -369,7 +370,7 @@ std::shared_ptr<Context> make_context(MPI_Comm from, const CommunicatorOptions& 
   return state;
 }
 
-std::shared_ptr<Context> make_child_context(const Context& parent, int color, int key) {
+std::shared_ptr<Context> make_child_context(Context& parent, int color, int key) {
   flight::Recording recording(noted_factory());
   // MPI_Comm_split blocks, so it must not begin before every rank is here; otherwise a rank might wait for ever for a
   // message from a rank inside it.
@@ -378,6 +379,7 @@ std::shared_ptr<Context> make_child_context(const Context& parent, int color, in
   const int code = MPI_Comm_split(parent.point_to_point, color, key, &part);
   if (code != MPI_SUCCESS) throw_no_communicator("a part of a communicator", mpi_text(code));
   if (part == MPI_COMM_NULL) {
+    prepare_parts(parent, nullptr, color);
     recording.succeed();
     return nullptr;
   }
@@ -401,6 +403,7 @@ std::shared_ptr<Context> make_child_context(const Context& parent, int color, in
   if (will_send(*state)) state->make_messages();
   const auto is_early = [](const Sibling& one) { return one.late < most_early_handles; };
   if (!makes_late() || std::all_of(all.begin(), all.end(), is_early)) (void)state->handle();
+  prepare_parts(parent, state.get(), color);
   recording.succeed();
   return state;
 }

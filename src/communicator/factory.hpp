@@ -17,6 +17,6 @@ enum class Handle : bool { callers, own };
 [[nodiscard]] std::shared_ptr<Context> make_context(MPI_Comm from, const CommunicatorOptions& options, Handle handle);
 /// The same for a part of a communicator, or null for MPI_UNDEFINED; everything but its private communicator and states
 /// follows from the parent. Collective over the parent.
-[[nodiscard]] std::shared_ptr<Context> make_child_context(const Context& parent, int color, int key);
+[[nodiscard]] std::shared_ptr<Context> make_child_context(Context& parent, int color, int key);
 
 }  // namespace tutti::detail

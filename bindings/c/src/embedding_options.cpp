@@ -65,7 +65,6 @@ PlannerOptions planner_options(const tutti_embedding_options_t* given) {
   result.batch = values.max_batch;
   result.memory_limit = values.memory_limit;
   result.optimizer = collection.optimizer;
-  result.memory = collection.memory;
   return result;
 }
 

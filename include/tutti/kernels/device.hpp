@@ -77,18 +77,30 @@ TUTTI_EXPORT void embedding_bag_forward(std::span<const EmbeddingTable> tables, 
                                         const EmbeddingOptions& options, IndexStatus* status, Workspace& workspace,
                                         Stream stream);
 
-/// As tutti::kernels::embedding_bag_backward, without squares. Sorts the occurrences by row on the device; one warp, or
+/// As tutti::kernels::embedding_bag_backward. Sorts the occurrences by row on the device; one warp, or
 /// one block for a row that occurs often, adds the gradients of a row in the order of their positions, without atomics,
 /// and updates the row at once. `indices` is the number of indices in the lookups of all tables, or an upper bound. All
 /// tables together have at most 2^32 - 2 rows. Does not count indices again; with the policy fatal, check_indices or
 /// the forward call has filled in `status`, and no row is updated if it found a violation. Throws as
-/// embedding_bag_forward, and Error(not_supported) for row-wise Adagrad on sharded columns. A captured call keeps the
-/// numbers in `update`, including the step, as they were at capture.
+/// embedding_bag_forward. A captured call keeps the numbers in `update`, including the step, as they were at capture.
+/// squares is for row-wise Adagrad on tables with sharded columns: one address per table, of the totals of what
+/// embedding_row_squares has found in all shards; those of other tables are null.
 TUTTI_EXPORT void embedding_bag_backward(std::span<const EmbeddingTable> tables, std::span<const TableLookups> lookups,
                                          IndexType index_type, std::size_t bags, std::size_t indices,
                                          std::span<const Pooled<const float>> gradients, std::span<float* const> states,
                                          const RowUpdate& update, const EmbeddingOptions& options,
-                                         const IndexStatus* status, Workspace& workspace, Stream stream);
+                                         const IndexStatus* status, Workspace& workspace, Stream stream,
+                                         std::span<double* const> squares = {});
+
+/// As tutti::kernels::embedding_row_squares, but squares[t], in device memory, has a value for each index of table t.
+/// The sum of a row comes to the position of the row's first index (the bags' first index is at 0), and other values
+/// stay as they are. All shards that see the same lookups use the same positions, so that whole arrays can be added.
+/// `indices`, `status` and errors as in embedding_bag_backward.
+TUTTI_EXPORT void embedding_row_squares(std::span<const EmbeddingTable> tables, std::span<const TableLookups> lookups,
+                                        IndexType index_type, std::size_t bags, std::size_t indices,
+                                        std::span<const Pooled<const float>> gradients, const EmbeddingOptions& options,
+                                        const IndexStatus* status, Workspace& workspace, Stream stream,
+                                        std::span<double* const> squares);
 
 /// As tutti::kernels::segmented_sum. `offsets` has segments + 1 ascending entries in device memory, which are not
 /// checked.

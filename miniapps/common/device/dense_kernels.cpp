@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dense_kernels.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "launch.hpp"
@@ -28,10 +29,9 @@ TUTTI_FUNCTION float deactivated(float gradient, float y, Activation activation)
   return gradient;
 }
 
-template <typename T>
 struct Fill {
-  T* values;
-  T value;
+  float* values;
+  float value;
   TUTTI_FUNCTION void operator()(std::size_t i) const { values[i] = value; }
 };
 
@@ -65,6 +65,35 @@ struct Deactivate {
   }
 };
 
+/// Item i: the sum of one column over one part of the rows.
+template <typename T>
+struct SumRows {
+  const T* values;
+  float* sums;
+  std::size_t n;
+  std::size_t width;
+  std::size_t rows;  ///< of a part
+  TUTTI_FUNCTION void operator()(std::size_t i) const {
+    const std::size_t begin = i / width * rows;
+    const std::size_t end = begin + rows < n ? begin + rows : n;
+    float sum = 0;
+    for (std::size_t row = begin; row < end; ++row) sum += to<float>(values[row * width + i % width]);
+    sums[i] = sum;
+  }
+};
+
+/// Neighbouring items read neighbouring values, and narrow layers have enough items by their parts.
+template <typename T>
+void sum_in_parts(const T* values, float* partials, float* sums, std::size_t n, std::size_t width,
+                  StreamHandle stream) {
+  constexpr std::size_t fewest_rows = 64;
+  const std::size_t rows = std::max(fewest_rows, (n + column_sum_parts - 1) / column_sum_parts);
+  const std::size_t parts = (n + rows - 1) / rows;
+  if (parts <= 1) return launch(stream, width, SumRows<T>{values, sums, n, width, rows});
+  launch(stream, parts * width, SumRows<T>{values, partials, n, width, rows});
+  launch(stream, width, SumRows<float>{partials, sums, parts, width, parts});
+}
+
 struct Cross {
   const float* x0;
   const float* z;
@@ -94,11 +123,7 @@ struct Add {
 }  // namespace
 
 void fill(float* values, std::size_t count, float value, StreamHandle stream) {
-  launch(stream, count, Fill<float>{values, value});
-}
-
-void fill(bfloat16_t* values, std::size_t count, float value, StreamHandle stream) {
-  launch(stream, count, Fill<bfloat16_t>{values, bfloat16_t(value)});
+  launch(stream, count, Fill{values, value});
 }
 
 void convert(const float* from, bfloat16_t* to, std::size_t count, StreamHandle stream) {
@@ -128,6 +153,16 @@ void deactivate(const float* d, const float* y, bfloat16_t* dz, std::size_t coun
 void deactivate(const float* d, const bfloat16_t* y, bfloat16_t* dz, std::size_t count, Activation activation,
                 StreamHandle stream) {
   launch(stream, count, Deactivate<bfloat16_t, bfloat16_t>{d, y, dz, activation});
+}
+
+void sum_columns(const float* values, float* partials, float* sums, std::size_t n, std::size_t width,
+                 StreamHandle stream) {
+  sum_in_parts(values, partials, sums, n, width, stream);
+}
+
+void sum_columns(const bfloat16_t* values, float* partials, float* sums, std::size_t n, std::size_t width,
+                 StreamHandle stream) {
+  sum_in_parts(values, partials, sums, n, width, stream);
 }
 
 void cross(const float* x0, const float* z, const float* x, float* y, std::size_t count, StreamHandle stream) {

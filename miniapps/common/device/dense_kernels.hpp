@@ -16,7 +16,6 @@
 namespace tutti::miniapps::device {
 
 void fill(float* values, std::size_t count, float value, StreamHandle stream);
-void fill(bfloat16_t* values, std::size_t count, float value, StreamHandle stream);
 /// To the nearest, ties to even.
 void convert(const float* from, bfloat16_t* to, std::size_t count, StreamHandle stream);
 
@@ -32,6 +31,14 @@ void deactivate(const float* d, const float* y, bfloat16_t* dz, std::size_t coun
                 StreamHandle stream);
 void deactivate(const float* d, const bfloat16_t* y, bfloat16_t* dz, std::size_t count, Activation activation,
                 StreamHandle stream);
+
+/// sums[c] = values[0][c] + ... + values[n - 1][c], of [n][width], in an order that depends on n alone. `partials`
+/// holds column_sum_parts * width values of scratch.
+inline constexpr std::size_t column_sum_parts = 128;
+void sum_columns(const float* values, float* partials, float* sums, std::size_t n, std::size_t width,
+                 StreamHandle stream);
+void sum_columns(const bfloat16_t* values, float* partials, float* sums, std::size_t n, std::size_t width,
+                 StreamHandle stream);
 
 /// As loss(): adds the sum of the losses to *sum, and writes the gradient of the mean over `global_batch` samples.
 /// `partials` holds loss_partials values of scratch.

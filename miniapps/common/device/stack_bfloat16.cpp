@@ -21,12 +21,11 @@ Bfloat16Stack::Bfloat16Stack(const StackShape& shape, Cublas& products, StreamHa
       last_(shape.max_samples * block_.layers.back().out),
       sums_(shape.max_samples * block_.widest_output()),
       delta_(shape.max_samples * block_.widest_output()),
-      ones_(shape.max_samples) {
+      partials_(column_sum_parts * block_.widest_output()) {
   for (std::size_t l = 0; l + 1 < block_.layers.size(); ++l) {
     outputs_.emplace_back(shape.max_samples * block_.layers[l].out);
     below_.emplace_back(shape.max_samples * block_.layers[l].out);
   }
-  fill(ones_.data(), ones_.size(), 1.0F, stream);
 }
 
 void Bfloat16Stack::keep_parameters(bool keep) {
@@ -65,7 +64,7 @@ void Bfloat16Stack::gradients_of(std::size_t l) {
   float* dw = block_.gradients + layer.offset;
   products_->tn(delta_.data(), input_of(l), dw, samples_, layer.in, layer.out);
   if (layer.bias) {
-    products_->tn(delta_.data(), ones_.data(), dw + layer.weights(), samples_, 1, layer.out);
+    sum_columns(delta_.data(), partials_.data(), dw + layer.weights(), samples_, layer.out, stream_);
   }
 }
 

@@ -5,12 +5,11 @@
 namespace tutti::miniapps::device {
 
 Float32Stack::Float32Stack(const StackShape& shape, Cublas& products, StreamHandle stream)
-    : block_(shape.block), products_(&products), stream_(stream), ones_(shape.max_samples) {
+    : block_(shape.block), products_(&products), stream_(stream), partials_(column_sum_parts * block_.widest_output()) {
   for (const DenseLayer& layer : block_.layers) {
     outputs_.emplace_back(shape.max_samples * layer.out);
     deltas_.emplace_back(&layer == &block_.layers.back() ? 0 : shape.max_samples * layer.out);
   }
-  fill(ones_.data(), ones_.size(), 1.0F, stream);
 }
 
 const float* Float32Stack::forward(const float* x, std::size_t n) {
@@ -42,7 +41,7 @@ void Float32Stack::backward(const float* x, float* output_gradient, float* input
       deactivate(delta, outputs_[l].data(), delta, n * layer.out, layer.activation, stream_);
       products_->tn(delta, input, dw, n, layer.in, layer.out);
       if (layer.bias) {
-        products_->tn(delta, ones_.data(), dw + layer.weights(), n, 1, layer.out);
+        sum_columns(delta, partials_.data(), dw + layer.weights(), n, layer.out, stream_);
       }
       if (below != nullptr) {
         products_->nn(delta, block_.parameters + layer.offset, below, n, layer.in, layer.out);

@@ -7,7 +7,6 @@
 
 namespace tutti::miniapps::device {
 
-/// Sums over the samples are products with a vector of ones, which cuBLAS makes the same way each time.
 class Float32Stack final : public MlpEngine<float> {
  public:
   Float32Stack(const StackShape& shape, Cublas& products, StreamHandle stream);
@@ -22,7 +21,7 @@ class Float32Stack final : public MlpEngine<float> {
   StreamHandle stream_;
   std::vector<Array<float>> outputs_;  ///< [layer][n][out], activated
   std::vector<Array<float>> deltas_;   ///< [layer][n][out], of all layers but the last
-  Array<float> ones_;                  ///< [n]
+  Array<float> partials_;              ///< of sum_columns()
   std::size_t samples_ = 0;
 };
 
@@ -54,7 +53,7 @@ class Bfloat16Stack final : public MlpEngine<float> {
   Array<float> sums_;                       ///< [n][widest out]: before an activation
   Array<bfloat16_t> delta_;                 ///< [n][widest out]
   std::vector<Array<float>> below_;         ///< [layer][n][out], of all layers but the last
-  Array<bfloat16_t> ones_;                  ///< [n]
+  Array<float> partials_;                   ///< of sum_columns()
   std::size_t samples_ = 0;
   bool keeps_ = false;
   bool converted_ = false;

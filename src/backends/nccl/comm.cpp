@@ -110,10 +110,14 @@ void Comm::retain_by_graph(StreamHandle stream) {
 int Comm::live_graphs() const noexcept { return body_->graphs->load(std::memory_order_acquire); }
 
 void Comm::abort() noexcept {
-  if (!body_->aborted.exchange(true)) begin_abort(body_);
+  if (body_->aborted.exchange(true)) return;
+  body_->family->is_aborted.store(true, std::memory_order_release);
+  begin_abort(body_);
 }
 
-bool Comm::is_aborted() const noexcept { return body_->aborted.load(std::memory_order_acquire); }
+bool Comm::is_aborted() const noexcept { return body_->is_aborted(); }
+bool Comm::is_lost() const noexcept { return body_->is_lost(); }
+bool Comm::shares() const noexcept { return body_->config.split_share == 1; }
 
 void Comm::collect() noexcept { go_on_ending(); }
 

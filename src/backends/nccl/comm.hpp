@@ -41,6 +41,14 @@ class Comm {
   /// Counterparts: ncclCommInitRankConfig, ncclCommInitRankScalable.
   [[nodiscard]] static std::unique_ptr<Comm> create(Context& comm, const Table& table, int device, const Limits& limits,
                                                     std::string& why);
+  /// Whether parts made by split() share its resources.
+  [[nodiscard]] bool shares() const noexcept;
+  /// Makes the NCCL communicators of the parts of `whole`, whose one this is, without ids and barriers: this rank's is
+  /// `part`, the ranks with the same color; null: this rank is in none. First waits until no NCCL work is in flight on
+  /// the device. If NCCL fails on some rank, this communicator is aborted, because the split may hang in it, and all
+  /// ranks throw Error(nccl), which names the rank. Collective over `whole`, blocking up to `limits.set_up`, and as
+  /// long again for a rank that does not answer. Counterpart: ncclCommSplit.
+  [[nodiscard]] std::unique_ptr<Comm> split(Context& whole, const Context* part, int color, const Limits& limits);
   /// Finalizes and destroys the communicator after the work in flight is done. A communicator that does not come to
   /// rest within `limits.end` of create() is aborted; one whose graphs live on is destroyed when the last of them ends.
   /// Local, without the launch lock. Counterparts: ncclCommFinalize, ncclCommDestroy.
@@ -103,7 +111,10 @@ class Comm {
   /// another thread launches on the device, after that launch, by collect(), unless the communicator blocks. Not under
   /// the launch lock. Counterpart: ncclCommAbort.
   void abort() noexcept;
+  /// Itself, or one that it shares resources with.
   [[nodiscard]] bool is_aborted() const noexcept;
+  /// Only one that it shares resources with: NCCL has ended its work, and abort() is still to be called.
+  [[nodiscard]] bool is_lost() const noexcept;
   /// Ends communicators that had to wait for the end of graphs or launches. Called by the library's progress and by
   /// launches that are not captured. Never waits.
   static void collect() noexcept;

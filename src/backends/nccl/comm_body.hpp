@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <tutti/communicator.hpp>
 #include <tutti/error.hpp>
 #include <utility>
 #include <vector>
@@ -38,6 +39,11 @@ struct CommBody {
     std::shared_ptr<std::atomic<Result>> result = std::make_shared<std::atomic<Result>>(Result::in_progress);
   };
 
+  /// Communicators that share resources: NCCL's abort of one ends the work of all.
+  struct Family {
+    std::atomic<bool> is_aborted{false};
+  };
+
   CommBody(const Table& functions, int of_device, std::chrono::nanoseconds end_after)
       : table(functions), device(of_device), patience(end_after) {}
 
@@ -46,6 +52,14 @@ struct CommBody {
   /// Like poll(), by a caller without the launch lock. Nothing if another thread holds the lock: ask again later.
   [[nodiscard]] std::optional<Result> poll_between_launches();
   void throw_if_aborted() const;
+  /// Itself, or one that it shares resources with.
+  [[nodiscard]] bool is_aborted() const noexcept { return aborted.load(std::memory_order_acquire) || is_lost(); }
+  /// Aborted by another one of its family.
+  [[nodiscard]] bool is_lost() const noexcept {
+    return family->is_aborted.load(std::memory_order_acquire) && !aborted.load(std::memory_order_acquire);
+  }
+  /// Sets the configuration by the settings of the process and the options of the communicator.
+  void configure(const CommunicatorOptions& options);
   /// The text of an error: "ncclAllReduce failed: unhandled system error: NCCL's last message".
   [[nodiscard]] std::string text(const char* what, Result result) const;
   /// Forgets a range that is released. Takes both locks.
@@ -63,6 +77,8 @@ struct CommBody {
   Connections connections{};  ///< under the launch lock
   std::mutex mutex{};
   std::atomic<bool> aborted{false};
+  std::shared_ptr<Family> family = std::make_shared<Family>();
+  bool is_splitting = false;  ///< another thread is in a call on the handle; under the mutex
   std::shared_ptr<std::atomic<int>> graphs = std::make_shared<std::atomic<int>>(0);
   std::uint64_t last_capture = 0;
   std::map<std::pair<DataType, std::uint64_t>, RedOp> factors{};  ///< by the factor's bits, because NaN has no order

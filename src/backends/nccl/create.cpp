@@ -9,18 +9,14 @@
 #include "backends/nccl/comm.hpp"
 #include "backends/nccl/comm_body.hpp"
 #include "backends/nccl/set_up.hpp"
-#include "backends/nccl/vote.hpp"
-#include "call/backoff.hpp"
+#include "backends/nccl/set_up_together.hpp"
 #include "call/context.hpp"
 #include "call/progress.hpp"
-#include "core/config.hpp"
 #include "core/mpi_call.hpp"
+#include "device/traffic.hpp"
 
 namespace tutti::detail::nccl {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-using Duration = std::chrono::nanoseconds;
 
 /// The message to all ranks of a rank at which others meet, before the initialisation.
 struct Invitation {
@@ -55,78 +51,43 @@ std::vector<Invitation> invite(const Context& comm, const Table& table, int rank
   return all;
 }
 
-/// NCCL reads as much of it as its version knows.
-void configure(CommBody& body, const CommunicatorOptions& options) {
-  const auto chosen = [](int value) { return value > 0 ? value : unset; };
-  body.is_blocking = detail::config().nccl_blocking;
-  Config& config = body.config;
-  config.blocking = body.is_blocking ? 1 : 0;
-  config.min_ctas = chosen(options.nccl.min_ctas);
-  config.max_ctas = chosen(options.nccl.max_ctas);
-  if (body.table.version < version_of_long_config) return;
-  config.size = sizeof config;
-  config.version = version_of_long_config;
-  config.nvls_ctas = chosen(options.nccl.nvls_ctas);
-  if (options.nccl.cta_policy != CtaPolicy::standard) config.cta_policy = static_cast<int>(options.nccl.cta_policy);
-  body.name = options.name;
-  if (!body.name.empty()) config.comm_name = body.name.c_str();
+auto init_by(std::vector<UniqueId> ids, int rank, int size) {
+  return [ids = std::move(ids), rank, size](CommBody& body) {
+    Config& config = body.config;
+    if (ids.size() == 1) return body.table.comm_init_rank_config(&body.handle, size, ids.front(), rank, &config);
+    auto all = ids;  // NCCL may write there
+    return body.table.comm_init_rank_scalable(&body.handle, size, rank, static_cast<int>(all.size()), all.data(),
+                                              &config);
+  };
 }
 
-/// This rank's part: casts its vote once its set-up has succeeded, failed or timed out.
-class Initialisation {
- public:
-  Initialisation(const std::shared_ptr<CommBody>& body, Vote& vote, const Context& comm, std::vector<UniqueId> ids,
-                 Duration timeout)
-      : body_(*body),
-        vote_(vote),
-        timeout_(timeout),
-        begin_(Clock::now()),
-        set_up_(SetUp::begin(body, std::move(ids), comm.rank, comm.size)) {}
-
-  void advance() {
-    if (vote_.has_cast()) return;
-    try {
-      step();
-    } catch (const Error& error) {
-      vote_.cast(false, error.what());
+auto split_by(std::shared_ptr<CommBody> whole, int color, int rank) {
+  return [whole = std::move(whole), color, rank](CommBody& part) {
+    CommHandle handle = nullptr;
+    {
+      const std::lock_guard lock(whole->mutex);
+      if (whole->is_aborted()) return Result::invalid_usage;
+      handle = whole->handle;
+      whole->is_splitting = true;
     }
-  }
-  [[nodiscard]] SetUp& set_up() noexcept { return *set_up_; }
-
- private:
-  void step() {
-    const Result result = set_up_->advance();
-    if (result == Result::success) return vote_.cast(true, {});
-    if (result != Result::in_progress) return vote_.cast(false, body_.text(set_up_->call(), result));
-    if (timeout_.count() == 0 || Clock::now() - begin_ < timeout_) return;
-    vote_.cast(false, fmt::format("{} was not complete after {:.3g} s", set_up_->call(),
-                                  std::chrono::duration<double>(timeout_).count()));
-  }
-
-  CommBody& body_;
-  Vote& vote_;
-  Duration timeout_;
-  Clock::time_point begin_;
-  std::unique_ptr<SetUp> set_up_;
-};
-
-void give_way() {
-  ProgressEngine::instance().poll();
-  sched_yield();
+    const Result result = part.table.comm_split(handle, color, rank, &part.handle, &part.config);
+    const std::lock_guard lock(whole->mutex);
+    whole->is_splitting = false;
+    return result;
+  };
 }
 
-Vote::Decision agree(Initialisation& mine, Vote& vote) {
-  constexpr int yields = 200;
-  auto decision = vote.poll();
-  for (int polls = 0; !decision; ++polls) {
-    mine.advance();
-    give_way();
-    if (polls > yields) Backoff::sleep();  // NCCL's threads need a core
-    decision = vote.poll();
+template <typename Condition>
+void progress_until(const Condition& condition) {
+  while (!condition()) {
+    ProgressEngine::instance().poll();
+    sched_yield();
   }
-  if (!vote.has_cast()) vote.cast(false, "another rank failed");
-  while (!vote.is_settled()) give_way();
-  return *decision;
+}
+
+void end_set_up(CommBody& body, const SetUp& set_up, int size) {
+  body.connections.add_first(size);
+  progress_until([&] { return set_up.is_done(); });  // the last calls on the device wait for peers
 }
 
 }  // namespace
@@ -135,7 +96,7 @@ std::unique_ptr<Comm> Comm::create(Context& comm, const Table& table, int device
                                    std::string& why) {
   const auto body = std::make_shared<CommBody>(table, device, limits.end);
   comm.make_messages();
-  configure(*body, comm.options);
+  body->configure(comm.options);
   const std::vector<Invitation> invitations = invite(comm, table, limits.ranks_per_id);
   std::vector<UniqueId> ids;
   for (const Invitation& invitation : invitations) {
@@ -147,18 +108,47 @@ std::unique_ptr<Comm> Comm::create(Context& comm, const Table& table, int device
     why = fmt::format("rank {}: ncclGetUniqueId failed: {}", maker, table.get_error_string(invitation.result));
     return nullptr;
   }
-  Vote vote(comm, 2 * limits.set_up);
-  Initialisation mine(body, vote, comm, std::move(ids), limits.set_up);
-  const Vote::Decision decision = agree(mine, vote);
-  if (decision.success) {
-    auto made = std::unique_ptr<Comm>(new Comm(body));
-    body->connections.add_first(comm.size);
-    while (!mine.set_up().is_done()) give_way();  // the last calls on the device that wait for peers
-    return made;
+  const auto making = SetUp::begin(body, {"ncclCommInitRankConfig", init_by(std::move(ids), comm.rank, comm.size)},
+                                   comm.rank, comm.size);
+  const Vote::Decision decision = set_up_together(comm, *body, *making, limits.set_up);
+  if (!decision.success) {
+    making->give_up();
+    why = decision.why;
+    return nullptr;
   }
-  mine.set_up().give_up();
-  why = decision.why;
-  return nullptr;
+  auto made = std::unique_ptr<Comm>(new Comm(body));
+  end_set_up(*body, *making, comm.size);
+  return made;
+}
+
+std::unique_ptr<Comm> Comm::split(Context& whole, const Context* part, int color, const Limits& limits) {
+  const auto has_failed = [this] {
+    try {
+      check_async();
+    } catch (const Error&) {
+      return true;
+    }
+    return false;
+  };
+  progress_until([&] { return device::Traffic::of(body_->device).is_idle() || has_failed(); });
+  const auto body = std::make_shared<CommBody>(body_->table, body_->device, limits.end);
+  if (part != nullptr) body->configure(part->options);
+  body->is_blocking = body_->is_blocking;
+  body->family = body_->family;
+  const int rank = part != nullptr ? part->rank : 0;
+  const int size = part != nullptr ? part->size : 0;
+  const auto making = SetUp::begin(
+      body, {"ncclCommSplit", split_by(body_, part != nullptr ? color : no_color, rank), body_}, rank, size);
+  const Vote::Decision decision = set_up_together(whole, *body, *making, limits.set_up);
+  if (!decision.success) {
+    abort();
+    making->give_up();
+    throw Error(ErrorCode::nccl, decision.why);
+  }
+  if (part == nullptr) return nullptr;
+  auto made = std::unique_ptr<Comm>(new Comm(body));
+  end_set_up(*body, *making, size);
+  return made;
 }
 
 }  // namespace tutti::detail::nccl

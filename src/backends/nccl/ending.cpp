@@ -53,6 +53,7 @@ bool is_launching(const CommBody& body) noexcept { return device::Traffic::of(bo
 void abort_now(CommBody& body) {
   body.registrations.clear();
   body.factors.clear();
+  body.family->is_aborted.store(true, std::memory_order_release);
   (void)body.table.comm_abort(body.handle);
   body.handle = nullptr;
   body.end = End::done;
@@ -114,7 +115,7 @@ bool step(CommBody& body) {
   if (!lock) return false;
   if (body.end == End::done || body.handle == nullptr) return true;
   const auto guard = body.on_device();
-  if (body.aborted.load(std::memory_order_acquire))
+  if (body.is_aborted())
     abort_now(body);
   else if (body.end == End::begun)
     finalize(body);

@@ -16,17 +16,9 @@
 namespace tutti::detail::nccl {
 namespace {
 
-using Ids = std::vector<UniqueId>;
+using Making = SetUp::Making;
 
-constexpr const char* init_call = "ncclCommInitRankConfig";
 constexpr const char* first_launches = "the first launches of NCCL";
-
-Result init(CommBody& body, Ids ids, int rank, int size) {
-  Config& config = body.config;
-  if (ids.size() == 1) return body.table.comm_init_rank_config(&body.handle, size, ids.front(), rank, &config);
-  return body.table.comm_init_rank_scalable(&body.handle, size, rank, static_cast<int>(ids.size()), ids.data(),
-                                            &config);
-}
 
 device::LaunchMutex& launch_mutex(const CommBody& body) { return device::Traffic::of(body.device).launch_mutex(); }
 
@@ -37,30 +29,33 @@ void abort(CommBody& body) {
 /// NCCL does not block, and is asked how far it is.
 class PolledSetUp final : public SetUp {
  public:
-  PolledSetUp(std::shared_ptr<CommBody> body, Ids ids, int rank, int size)
-      : body_(std::move(body)), rank_(rank), size_(size) {
+  PolledSetUp(std::shared_ptr<CommBody> body, Making making, int rank, int size)
+      : body_(std::move(body)), making_(std::move(making)), rank_(rank), size_(size) {
     const std::lock_guard no_launch(launch_mutex(*body_));
-    result_ = init(*body_, std::move(ids), rank, size);
+    result_ = making_.call(*body_);
   }
 
   Result advance() override {
     if (result_ == Result::in_progress)
-      result_ = warm_up_ ? warm_up_->advance() : body_->poll_between_launches().value_or(Result::in_progress);
-    if (result_ == Result::success && !warm_up_) {
+      result_ = warm_up_ ? warm_up_->advance() : asked().poll_between_launches().value_or(Result::in_progress);
+    if (result_ == Result::success && !warm_up_ && size_ > 0) {
       warm_up_.emplace(*body_, rank_, size_);
       result_ = Result::in_progress;
     }
     return result_;
   }
-  [[nodiscard]] const char* call() const override { return warm_up_ ? first_launches : init_call; }
-  [[nodiscard]] bool is_done() const override { return warm_up_->is_done(); }
+  [[nodiscard]] const char* call() const override { return warm_up_ ? first_launches : making_.name; }
+  [[nodiscard]] bool is_done() const override { return !warm_up_ || warm_up_->is_done(); }
   void give_up() noexcept override {
     const std::lock_guard no_launch(launch_mutex(*body_));
     abort(*body_);
   }
 
  private:
+  [[nodiscard]] CommBody& asked() const { return making_.whole ? *making_.whole : *body_; }
+
   std::shared_ptr<CommBody> body_;
+  Making making_;
   int rank_;
   int size_;
   Result result_ = Result::in_progress;
@@ -70,39 +65,40 @@ class PolledSetUp final : public SetUp {
 /// NCCL blocks: the communicator is made in a thread of its own, its first launches in the launcher's.
 class ThreadedSetUp final : public SetUp {
  public:
-  ThreadedSetUp(const std::shared_ptr<CommBody>& body, Ids ids, int rank, int size)
-      : stage_(std::make_shared<Stage>(body, rank, size)),
+  ThreadedSetUp(const std::shared_ptr<CommBody>& body, Making making, int rank, int size)
+      : stage_(std::make_shared<Stage>(body, std::move(making), rank, size)),
         maker_(body->device),
         no_launch_(launch_mutex(*body), std::defer_lock) {
-    making_ = maker_.begin([stage = stage_, ids = std::move(ids), rank, size] { stage->make(ids, rank, size); });
+    making_ = maker_.begin([stage = stage_] { stage->make(); });
   }
 
   Result advance() override {
     if (!making_->is_done()) return Result::in_progress;
     making_->rethrow();
-    if (stage_->made != Result::success) return stage_->made;
+    if (stage_->made != Result::success || !stage_->warm_up) return stage_->made;
     if (!launching_) {
       if (!no_launch_.try_lock()) return Result::in_progress;
-      launching_ =
-          Launcher::of(stage_->body->device).begin([stage = stage_] { stage->launched = stage->warm_up.launch_all(); });
+      launching_ = Launcher::of(stage_->body->device).begin([stage = stage_] {
+        stage->launched = stage->warm_up->launch_all();
+      });
     }
     if (!launching_->is_done()) return Result::in_progress;
     if (no_launch_.owns_lock()) {
-      if (stage_->launched == Result::success) stage_->warm_up.note_launches();
+      if (stage_->launched == Result::success) stage_->warm_up->note_launches();
       no_launch_.unlock();
     }
     launching_->rethrow();
     return stage_->launched;
   }
-  [[nodiscard]] const char* call() const override { return launching_ ? first_launches : init_call; }
-  [[nodiscard]] bool is_done() const override { return stage_->warm_up.is_done(); }
+  [[nodiscard]] const char* call() const override { return launching_ ? first_launches : stage_->making.name; }
+  [[nodiscard]] bool is_done() const override { return !stage_->warm_up || stage_->warm_up->is_done(); }
 
   /// NCCL cannot give up a communicator that it has not returned: the thread aborts it as soon as it has it. A launch
   /// that has begun ends by itself, or waits in NCCL for ranks that do not come, and only an abort ends it.
   void give_up() noexcept override {
-    Step step = Step::making;
+    Step step = Step::begun;
     if (stage_->step.compare_exchange_strong(step, Step::given_up)) return;
-    stage_->warm_up.stop();
+    if (stage_->warm_up) stage_->warm_up->stop();
     const auto patience_ends = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
     while (is_launching() && std::chrono::steady_clock::now() < patience_ends) sched_yield();
     CommBody& body = *stage_->body;
@@ -113,24 +109,27 @@ class ThreadedSetUp final : public SetUp {
   }
 
  private:
-  enum class Step : std::uint8_t { making, made, given_up };
+  enum class Step : std::uint8_t { begun, made, given_up };
 
   /// What the threads work on, for as long as they do.
   struct Stage {
-    Stage(std::shared_ptr<CommBody> of, int rank, int size) : body(std::move(of)), warm_up(*body, rank, size) {}
+    Stage(std::shared_ptr<CommBody> of, Making by, int rank, int size) : body(std::move(of)), making(std::move(by)) {
+      if (size > 0) warm_up.emplace(*body, rank, size);
+    }
 
-    void make(const Ids& ids, int rank, int size) {
+    void make() {
       if (step.load() == Step::given_up) return;
-      made = init(*body, ids, rank, size);
-      Step making = Step::making;
-      if (!step.compare_exchange_strong(making, Step::made)) abort(*body);
+      made = making.call(*body);
+      Step begun = Step::begun;
+      if (!step.compare_exchange_strong(begun, Step::made)) abort(*body);
     }
 
     std::shared_ptr<CommBody> body;
-    WarmUp warm_up;
+    Making making;
+    std::optional<WarmUp> warm_up{};
     Result made = Result::in_progress;
     Result launched = Result::in_progress;
-    std::atomic<Step> step{Step::making};
+    std::atomic<Step> step{Step::begun};
   };
 
   [[nodiscard]] bool is_launching() const { return launching_ && !launching_->is_done(); }
@@ -144,10 +143,9 @@ class ThreadedSetUp final : public SetUp {
 
 }  // namespace
 
-std::unique_ptr<SetUp> SetUp::begin(const std::shared_ptr<CommBody>& body, std::vector<UniqueId> ids, int rank,
-                                    int size) {
-  if (body->is_blocking) return std::make_unique<ThreadedSetUp>(body, std::move(ids), rank, size);
-  return std::make_unique<PolledSetUp>(body, std::move(ids), rank, size);
+std::unique_ptr<SetUp> SetUp::begin(const std::shared_ptr<CommBody>& body, Making making, int rank, int size) {
+  if (body->is_blocking) return std::make_unique<ThreadedSetUp>(body, std::move(making), rank, size);
+  return std::make_unique<PolledSetUp>(body, std::move(making), rank, size);
 }
 
 }  // namespace tutti::detail::nccl

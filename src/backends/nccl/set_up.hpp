@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
 #include <memory>
-#include <vector>
 
 #include "backends/nccl/comm_body.hpp"
 
@@ -17,10 +17,18 @@ class SetUp {
   SetUp(const SetUp&) = delete;
   SetUp& operator=(const SetUp&) = delete;
 
+  /// The call that makes the body's communicator.
+  struct Making {
+    const char* name;
+    std::function<Result(CommBody&)> call;
+    std::shared_ptr<CommBody> whole{};  ///< that the call is on; null: on none
+  };
+
   /// Begins the calls, by the body's configuration: in a thread if the communicator is to block, else without blocking.
-  /// The device must be current. Without the launch lock; in_progress calls of a thread hold it.
-  [[nodiscard]] static std::unique_ptr<SetUp> begin(const std::shared_ptr<CommBody>& body, std::vector<UniqueId> ids,
-                                                    int rank, int size);
+  /// size 0: this rank takes part in the first call, and has no communicator. The device must be current. Without the
+  /// launch lock; in_progress calls of a thread hold it.
+  [[nodiscard]] static std::unique_ptr<SetUp> begin(const std::shared_ptr<CommBody>& body, Making making, int rank,
+                                                    int size);
   /// Goes on without waiting: in_progress, then success once all is launched, or the first failure. Throws Error.
   [[nodiscard]] virtual Result advance() = 0;
   /// What is in progress, or has failed.

@@ -49,6 +49,7 @@ bool StreamWatch::look() noexcept {
 }
 
 void StreamWatch::check(Clock::time_point now) {
+  if (comm_.is_lost()) comm_.check_async();  // throws
   if (comm_.is_aborted()) return;
   if (context_.peers.is_time_to_look(now)) {
     context_.check_peers("a call that had returned");

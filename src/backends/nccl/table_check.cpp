@@ -76,6 +76,8 @@ static_assert(static_cast<int>(CtaPolicy::efficiency) == NCCL_CTA_POLICY_EFFICIE
 static_assert(static_cast<int>(CtaPolicy::zero) == NCCL_CTA_POLICY_ZERO);
 #endif
 
+static_assert(no_color == NCCL_SPLIT_NOCOLOR);
+
 [[maybe_unused]] constexpr ncclConfig_t theirs = NCCL_CONFIG_INITIALIZER;
 static_assert(Config{}.magic == theirs.magic && Config{}.version <= theirs.version);
 static_assert(Config{}.blocking == theirs.blocking && Config{}.net_name == theirs.netName);

@@ -45,6 +45,9 @@ struct UniqueId {
   char internal[128];
 };
 
+/// NCCL_SPLIT_NOCOLOR: this rank is in no part.
+inline constexpr int no_color = -1;
+
 /// A member of Config that NCCL chooses.
 inline constexpr int unset = -2147483647 - 1;
 

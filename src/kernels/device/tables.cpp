@@ -49,6 +49,7 @@ TableList list_tables(const char* function, std::span<const EmbeddingTable> tabl
                          pooled[t].data,
                          pooled[t].stride,
                          states.empty() ? nullptr : states[t],
+                         nullptr,
                          t,
                          list.rows});
     list.rows += static_cast<std::uint64_t>(tables[t].rows);

@@ -27,6 +27,7 @@ struct TableJob {
   float* pooled;  ///< outputs, or gradients, which are only read
   std::size_t pooled_stride;
   float* state;
+  double* squares;          ///< of the gradients of rows, at their first indices; null: made from whole rows
   std::uint64_t number;     ///< number of the table in the call
   std::uint64_t first_key;  ///< key of its first row; rows are numbered through all tables
 };

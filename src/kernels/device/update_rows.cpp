@@ -173,7 +173,10 @@ struct UpdateBody {
   template <typename Team>
   TUTTI_FUNCTION void change_whole(const Team& team, const Row& row, float* values) const {
     float denominator = 0;
-    if constexpr (row_wise) denominator = add_square(team, row, values);
+    if constexpr (row_wise) {
+      if (update.finds_squares) return keep_squares(team, row, values);
+      denominator = add_square(team, row, values);
+    }
     [[maybe_unused]] RowScale scale;
     if constexpr (scaled) scale = row.job.table.scales[row.number];
     team.each(row.job.table.dim / Width, [&](std::size_t piece) {
@@ -208,13 +211,27 @@ struct UpdateBody {
     });
   }
 
+  [[nodiscard]] TUTTI_FUNCTION double* squares_of(const Row& row) const {
+    const Occurrences& all = update.occurrences;
+    return row.job.squares + (all.values[row.first] - all.starts[row.job.number]);
+  }
+
+  template <typename Team>
+  TUTTI_FUNCTION void keep_squares(const Team& team, const Row& row, const float* gradients) const {
+    const double squares = row_squares(team, gradients, row.job.table.dim, team.template scratch<double>());
+    team.each(1, [&](std::size_t) { *squares_of(row) = squares; });
+  }
+
   /// Adds the mean of squares to the state of a row; returns the denominator of its update.
   template <typename Team>
   TUTTI_FUNCTION float add_square(const Team& team, const Row& row, const float* gradients) const {
-    const std::size_t dim = row.job.table.dim;
-    const double squares = row_squares(team, gradients, dim, team.template scratch<double>());
+    const DeviceTable& table = row.job.table;
+    const bool is_given = row.job.squares != nullptr;
+    const double squares =
+        is_given ? *squares_of(row) : row_squares(team, gradients, table.dim, team.template scratch<double>());
+    const std::size_t columns = is_given ? table.place.whole_columns : table.dim;
     float* const state = row.job.state + row.number;
-    const float sum = *state + static_cast<float>(squares / static_cast<double>(dim));
+    const float sum = *state + static_cast<float>(squares / static_cast<double>(columns));
     team.each(0, [](std::size_t) {});  // all lanes have read the state
     team.each(1, [&](std::size_t) { *state = sum; });
     return std::sqrt(sum) + update.rule.epsilon;

@@ -20,6 +20,7 @@ struct UpdateJob {
   UpdateRule rule;
   std::uint64_t noise_key;  ///< TableNoise::step_key
   bool stochastic;
+  bool finds_squares;  ///< only writes TableJob::squares (row-wise Adagrad)
   const IndexStatus* guard;
   Winners winners;
   std::uint32_t* often;  ///< the number of rows that occur often, then the first occurrence of each; null: no block's

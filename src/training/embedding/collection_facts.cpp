@@ -62,14 +62,6 @@ void check_device(const CollectionFacts& facts) {
                 "EmbeddingCollection on a device: option stream is unset; pass the stream that orders its work");
   }
   device::refuse_per_thread(facts.options.stream, "EmbeddingCollection on a device");
-  for (std::size_t t = 0; t < facts.tables.size(); ++t) {
-    if (facts.shares_squares(t)) {
-      throw Error(ErrorCode::not_supported,
-                  fmt::format("EmbeddingCollection on a device: the plan divides the columns of table {} '{}', which "
-                              "row-wise Adagrad does not support there; divide its rows, or leave it whole",
-                              t, facts.tables[t].name));
-    }
-  }
 }
 
 Hash hash_of(std::span<const EmbeddingTableConfig> tables, const ShardingPlan& plan,

@@ -86,6 +86,7 @@ void EmbeddingCollection::State::group() {
   updated = detail::make_groups(facts, tables, [&](const Piece& piece) { return !shares_squares(piece); });
   completed = detail::make_groups(facts, tables, shares_squares);
   for (const Piece& piece : facts.pieces()) shards.push_back(piece.shard);
+  if (facts.on_device() && adds_squares) squares = std::make_unique<detail::DeviceSquares>(*comm, facts);
 }
 
 detail::BatchSlot& EmbeddingCollection::State::slot(std::size_t i, detail::BatchStage expected, const char* call) {
@@ -111,6 +112,7 @@ void EmbeddingCollection::State::finish_input(detail::BatchSlot& slot) {
     throw Error(fault->code, fault->text);
   }
   if (slot.on_device) slot.on_device->upload(slot.input.lookups(), slot.input.batch());
+  if (squares) squares->prepare(*slot.on_device, slot.input.batch());
   slot.input_finished = true;
 }
 
@@ -152,6 +154,11 @@ void EmbeddingCollection::State::look_up(detail::BatchSlot& slot) {
   }
 }
 
+kernels::Pooled<const float> EmbeddingCollection::State::gradients_of(const detail::BatchSlot& slot,
+                                                                      std::size_t i) const {
+  return {slot.exchange.arrived_gradients() + facts.pieces()[i].gradient_at, facts.map.gradient_width(facts.rank)};
+}
+
 void EmbeddingCollection::State::update(detail::BatchSlot& slot, float learning_rate) {
   const auto& batch_lookups = slot.input.lookups();
   const std::size_t batch = slot.input.batch();
@@ -159,24 +166,36 @@ void EmbeddingCollection::State::update(detail::BatchSlot& slot, float learning_
   const kernels::RowUpdate step{options.optimizer, learning_rate,    options.epsilon, options.beta1,      options.beta2,
                                 ++steps,           options.rounding, options.seed,    options.epsilon_hat};
   const auto lookups = [&](std::size_t i) { return slot.all(i); };
-  const auto gradient = [&](std::size_t i) {
-    return kernels::Pooled<const float>{slot.exchange.arrived_gradients() + facts.pieces()[i].gradient_at,
-                                        facts.map.gradient_width(facts.rank)};
-  };
+  const auto gradient = [&](std::size_t i) { return gradients_of(slot, i); };
   if (batch == 0) return;
-  if (device) {
-    for (auto& group : updated) {
-      std::size_t indices = 0;
-      for (const std::size_t i : group.pieces()) indices += slot.on_device->all_indices(i);
-      group.update(batch_lookups.type(), batch, lookups, indices, gradient, step, *device);
-    }
-    return slot.on_device->note_use();
-  }
+  if (device) return update_on_device(slot, step);
   for (auto& group : updated) group.update(batch_lookups.type(), batch, lookups, gradient, step, workspace);
   if (!adds_squares) return;
   for (auto& group : completed) group.square(batch_lookups.type(), batch, lookups, gradient, workspace);
   detail::add_row_squares(*comm, facts, completed);
   for (auto& group : completed) group.update(batch_lookups.type(), batch, lookups, gradient, step, workspace);
+}
+
+void EmbeddingCollection::State::update_on_device(detail::BatchSlot& slot, const kernels::RowUpdate& step) {
+  const kernels::IndexType type = slot.input.lookups().type();
+  const std::size_t batch = slot.input.batch();
+  const auto lookups = [&](std::size_t i) { return slot.all(i); };
+  const auto gradient = [&](std::size_t i) { return gradients_of(slot, i); };
+  const auto indices = [&](const detail::PieceGroup& group) {
+    std::size_t all = 0;
+    for (const std::size_t i : group.pieces()) all += slot.on_device->all_indices(i);
+    return all;
+  };
+  const auto none = [](std::size_t) -> double* { return nullptr; };
+  for (auto& group : updated) group.update(type, batch, lookups, indices(group), gradient, step, none, *device);
+  if (squares) {
+    const auto sums = [&](std::size_t i) { return squares->of(i); };
+    squares->arrange(*slot.on_device);
+    for (auto& group : completed) group.square(type, batch, lookups, indices(group), gradient, sums, *device);
+    squares->exchange(*slot.on_device);
+    for (auto& group : completed) group.update(type, batch, lookups, indices(group), gradient, step, sums, *device);
+  }
+  slot.on_device->note_use();
 }
 
 }  // namespace tutti

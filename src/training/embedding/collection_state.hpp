@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "training/embedding/device_lookups.hpp"
+#include "training/embedding/device_squares.hpp"
 #include "training/embedding/pending_input.hpp"
 #include "training/embedding/sample_side.hpp"
 #include "training/embedding/shard_tables.hpp"
@@ -59,7 +60,9 @@ struct EmbeddingCollection::State {
   void finish_input(detail::BatchSlot& slot);
   [[nodiscard]] detail::BatchSlot& ready_slot(std::size_t i, const char* call);
   void look_up(detail::BatchSlot& slot);
+  [[nodiscard]] kernels::Pooled<const float> gradients_of(const detail::BatchSlot& slot, std::size_t i) const;
   void update(detail::BatchSlot& slot, float learning_rate);
+  void update_on_device(detail::BatchSlot& slot, const kernels::RowUpdate& step);
 
   const Communicator* comm;
   detail::CollectionFacts facts;
@@ -72,6 +75,7 @@ struct EmbeddingCollection::State {
   bool adds_squares = false;                  ///< whether any rank has `completed` pieces
   kernels::EmbeddingWorkspace workspace;
   std::unique_ptr<detail::DeviceWork> device;              ///< null if the rows are on the host
+  std::unique_ptr<detail::DeviceSquares> squares;          ///< null, unless adds_squares
   std::unique_ptr<detail::CopyStream> copies;              ///< null likewise
   mutable std::unique_ptr<detail::ShardTables> host_copy;  ///< rows of a device, copied for a checkpoint
   std::vector<std::unique_ptr<detail::BatchSlot>> slots;

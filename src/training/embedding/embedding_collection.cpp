@@ -45,7 +45,8 @@ void EmbeddingCollection::finish_input(std::size_t slot) {
 }
 
 std::uint64_t EmbeddingCollection::graph_key(std::size_t slot) const {
-  return state_->ready_slot(slot, "graph_key").on_device->key();
+  const std::uint64_t key = state_->ready_slot(slot, "graph_key").on_device->key();
+  return state_->squares ? detail::Hash().add(key).add(state_->squares->generation()).value() : key;
 }
 
 void EmbeddingCollection::note_graph_step(std::size_t slot) {

@@ -68,21 +68,13 @@ Division first_division(const EmbeddingTableConfig& table, std::size_t ranks) {
   }
 }
 
-/// The most parts into which the planner may divide the columns of a table.
-std::size_t most_columns(const EmbeddingTableConfig& table, const PlannerOptions& options, std::size_t ranks) {
-  const bool needs_whole_rows =
-      options.optimizer == kernels::RowOptimizer::row_wise_adagrad && options.memory == MemoryKind::device;
-  return needs_whole_rows ? 1 : std::min(ranks, table.dim);
-}
-
 /// Other ways to divide a table that the planner may choose, the least divided first.
-Divisions alternatives(const EmbeddingTableConfig& table, const PlannerFacts& facts, const PlannerOptions& options) {
+Divisions alternatives(const EmbeddingTableConfig& table, const PlannerFacts& facts) {
   const std::size_t ranks = facts.node_of.size();
-  const std::size_t most = most_columns(table, options, ranks);
   Divisions found{{Sharding::table_wise, 1}, {Sharding::data_parallel, 1}};
   for (std::size_t k = 2; k < 2 * ranks; k *= 2) {
     const std::size_t parts = std::min(k, ranks);
-    if (parts <= most) found.push_back({Sharding::column_wise, parts});
+    if (parts <= table.dim) found.push_back({Sharding::column_wise, parts});
   }
   if (table.pooling == kernels::Pooling::max) return found;
   if (*std::max_element(facts.node_of.begin(), facts.node_of.end()) > 0)
@@ -92,10 +84,9 @@ Divisions alternatives(const EmbeddingTableConfig& table, const PlannerFacts& fa
 }
 
 /// Divides a table further, to make room; false if it cannot be divided further.
-bool divide_further(const EmbeddingTableConfig& table, const PlannerOptions& options, Division& division,
-                    std::size_t ranks) {
+bool divide_further(const EmbeddingTableConfig& table, Division& division, std::size_t ranks) {
   if (table.sharding != Sharding::automatic || division.sharding == Sharding::row_wise || ranks == 1) return false;
-  const std::size_t columns = most_columns(table, options, ranks);
+  const std::size_t columns = std::min(ranks, table.dim);
   if (division.columns < columns) {
     division = {Sharding::column_wise, std::min(2 * division.columns, columns)};
     return true;
@@ -121,7 +112,7 @@ bool divide_further(const EmbeddingTableConfig& table, const PlannerOptions& opt
 /// Divides a table further to make room: the one that did not fit, or else the largest that can be divided.
 bool make_room(Tables tables, const PlannerOptions& options, std::size_t failed, std::size_t ranks,
                Divisions& divisions) {
-  if (divide_further(tables[failed], options, divisions[failed], ranks)) return true;
+  if (divide_further(tables[failed], divisions[failed], ranks)) return true;
   std::vector<std::size_t> order(tables.size());
   for (std::size_t t = 0; t < order.size(); ++t) order[t] = t;
   const auto bytes = [&](std::size_t t) {
@@ -129,7 +120,7 @@ bool make_room(Tables tables, const PlannerOptions& options, std::size_t failed,
   };
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return bytes(a) > bytes(b); });
   return std::any_of(order.begin(), order.end(),
-                     [&](std::size_t t) { return divide_further(tables[t], options, divisions[t], ranks); });
+                     [&](std::size_t t) { return divide_further(tables[t], divisions[t], ranks); });
 }
 
 PlanLayout first_layout(const PlannerFacts& facts, Tables tables, const PlannerOptions& options, Divisions& divisions) {
@@ -173,7 +164,7 @@ bool improve(const PlannerFacts& facts, Tables tables, const PlannerOptions& opt
   PlanLayout found = best;
   for (const std::size_t t : candidates(facts, tables, options, best.plan)) {
     const Division before = divisions[t];
-    for (const Division& other : alternatives(tables[t], facts, options)) {
+    for (const Division& other : alternatives(tables[t], facts)) {
       divisions[t] = other;
       PlanLayout layout = detail::lay_out(facts, tables, options, divisions);
       if (layout.too_large) continue;

@@ -17,15 +17,10 @@ std::vector<PieceMap::Reference> peers_of(const PieceMap& map, const Piece& piec
   return peers;
 }
 
-/// The sums of one piece of a sender, for one piece of a receiver. Each pair of ranks exchanges them in the order of
-/// the receiver's pieces, then of the senders' columns.
-struct Route {
-  std::size_t receiver_piece;
-  PieceMap::Reference sender;
-};
+}  // namespace
 
-std::vector<Route> routes_to(const CollectionFacts& facts, int receiver) {
-  std::vector<Route> routes;
+std::vector<SquareRoute> square_routes(const CollectionFacts& facts, int receiver) {
+  std::vector<SquareRoute> routes;
   const auto& pieces = facts.map.of_rank(receiver);
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (pieces[i].replica || !facts.map.columns_divided(pieces[i].shard.table)) continue;
@@ -33,8 +28,6 @@ std::vector<Route> routes_to(const CollectionFacts& facts, int receiver) {
   }
   return routes;
 }
-
-}  // namespace
 
 void add_row_squares(const Communicator& comm, const CollectionFacts& facts, std::span<PieceGroup> groups) {
   const auto ranks = static_cast<std::size_t>(facts.ranks);
@@ -49,7 +42,7 @@ void add_row_squares(const Communicator& comm, const CollectionFacts& facts, std
   std::vector<std::size_t> sent_begins(ranks, 0);
   for (std::size_t r = 0; r < ranks; ++r) {
     sent_begins[r] = sent.size();
-    for (const Route& route : routes_to(facts, static_cast<int>(r))) {
+    for (const SquareRoute& route : square_routes(facts, static_cast<int>(r))) {
       if (route.sender.rank != facts.rank) continue;
       const auto& sums = sums_of(route.sender.index);
       sent.insert(sent.end(), sums.begin(), sums.end());
@@ -58,9 +51,9 @@ void add_row_squares(const Communicator& comm, const CollectionFacts& facts, std
   }
 
   // Pieces with the same rows see the same lookups, so their sums are equally many.
-  const auto routes = routes_to(facts, facts.rank);
+  const auto routes = square_routes(facts, facts.rank);
   std::vector<std::size_t> counts(ranks, 0);
-  for (const Route& route : routes)
+  for (const SquareRoute& route : routes)
     counts[static_cast<std::size_t>(route.sender.rank)] += sums_of(route.receiver_piece).size();
   std::vector<std::size_t> begins(ranks, 0);
   for (std::size_t r = 1; r < ranks; ++r) begins[r] = begins[r - 1] + counts[r - 1];
@@ -70,7 +63,7 @@ void add_row_squares(const Communicator& comm, const CollectionFacts& facts, std
   for (auto* sums : sums_of_piece) {
     if (sums != nullptr) std::fill(sums->begin(), sums->end(), 0.0);
   }
-  for (const Route& route : routes) {
+  for (const SquareRoute& route : routes) {
     auto& sums = sums_of(route.receiver_piece);
     std::size_t& at = begins[static_cast<std::size_t>(route.sender.rank)];
     for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += arrived[at + k];

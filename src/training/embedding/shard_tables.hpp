@@ -78,14 +78,25 @@ class PieceGroup {
     kernels::embedding_bag_backward(tables_, lookups_, type, bags, gradients_, states_, update, options(), workspace,
                                     squares_);
   }
-  /// The same on a device; `indices` is the number of indices in all lookups together.
-  template <typename Lookups, typename Gradient>
-  void update(kernels::IndexType type, std::size_t bags, const Lookups& lookups, std::size_t indices,
-              const Gradient& gradient, const kernels::RowUpdate& update, DeviceWork& device) {
+  /// The same on a device; `indices` is the number of indices in all lookups together, and squares(i) is where the sums
+  /// of piece i are, null if it needs none.
+  template <typename Lookups, typename Gradient, typename Squares>
+  void square(kernels::IndexType type, std::size_t bags, const Lookups& lookups, std::size_t indices,
+              const Gradient& gradient, const Squares& squares, DeviceWork& device) {
     gather(lookups);
     gather_gradients(gradient);
+    gather_squares(squares);
+    kernels::device::embedding_row_squares(tables_, lookups_, type, bags, indices, gradients_, options(), nullptr,
+                                           device.workspace, device.stream, squares_on_device_);
+  }
+  template <typename Lookups, typename Gradient, typename Squares>
+  void update(kernels::IndexType type, std::size_t bags, const Lookups& lookups, std::size_t indices,
+              const Gradient& gradient, const kernels::RowUpdate& update, const Squares& squares, DeviceWork& device) {
+    gather(lookups);
+    gather_gradients(gradient);
+    gather_squares(squares);
     kernels::device::embedding_bag_backward(tables_, lookups_, type, bags, indices, gradients_, states_, update,
-                                            options(), nullptr, device.workspace, device.stream);
+                                            options(), nullptr, device.workspace, device.stream, squares_on_device_);
   }
 
  private:
@@ -100,6 +111,11 @@ class PieceGroup {
     gradients_.clear();
     for (const std::size_t i : pieces_) gradients_.push_back(gradient(i));
   }
+  template <typename Squares>
+  void gather_squares(const Squares& squares) {
+    squares_on_device_.clear();
+    for (const std::size_t i : pieces_) squares_on_device_.push_back(squares(i));
+  }
 
   kernels::Pooling pooling_;
   std::vector<std::size_t> pieces_;
@@ -109,6 +125,7 @@ class PieceGroup {
   std::vector<kernels::Pooled<float>> outputs_;
   std::vector<kernels::Pooled<const float>> gradients_;
   std::vector<kernels::RowSquares> squares_;  ///< filled by square(), else empty
+  std::vector<double*> squares_on_device_;
 };
 
 }  // namespace tutti::detail

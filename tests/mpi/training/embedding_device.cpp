@@ -50,18 +50,25 @@ class EmbeddingDevice : public ::testing::Test {
   Communicator comm_;
 };
 
-/// The optimizer on divided columns that the device has not.
-bool divides_state(const Setting& made, const Communicator& comm) {
-  return made.tables[0].sharding == Sharding::column_wise && comm.size() > 1;
-}
-
 TEST_F(EmbeddingDevice, EveryOptimizerAgreesWithTheReference) {
   for (const auto optimizer :
        {RowOptimizer::sgd, RowOptimizer::adagrad, RowOptimizer::row_wise_adagrad, RowOptimizer::adam}) {
-    for_each_way(static_cast<int>(optimizer), [&](Setting& made) {
-      const bool refused = optimizer == RowOptimizer::row_wise_adagrad && divides_state(made, comm());
-      made.optimizer = refused ? RowOptimizer::sgd : optimizer;
-    });
+    for_each_way(static_cast<int>(optimizer), [&](Setting& made) { made.optimizer = optimizer; });
+  }
+}
+
+/// Their state is that of whole rows, whose squares all shards add.
+TEST_F(EmbeddingDevice, RowWiseStateOfDividedColumns) {
+  for (const Pooling pooling : {Pooling::sum, Pooling::mean, Pooling::max}) {
+    for (const auto index_type : {kernels::IndexType::int64, kernels::IndexType::int32}) {
+      Setting made = setting(Sharding::column_wise, pooling, InputLayout::global);
+      made.optimizer = RowOptimizer::row_wise_adagrad;
+      made.index_type = index_type;
+      made.weighted = pooling == Pooling::sum;
+      // Rows that a block changes, and rows of one index each.
+      made.tables.push_back({"often", 2, 9, DatatypeKind::float32, pooling, 100, Sharding::column_wise});
+      Exercise(comm(), made).run("divided columns");
+    }
   }
 }
 
@@ -100,11 +107,6 @@ TEST_F(EmbeddingDevice, WhatIsNotThereIsRefused) {
   Setting without_stream = setting(Sharding::table_wise, Pooling::sum, InputLayout::global);
   without_stream.stream = {};
   EXPECT_THROW(Exercise(comm(), without_stream), Error);
-  Setting divided = setting(Sharding::column_wise, Pooling::sum, InputLayout::global);
-  divided.optimizer = RowOptimizer::row_wise_adagrad;
-  if (comm().size() > 1) {
-    EXPECT_THROW(Exercise(comm(), divided), Error);
-  }
 }
 
 /// Sends the vectors or gradients of a slot. The first rank goes on with other work of its stream before the others
@@ -146,20 +148,15 @@ TEST_F(EmbeddingDevice, ExchangesRunBesideOtherWorkOfTheStream) {
   collection.update(0, static_cast<float>(rate));
 }
 
-/// Two slots, captured once each and launched for other bags of the same shape.
-TEST_F(EmbeddingDevice, AGraphComputesOtherBatchesOfItsShape) {
-  Setting made = setting(Sharding::row_wise, Pooling::sum, InputLayout::global);
-  made.tables = {{"one index a bag", 40, 8, DatatypeKind::float32, Pooling::sum, 1, Sharding::table_wise}};
-  made.batches = {12};
-  Exercise exercise(comm(), made);
-  auto& collection = exercise.collection;
+/// Four steps on a table of eight columns, whose batches have one index a bag; the gradient is the vector. The third
+/// and fourth step launch the graph of the second.
+void train(const Communicator& comm, EmbeddingCollection& collection, bool by_graph) {
   const auto compute = [&] {
     collection.look_up(0);
     collection.send_vectors(0);
     const auto& vectors = collection.finish_forward(0);
     const auto& gradients = collection.gradients(0);
-    const std::size_t samples = sample_slice(12, comm().rank(), comm().size()).size();
-    // The gradient is the vector.
+    const std::size_t samples = sample_slice(12, comm.rank(), comm.size()).size();
     machine().runtime.copy_rows(gradients[0].data, gradients[0].stride * sizeof(float), vectors[0].data,
                                 vectors[0].stride * sizeof(float), 8 * sizeof(float), samples, machine().stream);
     collection.start_backward(0);
@@ -178,23 +175,32 @@ TEST_F(EmbeddingDevice, AGraphComputesOtherBatchesOfItsShape) {
     const kernels::TableLookups none{};
     collection.start_input(0, {.tables = std::span(needs ? &lookups : &none, 1), .batch = 12});
     collection.finish_input(0);
-    if (step == 0) {
-      key = collection.graph_key(0);
+    if (step == 0) key = collection.graph_key(0);
+    ASSERT_EQ(collection.graph_key(0), key);
+    if (!by_graph || step == 0) {
       compute();
-    } else if (step == 1) {
-      ASSERT_EQ(collection.graph_key(0), key);
+      continue;
+    }
+    if (step == 1) {
       machine().runtime.begin_capture(machine().stream);
       compute();
       graph = machine().runtime.end_capture(machine().stream);
-      machine().runtime.launch(*graph, machine().stream);
-    } else {
-      ASSERT_EQ(collection.graph_key(0), key);
-      machine().runtime.launch(*graph, machine().stream);
-      collection.note_graph_step(0);
     }
+    machine().runtime.launch(*graph, machine().stream);
+    if (step > 1) collection.note_graph_step(0);
   }
   machine().drain();
   EXPECT_EQ(collection.steps(), 4U);
+  if (graph) machine().runtime.destroy_graph(*graph);
+}
+
+TEST_F(EmbeddingDevice, AGraphComputesOtherBatchesOfItsShape) {
+  Setting made = setting(Sharding::row_wise, Pooling::sum, InputLayout::global);
+  made.tables = {{"one index a bag", 40, 8, DatatypeKind::float32, Pooling::sum, 1, Sharding::table_wise}};
+  made.batches = {12};
+  Exercise exercise(comm(), made);
+  auto& collection = exercise.collection;
+  train(comm(), collection, true);
   for (std::size_t i = 0; i < collection.shards().size(); ++i) {
     std::vector<float> rows(40 * 8);
     collection.read_rows(i, 0, 40, rows);
@@ -208,7 +214,37 @@ TEST_F(EmbeddingDevice, AGraphComputesOtherBatchesOfItsShape) {
       }
     }
   }
-  machine().runtime.destroy_graph(*graph);
+}
+
+/// The squares of divided columns are exchanged in the graph too.
+TEST_F(EmbeddingDevice, AGraphAddsTheSquaresOfItsBatches) {
+  Setting made = setting(Sharding::column_wise, Pooling::sum, InputLayout::global);
+  made.optimizer = RowOptimizer::row_wise_adagrad;
+  made.tables = {{"one index a bag", 40, 8, DatatypeKind::float32, Pooling::sum, 1, Sharding::column_wise}};
+  made.batches = {12};
+  std::vector<float> rows[2];
+  for (const bool by_graph : {false, true}) {
+    Exercise exercise(comm(), made);
+    train(comm(), exercise.collection, by_graph);
+    for (std::size_t i = 0; i < exercise.collection.shards().size(); ++i) {
+      std::vector<float>& found = rows[by_graph ? 1 : 0];
+      found.resize(40 * exercise.collection.shards()[i].columns());
+      exercise.collection.read_rows(i, 0, 40, found);
+    }
+  }
+  EXPECT_EQ(rows[0], rows[1]);
+}
+
+/// More than a kernel adds at once; the ranks take turns.
+TEST_F(EmbeddingDevice, RowWiseStateOfManyColumns) {
+  Setting made = setting(Sharding::column_wise, Pooling::sum, InputLayout::global);
+  made.optimizer = RowOptimizer::row_wise_adagrad;
+  made.tables = {{"many columns", 30, 90, DatatypeKind::float32, Pooling::sum, 3, Sharding::column_wise}};
+  ShardingPlan plan = plan_sharding(comm(), made.tables, {.batch = 16, .optimizer = made.optimizer});
+  plan.shards.clear();
+  for (std::size_t column = 0; column < 90; ++column)
+    plan.shards.push_back({0, static_cast<int>(column) % comm().size(), 0, 30, column, column + 1});
+  Exercise(comm(), made, plan).run("many columns");
 }
 
 }  // namespace

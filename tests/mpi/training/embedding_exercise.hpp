@@ -47,9 +47,7 @@ inline std::vector<EmbeddingTableConfig> four_tables(Sharding sharding, kernels:
 class Exercise {
  public:
   Exercise(const Communicator& comm, const Setting& setting)
-      : Exercise(comm, setting,
-                 plan_sharding(comm, setting.tables,
-                               {.batch = 16, .optimizer = setting.optimizer, .memory = setting.memory})) {}
+      : Exercise(comm, setting, plan_sharding(comm, setting.tables, {.batch = 16, .optimizer = setting.optimizer})) {}
   Exercise(const Communicator& comm, const Setting& setting, ShardingPlan plan)
       : setting_(setting),
         comm_(comm),

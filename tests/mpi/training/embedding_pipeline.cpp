@@ -116,7 +116,7 @@ TEST(EmbeddingPipeline, RanksThatDifferAreRefused) {
   if (world().size() < 2) GTEST_SKIP() << "needs 2 ranks";
   auto tables = four_tables(Sharding::table_wise, Pooling::sum);
   PlannerOptions planner;
-  if (world().rank() == 1) planner.memory = MemoryKind::device;
+  if (world().rank() == 1) planner.optimizer = kernels::RowOptimizer::adam;
   EXPECT_EQ(code_of([&] { (void)plan_sharding(world(), tables, planner); }), ErrorCode::mismatch);
   if (world().rank() == 1) tables[0].rows = 51;
   EXPECT_EQ(code_of([&] { (void)plan_sharding(world(), tables, {}); }), ErrorCode::mismatch);

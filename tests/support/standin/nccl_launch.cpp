@@ -106,7 +106,7 @@ bool Launch::has_room() const {
 }
 
 bool Launch::go_on() {
-  if (comm_->phase == NcclComm::Phase::aborted) {
+  if (comm_->phase == NcclComm::Phase::aborted || comm_->is_lost()) {
     finish();
     return true;
   }

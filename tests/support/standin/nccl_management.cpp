@@ -30,26 +30,42 @@ Result get_version(int* version) {
   return Result::success;
 }
 
+IdContent new_id() {
+  static std::uint64_t serial = 0;
+  IdContent content{id_magic, 0, ++serial};
+  if (wire() != MPI_COMM_NULL) MPI_Comm_rank(wire(), &content.creator);
+  return content;
+}
+
+std::uint64_t number_of(const IdContent& id) { return id.serial * 64 + static_cast<std::uint64_t>(id.creator % 64); }
+
 Result get_unique_id(UniqueId* id) {
   auto& state = *current_nccl;
   const std::lock_guard lock(state.mutex);
   if (const auto ordered = state.enter("get_unique_id", "")) return *ordered;
-  static std::uint64_t serial = 0;
-  IdContent content{id_magic, 0, ++serial};
-  if (wire() != MPI_COMM_NULL) MPI_Comm_rank(wire(), &content.creator);
+  const IdContent content = new_id();
   std::memset(id, 0, sizeof *id);
   std::memcpy(id->internal, &content, sizeof content);
   return Result::success;
 }
 
+Result check_config(NcclState& state, const Config* config, const std::string& call) {
+  if (config == nullptr || config->magic != 0xcafebeefU || config->size < Config::size_of_21800 ||
+      config->version < 21800 || static_cast<int>(config->version) > state.version)
+    return state.violate(call + ": config was not initialised, or for another version");
+  return Result::success;
+}
+
+void note_config(NcclState& state, const Config& config) {
+  state.last_config = config;
+  state.last_name = config.size >= sizeof(Config) && config.comm_name != nullptr ? config.comm_name : "";
+}
+
 Result check_init(NcclState& state, int size, const IdContent& id, int rank, const Config* config) {
   if (id.magic != id_magic) return state.violate("init with an id that get_unique_id did not make");
   if (rank < 0 || rank >= size) return state.violate("init: rank outside of 0 .. size - 1");
-  if (config == nullptr || config->magic != 0xcafebeefU || config->size < Config::size_of_21800 ||
-      config->version < 21800 || static_cast<int>(config->version) > state.version)
-    return state.violate("init: config was not initialised, or for another version");
   if (wire() == MPI_COMM_NULL && size != 1) return state.violate("several ranks need MPI");
-  return Result::success;
+  return check_config(state, config, "init");
 }
 
 Result init(CommHandle* made, int size, const UniqueId& id, int rank, Config* config, const std::string& call) {
@@ -67,14 +83,13 @@ Result init(CommHandle* made, int size, const UniqueId& id, int rank, Config* co
   comm->state = &state;
   comm->is_busy = true;
   comm->looks = state.looks;
-  const std::uint64_t number = content.serial * 64 + static_cast<std::uint64_t>(content.creator % 64);
   if (!std::exchange(state.hangs_init, false))
-    comm->meeting = std::make_unique<Meeting>(number, content.creator, rank, size, uuid);
+    comm->meeting = std::make_unique<Meeting>(number_of(content), content.creator, rank, size, uuid);
   NcclComm& one = *comm;
   one.is_blocking = config->blocking != 0;
+  one.shares = config->split_share == 1;
   one.device = device;
-  state.last_config = *config;
-  state.last_name = config->size >= sizeof(Config) && config->comm_name != nullptr ? config->comm_name : "";
+  note_config(state, *config);
   *made = &one;
   state.comms.push_back(std::move(comm));
   lock.unlock();
@@ -95,6 +110,28 @@ Result comm_init_rank_scalable(CommHandle* made, int size, int rank, int count, 
   }
   if (count < 1 || count > size) return current_nccl->violate("init: not one id to as many as there are ranks");
   return init(made, size, ids[0], rank, config, "comm_init_rank_scalable");
+}
+
+Result comm_split(CommHandle handle, int color, int key, CommHandle* made, Config* config) {
+  auto& state = *current_nccl;
+  std::unique_lock lock(state.mutex);
+  if (const auto ordered = state.enter("comm_split", "color=" + std::to_string(color) + ", key=" + std::to_string(key)))
+    return *ordered;
+  NcclComm* whole = state.ready(handle, "comm_split");
+  if (whole == nullptr) return Result::invalid_usage;
+  if (made == nullptr || color < detail::nccl::no_color)
+    return state.violate("comm_split: no place for the part, or a negative color other than NCCL_SPLIT_NOCOLOR");
+  if (const Result r = check_config(state, config, "comm_split"); r != Result::success) return r;
+  if (whole->finished != whole->launched)
+    return state.violate("comm_split while work of the communicator is in flight");
+  *made = nullptr;
+  whole->splitting = std::make_unique<NcclSplit>(whole->members, NcclSplit::Choice{color, key, number_of(new_id())});
+  whole->splitting->made = made;
+  whole->splitting->config = *config;
+  whole->is_busy = true;
+  whole->looks = state.looks;
+  lock.unlock();
+  return block_on(*whole, Result::in_progress);
 }
 
 Result finalize(CommHandle handle) {
@@ -134,8 +171,10 @@ Result abort(CommHandle handle) {
   if (comm == nullptr) return Result::invalid_usage;
   if (comm->graphs > 0) return state.violate("comm_abort while graphs with work of the communicator live");
   comm->phase = Phase::aborted;
+  *comm->family_is_aborted = true;
   comm->meeting.reset();
   comm->connecting.reset();
+  comm->splitting.reset();
   for (const auto& launch : comm->pending) launch->give_up();  // never came to a stream
   comm->pending.clear();
   comm->is_busy = false;
@@ -157,6 +196,8 @@ Result get_async_error(CommHandle handle, Result* answer) {
     }
     comm = state.usable(handle, "comm_get_async_error");
     if (comm == nullptr) return Result::invalid_usage;
+    if (comm->is_blocking && comm->splitting != nullptr)
+      return state.violate("comm_get_async_error while another thread splits the communicator");
     if (state.async_error != Result::success) {
       *answer = state.async_error;
       return Result::success;
@@ -206,6 +247,23 @@ Result advance_init(NcclComm& comm) {
   return comm.error;
 }
 
+/// A split whose ranks have all come.
+void end_split(NcclComm& whole) {
+  const std::unique_ptr<NcclSplit> split = std::move(whole.splitting);
+  if (split->own.color == detail::nccl::no_color) return;
+  auto part = std::make_unique<NcclComm>();
+  part->state = whole.state;
+  part->phase = Phase::ready;
+  part->is_blocking = split->config.blocking != 0;
+  part->device = whole.device;
+  part->members = split->members(whole.members);
+  part->shares = split->config.split_share == 1;
+  if (whole.shares) part->family_is_aborted = whole.family_is_aborted;
+  note_config(*whole.state, split->config);
+  *split->made = part.get();
+  whole.state->comms.push_back(std::move(part));
+}
+
 /// Without blocking, NCCL launches in a thread of its own.
 void enqueue_all(const NcclComm& comm, const std::vector<std::shared_ptr<Launch>>& ready) {
   const auto enqueue = [&] {
@@ -233,7 +291,7 @@ Result block_on(NcclComm& comm, Result result) {
     if (wire() != MPI_COMM_NULL) MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, wire(), &found, MPI_STATUS_IGNORE);
     sched_yield();
     const std::lock_guard lock(comm.state->mutex);
-    if (comm.phase == NcclComm::Phase::aborted) return Result::internal_error;
+    if (comm.phase == NcclComm::Phase::aborted || comm.is_lost()) return Result::internal_error;
     if (comm.state->async_error != Result::success) return comm.state->async_error;
   }
   return result;
@@ -259,6 +317,8 @@ Result advance(NcclComm& comm) {
     if (comm.looks > 0 && comm.looks-- > 0) return Result::in_progress;
     if (comm.connecting != nullptr && !comm.connecting->advance()) return Result::in_progress;
     comm.connecting.reset();
+    if (comm.splitting != nullptr && !comm.splitting->exchange.advance()) return Result::in_progress;
+    if (comm.splitting != nullptr) end_split(comm);
     finalizes = comm.phase == Phase::finalizing;
     if (!finalizes) {
       ready.swap(comm.pending);
@@ -282,6 +342,7 @@ void set_management_functions(detail::nccl::Table& table) {
   table.get_unique_id = get_unique_id;
   table.comm_init_rank_config = comm_init_rank_config;
   table.comm_init_rank_scalable = comm_init_rank_scalable;
+  table.comm_split = comm_split;
   table.comm_finalize = finalize;
   table.comm_destroy = destroy;
   table.comm_abort = abort;

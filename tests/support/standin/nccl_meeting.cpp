@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 #include "support/standin/nccl_state.hpp"
@@ -54,6 +55,38 @@ bool Meeting::advance(Members& members) {
   }
   shares_devices_ = devices.size() < roster.size();
   return true;
+}
+
+NcclSplit::NcclSplit(const Members& whole, const Choice& choice) : exchange(whole), own(choice) {
+  Bytes bytes(sizeof choice);
+  std::memcpy(bytes.data(), &choice, sizeof choice);
+  for (int peer = 0; peer < whole.size(); ++peer) {
+    if (peer == whole.rank) continue;
+    exchange.send_header(peer, bytes, Channel::split);
+    (void)exchange.receive_header(peer, sizeof choice, Channel::split);
+  }
+}
+
+Members NcclSplit::members(const Members& whole) const {
+  struct Member {
+    Choice choice{};
+    int rank = 0;
+  };
+  std::vector<Member> part;
+  std::size_t arrival = 0;
+  for (int rank = 0; rank < whole.size(); ++rank) {
+    Choice choice = own;
+    if (rank != whole.rank) std::memcpy(&choice, exchange.received(arrival++).data(), sizeof choice);
+    if (choice.color == own.color) part.push_back({choice, rank});
+  }
+  std::stable_sort(part.begin(), part.end(),
+                   [](const Member& a, const Member& b) { return a.choice.key < b.choice.key; });
+  Members found{part.front().choice.id, 0, {}};
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    if (part[i].rank == whole.rank) found.rank = static_cast<int>(i);
+    found.world.push_back(whole.world[static_cast<std::size_t>(part[i].rank)]);
+  }
+  return found;
 }
 
 }  // namespace tutti::standin

@@ -47,6 +47,10 @@ Result NcclState::refuse(Result result, const std::string& text) {
 NcclComm* NcclState::usable(CommHandle handle, const std::string& call) {
   for (const auto& comm : comms) {
     if (comm.get() != handle) continue;
+    if (comm->is_lost() && call != "comm_abort" && call != "comm_get_async_error") {
+      violate(call + " on a communicator that shares resources with one that was aborted");
+      return nullptr;
+    }
     if (comm->is_alive()) return comm.get();
     violate(call + " on a communicator that was " +
             (comm->phase == NcclComm::Phase::aborted ? "aborted" : "destroyed"));

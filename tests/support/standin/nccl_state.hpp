@@ -93,6 +93,22 @@ class Meeting {
   bool shares_devices_ = false;
 };
 
+/// A split that is in progress: each rank tells all others its choice.
+struct NcclSplit {
+  struct Choice {
+    int color = 0;
+    int key = 0;
+    std::uint64_t id = 0;  ///< of the part in which the rank is the first
+  };
+  NcclSplit(const Members& whole, const Choice& choice);
+  /// Of this rank's part, once all choices have come.
+  [[nodiscard]] Members members(const Members& whole) const;
+  Exchange exchange;
+  Choice own;
+  CommHandle* made = nullptr;
+  detail::nccl::Config config{};
+};
+
 /// What a CommHandle is.
 struct NcclComm {
   enum class Phase : std::uint8_t { making, ready, finalizing, finalized, destroyed, aborted };
@@ -107,10 +123,13 @@ struct NcclComm {
   std::vector<std::shared_ptr<Launch>> pending{};         ///< launched, but not on its stream
   std::set<std::pair<Operation::Kind, int>> connected{};  ///< collectives; messages as (send, peer)
   std::unique_ptr<Exchange> connecting{};  ///< of a first launch, which stays in progress until the peers launch too
-  std::pair<WindowHandle*, WindowHandle> window{};  ///< what comes when `looks` is over
-  bool is_busy = false;                             ///< anything above is awaited
-  bool is_running = false;                          ///< a launch has its turn
-  std::uint64_t launched = 0;                       ///< tickets given; work is done in their order
+  std::unique_ptr<NcclSplit> splitting{};
+  bool shares = false;                                                      ///< resources, with parts
+  std::shared_ptr<bool> family_is_aborted = std::make_shared<bool>(false);  ///< of those that share resources
+  std::pair<WindowHandle*, WindowHandle> window{};                          ///< what comes when `looks` is over
+  bool is_busy = false;                                                     ///< anything above is awaited
+  bool is_running = false;                                                  ///< a launch has its turn
+  std::uint64_t launched = 0;  ///< tickets given; work is done in their order
   std::uint64_t finished = 0;
   std::uint64_t collectives = 0;  ///< launches with a collective, for the order across communicators
   std::atomic<int> graphs{0};
@@ -120,6 +139,8 @@ struct NcclComm {
   std::map<WindowHandle, std::pair<std::size_t, std::size_t>> windows{};  ///< place and bytes, of this rank
   std::uint64_t layout = 0;                                               ///< of the places of all windows so far
   [[nodiscard]] bool is_alive() const { return phase != Phase::destroyed && phase != Phase::aborted; }
+  /// One that shares resources was aborted: works end without a result, and nothing is left to do but an abort.
+  [[nodiscard]] bool is_lost() const { return is_alive() && *family_is_aborted; }
 };
 
 struct NcclState {

@@ -29,6 +29,42 @@ class DeviceBackward : public Device {
                              std::to_string(static_cast<int>(options.policy)));
   }
 
+  void compare_sharded(const BatchSettings& settings, const EmbeddingOptions& options) {
+    RowUpdate update{RowOptimizer::row_wise_adagrad, 0.05F};
+    EmbeddingBatch batch(runtime, settings, update.optimizer);
+    for (Side* side : {&batch.host, &batch.device})
+      for (EmbeddingTable& table : side->tables) table.place.whole_columns = 2 * settings.dim;
+    update_host(batch, update, options);
+    const std::size_t surplus = 5;
+    const auto sums = make<double>(batch.indices.size());
+    std::vector<double*> squares;
+    for (std::size_t t = 0; t < settings.types.size(); ++t)
+      squares.push_back(sums.data() + batch.offsets[t * settings.bags]);
+    const auto& d = batch.device;
+    const std::size_t indices = batch.indices.size() + surplus;
+    kernels::device::embedding_row_squares(d.tables, d.lookups, settings.index_type, settings.bags, indices,
+                                           d.gradients, options, nullptr, workspace, stream, squares);
+    const std::vector<const void*> twice(2, sums.data());
+    kernels::device::combine(DatatypeKind::float64, sum, twice, sums.data(), batch.indices.size(), stream);
+    kernels::device::embedding_bag_backward(d.tables, d.lookups, settings.index_type, settings.bags, indices,
+                                            d.gradients, d.states, update, options, nullptr, workspace, stream,
+                                            squares);
+    runtime.run_all();
+    batch.expect_same_tables(batch.text() + " sharded, pooling " + std::to_string(static_cast<int>(options.pooling)));
+  }
+
+  static void update_host(EmbeddingBatch& batch, const RowUpdate& update, const EmbeddingOptions& options) {
+    const auto& h = batch.host;
+    EmbeddingWorkspace host_workspace;
+    std::vector<RowSquares> squares(h.tables.size());
+    embedding_row_squares(h.tables, h.lookups, batch.s.index_type, batch.s.bags, h.gradients, options, host_workspace,
+                          squares);
+    for (RowSquares& found : squares)
+      for (double& each : found.sums) each += each;
+    embedding_bag_backward(h.tables, h.lookups, batch.s.index_type, batch.s.bags, h.gradients, h.states, update,
+                           options, host_workspace, squares);
+  }
+
   kernels::device::Workspace workspace;
 };
 
@@ -110,6 +146,23 @@ TEST_F(DeviceBackward, NothingToDo) {
   compare(settings, {}, checked, 3);
 }
 
+/// A shard of columns: the squares of all shards are twice as large as its own, in this test.
+TEST_F(DeviceBackward, SquaresOfShardedColumns) {
+  for (const DatatypeKind type : row_types) {
+    for (const int longest_bag : {6, 300}) {
+      BatchSettings settings;
+      settings.types = {type, type, type};
+      settings.longest_bag = longest_bag;
+      compare_sharded(settings, {Pooling::sum, IndexPolicy::fatal, true, 1});
+      settings.padding = 3;
+      settings.weighted = true;
+      compare_sharded(settings, {Pooling::mean, IndexPolicy::fatal, true, 1});
+      settings.weighted = false;
+      compare_sharded(settings, {Pooling::max, IndexPolicy::fatal, true, 1});
+    }
+  }
+}
+
 TEST_F(DeviceBackward, RefusesWhatHasNoKernel) {
   EmbeddingBatch batch(runtime, {});
   const auto call = [&](const RowUpdate& update, const EmbeddingOptions& options) {
@@ -121,10 +174,14 @@ TEST_F(DeviceBackward, RefusesWhatHasNoKernel) {
   EXPECT_THROW(call({RowOptimizer::adagrad}, checked), Error) << "no states";
   batch.device.tables[0].place = {0, 0, 0, 64};
   RowUpdate row_wise{RowOptimizer::row_wise_adagrad};
-  EXPECT_THROW(kernels::device::embedding_bag_backward(
-                   batch.device.tables, batch.device.lookups, IndexType::int64, batch.s.bags, batch.indices.size(),
-                   batch.device.gradients, batch.device.states, row_wise, checked, nullptr, workspace, stream),
-               Error);
+  const auto divided = [&](std::span<double* const> squares) {
+    kernels::device::embedding_bag_backward(batch.device.tables, batch.device.lookups, IndexType::int64, batch.s.bags,
+                                            batch.indices.size(), batch.device.gradients, batch.device.states, row_wise,
+                                            checked, nullptr, workspace, stream, squares);
+  };
+  EXPECT_THROW(divided({}), Error) << "sharded columns without squares";
+  EXPECT_THROW(divided(std::vector<double*>(3, nullptr)), Error) << "the same";
+  EXPECT_THROW(divided(std::vector<double*>(2, nullptr)), Error) << "of other tables";
   batch.device.tables[0].rows = 0xffffffffLL;
   EXPECT_THROW(call({}, checked), Error);
 }

@@ -179,34 +179,6 @@ TEST(ShardingPlan, RowWiseOnANodeStaysThere) {
   EXPECT_EQ(plan.shards.size(), 6U);
 }
 
-/// A collection refuses divided columns then; with a limit of memory, and without.
-TEST(ShardingPlan, OnADeviceRowWiseAdagradKeepsItsRowsWhole) {
-  auto huge = table("huge", 1000000, 64, Sharding::automatic, 100);
-  huge.pooling = kernels::Pooling::max;  // its rows cannot be divided
-  const std::vector<EmbeddingTableConfig> tables{table("a", 1000000, 64, Sharding::automatic, 100), huge};
-  PlannerOptions options{.batch = 2048, .optimizer = kernels::RowOptimizer::row_wise_adagrad};
-  const auto divides_columns = [&] {
-    const auto plan = plan_sharding(ranks(8), tables, options);
-    return std::ranges::count(plan.shardings, Sharding::column_wise) > 0;
-  };
-  const std::size_t room = 1000000 * 65 * sizeof(float) + 4096;
-  for (const std::size_t limit : {std::size_t{0}, room}) {
-    options.memory_limit = limit;
-    options.memory = MemoryKind::host;
-    EXPECT_TRUE(divides_columns()) << limit;
-    options.memory = MemoryKind::device;
-    EXPECT_FALSE(divides_columns()) << limit;
-  }
-  options.memory_limit = room / 2;
-  options.memory = MemoryKind::host;
-  EXPECT_EQ(message(ranks(8), tables, options), "");
-  options.memory = MemoryKind::device;
-  EXPECT_NE(message(ranks(8), tables, options).find("'huge'"), std::string::npos);
-  // Other optimizers have state of their own for each value.
-  options.optimizer = kernels::RowOptimizer::sgd;
-  EXPECT_TRUE(divides_columns());
-}
-
 TEST(ShardingPlan, EmptyShardsAreLeftOut) {
   const std::vector<EmbeddingTableConfig> tables{table("rows", 3, 8, Sharding::row_wise),
                                                  table("columns", 3, 2, Sharding::column_wise)};
