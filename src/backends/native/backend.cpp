@@ -40,7 +40,8 @@ bool is_preferred(const Candidates& all) {
 std::string why_unwise(const Candidate& native, const Candidates& all) {
   if (all.machine().size == 1) return "one rank: the call is a local copy";
   if (all.machine().heartbeat)
-    return "cannot be taken back where a rank ends (TUTTI_HEARTBEAT): its messages would still be received into buffers";
+    return "cannot be taken back where a rank ends (TUTTI_HEARTBEAT): its messages would still be received into "
+           "buffers";
   if (all.signature().kind == CallKind::blocking && !may_block_inside_mpi(all.signature(), all.machine()))
     return "waits inside MPI: available only by name, or with the option native_blocking and a core for every rank";
   if (native.preferred) return {};

@@ -205,11 +205,10 @@ TEST(COptions, OfEmbeddingTables) {
     EXPECT_EQ(to_memory, MemoryKind::device);
     EXPECT_EQ(to_stream.handle, &something);
   }
-  const auto [batch, limit, planned_optimizer, planned_memory] = planner_options(&given);
+  const auto [batch, limit, planned_optimizer] = planner_options(&given);
   EXPECT_EQ(batch, 11U);
   EXPECT_EQ(limit, 12345U);
   EXPECT_EQ(planned_optimizer, kernels::RowOptimizer::adam);
-  EXPECT_EQ(planned_memory, MemoryKind::device);
 }
 
 TEST(COptions, OfATable) {
