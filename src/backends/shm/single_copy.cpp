@@ -23,10 +23,11 @@ std::size_t pieces_of(const Exchange& exchange, int range) {
   return ceil_div(range_of(who, exchange.unit(), range).bytes, combined_piece(who, exchange.unit()));
 }
 
-/// Asks some times, because to come back takes longer than to look again.
+/// A blocking call asks some times, because to come back takes longer than to look again.
 template <typename Question>
 bool look_for(const Exchange& exchange, const Question& is_there) {
-  int left = exchange.arena->oversubscribed() ? 1 : looks_at_flag;
+  const bool waits = exchange.plan->signature.kind == CallKind::blocking && !exchange.arena->oversubscribed();
+  int left = waits ? looks_at_flag : 1;
   while (!is_there())
     if (--left <= 0) return false;
   return true;
