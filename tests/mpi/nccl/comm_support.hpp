@@ -85,18 +85,6 @@ inline void expect_works(Comm& comm, const Communicator& over) {
   EXPECT_TRUE(data.all_are(sum_of(over))) << data.first();
 }
 
-template <typename Body>
-std::string failure_of(ErrorCode code, const Body& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing failed";
-  return {};
-}
-
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace tutti::test

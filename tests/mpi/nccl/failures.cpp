@@ -32,17 +32,6 @@ class Failures : public ::testing::Test {
   [[nodiscard]] Buffer buffer() const { return device_buffer(data_, DatatypeKind::int32); }
   void run(const Options& options) const { allreduce(*comm_, in_place, buffer(), sum, options); }
 
-  template <typename Body>
-  static std::string failure(ErrorCode code, const Body& body) {
-    try {
-      body();
-    } catch (const Error& e) {
-      EXPECT_EQ(e.code(), code) << e.what();
-      return e.what();
-    }
-    ADD_FAILURE() << "nothing failed";
-    return {};
-  }
   /// Every later call has an error: of the failure here, or of the one that another rank has told of.
   void expect_broken() const {
     EXPECT_TRUE(detail::nccl::state_of(*comm_->state())->comm().is_aborted());
@@ -63,7 +52,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 
 TEST_F(Failures, ACallThatFailsSaysWhat) {
   machine().nccl.fail_next("all_reduce", Result::unhandled_cuda_error);
-  const std::string text = failure(ErrorCode::nccl, [this] { run(options_); });
+  const std::string text = failure_of(ErrorCode::nccl, [this] { run(options_); });
   EXPECT_TRUE(contains(text, "allreduce (nccl:direct)")) << text;
   EXPECT_TRUE(contains(text, "ncclAllReduce")) << text;
   expect_broken();
@@ -73,7 +62,7 @@ TEST_F(Failures, AFailureInsideAGroupClosesIt) {
   if (comm_->size() == 1) GTEST_SKIP() << "one rank sends nothing";
   options_.algorithm = "nccl:scatter_allgather";
   machine().nccl.fail_next("send", Result::system_error);
-  const std::string text = failure(ErrorCode::nccl, [this] { run(options_); });
+  const std::string text = failure_of(ErrorCode::nccl, [this] { run(options_); });
   EXPECT_TRUE(contains(text, "ncclSend")) << text;
   expect_broken();
 }
@@ -82,7 +71,7 @@ TEST_F(Failures, AnAsynchronousErrorEndsTheWaiting) {
   machine().nccl.hang_work();
   Request request = iallreduce(*comm_, in_place, buffer(), sum, options_);
   machine().nccl.set_async_error(Result::remote_error);
-  const std::string text = failure(ErrorCode::nccl, [&] { request.wait(); });
+  const std::string text = failure_of(ErrorCode::nccl, [&] { request.wait(); });
   EXPECT_TRUE(contains(text, "allreduce")) << text;
   machine().nccl.set_async_error(Result::success);
   expect_broken();
@@ -113,7 +102,7 @@ TEST_F(Failures, WorkThatNeverEndsIsATimeout) {
     options.timeout = 300ms;
     machine().nccl.hang_work();
     Request request = iallreduce(comm, in_place, buffer(), sum, options);
-    const std::string text = failure(ErrorCode::timeout, [&] { request.wait(); });
+    const std::string text = failure_of(ErrorCode::timeout, [&] { request.wait(); });
     EXPECT_TRUE(contains(text, algorithm)) << text;
     EXPECT_TRUE(detail::nccl::state_of(*comm.state())->comm().is_aborted());
     meet();
@@ -161,7 +150,7 @@ TEST_F(Failures, AnErrorOfOneRankAbortsAll) {
   progress_until_broken(*comm_);
   machine().nccl.set_async_error(Result::success);
   const ErrorCode code = comm_->rank() == 0 ? ErrorCode::invalid_communicator : ErrorCode::aborted;
-  const std::string text = failure(code, [this] { run(options_); });
+  const std::string text = failure_of(code, [this] { run(options_); });
   EXPECT_TRUE(contains(text, "remote process exited")) << text;
   EXPECT_TRUE(comm_->rank() == 0 || contains(text, "by rank 0")) << text;
 }
@@ -173,7 +162,7 @@ TEST_F(Failures, ATimeoutOfARequestAbortsAll) {
   }
   Request request = iallreduce(*comm_, in_place, buffer(), sum, options_);
   const std::string text =
-      failure(comm_->rank() == 0 ? ErrorCode::timeout : ErrorCode::aborted, [&] { request.wait(); });
+      failure_of(comm_->rank() == 0 ? ErrorCode::timeout : ErrorCode::aborted, [&] { request.wait(); });
   EXPECT_TRUE(contains(text, "not complete after 200 ms")) << text;
 }
 
@@ -224,7 +213,7 @@ TEST_F(Failures, AbortEndsWhatIsOutstanding) {
   machine().nccl.hang_work();
   Request request = iallreduce(*comm_, in_place, buffer(), sum, options_);
   comm_->abort("the test asks for it");
-  const std::string text = failure(ErrorCode::aborted, [&] { request.wait(); });
+  const std::string text = failure_of(ErrorCode::aborted, [&] { request.wait(); });
   EXPECT_TRUE(contains(text, "the test asks for it")) << text;
   EXPECT_TRUE(detail::nccl::state_of(*comm_->state())->comm().is_aborted());
 }

@@ -67,6 +67,19 @@ inline void expect_no_graphs(const detail::nccl::Comm& comm) {
   EXPECT_EQ(comm.live_graphs(), 0);
 }
 
+/// The text of an error that must come.
+template <typename Body>
+std::string failure_of(ErrorCode code, const Body& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing failed";
+  return {};
+}
+
 /// "Device" memory; made and released while nothing is under way.
 class DeviceMemory {
  public:

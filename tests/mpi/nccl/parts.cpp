@@ -73,16 +73,6 @@ class Parts : public ::testing::Test {
     }
     return true;
   }
-  static std::string failure(ErrorCode code, const std::function<void()>& body) {
-    try {
-      body();
-    } catch (const Error& e) {
-      EXPECT_EQ(e.code(), code) << e.what();
-      return e.what();
-    }
-    ADD_FAILURE() << "nothing failed";
-    return {};
-  }
 
   std::unique_ptr<Communicator> whole_;
   DeviceMemory data_{100 * sizeof(std::int32_t)};
@@ -166,11 +156,11 @@ TEST_F(Parts, ArePreparedOnlyByTheOption) {
 TEST_F(Parts, AFailureOnOneRankIsOneOnAll) {
   const int last = whole_->size() - 1;
   if (whole_->rank() == last) machine().nccl.fail_next("comm_split", Result::system_error);
-  const std::string text = failure(ErrorCode::nccl, [this] { (void)whole_->split(0, 0); });
+  const std::string text = failure_of(ErrorCode::nccl, [this] { (void)whole_->split(0, 0); });
   EXPECT_TRUE(contains(text, "rank " + std::to_string(last) + ": ncclCommSplit failed: unhandled system error"))
       << text;
   EXPECT_TRUE(detail::nccl::state_of(*whole_->state())->comm().is_aborted());
-  (void)failure(ErrorCode::invalid_communicator, [this] { run(*whole_); });
+  (void)failure_of(ErrorCode::invalid_communicator, [this] { run(*whole_); });
 }
 
 /// The abort of a part stops the work of the whole on the device, without a result.
@@ -187,7 +177,7 @@ TEST_F(Parts, AnAbortOfOneIsOneOfAll) {
     (void)machine().runtime.run_some();
     sched_yield();
   }
-  const std::string text = failure(ErrorCode::invalid_communicator, [this] { run(*whole_); });
+  const std::string text = failure_of(ErrorCode::invalid_communicator, [this] { run(*whole_); });
   EXPECT_TRUE(contains(text, "shares resources with one that was aborted")) << text;
   EXPECT_TRUE(detail::nccl::state_of(*whole_->state())->comm().is_aborted());
 }
@@ -199,7 +189,7 @@ TEST_F(Parts, AfterAnAbortOfOneTheNextCallFails) {
     meet();
     part.abort("the test asks for it");
   }
-  const std::string text = failure(ErrorCode::aborted, [this] { run(*whole_); });
+  const std::string text = failure_of(ErrorCode::aborted, [this] { run(*whole_); });
   EXPECT_TRUE(contains(text, "shares resources with one that was aborted")) << text;
 }
 
