@@ -6,7 +6,6 @@
 #pragma once
 
 #include <fcntl.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,7 +16,7 @@
 #include <unistd.h>
 
 enum way { by_lines, by_slot, by_taker, by_halves, way_count };
-enum { line_payload = 56, bare_lines = 16, slot_size = 1 << 20, least_kernel = 1024, bare_chunk = 4096, no_way = -1 };
+enum { line_payload = 56, bare_lines = 16, slot_size = 1 << 20, least_kernel = 1024, bare_chunk = 4096 };
 
 struct bare_line {
   _Alignas(64) _Atomic uint64_t flag;
@@ -160,9 +159,11 @@ static void take_lines(char* to, const char* own, size_t bytes) {
   }
 }
 
+static size_t chunk_at(size_t at, size_t bytes) { return bytes - at < bare_chunk ? bytes - at : bare_chunk; }
+
 static void give_slot(_Atomic uint64_t* told, char* room, const char* from, size_t bytes) {
   for (size_t at = 0, chunk = 1; at < bytes; at += bare_chunk, chunk++) {
-    memcpy(room + at, from + at, bytes - at < bare_chunk ? bytes - at : bare_chunk);
+    memcpy(room + at, from + at, chunk_at(at, bytes));
     bare_tell(told, bare.call << 16 | chunk);
   }
 }
@@ -170,7 +171,7 @@ static void give_slot(_Atomic uint64_t* told, char* room, const char* from, size
 static void take_slot(_Atomic uint64_t* told, const char* room, char* to, const char* own, size_t bytes) {
   for (size_t at = 0, chunk = 1; at < bytes; at += bare_chunk, chunk++) {
     bare_wait(told, bare.call << 16 | chunk);
-    bare_put(to + at, room + at, own == NULL ? NULL : own + at, bytes - at < bare_chunk ? bytes - at : bare_chunk);
+    bare_put(to + at, room + at, own == NULL ? NULL : own + at, chunk_at(at, bytes));
   }
 }
 
@@ -200,11 +201,16 @@ static void transfer_in_memory(const struct transfer* t, enum way way) {
   if (way == by_slot && t->taken > 0) take_slot(&bare.theirs->ready, bare.theirs->slot, t->to, t->own, t->taken);
 }
 
-static void transfer_by_kernel(const struct transfer* t, enum way way) {
-  bare.mine->from = t->from;
-  bare.mine->into = t->to;
+/* Both processes tell where their buffers are. */
+static void show_buffers(const char* from, char* into) {
+  bare.mine->from = from;
+  bare.mine->into = into;
   bare_tell(&bare.mine->ready, bare.call << 16 | 1);
   bare_wait(&bare.theirs->ready, bare.call << 16 | 1);
+}
+
+static void transfer_by_kernel(const struct transfer* t, enum way way) {
+  show_buffers(t->from, t->to);
   const int halves = way == by_halves;
   if (t->taken > 0) {
     const size_t part = halves ? half_of(t->taken) : t->taken;
@@ -234,10 +240,7 @@ static void allreduce_in_parts(const char* s, char* d, size_t bytes, enum way wa
     take_slot(&bare.theirs->result, there, d + theirs, NULL, other);
     return;
   }
-  bare.mine->from = s;
-  bare.mine->into = d;
-  bare_tell(&bare.mine->ready, bare.call << 16 | 1);
-  bare_wait(&bare.theirs->ready, bare.call << 16 | 1);
+  show_buffers(s, d);
   const size_t piece = 256 << 10;
   char* copy = (char*)bare_scratch(piece);
   for (size_t at = begin; at < end; at += piece) {
@@ -314,11 +317,6 @@ static void call_by(enum operation op, enum way way, const char* s, char* d, siz
   (way == by_lines || way == by_slot ? transfer_in_memory : transfer_by_kernel)(&t, way);
 }
 
-static int bare_less(const void* a, const void* b) {
-  const double x = *(const double*)a, y = *(const double*)b;
-  return (x > y) - (x < y);
-}
-
 /* The median of some calls, on the slower process. */
 static double try_way(enum operation op, enum way way, const char* s, char* d, size_t bytes, size_t block) {
   enum { most = 101 };
@@ -330,7 +328,7 @@ static double try_way(enum operation op, enum way way, const char* s, char* d, s
     call_by(op, way, s, d, bytes, block);
     took[i] = MPI_Wtime() - start;
   }
-  qsort(took, (size_t)times, sizeof took[0], bare_less);
+  qsort(took, (size_t)times, sizeof took[0], by_size);
   bare.mine->time = took[times / 2];
   library_barrier();
   const double slower = bare.mine->time > bare.theirs->time ? bare.mine->time : bare.theirs->time;

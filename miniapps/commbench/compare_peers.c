@@ -112,11 +112,6 @@ static void await_beat(void) {
   } while (at < begin);
 }
 
-static int by_size(const void* a, const void* b) {
-  const double x = *(const double*)a, y = *(const double*)b;
-  return (x > y) - (x < y);
-}
-
 struct cell {
   enum operation op;
   long bytes;

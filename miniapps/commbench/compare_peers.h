@@ -22,6 +22,11 @@ enum operation {
 static const char* const operation_names[] = {"barrier",   "bcast",    "reduce", "allreduce", "reduce_scatter",
                                               "allgather", "alltoall", "gather", "scatter"};
 
+static int by_size(const void* a, const void* b) {
+  const double x = *(const double*)a, y = *(const double*)b;
+  return (x > y) - (x < y);
+}
+
 #ifdef COMPARE_TUTTI
 
 #include <tutti.h>

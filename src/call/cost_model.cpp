@@ -10,6 +10,7 @@ namespace tutti::detail {
 namespace {
 
 using schedules::Algorithm;
+using schedules::at_once;
 using schedules::Cost;
 using schedules::hidden_part;
 using schedules::Reach;
@@ -71,8 +72,6 @@ double senders_across(const Algorithm& algorithm, const schedules::Spread& sprea
   return has_root(algorithm.operation) && algorithm.reach != Reach::shrinking ? (k + 1) / 2 : k;
 }
 
-double at_once(const Cost& cost) { return cost.rounds > 0 ? std::max(1.0, cost.messages / cost.rounds) : 1; }
-
 /// The last messages of the rounds.
 double last_seconds(const Cost& cost, const Link& link) { return cost.bytes / at_once(cost) / link.rate; }
 
@@ -82,13 +81,8 @@ double moving_seconds(const Cost& cost, const Link& link, double senders) {
   return std::max(cost.bytes / own_rate, cost.bytes * senders / link.shared_rate);
 }
 
-/// What further messages of the rounds keep a rank busy, beyond the start of the first ones.
 double further_seconds(const Cost& cost, const Link& link, bool both_ways) {
-  if (cost.rounds == 0) return 0;
-  const double one_way = (at_once(cost) - 1) * link.overhead;
-  // A rank that sends and receives is busy with both, but meanwhile the first message is under way.
-  const double both = both_ways ? 2 * at_once(cost) * link.overhead - link.latency : 0;
-  return cost.rounds * std::max(one_way, both);
+  return schedules::further(cost, link.latency, link.overhead, both_ways);
 }
 
 double starting_seconds(const Cost& cost, const Link& link, double switching) {

@@ -12,13 +12,10 @@ bool passes_all_on(Operation operation) { return operation == Operation::bcast |
 double weight(const Algorithm& algorithm, int size, double bytes, const LevelPace& pace) {
   const Cost cost = algorithm.cost(size, bytes);
   if (cost.rounds == 0) return 0;
-  const double at_once = std::max(1.0, cost.messages / cost.rounds);
-  const double one_way = (at_once - 1) * pace.message;
-  const double further =
-      goes_both_ways(algorithm) ? std::max(one_way, 2 * at_once * pace.message - pace.start) : one_way;
-  const double moving = std::max(1 / std::min(at_once, pace.several), senders_of(algorithm, size, bytes) / pace.shared);
-  return cost.rounds * pace.start +
-         together(cost.rounds * further, cost.bytes * moving, hidden_part(algorithm), cost.bytes / at_once);
+  const double moving =
+      std::max(1 / std::min(at_once(cost), pace.several), senders_of(algorithm, size, bytes) / pace.shared);
+  return cost.rounds * pace.start + together(further(cost, pace.start, pace.message, goes_both_ways(algorithm)),
+                                             cost.bytes * moving, hidden_part(algorithm), cost.bytes / at_once(cost));
 }
 
 }  // namespace

@@ -23,6 +23,19 @@ enum class KeepOrder : bool { no, yes };
 /// together. Down or up a tree, a rank works on its messages before or after the long one of its round.
 [[nodiscard]] double hidden_part(const Algorithm& algorithm);
 
+/// The messages of a round.
+[[nodiscard]] constexpr double at_once(const Cost& cost) {
+  return cost.rounds > 0 ? std::max(1.0, cost.messages / cost.rounds) : 1;
+}
+
+/// What further messages of the rounds cost a rank at `message` each, beyond the starts of the first ones. A rank that
+/// sends and receives is busy with both, but meanwhile the first message is under way.
+[[nodiscard]] constexpr double further(const Cost& cost, double start, double message, bool both_ways) {
+  const double one_way = (at_once(cost) - 1) * message;
+  const double both = both_ways ? 2 * at_once(cost) * message - start : 0;
+  return cost.rounds * std::max(one_way, both);
+}
+
 /// The times, or weights, of work on messages and of bytes that move. The last message of a round, which takes `last`,
 /// begins after the work on those before.
 [[nodiscard]] constexpr double together(double messages, double bytes, double hidden, double last) {

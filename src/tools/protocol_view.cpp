@@ -169,9 +169,7 @@ ProtocolView combined_by_each(const Call& call) {
 
 /// Every rank combines a share of the result and hands it to whoever needs it.
 ProtocolView combined_by_single_copy(const Call& call) {
-  if (call.signature.kind == detail::CallKind::blocking &&
-      detail::shm::is_made_by_each(call.signature.operation, call.bytes, call.size))
-    return combined_by_each(call);
+  if (detail::shm::is_made_by_each(call.signature, call.size, false)) return combined_by_each(call);
   ProtocolView view;
   view.layers.push_back(inputs(call));
   Layer shares{"shares of the work", {}, false};

@@ -167,12 +167,10 @@ double shared_reduction(const Signature& signature, const Traffic& traffic, cons
   const bool root_alone =
       signature.operation == Operation::reduce && traffic.block <= static_cast<double>(root_alone_bytes);
   const Kernel busy = busy_kernel(traffic, machine.costs);
-  if (signature.kind == CallKind::blocking && !machine.mapped_copy &&
-      is_made_by_each(signature.operation, static_cast<std::size_t>(traffic.block), machine.size))
-    return busy.seconds(traffic.others, traffic.taken, traffic.taken) + traffic.work_per_byte * traffic.combined;
-  if (root_alone)
-    return lone_kernel(traffic, machine.costs).seconds(traffic.others, traffic.taken, traffic.taken) +
-           traffic.work_per_byte * traffic.combined;
+  if (root_alone || is_made_by_each(signature, machine.size, machine.mapped_copy)) {
+    const Kernel kernel = root_alone ? lone_kernel(traffic, machine.costs) : busy;
+    return kernel.seconds(traffic.others, traffic.taken, traffic.taken) + traffic.work_per_byte * traffic.combined;
+  }
   const double piece = static_cast<double>(combined_piece_bytes(machine.size) + unit);
   const double pieces = std::max(1.0, share / piece);
   const bool is_prefix = signature.operation == Operation::scan || signature.operation == Operation::exscan;
@@ -193,7 +191,7 @@ bool is_unclaimed(const Signature& signature, const Traffic& traffic, const Mach
   if (signature.operation == Operation::reduce) return block <= root_alone_bytes;
   if (schedules::is_split(signature.operation))
     return !machine.oversubscribed && block <= combined_piece_bytes(machine.size);
-  return !machine.mapped_copy && is_made_by_each(signature.operation, block, machine.size);
+  return is_made_by_each(signature, machine.size, machine.mapped_copy);
 }
 
 /// The lines that change hands: where a buffer is, and the end of its reading; else also claims of pieces; to combine,

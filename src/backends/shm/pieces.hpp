@@ -65,11 +65,12 @@ struct Range {
 /// The root alone does a reduction of at most this size, with one call of the kernel per rank.
 inline constexpr std::size_t root_alone_bytes = 8 * page;
 
-/// Each rank of an allreduce of at most this size, times the other ranks, reads the vectors of all and makes the result
-/// for itself: the second half of the sum costs less than another call of the kernel.
-[[nodiscard]] inline bool is_made_by_each(Operation operation, std::size_t bytes, int size) {
-  return operation == Operation::allreduce && size > 1 &&
-         bytes <= root_alone_bytes / static_cast<std::size_t>(size - 1);
+/// Returns true if each rank reads the vectors of all and makes the result for itself: a blocking allreduce of at most
+/// that size, over the other ranks. The second half of the sum costs less than another call of the kernel, but more
+/// than a store to mapped memory.
+[[nodiscard]] inline bool is_made_by_each(const Signature& s, int size, bool mapped_copy) {
+  return s.operation == Operation::allreduce && s.kind == CallKind::blocking && !mapped_copy && size > 1 &&
+         s.count * s.type.size() <= root_alone_bytes / static_cast<std::size_t>(size - 1);
 }
 
 /// In a reduce the root's own range is larger, because the results of the other ranks must also be copied to it.
@@ -97,8 +98,8 @@ inline constexpr std::size_t root_alone_bytes = 8 * page;
   return {block.offset * unit, block.count * unit};
 }
 
-/// The size of one piece of a combined range, a multiple of the element size, so that all ranks' pieces together stay
-/// in the cache, in bytes.
+/// The size of one piece of a combined range, so that all ranks' pieces together stay in the cache, in bytes; then the
+/// same as a multiple of the element size.
 [[nodiscard]] inline std::size_t combined_piece_bytes(int size) {
   return std::clamp<std::size_t>(128 * page / static_cast<std::size_t>(size), 4 * page, 64 * page);
 }

@@ -17,9 +17,7 @@ bool writes_over_source(const Exchange& exchange) { return exchange.source == ex
 }  // namespace
 
 bool ReadAll::makes(const Exchange& exchange) {
-  const Signature& s = exchange.plan->signature;
-  return s.kind == CallKind::blocking && !exchange.arena->mapped_copy() &&
-         is_made_by_each(s.operation, bytes_of_vector(exchange), exchange.arena->size());
+  return is_made_by_each(exchange.plan->signature, exchange.arena->size(), exchange.arena->mapped_copy());
 }
 
 void ReadAll::read(const Exchange& exchange, std::byte* scratch, Reached& reached) const {
