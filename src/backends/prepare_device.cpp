@@ -209,7 +209,7 @@ void prepare_device(Context& comm, const void* address) {
   side->report = report(comm, *side, verdict, why_cuda_aware);
   if (side->nccl_version == 0 && comm.rank == 0) log_once("device memory without NCCL: " + verdict.why_no_nccl);
   comm.device = std::move(side);
-  comm.plans.clear();  // those made before know nothing of the device
+  comm.forget_plans();  // those made before know nothing of the device
 }
 
 }  // namespace tutti::detail

@@ -21,6 +21,7 @@
 #include "call/late_communicator.hpp"
 #include "call/neighborhood.hpp"
 #include "call/peers.hpp"
+#include "call/repeats.hpp"
 #include "call/scratch.hpp"
 #include "call/send_order.hpp"
 #include "call/trial.hpp"
@@ -49,10 +50,12 @@ struct Context {
 
   /// Throws if the communicator cannot be used, because it is finalized, aborted, or broken by an earlier failure.
   void check_usable() const {
-    const bool usable = !released_.load(std::memory_order_acquire) && !aborted.load(std::memory_order_acquire) &&
-                        !broken_.load(std::memory_order_acquire);
-    if (!usable) [[unlikely]]
+    if (!is_usable()) [[unlikely]]
       throw_unusable();
+  }
+  [[nodiscard]] bool is_usable() const noexcept {
+    return !released_.load(std::memory_order_acquire) && !aborted.load(std::memory_order_acquire) &&
+           !broken_.load(std::memory_order_acquire);
   }
   /// Throws only if the communicator was aborted. Cheap enough for waiting loops.
   void check_aborted() const {
@@ -114,6 +117,11 @@ struct Context {
   [[nodiscard]] const PlanPtr& plan_on_node(const Signature& signature) {
     return plans.get(signature, [this](const Signature& s) { return make_plan(s, machine()); });
   }
+  /// Later calls are planned anew.
+  void forget_plans() {
+    plans.clear();
+    repeats.clear();
+  }
   /// "communicator 'name', rank 1 of 4".
   [[nodiscard]] std::string describe() const;
   /// For a call that has taken its turn and cannot go on: marks the communicator as broken by the exception that is
@@ -161,6 +169,7 @@ struct Context {
   Lot lot{};                                       ///< of the commons, until a state takes it
   std::unique_ptr<DeviceSide> device{};            ///< present once the communicator is prepared for device memory
   PlanCache plans{};
+  Repeats repeats{};
   Trials trials{};
   std::unique_ptr<Check> check{};  ///< present in check mode
   Summary* const summary;          ///< null unless TUTTI_LOG asks for one

@@ -2,6 +2,7 @@
 #include <tutti/collectives/allgather.hpp>
 
 #include "collectives/arguments.hpp"
+#include "collectives/repeat.hpp"
 
 namespace tutti {
 namespace {
@@ -37,11 +38,13 @@ detail::Call allgather_call(const Communicator& comm, ConstBuffer& send, Buffer&
 }  // namespace
 
 void allgather(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
-  detail::run(comm, allgather_call(comm, send, recv, options), options);
+  const detail::Repeatable call(schedules::Operation::allgather, detail::CallKind::blocking, send, recv, options);
+  detail::run(comm, call, options, [&] { return allgather_call(comm, send, recv, options); });
 }
 
 Request iallgather(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
-  return detail::start(comm, allgather_call(comm, send, recv, options), options);
+  const detail::Repeatable call(schedules::Operation::allgather, detail::CallKind::nonblocking, send, recv, options);
+  return detail::start(comm, call, options, [&] { return allgather_call(comm, send, recv, options); });
 }
 
 Request allgather_init(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {

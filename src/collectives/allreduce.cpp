@@ -2,6 +2,7 @@
 #include <tutti/collectives/allreduce.hpp>
 
 #include "collectives/arguments.hpp"
+#include "collectives/repeat.hpp"
 
 namespace tutti {
 namespace {
@@ -30,11 +31,14 @@ detail::Call allreduce_call(const Communicator& comm, ConstBuffer& send, Buffer&
 }  // namespace
 
 void allreduce(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, const Options& options) {
-  detail::run(comm, allreduce_call(comm, send, recv, op, options), options);
+  const detail::Repeatable call(schedules::Operation::allreduce, detail::CallKind::blocking, send, recv, options, op);
+  detail::run(comm, call, options, [&] { return allreduce_call(comm, send, recv, op, options); });
 }
 
 Request iallreduce(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, const Options& options) {
-  return detail::start(comm, allreduce_call(comm, send, recv, op, options), options);
+  const detail::Repeatable call(schedules::Operation::allreduce, detail::CallKind::nonblocking, send, recv, options,
+                                op);
+  return detail::start(comm, call, options, [&] { return allreduce_call(comm, send, recv, op, options); });
 }
 
 Request allreduce_init(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, const Options& options) {

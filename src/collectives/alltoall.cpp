@@ -2,6 +2,7 @@
 #include <tutti/collectives/alltoall.hpp>
 
 #include "collectives/arguments.hpp"
+#include "collectives/repeat.hpp"
 
 namespace tutti {
 namespace {
@@ -32,11 +33,13 @@ detail::Call alltoall_call(const Communicator& comm, ConstBuffer& send, Buffer& 
 }  // namespace
 
 void alltoall(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
-  detail::run(comm, alltoall_call(comm, send, recv, options), options);
+  const detail::Repeatable call(schedules::Operation::alltoall, detail::CallKind::blocking, send, recv, options);
+  detail::run(comm, call, options, [&] { return alltoall_call(comm, send, recv, options); });
 }
 
 Request ialltoall(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
-  return detail::start(comm, alltoall_call(comm, send, recv, options), options);
+  const detail::Repeatable call(schedules::Operation::alltoall, detail::CallKind::nonblocking, send, recv, options);
+  return detail::start(comm, call, options, [&] { return alltoall_call(comm, send, recv, options); });
 }
 
 Request alltoall_init(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {

@@ -2,6 +2,7 @@
 #include <tutti/collectives/barrier.hpp>
 
 #include "collectives/arguments.hpp"
+#include "collectives/repeat.hpp"
 
 namespace tutti {
 namespace {
@@ -16,11 +17,13 @@ detail::Call barrier_call(const Communicator& comm, const Options& options) {
 }  // namespace
 
 void barrier(const Communicator& comm, const Options& options) {
-  detail::run(comm, barrier_call(comm, options), options);
+  const detail::Repeatable call(schedules::Operation::barrier, detail::CallKind::blocking, {}, {}, options);
+  detail::run(comm, call, options, [&] { return barrier_call(comm, options); });
 }
 
 Request ibarrier(const Communicator& comm, const Options& options) {
-  return detail::start(comm, barrier_call(comm, options), options);
+  const detail::Repeatable call(schedules::Operation::barrier, detail::CallKind::nonblocking, {}, {}, options);
+  return detail::start(comm, call, options, [&] { return barrier_call(comm, options); });
 }
 
 Request barrier_init(const Communicator& comm, const Options& options) {

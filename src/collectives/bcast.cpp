@@ -2,6 +2,7 @@
 #include <tutti/collectives/bcast.hpp>
 
 #include "collectives/arguments.hpp"
+#include "collectives/repeat.hpp"
 
 namespace tutti {
 namespace {
@@ -22,11 +23,15 @@ detail::Call bcast_call(const Communicator& comm, Buffer& buffer, int root, cons
 }  // namespace
 
 void bcast(const Communicator& comm, Buffer buffer, int root, const Options& options) {
-  detail::run(comm, bcast_call(comm, buffer, root, options), options);
+  const detail::Repeatable call(schedules::Operation::bcast, detail::CallKind::blocking, {}, buffer, options, sum,
+                                root);
+  detail::run(comm, call, options, [&] { return bcast_call(comm, buffer, root, options); });
 }
 
 Request ibcast(const Communicator& comm, Buffer buffer, int root, const Options& options) {
-  return detail::start(comm, bcast_call(comm, buffer, root, options), options);
+  const detail::Repeatable call(schedules::Operation::bcast, detail::CallKind::nonblocking, {}, buffer, options, sum,
+                                root);
+  return detail::start(comm, call, options, [&] { return bcast_call(comm, buffer, root, options); });
 }
 
 Request bcast_init(const Communicator& comm, Buffer buffer, int root, const Options& options) {

@@ -14,6 +14,7 @@
 #include "call/summary.hpp"
 #include "call/trial.hpp"
 #include "collectives/checked_execution.hpp"
+#include "collectives/repeat.hpp"
 #include "core/config.hpp"
 #include "core/stopwatch.hpp"
 #include "device/beside_captures.hpp"
@@ -271,7 +272,7 @@ std::shared_ptr<Execution> make_call(const Communicator& communicator, Call&& ca
 
 }  // namespace
 
-void run(const Communicator& communicator, Call&& call, const Options& options) {
+void run(const Communicator& communicator, Call&& call, const Options& options, const Repeatable* made) {
   if (call.packing) [[unlikely]]
     return run_packed(communicator, std::move(call), options);
   const ContextPtr& comm = communicator.state();
@@ -280,7 +281,9 @@ void run(const Communicator& communicator, Call&& call, const Options& options) 
   if (comm->check != nullptr) [[unlikely]]
     check_blocking(*comm, call, options, own);
   const PlanPtr& plan = plan_for(*comm, call, own);
-  flight::Recording recording(noted(*comm, call, *plan, flight::State::running));
+  const flight::Note note = noted(*comm, call, *plan, flight::State::running);
+  flight::Recording recording(note);
+  if (made != nullptr) made->keep(*comm, call, plan, note);
   if (comm->summary != nullptr)
     run_counted(comm, plan, std::move(call), own);
   else
@@ -288,7 +291,7 @@ void run(const Communicator& communicator, Call&& call, const Options& options) 
   recording.succeed();
 }
 
-Request start(const Communicator& communicator, Call&& call, const Options& options) {
+Request start(const Communicator& communicator, Call&& call, const Options& options, const Repeatable* made) {
   const ContextPtr& comm = communicator.state();
   if (call.packing || comm->check != nullptr) [[unlikely]]
     return ProgressEngine::instance().launch(make_call(communicator, std::move(call), CallKind::nonblocking, options));
@@ -297,6 +300,7 @@ Request start(const Communicator& communicator, Call&& call, const Options& opti
   const PlanPtr& plan = plan_for(*comm, call, own);
   own.note = noted(*comm, call, *plan, flight::State::outstanding);
   flight::Recording recording(own.note);
+  if (made != nullptr) made->keep(*comm, call, plan, own.note);
   Request request = comm->summary == nullptr ? start_plan(comm, plan, std::move(call.binding), own)
                                              : start_counted(comm, plan, std::move(call), own);
   recording.hand_over();

@@ -22,9 +22,12 @@ struct Call {
   bool is_detected = false;            ///< a buffer's kind of memory was not declared
 };
 
-/// The three ways to make a call.
-void run(const Communicator& comm, Call&& call, const Options& options);
-[[nodiscard]] Request start(const Communicator& comm, Call&& call, const Options& options);
+class Repeatable;
+
+/// The three ways to make a call. Keep one that may be repeated, as its caller has `made` it.
+void run(const Communicator& comm, Call&& call, const Options& options, const Repeatable* made = nullptr);
+[[nodiscard]] Request start(const Communicator& comm, Call&& call, const Options& options,
+                            const Repeatable* made = nullptr);
 [[nodiscard]] Request prepare(const Communicator& comm, Call&& call, const Options& options);
 
 /// Returns true if a datatype is one of the library's; a caller may have cast any number to a kind.

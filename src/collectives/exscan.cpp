@@ -2,6 +2,7 @@
 #include <tutti/collectives/exscan.hpp>
 
 #include "collectives/arguments.hpp"
+#include "collectives/repeat.hpp"
 
 namespace tutti {
 namespace {
@@ -30,11 +31,13 @@ detail::Call exscan_call(const Communicator& comm, ConstBuffer& send, Buffer& re
 }  // namespace
 
 void exscan(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, const Options& options) {
-  detail::run(comm, exscan_call(comm, send, recv, op, options), options);
+  const detail::Repeatable call(schedules::Operation::exscan, detail::CallKind::blocking, send, recv, options, op);
+  detail::run(comm, call, options, [&] { return exscan_call(comm, send, recv, op, options); });
 }
 
 Request iexscan(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, const Options& options) {
-  return detail::start(comm, exscan_call(comm, send, recv, op, options), options);
+  const detail::Repeatable call(schedules::Operation::exscan, detail::CallKind::nonblocking, send, recv, options, op);
+  return detail::start(comm, call, options, [&] { return exscan_call(comm, send, recv, op, options); });
 }
 
 Request exscan_init(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, const Options& options) {

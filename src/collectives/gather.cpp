@@ -2,6 +2,7 @@
 #include <tutti/collectives/gather.hpp>
 
 #include "collectives/arguments.hpp"
+#include "collectives/repeat.hpp"
 
 namespace tutti {
 namespace {
@@ -42,11 +43,15 @@ detail::Call gather_call(const Communicator& comm, ConstBuffer& send, Buffer& re
 }  // namespace
 
 void gather(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
-  detail::run(comm, gather_call(comm, send, recv, root, options), options);
+  const detail::Repeatable call(schedules::Operation::gather, detail::CallKind::blocking, send, recv, options, sum,
+                                root);
+  detail::run(comm, call, options, [&] { return gather_call(comm, send, recv, root, options); });
 }
 
 Request igather(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
-  return detail::start(comm, gather_call(comm, send, recv, root, options), options);
+  const detail::Repeatable call(schedules::Operation::gather, detail::CallKind::nonblocking, send, recv, options, sum,
+                                root);
+  return detail::start(comm, call, options, [&] { return gather_call(comm, send, recv, root, options); });
 }
 
 Request gather_init(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {

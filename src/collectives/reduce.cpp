@@ -2,6 +2,7 @@
 #include <tutti/collectives/reduce.hpp>
 
 #include "collectives/arguments.hpp"
+#include "collectives/repeat.hpp"
 
 namespace tutti {
 namespace {
@@ -36,12 +37,16 @@ detail::Call reduce_call(const Communicator& comm, ConstBuffer& send, Buffer& re
 }  // namespace
 
 void reduce(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, int root, const Options& options) {
-  detail::run(comm, reduce_call(comm, send, recv, op, root, options), options);
+  const detail::Repeatable call(schedules::Operation::reduce, detail::CallKind::blocking, send, recv, options, op,
+                                root);
+  detail::run(comm, call, options, [&] { return reduce_call(comm, send, recv, op, root, options); });
 }
 
 Request ireduce(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, int root,
                 const Options& options) {
-  return detail::start(comm, reduce_call(comm, send, recv, op, root, options), options);
+  const detail::Repeatable call(schedules::Operation::reduce, detail::CallKind::nonblocking, send, recv, options, op,
+                                root);
+  return detail::start(comm, call, options, [&] { return reduce_call(comm, send, recv, op, root, options); });
 }
 
 Request reduce_init(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, int root,

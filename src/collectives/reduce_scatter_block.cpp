@@ -2,6 +2,7 @@
 #include <tutti/collectives/reduce_scatter_block.hpp>
 
 #include "collectives/arguments.hpp"
+#include "collectives/repeat.hpp"
 
 namespace tutti {
 namespace {
@@ -34,12 +35,16 @@ detail::Call reduce_scatter_block_call(const Communicator& comm, ConstBuffer& se
 
 void reduce_scatter_block(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,
                           const Options& options) {
-  detail::run(comm, reduce_scatter_block_call(comm, send, recv, op, options), options);
+  const detail::Repeatable call(schedules::Operation::reduce_scatter_block, detail::CallKind::blocking, send, recv,
+                                options, op);
+  detail::run(comm, call, options, [&] { return reduce_scatter_block_call(comm, send, recv, op, options); });
 }
 
 Request ireduce_scatter_block(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,
                               const Options& options) {
-  return detail::start(comm, reduce_scatter_block_call(comm, send, recv, op, options), options);
+  const detail::Repeatable call(schedules::Operation::reduce_scatter_block, detail::CallKind::nonblocking, send, recv,
+                                options, op);
+  return detail::start(comm, call, options, [&] { return reduce_scatter_block_call(comm, send, recv, op, options); });
 }
 
 Request reduce_scatter_block_init(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,

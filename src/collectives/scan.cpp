@@ -2,6 +2,7 @@
 #include <tutti/collectives/scan.hpp>
 
 #include "collectives/arguments.hpp"
+#include "collectives/repeat.hpp"
 
 namespace tutti {
 namespace {
@@ -30,11 +31,13 @@ detail::Call scan_call(const Communicator& comm, ConstBuffer& send, Buffer& recv
 }  // namespace
 
 void scan(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, const Options& options) {
-  detail::run(comm, scan_call(comm, send, recv, op, options), options);
+  const detail::Repeatable call(schedules::Operation::scan, detail::CallKind::blocking, send, recv, options, op);
+  detail::run(comm, call, options, [&] { return scan_call(comm, send, recv, op, options); });
 }
 
 Request iscan(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, const Options& options) {
-  return detail::start(comm, scan_call(comm, send, recv, op, options), options);
+  const detail::Repeatable call(schedules::Operation::scan, detail::CallKind::nonblocking, send, recv, options, op);
+  return detail::start(comm, call, options, [&] { return scan_call(comm, send, recv, op, options); });
 }
 
 Request scan_init(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, const Options& options) {

@@ -2,6 +2,7 @@
 #include <tutti/collectives/scatter.hpp>
 
 #include "collectives/arguments.hpp"
+#include "collectives/repeat.hpp"
 
 namespace tutti {
 namespace {
@@ -43,11 +44,15 @@ detail::Call scatter_call(const Communicator& comm, ConstBuffer& send, Buffer& r
 }  // namespace
 
 void scatter(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
-  detail::run(comm, scatter_call(comm, send, recv, root, options), options);
+  const detail::Repeatable call(schedules::Operation::scatter, detail::CallKind::blocking, send, recv, options, sum,
+                                root);
+  detail::run(comm, call, options, [&] { return scatter_call(comm, send, recv, root, options); });
 }
 
 Request iscatter(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
-  return detail::start(comm, scatter_call(comm, send, recv, root, options), options);
+  const detail::Repeatable call(schedules::Operation::scatter, detail::CallKind::nonblocking, send, recv, options, sum,
+                                root);
+  return detail::start(comm, call, options, [&] { return scatter_call(comm, send, recv, root, options); });
 }
 
 Request scatter_init(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {

@@ -43,7 +43,7 @@ void stream_copy(void* to, const void* from, std::size_t bytes) noexcept {
   std::memcpy(target, source, head);
   std::size_t at = head;
   for (; at + line <= bytes; at += line) {
-    _mm_prefetch(reinterpret_cast<const char*>(source + std::min(at + ahead, bytes - 1)), _MM_HINT_T0);
+    __builtin_prefetch(source + std::min(at + ahead, bytes - 1));
     for (std::size_t i = at; i < at + line; i += word)
       _mm_stream_si128(reinterpret_cast<__m128i*>(target + i),
                        _mm_loadu_si128(reinterpret_cast<const __m128i*>(source + i)));

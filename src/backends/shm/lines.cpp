@@ -10,10 +10,18 @@
 namespace tutti::detail::shm {
 namespace {
 
-/// Operations in which a rank gives all takers the same block.
-constexpr schedules::OperationSet single_line_operations{Operation::barrier,   Operation::bcast,  Operation::reduce,
-                                                         Operation::allreduce, Operation::gather, Operation::allgather,
-                                                         Operation::scan,      Operation::exscan};
+/// Operations in which all blocks have the same size.
+constexpr schedules::OperationSet single_line_operations{Operation::barrier,
+                                                         Operation::bcast,
+                                                         Operation::reduce,
+                                                         Operation::allreduce,
+                                                         Operation::gather,
+                                                         Operation::scatter,
+                                                         Operation::scan,
+                                                         Operation::exscan,
+                                                         Operation::allgather,
+                                                         Operation::alltoall,
+                                                         Operation::reduce_scatter_block};
 
 }  // namespace
 
@@ -36,10 +44,12 @@ void Lines::begin_single(const Exchange& exchange) {
   const int me = exchange.arena->rank();
   const int size = exchange.arena->size();
   const bool is_root = me == s.root;
+  split_ = schedules::is_split(s.operation);
   gives_ = true;
   from_end_ = size;
   switch (s.operation) {
     case Operation::bcast:
+    case Operation::scatter:
       gives_ = is_root;
       from_ = s.root;
       from_end_ = is_root ? 0 : s.root + 1;
@@ -60,47 +70,74 @@ void Lines::begin_single(const Exchange& exchange) {
     default:
       break;
   }
+  from_begin_ = from_;
+}
+
+void Lines::give_single(const Exchange& exchange) const {
+  const Signature& s = exchange.plan->signature;
+  const std::size_t bytes = s.count * s.type.size();
+  const int me = exchange.arena->rank();
+  Line* lines = exchange.cell(me).lines;
+  if (!split_) {
+    put_in_lines(lines, exchange.line_flag(), exchange.source, bytes);
+  } else {
+    for (int to = 0; to < exchange.arena->size(); ++to)
+      if (to != me)
+        put_in_lines(lines + to, exchange.line_flag(), exchange.source + static_cast<std::size_t>(to) * bytes, bytes);
+  }
+  exchange.arena->wake();
+}
+
+void Lines::copy_own_single(const Exchange& exchange) const {
+  const Geometry who = exchange.geometry();
+  const int me = who.rank();
+  const bool is_roots = who.operation() == Operation::bcast || who.operation() == Operation::scatter ||
+                        who.operation() == Operation::gather;
+  if (is_roots && (me != who.root() || who.operation() == Operation::bcast)) return;
+  const std::byte* own = exchange.source + who.given_offset(me) * exchange.unit();
+  std::byte* to = exchange.output() + who.taken_offset(me) * exchange.unit();
+  const Signature& s = exchange.plan->signature;
+  if (own != to) copy_in_line(to, own, s.count * s.type.size());
+}
+
+void Lines::combine_single(const Exchange& exchange) const {
+  const Signature& s = exchange.plan->signature;
+  const std::size_t bytes = s.count * s.type.size();
+  const int me = exchange.arena->rank();
+  std::array<const void*, most_combined_bytes / cache_line> inputs;
+  for (int from = 0; from < from_end_; ++from)
+    inputs[static_cast<std::size_t>(from)] = from == me
+                                                 ? exchange.source + (split_ ? static_cast<std::size_t>(me) * bytes : 0)
+                                                 : static_cast<const std::byte*>(single_of(exchange, from)->payload);
+  exchange.combine({inputs.data(), static_cast<std::size_t>(from_end_)}, exchange.output(), bytes);
 }
 
 void Lines::take_single(const Exchange& exchange) const {
   const Signature& s = exchange.plan->signature;
   const std::size_t bytes = s.count * s.type.size();
-  if (from_end_ == 0 || bytes == 0) return;
-  if (s.operation == Operation::bcast) {
-    copy_in_line(exchange.output(), exchange.cell(s.root).lines[0].payload, bytes);
+  if (bytes == 0) return;
+  if (schedules::combines(s.operation)) {
+    if (from_end_ > 0) combine_single(exchange);
     return;
   }
-  const int me = exchange.arena->rank();
-  if (!schedules::combines(s.operation)) {
-    exchange.copy_own();
-    for (int from = 0; from < from_end_; ++from)
-      if (from != me)
-        copy_in_line(exchange.output() + static_cast<std::size_t>(from) * bytes, exchange.cell(from).lines[0].payload,
-                     bytes);
-    return;
-  }
-  std::array<const void*, most_combined_bytes / cache_line> inputs;
-  for (int from = 0; from < from_end_; ++from)
-    inputs[static_cast<std::size_t>(from)] =
-        from == me ? exchange.source : static_cast<const std::byte*>(exchange.cell(from).lines[0].payload);
-  exchange.combine({inputs.data(), static_cast<std::size_t>(from_end_)}, exchange.output(), bytes);
+  copy_own_single(exchange);
+  const Geometry who = exchange.geometry();
+  for (int from = from_begin_; from < from_end_; ++from)
+    if (from != who.rank())
+      copy_in_line(exchange.output() + who.taken_offset(from) * exchange.unit(), single_of(exchange, from)->payload,
+                   bytes);
 }
 
 bool Lines::step_single(const Exchange& exchange) {
-  Arena& arena = *exchange.arena;
-  const int me = arena.rank();
-  const std::uint64_t flag = exchange.line_flag();
   if (!produced_) {
     produced_ = true;
-    const Signature& s = exchange.plan->signature;
-    if (gives_) {
-      put_in_lines(exchange.cell(me).lines, flag, exchange.source, s.count * s.type.size());
-      arena.wake();
-    }
+    if (gives_) give_single(exchange);
   }
-  const int looks = arena.oversubscribed() ? 1 : looks_at_flag;
+  const int me = exchange.arena->rank();
+  const std::uint64_t flag = exchange.line_flag();
+  const int looks = exchange.arena->oversubscribed() ? 1 : looks_at_flag;
   for (; from_ < from_end_; ++from_, line_ = 0)
-    if (from_ != me && !have_arrived(exchange.cell(from_).lines, flag, 1, line_, looks)) return false;
+    if (from_ != me && !have_arrived(single_of(exchange, from_), flag, 1, line_, looks)) return false;
   take_single(exchange);
   return true;
 }

@@ -18,10 +18,17 @@ class Lines {
   void finish(const Exchange& /*exchange*/) {}
 
  private:
-  /// The way of a short call in which a rank gives one line, the same to all: without a look at each block.
+  /// The way of a short call, whose blocks are one line each: without a look at each block.
   void begin_single(const Exchange& exchange);
   bool step_single(const Exchange& exchange);
+  void give_single(const Exchange& exchange) const;
   void take_single(const Exchange& exchange) const;
+  void copy_own_single(const Exchange& exchange) const;
+  void combine_single(const Exchange& exchange) const;
+  /// The line of a rank that this one takes.
+  [[nodiscard]] const Line* single_of(const Exchange& exchange, int from) const {
+    return exchange.cell(from).lines + (split_ ? exchange.arena->rank() : 0);
+  }
 
   void produce(const Exchange& exchange);
   [[nodiscard]] bool has_arrived(const Exchange& exchange);
@@ -35,8 +42,10 @@ class Lines {
   std::size_t per_block_ = 0;  ///< size of one block, in lines
   bool centered_ = false;
   bool single_ = false;
-  bool gives_ = false;  ///< single: other ranks take this rank's line
-  int from_end_ = 0;    ///< single: this rank takes the lines of the ranks before it, from from_ on
+  bool split_ = false;  ///< single: every rank takes a line of its own from a giver, that with its number
+  bool gives_ = false;  ///< single: other ranks take this rank's lines
+  int from_begin_ = 0;  ///< single: this rank takes the lines of the ranks from it on
+  int from_end_ = 0;    ///< single: and before it
   bool produced_ = false;
   int from_ = 0;          ///< ranks before it have all their lines here
   std::size_t line_ = 0;  ///< lines already received from rank `from_`

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <tutti/buffer.hpp>
+#include <tutti/reduce_op.hpp>
+
+#include "call/plan.hpp"
+#include "diagnosis/format.hpp"
+
+namespace tutti::detail {
+
+/// The arguments of a call with one count for all ranks, but for its addresses and options. In few words, because each
+/// call compares them.
+struct CallArguments {
+  CallArguments() = default;
+  CallArguments(Operation operation, CallKind kind, const ConstBuffer& send, const Buffer& recv, MemoryKind memory,
+                ReduceKind op, int its_root)
+      : send_count(send.count),
+        recv_count(recv.count),
+        send_unit(send.type.size()),
+        recv_unit(recv.type.size()),
+        marks(joined({static_cast<std::uint8_t>(operation), static_cast<std::uint8_t>(op),
+                      static_cast<std::uint8_t>(send.type.kind()), static_cast<std::uint8_t>(recv.type.kind()),
+                      static_cast<std::uint8_t>(send.memory), static_cast<std::uint8_t>(recv.memory),
+                      static_cast<std::uint8_t>(memory),
+                      static_cast<std::uint8_t>((kind == CallKind::blocking ? 4 : 0) | (send.is_in_place ? 2 : 0) |
+                                                (recv.is_in_place ? 1 : 0))})),
+        root(its_root) {}
+
+  std::size_t send_count = 0;
+  std::size_t recv_count = 0;
+  std::size_t send_unit = 1;  ///< size of an element, in bytes
+  std::size_t recv_unit = 1;
+  std::uint64_t marks = 0;  ///< the operations, and the kinds of the buffers
+  int root = 0;
+
+  friend bool operator==(const CallArguments&, const CallArguments&) = default;
+
+ private:
+  static constexpr std::uint64_t joined(const std::array<std::uint8_t, 8>& bytes) noexcept {
+    std::uint64_t all = 0;
+    for (const std::uint8_t byte : bytes) all = all << 8U | byte;
+    return all;
+  }
+};
+
+/// The calls on host memory, without options, that one rank has made last. A call with the same arguments
+/// passes the same checks and has the same plan, so it needs neither; programs repeat a few calls in turn.
+class Repeats {
+ public:
+  struct Entry {
+    CallArguments arguments{};
+    std::shared_ptr<const Plan> plan{};  ///< null: the place is free
+    flight::Facts facts{};               ///< but its sequence
+    std::ptrdiff_t own = 0;              ///< in place: the place of this rank's block in the other buffer, in bytes
+    bool has_input = false;              ///< this rank's input means something
+    bool has_output = false;
+  };
+
+  /// Null if there is none. Valid until the next call.
+  [[nodiscard]] const Entry* find(const CallArguments& arguments) const noexcept {
+    if (!recent_) return nullptr;
+    const std::size_t place = place_of(arguments);
+    for (const std::size_t at : {place, place ^ 1U}) {
+      const Entry& entry = (*recent_)[at];
+      if (entry.plan && entry.arguments == arguments) return &entry;
+    }
+    return nullptr;
+  }
+  /// In the place of the older one of two.
+  void keep(Entry&& entry) {
+    if (!recent_) recent_ = std::make_unique<std::array<Entry, places>>();
+    const std::size_t place = place_of(entry.arguments);
+    std::array<Entry, places>& all = *recent_;
+    if (all[place].plan && !(all[place].arguments == entry.arguments)) all[place ^ 1U] = std::move(all[place]);
+    all[place] = std::move(entry);
+  }
+  void clear() noexcept { recent_.reset(); }
+
+ private:
+  static constexpr std::size_t places = 32;
+  [[nodiscard]] static std::size_t place_of(const CallArguments& a) noexcept {
+    const std::uint64_t words = a.marks + a.send_count + a.recv_count + static_cast<std::uint64_t>(a.root) * 7;
+    return words * 0x9E3779B97F4A7C15ULL >> (64U - std::bit_width(places - 1));  // these bits follow from all
+  }
+  std::unique_ptr<std::array<Entry, places>> recent_{};
+};
+
+}  // namespace tutti::detail

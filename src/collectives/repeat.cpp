@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/repeat.hpp"
+
+#include <mpi.h>
+
+#include "call/check.hpp"
+#include "call/summary.hpp"
+#include "collectives/overlap.hpp"
+#include "device/runtime.hpp"
+
+namespace tutti::detail {
+namespace {
+
+/// Writes the call, as it was kept, under its own number.
+flight::Note noted(Context& comm, const flight::Facts& kept, flight::State state) {
+  flight::Recorder* recorder = comm.flight.recorder();
+  if (recorder == nullptr) return {};
+  flight::Facts facts = kept;
+  facts.sequence = comm.flight.next_sequence();
+  return {recorder, recorder->begin(facts, state)};
+}
+
+bool is_address(const void* address, std::size_t count) {
+  return address != MPI_IN_PLACE && (address != nullptr || count == 0);
+}
+
+std::ptrdiff_t distance(const void* from, const void* to) {
+  return static_cast<const std::byte*>(to) - static_cast<const std::byte*>(from);
+}
+
+}  // namespace
+
+bool Repeatable::is_plain() const noexcept {
+  return options_.timeout.count() == 0 && options_.algorithm.empty() && options_.stream.kind == StreamKind::none &&
+         !options_.reproducible && options_.accumulation == Accumulation::full && !has_layout_;
+}
+
+void Repeatable::keep(Context& comm, const Call& call, const PlanPtr& plan, const flight::Note& note) const {
+  const bool has_own_function = op_.kind() == ReduceKind::user || op_.kind() == ReduceKind::premul_sum;
+  const bool is_in_place = send_in_place_ || recv_in_place_;
+  if (!is_plain() || has_own_function || call.packing || call.signature.memory != MemoryClass::host ||
+      call.binding.in_place != is_in_place || plan->trial || comm.check != nullptr || comm.summary != nullptr)
+    return;
+  Repeats::Entry entry{.arguments = arguments_, .plan = plan};
+  if (note.recorder != nullptr) entry.facts = note.recorder->facts_of(note.number);
+  entry.has_input = !send_in_place_ && call.binding.input != nullptr;
+  entry.has_output = !recv_in_place_ && call.binding.output != nullptr;
+  if (send_in_place_) entry.own = distance(recv_, call.binding.input);
+  if (recv_in_place_) entry.own = distance(send_, call.binding.output);
+  comm.repeats.keep(std::move(entry));
+}
+
+/// Buffers that are declared are so as they were.
+bool Repeatable::is_on_host(const Repeats::Entry& entry) const {
+  const MemoryKind of_call = options_.memory;
+  return device::runtime() == nullptr || of_call != MemoryKind::detect ||
+         ((!entry.has_input || !is_of_device(MemoryKind::detect, of_call, send_)) &&
+          (!entry.has_output || !is_of_device(MemoryKind::detect, of_call, recv_)));
+}
+
+bool Repeatable::fits(const Repeats::Entry& entry) const {
+  const CallArguments& a = arguments_;
+  if (entry.has_input && !is_address(send_, a.send_count)) return false;
+  if (entry.has_output && !is_address(recv_, a.recv_count)) return false;
+  const bool may_meet = entry.has_input && entry.has_output;
+  return is_on_host(entry) && (!may_meet || !overlap({send_, a.send_count}, {recv_, a.recv_count}, a.recv_unit));
+}
+
+Binding Repeatable::bind(const Repeats::Entry& entry) const {
+  Binding binding;
+  binding.op = op_;
+  binding.in_place = send_in_place_ || recv_in_place_;
+  if (entry.has_input) binding.input = send_;
+  if (entry.has_output) binding.output = recv_;
+  if (send_in_place_) binding.input = static_cast<const std::byte*>(recv_) + entry.own;
+  if (recv_in_place_)  // the block stays in place: nothing is written to the caller's constant buffer
+    binding.output = const_cast<std::byte*>(static_cast<const std::byte*>(send_) + entry.own);  // NOLINT(*-const-cast)
+  return binding;
+}
+
+const Repeats::Entry* Repeatable::found_in(const Context& comm) const {
+  const Repeats::Entry* entry = comm.repeats.find(arguments_);
+  return entry != nullptr && is_plain() && comm.is_usable() && fits(*entry) ? entry : nullptr;
+}
+
+bool Repeatable::run_again(const Communicator& communicator) const {
+  const ContextPtr& comm = communicator.state();
+  const Repeats::Entry* entry = found_in(*comm);
+  if (entry == nullptr) return false;
+  CallOptions options;
+  options.timeout = comm->options.timeout;
+  flight::Recording recording(noted(*comm, entry->facts, flight::State::running));
+  run_plan(comm, entry->plan, bind(*entry), options);
+  recording.succeed();
+  return true;
+}
+
+std::optional<Request> Repeatable::start_again(const Communicator& communicator) const {
+  const ContextPtr& comm = communicator.state();
+  const Repeats::Entry* entry = found_in(*comm);
+  if (entry == nullptr) return std::nullopt;
+  CallOptions options;
+  options.timeout = comm->options.timeout;
+  options.note = noted(*comm, entry->facts, flight::State::outstanding);
+  flight::Recording recording(options.note);
+  Request request = start_plan(comm, entry->plan, bind(*entry), options);
+  recording.hand_over();
+  return request;
+}
+
+}  // namespace tutti::detail

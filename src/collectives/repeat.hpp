@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <tutti/buffer.hpp>
+#include <tutti/communicator.hpp>
+#include <tutti/options.hpp>
+#include <tutti/reduce_op.hpp>
+#include <tutti/request.hpp>
+#include <utility>
+
+#include "call/context.hpp"
+#include "call/repeats.hpp"
+#include "collectives/call.hpp"
+
+namespace tutti::detail {
+
+/// A blocking or nonblocking call as its caller makes it, before any check. Refers to the caller's objects.
+class Repeatable {
+ public:
+  Repeatable(Operation operation, CallKind kind, const ConstBuffer& send, const Buffer& recv, const Options& options,
+             const ReduceOp& op = sum, int root = 0)
+      : arguments_(operation, kind, send, recv, options.memory, op.kind(), root),
+        send_in_place_(send.is_in_place),
+        recv_in_place_(recv.is_in_place),
+        has_layout_(send.layout || recv.layout),
+        send_(send.data),
+        recv_(recv.data),
+        op_(op),
+        options_(options) {}
+
+  /// Make the call if it repeats one that was kept. Return false, or nothing, and have done nothing, if it does not.
+  [[nodiscard]] bool run_again(const Communicator& comm) const;
+  [[nodiscard]] std::optional<Request> start_again(const Communicator& comm) const;
+  /// Keeps the call, which has passed its checks and found its plan, if calls like it can be made by these alone.
+  void keep(Context& comm, const Call& call, const PlanPtr& plan, const flight::Note& note) const;
+
+ private:
+  /// The call that this one repeats, or null.
+  [[nodiscard]] const Repeats::Entry* found_in(const Context& comm) const;
+  [[nodiscard]] bool is_plain() const noexcept;
+  /// Returns true if the addresses, too, are such that the arguments are right.
+  [[nodiscard]] bool fits(const Repeats::Entry& entry) const;
+  [[nodiscard]] bool is_on_host(const Repeats::Entry& entry) const;
+  [[nodiscard]] Binding bind(const Repeats::Entry& entry) const;
+
+  CallArguments arguments_;
+  bool send_in_place_;
+  bool recv_in_place_;
+  bool has_layout_;
+  const void* send_;
+  void* recv_;
+  const ReduceOp& op_;
+  const Options& options_;
+};
+
+/// Run or start a call, which `make` checks and writes down if it does not repeat another.
+template <typename Make>
+void run(const Communicator& comm, const Repeatable& call, const Options& options, const Make& make) {
+  if (!call.run_again(comm)) run(comm, make(), options, &call);
+}
+template <typename Make>
+[[nodiscard]] Request start(const Communicator& comm, const Repeatable& call, const Options& options,
+                            const Make& make) {
+  if (auto request = call.start_again(comm)) return std::move(*request);
+  return start(comm, make(), options, &call);
+}
+
+}  // namespace tutti::detail
