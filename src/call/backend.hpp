@@ -49,7 +49,7 @@ class BackendState {
 struct CallOptions {
   Stream stream{};
   std::chrono::nanoseconds timeout{0};  ///< 0: none
-  flight::Note note{};                  ///< of a nonblocking call
+  flight::Note note{};                  ///< of a nonblocking call, and of a blocking one that is not yet stamped
   std::uint64_t capture = 0;            ///< that the stream takes part in at the call; 0: none
 };
 
@@ -71,6 +71,17 @@ struct Cut {
 
 using ContextPtr = std::shared_ptr<Context>;
 using PlanPtr = std::shared_ptr<const Plan>;
+
+/// A blocking call that is repeated on one communicator, with all that follows from its plan worked out.
+class ReadyCall {
+ public:
+  ReadyCall() = default;
+  virtual ~ReadyCall() = default;
+  ReadyCall(const ReadyCall&) = delete;
+  ReadyCall& operator=(const ReadyCall&) = delete;
+  /// As Backend::run. The arguments are those of the first call, but for addresses.
+  virtual void run(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) = 0;
+};
 
 /// A backend carries data between ranks. It is one object, defined in its folder's backend.cpp and listed once, in
 /// backends/list.cpp; the code above the backends knows only this interface. A null function means that there is
@@ -96,6 +107,8 @@ struct Backend {
   /// The fast path of a blocking call: takes a turn, runs, and returns when the call is done, without an execution on
   /// the heap. Null: make() serves blocking calls too.
   void (*run)(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) = nullptr;
+  /// Makes a blocking call ready to be repeated. Null, or returns null: run() serves the next one too.
+  std::unique_ptr<ReadyCall> (*ready)(Context& context, const Plan& plan, const Binding& binding) = nullptr;
   /// The fast path of a nonblocking call: takes a turn and begins. Returns null if the call is complete, else an
   /// execution to be started, which continues it. Null: take_turn() and make() serve nonblocking calls.
   std::shared_ptr<Execution> (*begin)(const ContextPtr& context, const PlanPtr& plan, Binding&& binding,
@@ -113,6 +126,8 @@ struct Backend {
   std::string_view overflow{};
   /// Returns true if a stream under capture records the work.
   bool captures = false;
+  /// Returns true if run() stamps options.note, once the other ranks need not wait for that.
+  bool stamps = false;
   /// Returns true if it may carry a part of another backend's call, because its executions keep the order of turns.
   bool carries_parts = false;
   /// Index of the backend in the list, and of its state in a Context.

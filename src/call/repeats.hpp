@@ -9,7 +9,7 @@
 #include <tutti/buffer.hpp>
 #include <tutti/reduce_op.hpp>
 
-#include "call/plan.hpp"
+#include "call/backend.hpp"
 #include "diagnosis/format.hpp"
 
 namespace tutti::detail {
@@ -60,6 +60,7 @@ class Repeats {
     std::ptrdiff_t own = 0;              ///< in place: the place of this rank's block in the other buffer, in bytes
     bool has_input = false;              ///< this rank's input means something
     bool has_output = false;
+    std::unique_ptr<ReadyCall> ready{};  ///< of a blocking call; null: run_plan() makes it
   };
 
   /// Null if there is none. Valid until the next call.

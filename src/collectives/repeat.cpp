@@ -11,13 +11,11 @@
 namespace tutti::detail {
 namespace {
 
-/// Writes the call, as it was kept, under its own number.
-flight::Note noted(Context& comm, const flight::Facts& kept, flight::State state) {
-  flight::Recorder* recorder = comm.flight.recorder();
-  if (recorder == nullptr) return {};
+/// What the flight recorder writes of a call that was kept, which takes its number.
+flight::Facts numbered(Context& comm, const flight::Facts& kept) {
   flight::Facts facts = kept;
   facts.sequence = comm.flight.next_sequence();
-  return {recorder, recorder->begin(facts, state)};
+  return facts;
 }
 
 bool is_address(const void* address, std::size_t count) {
@@ -47,6 +45,9 @@ void Repeatable::keep(Context& comm, const Call& call, const PlanPtr& plan, cons
   entry.has_output = !recv_in_place_ && call.binding.output != nullptr;
   if (send_in_place_) entry.own = distance(recv_, call.binding.input);
   if (recv_in_place_) entry.own = distance(send_, call.binding.output);
+  const Backend& backend = *plan->backend;
+  if (plan->signature.kind == CallKind::blocking && backend.ready != nullptr)
+    entry.ready = backend.ready(comm, *plan, call.binding);
   comm.repeats.keep(std::move(entry));
 }
 
@@ -89,8 +90,17 @@ bool Repeatable::run_again(const Communicator& communicator) const {
   if (entry == nullptr) return false;
   CallOptions options;
   options.timeout = comm->options.timeout;
-  flight::Recording recording(noted(*comm, entry->facts, flight::State::running));
-  run_plan(comm, entry->plan, bind(*entry), options);
+  if (flight::Recorder* recorder = comm->flight.recorder(); recorder != nullptr) {
+    const flight::Facts facts = numbered(*comm, entry->facts);
+    constexpr auto state = flight::State::running;
+    options.note = {recorder, entry->plan->backend->stamps ? recorder->begin_unstamped(facts, state)
+                                                           : recorder->begin(facts, state)};
+  }
+  flight::Recording recording(options.note);
+  if (entry->ready)
+    entry->ready->run(comm, entry->plan, bind(*entry), options);
+  else
+    run_plan(comm, entry->plan, bind(*entry), options);
   recording.succeed();
   return true;
 }
@@ -101,7 +111,8 @@ std::optional<Request> Repeatable::start_again(const Communicator& communicator)
   if (entry == nullptr) return std::nullopt;
   CallOptions options;
   options.timeout = comm->options.timeout;
-  options.note = noted(*comm, entry->facts, flight::State::outstanding);
+  if (flight::Recorder* recorder = comm->flight.recorder(); recorder != nullptr)
+    options.note = {recorder, recorder->begin(numbered(*comm, entry->facts), flight::State::outstanding)};
   flight::Recording recording(options.note);
   Request request = start_plan(comm, entry->plan, bind(*entry), options);
   recording.hand_over();

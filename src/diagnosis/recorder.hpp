@@ -26,18 +26,17 @@ class Recorder {
 
   /// Writes a call, and returns its number.
   [[nodiscard]] std::uint64_t begin(const Facts& facts, State state) noexcept {
+    return write(facts, state, next_number(), ticks());
+  }
+  /// The same before a look at the clock, which costs as much as all else: until it is stamped, the call has the time
+  /// of the one before. For a call that others wait for.
+  [[nodiscard]] std::uint64_t begin_unstamped(const Facts& facts, State state) noexcept {
+    if (!stamps_later()) return begin(facts, state);
     const std::uint64_t number = next_number();
-    Entry& entry = entry_of(number);
-    if (log_ != nullptr) [[unlikely]]
-      begin_in_log(entry, facts, state);
-    entry.number.store(0, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_release);
-    entry.begin = ticks();
-    entry.end.store(0, std::memory_order_relaxed);
-    entry.facts = facts;
-    entry.state.store(state, std::memory_order_relaxed);
-    entry.number.store(number, std::memory_order_release);
-    return number;
+    return write(facts, state, number, entry_of(number - 1).begin);
+  }
+  void stamp(std::uint64_t number) noexcept {
+    if (stamps_later()) entry_of(number).begin = ticks();
   }
   /// Says that the program waits for an outstanding call, unless the ring holds it no more.
   void wait(std::uint64_t number) noexcept {
@@ -63,6 +62,7 @@ class Recorder {
     if (entry.number.load(std::memory_order_relaxed) != number) return;
     entry.end.store(ticks(), std::memory_order_relaxed);
     entry.state.store(state, std::memory_order_release);
+    __builtin_prefetch(&entry_of(number + 1), 1);
   }
 
   /// Tells the trace who has sent a message that was awaited from any rank or with any tag.
@@ -108,6 +108,21 @@ class Recorder {
     return number;
   }
   [[nodiscard]] Entry& entry_of(std::uint64_t number) noexcept { return parts_.entries[number & mask_]; }
+  /// Other threads may write the entry before at the same time, and the trace writes the time at once.
+  [[nodiscard]] bool stamps_later() const noexcept { return !has_threads_ && log_ == nullptr; }
+  std::uint64_t write(const Facts& facts, State state, std::uint64_t number, std::uint64_t begin) noexcept {
+    Entry& entry = entry_of(number);
+    if (log_ != nullptr) [[unlikely]]
+      begin_in_log(entry, facts, state);
+    entry.number.store(0, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    entry.begin = begin;
+    entry.end.store(0, std::memory_order_relaxed);
+    entry.facts = facts;
+    entry.state.store(state, std::memory_order_relaxed);
+    entry.number.store(number, std::memory_order_release);
+    return number;
+  }
 
   void begin_in_log(Entry& entry, const Facts& facts, State state) noexcept;
   void resolve_in_log(std::uint64_t number, int source, int tag) noexcept;
@@ -126,6 +141,9 @@ struct Note {
   Recorder* recorder = nullptr;
   std::uint64_t number = 0;
 
+  void stamp() const noexcept {
+    if (recorder != nullptr) recorder->stamp(number);
+  }
   void wait() const noexcept {
     if (recorder != nullptr) recorder->wait(number);
   }

@@ -10,6 +10,7 @@
 #include "backends/shm/calibrate.hpp"
 #include "backends/shm/model.hpp"
 #include "backends/shm/protocol.hpp"
+#include "backends/shm/ready_lines.hpp"
 #include "backends/shm/shm_execution.hpp"
 #include "backends/shm/short_way.hpp"
 #include "backends/shm/tree_cost.hpp"
@@ -128,10 +129,12 @@ constinit Backend shm_backend{.name = "shm",
                               .give_back = give_back,
                               .make = make,
                               .run = shm::run_short_way,
+                              .ready = shm::ReadyLines::make,
                               .begin = shm::begin_short_way,
                               .create_state = create_state,
                               .calibrate = calibrate,
                               .overflow = "mpi",
+                              .stamps = true,
                               .carries_parts = true};
 
 }  // namespace tutti::detail

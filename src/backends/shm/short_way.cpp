@@ -17,8 +17,10 @@ namespace {
 template <typename Transport>
 class ShortRun {
  public:
-  ShortRun(Context& context, const Plan& plan, const Binding& binding, const Turn& turn)
+  /// note: of a call that is not yet stamped, or none.
+  ShortRun(Context& context, const Plan& plan, const Binding& binding, const Turn& turn, const flight::Note& note)
       : context_(context),
+        note_(note),
         turn_(static_cast<std::uint64_t>(turn.number)),
         exchange_(Exchange::of(arena_of(context), plan, binding)) {
     exchange_.use_ordered(turn);
@@ -38,6 +40,7 @@ class ShortRun {
   /// Returns true once it is complete.
   [[nodiscard]] bool poll(int times) {
     bool is_done = transport_.step(exchange_);
+    note_.stamp();
     exchange_.put_record();
     for (int i = 1; i < times && !is_done; ++i) is_done = transport_.step(exchange_);
     if (!is_done) return false;
@@ -58,6 +61,7 @@ class ShortRun {
 
  private:
   Context& context_;
+  flight::Note note_;
   std::uint64_t turn_;
   Exchange exchange_;
   Transport transport_;
@@ -88,7 +92,7 @@ void run_by(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, c
   Arena& arena = arena_of(*context);
   const Turn turn = arena.next_ordered(plan->digest);
   at_turn(*context, *plan, [&] {
-    ShortRun<Transport> run(*context, *plan, binding, turn);
+    ShortRun<Transport> run(*context, *plan, binding, turn, options.note);
     if (run.poll(arena.oversubscribed() ? 1 : polls)) return;
     ShmExecution execution(unowned(context), unowned(plan), std::move(binding), turn, options.timeout);
     run.hand_over(execution);
@@ -104,7 +108,7 @@ std::shared_ptr<Execution> begin_by(const ContextPtr& context, const PlanPtr& pl
   Arena& arena = arena_of(*context);
   const Turn turn = arena.next_ordered(plan->digest);
   return at_turn(*context, *plan, [&]() -> std::shared_ptr<Execution> {
-    ShortRun<Transport> run(*context, *plan, binding, turn);
+    ShortRun<Transport> run(*context, *plan, binding, turn, {});
     if (run.poll(arena.oversubscribed() ? 1 : polls)) return nullptr;
     auto execution = std::make_shared<ShmExecution>(context, plan, std::move(binding), turn, options.timeout);
     run.hand_over(*execution);
@@ -132,9 +136,19 @@ void run_short_way(const ContextPtr& context, const PlanPtr& plan, Binding&& bin
     return run_by<Slots>(context, plan, std::move(binding), options);
   if (plain && protocol == Protocol::parts) return run_by<Parts>(context, plan, std::move(binding), options);
   if (plain && protocol == Protocol::single_copy) return run_by<SingleCopy>(context, plan, std::move(binding), options);
+  options.note.stamp();
   const Turn turn = arena.next_ordered(plan->digest);
   ShmExecution execution(unowned(context), unowned(plan), std::move(binding), turn, options.timeout);
   run_to_end(execution);
+}
+
+void wait_for_lines(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const Turn& turn, Lines given,
+                    const CallOptions& options) {
+  at_turn(*context, *plan, [&] {
+    ShmExecution execution(unowned(context), unowned(plan), std::move(binding), turn, options.timeout);
+    execution.resume(given);
+    run_to_end(execution);
+  });
 }
 
 std::shared_ptr<Execution> begin_short_way(const ContextPtr& context, const PlanPtr& plan, Binding&& binding,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "backends/shm/lines.hpp"
 #include "call/backend.hpp"
 
 namespace tutti::detail::shm {
@@ -12,5 +13,9 @@ void run_short_way(const ContextPtr& context, const PlanPtr& plan, Binding&& bin
 /// The same for a nonblocking call: returns null if it is complete, else the execution that continues it.
 std::shared_ptr<Execution> begin_short_way(const ContextPtr& context, const PlanPtr& plan, Binding&& binding,
                                            const CallOptions& options);
+
+/// Waits for the end of a blocking call by `line` that has taken its turn and given.
+void wait_for_lines(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const Turn& turn, Lines given,
+                    const CallOptions& options);
 
 }  // namespace tutti::detail::shm

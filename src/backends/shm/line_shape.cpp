@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/shm/line_shape.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace tutti::detail::shm {
+
+LineShape::LineShape(const Signature& signature, const Binding& binding, const Arena& arena)
+    : rank_(arena.rank()), combines_(schedules::combines(signature.operation)) {
+  const Geometry who(signature, binding, rank_, arena.size());
+  const std::size_t unit = signature.type.size();
+  std::size_t largest = signature.count;
+  if (signature.operation == Operation::reduce_scatter)
+    largest = *std::max_element(binding.recv_counts.begin(), binding.recv_counts.end());
+  bytes_ = (combines_ ? who.part(rank_).count : signature.count) * unit;
+  lines_ = lines_of(bytes_);
+  if (who.is_split()) stride_ = lines_of(largest * unit);
+  if (!combines_) apart_ = who.taken_offset(1) * unit;
+  own_given_ = (combines_ ? who.part(rank_).offset : who.given_offset(rank_)) * unit;
+  find_partners(signature, arena);
+  moves_ = bytes_ > 0 && (has_own_ || givers_.begin < givers_.end);
+}
+
+void LineShape::find_partners(const Signature& signature, const Arena& arena) {
+  const Ranks all{0, arena.size()};
+  const Ranks root{signature.root, signature.root + 1};
+  const bool is_root = rank_ == signature.root;
+  takers_ = givers_ = all;
+  has_own_ = true;
+  switch (signature.operation) {
+    case Operation::barrier:
+      // One of more than two ranks goes through rank 0 if all wait, because fewer lines then change owners. Not if
+      // every turn costs a process switch.
+      if (signature.kind != CallKind::blocking || arena.size() == 2 || arena.oversubscribed()) return;
+      waits_first_ = rank_ == 0;
+      if (rank_ != 0) givers_ = {0, 1};
+      return;
+    case Operation::bcast:
+    case Operation::scatter:
+      has_own_ = is_root && signature.operation == Operation::scatter;
+      takers_ = is_root ? all : Ranks{};
+      givers_ = is_root ? Ranks{} : root;
+      return;
+    case Operation::reduce:
+    case Operation::gather:
+      has_own_ = is_root;
+      takers_ = is_root ? Ranks{} : root;
+      givers_ = is_root ? all : Ranks{};
+      return;
+    case Operation::scan:
+    case Operation::exscan:
+      has_own_ = signature.operation == Operation::scan;
+      takers_ = {rank_ + 1, arena.size()};
+      givers_ = {0, rank_};
+      return;
+    default:
+      return;
+  }
+}
+
+void LineShape::give(const Exchange& exchange) const {
+  if (takers_.begin == takers_.end) return;
+  Line* lines = exchange.cell(rank_).lines;
+  if (stride_ == 0)
+    put_in_lines(lines, exchange.line_flag(), exchange.source, bytes_);
+  else
+    give_each(exchange, lines);
+  exchange.arena->wake();
+}
+
+void LineShape::give_each(const Exchange& exchange, Line* lines) const {
+  const Geometry who = exchange.geometry();
+  for (int to = takers_.begin; to < takers_.end; ++to) {
+    if (to == rank_) continue;
+    const Block block = who.given(to);
+    put_in_lines(lines + static_cast<std::size_t>(to) * stride_, exchange.line_flag(),
+                 exchange.source + block.offset * exchange.unit(), block.count * exchange.unit());
+  }
+}
+
+void LineShape::take(const Exchange& exchange) const {
+  if (!moves_) return;
+  if (combines_) return combine(exchange);
+  if (has_own_) copy_own(exchange);
+  for (int giver = givers_.begin; giver < givers_.end; ++giver)
+    if (giver != rank_)
+      get_from_lines(from(exchange, giver), exchange.output() + static_cast<std::size_t>(giver) * apart_, bytes_);
+}
+
+void LineShape::copy_own(const Exchange& exchange) const {
+  const std::byte* own = exchange.source + own_given_;
+  std::byte* to = exchange.output() + static_cast<std::size_t>(rank_) * apart_;
+  if (own == to) return;
+  if (bytes_ <= line_bytes)
+    copy_in_line(to, own, bytes_);
+  else
+    std::memcpy(to, own, bytes_);
+}
+
+void LineShape::combine(const Exchange& exchange) const {
+  std::array<const void*, most_combined_bytes / cache_line> all;
+  const std::span inputs(all.data(),
+                         static_cast<std::size_t>(has_own_ ? std::max(givers_.end, rank_ + 1) : givers_.end));
+  if (lines_ > 1) return combine_copies(exchange, inputs);
+  for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = from(exchange, static_cast<int>(i))->payload;
+  if (has_own_) inputs[static_cast<std::size_t>(rank_)] = exchange.source + own_given_;
+  exchange.combine(inputs, exchange.output(), bytes_);
+}
+
+void LineShape::combine_copies(const Exchange& exchange, std::span<const void*> inputs) const {
+  alignas(cache_line) std::array<std::byte, most_combined_bytes> copies;
+  std::byte* copy = copies.data();
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    inputs[i] = exchange.source + own_given_;
+    if (static_cast<int>(i) == rank_) continue;
+    get_from_lines(from(exchange, static_cast<int>(i)), copy, bytes_);
+    inputs[i] = copy;
+    copy += combined_room(bytes_);
+  }
+  exchange.combine(inputs, exchange.output(), bytes_);
+}
+
+}  // namespace tutti::detail::shm

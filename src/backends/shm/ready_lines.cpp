@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/shm/ready_lines.hpp"
+
+#include <utility>
+
+#include "backends/shm/short_way.hpp"
+#include "call/context.hpp"
+#include "call/progress.hpp"
+
+namespace tutti::detail::shm {
+
+std::unique_ptr<ReadyCall> ReadyLines::make(Context& context, const Plan& plan, const Binding& binding) {
+  if (static_cast<Protocol>(plan.protocol) != Protocol::line) return nullptr;
+  Arena& arena = arena_of(context);
+  if (Exchange::of(arena, plan, binding).overwrites_source()) return nullptr;
+  std::unique_ptr<ReadyLines> made(new ReadyLines(arena, plan, binding));
+  if (made->shape_.waits_first()) return nullptr;
+  return made;
+}
+
+void ReadyLines::run(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
+  constexpr int looks = 200 * looks_at_flag;  // looks at one rank's lines before an execution waits for them
+  if (arena_.oversubscribed() || !arena_.is_next_free())
+    return run_short_way(context, plan, std::move(binding), options);
+  ProgressEngine::instance().poll();
+  const Turn turn = arena_.next_ordered(plan->digest);
+  Exchange exchange = Exchange::of(arena_, *plan, binding);
+  exchange.use_ordered(turn);
+  shape_.give(exchange);
+  options.note.stamp();
+  exchange.put_record();
+  LineShape::Place place = shape_.first();
+  if (!shape_.have_come(exchange, place, looks))
+    return wait_for_lines(context, plan, std::move(binding), turn, Lines(shape_, place), options);
+  shape_.take(exchange);
+  arena_.complete(exchange.generation - 1);
+  arena_.prepare_next();
+}
+
+}  // namespace tutti::detail::shm

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+
+#include "backends/shm/line_shape.hpp"
+#include "call/backend.hpp"
+
+namespace tutti::detail::shm {
+
+/// A blocking call by `line` that is repeated: as run_short_way(), but its shape is known.
+class ReadyLines final : public ReadyCall {
+ public:
+  /// Null if the plan is not by lines, or the call needs a copy of its input.
+  [[nodiscard]] static std::unique_ptr<ReadyCall> make(Context& context, const Plan& plan, const Binding& binding);
+
+  void run(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) override;
+
+ private:
+  ReadyLines(Arena& arena, const Plan& plan, const Binding& binding)
+      : arena_(arena), shape_(plan.signature, binding, arena) {}
+
+  Arena& arena_;
+  LineShape shape_;
+};
+
+}  // namespace tutti::detail::shm
