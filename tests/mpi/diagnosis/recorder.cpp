@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "call/context.hpp"
 #include "support/exercise.hpp"
@@ -91,6 +92,25 @@ TEST(FlightRecorder, WritesABlockingCollective) {
     EXPECT_EQ(row.sequence.load(), entry.facts.sequence);
     for (const std::uint64_t sequence : all_have(entry.facts.sequence)) EXPECT_EQ(sequence, entry.facts.sequence);
     for (const std::uint64_t mark : all_have(row.mark.load())) EXPECT_EQ(mark, row.mark.load());
+  }
+}
+
+// A call by the plan of an earlier one gives its data before it looks at the clock.
+TEST(FlightRecorder, KnowsTheTimesOfCallsThatRepeat) {
+  const View view;
+  int x = world().rank();
+  constexpr int calls_on_trial = 1000;
+  for (int i = 0; i < calls_on_trial; ++i) bcast(world(), Buffer(&x, 1), 0);
+  for (int i = 0; i < 3; ++i) {
+    std::this_thread::sleep_for(1ms);
+    const std::uint64_t before = ticks();
+    bcast(world(), Buffer(&x, 1), 0);
+    const std::uint64_t after = ticks();
+    const Entry& entry = view.last();
+    EXPECT_EQ(entry.state.load(), State::done);
+    EXPECT_EQ(entry.facts.call, Call::bcast);
+    EXPECT_EQ(entry.facts.sequence, view.call(view.calls() - 1).facts.sequence + 1);
+    EXPECT_TRUE(before <= entry.begin && entry.begin <= entry.end.load() && entry.end.load() <= after) << i;
   }
 }
 
