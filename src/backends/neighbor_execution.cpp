@@ -32,13 +32,13 @@ void unpack(const std::byte* from, const EdgeBlock& block) {
 
 }  // namespace
 
-NeighborExecution::NeighborExecution(ContextPtr comm_state, NeighborExchange&& exchange, OtherCall call, CallKind kind,
+NeighborExecution::NeighborExecution(ContextPtr comm_state, NeighborExchange&& exchange, CallKind kind,
                                      const CallOptions& options)
     : Execution(std::move(comm_state), options.timeout, kind == CallKind::persistent),
       exchange_(std::move(exchange)),
       routes_(exchange_.routes_of(*comm().neighbors)),
       tag_(kind == CallKind::persistent ? comm().next_persistent_tag() : comm().next_tag()) {
-  if (comm().state_of(shm_backend) != nullptr) slots_.emplace(comm(), call, kind);
+  if (comm().state_of(shm_backend) != nullptr) slots_.emplace(comm(), exchange_.call, kind);
   if (slots_ && !slots_->has_cells()) slots_.reset();
   plan();
   place_between();

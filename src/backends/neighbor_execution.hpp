@@ -25,8 +25,7 @@ namespace tutti::detail {
 class NeighborExecution final : public Execution {
  public:
   /// Takes its place in the order of calls on the communicator, which has a topology.
-  NeighborExecution(ContextPtr comm, NeighborExchange&& exchange, OtherCall call, CallKind kind,
-                    const CallOptions& options);
+  NeighborExecution(ContextPtr comm, NeighborExchange&& exchange, CallKind kind, const CallOptions& options);
   ~NeighborExecution() override;
 
   [[nodiscard]] std::string name() const override { return std::string(exchange_.name); }

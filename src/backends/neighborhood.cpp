@@ -6,6 +6,7 @@
 
 #include "backends/neighbor_execution.hpp"
 #include "backends/shm/backend.hpp"
+#include "call/call_record.hpp"
 #include "call/context.hpp"
 
 namespace tutti::detail {
@@ -23,17 +24,16 @@ auto at_turn(Context& context, OtherCall call, const Make& make) {
 
 }  // namespace
 
-std::shared_ptr<Execution> make_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchange,
-                                                  OtherCall call, CallKind kind, const CallOptions& options) {
-  return at_turn(*context, call, [&] {
-    return std::make_shared<NeighborExecution>(context, std::move(exchange), call, kind, options);
-  });
+std::shared_ptr<Execution> make_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchange, CallKind kind,
+                                                  const CallOptions& options) {
+  return at_turn(*context, exchange.call,
+                 [&] { return std::make_shared<NeighborExecution>(context, std::move(exchange), kind, options); });
 }
 
-void run_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchange, OtherCall call,
-                           const CallOptions& options) {
+void run_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchange, const CallOptions& options) {
   std::optional<NeighborExecution> execution;
-  at_turn(*context, call, [&] { execution.emplace(context, std::move(exchange), call, CallKind::blocking, options); });
+  at_turn(*context, exchange.call,
+          [&] { execution.emplace(context, std::move(exchange), CallKind::blocking, options); });
   run_to_end(*execution);
 }
 

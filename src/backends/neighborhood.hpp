@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "call/backend.hpp"
-#include "call/call_record.hpp"
 #include "call/neighborhood.hpp"
 #include "call/signature.hpp"
 
@@ -15,11 +14,9 @@ namespace tutti::detail {
 
 /// Makes a nonblocking or persistent execution.
 [[nodiscard]] std::shared_ptr<Execution> make_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchange,
-                                                                OtherCall call, CallKind kind,
-                                                                const CallOptions& options);
+                                                                CallKind kind, const CallOptions& options);
 /// Runs one to its end, without an execution on the heap.
-void run_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchange, OtherCall call,
-                           const CallOptions& options);
+void run_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchange, const CallOptions& options);
 
 /// Whether blocks go through shared memory where it has room for them. Equal on all ranks.
 [[nodiscard]] bool has_neighbor_slots(const Context& context) noexcept;
