@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <tutti/error.hpp>
 #include <utility>
@@ -114,7 +115,7 @@ class NeighborArguments {
 
  private:
   [[noreturn]] void refuse(ErrorCode code, std::string_view problem) const {
-    comm_.refuse(exchange_.call);
+    refuse_neighbor_exchange(comm_, exchange_.call);
     throw Error(code, fmt::format("{}, {}: {}", exchange_.name, comm_.describe(), problem));
   }
   [[noreturn]] void refuse(std::string_view argument, std::string_view problem) const {
@@ -225,21 +226,19 @@ std::uint64_t bytes_of(const NeighborExchange& exchange) {
   return std::max(sum(exchange.sent), sum(exchange.received));
 }
 
-/// The way in summaries and traces.
-constexpr const char* slots_way = "shm:slots";
-
-Tally& tally_of(const Context& comm, const NeighborExchange& exchange, CallKind kind, std::uint64_t bytes) {
-  return comm.summary->tally_of(operation_of(exchange.name), kind, has_neighbor_slots(comm) ? slots_way : "messages",
-                                bytes);
+Tally& tally_of(Context& comm, const NeighborExchange& exchange, CallKind kind, std::uint64_t bytes) {
+  const std::string_view way = neighbor_way(comm);
+  return comm.summary->tally_of(operation_of(exchange.name), kind, std::string(way.empty() ? "messages" : way), bytes);
 }
 
 flight::Note noted(Context& comm, const NeighborExchange& exchange, flight::Form form, flight::State state) {
   flight::Recorder* recorder = comm.flight.recorder();
   if (recorder == nullptr) return {};
+  const std::string_view way = neighbor_way(comm);
   const flight::Facts facts{.bytes = bytes_of(exchange),
                             .communicator = comm.flight.row(),
                             .sequence = comm.flight.next_sequence(),
-                            .way = has_neighbor_slots(comm) ? recorder->text(slots_way) : flight::TextNumber{0},
+                            .way = way.empty() ? flight::TextNumber{0} : recorder->text(way),
                             .call = flight::neighbor_call(operation_of(exchange.name)),
                             .form = form};
   return {recorder, recorder->begin(facts, state)};
@@ -262,7 +261,7 @@ BufferUses checked_uses(Context& context, const NeighborExchange& exchange) {
   try {
     require_free(context, uses, {std::string(exchange.name) + "()", {}});
   } catch (...) {
-    context.refuse(exchange.call);
+    refuse_neighbor_exchange(context, exchange.call);
     throw;
   }
   return uses;
