@@ -15,6 +15,7 @@
 #include <span>
 #include <thread>
 
+#include "backends/neighborhood.hpp"
 #include "call/context.hpp"
 #include "mpi/collectives/movement.hpp"
 #include "mpi/collectives/neighborhoods.hpp"
@@ -99,7 +100,9 @@ class Nodes : public ::testing::Test {
     if (comm.topology().nodes == 1) GTEST_SKIP() << "all ranks are on one node: this MPI does not emulate several";
     const char* wanted = std::getenv("TUTTI_SHM");
     const bool may_share = wanted == nullptr || std::string(wanted) != "0";
-    ASSERT_EQ(shares_memory(comm), may_share && ranks_here(comm) > 1);
+    const bool shares = may_share && ranks_here(comm) > 1;
+    ASSERT_EQ(shares_memory(comm), shares);
+    ASSERT_EQ(detail::neighbor_way(*comm.state()), shares ? "shm:slots+messages" : "");
   }
 };
 /// Of tests that need the memory of a node.
@@ -352,7 +355,11 @@ void many_calls(const Place& p, int late, int early) {
     send.emplace_back(20, 1000 * me + static_cast<int>(k));
     requests.push_back(ineighbor_allgather(p.comm, send[k], recv[k], limited()));
   }
-  for (Request& request : requests) request.wait();
+  try {
+    for (Request& request : requests) request.wait();
+  } catch (const Error& error) {
+    ADD_FAILURE() << error.what();
+  }
   if (me == early) MPI_Send(&word, 1, MPI_CHAR, late, 5, MPI_COMM_WORLD);
   for (std::size_t k = 0; k < calls; ++k)
     for (std::size_t b = 0; b < p.origins.size(); ++b)
@@ -373,7 +380,8 @@ TEST_F(SharedNodes, AWaitForTheNodeLooksIntoTheHostMpi) {
   const Place p = all_with_all();
   const int late = first_of(p.comm, shared_node(p.comm));
   std::vector<int> send(10, p.comm.rank()), recv(10 * p.origins.size());
-  if (p.comm.rank() == late) std::this_thread::sleep_for(300ms);
+  if (p.comm.rank() == late) std::this_thread::sleep_for(400ms);
+  if (!is_near(p.comm, late)) std::this_thread::sleep_for(100ms);
   looks = 0;
   neighbor_allgather(p.comm, send, recv, limited());
   if (p.comm.rank() != late && is_near(p.comm, late)) {
