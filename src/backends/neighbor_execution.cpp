@@ -32,13 +32,19 @@ void unpack(const std::byte* from, const EdgeBlock& block) {
 
 }  // namespace
 
-NeighborExecution::NeighborExecution(ContextPtr comm_state, NeighborExchange&& exchange, OtherCall call, CallKind kind,
+Context* sharing_ranks(Context& context) noexcept {
+  Context& near = context.node ? *context.node : context;
+  return near.state_of(shm_backend) != nullptr ? &near : nullptr;
+}
+
+NeighborExecution::NeighborExecution(ContextPtr comm_state, NeighborExchange&& exchange, CallKind kind,
                                      const CallOptions& options)
     : Execution(std::move(comm_state), options.timeout, kind == CallKind::persistent),
       exchange_(std::move(exchange)),
       routes_(exchange_.routes_of(*comm().neighbors)),
+      sharing_(sharing_ranks(comm())),
       tag_(kind == CallKind::persistent ? comm().next_persistent_tag() : comm().next_tag()) {
-  if (comm().state_of(shm_backend) != nullptr) slots_.emplace(comm(), call, kind);
+  if (sharing_ != nullptr) slots_.emplace(*sharing_, exchange_.call, kind);
   if (slots_ && !slots_->has_cells()) slots_.reset();
   plan();
   place_between();
@@ -61,9 +67,17 @@ void NeighborExecution::plan() {
   for (const EdgeRoute& route : routes_.given) add(route, exchange_.sent);
 }
 
+int NeighborExecution::place_of(int peer) const {
+  if (!slots_) return -1;
+  const auto& places = comm().topology.places;
+  const Place& other = places[static_cast<std::size_t>(peer)];
+  return other.node == places[static_cast<std::size_t>(comm().rank)].node ? other.local_rank : -1;
+}
+
 void NeighborExecution::add(const EdgeRoute& route, const std::vector<EdgeBlock>& blocks) {
   Parcel parcel;
   parcel.peer = route.peer;
+  parcel.place = place_of(route.peer);
   parcel.first = messages_.size();
   for (const std::size_t i : route.blocks) {
     const EdgeBlock& block = blocks[i];
@@ -98,20 +112,23 @@ void NeighborExecution::place_packed() {
 }
 
 bool NeighborExecution::begin() {
+  using State = Parcel::State;
   is_published_ = false;
+  uses_slots_ = slots_.has_value();
   next_ = 0;
   for (Parcel& parcel : parcels_) {
-    parcel.state = slots_ ? Parcel::State::waiting : Parcel::State::by_messages;
+    parcel.state = parcel.place < 0 ? State::by_messages : is_taken(parcel) ? State::waiting : State::kept;
     parcel.lines = 0;
     parcel.next = parcel.first;
   }
-  has_messages_.store(!slots_, std::memory_order_relaxed);
+  has_messages_.store(false, std::memory_order_relaxed);
   if (slots_) slots_->begin();
   return step();
 }
 
 bool NeighborExecution::step() {
   if (!is_published_) {
+    post_all();  // ranks of other nodes wait for no cell of this one
     if (slots_ && !slots_->is_free()) {
       watch();
       return false;
@@ -124,32 +141,32 @@ bool NeighborExecution::step() {
     watch();
     return false;
   }
-  if (slots_) slots_->finish();
   return true;
 }
 
 void NeighborExecution::publish() {
   if (slots_) {
-    for (std::size_t i = taken_; i < parcels_.size(); ++i) give(parcels_[i]);
+    for (std::size_t i = taken_; i < parcels_.size(); ++i)
+      if (parcels_[i].state == Parcel::State::kept) give(parcels_[i]);
     slots_->publish();
   }
   is_published_ = true;
 }
 
 void NeighborExecution::give(Parcel& parcel) {
-  const shm::NeighborSlots::Room room = slots_->room_for(parcel.peer, parcel.bytes);
+  const shm::NeighborSlots::Room room = slots_->room_for(parcel.place, parcel.bytes);
   std::byte* at = room.at;
   for (std::size_t i = parcel.first; at != nullptr && i < parcel.last; ++i) {
     pack(*messages_[i].block, at);
     at += messages_[i].block->bytes;
   }
-  slots_->give(room, parcel.peer, parcel.bytes, parcel.sizes);
+  slots_->give(room, parcel.place, parcel.bytes, parcel.sizes);
   parcel.state = at != nullptr ? Parcel::State::done : Parcel::State::by_messages;
 }
 
 void NeighborExecution::look(Parcel& parcel) {
   using Way = shm::NeighborSlots::Way;
-  const shm::NeighborSlots::Given given = slots_->look(parcel.peer, parcel.lines);
+  const shm::NeighborSlots::Given given = slots_->look(parcel.place, parcel.lines);
   if (given.way == Way::none_yet) return;
   check_sizes(parcel, given);
   if (given.way == Way::messages) {
@@ -174,7 +191,6 @@ void NeighborExecution::check_sizes(const Parcel& parcel, const shm::NeighborSlo
 }
 
 void NeighborExecution::post(Parcel& parcel) {
-  has_messages_.store(true, std::memory_order_relaxed);
   if (!comm().messages.ready()) return;
   const bool is_recv = is_taken(parcel);
   const MPI_Comm over = comm().messages.get();
@@ -191,6 +207,11 @@ void NeighborExecution::post(Parcel& parcel) {
   parcel.state = Parcel::State::posted;
 }
 
+void NeighborExecution::post_all() {
+  for (Parcel& parcel : parcels_)
+    if (parcel.state == Parcel::State::by_messages) post(parcel);
+}
+
 bool NeighborExecution::has_arrived(Parcel& parcel) {
   const bool is_recv = is_taken(parcel);
   for (; parcel.next < parcel.last; ++parcel.next) {
@@ -204,37 +225,50 @@ bool NeighborExecution::has_arrived(Parcel& parcel) {
 }
 
 bool NeighborExecution::advance() {
+  using State = Parcel::State;
   bool tests = true;  // one incomplete message is enough to drive the host MPI
+  bool waits = false;
+  bool has_messages = false;
   for (std::size_t i = next_; i < parcels_.size(); ++i) {
     Parcel& parcel = parcels_[i];
-    if (parcel.state == Parcel::State::waiting) look(parcel);
-    if (parcel.state == Parcel::State::by_messages) post(parcel);
-    if (parcel.state == Parcel::State::posted && tests) tests = has_arrived(parcel);
-    if (parcel.state == Parcel::State::done && i == next_) ++next_;
+    if (parcel.state == State::waiting) look(parcel);
+    if (parcel.state == State::by_messages) post(parcel);
+    if (parcel.state == State::posted && tests) tests = has_arrived(parcel);
+    if (parcel.state == State::done && i == next_) ++next_;
+    waits = waits || parcel.state == State::waiting;
+    has_messages = has_messages || parcel.state == State::by_messages || parcel.state == State::posted;
   }
+  has_messages_.store(has_messages, std::memory_order_relaxed);
+  if (!waits) finish_slots();
   return next_ == parcels_.size();
+}
+
+// Before the messages are complete: no call of this node need wait for ranks of other nodes.
+void NeighborExecution::finish_slots() {
+  if (uses_slots_) slots_->finish();
+  uses_slots_ = false;
 }
 
 // A rank that gives nothing to this one is none of its business.
 void NeighborExecution::watch() {
   if (!slots_) return;
-  if (slots_->arena().has_failed()) shm::throw_failure(slots_->arena(), comm(), name());
+  if (slots_->arena().has_failed()) shm::throw_failure(slots_->arena(), *sharing_, name());
   const std::uint32_t idle_steps = idle_steps_.load(std::memory_order_relaxed) + 1;
   idle_steps_.store(idle_steps, std::memory_order_relaxed);
   if (idle_steps % steps_per_look != 0) return;
-  const auto who = [this] { return name() + ", " + comm().describe(); };
+  const auto who = [this] { return name() + ", " + sharing_->describe(); };
   if (is_published_)
     for (std::size_t i = next_; i < taken_; ++i)
-      if (parcels_[i].state == Parcel::State::waiting) slots_->check_giver(parcels_[i].peer, who);
+      if (parcels_[i].state == Parcel::State::waiting) slots_->check_giver(parcels_[i].place, who);
   if (!has_messages_.load(std::memory_order_relaxed)) shm::look_into_mpi(comm());
 }
 
 void NeighborExecution::announce_backoff() noexcept {
-  if (!has_messages_.load(std::memory_order_relaxed)) slots_->arena().announce_backoff();
+  if (naps_by_slots()) slots_->arena().announce_backoff();
 }
 
 void NeighborExecution::backoff() noexcept {
-  if (has_messages_.load(std::memory_order_relaxed)) return Execution::backoff();
+  if (!naps_by_slots()) return Execution::backoff();
   (void)slots_->arena().backoff();
   idle_steps_.store(steps_per_look - 1, std::memory_order_relaxed);  // a sleep is as long as many steps
 }

@@ -5,38 +5,51 @@
 #include <utility>
 
 #include "backends/neighbor_execution.hpp"
-#include "backends/shm/backend.hpp"
+#include "call/call_record.hpp"
 #include "call/context.hpp"
 
 namespace tutti::detail {
 namespace {
 
-/// The other ranks count on a call that has no fault of its arguments.
+/// The other ranks count on a call that has no fault of its arguments. Those of other nodes do not see the memory of
+/// this one: they are told by messages.
 template <typename Make>
 auto at_turn(Context& context, OtherCall call, const Make& make) {
   try {
     return make();
   } catch (...) {
-    context.break_by_exception(call_name(static_cast<std::uint8_t>(call)));
+    try {
+      context.break_by_exception(call_name(static_cast<std::uint8_t>(call)));
+    } catch (...) {
+      if (context.node) context.tell_of_failure();
+      throw;
+    }
   }
 }
 
 }  // namespace
 
-std::shared_ptr<Execution> make_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchange,
-                                                  OtherCall call, CallKind kind, const CallOptions& options) {
-  return at_turn(*context, call, [&] {
-    return std::make_shared<NeighborExecution>(context, std::move(exchange), call, kind, options);
-  });
+std::shared_ptr<Execution> make_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchange, CallKind kind,
+                                                  const CallOptions& options) {
+  return at_turn(*context, exchange.call,
+                 [&] { return std::make_shared<NeighborExecution>(context, std::move(exchange), kind, options); });
 }
 
-void run_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchange, OtherCall call,
-                           const CallOptions& options) {
+void run_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchange, const CallOptions& options) {
   std::optional<NeighborExecution> execution;
-  at_turn(*context, call, [&] { execution.emplace(context, std::move(exchange), call, CallKind::blocking, options); });
+  at_turn(*context, exchange.call,
+          [&] { execution.emplace(context, std::move(exchange), CallKind::blocking, options); });
   run_to_end(*execution);
 }
 
-bool has_neighbor_slots(const Context& context) noexcept { return context.state_of(shm_backend) != nullptr; }
+void refuse_neighbor_exchange(Context& context, OtherCall call) noexcept {
+  context.refuse(call);
+  if (context.node) context.node->refuse(call);
+}
+
+std::string_view neighbor_way(Context& context) noexcept {
+  if (sharing_ranks(context) == nullptr) return {};
+  return context.node ? "shm:slots+messages" : "shm:slots";
+}
 
 }  // namespace tutti::detail

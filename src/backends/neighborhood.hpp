@@ -2,9 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "call/backend.hpp"
-#include "call/call_record.hpp"
 #include "call/neighborhood.hpp"
 #include "call/signature.hpp"
 
@@ -15,13 +15,15 @@ namespace tutti::detail {
 
 /// Makes a nonblocking or persistent execution.
 [[nodiscard]] std::shared_ptr<Execution> make_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchange,
-                                                                OtherCall call, CallKind kind,
-                                                                const CallOptions& options);
+                                                                CallKind kind, const CallOptions& options);
 /// Runs one to its end, without an execution on the heap.
-void run_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchange, OtherCall call,
-                           const CallOptions& options);
+void run_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchange, const CallOptions& options);
 
-/// Whether blocks go through shared memory where it has room for them. Equal on all ranks.
-[[nodiscard]] bool has_neighbor_slots(const Context& context) noexcept;
+/// For a rank that ends its call with an error before its turn: the others must not wait for it.
+void refuse_neighbor_exchange(Context& context, OtherCall call) noexcept;
+
+/// The way of blocks between ranks, a literal: "shm:slots", if all are on one node, "shm:slots+messages", if those of
+/// this rank's node share memory, or empty for messages alone.
+[[nodiscard]] std::string_view neighbor_way(Context& context) noexcept;
 
 }  // namespace tutti::detail

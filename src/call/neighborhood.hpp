@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <tutti/layout.hpp>
@@ -10,6 +11,8 @@
 #include "schedules/neighborhood.hpp"
 
 namespace tutti::detail {
+
+enum class OtherCall : std::uint8_t;
 
 /// The blocks that go to one rank, or come from it, in the order in which they meet at its other end.
 struct EdgeRoute {
@@ -51,6 +54,7 @@ struct EdgeBlock {
 /// source. An empty block is empty at both ends of its edge, so both leave it out.
 struct NeighborExchange {
   std::string_view name{};  ///< the public function, a literal
+  OtherCall call{};
   bool sends_one = false;
   std::vector<EdgeBlock> sent{};
   std::vector<EdgeBlock> received{};

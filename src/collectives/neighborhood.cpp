@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <tutti/error.hpp>
 #include <utility>
@@ -57,6 +58,7 @@ class NeighborArguments {
   NeighborArguments(const Communicator& comm, std::string_view name, const Options& options)
       : comm_(*comm.state()), neighbors_(neighbors_of(comm_, name)), declared_(options.memory) {
     exchange_.name = name;
+    exchange_.call = other_call_of(name);
     if (options.timeout.count() < 0) [[unlikely]]
       refuse("options.timeout", "is negative; pass 0 for no timeout");
   }
@@ -113,7 +115,7 @@ class NeighborArguments {
 
  private:
   [[noreturn]] void refuse(ErrorCode code, std::string_view problem) const {
-    comm_.refuse(other_call_of(exchange_.name));
+    refuse_neighbor_exchange(comm_, exchange_.call);
     throw Error(code, fmt::format("{}, {}: {}", exchange_.name, comm_.describe(), problem));
   }
   [[noreturn]] void refuse(std::string_view argument, std::string_view problem) const {
@@ -224,21 +226,19 @@ std::uint64_t bytes_of(const NeighborExchange& exchange) {
   return std::max(sum(exchange.sent), sum(exchange.received));
 }
 
-/// The way in summaries and traces.
-constexpr const char* slots_way = "shm:slots";
-
-Tally& tally_of(const Context& comm, const NeighborExchange& exchange, CallKind kind, std::uint64_t bytes) {
-  return comm.summary->tally_of(operation_of(exchange.name), kind, has_neighbor_slots(comm) ? slots_way : "messages",
-                                bytes);
+Tally& tally_of(Context& comm, const NeighborExchange& exchange, CallKind kind, std::uint64_t bytes) {
+  const std::string_view way = neighbor_way(comm);
+  return comm.summary->tally_of(operation_of(exchange.name), kind, std::string(way.empty() ? "messages" : way), bytes);
 }
 
 flight::Note noted(Context& comm, const NeighborExchange& exchange, flight::Form form, flight::State state) {
   flight::Recorder* recorder = comm.flight.recorder();
   if (recorder == nullptr) return {};
+  const std::string_view way = neighbor_way(comm);
   const flight::Facts facts{.bytes = bytes_of(exchange),
                             .communicator = comm.flight.row(),
                             .sequence = comm.flight.next_sequence(),
-                            .way = has_neighbor_slots(comm) ? recorder->text(slots_way) : flight::TextNumber{0},
+                            .way = way.empty() ? flight::TextNumber{0} : recorder->text(way),
                             .call = flight::neighbor_call(operation_of(exchange.name)),
                             .form = form};
   return {recorder, recorder->begin(facts, state)};
@@ -261,7 +261,7 @@ BufferUses checked_uses(Context& context, const NeighborExchange& exchange) {
   try {
     require_free(context, uses, {std::string(exchange.name) + "()", {}});
   } catch (...) {
-    context.refuse(other_call_of(exchange.name));
+    refuse_neighbor_exchange(context, exchange.call);
     throw;
   }
   return uses;
@@ -271,7 +271,7 @@ void run_neighbors(const Communicator& comm, NeighborExchange&& exchange, const 
   const ContextPtr& context = comm.state();
   if (context->check != nullptr) [[unlikely]] {
     (void)checked_uses(*context, exchange);
-    context->check->meet(other_call_of(exchange.name), call_options(*context, options).timeout);
+    context->check->meet(exchange.call, call_options(*context, options).timeout);
   }
   std::optional<CountedCall> counter;
   if (context->summary != nullptr) [[unlikely]] {
@@ -279,8 +279,7 @@ void run_neighbors(const Communicator& comm, NeighborExchange&& exchange, const 
     counter.emplace(tally_of(*context, exchange, CallKind::blocking, bytes), bytes);
   }
   flight::Recording recording(noted(*context, exchange, flight::Form::blocking, flight::State::running));
-  const OtherCall call = other_call_of(exchange.name);
-  run_neighbor_exchange(context, std::move(exchange), call, call_options(*context, options));
+  run_neighbor_exchange(context, std::move(exchange), call_options(*context, options));
   recording.succeed();
 }
 /// The execution of a nonblocking or persistent call. The caller starts it.
@@ -297,10 +296,9 @@ std::shared_ptr<Execution> make_neighbors(const Communicator& comm, NeighborExch
   std::uint64_t number = 0;
   if (context->check != nullptr) [[unlikely]] {
     uses = checked_uses(*context, exchange);
-    number = context->check->note(other_call_of(exchange.name), kind);
+    number = context->check->note(exchange.call, kind);
   }
-  const OtherCall call = other_call_of(exchange.name);
-  auto execution = make_neighbor_exchange(context, std::move(exchange), call, kind, call_options(*context, options));
+  auto execution = make_neighbor_exchange(context, std::move(exchange), kind, call_options(*context, options));
   if (context->check != nullptr) [[unlikely]] {
     const CallRecord& noted = context->check->last();
     execution = std::make_shared<CheckedExecution>(context, std::move(execution), std::move(uses), ReceiveShadows{},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "communicator/node_part.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -42,6 +44,7 @@ void make_node_part(Context& context) {
   if (!is_alone) {
     CommunicatorOptions options = context.options;
     options.check = CheckMode::off;
+    options.name = fmt::format("{}{}node {}", options.name, options.name.empty() ? "" : ", ", node);
     auto state = std::make_shared<Context>(options);
     use_private(*state, part);
     state->peers.watch(context.peers, ranks_in(context.point_to_point, part));

@@ -293,6 +293,13 @@ void Arena::reserve_once(std::array<bool, all_cells>& has, int number, Layout::P
   has[static_cast<std::size_t>(number)] = true;
 }
 
+bool Arena::try_prepare_slot(int number) {
+  bool& has = has_slot_[static_cast<std::size_t>(number)];
+  std::string problem;
+  has = has || ArenaPool::reserve(plot_, layout_.slot_pages(rank_, number), problem);
+  return has;
+}
+
 bool Arena::reserve_ring(RingKind kind) {
   Having& has = has_ring_[static_cast<std::size_t>(kind)];
   if (has == Having::never) return false;

@@ -66,6 +66,8 @@ class Arena final : public BackendState {
     if (!has_pairs_[static_cast<std::size_t>(number)])
       reserve_once(has_pairs_, number, layout_.pairs_pages(rank_, number));
   }
+  /// The same for a call that has another way: returns false if there is no room.
+  [[nodiscard]] bool try_prepare_slot(int number);
   [[nodiscard]] std::byte* slot(int rank, int number) const { return base_ + layout_.slot(rank, number); }
 
   /// As prepare_slot(), of one of this rank's rings. There is room for a wide ring only if it returns true.

@@ -69,8 +69,7 @@ NeighborSlots::Room NeighborSlots::room_for(int taker, std::size_t bytes) {
   while (cell.lines[line_for(taker, k)].flag.load(std::memory_order_relaxed) == use_.line_flag()) ++k;
   Line& line = cell.lines[line_for(taker, k)];
   if (bytes <= sizeof(Notice::data)) return {&line, notice_of(line).data, in_line};
-  if (bytes > slot_bytes - used_) return {&line, nullptr, in_messages};
-  arena().prepare_slot(use_.number);
+  if (bytes > slot_bytes - used_ || !arena().try_prepare_slot(use_.number)) return {&line, nullptr, in_messages};
   const auto place = static_cast<std::uint32_t>(used_);
   used_ += combined_room(bytes);
   return {&line, arena().slot(arena().rank(), use_.number) + place, place};
