@@ -10,10 +10,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <span>
-#include <thread>
 
 #include "backends/neighborhood.hpp"
 #include "call/context.hpp"
@@ -377,17 +377,24 @@ TEST_F(SharedNodes, RanksOfAnotherNodeGoOnWithoutOneOfThisNode) {
 
 /// A rank whose messages have come and that waits for its node still lets the host MPI go on.
 TEST_F(SharedNodes, AWaitForTheNodeLooksIntoTheHostMpi) {
-  const Place p = all_with_all();
-  const int late = first_of(p.comm, shared_node(p.comm));
-  std::vector<int> send(10, p.comm.rank()), recv(10 * p.origins.size());
-  if (p.comm.rank() == late) std::this_thread::sleep_for(400ms);
-  if (!is_near(p.comm, late)) std::this_thread::sleep_for(100ms);
-  looks = 0;
-  neighbor_allgather(p.comm, send, recv, limited());
-  if (p.comm.rank() != late && is_near(p.comm, late)) {
-    EXPECT_GT(looks, 10);
+  const Three t = three();
+  const Place& p = t.place;
+  const int me = p.comm.rank();
+  const bool is_late = me == t.near || me == t.far;
+  std::vector<int> send(10, me), recv(10 * p.origins.size());
+  char word = 0;
+  if (is_late) MPI_Recv(&word, 1, MPI_CHAR, t.bridge, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  Request request = ineighbor_allgather(p.comm, send, recv, limited());
+  if (me == t.bridge) {
+    looks = 0;
+    MPI_Send(&word, 1, MPI_CHAR, t.far, 6, MPI_COMM_WORLD);
+    for (const auto end = std::chrono::steady_clock::now() + 10s; looks == 0 && std::chrono::steady_clock::now() < end;)
+      EXPECT_FALSE(request.test());
+    EXPECT_GT(looks, 0);
+    MPI_Send(&word, 1, MPI_CHAR, t.near, 6, MPI_COMM_WORLD);
   }
-  meet();
+  request.wait();
+  for (std::size_t b = 0; b < p.origins.size(); ++b) EXPECT_EQ(recv[10 * b], p.origins[b].rank);
 }
 
 /// One node has no shared memory: the ranks of all nodes agree on messages.
