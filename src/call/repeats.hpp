@@ -63,9 +63,24 @@ class Repeats {
     std::unique_ptr<ReadyCall> ready{};  ///< of a blocking call; null: run_plan() makes it
   };
 
-  /// Null if there is none. Valid until the next call.
+  /// The call that is made may poll others, which make calls on the same communicator: while it is held, its entry
+  /// stays.
+  class Hold {
+   public:
+    explicit Hold(Repeats& repeats) noexcept : repeats_(repeats) { ++repeats_.held_; }
+    ~Hold() {
+      if (--repeats_.held_ == 0 && repeats_.is_stale_) repeats_.clear();
+    }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    Repeats& repeats_;
+  };
+
+  /// Null if there is none. Valid until the next call, or as long as it is held.
   [[nodiscard]] const Entry* find(const CallArguments& arguments) const noexcept {
-    if (!recent_) return nullptr;
+    if (!recent_ || is_stale_) return nullptr;
     const std::size_t place = place_of(arguments);
     for (const std::size_t at : {place, place ^ 1U}) {
       const Entry& entry = (*recent_)[at];
@@ -73,15 +88,26 @@ class Repeats {
     }
     return nullptr;
   }
-  /// In the place of the older one of two.
-  void keep(Entry&& entry) {
+  /// Returns true if a call is to be kept: always in a free place, and seldom in that of another, because programs with
+  /// many calls would else make entries all the time.
+  [[nodiscard]] bool wants(const CallArguments& arguments) {
+    if (held_ > 0) return false;
     if (!recent_) recent_ = std::make_unique<std::array<Entry, places>>();
+    const std::size_t place = place_of(arguments);
+    return !(*recent_)[place].plan || !(*recent_)[place ^ 1U].plan || ++passed_over_ % 8 == 0;
+  }
+  /// Keeps a call that is wanted, in the place of the older one of two.
+  void keep(Entry&& entry) {
     const std::size_t place = place_of(entry.arguments);
     std::array<Entry, places>& all = *recent_;
     if (all[place].plan && !(all[place].arguments == entry.arguments)) all[place ^ 1U] = std::move(all[place]);
     all[place] = std::move(entry);
   }
-  void clear() noexcept { recent_.reset(); }
+  /// Forgets all calls, the one that is held at its end.
+  void clear() noexcept {
+    is_stale_ = held_ > 0;
+    if (!is_stale_) recent_.reset();
+  }
 
  private:
   static constexpr std::size_t places = 32;
@@ -90,6 +116,9 @@ class Repeats {
     return words * 0x9E3779B97F4A7C15ULL >> (64U - std::bit_width(places - 1));  // these bits follow from all
   }
   std::unique_ptr<std::array<Entry, places>> recent_{};
+  int held_ = 0;
+  bool is_stale_ = false;
+  unsigned passed_over_ = 0;
 };
 
 }  // namespace tutti::detail

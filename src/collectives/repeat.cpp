@@ -37,7 +37,8 @@ void Repeatable::keep(Context& comm, const Call& call, const PlanPtr& plan, cons
   const bool has_own_function = op_.kind() == ReduceKind::user || op_.kind() == ReduceKind::premul_sum;
   const bool is_in_place = send_in_place_ || recv_in_place_;
   if (!is_plain() || has_own_function || call.packing || call.signature.memory != MemoryClass::host ||
-      call.binding.in_place != is_in_place || plan->trial || comm.check != nullptr || comm.summary != nullptr)
+      call.binding.in_place != is_in_place || plan->trial || comm.check != nullptr || comm.summary != nullptr ||
+      !comm.repeats.wants(arguments_))
     return;
   Repeats::Entry entry{.arguments = arguments_, .plan = plan};
   if (note.recorder != nullptr) entry.facts = note.recorder->facts_of(note.number);
@@ -97,6 +98,7 @@ bool Repeatable::run_again(const Communicator& communicator) const {
                                                            : recorder->begin(facts, state)};
   }
   flight::Recording recording(options.note);
+  const Repeats::Hold hold(comm->repeats);
   if (entry->ready)
     entry->ready->run(comm, entry->plan, bind(*entry), options);
   else
@@ -114,6 +116,7 @@ std::optional<Request> Repeatable::start_again(const Communicator& communicator)
   if (flight::Recorder* recorder = comm->flight.recorder(); recorder != nullptr)
     options.note = {recorder, recorder->begin(numbered(*comm, entry->facts), flight::State::outstanding)};
   flight::Recording recording(options.note);
+  const Repeats::Hold hold(comm->repeats);
   Request request = start_plan(comm, entry->plan, bind(*entry), options);
   recording.hand_over();
   return request;
