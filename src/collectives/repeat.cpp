@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#include <new>
+
 #include "call/check.hpp"
 #include "call/summary.hpp"
 #include "collectives/overlap.hpp"
@@ -33,13 +35,15 @@ bool Repeatable::is_plain() const noexcept {
          !options_.reproducible && options_.accumulation == Accumulation::full && !has_layout_;
 }
 
-void Repeatable::keep(Context& comm, const Call& call, const PlanPtr& plan, const flight::Note& note) const {
+bool Repeatable::may_be_repeated(const Context& comm, const Call& call, const Plan& plan) const noexcept {
   const bool has_own_function = op_.kind() == ReduceKind::user || op_.kind() == ReduceKind::premul_sum;
   const bool is_in_place = send_in_place_ || recv_in_place_;
-  if (!is_plain() || has_own_function || call.packing || call.signature.memory != MemoryClass::host ||
-      call.binding.in_place != is_in_place || plan->trial || comm.check != nullptr || comm.summary != nullptr ||
-      !comm.repeats.wants(arguments_))
-    return;
+  return is_plain() && !has_own_function && !call.packing && call.signature.memory == MemoryClass::host &&
+         call.binding.in_place == is_in_place && !plan.trial && comm.check == nullptr && comm.summary == nullptr;
+}
+
+Repeats::Entry Repeatable::entry_of(Context& comm, const Call& call, const PlanPtr& plan,
+                                    const flight::Note& note) const {
   Repeats::Entry entry{.arguments = arguments_, .plan = plan};
   if (note.recorder != nullptr) entry.facts = note.recorder->facts_of(note.number);
   entry.has_input = !send_in_place_ && call.binding.input != nullptr;
@@ -49,7 +53,15 @@ void Repeatable::keep(Context& comm, const Call& call, const PlanPtr& plan, cons
   const Backend& backend = *plan->backend;
   if (plan->signature.kind == CallKind::blocking && backend.ready != nullptr)
     entry.ready = backend.ready(comm, *plan, call.binding);
-  comm.repeats.keep(std::move(entry));
+  return entry;
+}
+
+void Repeatable::keep(Context& comm, const Call& call, const PlanPtr& plan, const flight::Note& note) const noexcept {
+  if (!may_be_repeated(comm, call, *plan)) return;
+  try {
+    if (comm.repeats.wants(arguments_)) comm.repeats.keep(entry_of(comm, call, plan, note));
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the next one goes the whole way, too
+  }
 }
 
 /// Buffers that are declared are so as they were.

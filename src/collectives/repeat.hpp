@@ -33,12 +33,15 @@ class Repeatable {
   [[nodiscard]] bool run_again(const Communicator& comm) const;
   [[nodiscard]] std::optional<Request> start_again(const Communicator& comm) const;
   /// Keeps the call, which has passed its checks and found its plan, if calls like it can be made by these alone.
-  void keep(Context& comm, const Call& call, const PlanPtr& plan, const flight::Note& note) const;
+  void keep(Context& comm, const Call& call, const PlanPtr& plan, const flight::Note& note) const noexcept;
 
  private:
   /// The call that this one repeats, or null.
   [[nodiscard]] const Repeats::Entry* found_in(const Context& comm) const;
   [[nodiscard]] bool is_plain() const noexcept;
+  [[nodiscard]] bool may_be_repeated(const Context& comm, const Call& call, const Plan& plan) const noexcept;
+  [[nodiscard]] Repeats::Entry entry_of(Context& comm, const Call& call, const PlanPtr& plan,
+                                        const flight::Note& note) const;
   /// Returns true if the addresses, too, are such that the arguments are right.
   [[nodiscard]] bool fits(const Repeats::Entry& entry) const;
   [[nodiscard]] bool is_on_host(const Repeats::Entry& entry) const;
