@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A short call over shared memory ends in less than a microsecond, so each check on its way counts. The limits leave a
 // fifth to other compilers. Before arguments were checked in line and one line was taken without a look at each block,
-// the same calls took 1709, 1157, 1015 and 2197 instructions; before calls that repeat others went by their plans, 1515,
-// 1105, 1055 and 2018. The flight recorder may take 150 more, about 15 ns.
+// the same calls took 1709, 1157, 1015 and 2197 instructions; before calls that repeat others went by their plans,
+// 1515, 1105, 1055 and 2018. The flight recorder may take 150 more, about 15 ns.
 #include <gtest/gtest.h>
 #include <mpi.h>
 #include <tutti.h>
