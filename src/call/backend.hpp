@@ -49,7 +49,7 @@ class BackendState {
 struct CallOptions {
   Stream stream{};
   std::chrono::nanoseconds timeout{0};  ///< 0: none
-  flight::Note note{};                  ///< of a nonblocking call, and of a blocking one that is not yet stamped
+  flight::Note note{};                  ///< of a nonblocking call, or of a blocking one that Backend::run stamps
   std::uint64_t capture = 0;            ///< that the stream takes part in at the call; 0: none
 };
 

@@ -49,8 +49,8 @@ struct CallArguments {
   }
 };
 
-/// The calls on host memory, without options, that one rank has made last. A call with the same arguments
-/// passes the same checks and has the same plan, so it needs neither; programs repeat a few calls in turn.
+/// The calls on host memory, without options, that one rank has made last. A call with the same arguments passes the
+/// same checks and has the same plan, so it needs neither; programs repeat a few calls in turn.
 class Repeats {
  public:
   struct Entry {

@@ -7,19 +7,17 @@
 
 namespace tutti::detail::shm {
 
-LineShape::LineShape(const Signature& signature, const Binding& binding, const Arena& arena)
-    : rank_(arena.rank()), combines_(schedules::combines(signature.operation)) {
-  const Geometry who(signature, binding, rank_, arena.size());
-  const std::size_t unit = signature.type.size();
-  std::size_t largest = signature.count;
-  if (signature.operation == Operation::reduce_scatter)
-    largest = *std::max_element(binding.recv_counts.begin(), binding.recv_counts.end());
-  bytes_ = (combines_ ? who.part(rank_).count : signature.count) * unit;
+LineShape::LineShape(const Exchange& exchange)
+    : rank_(exchange.arena->rank()), combines_(schedules::combines(exchange.plan->signature.operation)) {
+  const Geometry who = exchange.geometry();
+  const std::size_t unit = exchange.unit();
+  const std::size_t largest = largest_block(exchange);
+  bytes_ = combines_ ? who.part(rank_).count * unit : largest;
   lines_ = lines_of(bytes_);
-  if (who.is_split()) stride_ = lines_of(largest * unit);
+  if (who.is_split()) stride_ = lines_of(largest);
   if (!combines_) apart_ = who.taken_offset(1) * unit;
   own_given_ = (combines_ ? who.part(rank_).offset : who.given_offset(rank_)) * unit;
-  find_partners(signature, arena);
+  find_partners(exchange.plan->signature, *exchange.arena);
   moves_ = bytes_ > 0 && (has_own_ || givers_.begin < givers_.end);
 }
 

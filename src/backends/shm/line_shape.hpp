@@ -14,7 +14,8 @@ namespace tutti::detail::shm {
 class LineShape {
  public:
   LineShape() = default;
-  LineShape(const Signature& signature, const Binding& binding, const Arena& arena);
+  /// Of a call that need not have a cell yet.
+  explicit LineShape(const Exchange& exchange);
 
   /// Writes this rank's blocks to its lines.
   void give(const Exchange& exchange) const;

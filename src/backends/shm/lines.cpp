@@ -4,7 +4,7 @@
 namespace tutti::detail::shm {
 
 void Lines::begin(const Exchange& exchange) {
-  shape_ = LineShape(exchange.plan->signature, *exchange.binding, *exchange.arena);
+  shape_ = LineShape(exchange);
   has_given_ = false;
   place_ = shape_.first();
 }

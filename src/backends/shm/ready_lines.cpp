@@ -11,15 +11,15 @@ namespace tutti::detail::shm {
 
 std::unique_ptr<ReadyCall> ReadyLines::make(Context& context, const Plan& plan, const Binding& binding) {
   if (static_cast<Protocol>(plan.protocol) != Protocol::line) return nullptr;
-  Arena& arena = arena_of(context);
-  if (Exchange::of(arena, plan, binding).overwrites_source()) return nullptr;
-  std::unique_ptr<ReadyLines> made(new ReadyLines(arena, plan, binding));
+  const Exchange exchange = Exchange::of(arena_of(context), plan, binding);
+  if (exchange.overwrites_source()) return nullptr;
+  std::unique_ptr<ReadyLines> made(new ReadyLines(exchange));
   if (made->shape_.waits_first()) return nullptr;
   return made;
 }
 
 void ReadyLines::run(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
-  constexpr int looks = 200 * looks_at_flag;  // looks at one rank's lines before an execution waits for them
+  constexpr int looks = steps_alone * looks_at_flag;
   if (arena_.oversubscribed() || !arena_.is_next_free())
     return run_short_way(context, plan, std::move(binding), options);
   ProgressEngine::instance().poll();

@@ -17,8 +17,7 @@ class ReadyLines final : public ReadyCall {
   void run(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) override;
 
  private:
-  ReadyLines(Arena& arena, const Plan& plan, const Binding& binding)
-      : arena_(arena), shape_(plan.signature, binding, arena) {}
+  explicit ReadyLines(const Exchange& exchange) : arena_(*exchange.arena), shape_(exchange) {}
 
   Arena& arena_;
   LineShape shape_;

@@ -17,7 +17,7 @@ namespace {
 template <typename Transport>
 class ShortRun {
  public:
-  /// note: of a call that is not yet stamped, or none.
+  /// note: of a blocking call, which it stamps, or none.
   ShortRun(Context& context, const Plan& plan, const Binding& binding, const Turn& turn, const flight::Note& note)
       : context_(context),
         note_(note),
@@ -88,12 +88,11 @@ std::shared_ptr<T> unowned(const std::shared_ptr<T>& held) {
 
 template <typename Transport>
 void run_by(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
-  constexpr int polls = 200;
   Arena& arena = arena_of(*context);
   const Turn turn = arena.next_ordered(plan->digest);
   at_turn(*context, *plan, [&] {
     ShortRun<Transport> run(*context, *plan, binding, turn, options.note);
-    if (run.poll(arena.oversubscribed() ? 1 : polls)) return;
+    if (run.poll(arena.oversubscribed() ? 1 : steps_alone)) return;
     ShmExecution execution(unowned(context), unowned(plan), std::move(binding), turn, options.timeout);
     run.hand_over(execution);
     run_to_end(execution);

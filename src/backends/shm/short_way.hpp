@@ -6,6 +6,9 @@
 
 namespace tutti::detail::shm {
 
+/// The number of steps after which an execution continues a blocking call, if there is a core for each rank.
+inline constexpr int steps_alone = 200;
+
 /// Makes a blocking call to its end. A call by `line`, `tree` or `slots` uses only local variables if its cell is free
 /// and the other ranks arrive soon; an execution continues a call that this path has begun, and makes all other calls.
 void run_short_way(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options);
