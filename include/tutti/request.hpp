@@ -51,10 +51,11 @@ class TUTTI_EXPORT Request {
   /// Counterpart: MPI_Wait.
   void wait();
 
-  /// Orders later work on the stream after the operation. Returns at once if the device does the work (NCCL); returns
-  /// when the communication is done if the host does it. The next call reports an error that occurs after this one has
-  /// returned. A nonpersistent request is empty afterwards. Without a stream, or for an operation on host memory, the
-  /// same as wait(). Counterpart: cudaStreamWaitEvent.
+  /// Orders later work on the stream after the operation. Returns once the work is launched if the device does it
+  /// (NCCL), which waits for the other ranks' starts if NCCL has to connect; returns when the communication is done if
+  /// the host does it. The next call reports an error that occurs after this one has returned. A nonpersistent request
+  /// is empty afterwards. Without a stream, or for an operation on host memory, the same as wait(). Counterpart:
+  /// cudaStreamWaitEvent.
   void wait(Stream stream);
 
   /// Starts a persistent operation again on the same buffers. Throws if it is still active. Waits first for an

@@ -82,6 +82,8 @@ class Execution {
   /// Orders later work on the stream after the operation without waiting for its end. Returns false if only the host
   /// can wait. Otherwise the device's work and the buffers must live until the stream has passed.
   virtual bool order_before(device::StreamHandle /*stream*/) { return false; }
+  /// Whether order_before() will return true in a later poll, before the operation is over.
+  [[nodiscard]] virtual bool will_order() const noexcept { return false; }
   [[nodiscard]] Context& comm() const noexcept { return *comm_; }
   /// For check mode: verify() tells the owner of the request more than the end, by an Error; give_up() says that it
   /// has none any more.

@@ -101,7 +101,12 @@ bool Request::test(Stream stream) {
 }
 
 void Request::wait(Stream stream) {
-  if (!test(stream)) wait();
+  if (test(stream)) return;
+  detail::Backoff backoff(execution_->comm().topology.oversubscribed);
+  do {
+    if (stream.kind == StreamKind::none || !execution_->will_order()) return wait();
+    if (!backoff.pause()) execution_->nap();
+  } while (!test(stream));
 }
 
 void Request::start() {

@@ -47,6 +47,7 @@ class CheckedExecution final : public Execution, public OutstandingCall {
     return messages_ == nullptr && inner_->goes_on_inside_mpi();
   }
   bool order_before(device::StreamHandle stream) override { return is_compared_ && inner_->order_before(stream); }
+  [[nodiscard]] bool will_order() const noexcept override { return is_compared_ && inner_->will_order(); }
   /// Throws Error(invalid_argument) if the program has changed a buffer of the call since its start.
   void verify() const override;
   void give_up() noexcept override { is_given_up_ = true; }

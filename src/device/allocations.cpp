@@ -50,7 +50,9 @@ void Allocations::retire(std::uint64_t id) noexcept {
 /// The program's kernels may use the memory until the device is done, and only cudaFree waits for that: neither
 /// ncclMemFree does nor a deregistration. NCCL's work is not waited for here, since it may need this thread's progress.
 bool Allocations::finish_work_on(const Range& range) noexcept {
-  const std::lock_guard no_launch(Traffic::of(range.device).launch_mutex());
+  Traffic& traffic = Traffic::of(range.device);
+  if (traffic.has_line()) return false;
+  const std::lock_guard no_launch(traffic.launch_mutex());
   if (!is_at_rest(range.device)) return false;
   try {
     const Guard guard(range.device);

@@ -15,8 +15,8 @@ auto at_rest(int device, const Action& action) {
   Traffic& traffic = Traffic::of(device);
   while (true) {
     {
-      const std::lock_guard no_launch(traffic.launch_mutex());
-      if (traffic.is_idle()) return action();
+      const std::unique_lock no_launch(traffic.launch_mutex(), std::try_to_lock);
+      if (no_launch && traffic.is_idle()) return action();
     }
     give_way();
   }

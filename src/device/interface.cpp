@@ -176,7 +176,7 @@ void DeviceGraph::launch(Stream stream) const {
   if (is_empty()) throw Error(ErrorCode::invalid_argument, "DeviceGraph: an empty graph is launched; capture it first");
   // NCCL work of a graph is in flight as any other, and launched in the same order on all ranks.
   auto& traffic = lower::Traffic::of(device_);
-  const std::lock_guard lock(traffic.launch_mutex());
+  const lower::Turn turn(traffic, lower::give_way);
   runtime().launch_graph(handle_, stream.handle);
   traffic.note_launch(stream.handle);
 }

@@ -113,8 +113,8 @@ Block Pool::acquire(std::size_t bytes) {
     if (Flag::closed_count() > 0)
       if (Block block = take_unused(wanted, ~std::size_t{0}); block.data() != nullptr) return block;
     {
-      const std::lock_guard no_launch(traffic.launch_mutex());
-      if (traffic.is_idle()) return {this, grow(wanted), wanted};
+      const std::unique_lock no_launch(traffic.launch_mutex(), std::try_to_lock);
+      if (no_launch && traffic.is_idle()) return {this, grow(wanted), wanted};
     }
     // A block that is far too large is better than waiting for the device.
     if (Block block = take_unused(wanted, ~std::size_t{0}); block.data() != nullptr) return block;

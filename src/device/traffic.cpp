@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <tutti/error.hpp>
 #include <vector>
 
@@ -27,25 +28,47 @@ bool is_done(const Launch& launch) noexcept {
 
 }  // namespace
 
-void LaunchMutex::lock() {
+void LaunchMutex::refuse_if_mine() const {
   if (is_mine()) throw Error(ErrorCode::internal, "an operation that is driven by a launch waits for that launch");
-  mutex_.lock();
-  owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+}
+
+void LaunchMutex::lock() {
+  refuse_if_mine();
+  std::unique_lock lock(mutex_);
+  is_free_.wait(lock, [this] { return !is_locked_; });
+  is_locked_ = true;
+  own();
 }
 
 bool LaunchMutex::try_lock() noexcept {
-  if (is_mine() || !mutex_.try_lock()) return false;
-  owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
+  if (is_locked_) return false;
+  is_locked_ = true;
+  own();
   return true;
 }
 
 void LaunchMutex::unlock() noexcept {
   owner_.store({}, std::memory_order_relaxed);
-  mutex_.unlock();
+  {
+    const std::lock_guard lock(mutex_);
+    is_locked_ = false;
+  }
+  is_free_.notify_one();
 }
 
 bool LaunchMutex::is_mine() const noexcept {
   return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+}
+
+void LaunchMutex::leave() noexcept {
+  owner_.store({}, std::memory_order_relaxed);
+  is_left_.store(true, std::memory_order_release);
+}
+
+void LaunchMutex::resume() noexcept {
+  is_left_.store(false, std::memory_order_release);
+  own();
 }
 
 struct Traffic::State {
@@ -55,6 +78,11 @@ struct Traffic::State {
   std::vector<Launch> launches{};
   StreamHandle last = nullptr;            ///< of the last launch
   std::atomic<std::size_t> in_flight{0};  ///< an upper bound on unfinished launches between two polls
+  std::atomic<int> under_way{0};          ///< launches between two steps
+  std::mutex line_mutex{};
+  std::deque<std::uint64_t> line{};  ///< places, by their numbers
+  std::uint64_t last_place = 0;
+  std::atomic<std::uint64_t> first_place{0};  ///< 0: the line is empty
 };
 
 Traffic::Traffic(int device) : state_(new State{device}) {}
@@ -87,11 +115,35 @@ void Traffic::follow(StreamHandle stream) {
 }
 
 bool Traffic::is_idle() noexcept {
+  if (state_->under_way.load(std::memory_order_acquire) > 0) return false;
   if (state_->in_flight.load(std::memory_order_acquire) == 0) return true;
   const std::lock_guard lock(state_->mutex);
   std::erase_if(state_->launches, is_done);
   state_->in_flight.store(state_->launches.size(), std::memory_order_release);
   return state_->launches.empty();
+}
+
+void Traffic::begin_launch() noexcept { state_->under_way.fetch_add(1, std::memory_order_acq_rel); }
+void Traffic::end_launch() noexcept { state_->under_way.fetch_sub(1, std::memory_order_acq_rel); }
+bool Traffic::has_line() const noexcept { return state_->first_place.load(std::memory_order_acquire) != 0; }
+
+Place::Place(Traffic& traffic) : traffic_(traffic) {
+  Traffic::State& state = *traffic.state_;
+  const std::lock_guard lock(state.line_mutex);
+  number_ = ++state.last_place;
+  state.line.push_back(number_);
+  state.first_place.store(state.line.front(), std::memory_order_release);
+}
+
+Place::~Place() {
+  Traffic::State& state = *traffic_.state_;
+  const std::lock_guard lock(state.line_mutex);
+  std::erase(state.line, number_);
+  state.first_place.store(state.line.empty() ? 0 : state.line.front(), std::memory_order_release);
+}
+
+bool Place::is_first() const noexcept {
+  return traffic_.state_->first_place.load(std::memory_order_acquire) == number_;
 }
 
 }  // namespace tutti::detail::device

@@ -59,10 +59,18 @@ void Comm::check(Result result, const char* what, std::chrono::nanoseconds timeo
     drive_others();
     sched_yield();
   }
+  require(result, what);
+}
+
+void Comm::require(Result result, const char* what) const {
   if (result == Result::success) return;
   body_->throw_if_aborted();  // an abort ends a call that blocks
   throw Error(ErrorCode::nccl, body_->text(what, result));
 }
+
+void Comm::require_usable() const { body_->throw_if_aborted(); }
+
+Result Comm::poll() { return body_->poll(); }
 
 void Comm::await(const Launcher::Job& job, const char* what, std::chrono::nanoseconds timeout) {
   const auto begin = Clock::now();

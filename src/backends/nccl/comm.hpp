@@ -67,6 +67,12 @@ class Comm {
   /// and aborted if another thread aborts. Call it under the launch lock, because the next call has to wait for this
   /// one.
   void check(Result result, const char* what, std::chrono::nanoseconds timeout);
+  /// Throws aborted.
+  void require_usable() const;
+  /// Throws aborted, or Error(nccl) with NCCL's text, unless the result is success. `what` names the call.
+  void require(Result result, const char* what) const;
+  /// The state of the last call: in_progress, success or its failure. Throws aborted. Under the launch lock.
+  [[nodiscard]] Result poll();
   /// Waits for calls that the launcher makes on a communicator that blocks, and drives the same meanwhile. After
   /// `timeout` (0: none) it aborts and throws timeout, once NCCL has given the calls up. `what` names them. Under the
   /// launch lock.

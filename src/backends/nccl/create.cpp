@@ -130,7 +130,8 @@ std::unique_ptr<Comm> Comm::split(Context& whole, const Context* part, int color
     }
     return false;
   };
-  progress_until([&] { return device::Traffic::of(body_->device).is_idle() || has_failed(); });
+  device::Traffic& traffic = device::Traffic::of(body_->device);
+  progress_until([&] { return (traffic.is_idle() && !traffic.has_line()) || has_failed(); });
   const auto body = std::make_shared<CommBody>(body_->table, body_->device, limits.end);
   if (part != nullptr) body->configure(part->options);
   body->is_blocking = body_->is_blocking;

@@ -46,8 +46,12 @@ class Waiting {
   std::atomic<std::size_t> count_{0};
 };
 
+device::LaunchMutex& launch_mutex(const CommBody& body) noexcept {
+  return device::Traffic::of(body.device).launch_mutex();
+}
+
 /// Whether a launch of this thread drives the operation that ends a communicator.
-bool is_launching(const CommBody& body) noexcept { return device::Traffic::of(body.device).launch_mutex().is_mine(); }
+bool is_launching(const CommBody& body) noexcept { return launch_mutex(body).is_mine(); }
 
 /// Ends the handle by NCCL's abort, which also stops the work on the device. Both locks are held.
 void abort_now(CommBody& body) {
@@ -109,7 +113,7 @@ void poll_finalize(CommBody& body) {
 /// Takes one step towards the end. Returns true once there is nothing more to do. Does not wait for a lock.
 bool step(CommBody& body) {
   if (body.graphs->load(std::memory_order_acquire) > 0) return false;
-  const std::unique_lock no_launch(device::Traffic::of(body.device).launch_mutex(), std::try_to_lock);
+  const std::unique_lock no_launch(launch_mutex(body), std::try_to_lock);
   if (!no_launch) return false;
   const std::unique_lock lock(body.mutex, std::try_to_lock);
   if (!lock) return false;
@@ -153,11 +157,12 @@ void begin_abort(const std::shared_ptr<CommBody>& body) noexcept {
   // Another thread may be about to leave its launch, and sees the mark.
   const auto deadline = Clock::now() + 100ms;
   while (!step(*body)) {
-    const bool is_mine = is_launching(*body);  // the launcher makes the call, and this thread waits for it
-    if (body->graphs->load(std::memory_order_acquire) > 0 || (is_mine && !body->is_blocking))
+    // The launcher makes the call, and this thread, or nobody, waits for it.
+    const bool is_elsewhere = is_launching(*body) || launch_mutex(*body).is_left();
+    if (body->graphs->load(std::memory_order_acquire) > 0 || (is_elsewhere && !body->is_blocking))
       return Waiting::instance().add(body);
     const bool is_over = Clock::now() > deadline;
-    if ((is_mine || is_over) && abort_beside_launches(*body)) return;
+    if ((is_elsewhere || is_over) && abort_beside_launches(*body)) return;
     if (is_over) return Waiting::instance().add(body);
     sched_yield();
   }

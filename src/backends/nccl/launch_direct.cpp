@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tutti/error.hpp>
+#include <utility>
 
 #include "backends/nccl/launch.hpp"
 #include "backends/nccl/rules.hpp"
@@ -8,7 +9,7 @@ namespace tutti::detail::nccl {
 namespace {
 
 /// One collective, with its buffers as NCCL takes them and its counts in NCCL's words.
-class Direct {
+class Direct final : public Parts {
  public:
   explicit Direct(const Launch& launch)
       : launch_(launch),
@@ -17,43 +18,47 @@ class Direct {
         send_(launch.buffers.input()),
         recv_(static_cast<std::byte*>(launch.binding.output)) {}
 
-  void run();
+  std::optional<LaunchingCall> next() override;
 
  private:
-  void barrier();
-  void move();
-  void reduce();
-  void reduce_scatter(const Words& words, RedOp op);
+  [[nodiscard]] LaunchingCall barrier();
+  [[nodiscard]] LaunchingCall move();
+  [[nodiscard]] LaunchingCall reduce();
+  [[nodiscard]] LaunchingCall reduce_scatter(const Words& words, RedOp op);
+  void finish() const;
   [[nodiscard]] RedOp operation(const Reduction& reduction) const;
   [[nodiscard]] std::size_t words_of(const Words& words) const { return signature_.count * words.words; }
+  [[nodiscard]] std::size_t block() const { return signature_.count * signature_.type.size(); }
 
-  const Launch& launch_;
+  Launch launch_;
   const Signature& signature_;
   const Table& table_;
   const std::byte* send_;
   std::byte* recv_;
+  std::byte* result_ = nullptr;  ///< of a reduce_scatter, where NCCL writes it
+  bool is_made_ = false;
 };
 
-void Direct::run() {
-  if (signature_.operation == Operation::barrier) return barrier();
-  if (signature_.count == 0) return;
+std::optional<LaunchingCall> Direct::next() {
+  const bool is_barrier = signature_.operation == Operation::barrier;
+  if (signature_.count == 0 && !is_barrier) return std::nullopt;
+  if (std::exchange(is_made_, true)) {
+    finish();
+    return std::nullopt;
+  }
+  if (is_barrier) return barrier();
   launch_.buffers.prepare_input(launch_.stream);
-  if (schedules::combines(signature_.operation))
-    reduce();
-  else
-    move();
-  launch_.has_launched = true;
+  return schedules::combines(signature_.operation) ? reduce() : move();
 }
 
-void Direct::barrier() {
+LaunchingCall Direct::barrier() {
   std::byte* word = launch_.buffers.signals();
   device::required_runtime("barrier").fill_zero(word, 1, launch_.stream);
-  launch_.check(table_.all_reduce(word, word, 1, DataType::uint8, RedOp::max, launch_.comm.handle(), launch_.stream),
-                "ncclAllReduce");
-  launch_.has_launched = true;
+  return {table_.all_reduce(word, word, 1, DataType::uint8, RedOp::max, launch_.comm.handle(), launch_.stream),
+          "ncclAllReduce"};
 }
 
-void Direct::move() {
+LaunchingCall Direct::move() {
   const Words words = words_to_move(signature_.type);
   const std::size_t n = words_of(words);
   const int root = signature_.root;
@@ -61,15 +66,15 @@ void Direct::move() {
   const StreamHandle stream = launch_.stream;
   switch (signature_.operation) {
     case Operation::bcast:
-      return launch_.check(table_.broadcast(recv_, recv_, n, words.type, root, comm, stream), "ncclBroadcast");
+      return {table_.broadcast(recv_, recv_, n, words.type, root, comm, stream), "ncclBroadcast"};
     case Operation::allgather:
-      return launch_.check(table_.all_gather(send_, recv_, n, words.type, comm, stream), "ncclAllGather");
+      return {table_.all_gather(send_, recv_, n, words.type, comm, stream), "ncclAllGather"};
     case Operation::alltoall:
-      return launch_.check(table_.all_to_all(send_, recv_, n, words.type, comm, stream), "ncclAlltoAll");
+      return {table_.all_to_all(send_, recv_, n, words.type, comm, stream), "ncclAlltoAll"};
     case Operation::gather:
-      return launch_.check(table_.gather(send_, recv_, n, words.type, root, comm, stream), "ncclGather");
+      return {table_.gather(send_, recv_, n, words.type, root, comm, stream), "ncclGather"};
     case Operation::scatter:
-      return launch_.check(table_.scatter(send_, recv_, n, words.type, root, comm, stream), "ncclScatter");
+      return {table_.scatter(send_, recv_, n, words.type, root, comm, stream), "ncclScatter"};
     default:
       throw Error(ErrorCode::internal, "NCCL has no collective for this operation");
   }
@@ -80,7 +85,7 @@ RedOp Direct::operation(const Reduction& reduction) const {
   return launch_.comm.pre_multiplied_sum(reduction.words.type, launch_.binding.op.scalar());
 }
 
-void Direct::reduce() {
+LaunchingCall Direct::reduce() {
   const auto reduction = reduction_inside(signature_, launch_.comm.table().version);
   if (!reduction) throw Error(ErrorCode::internal, "NCCL does not reduce as this call requires");
   const Words& words = reduction->words;
@@ -89,25 +94,26 @@ void Direct::reduce() {
   const StreamHandle stream = launch_.stream;
   switch (signature_.operation) {
     case Operation::allreduce:
-      return launch_.check(table_.all_reduce(send_, recv_, words_of(words), words.type, op, comm, stream),
-                           "ncclAllReduce");
+      return {table_.all_reduce(send_, recv_, words_of(words), words.type, op, comm, stream), "ncclAllReduce"};
     case Operation::reduce:
-      return launch_.check(table_.reduce(send_, recv_, words_of(words), words.type, op, signature_.root, comm, stream),
-                           "ncclReduce");
+      return {table_.reduce(send_, recv_, words_of(words), words.type, op, signature_.root, comm, stream),
+              "ncclReduce"};
     default:
       return reduce_scatter(words, op);
   }
 }
 
 /// In place, the library's result is at the start of the vector, but NCCL's result is at the rank's block.
-void Direct::reduce_scatter(const Words& words, RedOp op) {
-  const std::size_t block = signature_.count * signature_.type.size();
-  std::byte* result = recv_;
-  if (launch_.binding.in_place) result = recv_ + static_cast<std::size_t>(launch_.rank) * block;
-  launch_.check(
-      table_.reduce_scatter(send_, result, words_of(words), words.type, op, launch_.comm.handle(), launch_.stream),
-      "ncclReduceScatter");
-  if (result != recv_) device::required_runtime("reduce_scatter_block").copy(recv_, result, block, launch_.stream);
+LaunchingCall Direct::reduce_scatter(const Words& words, RedOp op) {
+  result_ = recv_;
+  if (launch_.binding.in_place) result_ = recv_ + static_cast<std::size_t>(launch_.rank) * block();
+  return {table_.reduce_scatter(send_, result_, words_of(words), words.type, op, launch_.comm.handle(), launch_.stream),
+          "ncclReduceScatter"};
+}
+
+void Direct::finish() const {
+  if (result_ != nullptr && result_ != recv_)
+    device::required_runtime("reduce_scatter_block").copy(recv_, result_, block(), launch_.stream);
 }
 
 }  // namespace
@@ -116,6 +122,6 @@ bool saves_input(const Signature& signature, const Binding& binding) {
   return signature.operation == Operation::alltoall && binding.in_place;
 }
 
-void launch_direct(const Launch& launch) { Direct(launch).run(); }
+std::unique_ptr<Parts> direct_parts(const Launch& launch) { return std::make_unique<Direct>(launch); }
 
 }  // namespace tutti::detail::nccl

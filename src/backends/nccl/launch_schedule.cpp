@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "backends/nccl/launch.hpp"
 #include "backends/nccl/rules.hpp"
@@ -10,25 +12,26 @@ namespace {
 using schedules::Round;
 using schedules::Transfer;
 
-/// Collects NCCL calls from its construction to end(), which launches them together.
+/// Collects NCCL calls from its construction to end(), which launches them together. Nothing is in progress between.
 class Group {
  public:
-  explicit Group(const Launch& launch) : launch_(launch) {
-    launch_.check(launch_.comm.table().group_start(), "ncclGroupStart");
-  }
+  explicit Group(Comm& comm) : comm_(comm) { take(comm.table().group_start(), "ncclGroupStart"); }
   /// After a failure inside the group NCCL must stop collecting.
   ~Group() {
-    if (is_open_) (void)launch_.comm.table().group_end();
+    if (is_open_) (void)comm_.table().group_end();
   }
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
-  void end() {
+  void take(Result result, const char* name) const {
+    if (result != Result::in_progress) comm_.require(result, name);
+  }
+  [[nodiscard]] LaunchingCall end() {
     is_open_ = false;
-    launch_.check(launch_.comm.table().group_end(), "ncclGroupEnd");
+    return {comm_.table().group_end(), "ncclGroupEnd"};
   }
 
  private:
-  const Launch& launch_;
+  Comm& comm_;
   bool is_open_ = true;
 };
 
@@ -40,66 +43,91 @@ class Messages {
         words_(words_to_move(launch.plan.signature.type)),
         signals_(launch.plan.signature.operation == Operation::barrier) {}
 
-  void run(const Round& round) const;
+  [[nodiscard]] bool are_in(const Round& round) const {
+    return std::ranges::any_of(round.transfers, [this](const Transfer& t) { return is_message(t); });
+  }
+  [[nodiscard]] LaunchingCall launch(const Round& round) const;
 
  private:
   [[nodiscard]] bool is_message(const Transfer& t) const { return t.slice.count > 0 || signals_; }
-  void post(const Transfer& transfer, std::size_t place) const;
-  void post_signal(const Transfer& transfer, std::size_t place) const;
-  void send(const void* from, std::size_t count, DataType type, int peer) const;
-  void receive(void* to, std::size_t count, DataType type, int peer) const;
+  void post(const Group& group, const Transfer& transfer, std::size_t place) const;
+  void post_signal(const Group& group, const Transfer& transfer, std::size_t place) const;
+  void send(const Group& group, const void* from, std::size_t count, DataType type, int peer) const;
+  void receive(const Group& group, void* to, std::size_t count, DataType type, int peer) const;
 
   const Launch& launch_;
   Words words_;
   bool signals_;
 };
 
-void Messages::run(const Round& round) const {
-  if (std::ranges::none_of(round.transfers, [this](const Transfer& t) { return is_message(t); })) return;
-  Group group(launch_);
+LaunchingCall Messages::launch(const Round& round) const {
+  Group group(launch_.comm);
   for (std::size_t i = 0; i < round.transfers.size(); ++i)
-    if (is_message(round.transfers[i])) post(round.transfers[i], i);
-  group.end();
-  launch_.has_launched = true;
+    if (is_message(round.transfers[i])) post(group, round.transfers[i], i);
+  return group.end();
 }
 
-void Messages::post(const Transfer& transfer, std::size_t place) const {
-  if (transfer.slice.count == 0) return post_signal(transfer, place);
+void Messages::post(const Group& group, const Transfer& transfer, std::size_t place) const {
+  if (transfer.slice.count == 0) return post_signal(group, transfer, place);
   const std::size_t count = transfer.slice.count * words_.words;
   if (transfer.kind == Transfer::Kind::send)
-    send(launch_.buffers.read_address(transfer.slice), count, words_.type, transfer.peer);
+    send(group, launch_.buffers.read_address(transfer.slice), count, words_.type, transfer.peer);
   else
-    receive(launch_.buffers.write_address(transfer.slice), count, words_.type, transfer.peer);
+    receive(group, launch_.buffers.write_address(transfer.slice), count, words_.type, transfer.peer);
 }
 
-void Messages::post_signal(const Transfer& transfer, std::size_t place) const {
+void Messages::post_signal(const Group& group, const Transfer& transfer, std::size_t place) const {
   std::byte* signals = launch_.buffers.signals();
   if (transfer.kind == Transfer::Kind::send)
-    send(signals, 1, DataType::uint8, transfer.peer);
+    send(group, signals, 1, DataType::uint8, transfer.peer);
   else
-    receive(signals + 1 + place, 1, DataType::uint8, transfer.peer);
+    receive(group, signals + 1 + place, 1, DataType::uint8, transfer.peer);
 }
 
-void Messages::send(const void* from, std::size_t count, DataType type, int peer) const {
-  launch_.check(launch_.comm.table().send(from, count, type, peer, launch_.comm.handle(), launch_.stream), "ncclSend");
+void Messages::send(const Group& group, const void* from, std::size_t count, DataType type, int peer) const {
+  group.take(launch_.comm.table().send(from, count, type, peer, launch_.comm.handle(), launch_.stream), "ncclSend");
 }
 
-void Messages::receive(void* to, std::size_t count, DataType type, int peer) const {
-  launch_.check(launch_.comm.table().recv(to, count, type, peer, launch_.comm.handle(), launch_.stream), "ncclRecv");
+void Messages::receive(const Group& group, void* to, std::size_t count, DataType type, int peer) const {
+  group.take(launch_.comm.table().recv(to, count, type, peer, launch_.comm.handle(), launch_.stream), "ncclRecv");
 }
+
+class Rounds final : public Parts {
+ public:
+  Rounds(const Launch& launch, const schedules::Schedule& schedule)
+      : launch_(launch), messages_(launch_), rounds_(schedule.rounds) {}
+
+  std::optional<LaunchingCall> next() override {
+    if (!std::exchange(has_begun_, true)) begin();
+    for (; round_ < rounds_.size(); ++round_) {
+      if (messages_.are_in(rounds_[round_]) && !std::exchange(has_sent_, true))
+        return messages_.launch(rounds_[round_]);
+      has_sent_ = false;
+      launch_.buffers.run_locals(rounds_[round_], launch_.stream);
+    }
+    launch_.buffers.finish_result(launch_.stream);
+    return std::nullopt;
+  }
+
+ private:
+  void begin() {
+    launch_.buffers.prepare_input(launch_.stream);
+    if (launch_.buffers.signals() != nullptr)
+      device::required_runtime("barrier").fill_zero(launch_.buffers.signals(), 1, launch_.stream);
+  }
+
+  Launch launch_;
+  Messages messages_;
+  const std::vector<Round>& rounds_;
+  std::size_t round_ = 0;
+  bool has_begun_ = false;
+  bool has_sent_ = false;  ///< the messages of the round
+};
 
 }  // namespace
 
-void launch_schedule(const Launch& launch, const schedules::Schedule& schedule) {
-  launch.buffers.prepare_input(launch.stream);
-  if (launch.buffers.signals() != nullptr)
-    device::required_runtime("barrier").fill_zero(launch.buffers.signals(), 1, launch.stream);
-  const Messages messages(launch);
-  for (const Round& round : schedule.rounds) {
-    messages.run(round);
-    launch.buffers.run_locals(round, launch.stream);
-  }
-  launch.buffers.finish_result(launch.stream);
+std::unique_ptr<Parts> schedule_parts(const Launch& launch, const schedules::Schedule& schedule) {
+  return std::make_unique<Rounds>(launch, schedule);
 }
 
 std::size_t signal_bytes(const schedules::Schedule& schedule, Operation operation) {

@@ -33,7 +33,7 @@ struct WideParts {
   static bool is_long(const Signature& s) { return s.count * s.type.size() >= std::size_t{1} << 20U; }
 };
 
-class Wide {
+class Wide final : public Parts {
  public:
   explicit Wide(const Launch& launch)
       : launch_(launch),
@@ -44,16 +44,20 @@ class Wide {
         wide_(reinterpret_cast<float*>(launch.buffers.scratch())),
         output_(static_cast<std::byte*>(launch.binding.output)) {}
 
-  void run() {
-    widen();
-    switch (signature_.operation) {
-      case Operation::reduce:
-        return reduce();
-      case Operation::allreduce:
-        return parts_.block > 0 ? scatter_and_gather() : allreduce();
+  std::optional<LaunchingCall> next() override {
+    if (signature_.count == 0) return std::nullopt;
+    switch (part_++) {
+      case 0:
+        widen();
+        return first_call();
+      case 1:
+        if (gathers()) return gather();
+        narrow_result();
+        return std::nullopt;
       default:
-        reduce_scatter();
-        return narrow(mine(), parts_.block, output_);
+        if (gathered() != output_)
+          device::required_runtime("allreduce").copy(output_, gathered(), parts_.count * unit(), launch_.stream);
+        return std::nullopt;
     }
   }
 
@@ -65,59 +69,58 @@ class Wide {
     kernels::scale_copy(DatatypeKind::float32, wide_, wide_, parts_.count, factor, launch_.stream);
   }
 
+  [[nodiscard]] LaunchingCall first_call() {
+    CommHandle comm = launch_.comm.handle();
+    if (parts_.block > 0)
+      return {table_.reduce_scatter(wide_, mine(), parts_.block, DataType::float32, op(), comm, launch_.stream),
+              "ncclReduceScatter"};
+    if (signature_.operation == Operation::reduce)
+      return {table_.reduce(wide_, wide_, parts_.count, DataType::float32, op(), signature_.root, comm, launch_.stream),
+              "ncclReduce"};
+    return {table_.all_reduce(wide_, wide_, parts_.count, DataType::float32, op(), comm, launch_.stream),
+            "ncclAllReduce"};
+  }
+
+  /// Each rank rounds its block, so that half of the bytes travel in the narrow type, and all ranks get the same bits.
+  [[nodiscard]] LaunchingCall gather() {
+    std::byte* own = gathered() + static_cast<std::size_t>(launch_.rank) * parts_.block * unit();
+    narrow(mine(), parts_.block, own);
+    const Words words = words_to_move(signature_.type);
+    return {table_.all_gather(own, gathered(), parts_.block * words.words, words.type, launch_.comm.handle(),
+                              launch_.stream),
+            "ncclAllGather"};
+  }
+
+  void narrow_result() {
+    if (parts_.block > 0)
+      narrow(mine(), parts_.block, output_);
+    else if (signature_.operation != Operation::reduce || launch_.rank == signature_.root)
+      narrow(wide_, parts_.count, output_);
+  }
+
   void narrow(float* from, std::size_t count, std::byte* to) {
     const auto ranks = static_cast<std::size_t>(launch_.size);
     if (signature_.op == ReduceKind::avg) kernels::divide(DatatypeKind::float32, from, count, ranks, launch_.stream);
     kernels::convert(DatatypeKind::float32, from, type(), to, count, stream_);
   }
 
-  void reduce() {
-    check(table_.reduce(wide_, wide_, parts_.count, DataType::float32, op(), signature_.root, launch_.comm.handle(),
-                        launch_.stream),
-          "ncclReduce");
-    if (launch_.rank == signature_.root) narrow(wide_, parts_.count, output_);
-  }
-
-  void allreduce() {
-    check(table_.all_reduce(wide_, wide_, parts_.count, DataType::float32, op(), launch_.comm.handle(), launch_.stream),
-          "ncclAllReduce");
-    narrow(wide_, parts_.count, output_);
-  }
-
-  void reduce_scatter() {
-    check(table_.reduce_scatter(wide_, mine(), parts_.block, DataType::float32, op(), launch_.comm.handle(),
-                                launch_.stream),
-          "ncclReduceScatter");
-  }
-
-  /// Each rank rounds its block, so that half of the bytes travel in the narrow type, and all ranks get the same bits.
-  void scatter_and_gather() {
-    reduce_scatter();
-    const std::size_t unit = signature_.type.size();
-    std::byte* all = parts_.fits() ? output_ : launch_.buffers.scratch() + parts_.wide_count * sizeof(float);
-    std::byte* own = all + static_cast<std::size_t>(launch_.rank) * parts_.block * unit;
-    narrow(mine(), parts_.block, own);
-    const Words words = words_to_move(signature_.type);
-    check(table_.all_gather(own, all, parts_.block * words.words, words.type, launch_.comm.handle(), launch_.stream),
-          "ncclAllGather");
-    if (all != output_) device::required_runtime("allreduce").copy(output_, all, parts_.count * unit, launch_.stream);
-  }
-
-  void check(Result result, const char* what) {
-    launch_.check(result, what);
-    launch_.has_launched = true;
+  [[nodiscard]] bool gathers() const { return parts_.block > 0 && signature_.operation == Operation::allreduce; }
+  [[nodiscard]] std::byte* gathered() const {
+    return parts_.fits() ? output_ : launch_.buffers.scratch() + parts_.wide_count * sizeof(float);
   }
   [[nodiscard]] float* mine() const { return wide_ + static_cast<std::size_t>(launch_.rank) * parts_.block; }
   [[nodiscard]] DatatypeKind type() const { return signature_.type.kind(); }
+  [[nodiscard]] std::size_t unit() const { return signature_.type.size(); }
   [[nodiscard]] RedOp op() const { return signature_.op == ReduceKind::prod ? RedOp::prod : RedOp::sum; }
 
-  const Launch& launch_;
+  Launch launch_;
   const Signature& signature_;
   const Table& table_;
   WideParts parts_;
   Stream stream_;
   float* wide_;
   std::byte* output_;
+  int part_ = 0;
 };
 
 }  // namespace
@@ -139,8 +142,6 @@ void load_wide_kernels(const Signature& signature, int size, StreamHandle stream
     kernels::divide(DatatypeKind::float32, nullptr, 0, static_cast<std::size_t>(size), stream);
 }
 
-void launch_wide(const Launch& launch) {
-  if (launch.plan.signature.count > 0) Wide(launch).run();
-}
+std::unique_ptr<Parts> wide_parts(const Launch& launch) { return std::make_unique<Wide>(launch); }
 
 }  // namespace tutti::detail::nccl

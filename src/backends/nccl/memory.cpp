@@ -9,6 +9,7 @@
 #include "backends/nccl/comm.hpp"
 #include "backends/nccl/comm_body.hpp"
 #include "device/allocations.hpp"
+#include "device/give_way.hpp"
 #include "device/traffic.hpp"
 
 namespace tutti::detail::nccl {
@@ -71,8 +72,10 @@ RedOp Comm::pre_multiplied_sum(DataType type, double factor) {
   if (const auto found = body_->factors.find(key); found != body_->factors.end()) return found->second;
   Scalar scalar = scalar_of(type, factor);
   RedOp op = RedOp::sum;
-  check(body_->table.red_op_create_pre_mul_sum(&op, scalar.data(), type, ScalarResidence::host_immediate, handle()),
-        "ncclRedOpCreatePreMulSum", body_->patience);
+  Result made =
+      body_->table.red_op_create_pre_mul_sum(&op, scalar.data(), type, ScalarResidence::host_immediate, handle());
+  while (made == Result::in_progress) made = poll();  // a local call
+  require(made, "ncclRedOpCreatePreMulSum");
   const std::lock_guard lock(body_->mutex);
   body_->factors.emplace(key, op);
   return op;
@@ -131,7 +134,7 @@ bool Comm::register_window(const void* address, std::chrono::nanoseconds timeout
     body_->windows.push_back(range->id);
   }
   {
-    const std::lock_guard no_other(device::Traffic::of(device()).launch_mutex());
+    const device::Turn turn(device::Traffic::of(device()), device::give_way);
     body_->throw_if_aborted();
     try {
       const Result begun = body_->table.comm_window_register(handle(), range->base, range->bytes, window, symmetric);

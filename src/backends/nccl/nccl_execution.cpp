@@ -66,10 +66,11 @@ bool NcclExecution::begin() {
     const StreamHandle stream = enter_stream();
     DeviceBuffers& buffers = acquire(stream);
     if (capture_ == 0 && runs_on_callers() && patience_.count() > 0) begun_ = recorded(nccl_comm.device(), stream);
-    launch(buffers, stream);
+    if (may_launch_later())
+      start_launch(buffers, stream);
+    else
+      launch(buffers, stream);
     if (capture_ == 0) nccl::Comm::collect();
-    if (after_ == nullptr && (!runs_on_callers() || buffers_.holds_blocks()))
-      after_ = recorded(nccl_comm.device(), stream);
     if (capture_ == 0 && runs_on_callers() && after_ != nullptr) watch(stream);
   } catch (const Error& e) {
     rethrow_named(e);
@@ -86,7 +87,8 @@ StreamHandle NcclExecution::enter_stream() {
   if (!runs_on_callers() && stream_.kind == StreamKind::cuda) {
     comm().device->capture = capture_;
     before_.record(side.device, stream_.handle);
-    runtime().wait_event(stream, before_.handle());
+    // A launch that comes later waits then, not with the work of earlier calls that are launched before it.
+    if (!may_launch_later()) runtime().wait_event(stream, before_.handle());
   }
   return stream;
 }
@@ -148,58 +150,36 @@ void NcclExecution::acquire_into(DeviceBuffers& buffers) const {
   }
 }
 
-void NcclExecution::launch(DeviceBuffers& buffers, StreamHandle stream) {
-  nccl::State& state = state_of(comm());
-  nccl::Comm& nccl_comm = state.comm();
-  device::Traffic& traffic = device::Traffic::of(comm().device->device);
-  after_ = nullptr;
-  const std::lock_guard lock(traffic.launch_mutex());
-  if (capture_ == 0 && !nccl_comm.table().orders_launches) traffic.follow(stream);
-  if (capture_ != 0) {
-    nccl_comm.retain_by_graph(stream);
-  } else if (state.registers()) {
-    nccl_comm.use_registered(binding_.input);
-    nccl_comm.use_registered(binding_.output);
-  }
-  launch_noted(state, buffers, stream);
+nccl::Launch NcclExecution::launch_of(DeviceBuffers& buffers, StreamHandle stream) const {
+  const Context& c = comm();
+  return {state_of(c).comm(), c.rank, c.size, stream, *plan_, binding_, buffers};
 }
 
-/// NCCL's work is in flight also where a later part of the call could not be launched.
-void NcclExecution::launch_noted(nccl::State& state, DeviceBuffers& buffers, StreamHandle stream) {
-  const Context& c = comm();
-  bool has_launched = false;
-  const auto note = [&] {
-    if (has_launched && capture_ == 0) after_ = device::Traffic::of(c.device->device).note_launch(stream);
-  };
-  const nccl::Launch launch{state.comm(), c.rank, c.size, stream, patience_, *plan_, binding_, buffers, has_launched};
+void NcclExecution::launch(DeviceBuffers& buffers, StreamHandle stream) {
+  launching_ = nullptr;
+  after_ = nullptr;
+  nccl::Launching launching(state_of(comm()), launch_of(buffers, stream), schedule_.get(), patience_);
   try {
-    launch_all(state, launch);
+    launching.run(capture_ != 0);
   } catch (...) {
-    note();
+    after_ = launching.done();
     throw;
   }
-  note();
+  after_ = launching.done();
+  if (after_ == nullptr && (!runs_on_callers() || buffers_.holds_blocks()))
+    after_ = recorded(comm().device->device, stream);
 }
 
-/// On a communicator that blocks, a launch that may wait for other ranks is another thread's, which has a time limit
-/// and lets this one drive MPI.
-void NcclExecution::launch_all(nccl::State& state, const nccl::Launch& launch) const {
-  nccl::Comm& nccl_comm = state.comm();
-  const auto launch_here = [&] {
-    if (schedule_)
-      nccl::launch_schedule(launch, *schedule_);
-    else if (nccl::is_wide(*plan_))
-      nccl::launch_wide(launch);
-    else
-      nccl::launch_direct(launch);
-  };
-  nccl::Connections& connections = nccl_comm.connections();
-  const bool is_known = connections.cover(*plan_, schedule_.get());
-  if (nccl_comm.is_blocking() && (!is_known || patience_.count() > 0))
-    nccl_comm.await(*nccl::Launcher::of(nccl_comm.device()).begin(launch_here), "NCCL's launch", patience_);
-  else
-    launch_here();
-  if (!is_known) connections.add(*plan_, schedule_.get());
+void NcclExecution::start_launch(DeviceBuffers& buffers, StreamHandle stream) {
+  launching_ =
+      std::make_shared<nccl::Launching>(state_of(comm()), launch_of(buffers, stream), schedule_.get(), patience_);
+  nccl::Launching::start(launching_, stream_.kind == StreamKind::cuda ? &before_ : nullptr);
+  if (launching_->is_over()) launching_->rethrow();
+}
+
+/// Null before the end of the first launch.
+const std::shared_ptr<const device::Event>& NcclExecution::after() const noexcept {
+  return launching_ != nullptr ? launching_->done() : after_;
 }
 
 void NcclExecution::watch(StreamHandle stream) {
@@ -209,7 +189,8 @@ void NcclExecution::watch(StreamHandle stream) {
 bool NcclExecution::step() {
   try {
     nccl::Comm& nccl_comm = state_of(comm()).comm();
-    const bool is_over = after_->is_complete();
+    if (!has_launched()) return false;
+    const bool is_over = after()->is_complete();
     // An abort also ends the work on the device.
     if (nccl_comm.is_aborted())
       throw Error(ErrorCode::aborted, "the failure of another operation aborted NCCL before this operation had ended");
@@ -221,9 +202,19 @@ bool NcclExecution::step() {
   return false;
 }
 
+/// Takes a step of the launch. Throws its failure.
+bool NcclExecution::has_launched() const {
+  if (launching_ == nullptr) return true;
+  if (!launching_->is_over()) nccl::Launching::step_all();
+  if (!launching_->is_over()) return false;
+  launching_->rethrow();
+  return true;
+}
+
 void NcclExecution::cancel() noexcept {
   if (!is_under_way_) return;
   if (nccl::State* state = nccl::state_of(comm())) state->abort();
+  if (launching_) nccl::Launching::withdraw(launching_);
   comm().tell_of_failure();  // their work waits for this rank's
   // The progress of the device is unknown now.
   if (buffers_.holds_blocks()) defer_free(std::exchange(buffers_, {}));
@@ -231,7 +222,8 @@ void NcclExecution::cancel() noexcept {
 
 bool NcclExecution::order_before(StreamHandle stream) {
   const bool is_under_way = phase() == Phase::active || (capture_ != 0 && phase() == Phase::done);
-  if (after_ == nullptr || !is_under_way) return false;
+  const bool is_launched = launching_ == nullptr || launching_->is_over();
+  if (!is_under_way || !is_launched || after() == nullptr) return false;
   const device::Guard guard(state_of(comm()).comm().device());
   if (runtime().capture_of(stream) != capture_)
     throw Error(
@@ -239,17 +231,17 @@ bool NcclExecution::order_before(StreamHandle stream) {
         fmt::format(
             "{}, {}: wait(stream) must be in the capture in which the operation was started, or outside any capture",
             name(), comm().describe()));
-  runtime().wait_event(stream, after_->handle());
+  runtime().wait_event(stream, after()->handle());
   return true;
 }
 
 /// If a persistent operation was last captured, all work on its own buffers is over.
 void NcclExecution::leave_blocks() noexcept {
   if (!buffers_.holds_blocks() || capture_ != 0) return;
-  if (after_ == nullptr)
+  if (after() == nullptr)
     defer_free(std::exchange(buffers_, {}));  // a start has failed
   else
-    retire_later(std::move(after_), std::exchange(buffers_, {}));
+    retire_later(after(), std::exchange(buffers_, {}));
 }
 
 void NcclExecution::rethrow_named(const Error& error) const {

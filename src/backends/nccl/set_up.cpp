@@ -77,7 +77,7 @@ class ThreadedSetUp final : public SetUp {
     making_->rethrow();
     if (stage_->made != Result::success || !stage_->warm_up) return stage_->made;
     if (!launching_) {
-      if (!no_launch_.try_lock()) return Result::in_progress;
+      if (device::Traffic::of(stage_->body->device).has_line() || !no_launch_.try_lock()) return Result::in_progress;
       launching_ = Launcher::of(stage_->body->device).begin([stage = stage_] {
         stage->launched = stage->warm_up->launch_all();
       });

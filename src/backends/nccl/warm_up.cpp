@@ -80,6 +80,7 @@ Result WarmUp::launch(int step) {
 
 Result WarmUp::advance() {
   device::Traffic& traffic = device::Traffic::of(body_.device);
+  if (traffic.has_line()) return Result::in_progress;
   const std::unique_lock no_other(traffic.launch_mutex(), std::try_to_lock);
   if (!no_other) return Result::in_progress;
   const auto guard = body_.on_device();

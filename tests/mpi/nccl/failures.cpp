@@ -21,6 +21,7 @@ class Failures : public ::testing::Test {
   /// The other communicators still work.
   ~Failures() override {
     machine().nccl.set_async_error(Result::success);
+    machine().nccl.hang_work(false);  // another rank's abort may have come before the launch
     machine().drain();
     meet();
     const Communicator& other = device_communicators().front();
@@ -105,6 +106,7 @@ TEST_F(Failures, WorkThatNeverEndsIsATimeout) {
     const std::string text = failure_of(ErrorCode::timeout, [&] { request.wait(); });
     EXPECT_TRUE(contains(text, algorithm)) << text;
     EXPECT_TRUE(detail::nccl::state_of(*comm.state())->comm().is_aborted());
+    machine().nccl.hang_work(false);
     meet();
   }
 }
@@ -212,6 +214,8 @@ TEST_F(Failures, LaunchesThatAreInProgressArePolled) {
 TEST_F(Failures, AbortEndsWhatIsOutstanding) {
   machine().nccl.hang_work();
   Request request = iallreduce(*comm_, in_place, buffer(), sum, options_);
+  const detail::nccl::Comm& of_nccl = detail::nccl::state_of(*comm_->state())->comm();
+  while (machine().nccl.in_flight() == 0 && !of_nccl.is_aborted()) progress();  // another thread may launch
   comm_->abort("the test asks for it");
   const std::string text = failure_of(ErrorCode::aborted, [&] { request.wait(); });
   EXPECT_TRUE(contains(text, "the test asks for it")) << text;

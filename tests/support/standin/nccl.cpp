@@ -61,7 +61,10 @@ void Nccl::end_inits() {
   for (const auto& comm : state_->comms)
     if (comm->phase == NcclComm::Phase::making) comm->error = detail::nccl::Result::system_error;
 }
-void Nccl::hang_work() { state_->hangs_work = true; }
+void Nccl::hang_work(bool hangs) {
+  const std::lock_guard lock(state_->mutex);
+  state_->hangs_work = hangs;
+}
 void Nccl::within_next_launch(std::function<void()> function) { state_->within_launch = std::move(function); }
 void Nccl::fail_next(const std::string& name, detail::nccl::Result result) { state_->failures[name] = result; }
 void Nccl::forbid_shared_devices() { state_->forbids_shared_devices = true; }

@@ -58,8 +58,8 @@ class Nccl {
   void hang_init();
   /// Communicators that are being made fail, as where NCCL's own time limit is over.
   void end_inits();
-  /// The next work launched by this process never ends, until its communicator is aborted.
-  void hang_work();
+  /// The next work launched by this process never ends, until its communicator is aborted; false: it does after all.
+  void hang_work(bool hangs = true);
   /// The next call of that name ("all_reduce") returns this result.
   void fail_next(const std::string& name, detail::nccl::Result result);
   /// Calls `function` in the middle of the next launch, as another thread may run there. What it does on NCCL breaks
