@@ -729,9 +729,10 @@ TUTTI_API int tutti_test(tutti_request_t* request, int* done, tutti_status_t* st
 /// Blocks until the operation is complete; otherwise as tutti_test. Counterpart: MPI_Wait.
 TUTTI_API int tutti_wait(tutti_request_t* request, tutti_status_t* status);
 
-/// Orders later work on the stream after the operation. Returns at once if the device does the work (NCCL), when the
-/// communication is done if the host does it. Frees a nonpersistent request. Without a stream, or for an operation on
-/// host memory, the same as tutti_wait. Counterparts: Request::wait(stream), cudaStreamWaitEvent.
+/// Orders later work on the stream after the operation. Returns once the work is launched if the device does it (NCCL),
+/// which waits for the other ranks' starts if NCCL has to connect, and when the communication is done if the host does
+/// it. Frees a nonpersistent request. Without a stream, or for an operation on host memory, the same as tutti_wait.
+/// Counterparts: Request::wait(stream), cudaStreamWaitEvent.
 TUTTI_API int tutti_wait_on_stream(tutti_request_t* request, int stream_kind, void* stream);
 
 /// Sets *done to 1 once later work on the stream is ordered after the operation, as after tutti_wait_on_stream, and

@@ -43,7 +43,8 @@ class TUTTI_EXPORT Request {
   /// Counterpart: MPI_Test.
   bool test();
 
-  /// Returns true once later work on the stream is ordered after the operation, as after wait(stream). Never blocks.
+  /// Returns true once later work on the stream is ordered after the operation, as after wait(stream). Never blocks, so
+  /// the first call may return false while NCCL connects.
   /// Errors as test(). Without a stream, the same as test().
   bool test(Stream stream);
 

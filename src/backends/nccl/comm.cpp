@@ -43,7 +43,7 @@ Comm::Comm(std::shared_ptr<CommBody> body) : body_(std::move(body)) {}
 Comm::~Comm() { end_with_patience(body_); }
 
 const Table& Comm::table() const noexcept { return body_->table; }
-CommHandle Comm::handle() const noexcept { return is_aborted() ? nullptr : body_->handle; }
+CommHandle Comm::handle() const noexcept { return body_->handle; }
 int Comm::device() const noexcept { return body_->device; }
 
 void Comm::check(Result result, const char* what, std::chrono::nanoseconds timeout) {

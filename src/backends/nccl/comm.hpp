@@ -57,7 +57,7 @@ class Comm {
   Comm& operator=(const Comm&) = delete;
 
   [[nodiscard]] const Table& table() const noexcept;
-  /// Null once aborted.
+  /// For a call under the launch lock, right after require_usable(): an abort waits a while for such a call.
   [[nodiscard]] CommHandle handle() const noexcept;
   [[nodiscard]] int device() const noexcept;
 

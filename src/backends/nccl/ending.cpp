@@ -154,16 +154,17 @@ void poll_and_yield() {
 }  // namespace
 
 void begin_abort(const std::shared_ptr<CommBody>& body) noexcept {
-  // Another thread may be about to leave its launch, and sees the mark.
-  const auto deadline = Clock::now() + 100ms;
+  // Another thread may be about to leave its launch, and sees the mark; or it saw none, and is about to begin a call,
+  // on a handle that must not end before.
+  const auto marked = Clock::now();
   while (!step(*body)) {
     // The launcher makes the call, and this thread, or nobody, waits for it.
     const bool is_elsewhere = is_launching(*body) || launch_mutex(*body).is_left();
     if (body->graphs->load(std::memory_order_acquire) > 0 || (is_elsewhere && !body->is_blocking))
       return Waiting::instance().add(body);
-    const bool is_over = Clock::now() > deadline;
-    if ((is_elsewhere || is_over) && abort_beside_launches(*body)) return;
-    if (is_over) return Waiting::instance().add(body);
+    const auto waited = Clock::now() - marked;
+    if (waited > (is_elsewhere ? 30ms : 100ms) && abort_beside_launches(*body)) return;
+    if (waited > 100ms) return Waiting::instance().add(body);
     sched_yield();
   }
 }

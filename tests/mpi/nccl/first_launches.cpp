@@ -146,8 +146,11 @@ TEST_F(FirstLaunches, PrecedeACapture) {
   machine().runtime.destroy_graph(graph);
 }
 
-/// The caller's stream goes on between the start and the launch; the work does not wait for what comes there later.
+/// The caller's stream goes on between the start and the launch; the work does not wait for what comes there later, but
+/// where the streams share a hardware queue.
 TEST_F(FirstLaunches, FollowTheStreamAsItWasAtTheStart) {
+  const char* queues = std::getenv("TUTTI_TEST_HARDWARE_QUEUES");
+  if (queues != nullptr && std::atoi(queues) < 8) GTEST_SKIP() << "streams share hardware queues";
   fill(data_);
   Request request;
   begin([&] { request = sum_up(comm(), data_); });
@@ -195,9 +198,10 @@ TEST_F(FirstLaunches, AreWaitedForByAllocations) {
 
 TEST_F(FirstLaunches, EndByTheTimeoutOfTheCall) {
   if (is_alone()) GTEST_SKIP() << "one rank waits for nobody";
-  options_.timeout = 200ms;
   if (is_first()) {
+    options_.timeout = 200ms;
     Request request = sum_up(comm(), data_);
+    options_.timeout = 20s;  // the first one's is over before
     Request behind = sum_up(comm(), other_);
     const std::string text = failure_of(ErrorCode::timeout, [&] { request.wait(); });
     EXPECT_NE(text.find("not complete after 200 ms"), std::string::npos) << text;

@@ -25,6 +25,7 @@ PROGRAMS = {
     "mpi_nccl_comm": {},
     "mpi_nccl_comm_failures": {},
     "mpi_nccl_failures": {},
+    "mpi_nccl_first_launches": {},
     "mpi_nccl_parts": {},
     "mpi_device_staged": {},
     "mpi_device_schedule": {},
