@@ -7,6 +7,7 @@
 #include <tutti/detail/export.hpp>
 #include <tutti/error.hpp>
 #include <tutti/options.hpp>
+#include <utility>
 #include <vector>
 
 namespace tutti {
@@ -31,10 +32,10 @@ struct Status {
 /// must stay valid until then. Counterpart: MPI_Request.
 class TUTTI_EXPORT Request {
  public:
-  Request() noexcept;
-  ~Request();
-  Request(Request&& other) noexcept;
-  Request& operator=(Request&& other) noexcept;
+  Request() noexcept = default;
+  ~Request() = default;
+  Request(Request&& other) noexcept = default;
+  Request& operator=(Request&& other) noexcept = default;
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
 
@@ -79,7 +80,7 @@ class TUTTI_EXPORT Request {
   /// The status of a completed receive. It stays readable after test() or wait() has emptied the request.
   [[nodiscard]] const Status& status() const noexcept { return status_; }
 
-  explicit Request(std::shared_ptr<detail::Execution> execution) noexcept;
+  explicit Request(std::shared_ptr<detail::Execution> execution) noexcept : execution_(std::move(execution)) {}
   [[nodiscard]] const std::shared_ptr<detail::Execution>& execution() const noexcept { return execution_; }
 
  private:

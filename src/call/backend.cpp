@@ -22,16 +22,20 @@ std::shared_ptr<Execution> make_execution(const ContextPtr& context, const PlanP
   }
 }
 
-Request start_plan(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
-  const auto begin = plan->backend->begin;
-  std::shared_ptr<Execution> execution = begin == nullptr ? make_execution(context, plan, std::move(binding), options)
-                                                          : begin(context, plan, std::move(binding), options);
-  if (execution == nullptr) {
+Request request_of(std::shared_ptr<Execution> begun, const CallOptions& options) {
+  if (begun == nullptr) {
     options.note.end(flight::State::done);
     return Request(Execution::done());
   }
-  execution->keep(options.note);
-  return ProgressEngine::instance().launch(std::move(execution));
+  begun->keep(options.note);
+  return ProgressEngine::instance().launch(std::move(begun));
+}
+
+Request start_plan(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
+  const auto begin = plan->backend->begin;
+  return request_of(begin == nullptr ? make_execution(context, plan, std::move(binding), options)
+                                     : begin(context, plan, std::move(binding), options),
+                    options);
 }
 
 void run_plan(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {

@@ -49,7 +49,7 @@ class BackendState {
 struct CallOptions {
   Stream stream{};
   std::chrono::nanoseconds timeout{0};  ///< 0: none
-  flight::Note note{};                  ///< of a nonblocking call, or of a blocking one that Backend::run stamps
+  flight::Note note{};                  ///< of a nonblocking call, or of one that the backend stamps
   std::uint64_t capture = 0;            ///< that the stream takes part in at the call; 0: none
 };
 
@@ -72,15 +72,20 @@ struct Cut {
 using ContextPtr = std::shared_ptr<Context>;
 using PlanPtr = std::shared_ptr<const Plan>;
 
-/// A blocking call that is repeated on one communicator, with all that follows from its plan worked out.
+/// A blocking or nonblocking call that is repeated on one communicator, with all that follows from its plan worked out.
+/// The arguments are those of the first call, but for addresses. It stamps options.note, once the other ranks need not
+/// wait for that.
 class ReadyCall {
  public:
   ReadyCall() = default;
   virtual ~ReadyCall() = default;
   ReadyCall(const ReadyCall&) = delete;
   ReadyCall& operator=(const ReadyCall&) = delete;
-  /// As Backend::run. The arguments are those of the first call, but for addresses.
+  /// As Backend::run.
   virtual void run(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) = 0;
+  /// As Backend::begin.
+  virtual std::shared_ptr<Execution> begin(const ContextPtr& context, const PlanPtr& plan, Binding&& binding,
+                                           const CallOptions& options) = 0;
 };
 
 /// A backend carries data between ranks. It is one object, defined in its folder's backend.cpp and listed once, in
@@ -107,7 +112,8 @@ struct Backend {
   /// The fast path of a blocking call: takes a turn, runs, and returns when the call is done, without an execution on
   /// the heap. Null: make() serves blocking calls too.
   void (*run)(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) = nullptr;
-  /// Makes a blocking call ready to be repeated. Null, or returns null: run() serves the next one too.
+  /// Makes a call ready to be repeated that is not persistent. Null, or returns null: run() and begin() serve the next
+  /// one too.
   std::unique_ptr<ReadyCall> (*ready)(Context& context, const Plan& plan, const Binding& binding) = nullptr;
   /// The fast path of a nonblocking call: takes a turn and begins. Returns null if the call is complete, else an
   /// execution to be started, which continues it. Null: take_turn() and make() serve nonblocking calls.
@@ -137,6 +143,9 @@ struct Backend {
 /// Makes an execution of a plan, or of its spare plan if the backend has no turn left.
 [[nodiscard]] std::shared_ptr<Execution> make_execution(const ContextPtr& context, const PlanPtr& plan,
                                                         Binding&& binding, const CallOptions& options);
+
+/// The request of a nonblocking call that Backend::begin has begun.
+[[nodiscard]] Request request_of(std::shared_ptr<Execution> begun, const CallOptions& options);
 
 /// Starts a nonblocking call by its plan.
 [[nodiscard]] Request start_plan(const ContextPtr& context, const PlanPtr& plan, Binding&& binding,

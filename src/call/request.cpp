@@ -26,12 +26,6 @@ void note_if_held(const Execution& execution) noexcept {
 
 }  // namespace
 
-Request::Request() noexcept = default;
-Request::~Request() = default;
-Request::Request(Request&& other) noexcept = default;
-Request& Request::operator=(Request&& other) noexcept = default;
-Request::Request(std::shared_ptr<Execution> execution) noexcept : execution_(std::move(execution)) {}
-
 void detail::give_up(const Request& request) noexcept {
   if (request.execution()) request.execution()->give_up();
 }

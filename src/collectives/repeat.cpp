@@ -13,11 +13,16 @@
 namespace tutti::detail {
 namespace {
 
-/// What the flight recorder writes of a call that was kept, which takes its number.
-flight::Facts numbered(Context& comm, const flight::Facts& kept) {
-  flight::Facts facts = kept;
+/// Notes a call as one that was kept, which takes its number. is_stamped: by who makes it.
+CallOptions options_of(Context& comm, const Repeats::Entry& entry, bool is_stamped, flight::State state) {
+  CallOptions options;
+  options.timeout = comm.options.timeout;
+  flight::Recorder* recorder = comm.flight.recorder();
+  if (recorder == nullptr) return options;
+  flight::Facts facts = entry.facts;
   facts.sequence = comm.flight.next_sequence();
-  return facts;
+  options.note = {recorder, is_stamped ? recorder->begin_unstamped(facts, state) : recorder->begin(facts, state)};
+  return options;
 }
 
 bool is_address(const void* address, std::size_t count) {
@@ -51,8 +56,7 @@ Repeats::Entry Repeatable::entry_of(Context& comm, const Call& call, const PlanP
   if (send_in_place_) entry.own = distance(recv_, call.binding.input);
   if (recv_in_place_) entry.own = distance(send_, call.binding.output);
   const Backend& backend = *plan->backend;
-  if (plan->signature.kind == CallKind::blocking && backend.ready != nullptr)
-    entry.ready = backend.ready(comm, *plan, call.binding);
+  if (backend.ready != nullptr) entry.ready = backend.ready(comm, *plan, call.binding);
   return entry;
 }
 
@@ -101,14 +105,8 @@ bool Repeatable::run_again(const Communicator& communicator) const {
   const ContextPtr& comm = communicator.state();
   const Repeats::Entry* entry = found_in(*comm);
   if (entry == nullptr) return false;
-  CallOptions options;
-  options.timeout = comm->options.timeout;
-  if (flight::Recorder* recorder = comm->flight.recorder(); recorder != nullptr) {
-    const flight::Facts facts = numbered(*comm, entry->facts);
-    constexpr auto state = flight::State::running;
-    options.note = {recorder, entry->plan->backend->stamps ? recorder->begin_unstamped(facts, state)
-                                                           : recorder->begin(facts, state)};
-  }
+  const bool is_stamped = entry->ready != nullptr || entry->plan->backend->stamps;
+  const CallOptions options = options_of(*comm, *entry, is_stamped, flight::State::running);
   flight::Recording recording(options.note);
   const Repeats::Hold hold(comm->repeats);
   if (entry->ready)
@@ -123,13 +121,11 @@ std::optional<Request> Repeatable::start_again(const Communicator& communicator)
   const ContextPtr& comm = communicator.state();
   const Repeats::Entry* entry = found_in(*comm);
   if (entry == nullptr) return std::nullopt;
-  CallOptions options;
-  options.timeout = comm->options.timeout;
-  if (flight::Recorder* recorder = comm->flight.recorder(); recorder != nullptr)
-    options.note = {recorder, recorder->begin(numbered(*comm, entry->facts), flight::State::outstanding)};
+  const CallOptions options = options_of(*comm, *entry, entry->ready != nullptr, flight::State::outstanding);
   flight::Recording recording(options.note);
   const Repeats::Hold hold(comm->repeats);
-  Request request = start_plan(comm, entry->plan, bind(*entry), options);
+  Request request = entry->ready ? request_of(entry->ready->begin(comm, entry->plan, bind(*entry), options), options)
+                                 : start_plan(comm, entry->plan, bind(*entry), options);
   recording.hand_over();
   return request;
 }

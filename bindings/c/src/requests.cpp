@@ -41,19 +41,16 @@ class Detached {
   std::vector<RequestRecord> requests_;
 };
 
-void discard(tutti_request_t& request) {
-  if (request == nullptr) return;
-  RequestRecord& record = record_of(request, "request");
+void discard(tutti_request_t& request, RequestRecord& record) {
   if (record.op && record.request.active()) Detached::instance().keep(std::move(record));
   free_record(request, "request");
   request = TUTTI_REQUEST_NULL;
 }
 
 /// Ends a request whose operation succeeded or failed: frees it unless it is persistent.
-void conclude(tutti_request_t& request, tutti_status_t* status) {
-  const Request& ended = record_of(request, "request").request;
-  give_status(status, ended.status());
-  if (!ended.persistent()) discard(request);
+void conclude(tutti_request_t& request, RequestRecord& record, tutti_status_t* status) {
+  give_status(status, record.request.status());
+  if (!record.request.persistent()) discard(request, record);
 }
 
 /// Concludes a request when `look` says that its operation ended, or throws its error. NULL has ended.
@@ -63,14 +60,14 @@ bool conclude_if(tutti_request_t& request, tutti_status_t* status, const Look& l
     give_status(status, {});
     return true;
   }
-  Request& running = record_of(request, "request").request;
+  RequestRecord& record = record_of(request, "request");
   try {
-    if (!look(running)) return false;
+    if (!look(record.request)) return false;
   } catch (...) {
-    conclude(request, status);
+    conclude(request, record, status);
     throw;
   }
-  conclude(request, status);
+  conclude(request, record, status);
   return true;
 }
 
@@ -252,7 +249,10 @@ int tutti_startall(size_t count, tutti_request_t* requests) {
 }
 
 int tutti_request_free(tutti_request_t* request) {
-  return guard([&] { discard(output(request, "request")); });
+  return guard([&] {
+    tutti_request_t& given = output(request, "request");
+    if (given != nullptr) discard(given, record_of(given, "request"));
+  });
 }
 
 int tutti_request_error(tutti_request_t request, int* code) {

@@ -458,11 +458,9 @@ int Arena::acquire_persistent(MPI_Comm comm) {
   return ordered_cells + starts_apart * static_cast<int>(index);
 }
 
-void Arena::release_persistent(int number) noexcept {
-  in_use_[static_cast<std::size_t>((number - ordered_cells) / starts_apart)].store(false);
-}
+void Arena::release_persistent(int number) noexcept { in_use_[owner_of(number)].store(false); }
 
-bool Arena::is_start_free(int number, Generation generation) const noexcept {
+bool Arena::are_finished(int number, Generation generation) const noexcept {
   for (int r = 0; r < size_; ++r)
     if (cell(r, number).progress.done.load(std::memory_order_acquire) + starts_apart < generation) return false;
   return true;

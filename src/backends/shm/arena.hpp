@@ -133,11 +133,13 @@ class Arena final : public BackendState {
   }
   void release_persistent(int number) noexcept;
   /// Returns true once all ranks have finished the start of this cell before.
-  [[nodiscard]] bool is_start_free(int number, Generation generation) const noexcept;
-  /// Generation of this cell's next persistent start; equal on all ranks because all start it equally often.
-  [[nodiscard]] Generation next_generation(int number) noexcept {
-    return ++generations_[static_cast<std::size_t>((number - ordered_cells) / starts_apart)];
+  [[nodiscard]] bool is_start_free(int number, Generation generation) const noexcept {
+    return generation <= known_started_[owner_of(number)] + starts_apart || are_finished(number, generation);
   }
+  /// All ranks are known to have finished the starts of this cell's owner up to that generation.
+  void note_started(int number, Generation generation) noexcept { known_started_[owner_of(number)] = generation; }
+  /// Generation of this cell's next persistent start; equal on all ranks because all start it equally often.
+  [[nodiscard]] Generation next_generation(int number) noexcept { return ++generations_[owner_of(number)]; }
 
   /// Wakes sleeping ranks. Call it after writing data that a rank may wait for.
   void wake() noexcept {
@@ -189,6 +191,11 @@ class Arena final : public BackendState {
   [[nodiscard]] bool is_answered() const noexcept;
   void wake_sleepers() noexcept;
   [[nodiscard]] bool poll_completed(std::uint64_t ordered) noexcept;
+  /// The place of a persistent operation among those that own cells.
+  [[nodiscard]] static std::size_t owner_of(int number) noexcept {
+    return static_cast<std::size_t>((number - ordered_cells) / starts_apart);
+  }
+  [[nodiscard]] bool are_finished(int number, Generation generation) const noexcept;
   [[nodiscard]] bool poll_streamed(std::uint64_t before) noexcept;
   void complete_in_turn(std::uint64_t ordered) noexcept;
   void complete_early(std::uint64_t ordered) noexcept;
@@ -229,6 +236,7 @@ class Arena final : public BackendState {
   std::array<std::atomic<bool>, persistent_owners> in_use_{};
   std::array<bool, persistent_owners> given_{};
   std::array<Generation, persistent_owners> generations_{};
+  std::array<Generation, persistent_owners> known_started_{};  ///< finished on all ranks
 };
 
 /// The shared memory of a communicator that has some.

@@ -35,6 +35,10 @@ class LineShape {
   }
   /// Copies or combines the blocks of the others and this rank's own.
   void take(const Exchange& exchange) const;
+  /// Returns true if other ranks read what this one writes.
+  [[nodiscard]] bool gives() const { return takers_.begin < takers_.end; }
+  /// Returns true if this rank, once it has taken, has heard of all others.
+  [[nodiscard]] bool hears_all(int size) const { return givers_.begin == 0 && givers_.end == size; }
   /// Returns true if this rank gives only after it has heard of all others.
   [[nodiscard]] bool waits_first() const { return waits_first_; }
 

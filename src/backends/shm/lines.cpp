@@ -3,10 +3,15 @@
 
 namespace tutti::detail::shm {
 
+const LineShape& Lines::shape_of(const Exchange& exchange) {
+  if (!has_shape_) shape_ = LineShape(exchange);
+  has_shape_ = true;
+  return shape_;
+}
+
 void Lines::begin(const Exchange& exchange) {
-  shape_ = LineShape(exchange);
+  place_ = shape_of(exchange).first();
   has_given_ = false;
-  place_ = shape_.first();
 }
 
 void Lines::give(const Exchange& exchange) {

@@ -12,9 +12,13 @@ class Lines {
  public:
   Lines() = default;
   /// A call that has given and goes on from a place.
-  Lines(const LineShape& shape, const LineShape::Place& place) : shape_(shape), has_given_(true), place_(place) {}
+  Lines(const LineShape& shape, const LineShape::Place& place)
+      : shape_(shape), has_shape_(true), has_given_(true), place_(place) {}
 
+  /// Again, too: the next start of the same call.
   void begin(const Exchange& exchange);
+  /// Of the call that it is used for.
+  [[nodiscard]] const LineShape& shape_of(const Exchange& exchange);
   /// Continues as far as possible. Returns true once this rank has taken all data.
   bool step(const Exchange& exchange);
   void finish(const Exchange& /*exchange*/) {}
@@ -23,6 +27,7 @@ class Lines {
   void give(const Exchange& exchange);
 
   LineShape shape_{};
+  bool has_shape_ = false;
   bool has_given_ = false;
   LineShape::Place place_{};
 };

@@ -18,23 +18,42 @@ std::unique_ptr<ReadyCall> ReadyLines::make(Context& context, const Plan& plan, 
   return made;
 }
 
-void ReadyLines::run(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
-  constexpr int looks = steps_alone * looks_at_flag;
-  if (arena_.oversubscribed() || !arena_.is_next_free())
-    return run_short_way(context, plan, std::move(binding), options);
-  ProgressEngine::instance().poll();
-  const Turn turn = arena_.next_ordered(plan->digest);
-  Exchange exchange = Exchange::of(arena_, *plan, binding);
+bool ReadyLines::make_way(const Plan& plan, const Binding& binding, const Turn& turn, const flight::Note& note,
+                          LineShape::Place& place, int looks) {
+  Exchange exchange = Exchange::of(arena_, plan, binding);
   exchange.use_ordered(turn);
   shape_.give(exchange);
-  options.note.stamp();
+  note.stamp();
   exchange.put_record();
-  LineShape::Place place = shape_.first();
-  if (!shape_.have_come(exchange, place, looks))
-    return wait_for_lines(context, plan, std::move(binding), turn, Lines(shape_, place), options);
+  place = shape_.first();
+  if (!shape_.have_come(exchange, place, looks)) return false;
   shape_.take(exchange);
   arena_.complete(exchange.generation - 1);
   arena_.prepare_next();
+  return true;
+}
+
+void ReadyLines::run(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
+  ProgressEngine::instance().poll();
+  if (arena_.oversubscribed() || !arena_.is_next_free())
+    return run_short_way(context, plan, std::move(binding), options);
+  const Turn turn = arena_.next_ordered(plan->digest);
+  LineShape::Place place;
+  if (!make_way(*plan, binding, turn, options.note, place, steps_alone * looks_at_flag))
+    wait_for_lines(context, plan, std::move(binding), turn, Lines(shape_, place), options);
+}
+
+std::shared_ptr<Execution> ReadyLines::begin(const ContextPtr& context, const PlanPtr& plan, Binding&& binding,
+                                             const CallOptions& options) {
+  ProgressEngine::instance().poll();
+  if (arena_.oversubscribed() || !arena_.is_next_free()) {
+    options.note.stamp();
+    return begin_short_way(context, plan, std::move(binding), options);
+  }
+  const Turn turn = arena_.next_ordered(plan->digest);
+  LineShape::Place place;
+  if (make_way(*plan, binding, turn, options.note, place, steps_begun * looks_at_flag)) return nullptr;
+  return go_on_with_lines(context, plan, std::move(binding), turn, Lines(shape_, place), options);
 }
 
 }  // namespace tutti::detail::shm

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "backends/shm/agreement.hpp"
+#include "backends/shm/short_way.hpp"
 #include "backends/shm/waiting.hpp"
 #include "call/context.hpp"
 #include "call/deferred_free.hpp"
@@ -61,12 +62,15 @@ void ShmExecution::resume(shm::Parts begun) noexcept { go_on(parts_, begun, Stag
 void ShmExecution::resume(shm::Tree begun) noexcept { go_on(tree_, begun, Stage::tree); }
 
 bool ShmExecution::begin() {
-  if (stage_ == Stage::idle) {
-    enter_cell();
-    prepare_source();
-    stage_ = Stage::cell;
-  }
-  return step();
+  if (stage_ != Stage::idle) return step();  // that of a call which the short way has begun
+  enter_cell();
+  prepare_source();
+  stage_ = Stage::cell;
+  bool is_over = advance();
+  const int steps = arena_->oversubscribed() ? 1 : shm::steps_begun;
+  for (int i = 1; i < steps && stage_ == Stage::lines && !is_over; ++i) is_over = advance();
+  if (is_over) finish();
+  return is_over;
 }
 
 void ShmExecution::enter_cell() {
@@ -91,6 +95,12 @@ void ShmExecution::prepare_source() {
   else
     std::memcpy(source_copy_.data(), source, count * unit);
   exchange_.source = source_copy_.data();
+}
+
+/// Nobody looks at the cell of a rank that gives nothing.
+bool ShmExecution::is_cell_free() {
+  const bool gives = !persistent() || protocol() != Protocol::line || lines_.shape_of(exchange_).gives();
+  return !gives || exchange_.is_free();
 }
 
 void ShmExecution::publish() {
@@ -174,7 +184,7 @@ void ShmExecution::check_next_peer() {
 
 bool ShmExecution::advance() {
   if (stage_ == Stage::cell) {
-    if (!exchange_.is_free()) return false;
+    if (!is_cell_free()) return false;
     publish();
   }
   if (stage_ == Stage::largest && !choose()) return false;
@@ -196,6 +206,9 @@ bool ShmExecution::advance() {
 
 void ShmExecution::finish() {
   exchange_.finish();
+  // Every rank has finished a start before it begins the next.
+  if (persistent() && stage_ == Stage::lines && lines_.shape_of(exchange_).hears_all(arena_->size()))
+    arena_->note_started(exchange_.number, exchange_.generation - 1);
   stage_ = Stage::idle;
 }
 

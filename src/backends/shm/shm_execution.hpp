@@ -54,6 +54,7 @@ class ShmExecution final : public Execution {
   void go_on(Transport& own, Transport begun, Stage stage) noexcept;
   void enter_cell();
   void prepare_source();
+  [[nodiscard]] bool is_cell_free();
   void publish();
   void publish_buffers();
   [[nodiscard]] bool choose();

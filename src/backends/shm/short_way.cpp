@@ -102,13 +102,11 @@ void run_by(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, c
 template <typename Transport>
 std::shared_ptr<Execution> begin_by(const ContextPtr& context, const PlanPtr& plan, Binding&& binding,
                                     const CallOptions& options) {
-  // If all ranks come at about the same time, a short call is over by then.
-  constexpr int polls = 4;
   Arena& arena = arena_of(*context);
   const Turn turn = arena.next_ordered(plan->digest);
   return at_turn(*context, *plan, [&]() -> std::shared_ptr<Execution> {
     ShortRun<Transport> run(*context, *plan, binding, turn, {});
-    if (run.poll(arena.oversubscribed() ? 1 : polls)) return nullptr;
+    if (run.poll(arena.oversubscribed() ? 1 : steps_begun)) return nullptr;
     auto execution = std::make_shared<ShmExecution>(context, plan, std::move(binding), turn, options.timeout);
     run.hand_over(*execution);
     return execution;
@@ -147,6 +145,15 @@ void wait_for_lines(const ContextPtr& context, const PlanPtr& plan, Binding&& bi
     ShmExecution execution(unowned(context), unowned(plan), std::move(binding), turn, options.timeout);
     execution.resume(given);
     run_to_end(execution);
+  });
+}
+
+std::shared_ptr<Execution> go_on_with_lines(const ContextPtr& context, const PlanPtr& plan, Binding&& binding,
+                                            const Turn& turn, Lines given, const CallOptions& options) {
+  return at_turn(*context, *plan, [&] {
+    auto execution = std::make_shared<ShmExecution>(context, plan, std::move(binding), turn, options.timeout);
+    execution->resume(given);
+    return execution;
   });
 }
 

@@ -8,6 +8,8 @@ namespace tutti::detail::shm {
 
 /// The number of steps after which an execution continues a blocking call, if there is a core for each rank.
 inline constexpr int steps_alone = 200;
+/// The same for a nonblocking call: if all ranks come at about the same time, a short one is over by then.
+inline constexpr int steps_begun = 40;
 
 /// Makes a blocking call to its end. A call by `line`, `tree` or `slots` uses only local variables if its cell is free
 /// and the other ranks arrive soon; an execution continues a call that this path has begun, and makes all other calls.
@@ -20,5 +22,9 @@ std::shared_ptr<Execution> begin_short_way(const ContextPtr& context, const Plan
 /// Waits for the end of a blocking call by `line` that has taken its turn and given.
 void wait_for_lines(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const Turn& turn, Lines given,
                     const CallOptions& options);
+/// The execution of such a call that does not block, to be started.
+[[nodiscard]] std::shared_ptr<Execution> go_on_with_lines(const ContextPtr& context, const PlanPtr& plan,
+                                                          Binding&& binding, const Turn& turn, Lines given,
+                                                          const CallOptions& options);
 
 }  // namespace tutti::detail::shm
