@@ -18,12 +18,12 @@ std::unique_ptr<ReadyCall> ReadyLines::make(Context& context, const Plan& plan, 
   return made;
 }
 
-bool ReadyLines::make_way(const Plan& plan, const Binding& binding, const Turn& turn, const flight::Note& note,
+bool ReadyLines::make_way(const Plan& plan, const Binding& binding, const Turn& turn, const flight::Note& its_note,
                           LineShape::Place& place, int looks) {
   Exchange exchange = Exchange::of(arena_, plan, binding);
   exchange.use_ordered(turn);
   shape_.give(exchange);
-  note.stamp();
+  its_note.stamp();
   exchange.put_record();
   place = shape_.first();
   if (!shape_.have_come(exchange, place, looks)) return false;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Many calls under way at once: more than there are cells, in other orders on every rank, of all kinds together.
+#include <chrono>
 #include <deque>
+#include <thread>
 #include <tutti/request.hpp>
 
 #include "backends/shm/layout.hpp"
@@ -175,6 +177,55 @@ TEST(RunningAhead, GiversToARoot) {
     for (std::size_t r = 0; world().rank() == 0 && r < size; ++r)
       wrong += all[r * 500 + 499] != k * 10 + static_cast<int>(r) ? 1 : 0;
   }
+  EXPECT_EQ(wrong, 0);
+}
+
+/// Starts and waits, with another rank late now and then, which must still find its data.
+template <typename Check>
+void start_often(Request& request, const Check& check) {
+  using namespace std::chrono_literals;
+  for (int k = 0; k < 200; ++k) {
+    if (k % 10 == 0 && (k / 10) % world().size() == world().rank()) std::this_thread::sleep_for(1ms);
+    check(k, [&] {
+      request.start();
+      request.wait();
+    });
+  }
+}
+
+TEST(RunningAhead, RootOfAPersistentBroadcast) {
+  std::vector<int> data(3);
+  Request request = bcast_init(world(), data, 0);
+  int wrong = 0;
+  start_often(request, [&](int k, const auto& run) {
+    std::fill(data.begin(), data.end(), world().rank() == 0 ? k : -1);
+    run();
+    wrong += data.front() != k || data.back() != k ? 1 : 0;
+  });
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(RunningAhead, GiversOfAPersistentGatherAndScan) {
+  const auto size = static_cast<std::size_t>(world().size());
+  const int rank = world().rank();
+  std::vector<int> mine(2);
+  std::vector<int> all(size * 2);
+  std::vector<int> sums(2);
+  Request gathering = gather_init(world(), mine, all, 0);
+  Request scanning = scan_init(world(), mine, sums, sum);
+  int wrong = 0;
+  const auto fill = [&](int k) { std::fill(mine.begin(), mine.end(), 1000 * k + rank); };
+  start_often(gathering, [&](int k, const auto& run) {
+    fill(k);
+    run();
+    for (std::size_t r = 0; rank == 0 && r < size; ++r)
+      wrong += all[2 * r + 1] != 1000 * k + static_cast<int>(r) ? 1 : 0;
+  });
+  start_often(scanning, [&](int k, const auto& run) {
+    fill(k);
+    run();
+    wrong += sums[1] != 1000 * k * (rank + 1) + rank * (rank + 1) / 2 ? 1 : 0;
+  });
   EXPECT_EQ(wrong, 0);
 }
 
