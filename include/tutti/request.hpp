@@ -45,8 +45,7 @@ class TUTTI_EXPORT Request {
   bool test();
 
   /// Returns true once later work on the stream is ordered after the operation, as after wait(stream). Never blocks, so
-  /// the first call may return false while NCCL connects.
-  /// Errors as test(). Without a stream, the same as test().
+  /// the first call may return false while NCCL connects. Errors as test(). Without a stream, the same as test().
   bool test(Stream stream);
 
   /// Blocks until the operation is done. Tests and yields in turn, and never blocks inside MPI. Errors as test().

@@ -63,6 +63,12 @@ void Event::reset() noexcept {
   handle_ = nullptr;
 }
 
+std::shared_ptr<const Event> recorded(int device, StreamHandle stream) {
+  auto event = std::make_shared<Event>();
+  event->record(device, stream);
+  return event;
+}
+
 void Event::record(int device, StreamHandle stream) {
   EventPool& pool = EventPool::of(device);
   if (pool_ != &pool) {

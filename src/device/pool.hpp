@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <tutti/buffer.hpp>
 
 #include "device/runtime.hpp"
@@ -85,5 +86,8 @@ class Event {
   EventPool* pool_ = nullptr;
   EventHandle handle_ = nullptr;
 };
+
+/// An event that has been recorded on a stream of a device, for several holders.
+[[nodiscard]] std::shared_ptr<const Event> recorded(int device, StreamHandle stream);
 
 }  // namespace tutti::detail::device

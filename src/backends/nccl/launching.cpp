@@ -140,13 +140,8 @@ bool Launching::call_some() {
 }
 
 void Launching::note() {
-  if (has_launched_) {
-    done_ = traffic_.note_launch(launch_.stream);
-  } else {
-    auto event = std::make_shared<device::Event>();
-    event->record(launch_.comm.device(), launch_.stream);
-    done_ = std::move(event);
-  }
+  done_ =
+      has_launched_ ? traffic_.note_launch(launch_.stream) : device::recorded(launch_.comm.device(), launch_.stream);
 }
 
 void Launching::start(const std::shared_ptr<Launching>& launching, const device::Event* before) {

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <mutex>
 #include <utility>
 
 #include "backends/device/retired.hpp"
@@ -11,7 +10,6 @@
 #include "call/context.hpp"
 #include "call/deferred_free.hpp"
 #include "call/schedule_rules.hpp"
-#include "device/traffic.hpp"
 
 namespace tutti::detail {
 
@@ -20,12 +18,6 @@ using device::StreamHandle;
 namespace {
 
 device::Runtime& runtime() { return device::required_runtime("NCCL"); }
-
-std::shared_ptr<const device::Event> recorded(int device, StreamHandle stream) {
-  auto event = std::make_shared<device::Event>();
-  event->record(device, stream);
-  return event;
-}
 
 nccl::State& state_of(const Context& comm) {
   if (nccl::State* state = nccl::state_of(comm)) return *state;
@@ -65,7 +57,8 @@ bool NcclExecution::begin() {
     nccl_comm.check_async();
     const StreamHandle stream = enter_stream();
     DeviceBuffers& buffers = acquire(stream);
-    if (capture_ == 0 && runs_on_callers() && patience_.count() > 0) begun_ = recorded(nccl_comm.device(), stream);
+    if (capture_ == 0 && runs_on_callers() && patience_.count() > 0)
+      begun_ = device::recorded(nccl_comm.device(), stream);
     if (may_launch_later())
       start_launch(buffers, stream);
     else
@@ -167,7 +160,7 @@ void NcclExecution::launch(DeviceBuffers& buffers, StreamHandle stream) {
   }
   after_ = launching.done();
   if (after_ == nullptr && (!runs_on_callers() || buffers_.holds_blocks()))
-    after_ = recorded(comm().device->device, stream);
+    after_ = device::recorded(comm().device->device, stream);
 }
 
 void NcclExecution::start_launch(DeviceBuffers& buffers, StreamHandle stream) {
