@@ -74,6 +74,7 @@ struct Exchange : CellUse {
   /// Writes all of a record but its generation.
   void describe(Record& record) const;
 
+  [[nodiscard]] bool is_in_place() const { return source == output(); }
   /// Returns true if this rank writes in place over data that other ranks may still have to read.
   [[nodiscard]] bool overwrites_source() const;
   /// Copies this rank's own block from source to output, unless it is already there.

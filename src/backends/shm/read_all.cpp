@@ -11,8 +11,13 @@ std::size_t bytes_of_vector(const Exchange& exchange) {
   return exchange.plan->signature.count * exchange.plan->signature.type.size();
 }
 
-/// In place a rank may write only when nobody reads its vector any more.
-bool writes_over_source(const Exchange& exchange) { return exchange.source == exchange.output(); }
+/// Where the vector of another rank is read to: one of them to the output, since that touches less memory, unless
+/// others still read from there.
+std::byte* place_of(const Exchange& exchange, std::byte* scratch, int from) {
+  const int first = schedules::wrap(exchange.arena->rank() - 1, exchange.arena->size());
+  if (from == first && !exchange.is_in_place()) return exchange.output();
+  return scratch + static_cast<std::size_t>(from) * bytes_of_vector(exchange);
+}
 
 }  // namespace
 
@@ -29,20 +34,21 @@ void ReadAll::read(const Exchange& exchange, std::byte* scratch, Reached& reache
   for (int i = 1; i < size; ++i) {
     const int from = schedules::wrap(me - i, size);
     const Remote remote(exchange, from, false, {0, bytes}, reached);
-    remote.read(0, scratch + static_cast<std::size_t>(from) * bytes, bytes);
+    remote.read(0, place_of(exchange, scratch, from), bytes);
   }
 }
 
-void ReadAll::combine(const Exchange& exchange, const std::byte* scratch) const {
-  const std::size_t bytes = bytes_of_vector(exchange);
-  Operands inputs(static_cast<std::size_t>(exchange.arena->size()));
-  for (std::size_t from = 0; from < inputs.size(); ++from)
-    inputs[from] = static_cast<int>(from) == exchange.arena->rank() ? exchange.source : scratch + from * bytes;
-  exchange.combine(inputs, exchange.output(), bytes);
+void ReadAll::combine(const Exchange& exchange, std::byte* scratch) const {
+  const int size = exchange.arena->size();
+  Operands inputs(static_cast<std::size_t>(size));
+  for (int from = 0; from < size; ++from)
+    inputs[static_cast<std::size_t>(from)] =
+        from == exchange.arena->rank() ? exchange.source : place_of(exchange, scratch, from);
+  exchange.combine(inputs, exchange.output(), bytes_of_vector(exchange));
 }
 
 bool ReadAll::step(const Exchange& exchange, std::byte* scratch, Reached& reached) {
-  const bool waits = writes_over_source(exchange);
+  const bool waits = exchange.is_in_place();  // it may write only when nobody reads its vector any more
   if (!has_read_) {
     read(exchange, scratch, reached);
     finish_unclaimed(exchange.cell(exchange.arena->rank()).work.finished, exchange.generation);

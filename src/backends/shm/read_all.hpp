@@ -23,7 +23,7 @@ class ReadAll {
 
  private:
   void read(const Exchange& exchange, std::byte* scratch, Reached& reached) const;
-  void combine(const Exchange& exchange, const std::byte* scratch) const;
+  void combine(const Exchange& exchange, std::byte* scratch) const;
 
   bool has_read_ = false;
   int next_finished_ = 0;

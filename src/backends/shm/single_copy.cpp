@@ -2,6 +2,7 @@
 #include "backends/shm/single_copy.hpp"
 
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "backends/shm/agreement.hpp"
@@ -79,14 +80,16 @@ bool is_left_to_owner(const Exchange& exchange, int range, std::size_t total) {
 /// Finds the addresses of all contributions to a piece; reads contributions that are not mapped here into scratch.
 class SingleCopy::Contributions {
  public:
+  /// spare: room for one of the copies, or null.
   Contributions(const Exchange& exchange, int count, std::size_t offset, std::size_t bytes, std::byte* scratch,
-                Reached& reached)
+                std::byte* spare, Reached& reached)
       : all_(static_cast<std::size_t>(count)) {
     const Range whole = source_of(exchange);
     for (int from = 0; from < count; ++from) {
       const Remote remote(exchange, from, false, whole, reached);
-      std::byte* copy = scratch + static_cast<std::size_t>(from) * bytes;
       const std::byte* mapped = remote.mapped(offset);
+      std::byte* copy = scratch + static_cast<std::size_t>(from) * bytes;
+      if (mapped == nullptr && spare != nullptr) copy = std::exchange(spare, nullptr);
       if (mapped == nullptr) remote.read(offset, copy, bytes);
       are_here_ = are_here_ && (mapped == nullptr || from == exchange.arena->rank());
       all_[static_cast<std::size_t>(from)] = mapped == nullptr ? copy : mapped;
@@ -207,7 +210,8 @@ void SingleCopy::combine_piece(const Exchange& exchange, int range, std::size_t 
   const Allocations::Use use = Allocations::instance().use();
   ++moves_;
   const Slice slice = slice_of(exchange, range, index);
-  const Contributions inputs(exchange, exchange.arena->size(), slice.offset, slice.bytes, scratch_, reached_);
+  std::byte* spare = spare_output(exchange, range, slice);
+  const Contributions inputs(exchange, exchange.arena->size(), slice.offset, slice.bytes, scratch_, spare, reached_);
   const auto finish = [&] {
     mark(exchange.cell(range).work.finished, exchange.generation);
     exchange.arena->wake();
@@ -216,6 +220,18 @@ void SingleCopy::combine_piece(const Exchange& exchange, int range, std::size_t 
   if (is_early) finish();  // nobody else waits for more than the end of reading
   combine_slice(exchange, range, slice, inputs);
   if (!is_early) finish();
+}
+
+/// A rank that makes a piece of its own output may read one vector there: that touches less memory than scratch.
+std::byte* SingleCopy::spare_output(const Exchange& exchange, int range, const Slice& slice) {
+  const bool is_for_all = exchange.plan->signature.operation == Operation::allreduce;
+  if (!is_for_all && !is_for_one(exchange, range, exchange.arena->rank())) return nullptr;
+  return exchange.is_in_place() ? nullptr : exchange.output() + place_of(exchange, slice);
+}
+
+/// The byte of an output that a piece's result begins at.
+std::size_t SingleCopy::place_of(const Exchange& exchange, const Slice& slice) {
+  return schedules::is_split(exchange.plan->signature.operation) ? slice.begin : slice.offset;
 }
 
 void SingleCopy::combine_slice(const Exchange& exchange, int range, const Slice& slice, const Contributions& inputs) {
@@ -227,9 +243,9 @@ void SingleCopy::combine_slice(const Exchange& exchange, int range, const Slice&
     case Operation::allreduce:
       return combine_for_all(exchange, inputs, slice);
     case Operation::reduce:
-      return combine_for_one(exchange, inputs, slice.bytes, who.root(), slice.offset);
+      return combine_for_one(exchange, inputs, slice.bytes, who.root(), place_of(exchange, slice));
     default:
-      return combine_for_one(exchange, inputs, slice.bytes, range, slice.begin);
+      return combine_for_one(exchange, inputs, slice.bytes, range, place_of(exchange, slice));
   }
 }
 
@@ -245,7 +261,7 @@ void SingleCopy::combine_prefixes(const Exchange& exchange, const Contributions&
 }
 
 void SingleCopy::combine_for_all(const Exchange& exchange, const Contributions& inputs, const Slice& slice) {
-  std::byte* own = exchange.output() + slice.offset;
+  std::byte* own = exchange.output() + place_of(exchange, slice);
   exchange.combine(inputs.all(), own, slice.bytes);
   for (int to = 0; to < exchange.arena->size(); ++to)
     if (to != exchange.arena->rank())

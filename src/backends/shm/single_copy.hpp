@@ -48,6 +48,8 @@ class SingleCopy {
   bool are_combined(const Exchange& exchange);
   bool step_moving(const Exchange& exchange, std::size_t pieces);
   bool all_published(const Exchange& exchange);
+  [[nodiscard]] static std::size_t place_of(const Exchange& exchange, const Slice& slice);
+  [[nodiscard]] static std::byte* spare_output(const Exchange& exchange, int range, const Slice& slice);
   [[nodiscard]] static Slice slice_of(const Exchange& exchange, int range, std::size_t index);
   using Finish = void (*)(std::atomic<std::uint64_t>& word, Generation generation);
   /// mark: notes that the piece is finished.
