@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <tutti/error.hpp>
 #include <utility>
@@ -19,14 +20,36 @@ const Candidate* fastest_of(const std::vector<Candidate>& all, const Accept& acc
   return best;
 }
 
+/// Seconds a byte in messages of that many bytes: between two lengths that were measured, by their logarithm.
+double message_byte_of(double bytes, const Costs& costs) {
+  const std::array<double, 3> measured{costs.message_short_byte, costs.message_near_byte, costs.message_byte};
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    if (bytes > message_lengths[i]) continue;
+    if (i == 0) break;
+    const double part = std::log2(bytes / message_lengths[i - 1]) /
+                        std::log2(static_cast<double>(message_lengths[i]) / message_lengths[i - 1]);
+    return measured[i - 1] + part * (measured[i] - measured[i - 1]);
+  }
+  return bytes > message_lengths.back() ? measured.back() : measured.front();
+}
+
 /// Messages on a node copy what its caches have lost, as the kernel's copies do.
-Links links_for(const Signature& signature, const Machine& machine) {
+Links moving_links(const Signature& signature, const Machine& machine) {
   if (machine.several_nodes || signature.memory != MemoryClass::host) return links_of(machine);
   Machine as_called = machine;
   Costs& costs = as_called.costs;
   const double lost = lost_part(signature, machine.size, costs);
+  costs.message_byte = message_byte_of(static_cast<double>(signature.count * signature.type.size()), costs);
   costs.message_byte += cold_seconds(costs.kernel_busy_far_byte, lost, costs);
   return links_of(as_called);
+}
+
+/// Both operands of types of 8 and 16 bits are converted before they are combined.
+Links links_for(const Signature& signature, const Machine& machine) {
+  Links links = moving_links(signature, machine);
+  if (schedules::combines(signature.operation) && signature.type.size() <= 2)
+    for (Link& link : links.levels) link.combining_rate *= machine.costs.combine / (2 * machine.costs.combine_narrow);
+  return links;
 }
 
 }  // namespace

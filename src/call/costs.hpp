@@ -38,10 +38,15 @@ struct Costs {
   double kernel_cold_byte = 0.2e-9;       ///< a byte of what the reader's caches have not held, with all ranks copying
   double cache_part = 0.1e-6;             ///< the part of a rank's share of the last-level caches that a byte fills
   // Messages of the host MPI on a node
-  double message = 0.5e-6;       ///< until a short message has arrived
-  double message_gap = 0.2e-6;   ///< that a message keeps its sender busy
-  double message_byte = 0.4e-9;  ///< a byte of long messages that go both ways at the same time
+  double message = 0.5e-6;             ///< until a short message has arrived
+  double message_gap = 0.2e-6;         ///< that a message keeps its sender busy
+  double message_short_byte = 0.4e-9;  ///< a byte of messages of message_lengths[0] that go both ways at the same time
+  double message_near_byte = 0.4e-9;   ///< of message_lengths[1]
+  double message_byte = 0.4e-9;        ///< of message_lengths[2]
 };
+
+/// The lengths of the messages that are measured, in bytes.
+inline constexpr std::array<int, 3> message_lengths{4096, 1 << 16, 1 << 20};
 
 inline constexpr Costs typical_costs{};
 
@@ -54,7 +59,7 @@ struct NamedCost {
   std::string_view unit;
   double Costs::*value;
 };
-inline constexpr std::array<NamedCost, 27> named_costs{{
+inline constexpr std::array<NamedCost, 29> named_costs{{
     {"line", "s", &Costs::line},
     {"next_line", "s", &Costs::next_line},
     {"slot_write", "s/B", &Costs::slot_write},
@@ -81,6 +86,8 @@ inline constexpr std::array<NamedCost, 27> named_costs{{
     {"cache_part", "1/B", &Costs::cache_part},
     {"message", "s", &Costs::message},
     {"message_gap", "s", &Costs::message_gap},
+    {"message_short_byte", "s/B", &Costs::message_short_byte},
+    {"message_near_byte", "s/B", &Costs::message_near_byte},
     {"message_byte", "s/B", &Costs::message_byte},
 }};
 static_assert(sizeof(Costs) == named_costs.size() * sizeof(double), "every cost has a name");

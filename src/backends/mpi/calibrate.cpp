@@ -13,7 +13,7 @@ namespace tutti::detail {
 namespace {
 
 constexpr int short_bytes = 8;
-constexpr int long_bytes = 1 << 20;
+constexpr int long_bytes = message_lengths.back();
 
 class Messages {
  public:
@@ -35,16 +35,16 @@ class Messages {
       return watch.seconds() / 2;
     });
   }
-  /// The time of a long message there and one back at the same time, as the rounds of most schedules have them: of data
-  /// that this rank has just copied or combined, which the partner's core does not have in its caches.
-  [[nodiscard]] double exchange(int times) {
+  /// The time of a message there and one back at the same time, as the rounds of most schedules have them: of data that
+  /// this rank has just copied or combined, which the partner's core does not have in its caches.
+  [[nodiscard]] double exchange(int bytes, int times) {
     char content = 0;
     return median_of(times, [&] {
-      std::ranges::fill(outgoing_, ++content);
+      std::fill_n(outgoing_.begin(), bytes, ++content);
       const Stopwatch watch;
-      MPI_Request incoming = receive(long_bytes, incoming_.data());
+      MPI_Request incoming = receive(bytes, incoming_.data());
       MPI_Request outgoing = MPI_REQUEST_NULL;
-      check_mpi(MPI_Isend(outgoing_.data(), long_bytes, MPI_BYTE, partner_, tag_, comm_, &outgoing), "MPI_Isend");
+      check_mpi(MPI_Isend(outgoing_.data(), bytes, MPI_BYTE, partner_, tag_, comm_, &outgoing), "MPI_Isend");
       wait(incoming);
       wait(outgoing);
       return watch.seconds();
@@ -95,7 +95,14 @@ void calibrate_messages(Context& context, Costs& costs, Calibration kind) {
   (void)messages.one_way(5);
   costs.message = messages.one_way(17);
   costs.message_gap = messages.gap();
-  costs.message_byte = messages.exchange(5) / long_bytes;
+  const auto byte = [&](int bytes, int times) {
+    return std::max(messages.exchange(bytes, times) - costs.message, 0.0) / bytes;
+  };
+  constexpr int first_messages = 80;  // through memory of the MPI that is fresh
+  (void)messages.exchange(message_lengths[0], first_messages);
+  costs.message_short_byte = byte(message_lengths[0], 15);
+  costs.message_near_byte = byte(message_lengths[1], 9);
+  costs.message_byte = byte(message_lengths[2], 5);
 }
 
 }  // namespace tutti::detail

@@ -23,9 +23,7 @@ namespace tutti::detail::shm {
 namespace {
 
 constexpr std::size_t short_bytes = 256;
-constexpr std::size_t near_bytes = std::size_t{64} << 10U;  // within a core's caches
-constexpr std::size_t far_bytes = std::size_t{1} << 20U;    // beyond the nearest caches of most processors
-constexpr std::size_t chunk_bytes = 4096;                   // as the protocol `slots` has
+constexpr std::size_t far_bytes = std::size_t{1} << 20U;  // beyond the nearest caches of most processors
 
 /// Touched memory on huge pages where the system has them, as large buffers of programs have. It begins `shift` bytes
 /// behind the begin of a page, because a core confuses addresses at the same place of two pages.
@@ -137,14 +135,14 @@ void measure_rings(Partner& partner, const Memory& source, const Memory& target,
     write = times.write / static_cast<double>(piece);
     read = times.read / static_cast<double>(piece);
   };
-  rates(pass(RingKind::near, chunk_bytes, with_memcpy), chunk_bytes, costs.slot_write, costs.slot_read);
-  rates(pass(RingKind::near, near_bytes, with_memcpy), near_bytes, costs.stream_write, costs.stream_read);
-  rates(pass(RingKind::wide, near_bytes, with_memcpy), near_bytes, costs.wide_write, costs.wide_read);
-  const PieceTimes few = pass(RingKind::near, chunk_bytes, kernels::stream_copy);
-  const PieceTimes many = pass(RingKind::near, near_bytes, kernels::stream_copy);
-  rates(many, near_bytes, costs.uncached_write, costs.uncached_read);
+  rates(pass(RingKind::near, short_piece, with_memcpy), short_piece, costs.slot_write, costs.slot_read);
+  rates(pass(RingKind::near, long_piece, with_memcpy), long_piece, costs.stream_write, costs.stream_read);
+  rates(pass(RingKind::wide, long_piece, with_memcpy), long_piece, costs.wide_write, costs.wide_read);
+  const PieceTimes few = pass(RingKind::near, short_piece, kernels::stream_copy);
+  const PieceTimes many = pass(RingKind::near, long_piece, kernels::stream_copy);
+  rates(many, long_piece, costs.uncached_write, costs.uncached_read);
   costs.uncached_start =
-      difference(few.write + few.read, (costs.uncached_write + costs.uncached_read) * static_cast<double>(chunk_bytes));
+      difference(few.write + few.read, (costs.uncached_write + costs.uncached_read) * static_cast<double>(short_piece));
 }
 
 void measure_copies(Partner& partner, const Memory& source, const Memory& target, Costs& costs) {
@@ -153,7 +151,7 @@ void measure_copies(Partner& partner, const Memory& source, const Memory& target
     for (int i = 0; i < repeats; ++i) std::memcpy(target.data(), source.data(), bytes);
     return watch.seconds() / (static_cast<double>(bytes) * repeats);
   };
-  costs.copy = median_of(9, [&] { return copy(near_bytes / 4, 8); });
+  costs.copy = median_of(9, [&] { return copy(long_piece / 4, 8); });
   partner.meet();
   costs.far_copy = median_of(5, [&] { return copy(far_bytes, 1); });
   const auto combine = [&](DatatypeKind type, std::size_t unit) {
@@ -209,12 +207,12 @@ KernelTimes kernel_times(Partner& partner, const Reader& reader, const Memory& t
     partner.meet();
     return found;
   };
-  return {time(short_bytes, 12), time(near_bytes, 8), time(far_bytes, 5)};
+  return {time(short_bytes, 12), time(long_piece, 8), time(far_bytes, 5)};
 }
 
 void derive(const KernelTimes& times, double& call, double& byte, double& far_byte) {
-  byte = difference(times.near, times.few) / static_cast<double>(near_bytes - short_bytes);
-  far_byte = difference(times.far, times.near) / static_cast<double>(far_bytes - near_bytes);
+  byte = difference(times.near, times.few) / static_cast<double>(long_piece - short_bytes);
+  far_byte = difference(times.far, times.near) / static_cast<double>(far_bytes - long_piece);
   call = times.few;
 }
 

@@ -6,6 +6,7 @@
 
 #include "backends/shm/chunks.hpp"
 #include "backends/shm/layout.hpp"
+#include "backends/shm/pace.hpp"
 #include "backends/shm/parts.hpp"
 #include "backends/shm/pieces.hpp"
 #include "backends/shm/tree_cost.hpp"
@@ -28,6 +29,7 @@ struct Traffic {
   bool combines = false;
   double combined = 0;       ///< operands that the busiest rank combines if each combines for itself, bytes
   double work_per_byte = 0;  ///< seconds a byte of operands
+  bool is_narrow = false;    ///< of 8 or 16 bits
 };
 
 Traffic traffic_of(const Signature& signature, const Machine& machine) {
@@ -47,8 +49,8 @@ Traffic traffic_of(const Signature& signature, const Machine& machine) {
   const double contributions = operation == Operation::exscan ? t.others : ranks;
   t.combined = t.combines && contributions > 1 ? t.block * contributions : 0;
   t.lost = lost_part(signature, machine.size, machine.costs);
-  const bool is_narrow = signature.type.size() <= 2;
-  t.work_per_byte = is_narrow ? machine.costs.combine_narrow : machine.costs.combine;
+  t.is_narrow = signature.type.size() <= 2;
+  t.work_per_byte = t.is_narrow ? machine.costs.combine_narrow : machine.costs.combine;
   return t;
 }
 
@@ -76,23 +78,39 @@ double own_seconds(const Traffic& traffic, const Costs& costs) {
 
 /// The chunks of a block that passes through memory of its giver.
 struct Pipe {
-  double write;   ///< seconds a byte
-  double read;    ///< seconds a byte
-  double chunks;  ///< of one block
-  double flag;    ///< seconds that a chunk's flag costs
+  Pace write;
+  Pace read;
+  double chunks;        ///< of one block
+  bool is_far = false;  ///< the paces are those of buffers beyond a core's caches
 };
 
+/// What each end of a copy adds that lies beyond the caches, in seconds a byte.
+double beyond_at_one_end(double bytes, const Traffic& traffic, const Costs& costs, const Pipe& pipe) {
+  const double near = pipe.is_far ? 0 : beyond_caches(bytes, costs);
+  return (near + cold_seconds(costs.far_copy, traffic.lost, costs)) / 2;
+}
+
+/// The taker's part of piped_seconds. What it combines is read beside its own operand, and written; operands are
+/// fetched while those before them are combined, unless they are converted first.
+double taking_seconds(const Traffic& traffic, const Costs& costs, const Pipe& pipe, double chunks) {
+  const double buffers = traffic.combined > 0 ? 2 * traffic.block : traffic.taken;
+  const double fetch =
+      pipe.read.seconds(traffic.taken, chunks) + buffers * beyond_at_one_end(traffic.taken, traffic, costs, pipe);
+  const double work = traffic.work_per_byte * traffic.combined;
+  return traffic.is_narrow ? fetch + work : std::max(fetch, work);
+}
+
 /// A giver writes its slot or ring, a taker reads it, the first line of data after that of the flag; of a
-/// large block both do so at the same time, chunk by chunk, and at every chunk they want the line of the flag. Only one
-/// end of each copy can be beyond the caches.
+/// large block both do so at the same time, chunk by chunk, and at every chunk they want the line of the flag, which is
+/// often there before.
 double piped_seconds(const Traffic& traffic, const Costs& costs, const Pipe& pipe) {
-  const double write = traffic.given * (pipe.write + beyond_caches(traffic.given, costs) / 2);
-  // Operands are fetched while those before them are combined.
-  const double read = std::max(traffic.taken * (pipe.read + beyond_caches(traffic.taken, costs) / 2),
-                               traffic.work_per_byte * traffic.combined);
+  const double blocks = traffic.block > 0 ? pipe.chunks / traffic.block : 0;
+  const double write = pipe.write.seconds(traffic.given, traffic.given * blocks) +
+                       traffic.given * beyond_at_one_end(traffic.given, traffic, costs, pipe);
+  const double read = taking_seconds(traffic, costs, pipe, traffic.taken * blocks);
   const double own = own_seconds(traffic, costs);
   const double first = traffic.taken > 0 ? costs.line : 0;
-  const double flags = pipe.flag * (pipe.chunks - 1);
+  const double flags = costs.line / 2 * (pipe.chunks - 1);
   if (!traffic.one_sided) return first + write + read + own + flags / 2;
   const bool gathers = traffic.taken > traffic.given;
   const double longer = gathers ? std::max(write, read + own) : std::max(write + own, read);
@@ -100,24 +118,26 @@ double piped_seconds(const Traffic& traffic, const Costs& costs, const Pipe& pip
 }
 
 double slots_seconds(const Traffic& traffic, const Costs& costs) {
-  constexpr double chunk = 4096;
-  return piped_seconds(traffic, costs,
-                       {costs.slot_write, costs.slot_read, std::max(1.0, traffic.block / chunk), costs.line});
+  const double chunks = std::max(1.0, traffic.block / static_cast<double>(short_piece));
+  return piped_seconds(traffic, costs, {writing_pace(costs), reading_pace(costs), chunks});
 }
 
-/// The flag of a chunk is often there before it is wanted.
 double ring_seconds(Protocol protocol, const Signature& signature, const Traffic& traffic, const Machine& machine) {
   const Costs& costs = machine.costs;
   const RingKind kind = protocol == Protocol::wide ? RingKind::wide : RingKind::near;
   const RingCut cut = cut_for(kind, signature.operation, static_cast<std::size_t>(traffic.block), machine.size, 1);
   const auto chunks = static_cast<double>(cut.chunks);
-  const double flag = costs.line / 2;
+  const Pace write = writing_pace(costs);
+  const Pace read = reading_pace(costs);
+  if (protocol == Protocol::stream) return piped_seconds(traffic, costs, {write, read, chunks});
   if (protocol == Protocol::wide)
-    return piped_seconds(traffic, costs, {costs.wide_write, costs.wide_read, chunks, flag});
-  if (protocol == Protocol::stream)
-    return piped_seconds(traffic, costs, {costs.stream_write, costs.stream_read, chunks, flag});
-  return costs.uncached_start +
-         piped_seconds(traffic, costs, {costs.uncached_write, costs.uncached_read, chunks, flag});
+    return piped_seconds(traffic, costs,
+                         {further(write, costs.wide_write), further(read, costs.wide_read), chunks, true});
+  // Lines that are past the caches have nobody who fetches them ahead, however short the chunk.
+  constexpr double never = std::numeric_limits<double>::infinity();
+  const double start = costs.uncached_start / 2;
+  return piped_seconds(traffic, costs,
+                       {{start, costs.uncached_write, never}, {start, costs.uncached_read, never}, chunks});
 }
 
 /// A kernel copy of that many bytes, in calls of at most `piece` bytes.
@@ -167,15 +187,22 @@ double shared_reduction(const Signature& signature, const Traffic& traffic, cons
   const bool root_alone =
       signature.operation == Operation::reduce && traffic.block <= static_cast<double>(root_alone_bytes);
   const Kernel busy = busy_kernel(traffic, machine.costs);
+  const double work = traffic.work_per_byte * traffic.combined;
+  // Another rank may take the piece, and then hands the result back.
+  if (root_alone && signature.kind != CallKind::blocking)
+    return busy.seconds(2 * traffic.others, 2 * traffic.taken, traffic.taken) + work;
   if (root_alone || is_made_by_each(signature, machine.size, machine.mapped_copy)) {
     const Kernel kernel = root_alone ? lone_kernel(traffic, machine.costs) : busy;
-    return kernel.seconds(traffic.others, traffic.taken, traffic.taken) + traffic.work_per_byte * traffic.combined;
+    return kernel.seconds(traffic.others, traffic.taken, traffic.taken) + work;
   }
   const double piece = static_cast<double>(combined_piece_bytes(machine.size) + unit);
   const double pieces = std::max(1.0, share / piece);
-  const bool is_prefix = signature.operation == Operation::scan || signature.operation == Operation::exscan;
+  const bool is_exscan = signature.operation == Operation::exscan;
+  const bool is_prefix = signature.operation == Operation::scan || is_exscan;
   const double returned = is_split ? 0 : signature.operation == Operation::reduce ? 0.5 : traffic.others;
-  const double combined = is_prefix ? share * ranks * (ranks + 1) / 2 : share * ranks;
+  // The first prefix is a copy.
+  const double prefixes = is_exscan ? ranks * (ranks - 1) / 2 - 1 : ranks * (ranks + 1) / 2 - 1;
+  const double combined = share * (is_prefix ? prefixes : ranks);
   const double copies = traffic.others + returned;
   // Prefixes are made in memory of this rank's own before they are copied.
   const double made =
@@ -224,10 +251,13 @@ double parts_seconds(const Signature& signature, const Traffic& traffic, const M
   const double far = beyond_caches(traffic.block, costs);
   const double windows = std::max(1.0, traffic.block / (static_cast<double>(share) * ranks));
   const double turns = machine.oversubscribed ? machine.costs.turn * traffic.others : 0;
-  const double given = others * (costs.stream_write + far / 2);
-  const double combined =
-      others * costs.stream_read + traffic.work_per_byte * traffic.block + own * (costs.stream_write + far / 2);
-  const double taken = others * (costs.stream_read + far / 2) + own * (costs.copy + far);
+  const Pace write = writing_pace(costs);
+  const Pace read = reading_pace(costs);
+  const double chunks = windows * traffic.others;
+  const double given = write.seconds(others, chunks) + others * far / 2;
+  const double combined = read.seconds(others, chunks) + traffic.work_per_byte * traffic.block +
+                          write.seconds(own, windows) + own * far / 2;
+  const double taken = read.seconds(others, chunks) + others * far / 2 + own * (costs.copy + far);
   return given + combined + taken + windows * (3 * costs.line * traffic.others + turns);
 }
 
