@@ -100,6 +100,8 @@ class Comm {
   /// lock. Counterpart: ncclCommWindowRegister.
   [[nodiscard]] bool register_window(const void* address, std::chrono::nanoseconds timeout);
 
+  /// The buffers that lie in such windows. Under the launch lock.
+  [[nodiscard]] Windows windows_of(const void* input, const void* output) const;
   /// For each window that all ranks had when they last agreed, and for later ones: 1 if this rank still has it, else 0.
   /// Equally long on all ranks.
   [[nodiscard]] std::vector<int> windows() const;

@@ -12,11 +12,12 @@ using schedules::Round;
 using schedules::Transfer;
 
 /// NCCL's choices change with the length by factors of two at most.
-std::uint64_t kind_of(const Plan& plan) {
+std::uint64_t kind_of(const Plan& plan, Windows windows) {
   const Signature& s = plan.signature;
   const auto length = static_cast<std::uint64_t>(std::bit_width(s.count * s.type.size()));
-  return static_cast<std::uint64_t>(s.operation) << 32U | static_cast<std::uint64_t>(s.type.kind()) << 24U |
-         static_cast<std::uint64_t>(s.op) << 16U | length;
+  const std::uint64_t places = (windows.input ? 1U : 0U) | (windows.output ? 2U : 0U);
+  return places << 40U | static_cast<std::uint64_t>(s.operation) << 32U |
+         static_cast<std::uint64_t>(s.type.kind()) << 24U | static_cast<std::uint64_t>(s.op) << 16U | length;
 }
 
 /// NCCL's calls of no elements connect nothing.
@@ -28,17 +29,17 @@ std::pair<bool, int> end_of(const Transfer& transfer) { return {transfer.kind ==
 
 }  // namespace
 
-bool Connections::cover(const Plan& plan, const schedules::Schedule* schedule) const {
-  if (schedule == nullptr) return collectives_.contains(kind_of(plan));
+bool Connections::cover(const Plan& plan, const schedules::Schedule* schedule, Windows windows) const {
+  if (schedule == nullptr) return collectives_.contains(kind_of(plan, windows));
   if (has_all_peers_) return true;
   const auto is_known = [&](const Transfer& t) { return is_empty(plan, t) || peers_.contains(end_of(t)); };
   return std::ranges::all_of(schedule->rounds,
                              [&](const Round& round) { return std::ranges::all_of(round.transfers, is_known); });
 }
 
-void Connections::add(const Plan& plan, const schedules::Schedule* schedule) {
+void Connections::add(const Plan& plan, const schedules::Schedule* schedule, Windows windows) {
   if (schedule == nullptr) {
-    collectives_.insert(kind_of(plan));
+    collectives_.insert(kind_of(plan, windows));
     return;
   }
   if (has_all_peers_) return;

@@ -87,7 +87,7 @@ void Launching::run(bool is_captured) {
     throw;
   }
   note_work();
-  if (!is_known_) launch_.comm.connections().add(launch_.plan, schedule_);
+  if (!is_known_) launch_.comm.connections().add(launch_.plan, schedule_, windows_);
 }
 
 void Launching::prepare() {
@@ -101,7 +101,8 @@ void Launching::prepare() {
 }
 
 void Launching::begin() {
-  is_known_ = launch_.comm.connections().cover(launch_.plan, schedule_);
+  windows_ = launch_.comm.windows_of(launch_.binding.input, launch_.binding.output);
+  is_known_ = launch_.comm.connections().cover(launch_.plan, schedule_, windows_);
   parts_ = parts_of(launch_, schedule_);
 }
 
@@ -176,7 +177,7 @@ bool Launching::step() noexcept {
       return false;
     }
     note();
-    if (!is_known_) launch_.comm.connections().add(launch_.plan, schedule_);
+    if (!is_known_) launch_.comm.connections().add(launch_.plan, schedule_, windows_);
   } catch (...) {
     failure_ = std::current_exception();
   }

@@ -68,6 +68,7 @@ class Launching {
   std::chrono::nanoseconds patience_;
   device::Traffic& traffic_;
   const device::Event* before_ = nullptr;
+  Windows windows_{};
   std::unique_ptr<Parts> parts_{};
   std::optional<LaunchingCall> call_{};  ///< that is not through
   std::shared_ptr<Launcher::Job> job_{};

@@ -98,6 +98,17 @@ void Comm::use_registered(const void* address) {
   (void)Allocations::instance().watch(range->id, body, [body, id = range->id] { body->deregister(id); });
 }
 
+Windows Comm::windows_of(const void* input, const void* output) const {
+  const std::lock_guard lock(body_->mutex);
+  if (body_->windows.empty()) return {};
+  const auto is_in_one = [&](const void* address) {
+    const auto range = range_of(address, device());
+    const auto found = range ? body_->registrations.find(range->id) : body_->registrations.end();
+    return found != body_->registrations.end() && found->second.window != nullptr;
+  };
+  return {is_in_one(input), is_in_one(output)};
+}
+
 std::vector<int> Comm::windows() const {
   const std::lock_guard lock(body_->mutex);
   std::vector<int> has;

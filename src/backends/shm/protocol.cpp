@@ -66,17 +66,20 @@ bool fits_tree(const Signature& signature, bool goes_on_alone) {
   }
 }
 
+/// A rank makes no other call on its rings before this one is over.
+bool comes_alone(const Signature& signature) { return signature.kind == CallKind::blocking && !signature.is_piece; }
+
 /// The windows must be few enough to be counted, and all ranks there to combine their parts.
 bool fits_parts(const Signature& signature, int size) {
   const bool is_vector = signature.operation == Operation::reduce || signature.operation == Operation::allreduce;
-  if (!is_vector || signature.kind != CallKind::blocking) return false;
+  if (!is_vector || !comes_alone(signature)) return false;
   const std::size_t share = Parts::share_of(signature.type.size(), size);
   return share > 0 && signature.count * signature.type.size() / share < most_chunks;
 }
 
 /// A giver waits for its takers while it fills its ring again and again.
 bool fits_stream(const Signature& signature, int size) {
-  if (signature.kind != CallKind::blocking || signature.operation == Operation::barrier) return false;
+  if (!comes_alone(signature) || signature.operation == Operation::barrier) return false;
   if (schedules::is_varying(signature.operation)) return false;
   const std::size_t most = most_of_ring(RingKind::near, signature.operation, size);
   if (combines(signature.operation) && signature.type.size() > longest_chunk(signature.operation, most)) return false;

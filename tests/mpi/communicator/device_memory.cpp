@@ -11,7 +11,7 @@
 #include "device/allocations.hpp"
 #include "device/flag.hpp"
 #include "device/traffic.hpp"
-#include "mpi/nccl/machine.hpp"
+#include "mpi/nccl/support.hpp"
 
 namespace tutti {
 namespace {
@@ -128,6 +128,24 @@ TEST(DeviceMemory, IsUsedByCollectives) {
   allreduce(comm, Buffer(data.data(), data.size()), sum);
   EXPECT_EQ(data[0], static_cast<float>(comm.size() * (comm.size() + 1)) / 2);
   EXPECT_EQ(data[999], data[0]);
+  machine().drain();
+}
+
+/// NCCL connects at its first collective on windows, whatever was launched before, and waits for the peers.
+TEST(DeviceMemory, FirstCallsOnWindowsWaitForNobody) {
+  const standin::HostAccess access;
+  const Communicator comm = prepared_world();
+  const std::size_t bytes = 100 * static_cast<std::size_t>(comm.size()) * sizeof(float);
+  const test::DeviceMemory outside(bytes);
+  alltoall(comm, in_place, test::device_buffer(outside, DatatypeKind::float32));
+  const Allocation part = allocate(comm, bytes, MemoryKind::device);
+  const auto data = part.as<float>();
+  std::ranges::fill(data, static_cast<float>(comm.rank() + 1));
+  if (comm.rank() != 0) test::meet();
+  Request moves = ialltoall(comm, in_place, Buffer(data.data(), data.size()));
+  if (comm.rank() == 0) test::meet();
+  moves.wait();
+  for (std::size_t r = 0; 100 * r < data.size(); ++r) EXPECT_EQ(data[100 * r], static_cast<float>(r + 1));
   machine().drain();
 }
 

@@ -50,6 +50,18 @@ void Launch::take_ticket(bool hangs) {
       before_.emplace_back(other->members.id, other->collectives);
 }
 
+/// NCCL has kernels and copy engines of their own for collectives on windows, and makes none of them of messages.
+bool Launch::is_in_windows(const Operation& o) const {
+  if (!o.is_collective()) return false;
+  const auto holds = [&](const void* address, const auto& window) {
+    const auto* at = static_cast<const std::byte*>(address);
+    const std::byte* base = comm_->window_addresses.at(window.first);
+    return at >= base && at < base + window.second.second;
+  };
+  return std::any_of(comm_->windows.begin(), comm_->windows.end(),
+                     [&](const auto& window) { return holds(o.in, window) || holds(o.out, window); });
+}
+
 void Launch::connect() {
   using Kind = Operation::Kind;
   const int own = comm_->members.rank;
@@ -57,10 +69,11 @@ void Launch::connect() {
   for (const Operation& o : operations_) {
     // NCCL makes these of messages.
     const bool is_rooted = o.kind == Kind::gather || o.kind == Kind::scatter;
-    const bool is_messages = !o.is_collective() || is_rooted || o.kind == Kind::all_to_all;
-    if (!is_messages && !comm_->connected.emplace(o.kind, 0).second) continue;
+    const bool in_windows = is_in_windows(o);
+    const bool is_messages = !o.is_collective() || ((is_rooted || o.kind == Kind::all_to_all) && !in_windows);
+    if (!is_messages && !comm_->connected.emplace(o.kind, in_windows ? 1 : 0).second) continue;
     for (int peer = 0; peer < comm_->members.size(); ++peer) {
-      if (is_rooted && own != o.peer && peer != o.peer) continue;
+      if (is_messages && is_rooted && own != o.peer && peer != o.peer) continue;
       if (!o.is_collective() && peer != o.peer) continue;
       if (peer != own && (!is_messages || comm_->connected.emplace(Kind::send, peer).second)) peers.push_back(peer);
     }

@@ -25,6 +25,7 @@ class Launch : public std::enable_shared_from_this<Launch> {
   [[nodiscard]] bool has_collectives() const;
   /// Begins to connect to those that its communicator has not used before.
   void connect();
+  [[nodiscard]] bool is_in_windows(const Operation& o) const;
 
  private:
   struct Header;

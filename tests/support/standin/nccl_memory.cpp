@@ -88,6 +88,7 @@ Result window_register(CommHandle handle, void* address, std::size_t bytes, Wind
     if (is_host) return state.violate("comm_window_register of host memory");
     comm->window = {window, next_handle()};
     place_window(*comm, bytes);
+    comm->window_addresses[comm->window.second] = static_cast<const std::byte*>(address);
     answer = accept(*comm);
   }
   // NCCL 2.28.9 to 2.30.7 say success while the registration goes on.

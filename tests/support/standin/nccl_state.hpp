@@ -121,7 +121,7 @@ struct NcclComm {
   int looks = 0;                       ///< answers in_progress so often
   Result error = Result::success;
   std::vector<std::shared_ptr<Launch>> pending{};         ///< launched, but not on its stream
-  std::set<std::pair<Operation::Kind, int>> connected{};  ///< collectives; messages as (send, peer)
+  std::set<std::pair<Operation::Kind, int>> connected{};  ///< collectives, 1: in windows; messages as (send, peer)
   std::unique_ptr<Exchange> connecting{};  ///< of a first launch, which stays in progress until the peers launch too
   std::unique_ptr<NcclSplit> splitting{};
   bool shares = false;                                                      ///< resources, with parts
@@ -137,7 +137,8 @@ struct NcclComm {
   std::map<int, Factor> factors{};
   std::set<void*> registrations{};
   std::map<WindowHandle, std::pair<std::size_t, std::size_t>> windows{};  ///< place and bytes, of this rank
-  std::uint64_t layout = 0;                                               ///< of the places of all windows so far
+  std::map<WindowHandle, const std::byte*> window_addresses{};
+  std::uint64_t layout = 0;  ///< of the places of all windows so far
   [[nodiscard]] bool is_alive() const { return phase != Phase::destroyed && phase != Phase::aborted; }
   /// One that shares resources was aborted: works end without a result, and nothing is left to do but an abort.
   [[nodiscard]] bool is_lost() const { return is_alive() && *family_is_aborted; }

@@ -16,6 +16,11 @@ using namespace detail::shm;
 constexpr std::size_t line_floats = line_bytes / sizeof(float);
 constexpr std::size_t slot_floats = slot_bytes / sizeof(float);
 
+detail::Signature a_piece(detail::Signature signature) {
+  signature.is_piece = true;
+  return signature;
+}
+
 TEST(Protocol, NamesAreFoundAgain) {
   for (const Protocol p : {Protocol::automatic, Protocol::line, Protocol::slots, Protocol::single_copy, Protocol::parts,
                            Protocol::tree, Protocol::stream, Protocol::wide, Protocol::uncached}) {
@@ -129,6 +134,7 @@ TEST(Protocol, PartsAreOfVectorsThatAreCombinedWhole) {
     EXPECT_EQ(may(signature_of(operation, 1), 2), operation == Operation::reduce || operation == Operation::allreduce);
   for (const CallKind kind : {CallKind::nonblocking, CallKind::persistent})
     EXPECT_FALSE(may(signature_of(Operation::allreduce, 1, DatatypeKind::float32, kind), 2)) << "a rank may be away";
+  EXPECT_FALSE(may(a_piece(signature_of(Operation::allreduce, 1)), 2)) << "others run at the same time";
   for (int size = 2; size <= 64; ++size) {
     const std::size_t room = stream_bytes / (2 * static_cast<std::size_t>(size)) / cache_line * cache_line;
     EXPECT_TRUE(may(signature_of(Operation::allreduce, 100, Datatype::bytes(room)), size)) << size;
@@ -148,6 +154,7 @@ TEST(Protocol, StreamsAreOfBlockingCallsWithData) {
     EXPECT_EQ(may(signature_of(operation, 1), 2), may_stream) << static_cast<int>(operation);
     for (const CallKind kind : {CallKind::nonblocking, CallKind::persistent})
       EXPECT_FALSE(may(signature_of(operation, 1, DatatypeKind::float32, kind), 2)) << "a rank may be away";
+    EXPECT_FALSE(may(a_piece(signature_of(operation, 1)), 2)) << "others run at the same time, through the same ring";
   }
   const auto of_bytes = [&](Operation operation, std::size_t unit) {
     return may(signature_of(operation, 10, Datatype::bytes(unit)), 2);
