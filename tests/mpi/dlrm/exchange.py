@@ -16,16 +16,17 @@ def exchange_of(printed):
 
 
 def losses(runner, ranks):
-    exact = support.losses(runner.train(ranks, FLAGS))
-    for kind in ("bf16", "fp16"):
-        for sharding in ("auto", "row-wise", "mixed"):
-            flags = FLAGS + ["--exchange-type=" + kind, "--sharding=" + sharding]
-            results = runner.train(ranks, flags)
-            for a, b in zip(support.losses(results), exact):
-                support.expect_close(f"{kind}, {sharding} on {ranks} ranks", [a], [b], 0.01 * b)
-            same = support.losses(results) == support.losses(runner.train(ranks, FLAGS + ["--sharding=" + sharding]))
-            support.expect(f"{kind}, {sharding} on {ranks} ranks: the losses are{'' if same else ' not'} those in fp32",
-                           same == (ranks == 1))
+    for sharding in ("auto", "row-wise", "mixed"):
+        flags = FLAGS + ["--sharding=" + sharding]
+        exact = support.losses(runner.train(ranks, flags))
+        for kind in ("bf16", "fp16"):
+            what = f"{kind}, {sharding} on {ranks} ranks"
+            results = runner.train(ranks, flags + ["--exchange-type=" + kind])
+            got = support.losses(results)
+            for a, b in zip(got, exact):
+                support.expect_close(what, [a], [b], 0.01 * b)
+            support.expect(f"{what}: the losses are{'' if got == exact else ' not'} those in fp32",
+                           (got == exact) == (ranks == 1))
             support.expect(f"configuration: {results['configuration']}", kind in results["configuration"]["exchange"])
     print(f"{ranks} ranks: losses within 1 % of those in fp32")
 
