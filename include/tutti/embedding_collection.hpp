@@ -37,6 +37,13 @@ struct EmbeddingCollectionOptions {
   /// Lets load() take a checkpoint whose tables have fewer rows; the other rows keep their values and their state. For
   /// tables that grow with the data.
   bool grow = false;
+  /// The type in which vectors and their gradients travel: float32, bfloat16 or float16. The rank that sends a value
+  /// rounds it once, to nearest; the rank that receives it goes on in float32. So a vector whose rows are divided is
+  /// the float32 sum of parts that are rounded once each. A rank's own part is rounded too: results do not depend on
+  /// which rank has a shard, and replicas stay equal. Vectors of replicas do not travel (their gradients do); with one
+  /// rank nothing travels and nothing is rounded. In float16, values from 65520 become infinite, and values up to 2^-25
+  /// zero. Counterpart: torchrec's QCommsConfig with equal forward_precision and backward_precision.
+  DatatypeKind exchange_type = DatatypeKind::float32;
 };
 
 /// The bags that a rank passes. A bag is the indices of one sample in one table.
@@ -77,7 +84,8 @@ struct SampleSlice {
 /// All calls are collective over the communicator, in the same order on all ranks, unless marked "Local". Blocking
 /// calls test and yield. Vectors are summed in the order of a sample's indices (row-wise: of the shards), and each row
 /// is updated once, with the sum of its gradients. So results do not depend on the number of ranks, except for the
-/// rounding of row-wise sums. Counterpart: torchrec's ShardedEmbeddingBagCollection with fused optimizers.
+/// rounding of row-wise sums, and of values that travel in 16 bits. Counterpart: torchrec's
+/// ShardedEmbeddingBagCollection with fused optimizers.
 ///
 /// With EmbeddingCollectionOptions::memory = device, the rows, the optimizer's state, the vectors and the gradients are
 /// in the memory of the device that was current in the constructor. Bags are still passed in host memory: they are

@@ -65,6 +65,7 @@ struct PlannerOptions {
   std::size_t batch = 1;         ///< samples in a global batch
   std::size_t memory_limit = 0;  ///< largest size of rows and optimizer state on a rank, in bytes; 0: no limit
   kernels::RowOptimizer optimizer = kernels::RowOptimizer::sgd;
+  DatatypeKind exchange_type = DatatypeKind::float32;  ///< as EmbeddingCollectionOptions::exchange_type
 };
 
 /// The machine as the planner sees it. plan_sharding() finds it for a communicator; you can also plan for any other.

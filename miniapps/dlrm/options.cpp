@@ -69,6 +69,8 @@ void add_placement(CLI::App& app, Options& o) {
              "type of stored rows; int8 has a scale per row");
   add_flag(app, "--stochastic-rounding,!--no-stochastic-rounding", o.stochastic_rounding,
            "updates of bf16, fp16 and int8 rows round at random, by seed, step and place");
+  add_choice(app, "--exchange-type", o.exchange_type, {"fp32", "bf16", "fp16"},
+             "type in which vectors and their gradients travel between ranks; sums stay fp32");
   add_flag(app, "--pipeline", o.pipeline,
            "overlap lookup and exchange of the next batch with the dense part of this batch");
   add_choice(app, "--compute-type", o.compute_type, {"fp32", "bf16"},

@@ -40,6 +40,7 @@ struct Options {
   std::uint64_t memory_limit = 0;  ///< bytes of a rank; 0: what is free
   std::string table_type = "fp32";
   bool stochastic_rounding = true;
+  std::string exchange_type = "fp32";
   bool pipeline = false;
   std::string compute_type = "fp32";
   bool inference_only = false;

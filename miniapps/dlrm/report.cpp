@@ -94,6 +94,7 @@ Configuration configuration(const Options& o, const ModelShape& shape, const tut
                    o.compute_type)},
       {"tables", fmt::format("{} of length {} in {}, {}; {}", shape.rows.size(), shape.dim, o.table_type, o.sharding,
                              placement_text(plan))},
+      {"exchange", fmt::format("vectors and gradients of tables in {}", o.exchange_type)},
       {"loss", o.loss_function},
       {"optimizer", schedule_text(o)},
       {"seed", fmt::format("{}, {} weights", o.seed, o.init)},

@@ -26,7 +26,8 @@ Sharding sharding_of(const std::string& name, std::size_t table) {
   return Sharding::automatic;
 }
 
-tutti::DatatypeKind row_type(const std::string& name) {
+/// "fp32", "bf16", "fp16" or "int8".
+tutti::DatatypeKind type_of(const std::string& name) {
   using tutti::DatatypeKind;
   constexpr std::array<std::pair<const char*, DatatypeKind>, 3> types{
       {{"bf16", DatatypeKind::bfloat16}, {"fp16", DatatypeKind::float16}, {"int8", DatatypeKind::uint8}}};
@@ -48,7 +49,7 @@ std::vector<tutti::EmbeddingTableConfig> make_tables(const Options& o, const Mod
     tables.push_back({.name = std::to_string(t),
                       .rows = static_cast<std::int64_t>(shape.rows[t]),
                       .dim = shape.dim,
-                      .type = row_type(o.table_type),
+                      .type = type_of(o.table_type),
                       .pooling = tutti::kernels::Pooling::sum,
                       .mean_lookups = lookups[t],
                       .sharding = sharding_of(o.sharding, t)});
@@ -69,8 +70,10 @@ tutti::kernels::RowOptimizer row_optimizer(const Options& o) {
 
 tutti::ShardingPlan make_plan(const tutti::Communicator& comm, const Options& o,
                               const std::vector<tutti::EmbeddingTableConfig>& tables) {
-  tutti::PlannerOptions planner{
-      .batch = o.mini_batch_size, .memory_limit = o.memory_limit, .optimizer = row_optimizer(o)};
+  tutti::PlannerOptions planner{.batch = o.mini_batch_size,
+                                .memory_limit = o.memory_limit,
+                                .optimizer = row_optimizer(o),
+                                .exchange_type = type_of(o.exchange_type)};
   const auto plan = tutti::plan_sharding(comm, tables, planner);
   if (o.memory_limit > 0 || o.sharding != "auto") {
     return plan;
@@ -98,6 +101,7 @@ tutti::EmbeddingCollectionOptions collection_options(const Options& o, const Mod
   options.max_batch = shape.max_batch;
   options.slots = o.pipeline ? 2 : 1;
   options.seed = o.seed;
+  options.exchange_type = type_of(o.exchange_type);
   options.grow = !o.load.empty();  // load_checkpoint() checks the rows itself
   return options;
 }

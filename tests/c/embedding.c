@@ -121,6 +121,39 @@ static void test_steps(const struct group* g, int sharding) {
   OK(tutti_barrier(g->comm, NULL));
 }
 
+/* Row r has 1 + r / 1000 in every column: no number of 8 bits, nor the sum of two rows. */
+static void make_long_rows(int64_t begin, int64_t end, float* values, void* context) {
+  (void)context;
+  for (int64_t r = begin; r < end; ++r)
+    for (int d = 0; d < dim; ++d) values[(r - begin) * dim + d] = 1 + (float)r / 1000;
+}
+
+/* Vectors travel in 16 bits: they are close to the sums, and are not the sums where there are several ranks. */
+static void test_exchange(const struct group* g) {
+  const tutti_embedding_table_t table = {"t", rows, dim, TUTTI_FLOAT32, TUTTI_POOLING_SUM, TUTTI_SHARDING_TABLE_WISE,
+                                         2};
+  const tutti_bags_t bags = {indices, offsets, NULL};
+  tutti_embedding_options_t options = TUTTI_EMBEDDING_OPTIONS_INIT;
+  options.max_batch = batch;
+  options.exchange_datatype = TUTTI_INT32;
+  tutti_embedding_t collection = TUTTI_EMBEDDING_NULL;
+  FAILS(tutti_embedding_create(g->comm, &table, 1, &options, &collection), TUTTI_ERROR_INVALID_ARGUMENT,
+        "exchange_datatype is int32; pass TUTTI_FLOAT32, TUTTI_BFLOAT16 or TUTTI_FLOAT16");
+  options.exchange_datatype = TUTTI_BFLOAT16;
+  OK(tutti_embedding_create(g->comm, &table, 1, &options, &collection));
+  OK(tutti_embedding_fill(collection, 0, make_long_rows, NULL));
+  OK(tutti_embedding_start_forward(collection, 0, &bags, TUTTI_INT64, batch, TUTTI_INPUT_GLOBAL, NULL));
+  OK(tutti_embedding_finish_forward(collection, 0));
+  const float* data = NULL;
+  size_t stride = 0, samples = 0;
+  OK(tutti_embedding_vectors(collection, 0, 0, &data, &stride, &samples));
+  for (size_t s = 0; s < samples; ++s) {
+    const float error = fabsf(data[s * stride] - 2 - (float)(2 * (first_sample(g) + (int)s) + 1) / 1000);
+    CHECK(error < 2.0f / 256 && (error > 1e-5f) == (g->size > 1));
+  }
+  OK(tutti_embedding_free(&collection));
+}
+
 static void test_refused(const struct group* g) {
   const tutti_bags_t bags[tables] = {{indices, offsets, NULL}, {indices, offsets, NULL}};
   tutti_embedding_t collection = make(g, TUTTI_SHARDING_AUTO);
@@ -161,5 +194,6 @@ void test_embedding(const struct group* g) {
   }
   for (int sharding = TUTTI_SHARDING_AUTO; sharding <= TUTTI_SHARDING_ROW_WISE_ON_NODE; ++sharding)
     test_steps(g, sharding);
+  test_exchange(g);
   test_refused(g);
 }

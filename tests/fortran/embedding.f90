@@ -27,6 +27,7 @@ contains
       call steps(g, sharding, .false.)
       call steps(g, sharding, .true.)
     end do
+    call exchanged(g)
     call refused_batches(g)
     call started(g)
   end subroutine test_embedding
@@ -248,6 +249,53 @@ contains
       values(:, i) = [(table + 0.25*(first + i - 1) - 0.125*d, d=1, size(values, 1))]
     end do
   end subroutine make
+
+  !> Vectors travel in 16 bits: they are close to the sums, and are not the sums where there are several ranks.
+  subroutine exchanged(g)
+    type(group), intent(in) :: g
+    type(tutti_embedding_collection) :: collection
+    type(tutti_embedding_table) :: table
+    type(tutti_embedding_options) :: options
+    type(tutti_bags) :: bags(1)
+    real(real32), pointer :: vectors(:, :)
+    real(real32) :: error
+    integer :: code, s
+    table = tutti_embedding_table("only", 11, 8, sharding=tutti_sharding_table_wise)
+    options%max_batch = batch
+    options%exchange_datatype = tutti_int32
+    call tutti_embedding_create(g%comm, [table], collection, options, code)
+    call expect_failure(code, tutti_error_invalid_argument, "exchange_datatype is int32")
+    options%exchange_datatype = tutti_bfloat16
+    call tutti_embedding_create(g%comm, [table], collection, options)
+    call tutti_embedding_fill(collection, 1, make_long)
+    bags(1)%indices = [(int(s, int64), s=1, batch)]
+    bags(1)%offsets = [(int(s, int64), s=1, batch + 1)]
+    call tutti_embedding_start_forward(collection, 1, bags, batch, tutti_input_global)
+    call tutti_embedding_finish_forward(collection, 1)
+    call tutti_embedding_vectors(collection, 1, 1, vectors)
+    do s = 1, size(vectors, 2)
+      error = abs(vectors(1, s) - long_value(int(g%rank*batch/g%size + s, int64)))
+      call expect(error < 1.0/256, "a vector to within the rounding")
+      call expect((error > 1e-5) .eqv. (g%size > 1), "a vector that is rounded where it travels")
+    end do
+    call tutti_embedding_free(collection)
+  end subroutine exchanged
+
+  !> No number of 8 bits.
+  pure real(real32) function long_value(row)
+    integer(int64), intent(in) :: row
+    long_value = 1 + row/1000.0
+  end function long_value
+
+  subroutine make_long(table, first, values)
+    integer, intent(in) :: table
+    integer(int64), intent(in) :: first
+    real(real32), intent(out) :: values(:, :)
+    integer :: i
+    do i = 1, size(values, 2)
+      values(:, i) = long_value(first + i - 1) + 0*table
+    end do
+  end subroutine make_long
 
   !> What one rank finds wrong is an error on all, and the next batch is well.
   subroutine refused_batches(g)

@@ -151,6 +151,7 @@ contains
     o%memory = tutti_memory_device
     o%stream_kind = tutti_stream_cuda
     o%stream = recorded_place()
+    o%exchange_datatype = tutti_float16
     do switch = 1, 2
       o%slots = switch
       o%stochastic_rounding = switch == 1

@@ -134,7 +134,8 @@ int tutti_embedding_create(tutti_comm_t /*comm*/, const tutti_embedding_table_t*
                            const tutti_embedding_options_t* options, tutti_embedding_t* /*collection*/) {
   const auto& [name, rows, dim, datatype, pooling, sharding, mean_lookups] = *tables;
   const auto& [size, version, optimizer, epsilon, beta1, beta2, max_batch, slots, memory_limit, seed, policy,
-               stochastic_rounding, weighted, memory, stream_kind, stream, epsilon_hat, grow] = *options;
+               stochastic_rounding, weighted, memory, stream_kind, stream, epsilon_hat, grow, exchange_datatype] =
+      *options;
   return Look()
       .at("count", count, 1U)
       .at("name", text(name), "t")
@@ -159,6 +160,7 @@ int tutti_embedding_create(tutti_comm_t /*comm*/, const tutti_embedding_table_t*
       .at("weighted", weighted, slots == 2 ? 1 : 0)
       .at("epsilon_hat", epsilon_hat, slots == 1 ? 1 : 0)
       .at("grow", grow, slots == 2 ? 1 : 0)
+      .at("exchange_datatype", exchange_datatype, TUTTI_FLOAT16)
       .at("memory", memory, TUTTI_MEMORY_DEVICE)
       .at("stream_kind", stream_kind, TUTTI_STREAM_CUDA)
       .at("stream", stream, recorded_place())

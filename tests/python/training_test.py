@@ -147,6 +147,26 @@ def test_embeddings():
                                                                 shard.column_begin : shard.column_end])
 
 
+def test_vectors_travel_in_16_bits():
+    """They are close to the sums, and are not the sums where there are several ranks."""
+    tables = [tutti.EmbeddingTable("t", 4 * size, 8, sharding="row_wise")]
+    batch = 4 * size
+    indices, offsets = np.arange(batch), np.arange(batch + 1)
+    values = (1 + (np.arange(batch * 8, dtype=np.float32) + 1) / 10000).reshape(batch, 8)
+    plan = tutti.plan_sharding(comm, tables, batch, exchange_dtype="bfloat16")
+    assert plan.seconds <= tutti.plan_sharding(comm, tables, batch).seconds
+    for dtype, bits in (("bfloat16", 8), ("float16", 11)):
+        with tutti.EmbeddingCollection(comm, tables, plan, max_batch=batch, exchange_dtype=dtype) as collection:
+            collection.fill(0, lambda begin, end, rows: rows.__setitem__(slice(None), values[begin:end]))
+            collection.start_forward([(indices, offsets)], batch)
+            vectors = np.array(collection.finish_forward()[0])
+            mine = values[collection.sample_slice(batch)]
+            assert np.abs(vectors - mine).max() <= 2.0**-bits * mine.max(), dtype
+            assert np.array_equal(vectors, mine) == (size == 1), dtype
+    with raises(tutti.Error, tutti.ErrorCode.INVALID_ARGUMENT, "exchange_dtype is 'int8'"):
+        tutti.EmbeddingCollection(comm, tables, plan, max_batch=batch, exchange_dtype="int8")
+
+
 def test_parameter_server():
     for direct in (True, False):
         with tutti.ParameterServer(comm, 10, 3, direct=direct) as server:

@@ -19,6 +19,14 @@ Enum number(std::int32_t value, int most, const char* of, const char* member) {
   return static_cast<Enum>(within<std::int32_t>(value, 0, most, of, member));
 }
 
+DatatypeKind exchange_type(tutti_datatype_t given) {
+  if (given == TUTTI_FLOAT32) return DatatypeKind::float32;
+  if (given == TUTTI_BFLOAT16) return DatatypeKind::bfloat16;
+  if (given == TUTTI_FLOAT16) return DatatypeKind::float16;
+  refuse_member(argument, "exchange_datatype",
+                fmt::format("is {}; pass TUTTI_FLOAT32, TUTTI_BFLOAT16 or TUTTI_FLOAT16", tutti_datatype_name(given)));
+}
+
 }  // namespace
 
 std::vector<EmbeddingTableConfig> table_configs(std::span<const tutti_embedding_table_t> given) {
@@ -55,6 +63,7 @@ EmbeddingCollectionOptions embedding_options(const tutti_embedding_options_t* gi
   result.stream = stream_of(values, argument);
   result.epsilon_hat = values.epsilon_hat != 0;
   result.grow = values.grow != 0;
+  result.exchange_type = exchange_type(values.exchange_datatype);
   return result;
 }
 
@@ -65,6 +74,7 @@ PlannerOptions planner_options(const tutti_embedding_options_t* given) {
   result.batch = values.max_batch;
   result.memory_limit = values.memory_limit;
   result.optimizer = collection.optimizer;
+  result.exchange_type = collection.exchange_type;
   return result;
 }
 

@@ -30,8 +30,8 @@ struct PythonCollection : Kept<EmbeddingCollection> {
 
 EmbeddingCollectionOptions options_of(const std::string& optimizer, float epsilon, double beta1, double beta2,
                                       const std::string& rounding, const std::string& policy, std::size_t max_batch,
-                                      std::size_t slots, bool weighted, std::uint64_t seed, bool epsilon_hat,
-                                      bool grow) {
+                                      std::size_t slots, bool weighted, std::uint64_t seed, bool epsilon_hat, bool grow,
+                                      const std::string& exchange_dtype) {
   EmbeddingCollectionOptions options;
   options.optimizer = optimizer_from(optimizer);
   options.epsilon = epsilon;
@@ -45,18 +45,19 @@ EmbeddingCollectionOptions options_of(const std::string& optimizer, float epsilo
   options.seed = seed;
   options.epsilon_hat = epsilon_hat;
   options.grow = grow;
+  options.exchange_type = exchange_type_from(exchange_dtype);
   return options;
 }
 
 void make_collection(PythonCollection* self, nb::object comm, const Tables& tables, nb::handle plan,
                      std::size_t max_batch, const std::string& optimizer, float epsilon, double beta1, double beta2,
                      const std::string& rounding, const std::string& policy, std::size_t slots, bool weighted,
-                     std::uint64_t seed, bool epsilon_hat, bool grow) {
+                     std::uint64_t seed, bool epsilon_hat, bool grow, const std::string& exchange_dtype) {
   const EmbeddingCollectionOptions options = options_of(optimizer, epsilon, beta1, beta2, rounding, policy, max_batch,
-                                                        slots, weighted, seed, epsilon_hat, grow);
+                                                        slots, weighted, seed, epsilon_hat, grow, exchange_dtype);
   auto& ranks = nb::cast<PythonCommunicator&>(comm);
   const ShardingPlan chosen =
-      plan.is_none() ? make_plan(ranks, tables, max_batch, 0, optimizer) : nb::cast<ShardingPlan>(plan);
+      plan.is_none() ? make_plan(ranks, tables, max_batch, 0, optimizer, exchange_dtype) : nb::cast<ShardingPlan>(plan);
   auto made = ranks.run([&] { return std::make_unique<EmbeddingCollection>(ranks.get(), tables, chosen, options); });
   new (self) PythonCollection(std::move(made), std::move(comm), slots);
 }
@@ -197,7 +198,7 @@ void bind_embeddings(nb::module_& module) {
       "in the same order on all ranks, unless marked Local. batch counts the samples on all ranks together, at most "
       "max_batch; a rank computes those of sample_slice(batch). Each of `slots` batches in flight has its own arrays. "
       "optimizer: 'sgd', 'adagrad', 'row_wise_adagrad' or 'adam'; policy for bad indices: 'fatal', 'clamp' or "
-      "'ignore'. "
+      "'ignore'; exchange_dtype, in which vectors and their gradients travel: 'float32', 'bfloat16' or 'float16'. "
       "Without a plan plan_sharding() makes one. Free it before its communicator.");
   const auto slot = nb::arg("slot") = 0;
   collection
@@ -205,12 +206,12 @@ void bind_embeddings(nb::module_& module) {
            nb::kw_only(), nb::arg("max_batch"), nb::arg("optimizer") = "sgd", nb::arg("epsilon") = 1e-10F,
            nb::arg("beta1") = 0.9, nb::arg("beta2") = 0.999, nb::arg("rounding") = "nearest",
            nb::arg("policy") = "fatal", nb::arg("slots") = 1, nb::arg("weighted") = false, nb::arg("seed") = 0,
-           nb::arg("epsilon_hat") = false, nb::arg("grow") = false,
+           nb::arg("epsilon_hat") = false, nb::arg("grow") = false, nb::arg("exchange_dtype") = "float32",
            nb::sig("def __init__(self, comm: Communicator, tables: collections.abc.Sequence[EmbeddingTable], plan: "
                    "ShardingPlan | None = None, *, max_batch: int, optimizer: str = 'sgd', epsilon: float = 1e-10, "
                    "beta1: float = 0.9, beta2: float = 0.999, rounding: str = 'nearest', policy: str = 'fatal', slots: "
-                   "int = 1, weighted: bool = False, seed: int = 0, epsilon_hat: bool = False, grow: bool = False) -> "
-                   "None"))
+                   "int = 1, weighted: bool = False, seed: int = 0, epsilon_hat: bool = False, grow: bool = False, "
+                   "exchange_dtype: str = 'float32') -> None"))
       .def(
           "needs", [](const PythonCollection& c, std::size_t t) { return c.get().needs(t); }, nb::arg("table"),
           "True if this rank must pass the bags of a table with layout='global'. Local.")

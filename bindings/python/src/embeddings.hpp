@@ -15,10 +15,13 @@ namespace tutti::python {
 using Tables = std::vector<EmbeddingTableConfig>;
 
 [[nodiscard]] kernels::RowOptimizer optimizer_from(const std::string& name);
+/// Of the argument exchange_dtype.
+[[nodiscard]] DatatypeKind exchange_type_from(const std::string& name);
 
 /// Divides tables over the ranks. Collective.
 [[nodiscard]] ShardingPlan make_plan(PythonCommunicator& comm, const Tables& tables, std::size_t batch,
-                                     std::size_t memory_limit, const std::string& optimizer);
+                                     std::size_t memory_limit, const std::string& optimizer,
+                                     const std::string& exchange_dtype);
 
 /// The bags of a batch in a slot, which the collection reads until the slot's update or its next input.
 struct Bags {

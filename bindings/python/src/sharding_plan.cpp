@@ -37,9 +37,14 @@ RowOptimizer optimizer_from(const std::string& name) {
   return named<RowOptimizer>(name, {"sgd", "adagrad", "row_wise_adagrad", "adam"}, "optimizer");
 }
 
+DatatypeKind exchange_type_from(const std::string& name) {
+  constexpr DatatypeKind types[] = {DatatypeKind::float32, DatatypeKind::bfloat16, DatatypeKind::float16};
+  return types[named<std::size_t>(name, {"float32", "bfloat16", "float16"}, "exchange_dtype")];
+}
+
 ShardingPlan make_plan(PythonCommunicator& comm, const Tables& tables, std::size_t batch, std::size_t memory_limit,
-                       const std::string& optimizer) {
-  const PlannerOptions options{batch, memory_limit, optimizer_from(optimizer)};
+                       const std::string& optimizer, const std::string& exchange_dtype) {
+  const PlannerOptions options{batch, memory_limit, optimizer_from(optimizer), exchange_type_from(exchange_dtype)};
   return comm.run([&] { return plan_sharding(comm.get(), tables, options); });
 }
 
@@ -67,9 +72,10 @@ void bind_sharding_plan(nb::module_& module) {
       .def_prop_ro("seconds", &ShardingPlan::seconds, "The predicted time of the slowest rank's lookups and exchanges.")
       .def("__str__", &ShardingPlan::text);
   module.def("plan_sharding", make_plan, nb::arg("comm"), nb::arg("tables"), nb::arg("batch"),
-             nb::arg("memory_limit") = 0, nb::arg("optimizer") = "sgd",
+             nb::arg("memory_limit") = 0, nb::arg("optimizer") = "sgd", nb::arg("exchange_dtype") = "float32",
              "Divides tables over the ranks so that the step of the slowest one is short. memory_limit: bytes of rows "
-             "and state on a rank, 0: none. Collective. Raises Error: INVALID_ARGUMENT, MISMATCH.");
+             "and state on a rank, 0: none. exchange_dtype: as of EmbeddingCollection. Collective. Raises Error: "
+             "INVALID_ARGUMENT, MISMATCH.");
 }
 
 }  // namespace tutti::python

@@ -2,6 +2,7 @@
 #include "cublas.hpp"
 
 #include <limits>
+#include <span>
 #include <string>
 #include <tutti/error.hpp>
 
@@ -11,13 +12,6 @@ namespace {
 
 // What NVIDIA recommends for Hopper; a workspace of our own, since a captured product must not allocate one.
 constexpr std::size_t workspace_bytes = std::size_t{32} << 20U;
-
-void check(CublasStatus status, const char* what) {
-  if (status != cublas_success) {
-    throw Error(ErrorCode::cuda, std::string(what) + " failed with status " + std::to_string(status) +
-                                     " (cublasStatus_t): the device may be out of memory or in an error state");
-  }
-}
 
 int dimension(std::size_t n) {
   if (n > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
@@ -30,10 +24,13 @@ int dimension(std::size_t n) {
 
 Cublas::Cublas(StreamHandle stream, Float32Products products)
     : table_(&cublas_table()), products_(products), workspace_(workspace_bytes) {
-  check(table_->create(&handle_), "cublasCreate");
+  check_cublas(table_->create(&handle_), "cublasCreate");
   try {
-    check(table_->set_stream(handle_, stream), "cublasSetStream");
-    check(table_->set_workspace(handle_, workspace_.data(), workspace_.size()), "cublasSetWorkspace");
+    check_cublas(table_->set_stream(handle_, stream), "cublasSetStream");
+    check_cublas(table_->set_workspace(handle_, workspace_.data(), workspace_.size()), "cublasSetWorkspace");
+    if (table_->lt.create != nullptr) {
+      lt_.emplace(table_->lt, stream, std::span(workspace_.data(), workspace_.size()));
+    }
   } catch (...) {
     table_->destroy(handle_);
     throw;
@@ -46,13 +43,16 @@ void Cublas::multiply(const Operand& a, const Operand& b, const Result& result, 
                       std::size_t k) {
   constexpr float one = 1;
   constexpr float zero = 0;
-  const bool tf32 = products_ == Float32Products::tf32 && a.type == cublas_float32;
   const auto operation = [](const Operand& operand) { return operand.transposed ? cublas_transposed : cublas_plain; };
-  check(table_->gemm(handle_, operation(a), operation(b), dimension(m), dimension(n), dimension(k), &one, a.data,
-                     a.type, dimension(a.stride), b.data, b.type, dimension(b.stride), &zero, result.data, result.type,
-                     dimension(result.stride), tf32 ? cublas_compute_32f_fast_tf32 : cublas_compute_32f,
-                     cublas_default_algorithm),
-        "cublasGemmEx");
+  check_cublas(table_->gemm(handle_, operation(a), operation(b), dimension(m), dimension(n), dimension(k), &one, a.data,
+                            a.type, dimension(a.stride), b.data, b.type, dimension(b.stride), &zero, result.data,
+                            result.type, dimension(result.stride), compute_of(a.type), cublas_default_algorithm),
+               "cublasGemmEx");
+}
+
+CublasCompute Cublas::compute_of(CublasData operands) const {
+  const bool tf32 = products_ == Float32Products::tf32 && operands == cublas_float32;
+  return tf32 ? cublas_compute_32f_fast_tf32 : cublas_compute_32f;
 }
 
 }  // namespace tutti::miniapps::device

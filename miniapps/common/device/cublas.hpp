@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <tutti/float_types.hpp>
 
 #include "array.hpp"
+#include "common/mlp_engine.hpp"
+#include "cublas_lt.hpp"
 #include "cublas_table.hpp"
 
 namespace tutti::miniapps::device {
@@ -27,6 +30,15 @@ class Cublas {
   void nt(const Operand* x, const Operand* w, Result* y, std::size_t n, std::size_t in, std::size_t out) {
     multiply({w, type_of<Operand>(), in, true}, {x, type_of<Operand>(), in, false}, {y, type_of<Result>(), out}, out, n,
              in);
+  }
+  /// y[n][out] = activation(x[n][in] * w[out][in]^T + b) of a layer, in one launch; b may be null. False, and y is
+  /// undefined, where that is not to be had: see CublasLt, which also says when it waits; and with a sigmoid.
+  template <typename Operand, typename Result>
+  [[nodiscard]] bool dense(const Operand* x, const Operand* w, const Result* b, Result* y, std::size_t n,
+                           const DenseLayer& layer) {
+    if (!lt_ || layer.activation == Activation::sigmoid) return false;
+    return lt_->multiply({x, w, b, y, n, layer.in, layer.out, type_of<Operand>(), type_of<Result>(),
+                          compute_of(type_of<Operand>()), layer.activation == Activation::relu});
   }
   /// dw[out][in] = dz[n][out]^T * x[n][in]
   template <typename Operand, typename Result>
@@ -55,6 +67,7 @@ class Cublas {
   };
   template <typename T>
   static constexpr CublasData type_of();
+  [[nodiscard]] CublasCompute compute_of(CublasData operands) const;
   /// result = a * b, of columns: m x n, over k.
   void multiply(const Operand& a, const Operand& b, const Result& result, std::size_t m, std::size_t n, std::size_t k);
 
@@ -62,6 +75,7 @@ class Cublas {
   CublasHandle handle_ = nullptr;
   Float32Products products_;
   Array<std::byte> workspace_;
+  std::optional<CublasLt> lt_;
 };
 
 template <>

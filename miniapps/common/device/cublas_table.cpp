@@ -44,9 +44,22 @@ void look_up(void* library, const char* symbol, Function& function) {
   }
 }
 
+/// cuBLAS itself needs cublasLt, so its handle also finds the functions of the one that fits.
+CublasLtTable load_lt_table(void* library) {
+  CublasLtTable table;
+  bool has_all = true;
+#define TUTTI_CUBLAS_FUNCTION(member, symbol, arguments)                            \
+  table.member = reinterpret_cast<decltype(table.member)>(dlsym(library, #symbol)); \
+  has_all = has_all && table.member != nullptr;
+#include "common/device/cublas_lt_symbols.def"
+#undef TUTTI_CUBLAS_FUNCTION
+  return has_all ? table : CublasLtTable{};
+}
+
 CublasTable load_table() {
   void* library = open_library();
   CublasTable table;
+  table.lt = load_lt_table(library);
 #define TUTTI_CUBLAS_FUNCTION(member, symbol, arguments) look_up(library, #symbol, table.member);
 #include "common/device/cublas_symbols.def"
 #undef TUTTI_CUBLAS_FUNCTION

@@ -54,6 +54,15 @@ struct AddBias {
   }
 };
 
+template <typename T>
+struct FindNumber {
+  const T* values;
+  float* found;
+  TUTTI_FUNCTION void operator()(std::size_t i) const {
+    if (!std::isnan(to<float>(values[i]))) *found = 1.0F;
+  }
+};
+
 template <typename Y, typename Dz>
 struct Deactivate {
   const float* d;
@@ -138,6 +147,14 @@ void add_bias(const float* z, const float* b, float* y, std::size_t n, std::size
 void add_bias(const float* z, const float* b, bfloat16_t* y, std::size_t n, std::size_t width, Activation activation,
               StreamHandle stream) {
   launch(stream, n * width, AddBias<bfloat16_t>{z, b, y, width, activation});
+}
+
+void find_number(const float* values, std::size_t count, float* found, StreamHandle stream) {
+  launch(stream, count, FindNumber<float>{values, found});
+}
+
+void find_number(const bfloat16_t* values, std::size_t count, float* found, StreamHandle stream) {
+  launch(stream, count, FindNumber<bfloat16_t>{values, found});
 }
 
 void deactivate(const float* d, const float* y, float* dz, std::size_t count, Activation activation,

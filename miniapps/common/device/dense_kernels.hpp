@@ -24,6 +24,9 @@ void add_bias(const float* z, const float* b, float* y, std::size_t n, std::size
               StreamHandle stream);
 void add_bias(const float* z, const float* b, bfloat16_t* y, std::size_t n, std::size_t width, Activation activation,
               StreamHandle stream);
+/// *found = 1 if any of the values is not a NaN.
+void find_number(const float* values, std::size_t count, float* found, StreamHandle stream);
+void find_number(const bfloat16_t* values, std::size_t count, float* found, StreamHandle stream);
 /// dz, the gradient before the activation, from d, that of its result y; dz may be d.
 void deactivate(const float* d, const float* y, float* dz, std::size_t count, Activation activation,
                 StreamHandle stream);

@@ -41,19 +41,27 @@ void Bfloat16Stack::convert_parameters() {
   converted_ = true;
 }
 
+template <typename Y>
+void Bfloat16Stack::run_layer(std::size_t l, const Y* biases, Y* y) {
+  const DenseLayer& layer = block_.layers[l];
+  const bfloat16_t* w = parameters_.data() + layer.offset;
+  const std::size_t bias = layer.offset + layer.weights();
+  if (products_->dense(input_of(l), w, layer.bias ? biases + bias : nullptr, y, samples_, layer)) return;
+  products_->nt(input_of(l), w, sums_.data(), samples_, layer.in, layer.out);
+  add_bias(sums_.data(), layer.bias ? block_.parameters + bias : nullptr, y, samples_, layer.out, layer.activation,
+           stream_);
+}
+
 const float* Bfloat16Stack::forward(const float* x, std::size_t n) {
   samples_ = n;
   if (n == 0) return last_.data();
   convert_parameters();
   convert(x, input_.data(), n * block_.layers.front().in, stream_);
   for (std::size_t l = 0; l < block_.layers.size(); ++l) {
-    const DenseLayer& layer = block_.layers[l];
-    const float* b = layer.bias ? block_.parameters + layer.offset + layer.weights() : nullptr;
-    products_->nt(input_of(l), parameters_.data() + layer.offset, sums_.data(), n, layer.in, layer.out);
     if (l < outputs_.size()) {
-      add_bias(sums_.data(), b, outputs_[l].data(), n, layer.out, layer.activation, stream_);
+      run_layer(l, parameters_.data(), outputs_[l].data());
     } else {
-      add_bias(sums_.data(), b, last_.data(), n, layer.out, layer.activation, stream_);
+      run_layer(l, block_.parameters, last_.data());
     }
   }
   return last_.data();

@@ -19,8 +19,11 @@ const float* Float32Stack::forward(const float* x, std::size_t n) {
     const DenseLayer& layer = block_.layers[l];
     const float* w = block_.parameters + layer.offset;
     float* y = outputs_[l].data();
-    products_->nt(input, w, y, n, layer.in, layer.out);
-    add_bias(y, layer.bias ? w + layer.weights() : nullptr, y, n, layer.out, layer.activation, stream_);
+    const float* b = layer.bias ? w + layer.weights() : nullptr;
+    if (!products_->dense(input, w, b, y, n, layer)) {
+      products_->nt(input, w, y, n, layer.in, layer.out);
+      add_bias(y, b, y, n, layer.out, layer.activation, stream_);
+    }
     input = y;
   }
   return outputs_.back().data();

@@ -40,6 +40,9 @@ class Bfloat16Stack final : public MlpEngine<float> {
     return layer == 0 ? input_.data() : outputs_[layer - 1].data();
   }
   void convert_parameters();
+  /// A layer's outputs. `biases`: the parameters as values of their type.
+  template <typename Y>
+  void run_layer(std::size_t layer, const Y* biases, Y* y);
   /// Gradients of a layer's parameters from its deltas_.
   void gradients_of(std::size_t layer);
 

@@ -9,6 +9,7 @@
 #include <tutti/kernels/device.hpp>
 
 #include "training/embedding/plan_agreement.hpp"
+#include "training/embedding/plan_cost.hpp"
 
 namespace tutti::detail {
 
@@ -76,6 +77,7 @@ Hash hash_of(std::span<const EmbeddingTableConfig> tables, const ShardingPlan& p
   hash.add(options.optimizer).add(options.policy).add(static_cast<double>(options.epsilon)).add(options.beta1);
   hash.add(options.beta2).add(options.rounding).add(options.max_batch).add(options.slots).add(options.weighted);
   hash.add(options.seed).add(options.memory).add(options.stream.kind).add(options.epsilon_hat).add(options.grow);
+  hash.add(options.exchange_type);
   return hash;
 }
 
@@ -92,6 +94,7 @@ CollectionFacts agree_on_facts(const Communicator& comm, std::span<const Embeddi
   plan.validate(tables);
   if (options.slots < 1 || options.max_batch < 1)
     throw Error(ErrorCode::invalid_argument, "EmbeddingCollection: slots and max_batch must be at least 1");
+  check_exchange_type(options.exchange_type, "EmbeddingCollection");
   PieceMap map(tables, plan);
   CollectionFacts facts{
       {tables.begin(), tables.end()}, std::move(plan), options, std::move(map), comm.rank(), comm.size()};

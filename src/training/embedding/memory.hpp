@@ -35,20 +35,22 @@ class TableBlock {
 
 /// Memory of vectors and gradients, on the host or on the current device, where it is undefined at first. Destroy it
 /// only when no stream uses it any more.
-class FloatMemory {
+template <typename T>
+class ValueMemory {
  public:
   void resize(std::size_t n, MemoryKind kind) {
     if (kind == MemoryKind::host) return host_.resize(n);
     const int device = device::required_runtime("vectors on a device").current_device();
-    block_ = device::Pool::of(kind, device).acquire(n * sizeof(float));
+    block_ = device::Pool::of(kind, device).acquire(n * sizeof(T));
   }
-  [[nodiscard]] float* data() { return is_host() ? host_.data() : reinterpret_cast<float*>(block_.data()); }
-  [[nodiscard]] const float* data() const { return const_cast<FloatMemory*>(this)->data(); }
+  [[nodiscard]] T* data() { return is_host() ? host_.data() : reinterpret_cast<T*>(block_.data()); }
+  [[nodiscard]] const T* data() const { return const_cast<ValueMemory*>(this)->data(); }
 
  private:
   [[nodiscard]] bool is_host() const { return block_.data() == nullptr; }
-  std::vector<float> host_;
+  std::vector<T> host_;
   device::Block block_;
 };
+using FloatMemory = ValueMemory<float>;
 
 }  // namespace tutti::detail

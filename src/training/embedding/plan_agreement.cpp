@@ -42,7 +42,7 @@ PlannerFacts facts_of(const Communicator& comm) {
 ShardingPlan plan_sharding(const Communicator& comm, std::span<const EmbeddingTableConfig> tables,
                            const PlannerOptions& options) {
   detail::Hash arguments;
-  arguments.add(options.batch).add(options.memory_limit).add(options.optimizer);
+  arguments.add(options.batch).add(options.memory_limit).add(options.optimizer).add(options.exchange_type);
   detail::add_tables(arguments, tables);
   detail::check_alike(comm, arguments, "plan_sharding: tables or options");
   return plan_sharding(facts_of(comm), tables, options);

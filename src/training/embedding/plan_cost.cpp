@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "training/embedding/plan_cost.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <tutti/error.hpp>
 
 namespace tutti::detail {
 
@@ -14,6 +17,13 @@ ShardArrays shard_arrays(const EmbeddingTableConfig& table, std::int64_t rows, s
   return {padded(columns * Datatype(table.type).size()),
           padded(table.type == DatatypeKind::uint8 ? sizeof(kernels::RowScale) : 0),
           padded(kernels::row_state_values(optimizer, columns) * sizeof(float))};
+}
+
+void check_exchange_type(DatatypeKind type, const char* call) {
+  if (type == DatatypeKind::float32 || type == DatatypeKind::bfloat16 || type == DatatypeKind::float16) return;
+  throw Error(
+      ErrorCode::invalid_datatype,
+      fmt::format("{}: option exchange_type is {}; pass float32, bfloat16 or float16", call, datatype_name(type)));
 }
 
 std::size_t PlanCost::bytes(const TableShard& shard) const {
@@ -48,16 +58,16 @@ double PlanCost::assembly_seconds(const TableShard& shard, Sharding sharding) co
 
 double PlanCost::shard_seconds(const TableShard& shard, Sharding sharding) const {
   const double others = ranks() > 1 ? (ranks() - 1) / ranks() : 0;
-  const double vectors = static_cast<double>(options_->batch * shard.columns() * sizeof(float)) * others;
+  const double vectors = static_cast<double>(options_->batch * shard.columns() * value_bytes()) * others;
   return lookup_seconds(shard, sharding) + 2 * vectors / facts_->exchange_rate;
 }
 
 double PlanCost::exchange_seconds(double own_width, double own_gradient_width, double width,
                                   double gradient_width) const {
   if (ranks() < 2 || gradient_width <= 0) return 0;
-  const double batch = static_cast<double>(options_->batch);
-  const double to_others = batch * (ranks() - 1) / ranks() * sizeof(float);
-  const double of_others = batch / ranks() * sizeof(float);
+  const double bytes = static_cast<double>(options_->batch * value_bytes());
+  const double to_others = bytes * (ranks() - 1) / ranks();
+  const double of_others = bytes / ranks();
   const double vectors = std::max(to_others * own_width, of_others * (width - own_width));
   const double gradients = std::max(to_others * own_gradient_width, of_others * (gradient_width - own_gradient_width));
   return 2 * facts_->exchange_latency * (ranks() - 1) + (vectors + gradients) / facts_->exchange_rate;

@@ -24,6 +24,9 @@ struct ShardArrays {
 [[nodiscard]] ShardArrays shard_arrays(const EmbeddingTableConfig& table, std::int64_t rows, std::size_t columns,
                                        kernels::RowOptimizer optimizer);
 
+/// Throws Error(invalid_datatype), in the name of `call`, unless vectors may travel in this type.
+void check_exchange_type(DatatypeKind type, const char* call);
+
 /// Predicts the cost of shards: reading rows at random, and exchanging vectors among all ranks twice a step.
 class PlanCost {
  public:
@@ -37,6 +40,8 @@ class PlanCost {
   [[nodiscard]] std::vector<RankLoad> loads(const ShardingPlan& plan) const;
 
  private:
+  /// Bytes of a value that travels.
+  [[nodiscard]] std::size_t value_bytes() const { return Datatype(options_->exchange_type).size(); }
   [[nodiscard]] double ranks() const { return static_cast<double>(facts_->node_of.size()); }
   [[nodiscard]] double lookups(const TableShard& shard) const;
   [[nodiscard]] double lookup_seconds(const TableShard& shard, Sharding sharding) const;

@@ -187,6 +187,7 @@ bool improve(const PlannerFacts& facts, Tables tables, const PlannerOptions& opt
 ShardingPlan plan_sharding(const PlannerFacts& facts, std::span<const EmbeddingTableConfig> tables,
                            const PlannerOptions& options) {
   check_tables(facts, tables);
+  detail::check_exchange_type(options.exchange_type, "plan_sharding");
   const std::size_t ranks = facts.node_of.size();
   Divisions divisions;
   for (const auto& table : tables) divisions.push_back(first_division(table, ranks));

@@ -6,22 +6,41 @@
 
 namespace tutti::detail {
 
-VectorExchange::VectorExchange(const Communicator& comm, const CollectionFacts& facts)
-    : comm_(&comm), facts_(&facts), alone_(facts.ranks == 1) {
-  const auto ranks = static_cast<std::size_t>(facts.ranks);
-  const std::size_t largest = facts.options.max_batch;
-  const std::size_t slice = (largest + ranks - 1) / ranks;
-  std::size_t vectors = 0;
+namespace {
+
+/// Values on both sides of the largest batch.
+struct Sizes {
+  std::size_t vectors = 0;  ///< the samples' side, as the next
   std::size_t gradients = 0;
-  for (int r = 0; r < facts.ranks; ++r) {
-    vectors += facts.map.vector_width(r);
-    gradients += facts.map.gradient_width(r);
+  std::size_t looked_up = 0;  ///< the pieces' side, as the next
+  std::size_t arrived = 0;
+
+  explicit Sizes(const CollectionFacts& facts) {
+    const auto ranks = static_cast<std::size_t>(facts.ranks);
+    const std::size_t slice = (facts.options.max_batch + ranks - 1) / ranks;
+    for (int r = 0; r < facts.ranks; ++r) {
+      vectors += slice * facts.map.vector_width(r);
+      gradients += slice * facts.map.gradient_width(r);
+    }
+    looked_up = facts.options.max_batch * facts.map.vector_width(facts.rank);
+    arrived = facts.options.max_batch * facts.map.gradient_width(facts.rank);
   }
-  const std::size_t sent = facts.map.vector_width(facts.rank);
+};
+
+}  // namespace
+
+VectorExchange::VectorExchange(const Communicator& comm, const CollectionFacts& facts)
+    : comm_(&comm), facts_(&facts), alone_(facts.ranks == 1), sent_(facts), arrived_(facts) {
+  const Sizes sizes(facts);
+  const auto ranks = static_cast<std::size_t>(facts.ranks);
   const MemoryKind memory = facts.options.memory;
-  pieces_.resize(largest * (alone_ ? sent : std::max(sent, facts.map.gradient_width(facts.rank))), memory);
-  if (!alone_) vectors_.resize(slice * vectors, memory);
-  gradients_.resize(slice * gradients, memory);
+  pieces_.resize(alone_ ? sizes.looked_up : std::max(sizes.looked_up, sizes.arrived), memory);
+  gradients_.resize(sizes.gradients, memory);
+  if (!alone_) {
+    vectors_.resize(sizes.vectors, memory);
+    sent_.resize(std::max(sizes.looked_up, sizes.gradients));
+    arrived_.resize(std::max(sizes.vectors, sizes.arrived));
+  }
   for (auto* counts : {&looked_up_counts_, &vector_counts_, &arrived_counts_, &gradient_counts_}) {
     counts->sizes.assign(ranks, 0);
     counts->begins.assign(ranks, 0);
@@ -56,11 +75,17 @@ void VectorExchange::exchange(const FloatMemory& from, const Counts& from_counts
                               const Counts& to_counts) {
   if (alone_) return;
   const auto end_of = [](const Counts& counts) { return counts.begins.back() + counts.sizes.back(); };
-  const ConstBuffer send(from.data(), end_of(from_counts));
-  const Buffer receive(to.data(), end_of(to_counts));
+  ConstBuffer send(from.data(), end_of(from_counts));
+  Buffer receive(to.data(), end_of(to_counts));
+  if (rounds()) {
+    sent_.take(from.data(), send.count);
+    send = ConstBuffer(sent_.data(), send.count, facts_->options.exchange_type);
+    receive = Buffer(arrived_.data(), receive.count, facts_->options.exchange_type);
+  }
   const Options options{.stream = facts_->options.stream, .memory = facts_->options.memory};
   request_ = ialltoallv(*comm_, send, from_counts.sizes, from_counts.begins, receive, to_counts.sizes, to_counts.begins,
                         options);
+  if (rounds()) arriving_ = {to.data(), receive.count};
 }
 
 void VectorExchange::wait() {
@@ -68,6 +93,8 @@ void VectorExchange::wait() {
     request_.wait(facts_->options.stream);
   else
     request_.wait();
+  if (arriving_.to != nullptr) arrived_.give(arriving_.to, arriving_.values);
+  arriving_ = {};
 }
 
 void VectorExchange::send_vectors() { exchange(pieces_, looked_up_counts_, vectors_, vector_counts_); }

@@ -8,12 +8,14 @@
 
 #include "training/embedding/batch_lookups.hpp"
 #include "training/embedding/memory.hpp"
+#include "training/embedding/rounded_values.hpp"
 
 namespace tutti::detail {
 
 /// Sends pooled vectors from the ranks with pieces, which have them for all samples, to the ranks with samples, which
 /// need all pieces for their slice; and sends the gradients back. One alltoallv each way, without copies: both sides
-/// read and write the memory of the messages.
+/// read and write the memory of the messages. Only with another exchange_type than float32 are there messages of their
+/// own: values are rounded into them before they are sent, and widened when they have arrived.
 ///
 /// The pieces' side is [batch][columns of this rank's pieces]. The samples' side has a block [slice][columns of r's
 /// pieces] for each rank r. Replicas have no columns among the vectors; all pieces have columns among the gradients. On
@@ -49,6 +51,7 @@ class VectorExchange {
     std::vector<std::size_t> begins;
   };
   void exchange(const FloatMemory& from, const Counts& from_counts, FloatMemory& to, const Counts& to_counts);
+  [[nodiscard]] bool rounds() const { return facts_->options.exchange_type != DatatypeKind::float32; }
 
   const Communicator* comm_;
   const CollectionFacts* facts_;
@@ -61,6 +64,14 @@ class VectorExchange {
   Counts vector_counts_;
   Counts arrived_counts_;
   Counts gradient_counts_;
+  RoundedValues sent_;
+  RoundedValues arrived_;
+  /// What arrives in `arrived_`, and where it goes.
+  struct Arriving {
+    float* to = nullptr;
+    std::size_t values = 0;
+  };
+  Arriving arriving_;
   Request request_;
 };
 

@@ -30,6 +30,13 @@ TEST_F(Plans, EveryTypeOfRows) {
   }
 }
 
+TEST_F(Plans, EveryTypeOfVectorsThatTravel) {
+  for (const std::string type : {"bf16", "fp16"}) {
+    compare(comm(), "--sharding=mixed --exchange-type=" + type, 1e-5);
+    compare(comm(), "--sharding=row-wise --exchange-type=" + type, 1e-5);
+  }
+}
+
 TEST_F(Plans, EveryInteraction) {
   compare(comm(), "--arch-interaction-op=cat", 1e-5);
   compare(comm(), "--arch-interaction-op=dcn --dcn-num-layers=2 --dcn-low-rank-dim=5", 1e-5);

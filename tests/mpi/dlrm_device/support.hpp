@@ -3,12 +3,14 @@
 #pragma once
 
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "application.hpp"
+#include "common/device/array.hpp"
 #include "mpi/nccl/machine.hpp"
 #include "support/standin/cublas.hpp"
 #include "support/temporary_folder.hpp"
@@ -55,8 +57,9 @@ class SharedFolder {
 };
 
 /// What rank 0 writes; the other ranks get an empty object.
-inline nlohmann::json results_of(const Communicator& comm, const std::string& flags) {
-  const standin::Cublas cublas(machine().runtime);
+inline nlohmann::json results_of(const Communicator& comm, const std::string& flags,
+                                 const standin::CublasOptions& options = {}) {
+  const standin::Cublas cublas(machine().runtime, options);
   const SharedFolder folder(comm);
   const std::string file = folder.path("results.json");
   dlrm::run_application(comm, options_of(flags + " --json-file=" + file));
@@ -78,14 +81,30 @@ inline std::vector<double> losses_of(const nlohmann::json& results) {
   return losses;
 }
 
-inline std::vector<double> train(const Communicator& comm, const std::string& flags) {
-  return losses_of(results_of(comm, flags + " --print-freq=1"));
+inline std::vector<double> train(const Communicator& comm, const std::string& flags,
+                                 const standin::CublasOptions& options = {}) {
+  return losses_of(results_of(comm, flags + " --print-freq=1", options));
 }
 
 inline void expect_close(const std::vector<double>& got, const std::vector<double>& want, double tolerance,
                          const std::string& what) {
   ASSERT_EQ(got.size(), want.size()) << what;
   for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], want[i], tolerance) << what << ", loss " << i;
+}
+
+template <typename T>
+std::vector<T> read(const miniapps::device::Array<T>& from) {
+  machine().drain();
+  const standin::HostAccess access;
+  return {from.data(), from.data() + from.size()};
+}
+
+template <typename T>
+miniapps::device::Array<T> written(std::size_t size, const std::function<float(std::size_t)>& value) {
+  miniapps::device::Array<T> made(size);
+  const standin::HostAccess access;
+  for (std::size_t i = 0; i < size; ++i) made.data()[i] = T(value(i));
+  return made;
 }
 
 /// A communicator that ends, and its NCCL with it, before the next test.

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tables on the device: every sharding, pooling, optimizer, layout and type of rows against the reference, on the
 // stand-ins of CUDA and NCCL.
+#include <array>
+#include <cstdio>
+#include <map>
+
 #include "embedding_exercise.hpp"
 #include "mpi/nccl/support.hpp"
 
@@ -92,6 +96,47 @@ TEST_F(EmbeddingDevice, RowsOf16And8Bits) {
       made.tolerance = within;
     });
   }
+}
+
+TEST_F(EmbeddingDevice, VectorsThatTravelIn16Bits) {
+  int turn = 0;
+  for (const auto& [type, tolerance] :
+       {std::pair(DatatypeKind::bfloat16, 4e-2), std::pair(DatatypeKind::float16, 6e-3)}) {
+    for_each_way(turn++, [kind = type, within = tolerance](Setting& made) {
+      made.exchange_type = kind;
+      made.tolerance = within;
+    });
+  }
+}
+
+/// Values that NCCL sends in a step, by their type.
+std::map<std::string, std::size_t> sent_in_a_step(const Communicator& comm, Setting made, DatatypeKind type) {
+  made.exchange_type = type;
+  made.tolerance = 4e-2;
+  Exercise exercise(comm, made);
+  exercise.step(1, "connects");
+  machine().nccl.clear_record();
+  exercise.step(1, "is counted");
+  std::map<std::string, std::size_t> sent;
+  for (const std::string& call : machine().nccl.record()) {
+    std::size_t count = 0;
+    std::array<char, 16> name{};
+    if (std::sscanf(call.c_str(), "send(count=%zu, %15[a-z0-9]", &count, name.data()) == 2) sent[name.data()] += count;
+  }
+  return sent;
+}
+
+TEST_F(EmbeddingDevice, WhatTravelsIn16BitsIsHalfTheBytes) {
+  if (comm().size() == 1) GTEST_SKIP() << "one rank sends nothing";
+  const Setting made = setting(Sharding::row_wise, Pooling::sum, InputLayout::global);
+  const auto wide = sent_in_a_step(comm(), made, DatatypeKind::float32);
+  const auto narrow = sent_in_a_step(comm(), made, DatatypeKind::bfloat16);
+  ASSERT_EQ(wide.size(), 1U);
+  ASSERT_EQ(narrow.size(), 1U);
+  // What is only moved is sent as words of its size.
+  EXPECT_EQ(wide.begin()->first, "uint32");
+  EXPECT_EQ(narrow.begin()->first, "float16");
+  EXPECT_EQ(narrow.begin()->second, wide.begin()->second);
 }
 
 TEST_F(EmbeddingDevice, WhatIsWrongIsToldBeforeAnythingIsComputed) {
@@ -214,6 +259,24 @@ TEST_F(EmbeddingDevice, AGraphComputesOtherBatchesOfItsShape) {
       }
     }
   }
+}
+
+/// What is rounded and widened is part of the graph.
+TEST_F(EmbeddingDevice, AGraphExchanges16Bits) {
+  Setting made = setting(Sharding::column_wise, Pooling::sum, InputLayout::global);
+  made.tables = {{"one index a bag", 40, 8, DatatypeKind::float32, Pooling::sum, 1, Sharding::column_wise}};
+  made.batches = {12};
+  const auto trained = [&](bool by_graph, DatatypeKind type) {
+    made.exchange_type = type;
+    Exercise exercise(comm(), made);
+    train(comm(), exercise.collection, by_graph);
+    std::vector<float> rows(40 * exercise.collection.shards()[0].columns());
+    exercise.collection.read_rows(0, 0, 40, rows);
+    return rows;
+  };
+  const auto direct = trained(false, DatatypeKind::bfloat16);
+  EXPECT_EQ(trained(true, DatatypeKind::bfloat16), direct);
+  EXPECT_EQ(trained(true, DatatypeKind::float32) == direct, comm().size() == 1);
 }
 
 /// The squares of divided columns are exchanged in the graph too.

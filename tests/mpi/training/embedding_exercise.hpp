@@ -26,6 +26,7 @@ struct Setting {
   kernels::IndexType index_type = kernels::IndexType::int64;
   std::size_t slots = 1;
   bool grow = false;
+  DatatypeKind exchange_type = DatatypeKind::float32;
   double tolerance = 2e-5;
   std::vector<std::size_t> batches{13, 8, 2, 13};
   MemoryKind memory = MemoryKind::host;
@@ -59,7 +60,8 @@ class Exercise {
                     .weighted = setting.weighted,
                     .memory = setting.memory,
                     .stream = setting.stream,
-                    .grow = setting.grow}),
+                    .grow = setting.grow,
+                    .exchange_type = setting.exchange_type}),
         bags_(setting.slots) {
     for (std::size_t t = 0; t < setting.tables.size(); ++t) {
       reference.emplace_back(setting.tables[t], t, setting.optimizer);

@@ -1,33 +1,54 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "support/standin/cublas.hpp"
 
-#include <tutti/float_types.hpp>
 #include <utility>
+
+#include "support/standin/cublas_state.hpp"
 
 namespace tutti::standin {
 
-namespace {
-
-using namespace miniapps::device;
-
-constexpr auto invalid_value = static_cast<CublasStatus>(7);
-constexpr auto not_supported = static_cast<CublasStatus>(15);
-
-struct Handle {
-  StreamHandle stream = nullptr;
-};
-
-struct Process {
-  Runtime* runtime = nullptr;
-  std::size_t products = 0;
-  int handles = 0;
-  CublasCompute last_compute = cublas_compute_32f;
-};
+namespace cublas {
 
 Process& process() {
   static Process all;
   return all;
 }
+
+bool is_on_device(const void* address) { return process().runtime->kind_of(address) == MemoryKind::device; }
+
+float Product::finished(float sum, std::size_t row) const {
+  float value = sum;
+  if ((epilogue & cublas_lt_add_bias) != 0) value += Matrix{bias, c_type, 0, false}.at(row, 0);
+  if ((epilogue & cublas_lt_relu) == 0) return value;
+  const bool is_kept = relu_keeps_nan ? !(value <= 0.0F) : value > 0.0F;
+  return is_kept ? value : 0.0F;
+}
+
+void Product::run() const {
+  for (std::size_t column = 0; column < n; ++column) {
+    for (std::size_t row = 0; row < m; ++row) {
+      double sum = 0;
+      for (std::size_t i = 0; i < k; ++i) sum += static_cast<double>(a.at(row, i)) * b.at(i, column);
+      const float value = finished(factor * static_cast<float>(sum), row);
+      const std::size_t at = column * c_stride + row;
+      if (c_type == cublas_float32) {
+        static_cast<float*>(c)[at] = value;
+      } else {
+        static_cast<bfloat16_t*>(c)[at] = bfloat16_t(value);
+      }
+    }
+  }
+}
+
+}  // namespace cublas
+
+namespace {
+
+using namespace cublas;
+
+struct Handle {
+  StreamHandle stream = nullptr;
+};
 
 CublasStatus create(CublasHandle* handle) {
   *handle = new Handle;
@@ -51,45 +72,9 @@ CublasStatus set_stream(CublasHandle handle, StreamHandle stream) {
   return cublas_success;
 }
 
-bool is_on_device(const void* address) { return process().runtime->inspect(address).kind == MemoryKind::device; }
-
 CublasStatus set_workspace(CublasHandle, void* memory, std::size_t) {
   return is_on_device(memory) ? cublas_success : invalid_value;
 }
-
-/// A matrix by columns.
-struct Matrix {
-  const void* data;
-  CublasData type;
-  std::size_t stride;
-  bool transposed;
-
-  [[nodiscard]] float at(std::size_t row, std::size_t column) const {
-    const std::size_t i = transposed ? row * stride + column : column * stride + row;
-    return type == cublas_float32 ? static_cast<const float*>(data)[i]
-                                  : static_cast<float>(static_cast<const bfloat16_t*>(data)[i]);
-  }
-};
-
-struct Product {
-  Matrix a;
-  Matrix b;
-  float* c;
-  std::size_t c_stride;
-  std::size_t m;
-  std::size_t n;
-  std::size_t k;
-
-  void run() const {
-    for (std::size_t column = 0; column < n; ++column) {
-      for (std::size_t row = 0; row < m; ++row) {
-        double sum = 0;
-        for (std::size_t i = 0; i < k; ++i) sum += static_cast<double>(a.at(row, i)) * b.at(i, column);
-        c[column * c_stride + row] = static_cast<float>(sum);
-      }
-    }
-  }
-};
 
 bool fits(CublasOperation operation, int rows, int columns, int stride) {
   return stride >= (operation == cublas_plain ? rows : columns);
@@ -109,7 +94,8 @@ CublasStatus gemm(CublasHandle handle, CublasOperation of_a, CublasOperation of_
   const auto size = [](int value) { return static_cast<std::size_t>(value); };
   const Product product{{a, a_type, size(a_stride), of_a == cublas_transposed},
                         {b, b_type, size(b_stride), of_b == cublas_transposed},
-                        static_cast<float*>(c),
+                        c,
+                        c_type,
                         size(c_stride),
                         size(m),
                         size(n),
@@ -122,11 +108,13 @@ CublasStatus gemm(CublasHandle handle, CublasOperation of_a, CublasOperation of_
 
 }  // namespace
 
-Cublas::Cublas(Runtime& runtime) {
-  process() = {&runtime, 0, 0, cublas_compute_32f};
-  table_ = {create, destroy, get_version, set_stream, set_workspace, gemm};
+Cublas::Cublas(Runtime& runtime, const CublasOptions& options) {
+  process() = {.runtime = &runtime, .options = options};
+  table_ = {create, destroy, get_version, set_stream, set_workspace, gemm, {}};
+  if (options.has_lt) table_.lt = lt_functions();
   replace_cublas_table(&table_);
   replace_host_functions([](StreamHandle stream, std::function<void()> function) {
+    ++process().kernels;
     process().runtime->run_host(stream, std::move(function));
   });
 }
@@ -137,6 +125,9 @@ Cublas::~Cublas() {
 }
 
 std::size_t Cublas::products() { return process().products; }
+std::size_t Cublas::products_lt() { return process().products_lt; }
+std::size_t Cublas::choices() { return process().choices; }
+std::size_t Cublas::kernels() { return process().kernels; }
 int Cublas::live_handles() { return process().handles; }
 CublasCompute Cublas::last_compute() { return process().last_compute; }
 

@@ -6,20 +6,31 @@
 
 namespace tutti::standin {
 
-/// A stand-in for cuBLAS, for tests of what calls it: products on the host, as work of the stand-in streams; so are the
-/// kernels of the mini-apps while it lives. It refuses
-/// what cuBLAS refuses: sizes, strides and types that do not fit, and memory that is not the device's. It proves
-/// nothing about a GPU.
+struct CublasOptions {
+  bool has_lt = true;          ///< its cublasLt is there
+  bool finds_lt = true;        ///< cublasLt finds algorithms
+  bool relu_keeps_nan = true;  ///< as a ReLU of cublasLt may or may not
+};
+
+/// A stand-in for cuBLAS and cublasLt, for tests of what calls them: products on the host, as work of the stand-in
+/// streams; so are the kernels of the mini-apps while it lives. It refuses what cuBLAS refuses: sizes, strides and
+/// types that do not fit, and memory that is not the device's. An algorithm of cublasLt serves only what it was chosen
+/// for: layouts, epilogue, alignments and workspace. It proves nothing about a GPU.
 class Cublas {
  public:
-  explicit Cublas(Runtime& runtime);
+  explicit Cublas(Runtime& runtime, const CublasOptions& options = {});
   ~Cublas();
   Cublas(const Cublas&) = delete;
   Cublas& operator=(const Cublas&) = delete;
 
-  /// Products so far.
+  /// Products so far, those of cublasLt included.
   [[nodiscard]] static std::size_t products();
-  /// Handles made and not destroyed.
+  [[nodiscard]] static std::size_t products_lt();
+  /// Algorithms that cublasLt was asked for.
+  [[nodiscard]] static std::size_t choices();
+  /// Kernels of the mini-apps.
+  [[nodiscard]] static std::size_t kernels();
+  /// Handles and descriptions made and not destroyed.
   [[nodiscard]] static int live_handles();
   /// The compute type of the last product.
   [[nodiscard]] static miniapps::device::CublasCompute last_compute();

@@ -14,6 +14,9 @@ TEST(CublasTable, HasEveryFunctionOfTheInstalledLibrary) {
 #define TUTTI_CUBLAS_FUNCTION(member, symbol, arguments) EXPECT_NE(table.member, nullptr) << #symbol;
 #include "common/device/cublas_symbols.def"
 #undef TUTTI_CUBLAS_FUNCTION
+#define TUTTI_CUBLAS_FUNCTION(member, symbol, arguments) EXPECT_NE(table.lt.member, nullptr) << #symbol;
+#include "common/device/cublas_lt_symbols.def"
+#undef TUTTI_CUBLAS_FUNCTION
   } catch (const Error& error) {
     ASSERT_NE(std::string(error.what()).find("TUTTI_CUBLAS_LIBRARY"), std::string::npos) << error.what();
     GTEST_SKIP() << error.what();

@@ -126,6 +126,24 @@ TEST(ShardingPlan, TheSearchNeverMakesItWorse) {
   }
 }
 
+TEST(ShardingPlan, AnExchangeIn16BitsTakesHalfTheTime) {
+  PlannerFacts facts = ranks(4);
+  facts.exchange_latency = 0;
+  const std::vector<EmbeddingTableConfig> tables{table("a", 1000, 64, Sharding::table_wise),
+                                                 table("b", 1000, 64, Sharding::row_wise)};
+  PlannerOptions options{.batch = 2048};
+  const auto wide = plan_sharding(facts, tables, options);
+  options.exchange_type = DatatypeKind::bfloat16;
+  const auto narrow = plan_sharding(facts, tables, options);
+  ASSERT_EQ(narrow.shards, wide.shards);
+  for (std::size_t r = 0; r < 4; ++r) {
+    EXPECT_DOUBLE_EQ(narrow.prediction[r].exchange_seconds, wide.prediction[r].exchange_seconds / 2);
+    EXPECT_EQ(narrow.prediction[r].lookup_seconds, wide.prediction[r].lookup_seconds);
+  }
+  options.exchange_type = DatatypeKind::uint8;
+  EXPECT_THROW((void)plan_sharding(facts, tables, options), Error);
+}
+
 // Bytes cost nothing here, and each index a second, when it is read and when its row is updated.
 TEST(ShardingPlan, AReplicaReadsForItsOwnSamplesAndIsUpdatedFromAll) {
   PlannerFacts facts = ranks(4);
