@@ -183,6 +183,7 @@ schedules::Starts starts_of(const Links& links, LinkLevel on_node, int nodes) {
                                 .shared = rounded(link.shared_rate / link.rate, 1, 1024)};
   };
   schedules::Starts starts{pace(links[on_node]), pace(links[LinkLevel::network])};
+  if (nodes < 2 || distances_of(links.fabric) == 0) return starts;
   starts.across.factors = factors_by_flow(links.fabric, nodes);
   for (schedules::Factors& factors : starts.across.factors)
     factors = {rounded(factors.start, 1.0 / 64, 1), rounded(factors.bytes, 1, 1024)};

@@ -25,10 +25,11 @@ detail::Fabric::Distance distance_of(Meter& meter, const Pairs& pairs, std::size
 /// The ranks at this one's place of nodes at distances that are spread over all.
 std::vector<int> partners_everywhere(int rank, const NodeRanks& nodes, unsigned most) {
   const unsigned farthest = std::bit_ceil(static_cast<unsigned>(nodes.size())) - 1;
+  const std::size_t ranks = smallest_of(nodes);
   std::vector<int> partners;
   for (std::size_t node = 0; node < nodes.size(); ++node) {
     const auto place = static_cast<std::size_t>(std::ranges::find(nodes[node], rank) - nodes[node].begin());
-    if (place >= smallest_of(nodes)) continue;
+    if (place >= ranks) continue;
     for (unsigned i = 0; i < most; ++i)
       if (const std::size_t other = node ^ (1 + i * farthest / most); other < nodes.size())
         partners.push_back(nodes[other][place]);
@@ -49,11 +50,11 @@ NodeRanks ranks_by_node(std::span<const Place> places) {
 }
 
 Pairs pairs_apart(unsigned digit, const NodeRanks& nodes) {
+  const std::size_t ranks = smallest_of(nodes);
   Pairs pairs;
   for (std::size_t node = 0; node < nodes.size(); ++node)
     if (const std::size_t other = node ^ (std::size_t{1} << digit); node < other && other < nodes.size())
-      for (std::size_t place = 0; place < smallest_of(nodes); ++place)
-        pairs.emplace_back(nodes[node][place], nodes[other][place]);
+      for (std::size_t place = 0; place < ranks; ++place) pairs.emplace_back(nodes[node][place], nodes[other][place]);
   return pairs;
 }
 
