@@ -43,6 +43,7 @@ Levels levels_of(const Algorithm& algorithm, const Cost& cost, const schedules::
   const double near_rounds = std::min(std::log2(k) / std::log2(n), 1 - 1 / std::max(1.0, cost.rounds));
   switch (algorithm.reach) {
     case Reach::doubling:
+    case Reach::branching:
       return divided(near_rounds, near_rounds);
     case Reach::growing:
       return divided(near_rounds, (k - 1) / (n - 1));
@@ -55,6 +56,8 @@ Levels levels_of(const Algorithm& algorithm, const Cost& cost, const schedules::
     case Reach::all:
     case Reach::above:
     case Reach::star:
+    case Reach::around:
+    case Reach::growing_around:
       break;
   }
   return divided(0, (k - 1) / (n - 1));
@@ -76,22 +79,23 @@ double senders_across(const Algorithm& algorithm, const schedules::Spread& sprea
 double last_seconds(const Cost& cost, const Link& link) { return cost.bytes / at_once(cost) / link.rate; }
 
 /// Beside what a rank passes on in its rounds: the bytes of all ranks of a node over what they share.
-double moving_seconds(const Cost& cost, const Link& link, double senders) {
+double moving_seconds(const Cost& cost, const Link& link, double senders, double factor = 1) {
   const double own_rate = std::max(link.rate, std::min(at_once(cost) * link.rate, link.several_rate));
-  return std::max(cost.bytes / own_rate, cost.bytes * senders / link.shared_rate);
+  return std::max(cost.bytes / own_rate, cost.bytes * senders * factor / link.shared_rate);
 }
 
 double further_seconds(const Cost& cost, const Link& link, bool both_ways) {
   return schedules::further(cost, link.latency, link.overhead, both_ways);
 }
 
-double starting_seconds(const Cost& cost, const Link& link, double switching) {
-  return cost.rounds * (link.latency + switching);
+double starting_seconds(const Cost& cost, const Link& link, double switching, double factor = 1) {
+  return cost.rounds * (link.latency * factor + switching);
 }
 
 /// The rounds beyond their starts.
 double passing_seconds(const Cost& cost, const Link& link, const Crowd& crowd) {
-  return together(further_seconds(cost, link, crowd.both_ways), moving_seconds(cost, link, crowd.senders), crowd.hidden,
+  return together(further_seconds(cost, link, crowd.both_ways),
+                  moving_seconds(cost, link, crowd.senders, crowd.factors.bytes), crowd.hidden,
                   last_seconds(cost, link));
 }
 
@@ -135,9 +139,11 @@ double seconds_of_flat(const Algorithm& algorithm, const Signature& signature, c
   const bool both_ways = goes_both_ways(algorithm);
   const double hidden = hidden_part(algorithm);
   const double inside = passing_seconds(levels.on_node, node, {both_ways ? spread.most : 1.0, both_ways, hidden});
+  const schedules::Factors factors = schedules::factors_of(algorithm, cost, spread.starts.across);
   const double outside =
-      passing_seconds(levels.across, network, {senders_across(algorithm, spread), both_ways, hidden});
-  return starting_seconds(levels.on_node, node, switching) + starting_seconds(levels.across, network, switching) +
+      passing_seconds(levels.across, network, {senders_across(algorithm, spread), both_ways, hidden, factors});
+  return starting_seconds(levels.on_node, node, switching) +
+         starting_seconds(levels.across, network, switching, factors.start) +
          (levels.at_once ? std::max(inside, outside) : inside + outside) + local_seconds(cost, node);
 }
 
@@ -163,7 +169,7 @@ Links links_of(const Costs& costs, const Network& network) {
   return {{{on_node, on_node, on_node, on_node, on_node, across}}, 4 * costs.turn};
 }
 
-schedules::Starts starts_of(const Links& links, LinkLevel on_node) {
+schedules::Starts starts_of(const Links& links, LinkLevel on_node, int nodes) {
   // Two binary digits behind the first.
   const auto rounded = [](double value, double least, double most) {
     const double within = std::clamp(value, least, most);
@@ -176,7 +182,12 @@ schedules::Starts starts_of(const Links& links, LinkLevel on_node) {
                                 .several = rounded(link.several_rate / link.rate, 1, 64),
                                 .shared = rounded(link.shared_rate / link.rate, 1, 1024)};
   };
-  return {pace(links[on_node]), pace(links[LinkLevel::network])};
+  schedules::Starts starts{pace(links[on_node]), pace(links[LinkLevel::network])};
+  if (nodes < 2 || distances_of(links.fabric) == 0) return starts;
+  starts.across.factors = factors_by_flow(links.fabric, nodes);
+  for (schedules::Factors& factors : starts.across.factors)
+    factors = {rounded(factors.start, 1.0 / 64, 1), rounded(factors.bytes, 1, 1024)};
+  return starts;
 }
 
 double bytes_of_call(const Signature& signature, int size) {
@@ -201,13 +212,14 @@ double cold_seconds(double warm, double lost, const Costs& costs) {
 }
 
 double seconds(const Cost& cost, const Link& link, const Crowd& crowd, double switching) {
-  return starting_seconds(cost, link, switching) + passing_seconds(cost, link, crowd) + local_seconds(cost, link);
+  return starting_seconds(cost, link, switching, crowd.factors.start) + passing_seconds(cost, link, crowd) +
+         local_seconds(cost, link);
 }
 
 double seconds_across(const schedules::LevelCost& cost, const Wiring& wiring, const Links& links) {
   const double switching = wiring.oversubscribed ? links.switching : 0;
   return seconds(cost.across.cost, links[LinkLevel::network],
-                 {cost.across.senders, cost.across.both_ways, cost.across.hidden}, switching) +
+                 {cost.across.senders, cost.across.both_ways, cost.across.hidden, cost.across.factors}, switching) +
          local_seconds(cost.local, links[wiring.on_node]);
 }
 

@@ -16,8 +16,8 @@ namespace tutti::detail {
 /// that were measured take precedence.
 [[nodiscard]] Links links_of(const Costs& costs, const Network& network = {});
 
-/// These links as choices of phases need them; rounded, so that they do not hang on the last bits.
-[[nodiscard]] schedules::Starts starts_of(const Links& links, LinkLevel on_node);
+/// These links as choices of phases among so many nodes need them; rounded, so that they do not hang on the last bits.
+[[nodiscard]] schedules::Starts starts_of(const Links& links, LinkLevel on_node, int nodes);
 
 /// The links between the ranks of a call.
 struct Wiring {
@@ -42,6 +42,7 @@ struct Crowd {
   double senders = 1;
   bool both_ways = true;
   double hidden = schedules::mostly_hidden;
+  schedules::Factors factors{};
 };
 
 /// The time of phases with this `cost` over one level, in seconds.

@@ -35,6 +35,7 @@ Links with_measured(Links links, const Links& measured) {
     if (const std::size_t found = stand_in(measured, level); found != network)
       take_figures(links.levels[level], measured.levels[found]);
   if (is_measured(measured[LinkLevel::network])) take_figures(links.levels[network], measured[LinkLevel::network]);
+  links.fabric = measured.fabric;
   return links;
 }
 

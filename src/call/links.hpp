@@ -7,6 +7,8 @@
 #include <string_view>
 #include <tutti/topology.hpp>
 
+#include "call/fabric.hpp"
+
 namespace tutti::detail {
 
 /// The distance between two ranks, nearest first: a common core, last-level cache, NUMA domain, socket or node, or a
@@ -18,7 +20,7 @@ inline constexpr std::array<std::string_view, link_levels> link_level_names = {"
 
 [[nodiscard]] LinkLevel level_between(const Place& a, const Place& b);
 
-/// The cost of one rank's traffic and local work at one level.
+/// The cost of one rank's flow and local work at one level.
 struct Link {
   double latency = 0;         ///< from start to end of an empty message, once per round, in seconds
   double overhead = 0;        ///< that a further message of a round occupies its sender, or its receiver, in seconds
@@ -41,10 +43,12 @@ inline constexpr std::array<LinkFigure, 5> link_figures{{{"latency", &Link::late
                                                          {"several_rate", &Link::several_rate},
                                                          {"shared_rate", &Link::shared_rate}}};
 
-/// The whole model: a machine's links by level, and the extra cost of a round if ranks share a core.
+/// The whole model: a machine's links by level, the extra cost of a round if ranks share a core, and what becomes of
+/// the network while all nodes use it.
 struct Links {
   std::array<Link, link_levels> levels{};
   double switching = 0;
+  Fabric fabric{};
   [[nodiscard]] const Link& operator[](LinkLevel level) const { return levels[static_cast<std::size_t>(level)]; }
   [[nodiscard]] Link& operator[](LinkLevel level) { return levels[static_cast<std::size_t>(level)]; }
   friend bool operator==(const Links&, const Links&) = default;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <tutti/error.hpp>
 #include <tutti/version.hpp>
 
@@ -133,6 +134,32 @@ Links read_links(const Json& json) {
   return links;
 }
 
+double positive(double figure) {
+  if (figure <= 0) refuse("member 'fabric' has a figure that is 0");
+  return figure;
+}
+
+Fabric read_fabric(const Json& json) {
+  if (!json.is_object()) refuse("member 'fabric' is not an object");
+  const Json& distances = member(json, "distances");
+  if (!distances.is_array() || distances.empty() || distances.size() > Fabric::most_distances)
+    refuse(fmt::format("member 'distances' is not a list of up to {}", Fabric::most_distances));
+  Fabric fabric;
+  std::ranges::transform(distances, fabric.at.begin(), [](const Json& distance) -> Fabric::Distance {
+    if (!distance.is_object()) refuse("a distance is not an object");
+    return {positive(figure_of(distance, "latency")), positive(figure_of(distance, "rate"))};
+  });
+  fabric.everywhere = positive(figure_of(json, "everywhere"));
+  return fabric;
+}
+
+Json write_fabric(const Fabric& fabric) {
+  Json distances = Json::array();
+  for (const Fabric::Distance& distance : std::span(fabric.at).first(distances_of(fabric)))
+    distances.push_back({{"latency", distance.latency}, {"rate", distance.rate}});
+  return {{"distances", std::move(distances)}, {"everywhere", fabric.everywhere}};
+}
+
 Json write_links(const Links& links) {
   Json json = Json::object();
   for (std::size_t level = 0; level < link_levels; ++level) {
@@ -152,6 +179,10 @@ Section read_section(const Json& json) {
   for (const Json& cell : cells) section.cells.push_back(read_cell(cell));
   refuse_doubles(section.cells);
   if (const auto links = json.find("links"); links != json.end()) section.links = read_links(*links);
+  if (const auto fabric = json.find("fabric"); fabric != json.end()) {
+    if (!section.links) refuse("member 'fabric' stands without links");
+    section.links->fabric = read_fabric(*fabric);
+  }
   return section;
 }
 
@@ -196,6 +227,7 @@ Json write_section(const Section& section) {
                  {"mpi", section.key.mpi}}},
                {"cells", std::move(cells)}};
   if (section.links) json["links"] = write_links(*section.links);
+  if (section.links && distances_of(section.links->fabric) > 0) json["fabric"] = write_fabric(section.links->fabric);
   return json;
 }
 
@@ -227,7 +259,8 @@ std::string print(const std::vector<Section>& sections) {
   const char* between_tables = "\n";
   for (const Json& table : tables) {
     text += fmt::format("{}{{\"machine\": {},\n ", between_tables, table["machine"].dump());
-    if (table.contains("links")) text += fmt::format("\"links\": {},\n ", table["links"].dump());
+    for (const char* name : {"links", "fabric"})
+      if (table.contains(name)) text += fmt::format("\"{}\": {},\n ", name, table[name].dump());
     text += "\"cells\": [";
     const char* between_cells = "\n  ";
     for (const Json& cell : table["cells"]) {

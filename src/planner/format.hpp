@@ -10,7 +10,7 @@
 
 /// The tables as text: JSON with the members format ("tutti-tuning"), version, library (its version), checksum and
 /// tables; a table has a machine (see Key), cells (see Cell) and, if they were measured, links: by level, the figures
-/// of messages (see Link).
+/// of messages (see Link); and fabric: the network while all nodes use it (see Fabric).
 namespace tutti::detail::tuning {
 
 /// The measurements of one machine and number of ranks.

@@ -35,7 +35,8 @@ Generate flat_across(const Layout& l, const Problem& p, Operation operation, dou
 }
 PhaseCost cost_across(const Spread& s, Operation operation, double bytes, double senders, KeepOrder keep) {
   const Algorithm& flat = flat_for(operation, s.nodes, bytes, among(s.starts.across, senders), keep);
-  return {flat.cost(s.nodes, bytes), senders, goes_both_ways(flat), false, hidden_part(flat)};
+  const Cost cost = flat.cost(s.nodes, bytes);
+  return {cost, senders, goes_both_ways(flat), false, hidden_part(flat), factors_of(flat, cost, s.starts.across)};
 }
 
 namespace {

@@ -12,10 +12,12 @@ bool passes_all_on(Operation operation) { return operation == Operation::bcast |
 double weight(const Algorithm& algorithm, int size, double bytes, const LevelPace& pace) {
   const Cost cost = algorithm.cost(size, bytes);
   if (cost.rounds == 0) return 0;
-  const double moving =
-      std::max(1 / std::min(at_once(cost), pace.several), senders_of(algorithm, size, bytes) / pace.shared);
-  return cost.rounds * pace.start + together(further(cost, pace.start, pace.message, goes_both_ways(algorithm)),
-                                             cost.bytes * moving, hidden_part(algorithm), cost.bytes / at_once(cost));
+  const Factors factors = factors_of(algorithm, cost, pace);
+  const double moving = std::max({1 / std::min(at_once(cost), pace.several),
+                                  senders_of(algorithm, size, bytes) / pace.shared, factors.bytes / pace.several});
+  return cost.rounds * pace.start * factors.start +
+         together(further(cost, pace.start, pace.message, goes_both_ways(algorithm)), cost.bytes * moving,
+                  hidden_part(algorithm), cost.bytes / at_once(cost));
 }
 
 }  // namespace
@@ -50,6 +52,45 @@ bool goes_both_ways(const Algorithm& algorithm) {
   if (!has_root(algorithm.operation)) return algorithm.reach != Reach::above;
   return passes_all_on(algorithm.operation) &&
          (algorithm.reach == Reach::all || algorithm.reach == Reach::growing || algorithm.reach == Reach::shrinking);
+}
+
+Flow flow_of(const Algorithm& algorithm) {
+  const bool all_send = goes_both_ways(algorithm);
+  switch (algorithm.reach) {
+    case Reach::all:
+    case Reach::above:
+      return Flow::everywhere;
+    case Reach::star:
+      return Flow::alone;
+    case Reach::neighbours:
+      return Flow::neighbours;
+    case Reach::trees:
+    case Reach::branching:
+      return Flow::trees;
+    case Reach::doubling:
+    case Reach::around:
+      return all_send ? Flow::doubling : Flow::trees;
+    case Reach::growing:
+    case Reach::growing_around:
+      return all_send ? Flow::growing : Flow::trees;
+    case Reach::shrinking:
+      break;
+  }
+  return Flow::shrinking;
+}
+
+Factors factors_of(const Algorithm& algorithm, const Cost& cost, const LevelPace& pace) {
+  const auto factors = [&pace](Flow flow) { return pace.factors[static_cast<std::size_t>(flow)]; };
+  const Flow flow = flow_of(algorithm);
+  Factors found = factors(flow);
+  // Several messages at once take several ways, if the network has them.
+  found.bytes = std::max(std::min(found.bytes, factors(Flow::everywhere).bytes), found.bytes / at_once(cost));
+  if (algorithm.operation == Operation::bcast && flow == Flow::growing && cost.bytes > 0) {
+    // The root scatters first, so that half of the bytes are alone, and the ranks begin the others one after another.
+    const double more = (found.bytes - 1) * cost.bytes / 2 - cost.rounds / 2 * pace.start;
+    found.bytes = 1 + std::max(0.0, more) / cost.bytes;
+  }
+  return found;
 }
 
 }  // namespace tutti::schedules

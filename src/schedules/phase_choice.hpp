@@ -45,4 +45,10 @@ enum class KeepOrder : bool { no, yes };
 /// Whether each rank sends and receives in the same rounds of a flat algorithm.
 [[nodiscard]] bool goes_both_ways(const Algorithm& algorithm);
 
+/// The messages of a flat algorithm between nodes that follow one another.
+[[nodiscard]] Flow flow_of(const Algorithm& algorithm);
+
+/// What becomes of its rounds and bytes there.
+[[nodiscard]] Factors factors_of(const Algorithm& algorithm, const Cost& cost, const LevelPace& pace);
+
 }  // namespace tutti::schedules

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <span>
 
@@ -10,12 +12,33 @@
 
 namespace tutti::schedules {
 
+/// The patterns of messages between nodes, by their distances and by the nodes that send at once. Near messages begin
+/// sooner, and a network slows down what all nodes send in its own measure at each distance.
+enum class Flow : std::uint8_t {
+  alone,       ///< of few nodes at a time, at any distance
+  trees,       ///< the same in rounds at the distances 1, 2, 4, ...
+  neighbours,  ///< of all nodes, to the next one
+  doubling,    ///< of all nodes, in rounds at the distances 1, 2, 4, ... with as many bytes in each
+  growing,     ///< the same with more bytes the greater the distance
+  shrinking,   ///< the same with fewer bytes the greater the distance
+  everywhere,  ///< of all nodes, to others at all distances at once
+};
+inline constexpr std::size_t flows = 7;
+
+/// Times as long that the start of a round and its bytes take as between two far nodes while nothing else moves.
+struct Factors {
+  double start = 1;
+  double bytes = 1;
+  friend bool operator==(const Factors&, const Factors&) = default;
+};
+
 /// One level of the machine, as a choice of algorithms needs it.
 struct LevelPace {
   double start = 0;    ///< of a round, in bytes that a rank could send meanwhile
   double message = 0;  ///< that a further message of a round costs at either end, in the same bytes
   double several = 1;  ///< messages of one rank that move at once as fast as one alone
   double shared = std::numeric_limits<double>::infinity();  ///< the same of all ranks of a node
+  std::array<Factors, flows> factors{};                     ///< of the network, by Flow
 };
 
 /// How hierarchical algorithms weigh rounds against bytes when they choose those of their phases. Equal on all ranks.

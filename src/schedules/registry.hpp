@@ -44,14 +44,17 @@ struct NodeCost {
 
 /// How far the messages of a flat algorithm go, from rank to rank.
 enum class Reach : std::uint8_t {
-  all,         ///< to ranks at all distances in the same rounds
-  above,       ///< to all ranks above, in one round
-  star,        ///< between the root and all others
-  neighbours,  ///< to the next rank
-  trees,       ///< along trees in which the ranks below one follow one another
-  doubling,    ///< to ranks at distances that double from round to round
-  growing,     ///< the same, with messages that are longer the farther they go
-  shrinking,   ///< the same, with messages that are shorter the farther they go
+  all,             ///< to ranks at all distances in the same rounds
+  above,           ///< to all ranks above, in one round
+  star,            ///< between the root and all others
+  neighbours,      ///< to the next rank
+  trees,           ///< along trees in which the ranks below one follow one another
+  doubling,        ///< to ranks at distances that double from round to round
+  branching,       ///< as doubling, along a tree, so that few ranks send far at a time
+  growing,         ///< as doubling, with messages that are longer the farther they go
+  shrinking,       ///< the same, with messages that are shorter the farther they go
+  around,          ///< as doubling, with rank 0 behind the last one, so that some messages of each round leave a node
+  growing_around,  ///< the same, with messages that are longer the farther they go
 };
 
 /// The part of a rank's work on messages that hides behind the bytes that move, or the other way round.
@@ -64,6 +67,7 @@ struct PhaseCost {
   bool both_ways = true;  ///< each rank sends and receives in the same rounds
   bool beside = false;    ///< on a node: its messages go in the rounds of those between nodes
   double hidden = mostly_hidden;
+  Factors factors{};
 };
 
 /// Costs of a hierarchical algorithm on the links inside a node and on those between nodes.

@@ -178,6 +178,20 @@ Topology imagined_topology(int ranks, int nodes, int cores, const Place& pattern
   return topology;
 }
 
+namespace {
+
+std::string fabric_text(const detail::Fabric& fabric) {
+  const std::size_t distances = detail::distances_of(fabric);
+  if (distances == 0) return "";
+  std::string text = "; all nodes at once, by distance";
+  for (std::size_t digit = 0; digit < distances; ++digit)
+    text += fmt::format(" {}: {:.2g} us, {:.3g} GB/s,", 1UL << digit, fabric.at[digit].latency * 1e6,
+                        fabric.at[digit].rate * 1e-9);
+  return text + fmt::format(" all: {:.3g} GB/s", fabric.everywhere * 1e-9);
+}
+
+}  // namespace
+
 std::string links_text(const Case& call) {
   const detail::Machine machine = call.machine();
   const bool measured = machine.measured != nullptr && machine.measured->links() != nullptr;
@@ -191,7 +205,7 @@ std::string links_text(const Case& call) {
   if (!measured && machine.several_nodes)
     text += fmt::format(" and vendors' figures ({})", detail::text_of(machine.network));
   text += ": " + text_of(machine.on_node);
-  return machine.several_nodes ? text + "; " + text_of(detail::LinkLevel::network) : text;
+  return machine.several_nodes ? text + "; " + text_of(detail::LinkLevel::network) + fabric_text(links.fabric) : text;
 }
 
 std::string call_text(const Case& call) {
@@ -224,7 +238,7 @@ schedules::Schedule schedule_of(const Case& call, const schedules::Algorithm& al
   problem.count = call.signature.count;
   problem.element_size = call.signature.type.size();
   problem.node_of = &call.node_of;
-  problem.starts = starts_of(links_of(call.machine()), call.machine().on_node);
+  problem.starts = starts_of(call.machine());
   set_blocks(problem, operation, blocks);
   // What the ranks of its node have told one another, where all blocks have one size.
   std::vector<std::size_t> told;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "call/context.hpp"
+#include "tools/fabric_measurement.hpp"
 #include "topology/columns.hpp"
 
 namespace tutti::tools {
@@ -29,10 +30,23 @@ std::string links_text(std::span<const LinkMeasurement> measured) {
   return detail::in_columns(rows) + loads;
 }
 
+std::string fabric_text(const detail::Fabric& fabric) {
+  const std::size_t distances = detail::distances_of(fabric);
+  if (distances == 0) return "";
+  detail::TextRows rows = {{"nodes apart", "latency us", "all nodes, each GB/s"}};
+  for (std::size_t digit = 0; digit < distances; ++digit)
+    rows.push_back({std::to_string(1UL << digit), fmt::format("{:.2f}", fabric.at[digit].latency * 1e6),
+                    gigabytes(fabric.at[digit].rate)});
+  rows.push_back({"all", "", gigabytes(fabric.everywhere)});
+  return detail::in_columns(rows);
+}
+
 std::string tune_links(const Communicator& comm, TableFile& file) {
   const std::vector<LinkMeasurement> measured = measure_links(comm.state()->point_to_point, comm.topology().places);
-  file.put(links_of(measured));
-  return links_text(measured);
+  detail::Links links = links_of(measured);
+  links.fabric = measure_fabric(comm.state()->point_to_point, comm.topology().places);
+  file.put(links);
+  return links_text(measured) + fabric_text(links.fabric);
 }
 
 }  // namespace tutti::tools

@@ -5,6 +5,7 @@
 #include <string>
 #include <tutti/communicator.hpp>
 
+#include "call/fabric.hpp"
 #include "tools/link_measurement.hpp"
 #include "tools/table_file.hpp"
 
@@ -15,5 +16,8 @@ namespace tutti::tools {
 
 /// A row for each level, and one for the rates under load.
 [[nodiscard]] std::string links_text(std::span<const LinkMeasurement> measured);
+
+/// A row for each distance between nodes; empty if none was measured.
+[[nodiscard]] std::string fabric_text(const detail::Fabric& fabric);
 
 }  // namespace tutti::tools

@@ -3,7 +3,8 @@
 //
 //   tutti_scale_choices LINKS NODES PER_NODE < CALLS
 //
-// LINKS has a line for each level: name, latency, overhead, rate, rate of several, rate of a node. A call is an
+// LINKS has a line for each level: name, latency, overhead, rate, rate of several, rate of a node; and, if it was
+// measured, one of the fabric: the number of distances, latency and rate at each, and the rate at all. A call is an
 // operation and bytes. Prints for each call and each schedule that may be chosen its predicted seconds, the fastest
 // first, and before all the starts by which hierarchical schedules choose their phases. Of an alltoallv the planner
 // knows no bytes: the order is that of its choice, and the seconds are those of blocks of one size.
@@ -55,10 +56,12 @@ void set_seconds_of_equal_blocks(std::vector<detail::Candidate>& ways, std::size
 
 void run(const char* links, int nodes, int per_node) {
   const Surroundings machine = simulated(links, nodes, per_node);
-  const schedules::Starts starts = starts_of(links_of(Case({}, machine, 0).machine()), detail::LinkLevel::node);
+  const schedules::Starts starts = starts_of(links_of(Case({}, machine, 0).machine()), detail::LinkLevel::node, nodes);
   std::cout << "starts";
-  for (const schedules::LevelPace& pace : {starts.on_node, starts.across})
+  for (const schedules::LevelPace& pace : {starts.on_node, starts.across}) {
     std::cout << ' ' << pace.start << ' ' << pace.message << ' ' << pace.several << ' ' << pace.shared;
+    for (const schedules::Factors& factors : pace.factors) std::cout << ' ' << factors.start << ' ' << factors.bytes;
+  }
   std::cout << '\n';
   std::string operation;
   for (std::size_t bytes = 0; std::cin >> operation >> bytes;) {

@@ -12,11 +12,16 @@
 namespace tutti::tools {
 
 /// Measurements of a file with a line for each level: name, latency, overhead, rate, rate of several, rate of a node.
+/// And one of the fabric: the number of distances, latency and rate at each, and the rate at all.
 class GivenLinks final : public detail::Measurements {
  public:
   explicit GivenLinks(const char* path) {
     std::ifstream in(path);
     for (std::string name; in >> name;) {
+      if (name == "fabric") {
+        read_fabric(in);
+        continue;
+      }
       const auto found = std::find(detail::link_level_names.begin(), detail::link_level_names.end(), name);
       if (found == detail::link_level_names.end()) throw std::runtime_error("there is no level " + name);
       detail::Link& link = links_.levels[static_cast<std::size_t>(found - detail::link_level_names.begin())];
@@ -30,6 +35,13 @@ class GivenLinks final : public detail::Measurements {
   [[nodiscard]] const detail::Links* links() const override { return &links_; }
 
  private:
+  void read_fabric(std::istream& in) {
+    std::size_t distances = 0;
+    in >> distances;
+    for (std::size_t i = 0; i < distances; ++i) in >> links_.fabric.at.at(i).latency >> links_.fabric.at.at(i).rate;
+    if (!(in >> links_.fabric.everywhere)) throw std::runtime_error("a rate of the fabric is missing");
+  }
+
   detail::Links links_{};
 };
 

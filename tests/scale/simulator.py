@@ -48,12 +48,16 @@ class Simulator:
         return dict(os.environ, TUTTI_SCALE_NETWORK=network)
 
     def links(self, network, nodes, per_node):
-        """The links as `tutti tune --links` measures them, between the first node and the last: a line a level."""
-        some = [0, nodes - 1] if nodes > 1 else [0]
-        done = subprocess.run(self._command(some, per_node, "mpich", ["links", per_node]), text=True,
+        """The links as `tutti tune --links` measures them: a line a level, between the first node and the last, and
+        one of all nodes at once."""
+        return (self._measured(network, [0, nodes - 1] if nodes > 1 else [0], per_node, "links") +
+                (self._measured(network, list(range(nodes)), per_node, "fabric") if nodes > 2 else ""))
+
+    def _measured(self, network, nodes, per_node, what):
+        done = subprocess.run(self._command(nodes, per_node, "ompi", [what, per_node]), text=True,
                               capture_output=True, env=self._environment(network))
         if done.returncode != 0:
-            raise SystemExit(f"study: the links of {network} cannot be measured: {done.stderr[-2000:]}")
+            raise SystemExit(f"study: the {what} of {network} cannot be measured: {done.stderr[-2000:]}")
         return done.stdout
 
     def time(self, network, nodes, per_node, selector, calls, starts, limit, data=False):

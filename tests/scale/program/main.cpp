@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The program of the study, which smpirun starts as all ranks of a simulated cluster: study.py.
 //
-//   tutti_scale links PER_NODE                                 measures the links of the cluster as `tutti tune
-//   --links` does tutti_scale CALLS PER_NODE NODE... ACROSS... [data]  times each call of the file CALLS
+//   tutti_scale links PER_NODE     measures the links of the cluster as `tutti tune --links` does
+//   tutti_scale fabric PER_NODE    the same of all nodes at once
+//   tutti_scale CALLS PER_NODE NODE... ACROSS... [data]    times each call of the file CALLS
 //
-// NODE and ACROSS are the four numbers of a schedules::LevelPace, on a node and between nodes.
+// NODE and ACROSS are the numbers of a schedules::LevelPace, on a node and between nodes.
 // Without `data` it is a replay: messages have sizes and no content. With it, results are compared with those of the
 // simulated MPI.
 #include <mpi.h>
@@ -24,6 +25,7 @@
 #include "player.hpp"
 #include "schedules/registry.hpp"
 #include "selector.hpp"
+#include "tools/fabric_measurement.hpp"
 #include "tools/link_measurement.hpp"
 
 namespace tutti::scale {
@@ -128,10 +130,23 @@ void time_calls(const Arguments& arguments, Machine& machine, int rank) {
   }
 }
 
-void print_links(const Machine& machine, int rank) {
+std::vector<Place> places_of(const Machine& machine) {
   std::vector<Place> places(static_cast<std::size_t>(machine.ranks()));
   for (std::size_t i = 0; i < places.size(); ++i) places[i].node = machine.node_of().node(static_cast<int>(i));
-  const std::vector<tools::LinkMeasurement> measured = tools::measure_links(MPI_COMM_WORLD, places, {1, 1});
+  return places;
+}
+
+void print_fabric(const Machine& machine, int rank) {
+  const detail::Fabric fabric = tools::measure_fabric(MPI_COMM_WORLD, places_of(machine), {1, 1});
+  if (rank != 0 || detail::distances_of(fabric) == 0) return;
+  std::printf("fabric %zu", detail::distances_of(fabric));
+  for (std::size_t i = 0; i < detail::distances_of(fabric); ++i)
+    std::printf(" %.6g %.6g", fabric.at[i].latency, fabric.at[i].rate);
+  std::printf(" %.6g\n", fabric.everywhere);
+}
+
+void print_links(const Machine& machine, int rank) {
+  const std::vector<tools::LinkMeasurement> measured = tools::measure_links(MPI_COMM_WORLD, places_of(machine), {1, 1});
   for (const tools::LinkMeasurement& one : measured) {
     if (rank != 0) continue;
     std::printf("%s", std::string(detail::link_level_names[static_cast<std::size_t>(one.level)]).c_str());
@@ -150,27 +165,40 @@ void run(const Arguments& arguments) {
   machine.meet();
   if (arguments.calls == "links")
     print_links(machine, rank);
+  else if (arguments.calls == "fabric")
+    print_fabric(machine, rank);
   else
     time_calls(arguments, machine, rank);
 }
 
+constexpr int pace_words = 4 + 2 * static_cast<int>(schedules::flows);
+
 schedules::LevelPace pace_of(char** words) {
-  return {std::atof(words[0]), std::atof(words[1]), std::atof(words[2]), std::atof(words[3])};
+  schedules::LevelPace pace{std::atof(words[0]), std::atof(words[1]), std::atof(words[2]), std::atof(words[3])};
+  words += 4;
+  for (schedules::Factors& factors : pace.factors) {
+    factors = {std::atof(words[0]), std::atof(words[1])};
+    words += 2;
+  }
+  return pace;
 }
 
 }  // namespace
 }  // namespace tutti::scale
 
 int main(int argc, char** argv) {
-  const bool measures = argc == 3 && std::string(argv[1]) == "links";
-  if (!measures && argc < 11) {
-    std::fprintf(stderr, "usage: tutti_scale links PER_NODE, or tutti_scale CALLS PER_NODE NODE... ACROSS... [data]\n");
+  const bool measures = argc == 3;
+  const int words = 3 + 2 * tutti::scale::pace_words;
+  if (!measures && argc < words) {
+    std::fprintf(stderr,
+                 "usage: tutti_scale links|fabric PER_NODE, or tutti_scale CALLS PER_NODE NODE... ACROSS... [data]\n");
     return 2;
   }
   try {
     MPI_Init(&argc, &argv);
-    tutti::scale::Arguments arguments{argv[1], std::atoi(argv[2]), {}, argc > 11};
-    if (!measures) arguments.starts = {tutti::scale::pace_of(argv + 3), tutti::scale::pace_of(argv + 7)};
+    tutti::scale::Arguments arguments{argv[1], std::atoi(argv[2]), {}, argc > words};
+    if (!measures)
+      arguments.starts = {tutti::scale::pace_of(argv + 3), tutti::scale::pace_of(argv + 3 + tutti::scale::pace_words)};
     tutti::scale::run(arguments);
     MPI_Finalize();
   } catch (const std::exception& error) {

@@ -153,7 +153,7 @@ TEST(CostModel, StartsAreRounded) {
   Links links = detail::links_of(detail::typical_costs);
   links[LinkLevel::network] = {.latency = 0.8e-6, .overhead = 0.25e-6, .rate = 12e9, .several_rate = 24e9};
   links[LinkLevel::node] = {.latency = 0.5e-6, .rate = 10e9, .several_rate = 81e9, .shared_rate = 159e9};
-  const schedules::Starts starts = starts_of(links, LinkLevel::node);
+  const schedules::Starts starts = starts_of(links, LinkLevel::node, 4);
   EXPECT_EQ(starts.across.start, 10240);
   EXPECT_EQ(starts.across.message, 3072);
   EXPECT_EQ(starts.across.several, 2);
@@ -161,7 +161,11 @@ TEST(CostModel, StartsAreRounded) {
   EXPECT_EQ(starts.on_node.several, 8);
   EXPECT_EQ(starts.on_node.shared, 16);
   links[LinkLevel::network].latency *= 1.01;
-  EXPECT_EQ(starts_of(links, LinkLevel::node).across.start, 10240);
+  EXPECT_EQ(starts_of(links, LinkLevel::node, 4).across.start, 10240);
+  links.fabric.at = {{{0.79e-6, 10.1e9}, {1e-6, 4.95e9}}};
+  const auto doubling = static_cast<std::size_t>(schedules::Flow::doubling);
+  EXPECT_EQ(starts_of(links, LinkLevel::node, 4).across.factors[doubling], (schedules::Factors{0.875, 1.5}));
+  EXPECT_EQ(starts_of(links, LinkLevel::node, 4).on_node.factors[doubling], schedules::Factors{});
 }
 
 TEST(CostModel, LinksOfOnesOwn) {

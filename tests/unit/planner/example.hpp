@@ -36,6 +36,7 @@ inline std::vector<Section> example() {
   small.links.emplace();
   (*small.links)[LinkLevel::cache] = {
       .latency = 2e-7, .overhead = 1.0 / 3e7, .rate = 1e10, .several_rate = 2e10, .shared_rate = 4e10};
+  small.links->fabric = {{{{2e-7, 1e10}, {1.0 / 3e6, 5e9}}}, 1.0e10 / 3};
   Section large;
   large.key = {8, {4, 4}, {4, 4}, "A \"fast\" processor", "MPICH Version: 4.0.2"};
   return {small, large};

@@ -55,6 +55,31 @@ TEST(TableFormat, RefusesLinksThatAreNone) {
   EXPECT_NE(links_with([](Json& links) { links["cache"]["overhead"] = -1; }).find("overhead"), std::string::npos);
 }
 
+TEST(TableFormat, AFabricMayBeMissing) {
+  const std::string without = with([](Json& document) { document["tables"][0].erase("fabric"); });
+  std::vector<Section> expected = example();
+  expected[0].links->fabric = {};
+  EXPECT_EQ(parse(without), expected);
+  EXPECT_EQ(print(expected).find("fabric"), std::string::npos);
+}
+
+TEST(TableFormat, RefusesAFabricThatIsNone) {
+  const auto fabric_with = [](const std::function<void(Json&)>& change) {
+    return refusal(with([&](Json& document) { change(document["tables"][0]["fabric"]); }));
+  };
+  EXPECT_EQ(fabric_with([](Json&) {}), "");
+  EXPECT_NE(fabric_with([](Json& fabric) { fabric = 3; }).find("fabric"), std::string::npos);
+  EXPECT_NE(fabric_with([](Json& fabric) { fabric.erase("everywhere"); }).find("everywhere"), std::string::npos);
+  EXPECT_NE(fabric_with([](Json& fabric) { fabric["everywhere"] = 0; }).find("is 0"), std::string::npos);
+  for (const Json& distances : {Json(3), Json::array(), Json(std::vector<int>{1}),
+                                Json(std::vector<Json>(25, {{"latency", 1e-6}, {"rate", 1e9}})),
+                                Json(std::vector<Json>(2, {{"latency", 1e-6}, {"rate", 0}})),
+                                Json(std::vector<Json>(2, {{"latency", -1e-6}, {"rate", 1e9}}))})
+    EXPECT_NE(fabric_with([&](Json& fabric) { fabric["distances"] = distances; }), "") << distances;
+  EXPECT_NE(refusal(with([](Json& document) { document["tables"][0].erase("links"); })).find("without links"),
+            std::string::npos);
+}
+
 TEST(TableFormat, RefusesEveryTruncation) {
   const std::string text = print(example());
   ASSERT_EQ(text.back(), '\n');

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "call/fabric.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace tutti::detail {
+namespace {
+
+using schedules::Factors;
+using schedules::Flow;
+
+constexpr auto rate = &Fabric::Distance::rate;
+
+/// All distances against the best figures.
+class Relative {
+ public:
+  explicit Relative(const Fabric& fabric)
+      : fabric_(fabric),
+        measured_(distances_of(fabric)),
+        farthest_(std::ranges::max(fabric.at, {}, &Fabric::Distance::latency).latency),
+        best_(std::ranges::max(fabric.at, {}, rate).rate) {}
+
+  [[nodiscard]] double start(std::size_t digit) const {
+    return measured_ > 0 ? nearest_to(digit).latency / farthest_ : 1;
+  }
+  [[nodiscard]] double bytes(std::size_t digit) const {
+    return measured_ > 0 ? std::max(1.0, best_ / nearest_to(digit).rate) : 1;
+  }
+  [[nodiscard]] double everywhere() const {
+    return fabric_.everywhere > 0 ? std::max(1.0, best_ / fabric_.everywhere) : 1;
+  }
+
+ private:
+  [[nodiscard]] const Fabric::Distance& nearest_to(std::size_t digit) const {
+    return fabric_.at[std::min(digit, measured_ - 1)];
+  }
+
+  const Fabric& fabric_;
+  std::size_t measured_;
+  double farthest_;
+  double best_;
+};
+
+/// The mean over rounds at distances that double, of which each counts `growth` times as much as the one before.
+template <typename Value>
+double mean(std::size_t rounds, double growth, const Value& value) {
+  double sum = 0;
+  double weights = 0;
+  double weight = 1;
+  for (std::size_t round = 0; round < rounds; ++round, weight *= growth) {
+    sum += weight * value(round);
+    weights += weight;
+  }
+  return rounds > 0 ? sum / weights : 1;
+}
+
+}  // namespace
+
+std::size_t distances_of(const Fabric& fabric) {
+  return static_cast<std::size_t>(std::ranges::find(fabric.at, 0.0, rate) - fabric.at.begin());
+}
+
+std::array<Factors, schedules::flows> factors_by_flow(const Fabric& fabric, int nodes) {
+  const Relative relative(fabric);
+  const auto start = [&relative](std::size_t round) { return relative.start(round); };
+  const auto bytes = [&relative](std::size_t round) { return relative.bytes(round); };
+  const auto rounds = static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(std::max(nodes, 1) - 1)));
+  const double mean_start = mean(rounds, 1, start);
+  std::array<Factors, schedules::flows> by_flow{};
+  const auto set = [&by_flow](Flow flow, const Factors& factors) { by_flow[static_cast<std::size_t>(flow)] = factors; };
+  set(Flow::trees, {mean_start, 1});
+  // The next node's number differs in the first digit alone in half of the cases, up to the second in a quarter, ...
+  set(Flow::neighbours, {mean(rounds, 0.5, start), relative.bytes(0)});
+  set(Flow::doubling, {mean_start, mean(rounds, 1, bytes)});
+  set(Flow::growing, {mean_start, mean(rounds, 2, bytes)});
+  set(Flow::shrinking, {mean_start, mean(rounds, 0.5, bytes)});
+  set(Flow::everywhere, {1, relative.everywhere()});
+  return by_flow;
+}
+
+}  // namespace tutti::detail

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "tools/fabric_measurement.hpp"
+
+namespace {
+
+/// The distance at which long messages go over a slow link of this test.
+int slow_distance = 0;
+constexpr auto delay = std::chrono::milliseconds(20);
+
+}  // namespace
+
+/// Takes the place of the MPI's own.
+extern "C" int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                         MPI_Request* request) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  if (count > 1000 && std::abs(to - rank) == slow_distance) std::this_thread::sleep_for(delay);
+  return PMPI_Isend(buffer, count, type, to, tag, comm, request);
+}
+
+namespace tutti::tools {
+namespace {
+
+/// As if each rank had a node for itself.
+detail::Fabric measured() {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  std::vector<Place> places(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank) places[static_cast<std::size_t>(rank)].node = rank;
+  return measure_fabric(MPI_COMM_WORLD, places, {2, 2});
+}
+
+TEST(FabricOfRanks, HasAFigureForEachDistanceAndIsEqualOnAll) {
+  const detail::Fabric fabric = measured();
+  EXPECT_EQ(distances_of(fabric), 2U);
+  EXPECT_GT(fabric.at[0].latency, 0);
+  EXPECT_GT(fabric.everywhere, 0);
+  detail::Fabric of_first = fabric;
+  MPI_Bcast(&of_first, sizeof of_first, MPI_BYTE, 0, MPI_COMM_WORLD);
+  EXPECT_EQ(fabric, of_first);
+}
+
+TEST(FabricOfRanks, ShowsTheDistanceThatIsSlow) {
+  slow_distance = 2;
+  const detail::Fabric fabric = measured();
+  slow_distance = 0;
+  EXPECT_LT(fabric.at[1].rate, (1 << 20) / 0.02);
+  EXPECT_GT(fabric.at[0].rate, 2 * fabric.at[1].rate);
+}
+
+TEST(FabricOfRanks, OfTwoNodesHasNothingToCompare) {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  std::vector<Place> places(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank) places[static_cast<std::size_t>(rank)].node = rank % 2;
+  EXPECT_EQ(distances_of(measure_fabric(MPI_COMM_WORLD, places, {1, 1})), 0U);
+}
+
+}  // namespace
+}  // namespace tutti::tools
