@@ -95,8 +95,8 @@ struct SampleSlice {
 class TUTTI_EXPORT EmbeddingCollection {
  public:
   /// Makes tables of zeros: see initialize() and fill(). `comm` must outlive the collection. Blocking. Errors, on all
-  /// ranks alike: invalid_argument (the plan does not fit: see ShardingPlan::validate), out_of_memory, mismatch; for
-  /// device memory also not_built (no CUDA, or no device kernels).
+  /// ranks alike: invalid_argument (the plan does not fit: see ShardingPlan::validate; an option), out_of_memory,
+  /// mismatch; for device memory also not_built (no CUDA, or no device kernels).
   EmbeddingCollection(const Communicator& comm, std::span<const EmbeddingTableConfig> tables, ShardingPlan plan,
                       const EmbeddingCollectionOptions& options);
   ~EmbeddingCollection();

@@ -97,8 +97,8 @@ struct TUTTI_EXPORT ShardingPlan {
 /// Divides tables over ranks so that the step of the slowest rank is short, as predicted by a model of lookups and of
 /// the two exchanges. Tables in order of falling cost go to the rank that finishes first; then, as long as the
 /// prediction improves, a table of the slowest rank is divided by columns or rows, or replicated. A table whose
-/// sharding is not automatic keeps it. A pure function. Errors: invalid_argument for impossible tables, and for a
-/// memory limit that cannot be met, which names the table, the bytes and the remedy. Counterpart: torchrec's
+/// sharding is not automatic keeps it. A pure function. Errors: invalid_argument for impossible tables or options, and
+/// for a memory limit that cannot be met, which names the table, the bytes and the remedy. Counterpart: torchrec's
 /// EmbeddingShardingPlanner.
 [[nodiscard]] TUTTI_EXPORT ShardingPlan plan_sharding(const PlannerFacts& facts,
                                                       std::span<const EmbeddingTableConfig> tables,

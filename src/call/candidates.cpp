@@ -9,6 +9,8 @@
 #include <tutti/error.hpp>
 #include <utility>
 
+#include "call/schedule_rules.hpp"
+
 namespace tutti::detail {
 namespace {
 
@@ -20,7 +22,7 @@ const Candidate* fastest_of(const std::vector<Candidate>& all, const Accept& acc
   return best;
 }
 
-/// Seconds a byte in messages of that many bytes: between two lengths that were measured, by their logarithm.
+/// Seconds a byte in messages of blocks of that many bytes: between two lengths that were measured, by their logarithm.
 double message_byte_of(double bytes, const Costs& costs) {
   const std::array<double, 3> measured{costs.message_short_byte, costs.message_near_byte, costs.message_byte};
   for (std::size_t i = 0; i < measured.size(); ++i) {
@@ -44,10 +46,11 @@ Links moving_links(const Signature& signature, const Machine& machine) {
   return links_of(as_called);
 }
 
-/// Both operands of types of 8 and 16 bits are converted before they are combined.
+/// Both operands of floats of 8 and 16 bits are converted before they are combined.
 Links links_for(const Signature& signature, const Machine& machine) {
   Links links = moving_links(signature, machine);
-  if (schedules::combines(signature.operation) && signature.type.size() <= 2)
+  if (signature.memory == MemoryClass::host && schedules::combines(signature.operation) &&
+      is_small_float(signature.type.kind()))
     for (Link& link : links.levels) link.combining_rate *= machine.costs.combine / (2 * machine.costs.combine_narrow);
   return links;
 }

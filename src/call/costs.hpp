@@ -25,8 +25,8 @@ struct Costs {
   double uncached_read = 0.12e-9;  ///< out of memory that was written so, a byte
   double copy = 0.04e-9;           ///< within this core's caches, a byte
   double far_copy = 0.15e-9;       ///< through memory, with all ranks copying, a byte
-  double combine = 0.05e-9;        ///< a byte of operands, of types as wide as float32
-  double combine_narrow = 0.1e-9;  ///< the same for types of 8 and 16 bits
+  double combine = 0.05e-9;        ///< a byte of operands, of types that need no conversion
+  double combine_narrow = 0.1e-9;  ///< the same for floats of 8 and 16 bits
   double turn = 1.5e-6;            ///< of processes that share a core; not measured
   // Copies between processes by the kernel
   double kernel_call = 0.7e-6;            ///< one call, while no other rank makes any

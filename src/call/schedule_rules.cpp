@@ -11,11 +11,6 @@ namespace {
 using schedules::Algorithm;
 using schedules::Spread;
 
-bool is_small_float(DatatypeKind kind) {
-  return kind == DatatypeKind::float16 || kind == DatatypeKind::bfloat16 || kind == DatatypeKind::float8_e4m3 ||
-         kind == DatatypeKind::float8_e5m2;
-}
-
 std::shared_ptr<const schedules::Schedule> generate(const Plan& plan, schedules::Problem problem,
                                                     const schedules::NodeMap* node_of, const NodeMemory& memory) {
   problem.element_size = plan.signature.type.size();
@@ -26,6 +21,11 @@ std::shared_ptr<const schedules::Schedule> generate(const Plan& plan, schedules:
 }
 
 }  // namespace
+
+bool is_small_float(DatatypeKind kind) {
+  return kind == DatatypeKind::float16 || kind == DatatypeKind::bfloat16 || kind == DatatypeKind::float8_e4m3 ||
+         kind == DatatypeKind::float8_e5m2;
+}
 
 bool needs_single_combine(const Signature& signature) {
   if (!combines(signature.operation) || signature.op == ReduceKind::user) return signature.reproducible;

@@ -15,6 +15,9 @@ namespace tutti::detail {
 
 struct Context;
 
+/// Floats of 16 and 8 bits: they are converted to float32 before they are combined.
+[[nodiscard]] bool is_small_float(DatatypeKind kind);
+
 /// Returns true if each element must be combined in one step in rank order: in reproducible mode, and for 16- and 8-bit
 /// floats that must be rounded once.
 [[nodiscard]] bool needs_single_combine(const Signature& signature);

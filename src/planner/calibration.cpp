@@ -26,7 +26,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* calibration_format = "tutti-calibration";
-constexpr int calibration_version = 1;
+constexpr int calibration_version = 2;
 
 std::atomic<bool> is_doubted{false};
 

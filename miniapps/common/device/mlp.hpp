@@ -19,7 +19,7 @@ struct StackShape {
 
 /// `operands_are_bfloat16`: activations, their gradients and weights are rounded to bfloat16 as operands of a product;
 /// sums, gradients of weights, the weights kept and what the stack takes and gives stay float32; a product that adds
-/// the bias itself (Cublas::dense) takes a hidden layer's rounded too. The products outlive the stack.
+/// the bias itself (Cublas::dense) takes the bias of a hidden layer rounded too. The products outlive the stack.
 [[nodiscard]] std::unique_ptr<MlpEngine<float>> make_stack(const StackShape& shape, bool operands_are_bfloat16,
                                                            Cublas& products, StreamHandle stream);
 

@@ -96,7 +96,8 @@ void calibrate_messages(Context& context, Costs& costs, Calibration kind) {
   costs.message = messages.one_way(17);
   costs.message_gap = messages.gap();
   const auto byte = [&](int bytes, int times) {
-    return std::max(messages.exchange(bytes, times) - costs.message, 0.0) / bytes;
+    constexpr double least = 1e-9;  // of a whole message: 0 would mean that nothing was measured
+    return std::max(messages.exchange(bytes, times) - costs.message, least) / bytes;
   };
   constexpr int first_messages = 80;  // through memory of the MPI that is fresh
   (void)messages.exchange(message_lengths[0], first_messages);

@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <optional>
 #include <tutti/float_types.hpp>
 #include <utility>
 
@@ -99,14 +100,19 @@ void Comm::use_registered(const void* address) {
 }
 
 Windows Comm::windows_of(const void* input, const void* output) const {
+  {
+    const std::lock_guard lock(body_->mutex);
+    if (body_->windows.empty()) return {};
+  }
+  // Not under the lock, which the end of a range takes.
+  const auto input_range = range_of(input, device());
+  const auto output_range = range_of(output, device());
   const std::lock_guard lock(body_->mutex);
-  if (body_->windows.empty()) return {};
-  const auto is_in_one = [&](const void* address) {
-    const auto range = range_of(address, device());
+  const auto is_in_one = [this](const std::optional<Allocations::Range>& range) {
     const auto found = range ? body_->registrations.find(range->id) : body_->registrations.end();
     return found != body_->registrations.end() && found->second.window != nullptr;
   };
-  return {is_in_one(input), is_in_one(output)};
+  return {is_in_one(input_range), is_in_one(output_range)};
 }
 
 std::vector<int> Comm::windows() const {

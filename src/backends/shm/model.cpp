@@ -10,6 +10,7 @@
 #include "backends/shm/parts.hpp"
 #include "backends/shm/pieces.hpp"
 #include "backends/shm/tree_cost.hpp"
+#include "call/schedule_rules.hpp"
 
 namespace tutti::detail::shm {
 namespace {
@@ -29,7 +30,7 @@ struct Traffic {
   bool combines = false;
   double combined = 0;       ///< operands that the busiest rank combines if each combines for itself, bytes
   double work_per_byte = 0;  ///< seconds a byte of operands
-  bool is_narrow = false;    ///< of 8 or 16 bits
+  bool is_narrow = false;    ///< floats of 8 or 16 bits
 };
 
 Traffic traffic_of(const Signature& signature, const Machine& machine) {
@@ -49,7 +50,7 @@ Traffic traffic_of(const Signature& signature, const Machine& machine) {
   const double contributions = operation == Operation::exscan ? t.others : ranks;
   t.combined = t.combines && contributions > 1 ? t.block * contributions : 0;
   t.lost = lost_part(signature, machine.size, machine.costs);
-  t.is_narrow = signature.type.size() <= 2;
+  t.is_narrow = is_small_float(signature.type.kind());
   t.work_per_byte = t.is_narrow ? machine.costs.combine_narrow : machine.costs.combine;
   return t;
 }
@@ -201,7 +202,7 @@ double shared_reduction(const Signature& signature, const Traffic& traffic, cons
   const bool is_prefix = signature.operation == Operation::scan || is_exscan;
   const double returned = is_split ? 0 : signature.operation == Operation::reduce ? 0.5 : traffic.others;
   // The first prefix is a copy.
-  const double prefixes = is_exscan ? ranks * (ranks - 1) / 2 - 1 : ranks * (ranks + 1) / 2 - 1;
+  const double prefixes = is_exscan ? std::max(0.0, ranks * (ranks - 1) / 2 - 1) : ranks * (ranks + 1) / 2 - 1;
   const double combined = share * (is_prefix ? prefixes : ranks);
   const double copies = traffic.others + returned;
   // Prefixes are made in memory of this rank's own before they are copied.

@@ -9,8 +9,8 @@
 /// What copies through memory of another rank cost, by the length of their chunks.
 namespace tutti::detail::shm {
 
-/// Copies of chunks by one rank: a long chunk has a start, where nobody fetches its lines ahead; of a short one all
-/// lines are so.
+/// Copies of chunks by one rank: a long chunk has a start, because nobody fetches its first lines ahead; a short chunk
+/// has no other lines.
 struct Pace {
   double start = 0;       ///< seconds a chunk
   double byte = 0;        ///< seconds a byte behind the start

@@ -17,7 +17,8 @@ class ReadAll {
     has_read_ = false;
     next_finished_ = 0;
   }
-  /// Once all ranks have published: reads into `scratch`, which holds a vector a rank, and combines. Returns true when
+  /// Once all ranks have published: reads one vector into the output, or into `scratch` as the
+  /// others, which holds a vector a rank, and combines. Returns true when
   /// all ranks have read.
   bool step(const Exchange& exchange, std::byte* scratch, Reached& reached);
 

@@ -77,7 +77,8 @@ bool is_left_to_owner(const Exchange& exchange, int range, std::size_t total) {
 
 }  // namespace
 
-/// Finds the addresses of all contributions to a piece; reads contributions that are not mapped here into scratch.
+/// Finds the addresses of all contributions to a piece; reads contributions that are not mapped here into
+/// scratch memory, one of them into `spare`.
 class SingleCopy::Contributions {
  public:
   /// spare: room for one of the copies, or null.

@@ -22,7 +22,7 @@ ShardArrays shard_arrays(const EmbeddingTableConfig& table, std::int64_t rows, s
 void check_exchange_type(DatatypeKind type, const char* call) {
   if (type == DatatypeKind::float32 || type == DatatypeKind::bfloat16 || type == DatatypeKind::float16) return;
   throw Error(
-      ErrorCode::invalid_datatype,
+      ErrorCode::invalid_argument,
       fmt::format("{}: option exchange_type is {}; pass float32, bfloat16 or float16", call, datatype_name(type)));
 }
 

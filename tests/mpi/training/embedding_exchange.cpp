@@ -101,7 +101,7 @@ std::string refusal(DatatypeKind type, ErrorCode code) {
 
 TEST(EmbeddingExchange, OtherTypesAreRefused) {
   for (const DatatypeKind type : {DatatypeKind::uint8, DatatypeKind::float64}) {
-    EXPECT_EQ(refusal(type, ErrorCode::invalid_datatype), std::string("EmbeddingCollection: option exchange_type is ") +
+    EXPECT_EQ(refusal(type, ErrorCode::invalid_argument), std::string("EmbeddingCollection: option exchange_type is ") +
                                                               datatype_name(type) +
                                                               "; pass float32, bfloat16 or float16");
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <deque>
 #include <optional>
+#include <tuple>
 #include <tutti/error.hpp>
 
 #include "backends/names.hpp"
@@ -552,6 +553,35 @@ TEST(Hierarchy, NodesThatShareMemoryMakePhasesCheaper) {
       EXPECT_EQ(seconds_of(s, shares, "mpi:hierarchical"), seconds_of(s, messages, "mpi:hierarchical"));
     }
   }
+}
+
+// Each length has its own cost, and those between two lengths depend on both.
+TEST(Messages, CostByTheirLength) {
+  const auto seconds_of = [](std::size_t bytes, double Costs::*cost, double factor, DatatypeKind type) {
+    Machine m = one_node(2);
+    m.costs.*cost *= factor;
+    Signature s = signature(Operation::allreduce, 1);
+    s.type = type;
+    s.count = bytes / s.type.size();
+    return find(candidates(s, m), "mpi:direct")->seconds;
+  };
+  const auto depends = [&](std::size_t bytes, double Costs::*cost) {
+    return seconds_of(bytes, cost, 2, DatatypeKind::float32) > seconds_of(bytes, cost, 1, DatatypeKind::float32);
+  };
+  constexpr std::size_t kib = 1024;
+  for (const auto& [bytes, by_short, by_near, by_long] : {std::tuple{kib, true, false, false},
+                                                          {4 * kib, true, false, false},
+                                                          {16 * kib, true, true, false},
+                                                          {64 * kib, false, true, false},
+                                                          {256 * kib, false, true, true},
+                                                          {4096 * kib, false, false, true}}) {
+    EXPECT_EQ(depends(bytes, &Costs::message_short_byte), by_short) << bytes;
+    EXPECT_EQ(depends(bytes, &Costs::message_near_byte), by_near) << bytes;
+    EXPECT_EQ(depends(bytes, &Costs::message_byte), by_long) << bytes;
+  }
+  const auto narrow = [&](DatatypeKind type) { return seconds_of(64 * kib, &Costs::combine_narrow, 20, type); };
+  EXPECT_GT(narrow(DatatypeKind::bfloat16), 2 * narrow(DatatypeKind::float32));
+  EXPECT_NEAR(narrow(DatatypeKind::int16), narrow(DatatypeKind::float32), 1e-9);
 }
 
 // The ranks of a node tell one another their counts over its memory, which only blocking calls use.

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/shm/pace.hpp"
+
+#include <gtest/gtest.h>
+
+#include "backends/shm/model.hpp"
+#include "backends/shm/protocol.hpp"
+#include "example.hpp"
+
+namespace tutti::test {
+namespace {
+
+using namespace detail::shm;
+
+constexpr double short_byte = 140e-12;
+constexpr double long_byte = 55e-12;
+constexpr auto shorter = static_cast<double>(short_piece);
+constexpr auto longer = static_cast<double>(long_piece);
+
+TEST(Pace, GivesTheTimesThatWereMeasured) {
+  const Pace pace = pace_of(short_byte, long_byte);
+  EXPECT_NEAR(pace.seconds(shorter, 1), shorter * short_byte, 1e-15);
+  EXPECT_NEAR(pace.seconds(longer, 1), longer * long_byte, 1e-15);
+  EXPECT_NEAR(pace.seconds(shorter / 4, 1), shorter / 4 * short_byte, 1e-15) << "no other lines";
+  EXPECT_NEAR(pace.seconds(longer, longer / shorter), longer * short_byte, 1e-15) << "each chunk has its start";
+  EXPECT_EQ(pace.seconds(0, 1), 0);
+}
+
+TEST(Pace, HasNoStartWhereLongChunksAreSlower) {
+  const Pace pace = pace_of(long_byte, short_byte);
+  EXPECT_EQ(pace.start, 0);
+  EXPECT_NEAR(pace.seconds(shorter, 1), shorter * short_byte, 1e-15);
+}
+
+TEST(Pace, OfALongerRingHasTheSameStart) {
+  const Pace near = pace_of(short_byte, long_byte);
+  const Pace pace = further(near, 2 * long_byte);
+  EXPECT_EQ(pace.start, near.start);
+  EXPECT_NEAR(pace.seconds(longer, 1), longer * 2 * long_byte, 1e-15);
+  EXPECT_GE(further(near, 0).seconds(longer, 1), near.start) << "a byte costs nothing less than nothing";
+}
+
+double seconds_of(Protocol protocol, Datatype type, const detail::Machine& machine, std::size_t bytes) {
+  return predict(protocol, signature_of(Operation::allreduce, bytes / type.size(), type), machine);
+}
+
+// Integers are added as they are.
+TEST(Pace, ConversionsAreOfSmallFloats) {
+  detail::Machine machine;
+  machine.size = 2;
+  machine.single_copy = true;
+  machine.costs.combine_narrow = 10 * machine.costs.combine;
+  constexpr std::size_t bytes = 1 << 20;
+  for (const Protocol protocol : {Protocol::stream, Protocol::wide, Protocol::single_copy, Protocol::parts}) {
+    const double wide = seconds_of(protocol, DatatypeKind::float32, machine, bytes);
+    for (const DatatypeKind same : {DatatypeKind::int8, DatatypeKind::int16, DatatypeKind::uint16})
+      EXPECT_NEAR(seconds_of(protocol, same, machine, bytes), wide, 1e-6 * wide) << protocol_name(protocol);
+    EXPECT_GT(seconds_of(protocol, DatatypeKind::bfloat16, machine, bytes),
+              wide + 0.8 * bytes * machine.costs.combine_narrow)
+        << protocol_name(protocol);
+  }
+}
+
+TEST(Pace, LongCopiesGoBeyondTheLastCaches) {
+  detail::Machine machine;
+  machine.size = 2;
+  constexpr std::size_t bytes = std::size_t{64} << 20U;
+  machine.costs.cache_part = 1e-12;
+  const double held = seconds_of(Protocol::stream, DatatypeKind::float32, machine, bytes);
+  machine.costs.cache_part = 1e-7;
+  machine.costs.kernel_cold_byte = 2 * machine.costs.far_copy;
+  EXPECT_GT(seconds_of(Protocol::stream, DatatypeKind::float32, machine, bytes), held);
+}
+
+}  // namespace
+}  // namespace tutti::test
