@@ -14,8 +14,8 @@ namespace tutti::detail {
 
 /// Sends pooled vectors from the ranks with pieces, which have them for all samples, to the ranks with samples, which
 /// need all pieces for their slice; and sends the gradients back. One alltoallv each way, without copies: both sides
-/// read and write the memory of the messages. With an exchange_type other than float32 the messages have memory of their
-/// own: values are rounded into it before they are sent, and widened when they have arrived.
+/// read and write the memory of the messages. With an exchange_type other than float32 the messages have memory of
+/// their own: values are rounded into it before they are sent, and widened when they have arrived.
 ///
 /// The pieces' side is [batch][columns of this rank's pieces]. The samples' side has a block [slice][columns of r's
 /// pieces] for each rank r. Replicas have no columns among the vectors; all pieces have columns among the gradients. On
