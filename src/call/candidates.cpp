@@ -25,14 +25,14 @@ const Candidate* fastest_of(const std::vector<Candidate>& all, const Accept& acc
 /// Seconds a byte in messages of blocks of that many bytes: between two lengths that were measured, by their logarithm.
 double message_byte_of(double bytes, const Costs& costs) {
   const std::array<double, 3> measured{costs.message_short_byte, costs.message_near_byte, costs.message_byte};
-  for (std::size_t i = 0; i < measured.size(); ++i) {
+  if (bytes <= message_lengths.front()) return measured.front();
+  for (std::size_t i = 1; i < measured.size(); ++i) {
     if (bytes > message_lengths[i]) continue;
-    if (i == 0) break;
     const double part = std::log2(bytes / message_lengths[i - 1]) /
                         std::log2(static_cast<double>(message_lengths[i]) / message_lengths[i - 1]);
     return measured[i - 1] + part * (measured[i] - measured[i - 1]);
   }
-  return bytes > message_lengths.back() ? measured.back() : measured.front();
+  return measured.back();
 }
 
 /// Messages on a node copy what its caches have lost, as the kernel's copies do.

@@ -20,7 +20,7 @@ inline constexpr std::array<std::string_view, link_levels> link_level_names = {"
 
 [[nodiscard]] LinkLevel level_between(const Place& a, const Place& b);
 
-/// The cost of one rank's flow and local work at one level.
+/// The cost of one rank's traffic and local work at one level.
 struct Link {
   double latency = 0;         ///< from start to end of an empty message, once per round, in seconds
   double overhead = 0;        ///< that a further message of a round occupies its sender, or its receiver, in seconds

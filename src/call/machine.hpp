@@ -81,7 +81,7 @@ struct Machine {
 [[nodiscard]] Links links_of(const Machine& machine);
 
 /// These links as choices of phases need them.
-[[nodiscard]] schedules::Starts starts_of(const Machine& machine);
+[[nodiscard]] schedules::Starts starts_of(const Links& links, const Machine& machine);
 
 /// The links between the ranks of a machine.
 [[nodiscard]] Wiring wiring_of(const Machine& machine);

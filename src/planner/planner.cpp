@@ -118,8 +118,9 @@ std::shared_ptr<const Plan> plan_by(const Candidate& chosen, const Signature& si
   plan->digest = digest_of(signature, chosen.protocol);
   plan->algorithm = chosen.algorithm;
   if (plan->algorithm != nullptr) {
-    plan->starts = starts_of(machine);
-    plan->joined_bytes = joined_bytes(links_of(machine));
+    const Links links = links_of(machine);
+    plan->starts = starts_of(links, machine);
+    plan->joined_bytes = joined_bytes(links);
   }
   plan->way = chosen.name;
   if (flight::Recorder* recorder = flight::Recorder::instance(); recorder != nullptr)

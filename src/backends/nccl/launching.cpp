@@ -101,7 +101,7 @@ void Launching::prepare() {
 }
 
 void Launching::begin() {
-  windows_ = launch_.comm.windows_of(launch_.binding.input, launch_.binding.output);
+  if (schedule_ == nullptr) windows_ = launch_.comm.windows_of(launch_.binding.input, launch_.binding.output);
   is_known_ = launch_.comm.connections().cover(launch_.plan, schedule_, windows_);
   parts_ = parts_of(launch_, schedule_);
 }

@@ -68,7 +68,7 @@ class Launching {
   std::chrono::nanoseconds patience_;
   device::Traffic& traffic_;
   const device::Event* before_ = nullptr;
-  Windows windows_{};
+  Windows windows_{};  ///< of one collective
   std::unique_ptr<Parts> parts_{};
   std::optional<LaunchingCall> call_{};  ///< that is not through
   std::shared_ptr<Launcher::Job> job_{};

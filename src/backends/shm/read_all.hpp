@@ -17,9 +17,8 @@ class ReadAll {
     has_read_ = false;
     next_finished_ = 0;
   }
-  /// Once all ranks have published: reads one vector into the output, or into `scratch` as the
-  /// others, which holds a vector a rank, and combines. Returns true when
-  /// all ranks have read.
+  /// Once all ranks have published: reads one vector into the output, unless that is the source, the others into
+  /// `scratch`, which holds a vector a rank, and combines. Returns true when all ranks have read.
   bool step(const Exchange& exchange, std::byte* scratch, Reached& reached);
 
  private:

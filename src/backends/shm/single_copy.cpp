@@ -244,9 +244,9 @@ void SingleCopy::combine_slice(const Exchange& exchange, int range, const Slice&
     case Operation::allreduce:
       return combine_for_all(exchange, inputs, slice);
     case Operation::reduce:
-      return combine_for_one(exchange, inputs, slice.bytes, who.root(), place_of(exchange, slice));
+      return combine_for_one(exchange, inputs, slice, who.root());
     default:
-      return combine_for_one(exchange, inputs, slice.bytes, range, place_of(exchange, slice));
+      return combine_for_one(exchange, inputs, slice, range);
   }
 }
 
@@ -269,13 +269,13 @@ void SingleCopy::combine_for_all(const Exchange& exchange, const Contributions& 
       Remote(exchange, to, true, result_of(exchange, to), reached_).write(slice.offset, own, slice.bytes);
 }
 
-void SingleCopy::combine_for_one(const Exchange& exchange, const Contributions& inputs, std::size_t bytes, int to,
-                                 std::size_t at) {
+void SingleCopy::combine_for_one(const Exchange& exchange, const Contributions& inputs, const Slice& slice, int to) {
+  const std::size_t at = place_of(exchange, slice);
   const Remote target(exchange, to, true, result_of(exchange, to), reached_);
-  if (std::byte* mapped = target.mapped(at)) return exchange.combine(inputs.all(), mapped, bytes);
+  if (std::byte* mapped = target.mapped(at)) return exchange.combine(inputs.all(), mapped, slice.bytes);
   std::byte* result = result_room(exchange.geometry(), exchange.unit());
-  exchange.combine(inputs.all(), result, bytes);
-  target.write(at, result, bytes);
+  exchange.combine(inputs.all(), result, slice.bytes);
+  target.write(at, result, slice.bytes);
 }
 
 std::byte* SingleCopy::result_room(const Geometry& who, std::size_t unit) const {

@@ -24,7 +24,7 @@ struct ShardArrays {
 [[nodiscard]] ShardArrays shard_arrays(const EmbeddingTableConfig& table, std::int64_t rows, std::size_t columns,
                                        kernels::RowOptimizer optimizer);
 
-/// Throws Error(invalid_datatype), in the name of `call`, unless vectors may travel in this type.
+/// Throws Error(invalid_argument), in the name of `call`, unless vectors may travel in this type.
 void check_exchange_type(DatatypeKind type, const char* call);
 
 /// Predicts the cost of shards: reading rows at random, and exchanging vectors among all ranks twice a step.

@@ -53,13 +53,12 @@ void Launch::take_ticket(bool hangs) {
 /// NCCL has kernels and copy engines of their own for collectives on windows, and makes none of them of messages.
 bool Launch::is_in_windows(const Operation& o) const {
   if (!o.is_collective()) return false;
-  const auto holds = [&](const void* address, const auto& window) {
+  const auto holds = [](const NcclComm::Window& window, const void* address) {
     const auto* at = static_cast<const std::byte*>(address);
-    const std::byte* base = comm_->window_addresses.at(window.first);
-    return at >= base && at < base + window.second.second;
+    return at >= window.address && at < window.address + window.bytes;
   };
   return std::any_of(comm_->windows.begin(), comm_->windows.end(),
-                     [&](const auto& window) { return holds(o.in, window) || holds(o.out, window); });
+                     [&](const auto& window) { return holds(window.second, o.in) || holds(window.second, o.out); });
 }
 
 void Launch::connect() {

@@ -136,9 +136,13 @@ struct NcclComm {
   int next_op = static_cast<int>(RedOp::avg) + 1;
   std::map<int, Factor> factors{};
   std::set<void*> registrations{};
-  std::map<WindowHandle, std::pair<std::size_t, std::size_t>> windows{};  ///< place and bytes, of this rank
-  std::map<WindowHandle, const std::byte*> window_addresses{};
-  std::uint64_t layout = 0;  ///< of the places of all windows so far
+  struct Window {
+    std::size_t place = 0;
+    std::size_t bytes = 0;
+    const std::byte* address = nullptr;
+  };
+  std::map<WindowHandle, Window> windows{};  ///< of this rank
+  std::uint64_t layout = 0;                  ///< of the places of all windows so far
   [[nodiscard]] bool is_alive() const { return phase != Phase::destroyed && phase != Phase::aborted; }
   /// One that shares resources was aborted: works end without a result, and nothing is left to do but an abort.
   [[nodiscard]] bool is_lost() const { return is_alive() && *family_is_aborted; }
