@@ -97,7 +97,8 @@ struct Backend {
   /// Adds every way in which this backend makes a call, with its predicted time in seconds and, if it must not be
   /// chosen, the reason. A function of shared facts alone. May read the candidates of earlier backends in the list.
   void (*add_candidates)(Candidates& all) = nullptr;
-  /// Fills in the schedule of a plan made from one of its candidates. Called again for a plan with another count.
+  /// Fills in what a plan made from one of its candidates has beyond it, a schedule or a limit. Called again for a plan
+  /// with another count.
   void (*complete)(Plan& plan, const Machine& machine) = nullptr;
   /// The division of a call into pieces that another backend carries, and the call of one piece.
   Cut (*cut)(const Signature& signature, const Machine& machine) = nullptr;

@@ -44,6 +44,10 @@ class OperationSet {
   using enum Operation;
   return OperationSet{reduce, allreduce, reduce_scatter, reduce_scatter_block, scan, exscan}.has(operation);
 }
+/// The same for so many ranks: among two, an exclusive scan only hands the first one's data to the second.
+[[nodiscard]] constexpr bool combines(Operation operation, int size) {
+  return combines(operation) && (operation != Operation::exscan || size > 2);
+}
 
 /// Whether one rank gives or gets everything.
 [[nodiscard]] constexpr bool has_root(Operation operation) {

@@ -86,6 +86,11 @@ void add_candidates(Candidates& all) {
   add_behind_others(all, way_by_tree(all));
 }
 
+void complete(Plan& plan, const Machine& machine) {
+  if (static_cast<Protocol>(plan.protocol) == Protocol::automatic)
+    plan.slot_most = shm::longest_in_slot(plan.signature, machine);
+}
+
 Turn take_turn(Context& context, const Plan& plan) {
   Arena& arena = shm::arena_of(context);
   if (plan.signature.kind != CallKind::persistent) return arena.next_ordered(plan.digest);
@@ -125,6 +130,7 @@ void calibrate(Context& context, Costs& costs, Calibration kind) {
 
 constinit Backend shm_backend{.name = "shm",
                               .add_candidates = add_candidates,
+                              .complete = complete,
                               .take_turn = take_turn,
                               .give_back = give_back,
                               .make = make,

@@ -32,6 +32,7 @@ void Exchange::copy_own() const {
   switch (who.operation()) {
     case Operation::barrier:
     case Operation::bcast:
+    case Operation::exscan:
       return;
     case Operation::gather:
     case Operation::gatherv:

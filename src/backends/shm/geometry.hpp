@@ -24,7 +24,7 @@ class Geometry {
   [[nodiscard]] int root() const { return signature_->root; }
   [[nodiscard]] Operation operation() const { return signature_->operation; }
 
-  [[nodiscard]] bool combines() const { return schedules::combines(operation()); }
+  [[nodiscard]] bool combines() const { return schedules::combines(operation(), size_); }
 
   [[nodiscard]] bool is_split() const { return schedules::is_split(operation()); }
   /// Returns true if ranks first publish the size of their largest block.

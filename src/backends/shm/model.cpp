@@ -44,8 +44,9 @@ Traffic traffic_of(const Signature& signature, const Machine& machine) {
   t.given = is_split ? bytes * t.others / ranks : bytes;
   t.taken = operation == Operation::bcast || operation == Operation::scatter ? t.block : t.block * t.others;
   t.one_sided = goes_one_way(operation);
-  t.combines = combines(operation);
-  t.own = t.combines || operation == Operation::bcast || operation == Operation::barrier ? 0 : t.block;
+  t.combines = schedules::combines(operation, machine.size);
+  const bool gives_itself = !combines(operation) && operation != Operation::bcast && operation != Operation::barrier;
+  t.own = gives_itself ? t.block : 0;
   // A single contribution is copied.
   const double contributions = operation == Operation::exscan ? t.others : ranks;
   t.combined = t.combines && contributions > 1 ? t.block * contributions : 0;
@@ -179,19 +180,20 @@ double one_sided_copies(const Signature& signature, const Traffic& traffic, cons
   return busy_kernel(traffic, costs).seconds(std::max(1.0, pieces * bytes / traffic.block), bytes, traffic.block);
 }
 
+/// Returns true if the root of a short reduction makes its only piece.
+bool is_left_to_root(const Signature& signature, const Traffic& traffic) {
+  return signature.operation == Operation::reduce && traffic.block <= static_cast<double>(root_alone_bytes);
+}
+
 /// Every rank reads its share of all operands, combines it, and hands the result on.
 double shared_reduction(const Signature& signature, const Traffic& traffic, const Machine& machine) {
   const double ranks = machine.size;
   const bool is_split = schedules::is_split(signature.operation);
   const auto unit = signature.type.size();
   const double share = is_split ? traffic.block : traffic.block / ranks;
-  const bool root_alone =
-      signature.operation == Operation::reduce && traffic.block <= static_cast<double>(root_alone_bytes);
+  const bool root_alone = is_left_to_root(signature, traffic);
   const Kernel busy = busy_kernel(traffic, machine.costs);
   const double work = traffic.work_per_byte * traffic.combined;
-  // Another rank may take the piece, and then hands the result back.
-  if (root_alone && signature.kind != CallKind::blocking)
-    return busy.seconds(2 * traffic.others, 2 * traffic.taken, traffic.taken) + work;
   if (root_alone || is_made_by_each(signature, machine.size, machine.mapped_copy)) {
     const Kernel kernel = root_alone ? lone_kernel(traffic, machine.costs) : busy;
     return kernel.seconds(traffic.others, traffic.taken, traffic.taken) + work;
@@ -205,9 +207,10 @@ double shared_reduction(const Signature& signature, const Traffic& traffic, cons
   const double prefixes = is_exscan ? std::max(0.0, ranks * (ranks - 1) / 2 - 1) : ranks * (ranks + 1) / 2 - 1;
   const double combined = share * (is_prefix ? prefixes : ranks);
   const double copies = traffic.others + returned;
-  // Prefixes are made in memory of this rank's own before they are copied.
+  // The prefixes of others are made in memory of this rank's own before they are copied.
   const double made =
-      is_prefix ? share * ranks * (machine.costs.copy + beyond_caches(traffic.block, machine.costs)) : 0;
+      is_prefix ? share * (traffic.others * machine.costs.copy + ranks * beyond_caches(traffic.block, machine.costs))
+                : 0;
   return made + busy.seconds(pieces * copies, share * copies, traffic.block) + traffic.work_per_byte * combined;
 }
 
@@ -216,7 +219,7 @@ bool is_unclaimed(const Signature& signature, const Traffic& traffic, const Mach
   if (signature.kind != CallKind::blocking) return false;
   const auto block = static_cast<std::size_t>(traffic.block);
   if (!traffic.combines) return block <= moved_piece(signature.operation, block);
-  if (signature.operation == Operation::reduce) return block <= root_alone_bytes;
+  if (signature.operation == Operation::reduce) return is_left_to_root(signature, traffic);
   if (schedules::is_split(signature.operation))
     return !machine.oversubscribed && block <= combined_piece_bytes(machine.size);
   return is_made_by_each(signature, machine.size, machine.mapped_copy);
@@ -226,7 +229,7 @@ bool is_unclaimed(const Signature& signature, const Traffic& traffic, const Mach
 /// also the claim of a piece that is already taken, and the ends of all ranges.
 double told_lines(const Signature& signature, const Traffic& traffic, const Machine& machine) {
   if (is_unclaimed(signature, traffic, machine)) return 2;
-  return traffic.combines ? 8 : 4;
+  return traffic.combines && !is_left_to_root(signature, traffic) ? 8 : 4;
 }
 
 double single_copy_seconds(const Signature& signature, const Traffic& traffic, const Machine& machine) {
@@ -262,7 +265,45 @@ double parts_seconds(const Signature& signature, const Traffic& traffic, const M
   return given + combined + taken + windows * (3 * costs.line * traffic.others + turns);
 }
 
+/// The operation whose blocks are equal, for one in which each rank knows its own.
+Operation with_equal_blocks(Operation varying) {
+  using enum Operation;
+  switch (varying) {
+    case gatherv:
+      return gather;
+    case scatterv:
+      return scatter;
+    case allgatherv:
+      return allgather;
+    default:
+      return alltoall;
+  }
+}
+
+/// All ranks have told their sizes, and those who give have written their blocks by then.
+double one_chunk_seconds(const Traffic& traffic, const Costs& costs) {
+  const double givers = traffic.block > 0 ? traffic.given / traffic.block : 0;
+  return costs.line + writing_pace(costs).seconds(traffic.given, givers) +
+         reading_pace(costs).seconds(traffic.taken, givers) + own_seconds(traffic, costs);
+}
+
 }  // namespace
+
+std::size_t longest_in_slot(const Signature& signature, const Machine& machine) {
+  Signature equal = signature;
+  equal.operation = with_equal_blocks(signature.operation);
+  equal.type = DatatypeOf<std::byte>::value;
+  std::size_t shorter = 0;  // in lines: its blocks take slots, those of `longer` lines do not
+  std::size_t longer = slot_bytes / cache_line + 1;
+  while (longer - shorter > 1) {
+    equal.count = (shorter + longer) / 2 * cache_line;
+    const Traffic traffic = traffic_of(equal, machine);
+    const bool takes_slot =
+        one_chunk_seconds(traffic, machine.costs) <= single_copy_seconds(equal, traffic, machine) + machine.costs.line;
+    (takes_slot ? shorter : longer) = equal.count / cache_line;
+  }
+  return shorter * cache_line;
+}
 
 double predict(Protocol protocol, const Signature& signature, const Machine& machine) {
   const Traffic traffic = traffic_of(signature, machine);

@@ -11,5 +11,8 @@ namespace tutti::detail::shm {
 [[nodiscard]] double predict(Protocol protocol, const Signature& signature, const Machine& machine);
 /// Predicts the time of a call by `tree` along these groups, in seconds.
 [[nodiscard]] double predict_tree(const Signature& signature, const Groups& groups, const Machine& machine);
+/// The longest block of a v-form for which its way through a slot, in one chunk, takes no longer than a single copy, in
+/// bytes.
+[[nodiscard]] std::size_t longest_in_slot(const Signature& signature, const Machine& machine);
 
 }  // namespace tutti::detail::shm

@@ -49,9 +49,10 @@ inline constexpr std::size_t page = 4096;
 /// and one call of the kernel is the fastest.
 [[nodiscard]] inline std::size_t moved_piece(Operation operation, std::size_t bytes) {
   constexpr std::size_t most = 256 * page;
-  const bool one_sided = schedules::has_root(operation) && !schedules::combines(operation);
+  const bool has_own_block = schedules::has_root(operation) && operation != Operation::bcast;
+  const bool one_sided = operation == Operation::bcast || operation == Operation::exscan ||
+                         (has_own_block && !schedules::combines(operation));
   if (!one_sided) return std::clamp(bytes, page, most);
-  const bool has_own_block = operation != Operation::bcast;
   const std::size_t pieces = bytes > (has_own_block ? 24 * page : most / 2) ? 4 : 2;
   return std::clamp(ceil_div(ceil_div(bytes, pieces), page) * page, 8 * page, most);
 }

@@ -139,6 +139,7 @@ void SingleCopy::begin(std::byte* scratch) {
   next_flag_ = 0;
   next_range_ = 0;
   next_finished_ = 0;
+  steps_ = 0;
   read_all_.begin();
   own_copied_ = false;
   reached_.clear();
@@ -150,7 +151,13 @@ void SingleCopy::begin(const Exchange& exchange, std::byte* scratch) {
   begin(scratch);
 }
 
+bool SingleCopy::waits_for_owner(std::size_t total) const {
+  constexpr std::uint64_t patience = 64;
+  return total == 1 && steps_ < patience;
+}
+
 bool SingleCopy::step(const Exchange& exchange, std::size_t pieces) {
+  ++steps_;
   const bool is_done =
       exchange.geometry().combines() ? step_combining(exchange, pieces) : step_moving(exchange, pieces);
   if (is_done) reached_.clear();
@@ -180,8 +187,10 @@ bool SingleCopy::take_combinations(const Exchange& exchange, std::size_t pieces)
       if (range == exchange.arena->rank()) combine_piece(exchange, range, 0, finish_unclaimed);
       continue;
     }
+    auto& taken = exchange.cell(range).work.taken;
+    if (next_range_ > 0 && waits_for_owner(total) && !is_finished(taken, exchange.generation, total)) return false;
     std::size_t index = 0;
-    while (take_piece(exchange.cell(range).work.taken, exchange.generation, total, index)) {
+    while (take_piece(taken, exchange.generation, total, index)) {
       combine_piece(exchange, range, index, finish_piece);
       if (--pieces == 0) return false;
     }
@@ -256,8 +265,11 @@ void SingleCopy::combine_prefixes(const Exchange& exchange, const Contributions&
   // Starts at the last rank, because in place a prefix overwrites a contribution that only higher ranks need.
   for (int to = who.size() - 1; to >= 0; --to) {
     if (!who.has_result(to)) continue;
-    exchange.combine(inputs.first(static_cast<std::size_t>(who.contributions(to))), result, slice.bytes);
-    Remote(exchange, to, true, result_of(exchange, to), reached_).write(slice.offset, result, slice.bytes);
+    const auto first = inputs.first(static_cast<std::size_t>(who.contributions(to)));
+    const Remote target(exchange, to, true, result_of(exchange, to), reached_);
+    std::byte* mapped = target.mapped(slice.offset);
+    exchange.combine(first, mapped == nullptr ? result : mapped, slice.bytes);
+    if (mapped == nullptr) target.write(slice.offset, result, slice.bytes);
   }
 }
 
@@ -294,7 +306,7 @@ bool SingleCopy::move_piece(const Exchange& exchange, int from, int to, std::siz
   const bool is_unclaimed = is_left_to_taker(exchange, total);
   if (is_unclaimed) {
     if (!pulls || is_finished(pair.finished, exchange.generation, 1)) return false;
-  } else if (!take_piece(pair.taken, exchange.generation, total, index)) {
+  } else if ((!pulls && waits_for_owner(total)) || !take_piece(pair.taken, exchange.generation, total, index)) {
     return false;
   }
   // The taker begins in front and the giver at the end, so that each finds its part in its caches the next time. In

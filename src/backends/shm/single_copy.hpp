@@ -43,6 +43,9 @@ class SingleCopy {
     std::size_t bytes = 0;
   };
 
+  /// A rank that waits leaves a block in one piece to the rank whose own it is, for a while: two ranks that want the
+  /// claim, and a copy into memory of another, take longer. If that rank is away, this one makes the piece.
+  [[nodiscard]] bool waits_for_owner(std::size_t total) const;
   bool step_combining(const Exchange& exchange, std::size_t pieces);
   bool take_combinations(const Exchange& exchange, std::size_t pieces);
   bool are_combined(const Exchange& exchange);
@@ -68,6 +71,7 @@ class SingleCopy {
   int next_range_ = 0;  ///< all ranges before it, counted from this rank's range, are taken
   int next_finished_ = 0;
   std::uint64_t moves_ = 0;
+  std::uint64_t steps_ = 0;  ///< of this call
   bool own_copied_ = false;
   Reached reached_;
   ReadAll read_all_;

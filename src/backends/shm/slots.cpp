@@ -57,7 +57,10 @@ bool is_giver(const Geometry& who) {
 
 }  // namespace
 
-bool Slots::fits(const Exchange& exchange, std::size_t largest) { return largest <= share_of(exchange.geometry()); }
+bool Slots::fits(const Exchange& exchange, std::size_t largest) {
+  const bool is_worth_it = largest <= exchange.plan->slot_most || !exchange.arena->direct_copy();
+  return is_worth_it && largest <= share_of(exchange.geometry());
+}
 
 void Slots::begin(const Exchange& exchange) {
   own_copied_ = false;
@@ -135,7 +138,7 @@ void Slots::announce(const Exchange& exchange) {
   window_ = std::max<std::size_t>(share_, 1);
   chunks_ = 1;
   places_ = 1;
-  if (largest <= share_)
+  if (fits(exchange, largest))
     produce(exchange);
   else
     exchange.publish(1);

@@ -29,7 +29,8 @@ class Slots {
   /// Chunks so far, in and out.
   [[nodiscard]] std::uint64_t moves() const noexcept { return produced_ + consumed_; }
 
-  /// Returns true if blocks of this size fit a slot.
+  /// Returns true if blocks of this size pass through slots in one chunk: they fit, and ranks cannot read them directly
+  /// or take longer for that.
   [[nodiscard]] static bool fits(const Exchange& exchange, std::size_t largest);
 
  private:

@@ -92,6 +92,14 @@ TEST(Geometry, PrefixesCombineTheLowerRanks) {
   }
 }
 
+TEST(Geometry, TwoRanksHaveNothingToCombineInAnExclusiveScan) {
+  for (int size = 2; size <= 4; ++size) {
+    EXPECT_EQ(View(Operation::exscan, 0, 1, size).geometry().combines(), size > 2);
+    EXPECT_TRUE(View(Operation::scan, 0, 1, size).geometry().combines());
+    EXPECT_FALSE(View(Operation::bcast, 0, 1, size).geometry().combines());
+  }
+}
+
 TEST(Geometry, LargestGivenIsOverAllTakers) {
   constexpr int size = 4;
   const View view(Operation::alltoallv, 0, 1, size);

@@ -72,5 +72,42 @@ TEST(Pace, LongCopiesGoBeyondTheLastCaches) {
   EXPECT_GT(seconds_of(Protocol::stream, DatatypeKind::float32, machine, bytes), held);
 }
 
+// What two ranks hand over costs the same, whatever it is called.
+TEST(Pace, AnExclusiveScanOfTwoRanksCostsABroadcast) {
+  detail::Machine machine;
+  machine.size = 2;
+  machine.single_copy = true;
+  machine.costs.cache_part = 0;  // an exclusive scan has two buffers a rank
+  for (const Protocol protocol : {Protocol::line, Protocol::slots, Protocol::stream, Protocol::single_copy})
+    for (const std::size_t count : {1U, 1U << 20U}) {
+      const double bcast = predict(protocol, signature_of(Operation::bcast, count), machine);
+      EXPECT_NEAR(predict(protocol, signature_of(Operation::exscan, count), machine), bcast, 1e-9 * bcast)
+          << protocol_name(protocol) << ' ' << count;
+    }
+}
+
+TEST(Pace, BlocksOfVFormsTakeSlotsUntilASingleCopyIsFaster) {
+  detail::Machine machine;
+  machine.single_copy = true;
+  for (const Operation operation :
+       {Operation::gatherv, Operation::scatterv, Operation::allgatherv, Operation::alltoallv})
+    for (const int size : {2, 8}) {
+      machine.size = size;
+      const Signature signature = signature_of(operation, 0);
+      std::size_t before = 0;
+      for (const double call : {0.0, 0.4e-6, 0.8e-6, 1.6e-6}) {
+        machine.costs.kernel_call = machine.costs.kernel_busy_call = call;
+        const std::size_t longest = longest_in_slot(signature, machine);
+        EXPECT_GE(longest, before) << "a dearer call of the kernel leaves more to slots";
+        before = longest;
+      }
+      machine.costs.kernel_call = machine.costs.kernel_busy_call = 1e-3;
+      EXPECT_EQ(longest_in_slot(signature, machine), slot_bytes);
+      machine.costs.kernel_call = machine.costs.kernel_busy_call = machine.costs.line = 0;
+      machine.costs.kernel_byte = machine.costs.kernel_busy_byte = machine.costs.copy = 1e-15;
+      EXPECT_EQ(longest_in_slot(signature, machine), 0U);
+    }
+}
+
 }  // namespace
 }  // namespace tutti::test
