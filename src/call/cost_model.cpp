@@ -88,8 +88,11 @@ double further_seconds(const Cost& cost, const Link& link, bool both_ways) {
   return schedules::further(cost, link.latency, link.overhead, both_ways);
 }
 
+/// The bytes of a message in the mean.
+double message_bytes(const Cost& cost) { return cost.rounds > 0 ? cost.bytes / (cost.rounds * at_once(cost)) : 0; }
+
 double starting_seconds(const Cost& cost, const Link& link, double switching, double factor = 1) {
-  return cost.rounds * (link.latency * factor + switching);
+  return cost.rounds * (link.latency_of(message_bytes(cost)) * factor + switching);
 }
 
 /// The rounds beyond their starts.
@@ -127,13 +130,23 @@ double seconds_on_one_node(const Algorithm& algorithm, const Cost& cost, const L
   return seconds(cost, link, {std::max(1.0, (size - 1) * bytes / cost.bytes), false}, switching);
 }
 
+/// Where data pass from rank to rank, along trees or around, a rank that waits for its receiver keeps those behind it
+/// waiting: the rounds save nothing by long messages.
+Link paced(const Algorithm& algorithm, Link link) {
+  const Reach reach = algorithm.reach;
+  const bool passes_on =
+      reach == Reach::trees || reach == Reach::neighbours || reach == Reach::around || reach == Reach::growing_around;
+  if (passes_on) link.eager = 0;
+  return link;
+}
+
 double seconds_of_flat(const Algorithm& algorithm, const Signature& signature, const Wiring& wiring, const Links& links,
                        double switching) {
   const schedules::Spread& spread = wiring.spread;
   const double bytes = bytes_of_call(signature, spread.size);
   const Cost cost = algorithm.cost(spread.size, bytes);
-  const Link& node = links[wiring.on_node];
-  const Link& network = links[LinkLevel::network];
+  const Link node = paced(algorithm, links[wiring.on_node]);
+  const Link network = paced(algorithm, links[LinkLevel::network]);
   if (!wiring.several_nodes) return seconds_on_one_node(algorithm, cost, node, spread.size, bytes, switching);
   const Levels levels = levels_of(algorithm, cost, spread);
   const bool both_ways = goes_both_ways(algorithm);

@@ -29,6 +29,12 @@ struct Link {
   double shared_rate = 0;     ///< of the messages of all ranks of a node at once, in bytes/s
   double combining_rate = 0;  ///< operands that a rank combines, in bytes/s
   double copying_rate = 0;    ///< rate at which a rank copies, in bytes/s
+  double long_latency = 0;    ///< of a message of more than `eager` bytes, without them
+  double eager = 0;           ///< the longest message that is sent before its receiver is there; 0: any
+  /// Of a message with that many bytes, without them.
+  [[nodiscard]] constexpr double latency_of(double bytes) const {
+    return eager > 0 && bytes > eager ? long_latency : latency;
+  }
   friend bool operator==(const Link&, const Link&) = default;
 };
 
@@ -36,12 +42,15 @@ struct Link {
 struct LinkFigure {
   std::string_view name;
   double Link::*value;
+  bool is_required = true;  ///< in tables; those of earlier versions do not have all
 };
-inline constexpr std::array<LinkFigure, 5> link_figures{{{"latency", &Link::latency},
+inline constexpr std::array<LinkFigure, 7> link_figures{{{"latency", &Link::latency},
                                                          {"overhead", &Link::overhead},
                                                          {"rate", &Link::rate},
                                                          {"several_rate", &Link::several_rate},
-                                                         {"shared_rate", &Link::shared_rate}}};
+                                                         {"shared_rate", &Link::shared_rate},
+                                                         {"long_latency", &Link::long_latency, false},
+                                                         {"eager", &Link::eager, false}}};
 
 /// The whole model: a machine's links by level, the extra cost of a round if ranks share a core, and what becomes of
 /// the network while all nodes use it.

@@ -128,7 +128,8 @@ Links read_links(const Json& json) {
     const auto found = std::ranges::find(link_level_names, name);
     if (found == link_level_names.end() || !level.is_object()) refuse(fmt::format("there is no level '{}'", name));
     Link& link = links.levels[static_cast<std::size_t>(found - link_level_names.begin())];
-    for (const LinkFigure& figure : link_figures) link.*figure.value = figure_of(level, figure.name);
+    for (const LinkFigure& figure : link_figures)
+      if (figure.is_required || level.contains(figure.name)) link.*figure.value = figure_of(level, figure.name);
     if (!is_measured(link)) refuse(fmt::format("the level '{}' has no rate", name));
   }
   return links;

@@ -2,6 +2,7 @@
 #include "tools/link_measurement.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -40,6 +41,27 @@ std::vector<int> partners_of(int hub, LinkLevel level, std::span<const Place> pl
   return partners;
 }
 
+/// Long messages wait for their receiver: these must be longer than an MPI sends ahead.
+constexpr int surely_long = 256 << 10;
+constexpr int least_eager = 1 << 10;
+
+/// What a long message takes beside its bytes, at the pace of longer ones, and the longest message that takes what a
+/// short one does rather than that, to within an eighth.
+void measure_long_messages(Meter& meter, const Pairs& pairs, int times, detail::Link& link) {
+  const double seconds = meter.one_way(pairs, times, surely_long);
+  const double byte = (meter.one_way(pairs, times, 2 * surely_long) - seconds) / surely_long;
+  link.long_latency = std::max(0.0, seconds - surely_long * byte);
+  const auto is_eager = [&](int bytes) {
+    const double start = meter.one_way(pairs, times, bytes) - bytes * byte;
+    return std::abs(start - link.latency) < std::abs(start - link.long_latency);
+  };
+  int eager = least_eager / 2;
+  while (eager < surely_long && is_eager(2 * eager)) eager *= 2;
+  for (int more = eager / 2; more >= eager / 8; more /= 2)
+    if (is_eager(eager + more)) eager += more;
+  link.eager = eager;
+}
+
 LinkMeasurement measure_level(MPI_Comm comm, LinkLevel level, const Pairs& pairs, std::span<const Place> places,
                               const LinkEffort& effort) {
   Meter meter(comm);
@@ -47,6 +69,7 @@ LinkMeasurement measure_level(MPI_Comm comm, LinkLevel level, const Pairs& pairs
   const Pairs one(pairs.begin(), pairs.begin() + 1);
   found.link.latency = meter.one_way(one, effort.times);
   found.link.overhead = std::max(0.0, meter.gap(one, effort.times));
+  measure_long_messages(meter, one, effort.long_times, found.link);
   for (std::size_t k = 1;; k = std::min(2 * k, pairs.size())) {
     const Pairs some(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(k));
     found.loads.push_back({static_cast<int>(k), meter.rate(some, effort.long_times)});

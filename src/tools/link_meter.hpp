@@ -20,12 +20,12 @@ class Meter {
   }
 
   /// The time of a message: half of the way there and back, of several after one another.
-  [[nodiscard]] double one_way(const Pairs& pairs, int times) {
-    return worst(pairs, times, [this](int partner, bool is_first) {
+  [[nodiscard]] double one_way(const Pairs& pairs, int times, int bytes = short_bytes) {
+    return worst(pairs, times, [this, bytes](int partner, bool is_first) {
       for (int i = 0; i < burst; ++i) {
-        if (is_first) MPI_Send(outgoing_.data(), short_bytes, MPI_BYTE, partner, tag, comm_);
-        MPI_Recv(incoming_.data(), short_bytes, MPI_BYTE, partner, tag, comm_, MPI_STATUS_IGNORE);
-        if (!is_first) MPI_Send(outgoing_.data(), short_bytes, MPI_BYTE, partner, tag, comm_);
+        if (is_first) MPI_Send(outgoing_.data(), bytes, MPI_BYTE, partner, tag, comm_);
+        MPI_Recv(incoming_.data(), bytes, MPI_BYTE, partner, tag, comm_, MPI_STATUS_IGNORE);
+        if (!is_first) MPI_Send(outgoing_.data(), bytes, MPI_BYTE, partner, tag, comm_);
       }
       return 0.5 / burst;
     });

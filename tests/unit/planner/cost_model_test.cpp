@@ -149,6 +149,25 @@ TEST(CostModel, PhasesBesideOneAnotherCostTheLongerOne) {
   EXPECT_LT(before, predict(*find_algorithm(s.operation, "hierarchical"), s, w, links));
 }
 
+// An allreduce of a mebibyte on 16 nodes, by halving and doubling and by a pipeline.
+TEST(CostModel, LongMessagesStartAtTheirOwnPaceUnlessTheyArePassedOn) {
+  const Wiring w = wiring(16, 1);
+  Links links = detail::links_of(detail::typical_costs);
+  Link& network = links[LinkLevel::network];
+  for (const std::size_t bytes : {std::size_t{256}, std::size_t{1} << 20U})
+    for (const char* name : {"rabenseifner", "ring", "double_tree"}) {
+      const auto* algorithm = find_algorithm(Operation::allreduce, name);
+      const auto seconds = [&] { return predict(*algorithm, allreduce_of(bytes), w, links); };
+      network.eager = 0;
+      const double before = seconds();
+      network.eager = 4096;
+      network.long_latency = 10 * network.latency;
+      const double rounds = algorithm->cost(16, static_cast<double>(bytes)).rounds;
+      const bool is_longer = bytes > 4096 && std::string_view(name) == "rabenseifner";
+      EXPECT_NEAR(seconds(), before + (is_longer ? rounds * 9 * network.latency : 0), 1e-3 * before) << name << bytes;
+    }
+}
+
 TEST(CostModel, StartsAreRounded) {
   Links links = detail::links_of(detail::typical_costs);
   links[LinkLevel::network] = {.latency = 0.8e-6, .overhead = 0.25e-6, .rate = 12e9, .several_rate = 24e9};

@@ -34,8 +34,13 @@ inline std::vector<Section> example() {
   small.cells = {cell(Operation::allreduce, CallKind::blocking, float32, 4, {{"shm:line", 2.5e-7}, {"native", 7.7e-7}}),
                  cell(Operation::alltoallv, CallKind::nonblocking, {}, 0, {{"mpi:pairwise", 1.0 / 3}})};
   small.links.emplace();
-  (*small.links)[LinkLevel::cache] = {
-      .latency = 2e-7, .overhead = 1.0 / 3e7, .rate = 1e10, .several_rate = 2e10, .shared_rate = 4e10};
+  (*small.links)[LinkLevel::cache] = {.latency = 2e-7,
+                                      .overhead = 1.0 / 3e7,
+                                      .rate = 1e10,
+                                      .several_rate = 2e10,
+                                      .shared_rate = 4e10,
+                                      .long_latency = 1.0 / 3e6,
+                                      .eager = 8192};
   small.links->fabric = {{{{2e-7, 1e10}, {1.0 / 3e6, 5e9}}}, 1.0e10 / 3};
   Section large;
   large.key = {8, {4, 4}, {4, 4}, "A \"fast\" processor", "MPICH Version: 4.0.2"};

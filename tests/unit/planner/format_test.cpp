@@ -55,6 +55,16 @@ TEST(TableFormat, RefusesLinksThatAreNone) {
   EXPECT_NE(links_with([](Json& links) { links["cache"]["overhead"] = -1; }).find("overhead"), std::string::npos);
 }
 
+TEST(TableFormat, LongMessagesMayBeMissing) {
+  const std::string without = with([](Json& document) {
+    for (const char* figure : {"long_latency", "eager"}) document["tables"][0]["links"]["cache"].erase(figure);
+  });
+  std::vector<Section> expected = example();
+  Link& link = (*expected[0].links)[LinkLevel::cache];
+  link.long_latency = link.eager = 0;
+  EXPECT_EQ(parse(without), expected);
+}
+
 TEST(TableFormat, AFabricMayBeMissing) {
   const std::string without = with([](Json& document) { document["tables"][0].erase("fabric"); });
   std::vector<Section> expected = example();
