@@ -19,9 +19,7 @@ CallOptions options_of(Context& comm, const Repeats::Entry& entry, bool is_stamp
   options.timeout = comm.options.timeout;
   flight::Recorder* recorder = comm.flight.recorder();
   if (recorder == nullptr) return options;
-  flight::Facts facts = entry.facts;
-  facts.sequence = comm.flight.next_sequence();
-  options.note = {recorder, is_stamped ? recorder->begin_unstamped(facts, state) : recorder->begin(facts, state)};
+  options.note = {recorder, recorder->begin_again(entry.facts, comm.flight.next_sequence(), state, !is_stamped)};
   return options;
 }
 
@@ -101,31 +99,28 @@ const Repeats::Entry* Repeatable::found_in(const Context& comm) const {
   return entry != nullptr && is_plain() && comm.is_usable() && fits(*entry) ? entry : nullptr;
 }
 
-bool Repeatable::run_again(const Communicator& communicator) const {
+void Repeatable::run_again(const Communicator& communicator, const Repeats::Entry& entry) const {
   const ContextPtr& comm = communicator.state();
-  const Repeats::Entry* entry = found_in(*comm);
-  if (entry == nullptr) return false;
-  const bool is_stamped = entry->ready != nullptr || entry->plan->backend->stamps;
-  const CallOptions options = options_of(*comm, *entry, is_stamped, flight::State::running);
+  const bool is_stamped = entry.ready != nullptr || entry.plan->backend->stamps;
+  const CallOptions options = options_of(*comm, entry, is_stamped, flight::State::running);
   flight::Recording recording(options.note);
   const Repeats::Hold hold(comm->repeats);
-  if (entry->ready)
-    entry->ready->run(comm, entry->plan, bind(*entry), options);
+  if (entry.ready)
+    entry.ready->run(comm, entry.plan, bind(entry), options);
   else
-    run_plan(comm, entry->plan, bind(*entry), options);
+    run_plan(comm, entry.plan, bind(entry), options);
   recording.succeed();
-  return true;
 }
 
-std::optional<Request> Repeatable::start_again(const Communicator& communicator) const {
+// The request is made where the caller has it: a move would read as a whole what was written in parts, and wait for all
+// stores before.
+Request Repeatable::start_again(const Communicator& communicator, const Repeats::Entry& entry) const {
   const ContextPtr& comm = communicator.state();
-  const Repeats::Entry* entry = found_in(*comm);
-  if (entry == nullptr) return std::nullopt;
-  const CallOptions options = options_of(*comm, *entry, entry->ready != nullptr, flight::State::outstanding);
+  const CallOptions options = options_of(*comm, entry, entry.ready != nullptr, flight::State::outstanding);
   flight::Recording recording(options.note);
   const Repeats::Hold hold(comm->repeats);
-  Request request = entry->ready ? request_of(entry->ready->begin(comm, entry->plan, bind(*entry), options), options)
-                                 : start_plan(comm, entry->plan, bind(*entry), options);
+  Request request = entry.ready ? request_of(entry.ready->begin(comm, entry.plan, bind(entry), options), options)
+                                : start_plan(comm, entry.plan, bind(entry), options);
   recording.hand_over();
   return request;
 }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <optional>
 #include <tutti/buffer.hpp>
 #include <tutti/communicator.hpp>
 #include <tutti/options.hpp>
 #include <tutti/reduce_op.hpp>
 #include <tutti/request.hpp>
-#include <utility>
 
 #include "call/context.hpp"
 #include "call/repeats.hpp"
@@ -29,15 +27,15 @@ class Repeatable {
         op_(op),
         options_(options) {}
 
-  /// Make the call if it repeats one that was kept. Return false, or nothing, and have done nothing, if it does not.
-  [[nodiscard]] bool run_again(const Communicator& comm) const;
-  [[nodiscard]] std::optional<Request> start_again(const Communicator& comm) const;
+  /// The call that this one repeats, or null.
+  [[nodiscard]] const Repeats::Entry* found_in(const Context& comm) const;
+  /// Make the call by the one that it repeats.
+  void run_again(const Communicator& comm, const Repeats::Entry& entry) const;
+  [[nodiscard]] Request start_again(const Communicator& comm, const Repeats::Entry& entry) const;
   /// Keeps the call, which has passed its checks and found its plan, if calls like it can be made by these alone.
   void keep(Context& comm, const Call& call, const PlanPtr& plan, const flight::Note& note) const noexcept;
 
  private:
-  /// The call that this one repeats, or null.
-  [[nodiscard]] const Repeats::Entry* found_in(const Context& comm) const;
   [[nodiscard]] bool is_plain() const noexcept;
   [[nodiscard]] bool may_be_repeated(const Context& comm, const Call& call, const Plan& plan) const noexcept;
   [[nodiscard]] Repeats::Entry entry_of(Context& comm, const Call& call, const PlanPtr& plan,
@@ -60,12 +58,13 @@ class Repeatable {
 /// Run or start a call, which `make` checks and writes down if it does not repeat another.
 template <typename Make>
 void run(const Communicator& comm, const Repeatable& call, const Options& options, const Make& make) {
-  if (!call.run_again(comm)) run(comm, make(), options, &call);
+  if (const Repeats::Entry* entry = call.found_in(*comm.state())) return call.run_again(comm, *entry);
+  run(comm, make(), options, &call);
 }
 template <typename Make>
 [[nodiscard]] Request start(const Communicator& comm, const Repeatable& call, const Options& options,
                             const Make& make) {
-  if (auto request = call.start_again(comm)) return std::move(*request);
+  if (const Repeats::Entry* entry = call.found_in(*comm.state())) return call.start_again(comm, *entry);
   return start(comm, make(), options, &call);
 }
 

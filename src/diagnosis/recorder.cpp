@@ -137,11 +137,13 @@ void Recorder::introduce(std::uint64_t job, int world_rank, int world_size) noex
   if (log_) log_->introduce(job, world_rank, world_size);
 }
 
-void Recorder::begin_in_log(Entry& entry, const Facts& facts, State state) noexcept {
+void Recorder::begin_in_log(Entry& entry, const Facts& facts, std::uint32_t sequence, State state) noexcept {
   // What this call writes over may be outstanding.
   const std::uint64_t before = entry.number.load(std::memory_order_relaxed);
   if (before != 0 && !is_over(entry.state.load(std::memory_order_relaxed))) log_->keep(before, entry.place);
-  entry.place = log_->begin_call(facts, state);
+  Facts its_facts = facts;
+  its_facts.sequence = sequence;
+  entry.place = log_->begin_call(its_facts, state);
 }
 
 trace::Place Recorder::place_of(std::uint64_t number, bool is_over) noexcept {

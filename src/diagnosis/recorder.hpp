@@ -26,14 +26,20 @@ class Recorder {
 
   /// Writes a call, and returns its number.
   [[nodiscard]] std::uint64_t begin(const Facts& facts, State state) noexcept {
-    return write(facts, state, next_number(), ticks());
+    return write(facts, facts.sequence, state, next_number(), ticks());
   }
   /// The same before a look at the clock, which costs as much as all else: until it is stamped, the call has the time
   /// of the one before. For a call that others wait for.
   [[nodiscard]] std::uint64_t begin_unstamped(const Facts& facts, State state) noexcept {
-    if (!stamps_later()) return begin(facts, state);
+    return begin_again(facts, facts.sequence, state, false);
+  }
+  /// The next one of calls that differ in their sequence alone. Not by a copy of the facts: who reads as a whole what
+  /// was written in parts waits for all stores before, as for those to lines that other ranks poll.
+  [[nodiscard]] std::uint64_t begin_again(const Facts& facts, std::uint32_t sequence, State state,
+                                          bool is_stamped) noexcept {
     const std::uint64_t number = next_number();
-    return write(facts, state, number, entry_of(number - 1).begin);
+    const std::uint64_t begin = is_stamped || !stamps_later() ? ticks() : entry_of(number - 1).begin;
+    return write(facts, sequence, state, number, begin);
   }
   void stamp(std::uint64_t number) noexcept {
     if (stamps_later()) entry_of(number).begin = ticks();
@@ -110,21 +116,23 @@ class Recorder {
   [[nodiscard]] Entry& entry_of(std::uint64_t number) noexcept { return parts_.entries[number & mask_]; }
   /// Other threads may write the entry before at the same time, and the trace writes the time at once.
   [[nodiscard]] bool stamps_later() const noexcept { return !has_threads_ && log_ == nullptr; }
-  std::uint64_t write(const Facts& facts, State state, std::uint64_t number, std::uint64_t begin) noexcept {
+  std::uint64_t write(const Facts& facts, std::uint32_t sequence, State state, std::uint64_t number,
+                      std::uint64_t begin) noexcept {
     Entry& entry = entry_of(number);
     if (log_ != nullptr) [[unlikely]]
-      begin_in_log(entry, facts, state);
+      begin_in_log(entry, facts, sequence, state);
     entry.number.store(0, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_release);
     entry.begin = begin;
     entry.end.store(0, std::memory_order_relaxed);
     entry.facts = facts;
+    entry.facts.sequence = sequence;
     entry.state.store(state, std::memory_order_relaxed);
     entry.number.store(number, std::memory_order_release);
     return number;
   }
 
-  void begin_in_log(Entry& entry, const Facts& facts, State state) noexcept;
+  void begin_in_log(Entry& entry, const Facts& facts, std::uint32_t sequence, State state) noexcept;
   void resolve_in_log(std::uint64_t number, int source, int tag) noexcept;
 
   RecorderMemory memory_;
