@@ -129,15 +129,18 @@ void take_device_memory(Memory& memory, const Context& comm) {
   const bool is_symmetric = all[0].nccl_bytes > 0 && std::ranges::all_of(all, [&](const Outcome& o) {
                               return o.nccl_bytes == all[0].nccl_bytes;
                             });
+  if (!is_symmetric || !registers_device_memory(comm) || comm.device->nccl_version < nccl::version_of_windows) return;
   const nccl::State* nccl_state = nccl::state_of(comm);
-  if (!is_symmetric || nccl_state == nullptr || !nccl_state->registers() ||
-      comm.device->nccl_version < nccl::version_of_windows)
-    return;
   const device::Allocations::Hold hold;
   agree_on_windows(nccl_state->comm(), comm);
   // If NCCL refuses, its calls use the memory like any other memory.
   const device::Guard guard(comm.device->device);
   (void)nccl_state->comm().register_window(memory.data, comm.options.timeout);
+}
+
+bool registers_device_memory(const Context& comm) {
+  const nccl::State* nccl_state = nccl::state_of(comm);
+  return nccl_state != nullptr && nccl_state->registers();
 }
 
 }  // namespace tutti::detail

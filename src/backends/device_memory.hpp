@@ -10,4 +10,7 @@ namespace tutti::detail {
 /// same on all ranks: not_built, cuda, out_of_memory.
 void take_device_memory(Memory& memory, const Context& comm);
 
+/// Whether NCCL registers the device memory of that function. Equal on all ranks.
+[[nodiscard]] bool registers_device_memory(const Context& comm);
+
 }  // namespace tutti::detail

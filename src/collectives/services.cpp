@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "backends/device_memory.hpp"
 #include "call/agreement.hpp"
 #include "call/allocations.hpp"
 #include "call/context.hpp"
@@ -86,6 +87,8 @@ DeviceMemory allocate_on_device(std::size_t bytes) {
   });
   return {memory, DeviceRelease{device}};
 }
+
+bool registers_device_memory(const Communicator& comm) { return detail::registers_device_memory(*comm.state()); }
 
 std::string in_columns(const TextRows& rows) { return detail::in_columns(rows); }
 

@@ -73,6 +73,9 @@ using DeviceMemory = std::unique_ptr<std::byte, DeviceRelease>;
 /// while no NCCL work is in flight there, because CUDA may wait for the device, which would be a deadlock.
 [[nodiscard]] DeviceMemory allocate_on_device(std::size_t bytes);
 
+/// Whether NCCL registers device memory of allocate() on this communicator. Equal on all ranks.
+[[nodiscard]] bool registers_device_memory(const Communicator& comm);
+
 using TextRows = std::vector<std::vector<std::string>>;
 /// Formats rows of text in columns as wide as their longest entry.
 [[nodiscard]] std::string in_columns(const TextRows& rows);

@@ -37,8 +37,9 @@ class Cublas {
   [[nodiscard]] bool dense(const Operand* x, const Operand* w, const Result* b, Result* y, std::size_t n,
                            const DenseLayer& layer) {
     if (!lt_ || layer.activation == Activation::sigmoid) return false;
-    return lt_->multiply({x, w, b, y, n, layer.in, layer.out, type_of<Operand>(), type_of<Result>(),
-                          compute_of(type_of<Operand>()), layer.activation == Activation::relu});
+    const CublasLt::Product product{
+        n, layer.in, layer.out, type_of<Operand>(), type_of<Result>(), compute_of(type_of<Operand>())};
+    return lt_->multiply({x, w, b, y, product, layer.activation == Activation::relu});
   }
   /// dw[out][in] = dz[n][out]^T * x[n][in]
   template <typename Operand, typename Result>

@@ -31,21 +31,25 @@ bool has_relu(CublasLtEpilogue epilogue) { return (epilogue & cublas_lt_relu) !=
 class Limits {
  public:
   explicit Limits(const CublasLtTable& table) : table_(&table) {
-    check_cublas(table.create_limits(&limits_), "cublasLtMatmulPreferenceCreate");
+    is_set_ = table.create_limits(&limits_) == cublas_success;
   }
-  ~Limits() { table_->destroy_limits(limits_); }
+  ~Limits() {
+    if (limits_ != nullptr) table_->destroy_limits(limits_);
+  }
   Limits(const Limits&) = delete;
   Limits& operator=(const Limits&) = delete;
 
   template <typename Value>
   void set(CublasLtLimit limit, Value value) {
-    check_cublas(table_->set_limit(limits_, limit, &value, sizeof value), "cublasLtMatmulPreferenceSetAttribute");
+    is_set_ = is_set_ && table_->set_limit(limits_, limit, &value, sizeof value) == cublas_success;
   }
+  [[nodiscard]] bool is_set() const { return is_set_; }
   [[nodiscard]] CublasLtLimits get() const { return limits_; }
 
  private:
   const CublasLtTable* table_;
   CublasLtLimits limits_ = nullptr;
+  bool is_set_ = false;
 };
 
 }  // namespace
@@ -75,35 +79,24 @@ CublasLt::~CublasLt() {
 }
 
 CublasLt::Shape CublasLt::shape_of(const Layer& layer) {
-  return {layer.n,
-          layer.in,
-          layer.out,
-          layer.operands,
-          layer.result,
-          layer.compute,
-          epilogue_of(layer),
-          alignment_of(layer.x),
-          alignment_of(layer.w),
-          alignment_of(layer.b),
-          alignment_of(layer.y)};
+  return {layer.product,         epilogue_of(layer),    alignment_of(layer.x),
+          alignment_of(layer.w), alignment_of(layer.b), alignment_of(layer.y)};
 }
 
 /// By columns, as cublasLt's matrices are: y^T = w * x^T, whose rows are a layer's outputs.
-void CublasLt::describe(Plan& plan, const Shape& shape) const {
+bool CublasLt::describe(Plan& plan, const Shape& shape) const {
+  const Product& p = shape.product;
   const auto layout = [&](CublasLtLayout& made, CublasData type, std::size_t rows, std::size_t columns) {
-    check_cublas(table_->create_layout(&made, type, rows, columns, static_cast<std::int64_t>(rows)),
-                 "cublasLtMatrixLayoutCreate");
+    return table_->create_layout(&made, type, rows, columns, static_cast<std::int64_t>(rows)) == cublas_success;
   };
-  layout(plan.w, shape.operands, shape.in, shape.out);
-  layout(plan.x, shape.operands, shape.in, shape.n);
-  layout(plan.y, shape.result, shape.out, shape.n);
-  check_cublas(table_->create_product(&plan.product, shape.compute, cublas_float32), "cublasLtMatmulDescCreate");
   const auto set = [&](CublasLtAttribute attribute, const auto& value) {
-    check_cublas(table_->set_product(plan.product, attribute, &value, sizeof value), "cublasLtMatmulDescSetAttribute");
+    return table_->set_product(plan.product, attribute, &value, sizeof value) == cublas_success;
   };
-  set(cublas_lt_operation_of_a, cublas_transposed);
-  set(cublas_lt_operation_of_b, cublas_plain);
-  set(cublas_lt_epilogue, shape.epilogue);
+  return layout(plan.w, p.operands, p.in, p.out) && layout(plan.x, p.operands, p.in, p.n) &&
+         layout(plan.y, p.result, p.out, p.n) &&
+         table_->create_product(&plan.product, p.compute, cublas_float32) == cublas_success &&
+         set(cublas_lt_operation_of_a, cublas_transposed) && set(cublas_lt_operation_of_b, cublas_plain) &&
+         set(cublas_lt_epilogue, shape.epilogue);
 }
 
 bool CublasLt::choose(Plan& plan, const Shape& shape) const {
@@ -113,6 +106,7 @@ bool CublasLt::choose(Plan& plan, const Shape& shape) const {
   limits.set(cublas_lt_alignment_of_b, shape.alignment_of_x);
   limits.set(cublas_lt_alignment_of_c, shape.alignment_of_y);
   limits.set(cublas_lt_alignment_of_d, shape.alignment_of_y);
+  if (!limits.is_set()) return false;
   CublasLtChoice choice{};
   int choices = 0;
   const CublasStatus status =
@@ -122,10 +116,9 @@ bool CublasLt::choose(Plan& plan, const Shape& shape) const {
   return choice.workspace <= workspace_.size();
 }
 
-void CublasLt::set_bias(const Plan& plan, const Layer& layer) const {
-  if (layer.b == nullptr) return;
-  check_cublas(table_->set_product(plan.product, cublas_lt_bias, &layer.b, sizeof layer.b),
-               "cublasLtMatmulDescSetAttribute");
+bool CublasLt::set_bias(const Plan& plan, const Layer& layer) const {
+  return layer.b == nullptr ||
+         table_->set_product(plan.product, cublas_lt_bias, &layer.b, sizeof layer.b) == cublas_success;
 }
 
 void CublasLt::run(const Plan& plan, const Layer& layer, float factor) const {
@@ -140,10 +133,11 @@ bool CublasLt::keeps_nan(const Plan& plan, const Layer& layer) const {
   const Stream stream{StreamKind::cuda, stream_};
   run(plan, layer, std::numeric_limits<float>::quiet_NaN());
   fill(found_.data(), 1, 0.0F, stream_);
-  if (layer.result == cublas_float32) {
-    find_number(static_cast<const float*>(layer.y), layer.n * layer.out, found_.data(), stream_);
+  const std::size_t values = layer.product.n * layer.product.out;
+  if (layer.product.result == cublas_float32) {
+    find_number(static_cast<const float*>(layer.y), values, found_.data(), stream_);
   } else {
-    find_number(static_cast<const bfloat16_t*>(layer.y), layer.n * layer.out, found_.data(), stream_);
+    find_number(static_cast<const bfloat16_t*>(layer.y), values, found_.data(), stream_);
   }
   copy_bytes(found_on_host_.data(), found_.data(), found_.bytes(), stream);
   wait_stream(stream);
@@ -151,10 +145,9 @@ bool CublasLt::keeps_nan(const Plan& plan, const Layer& layer) const {
 }
 
 void CublasLt::prepare(Plan& plan, const Shape& shape, const Layer& layer) {
-  describe(plan, shape);
   // The choice depends on the alignment of the bias that is set.
-  set_bias(plan, layer);
-  plan.is_usable = choose(plan, shape) && (!has_relu(shape.epilogue) || keeps_nan(plan, layer));
+  plan.is_usable = describe(plan, shape) && set_bias(plan, layer) && choose(plan, shape) &&
+                   (!has_relu(shape.epilogue) || keeps_nan(plan, layer));
 }
 
 bool CublasLt::multiply(const Layer& layer) {
@@ -164,7 +157,7 @@ bool CublasLt::multiply(const Layer& layer) {
   if (is_new) {
     prepare(plan, shape, layer);
   } else if (plan.is_usable) {
-    set_bias(plan, layer);
+    plan.is_usable = set_bias(plan, layer);
   }
   if (plan.is_usable) run(plan, layer, 1.0F);
   return plan.is_usable;

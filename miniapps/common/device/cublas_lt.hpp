@@ -22,17 +22,21 @@ void check_cublas(CublasStatus status, const char* what);
 /// products of that shape. What was found out is kept for each shape, with cublasLt's choice of an algorithm.
 class CublasLt {
  public:
-  struct Layer {
-    const void* x;
-    const void* w;
-    const void* b;  ///< of the result's type; may be null
-    void* y;
+  struct Product {
     std::size_t n;
     std::size_t in;
     std::size_t out;
     CublasData operands;
     CublasData result;
     CublasCompute compute;
+    auto operator<=>(const Product&) const = default;
+  };
+  struct Layer {
+    const void* x;
+    const void* w;
+    const void* b;  ///< of the result's type; may be null
+    void* y;
+    Product product;
     bool relu;
   };
 
@@ -43,17 +47,12 @@ class CublasLt {
   CublasLt& operator=(const CublasLt&) = delete;
 
   /// In stream order, and may be captured, except that the first with ReLU of a shape waits for the stream. False, and
-  /// y is undefined, where cublasLt has no algorithm or loses a NaN.
+  /// y is undefined, where cublasLt does not take the shape, has no algorithm or loses a NaN.
   [[nodiscard]] bool multiply(const Layer& layer);
 
  private:
   struct Shape {
-    std::size_t n;
-    std::size_t in;
-    std::size_t out;
-    CublasData operands;
-    CublasData result;
-    CublasCompute compute;
+    Product product;
     CublasLtEpilogue epilogue;
     std::uint32_t alignment_of_x;  ///< bytes, as the next three
     std::uint32_t alignment_of_w;
@@ -78,10 +77,11 @@ class CublasLt {
   };
 
   static Shape shape_of(const Layer& layer);
-  void describe(Plan& plan, const Shape& shape) const;
+  /// False where cublasLt refuses, as the next two.
+  [[nodiscard]] bool describe(Plan& plan, const Shape& shape) const;
   [[nodiscard]] bool choose(Plan& plan, const Shape& shape) const;
+  [[nodiscard]] bool set_bias(const Plan& plan, const Layer& layer) const;
   void prepare(Plan& plan, const Shape& shape, const Layer& layer);
-  void set_bias(const Plan& plan, const Layer& layer) const;
   void run(const Plan& plan, const Layer& layer, float factor) const;
   [[nodiscard]] bool keeps_nan(const Plan& plan, const Layer& layer) const;
 

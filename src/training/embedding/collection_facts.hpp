@@ -18,7 +18,8 @@ struct CollectionFacts {
   PieceMap map;
   int rank = 0;
   int ranks = 1;
-  int device = -1;  ///< the device that holds the rows; -1: the host does
+  int device = -1;         ///< the device that holds the rows; -1: the host does
+  bool registers = false;  ///< what the ranks exchange on a device is in memory that NCCL registers
 
   [[nodiscard]] bool on_device() const { return options.memory == MemoryKind::device; }
   [[nodiscard]] void* stream() const { return options.stream.handle; }

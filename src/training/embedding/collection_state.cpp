@@ -39,8 +39,12 @@ std::vector<PieceGroup> make_groups(const CollectionFacts& facts, const ShardTab
 EmbeddingCollection::State::State(const Communicator& communicator, std::span<const EmbeddingTableConfig> configs,
                                   ShardingPlan plan, const EmbeddingCollectionOptions& options)
     : comm(&communicator), facts(detail::agree_on_facts(communicator, configs, std::move(plan), options)) {
-  if (facts.on_device() && facts.ranks > 1) comm->prepare_device();  // a nonblocking exchange does not do so
+  if (facts.on_device() && facts.ranks > 1) {
+    comm->prepare_device();  // a nonblocking exchange does not do so
+    facts.registers = detail::services::registers_device_memory(*comm);
+  }
   allocate_on_all_ranks();
+  for (auto& slot : slots) slot->exchange.allocate_registered();
   group();
   inputs = std::make_unique<detail::InputQueue>(communicator);
 }

@@ -39,17 +39,28 @@ template <typename T>
 class ValueMemory {
  public:
   void resize(std::size_t n, MemoryKind kind) {
-    if (kind == MemoryKind::host) return host_.resize(n);
+    if (kind == MemoryKind::host) {
+      host_.resize(n);
+      data_ = host_.data();
+      return;
+    }
     const int device = device::required_runtime("vectors on a device").current_device();
     block_ = device::Pool::of(kind, device).acquire(n * sizeof(T));
+    data_ = reinterpret_cast<T*>(block_.data());
   }
-  [[nodiscard]] T* data() { return is_host() ? host_.data() : reinterpret_cast<T*>(block_.data()); }
-  [[nodiscard]] const T* data() const { return const_cast<ValueMemory*>(this)->data(); }
+  /// On a device, registered as tutti::allocate does. Collective, and `n` is equal on all ranks.
+  void resize_registered(const Communicator& comm, std::size_t n) {
+    registered_ = allocate(comm, n * sizeof(T), MemoryKind::device);
+    data_ = static_cast<T*>(registered_.data());
+  }
+  [[nodiscard]] T* data() { return data_; }
+  [[nodiscard]] const T* data() const { return data_; }
 
  private:
-  [[nodiscard]] bool is_host() const { return block_.data() == nullptr; }
   std::vector<T> host_;
   device::Block block_;
+  Allocation registered_;
+  T* data_ = nullptr;
 };
 using FloatMemory = ValueMemory<float>;
 

@@ -10,6 +10,11 @@ void RoundedValues::resize(std::size_t values) {
   if (type.kind() != DatatypeKind::float32) memory_.resize(values * type.size(), facts_->options.memory);
 }
 
+void RoundedValues::resize_registered(const Communicator& comm, std::size_t values) {
+  const Datatype type(facts_->options.exchange_type);
+  if (type.kind() != DatatypeKind::float32) memory_.resize_registered(comm, values * type.size());
+}
+
 void RoundedValues::take(const float* from, std::size_t count) {
   const DatatypeKind type = facts_->options.exchange_type;
   if (facts_->on_device()) {

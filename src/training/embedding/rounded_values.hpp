@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <tutti/communicator.hpp>
 
 #include "training/embedding/collection_facts.hpp"
 #include "training/embedding/memory.hpp"
@@ -15,6 +16,8 @@ class RoundedValues {
   explicit RoundedValues(const CollectionFacts& facts) : facts_(&facts) {}
   /// Makes room, undefined at first.
   void resize(std::size_t values);
+  /// The same, registered (ValueMemory::resize_registered).
+  void resize_registered(const Communicator& comm, std::size_t values);
 
   [[nodiscard]] const void* data() const { return memory_.data(); }
   [[nodiscard]] void* data() { return memory_.data(); }

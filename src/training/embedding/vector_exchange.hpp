@@ -21,9 +21,14 @@ namespace tutti::detail {
 /// pieces] for each rank r. Replicas have no columns among the vectors; all pieces have columns among the gradients. On
 /// a device an exchange follows what the collection's stream has when it begins, on a stream of the communicator,
 /// beside later work; wait() orders the collection's stream after it.
+///
+/// Where NCCL registers memory, the memory of the messages is of tutti::allocate and as long on all ranks as on the one
+/// that needs most, hence symmetric. Messages of one length are then one alltoall, which NCCL's copy engines can do.
 class VectorExchange {
  public:
   VectorExchange(const Communicator& comm, const CollectionFacts& facts);
+  /// Makes the memory of the messages, if it is registered. Collective; blocking.
+  void allocate_registered();
 
   void set_batch(std::size_t batch);
   [[nodiscard]] std::size_t batch() const { return batch_; }
@@ -50,7 +55,8 @@ class VectorExchange {
     std::vector<std::size_t> sizes;
     std::vector<std::size_t> begins;
   };
-  void exchange(const FloatMemory& from, const Counts& from_counts, FloatMemory& to, const Counts& to_counts);
+  void exchange(const FloatMemory& from, const Counts& from_counts, FloatMemory& to, const Counts& to_counts,
+                bool is_even);
   [[nodiscard]] bool rounds() const { return facts_->options.exchange_type != DatatypeKind::float32; }
 
   const Communicator* comm_;
@@ -64,6 +70,8 @@ class VectorExchange {
   Counts vector_counts_;
   Counts arrived_counts_;
   Counts gradient_counts_;
+  bool vectors_are_even_ = false;  ///< all ranks' messages have one length, and are one alltoall
+  bool gradients_are_even_ = false;
   RoundedValues sent_;
   RoundedValues arrived_;
   /// What arrives in `arrived_`, and where it goes.

@@ -65,6 +65,7 @@ TEST_F(EpiloguesOfDlrm, ResultsAreThoseOfSeparateKernels) {
   for (const bool is_bfloat16 : {false, true}) {
     const auto expected = forward_with({.has_lt = false}, is_bfloat16);
     EXPECT_EQ(forward_with({}, is_bfloat16), expected);
+    EXPECT_EQ(forward_with({.describes_lt = false}, is_bfloat16), expected);
     EXPECT_EQ(forward_with({.finds_lt = false}, is_bfloat16), expected);
     EXPECT_EQ(forward_with({.relu_keeps_nan = false}, is_bfloat16), expected);
   }
@@ -102,6 +103,7 @@ Launches launches_with(const CublasOptions& options, bool is_bfloat16) {
 TEST_F(EpiloguesOfDlrm, ALayerIsOneLaunch) {
   EXPECT_EQ(launches_with({}, false), (Launches{3, 0, 0}));
   EXPECT_EQ(launches_with({.has_lt = false}, false), (Launches{3, 3, 0}));
+  EXPECT_EQ(launches_with({.describes_lt = false}, false), (Launches{3, 3, 0}));
   EXPECT_EQ(launches_with({.finds_lt = false}, false), (Launches{3, 3, 0}));
   // The parameters and the input are converted.
   EXPECT_EQ(launches_with({}, true), (Launches{3, 2, 0}));

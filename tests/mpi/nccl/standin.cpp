@@ -206,6 +206,26 @@ TEST_F(BrokenRules, DifferentOrdersOfCommunicatorsAreRefused) {
   machine().runtime.destroy_stream(second);
 }
 
+TEST_F(BrokenRules, BuffersAtDifferentPlacesOfAWindowAreRefused) {
+  if (size_ == 1) GTEST_SKIP() << "one rank cannot disagree";
+  if (table().comm_window_register == nullptr) GTEST_SKIP() << "this version has no windows";
+  constexpr int symmetric = 1;
+  const Floats data(4 * ranks_, 1);
+  detail::nccl::WindowHandle window = nullptr;
+  EXPECT_EQ(table().comm_window_register(made_->handle(), data.data(), data.size() * sizeof(float), &window, symmetric),
+            Result::success);
+  made_->check(Result::in_progress, "ncclCommWindowRegister", 30s);
+  for (const std::size_t offset : {std::size_t{2}, rank_ == 0 ? std::size_t{2} : std::size_t{1}}) {
+    EXPECT_TRUE(machine().nccl.violations().size() == former_) << machine().nccl.violations().back();
+    EXPECT_EQ(
+        table().all_to_all(data.data(), data.data() + offset * ranks_, 1, DataType::float32, made_->handle(), stream()),
+        Result::success);
+    machine().runtime.run_all();
+  }
+  expect_violation("at other places");
+  made_->abort();
+}
+
 TEST_F(BrokenRules, MessagesOfDifferentLengthsAreRefused) {
   if (size_ < 2) GTEST_SKIP() << "one rank sends nothing";
   const Floats data(8, 1);

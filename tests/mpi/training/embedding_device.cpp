@@ -5,8 +5,7 @@
 #include <cstdio>
 #include <map>
 
-#include "embedding_exercise.hpp"
-#include "mpi/nccl/support.hpp"
+#include "embedding_on_device.hpp"
 
 namespace tutti::test {
 namespace {
@@ -17,24 +16,8 @@ using kernels::RowOptimizer;
 constexpr Sharding shardings[] = {Sharding::data_parallel, Sharding::table_wise, Sharding::row_wise,
                                   Sharding::column_wise};
 
-class EmbeddingDevice : public ::testing::Test {
+class EmbeddingDevice : public EmbeddingOnDevice {
  protected:
-  void SetUp() override { comm_ = Communicator::duplicate(MPI_COMM_WORLD); }
-  void TearDown() override {
-    machine().drain();
-    comm_ = {};
-  }
-  [[nodiscard]] const Communicator& comm() const { return comm_; }
-  [[nodiscard]] static Setting setting(Sharding sharding, Pooling pooling, InputLayout layout) {
-    Setting made;
-    made.tables = four_tables(sharding, pooling);
-    made.layout = layout;
-    made.memory = MemoryKind::device;
-    made.stream = user_stream();
-    made.drain = [] { machine().drain(); };
-    made.access = [] { return std::make_shared<standin::HostAccess>(); };
-    return made;
-  }
   /// With more than two ranks, each sharding has one of the poolings, the other one for even and odd `turn`.
   template <typename Body>
   void for_each_way(int turn, const Body& body) const {
@@ -49,9 +32,6 @@ class EmbeddingDevice : public ::testing::Test {
       }
     }
   }
-
- private:
-  Communicator comm_;
 };
 
 TEST_F(EmbeddingDevice, EveryOptimizerAgreesWithTheReference) {

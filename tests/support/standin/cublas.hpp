@@ -8,6 +8,7 @@ namespace tutti::standin {
 
 struct CublasOptions {
   bool has_lt = true;          ///< its cublasLt is there
+  bool describes_lt = true;    ///< cublasLt takes the shapes
   bool finds_lt = true;        ///< cublasLt finds algorithms
   bool relu_keeps_nan = true;  ///< as a ReLU of cublasLt may or may not
 };

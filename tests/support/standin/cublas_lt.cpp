@@ -56,6 +56,7 @@ CublasStatus create(CublasLtHandle* handle) {
 
 CublasStatus create_layout(CublasLtLayout* layout, CublasData type, std::uint64_t rows, std::uint64_t columns,
                            std::int64_t stride) {
+  if (!process().options.describes_lt) return not_supported;
   if (rows == 0 || columns == 0 || stride < static_cast<std::int64_t>(rows)) return invalid_value;
   *layout = new Layout{type, rows, columns, static_cast<std::uint64_t>(stride)};
   ++process().handles;

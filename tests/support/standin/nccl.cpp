@@ -96,4 +96,9 @@ int Nccl::in_flight() const {
   return state_->in_flight;
 }
 
+int Nccl::launched_in_windows() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->launched_in_windows;
+}
+
 }  // namespace tutti::standin

@@ -75,6 +75,8 @@ class Nccl {
   [[nodiscard]] int in_flight() const;
   /// Ranks on one device fail at init, as in NCCL: before 2.30.3, or without NCCL_MULTI_RANK_GPU_ENABLE=1.
   void forbid_shared_devices();
+  /// Collectives launched so far whose buffers both lie in windows.
+  [[nodiscard]] int launched_in_windows() const;
   /// A broken rule is only written down.
   void expect_violations();
   [[nodiscard]] const std::vector<std::string>& violations() const;

@@ -38,6 +38,7 @@ std::string Launch::text() const {
 void Launch::take_ticket(bool hangs) {
   hangs_ = hangs;
   layout_ = comm_->layout;
+  for (const Operation& o : operations_) note_places(o);
   arrived_.assign(streams_.size(), false);
   released_.assign(streams_.size(), false);
   if (is_captured_) return;
@@ -50,15 +51,27 @@ void Launch::take_ticket(bool hangs) {
       before_.emplace_back(other->members.id, other->collectives);
 }
 
+std::size_t Launch::place_of(const void* address) const {
+  const auto* at = static_cast<const std::byte*>(address);
+  for (const auto& [handle, window] : comm_->windows)
+    if (at >= window.address && at < window.address + window.bytes)
+      return window.place + static_cast<std::size_t>(at - window.address) + 1;
+  return 0;
+}
+
+/// In place, some collectives have one of the buffers at the rank's own block.
+void Launch::note_places(const Operation& o) {
+  if (!o.is_collective()) return;
+  const std::size_t in = place_of(o.in);
+  const std::size_t out = place_of(o.out);
+  if (in > 0 && out > 0) ++comm_->state->launched_in_windows;
+  if (o.kind == Operation::Kind::all_reduce || o.kind == Operation::Kind::all_to_all)
+    layout_ = (layout_ * 31 + in) * 31 + out;
+}
+
 /// NCCL has kernels and copy engines of their own for collectives on windows, and makes none of them of messages.
 bool Launch::is_in_windows(const Operation& o) const {
-  if (!o.is_collective()) return false;
-  const auto holds = [](const NcclComm::Window& window, const void* address) {
-    const auto* at = static_cast<const std::byte*>(address);
-    return at >= window.address && at < window.address + window.bytes;
-  };
-  return std::any_of(comm_->windows.begin(), comm_->windows.end(),
-                     [&](const auto& window) { return holds(window.second, o.in) || holds(window.second, o.out); });
+  return o.is_collective() && (place_of(o.in) > 0 || place_of(o.out) > 0);
 }
 
 void Launch::connect() {
@@ -185,7 +198,7 @@ bool Launch::headers_agree() {
                   "but rank " + std::to_string(peer) + " " + other.text.data());
     if (other.layout != layout_)
       return fail("the windows of rank " + std::to_string(comm_->members.rank) +
-                  " lie at other places than those of rank " + std::to_string(peer));
+                  " or the buffers in them lie at other places than those of rank " + std::to_string(peer));
     for (std::size_t k = 0; k < other.count; ++k)
       for (const auto& [id, launches] : before_)
         if (id == other.before[k].first && launches != other.before[k].second)

@@ -29,6 +29,9 @@ class Launch : public std::enable_shared_from_this<Launch> {
 
  private:
   struct Header;
+  /// Where a buffer is among all windows, counted from 1; 0: in none.
+  [[nodiscard]] std::size_t place_of(const void* address) const;
+  void note_places(const Operation& operation);
   [[nodiscard]] std::string text() const;
   [[nodiscard]] bool step(std::size_t stream);
   [[nodiscard]] bool go_on();

@@ -179,6 +179,7 @@ struct NcclState {
   Result async_error = Result::success;
   std::string last_error{};
   int in_flight = 0;
+  int launched_in_windows = 0;  ///< collectives with both buffers there
   std::size_t questions = 0;
   detail::nccl::Config last_config{};  ///< of the last init
   std::string last_name{};

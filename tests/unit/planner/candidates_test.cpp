@@ -3,84 +3,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <deque>
+#include <map>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <tutti/error.hpp>
 
-#include "backends/names.hpp"
 #include "backends/shm/protocol.hpp"
 #include "call/schedule_rules.hpp"
-#include "planner/candidates.hpp"
-#include "planner/planner.hpp"
+#include "machines.hpp"
 #include "planner/table.hpp"
 
-namespace tutti::detail {
+namespace tutti::detail::test {
 namespace {
 
 using testing::HasSubstr;
-
-constexpr Operation operations[] = {
-    Operation::barrier,    Operation::bcast,    Operation::reduce,         Operation::allreduce,
-    Operation::gather,     Operation::gatherv,  Operation::scatter,        Operation::scatterv,
-    Operation::scan,       Operation::exscan,   Operation::reduce_scatter, Operation::allgather,
-    Operation::allgatherv, Operation::alltoall, Operation::alltoallv,      Operation::reduce_scatter_block};
-
-Signature signature(Operation operation, std::size_t count, CallKind kind = CallKind::blocking) {
-  Signature s;
-  s.operation = operation;
-  s.kind = kind;
-  s.type = DatatypeKind::float32;
-  s.count = count;
-  return s;
-}
-
-Machine one_node(int size) {
-  Machine m;
-  m.size = size;
-  m.shared_memory = size > 1;
-  m.single_copy = true;
-  return m;
-}
-
-/// Several nodes. A machine only views its map, which is kept to the end of the program.
-class Cluster {
- public:
-  explicit Cluster(const std::vector<int>& node_of) : node_of_(&kept().emplace_back(node_of)) {}
-  [[nodiscard]] Machine machine(int rank = 0) const {
-    Machine m;
-    m.rank = rank;
-    m.size = node_of_->size();
-    m.several_nodes = true;
-    m.node_of = node_of_;
-    return m;
-  }
-
- private:
-  static std::deque<schedules::NodeMap>& kept() {
-    static std::deque<schedules::NodeMap> all;
-    return all;
-  }
-  const schedules::NodeMap* node_of_;
-};
-
-Cluster blocks(int nodes, int per_node) {
-  std::vector<int> node_of;
-  for (int rank = 0; rank < nodes * per_node; ++rank) node_of.push_back(rank / per_node);
-  return Cluster(std::move(node_of));
-}
-
-Cluster round_robin(int nodes, int per_node) {
-  std::vector<int> node_of;
-  for (int rank = 0; rank < nodes * per_node; ++rank) node_of.push_back(rank % nodes);
-  return Cluster(std::move(node_of));
-}
-
-const Candidate* find(const std::vector<Candidate>& all, std::string_view name) {
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Candidate& c) { return c.name == name; });
-  return found == all.end() ? nullptr : &*found;
-}
 
 tuning::Table table_of(const Signature& s, std::map<std::string, double, std::less<>> seconds) {
   tuning::Cell cell;
@@ -439,85 +376,6 @@ TEST(Candidates, WhatIsMadeForFewRanksGoesByName) {
   EXPECT_EQ(refusal(s, "direct", m), std::nullopt);
 }
 
-TEST(Hierarchy, OnlyWhereThereIsSomethingToCompose) {
-  const Signature s = signature(Operation::allreduce, 1000);
-  for (const Machine& m : {blocks(1, 4).machine(), blocks(4, 1).machine()}) {
-    const auto all = candidates(s, m);
-    EXPECT_THAT(find(all, "mpi:hierarchical")->excluded, HasSubstr("nothing to compose"));
-    EXPECT_FALSE(all.front().algorithm->hierarchical);
-  }
-}
-
-TEST(Hierarchy, MessagesArePricedByTheNodesOfTheirRanks) {
-  EXPECT_FALSE(wiring_of(one_node(4)).several_nodes);
-  EXPECT_TRUE(wiring_of(blocks(2, 2).machine()).several_nodes);
-}
-
-TEST(Hierarchy, IsChosenOnSeveralNodes) {
-  for (const Operation operation : {Operation::bcast, Operation::reduce, Operation::allreduce, Operation::allgather,
-                                    Operation::alltoall, Operation::scan, Operation::reduce_scatter_block})
-    for (const Cluster& cluster : {blocks(8, 16), blocks(4, 48)}) {
-      Machine machine = cluster.machine();
-      machine.node_memory = {true, true, false};
-      const auto plan = make_plan(signature(operation, 16), machine);
-      EXPECT_TRUE(plan->algorithm->hierarchical)
-          << schedules::operation_name(operation) << ": " << plan->algorithm->name;
-    }
-}
-
-TEST(Hierarchy, AllRanksChooseTheSame) {
-  for (const Operation operation : operations)
-    for (const std::size_t count : {0, 1, 1000, 1'000'000})
-      for (const Cluster& cluster : {blocks(2, 2), round_robin(3, 4), Cluster({0, 0, 0, 1, 1, 2, 0})}) {
-        const Signature s = signature(operation, count);
-        const auto first = make_plan(s, cluster.machine(0));
-        for (int rank = 1; rank < cluster.machine().size; ++rank)
-          ASSERT_EQ(make_plan(s, cluster.machine(rank))->algorithm, first->algorithm);
-      }
-}
-
-TEST(Hierarchy, KeepsOrderOnlyWhereRanksOfANodeAreAdjacent) {
-  Signature s = signature(Operation::allreduce, 1000);
-  s.op = ReduceKind::user;
-  s.commutative = false;
-  EXPECT_TRUE(find(candidates(s, blocks(2, 4).machine()), "mpi:hierarchical")->nameable);
-  const auto mixed = candidates(s, round_robin(2, 4).machine());
-  EXPECT_FALSE(find(mixed, "mpi:hierarchical")->nameable);
-  EXPECT_TRUE(find(mixed, "mpi:hierarchical_gather")->nameable);
-  EXPECT_THAT(
-      find(candidates(signature(Operation::scan, 10), round_robin(2, 4).machine()), "mpi:hierarchical")->excluded,
-      HasSubstr("consecutive ranks"));
-}
-
-TEST(Hierarchy, SplitOfBlocksNeedsEvenNodes) {
-  const Signature s = signature(Operation::reduce_scatter_block, 1000);
-  EXPECT_TRUE(find(candidates(s, blocks(2, 4).machine()), "mpi:hierarchical_split")->nameable);
-  const Cluster uneven({0, 0, 0, 1, 1});
-  EXPECT_THAT(find(candidates(s, uneven.machine()), "mpi:hierarchical_split")->excluded,
-              HasSubstr("same number of ranks"));
-  const Signature vector = signature(Operation::allreduce, 1000);
-  EXPECT_TRUE(find(candidates(vector, uneven.machine()), "mpi:hierarchical_split")->can_be_chosen());
-}
-
-TEST(Reproducible, EveryCandidateCombinesOnceInRankOrderOnEveryLayout) {
-  for (const Operation operation : {Operation::reduce, Operation::allreduce, Operation::reduce_scatter,
-                                    Operation::reduce_scatter_block, Operation::scan, Operation::exscan})
-    for (const Machine& m :
-         {one_node(4), blocks(2, 4).machine(), round_robin(2, 4).machine(), Cluster({0, 1, 0, 0, 2, 1}).machine()}) {
-      Signature s = signature(operation, 1000);
-      s.reproducible = true;
-      int schedules = 0;
-      for (const Candidate& c : candidates(s, m)) {
-        if (!c.nameable) continue;
-        EXPECT_NE(c.backend, &native_backend);
-        if (c.backend != &mpi_backend) continue;
-        ++schedules;
-        EXPECT_TRUE(c.algorithm->single_combine && c.algorithm->ordered) << c.name;
-      }
-      EXPECT_GE(schedules, 1);
-    }
-}
-
 // MPIs copy as the kernel does.
 TEST(Candidates, MessagesOfWhatTheCachesHaveLostTakeLonger) {
   const auto added = [](const Signature& s, Machine m) {
@@ -530,29 +388,6 @@ TEST(Candidates, MessagesOfWhatTheCachesHaveLostTakeLonger) {
   EXPECT_GT(added(signature(Operation::allgather, 1 << 22), one_node(4)), 0.1);
   EXPECT_LT(added(signature(Operation::allgather, 1 << 8), one_node(4)), 0.01);
   EXPECT_EQ(added(signature(Operation::allgather, 1 << 22), blocks(2, 2).machine()), 0) << "of one node alone";
-}
-
-// Phases on a node are exchanges over its memory in blocking calls alone, and have its price.
-TEST(Hierarchy, NodesThatShareMemoryMakePhasesCheaper) {
-  Machine shares = blocks(4, 8).machine();
-  shares.node_memory = {.is_shared = true, .single_copy = true, .mapped_copy = false};
-  const auto seconds_of = [](const Signature& s, const Machine& m, std::string_view name) {
-    return find(candidates(s, m), name)->seconds;
-  };
-  for (const Operation operation : {Operation::allreduce, Operation::bcast, Operation::allgather, Operation::alltoall,
-                                    Operation::reduce_scatter_block, Operation::barrier, Operation::scan}) {
-    const Machine messages = blocks(4, 8).machine();
-    for (const std::size_t count : {std::size_t{1}, std::size_t{4096}}) {
-      Signature s = signature(operation, count);
-      EXPECT_LT(seconds_of(s, shares, "mpi:hierarchical"), seconds_of(s, messages, "mpi:hierarchical"))
-          << schedules::operation_name(operation) << " of " << count;
-      s.is_piece = true;
-      EXPECT_EQ(seconds_of(s, shares, "mpi:hierarchical"), seconds_of(s, messages, "mpi:hierarchical"));
-      s.is_piece = false;
-      s.kind = CallKind::persistent;
-      EXPECT_EQ(seconds_of(s, shares, "mpi:hierarchical"), seconds_of(s, messages, "mpi:hierarchical"));
-    }
-  }
 }
 
 // Each length has its own cost, and those between two lengths depend on both.
@@ -584,22 +419,5 @@ TEST(Messages, CostByTheirLength) {
   EXPECT_NEAR(narrow(DatatypeKind::int16), narrow(DatatypeKind::float32), 1e-9);
 }
 
-// The ranks of a node tell one another their counts over its memory, which only blocking calls use.
-TEST(Hierarchy, VFormsAreHierarchicalInBlockingCallsOnSharedMemory) {
-  Machine shares = blocks(8, 16).machine();
-  shares.node_memory = {.is_shared = true, .single_copy = true, .mapped_copy = false};
-  for (const auto& [operation, flat] : {std::pair{Operation::gatherv, "mpi:linear"},
-                                        {Operation::scatterv, "mpi:linear"},
-                                        {Operation::alltoallv, "mpi:pairwise"}}) {
-    Signature s = signature(operation, 0);
-    const auto all = candidates(s, shares);
-    EXPECT_LT(find(all, "mpi:hierarchical")->seconds, find(all, flat)->seconds) << schedules::operation_name(operation);
-    EXPECT_TRUE(find(all, "mpi:hierarchical")->can_be_chosen());
-    EXPECT_FALSE(find(candidates(s, blocks(8, 16).machine()), "mpi:hierarchical")->nameable);
-    s.kind = CallKind::nonblocking;
-    EXPECT_FALSE(find(candidates(s, shares), "mpi:hierarchical")->nameable);
-  }
-}
-
 }  // namespace
-}  // namespace tutti::detail
+}  // namespace tutti::detail::test
