@@ -130,13 +130,36 @@ double seconds_on_one_node(const Algorithm& algorithm, const Cost& cost, const L
   return seconds(cost, link, {std::max(1.0, (size - 1) * bytes / cost.bytes), false}, switching);
 }
 
-/// Where data pass from rank to rank, along trees or around, a rank that waits for its receiver keeps those behind it
-/// waiting: the rounds save nothing by long messages.
-Link paced(const Algorithm& algorithm, Link link) {
-  const Reach reach = algorithm.reach;
-  const bool passes_on =
-      reach == Reach::trees || reach == Reach::neighbours || reach == Reach::around || reach == Reach::growing_around;
-  if (passes_on) link.eager = 0;
+/// The part of the rounds whose messages have more than `eager` bytes. Where messages grow or shrink, each is twice as
+/// long as the next one, and operations on vectors go both ways. Where data pass from rank to rank, along trees or
+/// around, a rank that waits for its receiver keeps those behind it waiting: long messages then save nothing.
+double long_part(const Algorithm& algorithm, const Cost& cost, double eager) {
+  switch (algorithm.reach) {
+    case Reach::trees:
+    case Reach::neighbours:
+    case Reach::around:
+    case Reach::growing_around:
+      return 0;
+    case Reach::growing:
+    case Reach::shrinking: {
+      const bool has_blocks = is_split(algorithm.operation) || schedules::has_equal_blocks(algorithm.operation);
+      const double rounds = cost.rounds / (has_blocks ? 1 : 2);
+      const double longest = message_bytes(cost) * rounds / (2 - std::exp2(1 - rounds));
+      return std::clamp(std::ceil(std::log2(longest / eager)), 0.0, rounds) / rounds;
+    }
+    default:
+      return message_bytes(cost) > eager ? 1 : 0;
+  }
+}
+
+/// What the long messages of an algorithm add to the time of its rounds, or save.
+double long_seconds(const Algorithm& algorithm, const Cost& cost, const Link& link) {
+  if (link.eager == 0 || cost.rounds == 0) return 0;
+  return cost.rounds * long_part(algorithm, cost, link.eager) * (link.long_latency - link.latency);
+}
+
+Link for_short_messages(Link link) {
+  link.eager = 0;
   return link;
 }
 
@@ -145,9 +168,11 @@ double seconds_of_flat(const Algorithm& algorithm, const Signature& signature, c
   const schedules::Spread& spread = wiring.spread;
   const double bytes = bytes_of_call(signature, spread.size);
   const Cost cost = algorithm.cost(spread.size, bytes);
-  const Link node = paced(algorithm, links[wiring.on_node]);
-  const Link network = paced(algorithm, links[LinkLevel::network]);
-  if (!wiring.several_nodes) return seconds_on_one_node(algorithm, cost, node, spread.size, bytes, switching);
+  const Link node = for_short_messages(links[wiring.on_node]);
+  const Link network = for_short_messages(links[LinkLevel::network]);
+  if (!wiring.several_nodes)
+    return seconds_on_one_node(algorithm, cost, node, spread.size, bytes, switching) +
+           long_seconds(algorithm, cost, links[wiring.on_node]);
   const Levels levels = levels_of(algorithm, cost, spread);
   const bool both_ways = goes_both_ways(algorithm);
   const double hidden = hidden_part(algorithm);
@@ -157,6 +182,8 @@ double seconds_of_flat(const Algorithm& algorithm, const Signature& signature, c
       passing_seconds(levels.across, network, {senders_across(algorithm, spread), both_ways, hidden, factors});
   return starting_seconds(levels.on_node, node, switching) +
          starting_seconds(levels.across, network, switching, factors.start) +
+         long_seconds(algorithm, levels.on_node, links[wiring.on_node]) +
+         long_seconds(algorithm, levels.across, links[LinkLevel::network]) +
          (levels.at_once ? std::max(inside, outside) : inside + outside) + local_seconds(cost, node);
 }
 
