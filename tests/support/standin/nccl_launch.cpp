@@ -42,6 +42,7 @@ void Launch::take_ticket(bool hangs) {
   released_.assign(streams_.size(), false);
   if (is_captured_) return;
   ticket_ = comm_->launched++;
+  if (is_one_sided()) expect_signals();
   order_ = ++comm_->state->last_launch;
   comm_->state->not_begun.insert(order_);
   ++comm_->state->in_flight;
@@ -53,19 +54,18 @@ void Launch::take_ticket(bool hangs) {
 /// NCCL has kernels and copy engines of their own for collectives on windows, and makes none of them of messages.
 bool Launch::is_in_windows(const Operation& o) const {
   if (!o.is_collective()) return false;
-  const auto holds = [](const NcclComm::Window& window, const void* address) {
-    const auto* at = static_cast<const std::byte*>(address);
-    return at >= window.address && at < window.address + window.bytes;
-  };
-  return std::any_of(comm_->windows.begin(), comm_->windows.end(),
-                     [&](const auto& window) { return holds(window.second, o.in) || holds(window.second, o.out); });
+  return comm_->window_at(o.in) != nullptr || comm_->window_at(o.out) != nullptr;
 }
 
 void Launch::connect() {
   using Kind = Operation::Kind;
   const int own = comm_->members.rank;
   std::vector<int> peers;
+  if (is_one_sided() && comm_->connected.emplace(Kind::put_signal, 0).second)
+    for (int peer = 0; peer < comm_->members.size(); ++peer)
+      if (peer != own) peers.push_back(peer);
   for (const Operation& o : operations_) {
+    if (o.is_one_sided()) continue;
     // NCCL makes these of messages.
     const bool is_rooted = o.kind == Kind::gather || o.kind == Kind::scatter;
     const bool in_windows = is_in_windows(o);
@@ -113,7 +113,7 @@ bool Launch::is_next() const {
 /// Whether the device, which has all communicators' work, takes it.
 bool Launch::has_room() const {
   const NcclState& state = *comm_->state;
-  if (state.resident >= state.most_resident) return false;
+  if (!is_one_sided() && state.resident >= state.most_resident) return false;
   return !state.table.orders_launches || *state.not_begun.begin() == order_;
 }
 
@@ -128,6 +128,11 @@ bool Launch::go_on() {
     is_running_ = comm_->is_running = true;
     // Before it has room, which it would never have where the ranks' orders differ.
     if (has_collectives()) exchange_headers();
+  }
+  if (is_one_sided()) {  // by copy engines, which need no room; what comes later begins when all is done
+    if (!go_on_one_sided()) return false;
+    finish();
+    return true;
   }
   if (headers_ != nullptr) {
     if (!headers_->advance()) return false;
@@ -249,6 +254,7 @@ void Launch::finish() {
   is_running_ = is_resident_ = false;
   headers_.reset();
   data_.reset();
+  for (auto& [request, message] : sent_) give_up(request, std::move(message));
   if (is_captured_) return;
   ++comm_->finished;
   --comm_->state->in_flight;
