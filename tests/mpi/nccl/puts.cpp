@@ -5,6 +5,7 @@
 #include <deque>
 #include <optional>
 
+#include "device/traffic.hpp"
 #include "mpi/nccl/support.hpp"
 #include "mpi/nccl/twins.hpp"
 
@@ -330,7 +331,10 @@ TEST_F(Puts, AreNotCaptured) {
   run.start(request, 0);
   machine().drain();
   machine().runtime.begin_capture(machine().stream);
-  const std::string why = failure_of(ErrorCode::not_supported, [&] { request.start(); });
+  const std::string why = failure_of(ErrorCode::not_supported, [&] {
+    request.start();
+    request.wait(user_stream());
+  });
   EXPECT_NE(why.find("capture"), std::string::npos) << why;
   const std::string at_init = failure_of(ErrorCode::not_supported, [&] { (void)run.init(); });
   EXPECT_NE(at_init.find("capture"), std::string::npos) << at_init;

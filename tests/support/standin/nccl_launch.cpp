@@ -254,7 +254,7 @@ void Launch::finish() {
   is_running_ = is_resident_ = false;
   headers_.reset();
   data_.reset();
-  for (auto& [request, message] : sent_) give_up(request, std::move(message));
+  for (auto& [request, message] : sent_) standin::give_up(request, std::move(message));
   if (is_captured_) return;
   ++comm_->finished;
   --comm_->state->in_flight;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "support/standin/chance.hpp"
+#include "support/standin/device_arena.hpp"
 #include "support/standin/nccl_functions.hpp"
 
 namespace tutti::standin {

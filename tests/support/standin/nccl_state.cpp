@@ -27,8 +27,8 @@ std::string Operation::text() const {
 
 const NcclComm::Window* NcclComm::window_at(const void* address) const {
   const auto* at = static_cast<const std::byte*>(address);
-  for (const auto& [handle, window] : windows)
-    if (at >= window.address && at < window.address + window.bytes) return &window;
+  for (const auto& [handle, one] : windows)
+    if (at >= one.address && at < one.address + one.bytes) return &one;
   return nullptr;
 }
 
