@@ -345,6 +345,31 @@ TEST_F(Puts, AreNotCaptured) {
   run.compare();
 }
 
+/// The window of a receiver needs the part of the sender, which has nothing in it.
+TEST_F(Puts, IntoAWindowWhosePartIsFreedAreAnErrorOnAllRanks) {
+  if (comm().size() < 3) GTEST_SKIP() << "the piece of rank 1 is empty";
+  const Communicator own = Communicator::duplicate(MPI_COMM_WORLD);
+  own.prepare_device();
+  const Twin call = twin(Operation::gatherv, {own, DatatypeKind::int32, sum, 20, 0, false});
+  const Windowed from(own);
+  std::optional<Windowed> into(own);
+  Request request = call.call(Form::persistent, ConstBuffer(from.data(), call.send, call.type, MemoryKind::device),
+                              Buffer(into->data(), call.recv, call.type, MemoryKind::device), by_puts());
+  const bool sends = own.rank() != 0 && call.send > 0;
+  if (sends) into.reset();
+  try {
+    request.start();
+    request.wait();
+    EXPECT_FALSE(sends || own.rank() == 0) << "nothing failed";
+  } catch (const Error& error) {
+    if (sends) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << error.what();
+      EXPECT_NE(std::string(error.what()).find("has freed its part"), std::string::npos) << error.what();
+    }
+  }
+  machine().drain();
+}
+
 /// NCCL of an older version: groups make the call, and the name is refused.
 TEST(WithoutPuts, CallsAreMadeByGroups) {
   (void)machine();
