@@ -39,7 +39,8 @@ class Putting final : public Parts {
   [[nodiscard]] std::optional<LaunchingCall> signal(const std::vector<int>& peers) const;
   [[nodiscard]] std::optional<LaunchingCall> await(const std::vector<int>& peers);
   [[nodiscard]] std::optional<LaunchingCall> put() const;
-  void post(const Group& group, const Put& put) const;
+  [[nodiscard]] WindowHandle window_of(const Put& put) const;
+  void post(const Group& group, const Put& put, WindowHandle window) const;
   void copy_own() const;
   [[nodiscard]] std::vector<int> targets() const;
   [[nodiscard]] int neighbour(int distance) const { return (launch_.rank + distance + launch_.size) % launch_.size; }
@@ -93,18 +94,23 @@ std::optional<LaunchingCall> Putting::await(const std::vector<int>& peers) {
 }
 
 std::optional<LaunchingCall> Putting::put() const {
-  if (launch_.puts->puts.empty()) return std::nullopt;
+  const std::vector<Put>& puts = launch_.puts->puts;
+  if (puts.empty()) return std::nullopt;
+  std::vector<WindowHandle> windows;  // before the group, which launches what it has
+  for (const Put& put : puts) windows.push_back(window_of(put));
   Group group(launch_.comm);
-  for (const Put& put : launch_.puts->puts) post(group, put);
+  for (std::size_t i = 0; i < puts.size(); ++i) post(group, puts[i], windows[i]);
   return group.end();
 }
 
-void Putting::post(const Group& group, const Put& put) const {
-  const WindowHandle window = launch_.comm.window_of_range(put.range);
-  if (window == nullptr)
-    throw Error(ErrorCode::invalid_argument,
-                "this rank has freed its part of the memory that another rank receives in; keep the parts of all ranks "
-                "until the request is gone");
+WindowHandle Putting::window_of(const Put& put) const {
+  if (auto* const window = launch_.comm.window_of_range(put.range)) return window;
+  throw Error(ErrorCode::invalid_argument,
+              "this rank has freed its part of the memory that another rank receives in; keep the parts of all ranks "
+              "until the request is gone");
+}
+
+void Putting::post(const Group& group, const Put& put, WindowHandle window) const {
   group.take(launch_.comm.table().put_signal(launch_.buffers.read_address(put.from), put.from.count * words_.words,
                                              words_.type, put.peer, window, put.offset, 0, 0, 0, launch_.comm.handle(),
                                              launch_.stream),

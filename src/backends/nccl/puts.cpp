@@ -20,8 +20,9 @@ using schedules::Transfer;
 /// What a rank tells another of the piece that it expects from it.
 struct Place {
   std::uint64_t bytes = 0;  ///< 0: none
-  std::uint64_t window = 0;
+  std::uint64_t window = none;
   std::uint64_t offset = 0;
+  static constexpr auto none = ~std::uint64_t{0};
 };
 
 /// What a rank says in the end.
@@ -83,7 +84,7 @@ void Side::look_at(const Transfer& transfer) {
   }
   puts_.sources.push_back(transfer.peer);
   tells_[static_cast<std::size_t>(transfer.peer)] =
-      spot ? Place{bytes_of(slice), spot->window, spot->offset} : Place{bytes_of(slice), 0, 0};
+      spot ? Place{bytes_of(slice), spot->window, spot->offset} : Place{.bytes = bytes_of(slice)};
 }
 
 std::string Side::ask_nccl() const {
@@ -100,6 +101,7 @@ Outcome Side::match(const std::vector<Place>& told) {
   for (Put& put : puts_.puts) {
     const auto peer = static_cast<std::size_t>(put.peer);
     sent[peer] = bytes_of(put.from);
+    if (told[peer].window == Place::none) continue;  // as that rank says
     put.range = comm_.range_of_window(told[peer].window);
     put.offset = told[peer].offset;
     if (why_.empty() && comm_.window_of_range(put.range) == nullptr)
