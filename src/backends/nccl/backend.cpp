@@ -9,9 +9,12 @@
 
 #include "backends/device/costs.hpp"
 #include "backends/nccl/nccl_execution.hpp"
+#include "backends/nccl/puts.hpp"
 #include "backends/nccl/rules.hpp"
+#include "backends/nccl/state.hpp"
 #include "backends/nccl/table.hpp"
 #include "call/candidates.hpp"
+#include "call/context.hpp"
 #include "call/progress.hpp"
 #include "call/schedule_rules.hpp"
 
@@ -43,6 +46,24 @@ Candidate direct(const Candidates& all) {
 
 double rate(const Machine& machine) {
   return machine.several_nodes ? device_costs.network_rate : device_costs.fabric_rate;
+}
+
+/// Copy engines move the pieces, and no thread blocks wait for the ranks.
+Candidate put(const Candidates& all) {
+  const Machine& machine = all.machine();
+  constexpr int calls = 4;  // ready, wait, put, wait
+  Candidate c;
+  c.backend = &nccl_backend;
+  c.protocol = static_cast<std::uint8_t>(nccl::Form::put);
+  c.name = "nccl:put";
+  c.seconds = calls * device_costs.launch_seconds + bytes_of_call(all.signature(), machine.size) / rate(machine);
+  std::string why = why_no_nccl(machine);
+  if (why.empty()) why = nccl::why_no_puts(all.signature(), machine.nccl_version);
+  if (!why.empty())
+    c.forbid(std::move(why));
+  else
+    c.advise_against("needs memory in windows of all ranks; available only by name");
+  return c;
 }
 
 /// Widening and rounding read or write float32 beside the narrow type, at the rate of the device's memory, which is far
@@ -125,6 +146,7 @@ void add_candidates(Candidates& all) {
   if (schedules::combines(signature.operation)) own.push_back(wide(all));
   for (const Algorithm& algorithm : schedules::algorithms_of(signature.operation))
     own.push_back(group(algorithm, all, has_direct));
+  if (nccl::may_put(signature.operation)) own.push_back(put(all));
   if (machine.several_nodes)
     for (const Algorithm& algorithm : schedules::hierarchical_algorithms_of(signature.operation))
       own.push_back(group(algorithm, all, has_direct));
@@ -132,8 +154,34 @@ void add_candidates(Candidates& all) {
   for (Candidate& candidate : own) all.add(std::move(candidate));
 }
 
+/// The execution of a plan that puts, by the messages of a schedule that sends each piece once.
+std::shared_ptr<Execution> make_putting(const ContextPtr& context, const Plan& plan, Binding&& binding,
+                                        const CallOptions& options) {
+  const Operation operation = plan.signature.operation;
+  const auto by_schedule = std::make_shared<Plan>(plan);
+  by_schedule->algorithm =
+      schedules::find_algorithm(operation, nccl::preferred_algorithm(plan.signature, context->size));
+  const auto fail = [&](ErrorCode code, std::string_view why) {
+    return Error(code, fmt::format("{}_init, {}: {}", schedules::operation_name(operation), context->describe(), why));
+  };
+  if (options.capture != 0) throw fail(ErrorCode::not_supported, "capture: make the request outside of captures");
+  std::string why;
+  std::shared_ptr<const nccl::Puts> puts;
+  try {
+    puts = nccl::agree_on_puts(*context, nccl::state_of(*context)->comm(), plan,
+                               *bound_schedule(*context, *by_schedule, binding), binding, why);
+  } catch (const Error& error) {
+    throw fail(error.code(), error.what());
+  }
+  if (puts == nullptr)
+    throw fail(ErrorCode::invalid_algorithm, fmt::format("algorithm '{}' cannot be used: {}", plan.way, why));
+  return std::make_shared<NcclExecution>(context, by_schedule, std::move(binding), options.stream, options.timeout,
+                                         options.capture, std::move(puts));
+}
+
 std::shared_ptr<Execution> make(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, Turn /*turn*/,
                                 const CallOptions& options) {
+  if (nccl::is_put(*plan)) return make_putting(context, *plan, std::move(binding), options);
   return std::make_shared<NcclExecution>(context, plan, std::move(binding), options.stream, options.timeout,
                                          options.capture);
 }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tutti/error.hpp>
 #include <vector>
@@ -109,6 +110,21 @@ class Comm {
   /// takes the place for that of all ranks, so the lists must be equal when a window is registered. `on_all` holds the
   /// least of windows() of all ranks. Under the launch lock, while no NCCL work is in flight.
   void keep_windows(const std::vector<int>& on_all);
+
+  /// A place in a window. Windows have the same numbers on all ranks from one agreement on them to the next.
+  struct Spot {
+    std::uint64_t window = 0;
+    std::uint64_t offset = 0;  ///< bytes from its start
+  };
+  /// The place of a buffer that lies in one window; nothing if it does not.
+  [[nodiscard]] std::optional<Spot> spot_of(const void* address, std::size_t bytes) const;
+  /// This rank's range of the window of that number, by which it keeps its name; 0: gone.
+  [[nodiscard]] std::uint64_t range_of_window(std::uint64_t window) const;
+  /// Null: gone.
+  [[nodiscard]] WindowHandle window_of_range(std::uint64_t range) const;
+  /// The reason why NCCL puts nothing into windows here; empty if it does. Once there are windows. Under the launch
+  /// lock. Counterpart: ncclCommQueryProperties.
+  [[nodiscard]] std::string why_no_puts() const;
 
   /// Keeps the communicator until the graph is gone, because a captured stream launches on it. Throws aborted. Under
   /// the launch lock.

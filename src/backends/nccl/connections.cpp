@@ -5,6 +5,8 @@
 #include <bit>
 #include <utility>
 
+#include "backends/nccl/launch.hpp"
+
 namespace tutti::detail::nccl {
 namespace {
 
@@ -30,6 +32,7 @@ std::pair<bool, int> end_of(const Transfer& transfer) { return {transfer.kind ==
 }  // namespace
 
 bool Connections::cover(const Plan& plan, const schedules::Schedule* schedule, Windows windows) const {
+  if (is_put(plan)) return has_puts_;
   if (schedule == nullptr) return collectives_.contains(kind_of(plan, windows));
   if (has_all_peers_) return true;
   const auto is_known = [&](const Transfer& t) { return is_empty(plan, t) || peers_.contains(end_of(t)); };
@@ -38,6 +41,10 @@ bool Connections::cover(const Plan& plan, const schedules::Schedule* schedule, W
 }
 
 void Connections::add(const Plan& plan, const schedules::Schedule* schedule, Windows windows) {
+  if (is_put(plan)) {
+    has_puts_ = true;
+    return;
+  }
   if (schedule == nullptr) {
     collectives_.insert(kind_of(plan, windows));
     return;

@@ -36,6 +36,7 @@ class Connections {
   std::set<std::uint64_t> collectives_{};
   std::set<std::pair<bool, int>> peers_{};  ///< sends to a rank (true), receives from it
   bool has_all_peers_ = false;
+  bool has_puts_ = false;  ///< which NCCL prepares between all ranks at the first one
 };
 
 }  // namespace tutti::detail::nccl

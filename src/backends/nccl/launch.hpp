@@ -13,6 +13,8 @@
 /// What puts one operation on a stream, part by part. The caller holds the launch mutex of the device.
 namespace tutti::detail::nccl {
 
+struct Puts;
+
 /// What the parts of one operation have in common.
 struct Launch {
   Comm& comm;
@@ -22,6 +24,7 @@ struct Launch {
   const Plan& plan;
   const Binding& binding;
   DeviceBuffers& buffers;
+  const Puts* puts = nullptr;  ///< of a plan that puts
 };
 
 /// A call of NCCL that launches work.
@@ -60,6 +63,13 @@ void load_wide_kernels(const Signature& signature, int size, StreamHandle stream
 
 /// The rounds of a schedule, each a group followed by its local work. The schedule outlives them.
 [[nodiscard]] std::unique_ptr<Parts> schedule_parts(const Launch& launch, const schedules::Schedule& schedule);
+
+/// Whether a plan's call is made by put_parts.
+[[nodiscard]] inline bool is_put(const Plan& plan) { return plan.protocol == static_cast<std::uint8_t>(Form::put); }
+/// The messages of a schedule, each put into the window of its receiver without its help, and its local work. connects:
+/// the ranks have put nothing yet, and all meet once.
+[[nodiscard]] std::unique_ptr<Parts> put_parts(const Launch& launch, const schedules::Schedule& schedule,
+                                               bool connects);
 
 /// The number of signal bytes that schedule_parts needs, if messages without elements have a meaning.
 [[nodiscard]] std::size_t signal_bytes(const schedules::Schedule& schedule, Operation operation);

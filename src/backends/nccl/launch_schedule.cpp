@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "backends/nccl/launch.hpp"
+#include "backends/nccl/launch_group.hpp"
 #include "backends/nccl/rules.hpp"
 
 namespace tutti::detail::nccl {
@@ -11,29 +12,6 @@ namespace {
 
 using schedules::Round;
 using schedules::Transfer;
-
-/// Collects NCCL calls from its construction to end(), which launches them together. Nothing is in progress between.
-class Group {
- public:
-  explicit Group(Comm& comm) : comm_(comm) { take(comm.table().group_start(), "ncclGroupStart"); }
-  /// After a failure inside the group NCCL must stop collecting.
-  ~Group() {
-    if (is_open_) (void)comm_.table().group_end();
-  }
-  Group(const Group&) = delete;
-  Group& operator=(const Group&) = delete;
-  void take(Result result, const char* name) const {
-    if (result != Result::in_progress) comm_.require(result, name);
-  }
-  [[nodiscard]] LaunchingCall end() {
-    is_open_ = false;
-    return {comm_.table().group_end(), "ncclGroupEnd"};
-  }
-
- private:
-  Comm& comm_;
-  bool is_open_ = true;
-};
 
 /// The sends and receives of one round.
 class Messages {

@@ -18,7 +18,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::unique_ptr<Parts> parts_of(const Launch& launch, const schedules::Schedule* schedule) {
+std::unique_ptr<Parts> parts_of(const Launch& launch, const schedules::Schedule* schedule, bool is_known) {
+  if (launch.puts != nullptr) return put_parts(launch, *schedule, !is_known);
   if (schedule != nullptr) return schedule_parts(launch, *schedule);
   return is_wide(launch.plan) ? wide_parts(launch) : direct_parts(launch);
 }
@@ -103,7 +104,7 @@ void Launching::prepare() {
 void Launching::begin() {
   if (schedule_ == nullptr) windows_ = launch_.comm.windows_of(launch_.binding.input, launch_.binding.output);
   is_known_ = launch_.comm.connections().cover(launch_.plan, schedule_, windows_);
-  parts_ = parts_of(launch_, schedule_);
+  parts_ = parts_of(launch_, schedule_, is_known_);
 }
 
 /// On a communicator that blocks, a launch that may wait for other ranks is another thread's, which has a time limit

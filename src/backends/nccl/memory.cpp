@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The registrations and operations that a communicator makes once per range or factor.
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -165,6 +166,40 @@ bool Comm::register_window(const void* address, std::chrono::nanoseconds timeout
   CommBody* body = body_.get();
   (void)Allocations::instance().watch(range->id, body, [body, id = range->id] { body->deregister(id); });
   return *window != nullptr;
+}
+
+std::optional<Comm::Spot> Comm::spot_of(const void* address, std::size_t bytes) const {
+  const auto range = range_of(address, device());
+  if (!range || window_of_range(range->id) == nullptr) return std::nullopt;
+  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - range->base);
+  if (bytes > range->bytes - offset) return std::nullopt;
+  const std::lock_guard lock(body_->mutex);
+  const auto found = std::ranges::find(body_->windows, range->id);
+  if (found == body_->windows.end()) return std::nullopt;
+  return Spot{static_cast<std::uint64_t>(found - body_->windows.begin()), offset};
+}
+
+std::uint64_t Comm::range_of_window(std::uint64_t window) const {
+  const std::lock_guard lock(body_->mutex);
+  return window < body_->windows.size() ? body_->windows[window] : 0;
+}
+
+WindowHandle Comm::window_of_range(std::uint64_t range) const {
+  const std::lock_guard lock(body_->mutex);
+  const auto found = body_->registrations.find(range);
+  return found == body_->registrations.end() ? nullptr : found->second.window;
+}
+
+std::string Comm::why_no_puts() const {
+  constexpr int oldest_driver = 12050;
+  body_->throw_if_aborted();
+  if (body_->table.put_signal == nullptr) return "NCCL before 2.30 has no puts";
+  const int driver = device::required_runtime("NCCL").driver_version();
+  if (driver > 0 && driver < oldest_driver) return "NCCL's puts need a CUDA driver of 12.5 or newer";
+  Properties properties;
+  const Result asked = body_->table.comm_query_properties(handle(), &properties);
+  if (asked != Result::success) return body_->text("ncclCommQueryProperties", asked);
+  return properties.has_host_rma ? "" : "NCCL has no puts between these devices (host RMA)";
 }
 
 }  // namespace tutti::detail::nccl

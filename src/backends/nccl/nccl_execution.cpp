@@ -27,12 +27,14 @@ nccl::State& state_of(const Context& comm) {
 }  // namespace
 
 NcclExecution::NcclExecution(std::shared_ptr<Context> comm_state, std::shared_ptr<const Plan> plan, Binding binding,
-                             Stream stream, std::chrono::nanoseconds timeout, std::optional<std::uint64_t> capture)
+                             Stream stream, std::chrono::nanoseconds timeout, std::optional<std::uint64_t> capture,
+                             std::shared_ptr<const nccl::Puts> puts)
     : Execution(std::move(comm_state), timeout, plan->signature.kind == CallKind::persistent),
       plan_(std::move(plan)),
       binding_(std::move(binding)),
       stream_(stream),
-      patience_(timeout) {
+      patience_(timeout),
+      puts_(std::move(puts)) {
   if (plan_->signature.kind != CallKind::persistent) known_capture_ = capture;
   if (plan_->algorithm != nullptr) schedule_ = bound_schedule(comm(), *plan_, binding_);
 }
@@ -76,6 +78,8 @@ StreamHandle NcclExecution::enter_stream() {
   const DeviceSide& side = *comm().device;
   const StreamHandle stream = runs_on_callers() ? stream_.handle : side.stream;
   look_for_capture(stream);
+  if (capture_ != 0 && puts_)
+    refuse_capture("puts are counted in the order of their starts, which graphs need not keep; make another request");
   if (needs_kernels()) load_kernels(stream);
   if (!runs_on_callers() && stream_.kind == StreamKind::cuda) {
     comm().device->capture = capture_;
@@ -145,7 +149,7 @@ void NcclExecution::acquire_into(DeviceBuffers& buffers) const {
 
 nccl::Launch NcclExecution::launch_of(DeviceBuffers& buffers, StreamHandle stream) const {
   const Context& c = comm();
-  return {state_of(c).comm(), c.rank, c.size, stream, *plan_, binding_, buffers};
+  return {state_of(c).comm(), c.rank, c.size, stream, *plan_, binding_, buffers, puts_.get()};
 }
 
 void NcclExecution::launch(DeviceBuffers& buffers, StreamHandle stream) {

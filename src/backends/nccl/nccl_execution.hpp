@@ -23,9 +23,10 @@ namespace tutti::detail {
 class NcclExecution final : public Execution {
  public:
   /// Requires a communicator that is prepared for its device with NCCL, and a plan of the nccl backend.
-  /// capture: that of the stream at the call, if the caller knows it; 0: none.
+  /// capture: that of the stream at the call, if the caller knows it; 0: none. puts: of a plan that puts.
   NcclExecution(std::shared_ptr<Context> comm, std::shared_ptr<const Plan> plan, Binding binding, Stream stream,
-                std::chrono::nanoseconds timeout, std::optional<std::uint64_t> capture = std::nullopt);
+                std::chrono::nanoseconds timeout, std::optional<std::uint64_t> capture = std::nullopt,
+                std::shared_ptr<const nccl::Puts> puts = nullptr);
   ~NcclExecution() override;
 
   [[nodiscard]] std::string name() const override;
@@ -63,6 +64,7 @@ class NcclExecution final : public Execution {
   Stream stream_;
   std::chrono::nanoseconds patience_;
   std::shared_ptr<const schedules::Schedule> schedule_{};
+  std::shared_ptr<const nccl::Puts> puts_;
   DeviceBuffers buffers_{};
   device::Event before_{};
   std::shared_ptr<const device::Event> begun_{};  ///< of a call that the watch takes over

@@ -149,6 +149,18 @@ bool can_widen(const Signature& signature, bool has_kernels) {
   return has_kernels && is_rounded_once && is_narrow && is_sum_or_product && is_one_of_nccl;
 }
 
+bool may_put(Operation operation) {
+  using enum Operation;
+  return schedules::OperationSet{alltoallv, allgatherv, gatherv, scatterv}.has(operation);
+}
+
+std::string why_no_puts(const Signature& signature, int version) {
+  if (signature.kind != CallKind::persistent)
+    return "only persistent calls put: the ranks tell their places at the _init";
+  if (version < version_of_puts) return "puts need NCCL 2.30";
+  return {};
+}
+
 bool is_decided_by_costs(const Signature& signature, int size, bool several_nodes) {
   constexpr int few_ranks = 16;
   return schedules::combines(signature.operation) && (size > few_ranks || several_nodes);

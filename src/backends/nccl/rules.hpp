@@ -45,6 +45,7 @@ struct Reduction {
 enum class Form : std::uint8_t {
   direct = 0,  ///< one collective
   wide = 1,    ///< in float32 between kernels that widen and round
+  put = 2,     ///< pieces that are put into the windows of their receivers
 };
 
 /// Returns true if NCCL can reduce in float32 what is rounded once: 16-bit floats, where kernels convert them.
@@ -56,6 +57,13 @@ enum class Form : std::uint8_t {
 /// the number and layout of the ranks.
 [[nodiscard]] bool can_group(const schedules::Algorithm& algorithm, const Signature& signature, bool has_kernels,
                              std::string& why);
+
+/// Returns true for the v-forms that move pieces, whose ranks can put them into the windows of their receivers:
+/// "nccl:put". NCCL's own collectives on windows serve the others.
+[[nodiscard]] bool may_put(Operation operation);
+/// The reason why a call of such an operation cannot; empty if it can. Whether its buffers lie in windows shows at the
+/// _init (agree_on_puts).
+[[nodiscard]] std::string why_no_puts(const Signature& signature, int version);
 
 /// The preferred schedule for groups on a few ranks, with few rounds because each round is a launch, and for moving
 /// data on any number. Every operation has one. Where many ranks reduce, costs decide.

@@ -13,7 +13,8 @@
 namespace tutti::detail::nccl {
 
 std::string name_of(const Plan& plan) {
-  const std::string_view way = plan.algorithm != nullptr ? plan.algorithm->name : is_wide(plan) ? "wide" : "direct";
+  std::string_view way = plan.algorithm != nullptr ? plan.algorithm->name : is_wide(plan) ? "wide" : "direct";
+  if (is_put(plan)) way = "put";
   return fmt::format("{} (nccl:{})", schedules::operation_name(plan.signature.operation), way);
 }
 

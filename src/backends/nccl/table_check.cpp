@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compares types.hpp and symbols.def with the installed nccl.h at compile time: a difference does not compile.
 #include <nccl.h>
+#if NCCL_VERSION_CODE >= 23000
+#include <nccl_device/core.h>
+#endif
 
 #include <cstddef>
 #include <tutti/communicator.hpp>
@@ -86,6 +89,17 @@ static_assert(Config{}.blocking == theirs.blocking && Config{}.net_name == their
 static_assert(NCCL_WIN_COLL_SYMMETRIC == 1);
 #endif
 
+#if NCCL_VERSION_CODE >= 23000
+static_assert(sizeof(Properties) <= sizeof(ncclCommProperties_t));
+static_assert(offsetof(Properties, version) == offsetof(ncclCommProperties_t, version));
+static_assert(offsetof(Properties, gin_type) == offsetof(ncclCommProperties_t, ginType));
+static_assert(offsetof(Properties, has_host_rma) == offsetof(ncclCommProperties_t, hostRmaSupport));
+static_assert(Properties{}.magic == NCCL_API_MAGIC);
+static_assert(sizeof(SignalWait) == sizeof(ncclWaitSignalDesc_t));
+static_assert(offsetof(SignalWait, count) == offsetof(ncclWaitSignalDesc_t, opCnt));
+static_assert(offsetof(SignalWait, peer) == offsetof(ncclWaitSignalDesc_t, peer));
+#endif
+
 /// NCCL's types in this library's spelling.
 template <typename T>
 struct Ours {
@@ -119,6 +133,10 @@ TUTTI_OURS(ncclConfig_t, Config)
 #if NCCL_VERSION_CODE >= 22700
 TUTTI_OURS(ncclWindow_t, WindowHandle)
 #endif
+#if NCCL_VERSION_CODE >= 23000
+TUTTI_OURS(ncclCommProperties_t, Properties)
+TUTTI_OURS(ncclWaitSignalDesc_t, SignalWait)
+#endif
 #undef TUTTI_OURS
 
 /// Stands for a function that an old header lacks.
@@ -141,6 +159,12 @@ extern const Absent absent;
 #define ncclAlltoAll absent
 #define ncclGather absent
 #define ncclScatter absent
+#endif
+#if NCCL_VERSION_CODE < 23000
+#define ncclCommQueryProperties absent
+#define ncclPutSignal absent
+#define ncclSignal absent
+#define ncclWaitSignal absent
 #endif
 
 template <typename Header, typename List>

@@ -73,6 +73,31 @@ struct Config {
   static constexpr std::size_t size_of_21800 = 48;
 };
 
+/// ncclCommProperties_t of 2.30: `version` says how much of it NCCL fills in.
+struct Properties {
+  std::size_t size = sizeof(Properties);
+  unsigned magic = 0xcafebeef;
+  unsigned version = 23000;
+  int rank = 0;
+  int ranks = 0;
+  int cuda_device = 0;
+  int nvml_device = 0;
+  bool has_device_api = false;
+  bool has_multimem = false;
+  int gin_type = 0;
+  int lsa_teams = 0;
+  bool has_host_rma = false;  ///< puts and signals
+  int railed_gin_type = 0;
+};
+
+/// ncclWaitSignalDesc_t: so many signals of a peer.
+struct SignalWait {
+  int count = 1;
+  int peer = 0;
+  int index = 0;    ///< no other one yet
+  int context = 0;  ///< no other one yet
+};
+
 inline constexpr int oldest_version = 21800;
 /// The NCCL versions that introduced features.
 inline constexpr int version_of_register = 21900;       ///< ncclMemAlloc, ncclCommRegister
@@ -83,6 +108,7 @@ inline constexpr int version_of_ras = 22400;            ///< the service that nc
 inline constexpr int version_of_long_config = 22700;    ///< Config has all members
 inline constexpr int version_of_windows = 22700;        ///< ncclCommWindowRegister: symmetric memory
 inline constexpr int version_of_alltoall = 22800;       ///< ncclAlltoAll, ncclGather, ncclScatter
+inline constexpr int version_of_puts = 23000;           ///< ncclPutSignal (2.29), and whether they can be used
 inline constexpr int version_of_several_ranks = 23003;  ///< several ranks per GPU, with NCCL_MULTI_RANK_GPU_ENABLE=1
 
 }  // namespace tutti::detail::nccl

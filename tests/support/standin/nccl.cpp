@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "support/standin/nccl_state.hpp"
+#include "support/standin/nccl_functions.hpp"
 
 namespace tutti::standin {
 
@@ -17,11 +17,13 @@ Nccl::Nccl(Runtime& runtime, int version) : state_(std::make_unique<State>(runti
   state_->version = version;
   state_->table = functions_of(version);
   current_nccl = state_.get();
+  runtime.set_arrivals(land_all);
   (void)wire();
 }
 
 Nccl::~Nccl() {
   if (state_->is_installed) detail::nccl::replace_table(nullptr);
+  state_->runtime->set_arrivals(nullptr);
   state_->runtime = nullptr;
   // Kept: communicators that are ended later, and work that is still in streams, refer to it.
   static auto* gone = new std::vector<std::unique_ptr<State>>;
@@ -68,6 +70,10 @@ void Nccl::hang_work(bool hangs) {
 void Nccl::within_next_launch(std::function<void()> function) { state_->within_launch = std::move(function); }
 void Nccl::fail_next(const std::string& name, detail::nccl::Result result) { state_->failures[name] = result; }
 void Nccl::forbid_shared_devices() { state_->forbids_shared_devices = true; }
+void Nccl::set_host_rma(bool can) {
+  const std::lock_guard lock(state_->mutex);
+  state_->has_host_rma = can;
+}
 void Nccl::expect_violations() { state_->expects_violations = true; }
 const std::vector<std::string>& Nccl::violations() const { return state_->violations; }
 

@@ -17,15 +17,15 @@ namespace tutti::standin {
 /// documents, over host memory: messages go by MPI, on a communicator of its own, as work of the stand-in streams. A
 /// group is one piece of work for each of its communicators. The first launch of a collective, or of messages to a
 /// peer, connects: it is in progress until the peers launch too. What is in progress comes to its stream only when
-/// get_async_error has said so. A send ends only when its receive is there. It holds callers to NCCL's rules: the same
-/// places of windows, the same order of launches on all ranks, within a communicator and across them; no call while one
-/// is in progress; no split while work is in flight; after the abort of one that shares resources nothing but an abort;
-/// no call on an aborted communicator; no end of one while its graphs live or its work is in flight; memory that the
-/// device reaches. The device has room for the work of one launch at a time, works of graphs apart, so works whose
-/// order differs between ranks would wait for ever, and are refused; from 2.26 on they begin in the order of their
-/// launches, unless NCCL_LAUNCH_ORDER_IMPLICIT=0 is set. A communicator that does not block launches from another
-/// thread. A broken rule is a failure of the running test. Without MPI a communicator has one rank. It proves nothing
-/// about a GPU.
+/// get_async_error has said so. A send ends only when its receive is there. What is put arrives at any moment, and
+/// signals are counted by their sender. It holds callers to NCCL's rules: the same places of windows, the same order of
+/// launches on all ranks, within a communicator and across them; no call while one is in progress; no split while work
+/// is in flight; after the abort of one that shares resources nothing but an abort; no call on an aborted communicator;
+/// no end of one while its graphs live or its work is in flight; memory that the device reaches. The device has room
+/// for the work of one launch at a time, works of graphs apart, so works whose order differs between ranks would wait
+/// for ever, and are refused; from 2.26 on they begin in the order of their launches, unless
+/// NCCL_LAUNCH_ORDER_IMPLICIT=0 is set. A communicator that does not block launches from another thread. A broken rule
+/// is a failure of the running test. Without MPI a communicator has one rank. It proves nothing about a GPU.
 class Nccl {
  public:
   /// version: what get_version answers; functions that came later are null in the table. Collective over
@@ -77,6 +77,8 @@ class Nccl {
   void forbid_shared_devices();
   /// Collectives launched so far whose buffers both lie in windows.
   [[nodiscard]] int launched_in_windows() const;
+  /// Whether the communicators can put into windows, as a query of their properties answers.
+  void set_host_rma(bool can);
   /// A broken rule is only written down.
   void expect_violations();
   [[nodiscard]] const std::vector<std::string>& violations() const;

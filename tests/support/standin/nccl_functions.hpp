@@ -10,6 +10,14 @@ namespace tutti::standin {
 void set_management_functions(detail::nccl::Table& table);
 void set_memory_functions(detail::nccl::Table& table);
 void set_operation_functions(detail::nccl::Table& table);
+void set_one_sided_functions(detail::nccl::Table& table);
+
+/// A call of an operation on a stream, alone or in this thread's group.
+[[nodiscard]] Result submit(CommHandle handle, Operation operation, StreamHandle stream);
+/// What is wrong with a one-sided operation, as a broken rule.
+[[nodiscard]] Result check_one_sided(NcclState& state, const NcclComm& comm, const Operation& operation);
+/// Lets the pieces and signals that other ranks have sent arrive in the windows of all communicators. Any thread.
+void land_all();
 
 /// Lets what is in progress on a communicator go on; what get_async_error answers. The mutex is not held.
 [[nodiscard]] Result advance(NcclComm& comm);

@@ -43,6 +43,7 @@ void Launch::take_ticket(bool hangs) {
   released_.assign(streams_.size(), false);
   if (is_captured_) return;
   ticket_ = comm_->launched++;
+  if (is_one_sided()) expect_signals();
   order_ = ++comm_->state->last_launch;
   comm_->state->not_begun.insert(order_);
   ++comm_->state->in_flight;
@@ -52,11 +53,9 @@ void Launch::take_ticket(bool hangs) {
 }
 
 std::size_t Launch::place_of(const void* address) const {
-  const auto* at = static_cast<const std::byte*>(address);
-  for (const auto& [handle, window] : comm_->windows)
-    if (at >= window.address && at < window.address + window.bytes)
-      return window.place + static_cast<std::size_t>(at - window.address) + 1;
-  return 0;
+  const auto* window = comm_->window_at(address);
+  if (window == nullptr) return 0;
+  return window->place + static_cast<std::size_t>(static_cast<const std::byte*>(address) - window->address) + 1;
 }
 
 /// In place, some collectives have one of the buffers at the rank's own block.
@@ -78,7 +77,11 @@ void Launch::connect() {
   using Kind = Operation::Kind;
   const int own = comm_->members.rank;
   std::vector<int> peers;
+  if (is_one_sided() && comm_->connected.emplace(Kind::put_signal, 0).second)
+    for (int peer = 0; peer < comm_->members.size(); ++peer)
+      if (peer != own) peers.push_back(peer);
   for (const Operation& o : operations_) {
+    if (o.is_one_sided()) continue;
     // NCCL makes these of messages.
     const bool is_rooted = o.kind == Kind::gather || o.kind == Kind::scatter;
     const bool in_windows = is_in_windows(o);
@@ -126,7 +129,7 @@ bool Launch::is_next() const {
 /// Whether the device, which has all communicators' work, takes it.
 bool Launch::has_room() const {
   const NcclState& state = *comm_->state;
-  if (state.resident >= state.most_resident) return false;
+  if (!is_one_sided() && state.resident >= state.most_resident) return false;
   return !state.table.orders_launches || *state.not_begun.begin() == order_;
 }
 
@@ -141,6 +144,11 @@ bool Launch::go_on() {
     is_running_ = comm_->is_running = true;
     // Before it has room, which it would never have where the ranks' orders differ.
     if (has_collectives()) exchange_headers();
+  }
+  if (is_one_sided()) {  // by copy engines, which need no room; what comes later begins when all is done
+    if (!go_on_one_sided()) return false;
+    finish();
+    return true;
   }
   if (headers_ != nullptr) {
     if (!headers_->advance()) return false;
@@ -262,6 +270,7 @@ void Launch::finish() {
   is_running_ = is_resident_ = false;
   headers_.reset();
   data_.reset();
+  for (auto& [request, message] : sent_) standin::give_up(request, std::move(message));
   if (is_captured_) return;
   ++comm_->finished;
   --comm_->state->in_flight;

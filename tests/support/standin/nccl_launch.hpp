@@ -16,6 +16,8 @@ class Launch : public std::enable_shared_from_this<Launch> {
   Launch(NcclComm& comm, bool is_captured) : comm_(&comm), is_captured_(is_captured) {}
 
   void add(const Operation& operation, StreamHandle stream);
+  /// What is wrong with the operations together; empty where nothing is.
+  [[nodiscard]] std::string broken_rule() const;
   /// Takes its place in the order of launches.
   void take_ticket(bool hangs);
   /// Puts the work on the streams. The mutex of the state is not held.
@@ -23,6 +25,7 @@ class Launch : public std::enable_shared_from_this<Launch> {
   /// Leaves the order of launches, undone.
   void give_up() { finish(); }
   [[nodiscard]] bool has_collectives() const;
+  [[nodiscard]] bool is_one_sided() const { return operations_.front().is_one_sided(); }
   /// Begins to connect to those that its communicator has not used before.
   void connect();
   [[nodiscard]] bool is_in_windows(const Operation& o) const;
@@ -38,6 +41,10 @@ class Launch : public std::enable_shared_from_this<Launch> {
   [[nodiscard]] bool is_next() const;
   [[nodiscard]] bool has_room() const;
   void begin();
+  void expect_signals();
+  [[nodiscard]] bool go_on_one_sided();
+  [[nodiscard]] bool is_signalled() const;
+  void send_piece(const Operation& operation);
   void exchange_headers();
   [[nodiscard]] bool headers_agree();
   void post(const Operation& operation);
@@ -59,7 +66,9 @@ class Launch : public std::enable_shared_from_this<Launch> {
   std::vector<bool> released_{};
   std::unique_ptr<Exchange> headers_{};
   std::unique_ptr<Exchange> data_{};
-  std::vector<std::vector<std::size_t>> arrivals_{};  ///< of each operation
+  std::vector<std::vector<std::size_t>> arrivals_{};                    ///< of each operation
+  std::vector<std::pair<MPI_Request, std::shared_ptr<Bytes>>> sent_{};  ///< pieces and signals
+  std::vector<std::pair<int, std::uint64_t>> expected_{};               ///< signals of a rank, from the first one on
 };
 
 }  // namespace tutti::standin

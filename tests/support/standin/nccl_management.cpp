@@ -158,6 +158,8 @@ Result destroy(CommHandle handle) {
   if (comm->graphs > 0) return state.violate("comm_destroy while graphs with work of the communicator live");
   if (state.runtime != nullptr && comm->finished != comm->launched)
     return state.violate("comm_destroy while its work is in flight");
+  if (state.runtime != nullptr && comm->arrived != comm->awaited)
+    return state.violate("comm_destroy with signals that nobody has waited for, or a wait for some that do not come");
   comm->phase = Phase::destroyed;
   comm->registrations.clear();
   return Result::success;

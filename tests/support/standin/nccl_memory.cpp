@@ -57,7 +57,7 @@ Result comm_deregister(CommHandle handle, void* registration) {
 }
 
 /// The first place with room, as each rank finds it for itself.
-void place_window(NcclComm& comm, const void* address, std::size_t bytes) {
+void place_window(NcclComm& comm, const void* address, std::size_t bytes, int flags) {
   std::size_t at = 0;
   const auto is_taken = [&](const auto& window) {
     const NcclComm::Window& other = window.second;
@@ -66,7 +66,9 @@ void place_window(NcclComm& comm, const void* address, std::size_t bytes) {
   for (auto found = comm.windows.begin(); found != comm.windows.end();
        found = std::find_if(comm.windows.begin(), comm.windows.end(), is_taken))
     if (is_taken(*found)) at = found->second.place + found->second.bytes;
-  comm.windows[comm.window.second] = {at, bytes, static_cast<const std::byte*>(address)};
+  const bool is_symmetric = (flags & 1) != 0;
+  comm.windows[comm.window.second] = {at, bytes, static_cast<const std::byte*>(address), ++comm.windows_made,
+                                      is_symmetric};
   comm.layout = comm.layout * 31 + at + 1;
 }
 
@@ -87,7 +89,7 @@ Result window_register(CommHandle handle, void* address, std::size_t bytes, Wind
     if (comm == nullptr) return Result::invalid_usage;
     if (is_host) return state.violate("comm_window_register of host memory");
     comm->window = {window, next_handle()};
-    place_window(*comm, address, bytes);
+    place_window(*comm, address, bytes, flags);
     answer = accept(*comm);
   }
   // NCCL 2.28.9 to 2.30.7 say success while the registration goes on.

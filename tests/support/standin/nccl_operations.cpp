@@ -30,6 +30,7 @@ Result check(NcclState& state, const NcclComm& comm, const Operation& o) {
   if (o.type >= DataType::float8_e4m3 && state.version < detail::nccl::version_of_float8)
     return state.violate(o.name() + ": this version has no 8-bit floats");
   if (o.peer < 0 || o.peer >= comm.members.size()) return state.violate(o.name() + ": no such rank");
+  if (o.is_one_sided()) return check_one_sided(state, comm, o);
   if (o.op > RedOp::avg && !o.factor) return state.violate(o.name() + ": no such operation");
   if (o.factor && o.factor->type != o.type) return state.violate(o.name() + ": the operation is of another type");
   return Result::success;
@@ -42,6 +43,7 @@ bool is_reachable(Runtime& runtime, const Operation& o, const void* address, boo
 
 bool reaches_all(Runtime& runtime, const Operation& o, int rank) {
   const bool is_root = rank == o.peer;
+  if (o.is_one_sided()) return is_reachable(runtime, o, o.in, true);
   const bool reads = o.kind != Kind::recv && ((o.kind != Kind::broadcast && o.kind != Kind::scatter) || is_root);
   const bool writes = o.kind != Kind::send && ((o.kind != Kind::reduce && o.kind != Kind::gather) || is_root);
   return is_reachable(runtime, o, o.in, reads) && is_reachable(runtime, o, o.out, writes);
@@ -63,6 +65,10 @@ Result launch(std::vector<Group::Member>& members) {
     launches.push_back(std::make_shared<Launch>(*comm, is_captured));
     for (const auto& m : members)
       if (m.comm == comm) launches.back()->add(m.operation, m.stream);
+    if (const std::string broken = launches.back()->broken_rule(); !broken.empty()) {
+      const std::lock_guard lock(state.mutex);
+      return state.violate(broken);
+    }
     if (!is_captured) continue;
     const auto first = std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.comm == comm; });
     ++comm->graphs;
@@ -93,6 +99,8 @@ void meet_other_threads(NcclState& state) {
   std::exchange(state.within_launch, nullptr)();
   state.is_launching = false;
 }
+
+}  // namespace
 
 Result submit(CommHandle handle, Operation o, StreamHandle stream) {
   auto& state = *current_nccl;
@@ -133,6 +141,8 @@ Result submit(CommHandle handle, Operation o, StreamHandle stream) {
     group.error = result;
   return result;
 }
+
+namespace {
 
 Result group_start() {
   const std::lock_guard lock(current_nccl->mutex);
@@ -246,6 +256,7 @@ detail::nccl::Table functions_of(int version) {
   set_management_functions(table);
   set_memory_functions(table);
   set_operation_functions(table);
+  set_one_sided_functions(table);
   table.version = version;
   table.orders_launches = orders_launches(version);
 #define TUTTI_NCCL_FUNCTION(member, symbol, since, result, arguments) \

@@ -8,18 +8,28 @@ namespace tutti::standin {
 NcclState* current_nccl = nullptr;
 
 std::string Operation::name() const {
-  static const char* const names[] = {"send",       "recv",           "all_reduce", "reduce", "broadcast",
-                                      "all_gather", "reduce_scatter", "all_to_all", "gather", "scatter"};
+  static const char* const names[] = {"put_signal", "signal", "wait_signal", "send",       "recv",
+                                      "all_reduce", "reduce", "broadcast",   "all_gather", "reduce_scatter",
+                                      "all_to_all", "gather", "scatter"};
   return names[static_cast<int>(kind)];
 }
 
 std::string Operation::text() const {
+  if (kind == Kind::signal) return name() + "(peer=" + std::to_string(peer) + ")";
+  if (kind == Kind::wait_signal) return name() + "(peers=" + std::to_string(waits.size()) + ")";
   std::string all = name() + "(count=" + std::to_string(count) + ", " + name_of(type);
   if (reduces()) all += ", " + name_of(op);
   if (!is_collective()) all += ", peer=" + std::to_string(peer);
   if (kind == Kind::reduce || kind == Kind::broadcast || kind == Kind::gather || kind == Kind::scatter)
     all += ", root=" + std::to_string(peer);
   return all + ")";
+}
+
+const NcclComm::Window* NcclComm::window_at(const void* address) const {
+  const auto* at = static_cast<const std::byte*>(address);
+  for (const auto& [handle, one] : windows)
+    if (at >= one.address && at < one.address + one.bytes) return &one;
+  return nullptr;
 }
 
 std::optional<Result> NcclState::enter(const std::string& name, const std::string& arguments) {

@@ -39,6 +39,9 @@ struct Factor {
 
 struct Operation {
   enum class Kind : std::uint8_t {
+    put_signal,
+    signal,
+    wait_signal,
     send,
     recv,
     all_reduce,
@@ -58,6 +61,10 @@ struct Operation {
   RedOp op = RedOp::sum;
   std::optional<Factor> factor{};
   int peer = 0;  ///< or root
+  WindowHandle window = nullptr;
+  std::size_t offset = 0;                         ///< in the window
+  std::vector<detail::nccl::SignalWait> waits{};  ///< for whose signals
+  [[nodiscard]] bool is_one_sided() const { return kind <= Kind::wait_signal; }
   [[nodiscard]] bool is_collective() const { return kind > Kind::recv; }
   [[nodiscard]] bool reduces() const {
     return kind == Kind::all_reduce || kind == Kind::reduce || kind == Kind::reduce_scatter;
@@ -140,9 +147,16 @@ struct NcclComm {
     std::size_t place = 0;
     std::size_t bytes = 0;
     const std::byte* address = nullptr;
+    std::uint64_t number = 0;  ///< the same on all ranks
+    bool is_symmetric = false;
   };
   std::map<WindowHandle, Window> windows{};  ///< of this rank
   std::uint64_t layout = 0;                  ///< of the places of all windows so far
+  std::uint64_t windows_made = 0;
+  std::vector<std::uint64_t> arrived{};  ///< signals of each rank; empty before the first use
+  std::vector<std::uint64_t> awaited{};  ///< signals of each rank that waits were launched for
+  /// The window that an address lies in; null: none.
+  [[nodiscard]] const Window* window_at(const void* address) const;
   [[nodiscard]] bool is_alive() const { return phase != Phase::destroyed && phase != Phase::aborted; }
   /// One that shares resources was aborted: works end without a result, and nothing is left to do but an abort.
   [[nodiscard]] bool is_lost() const { return is_alive() && *family_is_aborted; }
@@ -174,6 +188,8 @@ struct NcclState {
   bool hangs_init = false;
   bool hangs_work = false;
   bool forbids_shared_devices = false;
+  bool has_host_rma = true;
+  std::atomic<bool> has_one_sided{false};  ///< some communicator has used it
   std::function<void()> within_launch{};
   std::atomic<bool> is_launching{false};
   Result async_error = Result::success;

@@ -21,7 +21,7 @@ struct Members {
   [[nodiscard]] int size() const { return static_cast<int>(world.size()); }
 };
 
-enum class Channel : std::uint8_t { init, header, clear, body, connect, split };
+enum class Channel : std::uint8_t { init, header, clear, body, connect, split, put };
 
 /// The stand-in's own communicator, made at the first call; MPI_COMM_NULL while MPI is not initialised. Collective over
 /// MPI_COMM_WORLD at the first call, and never freed: messages of aborted work may still be under way on it.

@@ -44,6 +44,8 @@ void Runtime::note(const std::string& name, const std::string& what) {
   refuse(name + " was told to fail");
 }
 
+void Runtime::set_arrivals(void (*arrive)()) { state_->arrivals.store(arrive); }
+
 bool Runtime::has_context() noexcept {
   const std::lock_guard lock(state_->mutex);
   return state_->has_context;

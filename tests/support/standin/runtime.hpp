@@ -79,6 +79,8 @@ class Runtime final : public detail::device::Runtime {
   /// Calls of allocate and release, and loads of kernels, while work whose name begins with "nccl" was in a stream:
   /// with CUDA, a deadlock. A kernel that was not loaded loads at its first launch.
   [[nodiscard]] std::size_t forbidden_allocations() const;
+  /// Called before each try of a piece of work: what others write into this device's memory. Null: nothing.
+  void set_arrivals(void (*arrive)());
   /// More bytes than these, together, are out_of_memory.
   void set_memory(std::size_t bytes);
   /// Whether this process uses the device already; true at the begin.

@@ -75,6 +75,7 @@ bool Runtime::State::step(Stream& stream) {
   std::exception_ptr failure;
   try {
     const DeviceArena::Work work;
+    if (auto* const arrive = arrivals.load()) arrive();
     done = job.work();
   } catch (...) {
     failure = std::current_exception();

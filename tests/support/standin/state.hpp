@@ -63,6 +63,7 @@ struct Runtime::State {
   std::uintptr_t last_handle = 0x1000;
   int last_graph = 0;
   bool has_context = true;
+  std::atomic<void (*)()> arrivals{nullptr};
   bool is_installed = false;
   detail::device::Runtime* former = nullptr;
 

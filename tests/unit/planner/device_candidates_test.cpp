@@ -125,6 +125,27 @@ TEST(DeviceCandidates, WideningIsForWhatIsRoundedOnce) {
   EXPECT_THROW((void)make_plan(call, gpus(4)), Error) << "another order of the ranks gives other bits";
 }
 
+TEST(DeviceCandidates, PutsAreForPersistentCallsByNameFromNccl230On) {
+  for (const Operation operation :
+       {Operation::alltoallv, Operation::allgatherv, Operation::gatherv, Operation::scatterv}) {
+    Signature call = signature(operation, 100);
+    call.kind = CallKind::persistent;
+    EXPECT_NE(make_plan(call, gpus(4, 23007))->way, "nccl:put") << "nobody asked for it";
+    call.algorithm = "nccl";
+    EXPECT_NE(make_plan(call, gpus(4, 23007))->way, "nccl:put") << "other ways of NCCL need no windows";
+    call.algorithm = "nccl:put";
+    EXPECT_EQ(make_plan(call, gpus(4, 23007))->way, "nccl:put");
+    EXPECT_NE(make_plan(call, gpus(1, 23007))->way, "nccl:put") << "one rank copies";
+    EXPECT_THROW((void)make_plan(call, gpus(4, 22907)), Error);
+    call.kind = CallKind::nonblocking;
+    EXPECT_THROW((void)make_plan(call, gpus(4, 23007)), Error);
+  }
+  Signature uniform = signature(Operation::alltoall, 100);
+  uniform.kind = CallKind::persistent;
+  uniform.algorithm = "nccl:put";
+  EXPECT_THROW((void)make_plan(uniform, gpus(4, 23007)), Error);
+}
+
 TEST(DeviceCandidates, WithoutKernelsReductionsThatNcclLacksAreStaged) {
   Machine machine = gpus(4);
   machine.device_kernels = false;
