@@ -92,7 +92,7 @@ double further_seconds(const Cost& cost, const Link& link, bool both_ways) {
 double message_bytes(const Cost& cost) { return cost.rounds > 0 ? cost.bytes / (cost.rounds * at_once(cost)) : 0; }
 
 double starting_seconds(const Cost& cost, const Link& link, double switching, double factor = 1) {
-  return cost.rounds * (link.latency_of(message_bytes(cost)) * factor + switching);
+  return cost.rounds * (link.latency * factor + switching);
 }
 
 /// The rounds beyond their starts.
@@ -152,15 +152,11 @@ double long_part(const Algorithm& algorithm, const Cost& cost, double eager) {
   }
 }
 
-/// What the long messages of an algorithm add to the time of its rounds, or save.
+/// What the long messages of an algorithm add to the time of its rounds, or save, at their two ends: no less where
+/// these are near each other.
 double long_seconds(const Algorithm& algorithm, const Cost& cost, const Link& link) {
   if (link.eager == 0 || cost.rounds == 0) return 0;
   return cost.rounds * long_part(algorithm, cost, link.eager) * (link.long_latency - link.latency);
-}
-
-Link for_short_messages(Link link) {
-  link.eager = 0;
-  return link;
 }
 
 double seconds_of_flat(const Algorithm& algorithm, const Signature& signature, const Wiring& wiring, const Links& links,
@@ -168,11 +164,11 @@ double seconds_of_flat(const Algorithm& algorithm, const Signature& signature, c
   const schedules::Spread& spread = wiring.spread;
   const double bytes = bytes_of_call(signature, spread.size);
   const Cost cost = algorithm.cost(spread.size, bytes);
-  const Link node = for_short_messages(links[wiring.on_node]);
-  const Link network = for_short_messages(links[LinkLevel::network]);
+  const Link& node = links[wiring.on_node];
+  const Link& network = links[LinkLevel::network];
   if (!wiring.several_nodes)
     return seconds_on_one_node(algorithm, cost, node, spread.size, bytes, switching) +
-           long_seconds(algorithm, cost, links[wiring.on_node]);
+           long_seconds(algorithm, cost, node);
   const Levels levels = levels_of(algorithm, cost, spread);
   const bool both_ways = goes_both_ways(algorithm);
   const double hidden = hidden_part(algorithm);
@@ -182,8 +178,7 @@ double seconds_of_flat(const Algorithm& algorithm, const Signature& signature, c
       passing_seconds(levels.across, network, {senders_across(algorithm, spread), both_ways, hidden, factors});
   return starting_seconds(levels.on_node, node, switching) +
          starting_seconds(levels.across, network, switching, factors.start) +
-         long_seconds(algorithm, levels.on_node, links[wiring.on_node]) +
-         long_seconds(algorithm, levels.across, links[LinkLevel::network]) +
+         long_seconds(algorithm, levels.on_node, node) + long_seconds(algorithm, levels.across, network) +
          (levels.at_once ? std::max(inside, outside) : inside + outside) + local_seconds(cost, node);
 }
 

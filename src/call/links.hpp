@@ -31,10 +31,6 @@ struct Link {
   double copying_rate = 0;    ///< rate at which a rank copies, in bytes/s
   double long_latency = 0;    ///< of a message of more than `eager` bytes, without them
   double eager = 0;           ///< the longest message that is sent before its receiver is there; 0: any
-  /// Of a message with that many bytes, without them.
-  [[nodiscard]] constexpr double latency_of(double bytes) const {
-    return eager > 0 && bytes > eager ? long_latency : latency;
-  }
   friend bool operator==(const Link&, const Link&) = default;
 };
 

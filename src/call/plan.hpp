@@ -27,7 +27,7 @@ struct Plan {
   const schedules::Algorithm* algorithm = nullptr;  ///< present if the backend runs schedules
   schedules::Starts starts{};                       ///< by which a hierarchical algorithm chooses its phases
   std::size_t joined_bytes = 0;                     ///< up to which it joins the blocks between two nodes
-  std::size_t slot_most = 0;                        ///< v-forms in shared memory: the longest block that takes a slot
+  std::size_t slot_most = 0;  ///< v-forms in shared memory: the longest block that takes a slot, in bytes
   std::shared_ptr<const schedules::Schedule> schedule{};
   std::shared_ptr<const Plan> part{};       ///< present if the call is divided: another backend's plan for a piece
   std::shared_ptr<const Plan> last_part{};  ///< for the last piece, which may be shorter

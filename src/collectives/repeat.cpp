@@ -13,13 +13,13 @@
 namespace tutti::detail {
 namespace {
 
-/// Notes a call as one that was kept, which takes its number. is_stamped: by who makes it.
-CallOptions options_of(Context& comm, const Repeats::Entry& entry, bool is_stamped, flight::State state) {
+/// Notes a call as one that was kept, which takes its number. stamps_now: else who makes it does.
+CallOptions options_of(Context& comm, const Repeats::Entry& entry, bool stamps_now, flight::State state) {
   CallOptions options;
   options.timeout = comm.options.timeout;
   flight::Recorder* recorder = comm.flight.recorder();
   if (recorder == nullptr) return options;
-  options.note = {recorder, recorder->begin_again(entry.facts, comm.flight.next_sequence(), state, !is_stamped)};
+  options.note = {recorder, recorder->begin_again(entry.facts, comm.flight.next_sequence(), state, stamps_now)};
   return options;
 }
 
@@ -101,8 +101,8 @@ const Repeats::Entry* Repeatable::found_in(const Context& comm) const {
 
 void Repeatable::run_again(const Communicator& communicator, const Repeats::Entry& entry) const {
   const ContextPtr& comm = communicator.state();
-  const bool is_stamped = entry.ready != nullptr || entry.plan->backend->stamps;
-  const CallOptions options = options_of(*comm, entry, is_stamped, flight::State::running);
+  const bool stamps_later = entry.ready != nullptr || entry.plan->backend->stamps;
+  const CallOptions options = options_of(*comm, entry, !stamps_later, flight::State::running);
   flight::Recording recording(options.note);
   const Repeats::Hold hold(comm->repeats);
   if (entry.ready)
@@ -112,11 +112,11 @@ void Repeatable::run_again(const Communicator& communicator, const Repeats::Entr
   recording.succeed();
 }
 
-// The request is made where the caller has it: a move would read as a whole what was written in parts, and wait for all
-// stores before.
+// The request is made where the caller has it: the load of a move would wait for the stores of its parts, which are
+// behind those to lines that other ranks poll.
 Request Repeatable::start_again(const Communicator& communicator, const Repeats::Entry& entry) const {
   const ContextPtr& comm = communicator.state();
-  const CallOptions options = options_of(*comm, entry, entry.ready != nullptr, flight::State::outstanding);
+  const CallOptions options = options_of(*comm, entry, entry.ready == nullptr, flight::State::outstanding);
   flight::Recording recording(options.note);
   const Repeats::Hold hold(comm->repeats);
   Request request = entry.ready ? request_of(entry.ready->begin(comm, entry.plan, bind(entry), options), options)

@@ -33,12 +33,13 @@ class Recorder {
   [[nodiscard]] std::uint64_t begin_unstamped(const Facts& facts, State state) noexcept {
     return begin_again(facts, facts.sequence, state, false);
   }
-  /// The next one of calls that differ in their sequence alone. Not by a copy of the facts: who reads as a whole what
-  /// was written in parts waits for all stores before, as for those to lines that other ranks poll.
+  /// The next one of calls that differ in their sequence alone; stamped now, or else later. Copies no facts that were
+  /// just written: a load of several recent smaller stores waits until these are in the cache, behind the stores to
+  /// lines that other ranks poll.
   [[nodiscard]] std::uint64_t begin_again(const Facts& facts, std::uint32_t sequence, State state,
-                                          bool is_stamped) noexcept {
+                                          bool stamps_now) noexcept {
     const std::uint64_t number = next_number();
-    const std::uint64_t begin = is_stamped || !stamps_later() ? ticks() : entry_of(number - 1).begin;
+    const std::uint64_t begin = stamps_now || !stamps_later() ? ticks() : entry_of(number - 1).begin;
     return write(facts, sequence, state, number, begin);
   }
   void stamp(std::uint64_t number) noexcept {

@@ -130,6 +130,8 @@ Links read_links(const Json& json) {
     Link& link = links.levels[static_cast<std::size_t>(found - link_level_names.begin())];
     for (const LinkFigure& figure : link_figures)
       if (figure.is_required || level.contains(figure.name)) link.*figure.value = figure_of(level, figure.name);
+    if (level.contains("eager") != level.contains("long_latency"))
+      refuse(fmt::format("the level '{}' has one of 'eager' and 'long_latency'", name));
     if (!is_measured(link)) refuse(fmt::format("the level '{}' has no rate", name));
   }
   return links;

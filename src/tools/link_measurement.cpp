@@ -49,7 +49,7 @@ constexpr int least_eager = 1 << 10;
 /// short one does rather than that, to within an eighth.
 void measure_long_messages(Meter& meter, const Pairs& pairs, int times, detail::Link& link) {
   const double seconds = meter.one_way(pairs, times, surely_long);
-  const double byte = (meter.one_way(pairs, times, 2 * surely_long) - seconds) / surely_long;
+  const double byte = std::max(0.0, meter.one_way(pairs, times, 2 * surely_long) - seconds) / surely_long;
   link.long_latency = std::max(0.0, seconds - surely_long * byte);
   const auto is_eager = [&](int bytes) {
     const double start = meter.one_way(pairs, times, bytes) - bytes * byte;
@@ -57,7 +57,7 @@ void measure_long_messages(Meter& meter, const Pairs& pairs, int times, detail::
   };
   int eager = least_eager / 2;
   while (eager < surely_long && is_eager(2 * eager)) eager *= 2;
-  for (int more = eager / 2; more >= eager / 8; more /= 2)
+  for (int more = eager / 2, least = eager / 8; more >= least && eager < surely_long; more /= 2)
     if (is_eager(eager + more)) eager += more;
   link.eager = eager;
 }

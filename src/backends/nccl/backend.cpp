@@ -164,8 +164,7 @@ std::shared_ptr<Execution> make_putting(const ContextPtr& context, const Plan& p
   const auto fail = [&](ErrorCode code, std::string_view why) {
     return Error(code, fmt::format("{}_init, {}: {}", schedules::operation_name(operation), context->describe(), why));
   };
-  if (options.capture != 0) throw fail(ErrorCode::not_supported, "capture: make the request outside of captures");
-  std::string why;
+  std::string why = options.capture != 0 ? "the stream is captured; make the request outside of captures" : "";
   std::shared_ptr<const nccl::Puts> puts;
   try {
     puts = nccl::agree_on_puts(*context, nccl::state_of(*context)->comm(), plan,

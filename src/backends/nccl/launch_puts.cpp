@@ -106,7 +106,7 @@ std::optional<LaunchingCall> Putting::put() const {
 WindowHandle Putting::window_of(const Put& put) const {
   if (auto* const window = launch_.comm.window_of_range(put.range)) return window;
   throw Error(ErrorCode::invalid_argument,
-              "this rank has freed its part of the memory that another rank receives in; keep the parts of all ranks "
+              "a rank has freed its part of the memory that another rank receives in; keep the parts of all ranks "
               "until the request is gone");
 }
 

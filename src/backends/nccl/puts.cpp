@@ -41,12 +41,17 @@ Outcome outcome_of(Outcome::Kind kind, std::string_view text) {
 /// One rank's part of the agreement.
 class Side {
  public:
-  Side(const Comm& comm, const Plan& plan, const Binding& binding, int size)
-      : comm_(comm), binding_(binding), unit_(plan.signature.type.size()), tells_(static_cast<std::size_t>(size)) {}
+  Side(const Comm& comm, const Plan& plan, const Binding& binding, int size, std::string why)
+      : comm_(comm),
+        binding_(binding),
+        unit_(plan.signature.type.size()),
+        tells_(static_cast<std::size_t>(size)),
+        why_(std::move(why)) {}
 
   /// Whatever is wrong, the other ranks learn what this one expects.
   void look_at(const schedules::Schedule& schedule) {
-    if (binding_.in_place && !schedule.alias_safe) why_ = "in place, the input is copied before it is sent";
+    if (why_.empty() && binding_.in_place && !schedule.alias_safe)
+      why_ = "in place, the input is copied before it is sent";
     for (const schedules::Round& round : schedule.rounds)
       for (const Transfer& transfer : round.transfers)
         if (transfer.slice.count > 0) look_at(transfer);
@@ -67,7 +72,7 @@ class Side {
   std::size_t unit_;
   std::vector<Place> tells_;
   Puts puts_{};
-  std::string why_{};
+  std::string why_;
 };
 
 void Side::look_at(const Transfer& transfer) {
@@ -105,7 +110,7 @@ Outcome Side::match(const std::vector<Place>& told) {
     put.range = comm_.range_of_window(told[peer].window);
     put.offset = told[peer].offset;
     if (why_.empty() && comm_.window_of_range(put.range) == nullptr)
-      why_ = fmt::format("its part of a window that rank {} receives in is freed", peer);
+      why_ = fmt::format("a rank has freed its part of a window that rank {} receives in", peer);
   }
   for (std::size_t peer = 0; peer < told.size(); ++peer)
     if (sent[peer] != told[peer].bytes)
@@ -129,7 +134,7 @@ std::vector<Place> exchange(const Context& context, const std::vector<Place>& te
 std::shared_ptr<const Puts> agree_on_puts(const Context& context, const Comm& comm, const Plan& plan,
                                           const schedules::Schedule& schedule, const Binding& binding,
                                           std::string& why) {
-  Side side(comm, plan, binding, context.size);
+  Side side(comm, plan, binding, context.size, why);
   side.look_at(schedule);
   const auto outcomes = all_gather(context, side.match(exchange(context, side.tells())));
   const auto first = [&](Outcome::Kind kind) { return std::ranges::find(outcomes, kind, &Outcome::kind); };

@@ -29,8 +29,9 @@ struct Puts {
 
 /// The places of the pieces of a persistent call, which the ranks tell one another. The schedule sends each piece once,
 /// from the user's buffers to the user's buffers. Null on all ranks, with the first rank and its reason in `why`, if
-/// some buffer lies in no window, or NCCL puts nothing there. Throws mismatch, on all ranks, if a rank sends another
-/// number of bytes than its peer expects. Collective over `context`, blocking.
+/// some buffer lies in no window, NCCL puts nothing there, or a rank gives a reason of its own in `why`. Throws
+/// mismatch, on all ranks, if a rank sends another number of bytes than its peer expects. Collective over `context`,
+/// blocking.
 [[nodiscard]] std::shared_ptr<const Puts> agree_on_puts(const Context& context, const Comm& comm, const Plan& plan,
                                                         const schedules::Schedule& schedule, const Binding& binding,
                                                         std::string& why);

@@ -98,6 +98,8 @@ static_assert(Properties{}.magic == NCCL_API_MAGIC);
 static_assert(sizeof(SignalWait) == sizeof(ncclWaitSignalDesc_t));
 static_assert(offsetof(SignalWait, count) == offsetof(ncclWaitSignalDesc_t, opCnt));
 static_assert(offsetof(SignalWait, peer) == offsetof(ncclWaitSignalDesc_t, peer));
+static_assert(offsetof(SignalWait, index) == offsetof(ncclWaitSignalDesc_t, sigIdx));
+static_assert(offsetof(SignalWait, context) == offsetof(ncclWaitSignalDesc_t, ctx));
 #endif
 
 /// NCCL's types in this library's spelling.

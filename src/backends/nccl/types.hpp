@@ -108,7 +108,7 @@ inline constexpr int version_of_ras = 22400;            ///< the service that nc
 inline constexpr int version_of_long_config = 22700;    ///< Config has all members
 inline constexpr int version_of_windows = 22700;        ///< ncclCommWindowRegister: symmetric memory
 inline constexpr int version_of_alltoall = 22800;       ///< ncclAlltoAll, ncclGather, ncclScatter
-inline constexpr int version_of_puts = 23000;           ///< ncclPutSignal (2.29), and whether they can be used
+inline constexpr int version_of_puts = 23000;           ///< ncclPutSignal, and a query whether the ranks can put
 inline constexpr int version_of_several_ranks = 23003;  ///< several ranks per GPU, with NCCL_MULTI_RANK_GPU_ENABLE=1
 
 }  // namespace tutti::detail::nccl

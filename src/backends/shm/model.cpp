@@ -226,7 +226,7 @@ bool is_unclaimed(const Signature& signature, const Traffic& traffic, const Mach
 }
 
 /// The lines that change hands: where a buffer is, and the end of its reading; else also claims of pieces; to combine,
-/// also the claim of a piece that is already taken, and the ends of all ranges.
+/// also the claim of a piece that is already taken, and the ends of all ranges, unless the root makes the only piece.
 double told_lines(const Signature& signature, const Traffic& traffic, const Machine& machine) {
   if (is_unclaimed(signature, traffic, machine)) return 2;
   return traffic.combines && !is_left_to_root(signature, traffic) ? 8 : 4;
@@ -282,9 +282,9 @@ Operation with_equal_blocks(Operation varying) {
 
 /// All ranks have told their sizes, and those who give have written their blocks by then.
 double one_chunk_seconds(const Traffic& traffic, const Costs& costs) {
-  const double givers = traffic.block > 0 ? traffic.given / traffic.block : 0;
-  return costs.line + writing_pace(costs).seconds(traffic.given, givers) +
-         reading_pace(costs).seconds(traffic.taken, givers) + own_seconds(traffic, costs);
+  const double blocks = traffic.block > 0 ? 1 / traffic.block : 0;
+  return costs.line + writing_pace(costs).seconds(traffic.given, traffic.given * blocks) +
+         reading_pace(costs).seconds(traffic.taken, traffic.taken * blocks) + own_seconds(traffic, costs);
 }
 
 }  // namespace

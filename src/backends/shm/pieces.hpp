@@ -46,13 +46,12 @@ inline constexpr std::size_t page = 4096;
 
 /// The size of one piece that is moved between two ranks, in bytes. In a one-sided transfer each side does about half,
 /// or the root less, which has a block of its own to copy; if both ranks take from each other, each has enough to do,
-/// and one call of the kernel is the fastest.
+/// and one call of the kernel is the fastest. An exclusive scan moves data between two ranks only.
 [[nodiscard]] inline std::size_t moved_piece(Operation operation, std::size_t bytes) {
   constexpr std::size_t most = 256 * page;
-  const bool has_own_block = schedules::has_root(operation) && operation != Operation::bcast;
-  const bool one_sided = operation == Operation::bcast || operation == Operation::exscan ||
-                         (has_own_block && !schedules::combines(operation));
-  if (!one_sided) return std::clamp(bytes, page, most);
+  const bool hands_on = operation == Operation::bcast || operation == Operation::exscan;
+  const bool has_own_block = schedules::has_root(operation) && !schedules::combines(operation) && !hands_on;
+  if (!hands_on && !has_own_block) return std::clamp(bytes, page, most);
   const std::size_t pieces = bytes > (has_own_block ? 24 * page : most / 2) ? 4 : 2;
   return std::clamp(ceil_div(ceil_div(bytes, pieces), page) * page, 8 * page, most);
 }

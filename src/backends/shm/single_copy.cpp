@@ -172,7 +172,10 @@ bool SingleCopy::all_published(const Exchange& exchange) {
 }
 
 bool SingleCopy::step_combining(const Exchange& exchange, std::size_t pieces) {
-  if (!all_published(exchange)) return false;
+  if (!all_published(exchange)) {
+    steps_ = 0;
+    return false;
+  }
   if (ReadAll::makes(exchange)) return read_all_.step(exchange, scratch_, reached_);
   return take_combinations(exchange, pieces) && are_combined(exchange);
 }
@@ -353,6 +356,7 @@ bool SingleCopy::step_moving(const Exchange& exchange, std::size_t pieces) {
     for (std::size_t before = 0; move_piece(exchange, from, to, before); ++before)
       if (--pieces == 0) return false;
   }
+  if (waits) steps_ = 0;
   return !waits && is_moved(exchange);
 }
 

@@ -71,7 +71,7 @@ class SingleCopy {
   int next_range_ = 0;  ///< all ranges before it, counted from this rank's range, are taken
   int next_finished_ = 0;
   std::uint64_t moves_ = 0;
-  std::uint64_t steps_ = 0;  ///< of this call
+  std::uint64_t steps_ = 0;  ///< since the ranks that this one waits for have published
   bool own_copied_ = false;
   Reached reached_;
   ReadAll read_all_;

@@ -63,6 +63,8 @@ TEST(TableFormat, LongMessagesMayBeMissing) {
   Link& link = (*expected[0].links)[LinkLevel::cache];
   link.long_latency = link.eager = 0;
   EXPECT_EQ(parse(without), expected);
+  const std::string one = with([](Json& document) { document["tables"][0]["links"]["cache"].erase("long_latency"); });
+  EXPECT_NE(refusal(one).find("one of 'eager'"), std::string::npos);
 }
 
 TEST(TableFormat, AFabricMayBeMissing) {

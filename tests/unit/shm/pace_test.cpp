@@ -72,6 +72,16 @@ TEST(Pace, LongCopiesGoBeyondTheLastCaches) {
   EXPECT_GT(seconds_of(Protocol::stream, DatatypeKind::float32, machine, bytes), held);
 }
 
+// Of many givers the taker reads a chunk each.
+TEST(Pace, EachChunkThatATakerReadsHasItsStart) {
+  detail::Machine machine;
+  machine.single_copy = true;
+  machine.size = 8;
+  machine.costs.slot_read = machine.costs.slot_write = 0.25e-9;
+  machine.costs.stream_read = machine.costs.stream_write = 0.1e-9;
+  EXPECT_LT(longest_in_slot(signature_of(Operation::gatherv, 0), machine), slot_bytes / 2);
+}
+
 // What two ranks hand over costs the same, whatever it is called.
 TEST(Pace, AnExclusiveScanOfTwoRanksCostsABroadcast) {
   detail::Machine machine;
@@ -93,6 +103,7 @@ TEST(Pace, BlocksOfVFormsTakeSlotsUntilASingleCopyIsFaster) {
        {Operation::gatherv, Operation::scatterv, Operation::allgatherv, Operation::alltoallv})
     for (const int size : {2, 8}) {
       machine.size = size;
+      machine.costs = {};
       const Signature signature = signature_of(operation, 0);
       std::size_t before = 0;
       for (const double call : {0.0, 0.4e-6, 0.8e-6, 1.6e-6}) {
