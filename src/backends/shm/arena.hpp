@@ -147,6 +147,9 @@ class Arena final : public BackendState {
   }
   /// Sleeps until another rank writes, or a short time is over. The caller announces, polls once more, then backs off.
   void announce_backoff() noexcept override;
+  [[nodiscard]] bool is_about_to_sleep() const noexcept {
+    return control(rank_).asleep.load(std::memory_order_relaxed) != 0;
+  }
   bool backoff() noexcept override;
 
   void describe(Machine& machine) const override;

@@ -151,9 +151,9 @@ void SingleCopy::begin(const Exchange& exchange, std::byte* scratch) {
   begin(scratch);
 }
 
-bool SingleCopy::waits_for_owner(std::size_t total) const {
+bool SingleCopy::waits_for_owner(const Exchange& exchange, std::size_t total) const {
   constexpr std::uint64_t patience = 64;
-  return total == 1 && steps_ < patience;
+  return total == 1 && steps_ < patience && !exchange.arena->is_about_to_sleep();
 }
 
 bool SingleCopy::step(const Exchange& exchange, std::size_t pieces) {
@@ -191,7 +191,8 @@ bool SingleCopy::take_combinations(const Exchange& exchange, std::size_t pieces)
       continue;
     }
     auto& taken = exchange.cell(range).work.taken;
-    if (next_range_ > 0 && waits_for_owner(total) && !is_finished(taken, exchange.generation, total)) return false;
+    if (next_range_ > 0 && waits_for_owner(exchange, total) && !is_finished(taken, exchange.generation, total))
+      return false;
     std::size_t index = 0;
     while (take_piece(taken, exchange.generation, total, index)) {
       combine_piece(exchange, range, index, finish_piece);
@@ -309,7 +310,8 @@ bool SingleCopy::move_piece(const Exchange& exchange, int from, int to, std::siz
   const bool is_unclaimed = is_left_to_taker(exchange, total);
   if (is_unclaimed) {
     if (!pulls || is_finished(pair.finished, exchange.generation, 1)) return false;
-  } else if ((!pulls && waits_for_owner(total)) || !take_piece(pair.taken, exchange.generation, total, index)) {
+  } else if ((!pulls && waits_for_owner(exchange, total)) ||
+             !take_piece(pair.taken, exchange.generation, total, index)) {
     return false;
   }
   // The taker begins in front and the giver at the end, so that each finds its part in its caches the next time. In
