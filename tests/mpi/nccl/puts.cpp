@@ -331,7 +331,7 @@ TEST_F(Puts, AreNotCaptured) {
   run.start(request, 0);
   machine().drain();
   machine().runtime.begin_capture(machine().stream);
-  const std::string why = failure_of(ErrorCode::invalid_algorithm, [&] {
+  const std::string why = failure_of(ErrorCode::not_supported, [&] {
     request.start();
     request.wait(user_stream());
   });
