@@ -44,8 +44,8 @@ class SingleCopy {
   };
 
   /// A rank that waits leaves a block in one piece to the rank whose own it is, for a while: two ranks that want the
-  /// claim, and a copy into memory of another, take longer. If that rank is away, this one makes the piece, at the latest
-  /// before it sleeps, because nobody would wake it.
+  /// claim, and a copy into memory of another, take longer. If that rank is away, this one makes the piece, at the
+  /// latest before it sleeps, because nobody would wake it.
   [[nodiscard]] bool waits_for_owner(const Exchange& exchange, std::size_t total) const;
   bool step_combining(const Exchange& exchange, std::size_t pieces);
   bool take_combinations(const Exchange& exchange, std::size_t pieces);
