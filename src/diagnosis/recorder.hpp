@@ -28,14 +28,10 @@ class Recorder {
   [[nodiscard]] std::uint64_t begin(const Facts& facts, State state) noexcept {
     return write(facts, facts.sequence, state, next_number(), ticks());
   }
-  /// The same before a look at the clock, which costs as much as all else: until it is stamped, the call has the time
-  /// of the one before. For a call that others wait for.
-  [[nodiscard]] std::uint64_t begin_unstamped(const Facts& facts, State state) noexcept {
-    return begin_again(facts, facts.sequence, state, false);
-  }
-  /// The next one of calls that differ in their sequence alone; stamped now, or else later. Copies no facts that were
-  /// just written: a load of several recent smaller stores waits until these are in the cache, behind the stores to
-  /// lines that other ranks poll.
+  /// The next one of calls that differ in their sequence alone. Stamped now, or else later, by who makes the call,
+  /// since a look at the clock costs as much as all else: until then it has the time of the call before. Copies no
+  /// facts that were just written: a load of several recent smaller stores waits until these are in the cache, behind
+  /// the stores to lines that other ranks poll.
   [[nodiscard]] std::uint64_t begin_again(const Facts& facts, std::uint32_t sequence, State state,
                                           bool stamps_now) noexcept {
     const std::uint64_t number = next_number();

@@ -8,32 +8,13 @@
 
 #include <tutti/error.hpp>
 
+#include "machines.hpp"
+
 namespace tutti::detail {
 namespace {
 
-constexpr Operation operations[] = {Operation::barrier,
-                                    Operation::bcast,
-                                    Operation::reduce,
-                                    Operation::allreduce,
-                                    Operation::reduce_scatter_block,
-                                    Operation::scan,
-                                    Operation::exscan,
-                                    Operation::gather,
-                                    Operation::scatter,
-                                    Operation::allgather,
-                                    Operation::alltoall,
-                                    Operation::alltoallv,
-                                    Operation::allgatherv,
-                                    Operation::reduce_scatter};
-
-Signature signature(Operation operation, std::size_t count, CallKind kind = CallKind::blocking) {
-  Signature s;
-  s.operation = operation;
-  s.kind = kind;
-  s.type = DatatypeKind::float32;
-  s.count = count;
-  return s;
-}
+using test::operations;
+using test::signature;
 
 Machine machine(int rank, int size) {
   Machine m;
