@@ -13,21 +13,11 @@
 #include <map>
 #include <mutex>
 #include <set>
-#include <string_view>
 
-#include "core/hash.hpp"
+#include "core/kernel_number.hpp"
 
 namespace tutti::detail {
 namespace {
-
-std::uint64_t machine_number() {
-  char id[64] = {};
-  std::FILE* file = std::fopen("/proc/sys/kernel/random/boot_id", "re");
-  if (file == nullptr) return 0;
-  const std::size_t length = std::fread(id, 1, sizeof id, file);
-  (void)std::fclose(file);
-  return length == 0 ? 0 : Hash().add(std::string_view(id, length)).value() | 1U;
-}
 
 /// The start time of a process, in ticks; 0 if it has ended.
 std::uint64_t start_time_of(pid_t process) noexcept {
@@ -71,7 +61,7 @@ Watches& watches() {
 }  // namespace
 
 ProcessIdentity own_identity(std::uint64_t number) {
-  static const std::uint64_t machine = machine_number();
+  static const std::uint64_t machine = kernel_number();
   struct stat space {};
   const bool is_known = ::stat("/proc/self/ns/pid", &space) == 0;
   return {number, machine, is_known ? static_cast<std::uint64_t>(space.st_ino) : 0, getpid()};

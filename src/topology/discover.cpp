@@ -46,20 +46,39 @@ std::vector<Entry> exchange(MPI_Comm comm) {
   return all;
 }
 
-int count_units(const LocalPlace& place) {
-  int units = 0;
-  for (const auto word : place.units) units += std::popcount(word);
-  return units;
+int count_units(const LocalPlace::Units& units) {
+  int count = 0;
+  for (const auto word : units) count += std::popcount(word);
+  return count;
 }
 
+void add(NodeUse& use, int ranks, const LocalPlace::Units& units) {
+  use.ranks += ranks;
+  for (std::size_t word = 0; word < units.size(); ++word) use.units[word] |= units[word];
+}
+
+/// Processing units of a node or machine; one where they are unknown.
+int count_units(const NodeUse& use) { return std::max(1, count_units(use.units)); }
+
+bool is_oversubscribed(const NodeUse& use) { return use.ranks > count_units(use); }
+
 }  // namespace
+
+bool is_oversubscribed(std::span<const NodeUse> nodes) {
+  std::map<std::uint64_t, NodeUse> machines;
+  for (const NodeUse& node : nodes) {
+    if (is_oversubscribed(node)) return true;
+    if (node.kernel != 0) add(machines[node.kernel], node.ranks, node.units);
+  }
+  return std::ranges::any_of(machines, [](const auto& machine) { return is_oversubscribed(machine.second); });
+}
 
 Topology discover_topology(MPI_Comm comm) {
   const std::vector<Entry> entries = exchange(comm);
   Topology topology;
   topology.nodes = 0;
   std::map<std::int32_t, int> node_of_leader;
-  std::vector<LocalPlace> together;
+  std::vector<NodeUse> uses;
   for (const Entry& entry : entries) {
     const auto [found, is_new] = node_of_leader.try_emplace(entry.leader, topology.nodes);
     const int node = found->second;
@@ -67,18 +86,15 @@ Topology discover_topology(MPI_Comm comm) {
       ++topology.nodes;
       topology.ranks_per_node.push_back(0);
       topology.host_names.emplace_back(entry.place.host.data());
-      together.emplace_back();
+      uses.push_back({looks_at_kernels ? entry.place.kernel : 0, 0, {}});
     }
     const auto n = static_cast<std::size_t>(node);
     topology.places.push_back({node, topology.ranks_per_node[n]++, entry.place.numa, entry.place.l3, entry.place.core,
-                               count_units(entry.place), entry.place.socket});
-    for (std::size_t word = 0; word < entry.place.units.size(); ++word)
-      together[n].units[word] |= entry.place.units[word];
+                               count_units(entry.place.units), entry.place.socket});
+    add(uses[n], 1, entry.place.units);
   }
-  for (std::size_t n = 0; n < together.size(); ++n) {
-    topology.cores_per_node.push_back(std::max(1, count_units(together[n])));
-    topology.oversubscribed = topology.oversubscribed || topology.ranks_per_node[n] > topology.cores_per_node[n];
-  }
+  for (const NodeUse& use : uses) topology.cores_per_node.push_back(count_units(use));
+  topology.oversubscribed = is_oversubscribed(uses);
   return topology;
 }
 

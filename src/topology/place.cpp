@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "core/hwloc_handle.hpp"
+#include "core/kernel_number.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -23,6 +24,7 @@ std::int32_t covering_index(hwloc_topology_t topology, hwloc_const_cpuset_t set,
 LocalPlace local_place() {
   LocalPlace place;
   gethostname(place.host.data(), place.host.size() - 1);
+  place.kernel = kernel_number();
   const hwloc_topology_t topology = machine_topology();
   if (topology == nullptr) return place;
   hwloc_cpuset_t set = hwloc_bitmap_alloc();

@@ -14,7 +14,9 @@ struct LocalPlace {
   std::int32_t l3 = -1;
   std::int32_t core = -1;
   std::int32_t socket = -1;
-  std::array<std::uint64_t, most_units / 64> units{};
+  using Units = std::array<std::uint64_t, most_units / 64>;
+  Units units{};
+  std::uint64_t kernel = 0;  ///< as kernel_number()
   std::array<char, 64> host{};
 };
 

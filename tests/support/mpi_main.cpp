@@ -11,6 +11,7 @@
 #include "backends/list.hpp"
 #include "support/file_backend.hpp"
 #include "support/standin/xpmem.hpp"
+#include "topology/discover.hpp"
 
 namespace {
 
@@ -60,6 +61,7 @@ int main(int argc, char** argv) {
     delete listeners.Release(listeners.default_result_printer());
     listeners.Append(new FailuresOnly(rank));
   }
+  tutti::detail::looks_at_kernels = std::getenv("TUTTI_TEST_APART") == nullptr;
   const char* only = std::getenv("TUTTI_TEST_BACKEND");
   const bool by_files = only != nullptr && std::strcmp(only, "file") == 0;
   if (by_files) tutti::detail::add_backend(tutti::test::file_backend);

@@ -109,6 +109,15 @@ TEST(Communicator, EmulatedNodesAreNodes) {
   expect_works(node);
 }
 
+TEST(Communicator, EmulatedNodesShareTheCoresOfTheMachine) {
+  const Topology& machine = world().topology();
+  if (machine.nodes == 1) GTEST_SKIP() << "needs MPIR_CVAR_NUM_CLIQUES and 2 ranks";
+  const int cores = machine.cores_per_node.front();
+  for (const Place& place : machine.places)
+    if (place.cores_allowed != cores) GTEST_SKIP() << "ranks are bound";
+  EXPECT_EQ(machine.oversubscribed, world().size() > cores);
+}
+
 TEST(Communicator, LocalRanksCountTheRanksOfANode) {
   const Topology& whole = world().topology();
   for (const Topology& machine : {whole, detail::restrict_topology(whole, MPI_COMM_WORLD, MPI_COMM_WORLD)}) {

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+namespace tutti::detail {
+
+/// A number of the running kernel, equal for all processes and containers of a machine until it boots again; 0: unknown.
+[[nodiscard]] std::uint64_t kernel_number();
+
+}  // namespace tutti::detail
