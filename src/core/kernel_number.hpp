@@ -5,7 +5,8 @@
 
 namespace tutti::detail {
 
-/// A number of the running kernel, equal for all processes and containers of a machine until it boots again; 0: unknown.
+/// A number of the running kernel, equal for all processes and containers of a machine until it boots again; 0:
+/// unknown.
 [[nodiscard]] std::uint64_t kernel_number();
 
 }  // namespace tutti::detail
