@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 #include <tutti/error.hpp>
 #include <utility>
 
@@ -63,33 +64,30 @@ void Candidate::forbid(std::string reason) {
   nameable = false;
 }
 
-Candidates::Candidates(const Signature& signature, const Machine& machine, Ask ask)
+bool precedes(const Candidate& a, const Candidate& b) {
+  const auto order = [](const Candidate& c) {
+    return std::tuple(!c.can_be_chosen(), !c.preferred, !c.measured, c.seconds);
+  };
+  return order(a) < order(b);
+}
+
+Candidates::Candidates(const Signature& signature, const Machine& machine, CandidatesOf others)
     : signature_(signature),
       machine_(machine),
       links_(links_for(signature, machine)),
       wiring_(wiring_of(machine)),
-      ask_(ask) {}
+      others_(others),
+      node_times_(signature, machine, others) {}
 
-double Candidates::predicted(const schedules::Algorithm& algorithm) const {
+double Candidates::predicted(const schedules::Algorithm& algorithm) {
   if (!algorithm.hierarchical || !exchanges_on_nodes(signature_, machine_.node_memory))
     return predict(algorithm, signature_, wiring_, links_);
   const schedules::LevelCost cost =
       algorithm.level_cost(wiring_.spread, bytes_of_call(signature_, wiring_.spread.size));
   double sum = seconds_across(cost, wiring_, links_);
-  for (const schedules::NodeCost& exchange : cost.exchanges) sum += cost.chunks * seconds_on_node(exchange);
+  for (const schedules::NodeCost& exchange : cost.exchanges)
+    sum += cost.chunks * node_times_.seconds(exchange, wiring_.spread.most);
   return sum;
-}
-
-double Candidates::seconds_on_node(const schedules::NodeCost& exchange) const {
-  const Machine node = one_node_of(machine_, wiring_.spread.most);
-  Signature call;
-  call.operation = exchange.operation;
-  call.type = signature_.type;
-  call.op = signature_.op == ReduceKind::user ? ReduceKind::sum : signature_.op;
-  const double blocks = schedules::has_equal_blocks(exchange.operation) ? node.size : 1;
-  call.count = static_cast<std::size_t>(exchange.bytes / blocks / static_cast<double>(signature_.type.size()));
-  const std::vector<Candidate> ways = ask_(call, node);
-  return ways.empty() || !ways.front().can_be_chosen() ? 0 : ways.front().seconds;
 }
 
 void Candidates::measure(Candidate& way) const {
@@ -121,13 +119,14 @@ std::string Candidates::why_behind_others(const Candidate& way) const {
 }
 
 Candidate Candidates::best_part(const Signature& part) const {
-  return first_part(ask_(part, machine_), part, machine_.size);
+  return detail::best_part(others_(part, machine_), part, machine_.size);
 }
 
-const Candidate& first_part(const std::vector<Candidate>& all, const Signature& signature, int size) {
-  const auto found =
-      std::ranges::find_if(all, [](const Candidate& c) { return c.backend->carries_parts && c.can_be_chosen(); });
-  if (found != all.end()) return *found;
+const Candidate& best_part(const std::vector<Candidate>& all, const Signature& signature, int size) {
+  const Candidate* best = nullptr;
+  for (const Candidate& c : all)
+    if (c.backend->carries_parts && c.can_be_chosen() && (best == nullptr || precedes(c, *best))) best = &c;
+  if (best != nullptr) return *best;
   throw Error(ErrorCode::internal, fmt::format("{}: no algorithm in host memory for {} ranks",
                                                schedules::operation_name(signature.operation), size));
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "call/backend.hpp"
+#include "call/node_times.hpp"
 
 namespace tutti::detail {
 
@@ -37,20 +38,21 @@ struct Candidate {
   [[nodiscard]] bool can_be_chosen() const noexcept { return excluded.empty(); }
 };
 
+/// Returns true if the planner takes `a` rather than `b`. Of equals it takes the one that was added first.
+[[nodiscard]] bool precedes(const Candidate& a, const Candidate& b);
+
 /// All candidates of one call, collected backend by backend.
 class Candidates {
  public:
-  /// Gives the candidates of another call on the same machine, for backends that pass parts of a call on.
-  using Ask = std::vector<Candidate> (*)(const Signature& signature, const Machine& machine);
-
-  Candidates(const Signature& signature, const Machine& machine, Ask ask);
+  /// `others` gives the candidates of other calls, for backends that pass parts of a call on.
+  Candidates(const Signature& signature, const Machine& machine, CandidatesOf others);
 
   [[nodiscard]] const Signature& signature() const noexcept { return signature_; }
   [[nodiscard]] const Machine& machine() const noexcept { return machine_; }
   [[nodiscard]] const Wiring& wiring() const noexcept { return wiring_; }
   [[nodiscard]] bool on_device() const noexcept { return signature_.memory == MemoryClass::device; }
   /// The predicted time of a schedule over messages, in seconds.
-  [[nodiscard]] double predicted(const schedules::Algorithm& algorithm) const;
+  [[nodiscard]] double predicted(const schedules::Algorithm& algorithm);
 
   /// Gives a host-memory candidate its measured time in seconds, if there is one.
   void measure(Candidate& way) const;
@@ -68,17 +70,16 @@ class Candidates {
   [[nodiscard]] std::vector<Candidate> take() && { return std::move(all_); }
 
  private:
-  [[nodiscard]] double seconds_on_node(const schedules::NodeCost& exchange) const;
-
   const Signature& signature_;
   const Machine& machine_;
   Links links_;
   Wiring wiring_;
-  Ask ask_;
+  CandidatesOf others_;
+  NodeTimes node_times_;
   std::vector<Candidate> all_;
 };
 
-/// The first candidate that can be chosen and whose backend carries parts. Throws internal if there is none.
-[[nodiscard]] const Candidate& first_part(const std::vector<Candidate>& all, const Signature& signature, int size);
+/// The best candidate that can be chosen and whose backend carries parts. Throws internal if there is none.
+[[nodiscard]] const Candidate& best_part(const std::vector<Candidate>& all, const Signature& signature, int size);
 
 }  // namespace tutti::detail

@@ -105,7 +105,7 @@ void cut(Plan& plan, const Machine& machine) {
   const Cut cut = plan.backend->cut(plan.signature, machine);
   const std::vector<Candidate> ways = candidates(cut.part, machine);
   plan.pieces = cut.pieces;
-  plan.part = plan_by(first_part(ways, cut.part, machine.size), cut.part, machine);
+  plan.part = plan_by(best_part(ways, cut.part, machine.size), cut.part, machine);
   const bool is_shorter = cut.pieces > 1 && cut.last_count != cut.part.count;
   plan.last_part = is_shorter ? with_count(*plan.part, cut.last_count, machine) : plan.part;
 }

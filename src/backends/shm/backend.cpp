@@ -57,9 +57,10 @@ Candidate way_by_tree(const Candidates& all) {
   const Machine& machine = all.machine();
   Candidate c = way_by(Protocol::tree, all);
   if (!c.can_be_chosen()) return c;
-  const shm::Groups groups = machine.places.empty() ? shm::unplaced_groups(machine.size) : shm::Groups(machine.places);
-  c.seconds = shm::predict_tree(all.signature(), groups, machine);
-  if (!shm::is_worth_a_tree(groups)) c.advise_against("few ranks: they exchange their lines directly");
+  const shm::TreeShape shape =
+      machine.places.empty() ? shm::unplaced_shape(machine.size) : shm::shape_of(shm::Groups(machine.places));
+  c.seconds = shm::predict_tree(all.signature(), shape, machine);
+  if (!shm::is_worth_a_tree(shape)) c.advise_against("few ranks: they exchange their lines directly");
   return c;
 }
 

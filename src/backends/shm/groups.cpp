@@ -42,19 +42,36 @@ int part_size(int units, int fanout) {
   }
 }
 
-/// Divides the units evenly into as many groups as that level needs.
-std::vector<Units> divide(const Units& units, int fanout) {
-  const auto count = units.size();
-  const auto part = static_cast<std::size_t>(part_size(static_cast<int>(count), fanout));
-  const std::size_t groups = (count + part - 1) / part;
-  std::vector<Units> divided;
-  for (std::size_t i = 0; i < groups; ++i) {
-    const auto begin = units.begin() + static_cast<std::ptrdiff_t>(i * count / groups);
-    const auto end = units.begin() + static_cast<std::ptrdiff_t>((i + 1) * count / groups);
-    divided.emplace_back(begin, end);
+/// Divides `count` units evenly into as many groups as that level needs: group i begins with unit begin(i).
+class Division {
+ public:
+  Division(std::size_t count, int fanout) : count_(count) {
+    const auto part = static_cast<std::size_t>(part_size(static_cast<int>(count), fanout));
+    groups_ = (count + part - 1) / part;
   }
+  [[nodiscard]] std::size_t groups() const { return groups_; }
+  [[nodiscard]] std::size_t begin(std::size_t group) const { return group * count_ / groups_; }
+
+ private:
+  std::size_t count_;
+  std::size_t groups_;
+};
+
+std::vector<Units> divide(const Units& units, int fanout) {
+  const Division division(units.size(), fanout);
+  std::vector<Units> divided;
+  for (std::size_t i = 0; i < division.groups(); ++i)
+    divided.emplace_back(units.begin() + static_cast<std::ptrdiff_t>(division.begin(i)),
+                         units.begin() + static_cast<std::ptrdiff_t>(division.begin(i + 1)));
   return divided;
 }
+
+/// The longest chain through a group of units with these chains below.
+Chain chain_over(std::size_t units, const Chain& below) {
+  return units > 1 ? Chain{below.lines + static_cast<int>(units) - 1, below.levels + 1} : below;
+}
+
+bool is_longer(const Chain& a, const Chain& b) { return a.lines + a.levels > b.lines + b.levels; }
 
 /// The next level towards one unit for each key.
 std::vector<Units> join(const Units& units, std::span<const Place> places, KeyOf key_of, int fanout) {
@@ -132,7 +149,6 @@ TreePlaces Groups::places_of(int rank) const {
 }
 
 Chain Groups::longest_chain() const {
-  const auto length = [](const Chain& chain) { return chain.lines + chain.levels; };
   std::vector<Chain> below(static_cast<std::size_t>(size_));
   Chain longest;
   for (const GroupLevel& level : levels_)
@@ -140,9 +156,9 @@ Chain Groups::longest_chain() const {
       longest = {};
       for (const int unit : units) {
         const Chain& chain = below[static_cast<std::size_t>(unit)];
-        if (length(chain) > length(longest)) longest = chain;
+        if (is_longer(chain, longest)) longest = chain;
       }
-      if (units.size() > 1) longest = {longest.lines + static_cast<int>(units.size()) - 1, longest.levels + 1};
+      longest = chain_over(units.size(), longest);
       below[static_cast<std::size_t>(units.front())] = longest;
     }
   return longest;
@@ -151,6 +167,23 @@ Chain Groups::longest_chain() const {
 Groups unplaced_groups(int size, int fanout) {
   const std::vector<Place> places(static_cast<std::size_t>(size));
   return Groups(places, fanout);
+}
+
+Chain unplaced_chain(int size) {
+  std::vector<Chain> units(static_cast<std::size_t>(size));
+  while (units.size() > 1) {
+    const Division division(units.size(), most_fanout);
+    for (std::size_t i = 0; i < division.groups(); ++i) {
+      const std::size_t begin = division.begin(i);
+      const std::size_t end = division.begin(i + 1);
+      Chain longest;
+      for (std::size_t unit = begin; unit < end; ++unit)
+        if (is_longer(units[unit], longest)) longest = units[unit];
+      units[i] = chain_over(end - begin, longest);
+    }
+    units.resize(division.groups());
+  }
+  return units.empty() ? Chain{} : units.front();
 }
 
 }  // namespace tutti::detail::shm

@@ -78,5 +78,7 @@ class Groups {
 
 /// The groups of ranks whose places are unknown.
 [[nodiscard]] Groups unplaced_groups(int size, int fanout = most_fanout);
+/// Their longest chain, without the groups.
+[[nodiscard]] Chain unplaced_chain(int size);
 
 }  // namespace tutti::detail::shm

@@ -9,7 +9,6 @@
 #include "backends/shm/pace.hpp"
 #include "backends/shm/parts.hpp"
 #include "backends/shm/pieces.hpp"
-#include "backends/shm/tree_cost.hpp"
 #include "call/schedule_rules.hpp"
 
 namespace tutti::detail::shm {
@@ -320,7 +319,7 @@ double predict(Protocol protocol, const Signature& signature, const Machine& mac
     case Protocol::parts:
       return start + parts_seconds(signature, traffic, machine);
     case Protocol::tree:
-      return predict_tree(signature, unplaced_groups(machine.size), machine);
+      return predict_tree(signature, unplaced_shape(machine.size), machine);
     case Protocol::stream:
     case Protocol::wide:
     case Protocol::uncached:
@@ -329,8 +328,8 @@ double predict(Protocol protocol, const Signature& signature, const Machine& mac
   return start;
 }
 
-double predict_tree(const Signature& signature, const Groups& groups, const Machine& machine) {
-  return tree_seconds(signature, groups,
+double predict_tree(const Signature& signature, const TreeShape& shape, const Machine& machine) {
+  return tree_seconds(signature, shape,
                       {machine.costs.line, machine.costs.next_line, machine.oversubscribed ? machine.costs.turn : 0});
 }
 

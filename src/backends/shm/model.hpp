@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backends/shm/protocol.hpp"
+#include "backends/shm/tree_cost.hpp"
 #include "call/machine.hpp"
 
 namespace tutti::detail::shm {
@@ -9,8 +10,8 @@ namespace tutti::detail::shm {
 /// Predicts the time of a call by a protocol among the ranks of one node, in seconds, from the lines that a rank waits
 /// for, the bytes that the busiest rank copies through which path, and the machine's costs of both.
 [[nodiscard]] double predict(Protocol protocol, const Signature& signature, const Machine& machine);
-/// Predicts the time of a call by `tree` along these groups, in seconds.
-[[nodiscard]] double predict_tree(const Signature& signature, const Groups& groups, const Machine& machine);
+/// Predicts the time of a call by `tree` along groups of this shape, in seconds.
+[[nodiscard]] double predict_tree(const Signature& signature, const TreeShape& shape, const Machine& machine);
 /// The longest block of a v-form for which its way through a slot, in one chunk, takes no longer than a single copy, in
 /// bytes.
 [[nodiscard]] std::size_t longest_in_slot(const Signature& signature, const Machine& machine);

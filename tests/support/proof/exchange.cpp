@@ -22,6 +22,33 @@ std::byte* at(std::size_t cell) {
 
 }  // namespace
 
+void ExchangeContract::Cells::add(std::size_t cell) {
+  if (!runs_.empty() && runs_.back().end == cell)
+    ++runs_.back().end;
+  else
+    runs_.push_back({cell, cell + 1});
+}
+
+void ExchangeContract::Cells::sort() {
+  std::ranges::sort(runs_, {}, &Run::begin);
+  std::size_t joined = 0;
+  for (const Run& run : runs_)
+    if (joined > 0 && run.begin <= runs_[joined - 1].end)
+      runs_[joined - 1].end = std::max(runs_[joined - 1].end, run.end);
+    else
+      runs_[joined++] = run;
+  runs_.resize(joined);
+}
+
+bool ExchangeContract::Cells::meets(std::size_t begin, std::size_t count) const {
+  const auto after = std::ranges::upper_bound(runs_, begin, {}, &Run::end);
+  return count > 0 && after != runs_.end() && after->begin < begin + count;
+}
+
+bool ExchangeContract::Cells::meets(const Cells& other) const {
+  return std::ranges::any_of(runs_, [&](const Run& run) { return other.meets(run.begin, run.end - run.begin); });
+}
+
 ExchangeContract::ExchangeContract(std::span<const ExchangeSide> sides) : sides_(sides) {
   for (std::size_t place = 0; place < sides.size(); ++place) {
     const ExchangeSide& side = sides[place];
@@ -93,6 +120,8 @@ void ExchangeContract::find_cells() {
                                       : giver.output + one.slice.offset - giver.exchange.output.offset);
     }
   });
+  for (std::vector<Cells>* all : {&read_, &written_})
+    for (Cells& cells : *all) cells.sort();
 }
 
 void ExchangeContract::check_memory() const {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <functional>
-#include <set>
 #include <span>
 #include <vector>
 
@@ -40,20 +38,21 @@ class ExchangeContract {
   using Visit = std::function<void(const ExchangeElement& to, std::span<const ExchangeElement> from)>;
   void for_each_element(const Visit& visit) const;
 
-  /// The cells that an exchange touches.
+  /// The cells that an exchange touches, in runs.
   class Cells {
    public:
-    void add(std::size_t cell) { cells_.insert(cell); }
-    [[nodiscard]] bool meets(std::size_t begin, std::size_t count) const {
-      const auto found = cells_.lower_bound(begin);
-      return found != cells_.end() && *found < begin + count;
-    }
-    [[nodiscard]] bool meets(const Cells& other) const {
-      return std::ranges::any_of(cells_, [&](std::size_t cell) { return other.cells_.contains(cell); });
-    }
+    void add(std::size_t cell);
+    /// Before the first question, after the last cell was added.
+    void sort();
+    [[nodiscard]] bool meets(std::size_t begin, std::size_t count) const;
+    [[nodiscard]] bool meets(const Cells& other) const;
 
    private:
-    std::set<std::size_t> cells_;
+    struct Run {
+      std::size_t begin;
+      std::size_t end;
+    };
+    std::vector<Run> runs_;
   };
   [[nodiscard]] const Cells& read(std::size_t place) const { return read_[place]; }
   [[nodiscard]] const Cells& written(std::size_t place) const { return written_[place]; }

@@ -13,9 +13,11 @@
 namespace tutti::test {
 namespace {
 
+using detail::shm::Chain;
 using detail::shm::Groups;
 using detail::shm::most_fanout;
 using detail::shm::TreePlace;
+using detail::shm::unplaced_chain;
 using detail::shm::unplaced_groups;
 
 std::vector<TreePlace> places_in_tree(const Groups& groups, int root) {
@@ -150,6 +152,14 @@ TEST(Groups, AWideCacheIsDividedEvenly) {
   EXPECT_EQ(groups.levels(), 2);
   EXPECT_EQ(groups.longest_chain().lines, 14);
   for (const auto& units : groups.level(0).units) EXPECT_EQ(units.size(), 8U);
+}
+
+TEST(Groups, TheChainOfUnplacedRanksIsThatOfTheirGroups) {
+  for (int size = 1; size <= 600; ++size) {
+    const Chain expected = unplaced_groups(size).longest_chain();
+    EXPECT_EQ(unplaced_chain(size).lines, expected.lines) << size;
+    EXPECT_EQ(unplaced_chain(size).levels, expected.levels) << size;
+  }
 }
 
 }  // namespace

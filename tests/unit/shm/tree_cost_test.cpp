@@ -131,13 +131,14 @@ detail::Machine machine_of(int size, bool oversubscribed) {
 }
 
 double tree_of(const Signature& signature, const Groups& groups, bool oversubscribed) {
-  return predict_tree(signature, groups, machine_of(groups.size(), oversubscribed));
+  return predict_tree(signature, shape_of(groups), machine_of(groups.size(), oversubscribed));
 }
 
 /// Whether the tree is chosen rather than an exchange of lines.
 bool is_chosen(const Signature& signature, const Groups& groups, bool oversubscribed) {
-  return is_worth_a_tree(groups) && tree_of(signature, groups, oversubscribed) <
-                                        predict(Protocol::line, signature, machine_of(groups.size(), oversubscribed));
+  return is_worth_a_tree(shape_of(groups)) &&
+         tree_of(signature, groups, oversubscribed) <
+             predict(Protocol::line, signature, machine_of(groups.size(), oversubscribed));
 }
 
 TEST(TreeCost, FewRanksExchangeTheirLinesDirectly) {
@@ -159,11 +160,11 @@ TEST(TreeCost, ManyRanksUseTheTreeUnlessTheyShareCores) {
 }
 
 TEST(TreeCost, ThereAndBackTakesTwiceAsLong) {
-  const Groups groups = unplaced_groups(64);
+  const TreeShape shape = unplaced_shape(64);
   const LineCosts costs{1e-7, 1e-8, 1e-6};
-  const double up = tree_seconds(signature_of(Operation::reduce, 64), groups, costs);
-  EXPECT_DOUBLE_EQ(tree_seconds(signature_of(Operation::bcast, 64), groups, costs), up);
-  EXPECT_DOUBLE_EQ(tree_seconds(signature_of(Operation::allreduce, 64), groups, costs), 2 * up);
+  const double up = tree_seconds(signature_of(Operation::reduce, 64), shape, costs);
+  EXPECT_DOUBLE_EQ(tree_seconds(signature_of(Operation::bcast, 64), shape, costs), up);
+  EXPECT_DOUBLE_EQ(tree_seconds(signature_of(Operation::allreduce, 64), shape, costs), 2 * up);
 }
 
 TEST(TreeCost, GrowsWithTheDataAndTheRanks) {
