@@ -75,7 +75,7 @@ Candidates::Candidates(const Signature& signature, const Machine& machine, Candi
     : signature_(signature),
       machine_(machine),
       links_(links_for(signature, machine)),
-      wiring_(wiring_of(machine)),
+      wiring_(wiring_of(machine, signature)),
       others_(others),
       node_times_(signature, machine, others) {}
 

@@ -79,8 +79,8 @@ double senders_across(const Algorithm& algorithm, const schedules::Spread& sprea
 double last_seconds(const Cost& cost, const Link& link) { return cost.bytes / at_once(cost) / link.rate; }
 
 /// Beside what a rank passes on in its rounds: the bytes of all ranks of a node over what they share.
-double moving_seconds(const Cost& cost, const Link& link, double senders, double factor = 1) {
-  const double own_rate = std::max(link.rate, std::min(at_once(cost) * link.rate, link.several_rate));
+double moving_seconds(const Cost& cost, const Link& link, double senders, bool both_ways, double factor = 1) {
+  const double own_rate = std::max(link.rate, std::min(at_once(cost) * link.rate, several_rate_of(link, both_ways)));
   return std::max(cost.bytes / own_rate, cost.bytes * senders * factor / link.shared_rate);
 }
 
@@ -98,7 +98,7 @@ double starting_seconds(const Cost& cost, const Link& link, double switching, do
 /// The rounds beyond their starts.
 double passing_seconds(const Cost& cost, const Link& link, const Crowd& crowd) {
   return together(further_seconds(cost, link, crowd.both_ways),
-                  moving_seconds(cost, link, crowd.senders, crowd.factors.bytes), crowd.hidden,
+                  moving_seconds(cost, link, crowd.senders, crowd.both_ways, crowd.factors.bytes), crowd.hidden,
                   last_seconds(cost, link));
 }
 
@@ -107,15 +107,15 @@ double local_seconds(const Cost& cost, const Link& link) {
 }
 
 /// Down or up a tree of ranks that share a link: the last level has most of the messages, and all of them at once.
-double seconds_of_tree(const Cost& cost, const Link& link, double size, double bytes, double switching) {
+double seconds_of_tree(const Cost& cost, const Link& link, double size, double bytes, double hidden, double switching) {
   const double last = 1 / cost.rounds;
   const double radix = 1 + cost.messages / cost.rounds;
   const double bytes_of_last = (size - 1) * bytes * (radix - 1) / radix;
   const double senders = std::max(1.0, bytes_of_last / (last * cost.bytes));
-  const double moving = moving_seconds(part_of(cost, 1 - last, 1 - last), link, 1) +
-                        moving_seconds(part_of(cost, last, last), link, senders);
+  const double moving = moving_seconds(part_of(cost, 1 - last, 1 - last), link, 1, false) +
+                        moving_seconds(part_of(cost, last, last), link, senders, false);
   return starting_seconds(cost, link, switching) +
-         together(further_seconds(cost, link, false), moving, schedules::mostly_hidden, last_seconds(cost, link)) +
+         together(further_seconds(cost, link, false), moving, hidden, last_seconds(cost, link)) +
          local_seconds(cost, link);
 }
 
@@ -126,7 +126,8 @@ double seconds_on_one_node(const Algorithm& algorithm, const Cost& cost, const L
   const bool passes_all_on = algorithm.operation == Operation::bcast || algorithm.operation == Operation::reduce;
   // The cost of a gather or a scatter is that of its root.
   if (!passes_all_on || cost.bytes == 0) return seconds(cost, link, {1, false, hidden_part(algorithm)}, switching);
-  if (algorithm.reach == Reach::doubling) return seconds_of_tree(cost, link, size, bytes, switching);
+  if (algorithm.reach == Reach::doubling)
+    return seconds_of_tree(cost, link, size, bytes, hidden_part(algorithm), switching);
   return seconds(cost, link, {std::max(1.0, (size - 1) * bytes / cost.bytes), false}, switching);
 }
 
@@ -215,7 +216,8 @@ schedules::Starts starts_of(const Links& links, LinkLevel on_node, int nodes) {
     return schedules::LevelPace{.start = rounded(link.latency * link.rate, 256, 1 << 20),
                                 .message = rounded(link.overhead * link.rate, 64, 1 << 18),
                                 .several = rounded(link.several_rate / link.rate, 1, 64),
-                                .shared = rounded(link.shared_rate / link.rate, 1, 1024)};
+                                .shared = rounded(link.shared_rate / link.rate, 1, 1024),
+                                .one_way = rounded(several_rate_of(link, false) / link.rate, 1, 64)};
   };
   schedules::Starts starts{pace(links[on_node]), pace(links[LinkLevel::network])};
   if (nodes < 2 || distances_of(links.fabric) == 0) return starts;

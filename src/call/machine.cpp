@@ -11,15 +11,18 @@ Links links_of(const Machine& machine) {
   return measured != nullptr ? with_measured(prior, *measured) : prior;
 }
 
-schedules::Starts starts_of(const Links& links, const Machine& machine) {
-  return starts_of(links, machine.on_node, machine.node_of != nullptr ? machine.node_of->nodes() : 1);
+schedules::Starts starts_of(const Links& links, const Machine& machine, const Signature& signature) {
+  schedules::Starts starts =
+      starts_of(links, machine.on_node, machine.node_of != nullptr ? machine.node_of->nodes() : 1);
+  starts.order = signature.commutative ? schedules::KeepOrder::no : schedules::KeepOrder::yes;
+  return starts;
 }
 
-Wiring wiring_of(const Machine& machine) {
+Wiring wiring_of(const Machine& machine, const Signature& signature) {
   Wiring wiring;
   wiring.spread = machine.node_of != nullptr ? schedules::spread_of(*machine.node_of, machine.size)
                                              : schedules::spread_of({}, machine.size);
-  wiring.spread.starts = starts_of(links_of(machine), machine);
+  wiring.spread.starts = starts_of(links_of(machine), machine, signature);
   wiring.on_node = machine.on_node;
   wiring.several_nodes = machine.several_nodes || wiring.spread.nodes > 1;
   wiring.oversubscribed = machine.oversubscribed;

@@ -80,10 +80,10 @@ struct Machine {
 /// The links of a machine by level: measured, or else of its costs and its network's family.
 [[nodiscard]] Links links_of(const Machine& machine);
 
-/// These links as choices of phases need them.
-[[nodiscard]] schedules::Starts starts_of(const Links& links, const Machine& machine);
+/// These links as choices of phases of a call need them.
+[[nodiscard]] schedules::Starts starts_of(const Links& links, const Machine& machine, const Signature& signature);
 
-/// The links between the ranks of a machine.
-[[nodiscard]] Wiring wiring_of(const Machine& machine);
+/// The links between the ranks of a machine, for calls that commute as this one does.
+[[nodiscard]] Wiring wiring_of(const Machine& machine, const Signature& signature = {});
 
 }  // namespace tutti::detail

@@ -119,7 +119,7 @@ std::shared_ptr<const Plan> plan_by(const Candidate& chosen, const Signature& si
   plan->algorithm = chosen.algorithm;
   if (plan->algorithm != nullptr) {
     const Links links = links_of(machine);
-    plan->starts = starts_of(links, machine);
+    plan->starts = starts_of(links, machine, signature);
     plan->joined_bytes = joined_bytes(links);
   }
   plan->way = chosen.name;

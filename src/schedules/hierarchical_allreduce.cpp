@@ -9,7 +9,7 @@ namespace tutti::schedules {
 namespace {
 
 Generate sum_across(const Layout& l, const Problem& p, std::size_t count, double senders) {
-  return flat_across(l, p, Operation::allreduce, bytes_of(p, count), senders, KeepOrder::yes);
+  return flat_across(l, p, Operation::allreduce, bytes_of(p, count), senders, p.starts.order);
 }
 
 /// The chunks that pass through phases on a node and between nodes: more would cost their starts, of exchanges and
@@ -25,17 +25,17 @@ Schedule allreduce_hierarchical(const Problem& p) {
   const Slice mine = l.node_size() > 1 ? result : input(0, p.count);
   const double bytes = bytes_of(p);
   if (l.node_size() > 1)
-    on_node(c, l, phase_on_node(l, p, Operation::reduce, bytes, KeepOrder::yes), p.count, input(0, p.count), result);
+    on_node(c, l, phase_on_node(l, p, Operation::reduce, bytes, p.starts.order), p.count, input(0, p.count), result);
   among_leaders(c, l, sum_across(l, p, p.count, 1), 0, p.count, mine, result);
   on_node(c, l, phase_on_node(l, p, Operation::bcast, bytes), p.count, {}, result);
   return c.finish(true);
 }
 LevelCost allreduce_hierarchical_cost(const Spread& s, double bytes) {
   LevelCost cost{{},
-                 cost_across(s, Operation::allreduce, bytes, 1, KeepOrder::yes),
+                 cost_across(s, Operation::allreduce, bytes, 1, s.starts.order),
                  {{Operation::reduce, bytes}, {Operation::bcast, bytes}}};
   if (s.most > 1)
-    cost.on_node = {cost_on_node(s, Operation::reduce, bytes, KeepOrder::yes),
+    cost.on_node = {cost_on_node(s, Operation::reduce, bytes, s.starts.order),
                     cost_on_node(s, Operation::bcast, bytes)};
   return cost;
 }
@@ -56,7 +56,7 @@ Schedule allreduce_hierarchical_split(const Problem& p) {
 LevelCost allreduce_hierarchical_split_cost(const Spread& s, double bytes) {
   const double shared = bytes_with_shares(s, bytes);
   LevelCost cost{{},
-                 cost_across(s, Operation::allreduce, bytes / s.least, s.least, KeepOrder::yes),
+                 cost_across(s, Operation::allreduce, bytes / s.least, s.least, s.starts.order),
                  {{Operation::reduce_scatter, shared}, {Operation::allgatherv, shared}}};
   if (s.most > 1) cost.on_node = {Shares::reduce_scatter_cost(s, bytes), Shares::allgather_cost(s, bytes)};
   return cost;

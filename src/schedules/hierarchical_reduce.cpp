@@ -13,15 +13,15 @@ Schedule reduce_hierarchical(const Problem& p) {
   const bool combines = l.is_leader() && l.node_size() > 1;
   const Slice partial = combines ? c.reserve(p.count) : all;
   if (l.node_size() > 1)
-    on_node(c, l, phase_on_node(l, p, Operation::reduce, bytes_of(p), KeepOrder::yes), p.count, all, partial);
-  among_leaders(c, l, flat_across(l, p, Operation::reduce, bytes_of(p), 1, KeepOrder::yes), l.node_of(p.root), p.count,
+    on_node(c, l, phase_on_node(l, p, Operation::reduce, bytes_of(p), p.starts.order), p.count, all, partial);
+  among_leaders(c, l, flat_across(l, p, Operation::reduce, bytes_of(p), 1, p.starts.order), l.node_of(p.root), p.count,
                 partial, output(0, p.count));
   return c.finish(true);
 }
 
 LevelCost reduce_hierarchical_cost(const Spread& s, double bytes) {
-  LevelCost cost{{}, cost_across(s, Operation::reduce, bytes, 1, KeepOrder::yes), {{Operation::reduce, bytes}}};
-  if (s.most > 1) cost.on_node = {cost_on_node(s, Operation::reduce, bytes, KeepOrder::yes)};
+  LevelCost cost{{}, cost_across(s, Operation::reduce, bytes, 1, s.starts.order), {{Operation::reduce, bytes}}};
+  if (s.most > 1) cost.on_node = {cost_on_node(s, Operation::reduce, bytes, s.starts.order)};
   return cost;
 }
 
@@ -36,7 +36,7 @@ Schedule reduce_hierarchical_split(const Problem& p) {
   const Slice sum = is_alone ? input(own) : c.reserve(own.count);
   const Slice all = is_alone ? output(0, own.count) : c.reserve(ends_here ? own.count : 0);
   if (!is_alone) shares.reduce_scatter(c, input(0, p.count), sum);
-  among_peers(c, l, flat_across(l, p, Operation::reduce, bytes_of(p, own.count), l.spread().least, KeepOrder::yes),
+  among_peers(c, l, flat_across(l, p, Operation::reduce, bytes_of(p, own.count), l.spread().least, p.starts.order),
               root_node, own.count, sum, all);
   if (!is_alone && ends_here) shares.gather(c, all, output(0, p.count));
   return c.finish(true);
@@ -45,7 +45,7 @@ Schedule reduce_hierarchical_split(const Problem& p) {
 LevelCost reduce_hierarchical_split_cost(const Spread& s, double bytes) {
   const double shared = bytes_with_shares(s, bytes);
   LevelCost cost{{},
-                 cost_across(s, Operation::reduce, bytes / s.least, s.least, KeepOrder::yes),
+                 cost_across(s, Operation::reduce, bytes / s.least, s.least, s.starts.order),
                  {{Operation::reduce_scatter, shared}, {Operation::gather, bytes}}};
   if (s.most > 1) cost.on_node = {Shares::reduce_scatter_cost(s, bytes), star(gather_linear_cost(s.most, bytes))};
   return cost;

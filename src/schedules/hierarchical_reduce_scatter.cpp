@@ -26,12 +26,12 @@ Schedule sum_by_leaders(const Problem& p, const Blocks& ranks) {
   const Slice result = c.reserve(l.is_leader() ? node.count : 0);
   const double bytes = bytes_of(p, blocks.total());
   if (!is_alone)
-    on_node(c, l, phase_on_node(l, p, Operation::reduce, bytes, KeepOrder::yes), blocks.total(), all, sums);
+    on_node(c, l, phase_on_node(l, p, Operation::reduce, bytes, p.starts.order), blocks.total(), all, sums);
   if (l.is_leader()) {
     if (!in_order) to_node_order(c, ranks, sums, blocks, sorted);
     Problem q = problem_in_group(l.node(), l.leaders().size(), 0, 0);
     q.recv_counts = blocks.node_counts();
-    c.append(flat_across(l, p, Operation::reduce_scatter, bytes, 1, KeepOrder::yes)(q), l.leaders(), sorted, result);
+    c.append(flat_across(l, p, Operation::reduce_scatter, bytes, 1, p.starts.order)(q), l.leaders(), sorted, result);
   }
   scatter_blocks(c, l, blocks.member_counts(l.node()), blocks.member_displs(l.node()), result,
                  output(0, ranks[static_cast<std::size_t>(p.rank)].count));
@@ -62,11 +62,11 @@ Schedule sum_by_all(const Problem& p, const Blocks& ranks) {
   Problem node = problem_in_group(l.index(), l.members().size(), 0, 0);
   node.recv_counts = of_place;
   const double bytes = bytes_of(p, end);
-  on_node(c, l, phase_on_node(l, p, Operation::reduce_scatter, bytes, KeepOrder::yes), node, sorted, sums);
+  on_node(c, l, phase_on_node(l, p, Operation::reduce_scatter, bytes, p.starts.order), node, sorted, sums);
   Problem across = problem_in_group(l.node(), static_cast<std::size_t>(l.nodes()), 0, 0);
   across.recv_counts = of_node;
   const Slice own = output(0, ranks[static_cast<std::size_t>(p.rank)].count);
-  c.append(flat_across(l, p, Operation::reduce_scatter, bytes / l.node_size(), l.node_size(), KeepOrder::yes)(across),
+  c.append(flat_across(l, p, Operation::reduce_scatter, bytes / l.node_size(), l.node_size(), p.starts.order)(across),
            l.peers(), sums, own);
   return c.finish(true);
 }
@@ -80,10 +80,10 @@ Schedule reduce_scatter_hierarchical(const Problem& p) { return sum_by_leaders(p
 LevelCost reduce_scatter_hierarchical_cost(const Spread& s, double bytes) {
   const double node = bytes * s.most / s.size;
   LevelCost cost{{star(scatter_linear_cost(s.most, node))},
-                 cost_across(s, Operation::reduce_scatter, bytes, 1, KeepOrder::yes),
+                 cost_across(s, Operation::reduce_scatter, bytes, 1, s.starts.order),
                  {{Operation::reduce, bytes}, {Operation::scatter, node}},
                  copies(s.adjacent ? 0 : bytes)};
-  if (s.most > 1) cost.on_node.push_back(cost_on_node(s, Operation::reduce, bytes, KeepOrder::yes));
+  if (s.most > 1) cost.on_node.push_back(cost_on_node(s, Operation::reduce, bytes, s.starts.order));
   return cost;
 }
 
@@ -92,8 +92,8 @@ Schedule reduce_scatter_block_hierarchical_split(const Problem& p) {
 }
 Schedule reduce_scatter_hierarchical_split(const Problem& p) { return sum_by_all(p, packed_blocks(p.recv_counts)); }
 LevelCost reduce_scatter_hierarchical_split_cost(const Spread& s, double bytes) {
-  return {{cost_on_node(s, Operation::reduce_scatter, bytes, KeepOrder::yes)},
-          cost_across(s, Operation::reduce_scatter, bytes / s.most, s.most, KeepOrder::yes),
+  return {{cost_on_node(s, Operation::reduce_scatter, bytes, s.starts.order)},
+          cost_across(s, Operation::reduce_scatter, bytes / s.most, s.most, s.starts.order),
           {{Operation::reduce_scatter, bytes}},
           copies(bytes)};
 }

@@ -22,7 +22,7 @@ namespace {
 
 /// A link that as many ranks of a node share.
 LevelPace among(LevelPace pace, double senders) {
-  pace.several = std::min(pace.several, pace.shared / senders);
+  for (double* at_once : {&pace.several, &pace.one_way}) *at_once = std::min(*at_once, pace.shared / senders);
   pace.shared = std::numeric_limits<double>::infinity();
   return pace;
 }
@@ -140,13 +140,13 @@ void Shares::reduce_scatter(Composer& c, const Slice& whole, const Slice& share)
   Problem p = problem_in_group(layout_->index(), lists_.counts.size(), 0, 0);
   p.recv_counts = lists_.counts;
   const Phase direct{Operation::reduce_scatter, reduce_scatter_direct};
-  const Phase best = phase_on_node(*layout_, *problem_, Operation::reduce_scatter, bytes_, KeepOrder::yes);
+  const Phase best = phase_on_node(*layout_, *problem_, Operation::reduce_scatter, bytes_, problem_->starts.order);
   on_node(c, *layout_, one_round_ ? direct : best, p, whole, share);
 }
 
 PhaseCost Shares::reduce_scatter_cost(const Spread& s, double bytes, bool one_round) {
   if (one_round) return exchange(s, reduce_scatter_direct_cost(s.most, bytes_with_shares(s, bytes)));
-  return cost_on_node(s, Operation::reduce_scatter, bytes_with_shares(s, bytes), KeepOrder::yes);
+  return cost_on_node(s, Operation::reduce_scatter, bytes_with_shares(s, bytes), s.starts.order);
 }
 
 void Shares::allgather(Composer& c, const Slice& share, const Slice& whole) const {

@@ -13,8 +13,9 @@ double weight(const Algorithm& algorithm, int size, double bytes, const LevelPac
   const Cost cost = algorithm.cost(size, bytes);
   if (cost.rounds == 0) return 0;
   const Factors factors = factors_of(algorithm, cost, pace);
-  const double moving = std::max({1 / std::min(at_once(cost), pace.several),
-                                  senders_of(algorithm, size, bytes) / pace.shared, factors.bytes / pace.several});
+  const double several = goes_both_ways(algorithm) ? pace.several : pace.one_way;
+  const double moving = std::max({1 / std::min(at_once(cost), several),
+                                  senders_of(algorithm, size, bytes) / pace.shared, factors.bytes / several});
   return cost.rounds * pace.start * factors.start +
          together(further(cost, pace.start, pace.message, goes_both_ways(algorithm)), cost.bytes * moving,
                   hidden_part(algorithm), cost.bytes / at_once(cost));
@@ -43,6 +44,7 @@ double senders_of(const Algorithm& algorithm, int size, double bytes) {
 }
 
 double hidden_part(const Algorithm& algorithm) {
+  if (algorithm.operation == Operation::reduce && algorithm.reach == Reach::doubling) return hardly_hidden;
   const bool is_tree = algorithm.reach == Reach::growing && !goes_both_ways(algorithm);
   if (algorithm.reach != Reach::star) return is_tree ? mostly_hidden / 2 : mostly_hidden;
   return algorithm.operation == Operation::bcast || is_split(algorithm.operation) ? 1 : 0;

@@ -7,20 +7,18 @@
 
 namespace tutti::schedules {
 
-/// Restricts the choice to algorithms that keep rank order.
-enum class KeepOrder : bool { no, yes };
-
 /// The flat algorithm for a phase of a hierarchical one among `size` ranks, with `bytes` as in Algorithm::cost: the one
 /// with the least rounds, messages and bytes at this pace. A function of facts that all ranks share, as a schedule and
-/// its cost both need it.
+/// its cost both need it. keep: only one that keeps rank order.
 [[nodiscard]] const Algorithm& flat_for(Operation operation, int size, double bytes, const LevelPace& pace,
                                         KeepOrder keep = KeepOrder::no);
 
 /// The ranks, in the mean of its rounds, that send as much at once as the busiest one.
 [[nodiscard]] double senders_of(const Algorithm& algorithm, int size, double bytes);
 
-/// See mostly_hidden. What a root sends is under way while it sends the next message; what all send to a root arrives
-/// together. Down or up a tree, a rank works on its messages before or after the long one of its round.
+/// See mostly_hidden. What a root sends is under way while it sends the next message; what all send to a root, or to a
+/// rank of a tree, arrives together. Down or up a tree, a rank works on its messages before or after the long one of
+/// its round.
 [[nodiscard]] double hidden_part(const Algorithm& algorithm);
 
 /// The messages of a round.

@@ -36,15 +36,22 @@ struct Factors {
 struct LevelPace {
   double start = 0;    ///< of a round, in bytes that a rank could send meanwhile
   double message = 0;  ///< that a further message of a round costs at either end, in the same bytes
-  double several = 1;  ///< messages of one rank that move at once as fast as one alone
+  double several = 1;  ///< messages that one rank exchanges at once as fast as one alone
   double shared = std::numeric_limits<double>::infinity();  ///< the same of all ranks of a node
+  double one_way = 1;                                       ///< messages to one rank, or from it, as `several`
   std::array<Factors, flows> factors{};                     ///< of the network, by Flow
 };
 
-/// How hierarchical algorithms weigh rounds against bytes when they choose those of their phases. Equal on all ranks.
+/// Whether the phases of a hierarchical algorithm must combine in rank order, as an operation that does not commute
+/// requires.
+enum class KeepOrder : bool { no, yes };
+
+/// How hierarchical algorithms weigh rounds against bytes when they choose those of their phases, and among which ones.
+/// Equal on all ranks.
 struct Starts {
   LevelPace on_node{4096, 1024, 1, 16};
   LevelPace across{16384, 4096, 1, 1};
+  KeepOrder order = KeepOrder::yes;
 };
 
 /// One call as an algorithm sees it, without MPI and without addresses.

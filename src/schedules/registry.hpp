@@ -59,6 +59,8 @@ enum class Reach : std::uint8_t {
 
 /// The part of a rank's work on messages that hides behind the bytes that move, or the other way round.
 inline constexpr double mostly_hidden = 0.8;
+/// The same where messages of several ranks arrive at nearly the same time: some come from farther away.
+inline constexpr double hardly_hidden = 0.05;
 
 /// One phase of a hierarchical algorithm over one level.
 struct PhaseCost {

@@ -15,6 +15,7 @@ using detail::level_between;
 using detail::LinkLevel;
 
 constexpr std::size_t most_partners = 8;
+constexpr std::size_t most_of_one_way = 32;
 
 /// The pairs that two nodes have, or one with itself.
 Pairs pairs_between(LinkLevel level, std::span<const Place> places, int node, int other) {
@@ -33,9 +34,9 @@ Pairs pairs_between(LinkLevel level, std::span<const Place> places, int node, in
 }
 
 /// The ranks at that distance from the first rank of the pairs, at most so many.
-std::vector<int> partners_of(int hub, LinkLevel level, std::span<const Place> places) {
+std::vector<int> partners_of(int hub, LinkLevel level, std::span<const Place> places, std::size_t most) {
   std::vector<int> partners;
-  for (std::size_t rank = places.size(); rank-- > 0 && partners.size() < most_partners;)
+  for (std::size_t rank = places.size(); rank-- > 0 && partners.size() < most;)
     if (static_cast<int>(rank) != hub && level_between(places[static_cast<std::size_t>(hub)], places[rank]) == level)
       partners.push_back(static_cast<int>(rank));
   return partners;
@@ -81,8 +82,10 @@ LinkMeasurement measure_level(MPI_Comm comm, LinkLevel level, const Pairs& pairs
   for (const LinkMeasurement::Load& load : found.loads)
     found.link.shared_rate = std::max(found.link.shared_rate, ends * load.pairs * load.rate);
   const int hub = pairs.front().first;
-  found.link.several_rate =
-      std::max(found.link.rate, meter.several_rate(hub, partners_of(hub, level, places), effort.long_times));
+  found.link.several_rate = std::max(
+      found.link.rate, meter.several_rate(hub, partners_of(hub, level, places, most_partners), effort.long_times));
+  found.link.one_way_rate = std::max(
+      found.link.rate, meter.one_way_rate(hub, partners_of(hub, level, places, most_of_one_way), effort.long_times));
   return found;
 }
 

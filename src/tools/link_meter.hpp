@@ -60,6 +60,22 @@ class Meter {
     });
     return static_cast<double>(partners.size()) * long_bytes / seconds;
   }
+  /// The rate of one rank that only takes long messages from several at once, or only gives them, whichever is less.
+  [[nodiscard]] double one_way_rate(int hub, std::span<const int> partners, int times) {
+    const bool is_partner = std::find(partners.begin(), partners.end(), rank_) != partners.end();
+    constexpr int bytes = long_bytes / 4;
+    const auto rate = [&](bool takes) {
+      const double seconds = worst_of(times, [&]() -> double {
+        const double begin = MPI_Wtime();
+        const std::span<const int> others = rank_ == hub ? partners : std::span<const int>(&hub, is_partner ? 1 : 0);
+        const bool receives = (rank_ == hub) == takes;
+        move(receives ? others : others.first(0), receives ? others.first(0) : others, bytes, 1);
+        return MPI_Wtime() - begin;
+      });
+      return static_cast<double>(partners.size()) * bytes / seconds;
+    };
+    return std::min(rate(true), rate(false));
+  }
   /// The rate of a rank while all exchange long messages with several others at once, at most so many. Each with its
   /// own partners, of which it is one.
   [[nodiscard]] double rate_of_all(std::span<const int> partners, std::size_t most, int times) {
@@ -109,17 +125,18 @@ class Meter {
     }
     return {-1, false};
   }
-  void exchange(std::span<const int> partners, int bytes, int messages) {
+  void exchange(std::span<const int> partners, int bytes, int messages) { move(partners, partners, bytes, messages); }
+  void move(std::span<const int> sources, std::span<const int> targets, int bytes, int messages) {
     std::vector<MPI_Request> requests;
-    incoming_.resize(std::max(incoming_.size(), partners.size() * static_cast<std::size_t>(bytes)));
+    incoming_.resize(std::max(incoming_.size(), sources.size() * static_cast<std::size_t>(bytes)));
     char* into = incoming_.data();
-    for (const int partner : partners) {
+    for (const int partner : sources) {
       for (int i = 0; i < messages; ++i)
         MPI_Irecv(into, bytes, MPI_BYTE, partner, tag, comm_, &requests.emplace_back());
       into += bytes;
     }
     for (int i = 0; i < messages; ++i)
-      for (const int partner : partners)
+      for (const int partner : targets)
         MPI_Isend(outgoing_.data(), bytes, MPI_BYTE, partner, tag, comm_, &requests.emplace_back());
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   }

@@ -239,7 +239,7 @@ schedules::Schedule schedule_of(const Case& call, const schedules::Algorithm& al
   problem.element_size = call.signature.type.size();
   problem.node_of = &call.node_of;
   const detail::Machine machine = call.machine();
-  problem.starts = starts_of(links_of(machine), machine);
+  problem.starts = starts_of(links_of(machine), machine, call.signature);
   set_blocks(problem, operation, blocks);
   // What the ranks of its node have told one another, where all blocks have one size.
   std::vector<std::size_t> told;

@@ -59,7 +59,8 @@ void run(const char* links, int nodes, int per_node) {
   const schedules::Starts starts = starts_of(links_of(Case({}, machine, 0).machine()), detail::LinkLevel::node, nodes);
   std::cout << "starts";
   for (const schedules::LevelPace& pace : {starts.on_node, starts.across}) {
-    std::cout << ' ' << pace.start << ' ' << pace.message << ' ' << pace.several << ' ' << pace.shared;
+    std::cout << ' ' << pace.start << ' ' << pace.message << ' ' << pace.several << ' ' << pace.shared << ' '
+              << pace.one_way;
     for (const schedules::Factors& factors : pace.factors) std::cout << ' ' << factors.start << ' ' << factors.bytes;
   }
   std::cout << '\n';

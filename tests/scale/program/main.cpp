@@ -171,11 +171,12 @@ void run(const Arguments& arguments) {
     time_calls(arguments, machine, rank);
 }
 
-constexpr int pace_words = 4 + 2 * static_cast<int>(schedules::flows);
+constexpr int pace_words = 5 + 2 * static_cast<int>(schedules::flows);
 
 schedules::LevelPace pace_of(char** words) {
-  schedules::LevelPace pace{std::atof(words[0]), std::atof(words[1]), std::atof(words[2]), std::atof(words[3])};
-  words += 4;
+  schedules::LevelPace pace{std::atof(words[0]), std::atof(words[1]), std::atof(words[2]), std::atof(words[3]),
+                            std::atof(words[4])};
+  words += 5;
   for (schedules::Factors& factors : pace.factors) {
     factors = {std::atof(words[0]), std::atof(words[1])};
     words += 2;
@@ -198,7 +199,8 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     tutti::scale::Arguments arguments{argv[1], std::atoi(argv[2]), {}, argc > words};
     if (!measures)
-      arguments.starts = {tutti::scale::pace_of(argv + 3), tutti::scale::pace_of(argv + 3 + tutti::scale::pace_words)};
+      arguments.starts = {tutti::scale::pace_of(argv + 3), tutti::scale::pace_of(argv + 3 + tutti::scale::pace_words),
+                          tutti::schedules::KeepOrder::no};
     tutti::scale::run(arguments);
     MPI_Finalize();
   } catch (const std::exception& error) {

@@ -41,6 +41,11 @@ World& World::join_blocks_up_to(std::size_t bytes) {
   return *this;
 }
 
+World& World::let_order_go() {
+  order_ = KeepOrder::no;
+  return *this;
+}
+
 World& World::make_regular() {
   is_regular_ = true;
   make_rows();
@@ -104,6 +109,7 @@ Problem World::problem(int rank) const {
   p.node_of = &node_map_;
   p.shares_nodes = shares_nodes_;
   p.joined_bytes = joined_bytes_;
+  p.starts.order = order_;
   if (const auto told = told_.find(node(rank)); told != told_.end()) p.told = told->second;
   if (!has_counts(operation_)) return p;
   p.count = 0;

@@ -41,6 +41,8 @@ class World {
   World& make_regular();
   /// As Problem::joined_bytes.
   World& join_blocks_up_to(std::size_t bytes);
+  /// For an operation that commutes: phases need not keep rank order.
+  World& let_order_go();
 
   [[nodiscard]] Operation operation() const { return operation_; }
   [[nodiscard]] int size() const { return size_; }
@@ -82,6 +84,7 @@ class World {
   bool is_regular_ = false;
   bool shares_nodes_ = false;
   std::size_t joined_bytes_ = Problem{}.joined_bytes;
+  KeepOrder order_ = KeepOrder::yes;
   std::vector<int> node_of_;
   NodeMap node_map_;
   /// One for all ranks where they have the same.

@@ -168,10 +168,26 @@ TEST(CostModel, LongMessagesStartAtTheirOwnPaceUnlessTheyArePassedOn) {
     }
 }
 
+TEST(CostModel, WhatOneRankTakesGoesAtItsOneWayRate) {
+  const Wiring w = wiring(1, 16);
+  Links links = detail::links_of(detail::typical_costs);
+  Link& node = links[w.on_node];
+  node.several_rate = 2 * node.rate;
+  Signature s = allreduce_of(1 << 20);
+  s.operation = Operation::reduce;
+  const auto seconds = [&](std::string_view name) { return predict(*find_algorithm(s.operation, name), s, w, links); };
+  const double before = seconds("direct");
+  const double exchanged = seconds("scatter_gather");
+  node.one_way_rate = 4 * node.rate;
+  EXPECT_NEAR(before / seconds("direct"), 2, 0.1);
+  EXPECT_EQ(seconds("scatter_gather"), exchanged);
+}
+
 TEST(CostModel, StartsAreRounded) {
   Links links = detail::links_of(detail::typical_costs);
   links[LinkLevel::network] = {.latency = 0.8e-6, .overhead = 0.25e-6, .rate = 12e9, .several_rate = 24e9};
-  links[LinkLevel::node] = {.latency = 0.5e-6, .rate = 10e9, .several_rate = 81e9, .shared_rate = 159e9};
+  links[LinkLevel::node] = {
+      .latency = 0.5e-6, .rate = 10e9, .several_rate = 81e9, .shared_rate = 159e9, .one_way_rate = 121e9};
   const schedules::Starts starts = starts_of(links, LinkLevel::node, 4);
   EXPECT_EQ(starts.across.start, 10240);
   EXPECT_EQ(starts.across.message, 3072);
@@ -179,6 +195,8 @@ TEST(CostModel, StartsAreRounded) {
   EXPECT_EQ(starts.on_node.start, 5120);
   EXPECT_EQ(starts.on_node.several, 8);
   EXPECT_EQ(starts.on_node.shared, 16);
+  EXPECT_EQ(starts.on_node.one_way, 12);
+  EXPECT_EQ(starts.across.one_way, 2);
   links[LinkLevel::network].latency *= 1.01;
   EXPECT_EQ(starts_of(links, LinkLevel::node, 4).across.start, 10240);
   links.fabric.at = {{{0.79e-6, 10.1e9}, {1e-6, 4.95e9}}};

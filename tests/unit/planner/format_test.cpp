@@ -67,6 +67,14 @@ TEST(TableFormat, LongMessagesMayBeMissing) {
   EXPECT_NE(refusal(one).find("one of 'eager'"), std::string::npos);
 }
 
+TEST(TableFormat, AOneWayRateMayBeMissing) {
+  const std::string without =
+      with([](Json& document) { document["tables"][0]["links"]["cache"].erase("one_way_rate"); });
+  std::vector<Section> expected = example();
+  (*expected[0].links)[LinkLevel::cache].one_way_rate = 0;
+  EXPECT_EQ(parse(without), expected);
+}
+
 TEST(TableFormat, AFabricMayBeMissing) {
   const std::string without = with([](Json& document) { document["tables"][0].erase("fabric"); });
   std::vector<Section> expected = example();

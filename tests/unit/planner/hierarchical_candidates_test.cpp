@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
 #include <utility>
 
 #include "machines.hpp"
@@ -47,6 +48,24 @@ TEST(Hierarchy, AllRanksChooseTheSame) {
         for (int rank = 1; rank < cluster.machine().size; ++rank)
           ASSERT_EQ(make_plan(s, cluster.machine(rank))->algorithm, first->algorithm);
       }
+}
+
+TEST(Hierarchy, PhasesKeepOrderForWhatDoesNotCommute) {
+  Signature s = signature(Operation::reduce, 1 << 20);
+  s.algorithm = "mpi:hierarchical";
+  const auto found = [&] {
+    const auto plan = make_plan(s, blocks(16, 4).machine());
+    std::size_t rounds = plan->schedule->rounds.size();
+    return std::tuple(plan->starts.order, rounds, find(candidates(s, blocks(16, 4).machine()), s.algorithm)->seconds);
+  };
+  const auto [order, rounds, seconds] = found();
+  s.op = ReduceKind::user;
+  s.commutative = false;
+  const auto [order_kept, rounds_kept, seconds_kept] = found();
+  EXPECT_EQ(order, schedules::KeepOrder::no);
+  EXPECT_EQ(order_kept, schedules::KeepOrder::yes);
+  EXPECT_NE(rounds, rounds_kept);
+  EXPECT_LT(seconds, seconds_kept);
 }
 
 TEST(Hierarchy, KeepsOrderOnlyWhereRanksOfANodeAreAdjacent) {

@@ -55,6 +55,17 @@ TEST(Links, LongMessagesHaveALatencyOfTheirOwn) {
   EXPECT_EQ(links_of(typical_costs)[LinkLevel::network].eager, 0);
 }
 
+TEST(Links, ARankTakesSeveralMessagesAtARateOfItsOwn) {
+  Links measured;
+  measured[LinkLevel::network] = link_of(1e-6);
+  const Link earlier = with_measured(links_of(typical_costs), measured)[LinkLevel::network];
+  EXPECT_EQ(several_rate_of(earlier, false), earlier.several_rate) << "a table of an earlier version";
+  measured[LinkLevel::network].one_way_rate = 3e9;
+  const Link link = with_measured(links_of(typical_costs), measured)[LinkLevel::network];
+  EXPECT_EQ(several_rate_of(link, false), 3e9);
+  EXPECT_EQ(several_rate_of(link, true), link.several_rate);
+}
+
 TEST(Links, ALevelThatWasNotMeasuredIsAsTheNextFartherOne) {
   Links measured;
   measured[LinkLevel::cache] = link_of(1e-7);

@@ -47,8 +47,9 @@ class Hierarchical : public testing::TestWithParam<Algorithm> {
         if (has_chunks) world.set_element_size(std::size_t{1} << 14U);
         for (const std::size_t joined : joined_bytes(algorithm, count)) {
           world.join_blocks_up_to(joined);
-          prove(world, spread, layout);
+          prove(world, layout, promised(algorithm, spread));
         }
+        if (combines(algorithm.operation)) prove_without_order(world, spread, layout);
       }
   }
   int proved_ = 0;
@@ -60,10 +61,18 @@ class Hierarchical : public testing::TestWithParam<Algorithm> {
     return {Problem{}.joined_bytes, 0, count};
   }
 
-  static void prove(World world, const Spread& spread, const std::string& layout) {
+  /// With elements so long that other algorithms of the phases are taken.
+  static void prove_without_order(World world, const Spread& spread, const std::string& layout) {
+    Algorithm algorithm = promised(GetParam(), spread);
+    algorithm.ordered = algorithm.single_combine;
+    world.set_element_size(std::size_t{1} << 14U);
+    prove(world.let_order_go(), layout + ", order let go", algorithm);
+  }
+
+  static void prove(World world, const std::string& layout, const Algorithm& algorithm) {
     for (const bool shares : {false, true}) {
       if (shares) world.share_nodes();
-      const Report report = check(promised(GetParam(), spread), world);
+      const Report report = check(algorithm, world);
       ASSERT_TRUE(report.ok) << report.problem << " (" << layout << ", " << world.bytes() << " bytes"
                              << (shares ? ", shared nodes)" : ")");
     }
