@@ -9,6 +9,7 @@
 #include "schedules/levels.hpp"
 #include "schedules/text.hpp"
 #include "support/proof/checker.hpp"
+#include "support/proof/exchange.hpp"
 
 namespace tutti::schedules {
 namespace {
@@ -161,6 +162,27 @@ TEST_F(PlantedExchange, WaitForAMessageThatComesLater) {
   auto& first = schedules_[0].rounds;
   std::swap(first[0], first[1]);
   EXPECT_THAT(fault(), HasSubstr("deadlock"));
+}
+
+TEST(ExchangeCells, MeetWhatHasOneOfThem) {
+  using Cells = schedules::ExchangeContract::Cells;
+  constexpr std::size_t room = 12;
+  const auto cells_of = [](std::size_t bits, bool downwards) {
+    Cells cells;
+    for (std::size_t i = 0; i < room; ++i)
+      if (const std::size_t cell = downwards ? room - 1 - i : i; (bits >> cell & 1) != 0) cells.add(cell);
+    cells.sort();
+    return cells;
+  };
+  for (std::size_t bits = 0; bits < 1 << room; bits += 5) {
+    const Cells cells = cells_of(bits, bits % 2 == 0);
+    for (std::size_t begin = 0; begin < room; ++begin)
+      for (std::size_t count = 0; begin + count <= room; ++count) {
+        const std::size_t slice = ((std::size_t{1} << count) - 1) << begin;
+        ASSERT_EQ(cells.meets(begin, count), (bits & slice) != 0) << bits << ", " << begin << ", " << count;
+        ASSERT_EQ(cells.meets(cells_of(slice & ~std::size_t{4}, false)), (bits & slice & ~std::size_t{4}) != 0);
+      }
+  }
 }
 
 TEST(ExchangeText, NamesOperationRootAndSlices) {
