@@ -173,6 +173,7 @@ TEST(CostModel, WhatOneRankTakesGoesAtItsOneWayRate) {
   Links links = detail::links_of(detail::typical_costs);
   Link& node = links[w.on_node];
   node.several_rate = 2 * node.rate;
+  node.combining_rate = 1e18;
   Signature s = allreduce_of(1 << 20);
   s.operation = Operation::reduce;
   const auto seconds = [&](std::string_view name) { return predict(*find_algorithm(s.operation, name), s, w, links); };
