@@ -25,7 +25,7 @@ struct Topology {
   std::vector<int> ranks_per_node;      ///< one per node
   std::vector<int> cores_per_node;      ///< processing units that the ranks of the node may use together, one per node
   std::vector<std::string> host_names;  ///< one per node
-  bool oversubscribed = false;          ///< true if a node or machine has more ranks than processing units
+  bool oversubscribed = false;          ///< more ranks than processing units, on a node or on nodes of one kernel
 };
 
 }  // namespace tutti

@@ -32,6 +32,11 @@ struct Levels {
   bool at_once = true;
 };
 
+/// Whether every second round stays on the nodes, and both ends of a node reach others in the rest.
+bool idles_between_nodes(const Algorithm& algorithm, const schedules::Spread& spread) {
+  return algorithm.reach == Reach::alternating && spread.adjacent && spread.most % 2 == 0;
+}
+
 Levels levels_of(const Algorithm& algorithm, const Cost& cost, const schedules::Spread& spread) {
   const double n = spread.size;
   const double k = spread.most;
@@ -49,6 +54,9 @@ Levels levels_of(const Algorithm& algorithm, const Cost& cost, const schedules::
       return divided(near_rounds, (k - 1) / (n - 1));
     case Reach::shrinking:
       return divided(near_rounds, (1 - 1 / k) / (1 - 1 / n));
+    case Reach::alternating:
+      if (idles_between_nodes(algorithm, spread)) return {part_of(cost, 0.5, 0.5), part_of(cost, 0.5, 0.5), false};
+      [[fallthrough]];
     case Reach::neighbours:  // one of k messages on the way of a block leaves a node, and each link passes all bytes on
       return {part_of(cost, 1 - 1 / k, 1), part_of(cost, 1 / k, 1)};
     case Reach::trees:
@@ -66,7 +74,8 @@ Levels levels_of(const Algorithm& algorithm, const Cost& cost, const schedules::
 /// The ranks of a node that send to other nodes at once.
 double senders_across(const Algorithm& algorithm, const schedules::Spread& spread) {
   const double k = spread.most;
-  if (spread.adjacent && algorithm.reach == Reach::neighbours) return 1;
+  if (idles_between_nodes(algorithm, spread)) return 2;
+  if (spread.adjacent && (algorithm.reach == Reach::neighbours || algorithm.reach == Reach::alternating)) return 1;
   // Of each tree about five messages leave or reach two nodes.
   if (spread.adjacent && algorithm.reach == Reach::trees) return std::min(k, 2.5);
   if (algorithm.reach == Reach::above) return (k + 1) / 2;
@@ -138,6 +147,7 @@ double long_part(const Algorithm& algorithm, const Cost& cost, double eager) {
   switch (algorithm.reach) {
     case Reach::trees:
     case Reach::neighbours:
+    case Reach::alternating:
     case Reach::around:
     case Reach::growing_around:
       return 0;

@@ -6,7 +6,7 @@
 namespace tutti::detail {
 
 /// A number of the running kernel, equal for all processes and containers of a machine until it boots again; 0:
-/// unknown.
+/// unknown. Virtual machines that go on from one snapshot may have the same one.
 [[nodiscard]] std::uint64_t kernel_number();
 
 }  // namespace tutti::detail

@@ -39,7 +39,7 @@ namespace tutti::schedules {
 [[nodiscard]] Schedule bcast_hierarchical_pipeline(const Problem& problem);
 [[nodiscard]] LevelCost bcast_hierarchical_pipeline_cost(const Spread& spread, double bytes);
 
-/// Runs on each node, then among the leaders: binomial trees, or segments combined by all ranks.
+/// Runs on each node, then among the leaders.
 [[nodiscard]] Schedule reduce_hierarchical(const Problem& problem);
 [[nodiscard]] LevelCost reduce_hierarchical_cost(const Spread& spread, double bytes);
 /// Reduce-scatter on each node, reduce of each share among peers, gather on the root's node.

@@ -64,7 +64,7 @@ class Shares {
     return {lists_.displs[index], lists_.counts[index]};
   }
 
-  /// Combines the members' vectors in rank order, of which each gets its share.
+  /// Combines the members' vectors, in rank order where Starts::order asks for it; each gets its share.
   void reduce_scatter(Composer& c, const Slice& whole, const Slice& share) const;
   [[nodiscard]] static PhaseCost reduce_scatter_cost(const Spread& s, double bytes, bool one_round = false);
   /// Brings the shares of all members together: on all of them, or on the leader.

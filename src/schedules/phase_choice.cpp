@@ -65,6 +65,7 @@ Flow flow_of(const Algorithm& algorithm) {
     case Reach::star:
       return Flow::alone;
     case Reach::neighbours:
+    case Reach::alternating:
       return Flow::neighbours;
     case Reach::trees:
     case Reach::branching:

@@ -48,6 +48,7 @@ enum class Reach : std::uint8_t {
   above,           ///< to all ranks above, in one round
   star,            ///< between the root and all others
   neighbours,      ///< to the next rank
+  alternating,     ///< to the next rank and to the one before, in turn
   trees,           ///< along trees in which the ranks below one follow one another
   doubling,        ///< to ranks at distances that double from round to round
   branching,       ///< as doubling, along a tree, so that few ranks send far at a time
@@ -91,7 +92,7 @@ struct Algorithm {
   Schedule (*generate)(const Problem& problem);
   /// `bytes`: the whole vector (bcast, reduce, allreduce, scan), or all blocks together (the others).
   Cost (*cost)(int size, double bytes);
-  /// Keeps rank order, so that it suits operations that do not commute.
+  /// Keeps rank order, so that it suits operations that do not commute; a hierarchical one where Starts::order asks.
   bool ordered = false;
   /// Combines all contributions to an element in one local step in rank order with one rounding, so that it suits 16-
   /// and 8-bit floats with full accumulation, and the reproducible mode.

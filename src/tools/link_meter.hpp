@@ -63,13 +63,13 @@ class Meter {
   /// The rate of one rank that only takes long messages from several at once, or only gives them, whichever is less.
   [[nodiscard]] double one_way_rate(int hub, std::span<const int> partners, int times) {
     const bool is_partner = std::find(partners.begin(), partners.end(), rank_) != partners.end();
-    constexpr int bytes = long_bytes / 4;
+    constexpr int bytes = long_bytes / 4;  // of up to 32 partners: as much memory as several_rate() takes
     const auto rate = [&](bool takes) {
       const double seconds = worst_of(times, [&]() -> double {
         const double begin = MPI_Wtime();
         const std::span<const int> others = rank_ == hub ? partners : std::span<const int>(&hub, is_partner ? 1 : 0);
         const bool receives = (rank_ == hub) == takes;
-        move(receives ? others : others.first(0), receives ? others.first(0) : others, bytes, 1);
+        transfer(receives ? others : others.first(0), receives ? others.first(0) : others, bytes, 1);
         return MPI_Wtime() - begin;
       });
       return static_cast<double>(partners.size()) * bytes / seconds;
@@ -125,8 +125,11 @@ class Meter {
     }
     return {-1, false};
   }
-  void exchange(std::span<const int> partners, int bytes, int messages) { move(partners, partners, bytes, messages); }
-  void move(std::span<const int> sources, std::span<const int> targets, int bytes, int messages) {
+  void exchange(std::span<const int> partners, int bytes, int messages) {
+    transfer(partners, partners, bytes, messages);
+  }
+  /// Takes that many messages from each source, and gives as many to each target.
+  void transfer(std::span<const int> sources, std::span<const int> targets, int bytes, int messages) {
     std::vector<MPI_Request> requests;
     incoming_.resize(std::max(incoming_.size(), sources.size() * static_cast<std::size_t>(bytes)));
     char* into = incoming_.data();

@@ -52,21 +52,21 @@ int count_units(const LocalPlace::Units& units) {
   return count;
 }
 
-void add(NodeUse& use, int ranks, const LocalPlace::Units& units) {
+void add(UnitUse& use, int ranks, const LocalPlace::Units& units) {
   use.ranks += ranks;
   for (std::size_t word = 0; word < units.size(); ++word) use.units[word] |= units[word];
 }
 
 /// Processing units of a node or machine; one where they are unknown.
-int count_units(const NodeUse& use) { return std::max(1, count_units(use.units)); }
+int count_units(const UnitUse& use) { return std::max(1, count_units(use.units)); }
 
-bool is_oversubscribed(const NodeUse& use) { return use.ranks > count_units(use); }
+bool is_oversubscribed(const UnitUse& use) { return use.ranks > count_units(use); }
 
 }  // namespace
 
-bool is_oversubscribed(std::span<const NodeUse> nodes) {
-  std::map<std::uint64_t, NodeUse> machines;
-  for (const NodeUse& node : nodes) {
+bool is_oversubscribed(std::span<const UnitUse> nodes) {
+  std::map<std::uint64_t, UnitUse> machines;
+  for (const UnitUse& node : nodes) {
     if (is_oversubscribed(node)) return true;
     if (node.kernel != 0) add(machines[node.kernel], node.ranks, node.units);
   }
@@ -78,7 +78,7 @@ Topology discover_topology(MPI_Comm comm) {
   Topology topology;
   topology.nodes = 0;
   std::map<std::int32_t, int> node_of_leader;
-  std::vector<NodeUse> uses;
+  std::vector<UnitUse> uses;
   for (const Entry& entry : entries) {
     const auto [found, is_new] = node_of_leader.try_emplace(entry.leader, topology.nodes);
     const int node = found->second;
@@ -93,7 +93,7 @@ Topology discover_topology(MPI_Comm comm) {
                                count_units(entry.place.units), entry.place.socket});
     add(uses[n], 1, entry.place.units);
   }
-  for (const NodeUse& use : uses) topology.cores_per_node.push_back(count_units(use));
+  for (const UnitUse& use : uses) topology.cores_per_node.push_back(count_units(use));
   topology.oversubscribed = is_oversubscribed(uses);
   return topology;
 }
@@ -114,7 +114,7 @@ Topology restrict_topology(const Topology& whole, MPI_Comm parent, MPI_Comm chil
 
   Topology part;
   part.nodes = 0;
-  // The part shares the cores of a node with ranks outside it, so an oversubscribed node stays oversubscribed.
+  // The part shares the cores of a machine with ranks outside it, so an oversubscribed one stays oversubscribed.
   part.oversubscribed = whole.oversubscribed;
   std::map<int, int> node_of;
   for (const int rank : parent_ranks) {

@@ -10,8 +10,8 @@
 
 namespace tutti::detail {
 
-/// The ranks of a node and the processing units that they may use together.
-struct NodeUse {
+/// The ranks of a node, or of a machine, and the processing units that they may use together.
+struct UnitUse {
   std::uint64_t kernel = 0;  ///< as kernel_number()
   int ranks = 0;
   LocalPlace::Units units{};
@@ -19,7 +19,7 @@ struct NodeUse {
 
 /// Whether a machine has more ranks than processing units: nodes that one kernel runs, kept apart by an MPI or as
 /// containers, share them.
-[[nodiscard]] bool is_oversubscribed(std::span<const NodeUse> nodes);
+[[nodiscard]] bool is_oversubscribed(std::span<const UnitUse> nodes);
 
 /// Tests clear it, so that ranks on emulated nodes wait as those on nodes of a cluster do.
 inline bool looks_at_kernels = true;

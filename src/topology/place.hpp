@@ -10,11 +10,11 @@ namespace tutti::detail {
 /// and the set of processing units.
 struct LocalPlace {
   static constexpr int most_units = 2048;
+  using Units = std::array<std::uint64_t, most_units / 64>;
   std::int32_t numa = -1;
   std::int32_t l3 = -1;
   std::int32_t core = -1;
   std::int32_t socket = -1;
-  using Units = std::array<std::uint64_t, most_units / 64>;
   Units units{};
   std::uint64_t kernel = 0;  ///< as kernel_number()
   std::array<char, 64> host{};

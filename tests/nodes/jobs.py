@@ -78,7 +78,7 @@ def program(options, host_count, ranks_a_host):
         passed = seen(job, "all ranks passed", 60)
         problems = [] if passed else ["not all ranks passed"]
         # The host MPI's MPI_Finalize may hang: MPICH 4.0.2 over UCX, one rank in a disconnect, the others past theirs.
-        # Else it takes a tenth of a second.
+        # Where it does not hang it takes a tenth of a second.
         if not job.wait(3):
             print("ended by this test, after the last word of the program")
         elif job.process.returncode != 0:

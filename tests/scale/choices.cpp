@@ -3,11 +3,10 @@
 //
 //   tutti_scale_choices LINKS NODES PER_NODE < CALLS
 //
-// LINKS has a line for each level: name, latency, overhead, rate, rate of several, rate of a node; and, if it was
-// measured, one of the fabric: the number of distances, latency and rate at each, and the rate at all. A call is an
-// operation and bytes. Prints for each call and each schedule that may be chosen its predicted seconds, the fastest
-// first, and before all the starts by which hierarchical schedules choose their phases. Of an alltoallv the planner
-// knows no bytes: the order is that of its choice, and the seconds are those of blocks of one size.
+// LINKS is as GivenLinks reads it. A call is an operation and bytes. Prints for each call and each schedule that may be
+// chosen its predicted seconds, the fastest first, and before all the starts by which hierarchical schedules choose
+// their phases. Of an alltoallv the planner knows no bytes: the order is that of its choice, and the seconds are those
+// of blocks of one size.
 #include <algorithm>
 #include <iostream>
 #include <stdexcept>

@@ -11,8 +11,8 @@
 
 namespace tutti::tools {
 
-/// Measurements of a file with a line for each level: name, latency, overhead, rate, rate of several, rate of a node.
-/// And one of the fabric: the number of distances, latency and rate at each, and the rate at all.
+/// Measurements of a file with a line for each level, its name and the figures of link_figures, and, if it was
+/// measured, one of the fabric: the number of distances, latency and rate at each, and the rate at all.
 class GivenLinks final : public detail::Measurements {
  public:
   explicit GivenLinks(const char* path) {

@@ -93,7 +93,7 @@ void bind_topology(nb::module_& module) {
       .def_ro("cores_per_node", &Topology::cores_per_node)
       .def_ro("host_names", &Topology::host_names, "One per node.")
       .def_ro("oversubscribed", &Topology::oversubscribed,
-              "True if a node or machine has more ranks than processing units.");
+              "True if a node, or nodes that one kernel runs, have more ranks than processing units.");
   nb::class_<CallAlgorithm>(module, "CallAlgorithm", "One way to make a call.")
       .def_ro("name", &CallAlgorithm::name, "For the option algorithm.")
       .def_ro("why_not", &CallAlgorithm::why_not, "Why the library does not choose it by itself; empty if it can.")

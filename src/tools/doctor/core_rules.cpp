@@ -65,7 +65,11 @@ std::optional<Finding> oversubscribed(const Job& job) {
                                           idle, units)
                             : fmt::format("start at most {} ranks per node", units)};
   }
-  return std::nullopt;
+  if (!job.topology.oversubscribed) return std::nullopt;
+  return Finding{Severity::slow, "oversubscribed",
+                 "nodes that are one machine have more ranks together than processing units: every step waits for a "
+                 "switch of processes",
+                 "start fewer ranks, or give each of these nodes (containers, MPIR_CVAR_NUM_CLIQUES) units of its own"};
 }
 
 std::optional<Finding> quota(const Job& job) {

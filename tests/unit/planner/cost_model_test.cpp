@@ -221,6 +221,25 @@ TEST(CostModel, RingsOfAdjacentRanksLeaveANodeOnce) {
   EXPECT_LT(predict(*ring, allreduce_of(10'000'000), adjacent), predict(*ring, allreduce_of(10'000'000), apart));
 }
 
+// Exchanges with the next rank and the one before, in turn, leave the network idle in every second round.
+TEST(CostModel, AlternatingExchangesUseTheNetworkHalfTheTime) {
+  Links links = detail::links_of(detail::typical_costs);
+  links[LinkLevel::network] = {
+      .latency = 1e-6, .overhead = 1e-7, .rate = 12e9, .several_rate = 12e9, .shared_rate = 12e9};
+  Signature s = allreduce_of(1 << 16);
+  s.operation = Operation::allgather;
+  const auto seconds = [&](std::string_view name, const Wiring& w) {
+    Link& node = links[w.on_node];
+    node.rate = node.several_rate = 10e9;
+    node.shared_rate = 160e9;
+    return predict(*find_algorithm(s.operation, name), s, w, links);
+  };
+  const double on_nodes = seconds("neighbor_exchange", wiring(16, 16)) / seconds("ring", wiring(16, 16));
+  EXPECT_GT(on_nodes, 1.2);
+  EXPECT_LT(on_nodes, 1.4);
+  EXPECT_LT(seconds("neighbor_exchange", wiring(16, 1)), 1.01 * seconds("ring", wiring(16, 1)));
+}
+
 Topology two_nodes(std::vector<Place> places) {
   Topology topology;
   topology.nodes = 2;

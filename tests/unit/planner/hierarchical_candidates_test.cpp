@@ -55,7 +55,7 @@ TEST(Hierarchy, PhasesKeepOrderForWhatDoesNotCommute) {
   s.algorithm = "mpi:hierarchical";
   const auto found = [&] {
     const auto plan = make_plan(s, blocks(16, 4).machine());
-    std::size_t rounds = plan->schedule->rounds.size();
+    const std::size_t rounds = plan->schedule->rounds.size();
     return std::tuple(plan->starts.order, rounds, find(candidates(s, blocks(16, 4).machine()), s.algorithm)->seconds);
   };
   const auto [order, rounds, seconds] = found();

@@ -202,6 +202,8 @@ const Trouble troubles_of_cores[] = {
        job.topology.cores_per_node = {2};
        job.topology.oversubscribed = true;
      }},
+    {"oversubscribed", Severity::slow, "nodes that are one machine",
+     [](Job& job) { job.topology.oversubscribed = true; }},
     {"cpu-quota", Severity::slow, "1.5 cores of time to 4 ranks",
      [](Job& job) { job.ranks[0].limits.group_cores = 1.5; }},
     {"one-core", Severity::slow, "ranks 0-1 on host are bound to one core", [](Job& job) { share_a_core(job, 0); }},

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <initializer_list>
 #include <vector>
 
@@ -14,13 +15,13 @@ namespace {
 
 using namespace tutti::detail;
 
-NodeUse node(std::uint64_t kernel, int ranks, std::initializer_list<unsigned> units) {
-  NodeUse use{kernel, ranks, {}};
+UnitUse node(std::uint64_t kernel, int ranks, std::initializer_list<unsigned> units) {
+  UnitUse use{kernel, ranks, {}};
   for (const unsigned unit : units) use.units[unit / 64] |= std::uint64_t{1} << (unit % 64);
   return use;
 }
 
-bool is_oversubscribed(const std::vector<NodeUse>& nodes) { return tutti::detail::is_oversubscribed(nodes); }
+bool is_oversubscribed(const std::vector<UnitUse>& nodes) { return tutti::detail::is_oversubscribed(nodes); }
 
 TEST(Discover, ANodeWithMoreRanksThanUnitsIsOversubscribed) {
   EXPECT_FALSE(is_oversubscribed({node(1, 2, {0, 1})}));
@@ -49,6 +50,7 @@ TEST(Discover, NodesOfSeveralOrUnknownKernelsShareNothing) {
 }
 
 TEST(Discover, TheKernelKeepsItsNumber) {
+  if (std::filesystem::exists("/proc/sys/kernel/random/boot_id")) EXPECT_NE(kernel_number(), 0U);
   EXPECT_EQ(kernel_number(), kernel_number());
   EXPECT_EQ(local_place().kernel, kernel_number());
 }
