@@ -33,7 +33,7 @@ OPERATIONS = ("barrier", "bcast", "reduce", "scatter", "gather", "scan", "exscan
 ORDER = (*OPERATIONS, "alltoallv")
 BLOCKS = ("reduce_scatter_block", "gather", "scatter", "allgather", "alltoall")
 SIZES = [8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 2 << 20, 16 << 20, 64 << 20]
-LAYOUTS = ("1x64", "16x1", "64x1", "16x16", "1024x1")
+LAYOUTS = ("1x64", "16x1", "64x1", "16x16", "128x8", "1024x1")
 # Messages of all pairs of many ranks take minutes a call: there fewer sizes are simulated, and none on more ranks. Scans
 # are left out on many, because SMPI's MPI sends from each rank to all above.
 ALL_PAIRS = ("reduce_scatter_block", "allgather", "alltoall")
