@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The compositions of HAN, the component of Open MPI 5 for several nodes, as ways of the program (program/han.hpp).
+"""The compositions of HAN, the component of Open MPI 5 for several nodes, as ways of the program.
 
 Source: Luo et al., HAN: a hierarchical autotuned collective communication framework, CLUSTER 2020, and the defaults that
 Open MPI documents (ompi_info): segments of 64 KiB for bcast, reduce and allreduce, which go among nodes as libnbc sends
 them; one piece for the others. The other stages go by the schedule that Tutti's planner takes for them.
 """
+import composed
+
 SEGMENT = 64 << 10
-ELEMENT = 4
 
 
 def stages(operation, size, node, ranks):
-    """As in program/han.cpp: (operation, among nodes, bytes), where `size` is of the vector or of all blocks."""
+    """The stages (composed.py) of a call on nodes of `node` ranks, `ranks` in all."""
     pieces = {"bcast": [("bcast", True, 1), ("bcast", False, 1)],
               "reduce": [("reduce", False, 1), ("reduce", True, 1)],
               "allreduce": [("reduce", False, 1), ("reduce", True, 1), ("bcast", True, 1), ("bcast", False, 1)],
@@ -38,18 +39,11 @@ def of_libnbc(stage, size, nodes):
 
 
 def ways(choices, calls, nodes, per_node):
-    """The way of each call that HAN composes. `choices` asks the planner: nodes, ranks of a node, calls."""
-    composed = [call for call in calls if call[0] in OPERATIONS]
-    wanted = {call: list(stages(*call, per_node, nodes * per_node)) for call in composed}
-    found = {}
-    for across in (False, True):
-        asked = dict.fromkeys((stage, size) for of_call in wanted.values() for stage, is_across, size in of_call
-                              if is_across == across)
-        shape = (nodes, 1) if across else (1, per_node)
-        found[across] = choices(*shape, list(asked))
-    ways = {}
-    for call, of_call in wanted.items():
-        names = [of_libnbc(stage, size, nodes) if across and segment_of(call[0]) else found[across][stage, size][0][0]
-                 for stage, across, size in of_call]
-        ways[call] = f"han:{segment_of(call[0])}:{','.join(names)}"
-    return ways
+    """The way of each call that HAN composes, which is for several nodes of several ranks."""
+    if nodes == 1 or per_node == 1:
+        return {}
+    wanted = {call: list(stages(*call, per_node, nodes * per_node)) for call in calls if call[0] in OPERATIONS}
+    found = composed.planned(choices, {stage for of_call in wanted.values() for stage in of_call}, nodes, per_node)
+    return {call: composed.way(segment_of(call[0]), [
+        of_libnbc(stage[0], stage[2], nodes) if stage[1] and segment_of(call[0]) else found[stage]
+        for stage in of_call]) for call, of_call in wanted.items()}

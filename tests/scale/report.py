@@ -5,8 +5,8 @@ import json
 import math
 import subprocess
 
-SELECTORS = ("mpich", "ompi", "mvapich2", "han")
-NAMES = {"mpich": "MPICH", "ompi": "Open MPI", "mvapich2": "MVAPICH2", "han": "HAN"}
+SELECTORS = ("mpich", "mpich5", "ompi", "mvapich2", "han")
+NAMES = {"mpich": "MPICH", "mpich5": "MPICH 5", "ompi": "Open MPI", "mvapich2": "MVAPICH2", "han": "HAN"}
 EVEN = 1.005  # the clocks of two simulations differ in the last digits
 
 

@@ -8,7 +8,8 @@
 
 For each network and layout (nodes x ranks of a node) the links of the simulated cluster are measured by the code of
 `tutti tune --links`; the planner is asked for its choice of each call, with these links, and with nothing else known;
-the chosen schedule runs on the cluster, and the same call runs by the algorithm that each selector of SMPI takes.
+the chosen schedule runs on the cluster, and the same call runs by the algorithm that each selector of SMPI takes, and
+as MPICH 5 (mpich5.py) and HAN of Open MPI 5 (han.py) have it.
 Finished points are kept in the folder, and a later run goes on behind them. Needs smpirun, smpicxx (Debian: simgrid,
 libsimgrid-dev), and the targets tutti_scale_choices and, for plots, tutti-commbench of the build folder.
 """
@@ -20,22 +21,29 @@ import subprocess
 import sys
 
 import han
+import mpich5
 import report
 import simulator
 
 SELECTORS = ("mpich", "ompi", "mvapich2")
+MODELS = {"mpich5": mpich5, "han": han}  # of choices that SMPI has not
+JOBS = ("tutti", *SELECTORS, *MODELS)
 OPERATIONS = ("barrier", "bcast", "reduce", "scatter", "gather", "scan", "exscan", "allreduce",
               "reduce_scatter_block", "allgather", "alltoall")
 ORDER = (*OPERATIONS, "alltoallv")
 BLOCKS = ("reduce_scatter_block", "gather", "scatter", "allgather", "alltoall")
 SIZES = [8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 2 << 20, 16 << 20, 64 << 20]
-LAYOUTS = ("1x64", "16x1", "64x1", "16x16", "1024x1")
+LAYOUTS = ("1x64", "16x1", "64x1", "16x16", "128x8", "1024x1")
 # Messages of all pairs of many ranks take minutes a call: there fewer sizes are simulated, and none on more ranks. Scans
 # are left out on many, because SMPI's MPI sends from each rank to all above.
 ALL_PAIRS = ("reduce_scatter_block", "allgather", "alltoall")
 SCANS = ("scan", "exscan")
 MANY = 256
 FEW_SIZES = [256 << 10, 16 << 20]
+# Of the short run: for segments of HAN, and for what MPICH 5 takes for long messages.
+LONG_CALLS = [*((operation, 3 * han.SEGMENT + 64) for operation in han.OPERATIONS),
+              *((operation, mpich5.LONG) for operation in ("bcast", "reduce_scatter_block", "allgather")),
+              ("alltoall", 2 * mpich5.LONG)]
 ELEMENT = 4
 
 
@@ -47,6 +55,7 @@ def arguments():
     add("--networks", nargs="+", default=list(simulator.NETWORKS), choices=simulator.NETWORKS)
     add("--layouts", nargs="+", default=list(LAYOUTS), metavar="NODESxRANKS")
     add("--operations", nargs="+", default=list(OPERATIONS), choices=OPERATIONS)
+    add("--of", nargs="+", default=list(JOBS), choices=JOBS, help="whose choices to run")
     add("--limit", type=float, default=1800, help="seconds for the calls of one selector on one layout")
     add("--jobs", type=int, default=2, help="simulations at the same time")
     add("--report", type=pathlib.Path, metavar="DIR", help="writes tables and plots of all results here")
@@ -109,11 +118,12 @@ def measured_links(options, sim, network, nodes, per_node):
     return links
 
 
-def han_ways(options, links, nodes, per_node, calls):
-    """What HAN composes, which is for several nodes of several ranks."""
-    if nodes == 1 or per_node == 1:
-        return {}
-    return han.ways(lambda *question: choices_of(options, links, *question)[1], calls, nodes, per_node)
+def modelled_ways(options, links, nodes, per_node, calls, of):
+    """By library, the way of each call that its model has; none has v-forms."""
+    def choices(*question):
+        return choices_of(options, links, *question)[1]
+    calls = [call for call in calls if call[0] in OPERATIONS]
+    return {one: model.ways(choices, calls, nodes, per_node) for one, model in MODELS.items() if one in of}
 
 
 def expensive_last(call):
@@ -122,23 +132,23 @@ def expensive_last(call):
     return (place >= ORDER.index("allreduce")) + (call[0] == "alltoallv"), call[1], place
 
 
-def jobs_of(options, links, nodes, per_node, calls, ways):
+def jobs_of(options, links, nodes, per_node, calls, ways, of):
     """What runs together, by name: the selector of SMPI, and (call, name of the result, way of the program)."""
     calls = sorted(calls, key=expensive_last)
-    composed = han_ways(options, links, nodes, per_node, calls)
     jobs = {"tutti": ("ompi", [(call, ways[call][0][0], ways[call][0][0]) for call in calls])}
     jobs |= {one: (one, [(call, one, "selector") for call in calls]) for one in SELECTORS}
-    return jobs | ({"han": ("ompi", [(call, "han", composed[call]) for call in calls if call in composed])}
-                   if composed else {})
+    for one, found in modelled_ways(options, links, nodes, per_node, calls, of).items():
+        jobs[one] = ("ompi", [(call, one, found[call]) for call in calls if call in found])
+    return {one: jobs[one] for one in of if jobs[one][1]}
 
 
-def study(options, sim, results, network, layout, calls, predictions):
+def study(options, sim, results, network, layout, calls, predictions, of=JOBS):
     nodes, per_node = map(int, layout.split("x"))
     links = measured_links(options, sim, network, nodes, per_node)
     starts, ways = choices_of(options, links, nodes, per_node, calls)
     for call in sorted(calls, key=expensive_last):
         predictions[network, layout, *call] = ways[call][0]
-    jobs = jobs_of(options, links, nodes, per_node, calls, ways)
+    jobs = jobs_of(options, links, nodes, per_node, calls, ways, of)
 
     def run(job):
         selector, lines = jobs[job]
@@ -166,11 +176,12 @@ def smoke(options, sim):
             links = measured_links(options, sim, network, nodes, per_node)
             starts, ways = choices_of(options, links, nodes, per_node, calls)
             lines = [(*call, ways[call][0][0]) for call in calls]
-            composed = [(*call, way) for call, way in han_ways(options, links, nodes, per_node, [
-                *calls, *((operation, 3 * han.SEGMENT + 64) for operation in han.OPERATIONS)]).items()]
-            found = sim.time(network, nodes, per_node, "mpich", lines + composed, starts, 300, data=True)
-            if set(found) != {*lines, *composed} or min(found.values()) <= 0:
-                missing = sorted({*lines, *composed} - set(found))
+            modelled = modelled_ways(options, links, nodes, per_node, calls + LONG_CALLS, MODELS).values()
+            of_others = [(*call, way) for found in modelled for call, way in found.items()]
+            all_lines = dict.fromkeys([*lines, *of_others, ("alltoall", 4 << 10, "scattered:6")])
+            found = sim.time(network, nodes, per_node, "mpich", list(all_lines), starts, 300, data=True)
+            if set(found) != set(all_lines) or min(found.values()) <= 0:
+                missing = sorted(set(all_lines) - set(found))
                 raise SystemExit(f"study: {network} {layout}: {missing} were not simulated")
             worst = max(max(found[line] / ways[line[:2]][0][1], ways[line[:2]][0][1] / found[line])
                         for line in lines)
@@ -194,7 +205,7 @@ def main():
             nodes, per_node = map(int, layout.split("x"))
             calls = [(operation, size) for operation in options.operations
                      for size in sizes_of(operation, nodes * per_node)]
-            study(options, sim, results, network, layout, calls, predictions)
+            study(options, sim, results, network, layout, calls, predictions, options.of)
     if options.report:
         report.write(options, results.points, predictions)
     return 0

@@ -166,7 +166,8 @@ def simulate(options, sim, results, nodes):
     calls = {app.name: app.calls(nodes, shards[app.name]) for app in steps.APPS}
     predictions = {}
     wanted = dict.fromkeys(call for app in steps.APPS for call in calls[app.name].values())
-    study.study(options, sim, results, options.network, layout, list(wanted), predictions)
+    study.study(options, sim, results, options.network, layout, list(wanted), predictions,
+                ("tutti", *study.SELECTORS))
     key = (options.network, layout)
     return {app.name: (shards[app.name], Times(calls[app.name], results.points, predictions, key))
             for app in steps.APPS}

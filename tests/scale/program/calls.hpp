@@ -11,7 +11,7 @@
 namespace tutti::scale {
 
 /// A call to time: "allreduce 4096 ring", or "allreduce 4096 selector" for the collective of the simulated MPI. The
-/// blocks of an alltoallv have one size. Compositions of HAN are ways too (han.hpp).
+/// blocks of an alltoallv have one size. Compositions (composed.hpp) and schedules of others (peers.hpp) are ways too.
 struct Call {
   schedules::Operation operation{};
   std::size_t bytes = 0;  ///< of the vector, or of all blocks of a rank

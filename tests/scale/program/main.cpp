@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "han.hpp"
+#include "composed.hpp"
 #include "machine.hpp"
 #include "player.hpp"
 #include "schedules/registry.hpp"
@@ -56,7 +56,7 @@ void replay() {
   smpi_replay_init(instance.c_str(), std::atoi(rank), 0);
 }
 
-double timed_han(const std::vector<std::vector<Part>>& steps, Machine& machine) {
+double timed_composed(const std::vector<std::vector<Part>>& steps, Machine& machine) {
   return machine.time_of([&] {
     for (const std::vector<Part>& step : steps) play_together(step);
   });
@@ -64,7 +64,7 @@ double timed_han(const std::vector<std::vector<Part>>& steps, Machine& machine) 
 
 double timed(const Call& call, Machine& machine, int rank, const Buffers& buffers) {
   if (call.is_of_selector()) return machine.time_of([&] { call_mpi(call, machine.ranks(), buffers); });
-  if (is_han(call)) return timed_han(han_steps(call, machine, rank, buffers, buffers.output), machine);
+  if (is_composed(call)) return timed_composed(composed_steps(call, machine, rank, buffers, buffers.output), machine);
   const schedules::Schedule schedule = schedule_of(call, machine, rank);
   return machine.time_of([&] { play({schedule, buffers}); });
 }
@@ -83,14 +83,15 @@ struct Memory {
   std::vector<float> scratch;
 };
 
-double timed_han(const Call& call, Machine& machine, int rank, Memory& memory) {
+double timed_composed(const Call& call, Machine& machine, int rank, Memory& memory) {
   const std::size_t longest = std::max(memory.input.size(), memory.output.size());
-  std::vector<float> between(longest * static_cast<std::size_t>(machine.node_of().most()), -3);
-  std::vector<std::vector<Part>> steps = han_steps(call, machine, rank, memory.buffers(), between.data());
+  std::vector<float> between(std::max<std::size_t>(1, longest * static_cast<std::size_t>(machine.node_of().most())),
+                             -3);
+  std::vector<std::vector<Part>> steps = composed_steps(call, machine, rank, memory.buffers(), between.data());
   std::vector<std::vector<float>> scratch;
   for (std::vector<Part>& step : steps)
     for (Part& part : step) part.buffers.scratch = scratch.emplace_back(part.schedule.scratch_count, -2).data();
-  return timed_han(steps, machine);
+  return timed_composed(steps, machine);
 }
 
 /// Throws where a rank's result is not that of the simulated MPI.
@@ -98,9 +99,9 @@ double checked(const Call& call, Machine& machine, int rank) {
   Memory expected(call, machine.ranks(), rank, 0);
   const double seconds_of_mpi = machine.time_of([&] { call_mpi(call, machine.ranks(), expected.buffers()); });
   if (call.is_of_selector()) return seconds_of_mpi;
-  const schedules::Schedule schedule = is_han(call) ? schedules::Schedule{} : schedule_of(call, machine, rank);
+  const schedules::Schedule schedule = is_composed(call) ? schedules::Schedule{} : schedule_of(call, machine, rank);
   Memory memory(call, machine.ranks(), rank, schedule.scratch_count);
-  const double seconds = is_han(call) ? timed_han(call, machine, rank, memory) : machine.time_of([&] {
+  const double seconds = is_composed(call) ? timed_composed(call, machine, rank, memory) : machine.time_of([&] {
     play({schedule, memory.buffers()});
   });
   const bool has_result = !schedules::has_root(call.operation) || rank == 0 ||

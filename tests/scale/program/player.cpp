@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
+#include "peers.hpp"
 #include "schedules/registry.hpp"
 
 namespace tutti::scale {
@@ -77,8 +80,6 @@ void work(const Round& round, const Buffers& buffers) {
 }  // namespace
 
 schedules::Schedule schedule_of(const Call& call, const Machine& machine, int rank) {
-  const schedules::Algorithm* algorithm = schedules::find_algorithm(call.operation, call.way);
-  if (algorithm == nullptr) throw std::runtime_error("no algorithm " + call.way);
   schedules::Problem problem;
   problem.rank = rank;
   problem.size = machine.ranks();
@@ -93,6 +94,9 @@ schedules::Schedule schedule_of(const Call& call, const Machine& machine, int ra
     problem.send_counts = problem.recv_counts = counts;
     problem.send_displs = problem.recv_displs = displacements;
   }
+  if (std::optional<schedules::Schedule> of_peer = schedule_of_peer(call, problem)) return std::move(*of_peer);
+  const schedules::Algorithm* algorithm = schedules::find_algorithm(call.operation, call.way);
+  if (algorithm == nullptr) throw std::runtime_error("no algorithm " + call.way);
   return algorithm->generate(problem);
 }
 
