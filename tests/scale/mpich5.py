@@ -7,7 +7,8 @@ algorithms (src/mpi/coll). Root is 0, sums are of a built-in type, buffers are a
 
 Stages on a node that MPICH does by flags and copies in shared memory ("release_gather": barrier, bcast, reduce,
 allreduce) are messages here, by the schedule that the planner takes for them. Not modelled: a call that is nothing but
-such a stage, and the scan of several nodes of several ranks, which no layout of the study has.
+such a stage, and the scan of several nodes of several ranks, which no layout of the study has. A message of exactly a
+threshold's length counts as short for the choice among all ranks, and as long for that of stages, as in those files.
 """
 import composed
 
