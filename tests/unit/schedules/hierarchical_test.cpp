@@ -103,20 +103,18 @@ TEST_P(Hierarchical, IsRightWithoutAMap) {
   for (const int size : {1, 2, 5, 8}) prove(size, {}, "no map", {0, 1, 7});
 }
 
-// Else the proofs without order would prove the same schedules twice.
-TEST(HierarchicalOrder, OtherPhasesAreTakenWhereItIsLetGo) {
-  for (const Operation operation : {Operation::reduce, Operation::allreduce, Operation::reduce_scatter})
-    for (const Algorithm& algorithm : hierarchical_algorithms_of(operation)) {
-      if (algorithm.name != "hierarchical") continue;
-      int differing = 0;
-      for (int size = 4; size <= 24; ++size) {
-        World world(operation, size, 0, static_cast<std::size_t>(2 * size + 1), block_layout(size, 2));
-        world.set_element_size(std::size_t{1} << 14U);
-        const std::size_t in_order = world.schedules(algorithm).front().rounds.size();
-        differing += world.let_order_go().schedules(algorithm).front().rounds.size() != in_order ? 1 : 0;
-      }
-      EXPECT_GT(differing, 0) << operation_name(operation);
-    }
+// Else the proofs without order would prove the same schedules twice. Flat algorithms for sums on all ranks keep it
+// anyway, but for rings and double trees, which are for longer vectors.
+TEST(HierarchicalOrder, AReduceTakesOtherPhasesWhereItIsLetGo) {
+  const Algorithm& algorithm = *find_algorithm(Operation::reduce, "hierarchical");
+  int differing = 0;
+  for (int size = 4; size <= 24; ++size) {
+    World world(Operation::reduce, size, 0, static_cast<std::size_t>(2 * size + 1), block_layout(size, 2));
+    world.set_element_size(std::size_t{1} << 14U);
+    const std::size_t in_order = world.schedules(algorithm).front().rounds.size();
+    differing += world.let_order_go().schedules(algorithm).front().rounds.size() != in_order ? 1 : 0;
+  }
+  EXPECT_GT(differing, 4);
 }
 
 /// Of blocks of equal size the formulas are bounds, of irregular ones estimates.

@@ -50,7 +50,7 @@ TEST(Discover, NodesOfSeveralOrUnknownKernelsShareNothing) {
 }
 
 TEST(Discover, TheKernelKeepsItsNumber) {
-  if (std::filesystem::exists("/proc/sys/kernel/random/boot_id")) EXPECT_NE(kernel_number(), 0U);
+  EXPECT_EQ(kernel_number() != 0, std::filesystem::exists("/proc/sys/kernel/random/boot_id"));
   EXPECT_EQ(kernel_number(), kernel_number());
   EXPECT_EQ(local_place().kernel, kernel_number());
 }
