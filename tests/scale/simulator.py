@@ -34,7 +34,10 @@ class Simulator:
 
     def _hosts(self, nodes, per_node):
         path = self.folder / f"hosts-{'+'.join(map(str, nodes)) if len(nodes) < 4 else len(nodes)}x{per_node}"
-        path.write_text("".join(f"node{node}\n" * per_node for node in nodes))
+        # Another simulation may read the same file at this moment.
+        made = path.with_name(f"{path.name}-{os.getpid()}-{threading.get_ident()}")
+        made.write_text("".join(f"node{node}\n" * per_node for node in nodes))
+        made.replace(path)
         return path
 
     def _command(self, nodes, per_node, selector, arguments):

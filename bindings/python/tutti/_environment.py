@@ -3,6 +3,7 @@
 
 import atexit
 import sys
+import time
 from typing import Any, Optional
 
 from . import _core
@@ -29,6 +30,8 @@ def _finish() -> None:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
+    if _failed:
+        time.sleep(0.1)  # a launcher may drop the text that it has not read when the job is aborted
     _core._finish(_failed)
 
 
