@@ -2,6 +2,7 @@
 #include "schedules/phase_choice.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace tutti::schedules {
 namespace {
@@ -24,13 +25,13 @@ double weight(const Algorithm& algorithm, int size, double bytes, const LevelPac
 }  // namespace
 
 const Algorithm& flat_for(Operation operation, int size, double bytes, const LevelPace& pace, KeepOrder keep) {
-  const Algorithm* best = nullptr;
-  double least = 0;
+  const Algorithm* best = &algorithms_of(operation).front();
+  double least = std::numeric_limits<double>::infinity();
   for (const Algorithm& algorithm : algorithms_of(operation)) {
     if (!fits(algorithm, size) || (keep == KeepOrder::yes && !algorithm.ordered)) continue;
     if (algorithm.max_size != 0 && size > algorithm.max_size) continue;
     const double cost = weight(algorithm, size, bytes, pace);
-    if (best != nullptr && cost >= least) continue;
+    if (cost >= least) continue;
     best = &algorithm;
     least = cost;
   }
