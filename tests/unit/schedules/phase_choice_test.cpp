@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "schedules/levels.hpp"
+
 namespace tutti::schedules {
 namespace {
 
@@ -31,6 +33,14 @@ TEST(PhaseChoice, ARankThatMovesManyMessagesAtOnceTakesFewRounds) {
   const double bytes = 1 << 15;
   EXPECT_EQ(flat_for(Operation::reduce, 16, bytes, {2048, 512, 1, 16, 16}).name, "direct");
   EXPECT_NE(flat_for(Operation::reduce, 16, bytes, {2048, 512, 16, 16, 1}).name, "direct");
+}
+
+TEST(PhaseChoice, RanksOfANodeShareWhatOneOfThemTakesAtOnce) {
+  Spread spread;
+  spread.size = spread.nodes = 16;
+  spread.starts.across = {2048, 512, 1, 16, 16};
+  EXPECT_EQ(cost_across(spread, Operation::reduce, 1 << 15, 1).cost.rounds, 1);
+  EXPECT_GT(cost_across(spread, Operation::reduce, 1 << 15, 16).cost.rounds, 1);
 }
 
 TEST(PhaseChoice, MessagesToOneRankArriveTogether) {
