@@ -24,25 +24,28 @@ std::vector<Candidate> three_ways(const Signature& call, const Machine& /*node*/
   return ways;
 }
 
-TEST(NodeTimes, AreThoseOfTheBestWayThatCanBeChosen) {
-  asked().clear();
-  const Cluster cluster = blocks(2, 8);
-  const Machine machine = cluster.machine();
-  const Signature call = signature(Operation::allreduce, 16);
-  NodeTimes times(call, machine, three_ways);
-  EXPECT_DOUBLE_EQ(times.seconds({Operation::bcast, 64}, 8), 16e-6);
-  EXPECT_DOUBLE_EQ(times.seconds({Operation::gather, 64 * 8}, 8), 16e-6) << "a block for each rank";
+class NodesOfEight : public testing::Test {
+ protected:
+  NodesOfEight() { asked().clear(); }
+
+ private:
+  Cluster cluster_ = blocks(2, 8);
+  Machine machine_ = cluster_.machine();
+  Signature call_ = signature(Operation::allreduce, 16);
+
+ protected:
+  NodeTimes times_{call_, machine_, three_ways};
+};
+
+TEST_F(NodesOfEight, TimesAreThoseOfTheBestWayThatCanBeChosen) {
+  EXPECT_DOUBLE_EQ(times_.seconds({Operation::bcast, 64}, 8), 16e-6);
+  EXPECT_DOUBLE_EQ(times_.seconds({Operation::gather, 64 * 8}, 8), 16e-6) << "a block for each rank";
 }
 
-TEST(NodeTimes, OfOneExchangeAreAskedOnce) {
-  asked().clear();
-  const Cluster cluster = blocks(2, 8);
-  const Machine machine = cluster.machine();
-  const Signature call = signature(Operation::allreduce, 16);
-  NodeTimes times(call, machine, three_ways);
+TEST_F(NodesOfEight, TimesOfOneExchangeAreAskedOnce) {
   for (const double bytes : {64.0, 128.0, 64.0, 128.0})
     for (const Operation operation : {Operation::reduce, Operation::bcast})
-      EXPECT_DOUBLE_EQ(times.seconds({operation, bytes}, 8), bytes / 4 * 1e-6);
+      EXPECT_DOUBLE_EQ(times_.seconds({operation, bytes}, 8), bytes / 4 * 1e-6);
   EXPECT_EQ(asked().size(), 4U);
 }
 
