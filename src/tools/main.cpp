@@ -8,6 +8,7 @@
 #include "common/command_line/parse.hpp"
 #include "common/command_line/start.hpp"
 #include "tools/doctor/command.hpp"
+#include "tools/doctor/gather.hpp"
 #include "tools/explain.hpp"
 #include "tools/flight.hpp"
 #include "tools/info.hpp"
@@ -25,7 +26,9 @@ namespace {
 int run_with_mpi(CLI::App& app, int argc, char** argv) {
   const tutti::Environment environment(argc, argv);
   tutti::command_line::warn_of_launcher("tutti");
-  return tutti::tools::run(app, argc, argv);
+  const int status = tutti::tools::run(app, argc, argv);
+  tutti::tools::doctor::meet();  // docs/guide.md: MPI_Finalize may hang where one rank comes later
+  return status;
 }
 
 }  // namespace
