@@ -37,6 +37,18 @@ bool idles_between_nodes(const Algorithm& algorithm, const schedules::Spread& sp
   return algorithm.reach == Reach::alternating && spread.adjacent && spread.most % 2 == 0;
 }
 
+/// The part of the rounds in which messages stay on the nodes.
+double part_of_near_rounds(const Algorithm& algorithm, const Cost& cost, const schedules::Spread& spread) {
+  if (cost.rounds == 0) return 0;
+  // A tree of a high radix may have a part of a round on a node, but needs a whole one to leave it.
+  const double bits = std::log2(spread.most);
+  double rounds = cost.rounds * bits / std::log2(spread.size);
+  // One of blocks, whose far ones come last, waits for them in that round.
+  constexpr double rounding = 1e-9;
+  if (algorithm.reach == Reach::growing) rounds = std::floor(bits / std::log2(1 + at_once(cost)) + rounding);
+  return std::min(rounds, cost.rounds - 1) / cost.rounds;
+}
+
 Levels levels_of(const Algorithm& algorithm, const Cost& cost, const schedules::Spread& spread) {
   const double n = spread.size;
   const double k = spread.most;
@@ -44,8 +56,7 @@ Levels levels_of(const Algorithm& algorithm, const Cost& cost, const schedules::
   const auto divided = [&cost](double rounds, double bytes) {
     return Levels{part_of(cost, rounds, bytes), part_of(cost, 1 - rounds, 1 - bytes), rounds == 0};
   };
-  // A tree of a high radix may have a part of a round on a node, but needs a whole one to leave it.
-  const double near_rounds = std::min(std::log2(k) / std::log2(n), 1 - 1 / std::max(1.0, cost.rounds));
+  const double near_rounds = part_of_near_rounds(algorithm, cost, spread);
   switch (algorithm.reach) {
     case Reach::doubling:
     case Reach::branching:
@@ -141,33 +152,53 @@ double seconds_on_one_node(const Algorithm& algorithm, const Cost& cost, const L
 }
 
 /// The part of the rounds whose messages have more than `eager` bytes. Where messages grow or shrink, each is twice as
-/// long as the next one, and operations on vectors go both ways. Where data pass from rank to rank, along trees or
-/// around, a rank that waits for its receiver keeps those behind it waiting: long messages then save nothing.
+/// long as the next one, and operations on vectors go both ways.
 double long_part(const Algorithm& algorithm, const Cost& cost, double eager) {
-  switch (algorithm.reach) {
-    case Reach::trees:
-    case Reach::neighbours:
-    case Reach::alternating:
-    case Reach::around:
-    case Reach::growing_around:
-      return 0;
-    case Reach::growing:
-    case Reach::shrinking: {
-      const bool has_blocks = is_split(algorithm.operation) || schedules::has_equal_blocks(algorithm.operation);
-      const double rounds = cost.rounds / (has_blocks ? 1 : 2);
-      const double longest = message_bytes(cost) * rounds / (2 - std::exp2(1 - rounds));
-      return std::clamp(std::ceil(std::log2(longest / eager)), 0.0, rounds) / rounds;
-    }
-    default:
-      return message_bytes(cost) > eager ? 1 : 0;
-  }
+  if (algorithm.reach != Reach::growing && algorithm.reach != Reach::shrinking)
+    return message_bytes(cost) > eager ? 1 : 0;
+  const bool has_blocks = is_split(algorithm.operation) || schedules::has_equal_blocks(algorithm.operation);
+  const double rounds = cost.rounds / (has_blocks ? 1 : 2);
+  const double longest = message_bytes(cost) * rounds / (2 - std::exp2(1 - rounds));
+  return std::clamp(std::ceil(std::log2(longest / eager)), 0.0, rounds) / rounds;
 }
 
-/// What the long messages of an algorithm add to the time of its rounds, or save, at their two ends: no less where
-/// these are near each other.
-double long_seconds(const Algorithm& algorithm, const Cost& cost, const Link& link) {
+/// Whether data pass from rank to rank, along trees or around: a rank that waits for its receiver keeps those behind it
+/// waiting.
+bool passes_on(Reach reach) {
+  return reach == Reach::trees || reach == Reach::neighbours || reach == Reach::alternating || reach == Reach::around ||
+         reach == Reach::growing_around;
+}
+
+/// Whether a rank exchanges with many others in one round.
+bool is_crowded(Reach reach) { return reach == Reach::all || reach == Reach::above || reach == Reach::star; }
+
+/// What a long message takes longer beside its bytes than a short one, or less, in the mean of the rounds.
+double longer(const Algorithm& algorithm, const Cost& cost, const Link& link) {
   if (link.eager == 0 || cost.rounds == 0) return 0;
-  return cost.rounds * long_part(algorithm, cost, link.eager) * (link.long_latency - link.latency);
+  return long_part(algorithm, cost, link.eager) * (link.long_latency - link.latency);
+}
+
+/// What long messages add to the time of the rounds, or save, at their two ends: no less where these are near each
+/// other.
+double long_seconds(const Algorithm& algorithm, const Cost& cost, const Link& link) {
+  return passes_on(algorithm.reach) ? 0 : cost.rounds * longer(algorithm, cost, link);
+}
+
+/// The link as further messages of a round see it: both ends save work on long ones. A rank with many partners does
+/// not, since all of them ask it before they send.
+Link link_for(const Algorithm& algorithm, const Cost& cost, Link link) {
+  const double saved = is_crowded(algorithm.reach) ? 0 : std::max(0.0, -longer(algorithm, cost, link));
+  link.overhead = std::max(0.0, link.overhead - saved / 2);
+  return link;
+}
+
+/// A phase of so many chunks, one after the other.
+double seconds_of_phase(const schedules::PhaseCost& phase, double chunks, const Link& link, double switching) {
+  const Crowd crowd{phase.senders, phase.both_ways, phase.hidden, phase.factors};
+  if (phase.flat == nullptr) return seconds(phase.cost, link, crowd, switching);
+  const Cost chunk = part_of(phase.cost, 1 / chunks, 1 / chunks);
+  return seconds(phase.cost, link_for(*phase.flat, chunk, link), crowd, switching) +
+         chunks * long_seconds(*phase.flat, chunk, link);
 }
 
 double seconds_of_flat(const Algorithm& algorithm, const Signature& signature, const Wiring& wiring, const Links& links,
@@ -175,12 +206,14 @@ double seconds_of_flat(const Algorithm& algorithm, const Signature& signature, c
   const schedules::Spread& spread = wiring.spread;
   const double bytes = bytes_of_call(signature, spread.size);
   const Cost cost = algorithm.cost(spread.size, bytes);
-  const Link& node = links[wiring.on_node];
-  const Link& network = links[LinkLevel::network];
-  if (!wiring.several_nodes)
+  if (!wiring.several_nodes) {
+    const Link node = link_for(algorithm, cost, links[wiring.on_node]);
     return seconds_on_one_node(algorithm, cost, node, spread.size, bytes, switching) +
            long_seconds(algorithm, cost, node);
+  }
   const Levels levels = levels_of(algorithm, cost, spread);
+  const Link node = link_for(algorithm, levels.on_node, links[wiring.on_node]);
+  const Link network = link_for(algorithm, levels.across, links[LinkLevel::network]);
   const bool both_ways = goes_both_ways(algorithm);
   const double hidden = hidden_part(algorithm);
   const double inside = passing_seconds(levels.on_node, node, {both_ways ? spread.most : 1.0, both_ways, hidden});
@@ -265,8 +298,7 @@ double seconds(const Cost& cost, const Link& link, const Crowd& crowd, double sw
 
 double seconds_across(const schedules::LevelCost& cost, const Wiring& wiring, const Links& links) {
   const double switching = wiring.oversubscribed ? links.switching : 0;
-  return seconds(cost.across.cost, links[LinkLevel::network],
-                 {cost.across.senders, cost.across.both_ways, cost.across.hidden, cost.across.factors}, switching) +
+  return seconds_of_phase(cost.across, cost.chunks, links[LinkLevel::network], switching) +
          local_seconds(cost.local, links[wiring.on_node]);
 }
 
@@ -284,8 +316,7 @@ double predict(const Algorithm& algorithm, const Signature& signature, const Wir
   double alone = 0;
   double beside = 0;
   for (const schedules::PhaseCost& phase : cost.on_node) {
-    (phase.beside ? beside : alone) +=
-        seconds(phase.cost, node, {phase.senders, phase.both_ways, phase.hidden}, switching);
+    (phase.beside ? beside : alone) += seconds_of_phase(phase, cost.chunks, node, switching);
     // Both levels move bytes at once, but a rank starts its messages one after the other.
     if (phase.beside) alone += phase.cost.messages * node.overhead;
   }

@@ -16,7 +16,13 @@ Phase phase_on_node(const Layout& l, const Problem& p, Operation operation, doub
 }
 PhaseCost cost_on_node(const Spread& s, Operation operation, double bytes, KeepOrder keep) {
   const Algorithm& flat = flat_for(operation, s.most, bytes, s.starts.on_node, keep);
-  return {flat.cost(s.most, bytes), senders_of(flat, s.most, bytes), goes_both_ways(flat), false, hidden_part(flat)};
+  return {flat.cost(s.most, bytes),
+          senders_of(flat, s.most, bytes),
+          goes_both_ways(flat),
+          false,
+          hidden_part(flat),
+          {},
+          &flat};
 }
 namespace {
 
@@ -36,7 +42,8 @@ Generate flat_across(const Layout& l, const Problem& p, Operation operation, dou
 PhaseCost cost_across(const Spread& s, Operation operation, double bytes, double senders, KeepOrder keep) {
   const Algorithm& flat = flat_for(operation, s.nodes, bytes, among(s.starts.across, senders), keep);
   const Cost cost = flat.cost(s.nodes, bytes);
-  return {cost, senders, goes_both_ways(flat), false, hidden_part(flat), factors_of(flat, cost, s.starts.across)};
+  return {cost, senders, goes_both_ways(flat), false, hidden_part(flat), factors_of(flat, cost, s.starts.across),
+          &flat};
 }
 
 namespace {

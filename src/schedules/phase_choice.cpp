@@ -45,9 +45,11 @@ double senders_of(const Algorithm& algorithm, int size, double bytes) {
 }
 
 double hidden_part(const Algorithm& algorithm) {
-  if (algorithm.operation == Operation::reduce && algorithm.reach == Reach::doubling) return hardly_hidden;
-  const bool is_tree = algorithm.reach == Reach::growing && !goes_both_ways(algorithm);
-  if (algorithm.reach != Reach::star) return is_tree ? mostly_hidden / 2 : mostly_hidden;
+  const bool is_tree_of_blocks = algorithm.reach == Reach::growing && !goes_both_ways(algorithm);
+  if (is_tree_of_blocks || (algorithm.operation == Operation::reduce && algorithm.reach == Reach::doubling))
+    return hardly_hidden;
+  if (algorithm.operation == Operation::reduce && algorithm.reach == Reach::trees) return mostly_hidden / 2;
+  if (algorithm.reach != Reach::star) return mostly_hidden;
   return algorithm.operation == Operation::bcast || is_split(algorithm.operation) ? 1 : 0;
 }
 

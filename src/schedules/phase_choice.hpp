@@ -17,8 +17,8 @@ namespace tutti::schedules {
 [[nodiscard]] double senders_of(const Algorithm& algorithm, int size, double bytes);
 
 /// See mostly_hidden. What a root sends is under way while it sends the next message; what all send to a root, or to a
-/// rank of a tree, arrives together. Down or up a tree, a rank works on its messages before or after the long one of
-/// its round.
+/// rank of a tree, arrives together. Down or up a tree of blocks, a rank works on its messages before or after the long
+/// one of its round.
 [[nodiscard]] double hidden_part(const Algorithm& algorithm);
 
 /// The messages of a round.

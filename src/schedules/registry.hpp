@@ -63,6 +63,8 @@ inline constexpr double mostly_hidden = 0.8;
 /// The same where messages of several ranks arrive at nearly the same time: some come from farther away.
 inline constexpr double hardly_hidden = 0.05;
 
+struct Algorithm;
+
 /// One phase of a hierarchical algorithm over one level.
 struct PhaseCost {
   Cost cost{};
@@ -71,6 +73,7 @@ struct PhaseCost {
   bool beside = false;    ///< on a node: its messages go in the rounds of those between nodes
   double hidden = mostly_hidden;
   Factors factors{};
+  const Algorithm* flat = nullptr;  ///< that the phase goes by, if by one of the registry
 };
 
 /// Costs of a hierarchical algorithm on the links inside a node and on those between nodes.

@@ -42,6 +42,20 @@ std::vector<int> partners_of(int hub, LinkLevel level, std::span<const Place> pl
   return partners;
 }
 
+/// What the ranks of a node carry together while each exchanges with several at once, in bytes/s: with one each, few
+/// ranks may not fill the node's memory.
+double rate_of_node(Meter& meter, int node, LinkLevel level, std::span<const Place> places, int times) {
+  double ranks = 0;
+  std::vector<int> partners;
+  for (int other = 0; other < static_cast<int>(places.size()); ++other) {
+    if (places[static_cast<std::size_t>(other)].node != node) continue;
+    std::vector<int> found = partners_within(level, other, places, most_partners);
+    ranks += found.empty() ? 0 : 1;
+    if (other == meter.rank()) partners = std::move(found);
+  }
+  return ranks * meter.rate_of_all(partners, most_partners, times);
+}
+
 /// Long messages wait for their receiver: these must be longer than an MPI sends ahead.
 constexpr int surely_long = 256 << 10;
 constexpr int least_eager = 1 << 10;
@@ -77,11 +91,17 @@ LinkMeasurement measure_level(MPI_Comm comm, LinkLevel level, const Pairs& pairs
     if (k == pairs.size()) break;
   }
   // On a node both ends of a pair send what the node's memory carries; between nodes each is on another one.
-  const double ends = level == LinkLevel::network ? 1 : 2;
+  const bool is_network = level == LinkLevel::network;
+  const double ends = is_network ? 1 : 2;
   found.link.rate = found.loads.front().rate;
   for (const LinkMeasurement::Load& load : found.loads)
     found.link.shared_rate = std::max(found.link.shared_rate, ends * load.pairs * load.rate);
   const int hub = pairs.front().first;
+  if (!is_network) {
+    const int node = places[static_cast<std::size_t>(hub)].node;
+    found.link.shared_rate =
+        std::max(found.link.shared_rate, rate_of_node(meter, node, level, places, effort.long_times));
+  }
   found.link.several_rate = std::max(
       found.link.rate, meter.several_rate(hub, partners_of(hub, level, places, most_partners), effort.long_times));
   found.link.one_way_rate = std::max(
@@ -90,6 +110,21 @@ LinkMeasurement measure_level(MPI_Comm comm, LinkLevel level, const Pairs& pairs
 }
 
 }  // namespace
+
+std::vector<int> partners_within(LinkLevel level, int rank, std::span<const Place> places, std::size_t most) {
+  const Place& place = places[static_cast<std::size_t>(rank)];
+  std::vector<int> group;
+  for (int other = 0; other < static_cast<int>(places.size()); ++other) {
+    const Place& there = places[static_cast<std::size_t>(other)];
+    if (there.node == place.node && (other == rank || level_between(place, there) <= level)) group.push_back(other);
+  }
+  const auto own = static_cast<std::size_t>(std::ranges::find(group, rank) - group.begin());
+  std::vector<int> partners;
+  for (std::size_t i = 1; i < group.size(); ++i)  // the nearest ones on both sides: those of whom it is one, too
+    if (group.size() - 1 <= most || std::min(i, group.size() - i) <= most / 2)
+      partners.push_back(group[(own + i) % group.size()]);
+  return partners;
+}
 
 Pairs pairs_at(LinkLevel level, std::span<const Place> places) {
   if (places.empty()) return {};

@@ -16,6 +16,11 @@ namespace tutti::tools {
 using Pairs = std::vector<std::pair<int, int>>;
 [[nodiscard]] Pairs pairs_at(detail::LinkLevel level, std::span<const Place> places);
 
+/// The ranks on a rank's node at this level or nearer, at most so many, if `most` is even: each has those among its own
+/// whose own it is among.
+[[nodiscard]] std::vector<int> partners_within(detail::LinkLevel level, int rank, std::span<const Place> places,
+                                               std::size_t most);
+
 /// The figures of one level, and the rate of each rank while so many pairs exchange long messages at once.
 struct LinkMeasurement {
   detail::LinkLevel level{};

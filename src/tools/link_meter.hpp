@@ -18,6 +18,7 @@ class Meter {
   explicit Meter(MPI_Comm comm) : comm_(comm), outgoing_(long_bytes), incoming_(long_bytes) {
     MPI_Comm_rank(comm, &rank_);
   }
+  [[nodiscard]] int rank() const { return rank_; }
 
   /// The time of a message: half of the way there and back, of several after one another.
   [[nodiscard]] double one_way(const Pairs& pairs, int times, int bytes = short_bytes) {

@@ -119,6 +119,17 @@ TEST(CostModel, EveryTreeNeedsARoundBetweenNodes) {
       EXPECT_GE(predict(*find_algorithm(s.operation, tree), s, wiring(nodes, per_node)), latency) << nodes << per_node;
 }
 
+// Of five rounds of a tree of radix four, the second one has a block that stays on the node, and two that do not.
+TEST(CostModel, ATreeOfBlocksWaitsForThoseThatLeaveANode) {
+  Links links = detail::links_of(detail::typical_costs);
+  const Wiring w = wiring(128, 8);
+  links[w.on_node].overhead = links[LinkLevel::network].overhead = 0;
+  Signature s = allreduce_of(0);
+  s.operation = Operation::gather;
+  EXPECT_NEAR(predict(*find_algorithm(s.operation, "knomial"), s, w, links),
+              links[w.on_node].latency + 4 * links[LinkLevel::network].latency, 1e-9);
+}
+
 TEST(CostModel, FarPartnersOfLongMessagesCostMoreThanNearOnes) {
   // Both halve: one begins with the nearest partner, one with the farthest.
   const Wiring w = wiring(16, 16);
@@ -166,6 +177,49 @@ TEST(CostModel, LongMessagesStartAtTheirOwnPaceUnlessTheyArePassedOn) {
       const bool is_longer = bytes > 4096 && std::string_view(name) == "rabenseifner";
       EXPECT_NEAR(seconds(), before + (is_longer ? rounds * 9 * network.latency : 0), 1e-3 * before) << name << bytes;
     }
+}
+
+TEST(CostModel, PhasesHaveLongMessagesToo) {
+  const Wiring w = wiring(16, 8);
+  Links links = detail::links_of(detail::typical_costs);
+  Link& network = links[LinkLevel::network];
+  const Signature s = allreduce_of(1 << 16);
+  for (const char* name : {"hierarchical", "hierarchical_pipeline"}) {
+    const auto* algorithm = find_algorithm(s.operation, name);
+    network.eager = 0;
+    const double before = predict(*algorithm, s, w, links);
+    network.eager = 16;
+    network.long_latency = 1000 * network.latency;
+    const schedules::LevelCost cost = algorithm->level_cost(w.spread, 4 << 16);
+    ASSERT_NE(cost.across.flat, nullptr);
+    const double later = cost.across.cost.rounds * 999 * network.latency;
+    EXPECT_NEAR(predict(*algorithm, s, w, links), before + later, before) << name;
+  }
+}
+
+TEST(CostModel, TheEndsOfLongMessagesSaveWorkUnlessManyAskForIt) {
+  const Wiring w = wiring(16, 1);
+  Links links = detail::links_of(detail::typical_costs);
+  Link& network = links[LinkLevel::network];
+  network.overhead = 0.2e-6;
+  Signature s = allreduce_of(1 << 16);
+  s.operation = Operation::gather;
+  // What the work on further messages costs.
+  const auto cost_of_work = [&](std::string_view name) {
+    Links none = links;
+    none[LinkLevel::network].overhead = 0;
+    const auto* gather = find_algorithm(s.operation, name);
+    return predict(*gather, s, w, links) - predict(*gather, s, w, none);
+  };
+  const double of_tree = cost_of_work("knomial");
+  const double of_star = cost_of_work("linear");
+  EXPECT_GT(of_tree, network.overhead);
+  network.eager = 4096;
+  network.long_latency = network.latency - network.overhead;
+  EXPECT_NEAR(cost_of_work("knomial"), of_tree / 2, 0.01 * of_tree);
+  EXPECT_NEAR(cost_of_work("linear"), of_star, 0.01 * of_star);
+  network.long_latency = 2 * network.latency;
+  EXPECT_NEAR(cost_of_work("knomial"), of_tree, 0.01 * of_tree);
 }
 
 TEST(CostModel, WhatOneRankTakesGoesAtItsOneWayRate) {

@@ -47,7 +47,10 @@ TEST(PhaseChoice, MessagesToOneRankArriveTogether) {
   EXPECT_EQ(hidden_part(*find_algorithm(Operation::reduce, "direct")), 0);
   EXPECT_EQ(hidden_part(*find_algorithm(Operation::reduce, "knomial")), hardly_hidden);
   EXPECT_EQ(hidden_part(*find_algorithm(Operation::bcast, "knomial")), mostly_hidden);
-  EXPECT_EQ(hidden_part(*find_algorithm(Operation::reduce, "double_tree")), mostly_hidden);
+  EXPECT_EQ(hidden_part(*find_algorithm(Operation::reduce, "double_tree")), mostly_hidden / 2);
+  EXPECT_EQ(hidden_part(*find_algorithm(Operation::bcast, "double_tree")), mostly_hidden);
+  EXPECT_EQ(hidden_part(*find_algorithm(Operation::gather, "knomial")), hardly_hidden);
+  EXPECT_EQ(hidden_part(*find_algorithm(Operation::scatter, "binomial")), hardly_hidden);
 }
 
 TEST(PhaseChoice, ASharedLinkMakesBytesDear) {

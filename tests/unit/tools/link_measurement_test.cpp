@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "tools/tune_links.hpp"
 
@@ -48,6 +50,23 @@ TEST(LinkMeasurement, OneNodeHasNoNetwork) {
   std::vector<Place> places(3);
   places[1].node = 1;
   EXPECT_EQ(pairs_at(LinkLevel::network, places).size(), 1U);
+}
+
+TEST(LinkMeasurement, PartnersWithinALevelHaveEachOther) {
+  const std::vector<Place> places = places_of(2);
+  for (const auto& [level, most, number] : {std::tuple{LinkLevel::cache, 8, 1}, std::tuple{LinkLevel::numa, 8, 3},
+                                            std::tuple{LinkLevel::node, 8, 7}, std::tuple{LinkLevel::node, 4, 4}}) {
+    for (int rank = 0; rank < 16; ++rank) {
+      const std::vector<int> partners = partners_within(level, rank, places, static_cast<std::size_t>(most));
+      EXPECT_EQ(std::set<int>(partners.begin(), partners.end()).size(), static_cast<std::size_t>(number));
+      for (const int partner : partners) {
+        EXPECT_EQ(places[static_cast<std::size_t>(partner)].node, places[static_cast<std::size_t>(rank)].node);
+        const std::vector<int> back = partners_within(level, partner, places, static_cast<std::size_t>(most));
+        EXPECT_EQ(std::count(back.begin(), back.end(), rank), 1) << rank << ' ' << partner;
+      }
+    }
+  }
+  EXPECT_TRUE(partners_within(LinkLevel::node, 0, std::vector<Place>(1), 8).empty());
 }
 
 TEST(LinkMeasurement, TheTextHasARowForEachLevel) {
