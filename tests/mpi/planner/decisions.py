@@ -35,7 +35,7 @@ class Machine:
         self.args = args
         self.variables = [f"TUTTI_TEST_{name.upper()}={value}" for name, value in costs.items()]
         if "kernel_copy_refused" in costs:
-            # UCX would take TCP for long messages instead, and MPI_Finalize may wait for these for ever.
+            # UCX would send long messages over TCP then, and MPICH's MPI_Finalize may wait for ever for those.
             self.variables.append("UCX_TLS=self,posix")
 
     def run(self, *flags):
