@@ -16,7 +16,7 @@ include(GNUInstallDirs)
 set(TUTTI_INSTALL_DATADIR ${CMAKE_INSTALL_DATADIR}/tutti/data)
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
-find_package(tutti REQUIRED)
+find_package(tutti REQUIRED COMPONENTS kokkos)
 add_library(tutti_either INTERFACE)
 target_link_libraries(tutti_either INTERFACE tutti::tutti)
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tutti/detail/launch/kernel.hpp>
 #include <tutti/error.hpp>
 
 #include "clock.hpp"
-#include "common/device/stream.hpp"
 #include "device_timer.hpp"
 
 #if TUTTI_HAVE_CUDA
@@ -53,8 +53,9 @@ class Mark {
 struct DeviceTimer::State : std::enable_shared_from_this<State> {
   void record(const DeviceStream& stream, int place) {
     if (marks[place]) return marks[place]->record(stream);
-    const auto write = [self = shared_from_this(), place] { self->times[place] = now(); };
-    miniapps::device::host_functions()(stream.handle(), write);
+    static kernels::device::Kernel mark;
+    kernels::device::run_on_host(stream.handle(), mark,
+                                 [self = shared_from_this(), place] { self->times[place] = now(); });
   }
 
   std::unique_ptr<Mark> marks[2];
@@ -62,7 +63,7 @@ struct DeviceTimer::State : std::enable_shared_from_this<State> {
 };
 
 DeviceTimer::DeviceTimer() : state_(std::make_shared<State>()) {
-  if (miniapps::device::host_functions() != nullptr) return;
+  if (kernels::device::runs_on_host()) return;
   for (auto& mark : state_->marks) mark = std::make_unique<Mark>();
 }
 

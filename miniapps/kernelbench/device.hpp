@@ -53,6 +53,8 @@ class Queue {
 
 nlohmann::json run_device_embedding(const EmbeddingSettings& settings, int rank);
 nlohmann::json run_device_combine(const CombineSettings& settings, int rank);
+/// The host's time for launches without work, and for the questions that go with them.
+nlohmann::json run_device_launches(int rounds, int rank);
 nlohmann::json run_device_interaction(const InteractionSettings& settings, int rank);
 
 }  // namespace tutti::kernelbench

@@ -25,6 +25,7 @@ struct Settings {
   EmbeddingSettings embedding;
   CombineSettings combine;
   InteractionSettings interaction;
+  int launch_rounds = 30;
   std::string json_file;
   bool device = false;
 };
@@ -66,6 +67,12 @@ void add_interaction(CLI::App& app, InteractionSettings& s) {
   add_number(interaction, "--rounds", s.rounds, {1, most_rounds}, "Measured rounds");
 }
 
+void add_launches(CLI::App& app, int& rounds) {
+  CLI::App& launches =
+      *app.add_subcommand("launches", "With --device: the host's time for launches of kernels without work");
+  add_number(launches, "--rounds", rounds, {1, most_rounds}, "Measured rounds");
+}
+
 void add_options(CLI::App& app, Settings& settings) {
   app.name("tutti-kernelbench");
   app.require_subcommand(1);
@@ -76,6 +83,7 @@ void add_options(CLI::App& app, Settings& settings) {
   add_embedding(app, settings.embedding);
   add_combine(app, settings.combine);
   add_interaction(app, settings.interaction);
+  add_launches(app, settings.launch_rounds);
   add_helps(app, "tutti-kernelbench 0.1.0");
 }
 
@@ -83,6 +91,7 @@ nlohmann::json run_on_device(const CLI::App& app, const Settings& settings, int 
   if (const auto reason = reason_without_device()) return {{"skipped", *reason}};
   if (app.got_subcommand("embedding")) return run_device_embedding(settings.embedding, rank);
   if (app.got_subcommand("combine")) return run_device_combine(settings.combine, rank);
+  if (app.got_subcommand("launches")) return run_device_launches(settings.launch_rounds, rank);
   return run_device_interaction(settings.interaction, rank);
 }
 
@@ -90,6 +99,7 @@ nlohmann::json run_chosen(const CLI::App& app, const Settings& settings, int ran
   if (settings.device) return run_on_device(app, settings, rank);
   if (app.got_subcommand("embedding")) return run_embedding(settings.embedding, rank);
   if (app.got_subcommand("combine")) return run_combine(settings.combine, rank);
+  if (app.got_subcommand("launches")) throw std::runtime_error("launches are the device's: add --device");
   return run_interaction(settings.interaction, rank);
 }
 

@@ -14,6 +14,7 @@ namespace tutti::detail {
 struct DeviceOffer {
   std::int32_t usable = 0;  ///< it has a device
   std::int32_t kernels = 0;
+  std::int32_t capability = 0;       ///< compute capability of the device, 90 for 9.0; 0: unknown
   std::int32_t nccl_version = 0;     ///< 0: `why_no_nccl` has the reason
   std::int32_t several_allowed = 0;  ///< NCCL_MULTI_RANK_GPU_ENABLE=1
   std::int32_t nccl_blocking = 0;    ///< TUTTI_NCCL_BLOCKING=1
@@ -33,6 +34,7 @@ struct DeviceVerdict {
   bool kernels = false;
   bool several_ranks = false;
   bool registers = false;
+  bool nccl_float8 = false;  ///< NCCL reduces float8 on the devices of all ranks
   int nccl_version = 0;  ///< 0: NCCL is not tried
   std::string why_no_nccl{};
 };

@@ -20,7 +20,7 @@
 #include "core/hash.hpp"
 #include "core/log.hpp"
 #include "device/pool.hpp"
-#include "kernels/device/combine.hpp"
+#include "kernels/device/launcher.hpp"
 
 namespace tutti::detail {
 namespace {
@@ -91,6 +91,7 @@ DeviceOffer make_offer(const Context& comm, DeviceSide& side, const void* addres
     offer.uuid = runtime.uuid(side.device);
     side.stream = runtime.create_stream();
     offer.kernels = kernels::device::has_kernels() ? 1 : 0;
+    offer.capability = runtime.capability(side.device);
     offer_nccl(offer);
     offer.usable = 1;
   } catch (const std::exception& e) {
@@ -145,7 +146,8 @@ std::string report(const Context& comm, const DeviceSide& side, const DeviceVerd
       side.nccl_version != 0 ? "version " + nccl::version_text(side.nccl_version) : "not used: " + verdict.why_no_nccl,
       side.nccl_version != 0 ? ras_of(side.nccl_version) : "none without NCCL",
       side.cuda_aware ? "yes" : "no, through pinned memory", why_cuda_aware,
-      side.kernels ? "by kernels on the device"
+      side.kernels ? fmt::format("by kernels on the device, launched by {}",
+                                 kernels::device::launcher_text(kernels::device::launcher()))
                    : "on the host if NCCL does not support them: this build has no kernels for the device",
       side.several_ranks ? "several" : "one", comm.progress_hook ? "calls on host memory only" : "no",
       comm.progress_report);
@@ -161,6 +163,7 @@ std::unique_ptr<DeviceSide> side_of_part(const DeviceSide& whole) {
   side->cuda_aware = whole.cuda_aware;
   side->several_ranks = whole.several_ranks;
   side->nccl_version = whole.nccl_version;
+  side->nccl_float8 = whole.nccl_float8;
   side->report = whole.report;
   if (!side->report.ends_with(shares)) side->report += shares;
   return side;
@@ -200,6 +203,7 @@ void prepare_device(Context& comm, const void* address) {
     throw Error(ErrorCode::mismatch,
                 fmt::format("{}: device memory cannot be used: {}", comm.describe(), verdict.problem));
   side->kernels = verdict.kernels;
+  side->nccl_float8 = verdict.nccl_float8;
   side->several_ranks = verdict.several_ranks;
   const device::Guard guard(side->device);
   std::string why_cuda_aware;

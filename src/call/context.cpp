@@ -126,6 +126,7 @@ Machine Context::machine() const {
     machine.device_kernels = device->kernels;
     machine.cuda_aware = device->cuda_aware;
     machine.nccl_version = device->nccl_version;
+    machine.nccl_float8 = device->nccl_float8;
   }
   return machine;
 }

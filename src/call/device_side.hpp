@@ -23,6 +23,7 @@ struct DeviceSide {
   bool cuda_aware = false;                ///< on all ranks the MPI takes device addresses
   bool several_ranks = false;             ///< some device serves several ranks of this communicator
   int nccl_version = 0;                   ///< the lowest of all ranks; 0 if NCCL is not used
+  bool nccl_float8 = false;               ///< NCCL reduces float8 on the devices of all ranks
   std::string report{};                   ///< for users: the facilities in use, and the reasons why others are not
 };
 

@@ -56,6 +56,7 @@ struct Machine {
   bool device_kernels = false;                  ///< reductions run on the device
   bool cuda_aware = false;                      ///< the MPI takes device addresses
   int nccl_version = 0;                         ///< 0: NCCL is not used
+  bool nccl_float8 = true;                      ///< it reduces float8 on the devices of all ranks
 };
 
 /// Returns true if nonblocking calls may be messages of several ranks, because shared memory does not carry all of

@@ -30,7 +30,13 @@ if(TUTTI_HAS_DEVICE_KERNELS)
     set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
     set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
   endif()
-  message(STATUS "Device kernels: CUDA ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
+  if(TUTTI_KOKKOS_HAS_CUDA)
+    set(launcher "Kokkos ${TUTTI_KOKKOS_VERSION}")
+  else()
+    set(launcher "CUDA, since Kokkos ${TUTTI_KOKKOS_VERSION} has none")
+  endif()
+  message(STATUS "Device kernels: launched by ${launcher}; compiled by CUDA ${CMAKE_CUDA_COMPILER_VERSION} for "
+    "${CMAKE_CUDA_ARCHITECTURES}")
 endif()
 
 # tutti_kokkos_sources(target source...): those that read Kokkos' headers.

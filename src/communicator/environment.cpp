@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <Kokkos_Macros.hpp>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -98,9 +97,8 @@ std::string config_summary() {
   std::string_view text(library, static_cast<std::size_t>(length));
   text = text.substr(0, text.find('\n'));
   const char* cuda = detail::device::built_runtime() != nullptr ? "built in" : "not built";
-  std::string summary = fmt::format("tutti {}\nMPI: {} (MPI {}.{})\nKokkos: {}.{}.{}\nCUDA: {}\n", TUTTI_VERSION_STRING,
-                                    text, MPI_VERSION, MPI_SUBVERSION, KOKKOS_VERSION / 10000,
-                                    KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100, cuda);
+  std::string summary = fmt::format("tutti {}\nMPI: {} (MPI {}.{})\nKokkos: {}\nCUDA: {}\n", TUTTI_VERSION_STRING,
+                                    text, MPI_VERSION, MPI_SUBVERSION, TUTTI_KOKKOS_VERSION, cuda);
   for (const detail::Backend* backend : detail::backends())
     if (backend->summary != nullptr) summary += backend->summary() + '\n';
   return summary;

@@ -177,6 +177,7 @@ void DeviceGraph::launch(Stream stream) const {
   // NCCL work of a graph is in flight as any other, and launched in the same order on all ranks.
   auto& traffic = lower::Traffic::of(device_);
   const lower::Turn turn(traffic, lower::give_way);
+  traffic.follow(stream.handle);
   runtime().launch_graph(handle_, stream.handle);
   traffic.note_launch(stream.handle);
 }

@@ -41,6 +41,7 @@ void Runtime::note_unused(void* /*memory*/, std::size_t /*bytes*/) noexcept {}
 void Runtime::load_kernel(const void* /*code*/) {}
 
 std::string Runtime::bus_id(int /*device*/) { return {}; }
+int Runtime::capability(int /*device*/) { return 0; }
 int Runtime::driver_version() { return 0; }
 int Runtime::runtime_version() { return 0; }
 

@@ -44,6 +44,8 @@ class Runtime {
   [[nodiscard]] virtual std::string device_name(int device) = 0;
   /// The address on the PCI bus, "0000:17:00.0"; empty if unknown.
   [[nodiscard]] virtual std::string bus_id(int device);
+  /// The compute capability, 90 for 9.0; 0 if unknown.
+  [[nodiscard]] virtual int capability(int device);
   /// CUDA's versions as it numbers them, 12040 for 12.4; 0: no driver, or unknown. Asking does not start using a
   /// device.
   [[nodiscard]] virtual int driver_version();
@@ -108,16 +110,15 @@ class Runtime {
   /// Whether the host may read and write device memory, so that a kernel can be a host function. Only test runtimes
   /// can.
   [[nodiscard]] virtual bool runs_host_functions() const noexcept { return false; }
-  /// Runs a host function in stream order. Requires runs_host_functions(). kernel: the code of the kernel that it
-  /// stands for; null: none.
+  /// Runs a host function in stream order. Requires runs_host_functions(). kernel: the one that it stands for;
+  /// null: none.
   virtual void run_host(StreamHandle stream, std::function<void()> function, const void* kernel = nullptr);
 
   /// A pool has got memory back, which no stream uses any more. For test runtimes, which spoil it.
   virtual void note_unused(void* memory, std::size_t bytes) noexcept;
 
-  /// Loads the code of a kernel, the address of its __global__ function, onto the current device. Waits for the device
-  /// where CUDA does. Counterpart: cudaFuncGetAttributes, which CUDA recommends for it.
-  virtual void load_kernel(const void* code);
+  /// A kernel has been loaded onto the current device. For test runtimes.
+  virtual void load_kernel(const void* kernel);
 };
 
 /// The runtime of this process; null in a build without CUDA.

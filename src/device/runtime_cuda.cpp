@@ -46,10 +46,16 @@ Capture find_capture(cudaStream_t stream) {
   unsigned long long id = 0;
   cudaGraph_t graph = nullptr;
 #if CUDART_VERSION >= 13000
-  check(cudaStreamGetCaptureInfo(stream, &status, &id, &graph, nullptr, nullptr, nullptr), "cudaStreamGetCaptureInfo");
+  const cudaError_t code = cudaStreamGetCaptureInfo(stream, &status, &id, &graph, nullptr, nullptr, nullptr);
 #else
-  check(cudaStreamGetCaptureInfo_v2(stream, &status, &id, &graph, nullptr, nullptr), "cudaStreamGetCaptureInfo");
+  const cudaError_t code = cudaStreamGetCaptureInfo_v2(stream, &status, &id, &graph, nullptr, nullptr);
 #endif
+  // The default stream cannot be captured; another stream is, whose capture its use would end.
+  if (code == cudaErrorStreamCaptureImplicit) {
+    forget(code);
+    return {};
+  }
+  check(code, "cudaStreamGetCaptureInfo");
   if (status == cudaStreamCaptureStatusNone) return {};
   // An invalidated capture has no number, but nothing may run on its stream either.
   return {id != 0 ? id : ~std::uint64_t{0}, graph};
@@ -133,6 +139,14 @@ class CudaRuntime final : public Runtime {
     std::array<char, 32> text{};
     check(cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), device), "cudaDeviceGetPCIBusId");
     return text.data();
+  }
+
+  int capability(int device) override {
+    int major = 0;
+    int minor = 0;
+    check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "cudaDeviceGetAttribute");
+    check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "cudaDeviceGetAttribute");
+    return 10 * major + minor;
   }
 
   int driver_version() override {
@@ -287,7 +301,9 @@ class CudaRuntime final : public Runtime {
       throw Error(ErrorCode::cuda, "the stream is not under capture, or its capture was invalidated");
     cudaUserObject_t object = nullptr;
     check(cudaUserObjectCreate(&object, data, let_go, 1, cudaUserObjectNoDestructorSync), "cudaUserObjectCreate");
-    check(cudaGraphRetainUserObject(capture.graph, object, 1, cudaGraphUserObjectMove), "cudaGraphRetainUserObject");
+    const cudaError_t code = cudaGraphRetainUserObject(capture.graph, object, 1, cudaGraphUserObjectMove);
+    if (code != cudaSuccess) (void)cudaUserObjectRelease(object, 1);
+    check(code, "cudaGraphRetainUserObject");
   }
 
   void start_graph(StreamHandle stream) override {
@@ -311,12 +327,6 @@ class CudaRuntime final : public Runtime {
   void release_graph(GraphHandle graph) noexcept override {
     const cudaError_t code = cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph));
     if (code != cudaSuccess) forget(code);
-  }
-
-  void load_kernel(const void* code) override {
-    const BesideCaptures beside;
-    cudaFuncAttributes attributes{};
-    check(cudaFuncGetAttributes(&attributes, code), "cudaFuncGetAttributes");
   }
 
   bool has_stream_flags(int device) override {

@@ -5,6 +5,7 @@
 
 #include "kernels/embedding_common.hpp"
 #include "kernels/embedding_scratch.hpp"
+#include "kernels/row_arithmetic.hpp"
 
 /// Turns gradients of bags into gradients of the rows [first_row, last_row) of one table.
 namespace tutti::kernels {
@@ -64,7 +65,7 @@ inline void add_occurrence(const ScatterJob& job, Occurrence occurrence, float* 
   for (std::size_t d = 0; d < n; ++d) sum[d] += gradient[d] * factor;
 }
 
-/// Sums plain gradients of the occurrences of a row.
+/// Adds plain gradients of occurrences of a row.
 template <std::size_t Dim>
 inline void add_plain(const ScatterJob& job, std::span<const Occurrence> occurrences, float* __restrict sum) {
   const std::size_t n = Dim > 0 ? Dim : job.table.dim;
@@ -74,8 +75,28 @@ inline void add_plain(const ScatterJob& job, std::span<const Occurrence> occurre
   }
 }
 
-/// Calls visit(row, gradient) once for each row, with the gradient summed over the row's occurrences in their order,
-/// and ask.operator()<CacheLevel>(row) some rows before that. Rows are counted from first_row. The gradient is valid
+/// Sums the gradients of a row's occurrences, in parts (row_part). `part` is room for those after the first.
+template <std::size_t Dim>
+inline void sum_row(const ScatterJob& job, std::span<const Occurrence> occurrences, bool plain, float* __restrict sum,
+                    float* __restrict part) {
+  const std::size_t n = Dim > 0 ? Dim : job.table.dim;
+  const auto add = [&](std::span<const Occurrence> some, float* to) {
+    std::fill_n(to, n, 0.0F);
+    if (plain) return add_plain<Dim>(job, some, to);
+    for (const Occurrence occurrence : some) add_occurrence<Dim>(job, occurrence, to);
+  };
+  const auto from = [&](std::size_t at) {
+    return occurrences.subspan(at, std::min<std::size_t>(row_part, occurrences.size() - at));
+  };
+  add(from(0), sum);
+  for (std::size_t at = row_part; at < occurrences.size(); at += row_part) {
+    add(from(at), part);
+    for (std::size_t d = 0; d < n; ++d) sum[d] += part[d];
+  }
+}
+
+/// Calls visit(row, gradient) once for each row, with the gradient summed over the row's occurrences (sum_row), and
+/// ask.operator()<CacheLevel>(row) some rows before that. Rows are counted from first_row. The gradient is valid
 /// during the call.
 template <std::size_t Dim, typename Ask, typename Visit>
 void for_each_row(const ScatterJob& job, std::span<const Occurrence> occurrences, std::vector<float>& scratch,
@@ -87,7 +108,7 @@ void for_each_row(const ScatterJob& job, std::span<const Occurrence> occurrences
   const std::size_t n = occurrences.size();
   for (std::size_t i = 0; i < std::min(far, n); ++i)
     ask.template operator()<CacheLevel::second>(row_of(occurrences[i]));
-  scratch.resize(dim);
+  scratch.resize(2 * dim);
   float* const sum = scratch.data();
   for (std::size_t i = 0; i < n;) {
     const std::uint32_t row = row_of(occurrences[i]);
@@ -100,12 +121,7 @@ void for_each_row(const ScatterJob& job, std::span<const Occurrence> occurrences
       visit(row, job.gradient.data + payload_of(occurrences[begin]) * job.gradient.stride);
       continue;
     }
-    std::fill_n(sum, dim, 0.0F);
-    if (plain) {
-      add_plain<Dim>(job, occurrences.subspan(begin, i - begin), sum);
-    } else {
-      for (std::size_t k = begin; k < i; ++k) add_occurrence<Dim>(job, occurrences[k], sum);
-    }
+    sum_row<Dim>(job, occurrences.subspan(begin, i - begin), plain, sum, sum + dim);
     visit(row, sum);
   }
 }

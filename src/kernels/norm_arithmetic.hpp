@@ -11,6 +11,8 @@ namespace tutti::kernels {
 
 inline constexpr std::size_t norm_block = 8192;
 inline constexpr std::size_t norm_lanes = 16;
+/// Blocks are joined in their order, so many at a time, and then the results of these parts in theirs.
+inline constexpr std::size_t norm_part_blocks = 256;
 
 TUTTI_FUNCTION double magnitude(double x) { return std::fabs(x); }
 TUTTI_FUNCTION double magnitude(float x) { return std::fabs(static_cast<double>(x)); }
@@ -35,6 +37,14 @@ TUTTI_FUNCTION void norm_tree(double* lanes) {
   for (std::size_t width = norm_lanes / 2; width > 0; width /= 2) {
     for (std::size_t k = 0; k < width; ++k) lanes[k] = norm_join<Kind>(lanes[k], lanes[k + width]);
   }
+}
+
+/// Joins the values at equal distances in their order.
+template <Norm Kind>
+TUTTI_FUNCTION double norm_sequence(const double* values, std::size_t count, std::size_t distance) {
+  double total = 0;
+  for (std::size_t k = 0; k < count; ++k) total = norm_join<Kind>(total, values[k * distance]);
+  return total;
 }
 
 }  // namespace tutti::kernels

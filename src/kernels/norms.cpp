@@ -41,9 +41,10 @@ double norm_of(const void* data, std::size_t count, std::size_t asked) {
       results[block] = block_norm<Kind>(values + first, std::min(norm_block, count - first));
     }
   });
-  double total = 0;
-  for (const double result : results) total = norm_join<Kind>(total, result);
-  return total;
+  std::vector<double> parts;
+  for (std::size_t first = 0; first < blocks; first += norm_part_blocks)
+    parts.push_back(norm_sequence<Kind>(results.data() + first, std::min(norm_part_blocks, blocks - first), 1));
+  return norm_sequence<Kind>(parts.data(), parts.size(), 1);
 }
 
 template <Norm Kind>

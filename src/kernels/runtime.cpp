@@ -23,6 +23,15 @@ int chosen_device() {
   return device;
 }
 
+bool host_may_start_it() {
+#if defined(KOKKOS_ENABLE_CUDA)
+  CUcontext context = nullptr;
+  return cuCtxGetCurrent(&context) == CUDA_SUCCESS && context != nullptr;
+#else
+  return true;
+#endif
+}
+
 void initialize_kokkos() {
   if (Kokkos::is_initialized() || chosen_device() < 0) return;
 #if defined(KOKKOS_VERSION) && KOKKOS_VERSION >= 30700
@@ -37,7 +46,9 @@ void initialize_kokkos() {
 
 }  // namespace
 
-bool ensure_kokkos() {
+bool ensure_kokkos(KokkosUse use) {
+  if (Kokkos::is_initialized()) return true;
+  if (use == KokkosUse::host && !host_may_start_it()) return false;
   static std::once_flag once;
   std::call_once(once, initialize_kokkos);
   return Kokkos::is_initialized();

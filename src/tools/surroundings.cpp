@@ -17,7 +17,7 @@
 #include "core/config.hpp"
 #include "core/progress_hook.hpp"
 #include "device/runtime.hpp"
-#include "kernels/device/combine.hpp"
+#include "kernels/device/launcher.hpp"
 #include "planner/calibration.hpp"
 #include "planner/files.hpp"
 #include "planner/remembered.hpp"

@@ -44,12 +44,11 @@ def larger(runner, ranks):
 
 
 def main():
-    program = sys.argv[sys.argv.index("--program") + 1]
-    why = why_no_gpu(os.path.join(os.path.dirname(program), "tutti-commbench"))
+    args = support.arguments(__doc__)
+    why = why_no_gpu(os.path.join(os.path.dirname(args.program), "tutti-commbench"))
     if why:
         print(f"skipped: {why}")
         return support.SKIPPED
-    args = support.arguments(__doc__)
     runner = support.Runner(args)
     for ranks in map(int, args.ranks.split(",")):
         golden(runner, ranks)

@@ -11,6 +11,7 @@
 #include "gpu/arrays.hpp"
 #include "gpu/trial.hpp"
 #include "kernels/device/combine.hpp"
+#include "kernels/device/launcher.hpp"
 
 namespace tutti::test::gpu {
 namespace {

@@ -22,7 +22,7 @@ const std::string& why_not() {
     }
     auto* nccl = new standin::Nccl(*runtime, version);
     nccl->install();
-    standin::install_for_commbench(*runtime, *nccl);
+    standin::install_for_commbench(*nccl);
     return std::string{};
   }();
   return nothing;

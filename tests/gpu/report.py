@@ -1,193 +1,371 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes one table of what tests/gpu/run left in a folder: report.md and report.json, and prints the first."""
+"""Makes one report of what go left in its folder: report.md, report.json and steps.log; prints the first.
+
+usage: report.py WORK OUT
+
+WORK holds facts.txt, steps.tsv, logs/ and figures/.
+
+Ends with 0 when every step ended well.
+"""
+import csv
 import json
 import pathlib
+import re
 import sys
-import xml.etree.ElementTree
 
-PARTS = ["build", "tests", "sanitizer", "nccl", "staging", "kernels", "dlrm", "several"]
+PRINTED = 11000  # characters, since not much more of a long output may come back
+LOG = 200_000    # bytes of one step's output that are kept
 MIB = 1 << 20
+SKIPPED = 77
 
 
-def load(path):
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
-
-
-def facts(folder):
-    path = folder / "facts.txt"
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    found = {}
-    for line in lines:
-        if ": " in line:
-            found.setdefault(*line.split(": ", 1))
-    return found
-
-
-def statuses(folder):
-    found = {}
-    for part in PARTS:
-        path = folder / f"{part}.status"
-        found[part] = path.read_text(encoding="utf-8").strip() if path.is_file() else "skipped: it did not come to that"
-    return found
-
-
-def test_counts(folder):
-    """Of the JUnit file of ctest: each test's name and what became of it."""
-    path = folder / "tests.xml"
+def read(path, most=None):
     if not path.is_file():
-        return None
-    cases = list(xml.etree.ElementTree.parse(path).getroot().iter("testcase"))
-    outcome = {"run": "passed", "fail": "failed", "notrun": "skipped", "disabled": "skipped"}
-    results = {case.get("name"): outcome.get(case.get("status"), case.get("status")) for case in cases}
-    for case in cases:
-        if case.find("skipped") is not None:
-            results[case.get("name")] = "skipped"
-    counts = {kind: sum(r == kind for r in results.values()) for kind in ("passed", "failed", "skipped")}
-    return {**counts, "not_passed": sorted(f"{name}: {r}" for name, r in results.items() if r != "passed")}
+        return ""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return text if most is None or len(text) <= most else text[:most // 2] + "\n[...]\n" + text[-most // 2:]
 
 
-def points(folder, pattern):
-    for path in sorted(folder.glob(pattern)):
-        document = load(path)
-        for point in document["points"]:
-            if "skipped" not in point:
-                yield {**point, "ranks": document["machine"]["ranks"], "file": path.stem}
+class Work:
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.steps = [self.step(line) for line in read(self.folder / "steps.tsv").splitlines()]
+        self.figures = {path.stem: self.figures_of(path) for path in sorted((self.folder / "figures").glob("*.json"))}
+        self.facts = read(self.folder / "facts.txt").splitlines()
+
+    @staticmethod
+    def step(line):
+        part, name, code, seconds, limit = line.split("\t")
+        return {"part": part, "name": name, "code": None if code == "none" else int(code), "seconds": int(seconds),
+                "limit": int(limit)}
+
+    @staticmethod
+    def figures_of(path):
+        try:
+            return json.loads(path.read_text(encoding="utf-8"))
+        except ValueError:
+            return {"broken": True}
+
+    def log(self, name):
+        return read(self.folder / "logs" / f"{name}.log")
+
+    def points(self, name):
+        return [p for p in self.figures.get(name, {}).get("points", []) if "skipped" not in p]
+
+    def torch(self, part):
+        return [e for name in ("torch", "gloo") for e in self.figures.get(name, {}).get(part, []) if "error" not in e]
 
 
-def wrong_results(folder):
-    kinds = ("nccl", "staging", "several-nccl")
-    return sum(p.get("wrong", 0) for kind in kinds for p in points(folder, f"{kind}-*.json"))
+def why_no_gpu(work):
+    found = re.search(r"^ *device +no: (.*)$", work.log("list-1"), re.M)
+    if found:
+        return found.group(1)
+    return "" if re.search(r"^ *device +yes", work.log("list-1"), re.M) else "tutti-commbench --list says nothing of one"
 
 
-def set_up(stem):
-    """How NCCL was used: "blocking-1-registered-0" of a file of several GPUs; nothing by default."""
-    return stem.removeprefix("several-nccl-") if stem.startswith("several-") else ""
+def what_of(step):
+    if step["code"] is None:
+        return "left out: no time"
+    if step["code"] in (124, 137):
+        return f"over its {step['limit']} s"
+    return {0: "ok", SKIPPED: "skipped", 9: "the sanitizer found errors"}.get(step["code"], f"status {step['code']}")
 
 
-def nccl_overhead(folder):
-    """Tutti's calls beside NCCL's own, queued behind one another: by the stream's clock and until they return."""
-    cells = {}
-    for point in [*points(folder, "nccl-*.json"), *points(folder, "several-nccl-*.json")]:
-        key = (point["ranks"], set_up(point["file"]), point["operation"], point["datatype"], point["bytes"])
-        cells.setdefault(key, {})[point["algorithm"]] = point
+def counts_of(log):
+    ran = re.search(r"\[==========\] (\d+) tests? from .* ran", log)
+    number = {kind: re.search(rf"^\[  {kind} +\] (\d+) test", log, re.M) for kind in ("PASSED", "SKIPPED", "FAILED")}
+    return {"ran": int(ran.group(1)) if ran else 0,
+            **{kind.lower(): int(m.group(1)) if m else 0 for kind, m in number.items()},
+            "finished": ran is not None,
+            "last": (re.findall(r"\[ RUN      \] (\S+)", log) or [""])[-1],
+            "failures": sorted(set(re.findall(r"\[  FAILED  \] (\w+\.\w+)(?: \(|,|$)", log, re.M)))}
+
+
+def tests(work):
+    found = []
+    for step in work.steps:
+        log = work.log(step["name"])
+        if "gtest_filter" in log[:400] and step["code"] is not None:
+            found.append({"name": step["name"], "outcome": what_of(step), "seconds": step["seconds"], **counts_of(log)})
+    return found
+
+
+FAULT = re.compile(r"\berror\b|Error|FAILED:|WARN|Invalid|^skipped:|terminate|: Failure$|"
+                   r"^=========\s+(?:Invalid|Program hit|Error:|Uninit|Race|Warning|ERROR SUMMARY: [1-9])")
+
+
+def first_faults(log, most=6):
+    """Lines that say what is wrong, and what follows the first; or the last lines."""
+    lines = [line.strip() for line in log.splitlines() if line.strip() and not line.startswith("$ ")]
+    at = [i for i, line in enumerate(lines) if FAULT.search(line)]
+    if not at:
+        return lines[-3:]
+    wanted = dict.fromkeys([*range(at[0], min(at[0] + 3, len(lines))), *at])
+    return [lines[i] for i in list(wanted)[:most]]
+
+
+def lookups(work):
+    torch = {(e["type"], e["bag"], float(e["zipf"])): e for e in work.torch("lookups")}
     rows = []
-    for (ranks, how, operation, datatype, size), found in sorted(cells.items()):
-        ours, raw = found.get("nccl:direct"), found.get("raw-nccl")
-        if not ours or not raw or "queued_us" not in ours or "queued_us" not in raw:
+    for name, f in work.figures.items():
+        if not name.startswith("lookup-") or "forward_us" not in f:
             continue
-        added = ours["queued_us"]["total"] - raw["queued_us"]["total"]
-        percent = 100 * added / raw["queued_us"]["total"]
-        rows.append({"ranks": ranks, "set_up": how, "operation": operation, "datatype": datatype, "bytes": size,
-                     "tutti_us": ours["queued_us"]["total"], "raw_us": raw["queued_us"]["total"],
-                     "tutti_launch_us": ours["queued_us"]["launch"], "raw_launch_us": raw["queued_us"]["launch"],
+        peer = torch.get((f["type"], f["bag"], float(f["zipf"])), {}) if f["rows"] > 1 else {}
+        rows.append({"type": f["type"], "rows": f["rows"], "bag": f["bag"], "zipf": f["zipf"], "batch": f["batch"],
+                     "copy_gb_s": f["copy_gb_per_s"],
+                     **{f"{way}_us": f[f"{way}_us"] for way in ("forward", "backward")},
+                     **{f"{way}_share": f[f"{way}_over_copy"] for way in ("forward", "backward")},
+                     **{f"torch_{way}_us": peer.get(f"{way}_us") for way in ("forward", "backward")}})
+    return rows
+
+
+def nccl(work):
+    cells = {}
+    for name in [n for n in work.figures if n.startswith(("nccl-", "several-"))]:
+        for p in work.points(name):
+            cells.setdefault((name, p["operation"], p["datatype"], p["bytes"]), {})[p["algorithm"]] = p
+    rows = []
+    for (name, operation, datatype, size), found in cells.items():
+        ours, raw = (found.get(way, {}).get("queued_us") for way in ("nccl:direct", "raw-nccl"))
+        if not ours or not raw:
+            continue
+        added = ours["total"] - raw["total"]
+        percent = 100 * added / raw["total"]
+        rows.append({"set": name, "operation": operation, "type": datatype, "bytes": size, "tutti_us": ours["total"],
+                     "raw_us": raw["total"], "tutti_launch_us": ours["launch"], "raw_launch_us": raw["launch"],
                      "added_us": added, "added_percent": percent,
                      "met": percent <= 2 if size >= MIB else added <= 2})
     return rows
 
 
-def bandwidths(folder):
-    return [{"ranks": p["ranks"], "operation": p["operation"], "bytes": p["bytes"], "algorithm": p["algorithm"],
-             "us": p["latency_us"]["p50"], "busbw_gb_s": p["busbw_gb_s"]} for p in points(folder, "staging-*.json")]
+def left_out(work):
+    """What was not measured, and why, each reason once."""
+    found = {}
+    for name, figures in work.figures.items():
+        for point in figures.get("points", []):
+            if "skipped" in point:
+                found.setdefault(f"{name}, {point['algorithm']}: {point['skipped']}", []).append(point["bytes"])
+        for key in ("skipped", "broken"):
+            if key in figures:
+                found.setdefault(f"{name}: {figures[key] if key == 'skipped' else 'its figures are not whole'}", [])
+        for entry in (e for part in ("lookups", "dlrm", "gloo") for e in figures.get(part, [])):
+            if "error" in entry:
+                found.setdefault(f"{name}: {entry['error']}", [])
+    return sorted(found)
 
 
-def kernels(folder):
+def wrong_results(work):
+    return [f"{name}: {p['operation']} {p['bytes']} {p['algorithm']}: {p.get('fault', 'wrong')}"
+            for name in work.figures for p in work.points(name) if p.get("wrong", 0) > 0]
+
+
+def dlrm(work):
+    ways = {"fp32": "fp32", "tf32": "tf32", "bf16": "bf16"}
+    torch = {(e["batch"], e["way"]): e["ms"] for e in work.torch("dlrm")}
     rows = []
-    for path in sorted(folder.glob("kernels-*.json")):
-        figures = load(path)
-        if "skipped" in figures:
+    for name, f in work.figures.items():
+        if not name.startswith("dlrm-"):
             continue
-        copy = figures["copy_gb_per_s"]
-        # Where caches have some rows, or a bag is one index, nothing is claimed.
-        has_bar = figures["bag"] > 1 and figures["zipf"] == 0
-        for what, bar in (("forward", 0.8), ("backward", 0.6)):
-            share = figures[f"{what}_gb_per_s"] / copy
-            rows.append({"type": figures["type"], "dim": figures["dim"], "bag": figures["bag"], "zipf": figures["zipf"],
-                         "what": what, "copy_gb_s": copy, "gb_s": figures[f"{what}_gb_per_s"], "share": share,
-                         "bar": bar if has_bar else None, "met": share >= bar if has_bar else None})
-    return rows
+        model, graph = ("kaggle" if "kaggle" in name else "mlperf"), name.endswith("-graph")
+        way = next((w for key, w in ways.items() if key in name), "fp32")
+        for phase, ms in f.get("phases", {}).items():
+            found = re.fullmatch(r"batch (\d+)", phase)
+            if found:
+                batch = int(found.group(1))
+                rows.append({"model": model, "batch": batch, "way": way, "graph": graph, "ms": ms,
+                             "torch_ms": torch.get((batch, way)) if model == "mlperf" else None})
+    return sorted(rows, key=lambda r: (r["model"], r["batch"], r["way"], not r["graph"]))
 
 
-def dlrm(folder):
-    rows = []
-    for path in folder.glob("dlrm-*.json"):
-        _, batch, *graph = path.stem.split("-")
-        rows.append({"batch": int(batch), "graph": bool(graph), "ms_per_step": load(path)["ms_per_iteration"]})
-    return sorted(rows, key=lambda row: (row["batch"], row["graph"]))
+def staging(work):
+    gloo = {(e["operation"], e["bytes"]): e["us"] for e in work.torch("gloo")}
+    return [{"set": name, "operation": p["operation"], "bytes": p["bytes"], "way": p["algorithm"],
+             "us": p["latency_us"]["p50"], "gb_s": p["busbw_gb_s"], "gloo_us": gloo.get((p["operation"], p["bytes"]))}
+            for name in ("staging", "staging-thread") for p in work.points(name)]
 
 
-def one_row(folder):
-    """Milliseconds of the update of a row that all samples look up."""
-    figures = load(folder / "one-row.json")
-    return None if figures is None or "skipped" in figures else figures["backward_us"] / 1e3
+def short_name(kernel):
+    """The body of a kernel of Tutti's, the function's name of others."""
+    found = re.search(r"(\w+Body|AddBias|Deactivate|SumRows|Fill|Convert|AddPartials|DivideRows|AddRows)\b", kernel)
+    return found.group(1) if found else re.sub(r"^(void )?(\w+::)*", "", kernel).split("<")[0].split("(")[0][:40]
 
 
-def dlrm_of_several(folder):
-    rows = []
-    for path in sorted(folder.glob("several-dlrm-*.json")):
-        lookups, *graph = path.stem.removeprefix("several-dlrm-").split("--")
-        figures = load(path)
-        rows.append({"ranks": figures["ranks"], "lookups": lookups, "graph": bool(graph),
-                     "ms_per_step": figures["ms_per_iteration"]})
-    return rows
+def profile_of(path):
+    """{kernel: launches and microseconds} of a file of ncu."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        lines = [line for line in file if line.startswith('"')]
+    found = {}
+    for row in csv.DictReader(lines):
+        scale = {"ns": 1e-3, "nsecond": 1e-3, "us": 1, "usecond": 1, "ms": 1e3, "msecond": 1e3}.get(row["Metric Unit"])
+        if scale is None:
+            continue
+        kernel = found.setdefault(short_name(row["Kernel Name"]), {"launches": 0, "us": 0.0})
+        kernel["launches"] += 1
+        kernel["us"] += scale * float(row["Metric Value"].replace(",", ""))
+    return found
 
 
-def table(header, rows):
+def profiles(work):
+    return {path.stem: profile_of(path) for path in sorted((work.folder / "figures").glob("profile-*.csv"))}
+
+
+def make(work):
+    return {"facts": work.facts, "no_gpu": why_no_gpu(work), "steps": work.steps, "tests": tests(work),
+            "lookups": lookups(work), "nccl": nccl(work), "dlrm": dlrm(work), "staging": staging(work),
+            "profiles": profiles(work), "left_out": left_out(work), "wrong_results": wrong_results(work),
+            "figures": work.figures}
+
+
+def cell(value):
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "NO"
+    if isinstance(value, float):
+        return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+    return str(value)
+
+
+def size_text(size):
+    for unit, name in ((1 << 30, "G"), (MIB, "M"), (1 << 10, "K")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit}{name}"
+    return str(size)
+
+
+def table(title, head, rows):
     if not rows:
         return []
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    return lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows] + [""]
+    lines = [[cell(c) for c in row] for row in rows]
+    widths = [max(len(line[i]) for line in [head, *lines]) for i in range(len(head))]
+    return ["", title] + ["  ".join(c.rjust(w) for c, w in zip(line, widths)).rstrip() for line in [head, *lines]]
 
 
-def markdown(report):
-    lines = ["# Device memory on a GPU", ""]
-    lines += table(["", ""], list(report["facts"].items()))
-    lines += table(["part", "outcome"], list(report["parts"].items()))
-    tests = report["tests"]
-    if tests:
-        lines += [f"Tests: {tests['passed']} passed, {tests['failed']} failed, {tests['skipped']} skipped.", ""]
-        lines += [f"* {name}" for name in tests["not_passed"]] + [""]
-    yes = {True: "yes", False: "**no**", None: ""}
-    lines += table(["ranks", "NCCL used", "operation", "type", "bytes", "Tutti µs", "NCCL µs", "launch, Tutti",
-                    "launch, NCCL", "added µs", "added %", "bar met"],
-                   [[r["ranks"], r["set_up"], r["operation"], r["datatype"], r["bytes"],
-                     f"{r['tutti_us']:.2f}", f"{r['raw_us']:.2f}", f"{r['tutti_launch_us']:.2f}", f"{r['raw_launch_us']:.2f}", f"{r['added_us']:.2f}",
-                     f"{r['added_percent']:.1f}", yes[r["met"]]] for r in report["nccl"]])
-    lines += table(["ranks", "operation", "bytes", "way", "µs", "bus GB/s"],
-                   [[r["ranks"], r["operation"], r["bytes"], r["algorithm"], f"{r['us']:.1f}", f"{r['busbw_gb_s']:.2f}"]
-                    for r in report["staging"]])
-    lines += table(["rows", "dim", "indices a bag", "Zipf", "lookup", "copy GB/s", "GB/s", "share", "bar", "bar met"],
-                   [[r["type"], r["dim"], r["bag"], r["zipf"] or "", r["what"], f"{r['copy_gb_s']:.0f}",
-                     f"{r['gb_s']:.0f}", f"{r['share']:.2f}", r["bar"] or "", yes[r["met"]]]
-                    for r in report["kernels"]])
-    if report["one_row_ms"] is not None:
-        lines += [f"A row that 65536 samples look up is updated in {report['one_row_ms']:.3f} ms.", ""]
-    lines += table(["GPUs", "DLRM, lookups", "CUDA graph", "ms a step"],
-                   [[r["ranks"], r["lookups"], "yes" if r["graph"] else "no", f"{r['ms_per_step']:.3f}"]
-                    for r in report["dlrm_of_several"]])
-    lines += table(["DLRM, batch", "CUDA graph", "ms a step"],
-                   [[r["batch"], "yes" if r["graph"] else "no", f"{r['ms_per_step']:.3f}"] for r in report["dlrm"]])
-    if report["wrong_results"]:
-        lines += [f"**{report['wrong_results']} results of the benchmarks were wrong.**", ""]
-    return "\n".join(lines)
+def ratio(numerator, denominator):
+    return None if not numerator or not denominator else numerator / denominator
 
 
-def make(folder):
-    return {"facts": facts(folder), "parts": statuses(folder), "tests": test_counts(folder),
-            "nccl": nccl_overhead(folder), "staging": bandwidths(folder), "kernels": kernels(folder),
-            "dlrm": dlrm(folder), "one_row_ms": one_row(folder), "dlrm_of_several": dlrm_of_several(folder),
-            "wrong_results": wrong_results(folder)}
+def steps_text(work, report):
+    bad = [s for s in report["steps"] if s["code"] not in (0, SKIPPED)]
+    lines = ["", f"{len(report['steps']) - len(bad)} of {len(report['steps'])} steps ended well."]
+    for step in bad:
+        lines.append(f"* {step['name']}: {what_of(step)} ({step['seconds']} s)")
+        if step["code"] is not None:
+            lines += [f"    {line[:170]}" for line in first_faults(work.log(step["name"]))]
+    return lines
+
+
+def tests_text(report):
+    lines = table("TESTS", ["set", "passed", "failed", "skipped", "s", "outcome"],
+                  [[t["name"], t["passed"], t["failed"], t["skipped"], t["seconds"],
+                    t["outcome"] if t["finished"] else f"{t['outcome']}, in {t['last']}"] for t in report["tests"]])
+    return lines + [f"* {t['name']}: {name}" for t in report["tests"] for name in t["failures"]]
+
+
+def dlrm_text(report):
+    """A line for each size; beside Tutti's times PyTorch's, and PyTorch / Tutti."""
+    sizes, ways = {}, ("fp32", "tf32", "bf16")
+    for r in report["dlrm"]:
+        sizes.setdefault((r["model"], r["batch"]), {})[(r["way"], r["graph"])] = r
+    rows = []
+    for (model, batch), found in sorted(sizes.items()):
+        row = [model, batch, found.get(("fp32", False), {}).get("ms")]
+        for way in ways:
+            r = found.get((way, True), {})
+            row += [r.get("ms"), r.get("torch_ms"), ratio(r.get("torch_ms"), r.get("ms"))]
+        rows.append(row)
+    head = ["model", "batch", "direct"] + [text for way in ways for text in (f"{way} graph", "torch", "ratio")]
+    return table("DLRM, ms a step (PyTorch eager; PyTorch / Tutti)", head, rows)
+
+
+def staging_text(report):
+    cells = {}
+    for r in report["staging"]:
+        way = "thread" if r["set"] == "staging-thread" else r["way"]
+        cells.setdefault((r["operation"], r["bytes"]), {"gloo": r["gloo_us"]})[way] = r["us"]
+    return table("TWO RANKS ON THE GPU, through the host, us (thread: with a progress thread)",
+                 ["operation", "bytes", "staged", "thread", "mpi", "gloo"],
+                 [[operation, size_text(size), *(found.get(way) for way in ("staged", "thread", "mpi", "gloo"))]
+                  for (operation, size), found in cells.items()])
+
+
+def shares_text(report):
+    """Of the bandwidth of a copy."""
+    lines = []
+    for name in ("combine", "interaction"):
+        shares = {k: v for k, v in report["figures"].get(name, {}).items() if k.endswith(("_over_copy", "_us"))}
+        if shares:
+            lines.append(f"{name}: " + ", ".join(f"{key} {cell(value)}" for key, value in shares.items()))
+    return lines
+
+
+def figures_text(report):
+    lines = dlrm_text(report)
+    lines += table("LOOKUPS, dim 128, batch 16384: us, share of a copy's bandwidth, PyTorch's us, PyTorch / Tutti",
+                   ["type", "rows", "bag", "zipf", "fwd", "share", "torch", "ratio", "bwd", "share", "torch", "ratio"],
+                   [[r["type"], r["rows"], r["bag"], r["zipf"], r["forward_us"], r["forward_share"],
+                     r["torch_forward_us"], ratio(r["torch_forward_us"], r["forward_us"]), r["backward_us"],
+                     r["backward_share"], r["torch_backward_us"], ratio(r["torch_backward_us"], r["backward_us"])]
+                    for r in report["lookups"]])
+    lines += shares_text(report)
+    launches = {k: v for k, v in report["figures"].get("launches", {}).items() if k.endswith("_us")}
+    if launches:
+        lines.append("host's time of a launch: " + ", ".join(f"{key} {cell(value)}" for key, value in launches.items()))
+    lines += table("NCCL, queued calls, us (bar: 2 us added, or 2 % from 1 MiB on)",
+                   ["set", "operation", "bytes", "Tutti", "NCCL", "launch", "NCCL's", "added", "%", "bar"],
+                   [[r["set"], r["operation"], size_text(r["bytes"]), r["tutti_us"], r["raw_us"], r["tutti_launch_us"],
+                     r["raw_launch_us"], r["added_us"], r["added_percent"], r["met"]] for r in report["nccl"]])
+    return lines + staging_text(report) + profiles_text(report)
+
+
+def profiles_text(report):
+    """The kernels that take most of the time."""
+    lines = []
+    for name, kernels in report["profiles"].items():
+        most = sorted(kernels.items(), key=lambda item: -item[1]["us"])[:12]
+        lines += table(f"{name}: us of kernels by ncu, {sum(k['us'] for k in kernels.values()):.0f} in all",
+                       ["kernel", "launches", "us", "a launch"],
+                       [[kernel, k["launches"], k["us"], k["us"] / k["launches"]] for kernel, k in most])
+    return lines
+
+
+def device_text(work):
+    """What the library says of the device, on one rank and on two."""
+    lines = []
+    for name in ("list-1", "list-2"):
+        found = re.search(r"^device memory:\n(.*?)(?:\n\n|\Z)", work.log(name), re.M | re.S)
+        lines += ["", f"{name}:"] + [line[:170] for line in (found.group(1).splitlines() if found else [])][:14]
+    return lines
+
+
+def text_of(work, report):
+    lines = ["TUTTI ON A GPU", *report["facts"]]
+    if report["no_gpu"]:
+        lines.append(f"NO GPU: {report['no_gpu']}. No figure below is of a GPU.")
+    lines += steps_text(work, report) + tests_text(report)
+    lines += [f"WRONG RESULT: {line[:200]}" for line in report["wrong_results"][:8]]
+    lines += [f"left out: {line[:200]}" for line in report["left_out"][:8]]
+    lines += device_text(work) + figures_text(report)
+    took = " ".join(f"{s['name']}:{s['seconds']}" for s in report["steps"])
+    return "\n".join([*lines, "", f"seconds: {took}"])
+
+
+def write_logs(work, path):
+    with open(path, "w", encoding="utf-8") as file:
+        for step in work.steps:
+            file.write(f"===== {step['name']}: {what_of(step)}, {step['seconds']} s\n")
+            file.write(read(work.folder / "logs" / f"{step['name']}.log", LOG) + "\n")
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1])
-    report = make(folder)
-    (folder / "report.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    text = markdown(report)
-    (folder / "report.md").write_text(text + "\n", encoding="utf-8")
-    print(text)
-    print(f"{folder}/report.md, {folder}/report.json")
-    failed = any(s.startswith("failed") for s in report["parts"].values()) or report["wrong_results"] > 0
-    return 1 if failed or (report["tests"] or {}).get("failed", 0) > 0 else 0
+    work, out = Work(sys.argv[1]), pathlib.Path(sys.argv[2])
+    report = make(work)
+    text = text_of(work, report)
+    (out / "report.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    (out / "report.md").write_text("```\n" + text + "\n```\n", encoding="utf-8")
+    write_logs(work, out / "steps.log")
+    print(text if len(text) <= PRINTED else text[:PRINTED] + "\n[cut: the whole is in report.md]")
+    return int(any(s["code"] not in (0, SKIPPED) for s in report["steps"]) or bool(report["wrong_results"]))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""report.py on figures made up: shares, bars, counts and the exit status."""
+"""report.py on what go might have left: steps, tests, shares, bars, profiles and the exit status."""
+import contextlib
+import io
 import json
 import pathlib
 import sys
 import tempfile
 
 import report
+
+LIST = "memory:\n  device   yes\n\ndevice memory:\nNCCL: version 2.28.9\n\nlibraries:\n"
+TESTS = ("$ gpu_all --gtest_filter=Nccl.*\n[ RUN      ] Nccl.Works\n[       OK ] Nccl.Works (1 ms)\n"
+         "[ RUN      ] Nccl.Fails\n[  FAILED  ] Nccl.Fails (1 ms)\n[==========] 2 tests from 1 test suite ran. (2 ms total)\n"
+         "[  PASSED  ] 1 test.\n[  FAILED  ] 1 test, listed below:\n")
+PROFILE = ('==PROF== Connected\n"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"\n'
+           '"0","void run_warps<RowBody<X>>(X)","gpu__time_duration.sum","ns","1,500"\n'
+           '"1","void run_warps<RowBody<X>>(X)","gpu__time_duration.sum","us","2.5"\n'
+           '"2","sm90_gemm(int)","gpu__time_duration.sum","ms","0.001"\n')
 
 
 def expect(condition, what):
@@ -14,69 +25,66 @@ def expect(condition, what):
         sys.exit(1)
 
 
-def nccl_point(algorithm, size, total, wrong=0):
+def point(algorithm, size, total, wrong=0):
     return {"operation": "allreduce", "datatype": "float32", "bytes": size, "algorithm": algorithm, "wrong": wrong,
-            "latency_us": {"p50": total}, "busbw_gb_s": 1.0, "queued_us": {"launch": total, "device": total, "total": total}}
-
-
-def write(folder, name, document):
-    (folder / name).write_text(json.dumps(document), encoding="utf-8")
+            "latency_us": {"p50": total}, "busbw_gb_s": 1.0, "queued_us": {"launch": total, "total": total}}
 
 
 def fill(folder, wrong):
+    (folder / "facts.txt").write_text("date: today\nGPU: one\n", encoding="utf-8")
+    steps = [("facts", "list-1", 0), ("tests", "test-nccl-1", 1), ("dlrm", "dlrm-fp32-graph", "none"), ("nccl", "late", 124)]
+    (folder / "steps.tsv").write_text("".join(f"{p}\t{n}\t{c}\t3\t40\n" for p, n, c in steps), encoding="utf-8")
+    logs, figures = folder / "logs", folder / "figures"
+    logs.mkdir()
+    figures.mkdir()
+    (logs / "list-1.log").write_text(LIST, encoding="utf-8")
+    (logs / "test-nccl-1.log").write_text(TESTS, encoding="utf-8")
     sizes = ((8, 10.0, 11.9), (64, 10.0, 12.1), (1 << 20, 100.0, 101.9), (1 << 23, 100.0, 102.1))
     points = [p for size, raw, ours in sizes
-              for p in (nccl_point("raw-nccl", size, raw), nccl_point("nccl:direct", size, ours, wrong))]
-    points.append({**nccl_point("nccl:direct", 16, 5.0), "skipped": "no"})
-    write(folder, "nccl-float32.json", {"machine": {"ranks": 1}, "points": points})
-    write(folder, "staging-2.json", {"machine": {"ranks": 2}, "points": [nccl_point("staged", 4096, 50.0)]})
-    rows = {"type": "float32", "dim": 128, "copy_gb_per_s": 1000.0}
-    write(folder, "kernels-float32-some.json", {**rows, "bag": 32, "zipf": 0.0, "forward_gb_per_s": 850.0,
-                                                "backward_gb_per_s": 590.0})
-    write(folder, "kernels-float32-one-zipf.json", {**rows, "bag": 1, "zipf": 1.05, "forward_gb_per_s": 1700.0,
-                                                    "backward_gb_per_s": 100.0})
-    write(folder, "kernels-bfloat16-some.json", {"skipped": "no kernels", "processes": 1})
-    write(folder, "dlrm-2048.json", {"ms_per_iteration": 1.25})
-    write(folder, "dlrm-2048--graph.json", {"ms_per_iteration": 1.0})
-    write(folder, "several-nccl-blocking-0-registered-1.json", {"machine": {"ranks": 8}, "points": points[:2]})
-    write(folder, "several-dlrm-hot--graph.json", {"ranks": 8, "ms_per_iteration": 2.0})
-    write(folder, "one-row.json", {"backward_us": 250.0})
-    (folder / "facts.txt").write_text("date: today\nGPU: one\n", encoding="utf-8")
-    for part in report.PARTS:
-        (folder / f"{part}.status").write_text("ok\n", encoding="utf-8")
-    (folder / "tests.xml").write_text(
-        '<testsuite><testcase name="a" status="run"/><testcase name="b" status="notrun"><skipped/></testcase>'
-        '<testcase name="c" status="fail"><failure/></testcase></testsuite>', encoding="utf-8")
+              for p in (point("raw-nccl", size, raw), point("nccl:direct", size, ours, wrong))]
+    points.append({**point("nccl:direct", 16, 5.0), "skipped": "no"})
+    write = lambda name, document: (figures / name).write_text(json.dumps(document), encoding="utf-8")
+    write("nccl-float32.json", {"points": points})
+    write("several-0-1.json", {"points": points[:2]})
+    write("lookup-float32-32-0.json", {"type": "float32", "rows": 9, "bag": 32, "zipf": 0.0, "batch": 7, "copy_gb_per_s": 1,
+                                       "forward_us": 10.0, "backward_us": 20.0, "forward_over_copy": 0.8,
+                                       "backward_over_copy": 0.5})
+    write("torch.json", {"lookups": [{"type": "float32", "bag": 32, "zipf": 0.0, "forward_us": 20.0, "backward_us": 30.0}],
+                         "dlrm": [{"batch": 2048, "way": "fp32", "ms": 3.0}], "gloo": []})
+    write("dlrm-fp32-graph.json", {"phases": {"batch 2048": 1.5}})
+    write("launches.json", {"items_us": 2.0})
+    (figures / "profile-x.csv").write_text(PROFILE, encoding="utf-8")
+    (figures / "combine.json").write_text("{", encoding="utf-8")
+
+
+def status_of(folder):
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        sys.argv = ["report.py", str(folder), str(folder)]
+        return report.main(), printed.getvalue()
 
 
 def main():
     with tempfile.TemporaryDirectory() as name:
+        empty = pathlib.Path(name)
+        (empty / "steps.tsv").write_text("facts\tlist-1\t0\t1\t40\n", encoding="utf-8")
+        status, text = status_of(empty)
+        expect(status == 0 and "NO GPU" in text, "an empty folder")
+    with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        empty = report.make(folder)
-        expect(all(s.startswith("skipped") for s in empty["parts"].values()), "an empty folder")
-        expect(report.markdown(empty), "the table of an empty folder")
-        fill(folder, 0)
-        made = report.make(folder)
+        fill(folder, 1)
+        status, text = status_of(folder)
+        made = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+        expect(status == 1, "a step that failed")
+        for line in ("1 of 4 steps ended well", "over its 40 s", "left out: no time",
+                     "test-nccl-1: Nccl.Fails", "WRONG RESULT", "RowBody", "items_us", "its figures are not whole"):
+            expect(line in text, f"'{line}' in\n{text}")
         expect([r["met"] for r in made["nccl"]] == [True, False, True, False, True], f"overheads {made['nccl']}")
-        expect([r["set_up"] for r in made["nccl"] if r["ranks"] == 8] == ["blocking-0-registered-1"], "several GPUs")
-        expect(made["dlrm_of_several"] == [{"ranks": 8, "lookups": "hot", "graph": True, "ms_per_step": 2.0}],
-               f"steps of several GPUs {made['dlrm_of_several']}")
-        expect([r["met"] for r in made["kernels"]] == [None, None, True, False], f"shares {made['kernels']}")
-        expect(made["tests"] == {"passed": 1, "failed": 1, "skipped": 1, "not_passed": ["b: skipped", "c: failed"]},
-               f"counts {made['tests']}")
-        expect(len(made["staging"]) == 1 and [r["ms_per_step"] for r in made["dlrm"]] == [1.25, 1.0], "bandwidths and steps")
-        text = report.markdown(made)
-        expect("| 1 |  | allreduce | float32 | 8 | 11.90 | 10.00 |" in text and "**no**" in text, text)
-        expect("updated in 0.250 ms" in text, text)
-        expect("| float32 | 128 | 1 | 1.05 | forward | 1000 | 1700 | 1.70 |  |  |" in text, text)
-        sys.argv = ["report.py", name]
-        expect(report.main() == 1, "a failed test fails the report")
-        expect(json.loads((folder / "report.json").read_text(encoding="utf-8"))["dlrm"], "report.json")
-        (folder / "tests.xml").unlink()
-        expect(report.main() == 0, "all parts are well")
-        fill(folder, 3)
-        (folder / "tests.xml").unlink()
-        expect(report.make(folder)["wrong_results"] == 15 and report.main() == 1, "wrong results fail the report")
+        expect(made["tests"][0]["passed"] == 1 and made["tests"][0]["failed"] == 1, f"tests {made['tests']}")
+        expect(made["lookups"][0]["torch_forward_us"] == 20.0, "PyTorch's lookup")
+        expect(made["dlrm"][0]["torch_ms"] == 3.0, "PyTorch's step")
+        expect(made["profiles"]["profile-x"] == {"RowBody": {"launches": 2, "us": 4.0}, "sm90_gemm": {"launches": 1, "us": 1.0}},
+               f"profile {made['profiles']}")
+    print("report.py: all as expected")
 
 
 main()

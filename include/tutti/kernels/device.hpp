@@ -23,7 +23,8 @@
 /// the default stream. Errors of all: not_built if this library has no kernels for the device, and cuda.
 namespace tutti::kernels::device {
 
-/// Returns true if this library has kernels for device memory, because it was built where nvcc was found.
+/// Returns true if this library has kernels for device memory: it was built with a Kokkos that has CUDA, or where nvcc
+/// was found.
 [[nodiscard]] TUTTI_EXPORT bool is_available() noexcept;
 
 /// Owns the scratch device memory of kernels, which comes from the pools of the library, grows as needed and is kept
@@ -77,9 +78,10 @@ TUTTI_EXPORT void embedding_bag_forward(std::span<const EmbeddingTable> tables, 
                                         const EmbeddingOptions& options, IndexStatus* status, Workspace& workspace,
                                         Stream stream);
 
-/// As tutti::kernels::embedding_bag_backward. Sorts the occurrences by row on the device; one warp, or
-/// one block for a row that occurs often, adds the gradients of a row in the order of their positions, without atomics,
-/// and updates the row at once. `indices` is the number of indices in the lookups of all tables, or an upper bound. All
+/// As tutti::kernels::embedding_bag_backward. Sorts the occurrences by row on the device; one warp
+/// adds the gradients of a row, in the order of their positions and in parts of 256 as on the host, and updates the row;
+/// the parts of a row that occurs often are several warps'. Throws not_supported for rows of more than 10,160 values with
+/// row_wise_adagrad or of type uint8. `indices` is the number of indices in the lookups of all tables, or an upper bound. All
 /// tables together have at most 2^32 - 2 rows. Does not count indices again; with the policy fatal, check_indices or
 /// the forward call has filled in `status`, and no row is updated if it found a violation. Throws as
 /// embedding_bag_forward. A captured call keeps the numbers in `update`, including the step, as they were at capture.

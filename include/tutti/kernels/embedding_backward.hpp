@@ -77,7 +77,8 @@ class TUTTI_EXPORT EmbeddingWorkspace {
 /// Propagates gradients through embedding_bag_forward and updates the rows in the same pass. Local, blocking, host
 /// memory. gradients[t] holds the gradients of table t's pooled vectors. states[t] is the float32 state of table t,
 /// rows x row_state_values; pass an empty span for sgd. The gradients of a row that occurs several times are added in
-/// the order of their positions, so the result does not depend on the partitions. Rows are read as float32, updated,
+/// the order of their positions, 256 at a time, and then the sums of these parts in their order: the result does not
+/// depend on the partitions, and is that of a device. Rows are read as float32, updated,
 /// and rounded by update.rounding; a row of type uint8 gets a new scale, from its smallest to its largest value. With
 /// max pooling, the first of equal maxima gets the gradient. Indices out of range are clamped or ignored as in the
 /// forward pass, but not counted; with the policy fatal they throw before any table is touched. Limits: 2^32 - 1 rows

@@ -4,10 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-
-#include "stream.hpp"
+#include <tutti/detail/launch/kernel.hpp>
 
 namespace tutti::miniapps::device {
+
+using kernels::device::StreamHandle;
 
 // Types of cuBLAS 11 and later, so that no header of it is needed; cublas_check.cpp compares them with the header.
 using CublasHandle = void*;

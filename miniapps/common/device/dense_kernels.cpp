@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-
-#include "launch.hpp"
+#include <tutti/kernels/launch.hpp>
 
 namespace tutti::miniapps::device {
 
 namespace {
+
+using kernels::device::launch;
 
 /// Any pair of float and bfloat16_t.
 template <typename To, typename From>

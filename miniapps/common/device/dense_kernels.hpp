@@ -3,17 +3,19 @@
 
 #include <cstddef>
 #include <span>
+#include <tutti/detail/launch/kernel.hpp>
 #include <tutti/float_types.hpp>
 #include <tutti/kernels/embedding_bag.hpp>
 
 #include "common/loss.hpp"
 #include "common/mlp_engine.hpp"
-#include "stream.hpp"
 
 /// What happens between the products of a step, on device memory and in stream order: the arithmetic of
 /// activations.hpp, loss.hpp and cross_network.hpp. Every call returns at once and may be captured. Results do not
 /// depend on timing. Throws as launch().
 namespace tutti::miniapps::device {
+
+using kernels::device::StreamHandle;
 
 void fill(float* values, std::size_t count, float value, StreamHandle stream);
 /// To the nearest, ties to even.

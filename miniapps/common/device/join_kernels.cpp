@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <tutti/kernels/launch.hpp>
 
 #include "dense_kernels.hpp"
-#include "launch.hpp"
 
 namespace tutti::miniapps::device {
 
 namespace {
 
 using kernels::Pooled;
+using kernels::device::launch;
 
 // As many as go with the arguments of a kernel.
 constexpr std::size_t most_features = 64;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
+#include <tutti/kernels/launch.hpp>
 
 #include "dense_kernels.hpp"
-#include "launch.hpp"
 
 namespace tutti::miniapps::device {
 
 namespace {
+
+using kernels::device::launch;
 
 struct Term {
   float loss;

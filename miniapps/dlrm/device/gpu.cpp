@@ -20,9 +20,6 @@ void require(bool condition, const std::string& what) {
 }
 
 int take_device(int rank_on_node) {
-  // CUDA may wait for the device when it loads a kernel at its first launch, beside exchanges that wait for other
-  // ranks.
-  (void)setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   require(tutti::device_count() > 0,
           tutti::why_no_device() + "; run it where nvidia-smi lists a GPU, with a library that has CUDA");
   require(tutti::kernels::device::is_available(),
@@ -36,6 +33,9 @@ int take_device(int rank_on_node) {
 
 Gpu::Gpu(const tutti::Communicator& comm) {
   const int rank_on_node = comm.split_by_node().rank();
+  // CUDA may wait for the device when it loads a kernel of cuBLAS at its first launch, beside exchanges that wait for
+  // other ranks.
+  if (comm.size() > 1) (void)setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   tutti::miniapps::run_agreed(comm, [&] {
     device_ = take_device(rank_on_node);
     stream_.emplace();

@@ -39,6 +39,8 @@ Candidate direct(const Candidates& all) {
     c.forbid(std::move(why));
   else if (!nccl::is_direct(all.signature(), machine.nccl_version))
     c.forbid("NCCL lacks this collective, or its result differs");
+  else if (!machine.nccl_float8 && nccl::reduces_float8(all.signature()))
+    c.forbid("NCCL reduces float8 on devices of compute capability 9.0 and more");
   // The call then stays on the stream, whatever the models say.
   c.preferred = c.can_be_chosen();
   return c;

@@ -154,10 +154,18 @@ bool Comm::register_window(const void* address, std::chrono::nanoseconds timeout
   {
     const device::Turn turn(device::Traffic::of(device()), device::give_way);
     body_->throw_if_aborted();
+    constexpr const char* what = "ncclCommWindowRegister";
+    auto begun = std::make_shared<Result>(Result::success);
+    const auto begin = [body = body_, range = *range, window, begun] {
+      *begun = body->table.comm_window_register(body->handle, range.base, range.bytes, window, symmetric);
+    };
     try {
-      const Result begun = body_->table.comm_window_register(handle(), range->base, range->bytes, window, symmetric);
+      if (is_blocking())  // it waits for the other ranks
+        await(*Launcher::of(device()).begin(begin), what, timeout);
+      else
+        begin();
       // Success may only mean that it has begun (NCCL 2.28.9 to 2.30.7).
-      check(begun == Result::success ? Result::in_progress : begun, "ncclCommWindowRegister", timeout);
+      check(*begun == Result::success ? Result::in_progress : *begun, what, timeout);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::nccl) throw;
       return false;

@@ -138,6 +138,11 @@ bool is_direct(const Signature& signature, int version) {
   }
 }
 
+bool reduces_float8(const Signature& signature) {
+  return schedules::combines(signature.operation) &&
+         (signature.type == DatatypeKind::float8_e4m3 || signature.type == DatatypeKind::float8_e5m2);
+}
+
 bool can_widen(const Signature& signature, bool has_kernels) {
   const DatatypeKind type = signature.type.kind();
   const bool is_rounded_once = signature.accumulation == Accumulation::full && !signature.reproducible;

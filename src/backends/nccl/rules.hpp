@@ -49,6 +49,8 @@ enum class Form : std::uint8_t {
 };
 
 /// Returns true if NCCL can reduce in float32 what is rounded once: 16-bit floats, where kernels convert them.
+/// Whether NCCL would have to reduce numbers of 8 bits.
+[[nodiscard]] bool reduces_float8(const Signature& signature);
 [[nodiscard]] bool can_widen(const Signature& signature, bool has_kernels);
 
 /// Returns true if a schedule can run as NCCL groups of send and recv ("nccl:pairwise"), with the local work on the

@@ -90,7 +90,6 @@ bool orders_launches(int version) {
 }
 
 Table load_table(const std::string& path) {
-  (void)setenv(launch_order, "1", 0);  // a value of the user stays
   void* library = open_library(path);
   Table table;
   table.version = version_of(library);

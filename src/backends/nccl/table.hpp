@@ -21,8 +21,9 @@ struct Table {
 #undef TUTTI_NCCL_FUNCTION
 };
 
-/// Whether that version of NCCL orders launches now: as it reads NCCL_LAUNCH_ORDER_IMPLICIT, which load_table() sets
-/// unless the user has. Where it does not, the library orders them by events.
+/// Whether that version of NCCL orders launches: as the user has set NCCL_LAUNCH_ORDER_IMPLICIT for the process. Else
+/// the library orders them by events. It does not set the variable itself, because NCCL reads it once, and another part
+/// of the process may have made it do so before.
 [[nodiscard]] bool orders_launches(int version);
 
 /// Opens a library and looks up all functions. An empty `path` means TUTTI_NCCL_LIBRARY, else libnccl.so.2. Throws

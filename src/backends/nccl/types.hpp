@@ -102,6 +102,7 @@ inline constexpr int oldest_version = 21800;
 /// The NCCL versions that introduced features.
 inline constexpr int version_of_register = 21900;       ///< ncclMemAlloc, ncclCommRegister
 inline constexpr int version_of_float8 = 22400;         ///< fp8 types
+inline constexpr int capability_of_float8 = 90;         ///< compute capability from which it reduces them
 inline constexpr int version_of_launch_order = 22600;   ///< NCCL_LAUNCH_ORDER_IMPLICIT is read
 inline constexpr int version_of_scalable = 22300;       ///< ncclCommInitRankScalable
 inline constexpr int version_of_ras = 22400;            ///< the service that ncclras asks

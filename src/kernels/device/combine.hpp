@@ -15,10 +15,6 @@ namespace tutti::kernels::device {
 
 using tutti::detail::device::StreamHandle;
 
-/// Whether this build has kernels for the device of this process: compiled by nvcc, or a runtime that runs host
-/// functions (tests).
-[[nodiscard]] bool has_kernels() noexcept;
-
 void combine(Datatype type, const ReduceOp& op, std::span<const void* const> inputs, void* output, std::size_t count,
              StreamHandle stream);
 void combine_avg(Datatype type, std::span<const void* const> inputs, void* output, std::size_t count,

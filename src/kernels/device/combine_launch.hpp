@@ -5,10 +5,10 @@
 #include <span>
 #include <tutti/datatype.hpp>
 #include <tutti/error.hpp>
+#include <tutti/kernels/launch.hpp>
 #include <tutti/reduce_op.hpp>
 
 #include "kernels/combine_pair_functors.hpp"
-#include "kernels/device/launch.hpp"
 #include "kernels/device/words.hpp"
 
 /// The functors of combine_functors.hpp on the device: one pass over any number of inputs, so that narrow floats are

@@ -73,13 +73,24 @@ TableList list_of(const Call& call) {
   return list;
 }
 
+OftenRows often_rows(std::size_t indices, const TableList& list, Workspace::Scratch& scratch, StreamHandle stream) {
+  std::size_t dim = 0;
+  for (const TableGroup& group : list.groups) dim = std::max(dim, group.dim);
+  const std::size_t parts = most_row_parts(indices);
+  return {scratch.array<std::uint32_t>(ScratchUse::often_counts, 2, stream),
+          scratch.array<OftenRow>(ScratchUse::often_rows, most_often_rows(indices), stream),
+          scratch.array<RowPart>(ScratchUse::row_parts, parts, stream),
+          scratch.array<float>(ScratchUse::part_sums, most_often_rows(indices) > 0 ? parts * dim : 0, stream)};
+}
+
 void run(const Call& call, Workspace& workspace, Stream stream) {
   check_update(call);
   const TableList list = list_of(call);
   const IndexStatus* guard = guard_of(call.name, call.options, call.status);
   if (call.tables.empty() || call.bags == 0 || call.indices == 0) return;
-  auto& scratch = workspace.scratch();
+  check_row_length(call.name, list, call.update.optimizer);
   const StreamHandle handle = handle_of(stream);
+  auto& scratch = entered(workspace, handle);
   const TableJob* jobs = scratch.upload(list.jobs, handle);
   const auto any = [](const auto& all, const auto& is) { return std::any_of(all.begin(), all.end(), is); };
   const bool weighted = any(call.lookups, [](const TableLookups& each) { return each.weights != nullptr; });
@@ -89,6 +100,7 @@ void run(const Call& call, Workspace& workspace, Stream stream) {
   const bool by_slots = weighted || has_squares || winners.positions != nullptr;
   const Occurrences occurrences = sort_occurrences(
       {list, jobs, call.index_type, call.bags, call.indices, call.options, guard, by_slots}, scratch, handle);
+  const OftenRows often = often_rows(call.indices, list, scratch, handle);
   for (const TableGroup& group : list.groups) {
     if (group.dim == 0) continue;
     const UpdateJob job{jobs + group.first,
@@ -101,7 +113,7 @@ void run(const Call& call, Workspace& workspace, Stream stream) {
                         call.finds_squares,
                         guard,
                         winners,
-                        scratch.array<std::uint32_t>(ScratchUse::often, often_words(call.indices), handle)};
+                        often};
     update_rows(job, group, call.update.optimizer, handle);
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/device/launch.hpp"
+#include <tutti/kernels/launch.hpp>
+
+#include "kernels/device/atomics.hpp"
 #include "kernels/device/tables.hpp"
 #include "kernels/embedding_common.hpp"
 
@@ -29,8 +31,8 @@ struct CheckBody {
     for (std::int64_t p = job.lookups.offsets[bag.remainder]; p < end; ++p) {
       const auto index = static_cast<std::int64_t>(indices[p]);
       if (static_cast<std::uint64_t>(index) < static_cast<std::uint64_t>(job.table.rows)) continue;
-      atomic_add(&status->outside, 1);
-      atomic_max(&status->key, key_of(job.number, p - job.lookups.offsets[0]));
+      (void)fetch_add(&status->outside, std::uint64_t{1});
+      keep_larger(&status->key, key_of(job.number, p - job.lookups.offsets[0]));
     }
   }
 };
@@ -82,7 +84,7 @@ void check_indices(std::span<const EmbeddingTable> tables, std::span<const Table
   const std::vector<Pooled<float>> nothing(tables.size());
   const TableList list = list_tables(name, tables, lookups, nothing, {}, false);
   if (tables.empty() || bags == 0) return;
-  const TableJob* jobs = workspace.scratch().upload(list.jobs, handle_of(stream));
+  const TableJob* jobs = entered(workspace, handle_of(stream)).upload(list.jobs, handle_of(stream));
   visit_index(index_type, [&]<typename Index>(Index*) {
     launch(handle_of(stream), tables.size() * bags, CheckBody<Index>{jobs, bags, status});
     launch(handle_of(stream), 1, ExplainBody<Index>{jobs, tables.size(), bags, status});

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/device/launch.hpp"
+#include <tutti/kernels/launch.hpp>
+
+#include "kernels/device/atomics.hpp"
 #include "kernels/device/row_pack.hpp"
 #include "kernels/device/tables.hpp"
 #include "kernels/embedding_common.hpp"
@@ -60,7 +62,7 @@ struct PoolBody {
       }
     }
     if (Policy != IndexPolicy::fatal && outside > 0 && column == 0 && status != nullptr) {
-      atomic_add(&status->outside, outside);
+      (void)fetch_add(&status->outside, outside);
     }
     return counted;
   }
@@ -106,7 +108,7 @@ struct MaxBody {
       is_empty = false;
     }
     if (Policy != IndexPolicy::fatal && outside > 0 && column == 0 && status != nullptr)
-      atomic_add(&status->outside, outside);
+      (void)fetch_add(&status->outside, outside);
     store_pack(job.pooled + bag * job.pooled_stride + column, largest);
   }
 };
@@ -165,7 +167,7 @@ void embedding_bag_forward(std::span<const EmbeddingTable> tables, std::span<con
   if (guard != nullptr && !options.indices_checked)
     check_indices(tables, lookups, index_type, bags, status, workspace, stream);
   if (tables.empty() || bags == 0) return;
-  const TableJob* jobs = workspace.scratch().upload(list.jobs, handle_of(stream));
+  const TableJob* jobs = entered(workspace, handle_of(stream)).upload(list.jobs, handle_of(stream));
   for (const TableGroup& group : list.groups) {
     if (group.dim == 0) continue;
     const PoolCall call{jobs, group, index_type, bags, options, guard, status, handle_of(stream)};

@@ -18,13 +18,16 @@ struct BackwardBody {
   std::size_t stride;
   bool wide;
 
+  template <typename Warp>
   TUTTI_FUNCTION void operator()(const Warp& warp, std::size_t sample) const {
-    auto* vectors = warp.scratch<float>();
+    auto* vectors = warp.template scratch<float>();
     float* const matrix = vectors + shape.vector_values();
     const float* const gradient = output_gradient + sample * stride;
     const std::size_t columns = round_to_tile(shape.features);
-    warp.each(columns * columns,
-              [&](std::size_t k) { matrix[k] = product_gradient(gradient, divide_item(k, columns)); });
+    move_many<float>(
+        warp, columns * columns,
+        [&](std::size_t k, float& value) { value = product_gradient(gradient, divide_item(k, columns)); },
+        [&](std::size_t k, float value) { matrix[k] = value; });
     load_vectors(warp, shape, inputs, sample, wide, vectors);
     const std::size_t pieces = round_to_tile(shape.dim) / tile;
     warp.each(columns / tile * pieces, [&](std::size_t k) {
@@ -89,7 +92,7 @@ void dot_interaction_backward(const DotInteraction& shape, std::size_t samples,
            is_wide_feature({gradients[f].data, gradients[f].stride}, shape.dim);
   }
   if (samples == 0) return;
-  auto& scratch = workspace.scratch();
+  auto& scratch = entered(workspace, handle_of(stream));
   const auto* inputs_there = scratch.upload(features, handle_of(stream));
   const auto* gradients_there = scratch.upload(gradients, handle_of(stream));
   launch_warps(handle_of(stream), samples, (device_shape.vector_values() + columns * columns) * sizeof(float),

@@ -16,8 +16,9 @@ struct ForwardBody {
   std::size_t stride;
   bool wide;
 
+  template <typename Warp>
   TUTTI_FUNCTION void operator()(const Warp& warp, std::size_t sample) const {
-    auto* vectors = warp.scratch<float>();
+    auto* vectors = warp.template scratch<float>();
     float* const row = output + sample * stride;
     load_vectors(warp, shape, inputs, sample, wide, vectors);
     warp.each(shape.dim, [&](std::size_t d) { row[d] = vectors[d]; });
@@ -25,20 +26,22 @@ struct ForwardBody {
     warp.each(tiles * (tiles + 1) / 2, [&](std::size_t k) {
       std::size_t below = 0;
       while ((below + 1) * (below + 2) / 2 <= k) ++below;
-      multiply_tile(vectors, row, below * tile, (k - below * (below + 1) / 2) * tile);
+      multiply_tile(vectors, row, tiles, below, k - below * (below + 1) / 2);
     });
   }
 
-  TUTTI_FUNCTION void multiply_tile(const float* vectors, float* row, std::size_t first, std::size_t second) const {
-    const std::size_t pitch = shape.pitch();
+  /// The vectors of a tile lie `tiles` apart: so lanes, which have neighbouring tiles, read different banks.
+  TUTTI_FUNCTION void multiply_tile(const float* vectors, float* row, std::size_t tiles, std::size_t first,
+                                    std::size_t second) const {
+    const std::size_t distance = tiles * shape.pitch();
     float sum[tile][tile] = {};
     for (std::size_t d = 0; d < shape.dim; d += tile) {
       float left[tile][tile];
       float right[tile][tile];
       TUTTI_UNROLL
       for (std::size_t k = 0; k < tile; ++k) {
-        load_pack(left[k], vectors + (first + k) * pitch + d);
-        load_pack(right[k], vectors + (second + k) * pitch + d);
+        load_pack(left[k], vectors + first * shape.pitch() + k * distance + d);
+        load_pack(right[k], vectors + second * shape.pitch() + k * distance + d);
       }
       TUTTI_UNROLL
       for (std::size_t e = 0; e < tile; ++e) {
@@ -51,14 +54,15 @@ struct ForwardBody {
     }
     TUTTI_UNROLL
     for (std::size_t a = 0; a < tile; ++a) {
-      const std::size_t columns = shape.itself ? first + a + 1 : first + a;
       TUTTI_UNROLL
-      for (std::size_t b = 0; b < tile; ++b) {
-        if (first + a < shape.features && second + b < columns) {
-          row[first_product(shape, first + a) + second + b] = sum[a][b];
-        }
-      }
+      for (std::size_t b = 0; b < tile; ++b) store_product(row, first + a * tiles, second + b * tiles, sum[a][b]);
     }
+  }
+
+  TUTTI_FUNCTION void store_product(float* row, std::size_t i, std::size_t j, float product) const {
+    const std::size_t higher = i > j ? i : j;
+    const std::size_t lower = i > j ? j : i;
+    if (higher < shape.features && (lower < higher || shape.itself)) row[first_product(shape, higher) + lower] = product;
   }
 };
 
@@ -72,7 +76,7 @@ void dot_interaction_forward(const DotInteraction& shape, std::size_t samples,
   const bool wide = std::all_of(features.begin(), features.end(),
                                 [&](const auto& feature) { return is_wide_feature(feature, shape.dim); });
   if (samples == 0) return;
-  const auto* on_device = workspace.scratch().upload(features, handle_of(stream));
+  const auto* on_device = entered(workspace, handle_of(stream)).upload(features, handle_of(stream));
   launch_warps(handle_of(stream), samples, device_shape.vector_values() * sizeof(float),
                ForwardBody{device_shape, on_device, output, stride, wide});
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <tutti/kernels/device.hpp>
+#include <tutti/kernels/launch.hpp>
 
-#include "kernels/device/launch.hpp"
 #include "kernels/device/row_pack.hpp"
 
 /// The vectors of one sample in the scratch of a warp.
@@ -23,24 +23,44 @@ struct InteractionShape {
   [[nodiscard]] TUTTI_FUNCTION std::size_t vector_values() const { return round_to_tile(features) * pitch(); }
 };
 
+/// Calls load(k, value) for every k < count, and then store(k, value): each lane has several loads in flight, because
+/// one after another would take the most time of all.
+template <typename Value, typename Warp, typename Load, typename Store>
+TUTTI_FUNCTION void move_many(const Warp& warp, std::size_t count, const Load& load, const Store& store) {
+  constexpr std::size_t in_flight = 8;
+  const std::size_t distance = (count + in_flight - 1) / in_flight;
+  warp.each(distance, [&](std::size_t first) {
+    Value values[in_flight];
+    TUTTI_UNROLL
+    for (std::size_t u = 0; u < in_flight; ++u) {
+      if (first + u * distance < count) load(first + u * distance, values[u]);
+    }
+    TUTTI_UNROLL
+    for (std::size_t u = 0; u < in_flight; ++u) {
+      if (first + u * distance < count) store(first + u * distance, values[u]);
+    }
+  });
+}
+
 /// Loads all vectors of a sample, with zeros after their ends and after the last.
+template <typename Warp>
 TUTTI_FUNCTION void load_vectors(const Warp& warp, const InteractionShape& shape, const Pooled<const float>* inputs,
                                  std::size_t sample, bool wide, float* vectors) {
+  struct Piece {
+    float values[tile];
+  };
   const std::size_t pieces = shape.pitch() / tile;
-  warp.each(round_to_tile(shape.features) * pieces, [&](std::size_t k) {
+  const auto load = [&](std::size_t k, Piece& piece) {
     const Division at = divide_item(k, pieces);
     const std::size_t column = at.remainder * tile;
-    float values[tile] = {};
-    if (at.quotient < shape.features && column < shape.dim) {
-      const float* from = inputs[at.quotient].data + sample * inputs[at.quotient].stride + column;
-      if (wide) {
-        load_constant_pack(values, from);
-      } else {
-        for (std::size_t e = 0; e < tile && column + e < shape.dim; ++e) values[e] = from[e];
-      }
-    }
-    store_pack(vectors + at.quotient * shape.pitch() + column, values);
-  });
+    piece = {};
+    if (at.quotient >= shape.features || column >= shape.dim) return;
+    const float* from = inputs[at.quotient].data + sample * inputs[at.quotient].stride + column;
+    if (wide) return load_constant_pack(piece.values, from);
+    for (std::size_t e = 0; e < tile && column + e < shape.dim; ++e) piece.values[e] = from[e];
+  };
+  move_many<Piece>(warp, round_to_tile(shape.features) * pieces, load,
+                   [&](std::size_t k, const Piece& piece) { store_pack(vectors + k * tile, piece.values); });
 }
 
 /// The place in an output row where the products of row `row` begin.

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/device/kernel.hpp"
-
 #include <mutex>
 #include <set>
 #include <tuple>
+#include <tutti/detail/launch/kernel.hpp>
 #include <tutti/error.hpp>
 
 #include "device/at_rest.hpp"
+#include "kernels/device/load_at_rest.hpp"
 
 namespace tutti::kernels::device {
 namespace {
 
 namespace lower = tutti::detail::device;
 
-/// The code that is on devices, by runtime, device and address.
+/// The kernels whose code is on devices, by runtime and device.
 struct Loaded {
   std::mutex mutex;
-  std::set<std::tuple<std::uint64_t, int, const void*>> all;
+  std::set<std::tuple<std::uint64_t, int, const Kernel*>> all;
 };
 
 Loaded& loaded() {
@@ -24,49 +24,41 @@ Loaded& loaded() {
   return *only;
 }
 
-}  // namespace
+lower::Runtime& runtime() { return lower::required_runtime("kernels on device memory"); }
 
-std::uint64_t Kernel::here() {
+/// The runtime and its current device.
+std::uint64_t here(int device) {
   constexpr unsigned device_bits = 16;
-  const int device = lower::required_runtime("kernels on device memory").current_device();
   return (lower::runtime_generation() + 1) << device_bits | static_cast<std::uint64_t>(device);
 }
 
-void Kernel::load(StreamHandle stream) {
-  (void)launch_first(stream, [this] { lower::required_runtime("kernels on device memory").load_kernel(code_); });
+}  // namespace
+
+void load_at_rest(int device, const std::function<void()>& act) {
+  lower::Traffic& traffic = lower::Traffic::of(device);
+  if (!traffic.launch_mutex().is_mine()) return lower::at_rest(device, act);
+  if (traffic.is_idle()) return act();
+  throw Error(ErrorCode::not_supported,
+              "a kernel cannot be loaded while NCCL connects and other NCCL work is in flight; make the call once "
+              "before");
 }
 
-bool Kernel::launch_first(StreamHandle stream, const std::function<void()>& launch) {
-  const std::uint64_t now = here();
-  if (last_.load(std::memory_order_acquire) == now) return false;
-  const bool is_first = once(stream, launch);
-  last_.store(now, std::memory_order_release);
-  return is_first;
-}
-
-bool Kernel::once(StreamHandle stream, const std::function<void()>& act) {
-  lower::Runtime& runtime = lower::required_runtime("kernels on device memory");
-  const int device = runtime.current_device();
-  const std::tuple key(lower::runtime_generation(), device, code_);
+void Kernel::load(StreamHandle stream, const std::function<void()>& idle) {
+  const int device = runtime().current_device();
+  const std::uint64_t now = here(device);
+  if (last_.load(std::memory_order_acquire) == now) return;
+  const std::tuple key(lower::runtime_generation(), device, this);
   {
     const std::lock_guard lock(loaded().mutex);
-    if (loaded().all.contains(key)) return false;
+    if (loaded().all.contains(key)) return last_.store(now, std::memory_order_release);
   }
-  if (runtime.capture_of(stream) != 0)
+  if (runtime().capture_of(stream) != 0)
     throw Error(ErrorCode::not_supported,
                 "capture: a kernel of this operation is not loaded yet; make the call once before the capture");
-  lower::Traffic& traffic = lower::Traffic::of(device);
-  if (!traffic.launch_mutex().is_mine())
-    lower::at_rest(device, act);
-  else if (traffic.is_idle())
-    act();
-  else
-    throw Error(ErrorCode::not_supported,
-                "a kernel cannot be loaded while NCCL connects and other NCCL work is in flight; make the call once "
-                "before");
+  load_at_rest(device, idle);
   const std::lock_guard lock(loaded().mutex);
   loaded().all.insert(key);
-  return true;
+  last_.store(now, std::memory_order_release);
 }
 
 }  // namespace tutti::kernels::device

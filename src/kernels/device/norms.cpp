@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <string>
+#include <tutti/kernels/launch.hpp>
 
-#include "kernels/device/launch.hpp"
 #include "kernels/device/scratch.hpp"
 #include "kernels/device/tables.hpp"
 #include "kernels/norm_arithmetic.hpp"
@@ -35,26 +35,31 @@ struct TreeBody {
   TUTTI_FUNCTION void operator()(std::size_t i) const { norm_tree<Kind>(lanes + i * norm_lanes); }
 };
 
-/// One item: joins the blocks in their order.
+/// Item i: joins `each` values from number i * each on, which lie at equal distances.
 template <Norm Kind>
-struct TotalBody {
-  const double* lanes;
-  std::size_t blocks;
-  double* result;
-  TUTTI_FUNCTION void operator()(std::size_t /*item*/) const {
-    double total = 0;
-    for (std::size_t block = 0; block < blocks; ++block) total = norm_join<Kind>(total, lanes[block * norm_lanes]);
-    *result = total;
+struct SequenceBody {
+  const double* values;
+  std::size_t count;  ///< of all items
+  std::size_t each;
+  std::size_t distance;
+  double* results;
+  TUTTI_FUNCTION void operator()(std::size_t i) const {
+    const std::size_t first = i * each;
+    results[i] =
+        norm_sequence<Kind>(values + first * distance, count - first < each ? count - first : each, distance);
   }
 };
 
 template <Norm Kind, typename T>
 void launch_norm(const void* data, std::size_t count, double* result, Workspace& workspace, StreamHandle stream) {
   const std::size_t blocks = (count + norm_block - 1) / norm_block;
-  auto* lanes = workspace.scratch().array<double>(ScratchUse::norms, blocks * norm_lanes, stream);
+  const std::size_t parts = (blocks + norm_part_blocks - 1) / norm_part_blocks;
+  auto* lanes = entered(workspace, stream).array<double>(ScratchUse::norms, blocks * norm_lanes + parts, stream);
+  double* const totals = lanes + blocks * norm_lanes;
   launch(stream, blocks * norm_lanes, LaneBody<Kind, T>{static_cast<const T*>(data), count, lanes});
   launch(stream, blocks, TreeBody<Kind>{lanes});
-  launch(stream, 1, TotalBody<Kind>{lanes, blocks, result});
+  launch(stream, parts, SequenceBody<Kind>{lanes, blocks, norm_part_blocks, norm_lanes, totals});
+  launch(stream, 1, SequenceBody<Kind>{totals, parts, parts, 1, result});
 }
 
 template <Norm Kind>

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <tutti/kernels/launch.hpp>
 
-#include "kernels/device/launch.hpp"
 #include "kernels/device/sort_rows.hpp"
 #include "kernels/embedding_common.hpp"
 
@@ -111,7 +111,8 @@ Occurrences sort_occurrences(const OccurrenceCall& call, Workspace::Scratch& scr
     launch_expand<Index>(call, places, starts, bag_of_slot, factors, stream);
   });
   const int sorted = sort_rows(places, bits, sorting, scratch_bytes, stream);
-  return {places.keys[sorted], places.values[sorted], bag_of_slot, starts, factors, call.most, no_row};
+  return {places.keys[sorted], places.values[sorted], bag_of_slot, starts, factors,
+          static_cast<std::uint32_t>(call.most), no_row};
 }
 
 }  // namespace tutti::kernels::device

@@ -14,7 +14,7 @@ struct Occurrences {
   const std::uint32_t* bags;    ///< the bag of each slot, or null
   const std::uint64_t* starts;  ///< the first slot of each table (by number)
   const float* factors;         ///< [table number][bag], 1 / indices that counted (mean pooling), or null
-  std::size_t count;
+  std::uint32_t count;
   std::uint32_t no_row;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tutti/kernels/device.hpp>
+#include <tutti/kernels/launch.hpp>
 
 #include "kernels/dense_arithmetic.hpp"
-#include "kernels/device/launch.hpp"
 #include "kernels/device/row_pack.hpp"
 #include "kernels/device/scratch.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/device/launch.hpp"
+#include <tutti/kernels/launch.hpp>
+
 #include "kernels/row_arithmetic.hpp"
 
 /// Sums and extrema over a row in the scratch of a team (a warp or a block), in the same order as the host's vectors of

@@ -2,9 +2,9 @@
 #include "kernels/device/sample_rows.hpp"
 
 #include <algorithm>
+#include <tutti/kernels/launch.hpp>
 
 #include "device/runtime.hpp"
-#include "kernels/device/launch.hpp"
 
 namespace tutti::kernels {
 

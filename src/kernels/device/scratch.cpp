@@ -6,7 +6,7 @@
 #include <tutti/error.hpp>
 #include <utility>
 
-#include "kernels/device/combine.hpp"
+#include "kernels/device/launcher.hpp"
 
 namespace tutti::kernels::device {
 
@@ -19,8 +19,12 @@ Workspace::~Workspace() = default;
 Workspace::Workspace(Workspace&&) noexcept = default;
 Workspace& Workspace::operator=(Workspace&&) noexcept = default;
 
-void Workspace::Scratch::refuse_capture(StreamHandle stream) const {
-  if (pooled_memory::required_runtime("kernels on device memory").capture_of(stream) == 0) return;
+void Workspace::Scratch::enter(StreamHandle stream) {
+  is_captured_ = pooled_memory::required_runtime("kernels on device memory").capture_of(stream) != 0;
+}
+
+void Workspace::Scratch::refuse_capture() const {
+  if (!is_captured_) return;
   throw Error(ErrorCode::not_supported,
               "kernels on device memory: a capture needs memory that this workspace lacks; make the same call once "
               "before the capture, with this workspace");
@@ -33,14 +37,23 @@ void Workspace::Scratch::retire(pooled_memory::Block block, int device, StreamHa
   last.passed.record(device, stream);
 }
 
+void Workspace::Scratch::replace(Piece& piece, pooled_memory::Block block, int device, StreamHandle stream) {
+  pooled_memory::Block former = std::exchange(piece.block, std::move(block));
+  if (std::exchange(piece.is_of_graph, false))
+    of_graphs_.push_back(std::move(former));
+  else
+    retire(std::move(former), device, stream);
+}
+
 std::byte* Workspace::Scratch::memory(ScratchUse use, std::size_t bytes, StreamHandle stream) {
-  auto& piece = pieces_[static_cast<std::size_t>(use)];
-  if (piece.size() >= bytes) return piece.data();
-  refuse_capture(stream);
-  const int device = pooled_memory::required_runtime("kernels on device memory").current_device();
-  auto larger = Pool::of(MemoryKind::device, device).acquire(bytes);
-  retire(std::exchange(piece, std::move(larger)), device, stream);
-  return piece.data();
+  Piece& piece = pieces_[static_cast<std::size_t>(use)];
+  if (piece.block.size() < bytes) {
+    refuse_capture();
+    const int device = pooled_memory::required_runtime("kernels on device memory").current_device();
+    replace(piece, Pool::of(MemoryKind::device, device).acquire(bytes), device, stream);
+  }
+  piece.is_of_graph = piece.is_of_graph || is_captured_;
+  return piece.block.data();
 }
 
 Workspace::Scratch::Copy& Workspace::Scratch::least_used() {
@@ -54,21 +67,22 @@ const std::byte* Workspace::Scratch::upload_bytes(std::span<const std::byte> byt
   for (Copy& copy : copies_) {
     if (!std::equal(bytes.begin(), bytes.end(), copy.bytes.begin(), copy.bytes.end())) continue;
     copy.last_use = calls_;
-    return copy.device.data();
+    copy.device.is_of_graph = copy.device.is_of_graph || is_captured_;
+    return copy.device.block.data();
   }
-  refuse_capture(stream);
+  refuse_capture();
   auto& runtime = pooled_memory::required_runtime("kernels on device memory");
   const int device = runtime.current_device();
   Copy& copy = least_used();
-  retire(std::move(copy.device), device, stream);
-  copy.device = Pool::of(MemoryKind::device, device).acquire(bytes.size());
+  replace(copy.device, Pool::of(MemoryKind::device, device).acquire(bytes.size()), device, stream);
   copy.bytes.assign(bytes.begin(), bytes.end());
   copy.last_use = calls_;
+  std::byte* const there = copy.device.block.data();
   auto staged = Pool::of(MemoryKind::pinned, device).acquire(bytes.size());
   std::memcpy(staged.data(), bytes.data(), bytes.size());
-  runtime.copy(copy.device.data(), staged.data(), bytes.size(), stream);
+  runtime.copy(there, staged.data(), bytes.size(), stream);
   retire(std::move(staged), device, stream);
-  return copy.device.data();
+  return there;
 }
 
 }  // namespace tutti::kernels::device

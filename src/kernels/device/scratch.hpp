@@ -33,11 +33,18 @@ enum class ScratchUse : std::uint8_t {
   starts,
   sorting,
   norms,
-  often,
-  winners
+  often_counts,
+  often_rows,
+  row_parts,
+  part_sums,
+  winners,
+  count_of_uses
 };
 
 struct Workspace::Scratch {
+  /// At the start of each call: a graph that the stream is captured into keeps the memory of the call.
+  void enter(StreamHandle stream);
+
   /// Gives at least `bytes` bytes of device memory. Unless they had to grow, they hold the data that the former call
   /// with this use left there.
   [[nodiscard]] std::byte* memory(ScratchUse use, std::size_t bytes, StreamHandle stream);
@@ -54,9 +61,13 @@ struct Workspace::Scratch {
   }
 
  private:
+  struct Piece {
+    pooled_memory::Block block;
+    bool is_of_graph = false;
+  };
   struct Copy {
     std::vector<std::byte> bytes;
-    pooled_memory::Block device;
+    Piece device;
     std::uint64_t last_use = 0;
   };
   struct Retired {
@@ -66,14 +77,24 @@ struct Workspace::Scratch {
 
   [[nodiscard]] const std::byte* upload_bytes(std::span<const std::byte> bytes, StreamHandle stream);
   void retire(pooled_memory::Block block, int device, StreamHandle stream);
-  void refuse_capture(StreamHandle stream) const;
+  /// A new block in place of the piece's, which is kept for graphs that use it.
+  void replace(Piece& piece, pooled_memory::Block block, int device, StreamHandle stream);
+  void refuse_capture() const;
   [[nodiscard]] Copy& least_used();
 
   static constexpr std::size_t most_copies = 32;
-  std::array<pooled_memory::Block, 11> pieces_;
+  std::array<Piece, static_cast<std::size_t>(ScratchUse::count_of_uses)> pieces_;
   std::vector<Copy> copies_;
   std::deque<Retired> retired_;
   std::uint64_t calls_ = 0;
+  std::vector<pooled_memory::Block> of_graphs_;  ///< until the end
+  bool is_captured_ = false;                     ///< the call
 };
+
+/// The scratch memory of a call on the stream.
+inline Workspace::Scratch& entered(Workspace& workspace, StreamHandle stream) {
+  workspace.scratch().enter(stream);
+  return workspace.scratch();
+}
 
 }  // namespace tutti::kernels::device

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/device/launch.hpp"
 
 #if defined(__CUDACC__)
 #include <cub/device/device_radix_sort.cuh>
+#include <tutti/kernels/launch.hpp>
 #endif
 
 namespace tutti::kernels::device {
@@ -39,6 +39,25 @@ int sort_on_device(const SortPlaces& places, unsigned bits, void* scratch, std::
   }
   return keys.selector;
 }
+
+/// CUB sorts few items by one kernel and many by others: sorts some of both, so that the code of all is there.
+void load_sorting(StreamHandle stream) {
+  constexpr std::size_t few = 16;
+  constexpr std::size_t many = std::size_t{1} << 17U;
+  constexpr unsigned bits = 32;
+  auto& runtime = *tutti::detail::device::runtime();
+  std::size_t bytes = 0;
+  (void)sort_on_device({{}, {}, many}, bits, nullptr, bytes, stream);
+  constexpr std::size_t places_bytes = 4 * many * sizeof(std::uint32_t);
+  auto* const room = static_cast<std::uint32_t*>(runtime.allocate_ordered(places_bytes + bytes, stream));
+  if (room == nullptr) return;
+  runtime.fill_zero(room, places_bytes, stream);
+  for (const std::size_t count : {few, many}) {
+    const SortPlaces places{{room, room + many}, {room + 2 * many, room + 3 * many}, count};
+    (void)sort_on_device(places, bits, room + 4 * many, bytes, stream);
+  }
+  runtime.release_ordered(room, stream);
+}
 #endif
 
 }  // namespace
@@ -58,11 +77,9 @@ int sort_rows(const SortPlaces& places, [[maybe_unused]] unsigned bits, [[maybe_
     return 1;
   }
 #if defined(__CUDACC__)
-  static Kernel sorting(&sorting);
-  int sorted = 0;
-  const auto sort = [&] { sorted = sort_on_device(places, bits, scratch, scratch_bytes, stream); };
-  if (!sorting.launch_first(stream, sort)) sort();
-  return sorted;
+  static Kernel sorting;
+  sorting.load(stream, [&] { load_sorting(stream); });
+  return sort_on_device(places, bits, scratch, scratch_bytes, stream);
 #else
   throw_without_kernels();
 #endif

@@ -66,22 +66,6 @@ struct TableList {
 
 TUTTI_FUNCTION bool is_stopped(const IndexStatus* guard) { return guard != nullptr && guard->outside != 0; }
 
-TUTTI_FUNCTION void atomic_add(std::uint64_t* to, std::uint64_t x) {
-#if defined(__CUDA_ARCH__)
-  atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(x));
-#else
-  *to += x;
-#endif
-}
-
-TUTTI_FUNCTION void atomic_max(std::uint64_t* to, std::uint64_t x) {
-#if defined(__CUDA_ARCH__)
-  atomicMax(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(x));
-#else
-  if (*to < x) *to = x;
-#endif
-}
-
 /// The quotient and remainder of an item's number, in 32 bits if they are enough, because that is much faster on a
 /// device.
 struct Division {

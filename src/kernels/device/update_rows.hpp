@@ -1,15 +1,45 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "kernels/device/launch.hpp"
+#include <tutti/kernels/launch.hpp>
+
 #include "kernels/device/occurrences.hpp"
 #include "kernels/device/tables.hpp"
 #include "kernels/device/winners.hpp"
 #include "kernels/row_arithmetic.hpp"
 
-/// Updates rows from their sorted occurrences: one warp per row, and one block per row that occurs often, as all rows
-/// of a small table do. Both add in the order of the occurrences.
+/// Updates rows from their sorted occurrences. A warp adds the gradients of a row, and changes it. The occurrences of a
+/// row that occurs often, as all rows of a small table do, are cut into parts: a warp adds those of a part, and in a
+/// further launch one adds the sums of the parts and changes the row. The order of all sums is that of the host's.
 namespace tutti::kernels::device {
+
+/// Occurrences of one row.
+struct RowPart {
+  std::uint32_t begin;
+  std::uint32_t end;
+};
+
+struct OftenRow {
+  std::uint32_t first;       ///< its first occurrence
+  std::uint32_t first_part;  ///< its parts are neighbours
+  std::uint32_t parts;
+};
+
+/// The rows of a launch that occur often, in any order.
+struct OftenRows {
+  std::uint32_t* counts;  ///< of rows and of parts
+  OftenRow* rows;
+  RowPart* parts;
+  float* sums;  ///< [part][column]
+};
+
+/// A row with more occurrences is cut into parts.
+inline constexpr std::size_t warp_occurrences = 64;
+/// The most rows that can occur often, and the most parts of them, for `count` occurrences.
+[[nodiscard]] constexpr std::size_t most_often_rows(std::size_t count) { return count / (warp_occurrences + 1); }
+[[nodiscard]] constexpr std::size_t most_row_parts(std::size_t count) {
+  return count / row_part + most_often_rows(count);
+}
 
 /// The arguments that all tables of a launch share.
 struct UpdateJob {
@@ -23,13 +53,11 @@ struct UpdateJob {
   bool finds_squares;  ///< only writes TableJob::squares (row-wise Adagrad)
   const IndexStatus* guard;
   Winners winners;
-  std::uint32_t* often;  ///< the number of rows that occur often, then the first occurrence of each; null: no block's
+  OftenRows often;
 };
 
-/// A row with more occurrences is a block's.
-inline constexpr std::size_t warp_occurrences = 256;
-/// Words of UpdateJob::often for `count` occurrences.
-[[nodiscard]] constexpr std::size_t often_words(std::size_t count) { return 1 + count / (warp_occurrences + 1); }
+/// Throws not_supported where an update needs a whole row in the scratch memory of a warp, and that is too short.
+void check_row_length(const char* function, const TableList& list, RowOptimizer optimizer);
 
 /// Launches the update of the rows of one group, in stream order.
 void update_rows(const UpdateJob& update, const TableGroup& group, RowOptimizer optimizer, StreamHandle stream);

@@ -2,8 +2,8 @@
 #include "kernels/device/winners.hpp"
 
 #include <algorithm>
+#include <tutti/kernels/launch.hpp>
 
-#include "kernels/device/launch.hpp"
 #include "kernels/device/row_pack.hpp"
 #include "kernels/embedding_common.hpp"
 

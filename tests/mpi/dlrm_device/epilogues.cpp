@@ -95,9 +95,9 @@ Launches launches_with(const CublasOptions& options, bool is_bfloat16) {
   Stack stack(is_bfloat16);
   const auto x = inputs();
   (void)stack.forward(x);
-  const Launches before{Cublas::products(), Cublas::kernels(), Cublas::choices()};
+  const Launches before{Cublas::products(), machine().runtime.kernels(), Cublas::choices()};
   (void)stack.forward(x);
-  return {Cublas::products() - before.products, Cublas::kernels() - before.kernels, Cublas::choices() - before.choices};
+  return {Cublas::products() - before.products, machine().runtime.kernels() - before.kernels, Cublas::choices() - before.choices};
 }
 
 TEST_F(EpiloguesOfDlrm, ALayerIsOneLaunch) {

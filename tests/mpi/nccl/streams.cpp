@@ -104,7 +104,7 @@ TEST(Streams, CommunicatorsTakeTurns) {
   machine().drain();
 }
 
-/// By NCCL itself, or by events between the streams where it does not (NCCL_LAUNCH_ORDER_IMPLICIT=0 and before 2.26):
+/// By NCCL itself from 2.26 on with NCCL_LAUNCH_ORDER_IMPLICIT=1, else by events between the streams:
 /// the first work cannot begin yet, and the second could.
 TEST(Streams, WorksOfTwoCommunicatorsBeginInTheOrderOfTheirLaunches) {
   const auto& comms = device_communicators();

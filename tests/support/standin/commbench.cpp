@@ -5,7 +5,6 @@
 #include <type_traits>
 
 #include "commbench/nccl_table.hpp"
-#include "common/device/stream.hpp"
 
 namespace tutti::standin {
 
@@ -17,7 +16,6 @@ using commbench::NcclTable;
 using commbench::NcclUniqueId;
 using detail::nccl::Table;
 
-Runtime* runtime = nullptr;
 const Table* table = nullptr;
 
 /// The same value of the other interface's type.
@@ -72,16 +70,12 @@ NcclTable made_table() {
   return made;
 }
 
-void run_on_stream(void* stream, std::function<void()> function) { runtime->run_host(stream, std::move(function)); }
-
 }  // namespace
 
-void install_for_commbench(Runtime& of_device, const Nccl& nccl) {
-  runtime = &of_device;
+void install_for_commbench(const Nccl& nccl) {
   table = &nccl.table();
   static const NcclTable made = made_table();
   commbench::replace_nccl_table(&made);
-  miniapps::device::replace_host_functions(&run_on_stream);
 }
 
 }  // namespace tutti::standin

@@ -2,12 +2,11 @@
 #pragma once
 
 #include "support/standin/nccl.hpp"
-#include "support/standin/runtime.hpp"
 
 namespace tutti::standin {
 
-/// Puts the stand-ins behind the seams of tutti-commbench as well: its own NCCL calls go to this process's stand-in for
-/// NCCL, its timers read the host's clock. Until the process ends, as both stand-ins must live.
-void install_for_commbench(Runtime& runtime, const Nccl& nccl);
+/// Puts the stand-in for NCCL behind the seam of tutti-commbench as well, for its own NCCL calls. Until the process
+/// ends, as the stand-in must live.
+void install_for_commbench(const Nccl& nccl);
 
 }  // namespace tutti::standin

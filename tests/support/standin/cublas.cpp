@@ -113,21 +113,15 @@ Cublas::Cublas(Runtime& runtime, const CublasOptions& options) {
   table_ = {create, destroy, get_version, set_stream, set_workspace, gemm, {}};
   if (options.has_lt) table_.lt = lt_functions();
   replace_cublas_table(&table_);
-  replace_host_functions([](StreamHandle stream, std::function<void()> function) {
-    ++process().kernels;
-    process().runtime->run_host(stream, std::move(function));
-  });
 }
 
 Cublas::~Cublas() {
   replace_cublas_table(nullptr);
-  replace_host_functions(nullptr);
 }
 
 std::size_t Cublas::products() { return process().products; }
 std::size_t Cublas::products_lt() { return process().products_lt; }
 std::size_t Cublas::choices() { return process().choices; }
-std::size_t Cublas::kernels() { return process().kernels; }
 int Cublas::live_handles() { return process().handles; }
 CublasCompute Cublas::last_compute() { return process().last_compute; }
 

@@ -14,7 +14,7 @@ struct CublasOptions {
 };
 
 /// A stand-in for cuBLAS and cublasLt, for tests of what calls them: products on the host, as work of the stand-in
-/// streams; so are the kernels of the mini-apps while it lives. It refuses what cuBLAS refuses: sizes, strides and
+/// streams. It refuses what cuBLAS refuses: sizes, strides and
 /// types that do not fit, and memory that is not the device's. An algorithm of cublasLt serves only what it was chosen
 /// for: layouts, epilogue, alignments and workspace. It proves nothing about a GPU.
 class Cublas {
@@ -29,8 +29,6 @@ class Cublas {
   [[nodiscard]] static std::size_t products_lt();
   /// Algorithms that cublasLt was asked for.
   [[nodiscard]] static std::size_t choices();
-  /// Kernels of the mini-apps.
-  [[nodiscard]] static std::size_t kernels();
   /// Handles and descriptions made and not destroyed.
   [[nodiscard]] static int live_handles();
   /// The compute type of the last product.

@@ -20,7 +20,6 @@ struct Process {
   std::size_t products = 0;
   std::size_t products_lt = 0;
   std::size_t choices = 0;
-  std::size_t kernels = 0;
   int handles = 0;
   CublasCompute last_compute = cublas_compute_32f;
 };

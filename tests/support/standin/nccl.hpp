@@ -23,8 +23,8 @@ namespace tutti::standin {
 /// is in flight; after the abort of one that shares resources nothing but an abort; no call on an aborted communicator;
 /// no end of one while its graphs live or its work is in flight; memory that the device reaches. The device has room
 /// for the work of one launch at a time, works of graphs apart, so works whose order differs between ranks would wait
-/// for ever, and are refused; from 2.26 on they begin in the order of their launches, unless
-/// NCCL_LAUNCH_ORDER_IMPLICIT=0 is set. A communicator that does not block launches from another thread. A broken rule
+/// for ever, and are refused; from 2.26 on they begin in the order of their launches where
+/// NCCL_LAUNCH_ORDER_IMPLICIT=1 is set. A communicator that does not block launches from another thread. A broken rule
 /// is a failure of the running test. Without MPI a communicator has one rank. It proves nothing about a GPU.
 class Nccl {
  public:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The stand-in's collectives, messages, groups and operations of reductions.
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -241,16 +240,6 @@ void set_operation_functions(detail::nccl::Table& table) {
   table.red_op_destroy = destroy_op;
 }
 
-namespace {
-
-/// From 2.26 on NCCL orders the works of a device itself, if it is told to, as the library does where the user has not.
-bool orders_launches(int version) {
-  const char* told = std::getenv("NCCL_LAUNCH_ORDER_IMPLICIT");
-  return version >= detail::nccl::version_of_launch_order && (told == nullptr || *told != '0');
-}
-
-}  // namespace
-
 detail::nccl::Table functions_of(int version) {
   detail::nccl::Table table;
   set_management_functions(table);
@@ -258,7 +247,7 @@ detail::nccl::Table functions_of(int version) {
   set_operation_functions(table);
   set_one_sided_functions(table);
   table.version = version;
-  table.orders_launches = orders_launches(version);
+  table.orders_launches = detail::nccl::orders_launches(version);
 #define TUTTI_NCCL_FUNCTION(member, symbol, since, result, arguments) \
   if (version < (since)) table.member = nullptr;
 #include "backends/nccl/symbols.def"

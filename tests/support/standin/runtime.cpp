@@ -211,6 +211,7 @@ void Runtime::load_kernel(const void* code) {
 void Runtime::run_host(StreamHandle stream, std::function<void()> function, const void* kernel) {
   note("run_host");
   if (kernel != nullptr) {
+    ++kernels_;
     const std::lock_guard lock(state_->mutex);
     if (!state_->loaded.contains({state_->current_device(), kernel})) load_kernel(kernel);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -58,6 +59,8 @@ class Runtime final : public detail::device::Runtime {
   void run_all();
   [[nodiscard]] const std::vector<std::string>& record() const { return record_; }
   void clear_record();
+  /// Launches of kernels so far.
+  [[nodiscard]] std::size_t kernels() const noexcept { return kernels_; }
   /// Calls since then that are not in the record, since they change nothing: inspect, capture_of, current_device,
   /// exchange_capture_mode.
   [[nodiscard]] std::size_t questions(const std::string& name) const;
@@ -97,6 +100,8 @@ class Runtime final : public detail::device::Runtime {
   void set_current_device(int device) override;
   detail::device::Uuid uuid(int device) override;
   std::string device_name(int device) override;
+  int capability(int /*device*/) override { return capability_; }
+  void set_capability(int capability) { capability_ = capability; }
   Pointer inspect(const void* address) override;
   void* allocate(MemoryKind kind, std::size_t bytes) override;
   void release(MemoryKind kind, void* address) noexcept override;
@@ -138,6 +143,8 @@ class Runtime final : public detail::device::Runtime {
   std::unique_ptr<State> state_;
   std::vector<std::string> record_;
   bool has_flags_ = true;
+  int capability_ = 90;
+  std::atomic<std::size_t> kernels_{0};
 };
 
 }  // namespace tutti::standin

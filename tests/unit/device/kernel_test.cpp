@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernels/device/kernel.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
+#include <tutti/detail/launch/kernel.hpp>
 #include <tutti/error.hpp>
 
 #include "device/traffic.hpp"
@@ -38,22 +37,22 @@ class Kernels : public ::testing::Test {
 };
 
 TEST_F(Kernels, AreLoadedOnceOnEachDevice) {
-  Kernel kernel(&steps);
-  kernel.load(stream);
-  kernel.load(other);
+  Kernel kernel;
+  run_on_host(stream, kernel, {});
+  run_on_host(other, kernel, {});
   EXPECT_EQ(loads(), 1);
   const lower::Guard guard(1);
-  kernel.load(nullptr);
-  kernel.load(nullptr);
+  run_on_host(nullptr, kernel, {});
+  run_on_host(nullptr, kernel, {});
   EXPECT_EQ(loads(), 2);
 }
 
 TEST_F(Kernels, AreLoadedAgainOnAnotherRuntime) {
-  Kernel kernel(&steps);
-  kernel.load(stream);
+  Kernel kernel;
+  run_on_host(stream, kernel, {});
   standin::Runtime second;
   second.install();
-  kernel.load(nullptr);
+  run_on_host(nullptr, kernel, {});
   EXPECT_EQ(std::ranges::count(second.record(), "load_kernel"), 1);
 }
 
@@ -83,13 +82,13 @@ TEST_F(Kernels, OfACallWithoutElementsAreLoadedAndNotLaunched) {
   EXPECT_TRUE(runtime.is_idle(stream));
 }
 
-TEST_F(Kernels, OfALibraryAreLoadedByTheirFirstLaunch) {
-  Kernel kernel(&steps);
+TEST_F(Kernels, AreLoadedByIdleLaunches) {
+  Kernel kernel;
   launch_nccl();
   int launches = 0;
-  EXPECT_TRUE(kernel.launch_first(other, [&] { ++launches; }));
+  kernel.load(other, [&] { ++launches; });
   EXPECT_GT(steps, 3) << "launched beside NCCL work";
-  EXPECT_FALSE(kernel.launch_first(other, [&] { ++launches; }));
+  kernel.load(other, [&] { ++launches; });
   EXPECT_EQ(launches, 1);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/device/combine.hpp"
+#include "kernels/device/launcher.hpp"
 
 #include <random>
 #include <tutti/error.hpp>

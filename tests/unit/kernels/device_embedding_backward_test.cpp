@@ -120,7 +120,7 @@ TEST_F(DeviceBackward, ManyOccurrencesOfFewRowsAndTablesOfSeveralTypes) {
   settings.longest_bag = 3;
   compare(settings, {RowOptimizer::row_wise_adagrad, 0.05F}, checked);
   compare(settings, {RowOptimizer::sgd, 0.05F}, checked);
-  settings.dim = 7000;  // of so many columns a block has no room
+  settings.dim = 7000;
   settings.rows = {2, 70, 3, 1, 50};
   settings.bags = 400;
   compare(settings, {RowOptimizer::sgd, 0.05F}, checked);
@@ -161,6 +161,36 @@ TEST_F(DeviceBackward, SquaresOfShardedColumns) {
       compare_sharded(settings, {Pooling::max, IndexPolicy::fatal, true, 1});
     }
   }
+}
+
+TEST_F(DeviceBackward, RowsThatDoNotFitIntoTheScratchAreRefusedWithTheBound) {
+  constexpr std::size_t most = 10160;
+  BatchSettings settings;
+  settings.types = {DatatypeKind::uint8, DatatypeKind::float32};
+  settings.rows = {3, 5};
+  settings.bags = 200;
+  settings.longest_bag = 1;
+  for (const std::size_t dim : {most, most + 4}) {
+    settings.dim = dim;
+    for (const RowOptimizer optimizer : {RowOptimizer::sgd, RowOptimizer::row_wise_adagrad}) {
+      if (dim == most) {
+        compare(settings, {optimizer, 0.05F}, checked);
+        continue;
+      }
+      try {
+        compare(settings, {optimizer, 0.05F}, checked);
+        ADD_FAILURE() << "no error";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::not_supported);
+        EXPECT_NE(std::string(error.what()).find("table 0 has 10164 columns"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("at most 10160"), std::string::npos) << error.what();
+      }
+    }
+  }
+  settings.types = {DatatypeKind::float32};
+  settings.rows = {3};
+  settings.dim = 16384;
+  compare(settings, {RowOptimizer::adam, 0.05F}, checked);
 }
 
 TEST_F(DeviceBackward, RefusesWhatHasNoKernel) {

@@ -127,6 +127,44 @@ TEST_F(DeviceForward, RefusesWhatCannotBe) {
   EXPECT_THROW(call({Pooling::sum, IndexPolicy::clamp, false, 1}, &status), Error);
 }
 
+/// The stand-in spoils memory that comes back to a pool.
+TEST_F(DeviceForward, AGraphKeepsTheMemoryOfItsWorkspace) {
+  const EmbeddingOptions options{Pooling::mean, IndexPolicy::clamp, false, 1};
+  const auto step = [&](EmbeddingBatch& of) {
+    kernels::device::embedding_bag_forward(of.device.tables, of.device.lookups, IndexType::int64, of.s.bags,
+                                           of.device.outputs, options, nullptr, workspace, stream);
+    kernels::device::embedding_bag_backward(of.device.tables, of.device.lookups, IndexType::int64, of.s.bags,
+                                            of.indices.size(), of.device.gradients, {}, {}, options, nullptr, workspace,
+                                            stream);
+  };
+  EmbeddingBatch batch(runtime, {});
+  step(batch);
+  runtime.run_all();
+  runtime.begin_capture(handle);
+  step(batch);
+  const int graph = runtime.end_capture(handle);
+  constexpr int others = 40;  // more lists of tables than a workspace keeps
+  for (int k = 1; k <= others; ++k) {
+    BatchSettings larger;
+    larger.bags = 37 + 50 * static_cast<std::size_t>(k);
+    EmbeddingBatch other(runtime, larger);
+    step(other);
+    runtime.run_all();
+  }
+  runtime.launch(graph, handle);
+  runtime.run_all();
+  EmbeddingWorkspace host_workspace;
+  for (int k = 0; k < 2; ++k) {
+    embedding_bag_forward(batch.host.tables, batch.host.lookups, IndexType::int64, batch.s.bags, batch.host.outputs,
+                          options);
+    embedding_bag_backward(batch.host.tables, batch.host.lookups, IndexType::int64, batch.s.bags, batch.host.gradients,
+                           {}, {}, options, host_workspace);
+  }
+  expect_same_bits(batch.device_floats[0].values(), batch.output, "two steps");
+  batch.expect_same_tables("two steps");
+  runtime.destroy_graph(graph);
+}
+
 TEST_F(DeviceForward, IsCapturedOnceTheWorkspaceKnowsTheCall) {
   EmbeddingBatch batch(runtime, {});
   const EmbeddingOptions options{Pooling::sum, IndexPolicy::clamp, false, 1};

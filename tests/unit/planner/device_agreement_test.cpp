@@ -130,6 +130,14 @@ TEST(DeviceAgreement, KernelsNeedAllRanks) {
   EXPECT_FALSE(judge(all).kernels);
 }
 
+TEST(DeviceAgreement, TheLeastCapabilityDecidesOnFloat8) {
+  auto all = offers(3);
+  for (auto& offer : all) offer.capability = 90;
+  EXPECT_TRUE(judge(all).nccl_float8);
+  all[1].capability = 80;
+  EXPECT_FALSE(judge(all).nccl_float8);
+}
+
 TEST(DeviceAgreement, TheVariableMustBeEqual) {
   auto all = offers(2);
   all[1].cuda_aware = 1;

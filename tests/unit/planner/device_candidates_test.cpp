@@ -54,6 +54,22 @@ TEST(DeviceCandidates, NcclGoesFirst) {
     }
 }
 
+TEST(DeviceCandidates, NcclReducesFloat8FromCapability90On) {
+  for (const DatatypeKind type : {DatatypeKind::float8_e4m3, DatatypeKind::float8_e5m2}) {
+    Signature call = signature(Operation::allreduce, 1000, type);
+    call.accumulation = Accumulation::backend;
+    Machine machine = gpus(4);
+    EXPECT_EQ(make_plan(call, machine)->algorithm, nullptr) << "by NCCL's own";
+    machine.nccl_float8 = false;
+    const auto all = candidates(call, machine);
+    const auto direct = std::ranges::find(all, "nccl:direct", &Candidate::name);
+    ASSERT_NE(direct, all.end());
+    EXPECT_THAT(direct->excluded, HasSubstr("compute capability 9.0"));
+    call.operation = Operation::allgather;
+    EXPECT_EQ(make_plan(call, machine)->backend, &nccl_backend) << "which moves them";
+  }
+}
+
 // Tables hold times of host memory.
 TEST(DeviceCandidates, WhatWasMeasuredInHostMemoryIsNotAsked) {
   const Signature call = signature(Operation::allreduce, 1000);

@@ -55,10 +55,11 @@ class Tutti(CMakePackage, CudaPackage):
     with when("+tests"):
         depends_on("googletest@1.12:+gmock")
 
-    # Kokkos with CUDA brings the kernels on the device; only nvcc reads its headers.
+    # Kokkos launches the kernels on the device; only nvcc reads its headers then.
     with when("+cuda"):
         depends_on("cuda@12:")
-        depends_on("kokkos+wrapper", when="%gcc")
+        depends_on("kokkos@4.7.01:", when="^cuda@13.0")
+        depends_on("kokkos@4.7.03:4.7,5.0.2:", when="^cuda@13.1:")
         conflicts("cuda_arch=none", msg="name the device architecture: cuda_arch=90")
     depends_on("nccl@2.18:", when="+nccl")
     for _arch in CudaPackage.cuda_arch_values:

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <tutti/detail/export.hpp>
+
+/// What a launch runs, whatever launches it.
+namespace tutti::kernels::device {
+
+inline constexpr unsigned warp_lanes = 32;
+inline constexpr unsigned block_threads = 256;
+
+/// Bytes of scratch memory that the warps of a block share: every device has them.
+inline constexpr std::size_t most_scratch_bytes = 40960;
+inline constexpr std::size_t scratch_alignment = 16;
+
+/// Calls body(i) for every i < count. Whoever launches it may run further items, which do nothing.
+template <typename Body>
+struct ItemWork {
+  Body body;
+  std::size_t count;
+
+  TUTTI_FUNCTION void operator()(std::size_t i) const {
+    if (i < count) body(i);
+  }
+};
+
+/// Calls body(warp, item) for every item < count, with scratch_bytes bytes for each warp.
+template <typename Body>
+struct WarpWork {
+  Body body;
+  std::size_t count;
+  std::size_t scratch_bytes;  ///< a multiple of scratch_alignment
+
+  template <typename Warp>
+  TUTTI_FUNCTION void operator()(const Warp& warp, std::size_t item) const {
+    if (item < count) body(warp, item);
+  }
+  /// The warps of a block.
+  [[nodiscard]] std::size_t warps_of_a_block() const {
+    constexpr std::size_t most = block_threads / warp_lanes;
+    const std::size_t fitting = scratch_bytes == 0 ? most : most_scratch_bytes / scratch_bytes;
+    return fitting < most ? fitting : most;
+  }
+};
+
+}  // namespace tutti::kernels::device
