@@ -6,8 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <string>
 #include <tuple>
 #include <tutti/buffer.hpp>
+#include <tutti/error.hpp>
+#include <tutti/kernels/combine.hpp>
+#include <tutti/kernels/device.hpp>
+#include <tutti/kernels/norms.hpp>
+#include <tutti/kernels/segmented_sum.hpp>
 #include <tutti/options.hpp>
 #include <type_traits>
 #include <utility>
@@ -75,5 +81,87 @@ template <typename Space>
 #endif
   return {};
 }
+
+namespace detail {
+
+template <typename Space>
+inline constexpr bool is_host_space_of_views = Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible;
+
+template <typename View>
+void require_contiguous_view(const char* function, const View& view) {
+  if (!view.span_is_contiguous())
+    throw Error(ErrorCode::invalid_argument, std::string(function) + ": view '" + view.label() +
+                                                 "' is not contiguous; copy it by Kokkos::deep_copy");
+}
+
+template <typename View>
+constexpr DatatypeKind view_kind() {
+  return datatype_of<std::remove_cv_t<typename View::value_type>>().kind();
+}
+
+}  // namespace detail
+
+/// Kernels on views, in the order of an instance of an execution space: on the device for a space of a device, and on
+/// the host, when they return, for others. The views are contiguous, accessible to the space, and must outlive the
+/// work. Local. Error(invalid_argument) where shapes do not fit, and the errors of the function of the same name.
+namespace kernels {
+
+/// output = op of all inputs, element by element: views of one size and one type. The output may be an input.
+/// Counterpart: MPI_Reduce_local.
+template <typename Space, typename Output, typename... Inputs>
+requires Kokkos::is_view<Output>::value void combine(const Space& space, const ReduceOp& op, const Output& output,
+                                                     const Inputs&... inputs) {
+  static_assert(
+      sizeof...(Inputs) > 0 && ((tutti::detail::view_kind<Inputs>() == tutti::detail::view_kind<Output>()) && ...),
+      "combine: at least one input, and all of the type of the output");
+  tutti::detail::require_contiguous_view("combine", output);
+  (tutti::detail::require_contiguous_view("combine", inputs), ...);
+  if (((inputs.size() != output.size()) || ...))
+    throw Error(ErrorCode::invalid_argument, "combine: an input has another size than the output");
+  const std::array<const void*, sizeof...(Inputs)> addresses{inputs.data()...};
+  if constexpr (tutti::detail::is_host_space_of_views<Space>)
+    combine(tutti::detail::view_kind<Output>(), op, addresses, output.data(), output.size());
+  else
+    device::combine(tutti::detail::view_kind<Output>(), op, addresses, output.data(), output.size(), stream_of(space));
+}
+
+/// output(s, :) = the sum of values(i, :) for offsets(s) <= i < offsets(s + 1). Views of rank 2 in LayoutRight, and of
+/// std::int64_t; on the host, offsets are those of a host view.
+template <typename Space, typename Values, typename Offsets, typename Output>
+requires(Kokkos::is_view<Values>::value&& Kokkos::is_view<Output>::value) void segmented_sum(const Space& space,
+                                                                                             const Values& values,
+                                                                                             const Offsets& offsets,
+                                                                                             const Output& output) {
+  static_assert(Values::rank == 2 && Output::rank == 2 &&
+                    tutti::detail::view_kind<Values>() == tutti::detail::view_kind<Output>(),
+                "segmented_sum: values and output are views of rank 2 and of one type");
+  tutti::detail::require_contiguous_view("segmented_sum", values);
+  tutti::detail::require_contiguous_view("segmented_sum", output);
+  if (values.extent(1) != output.extent(1) || offsets.extent(0) != output.extent(0) + 1)
+    throw Error(ErrorCode::invalid_argument,
+                "segmented_sum: the output has other columns than the values, or offsets "
+                "has not one entry more than the output has rows");
+  if constexpr (tutti::detail::is_host_space_of_views<Space>)
+    segmented_sum(tutti::detail::view_kind<Values>(), values.data(), values.extent(1),
+                  {offsets.data(), offsets.extent(0)}, output.data());
+  else
+    device::segmented_sum(tutti::detail::view_kind<Values>(), values.data(), values.extent(1), offsets.data(),
+                          output.extent(0), output.data(), stream_of(space));
+}
+
+/// result() = norm_part of a view, whose root, for l2, is the norm: so that the parts of ranks can be added. The
+/// workspace serves one call at a time.
+template <typename Space, typename Values, typename Result>
+requires Kokkos::is_view<Values>::value void norm_part(const Space& space, Norm norm, const Values& values,
+                                                       const Result& result, device::Workspace& workspace) {
+  tutti::detail::require_contiguous_view("norm_part", values);
+  if constexpr (tutti::detail::is_host_space_of_views<Space>)
+    result() = norm_part(norm, tutti::detail::view_kind<Values>(), values.data(), values.size());
+  else
+    device::norm_part(norm, tutti::detail::view_kind<Values>(), values.data(), values.size(), result.data(), workspace,
+                      stream_of(space));
+}
+
+}  // namespace kernels
 
 }  // namespace tutti

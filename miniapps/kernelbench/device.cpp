@@ -18,7 +18,8 @@ int take_device(int rank) {
 
 std::optional<std::string> reason_without_device() {
   if (const std::string why = why_no_device(); !why.empty()) return why;
-  if (!kernels::device::is_available()) return "this library has no device kernels: it was built without nvcc and without a Kokkos that has CUDA";
+  if (!kernels::device::is_available())
+    return "this library has no device kernels: it was built without nvcc and without a Kokkos that has CUDA";
   return std::nullopt;
 }
 

@@ -46,16 +46,19 @@ std::vector<Call> calls_of_cuda(cudaStream_t stream) {
   static cudaEvent_t event = nullptr;
   if (event == nullptr && cudaEventCreateWithFlags(&event, cudaEventDisableTiming) != cudaSuccess)
     throw Error(ErrorCode::cuda, "cudaEventCreateWithFlags failed");
-  return {{"cuda_get_device", [] {
+  return {{"cuda_get_device",
+           [] {
              int device = 0;
              (void)cudaGetDevice(&device);
            }},
-          {"cuda_capture_query", [stream] {
+          {"cuda_capture_query",
+           [stream] {
              cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
              (void)cudaStreamIsCapturing(stream, &status);
            }},
           {"cuda_event_record", [stream] { (void)cudaEventRecord(event, stream); }},
-          {"cuda_event_query", [] {
+          {"cuda_event_query",
+           [] {
              if (cudaEventQuery(event) == cudaErrorNotReady) (void)cudaGetLastError();
            }},
           {"cuda_event_wait", [stream] { (void)cudaStreamWaitEvent(stream, event, 0); }}};

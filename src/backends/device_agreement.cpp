@@ -66,8 +66,8 @@ DeviceVerdict judge(std::span<const DeviceOffer> offers) {
   }
   verdict.kernels = std::ranges::all_of(offers, [](const DeviceOffer& o) { return o.kernels != 0; });
   verdict.registers = std::ranges::all_of(offers, [](const DeviceOffer& o) { return o.nccl_register != 0; });
-  verdict.nccl_float8 = std::ranges::all_of(
-      offers, [](const DeviceOffer& o) { return o.capability >= nccl::capability_of_float8; });
+  verdict.nccl_float8 =
+      std::ranges::all_of(offers, [](const DeviceOffer& o) { return o.capability >= nccl::capability_of_float8; });
   verdict.several_ranks = first_pair(offers, device_of).second != offers.size();
   verdict.why_no_nccl = why_no_nccl(offers);
   if (verdict.why_no_nccl.empty()) verdict.nccl_version = offers[0].nccl_version;

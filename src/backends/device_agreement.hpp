@@ -35,7 +35,7 @@ struct DeviceVerdict {
   bool several_ranks = false;
   bool registers = false;
   bool nccl_float8 = false;  ///< NCCL reduces float8 on the devices of all ranks
-  int nccl_version = 0;  ///< 0: NCCL is not tried
+  int nccl_version = 0;      ///< 0: NCCL is not tried
   std::string why_no_nccl{};
 };
 

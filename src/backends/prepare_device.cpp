@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <string_view>
+#include <tutti/detail/launch/kernel.hpp>
 #include <tutti/error.hpp>
 
 #include "backends/device_agreement.hpp"
@@ -160,6 +161,7 @@ std::unique_ptr<DeviceSide> side_of_part(const DeviceSide& whole) {
   side->device = whole.device;
   side->stream = device::required_runtime("device memory").create_stream();
   side->kernels = whole.kernels;
+  if (side->kernels) kernels::device::prepare_stream(side->stream);
   side->cuda_aware = whole.cuda_aware;
   side->several_ranks = whole.several_ranks;
   side->nccl_version = whole.nccl_version;
@@ -206,6 +208,7 @@ void prepare_device(Context& comm, const void* address) {
   side->nccl_float8 = verdict.nccl_float8;
   side->several_ranks = verdict.several_ranks;
   const device::Guard guard(side->device);
+  if (side->kernels) kernels::device::prepare_stream(side->stream);
   std::string why_cuda_aware;
   side->cuda_aware = probe_cuda_aware(comm, side->device, why_cuda_aware);
   reserve_staging(side->device);

@@ -179,7 +179,7 @@ CallOptions call_options(const Context& comm, const Options& options) {
   if (options.timeout.count() < 0)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{}: argument options.timeout is negative; pass 0 for no timeout", comm.describe()));
-  if (options.stream.kind != StreamKind::none) device::refuse_per_thread(options.stream, comm.describe());
+  device::refuse_per_thread(options.stream, [&] { return comm.describe(); });
   return {options.stream, options.timeout.count() > 0 ? options.timeout : comm.options.timeout};
 }
 

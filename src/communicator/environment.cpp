@@ -97,8 +97,8 @@ std::string config_summary() {
   std::string_view text(library, static_cast<std::size_t>(length));
   text = text.substr(0, text.find('\n'));
   const char* cuda = detail::device::built_runtime() != nullptr ? "built in" : "not built";
-  std::string summary = fmt::format("tutti {}\nMPI: {} (MPI {}.{})\nKokkos: {}\nCUDA: {}\n", TUTTI_VERSION_STRING,
-                                    text, MPI_VERSION, MPI_SUBVERSION, TUTTI_KOKKOS_VERSION, cuda);
+  std::string summary = fmt::format("tutti {}\nMPI: {} (MPI {}.{})\nKokkos: {}\nCUDA: {}\n", TUTTI_VERSION_STRING, text,
+                                    MPI_VERSION, MPI_SUBVERSION, TUTTI_KOKKOS_VERSION, cuda);
   for (const detail::Backend* backend : detail::backends())
     if (backend->summary != nullptr) summary += backend->summary() + '\n';
   return summary;

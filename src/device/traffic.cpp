@@ -18,7 +18,7 @@ struct Launch {
   std::shared_ptr<Event> done{};
 };
 
-bool is_done(const Launch& launch) noexcept {
+bool is_over(const Launch& launch) noexcept {
   try {
     return launch.done->is_complete();
   } catch (const std::exception&) {
@@ -114,11 +114,17 @@ void Traffic::follow(StreamHandle stream) {
   if (last != state_->launches.end()) required_runtime("NCCL").wait_event(stream, last->done->handle());
 }
 
+bool Traffic::is_done(StreamHandle stream) {
+  const std::lock_guard lock(state_->mutex);
+  const auto last = std::ranges::find(state_->launches, stream, &Launch::stream);
+  return last == state_->launches.end() || last->done->is_complete();
+}
+
 bool Traffic::is_idle() noexcept {
   if (state_->under_way.load(std::memory_order_acquire) > 0) return false;
   if (state_->in_flight.load(std::memory_order_acquire) == 0) return true;
   const std::lock_guard lock(state_->mutex);
-  std::erase_if(state_->launches, is_done);
+  std::erase_if(state_->launches, is_over);
   state_->in_flight.store(state_->launches.size(), std::memory_order_release);
   return state_->launches.empty();
 }

@@ -56,6 +56,8 @@ class Traffic {
   /// Notes that NCCL work was launched on a stream that is not captured. It is in flight until all work that precedes
   /// this call on the stream is done, which the event tells.
   std::shared_ptr<const Event> note_launch(StreamHandle stream);
+  /// Whether all launches that were noted on the stream are done. Throws the error that the device reports.
+  [[nodiscard]] bool is_done(StreamHandle stream);
   /// Whether no NCCL work is in flight, and no launch under way. Never waits. A CUDA error counts as idle, because its
   /// owner reports it.
   [[nodiscard]] bool is_idle() noexcept;

@@ -41,7 +41,8 @@ std::string features_text(const Surroundings& here) {
          line("progress in MPI", (here.progress_hook ? "yes: " : "no: ") + here.progress_report) +
          line("NCCL", yes(here.device.nccl_version != 0, here.device.nccl_report)) +
          line("device memory", yes(here.device.built, "built without TUTTI_ENABLE_CUDA")) +
-         line("device kernels", fmt::format("launched by {}", kernels::device::launcher_text(kernels::device::launcher())));
+         line("device kernels",
+              fmt::format("launched by {}", kernels::device::launcher_text(kernels::device::launcher())));
 }
 
 std::string library_file() {

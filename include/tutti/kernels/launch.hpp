@@ -17,11 +17,12 @@
 #include TUTTI_HOST_LANES  // tests of lanes put their own in the place of a host space
 #endif
 
-/// The one way in which Tutti and its mini-apps launch work on a device, in stream order: by Kokkos' parallel loops over
-/// an instance of its execution space on that stream where Kokkos has the device, else by CUDA's launch of the same
-/// bodies where nvcc compiles this. With a test runtime, by Kokkos' loops over a host space. Bodies are functors whose
-/// calls are marked TUTTI_FUNCTION; they travel by value. Kernels are loaded, and the instance of a stream is made, at
-/// the first launch, while no NCCL work of Tutti is in flight; so launch once before a capture. Local. Any thread.
+/// The one way in which Tutti and its mini-apps launch work on a device, in stream order: by Kokkos' parallel loops
+/// over an instance of its execution space on that stream where Kokkos has the device, else by CUDA's launch of the
+/// same bodies where nvcc compiles this. With a test runtime, by Kokkos' loops over a host space. Bodies are functors
+/// whose calls are marked TUTTI_FUNCTION; they travel by value. Kernels are loaded, and the instance of a stream is
+/// made, at the first launch, while no NCCL work of Tutti is in flight; so launch once before a capture. Local. Any
+/// thread.
 namespace tutti::kernels::device {
 
 template <typename Work>
@@ -45,7 +46,7 @@ void run_here(const Work& work) {
 #endif
 }
 
-/// Launches the work; without items it only loads the kernel.
+/// Launches the work; without items it only loads the kernel and prepares the stream.
 template <typename Work>
 void enqueue(StreamHandle stream, const Work& work) {
   static_assert(sizeof(Work) <= most_work_bytes, "make the body smaller, or pass an address in device memory");
@@ -60,7 +61,8 @@ void enqueue(StreamHandle stream, const Work& work) {
     idle.count = 0;
     start(stream, idle);
   });
-  if (work.count > 0) start(stream, work);
+  if (work.count > 0) return start(stream, work);
+  prepare_stream(stream);
 }
 
 /// Calls body(i) for every i < count, in stream order; returns at once. With a count of 0 the kernel is only loaded.

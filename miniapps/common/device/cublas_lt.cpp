@@ -105,7 +105,8 @@ bool CublasLt::choose(Plan& plan, const Shape& shape) const {
   limits.set(cublas_lt_alignment_of_a, shape.alignment_of_w);
   limits.set(cublas_lt_alignment_of_b, shape.alignment_of_x);
   limits.set(cublas_lt_alignment_of_c, shape.alignment_of_y);
-  limits.set(cublas_lt_alignment_of_d, std::min(shape.alignment_of_y, shape.alignment_of_b));  // cublasLt reads the bias by it
+  limits.set(cublas_lt_alignment_of_d,
+             std::min(shape.alignment_of_y, shape.alignment_of_b));  // cublasLt reads the bias by it
   if (!limits.is_set()) return false;
   CublasLtChoice choice{};
   int choices = 0;

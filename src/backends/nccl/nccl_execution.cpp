@@ -180,7 +180,11 @@ const std::shared_ptr<const device::Event>& NcclExecution::after() const noexcep
 }
 
 void NcclExecution::watch(StreamHandle stream) {
-  state_of(comm()).watch().add(stream, {plan_, std::move(begun_), after_, patience_, {}});
+  nccl::StreamWatch& watch = state_of(comm()).watch();
+  if (begun_ == nullptr)
+    watch.add(stream);
+  else
+    watch.add(stream, {plan_, std::move(begun_), after_, patience_, {}});
 }
 
 bool NcclExecution::step() {

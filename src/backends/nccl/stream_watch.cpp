@@ -9,6 +9,7 @@
 
 #include "backends/nccl/launch.hpp"
 #include "call/context.hpp"
+#include "device/traffic.hpp"
 
 namespace tutti::detail::nccl {
 
@@ -18,17 +19,29 @@ std::string name_of(const Plan& plan) {
   return fmt::format("{} (nccl:{})", schedules::operation_name(plan.signature.operation), way);
 }
 
+StreamWatch::Lane& StreamWatch::lane_of(device::StreamHandle stream) {
+  const auto lane = std::ranges::find(lanes_, stream, &Lane::stream);
+  return lane != lanes_.end() ? *lane : lanes_.emplace_back(Lane{stream, {}});
+}
+
+void StreamWatch::add(device::StreamHandle stream) {
+  {
+    const std::lock_guard lock(mutex_);
+    (void)lane_of(stream);
+  }
+  ProgressEngine::instance().watch(*this);
+}
+
 void StreamWatch::add(device::StreamHandle stream, Call call) {
   // Each call holds events. Of a stream that is further behind, the last calls count as one.
   constexpr std::size_t most_calls = 256;
   {
     const std::lock_guard lock(mutex_);
-    auto lane = std::ranges::find(lanes_, stream, &Lane::stream);
-    if (lane == lanes_.end()) lane = lanes_.insert(lanes_.end(), Lane{stream, {}});
-    if (lane->calls.size() < most_calls) {
-      lane->calls.push_back(std::move(call));
+    Lane& lane = lane_of(stream);
+    if (lane.calls.size() < most_calls) {
+      lane.calls.push_back(std::move(call));
     } else {
-      Call& last = lane->calls.back();
+      Call& last = lane.calls.back();
       last.done = std::move(call.done);
       last.timeout += call.timeout;
     }
@@ -62,14 +75,14 @@ void StreamWatch::check(Clock::time_point now) {
       while (!lane.calls.empty() && lane.calls.front().done->is_complete()) lane.calls.pop_front();
       if (!lane.calls.empty()) check_first(lane.calls.front(), now);
     }
-    std::erase_if(lanes_, [](const Lane& lane) { return lane.calls.empty(); });
+    auto& traffic = device::Traffic::of(comm_.device());
+    std::erase_if(lanes_, [&](const Lane& lane) { return lane.calls.empty() && traffic.is_done(lane.stream); });
     if (lanes_.empty()) return;
   }
   comm_.check_async();
 }
 
 void StreamWatch::check_first(Call& call, Clock::time_point now) const {
-  if (call.begun == nullptr) return;
   if (!call.deadline && call.begun->is_complete()) call.deadline = now + call.timeout;
   if (!call.deadline || now <= *call.deadline) return;
   throw Error(ErrorCode::timeout,

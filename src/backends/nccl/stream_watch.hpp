@@ -24,9 +24,10 @@ class StreamWatch final : public Watcher {
  public:
   using Clock = std::chrono::steady_clock;
 
+  /// A call that has a timeout.
   struct Call {
     std::shared_ptr<const Plan> plan{};
-    std::shared_ptr<const device::Event> begun{};  ///< the stream has come to the call; null: it has no timeout
+    std::shared_ptr<const device::Event> begun{};  ///< the stream has come to the call
     std::shared_ptr<const device::Event> done{};
     std::chrono::nanoseconds timeout{0};  ///< counts from `begun`, because the program's own kernels may take long
     std::optional<Clock::time_point> deadline{};
@@ -35,20 +36,23 @@ class StreamWatch final : public Watcher {
   /// Both outlive it.
   StreamWatch(Context& context, Comm& comm) : context_(context), comm_(comm) {}
   ~StreamWatch() override { stop(); }
-  /// Adds a call whose work was launched on a stream. Calls of a stream end in their order.
+  /// Work was launched on a stream, and noted.
+  void add(device::StreamHandle stream);
+  /// The same, of a call that has a timeout. Calls of a stream end in their order.
   void add(device::StreamHandle stream, Call call);
   /// Looks no more.
   void stop() noexcept { ProgressEngine::instance().unwatch(*this); }
   bool look() noexcept override;
 
  private:
-  /// The calls of a stream, in their order.
+  /// A stream, until its last launch is done, and the calls with a timeout, in their order.
   struct Lane {
     device::StreamHandle stream = nullptr;
     std::deque<Call> calls{};
   };
   void check(Clock::time_point now);
   void check_first(Call& call, Clock::time_point now) const;
+  [[nodiscard]] Lane& lane_of(device::StreamHandle stream);
   void fail(ErrorCode code, const std::string& text) noexcept;
 
   Context& context_;

@@ -13,58 +13,96 @@ namespace {
 /// Loads of rows that a lane has in flight.
 constexpr int rows_in_flight = 8;
 
-/// Item i: Width columns of one bag of one table. 32 neighbouring lanes share a bag of 32 * Width columns, and read its
-/// indices at once.
-template <typename Stored, typename Index, IndexPolicy Policy, std::size_t Width>
+/// Item i: Width columns of Bags neighbouring bags of one table. 32 neighbouring lanes share bags of 32 * Width
+/// columns, and read their indices at once. The first rows of all these bags are asked for together: bags of one row
+/// would otherwise wait for one read after another.
+template <typename Stored, typename Index, IndexPolicy Policy, std::size_t Width, std::size_t Bags>
 struct PoolBody {
   const TableJob* jobs;
   std::size_t bags;
+  std::size_t groups;  ///< of Bags bags
   std::size_t pieces;  ///< pieces of Width columns per bag
   bool mean;
   const IndexStatus* guard;
   IndexStatus* status;
 
+  /// A bag and its first row.
+  struct Head {
+    std::int64_t begin;
+    std::int64_t end;
+    std::int64_t row;  ///< -1: there is none
+    Stored values[Width];
+  };
+
+  /// The indices of a bag.
+  struct Counts {
+    std::int64_t counted;
+    std::uint64_t outside;
+  };
+
   TUTTI_FUNCTION void operator()(std::size_t i) const {
     if (is_stopped(guard)) return;
-    const auto [job, bag, column] = bag_part(jobs, i, bags, pieces, Width);
+    const auto [job, group, column] = bag_part(jobs, i, groups, pieces, Width);
+    Counts counts[Bags] = {};
+    Head heads[Bags];
+    TUTTI_UNROLL
+    for (std::size_t b = 0; b < Bags; ++b) {
+      const std::size_t bag = group * Bags + b;
+      const bool is_there = Bags == 1 || bag < bags;
+      heads[b].begin = is_there ? job.lookups.offsets[bag] : 0;
+      heads[b].end = is_there ? job.lookups.offsets[bag + 1] : 0;
+    }
+    TUTTI_UNROLL
+    for (std::size_t b = 0; b < Bags; ++b) {
+      Head& head = heads[b];
+      head.row = head.begin < head.end ? row_of(job, head.begin, counts[b]) : -1;
+      if (head.row >= 0) load_constant_pack(head.values, row_at<Stored>(job.table, head.row) + column);
+    }
+    TUTTI_UNROLL
+    for (std::size_t b = 0; b < Bags; ++b) {
+      const std::size_t bag = group * Bags + b;
+      if (Bags > 1 && bag >= bags) break;
+      pool(job, bag, column, heads[b], counts[b]);
+    }
+  }
+
+  TUTTI_FUNCTION std::int64_t row_of(const TableJob& job, std::int64_t position, Counts& counts) const {
+    const auto index = static_cast<std::int64_t>(static_cast<const Index*>(job.lookups.indices)[position]);
+    const std::int64_t row = resolve<Policy>(index, job.table.rows);
+    counts.outside += row < 0 || row != index ? 1U : 0U;
+    counts.counted += row >= 0 ? 1 : 0;
+    return row;
+  }
+
+  TUTTI_FUNCTION void pool(const TableJob& job, std::size_t bag, std::size_t column, const Head& head,
+                           Counts& counts) const {
     float sum[Width] = {};
-    const std::int64_t counted = add_rows(job, bag, column, sum);
-    const float count = mean && counted > 1 ? static_cast<float>(counted) : 1.0F;
+    if (head.row >= 0) add_row(job, head.values, head.row, head.begin, sum);
+    add_others(job, head, column, counts, sum);
+    const float count = mean && counts.counted > 1 ? static_cast<float>(counts.counted) : 1.0F;
     TUTTI_UNROLL
     for (std::size_t e = 0; e < Width; ++e) sum[e] /= count;
+    if (Policy != IndexPolicy::fatal && counts.outside > 0 && column == 0 && status != nullptr)
+      (void)fetch_add(&status->outside, counts.outside);
     store_pack(job.pooled + bag * job.pooled_stride + column, sum);
   }
 
-  /// Adds the rows of a bag in the order of positions; returns the number that counted.
-  TUTTI_FUNCTION std::int64_t add_rows(const TableJob& job, std::size_t bag, std::size_t column,
-                                       float (&sum)[Width]) const {
-    const std::int64_t begin = job.lookups.offsets[bag];
-    const std::int64_t end = job.lookups.offsets[bag + 1];
-    std::int64_t counted = 0;
-    std::uint64_t outside = 0;
-    for (std::int64_t p = begin; p < end; p += rows_in_flight) {
+  /// Adds the rows after the first, in the order of positions.
+  TUTTI_FUNCTION void add_others(const TableJob& job, const Head& head, std::size_t column, Counts& counts,
+                                 float (&sum)[Width]) const {
+    for (std::int64_t p = head.begin + 1; p < head.end; p += rows_in_flight) {
       Stored values[rows_in_flight][Width];
       std::int64_t rows[rows_in_flight];
       TUTTI_UNROLL
       for (int u = 0; u < rows_in_flight; ++u) {
-        rows[u] = -1;
-        if (p + u >= end) continue;
-        const auto index = static_cast<std::int64_t>(static_cast<const Index*>(job.lookups.indices)[p + u]);
-        rows[u] = resolve<Policy>(index, job.table.rows);
-        outside += rows[u] < 0 || rows[u] != index ? 1U : 0U;
+        rows[u] = p + u < head.end ? row_of(job, p + u, counts) : -1;
         if (rows[u] >= 0) load_constant_pack(values[u], row_at<Stored>(job.table, rows[u]) + column);
       }
       TUTTI_UNROLL
       for (int u = 0; u < rows_in_flight; ++u) {
-        if (rows[u] < 0) continue;
-        ++counted;
-        add_row(job, values[u], rows[u], p + u, sum);
+        if (rows[u] >= 0) add_row(job, values[u], rows[u], p + u, sum);
       }
     }
-    if (Policy != IndexPolicy::fatal && outside > 0 && column == 0 && status != nullptr) {
-      (void)fetch_add(&status->outside, outside);
-    }
-    return counted;
   }
 
   TUTTI_FUNCTION void add_row(const TableJob& job, const Stored (&values)[Width], std::int64_t row,
@@ -124,6 +162,16 @@ struct PoolCall {
   StreamHandle stream;
 };
 
+template <typename Stored, typename Index, IndexPolicy Policy, std::size_t Width, std::size_t Bags>
+void launch_sums(const PoolCall& call) {
+  const std::size_t pieces = call.group.dim / Width;
+  const std::size_t groups = (call.bags + Bags - 1) / Bags;
+  const PoolBody<Stored, Index, Policy, Width, Bags> body{
+      call.jobs + call.group.first,          call.bags,  groups,     pieces,
+      call.options.pooling == Pooling::mean, call.guard, call.status};
+  launch(call.stream, call.group.count * groups * pieces, body);
+}
+
 template <typename Stored, typename Index, IndexPolicy Policy, std::size_t Width>
 void launch_pool(const PoolCall& call) {
   const std::size_t pieces = call.group.dim / Width;
@@ -133,9 +181,12 @@ void launch_pool(const PoolCall& call) {
                   MaxBody<Stored, Index, Policy, Width>{call.jobs + call.group.first, call.bags, pieces, call.guard,
                                                         call.status});
   }
-  const PoolBody<Stored, Index, Policy, Width> body{call.jobs + call.group.first,          call.bags,  pieces,
-                                                    call.options.pooling == Pooling::mean, call.guard, call.status};
-  launch(call.stream, items, body);
+  constexpr std::size_t bags_together = 4;
+  constexpr std::size_t enough = std::size_t{1} << 20U;  // lanes, which fill any device several times
+  if constexpr (Width > 1) {
+    if (items >= enough) return launch_sums<Stored, Index, Policy, Width, bags_together>(call);
+  }
+  launch_sums<Stored, Index, Policy, Width, 1>(call);
 }
 
 template <typename Stored, typename Index, IndexPolicy Policy>

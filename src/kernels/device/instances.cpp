@@ -64,9 +64,8 @@ class Instances {
     if (!is_hooked_) Kokkos::push_finalize_hook([] { all().clear(); });
     is_hooked_ = true;
     if (all_.size() >= most)
-      all_.erase(std::min_element(all_.begin(), all_.end(), [](const auto& a, const auto& b) {
-        return a.second.last_use < b.second.last_use;
-      }));
+      all_.erase(std::min_element(all_.begin(), all_.end(),
+                                  [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; }));
     DeviceSpace made(static_cast<cudaStream_t>(key.second));
     all_.emplace(key, Kept{made, ++uses_});
     return made;

@@ -23,53 +23,55 @@ struct BackwardBody {
     auto* vectors = warp.template scratch<float>();
     float* const matrix = vectors + shape.vector_values();
     const float* const gradient = output_gradient + sample * stride;
-    const std::size_t columns = round_to_tile(shape.features);
-    move_many<float>(
-        warp, columns * columns,
-        [&](std::size_t k, float& value) { value = product_gradient(gradient, divide_item(k, columns)); },
-        [&](std::size_t k, float value) { matrix[k] = value; });
+    const Count columns = round_to_tile(shape.features);
+    warp.each(columns, [&](std::size_t k) {
+      const auto column = static_cast<Count>(k);
+      move_many<float>(
+          0, columns, 1, [&](Count row, float& value) { value = product_gradient(gradient, row, column); },
+          [&](Count row, float value) { matrix[row * columns + column] = value; });
+    });
     load_vectors(warp, shape, inputs, sample, wide, vectors);
-    const std::size_t pieces = round_to_tile(shape.dim) / tile;
+    const Count pieces = round_to_tile(shape.dim) / tile;
     warp.each(columns / tile * pieces, [&](std::size_t k) {
-      const Division at = divide_item(k, pieces);
-      multiply_tile(vectors, matrix, gradient, sample, at.quotient * tile, at.remainder * tile);
+      const Count first = static_cast<Count>(k) / pieces;
+      const Count column = static_cast<Count>(k) - first * pieces;
+      multiply_tile(vectors, matrix, gradient, sample, first * tile, column * tile);
     });
   }
 
-  TUTTI_FUNCTION float product_gradient(const float* gradient, const Division& at) const {
-    const std::size_t row = at.quotient > at.remainder ? at.quotient : at.remainder;
-    const std::size_t column = at.quotient > at.remainder ? at.remainder : at.quotient;
-    if (row >= shape.features) return 0;
-    if (row == column) return shape.itself ? 2.0F * gradient[first_product(shape, row) + column] : 0.0F;
-    return gradient[first_product(shape, row) + column];
+  TUTTI_FUNCTION float product_gradient(const float* gradient, Count i, Count j) const {
+    const Count higher = i > j ? i : j;
+    if (higher >= shape.features) return 0;
+    if (i == j) return shape.itself ? 2.0F * gradient[first_product(shape, i) + i] : 0.0F;
+    return gradient[first_product(shape, higher) + (i > j ? j : i)];
   }
 
   TUTTI_FUNCTION void multiply_tile(const float* vectors, const float* matrix, const float* gradient,
-                                    std::size_t sample, std::size_t first, std::size_t column) const {
-    const std::size_t columns = round_to_tile(shape.features);
+                                    std::size_t sample, Count first, Count column) const {
+    const Count columns = round_to_tile(shape.features);
     float sum[tile][tile] = {};
-    for (std::size_t f = 0; f < shape.features; ++f) {
+    for (Count f = 0; f < shape.features; ++f) {
       float vector[tile];
       float weight[tile];
       load_pack(vector, vectors + f * shape.pitch() + column);
       load_pack(weight, matrix + f * columns + first);
       TUTTI_UNROLL
-      for (std::size_t a = 0; a < tile; ++a) {
+      for (Count a = 0; a < tile; ++a) {
         TUTTI_UNROLL
-        for (std::size_t e = 0; e < tile; ++e) sum[a][e] += vector[e] * weight[a];
+        for (Count e = 0; e < tile; ++e) sum[a][e] += vector[e] * weight[a];
       }
     }
     TUTTI_UNROLL
-    for (std::size_t a = 0; a < tile; ++a) {
+    for (Count a = 0; a < tile; ++a) {
       if (first + a >= shape.features) continue;
       if (first + a == 0) {
-        for (std::size_t e = 0; e < tile && column + e < shape.dim; ++e) sum[a][e] += gradient[column + e];
+        for (Count e = 0; e < tile && column + e < shape.dim; ++e) sum[a][e] += gradient[column + e];
       }
       float* to = gradients[first + a].data + sample * gradients[first + a].stride + column;
       if (wide) {
         store_pack(to, sum[a]);
       } else {
-        for (std::size_t e = 0; e < tile && column + e < shape.dim; ++e) to[e] = sum[a][e];
+        for (Count e = 0; e < tile && column + e < shape.dim; ++e) to[e] = sum[a][e];
       }
     }
   }
@@ -81,9 +83,8 @@ void dot_interaction_backward(const DotInteraction& shape, std::size_t samples,
                               std::span<const Pooled<const float>> inputs, const float* output_gradient,
                               std::size_t stride, std::span<const Pooled<float>> input_gradients, Workspace& workspace,
                               Stream stream) {
-  const std::size_t columns = round_to_tile(shape.features);
-  const InteractionShape device_shape = interaction_shape(shape, inputs.size(), columns * columns);
-  static_cast<void>(interaction_shape(shape, input_gradients.size(), 0));
+  const InteractionShape device_shape = interaction_shape(shape, inputs.size(), true);
+  static_cast<void>(interaction_shape(shape, input_gradients.size(), false));
   const std::vector<Pooled<const float>> features(inputs.begin(), inputs.end());
   const std::vector<Pooled<float>> gradients(input_gradients.begin(), input_gradients.end());
   bool wide = true;
@@ -95,7 +96,7 @@ void dot_interaction_backward(const DotInteraction& shape, std::size_t samples,
   auto& scratch = entered(workspace, handle_of(stream));
   const auto* inputs_there = scratch.upload(features, handle_of(stream));
   const auto* gradients_there = scratch.upload(gradients, handle_of(stream));
-  launch_warps(handle_of(stream), samples, (device_shape.vector_values() + columns * columns) * sizeof(float),
+  launch_warps(handle_of(stream), samples, scratch_values(device_shape, true) * sizeof(float),
                BackwardBody{device_shape, inputs_there, gradients_there, output_gradient, stride, wide});
 }
 

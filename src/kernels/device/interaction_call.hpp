@@ -8,19 +8,26 @@
 
 namespace tutti::kernels::device {
 
-/// Throws if the number of inputs differs from the shape's, or if a sample does not fit into the memory of a block
-/// together with `further` values.
-inline InteractionShape interaction_shape(const DotInteraction& shape, std::size_t inputs, std::size_t further) {
+/// Values in the scratch of a warp: the vectors of a sample, and for backward the matrix of products.
+inline std::size_t scratch_values(const InteractionShape& shape, bool has_matrix) {
+  const std::size_t rows = round_to_tile(shape.features);
+  return shape.vector_values() + (has_matrix ? rows * rows : 0);
+}
+
+/// Throws if the number of inputs differs from the shape's, or if a sample does not fit into the scratch of a warp.
+inline InteractionShape interaction_shape(const DotInteraction& shape, std::size_t inputs, bool has_matrix) {
   if (shape.features == 0 || inputs != shape.features) {
     throw Error(ErrorCode::invalid_argument, "device::dot_interaction: " + std::to_string(inputs) +
                                                  " pooled vectors for " + std::to_string(shape.features) +
                                                  " features; both must be equal and at least 1");
   }
-  const InteractionShape result{shape.features, shape.dim, shape.itself};
-  if ((result.vector_values() + further) * sizeof(float) > most_scratch_bytes) {
+  const InteractionShape result{static_cast<Count>(shape.features), static_cast<Count>(shape.dim), shape.itself};
+  constexpr std::size_t most = most_scratch_bytes / sizeof(float);
+  if (shape.features > most || shape.dim > most || scratch_values(result, has_matrix) > most) {
     throw Error(ErrorCode::not_supported, "device::dot_interaction: " + std::to_string(shape.features) +
                                               " features of " + std::to_string(shape.dim) +
-                                              " values do not fit into the memory of a block; use host memory");
+                                              " values do not fit into the " + std::to_string(most) +
+                                              " values of a warp; use host memory");
   }
   return result;
 }

@@ -9,62 +9,72 @@
 /// The vectors of one sample in the scratch of a warp.
 namespace tutti::kernels::device {
 
-inline constexpr std::size_t tile = 4;
+/// Numbers of 32 bits: a sample fits into the scratch memory, and a device divides and multiplies them faster.
+using Count = std::uint32_t;
 
-TUTTI_FUNCTION constexpr std::size_t round_to_tile(std::size_t n) { return (n + tile - 1) / tile * tile; }
+inline constexpr Count tile = 4;
+
+TUTTI_FUNCTION constexpr Count round_to_tile(Count n) { return (n + tile - 1) / tile * tile; }
 
 struct InteractionShape {
-  std::size_t features;
-  std::size_t dim;
+  Count features;
+  Count dim;
   bool itself;
   /// Distance between vectors in scratch, in values: four more than a vector, so that lanes that read the same
   /// dimension of different vectors use different banks.
-  [[nodiscard]] TUTTI_FUNCTION std::size_t pitch() const { return round_to_tile(dim) + tile; }
-  [[nodiscard]] TUTTI_FUNCTION std::size_t vector_values() const { return round_to_tile(features) * pitch(); }
+  [[nodiscard]] TUTTI_FUNCTION Count pitch() const { return round_to_tile(dim) + tile; }
+  [[nodiscard]] TUTTI_FUNCTION Count vector_values() const { return round_to_tile(features) * pitch(); }
 };
 
-/// Calls load(k, value) for every k < count, and then store(k, value): each lane has several loads in flight, because
-/// one after another would take the most time of all.
-template <typename Value, typename Warp, typename Load, typename Store>
-TUTTI_FUNCTION void move_many(const Warp& warp, std::size_t count, const Load& load, const Store& store) {
-  constexpr std::size_t in_flight = 8;
-  const std::size_t distance = (count + in_flight - 1) / in_flight;
-  warp.each(distance, [&](std::size_t first) {
+/// Calls load(i, value) and then store(i, value) for i = first, first + step, … below `end`, with several loads in
+/// flight: one after another would take most of the time of a sample.
+template <typename Value, typename Load, typename Store>
+TUTTI_FUNCTION void move_many(Count first, Count end, Count step, const Load& load, const Store& store) {
+  constexpr Count in_flight = 8;
+  for (Count begin = first; begin < end; begin += in_flight * step) {
     Value values[in_flight];
     TUTTI_UNROLL
-    for (std::size_t u = 0; u < in_flight; ++u) {
-      if (first + u * distance < count) load(first + u * distance, values[u]);
+    for (Count u = 0; u < in_flight; ++u) {
+      if (begin + u * step < end) load(begin + u * step, values[u]);
     }
     TUTTI_UNROLL
-    for (std::size_t u = 0; u < in_flight; ++u) {
-      if (first + u * distance < count) store(first + u * distance, values[u]);
+    for (Count u = 0; u < in_flight; ++u) {
+      if (begin + u * step < end) store(begin + u * step, values[u]);
     }
-  });
+  }
 }
 
-/// Loads all vectors of a sample, with zeros after their ends and after the last.
+/// Loads all vectors of a sample, with zeros after their ends and after the last. A lane has some columns of every
+/// vector, or of every second or fourth where vectors are short.
 template <typename Warp>
 TUTTI_FUNCTION void load_vectors(const Warp& warp, const InteractionShape& shape, const Pooled<const float>* inputs,
                                  std::size_t sample, bool wide, float* vectors) {
   struct Piece {
     float values[tile];
   };
-  const std::size_t pieces = shape.pitch() / tile;
-  const auto load = [&](std::size_t k, Piece& piece) {
-    const Division at = divide_item(k, pieces);
-    const std::size_t column = at.remainder * tile;
-    piece = {};
-    if (at.quotient >= shape.features || column >= shape.dim) return;
-    const float* from = inputs[at.quotient].data + sample * inputs[at.quotient].stride + column;
-    if (wide) return load_constant_pack(piece.values, from);
-    for (std::size_t e = 0; e < tile && column + e < shape.dim; ++e) piece.values[e] = from[e];
-  };
-  move_many<Piece>(warp, round_to_tile(shape.features) * pieces, load,
-                   [&](std::size_t k, const Piece& piece) { store_pack(vectors + k * tile, piece.values); });
+  const Count pieces = round_to_tile(shape.dim) / tile;
+  if (pieces == 0) return;
+  const Count step = pieces < warp_lanes ? warp_lanes / pieces : 1;
+  warp.each(pieces * step, [&](std::size_t k) {
+    const auto lane = static_cast<Count>(k);
+    const Count first = lane / pieces;
+    const Count column = (lane - first * pieces) * tile;
+    const auto load = [&](Count f, Piece& piece) {
+      piece = {};
+      if (f >= shape.features) return;
+      const float* from = inputs[f].data + sample * inputs[f].stride + column;
+      if (wide) return load_constant_pack(piece.values, from);
+      for (Count e = 0; e < tile && column + e < shape.dim; ++e) piece.values[e] = from[e];
+    };
+    const auto store = [&](Count f, const Piece& piece) {
+      store_pack(vectors + f * shape.pitch() + column, piece.values);
+    };
+    move_many<Piece>(first, round_to_tile(shape.features), step, load, store);
+  });
 }
 
 /// The place in an output row where the products of row `row` begin.
-TUTTI_FUNCTION std::size_t first_product(const InteractionShape& shape, std::size_t row) {
+TUTTI_FUNCTION Count first_product(const InteractionShape& shape, Count row) {
   return shape.dim + (shape.itself ? row * (row + 1) / 2 : row * (row - (row > 0 ? 1 : 0)) / 2);
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <mutex>
+#include <set>
 #include <tutti/kernels/launch.hpp>
 #include <utility>
 
 #include "device/runtime.hpp"
 #include "kernels/device/launcher.hpp"
+#include "kernels/device/load_at_rest.hpp"
 #include "kernels/runtime.hpp"
 
 namespace tutti::kernels::device {
@@ -14,9 +16,35 @@ bool runs_on_host() {
   return runtime != nullptr && runtime->runs_host_functions();
 }
 
+namespace {
+
+/// Kokkos' space of a device makes something for each stream, at rest; a test runtime sees whether that would be so.
+void prepare_on_host(StreamHandle stream) {
+  static std::mutex mutex;
+  static std::set<std::pair<std::uint64_t, StreamHandle>> prepared;
+  const std::pair key(tutti::detail::device::runtime_generation(), stream);
+  {
+    const std::lock_guard lock(mutex);
+    if (prepared.contains(key)) return;
+  }
+  load_at_rest(tutti::detail::device::runtime()->current_device(), [] {});
+  const std::lock_guard lock(mutex);
+  prepared.insert(key);
+}
+
+}  // namespace
+
+void prepare_stream([[maybe_unused]] StreamHandle stream) {
+  if (runs_on_host()) return prepare_on_host(stream);
+#if defined(TUTTI_KOKKOS_DEVICE)
+  launch_checked(stream, [](const DeviceSpace& /*space*/) {});
+#endif
+}
+
 void run_on_host(StreamHandle stream, Kernel& kernel, std::function<void()> launch) {
   auto& runtime = tutti::detail::device::required_runtime("kernels on device memory");
   kernel.load(stream, [&] { runtime.load_kernel(&kernel); });
+  prepare_on_host(stream);
   if (!launch) return;
   if (!ensure_kokkos()) throw Error(ErrorCode::not_supported, "kernels as host functions: Kokkos finds no device");
   const auto alone = [launch = std::move(launch)] {

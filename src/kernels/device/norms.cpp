@@ -45,8 +45,7 @@ struct SequenceBody {
   double* results;
   TUTTI_FUNCTION void operator()(std::size_t i) const {
     const std::size_t first = i * each;
-    results[i] =
-        norm_sequence<Kind>(values + first * distance, count - first < each ? count - first : each, distance);
+    results[i] = norm_sequence<Kind>(values + first * distance, count - first < each ? count - first : each, distance);
   }
 };
 

@@ -111,8 +111,13 @@ Occurrences sort_occurrences(const OccurrenceCall& call, Workspace::Scratch& scr
     launch_expand<Index>(call, places, starts, bag_of_slot, factors, stream);
   });
   const int sorted = sort_rows(places, bits, sorting, scratch_bytes, stream);
-  return {places.keys[sorted], places.values[sorted], bag_of_slot, starts, factors,
-          static_cast<std::uint32_t>(call.most), no_row};
+  return {places.keys[sorted],
+          places.values[sorted],
+          bag_of_slot,
+          starts,
+          factors,
+          static_cast<std::uint32_t>(call.most),
+          no_row};
 }
 
 }  // namespace tutti::kernels::device

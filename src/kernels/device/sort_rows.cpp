@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-
 #if defined(__CUDACC__)
 #include <cub/device/device_radix_sort.cuh>
 #include <tutti/kernels/launch.hpp>

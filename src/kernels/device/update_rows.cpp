@@ -100,9 +100,8 @@ struct OftenBody {
     const OftenRow row = update.often.rows[r];
     const std::uint32_t key = update.occurrences.keys[row.first];
     const TableJob& job = *find_table(update, key);
-    changer.change(warp, changer.row_of(job, key, row.first), [&](std::size_t column, auto& sum) {
-      add_parts(update, row, job.table.dim, column, sum);
-    });
+    changer.change(warp, changer.row_of(job, key, row.first),
+                   [&](std::size_t column, auto& sum) { add_parts(update, row, job.table.dim, column, sum); });
   }
 };
 
@@ -133,9 +132,10 @@ void check_row_length(const char* function, const TableList& list, RowOptimizer 
     if (!needs_whole_row || group.dim <= most) continue;
     throw Error(ErrorCode::not_supported, std::string(function) + ": table " +
                                               std::to_string(list.jobs[group.first].number) + " has " +
-                                              std::to_string(group.dim) + " columns; on a device row-wise Adagrad and "
-                                              "rows of uint8 take at most " + std::to_string(most) +
-                                              "; shard its columns, or use host memory");
+                                              std::to_string(group.dim) +
+                                              " columns; on a device row-wise Adagrad and "
+                                              "rows of uint8 take at most " +
+                                              std::to_string(most) + "; shard its columns, or use host memory");
   }
 }
 

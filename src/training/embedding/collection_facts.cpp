@@ -62,7 +62,7 @@ void check_device(const CollectionFacts& facts) {
     throw Error(ErrorCode::invalid_argument,
                 "EmbeddingCollection on a device: option stream is unset; pass the stream that orders its work");
   }
-  device::refuse_per_thread(facts.options.stream, "EmbeddingCollection on a device");
+  device::refuse_per_thread(facts.options.stream, [] { return "EmbeddingCollection on a device"; });
 }
 
 Hash hash_of(std::span<const EmbeddingTableConfig> tables, const ShardingPlan& plan,

@@ -34,7 +34,7 @@ void check_options(const ReducerOptions& options) {
     refuse(fmt::format("option memory is {}; pass host or device", memory_kind_name(options.memory)));
   if (options.stream.kind == StreamKind::none)
     refuse("option memory is device, but option stream is unset; pass the stream that backward runs on");
-  detail::device::refuse_per_thread(options.stream, "gradient reducer");
+  detail::device::refuse_per_thread(options.stream, [] { return "gradient reducer"; });
   if (options.check || options.average_active || options.bucket_bytes == ReducerOptions::automatic)
     refuse("check, average_active and automatic bucket_bytes are not supported with memory=device; unset them");
   if (options.hook && !options.hook->takes_device_memory())

@@ -97,7 +97,8 @@ Launches launches_with(const CublasOptions& options, bool is_bfloat16) {
   (void)stack.forward(x);
   const Launches before{Cublas::products(), machine().runtime.kernels(), Cublas::choices()};
   (void)stack.forward(x);
-  return {Cublas::products() - before.products, machine().runtime.kernels() - before.kernels, Cublas::choices() - before.choices};
+  return {Cublas::products() - before.products, machine().runtime.kernels() - before.kernels,
+          Cublas::choices() - before.choices};
 }
 
 TEST_F(EpiloguesOfDlrm, ALayerIsOneLaunch) {

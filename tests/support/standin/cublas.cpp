@@ -115,9 +115,7 @@ Cublas::Cublas(Runtime& runtime, const CublasOptions& options) {
   replace_cublas_table(&table_);
 }
 
-Cublas::~Cublas() {
-  replace_cublas_table(nullptr);
-}
+Cublas::~Cublas() { replace_cublas_table(nullptr); }
 
 std::size_t Cublas::products() { return process().products; }
 std::size_t Cublas::products_lt() { return process().products_lt; }

@@ -72,6 +72,23 @@ TEST_F(DeviceForward, TablesOfSeveralTypesAndLongBags) {
   compare(settings, {Pooling::mean, IndexPolicy::fatal, false, 1});
 }
 
+/// Of so many a lane takes four at a time; their number is none of fours.
+TEST_F(DeviceForward, ManyBags) {
+  constexpr std::size_t lanes = std::size_t{1} << 20U;
+  for (const DatatypeKind type : {DatatypeKind::float32, DatatypeKind::uint8}) {
+    const std::size_t pieces = type == DatatypeKind::float32 ? 4 : 1;
+    BatchSettings settings;
+    settings.types = {type};
+    settings.rows = {70};
+    settings.dim = 16;
+    settings.bags = lanes / pieces + 3;
+    settings.longest_bag = 2;
+    settings.stray_indices = true;
+    settings.weighted = true;
+    compare(settings, {Pooling::mean, IndexPolicy::ignore, false, 1});
+  }
+}
+
 TEST_F(DeviceForward, NothingToDo) {
   BatchSettings settings;
   settings.bags = 0;

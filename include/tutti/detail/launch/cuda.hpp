@@ -75,9 +75,8 @@ void launch_on(cudaStream_t stream, const WarpWork<Body>& work) {
   const std::size_t warps = work.warps_of_a_block();
   void* arguments[] = {const_cast<WarpWork<Body>*>(&work)};
   require_launched(cudaLaunchKernel(reinterpret_cast<const void*>(&run_warps<Body>),
-                                    dim3(blocks_for(work.count, warps)),
-                                    dim3(warp_lanes, static_cast<unsigned>(warps)), arguments,
-                                    warps * work.scratch_bytes, stream));
+                                    dim3(blocks_for(work.count, warps)), dim3(warp_lanes, static_cast<unsigned>(warps)),
+                                    arguments, warps * work.scratch_bytes, stream));
 }
 
 }  // namespace tutti::kernels::device

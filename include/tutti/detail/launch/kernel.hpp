@@ -31,9 +31,12 @@ class TUTTI_EXPORT Kernel {
   std::atomic<std::uint64_t> last_{0};  ///< the runtime and the device of the last launch
 };
 
+/// Makes what launches on a stream of the current device need, at rest, unless it is made.
+TUTTI_EXPORT void prepare_stream(StreamHandle stream);
+
 /// Whether bodies are host functions, as in tests whose device is the host.
 [[nodiscard]] TUTTI_EXPORT bool runs_on_host();
-/// Then: loads the kernel, and calls `launch`, unless it is empty, in the order of the stream.
+/// Then: loads the kernel and prepares the stream, and calls `launch`, unless it is empty, in the order of the stream.
 TUTTI_EXPORT void run_on_host(StreamHandle stream, Kernel& kernel, std::function<void()> launch);
 
 /// Throws not_built: there are no kernels for the memory that they were given.

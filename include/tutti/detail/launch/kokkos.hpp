@@ -4,6 +4,7 @@
 #include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <tutti/detail/export.hpp>
 #include <tutti/detail/launch/work.hpp>
@@ -60,11 +61,16 @@ struct TeamFunctor {
 #pragma nv_exec_check_disable
 #endif
   TUTTI_FUNCTION void operator()(const Member& member) const {
-    void* const scratch =
-        work.scratch_bytes > 0 ? member.thread_scratch(0).get_shmem_aligned(work.scratch_bytes, scratch_alignment)
-                               : nullptr;
+    void* scratch = nullptr;
+    if (work.scratch_bytes > 0) {
+      // Aligned here: Kokkos does it by a division.
+      auto at = reinterpret_cast<std::uintptr_t>(
+          member.thread_scratch(0).get_shmem(static_cast<int>(work.scratch_bytes + scratch_alignment)));
+      scratch = reinterpret_cast<void*>((at + scratch_alignment - 1) & ~(scratch_alignment - 1));
+    }
     const auto team = static_cast<std::size_t>(member.team_size());
-    const auto item = static_cast<std::size_t>(member.league_rank()) * team + static_cast<std::size_t>(member.team_rank());
+    const auto item =
+        static_cast<std::size_t>(member.league_rank()) * team + static_cast<std::size_t>(member.team_rank());
     work(KokkosWarp<Member>(member, scratch), first + item);
   }
 };
@@ -95,8 +101,7 @@ void launch_on(const Space& space, const WarpWork<Body>& work) {
   using Functor = TeamFunctor<WarpWork<Body>, typename Policy::member_type>;
   const auto with_scratch = [&](Policy policy) {
     if (work.scratch_bytes == 0) return policy;
-    return policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch_alignment)),
-                                   Kokkos::PerThread(static_cast<int>(work.scratch_bytes)));
+    return policy.set_scratch_size(0, Kokkos::PerThread(static_cast<int>(work.scratch_bytes + scratch_alignment)));
   };
   const int lanes = std::min(static_cast<int>(warp_lanes), Policy::vector_length_max());
   auto team = static_cast<int>(work.warps_of_a_block());
