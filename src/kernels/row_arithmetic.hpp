@@ -14,7 +14,7 @@ namespace tutti::kernels {
 
 /// The gradients of a row's occurrences are added in their order, a part of so many at a time, and then the sums of the
 /// parts in theirs. So a device can add many parts at once, with the bits of the host.
-inline constexpr std::uint32_t row_part = 256;
+inline constexpr std::uint32_t row_part = 128;
 
 /// Operations that differ between values and vectors. Specialised for the host's vectors in lanes.hpp.
 template <typename V>

@@ -73,12 +73,15 @@ TableList list_of(const Call& call) {
   return list;
 }
 
+/// Groups follow one another and use the same memory, but for the counts, of which each has its own.
 OftenRows often_rows(std::size_t indices, const TableList& list, Workspace::Scratch& scratch, StreamHandle stream) {
   std::size_t dim = 0;
   for (const TableGroup& group : list.groups) dim = std::max(dim, group.dim);
   const std::size_t parts = most_row_parts(indices);
-  return {scratch.array<std::uint32_t>(ScratchUse::often_counts, 2, stream),
-          scratch.array<OftenRow>(ScratchUse::often_rows, most_often_rows(indices), stream),
+  const std::size_t counts = list.groups.size() * OftenRows::counts_of_group;
+  std::uint32_t* const none = scratch.array<std::uint32_t>(ScratchUse::often_counts, counts, stream);
+  pooled_memory::required_runtime("device kernels").fill_zero(none, counts * sizeof(std::uint32_t), stream);
+  return {none, scratch.array<OftenRow>(ScratchUse::often_rows, most_often_rows(indices), stream),
           scratch.array<RowPart>(ScratchUse::row_parts, parts, stream),
           scratch.array<float>(ScratchUse::part_sums, most_often_rows(indices) > 0 ? parts * dim : 0, stream)};
 }
@@ -100,7 +103,7 @@ void run(const Call& call, Workspace& workspace, Stream stream) {
   const bool by_slots = weighted || has_squares || winners.positions != nullptr;
   const Occurrences occurrences = sort_occurrences(
       {list, jobs, call.index_type, call.bags, call.indices, call.options, guard, by_slots}, scratch, handle);
-  const OftenRows often = often_rows(call.indices, list, scratch, handle);
+  OftenRows often = often_rows(call.indices, list, scratch, handle);
   for (const TableGroup& group : list.groups) {
     if (group.dim == 0) continue;
     const UpdateJob job{jobs + group.first,
@@ -115,6 +118,7 @@ void run(const Call& call, Workspace& workspace, Stream stream) {
                         winners,
                         often};
     update_rows(job, group, call.update.optimizer, handle);
+    often.counts += OftenRows::counts_of_group;
   }
 }
 

@@ -24,12 +24,7 @@ struct BackwardBody {
     float* const matrix = vectors + shape.vector_values();
     const float* const gradient = output_gradient + sample * stride;
     const Count columns = round_to_tile(shape.features);
-    warp.each(columns, [&](std::size_t k) {
-      const auto column = static_cast<Count>(k);
-      move_many<float>(
-          0, columns, 1, [&](Count row, float& value) { value = product_gradient(gradient, row, column); },
-          [&](Count row, float value) { matrix[row * columns + column] = value; });
-    });
+    load_matrix(warp, gradient, columns, matrix);
     load_vectors(warp, shape, inputs, sample, wide, vectors);
     const Count pieces = round_to_tile(shape.dim) / tile;
     warp.each(columns / tile * pieces, [&](std::size_t k) {
@@ -39,11 +34,23 @@ struct BackwardBody {
     });
   }
 
-  TUTTI_FUNCTION float product_gradient(const float* gradient, Count i, Count j) const {
-    const Count higher = i > j ? i : j;
-    if (higher >= shape.features) return 0;
-    if (i == j) return shape.itself ? 2.0F * gradient[first_product(shape, i) + i] : 0.0F;
-    return gradient[first_product(shape, higher) + (i > j ? j : i)];
+  /// A lane has every 32nd product, and knows the row of one from the row of the one before.
+  template <typename Warp>
+  TUTTI_FUNCTION void load_matrix(const Warp& warp, const float* gradient, Count columns, float* matrix) const {
+    constexpr float zeros[tile] = {};
+    warp.each(columns * columns / tile, [&](std::size_t k) { store_pack(matrix + k * tile, zeros); });
+    warp.each(warp_lanes, [&](std::size_t lane) {
+      Count row = 0;
+      const auto load = [&](Count at, float& value) { value = gradient[at]; };
+      const auto store = [&](Count at, float value) {
+        while (first_product(shape, row + 1) <= at) ++row;
+        const Count column = at - first_product(shape, row);
+        matrix[row * columns + column] = row == column ? 2.0F * value : value;
+        if (row != column) matrix[column * columns + row] = value;
+      };
+      move_many<float>(shape.dim + static_cast<Count>(lane), first_product(shape, shape.features), warp_lanes, load,
+                       store);
+    });
   }
 
   TUTTI_FUNCTION void multiply_tile(const float* vectors, const float* matrix, const float* gradient,
@@ -61,17 +68,23 @@ struct BackwardBody {
         for (Count e = 0; e < tile; ++e) sum[a][e] += vector[e] * weight[a];
       }
     }
+    if (first == 0) {
+      TUTTI_UNROLL
+      for (Count e = 0; e < tile; ++e) {
+        if (column + e < shape.dim) sum[0][e] += gradient[column + e];
+      }
+    }
     TUTTI_UNROLL
     for (Count a = 0; a < tile; ++a) {
       if (first + a >= shape.features) continue;
-      if (first + a == 0) {
-        for (Count e = 0; e < tile && column + e < shape.dim; ++e) sum[a][e] += gradient[column + e];
-      }
       float* to = gradients[first + a].data + sample * gradients[first + a].stride + column;
       if (wide) {
         store_pack(to, sum[a]);
       } else {
-        for (Count e = 0; e < tile && column + e < shape.dim; ++e) to[e] = sum[a][e];
+        TUTTI_UNROLL
+        for (Count e = 0; e < tile; ++e) {
+          if (column + e < shape.dim) to[e] = sum[a][e];
+        }
       }
     }
   }

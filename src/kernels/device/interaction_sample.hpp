@@ -64,7 +64,10 @@ TUTTI_FUNCTION void load_vectors(const Warp& warp, const InteractionShape& shape
       if (f >= shape.features) return;
       const float* from = inputs[f].data + sample * inputs[f].stride + column;
       if (wide) return load_constant_pack(piece.values, from);
-      for (Count e = 0; e < tile && column + e < shape.dim; ++e) piece.values[e] = from[e];
+      TUTTI_UNROLL
+      for (Count e = 0; e < tile; ++e) {
+        if (column + e < shape.dim) piece.values[e] = from[e];
+      }
     };
     const auto store = [&](Count f, const Piece& piece) {
       store_pack(vectors + f * shape.pitch() + column, piece.values);

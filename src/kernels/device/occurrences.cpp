@@ -12,14 +12,20 @@ namespace tutti::kernels::device {
 
 namespace {
 
-/// Item i: finds the first slot of one table. Tables are few, so a parallel scan would gain nothing.
+/// Item i: marks slot i as having no occurrence yet, and finds the first slot of table i. Tables are few, so a parallel
+/// scan would gain nothing.
 struct StartBody {
   const TableJob* jobs;
   std::size_t tables;
   std::size_t bags;
   std::uint64_t* starts;
+  std::uint32_t* keys;
+  std::size_t slots;
+  std::uint32_t no_row;
 
   TUTTI_FUNCTION void operator()(std::size_t i) const {
+    if (i < slots) keys[i] = no_row;
+    if (i >= tables) return;
     std::uint64_t before = 0;
     for (std::size_t t = 0; t < tables; ++t) {
       const std::int64_t* offsets = jobs[t].lookups.offsets;
@@ -27,13 +33,6 @@ struct StartBody {
     }
     starts[jobs[i].number] = before;
   }
-};
-
-/// Item i: marks one slot as having no occurrence yet.
-struct ClearBody {
-  std::uint32_t* keys;
-  std::uint32_t no_row;
-  TUTTI_FUNCTION void operator()(std::size_t i) const { keys[i] = no_row; }
 };
 
 /// Item i: fills the slots of one bag of one table.
@@ -105,8 +104,8 @@ Occurrences sort_occurrences(const OccurrenceCall& call, Workspace::Scratch& scr
   const auto bits = static_cast<unsigned>(std::max(1, static_cast<int>(std::bit_width(no_row))));
   const std::size_t scratch_bytes = sort_scratch_bytes(places, bits);
   std::byte* sorting = scratch.memory(ScratchUse::sorting, scratch_bytes, stream);
-  launch(stream, tables, StartBody{call.jobs, tables, call.bags, starts});
-  launch(stream, call.most, ClearBody{places.keys[0], no_row});
+  launch(stream, std::max(tables, call.most),
+         StartBody{call.jobs, tables, call.bags, starts, places.keys[0], call.most, no_row});
   visit_index(call.index_type, [&]<typename Index>(Index*) {
     launch_expand<Index>(call, places, starts, bag_of_slot, factors, stream);
   });

@@ -17,18 +17,24 @@ struct RowChanger {
   static constexpr bool needs_whole_row = row_wise || scaled;
   static constexpr bool first_moment = Optimizer == RowOptimizer::adagrad || Optimizer == RowOptimizer::adam;
   static constexpr bool second_moment = Optimizer == RowOptimizer::adam;
+  /// Rows that a warp changes together.
+  static constexpr std::size_t rows_in_flight = needs_whole_row ? 1 : second_moment ? 2 : 4;
   UpdateJob update;
 
   [[nodiscard]] static std::size_t scratch_bytes(std::size_t dim) {
     return needs_whole_row ? row_sum_bytes + row_scale_bytes + dim * sizeof(float) : scratch_alignment;
   }
 
-  /// The row to change, and its first occurrence.
+  /// A row to change, and its first occurrence; without a job there is none.
   struct Row {
-    const TableJob& job;
-    std::uint64_t number;
-    std::size_t first;
-    Stored* stored;
+    const TableJob* job;
+    std::uint32_t key;
+    std::uint32_t first;
+
+    [[nodiscard]] TUTTI_FUNCTION std::uint64_t number() const { return key - job->first_key; }
+    [[nodiscard]] TUTTI_FUNCTION Stored* stored() const {
+      return const_cast<Stored*>(row_at<Stored>(job->table, static_cast<std::int64_t>(number())));
+    }
   };
 
   /// The columns of a row, and of its state, that a lane holds.
@@ -38,50 +44,56 @@ struct RowChanger {
     float second[Width];
   };
 
-  TUTTI_FUNCTION Row row_of(const TableJob& job, std::uint32_t key, std::size_t first) const {
-    const std::uint64_t number = key - job.first_key;
-    auto* stored = const_cast<Stored*>(row_at<Stored>(job.table, static_cast<std::int64_t>(number)));
-    return {job, number, first, stored};
-  }
-
-  /// sum_of(column, sum) adds the row's gradients of Width columns.
-  template <typename Warp, typename SumOf>
-  TUTTI_FUNCTION void change(const Warp& warp, const Row& row, const SumOf& sum_of) const {
-    const std::size_t pieces = row.job.table.dim / Width;
+  /// Changes some rows of one shape together, so that the loads of all are in flight. sum_of(column, sums) adds the
+  /// gradients of Width columns of each row.
+  template <std::size_t Rows, typename Warp, typename SumOf>
+  TUTTI_FUNCTION void change(const Warp& warp, std::size_t dim, const Row (&rows)[Rows], const SumOf& sum_of) const {
     if constexpr (needs_whole_row) {
+      static_assert(Rows == 1, "the scratch of a warp has room for one row");
       auto* const gradients = warp.template scratch<float>(row_sum_bytes + row_scale_bytes);
-      warp.each(pieces, [&](std::size_t p) {
-        float sum[Width] = {};
-        sum_of(p * Width, sum);
+      warp.each(dim / Width, [&](std::size_t p) {
+        float sums[1][Width] = {};
+        sum_of(p * Width, sums);
         TUTTI_UNROLL
-        for (std::size_t e = 0; e < Width; ++e) gradients[p * Width + e] = sum[e];
+        for (std::size_t e = 0; e < Width; ++e) gradients[p * Width + e] = sums[0][e];
       });
-      change_whole(warp, row, gradients);
+      change_whole(warp, rows[0], gradients);
     } else {
-      warp.each(pieces, [&](std::size_t p) {
-        Piece piece = piece_of(row, p * Width);  // asked for before the gradients, which take longer
-        float sum[Width] = {};
-        sum_of(p * Width, sum);
-        float values[Width];
-        TUTTI_UNROLL
-        for (std::size_t e = 0; e < Width; ++e) values[e] = row_value(piece.old[e]);
-        change_piece(row, p * Width, piece, sum, values, 0);
-        store(row, p * Width, values);
-      });
+      warp.each(dim / Width, [&](std::size_t p) { change_columns(rows, p * Width, sum_of); });
     }
   }
 
  private:
+  template <std::size_t Rows, typename SumOf>
+  TUTTI_FUNCTION void change_columns(const Row (&rows)[Rows], std::size_t column, const SumOf& sum_of) const {
+    Piece pieces[Rows];
+    TUTTI_UNROLL
+    for (std::size_t u = 0; u < Rows; ++u) {
+      if (rows[u].job != nullptr) pieces[u] = piece_of(rows[u], column);  // asked for first: gradients take longer
+    }
+    float sums[Rows][Width] = {};
+    sum_of(column, sums);
+    TUTTI_UNROLL
+    for (std::size_t u = 0; u < Rows; ++u) {
+      if (rows[u].job == nullptr) continue;
+      float values[Width];
+      TUTTI_UNROLL
+      for (std::size_t e = 0; e < Width; ++e) values[e] = row_value(pieces[u].old[e]);
+      change_piece(rows[u], column, pieces[u], sums[u], values, 0);
+      store(rows[u], column, values);
+    }
+  }
+
   [[nodiscard]] TUTTI_FUNCTION float* state_at(const Row& row, std::size_t column) const {
-    const std::size_t dim = row.job.table.dim;
-    return row.job.state + row.number * (second_moment ? 2 * dim : dim) + column;
+    const std::size_t dim = row.job->table.dim;
+    return row.job->state + row.number() * (second_moment ? 2 * dim : dim) + column;
   }
 
   [[nodiscard]] TUTTI_FUNCTION Piece piece_of(const Row& row, std::size_t column) const {
     Piece piece = {};
-    load_pack(piece.old, row.stored + column);
+    load_pack(piece.old, row.stored() + column);
     if constexpr (first_moment) load_pack(piece.first, state_at(row, column));
-    if constexpr (second_moment) load_pack(piece.second, state_at(row, column) + row.job.table.dim);
+    if constexpr (second_moment) load_pack(piece.second, state_at(row, column) + row.job->table.dim);
     return piece;
   }
 
@@ -93,7 +105,7 @@ struct RowChanger {
       change_values<Optimizer>(update.rule, values[e], gradient[e], piece.first[e], piece.second[e], denominator);
     }
     if constexpr (first_moment) store_pack(state_at(row, column), piece.first);
-    if constexpr (second_moment) store_pack(state_at(row, column) + row.job.table.dim, piece.second);
+    if constexpr (second_moment) store_pack(state_at(row, column) + row.job->table.dim, piece.second);
   }
 
   /// `values` are the gradients, and then the changed values.
@@ -105,8 +117,8 @@ struct RowChanger {
       denominator = add_square(warp, row, values);
     }
     [[maybe_unused]] RowScale scale;
-    if constexpr (scaled) scale = row.job.table.scales[row.number];
-    warp.each(row.job.table.dim / Width, [&](std::size_t p) {
+    if constexpr (scaled) scale = row.job->table.scales[row.number()];
+    warp.each(row.job->table.dim / Width, [&](std::size_t p) {
       const std::size_t column = p * Width;
       Piece piece = piece_of(row, column);
       float gradient[Width];
@@ -130,24 +142,24 @@ struct RowChanger {
 
   [[nodiscard]] TUTTI_FUNCTION double* squares_of(const Row& row) const {
     const Occurrences& all = update.occurrences;
-    return row.job.squares + (all.values[row.first] - all.starts[row.job.number]);
+    return row.job->squares + (all.values[row.first] - all.starts[row.job->number]);
   }
 
   template <typename Warp>
   TUTTI_FUNCTION void keep_squares(const Warp& warp, const Row& row, const float* gradients) const {
-    const double squares = row_squares(warp, gradients, row.job.table.dim, warp.template scratch<double>());
+    const double squares = row_squares(warp, gradients, row.job->table.dim, warp.template scratch<double>());
     warp.each(1, [&](std::size_t) { *squares_of(row) = squares; });
   }
 
   /// Adds the mean of squares to the state of a row; returns the denominator of its update.
   template <typename Warp>
   TUTTI_FUNCTION float add_square(const Warp& warp, const Row& row, const float* gradients) const {
-    const DeviceTable& table = row.job.table;
-    const bool is_given = row.job.squares != nullptr;
+    const DeviceTable& table = row.job->table;
+    const bool is_given = row.job->squares != nullptr;
     const double squares =
         is_given ? *squares_of(row) : row_squares(warp, gradients, table.dim, warp.template scratch<double>());
     const std::size_t columns = is_given ? table.place.whole_columns : table.dim;
-    float* const state = row.job.state + row.number;
+    float* const state = row.job->state + row.number();
     const float sum = *state + static_cast<float>(squares / static_cast<double>(columns));
     warp.each(0, [](std::size_t) {});  // all lanes have read the state
     warp.each(1, [&](std::size_t) { *state = sum; });
@@ -155,14 +167,14 @@ struct RowChanger {
   }
 
   TUTTI_FUNCTION void store(const Row& row, std::size_t column, const float (&values)[Width]) const {
-    if (!update.stochastic) return store_rounded(row.stored, values, nullptr, column);
-    const RowNoise noise = TableNoise(update.noise_key, row.job.table.place).row(row.number);
-    store_rounded(row.stored, values, &noise, column);
+    if (!update.stochastic) return store_rounded(row.stored(), values, nullptr, column);
+    const RowNoise noise = TableNoise(update.noise_key, row.job->table.place).row(row.number());
+    store_rounded(row.stored(), values, &noise, column);
   }
 
   template <typename Warp>
   TUTTI_FUNCTION void store_scaled(const Warp& warp, const Row& row, const float* values) const {
-    const std::size_t dim = row.job.table.dim;
+    const std::size_t dim = row.job->table.dim;
     const RowScale scale = row_scale(warp, values, dim, warp.template scratch<float>());
     const float inverse = 1.0F / scale.scale;
     warp.each(dim / Width, [&](std::size_t p) {
@@ -171,7 +183,7 @@ struct RowChanger {
       for (std::size_t e = 0; e < Width; ++e) steps[e] = (values[p * Width + e] - scale.bias) * inverse;
       store(row, p * Width, steps);
     });
-    warp.each(1, [&](std::size_t) { row.job.table.scales[row.number] = scale; });
+    warp.each(1, [&](std::size_t) { row.job->table.scales[row.number()] = scale; });
   }
 };
 

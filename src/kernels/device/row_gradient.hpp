@@ -96,6 +96,27 @@ TUTTI_FUNCTION void add_row(const UpdateJob& update, const TableJob& job, std::u
   }
 }
 
+/// Adds the gradients of some rows of the group: of the first occurrences of all at once, and then of the others. Rows
+/// are as RowChanger's.
+template <typename Row, std::size_t Rows, std::size_t Width>
+TUTTI_FUNCTION void add_rows(const UpdateJob& update, const Row (&rows)[Rows], const bool (&has_more)[Rows],
+                             std::size_t column, float (&sums)[Rows][Width]) {
+  float gradient[Rows][Width];
+  Occurrence at[Rows] = {};
+  TUTTI_UNROLL
+  for (std::size_t u = 0; u < Rows; ++u) {
+    if (rows[u].job == nullptr) continue;
+    at[u] = occurrence_of(update, *rows[u].job, update.occurrences.values[rows[u].first]);
+    load_constant_pack(gradient[u], rows[u].job->pooled + at[u].bag * rows[u].job->pooled_stride + column);
+  }
+  TUTTI_UNROLL
+  for (std::size_t u = 0; u < Rows; ++u) {
+    if (rows[u].job == nullptr) continue;
+    add_share(update, *rows[u].job, at[u], column, gradient[u], sums[u]);
+    if (has_more[u]) add_row(update, *rows[u].job, rows[u].key, rows[u].first + 1, column, sums[u]);
+  }
+}
+
 /// Adds the gradients of the occurrences of a part, in their order.
 template <std::size_t Width>
 TUTTI_FUNCTION void add_part(const UpdateJob& update, const TableJob& job, const RowPart& part, std::size_t column,
@@ -117,7 +138,7 @@ TUTTI_FUNCTION void add_part(const UpdateJob& update, const TableJob& job, const
 template <std::size_t Width>
 TUTTI_FUNCTION void add_parts(const UpdateJob& update, const OftenRow& row, std::size_t dim, std::size_t column,
                               float (&sum)[Width]) {
-  constexpr std::size_t in_flight = 8;
+  constexpr std::size_t in_flight = 12;
   const float* sums = update.often.sums + static_cast<std::size_t>(row.first_part) * dim + column;
   for (std::size_t p = 0; p < row.parts; p += in_flight) {
     float part[in_flight][Width];

@@ -11,43 +11,62 @@
 namespace tutti::kernels::device {
 namespace {
 
-/// One item: no row occurs often yet.
-struct ForgetBody {
-  std::uint32_t* counts;
-  TUTTI_FUNCTION void operator()(std::size_t /*item*/) const { counts[0] = counts[1] = 0; }
-};
-
-/// Item i: changes a row of the group, if occurrence i is its first; but if it occurs often, cuts it into parts.
+/// Item g: changes the rows of the group whose first occurrences are among those of g, but cuts those that occur often
+/// into parts.
 template <typename Changer>
 struct RowBody {
+  static constexpr std::uint32_t occurrences = Changer::rows_in_flight;  ///< of an item
   Changer changer;
 
   template <typename Warp>
   TUTTI_FUNCTION void operator()(const Warp& warp, std::size_t item) const {
     const UpdateJob& update = changer.update;
-    const Occurrences& all = update.occurrences;
-    const auto i = static_cast<std::uint32_t>(item);
-    const std::uint32_t key = all.keys[i];
-    if (key == all.no_row || (i > 0 && all.keys[i - 1] == key) || is_stopped(update.guard)) return;
-    const TableJob* job = find_table(update, key);
-    if (job == nullptr) return;
-    if (is_of(key, item + warp_occurrences)) return cut(warp, key, i);
-    changer.change(warp, changer.row_of(*job, key, i),
-                   [&](std::size_t column, auto& sum) { add_row(update, *job, key, i, column, sum); });
+    if (is_stopped(update.guard)) return;
+    const auto begin = static_cast<std::uint32_t>(item) * occurrences;
+    std::uint32_t keys[occurrences + 2];  // with those before and after
+    std::uint32_t later[occurrences];
+    TUTTI_UNROLL
+    for (std::uint32_t u = 0; u < occurrences + 2; ++u)
+      keys[u] = begin + u > 0 ? key_at(std::size_t{begin} + u - 1) : update.occurrences.no_row;
+    TUTTI_UNROLL
+    for (std::uint32_t u = 0; u < occurrences; ++u) later[u] = key_at(std::size_t{begin} + u + warp_occurrences);
+    typename Changer::Row rows[occurrences];
+    bool has_more[occurrences];
+    TUTTI_UNROLL
+    for (std::uint32_t u = 0; u < occurrences; ++u) {
+      const std::uint32_t key = keys[u + 1];
+      const bool is_first = key != update.occurrences.no_row && key != keys[u];
+      rows[u] = {is_first ? find_table(update, key) : nullptr, key, begin + u};
+      has_more[u] = keys[u + 2] == key;
+      if (rows[u].job == nullptr || later[u] != key) continue;
+      cut(warp, key, begin + u);
+      rows[u].job = nullptr;
+    }
+    if (!has_any(rows)) return;
+    changer.change(warp, update.jobs->table.dim, rows,
+                   [&](std::size_t column, auto& sums) { add_rows(update, rows, has_more, column, sums); });
   }
 
-  [[nodiscard]] TUTTI_FUNCTION bool is_of(std::uint32_t key, std::size_t i) const {
-    return i < changer.update.occurrences.count && changer.update.occurrences.keys[i] == key;
+  [[nodiscard]] TUTTI_FUNCTION static bool has_any(const typename Changer::Row (&rows)[occurrences]) {
+    bool any = false;
+    TUTTI_UNROLL
+    for (std::uint32_t u = 0; u < occurrences; ++u) any = any || rows[u].job != nullptr;
+    return any;
+  }
+
+  [[nodiscard]] TUTTI_FUNCTION std::uint32_t key_at(std::size_t i) const {
+    const Occurrences& all = changer.update.occurrences;
+    return i < all.count ? all.keys[i] : all.no_row;
   }
 
   /// The end of the row's occurrences, of which `low` is one.
   [[nodiscard]] TUTTI_FUNCTION std::uint32_t end_of(std::uint32_t key, std::size_t low) const {
     std::size_t step = warp_occurrences;
-    for (; is_of(key, low + step); step *= 2) low += step;
+    for (; key_at(low + step) == key; step *= 2) low += step;
     std::size_t high = low + step;
     while (high - low > 1) {
       const std::size_t middle = (low + high) / 2;
-      (is_of(key, middle) ? low : high) = middle;
+      (key_at(middle) == key ? low : high) = middle;
     }
     return static_cast<std::uint32_t>(high);
   }
@@ -99,9 +118,10 @@ struct OftenBody {
     if (is_stopped(update.guard) || r >= update.often.counts[0]) return;
     const OftenRow row = update.often.rows[r];
     const std::uint32_t key = update.occurrences.keys[row.first];
-    const TableJob& job = *find_table(update, key);
-    changer.change(warp, changer.row_of(job, key, row.first),
-                   [&](std::size_t column, auto& sum) { add_parts(update, row, job.table.dim, column, sum); });
+    const std::size_t dim = update.jobs->table.dim;
+    const typename Changer::Row rows[] = {{find_table(update, key), key, row.first}};
+    changer.change(warp, dim, rows,
+                   [&](std::size_t column, auto& sums) { add_parts(update, row, dim, column, sums[0]); });
   }
 };
 
@@ -111,8 +131,7 @@ void launch_width(const UpdateJob& update, const TableGroup& group, StreamHandle
   const std::size_t count = update.occurrences.count;
   const std::size_t scratch = Changer::scratch_bytes(group.dim);
   const Changer changer{update};
-  launch(stream, 1, ForgetBody{update.often.counts});
-  launch_warps(stream, count, scratch, RowBody<Changer>{changer});
+  launch_warps(stream, (count - 1) / Changer::rows_in_flight + 1, scratch, RowBody<Changer>{changer});
   launch_warps(stream, most_often_rows(count) > 0 ? most_row_parts(count) : 0, 0, PartBody<Width>{update});
   launch_warps(stream, most_often_rows(count), scratch, OftenBody<Changer>{changer});
 }

@@ -27,14 +27,15 @@ struct OftenRow {
 
 /// The rows of a launch that occur often, in any order.
 struct OftenRows {
-  std::uint32_t* counts;  ///< of rows and of parts
+  static constexpr std::size_t counts_of_group = 2;
+  std::uint32_t* counts;  ///< of rows and of parts, at first 0
   OftenRow* rows;
   RowPart* parts;
   float* sums;  ///< [part][column]
 };
 
 /// A row with more occurrences is cut into parts.
-inline constexpr std::size_t warp_occurrences = 64;
+inline constexpr std::size_t warp_occurrences = 32;
 /// The most rows that can occur often, and the most parts of them, for `count` occurrences.
 [[nodiscard]] constexpr std::size_t most_often_rows(std::size_t count) { return count / (warp_occurrences + 1); }
 [[nodiscard]] constexpr std::size_t most_row_parts(std::size_t count) {

@@ -90,14 +90,14 @@ inline constexpr std::size_t most_work_bytes = 3600;
 
 template <typename Space, typename Body>
 void launch_on(const Space& space, const ItemWork<Body>& work) {
-  using Policy =
-      Kokkos::RangePolicy<Space, Kokkos::IndexType<std::size_t>, Kokkos::LaunchBounds<block_threads>, ByArgument>;
+  using Policy = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::size_t>,
+                                     Kokkos::LaunchBounds<block_threads, blocks_at_once>, ByArgument>;
   Kokkos::parallel_for("tutti", Policy(space, 0, std::max<std::size_t>(work.count, 1)), work);
 }
 
 template <typename Space, typename Body>
 void launch_on(const Space& space, const WarpWork<Body>& work) {
-  using Policy = Kokkos::TeamPolicy<Space, Kokkos::LaunchBounds<block_threads>, ByArgument>;
+  using Policy = Kokkos::TeamPolicy<Space, Kokkos::LaunchBounds<block_threads, blocks_at_once>, ByArgument>;
   using Functor = TeamFunctor<WarpWork<Body>, typename Policy::member_type>;
   const auto with_scratch = [&](Policy policy) {
     if (work.scratch_bytes == 0) return policy;
