@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes generated.inc of the Fortran module from api.def and the C headers.
+"""Makes generated.inc of the Fortran module from api.def and the C headers: generate.py FILE
 
-generate.py           writes it
-generate.py --check   fails if it differs from what would be written
+A file that is right already keeps its time. A source package has the file beside this program, so that whoever builds
+the package needs no Python.
 """
 
 import argparse
@@ -21,7 +21,6 @@ from fortran_text import generic, subroutine, together, wrap  # noqa: E402
 from memory_forms import memory_forms  # noqa: E402
 from message_forms import message_forms  # noqa: E402
 
-FILE = HERE / "generated.inc"
 HEADER = """! SPDX-License-Identifier: BSD-3-Clause
 ! Made by generate.py from api.def and the C headers; not to be edited. tutti.F90 includes it twice: its declarations,
 ! then, with TUTTI_PROCEDURES, the procedures behind them.
@@ -78,18 +77,12 @@ def generated():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true")
-    check = parser.parse_args().check
+    parser.add_argument("file", type=Path, metavar="FILE")
+    file = parser.parse_args().file
     made = generated()
-    if check:
-        if FILE.exists() and FILE.read_text() == made:
-            return 0
-        print(f"{FILE.name} is not what api.def and the headers give; run generate.py", file=sys.stderr)
-        return 1
-    FILE.write_text(made)
-    print(f"{FILE.name}: {len(made.splitlines())} lines")
-    return 0
+    if not file.exists() or file.read_text() != made:
+        file.write_text(made)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -14,12 +14,13 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [str(SOURCE / "bindings/fortran"), str(SOURCE / "docs/reference")]
 
 import filter as pages  # noqa: E402
+import generate  # noqa: E402
 import reference  # noqa: E402
 
 
 def public_names():
-    files = (SOURCE / "bindings/fortran/src/names.inc", SOURCE / "bindings/fortran/generated.inc")
-    lines = [line for file in files for line in file.read_text().splitlines() if line.startswith("public ::")]
+    texts = ((SOURCE / "bindings/fortran/src/names.inc").read_text(), generate.generated())
+    lines = [line for text in texts for line in text.splitlines() if line.startswith("public ::")]
     return set(re.findall(r"tutti_\w+", " ".join(lines)))
 
 

@@ -35,6 +35,7 @@ class Tutti(CMakePackage, CudaPackage):
     depends_on("c", type="build")
     depends_on("cxx", type="build")
     depends_on("fortran", type="build", when="+fortran")
+    depends_on("python@3.9:", type="build", when="+fortran")
     depends_on("cmake@3.24:", type="build")
     depends_on("pkgconfig", type="test")
 
