@@ -27,13 +27,15 @@ inline void prefetch_bytes(const void* start, std::size_t bytes) {
 }
 
 /// The row of an index under a policy, or -1 if the index is left out.
-template <IndexPolicy Policy>
-TUTTI_FUNCTION std::int64_t resolve(std::int64_t index, std::int64_t rows) {
-  if constexpr (Policy == IndexPolicy::fatal) return index;
+TUTTI_FUNCTION constexpr std::int64_t resolve(IndexPolicy policy, std::int64_t index, std::int64_t rows) {
   const bool inside = static_cast<std::uint64_t>(index) < static_cast<std::uint64_t>(rows);
-  if (inside) return index;
-  if (Policy == IndexPolicy::ignore || rows == 0) return -1;
+  if (inside || policy == IndexPolicy::fatal) return index;
+  if (policy == IndexPolicy::ignore || rows == 0) return -1;
   return index < 0 ? 0 : rows - 1;
+}
+template <IndexPolicy Policy>
+TUTTI_FUNCTION constexpr std::int64_t resolve(std::int64_t index, std::int64_t rows) {
+  return resolve(Policy, index, rows);
 }
 
 /// Checks shapes and types of a call, and its indices if the policy is fatal; throws tutti::Error.

@@ -45,9 +45,7 @@ void fill_maximum_at(const ScatterJob& job, std::vector<std::uint32_t>& out) {
   for (std::size_t b = 0; b < job.bags; ++b) {
     std::uint32_t* winner = out.data() + b * dim;
     for (std::int64_t p = offsets[b]; p < offsets[b + 1]; ++p) {
-      const std::int64_t index = job.policy == IndexPolicy::ignore
-                                     ? resolve<IndexPolicy::ignore>(indices[p], job.table.rows)
-                                     : resolve<IndexPolicy::clamp>(indices[p], job.table.rows);
+      const std::int64_t index = resolve(job.policy, indices[p], job.table.rows);
       if (index < 0) continue;
       const RowReader<Row> row(job.table, index);
       for (std::size_t d = 0; d < dim; ++d) {

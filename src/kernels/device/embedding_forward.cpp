@@ -16,13 +16,14 @@ constexpr int rows_in_flight = 8;
 /// Item i: Width columns of Bags neighbouring bags of one table. 32 neighbouring lanes share bags of 32 * Width
 /// columns, and read their indices at once. The first rows of all these bags are asked for together: bags of one row
 /// would otherwise wait for one read after another.
-template <typename Stored, typename Index, IndexPolicy Policy, std::size_t Width, std::size_t Bags>
+template <typename Stored, typename Index, std::size_t Width, std::size_t Bags>
 struct PoolBody {
   const TableJob* jobs;
   std::size_t bags;
   std::size_t groups;  ///< of Bags bags
   std::size_t pieces;  ///< pieces of Width columns per bag
   bool mean;
+  IndexPolicy policy;
   const IndexStatus* guard;
   IndexStatus* status;
 
@@ -68,7 +69,7 @@ struct PoolBody {
 
   TUTTI_FUNCTION std::int64_t row_of(const TableJob& job, std::int64_t position, Counts& counts) const {
     const auto index = static_cast<std::int64_t>(static_cast<const Index*>(job.lookups.indices)[position]);
-    const std::int64_t row = resolve<Policy>(index, job.table.rows);
+    const std::int64_t row = resolve(policy, index, job.table.rows);
     counts.outside += row < 0 || row != index ? 1U : 0U;
     counts.counted += row >= 0 ? 1 : 0;
     return row;
@@ -82,7 +83,7 @@ struct PoolBody {
     const float count = mean && counts.counted > 1 ? static_cast<float>(counts.counted) : 1.0F;
     TUTTI_UNROLL
     for (std::size_t e = 0; e < Width; ++e) sum[e] /= count;
-    if (Policy != IndexPolicy::fatal && counts.outside > 0 && column == 0 && status != nullptr)
+    if (policy != IndexPolicy::fatal && counts.outside > 0 && column == 0 && status != nullptr)
       (void)fetch_add(&status->outside, counts.outside);
     store_pack(job.pooled + bag * job.pooled_stride + column, sum);
   }
@@ -120,11 +121,12 @@ struct PoolBody {
 };
 
 /// Item i: as PoolBody, by maximum. A bag without rows has zeros.
-template <typename Stored, typename Index, IndexPolicy Policy, std::size_t Width>
+template <typename Stored, typename Index, std::size_t Width>
 struct MaxBody {
   const TableJob* jobs;
   std::size_t bags;
   std::size_t pieces;
+  IndexPolicy policy;
   const IndexStatus* guard;
   IndexStatus* status;
 
@@ -136,7 +138,7 @@ struct MaxBody {
     std::uint64_t outside = 0;
     for (std::int64_t p = job.lookups.offsets[bag]; p < job.lookups.offsets[bag + 1]; ++p) {
       const auto index = static_cast<std::int64_t>(static_cast<const Index*>(job.lookups.indices)[p]);
-      const std::int64_t row = resolve<Policy>(index, job.table.rows);
+      const std::int64_t row = resolve(policy, index, job.table.rows);
       outside += row < 0 || row != index ? 1U : 0U;
       if (row < 0) continue;
       float values[Width];
@@ -145,7 +147,7 @@ struct MaxBody {
       for (std::size_t e = 0; e < Width; ++e) largest[e] = is_empty || values[e] > largest[e] ? values[e] : largest[e];
       is_empty = false;
     }
-    if (Policy != IndexPolicy::fatal && outside > 0 && column == 0 && status != nullptr)
+    if (policy != IndexPolicy::fatal && outside > 0 && column == 0 && status != nullptr)
       (void)fetch_add(&status->outside, outside);
     store_pack(job.pooled + bag * job.pooled_stride + column, largest);
   }
@@ -162,49 +164,37 @@ struct PoolCall {
   StreamHandle stream;
 };
 
-template <typename Stored, typename Index, IndexPolicy Policy, std::size_t Width, std::size_t Bags>
+template <typename Stored, typename Index, std::size_t Width, std::size_t Bags>
 void launch_sums(const PoolCall& call) {
   const std::size_t pieces = call.group.dim / Width;
   const std::size_t groups = (call.bags + Bags - 1) / Bags;
-  const PoolBody<Stored, Index, Policy, Width, Bags> body{
-      call.jobs + call.group.first,          call.bags,  groups,     pieces,
-      call.options.pooling == Pooling::mean, call.guard, call.status};
+  const PoolBody<Stored, Index, Width, Bags> body{
+      call.jobs + call.group.first,          call.bags,           groups,     pieces,
+      call.options.pooling == Pooling::mean, call.options.policy, call.guard, call.status};
   launch(call.stream, call.group.count * groups * pieces, body);
 }
 
-template <typename Stored, typename Index, IndexPolicy Policy, std::size_t Width>
+template <typename Stored, typename Index, std::size_t Width>
 void launch_pool(const PoolCall& call) {
   const std::size_t pieces = call.group.dim / Width;
   const std::size_t items = call.group.count * call.bags * pieces;
   if (call.options.pooling == Pooling::max) {
     return launch(call.stream, items,
-                  MaxBody<Stored, Index, Policy, Width>{call.jobs + call.group.first, call.bags, pieces, call.guard,
-                                                        call.status});
+                  MaxBody<Stored, Index, Width>{call.jobs + call.group.first, call.bags, pieces, call.options.policy,
+                                                call.guard, call.status});
   }
   constexpr std::size_t bags_together = 4;
   constexpr std::size_t enough = std::size_t{1} << 20U;  // lanes, which fill any device several times
   if constexpr (Width > 1) {
-    if (items >= enough) return launch_sums<Stored, Index, Policy, Width, bags_together>(call);
+    if (items >= enough) return launch_sums<Stored, Index, Width, bags_together>(call);
   }
-  launch_sums<Stored, Index, Policy, Width, 1>(call);
-}
-
-template <typename Stored, typename Index, IndexPolicy Policy>
-void launch_width(const PoolCall& call) {
-  if (call.group.wide) return launch_pool<Stored, Index, Policy, word_bytes / sizeof(Stored)>(call);
-  launch_pool<Stored, Index, Policy, 1>(call);
+  launch_sums<Stored, Index, Width, 1>(call);
 }
 
 template <typename Stored, typename Index>
-void launch_policy(const PoolCall& call) {
-  switch (call.options.policy) {
-    case IndexPolicy::clamp:
-      return launch_width<Stored, Index, IndexPolicy::clamp>(call);
-    case IndexPolicy::ignore:
-      return launch_width<Stored, Index, IndexPolicy::ignore>(call);
-    default:
-      return launch_width<Stored, Index, IndexPolicy::fatal>(call);
-  }
+void launch_width(const PoolCall& call) {
+  if (call.group.wide) return launch_pool<Stored, Index, word_bytes / sizeof(Stored)>(call);
+  launch_pool<Stored, Index, 1>(call);
 }
 
 }  // namespace
@@ -223,7 +213,7 @@ void embedding_bag_forward(std::span<const EmbeddingTable> tables, std::span<con
     if (group.dim == 0) continue;
     const PoolCall call{jobs, group, index_type, bags, options, guard, status, handle_of(stream)};
     visit_row(group.type, [&]<typename Stored>(Stored*) {
-      visit_index(index_type, [&]<typename Index>(Index*) { launch_policy<Stored, Index>(call); });
+      visit_index(index_type, [&]<typename Index>(Index*) { launch_width<Stored, Index>(call); });
     });
   }
 }

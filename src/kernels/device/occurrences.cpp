@@ -36,11 +36,12 @@ struct StartBody {
 };
 
 /// Item i: fills the slots of one bag of one table.
-template <typename Index, IndexPolicy Policy>
+template <typename Index>
 struct ExpandBody {
   const TableJob* jobs;
   std::size_t bags;
   std::size_t most;
+  IndexPolicy policy;
   const std::uint64_t* starts;
   const IndexStatus* guard;
   std::uint32_t* keys;
@@ -58,7 +59,7 @@ struct ExpandBody {
     std::int64_t counted = 0;
     for (std::int64_t p = offsets[bag]; p < offsets[bag + 1]; ++p) {
       const std::uint64_t slot = starts[job.number] + static_cast<std::uint64_t>(p - offsets[0]);
-      const std::int64_t row = resolve<Policy>(static_cast<std::int64_t>(indices[p]), job.table.rows);
+      const std::int64_t row = resolve(policy, static_cast<std::int64_t>(indices[p]), job.table.rows);
       if (slot >= most || row < 0) continue;
       ++counted;
       keys[slot] = static_cast<std::uint32_t>(job.first_key + static_cast<std::uint64_t>(row));
@@ -68,24 +69,6 @@ struct ExpandBody {
     if (factors != nullptr) factors[job.number * bags + bag] = 1.0F / static_cast<float>(counted > 1 ? counted : 1);
   }
 };
-
-template <typename Index>
-void launch_expand(const OccurrenceCall& call, const SortPlaces& places, const std::uint64_t* starts,
-                   std::uint32_t* bag_of_slot, float* factors, StreamHandle stream) {
-  const auto run = [&]<IndexPolicy Policy>(std::integral_constant<IndexPolicy, Policy>) {
-    launch(stream, call.list.jobs.size() * call.bags,
-           ExpandBody<Index, Policy>{call.jobs, call.bags, call.most, starts, call.guard, places.keys[0],
-                                     places.values[0], bag_of_slot, factors});
-  };
-  switch (call.options.policy) {
-    case IndexPolicy::clamp:
-      return run(std::integral_constant<IndexPolicy, IndexPolicy::clamp>());
-    case IndexPolicy::ignore:
-      return run(std::integral_constant<IndexPolicy, IndexPolicy::ignore>());
-    default:
-      return run(std::integral_constant<IndexPolicy, IndexPolicy::fatal>());
-  }
-}
 
 }  // namespace
 
@@ -107,7 +90,9 @@ Occurrences sort_occurrences(const OccurrenceCall& call, Workspace::Scratch& scr
   launch(stream, std::max(tables, call.most),
          StartBody{call.jobs, tables, call.bags, starts, places.keys[0], call.most, no_row});
   visit_index(call.index_type, [&]<typename Index>(Index*) {
-    launch_expand<Index>(call, places, starts, bag_of_slot, factors, stream);
+    launch(stream, tables * call.bags,
+           ExpandBody<Index>{call.jobs, call.bags, call.most, call.options.policy, starts, call.guard, places.keys[0],
+                             places.values[0], bag_of_slot, factors});
   });
   const int sorted = sort_rows(places, bits, sorting, scratch_bytes, stream);
   return {places.keys[sorted],

@@ -20,7 +20,7 @@ struct WinnerBody {
   std::size_t bags;
   std::size_t dim;
   std::size_t stride;
-  bool ignores;
+  IndexPolicy policy;
   const IndexStatus* guard;
   std::uint32_t* positions;
 
@@ -32,8 +32,7 @@ struct WinnerBody {
     std::uint32_t winner = nowhere;
     for (std::int64_t p = offsets[bag]; p < offsets[bag + 1]; ++p) {
       const auto index = static_cast<std::int64_t>(static_cast<const Index*>(job.lookups.indices)[p]);
-      const std::int64_t row = ignores ? resolve<IndexPolicy::ignore>(index, job.table.rows)
-                                       : resolve<IndexPolicy::clamp>(index, job.table.rows);
+      const std::int64_t row = resolve(policy, index, job.table.rows);
       if (row < 0) continue;
       float value[1];
       load_row_values<Stored>(job.table, row, column, value);
@@ -53,13 +52,12 @@ Winners find_winners(const WinnerCall& call, Workspace::Scratch& scratch, Stream
   for (const TableGroup& group : call.list.groups) stride = std::max(stride, group.dim);
   const std::size_t count = call.list.jobs.size() * call.bags * stride;
   auto* positions = scratch.array<std::uint32_t>(ScratchUse::winners, count, stream);
-  const bool ignores = call.options.policy == IndexPolicy::ignore;
   for (const TableGroup& group : call.list.groups) {
     visit_row(group.type, [&]<typename Stored>(Stored*) {
       visit_index(call.index_type, [&]<typename Index>(Index*) {
         launch(stream, group.count * call.bags * group.dim,
-               WinnerBody<Stored, Index>{call.jobs + group.first, call.bags, group.dim, stride, ignores, call.guard,
-                                         positions});
+               WinnerBody<Stored, Index>{call.jobs + group.first, call.bags, group.dim, stride, call.options.policy,
+                                         call.guard, positions});
       });
     });
   }
