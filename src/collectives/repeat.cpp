@@ -34,8 +34,10 @@ std::ptrdiff_t distance(const void* from, const void* to) {
 }  // namespace
 
 bool Repeatable::is_plain() const noexcept {
-  return options_.timeout.count() == 0 && options_.algorithm.empty() && options_.stream.kind == StreamKind::none &&
-         !options_.reproducible && options_.accumulation == Accumulation::full && !has_layout_;
+  // All by name: a further option does not compile before it has its place here.
+  const auto& [stream, memory, timeout, algorithm, reproducible, accumulation] = options_;
+  return timeout.count() == 0 && algorithm.empty() && stream.kind == StreamKind::none && !reproducible &&
+         accumulation == Accumulation::full && !has_layout_;
 }
 
 bool Repeatable::may_be_repeated(const Context& comm, const Call& call, const Plan& plan) const noexcept {
