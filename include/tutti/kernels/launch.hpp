@@ -41,8 +41,7 @@ void run_here(const Work& work) {
 #if defined(TUTTI_HOST_LANES)
   launch_on(HostLanes(), work);
 #else
-  launch_on(HostSpace(), work);
-  HostSpace().fence();
+  run_on_host_space(work);
 #endif
 }
 

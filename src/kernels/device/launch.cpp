@@ -41,6 +41,16 @@ void prepare_stream([[maybe_unused]] StreamHandle stream) {
 #endif
 }
 
+void run_on_host_space(const ItemWork<AnyItems>& work) {
+  launch_on(HostSpace(), work);
+  HostSpace().fence();
+}
+
+void run_on_host_space(const WarpWork<AnyWarps>& work) {
+  launch_on(HostSpace(), work);
+  HostSpace().fence();
+}
+
 void run_on_host(StreamHandle stream, Kernel& kernel, std::function<void()> launch) {
   auto& runtime = tutti::detail::device::required_runtime("kernels on device memory");
   kernel.load(stream, [&] { runtime.load_kernel(&kernel); });

@@ -66,7 +66,7 @@ struct RowChanger {
  private:
   template <std::size_t Rows, typename SumOf>
   TUTTI_FUNCTION void change_columns(const Row (&rows)[Rows], std::size_t column, const SumOf& sum_of) const {
-    Piece pieces[Rows];
+    Piece pieces[Rows] = {};
     TUTTI_UNROLL
     for (std::size_t u = 0; u < Rows; ++u) {
       if (rows[u].job != nullptr) pieces[u] = piece_of(rows[u], column);  // asked for first: gradients take longer

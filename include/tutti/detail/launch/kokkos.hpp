@@ -95,9 +95,12 @@ void launch_on(const Space& space, const ItemWork<Body>& work) {
   Kokkos::parallel_for("tutti", Policy(space, 0, std::max<std::size_t>(work.count, 1)), work);
 }
 
+template <typename Space>
+using WarpPolicy = Kokkos::TeamPolicy<Space, Kokkos::LaunchBounds<block_threads, blocks_at_once>, ByArgument>;
+
 template <typename Space, typename Body>
 void launch_on(const Space& space, const WarpWork<Body>& work) {
-  using Policy = Kokkos::TeamPolicy<Space, Kokkos::LaunchBounds<block_threads, blocks_at_once>, ByArgument>;
+  using Policy = WarpPolicy<Space>;
   using Functor = TeamFunctor<WarpWork<Body>, typename Policy::member_type>;
   const auto with_scratch = [&](Policy policy) {
     if (work.scratch_bytes == 0) return policy;
@@ -116,6 +119,36 @@ void launch_on(const Space& space, const WarpWork<Body>& work) {
     Kokkos::parallel_for("tutti", with_scratch(Policy(space, static_cast<int>(teams), team, lanes)),
                          Functor{work, first});
   }
+}
+
+/// Bodies of any type behind one, so that the loops over a host space are compiled once.
+struct AnyItems {
+  const void* body;
+  void (*call)(const void*, std::size_t);
+  TUTTI_FUNCTION void operator()(std::size_t i) const { call(body, i); }
+};
+using HostWarp = KokkosWarp<typename WarpPolicy<HostSpace>::member_type>;
+struct AnyWarps {
+  const void* body;
+  void (*call)(const void*, const HostWarp&, std::size_t);
+  TUTTI_FUNCTION void operator()(const HostWarp& warp, std::size_t item) const { call(body, warp, item); }
+};
+/// Returns when the work is done.
+TUTTI_EXPORT void run_on_host_space(const ItemWork<AnyItems>& work);
+TUTTI_EXPORT void run_on_host_space(const WarpWork<AnyWarps>& work);
+
+template <typename Body>
+void run_on_host_space(const ItemWork<Body>& work) {
+  const auto call = [](const void* body, std::size_t i) { (*static_cast<const Body*>(body))(i); };
+  run_on_host_space(ItemWork<AnyItems>{{&work.body, call}, work.count});
+}
+
+template <typename Body>
+void run_on_host_space(const WarpWork<Body>& work) {
+  const auto call = [](const void* body, const HostWarp& warp, std::size_t item) {
+    (*static_cast<const Body*>(body))(warp, item);
+  };
+  run_on_host_space(WarpWork<AnyWarps>{{&work.body, call}, work.count, work.scratch_bytes});
 }
 
 }  // namespace tutti::kernels::device
