@@ -137,6 +137,7 @@ struct Context {
 
   std::optional<SessionUse> session{};  ///< present if MPI_Init has not been called
   MPI_Comm user = MPI_COMM_NULL;        ///< the caller's handle; MPI_COMM_NULL: own_handle takes its place
+  bool refuses_stalling = false;        ///< services::refuse_stalling()
   bool owns_user = false;
   MPI_Errhandler own_errors = MPI_ERRHANDLER_NULL;  ///< the error handler of own_handle
   LateCommunicator own_handle{"the caller's own calls"};

@@ -23,6 +23,7 @@ struct Plan {
   std::uint64_t digest = 0;                         ///< digest_of() the signature and the protocol
   std::string way{};                                ///< "shm:slots", "mpi:ring", "native"
   std::uint16_t way_text = 0;                       ///< number of the way's name in the flight recorder
+  bool goes_on_alone = true;                        ///< once started it needs no call of the library on each rank
   double expected = 0;                              ///< time of a call with this count, predicted or measured, seconds
   const schedules::Algorithm* algorithm = nullptr;  ///< present if the backend runs schedules
   schedules::Starts starts{};                       ///< by which a hierarchical algorithm chooses its phases

@@ -15,6 +15,7 @@
 #include "call/trial.hpp"
 #include "collectives/checked_execution.hpp"
 #include "collectives/repeat.hpp"
+#include "collectives/services.hpp"
 #include "core/config.hpp"
 #include "core/stopwatch.hpp"
 #include "device/beside_captures.hpp"
@@ -102,6 +103,13 @@ const PlanPtr& plan_for(Context& comm, const Call& call, CallOptions& options) {
     comm.refuse_turn(call.signature.operation);
     throw;
   }
+}
+
+void refuse_stalling(const Context& comm, const Plan& plan) {
+  if (!comm.refuses_stalling || plan.goes_on_alone) return;
+  throw services::Stalling(ErrorCode::not_supported,
+                           fmt::format("{}, {}: its rounds need calls of the library on each rank",
+                                       schedules::operation_name(plan.signature.operation), comm.describe()));
 }
 
 /// Makes a call that is on trial. After the last call of a heat the ranks compare their times.
@@ -253,6 +261,7 @@ std::shared_ptr<Execution> make_call(const Communicator& communicator, Call&& ca
     shadows = shadow_output(*comm, uses, call.binding);
   }
   const PlanPtr& plan = plan_for(*comm, call, own);
+  if (kind == CallKind::nonblocking) refuse_stalling(*comm, *plan);
   const std::uint64_t bytes = comm->summary == nullptr ? 0 : bytes_of(call.signature, call.binding);
   Tally* tally = comm->summary == nullptr ? nullptr : &tally_of(*comm, call.signature, plan->way, bytes);
   const flight::Note note =
@@ -298,6 +307,7 @@ Request start(const Communicator& communicator, Call&& call, const Options& opti
   complete_signature(call.signature, CallKind::nonblocking, *comm, options);
   CallOptions own = call_options(*comm, options);
   const PlanPtr& plan = plan_for(*comm, call, own);
+  refuse_stalling(*comm, *plan);
   own.note = noted(*comm, call, *plan, flight::State::outstanding);
   flight::Recording recording(own.note);
   if (made != nullptr) made->keep(*comm, call, plan, own.note);

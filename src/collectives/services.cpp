@@ -32,6 +32,8 @@ std::string describe(const Communicator& comm) { return comm.state()->describe()
 Communicator share(const Communicator& comm) { return Communicator(comm.state()); }
 MPI_Comm private_mpi(const Communicator& comm) { return comm.state()->point_to_point; }
 
+void refuse_stalling(const Communicator& comm) { comm.state()->refuses_stalling = true; }
+
 void mpi_barrier(const Communicator& comm) {
   MPI_Request all_here = MPI_REQUEST_NULL;
   check_mpi(MPI_Ibarrier(private_mpi(comm), &all_here), "MPI_Ibarrier");

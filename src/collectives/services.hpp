@@ -39,6 +39,14 @@ void check_aborted(const Communicator& comm);
 /// The private MPI communicator of its collectives, for windows and for messages when the library's own calls have
 /// failed.
 [[nodiscard]] MPI_Comm private_mpi(const Communicator& comm);
+/// A nonblocking call whose way needs later calls of the library on each rank, where refuse_stalling() was called: on
+/// all ranks alike, before anything is sent.
+struct Stalling : Error {
+  using Error::Error;
+};
+/// Refuses such calls from now on: for a caller whose program may wait in MPI calls that the library does not see.
+/// Equal on all ranks. Local.
+void refuse_stalling(const Communicator& comm);
 /// A barrier of the host MPI that tests and yields. Unlike tutti::barrier, it serves one-sided operations while it
 /// waits.
 void mpi_barrier(const Communicator& comm);

@@ -125,6 +125,7 @@ std::shared_ptr<const Plan> plan_by(const Candidate& chosen, const Signature& si
   plan->way = chosen.name;
   if (flight::Recorder* recorder = flight::Recorder::instance(); recorder != nullptr)
     plan->way_text = recorder->text(plan->way);
+  plan->goes_on_alone = chosen.carrier != Carrier::ranks;
   plan->expected = chosen.seconds;
   if (chosen.backend->complete != nullptr) chosen.backend->complete(*plan, machine);
   if (chosen.backend->cut != nullptr) cut(*plan, machine);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -200,6 +201,34 @@ TEST(Threads, UseCommunicatorsOfTheirOwnAndWaitForEachOther) {
   waiter.join();
   other.join();
   EXPECT_EQ(waited, first.size());
+}
+
+/// Rank 0: one thread is in a barrier, which the others reach after a message that another thread sends once its own
+/// call of that communicator has ended.
+TEST(Threads, EndACallWhileAnotherIsInABarrierOfItsCommunicator) {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  if (level != MPI_THREAD_MULTIPLE) GTEST_SKIP() << "MPI_THREAD_MULTIPLE was not asked for";
+  const ReversedWorld comm;
+  const ReversedWorld messages;
+  MPI_Barrier(comm.get());
+  int one = 1;
+  int sum = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm.get(), &request);
+  int word = 0;
+  if (comm.rank() == 0) {
+    std::thread in_barrier([&comm] { MPI_Barrier(comm.get()); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (int r = 1; r < comm.size(); ++r) MPI_Send(&one, 1, MPI_INT, r, 3, messages.get());
+    in_barrier.join();
+  } else {
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Recv(&word, 1, MPI_INT, 0, 3, messages.get(), MPI_STATUS_IGNORE);
+    MPI_Barrier(comm.get());
+  }
+  EXPECT_EQ(sum, comm.size());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "errors.hpp"
 #include "requests.hpp"
+#include "waiting.hpp"
 #include "watch/completion.hpp"
 #include "watch/overlap.hpp"
 #include "watch/requests.hpp"
@@ -44,6 +45,7 @@ int until_done(const Operations& operations, const Work& work) {
     bool is_done = false;
     const int code = work(is_done);
     if (code != MPI_SUCCESS || is_done) return outcome.end(code);
+    step();
     sched_yield();
   }
 }
@@ -51,6 +53,7 @@ int until_done(const Operations& operations, const Work& work) {
 template <typename Work>
 int once(const Operations& operations, const Work& work) {
   Outcome outcome;
+  if (operations.empty()) step();
   advance(operations, outcome);
   return outcome.end(work());
 }
@@ -78,10 +81,10 @@ extern "C" {
 int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   return watch_completion(1, request, Until::all, [&] {
     const auto operation = request == nullptr ? nullptr : operation_of(*request);
-    if (!operation) return PMPI_Wait(request, status);
     Outcome outcome;
-    outcome.note(*operation, operation->finish());
-    return outcome.end(PMPI_Wait(request, status));
+    if (operation) outcome.note(*operation, operation->finish());
+    return outcome.end(wait_or_steps([&] { return PMPI_Wait(request, status); },
+                                     [&](int& is_done) { return PMPI_Test(request, &is_done, status); }));
   });
 }
 
@@ -90,14 +93,15 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     // One after the other: the library looks after the MPI's requests while it waits.
     Outcome outcome;
     for (const auto& operation : operations_of(count, requests)) outcome.note(*operation, operation->finish());
-    return outcome.end(PMPI_Waitall(count, requests, statuses));
+    return outcome.end(wait_or_steps([&] { return PMPI_Waitall(count, requests, statuses); },
+                                     [&](int& is_done) { return PMPI_Testall(count, requests, &is_done, statuses); }));
   });
 }
 
 int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   return watch_completion(count, requests, Until::any, [&] {
     const Operations operations = operations_of(count, requests);
-    if (operations.empty()) return PMPI_Waitany(count, requests, index, status);
+    if (!has_active()) return PMPI_Waitany(count, requests, index, status);
     return until_done(operations, [&](bool& is_done) {
       int flag = 0;
       const int code = PMPI_Testany(count, requests, index, &flag, status);
@@ -110,7 +114,7 @@ int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* statu
 int MPI_Waitsome(int count, MPI_Request requests[], int* number, int indices[], MPI_Status statuses[]) {
   return watch_completion(count, requests, Until::any, [&] {
     const Operations operations = operations_of(count, requests);
-    if (operations.empty()) return PMPI_Waitsome(count, requests, number, indices, statuses);
+    if (!has_active()) return PMPI_Waitsome(count, requests, number, indices, statuses);
     return until_done(operations, [&](bool& is_done) {
       const int code = PMPI_Testsome(count, requests, number, indices, statuses);
       is_done = code == MPI_SUCCESS && *number != 0;

@@ -94,10 +94,13 @@ int make_unwatched(Collective which, bool is_persistent, MPI_Comm comm, MPI_Requ
       const auto locked = member.lock();
       reason = member.begin_call();
     }
-    count(which, reason);
+    int code = MPI_SUCCESS;
     if (reason == Reason::none) {
       operation->call.hold();
-      const int code = operation->make(is_persistent);
+      reason = operation->make(is_persistent, code);
+    }
+    count(which, reason);
+    if (reason == Reason::none) {
       if (code == MPI_SUCCESS) {
         *request = operation->token();
         keep(std::move(operation));

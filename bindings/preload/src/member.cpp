@@ -5,10 +5,13 @@
 #include <exception>
 #include <tutti/error.hpp>
 
+#include "collectives/services.hpp"
 #include "errors.hpp"
 #include "settings.hpp"
 
 namespace tutti::preload {
+
+namespace services = tutti::detail::services;
 
 namespace {
 
@@ -59,6 +62,7 @@ Member::Member(MPI_Comm handle) : handle_(handle) {
 Reason Member::make() {
   try {
     ours_.emplace(Communicator::borrow(handle_));
+    services::refuse_stalling(*ours_);
   } catch (const std::exception& error) {  // on all ranks
     reason_ = Reason::set_up;
     if (settings().reports && rank_ == 0) std::fprintf(stderr, "tutti-mpi: no set-up: %s\n", error.what());

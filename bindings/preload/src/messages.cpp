@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "host.hpp"
+#include "waiting.hpp"
 #include "watch/call.hpp"
 #include "watch/completion.hpp"
 #include "watch/envelopes.hpp"
@@ -129,12 +130,18 @@ bool is_synchronous() { return is_watched() && check_level() >= 2; }
 
 using namespace tutti::preload;
 
-#define TUTTI_MPI_SEND(Name, Actual, Suffix, N)                                                          \
+#define TUTTI_MPI_SEND(Name, name, Actual, actual, Suffix, N)                                            \
   int MPI_##Name##Suffix(const void* data, N count, MPI_Datatype type, int to, int tag, MPI_Comm comm) { \
-    return send({Call::send, data, count, type, to, tag}, comm, [&] {                                    \
+    const auto wait = [&] {                                                                              \
       return is_synchronous() ? PMPI_##Actual##Suffix(data, count, type, to, tag, comm)                  \
                               : PMPI_##Name##Suffix(data, count, type, to, tag, comm);                   \
-    });                                                                                                  \
+    };                                                                                                   \
+    const auto begin = [&](MPI_Request* request) {                                                       \
+      return is_synchronous() ? PMPI_I##actual##Suffix(data, count, type, to, tag, comm, request)        \
+                              : PMPI_I##name##Suffix(data, count, type, to, tag, comm, request);         \
+    };                                                                                                   \
+    return send({Call::send, data, count, type, to, tag}, comm,                                          \
+                [&] { return wait_or_request(MPI_STATUS_IGNORE, wait, begin); });                        \
   }
 #define TUTTI_MPI_ISEND(Name, Actual, Suffix, N, WAY)                                                        \
   int MPI_##Name##Suffix(const void* data, N count, MPI_Datatype type, int to, int tag, MPI_Comm comm,       \
@@ -152,11 +159,18 @@ using namespace tutti::preload;
       return other.pass(make, data, count, type, from, tag);                                                         \
     });                                                                                                              \
   }
+#if TUTTI_MPI_HAS_LARGE_COUNTS
+#define TUTTI_MPI_REPLACE(Suffix, used, wait, ...) \
+  wait_or_request(used, wait,                      \
+                  [&](MPI_Request* request) { return PMPI_Isendrecv_replace##Suffix(__VA_ARGS__, request); })
+#else  // no nonblocking form
+#define TUTTI_MPI_REPLACE(Suffix, used, wait, ...) wait()
+#endif
 #define TUTTI_MPI_MESSAGES(Suffix, N)                                                                                  \
-  TUTTI_MPI_SEND(Send, Ssend, Suffix, N)                                                                               \
-  TUTTI_MPI_SEND(Ssend, Ssend, Suffix, N)                                                                              \
-  TUTTI_MPI_SEND(Rsend, Ssend, Suffix, N)                                                                              \
-  TUTTI_MPI_SEND(Bsend, Bsend, Suffix, N)                                                                              \
+  TUTTI_MPI_SEND(Send, send, Ssend, ssend, Suffix, N)                                                                  \
+  TUTTI_MPI_SEND(Ssend, ssend, Ssend, ssend, Suffix, N)                                                                \
+  TUTTI_MPI_SEND(Rsend, rsend, Ssend, ssend, Suffix, N)                                                                \
+  TUTTI_MPI_SEND(Bsend, bsend, Bsend, bsend, Suffix, N)                                                                \
   TUTTI_MPI_ISEND(Isend, Issend, Suffix, N, Way::nonblocking)                                                          \
   TUTTI_MPI_ISEND(Issend, Issend, Suffix, N, Way::nonblocking)                                                         \
   TUTTI_MPI_ISEND(Irsend, Issend, Suffix, N, Way::nonblocking)                                                         \
@@ -168,8 +182,11 @@ using namespace tutti::preload;
   TUTTI_MPI_RECV(Irecv, Suffix, N, Way::nonblocking)                                                                   \
   TUTTI_MPI_RECV(Recv_init, Suffix, N, Way::init)                                                                      \
   int MPI_Recv##Suffix(void* data, N count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) { \
-    return receive({Call::recv, data, count, type, from, tag}, nullptr, comm, status,                                  \
-                   [&](MPI_Status* used) { return PMPI_Recv##Suffix(data, count, type, from, tag, comm, used); });     \
+    return receive({Call::recv, data, count, type, from, tag}, nullptr, comm, status, [&](MPI_Status* used) {          \
+      return wait_or_request(                                                                                          \
+          used, [&] { return PMPI_Recv##Suffix(data, count, type, from, tag, comm, used); },                           \
+          [&](MPI_Request* request) { return PMPI_Irecv##Suffix(data, count, type, from, tag, comm, request); });      \
+    });                                                                                                                \
   }                                                                                                                    \
   int MPI_Sendrecv##Suffix(const void* data, N count, MPI_Datatype type, int to, int tag, void* received,              \
                            N received_count, MPI_Datatype received_type, int from, int received_tag, MPI_Comm comm,    \
@@ -177,8 +194,16 @@ using namespace tutti::preload;
     const End sent{Call::send, data, count, type, to, tag};                                                            \
     const End awaited{Call::recv, received, received_count, received_type, from, received_tag};                        \
     return receive(awaited, &sent, comm, status, [&](MPI_Status* used) {                                               \
-      return PMPI_Sendrecv##Suffix(data, count, type, to, tag, received, received_count, received_type, from,          \
-                                   received_tag, comm, used);                                                          \
+      return wait_or_requests(                                                                                         \
+          used,                                                                                                        \
+          [&] {                                                                                                        \
+            return PMPI_Sendrecv##Suffix(data, count, type, to, tag, received, received_count, received_type, from,    \
+                                         received_tag, comm, used);                                                    \
+          },                                                                                                           \
+          [&](MPI_Request* request) {                                                                                  \
+            return PMPI_Irecv##Suffix(received, received_count, received_type, from, received_tag, comm, request);     \
+          },                                                                                                           \
+          [&](MPI_Request* request) { return PMPI_Isend##Suffix(data, count, type, to, tag, comm, request); });        \
     });                                                                                                                \
   }                                                                                                                    \
   int MPI_Sendrecv_replace##Suffix(void* data, N count, MPI_Datatype type, int to, int tag, int from,                  \
@@ -186,7 +211,10 @@ using namespace tutti::preload;
     const End sent{Call::send, data, count, type, to, tag};                                                            \
     const End awaited{Call::recv, data, count, type, from, received_tag};                                              \
     return receive(awaited, &sent, comm, status, [&](MPI_Status* used) {                                               \
-      return PMPI_Sendrecv_replace##Suffix(data, count, type, to, tag, from, received_tag, comm, used);                \
+      const auto wait = [&] {                                                                                          \
+        return PMPI_Sendrecv_replace##Suffix(data, count, type, to, tag, from, received_tag, comm, used);              \
+      };                                                                                                               \
+      return TUTTI_MPI_REPLACE(Suffix, used, wait, data, count, type, to, tag, from, received_tag, comm);              \
     });                                                                                                                \
   }
 
@@ -198,21 +226,43 @@ TUTTI_MPI_MESSAGES(_c, MPI_Count)
 #endif
 
 int MPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status* status) {
-  return send({Call::probe, nullptr, 0, MPI_DATATYPE_NULL, from, tag}, comm,
-              [&] { return PMPI_Probe(from, tag, comm, status); });
+  return send({Call::probe, nullptr, 0, MPI_DATATYPE_NULL, from, tag}, comm, [&] {
+    return wait_or_steps([&] { return PMPI_Probe(from, tag, comm, status); },
+                         [&](int& found) { return PMPI_Iprobe(from, tag, comm, &found, status); });
+  });
 }
 
 int MPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
   MPI_Status own;
   MPI_Status* const used = taken(status, own);
-  return send({Call::probe, nullptr, 0, MPI_DATATYPE_NULL, from, tag}, comm,
-              [&] { return matched(PMPI_Mprobe(from, tag, comm, message, used), true, comm, *used); });
+  return send({Call::probe, nullptr, 0, MPI_DATATYPE_NULL, from, tag}, comm, [&] {
+    const int code = wait_or_steps([&] { return PMPI_Mprobe(from, tag, comm, message, used); },
+                                   [&](int& found) { return PMPI_Improbe(from, tag, comm, &found, message, used); });
+    return matched(code, true, comm, *used);
+  });
 }
 
 int MPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
   MPI_Status own;
   MPI_Status* const used = taken(status, own);
+  step();
   const int code = PMPI_Improbe(from, tag, comm, flag, message, used);
   return matched(code, code == MPI_SUCCESS && *flag != 0, comm, *used);
 }
+
+int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  step();
+  return PMPI_Iprobe(from, tag, comm, flag, status);
+}
+
+#define TUTTI_MPI_MRECV(Suffix, N)                                                                          \
+  int MPI_Mrecv##Suffix(void* data, N count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) { \
+    return wait_or_request(                                                                                 \
+        status, [&] { return PMPI_Mrecv##Suffix(data, count, type, message, status); },                     \
+        [&](MPI_Request* request) { return PMPI_Imrecv##Suffix(data, count, type, message, request); });    \
+  }
+TUTTI_MPI_MRECV(, int)
+#if TUTTI_MPI_HAS_LARGE_COUNTS
+TUTTI_MPI_MRECV(_c, MPI_Count)
+#endif
 }

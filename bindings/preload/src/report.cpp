@@ -33,7 +33,8 @@ constexpr std::array<const char*, reasons> texts = {"",
                                                     "nonblocking, before the first blocking call",
                                                     "reduction",
                                                     "no set-up",
-                                                    "after a call that differed between ranks"};
+                                                    "after a call that differed between ranks",
+                                                    "nonblocking, and needs calls of Tutti to go on"};
 
 std::array<Row, collectives> sum_of_all_ranks() {
   std::array<Row, collectives> own{};

@@ -44,8 +44,9 @@ enum class Reason : std::uint8_t {
   reduction,
   set_up,
   disagreement,
+  progress,
 };
-inline constexpr std::size_t reasons = 9;
+inline constexpr std::size_t reasons = 10;
 
 /// Counts a call, if TUTTI_MPI_REPORT asks for it.
 void count(Collective which, Reason reason);

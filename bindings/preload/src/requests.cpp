@@ -8,9 +8,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "collectives/services.hpp"
 #include "private_self.hpp"
 
 namespace tutti::preload {
+
+namespace services = tutti::detail::services;
+
 namespace {
 
 /// The calls behind tokens.
@@ -71,6 +75,9 @@ Messages& messages() {
   return *all;
 }
 
+/// Calls that are under way, as far as this rank knows.
+std::atomic<int> active{0};
+
 int query(void* /*extra*/, MPI_Status* status) {
   PMPI_Status_set_elements(status, MPI_BYTE, 0);
   PMPI_Status_set_cancelled(status, 0);
@@ -92,7 +99,7 @@ int Operation::make_token(bool is_persistent) {
                        : PMPI_Grequest_start(query, release, cancel, nullptr, &token_);
 }
 
-int Operation::make(bool is_persistent) {
+Reason Operation::make(bool is_persistent, int& code) {
   try {
     const auto locked = member_->lock();
     if (is_persistent) {
@@ -100,12 +107,20 @@ int Operation::make(bool is_persistent) {
     } else {
       read();
       request_ = begin(member_->ours());
-      is_active_ = true;
+      activate();
     }
+    code = make_token(is_persistent);
+  } catch (const services::Stalling&) {
+    return Reason::progress;
   } catch (...) {
-    return member_->fail();
+    code = member_->fail();
   }
-  return make_token(is_persistent);
+  return Reason::none;
+}
+
+void Operation::activate() {
+  is_active_ = true;
+  active.fetch_add(1, std::memory_order_relaxed);
 }
 
 int Operation::start() {
@@ -113,7 +128,7 @@ int Operation::start() {
     const auto locked = member_->lock();
     read();
     request_.start();
-    is_active_ = true;
+    activate();
     return MPI_SUCCESS;
   } catch (...) {
     return member_->fail();
@@ -122,6 +137,7 @@ int Operation::start() {
 
 void Operation::complete() {
   is_active_ = false;
+  active.fetch_sub(1, std::memory_order_relaxed);
   if (tag_ >= 0) return messages().send(tag_);
   PMPI_Grequest_complete(token_);
   table().remove(token_);
@@ -131,8 +147,10 @@ int Operation::advance() {
   if (!is_active_) return MPI_SUCCESS;
   int code = MPI_SUCCESS;
   try {
+    // While another thread is in a blocking call of the communicator, that call takes the steps.
     const auto locked = member_->try_lock();
-    if (!member_->may_go_on(locked) || !request_.test()) return MPI_SUCCESS;
+    if (!member_->may_go_on(locked) && request_.active()) return MPI_SUCCESS;
+    if (!request_.test()) return MPI_SUCCESS;
     write();
   } catch (...) {
     code = member_->fail();
@@ -140,6 +158,8 @@ int Operation::advance() {
   complete();
   return code;
 }
+
+bool has_active() { return active.load(std::memory_order_relaxed) > 0; }
 
 int Operation::finish() {
   int code = MPI_SUCCESS;

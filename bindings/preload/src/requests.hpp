@@ -21,9 +21,9 @@ class Operation {
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
 
-  /// Makes the call and its token. A persistent one is not started yet. Like the next three, returns the MPI's code of
-  /// a failure, which the communicator's error handler has not seen yet.
-  int make(bool is_persistent);
+  /// Makes the call and its token, or says why the MPI must make the call. A persistent one is not started yet. code:
+  /// the MPI's code of a failure, which the communicator's error handler has not seen yet, as the next three return it.
+  Reason make(bool is_persistent, int& code);
   /// Starts a persistent call.
   int start();
   /// Takes a step.
@@ -43,6 +43,7 @@ class Operation {
 
  private:
   int make_token(bool is_persistent);
+  void activate();
   void complete();
 
   std::shared_ptr<Member> member_;
@@ -52,6 +53,9 @@ class Operation {
   int tag_ = -1;  ///< of the message that completes a persistent token
   bool is_active_ = false;
 };
+
+/// Whether calls are under way, whose other ranks may wait for steps of this one.
+[[nodiscard]] bool has_active();
 
 /// Keeps a call that was made until its token has ended.
 void keep(std::shared_ptr<Operation> operation);
