@@ -19,6 +19,16 @@ bool parse_number(std::string_view text, int base, T& value) {
   return status == std::errc() && end == text.data() + text.size();
 }
 
+/// The first characters of a field, which may be anything.
+std::string quoted(std::string_view text) {
+  constexpr std::size_t most = 40;
+  std::string shown(text.substr(0, most));
+  for (char& c : shown) {
+    c = c < ' ' || c > '~' ? '?' : c;
+  }
+  return "'" + shown + (text.size() > most ? "…' (" + std::to_string(text.size()) + " bytes)" : "'");
+}
+
 bool fail(CriteoLineFault& fault, std::size_t field, std::string what) {
   fault.field = field + 1;
   fault.what = std::move(what);
@@ -28,7 +38,7 @@ bool fail(CriteoLineFault& fault, std::size_t field, std::string what) {
 bool parse_field(std::size_t field, std::string_view text, CriteoLine& line, CriteoLineFault& fault) {
   if (field == 0) {
     if (text != "0" && text != "1") {
-      return fail(fault, field, "label '" + std::string(text) + "' is neither 0 nor 1");
+      return fail(fault, field, "label " + quoted(text) + " is neither 0 nor 1");
     }
     line.label = text == "1" ? 1 : 0;
     return true;
@@ -36,13 +46,13 @@ bool parse_field(std::size_t field, std::string_view text, CriteoLine& line, Cri
   if (field <= criteo_dense) {
     std::int32_t& value = line.dense[field - 1];
     if (!parse_number(text, 10, value)) {
-      return fail(fault, field, "'" + std::string(text) + "' is not a 32-bit integer");
+      return fail(fault, field, quoted(text) + " is not a 32-bit integer");
     }
     value = value < 0 ? 0 : value;
     return true;
   }
   if (!parse_number(text, 16, line.hashes[field - 1 - criteo_dense])) {
-    return fail(fault, field, "'" + std::string(text) + "' is not a hexadecimal number of 32 bits");
+    return fail(fault, field, quoted(text) + " is not a hexadecimal number of 32 bits");
   }
   return true;
 }

@@ -121,12 +121,38 @@ mini::CategoryValues saved_categories(const Options& options) {
   return values;
 }
 
+namespace {
+
+bool are_finite(std::span<const float> values) {
+  return std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); });
+}
+
+/// The rows that this rank has, some at a time.
+bool has_finite_rows(const tutti::EmbeddingCollection& tables) {
+  constexpr std::int64_t values_at_once = std::int64_t{1} << 18U;
+  std::vector<float> values;
+  for (std::size_t i = 0; i < tables.shards().size(); ++i) {
+    const tutti::TableShard& shard = tables.shards()[i];
+    const auto columns = static_cast<std::int64_t>(shard.columns());
+    const std::int64_t rows_at_once = std::max<std::int64_t>(1, values_at_once / std::max<std::int64_t>(1, columns));
+    for (std::int64_t row = shard.row_begin; row < shard.row_end; row += rows_at_once) {
+      const std::int64_t end = std::min(shard.row_end, row + rows_at_once);
+      values.resize(static_cast<std::size_t>((end - row) * columns));
+      tables.read_rows(i, row, end, values);
+      if (!are_finite(values)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
 bool is_finite(Model& model) {
   bool finite = true;
-  for_each_dense(model, [&](const std::string&, std::span<float> values) {
-    finite = finite && std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); });
-  });
-  return finite;
+  for_each_dense(model, [&](const std::string&, std::span<float> values) { finite = finite && are_finite(values); });
+  return finite && has_finite_rows(model.embeddings());
 }
 
 void save_checkpoint(const tutti::Communicator& comm, Model& model, const Options& options,

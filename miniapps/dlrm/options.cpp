@@ -83,7 +83,8 @@ void add_placement(CLI::App& app, Options& o) {
 
 void add_samples(CLI::App& app, Options& o) {
   add_choice(app, "--data-generation", o.data_generation, {"random", "dataset", "bench"},
-             "random batches as the reference makes them, a data set, or a few prepared batches for measurements");
+             "random batches as the reference makes them, a data set, or a few prepared batches for measurements; "
+             "dataset where a data file is named");
   add_choice(app, "--data-set", o.data_set, {"kaggle", "terabyte", "adult"}, "which data set");
   add_text(app, "--raw-data-file", o.raw_data_file, "FILE",
            "text file of Criteo's Kaggle data; for adult the folder of its files");
@@ -162,6 +163,23 @@ void cap_rows(Options& o) {
   }
 }
 
+/// What the user has passed, and the preset need not decide.
+struct Given {
+  bool generation = false;
+  bool batches = false;
+};
+
+/// Named data are trained, all of them, also with a preset that makes batches.
+void use_named_data(Options& o, const Given& given) {
+  const bool is_named = !o.raw_data_file.empty() || !o.processed_data_file.empty();
+  if (is_named && !given.generation) {
+    o.data_generation = "dataset";
+  }
+  if (o.data_generation == "dataset" && !given.batches) {
+    o.num_batches = 0;
+  }
+}
+
 std::string preset_text() {
   std::ostringstream text;
   text << "Presets (any flag overrides them):\n";
@@ -209,8 +227,13 @@ ParseResult parse_options(int argc, const char* const* argv) {
   for (const auto& argument : arguments) {
     options.command_line += " " + argument;
   }
-  options.embedding_size_given = std::any_of(
-      arguments.begin(), arguments.end(), [](const std::string& a) { return a.starts_with("--arch-embedding-size"); });
+  const auto is_given = [&arguments](std::string_view flag) {
+    return std::any_of(arguments.begin(), arguments.end(), [flag](std::string_view a) {
+      return a.starts_with(flag) && (a.size() == flag.size() || a[flag.size()] == '=');
+    });
+  };
+  options.embedding_size_given = is_given("--arch-embedding-size");
+  const Given given{is_given("--data-generation"), is_given("--num-batches")};
   const std::string name = preset_of(arguments);
   if (const Preset* preset = find_preset(name)) {
     arguments.insert(arguments.begin(), preset->flags.begin(), preset->flags.end());
@@ -218,6 +241,7 @@ ParseResult parse_options(int argc, const char* const* argv) {
     return {{true, 1, "tutti-dlrm: --preset: '" + name + "' is none of " + preset_names() + "\n"}, {}};
   }
   static_cast<Outcome&>(result) = parse(app, std::move(arguments), [&] {
+    use_named_data(options, given);
     cap_rows(options);
     validate(options);
   });

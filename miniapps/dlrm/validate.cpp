@@ -53,6 +53,10 @@ void validate_data(const Options& o) {
     require(o.data_set != "terabyte" || !o.processed_data_file.empty(),
             "--data-set=terabyte is read from --processed-data-file only; convert the day files first");
   } else {
+    require(o.raw_data_file.empty() && o.processed_data_file.empty(),
+            "--data-generation=" + o.data_generation +
+                " reads no file; omit it, or omit --raw-data-file and "
+                "--processed-data-file");
     require(o.data_size > 0 || o.num_batches > 0, "--data-size 0 needs --num-batches above 0; raise one of them");
   }
   validate_multi_hot(o);

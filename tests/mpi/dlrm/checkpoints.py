@@ -34,6 +34,16 @@ def diverged(runner, ranks):
         support.expect("the good checkpoint was replaced later", now == files)
 
 
+def diverged_rows(runner, ranks):
+    """Rows of 16 bits overflow although the dense parameters do not."""
+    folder = runner.path("rows")
+    bad = MODEL + ["--checkpoint-dir=" + folder, "--table-type=fp16", "--learning-rate=1e10", "--max-steps=1",
+                   "--no-stop-on-nan"]
+    done = runner.start(ranks, bad)
+    support.expect(f"nothing is saved: {done.stdout} {done.stderr}", done.returncode == 0 and
+                   "Nothing saved at step 1" in done.stdout)
+
+
 def last_few(runner, ranks):
     folder = runner.path("few")
     keep = MODEL + ["--checkpoint-dir=" + folder, "--save-freq=4", "--keep-checkpoints=3",
@@ -85,7 +95,7 @@ def main():
     args = support.arguments(__doc__)
     for ranks in map(int, args.ranks.split(",")):
         runner = support.Runner(args)
-        for check in (diverged, last_few, same_run, goal):
+        for check in (diverged, diverged_rows, last_few, same_run, goal):
             check(runner, ranks)
             print(f"{ranks} ranks: {check.__name__} holds")
 

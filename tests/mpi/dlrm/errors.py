@@ -37,12 +37,22 @@ def main():
     expect_error(runner, ranks, "absent file", model + ["--raw-data-file=/nonexistent.txt"], "/nonexistent.txt")
     bad = write(runner.path("bad.txt"), criteo_line() * 30 + criteo_line(fields=20) + criteo_line() * 30)
     expect_error(runner, ranks, "malformed line", model + ["--raw-data-file=" + bad], "31")
+    long_field = write(runner.path("long.txt"), criteo_line() * 30 + "0\t" + "x" * 1000000 + "\n" + criteo_line() * 30)
+    done = runner.start(ranks, model + ["--raw-data-file=" + long_field], timeout=30)
+    support.expect(f"a field of 1 MB: {done.stderr[:400]}", done.returncode == 1 and "1000000 bytes" in done.stderr and
+                   len(done.stderr) < 2000)
+    expect_error(runner, ranks, "named and not read", ["--data-generation=random", "--raw-data-file=" + bad],
+                 "--data-generation=random", "--raw-data-file")
     empty = write(runner.path("empty.txt"), "")
     expect_error(runner, ranks, "empty file", model + ["--raw-data-file=" + empty], "empty.txt")
     cut = struct.pack("<40i", *([1] + [0] * 39)) * 20 + b"\0" * 100
     write(runner.path("cut_train.bin"), cut)
     expect_error(runner, ranks, "truncated binary file", model + ["--processed-data-file=" + runner.path("cut")],
                  "cut_train.bin")
+    # Named data are trained, all of them, though the preset makes 300 batches.
+    text = write(runner.path("named.txt"), (criteo_line() + criteo_line(label=1)) * 350)
+    named = runner.train(ranks, ["--preset=kaggle", "--raw-data-file=" + text, "--mini-batch-size=1", "--print-freq=100"])
+    support.expect(f"600 steps: {named['losses'][-1]}", named["losses"][-1]["iteration"] == 600)
     # Category 9 of sample 5 does not fit table 2, which --arch-embedding-size gives 5 rows.
     sample = [[1] + [3] * 13 + [1] * 26 for _ in range(8)]
     sample[5][14 + 2] = 9
