@@ -96,7 +96,15 @@ void check_call(const char* function, std::span<const EmbeddingTable> tables, st
                   name + ": lookups[" + std::to_string(t) + "].weights must be null with max pooling");
     }
   }
-  if (options.policy != IndexPolicy::fatal || options.indices_checked) return;
+  if (options.indices_checked) return;
+  for (std::size_t t = 0; t < lookups.size() && bags > 0; ++t) {
+    const std::int64_t* const end = lookups[t].offsets + bags + 1;
+    const std::int64_t* const ascending = std::is_sorted_until(lookups[t].offsets, end);
+    if (ascending == end) continue;
+    throw Error(ErrorCode::invalid_argument, name + ": lookups[" + std::to_string(t) + "].offsets descend at entry " +
+                                                 std::to_string(ascending - lookups[t].offsets) + "; they must ascend");
+  }
+  if (options.policy != IndexPolicy::fatal) return;
   if (const auto violation = check_indices(tables, lookups, index_type, bags)) {
     throw Error(ErrorCode::index_out_of_range,
                 name + ": " + violation->text() + "; correct the data or choose the policy clamp or ignore");

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+
 namespace tutti::detail {
 
 namespace {
@@ -32,12 +35,14 @@ std::optional<Fault> find_fault(const CollectionFacts& facts, const EmbeddingInp
   for (std::size_t t = 0; t < facts.tables.size() && bags > 0; ++t) {
     if (!local && !facts.needs(t)) continue;
     const auto& lookups = input.tables[t];
-    const auto fail = [&](const char* what) {
+    const auto fail = [&](std::string_view what) {
       return Fault{ErrorCode::invalid_argument, fmt::format("embedding input on rank {}: table {} '{}': {}", facts.rank,
                                                             t, facts.tables[t].name, what)};
     };
     if (lookups.offsets == nullptr) return fail("offsets are missing");
-    if (lookups.offsets[bags] < lookups.offsets[0]) return fail("offsets descend");
+    const std::int64_t* const ascending = std::is_sorted_until(lookups.offsets, lookups.offsets + bags + 1);
+    if (ascending != lookups.offsets + bags + 1)
+      return fail(fmt::format("offsets descend at entry {}; they must ascend", ascending - lookups.offsets));
     if (lookups.indices == nullptr && lookups.offsets[bags] > lookups.offsets[0]) return fail("indices are missing");
     if (lookups.weights != nullptr && facts.tables[t].pooling == kernels::Pooling::max)
       return fail("weights do not go with max pooling");

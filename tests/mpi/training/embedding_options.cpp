@@ -130,6 +130,26 @@ TEST(EmbeddingOptions, PolicyForIndicesOutOfRange) {
         }
 }
 
+TEST(EmbeddingOptions, OffsetsThatDescendAreRefused) {
+  const auto part = static_cast<std::size_t>(world().size());
+  for (const InputLayout layout : {InputLayout::global, InputLayout::local}) {
+    OneTable one(table(Sharding::row_wise), {});
+    const std::size_t bags = layout == InputLayout::local ? 3 : 3 * part;
+    const std::vector<std::int64_t> indices(bags + 2, 1);
+    std::vector<std::int64_t> offsets(bags + 1, static_cast<std::int64_t>(bags));
+    offsets[0] = 0;
+    offsets[1] = static_cast<std::int64_t>(bags) + 1;
+    const kernels::TableLookups lookups{indices.data(), offsets.data(), nullptr};
+    try {
+      one.collection.start_forward(0, {{&lookups, 1}, kernels::IndexType::int64, 3 * part, layout, {}});
+      ADD_FAILURE() << "no error";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::invalid_argument);
+      EXPECT_NE(std::string(e.what()).find("offsets descend at entry 2"), std::string::npos) << e.what();
+    }
+  }
+}
+
 TEST(EmbeddingOptions, AnErrorNamesTheSampleOfTheWholeBatch) {
   constexpr std::size_t batch = 9;
   for (const InputLayout layout : {InputLayout::global, InputLayout::local}) {

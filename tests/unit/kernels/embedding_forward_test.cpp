@@ -137,6 +137,24 @@ TEST(EmbeddingForward, RefusesImpossibleCalls) {
   EXPECT_THROW(embedding_bag_forward(c.tables, lookups, IndexType::int64, c.s.bags, pooled), Error);
 }
 
+TEST(EmbeddingForward, RefusesOffsetsThatDescendInTheMiddle) {
+  const Case c(CaseSettings{});
+  std::vector<float> output(c.s.rows.size() * c.s.bags * c.s.dim);
+  std::vector<TableLookups> lookups = c.lookups;
+  std::vector<std::int64_t> offsets(lookups[1].offsets, lookups[1].offsets + c.s.bags + 1);
+  offsets[1] = offsets[2] + 1;
+  lookups[1].offsets = offsets.data();
+  for (const IndexPolicy policy : {IndexPolicy::fatal, IndexPolicy::clamp, IndexPolicy::ignore}) {
+    try {
+      embedding_bag_forward(c.tables, lookups, IndexType::int64, c.s.bags, c.pooled(output.data()), {.policy = policy});
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+      EXPECT_NE(std::string(error.what()).find("lookups[1].offsets descend at entry 2"), std::string::npos);
+    }
+  }
+}
+
 TEST(TableMemory, IsZeroAlignedAndWritable) {
   auto memory = allocate_table(5000000);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.get()) % (1U << 21), 0U);
