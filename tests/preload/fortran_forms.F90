@@ -378,7 +378,7 @@ contains
     MPI_HANDLE(MPI_Request) :: requests(2)
     integer :: i
     call MPI_Op_create(add, .true., op, ierr)
-    call MPI_Type_contiguous(2, MPI_INTEGER, pair, ierr)
+    call MPI_Type_indexed(2, [1, 1], [1, 0], MPI_INTEGER, pair, ierr)
     call MPI_Type_commit(pair, ierr)
     call MPI_Comm_dup(MPI_COMM_WORLD, copy, ierr)
     call MPI_Barrier(copy, ierr)

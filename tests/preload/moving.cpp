@@ -212,9 +212,19 @@ TEST_P(Moving, Alltoallw) {
       to.counts.data(), to.bytes.data(), to.types.data(), comm.get());
 }
 
+int count_copy(MPI_Datatype, int, void* copies, void*, void*, int* flag) {
+  ++*static_cast<int*>(copies);
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
 TEST_P(Moving, TypesThatAreFreedBeforeTheWait) {
   if (form != Form::nonblocking) GTEST_SKIP() << "of nonblocking calls";
   Array send(shape_of(comm.rank(), 0), elements);
+  int copies = 0;
+  int keyval = MPI_KEYVAL_INVALID;
+  MPI_Type_create_keyval(count_copy, MPI_TYPE_NULL_DELETE_FN, &keyval, &copies);
+  if (send.type() != MPI_INT) MPI_Type_set_attr(send.type(), keyval, &copies);
   Array recv(shape_of(comm.rank(), 1), all());
   fill(send, 1, 0);
   MPI_Request request = MPI_REQUEST_NULL;
@@ -224,6 +234,8 @@ TEST_P(Moving, TypesThatAreFreedBeforeTheWait) {
   recv.free_type();
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   for (int from = 0; from < comm.size(); ++from) expect(recv, from, from, 0, 0);
+  EXPECT_EQ(copies, 0);
+  MPI_Type_free_keyval(&keyval);
 }
 
 #if MPI_VERSION >= 4

@@ -147,6 +147,69 @@ TEST_P(Reducing, OperationsOfUsersOnTheirTypes) {
   EXPECT_EQ(op, MPI_OP_NULL);
 }
 
+/// What an operation finds at the datatype that it gets.
+struct Found {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  int keyval = MPI_KEYVAL_INVALID;
+  int strangers = 0;
+  int copies = 0;
+  int deletions = 0;
+};
+Found found;
+void add_pairs(void* in, void* inout, int* count, MPI_Datatype* type) {
+  void* value = nullptr;
+  int has_value = 0;
+  MPI_Type_get_attr(*type, found.keyval, static_cast<void*>(&value), &has_value);
+  if (*type != found.type || has_value == 0 || value != &found) ++found.strangers;
+  for (int i = 0; i < 2 * *count; ++i) static_cast<unsigned*>(inout)[i] += static_cast<unsigned*>(in)[i];
+}
+int copy_attribute(MPI_Datatype, int, void*, void*, void*, int* flag) {
+  ++found.copies;
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+int delete_attribute(MPI_Datatype, int, void*, void*) {
+  ++found.deletions;
+  return MPI_SUCCESS;
+}
+
+/// Its handle, with its attributes, though the program may have freed it already.
+TEST_P(Reducing, OperationsOfUsersGetTheProgramsType) {
+  found = {};
+  MPI_Type_create_keyval(copy_attribute, delete_attribute, &found.keyval, nullptr);
+  MPI_Type_contiguous(2, MPI_UNSIGNED, &found.type);
+  MPI_Type_commit(&found.type);
+  MPI_Type_set_attr(found.type, found.keyval, &found);
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Op_create(add_pairs, 1, &op);
+  std::vector<unsigned> mine(2 * elements + 1, 1);
+  std::vector<unsigned> sums(2 * elements + 1);
+  MPI_Datatype handle = found.type;
+  const auto free_both = [&] {
+    if (op != MPI_OP_NULL) MPI_Op_free(&op);
+    if (handle != MPI_DATATYPE_NULL) MPI_Type_free(&handle);
+  };
+  make_call(
+      form, [](int) {}, [&] { MPI_Allreduce(mine.data(), sums.data(), n, found.type, op, comm.get()); },
+      [&](MPI_Request* request) {
+        if (handle == MPI_DATATYPE_NULL) return;
+        MPI_Iallreduce(mine.data(), sums.data(), n, found.type, op, comm.get(), request);
+        free_both();
+      },
+      [&](MPI_Request* request) {
+        TUTTI_TEST_INIT(Allreduce, mine.data(), sums.data(), n, found.type, op, comm.get());
+        free_both();
+      },
+      [&](int) {
+        for (std::size_t i = 0; i < 2 * elements; ++i) ASSERT_EQ(sums[i], static_cast<unsigned>(comm.size()));
+      });
+  free_both();
+  EXPECT_EQ(found.strangers, 0);
+  EXPECT_EQ(found.copies, 0);
+  EXPECT_EQ(found.deletions, 1);
+  MPI_Type_free_keyval(&found.keyval);
+}
+
 template <typename T>
 struct Pair {
   T value;

@@ -14,10 +14,6 @@ namespace {
 
 const Datatype byte = Datatype::bytes(1);
 
-std::byte* writable(const void* address) {
-  return static_cast<std::byte*>(const_cast<void*>(address));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
-}
-
 /// MPI_Pack refuses MPI_BOTTOM; a message to oneself does not.
 void copy_by_message(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
                      MPI_Datatype to_type) {
@@ -41,23 +37,6 @@ void in_pieces(std::size_t count, std::size_t size, const Work& work) {
 std::ptrdiff_t extent_of(MPI_Datatype handle) { return type_of(handle)->extent; }
 
 }  // namespace
-
-HeldType::~HeldType() {
-  if (is_own_) PMPI_Type_free(&handle_);
-}
-HeldType::HeldType(HeldType&& other) noexcept : handle_(other.handle_), is_own_(std::exchange(other.is_own_, false)) {}
-HeldType& HeldType::operator=(HeldType&& other) noexcept {
-  std::swap(handle_, other.handle_);
-  std::swap(is_own_, other.is_own_);
-  return *this;
-}
-void HeldType::hold() {
-  if (is_own_ || handle_ == MPI_DATATYPE_NULL) return;
-  MPI_Datatype copy = MPI_DATATYPE_NULL;
-  if (PMPI_Type_dup(handle_, &copy) != MPI_SUCCESS) return;
-  handle_ = copy;
-  is_own_ = true;
-}
 
 void pack(const void* address, std::size_t count, MPI_Datatype type, std::byte* bytes, std::size_t size) {
   in_pieces(count, size, [&](std::size_t first, int now, std::size_t place, int piece) {

@@ -6,28 +6,18 @@
 #include <cstddef>
 #include <memory>
 #include <tutti/buffer.hpp>
+#include <utility>
 #include <vector>
 
+#include "held.hpp"
 #include "types.hpp"
 
 namespace tutti::preload {
 
-/// A datatype that outlives its owner's MPI_Type_free.
-class HeldType {
- public:
-  explicit HeldType(MPI_Datatype handle = MPI_DATATYPE_NULL) : handle_(handle) {}
-  ~HeldType();
-  HeldType(HeldType&& other) noexcept;
-  HeldType& operator=(HeldType&& other) noexcept;
-  HeldType(const HeldType&) = delete;
-  HeldType& operator=(const HeldType&) = delete;
-  void hold();
-  [[nodiscard]] MPI_Datatype get() const { return handle_; }
-
- private:
-  MPI_Datatype handle_;
-  bool is_own_ = false;
-};
+/// MPI's functions take what they read and what they write by one address.
+[[nodiscard]] inline std::byte* writable(const void* address) {
+  return static_cast<std::byte*>(const_cast<void*>(address));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+}
 
 /// Copies elements of a datatype to contiguous bytes and back.
 void pack(const void* address, std::size_t count, MPI_Datatype type, std::byte* bytes, std::size_t size);

@@ -9,7 +9,6 @@
 #include "errors.hpp"
 #include "fortran_2008.hpp"
 #include "member.hpp"
-#include "reduction.hpp"
 #include "report.hpp"
 #include "requests.hpp"
 #include "watch/completion.hpp"
@@ -23,7 +22,8 @@ namespace tutti::preload {
 namespace {
 
 static_assert(std::is_same_v<MPI_Fint, MPI_Request> && std::is_same_v<MPI_Fint, MPI_Comm> &&
-                  std::is_same_v<MPI_Fint, MPI_Op> && std::is_same_v<MPI_Fint, MPI_Info>,
+                  std::is_same_v<MPI_Fint, MPI_Op> && std::is_same_v<MPI_Fint, MPI_Datatype> &&
+                  std::is_same_v<MPI_Fint, MPI_Info>,
               "a handle of Fortran 2008 holds the one of C");
 
 /// The MPI completes the tokens afterwards; it has the error of a failed call from its communicator's handler.
@@ -177,7 +177,8 @@ void mpi_improbe_f08_(MPI_Fint* from, MPI_Fint* tag, MPI_Comm* comm, void* flag,
   call_hidden("mpi_improbe_f08_", from, tag, comm, flag, message, status, ierror);
 }
 
-void mpi_op_free_f08_(MPI_Op* op, MPI_Fint* ierror) { set(ierror, free_op(op)); }
+void mpi_op_free_f08_(MPI_Op* op, MPI_Fint* ierror) { set(ierror, MPI_Op_free(op)); }
+void mpi_type_free_f08_(MPI_Datatype* type, MPI_Fint* ierror) { set(ierror, MPI_Type_free(type)); }
 void mpi_comm_free_f08_(MPI_Comm* comm, MPI_Fint* ierror) {
   if (is_watched()) return set(ierror, MPI_Comm_free(comm));
   end_member(*comm);

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "diagnosis/site_text.hpp"
+#include "held.hpp"
 #include "member.hpp"
-#include "reduction.hpp"
 #include "report.hpp"
 #include "watch/call.hpp"
 #include "watch/envelopes.hpp"
@@ -76,7 +76,9 @@ int MPIX_Comm_revoke(MPI_Comm comm) {
 }
 #endif
 
-int MPI_Op_free(MPI_Op* op) { return free_op(op); }
+int MPI_Op_free(MPI_Op* op) { return free_unless_held<OpHandle>(op); }
+
+int MPI_Type_free(MPI_Datatype* type) { return free_unless_held<TypeHandle>(type); }
 
 int MPI_Finalize() {
   print_report();

@@ -3,27 +3,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
-#include <mutex>
 #include <optional>
-#include <utility>
 
 namespace tutti::preload {
 namespace {
-
-/// Operations in use by outstanding calls, and whether the program has freed them.
-struct Use {
-  std::size_t calls = 0;
-  bool is_freed = false;
-};
-struct Uses {
-  std::mutex mutex;
-  std::map<MPI_Op, Use> of;
-};
-Uses& uses() {
-  static auto* all = new Uses;  // calls may end after the statics of this file
-  return *all;
-}
 
 std::optional<ReduceOp> predefined(MPI_Op op) {
   constexpr std::size_t number = 12;
@@ -65,42 +48,7 @@ bool is_unusable(MPI_Op op) { return op == MPI_OP_NULL || op == MPI_REPLACE || o
 
 }  // namespace
 
-HeldOp::~HeldOp() {
-  if (!is_held_) return;
-  Uses& all = uses();
-  const std::lock_guard lock(all.mutex);
-  const auto found = all.of.find(handle_);
-  if (--found->second.calls > 0) return;
-  if (found->second.is_freed) PMPI_Op_free(&handle_);
-  all.of.erase(found);
-}
-HeldOp::HeldOp(HeldOp&& other) noexcept : handle_(other.handle_), is_held_(std::exchange(other.is_held_, false)) {}
-HeldOp& HeldOp::operator=(HeldOp&& other) noexcept {
-  std::swap(handle_, other.handle_);
-  std::swap(is_held_, other.is_held_);
-  return *this;
-}
-void HeldOp::hold() {
-  if (is_held_ || predefined(handle_)) return;
-  Uses& all = uses();
-  const std::lock_guard lock(all.mutex);
-  ++all.of[handle_].calls;
-  is_held_ = true;
-}
-
-int free_op(MPI_Op* handle) {
-  if (handle != nullptr) {
-    Uses& all = uses();
-    const std::lock_guard lock(all.mutex);
-    const auto found = all.of.find(*handle);
-    if (found != all.of.end()) {
-      found->second.is_freed = true;
-      *handle = MPI_OP_NULL;
-      return MPI_SUCCESS;
-    }
-  }
-  return PMPI_Op_free(handle);
-}
+bool OpHandle::is_own(MPI_Op op) { return !predefined(op); }
 
 Reason Reduction::take(MPI_Datatype handle, const Type& type, MPI_Op op) {
   if (is_unusable(op)) return Reason::arguments;
@@ -116,7 +64,7 @@ Reason Reduction::take(MPI_Datatype handle, const Type& type, MPI_Op op) {
 Reason Reduction::take_local(MPI_Datatype handle, const Type& type, MPI_Op op) {
   int commutes = 0;
   if (PMPI_Op_commutative(op, &commutes) != MPI_SUCCESS) return Reason::arguments;
-  local_.reset(new Local{HeldType(handle), HeldOp(op), type.is_derived});
+  local_.reset(new Local{HeldType(handle), HeldOp(op)});
   op_ = ReduceOp::user(combine, local_.get(), commutes != 0);
   element_ = Datatype::bytes(static_cast<std::size_t>(type.extent));
   return Reason::none;
@@ -125,7 +73,7 @@ Reason Reduction::take_local(MPI_Datatype handle, const Type& type, MPI_Op op) {
 void Reduction::hold() {
   if (!local_) return;
   local_->op.hold();
-  if (local_->is_derived) local_->type.hold();
+  local_->type.hold();
 }
 
 void Reduction::combine(const void* in, void* inout, std::size_t count, Datatype type, void* context) {

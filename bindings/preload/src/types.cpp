@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "held.hpp"
+
 namespace tutti::preload {
 namespace {
 
@@ -235,6 +237,11 @@ const Type* type_of(MPI_Datatype handle) {
   static const Predefined predefined;
   const Type* type = predefined.find(handle);
   return type != nullptr ? type : derived(handle);
+}
+
+bool TypeHandle::is_own(MPI_Datatype handle) {
+  const Type* type = type_of(handle);
+  return type != nullptr && type->is_derived;
 }
 
 }  // namespace tutti::preload

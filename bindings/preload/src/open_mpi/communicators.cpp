@@ -65,5 +65,6 @@ TUTTI_MPI_FORTRAN_LOGICAL(10, dist_graph_create_adjacent, adjacent_create)
 TUTTI_MPI_FORTRAN(1, comm_free, MPI_Comm_free)
 TUTTI_MPI_FORTRAN(1, comm_disconnect, MPI_Comm_disconnect)
 TUTTI_MPI_FORTRAN(1, op_free, MPI_Op_free)
+TUTTI_MPI_FORTRAN(1, type_free, MPI_Type_free)
 
 #endif
