@@ -236,6 +236,20 @@ static void by_blocks(MPI_Comm comm) {
   MPI_Exscan(values, all, 3, MPI_INT, MPI_MAX, comm);
 }
 
+// Rank 0 has blocks for all and the others for rank 0; beside the others' empty ones stands no type.
+static void by_missing_types(MPI_Comm comm) {
+  int values[16] = {0};
+  int all[16] = {0};
+  int counts[4], places[4];
+  MPI_Datatype types[4];
+  for (int i = 0; i < 4; ++i) {
+    counts[i] = rank == 0 || i == 0;
+    places[i] = 4 * i;
+    types[i] = counts[i] ? MPI_INT : MPI_DATATYPE_NULL;
+  }
+  MPI_Alltoallw(values, counts, places, types, all, counts, places, types, comm);
+}
+
 // Messages and nonblocking collectives, which ranks make and complete in other orders.
 static int by_requests(MPI_Comm comm) {
   MPI_Request requests[4];
@@ -394,6 +408,7 @@ static void none(void) {
   MPI_Comm_split(copy, rank % 2, -rank, &half);
   by_other_types(copy);
   by_blocks(MPI_COMM_WORLD);
+  by_missing_types(copy);
   const int is_right = by_requests(copy) && by_wildcards(copy) && by_wildcards(MPI_COMM_WORLD) &&
                        by_late_messages(copy) && by_shared_memory(copy) && by_early_ends(copy) && by_files();
   MPI_Barrier(half);

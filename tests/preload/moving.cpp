@@ -212,6 +212,90 @@ TEST_P(Moving, Alltoallw) {
       to.counts.data(), to.bytes.data(), to.types.data(), comm.get());
 }
 
+/// Rank 0 has blocks for all ranks and the others for rank 0 alone. Beside their empty blocks stands MPI_DATATYPE_NULL.
+TEST_P(Moving, AlltoallwWithoutTypesOfEmptyBlocks) {
+  Array send(Shape::plain, all());
+  Array recv(Shape::plain, all());
+  const auto talks = [&](int r) { return comm.rank() == 0 || r == 0; };
+  std::vector<int> counts;
+  std::vector<int> places;
+  std::vector<MPI_Datatype> types;
+  for (int r = 0; r < comm.size(); ++r) {
+    counts.push_back(talks(r) ? n : 0);
+    places.push_back(r * n * static_cast<int>(sizeof(int)));
+    types.push_back(talks(r) && n > 0 ? MPI_INT : MPI_DATATYPE_NULL);
+  }
+  TUTTI_TEST_CALL(
+      form, [&](int round) { fill(send, comm.size(), round); },
+      [&](int round) {
+        for (int r = 0; r < comm.size(); ++r) {
+          if (talks(r)) expect(recv, r, r, comm.rank(), round);
+          if (!talks(r) && n > 0) {
+            ASSERT_EQ(recv[static_cast<std::size_t>(r) * elements], Array::untouched);
+          }
+        }
+      },
+      Alltoallw, alltoallw, send.data(), counts.data(), places.data(), types.data(), recv.data(), counts.data(),
+      places.data(), types.data(), comm.get());
+}
+
+/// The last rank takes part with nothing, and has no type for it.
+class MovingNothing : public Moving {
+ protected:
+  [[nodiscard]] bool is_last() const { return comm.rank() == comm.size() - 1; }
+  /// After a call in which all others have given each rank (or one of them) a block.
+  void expect_of_others(int to, int round) {
+    for (int from = 0; from < comm.size() - 1; ++from) expect(recv, from, from, to, round);
+  }
+  int own = is_last() ? 0 : n;
+  MPI_Datatype type = is_last() ? MPI_DATATYPE_NULL : MPI_INT;
+  std::vector<int> counts = std::vector<int>(static_cast<std::size_t>(comm.size()), n);
+  std::vector<int> none = std::vector<int>(static_cast<std::size_t>(comm.size()), 0);
+  std::vector<int> places = none;
+  Array send{Shape::plain, all()};
+  Array recv{Shape::plain, all()};
+
+  MovingNothing() {
+    counts.back() = 0;
+    for (int r = 0; r < comm.size(); ++r) places[static_cast<std::size_t>(r)] = r * n;
+  }
+};
+
+TEST_P(MovingNothing, Gatherv) {
+  TUTTI_TEST_CALL(
+      form, [&](int round) { fill(send, 1, round); },
+      [&](int round) {
+        if (comm.rank() == 0) expect_of_others(0, round);
+      },
+      Gatherv, gatherv, send.data(), own, type, recv.data(), counts.data(), places.data(), MPI_INT, 0, comm.get());
+}
+
+TEST_P(MovingNothing, Scatterv) {
+  TUTTI_TEST_CALL(
+      form, [&](int round) { fill(send, comm.size(), round); },
+      [&](int round) {
+        if (!is_last()) expect(recv, 0, 0, comm.rank(), round);
+      },
+      Scatterv, scatterv, send.data(), counts.data(), places.data(), MPI_INT, recv.data(), own, type, 0, comm.get());
+}
+
+TEST_P(MovingNothing, Allgatherv) {
+  TUTTI_TEST_CALL(
+      form, [&](int round) { fill(send, 1, round); }, [&](int round) { expect_of_others(0, round); }, Allgatherv,
+      allgatherv, send.data(), own, type, recv.data(), counts.data(), places.data(), MPI_INT, comm.get());
+}
+
+TEST_P(MovingNothing, Alltoallv) {
+  const int* const numbers = is_last() ? none.data() : counts.data();
+  TUTTI_TEST_CALL(
+      form, [&](int round) { fill(send, comm.size(), round); },
+      [&](int round) {
+        if (!is_last()) expect_of_others(comm.rank(), round);
+      },
+      Alltoallv, alltoallv, send.data(), numbers, places.data(), type, recv.data(), numbers, places.data(), type,
+      comm.get());
+}
+
 int count_copy(MPI_Datatype, int, void* copies, void*, void*, int* flag) {
   ++*static_cast<int*>(copies);
   *flag = 0;
@@ -263,9 +347,10 @@ TEST_P(Moving, LargeCounts) {
 }
 #endif
 
-INSTANTIATE_TEST_SUITE_P(Forms, Moving,
-                         testing::Combine(testing::Values(Form::blocking, Form::nonblocking, Form::persistent),
-                                          testing::Values(0, 2, 30, 5000)));
+const auto cases = testing::Combine(testing::Values(Form::blocking, Form::nonblocking, Form::persistent),
+                                    testing::Values(0, 2, 30, 5000));
+INSTANTIATE_TEST_SUITE_P(Forms, Moving, cases);
+INSTANTIATE_TEST_SUITE_P(Forms, MovingNothing, cases);
 
 }  // namespace
 }  // namespace tutti::test

@@ -151,6 +151,70 @@ TEST_P(Neighborhoods, AlltoallwByAddressesOnOneRank) {
       to_address, in.counts.data(), in_places.data(), in.types.data(), grid);
 }
 
+/// A line of ranks, whose ends have no type for the neighbour that they lack.
+TEST_P(Neighborhoods, LineWithoutTypesOfAbsentNeighbors) {
+  const int sizes[] = {world.size()};
+  const int periodic[] = {0};
+  MPI_Comm line = MPI_COMM_NULL;
+  MPI_Cart_create(world.get(), 1, sizes, periodic, 0, &line);
+  MPI_Barrier(line);
+  int sides[2] = {};
+  MPI_Cart_shift(line, 0, 1, &sides[0], &sides[1]);
+  Array send(Shape::plain, elements * 2);
+  Array recv(Shape::plain, elements * 2);
+  int counts[2] = {};
+  MPI_Datatype types[2] = {MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
+  for (int b = 0; b < 2; ++b) {
+    if (sides[b] == MPI_PROC_NULL || n == 0) continue;
+    counts[b] = n;
+    types[b] = MPI_INT;
+  }
+  const MPI_Aint places[] = {0, static_cast<MPI_Aint>(elements * sizeof(int))};
+  TUTTI_TEST_CALL(
+      form, [&](int round) { fill(send, round); },
+      [&](int round) {
+        for (int b = 0; b < 2; ++b)
+          for (std::size_t i = 0; i < elements; ++i)
+            ASSERT_EQ(recv[static_cast<std::size_t>(b) * elements + i],
+                      sides[b] == MPI_PROC_NULL ? Array::untouched : value(sides[b], 1 - b, i, round));
+      },
+      Neighbor_alltoallw, neighbor_alltoallw, send.data(), counts, places, types, recv.data(), counts, places, types,
+      line);
+  MPI_Comm_free(&line);
+}
+
+/// All ranks give the last one a block, and it gives nobody any: its send buffer does not count.
+TEST_P(Neighborhoods, NoBufferOfARankThatGivesNothing) {
+  const int last = world.size() - 1;
+  std::vector<int> others;
+  for (int r = 0; r < last; ++r) others.push_back(r);
+  const bool is_last = rank == last;
+  const std::vector<int> weights(others.size() + 1, 1);
+  MPI_Comm graph = MPI_COMM_NULL;
+  MPI_Dist_graph_create_adjacent(world.get(), is_last ? last : 0, others.data(), weights.data(), is_last ? 0 : 1, &last,
+                                 weights.data(), MPI_INFO_NULL, 0, &graph);
+  MPI_Barrier(graph);
+  Array send(Shape::plain, elements * blocks);
+  Array recv(Shape::plain, elements * others.size());
+  const void* given = is_last ? nullptr : send.data();
+  const MPI_Datatype type = is_last ? MPI_DATATYPE_NULL : MPI_INT;
+  const auto look = [&](int round) {
+    for (const int from_rank : is_last ? others : std::vector<int>())
+      for (std::size_t i = 0; i < elements; ++i)
+        ASSERT_EQ(recv[static_cast<std::size_t>(from_rank) * elements + i], value(from_rank, 0, i, round));
+  };
+  TUTTI_TEST_CALL(
+      form, [&](int round) { fill(send, round); }, look, Neighbor_allgather, neighbor_allgather, given, n, type,
+      recv.data(), n, MPI_INT, graph);
+  const std::vector<int> counts(others.size(), n);
+  std::vector<int> places;
+  for (const int from_rank : others) places.push_back(from_rank * n);
+  TUTTI_TEST_CALL(
+      form, [&](int round) { fill(send, round); }, look, Neighbor_allgatherv, neighbor_allgatherv, given, n, type,
+      recv.data(), counts.data(), places.data(), MPI_INT, graph);
+  MPI_Comm_free(&graph);
+}
+
 /// Two edges to the next rank: the first block that is sent is the first that is received.
 TEST_P(Neighborhoods, RepeatedEdgesOfAGraph) {
   const int next[] = {(rank + 1) % world.size(), (rank + 1) % world.size()};

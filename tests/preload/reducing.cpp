@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reductions, for programs that call MPI only: the library's own, and those that it makes by MPI_Reduce_local.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <limits>
 #include <tuple>
 #include <vector>
 
@@ -86,6 +90,72 @@ TEST_P(Reducing, Exscan) {
         if (comm.rank() > 0) expect_sums(recv, 0, comm.rank(), round);
       },
       Exscan, exscan, send.data(), recv.data(), n, MPI_INT, MPI_SUM, comm.get());
+}
+
+/// Memory of whole pages that may be read alone.
+class ReadOnly {
+ public:
+  explicit ReadOnly(std::size_t bytes) : bytes_(bytes) {
+    data_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  }
+  ~ReadOnly() { munmap(data_, bytes_); }
+  ReadOnly(const ReadOnly&) = delete;
+  ReadOnly& operator=(const ReadOnly&) = delete;
+  [[nodiscard]] int* get() const { return static_cast<int*>(data_); }
+  void fill(const std::vector<int>& values) {
+    mprotect(data_, bytes_, PROT_READ | PROT_WRITE);
+    std::copy(values.begin(), values.end(), get());
+    mprotect(data_, bytes_, PROT_READ);
+  }
+
+ private:
+  std::size_t bytes_;
+  void* data_;
+};
+
+/// An operation that does not commute: of two operands the one of the lower rank.
+void keep_first(void* in, void* inout, int* count, MPI_Datatype* /*type*/) {
+  std::copy_n(static_cast<const int*>(in), *count, static_cast<int*>(inout));
+}
+
+/// The receive buffer of rank 0 does not count: none, or the send buffer.
+TEST_P(Reducing, ExscanWithoutAReceiveBufferOnRank0) {
+  ReadOnly mine(send.size() * sizeof(int));
+  MPI_Op first = MPI_OP_NULL;
+  MPI_Op_create(keep_first, 0, &first);
+  for (void* const other : {static_cast<void*>(nullptr), static_cast<void*>(mine.get())}) {
+    void* const to = comm.rank() == 0 ? other : recv.data();
+    const auto prepare = [&](int round) {
+      fill(send, round);
+      mine.fill(send);
+    };
+    TUTTI_TEST_CALL(
+        form, prepare,
+        [&](int round) {
+          if (comm.rank() > 0) expect_sums(recv, 0, comm.rank(), round);
+        },
+        Exscan, exscan, mine.get(), to, n, MPI_INT, MPI_SUM, comm.get());
+    TUTTI_TEST_CALL(
+        form, prepare,
+        [&](int round) {
+          for (std::size_t i = 0; comm.rank() > 0 && i < elements; ++i) ASSERT_EQ(recv[i], value(0, 0, i, round));
+        },
+        Exscan, exscan, mine.get(), to, n, MPI_INT, first, comm.get());
+  }
+  MPI_Op_free(&first);
+}
+
+/// A rank that receives nothing may name any receive buffer.
+TEST_P(Reducing, ReduceScatterToSome) {
+  std::vector<int> counts(static_cast<std::size_t>(comm.size()), 0);
+  counts[0] = n;
+  TUTTI_TEST_CALL(
+      form, [&](int round) { fill(send, round); },
+      [&](int round) {
+        if (comm.rank() == 0) expect_sums(recv, 0, comm.size(), round);
+      },
+      Reduce_scatter, reduce_scatter, send.data(), comm.rank() == 0 ? recv.data() : send.data(), counts.data(), MPI_INT,
+      MPI_SUM, comm.get());
 }
 
 TEST_P(Reducing, ReduceScatterBlock) {

@@ -27,7 +27,7 @@ template <typename N>
 /// A buffer of a call; false where MPI refuses it.
 template <typename N>
 [[nodiscard]] bool take_side(Bytes& bytes, const void* address, N count, MPI_Datatype handle, std::size_t blocks = 1) {
-  const Type* type = type_of(handle);
+  const Type* type = type_beside(handle, count);
   if (is_refused(address, count, type)) return false;
   bytes = Bytes(address, static_cast<std::size_t>(count) * blocks, handle, *type);
   return true;
@@ -37,8 +37,9 @@ template <typename N>
 template <typename N, typename D>
 [[nodiscard]] bool take_side(Blocks& blocks, const void* address, const N* counts, const D* displs, int number,
                              MPI_Datatype handle) {
-  const Type* type = type_of(handle);
-  if (counts == nullptr || displs == nullptr || type == nullptr) return false;
+  if (counts == nullptr || displs == nullptr) return false;
+  const bool is_empty = std::all_of(counts, counts + number, [](N count) { return count == 0; });
+  const Type* type = type_beside(handle, is_empty ? 0 : 1);
   for (int r = 0; r < number; ++r)
     if (is_refused(address, counts[r], type)) return false;
   blocks = Blocks(address, counts, displs, number, handle, *type);
@@ -53,7 +54,7 @@ template <typename N, typename D>
   const auto* bottom = static_cast<const std::byte*>(MPI_BOTTOM);
   for (int r = 0; r < number; ++r) {
     const void* place = address == MPI_BOTTOM ? bottom + static_cast<std::ptrdiff_t>(displs[r]) : address;
-    if (is_refused(place, counts[r], type_of(handles[r]))) return false;
+    if (is_refused(place, counts[r], type_beside(handles[r], counts[r]))) return false;
   }
   blocks = Blocks(address, counts, displs, number, handles);
   return true;
@@ -110,7 +111,7 @@ class Operands {
     const Type* facts = type_of(type);
     const bool is_in_place = send == MPI_IN_PLACE;
     if ((!is_in_place && is_refused(send, sent, facts)) || is_refused(recv, received, facts) ||
-        is_alias(send, recv, std::max(sent, received)))
+        is_alias(send, recv, std::min(sent, received)))
       return Reason::arguments;
     send_ = send;
     recv_ = recv;
@@ -118,10 +119,16 @@ class Operands {
     received_ = static_cast<std::size_t>(received);
     return reduction_.take(type, *facts, op);
   }
+  /// The operands of a rank that gives and receives nothing: read in place, they stay as they are.
+  template <typename N>
+  Reason take_given(const void* send, N count, MPI_Datatype type, MPI_Op op) {
+    is_read_only_ = true;
+    return take(MPI_IN_PLACE, writable(send), count, count, type, op);
+  }
   [[nodiscard]] ConstBuffer input() const { return reduction_.input(send_, sent_); }
   [[nodiscard]] Buffer output() const { return reduction_.output(recv_, received_); }
   [[nodiscard]] ReduceOp op() const { return reduction_.op(); }
-  [[nodiscard]] bool is_in_place() const { return send_ == MPI_IN_PLACE; }
+  [[nodiscard]] bool is_in_place() const { return send_ == MPI_IN_PLACE && !is_read_only_; }
 
   void hold() { reduction_.hold(); }
 
@@ -130,6 +137,7 @@ class Operands {
   void* recv_ = nullptr;
   std::size_t sent_ = 0;
   std::size_t received_ = 0;
+  bool is_read_only_ = false;
   Reduction reduction_{};
 };
 

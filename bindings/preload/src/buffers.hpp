@@ -64,9 +64,13 @@ class Blocks {
   /// Block r: counts[r] elements of types[r], displs[r] bytes behind the address.
   template <typename N, typename D>
   Blocks(const void* address, const N* counts, const D* displs, int ranks, const MPI_Datatype* handles) {
-    for (int r = 0; r < ranks; ++r)
-      add(static_cast<std::size_t>(counts[r]), static_cast<std::ptrdiff_t>(displs[r]), *type_of(handles[r]));
-    finish(address, {handles, handles + ranks});
+    std::vector<MPI_Datatype> present(static_cast<std::size_t>(ranks), MPI_DATATYPE_NULL);
+    for (int r = 0; r < ranks; ++r) {
+      add(static_cast<std::size_t>(counts[r]), static_cast<std::ptrdiff_t>(displs[r]),
+          *type_beside(handles[r], counts[r]));
+      if (counts[r] > 0) present[static_cast<std::size_t>(r)] = handles[r];
+    }
+    finish(address, std::move(present));
   }
 
   void read();

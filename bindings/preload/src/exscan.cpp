@@ -9,6 +9,11 @@ namespace {
 using namespace tutti::preload;
 
 struct Exscan : EvenReduction {
+  template <typename N>
+  Reason take(const Member& member, const void* from, void* to, N count, MPI_Datatype type, MPI_Op op) {
+    if (member.rank() == 0 && from != MPI_IN_PLACE) return operands.take_given(from, count, type, op);
+    return EvenReduction::take(member, from, to, count, type, op);
+  }
   TUTTI_MPI_WAYS(exscan)
 };
 

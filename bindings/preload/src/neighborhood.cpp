@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Neighborhood collectives. Blocks of neighbours that do not exist are empty for the library: nothing may be written
 // there, and a copy of them would be.
+#include <algorithm>
 #include <tutti/collectives/neighborhood.hpp>
 
 #include "arguments.hpp"
@@ -36,6 +37,13 @@ bool take_equal_blocks(Blocks& blocks, const void* address, N count, const std::
   return take_blocks(blocks, address, counts.data(), displs.data(), neighbors, type);
 }
 
+/// What a rank gives all its neighbours; nothing of it counts for a rank that has none.
+template <typename N>
+bool take_gift(Bytes& bytes, const void* address, N count, MPI_Datatype type, const std::vector<bool>& neighbors) {
+  const bool is_alone = std::none_of(neighbors.begin(), neighbors.end(), [](bool exists) { return exists; });
+  return is_alone || take_side(bytes, address, count, type);
+}
+
 struct NeighborGather : Sides<Bytes, Blocks> {
   template <typename Make>
   auto with(const tutti::Communicator& ours, const Make& make) const {
@@ -49,7 +57,7 @@ struct NeighborAllgather : NeighborGather {
   Reason take(const Member& member, const void* from, N sent, MPI_Datatype sent_type, void* to, N received,
               MPI_Datatype received_type) {
     const auto& neighbors = member.neighbors();
-    return reason_of(neighbors && take_side(send, from, sent, sent_type) &&
+    return reason_of(neighbors && take_gift(send, from, sent, sent_type, neighbors->destinations) &&
                      take_equal_blocks(recv, to, received, neighbors->sources, received_type));
   }
 };
@@ -59,7 +67,7 @@ struct NeighborAllgatherv : NeighborGather {
   Reason take(const Member& member, const void* from, N sent, MPI_Datatype sent_type, void* to, const N* received,
               const D* displs, MPI_Datatype received_type) {
     const auto& neighbors = member.neighbors();
-    return reason_of(neighbors && take_side(send, from, sent, sent_type) &&
+    return reason_of(neighbors && take_gift(send, from, sent, sent_type, neighbors->destinations) &&
                      take_blocks(recv, to, received, displs, neighbors->sources, received_type));
   }
 };

@@ -244,4 +244,13 @@ bool TypeHandle::is_own(MPI_Datatype handle) {
   return type != nullptr && type->is_derived;
 }
 
+const Type* type_beside(MPI_Datatype handle, MPI_Count count) {
+  static const Type empty = [] {
+    Type type;
+    type.is_dense = true;
+    return type;
+  }();
+  return count == 0 ? &empty : type_of(handle);
+}
+
 }  // namespace tutti::preload

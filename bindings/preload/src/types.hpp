@@ -27,4 +27,8 @@ struct Type {
 /// Null for MPI_DATATYPE_NULL and for handles that MPI refuses. Valid as long as the handle is.
 [[nodiscard]] const Type* type_of(MPI_Datatype handle);
 
+/// As above, for a block of a number of elements. Beside no elements any handle may stand, as MPI_DATATYPE_NULL does in
+/// programs that have blocks for all ranks but data for some: nobody looks at it.
+[[nodiscard]] const Type* type_beside(MPI_Datatype handle, MPI_Count count);
+
 }  // namespace tutti::preload

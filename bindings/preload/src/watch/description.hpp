@@ -49,16 +49,16 @@ struct Description {
 namespace detail {
 
 inline Signature take_signature(Description& call, MPI_Datatype type, MPI_Count count) {
-  if (count < 0 || type_of(type) == nullptr) {
+  if (count < 0 || type_beside(type, count) == nullptr) {
     call.is_refused = true;
     return {};
   }
-  call.type = type;
+  if (count > 0) call.type = type;
   return signature_of(type, static_cast<std::uint64_t>(count));
 }
 
 inline Spans spans_of(const void* data, MPI_Datatype type, MPI_Count count) {
-  const Type* facts = type_of(type);
+  const Type* facts = type_beside(type, count);
   if (facts == nullptr || !facts->is_dense || count <= 0 || facts->size == 0) return {};
   if (data == nullptr || data == MPI_IN_PLACE || data == MPI_BOTTOM) return {};
   return {{static_cast<const std::byte*>(data), facts->size * static_cast<std::size_t>(count)}};
@@ -75,8 +75,8 @@ Spans spans_of(const void* data, Types types, const N* counts, const D* displs, 
       type = types;
     else
       type = types[r];
-    const Type* facts = type_of(type);
-    if (facts == nullptr || (counts[r] > 0 && !facts->is_dense)) return {};
+    const Type* facts = type_beside(type, counts[r]);
+    if (facts == nullptr || !facts->is_dense) return {};
     const std::ptrdiff_t unit = is_one_type ? facts->extent : 1;
     const Spans block = spans_of(static_cast<const std::byte*>(data) + displs[r] * unit, type, counts[r]);
     all.insert(all.end(), block.begin(), block.end());
@@ -161,6 +161,7 @@ Description described(const Ranks& ranks, Args... args) {
   } else if constexpr (which == Collective::allreduce || which == Collective::scan || which == Collective::exscan ||
                        which == Collective::reduce_scatter_block || which == Collective::reduce_scatter) {
     detail::describe_reduction(call, ranks, all);
+    if (which == Collective::exscan && ranks.rank == 0 && std::get<0>(all) != MPI_IN_PLACE) call.received = {};
   } else if constexpr (which == Collective::gather || which == Collective::gatherv) {
     const auto own = [&] { return blocks(call, ranks, std::get<2>(all), std::get<1>(all)); };
     constexpr std::size_t last = sizeof...(Args) - 1;
