@@ -250,6 +250,33 @@ static void by_missing_types(MPI_Comm comm) {
   MPI_Alltoallw(values, counts, places, types, all, counts, places, types, comm);
 }
 
+#if MPI_VERSION >= 4
+// Types with more elements than an int has numbers, and those of constructors with large counts.
+static void by_large_types(MPI_Comm comm) {
+  enum { half = 1 << 30 };
+  const int lengths[2] = {half, half};
+  const int places[2] = {0, half + 1};
+  int values[8] = {0};
+  MPI_Datatype types[2];
+  MPI_Request request;
+  MPI_Type_indexed(2, lengths, places, MPI_CHAR, &types[0]);
+  MPI_Type_vector(2, half, half + 1, MPI_CHAR, &types[1]);
+  for (int i = 0; i < 2; ++i) MPI_Type_commit(&types[i]);
+  MPI_Bcast_init(values, 1, types[rank % 2], 0, comm, MPI_INFO_NULL, &request);
+  MPI_Request_free(&request);
+  for (int i = 0; i < 2; ++i) MPI_Type_free(&types[i]);
+  const MPI_Count large_lengths[2] = {1, 3};
+  const MPI_Count large_places[2] = {0, 4};
+  MPI_Type_vector_c(2, 2, 4, MPI_INT, &types[0]);
+  MPI_Type_indexed_c(2, large_lengths, large_places, MPI_INT, &types[1]);
+  for (int i = 0; i < 2; ++i) MPI_Type_commit(&types[i]);
+  MPI_Bcast(values, 1, types[rank % 2], 0, comm);
+  for (int i = 0; i < 2; ++i) MPI_Type_free(&types[i]);
+}
+#else
+static void by_large_types(MPI_Comm comm) { (void)comm; }
+#endif
+
 // Messages and nonblocking collectives, which ranks make and complete in other orders.
 static int by_requests(MPI_Comm comm) {
   MPI_Request requests[4];
@@ -409,6 +436,7 @@ static void none(void) {
   by_other_types(copy);
   by_blocks(MPI_COMM_WORLD);
   by_missing_types(copy);
+  by_large_types(copy);
   const int is_right = by_requests(copy) && by_wildcards(copy) && by_wildcards(MPI_COMM_WORLD) &&
                        by_late_messages(copy) && by_shared_memory(copy) && by_early_ends(copy) && by_files();
   MPI_Barrier(half);

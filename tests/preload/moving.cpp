@@ -323,6 +323,30 @@ TEST_P(Moving, TypesThatAreFreedBeforeTheWait) {
 }
 
 #if MPI_VERSION >= 4
+/// Every rank describes the data of all by another type, made with large counts.
+TEST_P(Moving, TypesOfLargeCounts) {
+  if (n == 0) GTEST_SKIP() << "of types with data";
+  Array array(shape_of(comm.rank(), 0), elements);
+  MPI_Datatype one = MPI_DATATYPE_NULL;
+  MPI_Datatype whole = MPI_DATATYPE_NULL;
+  MPI_Datatype copy = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous_c(1, array.type(), &one);
+  MPI_Type_vector_c(n / array.step(), 1, 1, one, &whole);
+  MPI_Type_dup(whole, &copy);
+  MPI_Type_commit(&copy);
+  TUTTI_TEST_CALL(
+      form,
+      [&](int round) {
+        for (std::size_t i = 0; i < elements; ++i) array[i] = comm.rank() == 0 ? value(0, 0, i, round) : 0;
+      },
+      [&](int round) {
+        expect(array, 0, 0, 0, round);
+        EXPECT_TRUE(array.has_clean_gaps(elements));
+      },
+      Bcast, bcast, array.data(), 1, copy, 0, comm.get());
+  for (MPI_Datatype* type : {&one, &whole, &copy}) MPI_Type_free(type);
+}
+
 TEST_P(Moving, LargeCounts) {
   if (form != Form::blocking) GTEST_SKIP() << "of one form";
   Array send(shape_of(comm.rank(), 2), all());

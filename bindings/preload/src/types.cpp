@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "construction.hpp"
 #include "held.hpp"
 
 namespace tutti::preload {
@@ -91,14 +92,14 @@ std::vector<MPI_Datatype> handles_of(Family family) {
 bool is_dense(MPI_Datatype type);
 
 /// Whether a derived type is dense by its construction. Indexed types and structs may have any order.
-bool is_dense_by(int combiner, const std::vector<int>& numbers, const std::vector<MPI_Datatype>& inner) {
-  switch (combiner) {
+bool is_dense_by(const Construction& made) {
+  switch (made.combiner()) {
     case MPI_COMBINER_DUP:
     case MPI_COMBINER_CONTIGUOUS:
     case MPI_COMBINER_RESIZED:  // its extent is looked at by the caller
-      return is_dense(inner[0]);
+      return is_dense(made.parts()[0]);
     case MPI_COMBINER_VECTOR:
-      return (numbers[0] == 1 || numbers[1] == numbers[2]) && is_dense(inner[0]);
+      return (made.number(0) == 1 || made.number(1) == made.number(2)) && is_dense(made.parts()[0]);
     default:
       return false;
   }
@@ -120,30 +121,11 @@ bool find_places(MPI_Datatype type, Places& places) {
          PMPI_Type_get_true_extent_x(type, &places.true_lower, &places.true_extent) == MPI_SUCCESS;
 }
 
-bool is_named(int combiner) {
-  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
-         combiner == MPI_COMBINER_F90_INTEGER;
-}
-
 bool is_dense(MPI_Datatype type) {
   Places places;
   if (!find_places(type, places) || !places.is_solid()) return false;
-  int counts[3] = {0, 0, 0};
-  int combiner = 0;
-  PMPI_Type_get_envelope(type, &counts[0], &counts[1], &counts[2], &combiner);
-  if (is_named(combiner)) return true;
-  std::vector<int> numbers(static_cast<std::size_t>(counts[0]) + 1);
-  std::vector<MPI_Aint> addresses(static_cast<std::size_t>(counts[1]) + 1);
-  std::vector<MPI_Datatype> inner(static_cast<std::size_t>(counts[2]) + 1);
-  PMPI_Type_get_contents(type, counts[0], counts[1], counts[2], numbers.data(), addresses.data(), inner.data());
-  const bool result = is_dense_by(combiner, numbers, inner);
-  for (int i = 0; i < counts[2]; ++i) {
-    MPI_Datatype& one = inner[static_cast<std::size_t>(i)];
-    int ignored = 0;
-    PMPI_Type_get_envelope(one, &ignored, &ignored, &ignored, &combiner);
-    if (!is_named(combiner)) PMPI_Type_free(&one);
-  }
-  return result;
+  const Construction made(type);
+  return made.is_named() || is_dense_by(made);
 }
 
 std::optional<Datatype> element_of(MPI_Datatype handle, Family family) {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "watch/signature.hpp"
 
-#include <numeric>
-#include <vector>
-
+#include "construction.hpp"
 #include "core/hash.hpp"
 #include "types.hpp"
 #include "watch/letter.hpp"
@@ -31,69 +29,43 @@ Signature by_size(MPI_Datatype type, bool is_known) {
   return {number * base + facts->size, 1, facts->size, is_known && type != MPI_PACKED};
 }
 
-/// The arguments that a derived type was made with; frees the types among them.
-struct Contents {
-  std::vector<int> integers;
-  std::vector<MPI_Aint> addresses;
-  std::vector<MPI_Datatype> types;
+std::uint64_t items_of(const Construction& made, std::size_t argument) {
+  return static_cast<std::uint64_t>(made.number(argument));
+}
 
-  Contents(MPI_Datatype type, int integer_count, int address_count, int type_count)
-      : integers(static_cast<std::size_t>(integer_count)),
-        addresses(static_cast<std::size_t>(address_count)),
-        types(static_cast<std::size_t>(type_count)) {
-    PMPI_Type_get_contents(type, integer_count, address_count, type_count, integers.data(), addresses.data(),
-                           types.data());
-  }
-  ~Contents() {
-    for (MPI_Datatype& part : types) {
-      int integer_count = 0;
-      int address_count = 0;
-      int type_count = 0;
-      int combiner = 0;
-      PMPI_Type_get_envelope(part, &integer_count, &address_count, &type_count, &combiner);
-      if (combiner != MPI_COMBINER_NAMED) PMPI_Type_free(&part);
-    }
-  }
-  Contents(const Contents&) = delete;
-  Contents& operator=(const Contents&) = delete;
-  [[nodiscard]] std::uint64_t integer(std::size_t i) const { return static_cast<std::uint64_t>(integers[i]); }
-};
+/// Blocks of one type, whose lengths stand behind their number.
+Signature of_blocks(const Construction& made) {
+  std::uint64_t items = 0;
+  for (std::size_t i = 1; i <= items_of(made, 0); ++i) items += items_of(made, i);
+  return signature_of(made.parts()[0], items);
+}
 
-Signature of_structure(const Contents& contents) {
+Signature of_structure(const Construction& made) {
   Signature all;
-  for (std::size_t i = 0; i < contents.types.size(); ++i)
-    all = joined(all, signature_of(contents.types[i], contents.integer(i + 1)));
+  for (std::size_t i = 0; i < made.parts().size(); ++i)
+    all = joined(all, signature_of(made.parts()[i], items_of(made, i + 1)));
   return all;
 }
 
 Signature of_element(MPI_Datatype type) {
-  int integer_count = 0;
-  int address_count = 0;
-  int type_count = 0;
-  int combiner = 0;
-  PMPI_Type_get_envelope(type, &integer_count, &address_count, &type_count, &combiner);
-  if (combiner == MPI_COMBINER_NAMED) return by_size(type, true);
-  if (type_count == 0) return by_size(type, false);
-  const Contents contents(type, integer_count, address_count, type_count);
-  switch (combiner) {
+  const Construction made(type);
+  if (made.is_named()) return by_size(type, made.combiner() == MPI_COMBINER_NAMED);
+  switch (made.combiner()) {
     case MPI_COMBINER_DUP:
     case MPI_COMBINER_RESIZED:
-      return signature_of(contents.types[0], 1);
+      return signature_of(made.parts()[0], 1);
     case MPI_COMBINER_CONTIGUOUS:
-      return signature_of(contents.types[0], contents.integer(0));
+      return signature_of(made.parts()[0], items_of(made, 0));
     case MPI_COMBINER_VECTOR:
     case MPI_COMBINER_HVECTOR:
     case MPI_COMBINER_INDEXED_BLOCK:
     case MPI_COMBINER_HINDEXED_BLOCK:
-      return signature_of(contents.types[0], contents.integer(0) * contents.integer(1));
+      return signature_of(made.parts()[0], items_of(made, 0) * items_of(made, 1));
     case MPI_COMBINER_INDEXED:
-    case MPI_COMBINER_HINDEXED: {
-      const auto first = contents.integers.begin() + 1;
-      const int items = std::accumulate(first, first + contents.integers[0], 0);
-      return signature_of(contents.types[0], static_cast<std::uint64_t>(items));
-    }
+    case MPI_COMBINER_HINDEXED:
+      return of_blocks(made);
     case MPI_COMBINER_STRUCT:
-      return of_structure(contents);
+      return of_structure(made);
     default:
       return by_size(type, false);
   }
