@@ -158,6 +158,24 @@ TEST_P(Reducing, ReduceScatterToSome) {
       MPI_SUM, comm.get());
 }
 
+#if TUTTI_TEST_HAS_PERSISTENT
+/// The elements of all ranks are more than an int counts. The memory is there only by name.
+TEST_P(Reducing, ReduceScatterBlockOfManyElements) {
+  if (form != Form::persistent || n != 1) GTEST_SKIP() << "of one form";
+  const int count = std::numeric_limits<int>::max() / comm.size() + 1;
+  const std::size_t bytes = static_cast<std::size_t>(count) * static_cast<std::size_t>(comm.size());
+  void* const memory = mmap(nullptr, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  const std::uint64_t before = calls_through_library();
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Reduce_scatter_block_init(memory, static_cast<std::byte*>(memory) + bytes, count, MPI_SIGNED_CHAR, MPI_SUM,
+                                comm.get(), MPI_INFO_NULL, &request);
+  EXPECT_EQ(calls_through_library() - before, comm.size() > 1 ? 1U : 0U);
+  MPI_Request_free(&request);
+  munmap(memory, 2 * bytes);
+}
+#endif
+
 TEST_P(Reducing, ReduceScatterBlock) {
   const auto first = static_cast<std::size_t>(comm.rank()) * elements;
   TUTTI_TEST_CALL(
@@ -278,6 +296,22 @@ TEST_P(Reducing, OperationsOfUsersGetTheProgramsType) {
   EXPECT_EQ(found.copies, 0);
   EXPECT_EQ(found.deletions, 1);
   MPI_Type_free_keyval(&found.keyval);
+}
+
+void do_nothing(void* /*in*/, void* /*inout*/, int* /*count*/, MPI_Datatype* /*type*/) {}
+
+TEST_P(Reducing, OperationsOfUsersOnTypesWithoutData) {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(0, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Op_create(do_nothing, 1, &op);
+  recv.assign(recv.size(), 7);
+  TUTTI_TEST_CALL(
+      form, [](int) {}, [&](int) { EXPECT_EQ(recv.back(), 7); }, Allreduce, allreduce, send.data(), recv.data(), n,
+      type, op, comm.get());
+  MPI_Op_free(&op);
+  MPI_Type_free(&type);
 }
 
 template <typename T>

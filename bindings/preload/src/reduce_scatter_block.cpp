@@ -13,8 +13,8 @@ struct ReduceScatterBlock {
 
   template <typename N>
   Reason take(const Member& member, const void* from, void* to, N count, MPI_Datatype type, MPI_Op op) {
-    const N all = count * static_cast<N>(member.size());
-    return operands.take(from, to, all, from == MPI_IN_PLACE ? all : count, type, op);
+    const MPI_Count all = MPI_Count{count} * member.size();
+    return operands.take(from, to, all, from == MPI_IN_PLACE ? all : MPI_Count{count}, type, op);
   }
   void hold() { operands.hold(); }
   void read() {}

@@ -53,7 +53,8 @@ bool OpHandle::is_own(MPI_Op op) { return !predefined(op); }
 Reason Reduction::take(MPI_Datatype handle, const Type& type, MPI_Op op) {
   if (is_unusable(op)) return Reason::arguments;
   const auto known = predefined(op);
-  if (!known) return type.is_solid || type.family == Family::pair ? take_local(handle, type, op) : Reason::reduction;
+  const bool is_whole = (type.is_solid && type.size > 0) || type.family == Family::pair;
+  if (!known) return is_whole ? take_local(handle, type, op) : Reason::reduction;
   if (!is_allowed(known->kind(), type.family)) return Reason::reduction;
   if (!type.element || !is_defined(known->kind(), type.element->kind())) return take_local(handle, type, op);
   op_ = *known;
