@@ -14,7 +14,34 @@ namespace {
 
 const Datatype byte = Datatype::bytes(1);
 
-/// MPI_Pack refuses MPI_BOTTOM; a message to oneself does not.
+constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
+
+/// Packed bytes as one element of a datatype, since they may be more than int counts.
+class PackedBytes {
+ public:
+  explicit PackedBytes(std::size_t size) {
+    constexpr std::size_t chunk = std::size_t{1} << 30U;
+    MPI_Datatype chunks = MPI_DATATYPE_NULL;
+    PMPI_Type_contiguous(chunk, MPI_PACKED, &chunks);
+    const int lengths[] = {static_cast<int>(size / chunk), static_cast<int>(size % chunk)};
+    const MPI_Aint places[] = {0, static_cast<MPI_Aint>(size / chunk * chunk)};
+    const MPI_Datatype parts[] = {chunks, MPI_PACKED};
+    PMPI_Type_create_struct(2, lengths, places, parts, &type_);
+    PMPI_Type_commit(&type_);
+    PMPI_Type_free(&chunks);
+  }
+  ~PackedBytes() { PMPI_Type_free(&type_); }
+  PackedBytes(const PackedBytes&) = delete;
+  PackedBytes& operator=(const PackedBytes&) = delete;
+  [[nodiscard]] MPI_Datatype get() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+/// MPI_Pack refuses MPI_BOTTOM and counts bytes by int; a message to oneself does not.
+bool needs_message(const void* address, std::size_t bytes) { return address == MPI_BOTTOM || bytes > most; }
+
 void copy_by_message(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
                      MPI_Datatype to_type) {
   static std::mutex mutex;  // one at a time, so that all may have one tag
@@ -22,37 +49,39 @@ void copy_by_message(const void* from, int from_count, MPI_Datatype from_type, v
   PMPI_Sendrecv(from, from_count, from_type, 0, 0, to, to_count, to_type, 0, 0, private_self(), MPI_STATUS_IGNORE);
 }
 
-/// Calls work(first element, number of elements, first byte, number of bytes) for pieces of numbers that int holds.
+/// Calls work(first element, number of elements, first byte, number of bytes) for pieces of bytes that int counts, or
+/// of one element.
 template <typename Work>
 void in_pieces(std::size_t count, std::size_t size, const Work& work) {
-  constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
   const std::size_t each = count == 0 ? 1 : std::max<std::size_t>(size / count, 1);
   const std::size_t piece = std::max<std::size_t>(most / each, 1);
   for (std::size_t first = 0; first < count; first += piece) {
     const std::size_t now = std::min(piece, count - first);
-    work(first, static_cast<int>(now), first * each, static_cast<int>(now * each));
+    work(first, static_cast<int>(now), first * each, now * each);
   }
 }
 
-std::ptrdiff_t extent_of(MPI_Datatype handle) { return type_of(handle)->extent; }
+std::byte* element_at(const void* address, std::size_t i, MPI_Datatype type) {
+  return writable(address) + static_cast<std::ptrdiff_t>(i) * type_of(type)->extent;
+}
 
 }  // namespace
 
 void pack(const void* address, std::size_t count, MPI_Datatype type, std::byte* bytes, std::size_t size) {
-  in_pieces(count, size, [&](std::size_t first, int now, std::size_t place, int piece) {
-    if (address == MPI_BOTTOM) return copy_by_message(address, now, type, bytes + place, piece, MPI_PACKED);
-    const auto* from = static_cast<const std::byte*>(address) + static_cast<std::ptrdiff_t>(first) * extent_of(type);
+  in_pieces(count, size, [&](std::size_t first, int now, std::size_t place, std::size_t piece) {
+    const std::byte* from = element_at(address, first, type);
+    if (needs_message(from, piece)) return copy_by_message(from, now, type, bytes + place, 1, PackedBytes(piece).get());
     int position = 0;
-    PMPI_Pack(from, now, type, bytes + place, piece, &position, MPI_COMM_SELF);
+    PMPI_Pack(from, now, type, bytes + place, static_cast<int>(piece), &position, MPI_COMM_SELF);
   });
 }
 
 void unpack(const std::byte* bytes, std::size_t size, void* address, std::size_t count, MPI_Datatype type) {
-  in_pieces(count, size, [&](std::size_t first, int now, std::size_t place, int piece) {
-    if (address == MPI_BOTTOM) return copy_by_message(bytes + place, piece, MPI_PACKED, address, now, type);
-    auto* to = static_cast<std::byte*>(address) + static_cast<std::ptrdiff_t>(first) * extent_of(type);
+  in_pieces(count, size, [&](std::size_t first, int now, std::size_t place, std::size_t piece) {
+    std::byte* to = element_at(address, first, type);
+    if (needs_message(to, piece)) return copy_by_message(bytes + place, 1, PackedBytes(piece).get(), to, now, type);
     int position = 0;
-    PMPI_Unpack(bytes + place, piece, &position, to, now, type, MPI_COMM_SELF);
+    PMPI_Unpack(bytes + place, static_cast<int>(piece), &position, to, now, type, MPI_COMM_SELF);
   });
 }
 

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // More than 2^31 elements: a broadcast, a sum and a message of bytes.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <tutti/tutti.hpp>
 #include <vector>
 
+#include "support/free_memory.hpp"
+
 namespace tutti::test {
 namespace {
 
 constexpr std::size_t count = (std::size_t{1} << 31U) + 12'345;
-
-bool has_memory() {
-  const auto pages = static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES));
-  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) > (std::size_t{14} << 30U);
-}
 
 constexpr std::size_t part = std::size_t{1} << 20U;
 
@@ -63,7 +59,7 @@ std::ptrdiff_t first_wrong(const std::vector<std::uint8_t>& data, int factor) {
 TEST(LargeCount, MoreThanTwoToThe31Elements) {
   const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
   // Decided by all ranks together: each sees the memory at another moment.
-  int enough = has_memory() ? 1 : 0;
+  int enough = has_free_memory(14) ? 1 : 0;
   allreduce(comm, &enough, 1, min);
   if (enough == 0) GTEST_SKIP() << "needs 14 GiB of free memory";
   std::vector<std::uint8_t> data(count);
