@@ -43,6 +43,17 @@ void require_file(const std::string& path, const char* option) {
               fmt::format("run: cannot read '{}': {}; pass a file by {}", path, std::strerror(errno), option));
 }
 
+/// The dynamic linker takes LD_PRELOAD apart there, passes over parts that are no file, and starts the program without
+/// Tutti.
+void require_one_word(const std::string& path, const char* option) {
+  if (path.find_first_of(" :") == std::string::npos) return;
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("run: the dynamic linker takes the path '{}' apart at its space or colon; make a symbolic link "
+                  "to the file at a path without them, and pass it by {}",
+                  path, option));
+}
+
 void preload(const std::string& library) {
   const char* others = std::getenv("LD_PRELOAD");
   const std::string all = others == nullptr || *others == '\0' ? library : library + ":" + others;
@@ -51,9 +62,11 @@ void preload(const std::string& library) {
 
 void launch(const Launch& options) {
   const std::string mpi = options.mpi.empty() ? "" : fs::absolute(options.mpi).string();
+  require_one_word(mpi, "--mpi");
   if (!mpi.empty()) require_file(mpi, "--mpi");
   const std::string library =
       options.library.empty() ? library_beside(options) : fs::absolute(options.library).string();
+  require_one_word(library, "--library");
   require_file(library, "--library");
   if (!mpi.empty()) preload(mpi);
   preload(library);
