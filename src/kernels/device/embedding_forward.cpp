@@ -183,7 +183,7 @@ void launch_pool(const PoolCall& call) {
                   MaxBody<Stored, Index, Width>{call.jobs + call.group.first, call.bags, pieces, call.options.policy,
                                                 call.guard, call.status});
   }
-  constexpr std::size_t bags_together = 4;
+  constexpr std::size_t bags_together = Width > 8 ? 2 : 4;  // what the registers hold
   constexpr std::size_t enough = std::size_t{1} << 20U;  // lanes, which fill any device several times
   if constexpr (Width > 1) {
     if (items >= enough) return launch_sums<Stored, Index, Width, bags_together>(call);
