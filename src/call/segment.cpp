@@ -17,17 +17,26 @@
 #include <cstdint>
 #include <cstring>
 #include <ctime>
+#include <string_view>
 
 #include "core/file_limit.hpp"
 
 namespace tutti::detail::shm {
 namespace {
 
+constexpr std::size_t page = 4096;
+constexpr std::string_view prefix = "/tutti-";
+constexpr std::size_t digits = 32;
+constexpr mode_t mode = S_IRUSR | S_IWUSR;
+
 std::string random_name() {
   std::array<std::uint64_t, 2> bits{};
   if (getrandom(bits.data(), sizeof bits, 0) != static_cast<ssize_t>(sizeof bits)) return {};
-  return fmt::format("/tutti-{:016x}{:016x}", bits[0], bits[1]);
+  return SegmentName::of(bits[0], bits[1]);
 }
+
+/// The files have whole pages, by which remove_abandoned() knows them too.
+std::size_t file_bytes(std::size_t bytes) { return (bytes + page - 1) / page * page; }
 
 void* map(int file, std::size_t bytes) {
   void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -38,7 +47,6 @@ void* map(int file, std::size_t bytes) {
 /// long one would never end: it takes pieces, and shorter ones after a signal.
 int reserve_pages(int file, std::size_t begin, std::size_t bytes) {
   if (exceeds_file_limit(begin + bytes)) return EFBIG;
-  constexpr std::size_t page = 4096;
   std::size_t piece = std::size_t{1} << 20U;
   while (bytes > 0) {
     const std::size_t now = std::min(piece, bytes);
@@ -97,7 +105,7 @@ int create_file(SegmentName& name, std::string& problem) {
     problem = "the kernel gave no random bytes to name shared memory";
     return -1;
   }
-  const int file = shm_open(name.text.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  const int file = shm_open(name.text.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode);
   if (file < 0) {
     problem = words("creating shared memory", errno);
     name.text.clear();
@@ -115,7 +123,20 @@ int resize(int file, std::size_t bytes, std::size_t needed) {
   struct statvfs free {};
   if (fstatvfs(file, &free) == 0 && !fits(free, needed)) return ENOSPC;
   if (exceeds_file_limit(bytes)) return EFBIG;
-  return ftruncate(file, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+  return ftruncate(file, static_cast<off_t>(file_bytes(bytes))) == 0 ? 0 : errno;
+}
+
+/// Files of the user's own may begin like the names that SegmentName::of() makes.
+bool is_name(std::string_view name) noexcept {
+  const std::string_view begin = prefix.substr(1);
+  return name.size() == begin.size() + digits && name.starts_with(begin) &&
+         name.find_first_not_of("0123456789abcdef", begin.size()) == std::string_view::npos;
+}
+
+/// The size is 0 if the process was killed before it gave its file one.
+bool is_segment(const struct stat& found) noexcept {
+  return found.st_mode == (S_IFREG | mode) && found.st_uid == geteuid() && found.st_nlink == 1 &&
+         found.st_size % static_cast<off_t>(page) == 0;
 }
 
 /// The lock of a process ends with it.
@@ -123,9 +144,8 @@ bool is_abandoned(int folder, const char* name) noexcept {
   constexpr std::time_t least_age = 10;  // seconds: one that is younger may not be locked yet
   const File file(openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat found {};
-  if (file.get() < 0 || fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode)) return false;
-  if (found.st_uid != geteuid() || std::time(nullptr) - found.st_mtime < least_age) return false;
-  return flock(file.get(), LOCK_EX | LOCK_NB) == 0;
+  if (file.get() < 0 || fstat(file.get(), &found) != 0 || !is_segment(found)) return false;
+  return std::time(nullptr) - found.st_mtime >= least_age && flock(file.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
 }  // namespace
@@ -161,7 +181,7 @@ Segment Segment::create(std::size_t bytes, SegmentName& name, std::string& probl
 }
 
 Segment Segment::meet(SegmentName& name, std::size_t bytes, std::string& problem) {
-  const File file(shm_open(name.text.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR));
+  const File file(shm_open(name.text.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, mode));
   struct stat found {};
   if (file.get() < 0 || fstat(file.get(), &found) != 0) {
     problem = words("opening shared memory", errno);
@@ -172,7 +192,7 @@ Segment Segment::meet(SegmentName& name, std::size_t bytes, std::string& problem
     return {};
   }
   name.lock(file.get());
-  const int error = reserve_pages(file.get(), 0, bytes);  // which also makes the file long enough
+  const int error = reserve_pages(file.get(), 0, file_bytes(bytes));  // which also makes the file long enough
   Segment made(error == 0 ? map(file.get(), bytes) : nullptr, bytes);
   if (!made.valid()) problem = words("making shared memory", error != 0 ? error : errno);
   return made;
@@ -229,6 +249,10 @@ Segment Segment::alone(std::size_t bytes, std::string& problem) {
   return {begin + before, bytes};
 }
 
+std::string SegmentName::of(std::uint64_t high, std::uint64_t low) {
+  return fmt::format("{}{:016x}{:016x}", prefix, high, low);
+}
+
 void SegmentName::remove() noexcept {
   if (!text.empty()) shm_unlink(text.c_str());
   text.clear();
@@ -245,7 +269,7 @@ void SegmentName::remove_abandoned() noexcept {
   DIR* names = opendir("/dev/shm");
   if (names == nullptr) return;
   while (const dirent* entry = readdir(names))
-    if (std::strncmp(entry->d_name, "tutti-", 6) == 0 && is_abandoned(dirfd(names), entry->d_name))
+    if (is_name(entry->d_name) && is_abandoned(dirfd(names), entry->d_name))
       (void)unlinkat(dirfd(names), entry->d_name, 0);
   closedir(names);
 }

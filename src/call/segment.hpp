@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -15,11 +16,13 @@ class SegmentName {
   ~SegmentName() { remove(); }
   SegmentName(const SegmentName&) = delete;
   SegmentName& operator=(const SegmentName&) = delete;
+  /// The name that those who know 128 bits meet by.
+  [[nodiscard]] static std::string of(std::uint64_t high, std::uint64_t low);
   /// Mappings stay.
   void remove() noexcept;
   /// Locks the file of the name.
   void lock(int file) noexcept;
-  /// Removes names of this user that killed processes have left.
+  /// Removes names of this user that killed processes have left, and no other file.
   static void remove_abandoned() noexcept;
   std::string text;
 

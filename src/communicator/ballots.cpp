@@ -22,7 +22,7 @@ class SharedBallots final : public Ballots {
  public:
   explicit SharedBallots(const Context& context, std::uint64_t key) : rank_(context.rank) {
     // Nobody else knows the mark, so nobody guesses the name.
-    name_.text = fmt::format("/tutti-{:016x}{:016x}", context.mark, key);
+    name_.text = shm::SegmentName::of(context.mark, key);
     std::string problem;
     page_ = shm::Segment::meet(name_, sizeof(Page), problem);
     if (!page_.valid())

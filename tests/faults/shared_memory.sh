@@ -17,11 +17,16 @@ full | readonly | absent)
   ;;
 esac
 
-# Names that killed jobs have left, and one in use.
+# Prints the path of a new file like that of a segment.
+segment() {
+  local path=/dev/shm/tutti-$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+  (umask 077 && truncate -s 4096 "$path") && echo "$path"
+}
+
+# Names that killed jobs have left, one in use, and a file of the user's own.
 if [ "$case" = abandoned ]; then
-  left=$(mktemp /dev/shm/tutti-XXXXXXXXXXXXXXXX) used=$(mktemp /dev/shm/tutti-XXXXXXXXXXXXXXXX) || exit 77
-  young=$(mktemp /dev/shm/tutti-XXXXXXXXXXXXXXXX)
-  touch -d '1 minute ago' "$left" "$used"
+  left=$(segment) used=$(segment) young=$(segment) own=$(mktemp /dev/shm/tutti-results-XXXXXX.csv) || exit 77
+  touch -d '1 minute ago' "$left" "$used" "$own"
   exec 9<"$used"
   flock -s 9
   "$@" -n 2 "$program" abandoned 9<&- >"$log" 2>&1
@@ -31,7 +36,8 @@ if [ "$case" = abandoned ]; then
   [ ! -e "$left" ] || { echo "an abandoned name is still there"; status=1; }
   [ -e "$used" ] || { echo "a name in use has gone"; status=1; }
   [ -e "$young" ] || { echo "a young name has gone"; status=1; }
-  rm -f "$left" "$used" "$young"
+  [ -e "$own" ] || { echo "a file of the user's own has gone"; status=1; }
+  rm -f "$left" "$used" "$young" "$own"
   exit $status
 fi
 

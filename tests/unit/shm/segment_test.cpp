@@ -11,9 +11,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <new>
+#include <random>
+#include <utility>
 
 namespace tutti::test {
 namespace {
@@ -177,6 +182,59 @@ TEST(Segment, NamesHave128RandomBits) {
   for (std::size_t i = 7; i < first.text.size(); ++i) equal += first.text[i] == second.text[i] ? 1 : 0;
   // Two random digits are equal once in 16 times: 20 of 32 has a probability below 1e-14.
   EXPECT_LT(equal, 20U);
+}
+
+/// A file in /dev/shm that nobody has locked, a minute old.
+class OldFile {
+ public:
+  OldFile(std::string name, mode_t mode, off_t length) : path_("/dev/shm/" + std::move(name)) {
+    const int file = open(path_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    const timespec then{std::time(nullptr) - 60, 0};
+    const std::array<timespec, 2> times{then, then};
+    EXPECT_TRUE(file >= 0 && fchmod(file, mode) == 0 && ftruncate(file, length) == 0) << path_;
+    EXPECT_EQ(futimens(file, times.data()), 0);
+    close(file);
+  }
+  ~OldFile() { unlink(path_.c_str()); }
+  OldFile(const OldFile&) = delete;
+  OldFile& operator=(const OldFile&) = delete;
+  [[nodiscard]] bool is_there() const { return access(path_.c_str(), F_OK) == 0; }
+
+ private:
+  std::string path_;
+};
+
+TEST(Segment, OnlyAbandonedSegmentsAreRemoved) {
+  std::random_device random;
+  const auto fresh = [&] { return SegmentName::of(std::uint64_t{random()} << 32U | random(), random()).substr(1); };
+  const std::string name = fresh();
+  const OldFile abandoned(name, 0600, 8192);
+  const OldFile begun(fresh(), 0600, 0);
+  const OldFile longer(name + "0", 0600, 8192);
+  const OldFile shorter(name.substr(0, name.size() - 1), 0600, 8192);
+  const OldFile other_digits(name.substr(0, name.size() - 1) + "x", 0600, 8192);
+  const OldFile of_words("tutti-results-" + name.substr(30) + ".csv", 0600, 8192);
+  const OldFile readable(fresh(), 0644, 8192);
+  const OldFile of_text(fresh(), 0600, 8191);
+  SegmentName::remove_abandoned();
+  EXPECT_FALSE(abandoned.is_there());
+  EXPECT_FALSE(begun.is_there());
+  for (const OldFile* users : {&longer, &shorter, &other_digits, &of_words, &readable, &of_text})
+    EXPECT_TRUE(users->is_there());
+}
+
+TEST(Segment, AKilledProcessLeavesWhatIsRemoved) {
+  SegmentName kept;
+  std::string problem;
+  const Segment made = Segment::create(bytes, kept, problem);
+  ASSERT_TRUE(made.valid()) << problem;
+  struct stat found {};
+  ASSERT_EQ(stat(("/dev/shm" + kept.text).c_str(), &found), 0);
+  const OldFile left(kept.text.substr(1, kept.text.size() - 2) + (kept.text.back() == '0' ? "1" : "0"),
+                     found.st_mode & 07777U, found.st_size);
+  SegmentName::remove_abandoned();
+  EXPECT_FALSE(left.is_there()) << "a file like that of a segment";
+  EXPECT_TRUE(exists(kept.text));
 }
 
 TEST(Segment, MoreThanThereIsRoomForIsAProblemInWords) {
