@@ -25,7 +25,8 @@ struct ProcessIdentity {
 
 /// Sees the end of another process. Of one of the same kernel by a descriptor of the process (Linux 5.3), which is not
 /// fooled when the kernel gives the id to a new process, or, where that is refused, by the process's start time; of any
-/// other once tell_ended() is called.
+/// other once tell_ended() is called. A process that cannot be looked at, say because this one has no free descriptor,
+/// counts as alive.
 class ProcessWatch {
  public:
   enum class Way : std::uint8_t { descriptor, start_time, told };
@@ -46,12 +47,14 @@ class ProcessWatch {
   [[nodiscard]] pid_t process() const noexcept { return process_; }
 
  private:
+  [[nodiscard]] bool looks_ended() const noexcept;
+
   pid_t process_;
   bool is_told_;
   std::atomic<bool> has_been_told_{false};
   int descriptor_ = -1;
-  bool is_gone_ = false;          ///< before it could be watched
-  std::uint64_t start_time_ = 0;  ///< in ticks; used without a descriptor
+  bool is_gone_ = false;                              ///< before it could be watched
+  mutable std::atomic<std::uint64_t> start_time_{0};  ///< in ticks; used without a descriptor; 0: not seen yet
 };
 
 }  // namespace tutti::detail

@@ -31,7 +31,10 @@ void Neighbor::connect(Clock::time_point now) {
   tried_ = now;
   is_welcome_ = false;
   Socket socket = Socket::connect(card_.addresses[address_], card_.port);
-  if (!socket.valid()) return lose(now);
+  if (!socket.valid()) {
+    if (Socket::lacks_room()) heard_ = now;  // this process, and not the other one, is why nothing is heard
+    return lose(now);
+  }
   link_.emplace(std::move(socket));
   link_->expect(Link::most_bytes);
   link_->send(Kind::hello, Hello{acquaintance_.token, acquaintance_.own, card_.process});

@@ -108,6 +108,8 @@ Socket Socket::accept() const {
   return made;
 }
 
+bool Socket::lacks_room() noexcept { return errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM; }
+
 void Socket::close() noexcept {
   if (file_ >= 0) ::close(std::exchange(file_, -1));
 }

@@ -31,6 +31,9 @@ class Socket {
   /// The next who has connected; invalid if there is none.
   [[nodiscard]] Socket accept() const;
 
+  /// Returns true if one of these has just failed because this process or this host has no room for another socket.
+  [[nodiscard]] static bool lacks_room() noexcept;
+
   [[nodiscard]] bool valid() const noexcept { return file_ >= 0; }
   [[nodiscard]] int descriptor() const noexcept { return file_; }
   void close() noexcept;
