@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "diagnosis/recorder_memory.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -10,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/draft.hpp"
 #include "core/file_limit.hpp"
 #include "diagnosis/host_name.hpp"
 #include "diagnosis/ticks.hpp"
@@ -25,7 +25,7 @@ int open_file(const std::string& folder, std::string& problem) {
   }
   const std::string path = fmt::format("{}/{}.{}.{}.{}", folder, RecorderMemory::file_name, host_name(), getpid(),
                                        nanoseconds(CLOCK_REALTIME));
-  const int file = open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+  const int file = open_new(path, S_IRUSR | S_IWUSR);
   if (file < 0) problem = fmt::format("making {} failed: {}", path, std::strerror(errno));
   return file;
 }

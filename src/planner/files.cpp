@@ -9,10 +9,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <tutti/error.hpp>
+
+#include "core/draft.hpp"
 
 namespace tutti::detail::tuning {
 namespace {
@@ -45,7 +46,7 @@ std::string environment(const char* name) {
   return text == nullptr ? "" : text;
 }
 
-void write_all(const Descriptor& file, std::string_view text, const fs::path& path) {
+void write_all(const Draft& file, std::string_view text, const fs::path& path) {
   while (!text.empty()) {
     const ssize_t written = ::write(file.get(), text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
@@ -111,16 +112,10 @@ std::optional<std::string> read_file(const fs::path& path) {
 void write_file(const fs::path& path, std::string_view text) {
   std::error_code error;
   if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
-  const fs::path draft = path.string() + fmt::format(".{}.tmp", ::getpid());
-  try {
-    const Descriptor file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (file.get() < 0) throw_io(path, "cannot be written");
-    write_all(file, text, path);
-    if (::fsync(file.get()) != 0 || std::rename(draft.c_str(), path.c_str()) != 0) throw_io(path, "cannot be written");
-  } catch (...) {
-    ::unlink(draft.c_str());
-    throw;
-  }
+  Draft file(path, 0644);
+  if (!file.valid()) throw_io(path, "cannot be written");
+  write_all(file, text, path);
+  if (::fsync(file.get()) != 0 || !file.publish()) throw_io(path, "cannot be written");
 }
 
 }  // namespace tutti::detail::tuning

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "diagnosis/trace/carry.hpp"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <vector>
 
+#include "core/draft.hpp"
 #include "core/mpi_call.hpp"
 
 namespace tutti::detail::trace {
@@ -28,8 +31,22 @@ std::string send_file(MPI_Comm comm, const std::string& path) {
   return problem;
 }
 
+bool write_all(int file, const char* data, std::size_t bytes) {
+  while (bytes > 0) {
+    const ssize_t written = write(file, data, bytes);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    data += written;
+    bytes -= static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
+/// Takes all pieces, whether or not they can be written.
 std::string receive_file(MPI_Comm comm, int from, const std::string& path) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  Draft file(path);
+  bool is_whole = file.valid();
+  int error = errno;
   std::vector<char> piece(piece_bytes);
   int bytes = static_cast<int>(piece_bytes);
   while (bytes == static_cast<int>(piece_bytes)) {
@@ -37,10 +54,12 @@ std::string receive_file(MPI_Comm comm, int from, const std::string& path) {
     check_mpi(MPI_Recv(piece.data(), static_cast<int>(piece_bytes), MPI_BYTE, from, tag_of_pieces, comm, &status),
               "MPI_Recv");
     check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
-    file.write(piece.data(), bytes);
+    if (!is_whole || write_all(file.get(), piece.data(), static_cast<std::size_t>(bytes))) continue;
+    error = errno;
+    is_whole = false;
   }
-  file.close();
-  return file ? "" : path + " cannot be written: " + std::strerror(errno);
+  if (is_whole && file.publish()) return "";
+  return path + " cannot be written: " + std::strerror(is_whole ? errno : error);
 }
 
 }  // namespace

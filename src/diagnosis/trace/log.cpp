@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "diagnosis/trace/log.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -17,9 +16,11 @@
 #include <new>
 #include <utility>
 
+#include "core/draft.hpp"
 #include "core/file_limit.hpp"
 #include "core/hash.hpp"
 #include "core/process_watch.hpp"
+#include "core/random_word.hpp"
 #include "diagnosis/fixed_text.hpp"
 #include "diagnosis/host_name.hpp"
 
@@ -42,9 +43,8 @@ constexpr std::size_t offset_of(Place place) { return header_bytes + std::size_t
 }  // namespace
 
 std::unique_ptr<Log> Log::create(const std::string& file, std::string_view command, std::string& problem) {
-  const std::string part = fmt::format("{}.{}.{}", file, flight::host_name(), getpid());
-  const int descriptor =
-      open(part.c_str(), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
+  const std::string part = fmt::format("{}.{}.{}.{:016x}", file, flight::host_name(), getpid(), random_word());
+  const int descriptor = open_new(part, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
   if (descriptor < 0) {
     problem = fmt::format("making {} failed: {}", part, std::strerror(errno));
     return nullptr;

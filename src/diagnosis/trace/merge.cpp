@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "diagnosis/trace/merge.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/draft.hpp"
 #include "diagnosis/trace/align.hpp"
 #include "diagnosis/trace/json.hpp"
 #include "diagnosis/trace/part.hpp"
@@ -61,18 +63,17 @@ void sort_by_rank(std::vector<Part>& parts) {
 }
 
 std::string write(const std::vector<Part>& parts, const std::string& clocks, const std::string& file) {
-  const std::string unfinished = file + ".unfinished";
-  std::FILE* out = std::fopen(unfinished.c_str(), "we");
+  Draft draft(file);
+  const int own = draft.valid() ? fcntl(draft.get(), F_DUPFD_CLOEXEC, 0) : -1;
+  std::FILE* out = own < 0 ? nullptr : fdopen(own, "w");
   bool is_whole = out != nullptr;
   if (is_whole) {
     write_json(out, parts, clocks);
     is_whole = std::ferror(out) == 0;
     is_whole = std::fclose(out) == 0 && is_whole;
   }
-  if (is_whole && std::rename(unfinished.c_str(), file.c_str()) == 0) return {};
-  std::string problem = fmt::format("{} cannot be written: {}", file, std::strerror(errno));
-  std::remove(unfinished.c_str());
-  return problem;
+  if (is_whole && draft.publish()) return {};
+  return fmt::format("{} cannot be written: {}", file, std::strerror(errno));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <tutti/checkpoint.hpp>
 #include <tutti/error.hpp>
 
+#include "collectives/services.hpp"
 #include "training/checkpoint/format.hpp"
 
 namespace tutti {
@@ -58,16 +59,18 @@ std::uint64_t next_generation(const std::filesystem::path& folder) {
 }  // namespace
 
 void write_file(const std::filesystem::path& path, const std::vector<Extent>& extents) {
-  const int opened = ::open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
-  if (opened < 0) {
+  Draft file(path);
+  if (!file.valid()) {
     fail(path, "created");
   }
-  const Descriptor file(opened);
   for (const Extent& extent : extents) {
     write_extent(file.get(), path, extent);
   }
   if (::fsync(file.get()) != 0) {
     fail(path, "flushed to disk");
+  }
+  if (!file.publish()) {
+    fail(path, "replaced");
   }
 }
 
@@ -146,19 +149,14 @@ void commit_checkpoint(const std::filesystem::path& folder, int parts) {
     manifest.part_crcs.push_back(crc);
   }
   const std::string text = checkpoint::with_header(checkpoint::manifest_text(manifest));
-  const auto path = checkpoint::manifest_path(folder);
-  const std::filesystem::path temporary = path.string() + ".new";
-  checkpoint::write_file(temporary, {{0, std::as_bytes(std::span(text))}});
-  std::error_code error;
-  std::filesystem::rename(temporary, path, error);
-  if (error) {
-    throw Error(ErrorCode::io, path.string() + ": cannot be replaced: " + error.message());
-  }
+  checkpoint::write_file(checkpoint::manifest_path(folder), {{0, std::as_bytes(std::span(text))}});
   checkpoint::sync_folder(folder);
+  std::error_code error;
   const std::string valid = "part-" + std::to_string(manifest.generation) + "-";
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with("part-") && !name.starts_with(valid)) {
+    const std::string part = name.substr(name.starts_with('.') ? 1 : 0);  // the draft of a save that was killed, too
+    if (part.starts_with("part-") && !part.starts_with(valid)) {
       std::filesystem::remove(entry.path(), error);
     }
   }

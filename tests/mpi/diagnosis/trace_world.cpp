@@ -50,6 +50,21 @@ TEST(TraceWorld, CarriesFilesOfAnyLength) {
   std::filesystem::remove(path);
 }
 
+TEST(TraceWorld, CarriesNothingThroughAPlantedLink) {
+  const auto base = std::filesystem::temp_directory_path() / ("tutti_planted." + std::to_string(getpid()));
+  const std::string victim = base.string() + ".victim";
+  std::ofstream(victim) << "mine";
+  if (rank_of_world() == 0) std::filesystem::create_symlink(victim, base);
+  if (rank_of_world() == 1) std::ofstream(base) << "part";
+  EXPECT_EQ(carry_file(MPI_COMM_WORLD, 1, base.string()), "");
+  std::string kept;
+  std::ifstream(victim) >> kept;
+  EXPECT_EQ(kept, "mine");
+  EXPECT_FALSE(std::filesystem::is_symlink(base));
+  std::filesystem::remove(victim);
+  std::filesystem::remove(base);
+}
+
 TEST(TraceWorld, SaysWhatItCannotCarry) {
   const std::string problem = carry_file(MPI_COMM_WORLD, 1, "/nowhere/part");
   EXPECT_NE(problem.find("/nowhere/part"), std::string::npos);

@@ -10,8 +10,10 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "diagnosis/recorder.hpp"
+#include "diagnosis/trace/merge.hpp"
 #include "diagnosis/trace/part.hpp"
 
 namespace tutti::detail::trace {
@@ -42,6 +44,22 @@ class TraceLog : public testing::Test {
  private:
   fs::path folder_ = fs::temp_directory_path() / ("tutti_trace_log." + std::to_string(getpid()));
 };
+
+TEST_F(TraceLog, IsNotMergedThroughPlantedLinks) {
+  const fs::path victim = file() + "-victim";
+  std::ofstream(victim) << "mine";
+  fs::create_symlink(victim, file());
+  fs::create_symlink(victim, file() + ".unfinished");
+  const auto written = log();
+  written->introduce(5, 0, 1);
+  written->finish();
+  std::vector<std::string> lines;
+  EXPECT_EQ(merge({file() + ".0"}, file(), lines), "");
+  std::string kept;
+  std::ifstream(victim) >> kept;
+  EXPECT_EQ(kept, "mine");
+  EXPECT_FALSE(fs::is_symlink(file()));
+}
 
 TEST_F(TraceLog, WritesACall) {
   const auto written = log();

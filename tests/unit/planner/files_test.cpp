@@ -53,6 +53,15 @@ class TuningFiles : public ::testing::Test {
   fs::path folder_;
 };
 
+TEST_F(TuningFiles, AreNotWrittenThroughPlantedLinks) {
+  write_file(folder_ / "victim", "mine");
+  fs::create_symlink(folder_ / "victim", folder_ / ("t.json." + std::to_string(::getpid()) + ".tmp"));
+  fs::create_symlink(folder_ / "victim", folder_ / "t.json");
+  write_file(folder_ / "t.json", "new");
+  EXPECT_EQ(read_file(folder_ / "victim"), "mine");
+  EXPECT_EQ(read_file(folder_ / "t.json"), "new");
+}
+
 TEST_F(TuningFiles, AreWrittenWholeAndRead) {
   const fs::path path = folder_ / "a" / "b" / "t.json";
   write_file(path, "one");

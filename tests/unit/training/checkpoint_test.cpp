@@ -60,6 +60,35 @@ std::filesystem::path file_with(const std::filesystem::path& folder, const std::
   return {};
 }
 
+TEST(Checkpoint, IsNotWrittenThroughPlantedLinks) {
+  const TemporaryFolder folder;
+  write_all(folder / "victim", "mine");
+  std::filesystem::create_directory(folder / "c");
+  save(folder / "d", state(1), "1");
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "d")) {
+    const auto name = entry.path().filename().string();
+    std::filesystem::create_symlink(folder / "victim",
+                                    folder / "c" / (name.starts_with("part-") ? name : name + ".new"));
+  }
+  save(folder / "c", state(1), "1");
+  EXPECT_EQ(load(folder / "c"), 1.0F);
+  EXPECT_EQ(read_all(folder / "victim"), "mine");
+}
+
+TEST(Checkpoint, ForgetsTheDraftOfASaveThatWasKilled) {
+  const TemporaryFolder folder;
+  save(folder / "c", state(1), "1");
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "c")) {
+    const auto name = entry.path().filename().string();
+    if (name.starts_with("part-")) {
+      write_all(folder / "c" / ("." + name + ".0123456789abcdef"), "half");
+    }
+  }
+  save(folder / "c", state(2), "2");
+  const auto entries = std::filesystem::directory_iterator(folder / "c");
+  EXPECT_EQ(std::distance(begin(entries), end(entries)), 3);
+}
+
 TEST(Checkpoint, HoldsWhatWasSavedLast) {
   const TemporaryFolder folder;
   save(folder / "c", state(1), "1");
