@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/process_watch.hpp"
 #include "core/random_word.hpp"
@@ -15,6 +16,10 @@ namespace tutti::detail::outofband {
 namespace {
 
 constexpr std::chrono::milliseconds goodbye_limit{200};
+/// Whoever connects must say who it is, so that strangers do not take the descriptors of the program.
+constexpr std::chrono::seconds hello_limit{1};
+constexpr std::ptrdiff_t most_strangers = 64;
+constexpr std::chrono::milliseconds while_strangers{100};  ///< between two looks at them
 
 short wanted(const Link& link) { return static_cast<short>(link.has_unsent() ? POLLIN | POLLOUT : POLLIN); }
 
@@ -106,14 +111,17 @@ void Endpoint::run() {
   std::unique_lock lock(mutex_);
   while (!is_leaving_) {
     step(Clock::now());
+    answer(lock);
     wait(lock);
   }
   say_goodbye();
 }
 
 void Endpoint::step(Clock::time_point now) {
-  welcome_new();
-  std::erase_if(guests_, [this](Guest& guest) { return !serve(guest); });
+  welcome_new(now);
+  std::erase_if(guests_, [this, now](Guest& guest) {
+    return !serve(guest) || (guest.process == 0 && now - guest.came > hello_limit);
+  });
   std::vector<Frame> heard;
   for (Neighbor& one : neighbors_) {
     one.step(now, heard);
@@ -126,11 +134,20 @@ void Endpoint::step(Clock::time_point now) {
   if (now >= next_beat_) beat(now);
 }
 
-void Endpoint::welcome_new() {
-  while (true) {
+bool Endpoint::takes_guests(Clock::time_point now) const {
+  const auto is_stranger = [](const Guest& guest) { return guest.process == 0; };
+  return now >= deaf_until_ && std::count_if(guests_.begin(), guests_.end(), is_stranger) < most_strangers;
+}
+
+void Endpoint::welcome_new(Clock::time_point now) {
+  while (takes_guests(now)) {
     Socket socket = listener_.accept();
-    if (!socket.valid()) return;
-    guests_.push_back({Link(std::move(socket))});
+    if (socket.valid())
+      guests_.push_back({Link(std::move(socket)), now});
+    else if (Socket::lacks_room())
+      deaf_until_ = now + while_strangers;
+    else
+      return;
   }
 }
 
@@ -141,12 +158,22 @@ bool Endpoint::serve(Guest& guest) {
   for (const Frame& frame : frames) {
     if (guest.process == 0 && !greet(guest, frame)) return false;
     hear(frame);
-    if (frame.kind == Kind::ask) {
-      const std::string_view question(reinterpret_cast<const char*>(frame.body.data()), frame.body.size());
-      guest.link.send(Kind::answer, bytes_of(answerer_ ? answerer_(question) : std::string()));
-    }
+    if (frame.kind == Kind::ask)
+      guest.asked.emplace_back(reinterpret_cast<const char*>(frame.body.data()), frame.body.size());
   }
   return is_there && guest.link.flush();
+}
+
+/// An answer takes long, so that nobody waits for the mutex meanwhile. Guests come and go in this thread alone.
+void Endpoint::answer(std::unique_lock<std::mutex>& lock) {
+  for (Guest& guest : guests_)
+    for (const std::string& question : std::exchange(guest.asked, {})) {
+      const Answerer answerer = answerer_;
+      lock.unlock();
+      const std::string text = answerer ? answerer(question) : std::string();
+      lock.lock();
+      guest.link.send(Kind::answer, bytes_of(text));
+    }
 }
 
 bool Endpoint::greet(Guest& guest, const Frame& frame) {
@@ -219,9 +246,14 @@ void Endpoint::say_goodbye() {
 
 void Endpoint::wait(std::unique_lock<std::mutex>& lock) {
   constexpr std::chrono::milliseconds while_connecting{10};
-  std::vector<pollfd> files{{wake_, POLLIN, 0}, {listener_.descriptor(), POLLIN, 0}};
+  const bool takes_guests = this->takes_guests(Clock::now());
+  std::vector<pollfd> files{{wake_, POLLIN, 0}, {takes_guests ? listener_.descriptor() : -1, POLLIN, 0}};
   Clock::duration timeout = interval_ / 2;
-  for (const Guest& guest : guests_) files.push_back({guest.link.descriptor(), wanted(guest.link), 0});
+  if (!takes_guests) timeout = std::min<Clock::duration>(timeout, while_strangers);
+  for (const Guest& guest : guests_) {
+    if (guest.process == 0) timeout = std::min<Clock::duration>(timeout, while_strangers);
+    files.push_back({guest.link.descriptor(), wanted(guest.link), 0});
+  }
   for (const Neighbor& one : neighbors_) {
     if (one.link() != nullptr) files.push_back({one.link()->descriptor(), wanted(*one.link()), 0});
     if (one.state() != Neighbor::State::up) timeout = std::min<Clock::duration>(timeout, while_connecting);
@@ -240,7 +272,7 @@ void Endpoint::wake() const noexcept {
 }
 
 std::optional<std::string> ask(const Card& whom, const Acquaintance& acquaintance, std::string_view question,
-                               Clock::duration patience, std::string& problem) {
+                               Clock::duration patience, std::string& problem, const std::atomic<bool>& is_over) {
   const auto end = Clock::now() + patience;
   for (const Address& address : whom.reachable()) {
     Socket socket = Socket::connect(address, whom.port);
@@ -251,7 +283,7 @@ std::optional<std::string> ask(const Card& whom, const Acquaintance& acquaintanc
     link.send(Kind::ask, bytes_of(question));
     std::vector<Frame> frames;
     bool is_there = true;
-    while (is_there && Clock::now() < end) {
+    while (is_there && !is_over && Clock::now() < end) {
       is_there = link.flush() && link.receive(frames);
       for (const Frame& frame : frames)
         if (frame.kind == Kind::answer)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -58,7 +59,9 @@ class Endpoint {
  private:
   struct Guest {
     Link link;
-    std::uint64_t process = 0;  ///< 0: not known yet
+    Clock::time_point came;
+    std::uint64_t process = 0;         ///< 0: not known yet
+    std::vector<std::string> asked{};  ///< that it waits for
     template <typename T>
     void tell(Kind kind, const T& value) {
       if (process != 0) link.send(kind, value);
@@ -67,7 +70,9 @@ class Endpoint {
 
   void run();
   void step(Clock::time_point now);
-  void welcome_new();
+  void welcome_new(Clock::time_point now);
+  [[nodiscard]] bool takes_guests(Clock::time_point now) const;
+  void answer(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool serve(Guest& guest);
   [[nodiscard]] bool greet(Guest& guest, const Frame& frame);
   void beat(Clock::time_point now);
@@ -94,14 +99,18 @@ class Endpoint {
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> words_;  ///< by key and place
   std::list<Neighbor> neighbors_;
   std::list<Guest> guests_;
+  Clock::time_point deaf_until_{};  ///< there was no room for another guest
   Answerer answerer_;
   Clock::duration interval_ = std::chrono::seconds(1);  ///< between two signs of life
   Clock::time_point next_beat_{};
 };
 
+inline const std::atomic<bool> never{false};
+
 /// Asks a process that has admitted the token, and waits for the answer. Gives nothing, with the problem in words, if
-/// there is none in that time.
+/// there is none in that time, or soon after is_over becomes true.
 [[nodiscard]] std::optional<std::string> ask(const Card& whom, const Acquaintance& acquaintance,
-                                             std::string_view question, Clock::duration patience, std::string& problem);
+                                             std::string_view question, Clock::duration patience, std::string& problem,
+                                             const std::atomic<bool>& is_over = never);
 
 }  // namespace tutti::detail::outofband

@@ -5,9 +5,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <csignal>
+#include <filesystem>
+#include <iterator>
 #include <memory>
+#include <thread>
 
 #include "core/process_watch.hpp"
 
@@ -121,6 +126,79 @@ TEST(Endpoint, AnswersThoseWhoKnowTheToken) {
   Card other = group.card(1);  // a process that has its address now
   other.process += 77;
   EXPECT_FALSE(ask(other, {token, Group::number_of(0)}, "who? ", seconds(1), problem));
+}
+
+std::ptrdiff_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return std::distance(begin(all), end(all));
+}
+
+TEST(Endpoint, StrangersWhoSayNothingTakeFewDescriptorsAndAreSentAway) {
+  constexpr std::size_t strangers = 150;
+  Endpoint endpoint;
+  std::string problem;
+  const Card card = endpoint.open(5, problem);
+  ASSERT_NE(card.port, 0) << problem;
+  endpoint.admit(token);
+  endpoint.answer_by([](std::string_view) { return std::string("here"); });
+  const std::ptrdiff_t before = open_descriptors();
+  std::vector<Link> silent;
+  for (std::size_t i = 0; i < strangers; ++i) silent.emplace_back(Socket::connect(card.addresses[0], card.port));
+  std::ptrdiff_t most = 0;
+  const auto has_gone = [](Link& one) {
+    std::vector<Frame> frames;
+    return !one.receive(frames);
+  };
+  EXPECT_TRUE(soon([&] {
+    most = std::max(most, open_descriptors() - before - static_cast<std::ptrdiff_t>(strangers));
+    return std::all_of(silent.begin(), silent.end(), has_gone);
+  }));
+  EXPECT_GT(most, 10);
+  EXPECT_LE(most, 64);
+  const auto answer = ask(card, {token, 6}, "who?", seconds(5), problem);
+  EXPECT_EQ(answer, "here") << problem;
+  endpoint.leave();
+}
+
+TEST(Endpoint, IsNotHeldUpByAnAnswer) {
+  Endpoint endpoint;
+  std::string problem;
+  const Card card = endpoint.open(5, problem);
+  endpoint.admit(token);
+  std::atomic<bool> is_asked{false};
+  std::atomic<bool> goes_on{false};
+  endpoint.answer_by([&](std::string_view) {
+    is_asked = true;
+    (void)soon([&] { return goes_on.load(); });
+    return std::string("late");
+  });
+  std::thread asks([&] {
+    std::string why;
+    EXPECT_EQ(ask(card, {token, 6}, "who?", seconds(10), why), "late") << why;
+  });
+  EXPECT_TRUE(soon([&] { return is_asked.load(); }));
+  const auto begin = Clock::now();
+  endpoint.admit(token + 1);
+  EXPECT_LT(Clock::now() - begin, seconds(2));
+  goes_on = true;
+  asks.join();
+  endpoint.leave();
+}
+
+TEST(Endpoint, AQuestionCanBeGivenUp) {
+  std::string problem;
+  Card silent;
+  const Socket listener = Socket::listen(silent.port, problem);
+  write_own_addresses(silent);
+  std::atomic<bool> is_over{false};
+  std::thread ends([&] {
+    std::this_thread::sleep_for(milliseconds(100));
+    is_over = true;
+  });
+  const auto begin = Clock::now();
+  EXPECT_FALSE(ask(silent, {token, 6}, "who?", seconds(20), problem, is_over));
+  EXPECT_LT(Clock::now() - begin, seconds(5));
+  ends.join();
 }
 
 TEST(Endpoint, WhoeverIsKilledHasEndedForAllAndWhoeverLeavesHasNot) {
