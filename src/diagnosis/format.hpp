@@ -38,6 +38,11 @@ struct Facts {
   std::uint8_t op = 0;    ///< ReduceKind; 0: none
 };
 
+/// What is read of memory or of messages may be damaged.
+[[nodiscard]] constexpr bool is_sound(const Facts& facts, State state) {
+  return static_cast<int>(facts.call) < calls && facts.form <= Form::start && state <= State::failed;
+}
+
 struct alignas(64) Entry {
   std::atomic<std::uint64_t> number{0};  ///< from 1, of all entries of the process; 0 while it is written
   std::uint64_t begin = 0;               ///< ticks

@@ -53,8 +53,7 @@ std::optional<SeenCall> call_of(const Parts<const std::byte>& parts, const Entry
   SeenCall call;
   call.number = entry.number.load(std::memory_order_acquire);
   const bool is_call = call.number != 0 && row_of(entry.facts.communicator) < communicator_rows &&
-                       static_cast<int>(entry.facts.call) < calls && entry.facts.form <= Form::start &&
-                       entry.state.load() <= State::failed;
+                       is_sound(entry.facts, entry.state.load());
   if (!is_call) return std::nullopt;
   call.facts = entry.facts;
   call.state = entry.state.load();

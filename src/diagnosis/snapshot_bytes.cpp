@@ -70,6 +70,11 @@ json of(const Snapshot& one, std::size_t last_calls) {
           one.host,    one.command,    one.taken,      one.total, communicators, calls};
 }
 
+/// Whoever sent it may be of another version, or mean harm.
+bool is_sound(const SeenCall& call, const Snapshot& of) {
+  return is_sound(call.facts, call.state) && row_of(call.facts.communicator) < of.communicators.size();
+}
+
 Snapshot snapshot_from(const json& all) {
   Snapshot one;
   one.process = all.at(0);
@@ -83,7 +88,8 @@ Snapshot snapshot_from(const json& all) {
   one.taken = all.at(8);
   one.total = all.at(9);
   for (const json& row : all.at(10)) one.communicators.push_back(communicator_from(row));
-  for (const json& call : all.at(11)) one.calls.push_back(call_from(call));
+  for (const json& call : all.at(11))
+    if (SeenCall seen = call_from(call); is_sound(seen, one)) one.calls.push_back(std::move(seen));
   return one;
 }
 

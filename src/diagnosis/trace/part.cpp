@@ -60,10 +60,7 @@ Record record_at(const std::byte* slot) {
 
 std::int64_t time_of(std::uint64_t ticks) { return static_cast<std::int64_t>(ticks); }
 
-bool is_sound(const CallRecord& record) {
-  return static_cast<int>(record.facts.call) < flight::calls && record.facts.form <= flight::Form::start &&
-         record.head.state <= flight::State::failed;
-}
+bool is_sound(const CallRecord& record) { return flight::is_sound(record.facts, record.head.state); }
 
 void add_call(Part& part, const CallRecord& record, Place place) {
   if (!is_sound(record)) return;

@@ -245,6 +245,25 @@ TEST(Findings, TheRankThatComesLast) {
   EXPECT_TRUE(contains(found[0].text, "20 of the last 20")) << found[0].text;
 }
 
+TEST(Findings, LeaveOutCallsOfAnotherHostThatCannotBe) {
+  Rank rank(0, 1);
+  rank.call({.bytes = 400, .peer = 0, .tag = 3, .call = Call::recv}, State::running);
+  const auto received = [&rank](auto&& damage) {
+    Job job = {rank.see()};
+    damage(job[0]);
+    const Job there = from_bytes(to_bytes(job, 3));
+    (void)find_all(there, 0);
+    return there[0].calls.size();
+  };
+  const std::size_t all = received([](Snapshot& /*whole*/) {});
+  EXPECT_EQ(received([](Snapshot& one) { one.calls[0].facts.communicator = communicator_rows; }), all - 1);
+  EXPECT_EQ(received([](Snapshot& one) { one.calls[0].facts.communicator = 65535; }), all - 1);
+  EXPECT_EQ(received([](Snapshot& one) { one.communicators.clear(); }), 0U);
+  EXPECT_EQ(received([](Snapshot& one) { one.calls[0].facts.call = static_cast<Call>(calls); }), all - 1);
+  EXPECT_EQ(received([](Snapshot& one) { one.calls[0].facts.form = static_cast<Form>(4); }), all - 1);
+  EXPECT_EQ(received([](Snapshot& one) { one.calls[0].state = static_cast<State>(6); }), all - 1);
+}
+
 TEST(Findings, AreTheSameOnAnotherHost) {
   Rank first(0, 2);
   Rank second(1, 2);
