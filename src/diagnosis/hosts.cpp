@@ -57,8 +57,8 @@ Job own_job() {
   return {};
 }
 
-std::optional<Job> job_on(const Host& host, std::string& problem) {
-  const auto answer = outofband::ask(host.card, {host.token, host.own}, "recorders", patience, problem);
+std::optional<Job> job_on(const Host& host, std::string& problem, const std::atomic<bool>& is_over) {
+  const auto answer = outofband::ask(host.card, {host.token, host.own}, "recorders", patience, problem, is_over);
   if (!answer) return std::nullopt;
   return from_bytes(*answer);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,7 +26,8 @@ void add_hosts(const std::vector<Host>& hosts);
 
 /// The recorders of this process's job on its own host.
 [[nodiscard]] Job own_job();
-/// The same on another host; nothing, with the problem in words, if it gives no answer.
-[[nodiscard]] std::optional<Job> job_on(const Host& host, std::string& problem);
+/// The same on another host; nothing, with the problem in words, if it gives no answer, or soon after is_over becomes
+/// true.
+[[nodiscard]] std::optional<Job> job_on(const Host& host, std::string& problem, const std::atomic<bool>& is_over);
 
 }  // namespace tutti::detail::flight

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -43,10 +44,11 @@ const Snapshot* first_that_waits(const Job& job, double limit) {
 
 /// Adds the recorders of the other hosts. Returns false once one of them has a lower rank that waits so long, which
 /// speaks instead. The lowest ranks are asked first, so that most processes ask once.
-bool add_other_hosts(Job& job, int rank, double limit, std::string& problems) {
+bool add_other_hosts(Job& job, int rank, double limit, std::string& problems, const std::atomic<bool>& is_over) {
   for (const Host& host : other_hosts()) {
     std::string problem;
-    auto found = job_on(host, problem);
+    auto found = job_on(host, problem, is_over);
+    if (is_over) return false;
     if (!found) {
       problems += fmt::format("tutti: the ranks of another host are unknown: {}\n", problem);
       continue;
@@ -61,13 +63,13 @@ bool add_other_hosts(Job& job, int rank, double limit, std::string& problems) {
 
 /// The lowest rank of its host that waits so long says who waits for whom, unless one of another host does. Returns
 /// whether this process has spoken.
-bool look(double limit) {
+bool look(double limit, const std::atomic<bool>& is_over) {
   Job job = own_job();
   const Snapshot* first = first_that_waits(job, limit);
   if (first == nullptr || first->process != getpid()) return false;
   find_places(job);
   std::string text;
-  if (!add_other_hosts(job, first->world_rank, limit, text)) return false;
+  if (!add_other_hosts(job, first->world_rank, limit, text, is_over)) return false;
   for (const Finding& finding : find_all(job, limit / 2)) text += fmt::format("tutti: {}\n", finding.text);
   std::fputs(text.c_str(), stderr);
   return true;
@@ -95,20 +97,22 @@ class Watchdog {
     const std::chrono::duration<double> interval{std::clamp(limit / 4, 0.01, 1.0)};
     double next = limit;
     std::unique_lock lock(mutex_);
-    while (!wake_.wait_for(lock, interval, [this] { return stops_; })) {
+    while (!wake_.wait_for(lock, interval, [this] { return stops_.load(); })) {
       const double own = own_wait();
       if (own < limit) next = limit;
       if (own < next) continue;
       next = 2 * own;
       // The others' recorders are a moment older or younger, so that a rank that waits as long may seem not to.
-      if (look(0.9 * limit) && aborts) std::_Exit(EXIT_FAILURE);
+      lock.unlock();  // factories and MPI_Finalize need not wait for other hosts
+      if (look(0.9 * limit, stops_) && aborts) std::_Exit(EXIT_FAILURE);
+      lock.lock();
     }
   }
 
   std::mutex mutex_;
   std::condition_variable wake_;
   std::thread thread_;
-  bool stops_ = false;
+  std::atomic<bool> stops_{false};
 };
 
 // Never destroyed, because MPI may be finalized after the statics of this file.
