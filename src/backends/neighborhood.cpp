@@ -11,19 +11,13 @@
 namespace tutti::detail {
 namespace {
 
-/// The other ranks count on a call that has no fault of its arguments. Those of other nodes do not see the memory of
-/// this one: they are told by messages.
+/// The other ranks count on a call that has no fault of its arguments.
 template <typename Make>
 auto at_turn(Context& context, OtherCall call, const Make& make) {
   try {
     return make();
   } catch (...) {
-    try {
-      context.break_by_exception(call_name(static_cast<std::uint8_t>(call)));
-    } catch (...) {
-      if (context.node) context.tell_of_failure();
-      throw;
-    }
+    break_neighbor_exchange(context, call);
   }
 }
 
@@ -40,6 +34,16 @@ void run_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchang
   at_turn(*context, exchange.call,
           [&] { execution.emplace(context, std::move(exchange), CallKind::blocking, options); });
   run_to_end(*execution);
+}
+
+// The ranks of other nodes do not see the memory of this one: they are told by messages.
+void break_neighbor_exchange(Context& context, OtherCall call) {
+  try {
+    context.break_by_exception(call_name(static_cast<std::uint8_t>(call)));
+  } catch (...) {
+    if (context.node) context.tell_of_failure();
+    throw;
+  }
 }
 
 void refuse_neighbor_exchange(Context& context, OtherCall call) noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "call/backend.hpp"
 
+#include "call/at_turn.hpp"
 #include "call/context.hpp"
 #include "call/progress.hpp"
 
@@ -9,17 +10,12 @@ namespace tutti::detail {
 std::shared_ptr<Execution> make_execution(const ContextPtr& context, const PlanPtr& plan, Binding&& binding,
                                           const CallOptions& options) {
   const Backend& backend = *plan->backend;
-  Turn turn;
-  if (backend.take_turn != nullptr) {
-    turn = backend.take_turn(*context, *plan);
+  if (backend.take_turn == nullptr) return backend.make(context, plan, std::move(binding), {}, options);
+  return at_turn(*context, *plan, [&] {
+    const Turn turn = backend.take_turn(*context, *plan);
     if (!turn.valid() && plan->spare) return make_execution(context, plan->spare, std::move(binding), options);
-  }
-  try {
     return backend.make(context, plan, std::move(binding), turn, options);
-  } catch (...) {
-    if (!turn.valid()) throw;
-    context->break_by_exception(schedules::operation_name(plan->signature.operation));
-  }
+  });
 }
 
 Request request_of(std::shared_ptr<Execution> begun, const CallOptions& options) {

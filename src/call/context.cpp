@@ -46,6 +46,7 @@ bool may_call_mpi() noexcept {
 }  // namespace
 
 Context::Context(CommunicatorOptions chosen) : options(std::move(chosen)), summary(Summary::if_wanted()) {
+  (void)error_without_words();
   if (!world_is_usable()) session.emplace();
   register_context(this);
 }
@@ -275,15 +276,15 @@ Error Context::explain(std::string_view who) {
   return peers.look() < 0 ? error : Error(ErrorCode::peer_died, words_on_ended(who));
 }
 
-void Context::break_by_exception(std::string_view who) {
+void Context::break_by_exception(std::string_view who, std::string_view way) {
   keep_contexts();
   try {
-    const Error error = explain(who);
+    const Error error = explain(way.empty() ? std::string(who) : fmt::format("{} ({})", who, way));
     mark_broken(error.code(), error.what());
     throw error;
-  } catch (const std::bad_alloc&) {  // there is no memory even for words
+  } catch (const std::bad_alloc&) {
     mark_broken(ErrorCode::out_of_memory, {});
-    throw;
+    throw Error(error_without_words());
   }
 }
 

@@ -125,8 +125,8 @@ struct Context {
   /// "communicator 'name', rank 1 of 4".
   [[nodiscard]] std::string describe() const;
   /// For a call that has taken its turn and cannot go on: marks the communicator as broken by the exception that is
-  /// being handled, and throws it as Error. who: begins its text, if it is none yet.
-  [[noreturn]] void break_by_exception(std::string_view who);
+  /// being handled, and throws it as Error. who, way: begin its text, if it is none yet.
+  [[noreturn]] void break_by_exception(std::string_view who, std::string_view way = {});
   /// The exception that is being handled, as Error: peer_died if the end of a rank explains it. who: begins its text,
   /// if it is none yet.
   [[nodiscard]] Error explain(std::string_view who);

@@ -53,6 +53,11 @@ Error as_error(const std::string& who) {
   }
 }
 
+const Error& error_without_words() {
+  static const auto& made = *new Error(ErrorCode::out_of_memory, "memory ran out, even for the words of this error");
+  return made;
+}
+
 Execution::Execution(std::shared_ptr<Context> comm, std::chrono::nanoseconds timeout, bool persistent)
     : comm_(std::move(comm)), timeout_(timeout), persistent_(persistent) {}
 
@@ -130,13 +135,17 @@ void Execution::fail_by_exception() noexcept {
   try {
     const Error error = comm_->explain(name());
     fail_now(std::make_exception_ptr(error), error.code(), error.what());
-  } catch (const std::bad_alloc&) {  // there is no memory even for words
-    fail_now(std::current_exception(), ErrorCode::out_of_memory, {});
+  } catch (const std::bad_alloc&) {
+    fail_now(std::make_exception_ptr(error_without_words()), ErrorCode::out_of_memory, {});
   }
 }
 
 void Execution::fail(ErrorCode code, const std::string& message) noexcept {
-  fail_now(std::make_exception_ptr(Error(code, message)), code, message);
+  try {
+    fail_now(std::make_exception_ptr(Error(code, message)), code, message);
+  } catch (const std::bad_alloc&) {
+    fail_now(std::make_exception_ptr(error_without_words()), code, {});
+  }
 }
 
 void Execution::fail_now(std::exception_ptr failure, ErrorCode code, const std::string& message) noexcept {

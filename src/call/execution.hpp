@@ -59,6 +59,8 @@ class Execution {
   void note_wait() const noexcept { note_.wait(); }
   /// Ends an active execution with an error.
   void fail(ErrorCode code, const std::string& message) noexcept;
+  /// The same by the exception that is being handled.
+  void fail_by_exception() noexcept;
   /// Makes a persistent execution idle again, after the owner has seen its end.
   void acknowledge() noexcept { phase_.store(Phase::idle, std::memory_order_release); }
   /// Rethrows the failure, if there is one.
@@ -129,8 +131,6 @@ class Execution {
     note_.end(flight::State::done);
     phase_.store(Phase::done, std::memory_order_release);
   }
-  /// Fails by the exception that is being handled.
-  void fail_by_exception() noexcept;
   void fail_now(std::exception_ptr failure, ErrorCode code, const std::string& message) noexcept;
   /// Looks at the clock now and then: at the timeout, and whether a rank has ended. Returns true if that failed the
   /// execution.
@@ -156,6 +156,9 @@ class Execution {
 
 /// The exception that is being handled, as Error: one of another class gets a text that begins with `who`.
 [[nodiscard]] Error as_error(const std::string& who);
+
+/// The error where there is no memory even for its words. Made by the first communicator.
+[[nodiscard]] const Error& error_without_words();
 
 /// Drives to its end an execution that has no other driver, and all outstanding executions with it. Throws its failure.
 void run_to_end(Execution& execution);

@@ -52,7 +52,7 @@ void ProgressEngine::add(const std::shared_ptr<Execution>& execution) {
     ended_inside_mpi_.reserve(ended_inside_mpi_.size() + executions_.size() + 1);
     executions_.push_back(execution);
   } catch (const std::bad_alloc&) {
-    return execution->fail(ErrorCode::out_of_memory, execution->name() + ": memory ran out; free some");
+    return execution->fail_by_exception();
   }
   count();
   if (execution->goes_on_inside_mpi()) progress_hook::add(step_inside_mpi);

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <new>
 #include <tutti/error.hpp>
 
 #include "schedules/registry.hpp"
@@ -50,12 +49,7 @@ void Arguments::refuse_op(ReduceKind kind) const {
 }
 
 std::vector<std::size_t> Arguments::copy_of(Counts counts) const {
-  try {
-    return {counts.begin(), counts.end()};
-  } catch (const std::bad_alloc&) {
-    comm_->refuse(call_.signature.operation);
-    throw;
-  }
+  return or_break([&] { return std::vector<std::size_t>(counts.begin(), counts.end()); });
 }
 
 void Arguments::set_declared_memory() {
@@ -73,6 +67,13 @@ Packing& Arguments::packing_of(const void* address, std::size_t count, MemoryKin
   if (!call_.packing) call_.packing = std::make_unique<Packing>(state_);
   return *call_.packing;
 }
+
+template <typename AnyBuffer, typename... What>
+void Arguments::replace(AnyBuffer& buffer, const char* name, What... what) {
+  or_break([&] { packing_of(buffer.data, buffer.count, buffer.memory, buffer.type, name).replace(buffer, what...); });
+}
+template void Arguments::replace(ConstBuffer& buffer, const char* name);
+template void Arguments::replace(Buffer& buffer, const char* name, bool is_read, bool is_written);
 
 void Arguments::set_in_place_input(const void* address) {
   call_.binding.input = address;

@@ -12,6 +12,7 @@
 #include <tutti/options.hpp>
 #include <tutti/reduce_op.hpp>
 
+#include "call/at_turn.hpp"
 #include "collectives/call.hpp"
 #include "collectives/overlap.hpp"
 
@@ -67,11 +68,11 @@ class Arguments {
   /// output says whether the call reads it too, and whether it writes it.
   void pack(ConstBuffer& buffer, const char* name) {
     if (buffer.layout) [[unlikely]]
-      packing_of(buffer.data, buffer.count, buffer.memory, buffer.type, name).replace(buffer);
+      replace(buffer, name);
   }
   void pack(Buffer& buffer, const char* name, bool is_read, bool is_written = true) {
     if (buffer.layout) [[unlikely]]
-      packing_of(buffer.data, buffer.count, buffer.memory, buffer.type, name).replace(buffer, is_read, is_written);
+      replace(buffer, name, is_read, is_written);
   }
   /// Places the input in the output's memory, as MPI_IN_PLACE does.
   void set_in_place_input(const void* address);
@@ -82,7 +83,7 @@ class Arguments {
       refuse(argument, problem);
   }
   [[noreturn]] void refuse(std::string_view argument, std::string_view problem) const;
-  /// A copy for the binding. Refuses the call if memory runs out.
+  /// A copy for the binding.
   [[nodiscard]] std::vector<std::size_t> copy_of(Counts counts) const;
   void require_count(std::size_t count, std::size_t expected, const char* name, std::string_view why) const {
     if (count != expected) [[unlikely]]
@@ -107,6 +108,11 @@ class Arguments {
   }
 
  private:
+  /// Does what takes memory, which may run out.
+  template <typename Make>
+  auto or_break(const Make& make) const {
+    return make_or_break(*comm_, schedules::operation_name(call_.signature.operation), make);
+  }
   [[noreturn]] void refuse(ErrorCode code, std::string_view problem) const;
   [[noreturn]] void refuse_datatype() const;
   [[noreturn]] void refuse_root(int root) const;
@@ -131,6 +137,9 @@ class Arguments {
     call_.signature.memory = MemoryClass::device;
     call_.is_detected = call_.is_detected || (declared == MemoryKind::detect && declared_ == MemoryKind::detect);
   }
+  /// what: of Packing::replace(), beside the buffer.
+  template <typename AnyBuffer, typename... What>
+  void replace(AnyBuffer& buffer, const char* name, What... what);
   Packing& packing_of(const void* address, std::size_t count, MemoryKind declared, Datatype type, const char* name);
   void forbid_layout(bool has_layout, const char* name) const {
     require(!has_layout, name,

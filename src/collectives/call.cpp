@@ -8,6 +8,7 @@
 
 #include "backends/prepare_device.hpp"
 #include "call/agreement.hpp"
+#include "call/at_turn.hpp"
 #include "call/backend.hpp"
 #include "call/check.hpp"
 #include "call/progress.hpp"
@@ -99,7 +100,7 @@ const PlanPtr& find_plan(Context& comm, const Call& call, CallOptions& options) 
 const PlanPtr& plan_for(Context& comm, const Call& call, CallOptions& options) {
   try {
     return find_plan(comm, call, options);
-  } catch (...) {
+  } catch (const Error&) {
     comm.refuse_turn(call.signature.operation);
     throw;
   }
@@ -279,12 +280,7 @@ std::shared_ptr<Execution> make_call(const Communicator& communicator, Call&& ca
   return execution;
 }
 
-}  // namespace
-
-void run(const Communicator& communicator, Call&& call, const Options& options, const Repeatable* made) {
-  if (call.packing) [[unlikely]]
-    return run_packed(communicator, std::move(call), options);
-  const ContextPtr& comm = communicator.state();
+void run_call(const ContextPtr& comm, Call&& call, const Options& options, const Repeatable* made) {
   complete_signature(call.signature, CallKind::blocking, *comm, options);
   CallOptions own = call_options(*comm, options);
   if (comm->check != nullptr) [[unlikely]]
@@ -300,7 +296,7 @@ void run(const Communicator& communicator, Call&& call, const Options& options, 
   recording.succeed();
 }
 
-Request start(const Communicator& communicator, Call&& call, const Options& options, const Repeatable* made) {
+Request start_call(const Communicator& communicator, Call&& call, const Options& options, const Repeatable* made) {
   const ContextPtr& comm = communicator.state();
   if (call.packing || comm->check != nullptr) [[unlikely]]
     return ProgressEngine::instance().launch(make_call(communicator, std::move(call), CallKind::nonblocking, options));
@@ -317,8 +313,23 @@ Request start(const Communicator& communicator, Call&& call, const Options& opti
   return request;
 }
 
-Request prepare(const Communicator& communicator, Call&& call, const Options& options) {
-  return Request(make_call(communicator, std::move(call), CallKind::persistent, options));
+}  // namespace
+
+void run(const Communicator& comm, Call&& call, const Options& options, const Repeatable* made) {
+  if (call.packing) [[unlikely]]
+    return run_packed(comm, std::move(call), options);
+  make_or_break(*comm.state(), schedules::operation_name(call.signature.operation),
+                [&] { run_call(comm.state(), std::move(call), options, made); });
+}
+
+Request start(const Communicator& comm, Call&& call, const Options& options, const Repeatable* made) {
+  return make_or_break(*comm.state(), schedules::operation_name(call.signature.operation),
+                       [&] { return start_call(comm, std::move(call), options, made); });
+}
+
+Request prepare(const Communicator& comm, Call&& call, const Options& options) {
+  return make_or_break(*comm.state(), schedules::operation_name(call.signature.operation),
+                       [&] { return Request(make_call(comm, std::move(call), CallKind::persistent, options)); });
 }
 
 }  // namespace tutti::detail

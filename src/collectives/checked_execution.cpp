@@ -59,11 +59,7 @@ CheckedExecution::~CheckedExecution() { delist(); }
 
 bool CheckedExecution::begin() {
   is_seen_ = false;
-  if (persistent()) {
-    breaks_ = number_.has_value();  // the other ranks of a collective begin it
-    require_free(comm(), uses_, words_, this);
-    breaks_ = false;
-  }
+  if (persistent()) require_free(comm(), uses_, words_, this);
   fingerprints_.clear();
   for (const Bytes& bytes : uses_.read) fingerprints_.push_back(fingerprint(bytes, comm().check->all_bytes()));
   for (const auto& shadow : shadows_) shadow->begin();

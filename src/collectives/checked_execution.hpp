@@ -62,7 +62,8 @@ class CheckedExecution final : public Execution, public OutstandingCall {
   bool begin() override;
   bool step() override;
   void cancel() noexcept override;
-  [[nodiscard]] bool breaks_communicator() const noexcept override { return breaks_; }
+  /// The other ranks of a collective begin it.
+  [[nodiscard]] bool breaks_communicator() const noexcept override { return number_.has_value(); }
   [[nodiscard]] bool compare();
   [[noreturn]] void throw_changed(std::string_view buffer, std::string_view remedy) const;
 
@@ -74,7 +75,6 @@ class CheckedExecution final : public Execution, public OutstandingCall {
   std::unique_ptr<ComparedMessages> messages_{};  ///< null: a collective call
   std::vector<std::uint64_t> fingerprints_{};
   bool is_compared_ = false;
-  bool breaks_ = false;
   mutable std::atomic<bool> is_seen_{false};
   std::atomic<bool> is_given_up_{false};
 };

@@ -216,6 +216,19 @@ class NeighborArguments {
   Touched received_{};
 };
 
+/// Makes a call, or a part of one. An Error is a refusal or has broken the communicator; if memory runs out, that
+/// breaks it.
+template <typename Make>
+auto make_or_break(Context& context, OtherCall call, const Make& make) {
+  try {
+    return make();
+  } catch (const Error&) {
+    throw;
+  } catch (...) {
+    break_neighbor_exchange(context, call);
+  }
+}
+
 /// The bytes that this rank gives or takes, whichever are more.
 std::uint64_t bytes_of(const NeighborExchange& exchange) {
   const auto sum = [](const std::vector<EdgeBlock>& blocks) {
@@ -267,8 +280,7 @@ BufferUses checked_uses(Context& context, const NeighborExchange& exchange) {
   return uses;
 }
 
-void run_neighbors(const Communicator& comm, NeighborExchange&& exchange, const Options& options) {
-  const ContextPtr& context = comm.state();
+void run_exchange(const ContextPtr& context, NeighborExchange&& exchange, const Options& options) {
   if (context->check != nullptr) [[unlikely]] {
     (void)checked_uses(*context, exchange);
     context->check->meet(exchange.call, call_options(*context, options).timeout);
@@ -282,10 +294,9 @@ void run_neighbors(const Communicator& comm, NeighborExchange&& exchange, const 
   run_neighbor_exchange(context, std::move(exchange), call_options(*context, options));
   recording.succeed();
 }
-/// The execution of a nonblocking or persistent call. The caller starts it.
-std::shared_ptr<Execution> make_neighbors(const Communicator& comm, NeighborExchange&& exchange, CallKind kind,
-                                          const Options& options) {
-  const ContextPtr& context = comm.state();
+
+std::shared_ptr<Execution> make_exchange(const ContextPtr& context, NeighborExchange&& exchange, CallKind kind,
+                                         const Options& options) {
   const std::uint64_t bytes = context->summary == nullptr ? 0 : bytes_of(exchange);
   Tally* const tally = context->summary == nullptr ? nullptr : &tally_of(*context, exchange, kind, bytes);
   const bool is_kept = kind == CallKind::persistent;
@@ -308,6 +319,16 @@ std::shared_ptr<Execution> make_neighbors(const Communicator& comm, NeighborExch
   hand_over(recording, note, kind, *execution);
   return execution;
 }
+
+/// The execution of a nonblocking or persistent call. The caller starts it.
+std::shared_ptr<Execution> make_neighbors(const Communicator& comm, NeighborExchange&& exchange, CallKind kind,
+                                          const Options& options) {
+  return make_or_break(*comm.state(), exchange.call,
+                       [&] { return make_exchange(comm.state(), std::move(exchange), kind, options); });
+}
+void run_neighbors(const Communicator& comm, NeighborExchange&& exchange, const Options& options) {
+  make_or_break(*comm.state(), exchange.call, [&] { run_exchange(comm.state(), std::move(exchange), options); });
+}
 Request start_neighbors(const Communicator& comm, NeighborExchange&& exchange, const Options& options) {
   return ProgressEngine::instance().launch(make_neighbors(comm, std::move(exchange), CallKind::nonblocking, options));
 }
@@ -316,49 +337,60 @@ Request prepare_neighbors(const Communicator& comm, NeighborExchange&& exchange,
   return Request(make_neighbors(comm, std::move(exchange), CallKind::persistent, options));
 }
 
+/// The blocks of a call. check: fills in the arguments.
+template <typename Check>
+NeighborExchange blocks_of(const Communicator& comm, std::string_view name, const Options& options,
+                           const Check& check) {
+  NeighborArguments args(comm, name, options);
+  return make_or_break(*comm.state(), other_call_of(name), [&] {
+    check(args);
+    return args.take();
+  });
+}
+
 NeighborExchange allgather_blocks(const Communicator& comm, std::string_view name, const ConstBuffer& send,
                                   const Buffer& recv, const Options& options) {
-  NeighborArguments args(comm, name, options);
-  args.send_one(send);
-  args.recv(recv);
-  args.require_apart(send, recv);
-  return args.take();
+  return blocks_of(comm, name, options, [&](NeighborArguments& args) {
+    args.send_one(send);
+    args.recv(recv);
+    args.require_apart(send, recv);
+  });
 }
 
 NeighborExchange allgather_blocks(const Communicator& comm, std::string_view name, const ConstBuffer& send,
                                   const Buffer& recv, Counts recv_counts, Counts recv_displs, const Options& options) {
-  NeighborArguments args(comm, name, options);
-  args.send_one(send);
-  args.recv(recv, recv_counts, recv_displs);
-  args.require_apart(send, recv);
-  return args.take();
+  return blocks_of(comm, name, options, [&](NeighborArguments& args) {
+    args.send_one(send);
+    args.recv(recv, recv_counts, recv_displs);
+    args.require_apart(send, recv);
+  });
 }
 
 NeighborExchange alltoall_blocks(const Communicator& comm, std::string_view name, const ConstBuffer& send,
                                  const Buffer& recv, const Options& options) {
-  NeighborArguments args(comm, name, options);
-  args.send(send);
-  args.recv(recv);
-  args.require_apart(send, recv);
-  return args.take();
+  return blocks_of(comm, name, options, [&](NeighborArguments& args) {
+    args.send(send);
+    args.recv(recv);
+    args.require_apart(send, recv);
+  });
 }
 
 NeighborExchange alltoall_blocks(const Communicator& comm, std::string_view name, const ConstBuffer& send,
                                  Counts send_counts, Counts send_displs, const Buffer& recv, Counts recv_counts,
                                  Counts recv_displs, const Options& options) {
-  NeighborArguments args(comm, name, options);
-  args.send(send, send_counts, send_displs);
-  args.recv(recv, recv_counts, recv_displs);
-  args.require_apart(send, recv);
-  return args.take();
+  return blocks_of(comm, name, options, [&](NeighborArguments& args) {
+    args.send(send, send_counts, send_displs);
+    args.recv(recv, recv_counts, recv_displs);
+    args.require_apart(send, recv);
+  });
 }
 
 NeighborExchange alltoall_blocks(const Communicator& comm, std::string_view name, std::span<const ConstBuffer> send,
                                  std::span<const Buffer> recv, const Options& options) {
-  NeighborArguments args(comm, name, options);
-  args.send(send);
-  args.recv(recv);
-  return args.take();
+  return blocks_of(comm, name, options, [&](NeighborArguments& args) {
+    args.send(send);
+    args.recv(recv);
+  });
 }
 
 }  // namespace

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <optional>
 
 #include "backends/device/costs.hpp"
 #include "backends/mpi/calibrate.hpp"
 #include "backends/mpi/device_schedule_execution.hpp"
 #include "backends/mpi/schedule_execution.hpp"
+#include "call/at_turn.hpp"
 #include "call/candidates.hpp"
 #include "call/context.hpp"
 #include "call/schedule_rules.hpp"
@@ -123,9 +125,11 @@ std::shared_ptr<Execution> make(const ContextPtr& context, const PlanPtr& plan, 
 
 void run(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
   if (plan->signature.memory == MemoryClass::device)
-    return run_to_end(*make(context, plan, std::move(binding), take_tag(*context, *plan), options));
-  ScheduleExecution execution(context, plan, std::move(binding), context->next_tag(), options.timeout);
-  run_to_end(execution);
+    return run_to_end(*make_execution(context, plan, std::move(binding), options));
+  std::optional<ScheduleExecution> execution;
+  at_turn(*context, *plan,
+          [&] { execution.emplace(context, plan, std::move(binding), context->next_tag(), options.timeout); });
+  run_to_end(*execution);
 }
 
 }  // namespace

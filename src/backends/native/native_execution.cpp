@@ -5,6 +5,7 @@
 #include <numeric>
 #include <tutti/error.hpp>
 
+#include "call/at_turn.hpp"
 #include "call/context.hpp"
 #include "call/deferred_free.hpp"
 #include "core/mpi_call.hpp"
@@ -200,17 +201,13 @@ void NativeExecution::cancel() noexcept {
 
 void run_native_blocking(Context& comm, const Plan& plan, Binding& binding) {
   comm.check_usable();
-  ScratchPool::Block copy = copy_in_place(comm, plan.signature, binding);
-  NativeCounts counts = native_counts(plan.signature, binding);
-  try {
+  at_turn(comm, plan, [&] {
+    ScratchPool::Block copy = copy_in_place(comm, plan.signature, binding);
+    NativeCounts counts = native_counts(plan.signature, binding);
     check_mpi(NativeCall{comm, plan.signature, binding, counts, nullptr}.run(),
               schedules::operation_name(plan.signature.operation).data());
-  } catch (const Error& e) {
-    comm.keep_contexts();
-    comm.mark_broken(e.code(), e.what());
-    throw;
-  }
-  comm.scratch.release(std::move(copy));
+    comm.scratch.release(std::move(copy));
+  });
 }
 
 }  // namespace tutti::detail

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/shm/short_way.hpp"
 
-#include <fmt/format.h>
-
 #include <type_traits>
 #include <utility>
 
 #include "backends/shm/shm_execution.hpp"
+#include "call/at_turn.hpp"
 #include "call/context.hpp"
 #include "call/progress.hpp"
 
@@ -68,18 +67,6 @@ class ShortRun {
   ScratchPool::Block scratch_{};  ///< of SingleCopy
 };
 
-/// What comes after the turn of a call has been taken: if it fails (a user's operation throws, memory runs out), later
-/// calls cannot be matched any more, and the communicator is broken.
-template <typename Action>
-auto at_turn(Context& context, const Plan& plan, const Action& action) {
-  try {
-    return action();
-  } catch (...) {
-    context.break_by_exception(fmt::format("{} (shm:{})", schedules::operation_name(plan.signature.operation),
-                                           protocol_name(static_cast<Protocol>(plan.protocol))));
-  }
-}
-
 /// Refers to an execution that ends before the call does, without the cost of counting references.
 template <typename T>
 std::shared_ptr<T> unowned(const std::shared_ptr<T>& held) {
@@ -134,9 +121,11 @@ void run_short_way(const ContextPtr& context, const PlanPtr& plan, Binding&& bin
   if (plain && protocol == Protocol::parts) return run_by<Parts>(context, plan, std::move(binding), options);
   if (plain && protocol == Protocol::single_copy) return run_by<SingleCopy>(context, plan, std::move(binding), options);
   options.note.stamp();
-  const Turn turn = arena.next_ordered(plan->digest);
-  ShmExecution execution(unowned(context), unowned(plan), std::move(binding), turn, options.timeout);
-  run_to_end(execution);
+  at_turn(*context, *plan, [&] {
+    const Turn turn = arena.next_ordered(plan->digest);
+    ShmExecution execution(unowned(context), unowned(plan), std::move(binding), turn, options.timeout);
+    run_to_end(execution);
+  });
 }
 
 void wait_for_lines(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const Turn& turn, Lines given,

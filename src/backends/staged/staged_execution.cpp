@@ -11,6 +11,7 @@
 #include "backends/device/work_stream.hpp"
 #include "backends/staged/host_pieces.hpp"
 #include "backends/staged/pieces.hpp"
+#include "call/at_turn.hpp"
 #include "call/context.hpp"
 #include "call/deferred_free.hpp"
 #include "schedules/registry.hpp"
@@ -106,15 +107,9 @@ StagedExecution::State::State(const std::shared_ptr<Context>& shared_comm, std::
       to_host(work_stream(comm, {binding.output, binding.input})),
       to_device(stream_beside(to_host)),
       pieces(shared_comm, *plan) {
-  try {
-    for (std::size_t i = 0; i < plan->pieces; ++i)
-      stagings.push_back(staged::stage(plan->signature, binding, comm.rank, comm.size, range_of(i)));
-    acquire_slots();
-  } catch (const Error& e) {
-    // This rank will never use the sequence numbers that it has taken.
-    shared_comm->mark_broken(e.code(), e.what());
-    throw;
-  }
+  for (std::size_t i = 0; i < plan->pieces; ++i)
+    stagings.push_back(staged::stage(plan->signature, binding, comm.rank, comm.size, range_of(i)));
+  acquire_slots();
 }
 
 void StagedExecution::State::acquire_slots() {
@@ -223,7 +218,8 @@ bool leaves_at_once(const Plan& plan, const Stream& caller, int device) {
 StagedExecution::StagedExecution(std::shared_ptr<Context> comm_state, std::shared_ptr<const Plan> plan, Binding binding,
                                  Stream stream, std::chrono::nanoseconds timeout)
     : Execution(comm_state, timeout, plan->signature.kind == CallKind::persistent),
-      state_(std::make_unique<State>(comm_state, std::move(plan), std::move(binding), stream)) {}
+      state_(at_turn(*comm_state, *plan,
+                     [&] { return std::make_unique<State>(comm_state, plan, std::move(binding), stream); })) {}
 
 StagedExecution::~StagedExecution() {
   if (state_->in_use) retire_later(std::move(state_->done), std::move(state_->slots));

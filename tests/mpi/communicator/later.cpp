@@ -224,5 +224,60 @@ TEST(LaterCommunicators, OneWithoutRoomOnARankUsesMessages) {
   }
 }
 
+/// What a call says, or nothing.
+template <typename Call>
+std::string error_of(ErrorCode code, const Call& call) {
+  try {
+    call();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), code) << e.what();
+    return e.what();
+  }
+  return {};
+}
+
+/// The last rank finds no room for the cells of a persistent call: an error there, which the others get where they
+/// wait.
+template <typename Init>
+void expect_failure_without_room(const Communicator& comm, const Init& init) {
+  expect_sums(comm, 1, 3);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const int refused = pages_refused;
+  refuses_pages = is_last_rank();
+  std::string error = error_of(ErrorCode::out_of_memory, [&] {
+    Request request = init(comm);
+    refuses_pages = false;
+    request.start();
+    request.wait();
+    expect_sums(comm, 2, 3);  // a rank without that neighbour
+  });
+  refuses_pages = false;
+  int is_refused = pages_refused > refused ? 1 : 0;
+  MPI_Bcast(&is_refused, 1, MPI_INT, world().size() - 1, MPI_COMM_WORLD);
+  if (is_refused == 0) GTEST_SKIP() << "UCX hides madvise from this program; set UCX_MEM_MMAP_HOOK_MODE=none";
+  EXPECT_NE(error.find(is_last_rank() ? "/dev/shm" : "rank " + std::to_string(world().size() - 1)), std::string::npos)
+      << error;
+  EXPECT_FALSE(error_of(ErrorCode::invalid_communicator, [&] { expect_sums(comm, 3, 3); }).empty());
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST(Persistent, CallWithoutRoomOnARankIsAnErrorOnAll) {
+  if (world().size() == 1 || !shares_memory(world()) || kernel_is_old)
+    GTEST_SKIP() << "needs shared memory, Linux 5.14";
+  const std::vector<int> x(2);
+  std::vector<int> y(2);
+  expect_failure_without_room(Communicator::borrow(MPI_COMM_WORLD),
+                              [&](const Communicator& comm) { return allreduce_init(comm, x, y, sum); });
+  if (IsSkipped()) return;
+  MPI_Comm ring = MPI_COMM_NULL;
+  const int periodic = 1;
+  const int size = world().size();
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &ring);
+  expect_failure_without_room(Communicator::borrow(ring), [&](const Communicator& comm) {
+    return neighbor_alltoall_init(comm, std::span<const int>(x), std::span(y));
+  });
+  MPI_Comm_free(&ring);
+}
+
 }  // namespace
 }  // namespace tutti::test
