@@ -35,6 +35,21 @@ std::uint32_t crc_of(const void* data, std::size_t bytes) {
               "checkpoint file " + path.string() + ": " + what + " " + problem + "; use another checkpoint");
 }
 
+/// What `take` makes of a file's JSON. A right checksum does not say that this program wrote it.
+template <typename Take>
+auto read_json(const std::filesystem::path& path, const std::string& what, std::uint32_t* crc, const Take& take) {
+  const std::string text = read_headed(path, what, crc);
+  try {
+    return take(nlohmann::json::parse(text));
+  } catch (const nlohmann::json::exception&) {
+    fail(path, what, "is damaged (its checksum is right, its content is not)");
+  }
+}
+
+std::uint64_t number(const nlohmann::json& value) { return value.get_ref<const nlohmann::json::number_unsigned_t&>(); }
+
+std::uint32_t crc_in(const nlohmann::json& value) { return static_cast<std::uint32_t>(number(value)); }
+
 }  // namespace
 
 std::uint32_t checksum(std::span<const std::byte> content) {
@@ -45,6 +60,15 @@ std::filesystem::path manifest_path(const std::filesystem::path& folder) { retur
 
 std::filesystem::path part_path(const std::filesystem::path& folder, std::uint64_t generation, int rank) {
   return folder / ("part-" + std::to_string(generation) + "-" + std::to_string(rank));
+}
+
+std::uint64_t file_bytes(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::uint64_t bytes = std::filesystem::file_size(path, error);
+  if (error) {
+    throw Error(ErrorCode::io, path.string() + ": its size cannot be read: " + error.message());
+  }
+  return bytes;
 }
 
 std::string with_header(const std::string& text) {
@@ -76,7 +100,7 @@ std::string read_headed(const std::filesystem::path& path, const std::string& wh
   if (header.version != version) {
     fail(path, "the header", "has version " + std::to_string(header.version) + ", but this program reads version 1");
   }
-  if (header.text_bytes > std::filesystem::file_size(path) - sizeof header) {
+  if (header.text_bytes > file_bytes(path) - sizeof header) {
     fail(path, what, "is truncated");
   }
   std::string text(header.text_bytes, '\0');
@@ -95,15 +119,22 @@ std::string table_text(const std::vector<Section>& sections) {
   for (const Section& s : sections) {
     json.push_back({{"name", s.name}, {"offset", s.offset}, {"bytes", s.bytes}, {"crc", s.crc}});
   }
-  return json.dump();
+  try {
+    return json.dump();
+  } catch (const nlohmann::json::exception&) {
+    throw Error(ErrorCode::invalid_argument, "checkpoint: a section's name is not UTF-8; choose another name");
+  }
 }
 
 std::vector<Section> read_table(const std::filesystem::path& part, std::uint32_t* crc) {
-  std::vector<Section> sections;
-  for (const auto& entry : nlohmann::json::parse(read_headed(part, "the table of sections", crc))) {
-    sections.push_back({entry.at("name"), entry.at("offset"), entry.at("bytes"), entry.at("crc")});
-  }
-  return sections;
+  return read_json(part, "the table of sections", crc, [](const nlohmann::json& table) {
+    std::vector<Section> sections;
+    for (const auto& entry : table) {
+      sections.push_back(
+          {entry.at("name"), number(entry.at("offset")), number(entry.at("bytes")), crc_in(entry.at("crc"))});
+    }
+    return sections;
+  });
 }
 
 std::string manifest_text(const Manifest& manifest) {
@@ -111,8 +142,13 @@ std::string manifest_text(const Manifest& manifest) {
 }
 
 Manifest read_manifest(const std::filesystem::path& folder) {
-  const auto json = nlohmann::json::parse(read_headed(manifest_path(folder), "the manifest", nullptr));
-  return {json.at("generation"), json.at("part_crcs")};
+  return read_json(manifest_path(folder), "the manifest", nullptr, [](const nlohmann::json& json) {
+    Manifest manifest{number(json.at("generation")), {}};
+    for (const auto& crc : json.at("part_crcs")) {
+      manifest.part_crcs.push_back(crc_in(crc));
+    }
+    return manifest;
+  });
 }
 
 }  // namespace tutti::detail::checkpoint

@@ -29,12 +29,17 @@ struct Manifest {
 [[nodiscard]] std::filesystem::path manifest_path(const std::filesystem::path& folder);
 [[nodiscard]] std::filesystem::path part_path(const std::filesystem::path& folder, std::uint64_t generation, int rank);
 
+/// Throws tutti::Error (io).
+[[nodiscard]] std::uint64_t file_bytes(const std::filesystem::path& path);
+
 /// A header followed by `text`: the start of a file.
 [[nodiscard]] std::string with_header(const std::string& text);
 /// Reads the text that with_header() wrote, and its checksum. Throws tutti::Error (io) if the file is damaged,
 /// truncated or of another kind.
 [[nodiscard]] std::string read_headed(const std::filesystem::path& path, const std::string& what, std::uint32_t* crc);
 
+/// The JSON of tables and manifests. Throw tutti::Error: io, if a file is damaged; invalid_argument, if a name is not
+/// UTF-8.
 [[nodiscard]] std::string table_text(const std::vector<Section>& sections);
 [[nodiscard]] std::vector<Section> read_table(const std::filesystem::path& part, std::uint32_t* crc);
 [[nodiscard]] std::string manifest_text(const Manifest& manifest);

@@ -25,7 +25,7 @@ CheckpointReader::CheckpointReader(std::filesystem::path folder) : folder_(std::
       throw Error(ErrorCode::io, "checkpoint file " + part.string() +
                                      ": the checksum of its table differs from the manifest's; use another checkpoint");
     }
-    const auto size = std::filesystem::file_size(part);
+    const auto size = checkpoint::file_bytes(part);
     for (const auto& section : sections) {
       const bool is_inside = section.offset <= size && section.bytes <= size - section.offset;
       if (section.bytes > 0 && !is_inside) {

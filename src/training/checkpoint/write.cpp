@@ -53,7 +53,10 @@ class Descriptor {
 
 /// The generation that the next save writes: one above the valid one.
 std::uint64_t next_generation(const std::filesystem::path& folder) {
-  return std::filesystem::exists(manifest_path(folder)) ? read_manifest(folder).generation + 1 : 1;
+  std::error_code error;
+  const bool is_absent =
+      std::filesystem::status(manifest_path(folder), error).type() == std::filesystem::file_type::not_found;
+  return is_absent ? 1 : read_manifest(folder).generation + 1;
 }
 
 }  // namespace
@@ -153,11 +156,12 @@ void commit_checkpoint(const std::filesystem::path& folder, int parts) {
   checkpoint::sync_folder(folder);
   std::error_code error;
   const std::string valid = "part-" + std::to_string(manifest.generation) + "-";
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
     const std::string part = name.substr(name.starts_with('.') ? 1 : 0);  // the draft of a save that was killed, too
+    std::error_code kept;
     if (part.starts_with("part-") && !part.starts_with(valid)) {
-      std::filesystem::remove(entry.path(), error);
+      std::filesystem::remove(entry->path(), kept);
     }
   }
 }

@@ -9,6 +9,7 @@
 #include <tutti/checkpoint.hpp>
 
 #include "support/temporary_folder.hpp"
+#include "training/checkpoint/format.hpp"
 
 namespace {
 
@@ -143,6 +144,37 @@ TEST(Checkpoint, DamageIsNoticedEverywhere) {
     write_all(path, good);
   }
   EXPECT_EQ(load(folder / "c"), 1.0F);
+}
+
+/// Checksums are right, the text is not: anybody can compute them.
+TEST(Checkpoint, TextOfAnotherFormIsNoticed) {
+  namespace format = detail::checkpoint;
+  const TemporaryFolder folder;
+  save(folder / "c", state(1), "1");
+  for (const std::string text :
+       {"", "7", "[1,2", "{}", "[]", "[7]", "null", R"({"generation":"1","part_crcs":[1,2]})",
+        R"({"generation":1,"part_crcs":"x"})", R"({"generation":1,"part_crcs":[1,-2]})",
+        R"({"generation":1e300,"part_crcs":[1,2]})", R"([{"name":"a"}])",
+        R"([{"name":1,"offset":64,"bytes":4,"crc":1}])", R"([{"name":"a","offset":-64,"bytes":0,"crc":1}])"}) {
+    for (const std::string ending : {"-0", "manifest"}) {
+      const auto path = file_with(folder / "c", ending);
+      const std::string good = read_all(path);
+      write_all(path, format::with_header(text));
+      const std::string message = error_of([&] { CheckpointReader(folder / "c").verify(); });
+      EXPECT_TRUE(contains(message, path.filename().string())) << text << ": " << message;
+      EXPECT_TRUE(ending == "-0" || contains(error_of([&] { save(folder / "c", state(2), "2"); }), "the manifest"))
+          << text;
+      write_all(path, good);
+    }
+  }
+  EXPECT_EQ(load(folder / "c"), 1.0F);
+}
+
+TEST(Checkpoint, ANameThatIsNoTextIsAnError) {
+  const TemporaryFolder folder;
+  CheckpointPart part(folder / "c", 0);
+  part.add("\xFF", std::span<const char>{});
+  EXPECT_TRUE(contains(error_of([&] { part.write(); }), "UTF-8"));
 }
 
 TEST(Checkpoint, APartOfAnotherCheckpointIsNoticed) {
