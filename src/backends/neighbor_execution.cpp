@@ -44,7 +44,7 @@ NeighborExecution::NeighborExecution(ContextPtr comm_state, NeighborExchange&& e
       routes_(exchange_.routes_of(*comm().neighbors)),
       sharing_(sharing_ranks(comm())),
       tag_(kind == CallKind::persistent ? comm().next_persistent_tag() : comm().next_tag()) {
-  if (sharing_ != nullptr) slots_.emplace(*sharing_, exchange_.call, kind);
+  if (sharing_ != nullptr) slots_.emplace(*sharing_, exchange_.call, kind, options.timeout);
   if (slots_ && !slots_->has_cells()) slots_.reset();
   plan();
   place_between();

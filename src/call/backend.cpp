@@ -12,7 +12,7 @@ std::shared_ptr<Execution> make_execution(const ContextPtr& context, const PlanP
   const Backend& backend = *plan->backend;
   if (backend.take_turn == nullptr) return backend.make(context, plan, std::move(binding), {}, options);
   return at_turn(*context, *plan, [&] {
-    const Turn turn = backend.take_turn(*context, *plan);
+    const Turn turn = backend.take_turn(*context, *plan, options.timeout);
     if (!turn.valid() && plan->spare) return make_execution(context, plan->spare, std::move(binding), options);
     return backend.make(context, plan, std::move(binding), turn, options);
   });

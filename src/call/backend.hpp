@@ -103,8 +103,8 @@ struct Backend {
   /// The division of a call into pieces that another backend carries, and the call of one piece.
   Cut (*cut)(const Signature& signature, const Machine& machine) = nullptr;
   /// Takes the turn of one execution, in the order of calls. If no turn is left for a persistent plan, Plan::spare
-  /// makes the call. Null: executions need no turn. Collective if it has to ask other ranks.
-  Turn (*take_turn)(Context& context, const Plan& plan) = nullptr;
+  /// makes the call. Null: executions need no turn. Collective, with the timeout, if it has to ask other ranks.
+  Turn (*take_turn)(Context& context, const Plan& plan, std::chrono::nanoseconds timeout) = nullptr;
   /// Returns the turn of a persistent execution that is never made. Null: turns are unlimited.
   void (*give_back)(Context& context, Turn turn) noexcept = nullptr;
   /// Makes the execution of a plan at its turn.

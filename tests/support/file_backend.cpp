@@ -204,7 +204,7 @@ void add_candidates(Candidates& all) {
   }
 }
 
-Turn take_turn(Context& context, const Plan& /*plan*/) {
+Turn take_turn(Context& context, const Plan& /*plan*/, std::chrono::nanoseconds /*timeout*/) {
   return static_cast<Mailbox&>(*context.state_of(file_backend)).next_turn();
 }
 

@@ -109,7 +109,7 @@ void add_candidates(Candidates& all) {
   for (const Algorithm& algorithm : schedules::hierarchical_algorithms_of(operation)) add(all, algorithm);
 }
 
-Turn take_tag(Context& context, const Plan& plan) {
+Turn take_tag(Context& context, const Plan& plan, std::chrono::nanoseconds /*timeout*/) {
   context.need_messages();
   return {plan.signature.kind == CallKind::persistent ? context.next_persistent_tag() : context.next_tag()};
 }

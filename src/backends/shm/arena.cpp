@@ -436,21 +436,23 @@ void Arena::take_refused() noexcept {
   }
 }
 
-int Arena::acquire_persistent(MPI_Comm comm) {
-  auto unused = std::find(given_.begin(), given_.end(), false);
-  if (unused == given_.end()) {
-    // Other ranks may still hold cells that this rank has released, so ask them.
-    std::array<int, persistent_owners> mine{};
-    std::array<int, persistent_owners> any{};
-    for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = in_use_[i].load() ? 1 : 0;
-    MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Iallreduce(mine.data(), any.data(), persistent_owners, MPI_INT, MPI_MAX, comm, &request),
-              "MPI_Iallreduce");
-    wait_yielding(request, "MPI_Iallreduce");
-    for (std::size_t i = 0; i < any.size(); ++i) given_[i] = any[i] != 0;
-    unused = std::find(given_.begin(), given_.end(), false);
-    if (unused == given_.end()) return -1;
-  }
+bool Arena::has_cells_to_give() const noexcept {
+  return std::find(given_.begin(), given_.end(), false) != given_.end();
+}
+
+Arena::Owners Arena::held() const noexcept {
+  Owners held{};
+  for (std::size_t i = 0; i < held.size(); ++i) held[i] = in_use_[i].load() ? 1 : 0;
+  return held;
+}
+
+void Arena::note_held(const Owners& by_any) noexcept {
+  for (std::size_t i = 0; i < by_any.size(); ++i) given_[i] = by_any[i] != 0;
+}
+
+int Arena::acquire_persistent() {
+  const auto unused = std::find(given_.begin(), given_.end(), false);
+  if (unused == given_.end()) return -1;
   const auto index = unused - given_.begin();
   prepare_cells(ordered_cells + starts_apart * static_cast<int>(index));
   *unused = true;

@@ -123,9 +123,17 @@ class Arena final : public BackendState {
   /// Records that this rank has finished an operation. Any thread.
   void complete(std::uint64_t ordered) noexcept;
 
-  /// Takes a pair of cells for a persistent operation and returns the first, or -1 if all are in use. Collective over
-  /// the communicator. Ranks communicate over `comm` only once every persistent cell has been used.
-  [[nodiscard]] int acquire_persistent(MPI_Comm comm);
+  /// By the places of persistent operations: 1 where one owns cells, else 0.
+  using Owners = std::array<std::uint8_t, persistent_owners>;
+  /// Takes a pair of cells for a persistent operation and returns the first, or -1 if all have been given. Collective
+  /// over the communicator.
+  [[nodiscard]] int acquire_persistent();
+  /// Equal on all ranks.
+  [[nodiscard]] bool has_cells_to_give() const noexcept;
+  /// Those that this rank holds.
+  [[nodiscard]] Owners held() const noexcept;
+  /// Gives all others again. by_any: held by any rank.
+  void note_held(const Owners& by_any) noexcept;
   /// Its creation belongs to the history of the calls that are matched by order. digest: of its plan.
   void add_to_history(std::uint64_t digest) noexcept {
     // No two histories that differ become equal by the same call.

@@ -9,6 +9,7 @@
 #include "backends/shm/arena.hpp"
 #include "backends/shm/calibrate.hpp"
 #include "backends/shm/model.hpp"
+#include "backends/shm/persistent_turn.hpp"
 #include "backends/shm/protocol.hpp"
 #include "backends/shm/ready_lines.hpp"
 #include "backends/shm/shm_execution.hpp"
@@ -92,11 +93,9 @@ void complete(Plan& plan, const Machine& machine) {
     plan.slot_most = shm::longest_in_slot(plan.signature, machine);
 }
 
-Turn take_turn(Context& context, const Plan& plan) {
-  Arena& arena = shm::arena_of(context);
-  if (plan.signature.kind != CallKind::persistent) return arena.next_ordered(plan.digest);
-  arena.add_to_history(plan.digest);
-  return {arena.acquire_persistent(context.point_to_point), plan.digest};
+Turn take_turn(Context& context, const Plan& plan, std::chrono::nanoseconds timeout) {
+  if (plan.signature.kind != CallKind::persistent) return shm::arena_of(context).next_ordered(plan.digest);
+  return shm::take_persistent_turn(context, plan.digest, timeout);
 }
 
 void give_back(Context& context, Turn turn) noexcept {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "backends/shm/agreement.hpp"
+#include "backends/shm/persistent_turn.hpp"
 #include "core/mix_bits.hpp"
 
 namespace tutti::detail::shm {
@@ -37,15 +38,11 @@ std::size_t line_for(int taker, std::size_t k) {
 
 }  // namespace
 
-NeighborSlots::NeighborSlots(Context& context, OtherCall call, CallKind kind) : call_(call), kind_(kind) {
+NeighborSlots::NeighborSlots(Context& context, OtherCall call, CallKind kind, std::chrono::nanoseconds timeout)
+    : call_(call), kind_(kind) {
   use_.arena = &arena_of(context);
   const std::uint64_t digest = digest_of(call, kind);
-  if (kind != CallKind::persistent) {
-    turn_ = arena().next_ordered(digest);
-    return;
-  }
-  arena().add_to_history(digest);
-  turn_ = {arena().acquire_persistent(context.point_to_point), digest};
+  turn_ = kind == CallKind::persistent ? take_persistent_turn(context, digest, timeout) : arena().next_ordered(digest);
 }
 
 NeighborSlots::~NeighborSlots() {

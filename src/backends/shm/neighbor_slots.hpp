@@ -20,7 +20,7 @@ namespace tutti::detail::shm {
 class NeighborSlots {
  public:
   /// Takes its place in the order of calls. A persistent call keeps its cells as long as this object lives. Collective.
-  NeighborSlots(Context& context, OtherCall call, CallKind kind);
+  NeighborSlots(Context& context, OtherCall call, CallKind kind, std::chrono::nanoseconds timeout);
   ~NeighborSlots();
   NeighborSlots(const NeighborSlots&) = delete;
   NeighborSlots& operator=(const NeighborSlots&) = delete;

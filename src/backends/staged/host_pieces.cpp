@@ -5,7 +5,7 @@
 
 namespace tutti::detail::staged {
 
-HostPieces::HostPieces(ContextPtr context, const Plan& whole)
+HostPieces::HostPieces(ContextPtr context, const Plan& whole, std::chrono::nanoseconds timeout)
     : context_(std::move(context)),
       part_(whole.part),
       last_(whole.last_part),
@@ -13,12 +13,13 @@ HostPieces::HostPieces(ContextPtr context, const Plan& whole)
       running_(whole.pieces) {
   // Turns that executions own are few: not one for each piece.
   if (owns_turn() && whole.pieces > 1) use_spare();
-  turns_.push_back(part_->backend->take_turn(*context_, *part_));
+  const auto take = [&] { return part_->backend->take_turn(*context_, *part_, timeout); };
+  turns_.push_back(take());
   if (!turns_[0].valid()) {
     use_spare();
-    turns_[0] = part_->backend->take_turn(*context_, *part_);
+    turns_[0] = take();
   }
-  while (turns_.size() < whole.pieces) turns_.push_back(part_->backend->take_turn(*context_, *part_));
+  while (turns_.size() < whole.pieces) turns_.push_back(take());
 }
 
 HostPieces::~HostPieces() {

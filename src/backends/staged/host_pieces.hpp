@@ -12,7 +12,8 @@ namespace tutti::detail::staged {
 /// an execution is made when its piece has arrived.
 class HostPieces {
  public:
-  HostPieces(ContextPtr context, const Plan& whole);
+  /// timeout: for turns for which ranks must ask one another.
+  HostPieces(ContextPtr context, const Plan& whole, std::chrono::nanoseconds timeout);
   ~HostPieces();
   HostPieces(const HostPieces&) = delete;
   HostPieces& operator=(const HostPieces&) = delete;

@@ -54,7 +54,7 @@ void copy(device::Runtime& runtime, std::byte* to, const std::byte* from, const 
 
 struct StagedExecution::State {
   State(const std::shared_ptr<Context>& shared_comm, std::shared_ptr<const Plan> the_plan, Binding the_binding,
-        const Stream& stream);
+        const Stream& stream, std::chrono::nanoseconds timeout);
 
   void acquire_slots();
   void restart();
@@ -99,14 +99,14 @@ struct StagedExecution::State {
 };
 
 StagedExecution::State::State(const std::shared_ptr<Context>& shared_comm, std::shared_ptr<const Plan> the_plan,
-                              Binding the_binding, const Stream& stream)
+                              Binding the_binding, const Stream& stream, std::chrono::nanoseconds timeout)
     : comm(*shared_comm),
       plan(std::move(the_plan)),
       binding(std::move(the_binding)),
       caller(stream),
       to_host(work_stream(comm, {binding.output, binding.input})),
       to_device(stream_beside(to_host)),
-      pieces(shared_comm, *plan) {
+      pieces(shared_comm, *plan, timeout) {
   for (std::size_t i = 0; i < plan->pieces; ++i)
     stagings.push_back(staged::stage(plan->signature, binding, comm.rank, comm.size, range_of(i)));
   acquire_slots();
@@ -219,7 +219,7 @@ StagedExecution::StagedExecution(std::shared_ptr<Context> comm_state, std::share
                                  Stream stream, std::chrono::nanoseconds timeout)
     : Execution(comm_state, timeout, plan->signature.kind == CallKind::persistent),
       state_(at_turn(*comm_state, *plan,
-                     [&] { return std::make_unique<State>(comm_state, plan, std::move(binding), stream); })) {}
+                     [&] { return std::make_unique<State>(comm_state, plan, std::move(binding), stream, timeout); })) {}
 
 StagedExecution::~StagedExecution() {
   if (state_->in_use) retire_later(std::move(state_->done), std::move(state_->slots));

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "backends/shm/layout.hpp"
 #include "call/context.hpp"
 #include "mpi/shm/work.hpp"
 #include "support/exercise.hpp"
@@ -126,6 +127,49 @@ TEST(Abort, EndsTheWaitsOfOtherRanks) {
 }
 
 // What the kernel refuses is an error that says so on those who meet it, and the others hear of it.
+/// Persistent calls until each owns all cells that there are.
+std::vector<Request> all_persistent(const Communicator& comm, std::vector<int>& x) {
+  std::vector<Request> all;
+  for (int i = 0; i < detail::shm::persistent_owners; ++i) all.push_back(bcast_init(comm, x, 0));
+  return all;
+}
+
+// Once all cells are given, ranks ask one another which are free again: that ends as every wait does.
+TEST(Persistent, OneMoreThanHaveCellsHasTheTimeout) {
+  CommunicatorOptions options;
+  options.timeout = 200ms;
+  for (const bool by_neighbors : {false, true}) {
+    MPI_Comm ring = MPI_COMM_NULL;
+    const int periodic = 1;
+    int size = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &ring);
+    const Communicator comm = Communicator::duplicate(ring, options);
+    MPI_Comm_free(&ring);
+    std::vector<int> x(2);
+    std::vector<int> y(2);
+    const auto held = all_persistent(comm, x);
+    const std::span<const int> send(x);
+    if (world_rank() == 0)
+      expect_failure(ErrorCode::timeout, "persistent",
+                     [&] { (void)(by_neighbors ? neighbor_alltoall_init(comm, send, y) : bcast_init(comm, x, 0)); });
+    meet();
+  }
+}
+
+TEST(Persistent, OneMoreThanHaveCellsHearsOfAnAbort) {
+  Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
+  std::vector<int> x(2);
+  const auto held = all_persistent(comm, x);
+  const bool aborts = world_rank() == comm.size() - 1;
+  if (aborts) {
+    std::this_thread::sleep_for(50ms);
+    comm.abort("the solver diverged");
+  }
+  expect_failure(ErrorCode::aborted, "the solver diverged", [&] { (void)bcast_init(comm, x, 0); });
+  meet();
+}
+
 TEST(BadPointer, OfTheRootOfABroadcast) {
   const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
   if (comm.state()->machine().mapped_copy) GTEST_SKIP() << "loads and stores of XPMEM end the process there";
