@@ -50,7 +50,7 @@ class Other {
 };
 
 TEST(Neighbor, IsNotTakenForDeadByAProcessWithoutDescriptors) {
-  constexpr seconds limit{2};
+  constexpr milliseconds limit{2000};
   Other other;
   Clock::time_point now{seconds(1000)};
   Neighbor neighbor(other.card(), {1, 2}, limit, now);
@@ -73,7 +73,7 @@ TEST(Neighbor, IsNotTakenForDeadByAProcessWithoutDescriptors) {
 }
 
 TEST(Neighbor, ThatIsSilentHasEnded) {
-  constexpr seconds limit{2};
+  constexpr milliseconds limit{2000};
   Other other;
   Clock::time_point now{seconds(1000)};
   Neighbor neighbor(other.card(), {1, 2}, limit, now);
