@@ -184,7 +184,7 @@ void launch_pool(const PoolCall& call) {
                                                 call.guard, call.status});
   }
   constexpr std::size_t bags_together = Width > 8 ? 2 : 4;  // what the registers hold
-  constexpr std::size_t enough = std::size_t{1} << 20U;  // lanes, which fill any device several times
+  constexpr std::size_t enough = std::size_t{1} << 20U;     // lanes, which fill any device several times
   if constexpr (Width > 1) {
     if (items >= enough) return launch_sums<Stored, Index, Width, bags_together>(call);
   }
