@@ -184,7 +184,10 @@ void Recorder::place_running(std::uint32_t communicator, TextNumber site) noexce
   const std::uint64_t last = parts_.header->next.load(std::memory_order_relaxed);
   for (std::uint64_t number = last; number > 0 && number + looked_at > last; --number) {
     const Entry& entry = entry_of(number);
-    if (entry.state.load(std::memory_order_relaxed) == State::running && entry.facts.communicator == communicator)
+    // Another thread may be writing the entry, whose number comes last.
+    const bool is_written = entry.number.load(std::memory_order_acquire) == number;
+    if (is_written && entry.state.load(std::memory_order_relaxed) == State::running &&
+        entry.facts.communicator == communicator)
       place(number, site);
   }
 }
