@@ -236,8 +236,10 @@ static void by_blocks(MPI_Comm comm) {
   MPI_Exscan(values, all, 3, MPI_INT, MPI_MAX, comm);
 }
 
-// Rank 0 has blocks for all and the others for rank 0; beside the others' empty ones stands no type.
+// Rank 0 has blocks for all and the others for rank 0; beside the others' empty ones stands no type. In check mode the
+// MPI may make the call, and Open MPI refuses it.
 static void by_missing_types(MPI_Comm comm) {
+#ifndef OPEN_MPI
   int values[16] = {0};
   int all[16] = {0};
   int counts[4], places[4];
@@ -248,6 +250,9 @@ static void by_missing_types(MPI_Comm comm) {
     types[i] = counts[i] ? MPI_INT : MPI_DATATYPE_NULL;
   }
   MPI_Alltoallw(values, counts, places, types, all, counts, places, types, comm);
+#else
+  (void)comm;
+#endif
 }
 
 #if MPI_VERSION >= 4

@@ -63,6 +63,9 @@ TEST_F(Errors, OfRanksThatDisagreeReachTheHandler) {
   if (comm.size() < 2) GTEST_SKIP() << "one rank";
   if (mpi_name().find("5.0.2") != std::string::npos)
     GTEST_SKIP() << "MPICH 5.0.2 ends in MPI_Comm_free where one rank frees a communicator that another one keeps";
+  if (mpi_name().find("Open MPI") != std::string::npos)
+    GTEST_SKIP() << "a rank frees its side while another one's message is on the way, which Open MPI gives to the next "
+                    "communicator";
   const int count = comm.rank() == 0 ? 4 : 8;
   const int code = MPI_Bcast(data.data(), count, MPI_INT, 0, comm.get());
   EXPECT_EQ(class_of(code), comm.rank() == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE);
