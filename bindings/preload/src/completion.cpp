@@ -2,7 +2,6 @@
 // The functions by which a program completes requests. Those of the library's calls are carried to their end here; the
 // rest is the MPI's, which knows their tokens as requests of its own.
 #include <mpi.h>
-#include <sched.h>
 
 #include <memory>
 
@@ -36,18 +35,14 @@ void advance(const Operations& operations, Outcome& outcome) {
   for (const auto& operation : operations) outcome.note(*operation, operation->advance());
 }
 
-/// Calls work() until it says that it is done; the calls advance meanwhile.
-template <typename Work>
-int until_done(const Operations& operations, const Work& work) {
+/// Asks the MPI by attempt() until it says that the wait is over; the calls advance meanwhile.
+template <typename Attempt>
+int until_done(const Operations& operations, const Attempt& attempt) {
   Outcome outcome;
-  for (;;) {
+  return outcome.end(wait_by_steps([&](int& is_done) {
     advance(operations, outcome);
-    bool is_done = false;
-    const int code = work(is_done);
-    if (code != MPI_SUCCESS || is_done) return outcome.end(code);
-    step();
-    sched_yield();
-  }
+    return attempt(is_done);
+  }));
 }
 
 template <typename Work>
@@ -102,12 +97,7 @@ int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* statu
   return watch_completion(count, requests, Until::any, [&] {
     const Operations operations = operations_of(count, requests);
     if (!has_active()) return PMPI_Waitany(count, requests, index, status);
-    return until_done(operations, [&](bool& is_done) {
-      int flag = 0;
-      const int code = PMPI_Testany(count, requests, index, &flag, status);
-      is_done = flag != 0;
-      return code;
-    });
+    return until_done(operations, [&](int& is_done) { return PMPI_Testany(count, requests, index, &is_done, status); });
   });
 }
 
@@ -115,9 +105,9 @@ int MPI_Waitsome(int count, MPI_Request requests[], int* number, int indices[], 
   return watch_completion(count, requests, Until::any, [&] {
     const Operations operations = operations_of(count, requests);
     if (!has_active()) return PMPI_Waitsome(count, requests, number, indices, statuses);
-    return until_done(operations, [&](bool& is_done) {
+    return until_done(operations, [&](int& is_done) {
       const int code = PMPI_Testsome(count, requests, number, indices, statuses);
-      is_done = code == MPI_SUCCESS && *number != 0;
+      is_done = code == MPI_SUCCESS && *number != 0 ? 1 : 0;
       return code;
     });
   });
