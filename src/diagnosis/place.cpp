@@ -137,10 +137,15 @@ bool is_of_library(std::string_view function) {
 }
 
 const SourcePlace* first_of_program(const std::vector<SourcePlace>& places) {
-  if (places.empty()) return nullptr;
-  const auto first = std::find_if(places.begin(), places.end(),
-                                  [](const SourcePlace& place) { return !is_of_library(place.function); });
-  return first != places.end() ? &*first : &places.back();
+  const SourcePlace* found = places.empty() ? nullptr : &places.back();
+  bool caller_is_of_library = false;
+  for (auto place = places.rbegin(); place != places.rend(); ++place) {
+    // A lambda's name lacks its namespace: it belongs to the function that calls it.
+    if (!(caller_is_of_library && place->function == "operator()"))
+      caller_is_of_library = is_of_library(place->function);
+    if (!caller_is_of_library) found = &*place;
+  }
+  return found;
 }
 
 std::string words(const SiteRecord& site) {

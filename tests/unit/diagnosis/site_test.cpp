@@ -102,6 +102,19 @@ TEST(Place, PairsOfLinesAreRead) {
   EXPECT_EQ(first_of_program({}), nullptr);
 }
 
+// Debug information names a lambda without its namespace.
+TEST(Place, LambdasBelongToTheirCallers) {
+  const auto of_library = parse_places(
+      "tutti::detail::f(int)\n/a/f.cpp:12\noperator()\n/a/call.cpp:322\noperator()\n/a/call.cpp:321\n"
+      "auto tutti::detail::make<int>(int)\n/a/make.hpp:28\nstep\n/a/heat.c:13\nmain\n/a/heat.c:30\n");
+  EXPECT_EQ(first_of_program(of_library)->function, "step");
+  const auto of_program =
+      parse_places("tutti::detail::f(int)\n/a/f.cpp:12\noperator()\n/a/heat.cpp:7\nmain\n/a/heat.cpp:9\n");
+  EXPECT_EQ(first_of_program(of_program)->line, 7);
+  const auto within_library = parse_places("tutti::f()\n/a/f.cpp:12\noperator()\n/a/f.cpp:7\ntutti::g()\n/a/g.cpp:9\n");
+  EXPECT_EQ(first_of_program(within_library)->function, "tutti::g()");
+}
+
 TEST(Place, FunctionsOfTheLibraryAreKnownByTheirNames) {
   for (const std::string_view name :
        {"tutti::allreduce(tutti::Communicator const&)", "void tutti::f<int>(int)", "tutti_allreduce",
