@@ -55,7 +55,7 @@ std::vector<T> parse(const char* option, const std::vector<std::string>& names, 
 
 std::vector<Named<Operation>> operations() {
   std::vector<Named<Operation>> all;
-  for (const Operation operation : all_operations) all.push_back({operation_name(operation), operation});
+  for (const Operation operation : all_operations) all.push_back({std::string(operation_name(operation)), operation});
   return all;
 }
 

@@ -103,14 +103,11 @@ NcclResult NcclCall::issue() {
       return t.reduce_scatter(a_.send, a_.recv, count_, type_, op_, comm, stream);
     case Operation::allgather:
       return t.all_gather(a_.send, a_.recv, count_, type_, comm, stream);
-    case Operation::gather:
-    case Operation::gatherv:
-      return exchange(false, is_root);
-    case Operation::scatter:
-    case Operation::scatterv:
-      return exchange(is_root, false);
-    default:
-      return exchange(true, true);
+    default: {
+      const RootPart part = traits_of(a_.point.operation).root;
+      return exchange(part == RootPart::none || (part == RootPart::gives && is_root),
+                      part == RootPart::none || (part == RootPart::takes && is_root));
+    }
   }
 }
 
@@ -135,9 +132,9 @@ NcclResult NcclCall::recv_from(int peer) {
 
 /// As a root, or as all ranks do; where not, with the root only.
 NcclResult NcclCall::exchange(bool to_all, bool from_all) {
-  const Operation operation = a_.point.operation;
-  const bool gathers = operation == Operation::gather || operation == Operation::gatherv;
-  const bool scatters = operation == Operation::scatter || operation == Operation::scatterv;
+  const RootPart part = traits_of(a_.point.operation).root;
+  const bool gathers = part == RootPart::takes;
+  const bool scatters = part == RootPart::gives;
   nccl_.check(nccl_.table().group_start(), "ncclGroupStart");
   for (int peer = 0; peer < a_.world.ranks; ++peer) {
     const bool is_root = peer == a_.world.root;

@@ -3,15 +3,6 @@
 
 namespace tutti::commbench {
 
-std::string operation_name(Operation operation) {
-  static constexpr std::array<const char*, all_operations.size()> names = {
-      "barrier",       "bcast",   "reduce",   "allreduce",  "reduce_scatter_block",
-      "scan",          "exscan",  "gather",   "scatter",    "allgather",
-      "alltoall",      "gatherv", "scatterv", "allgatherv", "alltoallv",
-      "reduce_scatter"};
-  return names[static_cast<std::size_t>(operation)];
-}
-
 double bus_factor(Operation operation, int ranks) {
   const double others = static_cast<double>(ranks - 1) / static_cast<double>(ranks);
   switch (operation) {

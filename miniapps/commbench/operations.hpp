@@ -1,62 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
-#include <string>
+#include <tutti/operation.hpp>
 
 namespace tutti::commbench {
 
-enum class Operation : std::uint8_t {
-  barrier,
-  bcast,
-  reduce,
-  allreduce,
-  reduce_scatter_block,
-  scan,
-  exscan,
-  gather,
-  scatter,
-  allgather,
-  alltoall,
-  gatherv,
-  scatterv,
-  allgatherv,
-  alltoallv,
-  reduce_scatter,
-};
+using tutti::all_operations;
+using tutti::Operation;
 
-inline constexpr std::array<Operation, 16> all_operations = {Operation::barrier,
-                                                             Operation::bcast,
-                                                             Operation::reduce,
-                                                             Operation::allreduce,
-                                                             Operation::reduce_scatter_block,
-                                                             Operation::scan,
-                                                             Operation::exscan,
-                                                             Operation::gather,
-                                                             Operation::scatter,
-                                                             Operation::allgather,
-                                                             Operation::alltoall,
-                                                             Operation::gatherv,
-                                                             Operation::scatterv,
-                                                             Operation::allgatherv,
-                                                             Operation::alltoallv,
-                                                             Operation::reduce_scatter};
-
-/// The name of the function.
-[[nodiscard]] std::string operation_name(Operation operation);
-
-[[nodiscard]] constexpr bool reduces(Operation operation) {
-  return operation == Operation::reduce || operation == Operation::allreduce || operation == Operation::scan ||
-         operation == Operation::exscan || operation == Operation::reduce_scatter_block ||
-         operation == Operation::reduce_scatter;
-}
+[[nodiscard]] constexpr bool reduces(Operation operation) { return traits_of(operation).combined != Combined::none; }
 
 /// One vector, not one block a rank.
 [[nodiscard]] constexpr bool has_one_vector(Operation operation) {
-  return operation == Operation::bcast || operation == Operation::reduce || operation == Operation::allreduce ||
-         operation == Operation::scan || operation == Operation::exscan;
+  const OperationTraits& row = traits_of(operation);
+  return row.given == BlockKind::one && row.taken == BlockKind::one;
+}
+
+/// Whether each block has a count of its own.
+[[nodiscard]] constexpr bool has_counts(Operation operation) {
+  const OperationTraits& row = traits_of(operation);
+  return row.given == BlockKind::counted || row.taken == BlockKind::counted;
 }
 
 /// What algorithm bandwidth is multiplied by to give bus bandwidth, the rate that a link must have for that time

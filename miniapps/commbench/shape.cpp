@@ -98,33 +98,19 @@ Shape make_shape(Operation operation, std::size_t elements, const World& w, bool
     make_vector(operation, elements, w, shape);
     return shape;
   }
-  const bool may_vary = operation == Operation::gatherv || operation == Operation::scatterv ||
-                        operation == Operation::allgatherv || operation == Operation::alltoallv ||
-                        operation == Operation::reduce_scatter;
-  const Blocks blocks{elements / static_cast<std::size_t>(w.ranks), w.ranks, uneven && may_vary};
+  const Blocks blocks{elements / static_cast<std::size_t>(w.ranks), w.ranks, uneven && has_counts(operation)};
   const Counts counts = blocks.lengths(0);
   shape.count = blocks.average;
   shape.total = sum_of(counts);
-  switch (operation) {
-    case Operation::gather:
-    case Operation::gatherv:
-      make_gather(counts, w.rank == w.root, w, shape);
-      break;
-    case Operation::scatter:
-    case Operation::scatterv:
-      make_scatter(counts, w, shape);
-      break;
-    case Operation::allgather:
-    case Operation::allgatherv:
-      make_gather(counts, true, w, shape);
-      break;
-    case Operation::reduce_scatter:
-    case Operation::reduce_scatter_block:
-      make_reduce_scatter(counts, w, shape);
-      break;
-    default:
-      make_alltoall(blocks, w, shape);
-  }
+  const OperationTraits& row = traits_of(operation);
+  if (row.combined != Combined::none)
+    make_reduce_scatter(counts, w, shape);
+  else if (row.root == RootPart::gives)
+    make_scatter(counts, w, shape);
+  else if (row.given == BlockKind::one || row.given == BlockKind::own)
+    make_gather(counts, row.root == RootPart::none || w.rank == w.root, w, shape);
+  else
+    make_alltoall(blocks, w, shape);
   return shape;
 }
 

@@ -48,13 +48,10 @@ class TuttiCall final : public Call {
  private:
   void work_in_place(int rank) {
     const bool is_root = rank == root_;
-    const bool is_reduce = operation_ == Operation::reduce;
-    const bool is_gather = operation_ == Operation::gather || operation_ == Operation::gatherv;
-    const bool is_scatter = operation_ == Operation::scatter || operation_ == Operation::scatterv;
-    if (operation_ == Operation::bcast || operation_ == Operation::barrier) return;
-    if (is_scatter && is_root) recv_ = in_place;
-    if (!is_scatter && (is_root || !(is_reduce || is_gather))) send_ = in_place;
-    const bool scatters_sums = operation_ == Operation::reduce_scatter || operation_ == Operation::reduce_scatter_block;
+    const OperationTraits& row = traits_of(operation_);
+    if (row.in_place == InPlaceSide::recv && is_root) recv_ = in_place;
+    if (row.in_place == InPlaceSide::send && (is_root || row.root == RootPart::none)) send_ = in_place;
+    const bool scatters_sums = row.combined == Combined::all && row.given != BlockKind::one;
     if (scatters_sums) recv_.count = shape_.send;
   }
 

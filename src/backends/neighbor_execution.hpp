@@ -15,7 +15,7 @@
 #include "call/execution.hpp"
 #include "call/neighborhood.hpp"
 #include "call/scratch.hpp"
-#include "call/signature.hpp"
+#include "operation/signature.hpp"
 
 namespace tutti::detail {
 

@@ -5,15 +5,15 @@
 #include <utility>
 
 #include "backends/neighbor_execution.hpp"
-#include "call/call_record.hpp"
 #include "call/context.hpp"
+#include "operation/call_record.hpp"
 
 namespace tutti::detail {
 namespace {
 
 /// The other ranks count on a call that has no fault of its arguments.
 template <typename Make>
-auto at_turn(Context& context, OtherCall call, const Make& make) {
+auto at_turn(Context& context, flight::Call call, const Make& make) {
   try {
     return make();
   } catch (...) {
@@ -37,16 +37,16 @@ void run_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchang
 }
 
 // The ranks of other nodes do not see the memory of this one: they are told by messages.
-void break_neighbor_exchange(Context& context, OtherCall call) {
+void break_neighbor_exchange(Context& context, flight::Call call) {
   try {
-    context.break_by_exception(call_name(static_cast<std::uint8_t>(call)));
+    context.break_by_exception(flight::call_name(call));
   } catch (...) {
     if (context.node) context.tell_of_failure();
     throw;
   }
 }
 
-void refuse_neighbor_exchange(Context& context, OtherCall call) noexcept {
+void refuse_neighbor_exchange(Context& context, flight::Call call) noexcept {
   context.refuse(call);
   if (context.node) context.node->refuse(call);
 }

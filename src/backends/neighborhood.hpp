@@ -6,7 +6,7 @@
 
 #include "call/backend.hpp"
 #include "call/neighborhood.hpp"
-#include "call/signature.hpp"
+#include "operation/signature.hpp"
 
 namespace tutti::detail {
 
@@ -20,11 +20,11 @@ namespace tutti::detail {
 void run_neighbor_exchange(const ContextPtr& context, NeighborExchange&& exchange, const CallOptions& options);
 
 /// For a rank that ends its call with an error before its turn: the others must not wait for it.
-void refuse_neighbor_exchange(Context& context, OtherCall call) noexcept;
+void refuse_neighbor_exchange(Context& context, flight::Call call) noexcept;
 
 /// For a rank that cannot go on with its call, which the others count on: breaks the communicator by the exception that
 /// is being handled, and throws it as Error.
-[[noreturn]] void break_neighbor_exchange(Context& context, OtherCall call);
+[[noreturn]] void break_neighbor_exchange(Context& context, flight::Call call);
 
 /// The way of blocks between ranks, a literal: "shm:slots", if all are on one node, "shm:slots+messages", if those of
 /// this rank's node share memory, or empty for messages alone.

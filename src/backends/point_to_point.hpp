@@ -8,7 +8,7 @@
 #include "backends/mpi/short_messages.hpp"
 #include "call/backend.hpp"
 #include "call/point_to_point.hpp"
-#include "call/signature.hpp"
+#include "operation/signature.hpp"
 
 namespace tutti::detail {
 

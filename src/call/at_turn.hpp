@@ -16,7 +16,7 @@ auto at_turn(Context& context, const Plan& plan, const Action& action) {
   try {
     return action();
   } catch (...) {
-    context.break_by_exception(schedules::operation_name(plan.signature.operation), plan.way);
+    context.break_by_exception(operation_name(plan.signature.operation), plan.way);
   }
 }
 

@@ -9,12 +9,12 @@
 #include <tutti/error.hpp>
 #include <tutti/options.hpp>
 
-#include "call/binding.hpp"
 #include "call/costs.hpp"
 #include "call/execution.hpp"
 #include "call/machine.hpp"
 #include "call/plan.hpp"
 #include "diagnosis/recorder.hpp"
+#include "operation/binding.hpp"
 
 namespace tutti::detail {
 
@@ -39,8 +39,8 @@ class BackendState {
   virtual void announce_backoff() noexcept {}
   [[nodiscard]] virtual bool backoff() noexcept { return false; }
   /// Called when this rank refuses a collective call, before it takes a turn: tells the other ranks, if it can, which
-  /// may be making that call: an Operation, or an OtherCall.
-  virtual void refuse(std::uint8_t /*call*/) noexcept {}
+  /// may be making that call.
+  virtual void refuse(flight::Call /*call*/) noexcept {}
   /// Prepares for the end of MPI. Executions may still refer to the state, so it must live on without MPI.
   virtual void release() noexcept {}
 };

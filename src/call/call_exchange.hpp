@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "call/call_record.hpp"
+#include "operation/call_record.hpp"
 
 namespace tutti::detail {
 

@@ -50,7 +50,7 @@ Links moving_links(const Signature& signature, const Machine& machine) {
 /// Both operands of floats of 8 and 16 bits are converted before they are combined.
 Links links_for(const Signature& signature, const Machine& machine) {
   Links links = moving_links(signature, machine);
-  if (signature.memory == MemoryClass::host && schedules::combines(signature.operation) &&
+  if (signature.memory == MemoryClass::host && tutti::combines(signature.operation) &&
       is_small_float(signature.type.kind()))
     for (Link& link : links.levels) link.combining_rate *= machine.costs.combine / (2 * machine.costs.combine_narrow);
   return links;
@@ -127,8 +127,8 @@ const Candidate& best_part(const std::vector<Candidate>& all, const Signature& s
   for (const Candidate& c : all)
     if (c.backend->carries_parts && c.can_be_chosen() && (best == nullptr || precedes(c, *best))) best = &c;
   if (best != nullptr) return *best;
-  throw Error(ErrorCode::internal, fmt::format("{}: no algorithm in host memory for {} ranks",
-                                               schedules::operation_name(signature.operation), size));
+  throw Error(ErrorCode::internal,
+              fmt::format("{}: no algorithm in host memory for {} ranks", operation_name(signature.operation), size));
 }
 
 }  // namespace tutti::detail

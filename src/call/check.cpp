@@ -60,16 +60,16 @@ std::uint64_t Check::note_locked(const Signature& signature, const Binding& bind
   return add(facts, &signature, &binding);
 }
 
-std::uint64_t Check::note(OtherCall call, CallKind kind) {
+std::uint64_t Check::note(flight::Call call, CallKind kind) {
   const std::lock_guard lock(mutex_);
   return add(facts_of(call, kind), nullptr, nullptr);
 }
 
-void Check::refuse(std::uint8_t operation) noexcept {
+void Check::refuse(flight::Call call) noexcept {
   try {
     const std::lock_guard lock(mutex_);
     CallFacts facts;
-    facts.operation = operation;
+    facts.call = call;
     facts.is_refused = true;
     (void)add(facts, nullptr, nullptr);
   } catch (...) {  // NOLINT(bugprone-empty-catch): the error of the call itself is about to be thrown
@@ -253,7 +253,7 @@ void Check::close(bool is_good) noexcept {
       if (!compare(made_ - 1)) Backoff::sleep();
     }
     // Ranks that still wait for another call of this one learn that it will make none.
-    if (is_good && exchange_->tells_end()) (void)note(OtherCall::free, CallKind::blocking);
+    if (is_good && exchange_->tells_end()) (void)note(flight::Call::free_communicator, CallKind::blocking);
     const std::lock_guard lock(mutex_);
     (void)exchange_->close();
   } catch (...) {  // NOLINT(bugprone-empty-catch): the ranks differ, and nobody asks any more

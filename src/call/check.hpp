@@ -11,11 +11,11 @@
 #include <tutti/error.hpp>
 #include <vector>
 
-#include "call/binding.hpp"
 #include "call/call_exchange.hpp"
-#include "call/call_record.hpp"
 #include "call/message_check.hpp"
-#include "call/signature.hpp"
+#include "operation/binding.hpp"
+#include "operation/call_record.hpp"
+#include "operation/signature.hpp"
 
 namespace tutti::detail {
 
@@ -34,11 +34,9 @@ class Check {
 
   /// Publishes a call of this rank; returns its number.
   std::uint64_t note(const Signature& signature, const Binding& binding, bool has_stream);
-  std::uint64_t note(OtherCall call, CallKind kind);
+  std::uint64_t note(flight::Call call, CallKind kind);
   /// Tells the other ranks that this one ends a call with an error before it has published it.
-  void refuse(OtherCall call) noexcept { refuse(static_cast<std::uint8_t>(call)); }
-  /// call: an Operation, or an OtherCall.
-  void refuse(std::uint8_t call) noexcept;
+  void refuse(flight::Call call) noexcept;
   /// Waits until all ranks have made this call and those before it, and compares them. Throws Error(mismatch), or
   /// Error(timeout) that names a missing rank.
   void settle(std::uint64_t number, std::chrono::nanoseconds timeout);
@@ -47,7 +45,7 @@ class Check {
 
   /// note() and settle() of a blocking call.
   void meet(const Signature& signature, const Binding& binding, bool has_stream, std::chrono::nanoseconds timeout);
-  void meet(OtherCall call, std::chrono::nanoseconds timeout) { settle(note(call, CallKind::blocking), timeout); }
+  void meet(flight::Call call, std::chrono::nanoseconds timeout) { settle(note(call, CallKind::blocking), timeout); }
 
   /// For Context: a failed call has broken the communicator; its end.
   void fail(ErrorCode code, const std::string& reason) noexcept;

@@ -248,12 +248,12 @@ void Context::mark_broken(ErrorCode code, const std::string& reason) noexcept {
   if (check) check->fail(code, reason);
 }
 
-void Context::refuse(std::uint8_t call) noexcept {
+void Context::refuse(flight::Call call) noexcept {
   if (check && !released_.load()) check->refuse(call);
   refuse_turn(call);
 }
 
-void Context::refuse_turn(std::uint8_t call) noexcept {
+void Context::refuse_turn(flight::Call call) noexcept {
   if (released_.load() || aborted.load() || broken_.load()) return;
   for (const auto& state : states_)
     if (state) state->refuse(call);

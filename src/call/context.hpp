@@ -31,7 +31,6 @@ namespace tutti::detail {
 
 class Check;
 class Summary;
-enum class OtherCall : std::uint8_t;
 
 /// A communicator, as calls, executions and backends see it. Outstanding executions keep it alive.
 struct Context {
@@ -77,10 +76,9 @@ struct Context {
   void tell_of_failure() const noexcept;
 
   /// Before this rank ends a collective call with an error that other ranks may not have: the backends tell them.
-  void refuse(schedules::Operation operation) noexcept { refuse(static_cast<std::uint8_t>(operation)); }
-  void refuse(OtherCall call) noexcept { refuse(static_cast<std::uint8_t>(call)); }
+  void refuse(flight::Call call) noexcept;
   /// The same for a call that check mode has published.
-  void refuse_turn(schedules::Operation operation) noexcept { refuse_turn(static_cast<std::uint8_t>(operation)); }
+  void refuse_turn(flight::Call call) noexcept;
 
   /// Keeps the private communicators for ever: messages of a failed operation may still arrive, and if their
   /// communicator were freed, the host MPI would give its context to a new one, whose receives would match them.
@@ -182,9 +180,6 @@ struct Context {
   std::atomic<bool> aborted{false};
 
  private:
-  /// call: an Operation, or an OtherCall.
-  void refuse(std::uint8_t call) noexcept;
-  void refuse_turn(std::uint8_t call) noexcept;
   [[noreturn]] void throw_aborted() const;
   [[noreturn]] void throw_unusable() const;
   void abort_here(const std::string& reason) noexcept;

@@ -156,7 +156,7 @@ double seconds_on_one_node(const Algorithm& algorithm, const Cost& cost, const L
 double long_part(const Algorithm& algorithm, const Cost& cost, double eager) {
   if (algorithm.reach != Reach::growing && algorithm.reach != Reach::shrinking)
     return message_bytes(cost) > eager ? 1 : 0;
-  const bool has_blocks = is_split(algorithm.operation) || schedules::has_equal_blocks(algorithm.operation);
+  const bool has_blocks = is_split(algorithm.operation) || tutti::has_equal_blocks(algorithm.operation);
   const double rounds = cost.rounds / (has_blocks ? 1 : 2);
   const double longest = message_bytes(cost) * rounds / (2 - std::exp2(1 - rounds));
   return std::clamp(std::ceil(std::log2(longest / eager)), 0.0, rounds) / rounds;
@@ -272,18 +272,17 @@ schedules::Starts starts_of(const Links& links, LinkLevel on_node, int nodes) {
 
 double bytes_of_call(const Signature& signature, int size) {
   const double bytes = static_cast<double>(signature.count) * static_cast<double>(signature.type.size());
-  return schedules::has_equal_blocks(signature.operation) ? bytes * size : bytes;
+  return tutti::has_equal_blocks(signature.operation) ? bytes * size : bytes;
 }
 
 double lost_part(const Signature& signature, int size, const Costs& costs) {
-  using enum Operation;
-  const schedules::OperationSet gives_blocks{alltoall, reduce_scatter, reduce_scatter_block};
-  const schedules::OperationSet takes_blocks{alltoall, allgather};
   const Operation operation = signature.operation;
+  const OperationTraits& row = traits_of(operation);
   const double all = bytes_of_call(signature, size);
-  const double block = schedules::has_equal_blocks(operation) || operation == reduce_scatter ? all / size : all;
-  const double given = gives_blocks.has(operation) ? all : block;
-  const double taken = takes_blocks.has(operation) ? all : operation == bcast ? 0 : block;
+  const double block = has_equal_blocks(operation) || operation == Operation::reduce_scatter ? all / size : all;
+  const bool is_of_root = row.root != RootPart::none;
+  const double given = is_split(operation) && !is_of_root ? all : block;
+  const double taken = row.taken == BlockKind::each && !is_of_root ? all : operation == Operation::bcast ? 0 : block;
   return std::min(1.0, (given + taken) * costs.cache_part);
 }
 

@@ -6,8 +6,8 @@
 
 #include "call/costs.hpp"
 #include "call/links.hpp"
-#include "call/signature.hpp"
 #include "core/network.hpp"
+#include "operation/signature.hpp"
 #include "schedules/registry.hpp"
 
 namespace tutti::detail {

@@ -8,9 +8,9 @@
 
 #include "call/cost_model.hpp"
 #include "call/costs.hpp"
-#include "call/signature.hpp"
 #include "core/network.hpp"
 #include "core/reduction_faults.hpp"
+#include "operation/signature.hpp"
 
 namespace tutti::detail {
 

@@ -8,11 +8,10 @@
 #include <tutti/layout.hpp>
 #include <vector>
 
+#include "diagnosis/calls.hpp"
 #include "schedules/neighborhood.hpp"
 
 namespace tutti::detail {
-
-enum class OtherCall : std::uint8_t;
 
 /// The blocks that go to one rank, or come from it, in the order in which they meet at its other end.
 struct EdgeRoute {
@@ -54,7 +53,7 @@ struct EdgeBlock {
 /// source. An empty block is empty at both ends of its edge, so both leave it out.
 struct NeighborExchange {
   std::string_view name{};  ///< the public function, a literal
-  OtherCall call{};
+  flight::Call call{};
   bool sends_one = false;
   std::vector<EdgeBlock> sent{};
   std::vector<EdgeBlock> received{};

@@ -4,16 +4,13 @@
 namespace tutti::detail {
 namespace {
 
-bool has_block_a_rank(Operation operation) {
-  return operation == Operation::gather || operation == Operation::allgather;
-}
-
 /// Where the data that a rank keeps lie in place: the distance of the output's begin from the input's, in elements.
 std::ptrdiff_t distance_in_place(const schedules::Exchange& exchange, int place) {
   const auto own = static_cast<std::size_t>(place);
   const auto block = static_cast<std::ptrdiff_t>(own * exchange.count);
-  if (has_block_a_rank(exchange.operation)) return -block;
-  if (exchange.operation == Operation::scatter) return block;
+  const OperationTraits& row = traits_of(exchange.operation);
+  if (row.given == BlockKind::one && row.taken == BlockKind::each) return -block;
+  if (row.given == BlockKind::each && row.in_place == InPlaceSide::recv) return block;
   if (!exchange.recv_displs.empty()) return -static_cast<std::ptrdiff_t>(exchange.recv_displs[own]);
   if (!exchange.send_displs.empty()) return static_cast<std::ptrdiff_t>(exchange.send_displs[own]);
   return 0;
@@ -22,16 +19,11 @@ std::ptrdiff_t distance_in_place(const schedules::Exchange& exchange, int place)
 }  // namespace
 
 bool uses_input(const schedules::Exchange& exchange, int place) {
-  using enum Operation;
-  if (exchange.operation == barrier || exchange.operation == bcast) return false;
-  const bool is_of_root = exchange.operation == scatter || exchange.operation == scatterv;
-  return !is_of_root || place == exchange.root;
+  return has_input(exchange.operation, place == exchange.root);
 }
 
 bool uses_output(const schedules::Exchange& exchange, int place) {
-  using enum Operation;
-  if (exchange.operation == barrier) return false;
-  return !schedules::OperationSet{reduce, gather, gatherv}.has(exchange.operation) || place == exchange.root;
+  return has_output(exchange.operation, place == exchange.root);
 }
 
 Signature node_signature(const schedules::Exchange& exchange, const Signature& whole) {

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 
-#include "call/binding.hpp"
-#include "call/signature.hpp"
+#include "operation/binding.hpp"
+#include "operation/signature.hpp"
 #include "schedules/schedule.hpp"
 
 namespace tutti::detail {

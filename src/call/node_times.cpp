@@ -13,8 +13,8 @@ double NodeTimes::seconds(const schedules::NodeCost& exchange, int ranks) {
   call.operation = exchange.operation;
   call.type = signature_.type;
   call.op = signature_.op == ReduceKind::user ? ReduceKind::sum : signature_.op;
-  call.commutative = signature_.commutative || !schedules::combines(exchange.operation);
-  const double blocks = schedules::has_equal_blocks(exchange.operation) ? ranks : 1;
+  call.commutative = signature_.commutative || !tutti::combines(exchange.operation);
+  const double blocks = tutti::has_equal_blocks(exchange.operation) ? ranks : 1;
   call.count = static_cast<std::size_t>(exchange.bytes / blocks / static_cast<double>(signature_.type.size()));
   const auto found = std::ranges::find_if(
       known_, [&call](const Known& known) { return known.operation == call.operation && known.count == call.count; });

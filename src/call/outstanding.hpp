@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "call/buffer_use.hpp"
+#include "operation/buffer_use.hpp"
 
 namespace tutti::detail {
 

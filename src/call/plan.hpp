@@ -6,7 +6,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "call/signature.hpp"
+#include "operation/signature.hpp"
 #include "schedules/registry.hpp"
 
 namespace tutti::detail {

@@ -57,8 +57,23 @@ std::string why_too_many_ranks(const Algorithm& algorithm, int size) {
   return fmt::format("made for at most {} ranks; available only by name", algorithm.max_size);
 }
 
+schedules::Problem problem_of(int rank, int size, int root, std::size_t count, const Binding& binding) {
+  schedules::Problem problem;
+  problem.rank = rank;
+  problem.size = size;
+  problem.root = root;
+  problem.count = count;
+  problem.send_count = binding.send_count;
+  problem.recv_count = binding.recv_count;
+  problem.send_counts = binding.send_counts;
+  problem.send_displs = binding.send_displs;
+  problem.recv_counts = binding.recv_counts;
+  problem.recv_displs = binding.recv_displs;
+  return problem;
+}
+
 void add_schedule(Plan& plan, const Machine& machine) {
-  if (plan.algorithm == nullptr || schedules::has_counts(plan.signature.operation)) return;
+  if (plan.algorithm == nullptr || tutti::has_counts(plan.signature.operation)) return;
   const schedules::Problem problem =
       problem_of(machine.rank, machine.size, plan.signature.root, plan.signature.count, Binding{});
   plan.schedule = generate(plan, problem, machine.node_of, machine.node_memory);

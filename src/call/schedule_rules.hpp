@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "call/binding.hpp"
 #include "call/machine.hpp"
 #include "call/plan.hpp"
+#include "operation/binding.hpp"
 #include "schedules/layout.hpp"
 #include "schedules/registry.hpp"
 
@@ -28,6 +28,9 @@ struct Context;
 
 /// The reason why an algorithm is available only by name at this number of ranks; empty if it is not.
 [[nodiscard]] std::string why_too_many_ranks(const schedules::Algorithm& algorithm, int size);
+
+/// The problem that a schedule solves in one call.
+[[nodiscard]] schedules::Problem problem_of(int rank, int size, int root, std::size_t count, const Binding& binding);
 
 /// Makes this rank's part of the schedule of a plan that has an algorithm and whose counts all ranks know.
 void add_schedule(Plan& plan, const Machine& machine);

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <tuple>
 
-#include "call/binding.hpp"
 #include "call/plan.hpp"
 #include "core/stopwatch.hpp"
+#include "operation/binding.hpp"
 
 namespace tutti::detail {
 

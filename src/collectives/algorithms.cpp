@@ -14,21 +14,13 @@ namespace tutti {
 
 namespace {
 
-using detail::Operation;
-
 Operation operation_named(std::string_view name) {
   Operation found{};
   if (detail::tuning::find_operation(name, found)) return found;
   std::vector<std::string_view> all;
-  for (const Operation operation : detail::tuning::all_operations())
-    all.push_back(schedules::operation_name(operation));
+  for (const Operation operation : all_operations) all.push_back(operation_name(operation));
   throw Error(ErrorCode::invalid_argument,
               fmt::format("algorithms: there is no operation '{}'; choose from {}", name, fmt::join(all, ", ")));
-}
-
-/// Counts of these differ from rank to rank, so that no choice depends on them.
-bool has_own_counts(Operation operation) {
-  return operation == Operation::gatherv || operation == Operation::scatterv || operation == Operation::alltoallv;
 }
 
 detail::Signature signature_of(const Communicator& comm, Operation operation, const CallFacts& facts) {
@@ -43,7 +35,7 @@ detail::Signature signature_of(const Communicator& comm, Operation operation, co
   signature.has_timeout = comm.options().timeout.count() > 0;
   signature.root = facts.root;
   signature.accumulation = facts.accumulation;
-  signature.count = has_own_counts(operation) ? 0 : facts.count;
+  signature.count = has_hidden_size(operation) ? 0 : facts.count;
   return signature;
 }
 

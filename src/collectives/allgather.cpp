@@ -9,7 +9,7 @@ namespace {
 
 detail::Call allgather_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, const Options& options) {
   detail::Call call;
-  detail::Arguments args(call, comm, schedules::Operation::allgather, options);
+  detail::Arguments args(call, comm, Operation::allgather, options);
   detail::take_mpi_in_place(send, recv);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.pack(recv, "recv", send.is_in_place);
@@ -38,12 +38,12 @@ detail::Call allgather_call(const Communicator& comm, ConstBuffer& send, Buffer&
 }  // namespace
 
 void allgather(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
-  const detail::Repeatable call(schedules::Operation::allgather, detail::CallKind::blocking, send, recv, options);
+  const detail::Repeatable call(Operation::allgather, detail::CallKind::blocking, send, recv, options);
   detail::run(comm, call, options, [&] { return allgather_call(comm, send, recv, options); });
 }
 
 Request iallgather(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
-  const detail::Repeatable call(schedules::Operation::allgather, detail::CallKind::nonblocking, send, recv, options);
+  const detail::Repeatable call(Operation::allgather, detail::CallKind::nonblocking, send, recv, options);
   return detail::start(comm, call, options, [&] { return allgather_call(comm, send, recv, options); });
 }
 

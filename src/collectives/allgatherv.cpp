@@ -11,7 +11,7 @@ detail::Call allgatherv_call(const Communicator& comm, ConstBuffer& send, Buffer
                              std::span<const std::size_t> recv_counts, std::span<const std::size_t> recv_displs,
                              const Options& options) {
   detail::Call call;
-  detail::Arguments args(call, comm, schedules::Operation::allgatherv, options);
+  detail::Arguments args(call, comm, Operation::allgatherv, options);
   detail::take_mpi_in_place(send, recv);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   const auto rank = static_cast<std::size_t>(args.rank());

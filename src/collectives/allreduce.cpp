@@ -10,7 +10,7 @@ namespace {
 detail::Call allreduce_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, const ReduceOp& op,
                             const Options& options) {
   detail::Call call;
-  detail::Arguments args(call, comm, schedules::Operation::allreduce, options);
+  detail::Arguments args(call, comm, Operation::allreduce, options);
   detail::take_mpi_in_place(send, recv);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.set_type(recv.type);
@@ -31,13 +31,12 @@ detail::Call allreduce_call(const Communicator& comm, ConstBuffer& send, Buffer&
 }  // namespace
 
 void allreduce(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, const Options& options) {
-  const detail::Repeatable call(schedules::Operation::allreduce, detail::CallKind::blocking, send, recv, options, op);
+  const detail::Repeatable call(Operation::allreduce, detail::CallKind::blocking, send, recv, options, op);
   detail::run(comm, call, options, [&] { return allreduce_call(comm, send, recv, op, options); });
 }
 
 Request iallreduce(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, const Options& options) {
-  const detail::Repeatable call(schedules::Operation::allreduce, detail::CallKind::nonblocking, send, recv, options,
-                                op);
+  const detail::Repeatable call(Operation::allreduce, detail::CallKind::nonblocking, send, recv, options, op);
   return detail::start(comm, call, options, [&] { return allreduce_call(comm, send, recv, op, options); });
 }
 

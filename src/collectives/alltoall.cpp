@@ -9,7 +9,7 @@ namespace {
 
 detail::Call alltoall_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, const Options& options) {
   detail::Call call;
-  detail::Arguments args(call, comm, schedules::Operation::alltoall, options);
+  detail::Arguments args(call, comm, Operation::alltoall, options);
   detail::take_mpi_in_place(send, recv);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.pack(recv, "recv", send.is_in_place);
@@ -33,12 +33,12 @@ detail::Call alltoall_call(const Communicator& comm, ConstBuffer& send, Buffer& 
 }  // namespace
 
 void alltoall(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
-  const detail::Repeatable call(schedules::Operation::alltoall, detail::CallKind::blocking, send, recv, options);
+  const detail::Repeatable call(Operation::alltoall, detail::CallKind::blocking, send, recv, options);
   detail::run(comm, call, options, [&] { return alltoall_call(comm, send, recv, options); });
 }
 
 Request ialltoall(const Communicator& comm, ConstBuffer send, Buffer recv, const Options& options) {
-  const detail::Repeatable call(schedules::Operation::alltoall, detail::CallKind::nonblocking, send, recv, options);
+  const detail::Repeatable call(Operation::alltoall, detail::CallKind::nonblocking, send, recv, options);
   return detail::start(comm, call, options, [&] { return alltoall_call(comm, send, recv, options); });
 }
 

@@ -10,9 +10,9 @@
 namespace tutti::detail {
 
 void Arguments::refuse(ErrorCode code, std::string_view problem) const {
-  const schedules::Operation operation = call_.signature.operation;
-  comm_->refuse(operation);
-  throw Error(code, fmt::format("{}, {}: {}", schedules::operation_name(operation), comm_->describe(), problem));
+  const Operation operation = call_.signature.operation;
+  comm_->refuse(flight::call_of(operation));
+  throw Error(code, fmt::format("{}, {}: {}", operation_name(operation), comm_->describe(), problem));
 }
 
 void Arguments::refuse(std::string_view argument, std::string_view problem) const {

@@ -23,7 +23,7 @@ namespace tutti::detail {
 class Arguments {
  public:
   /// call: a fresh one, kept by the caller.
-  Arguments(Call& call, const Communicator& comm, schedules::Operation operation, const Options& options)
+  Arguments(Call& call, const Communicator& comm, Operation operation, const Options& options)
       : comm_(comm.state().get()), state_(comm.state()), declared_(options.memory), call_(call) {
     call_.signature.operation = operation;
     require(options.timeout.count() >= 0, "options.timeout", "is negative; pass 0 for no timeout");
@@ -111,7 +111,7 @@ class Arguments {
   /// Does what takes memory, which may run out.
   template <typename Make>
   auto or_break(const Make& make) const {
-    return make_or_break(*comm_, schedules::operation_name(call_.signature.operation), make);
+    return make_or_break(*comm_, operation_name(call_.signature.operation), make);
   }
   [[noreturn]] void refuse(ErrorCode code, std::string_view problem) const;
   [[noreturn]] void refuse_datatype() const;

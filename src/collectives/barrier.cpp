@@ -9,7 +9,7 @@ namespace {
 
 detail::Call barrier_call(const Communicator& comm, const Options& options) {
   detail::Call call;
-  detail::Arguments args(call, comm, schedules::Operation::barrier, options);
+  detail::Arguments args(call, comm, Operation::barrier, options);
   args.set_declared_memory();
   return call;
 }
@@ -17,12 +17,12 @@ detail::Call barrier_call(const Communicator& comm, const Options& options) {
 }  // namespace
 
 void barrier(const Communicator& comm, const Options& options) {
-  const detail::Repeatable call(schedules::Operation::barrier, detail::CallKind::blocking, {}, {}, options);
+  const detail::Repeatable call(Operation::barrier, detail::CallKind::blocking, {}, {}, options);
   detail::run(comm, call, options, [&] { return barrier_call(comm, options); });
 }
 
 Request ibarrier(const Communicator& comm, const Options& options) {
-  const detail::Repeatable call(schedules::Operation::barrier, detail::CallKind::nonblocking, {}, {}, options);
+  const detail::Repeatable call(Operation::barrier, detail::CallKind::nonblocking, {}, {}, options);
   return detail::start(comm, call, options, [&] { return barrier_call(comm, options); });
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 detail::Call bcast_call(const Communicator& comm, Buffer& buffer, int root, const Options& options) {
   detail::Call call;
-  detail::Arguments args(call, comm, schedules::Operation::bcast, options);
+  detail::Arguments args(call, comm, Operation::bcast, options);
   detail::take_mpi_in_place(buffer);
   args.forbid_in_place(buffer.is_in_place, "buffer", "pass the buffer itself");
   args.set_root(root);
@@ -23,14 +23,12 @@ detail::Call bcast_call(const Communicator& comm, Buffer& buffer, int root, cons
 }  // namespace
 
 void bcast(const Communicator& comm, Buffer buffer, int root, const Options& options) {
-  const detail::Repeatable call(schedules::Operation::bcast, detail::CallKind::blocking, {}, buffer, options, sum,
-                                root);
+  const detail::Repeatable call(Operation::bcast, detail::CallKind::blocking, {}, buffer, options, sum, root);
   detail::run(comm, call, options, [&] { return bcast_call(comm, buffer, root, options); });
 }
 
 Request ibcast(const Communicator& comm, Buffer buffer, int root, const Options& options) {
-  const detail::Repeatable call(schedules::Operation::bcast, detail::CallKind::nonblocking, {}, buffer, options, sum,
-                                root);
+  const detail::Repeatable call(Operation::bcast, detail::CallKind::nonblocking, {}, buffer, options, sum, root);
   return detail::start(comm, call, options, [&] { return bcast_call(comm, buffer, root, options); });
 }
 

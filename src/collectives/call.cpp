@@ -44,7 +44,7 @@ void complete_signature(Signature& signature, CallKind kind, const Context& comm
 [[noreturn]] void refuse_capture(const Context& comm, const Signature& signature, std::string_view why) {
   throw Error(ErrorCode::not_supported,
               fmt::format("{}, {}: the stream is under capture, where {}; call it outside the capture",
-                          schedules::operation_name(signature.operation), comm.describe(), why));
+                          operation_name(signature.operation), comm.describe(), why));
 }
 
 /// The capture that the stream takes part in; 0: none.
@@ -54,7 +54,7 @@ std::uint64_t capture_of(const Context& comm, const Signature& signature, const 
     throw Error(ErrorCode::not_built,
                 fmt::format("{}, {}: a buffer is in device memory, and this library was built without CUDA; build it "
                             "with TUTTI_ENABLE_CUDA=ON, or copy the buffer to host memory",
-                            schedules::operation_name(signature.operation), comm.describe()));
+                            operation_name(signature.operation), comm.describe()));
   return stream.kind == StreamKind::cuda ? runtime->capture_of(stream.handle) : 0;
 }
 
@@ -101,7 +101,7 @@ const PlanPtr& plan_for(Context& comm, const Call& call, CallOptions& options) {
   try {
     return find_plan(comm, call, options);
   } catch (const Error&) {
-    comm.refuse_turn(call.signature.operation);
+    comm.refuse_turn(flight::call_of(call.signature.operation));
     throw;
   }
 }
@@ -110,7 +110,7 @@ void refuse_stalling(const Context& comm, const Plan& plan) {
   if (!comm.refuses_stalling || plan.goes_on_alone) return;
   throw services::Stalling(ErrorCode::not_supported,
                            fmt::format("{}, {}: its rounds need calls of the library on each rank",
-                                       schedules::operation_name(plan.signature.operation), comm.describe()));
+                                       operation_name(plan.signature.operation), comm.describe()));
 }
 
 /// Makes a call that is on trial. After the last call of a heat the ranks compare their times.
@@ -129,7 +129,7 @@ void run_on_trial(const ContextPtr& comm, const PlanPtr& plan, Binding&& binding
 }
 
 Tally& tally_of(const Context& comm, const Signature& signature, const std::string& way, std::uint64_t bytes) {
-  return comm.summary->tally_of(schedules::operation_name(signature.operation), signature.kind, way, bytes);
+  return comm.summary->tally_of(operation_name(signature.operation), signature.kind, way, bytes);
 }
 
 /// Does some work and counts it with its time.
@@ -139,9 +139,6 @@ auto counted(Context& comm, const Call& call, const std::string& way, const Work
   const CountedCall counter(tally_of(comm, call.signature, way, bytes), bytes);
   return work();
 }
-
-static_assert(static_cast<int>(flight::Call::barrier) == static_cast<int>(Operation::barrier) &&
-              static_cast<int>(flight::Call::alltoallv) == static_cast<int>(Operation::alltoallv));
 
 /// What the flight recorder writes of a call, which takes its number.
 flight::Facts facts_of(Context& comm, const Call& call, const Plan& plan) {
@@ -153,7 +150,7 @@ flight::Facts facts_of(Context& comm, const Call& call, const Plan& plan) {
           .sequence = comm.flight.next_sequence(),
           .peer = has_root(signature.operation) ? signature.root : -1,
           .way = way.way_text,
-          .call = static_cast<flight::Call>(signature.operation),
+          .call = flight::call_of(signature.operation),
           .form = forms[static_cast<std::size_t>(signature.kind)],
           .type = signature.operation == Operation::barrier ? std::uint8_t{0}
                                                             : static_cast<std::uint8_t>(signature.type.kind()),
@@ -204,7 +201,7 @@ void refuse_overlap(Context& comm, const Call& call, const BufferUses& uses) {
     record.facts = facts_of(call.signature, call.binding, false);
     require_free(comm, uses, {call_words(record), {}});
   } catch (...) {
-    comm.refuse(call.signature.operation);
+    comm.refuse(flight::call_of(call.signature.operation));
     throw;
   }
 }
@@ -318,17 +315,17 @@ Request start_call(const Communicator& communicator, Call&& call, const Options&
 void run(const Communicator& comm, Call&& call, const Options& options, const Repeatable* made) {
   if (call.packing) [[unlikely]]
     return run_packed(comm, std::move(call), options);
-  make_or_break(*comm.state(), schedules::operation_name(call.signature.operation),
+  make_or_break(*comm.state(), operation_name(call.signature.operation),
                 [&] { run_call(comm.state(), std::move(call), options, made); });
 }
 
 Request start(const Communicator& comm, Call&& call, const Options& options, const Repeatable* made) {
-  return make_or_break(*comm.state(), schedules::operation_name(call.signature.operation),
+  return make_or_break(*comm.state(), operation_name(call.signature.operation),
                        [&] { return start_call(comm, std::move(call), options, made); });
 }
 
 Request prepare(const Communicator& comm, Call&& call, const Options& options) {
-  return make_or_break(*comm.state(), schedules::operation_name(call.signature.operation),
+  return make_or_break(*comm.state(), operation_name(call.signature.operation),
                        [&] { return Request(make_call(comm, std::move(call), CallKind::persistent, options)); });
 }
 

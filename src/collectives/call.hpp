@@ -7,10 +7,10 @@
 #include <tutti/options.hpp>
 #include <tutti/request.hpp>
 
-#include "call/binding.hpp"
 #include "call/context.hpp"
-#include "call/signature.hpp"
 #include "collectives/packing.hpp"
+#include "operation/binding.hpp"
+#include "operation/signature.hpp"
 
 namespace tutti::detail {
 

@@ -9,13 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "call/buffer_use.hpp"
 #include "call/context.hpp"
 #include "call/execution.hpp"
 #include "call/outstanding.hpp"
 #include "collectives/compared_messages.hpp"
 #include "diagnosis/receive_shadow.hpp"
 #include "diagnosis/site.hpp"
+#include "operation/buffer_use.hpp"
 
 namespace tutti::detail {
 

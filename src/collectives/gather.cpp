@@ -9,7 +9,7 @@ namespace {
 
 detail::Call gather_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, int root, const Options& options) {
   detail::Call call;
-  detail::Arguments args(call, comm, schedules::Operation::gather, options);
+  detail::Arguments args(call, comm, Operation::gather, options);
   detail::take_mpi_in_place(send, recv);
   args.set_root(root);
   if (args.is_root()) args.pack(recv, "recv", send.is_in_place);
@@ -43,14 +43,12 @@ detail::Call gather_call(const Communicator& comm, ConstBuffer& send, Buffer& re
 }  // namespace
 
 void gather(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
-  const detail::Repeatable call(schedules::Operation::gather, detail::CallKind::blocking, send, recv, options, sum,
-                                root);
+  const detail::Repeatable call(Operation::gather, detail::CallKind::blocking, send, recv, options, sum, root);
   detail::run(comm, call, options, [&] { return gather_call(comm, send, recv, root, options); });
 }
 
 Request igather(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
-  const detail::Repeatable call(schedules::Operation::gather, detail::CallKind::nonblocking, send, recv, options, sum,
-                                root);
+  const detail::Repeatable call(Operation::gather, detail::CallKind::nonblocking, send, recv, options, sum, root);
   return detail::start(comm, call, options, [&] { return gather_call(comm, send, recv, root, options); });
 }
 

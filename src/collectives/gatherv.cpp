@@ -10,7 +10,7 @@ detail::Call gatherv_call(const Communicator& comm, ConstBuffer& send, Buffer& r
                           std::span<const std::size_t> recv_counts, std::span<const std::size_t> recv_displs, int root,
                           const Options& options) {
   detail::Call call;
-  detail::Arguments args(call, comm, schedules::Operation::gatherv, options);
+  detail::Arguments args(call, comm, Operation::gatherv, options);
   detail::take_mpi_in_place(send, recv);
   args.set_root(root);
   const auto rank = static_cast<std::size_t>(args.rank());

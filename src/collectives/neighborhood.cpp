@@ -38,18 +38,7 @@ std::string_view operation_of(std::string_view name) {
   return name.substr(0, name.find("_init"));
 }
 
-OtherCall other_call_of(std::string_view name) {
-  constexpr std::array<std::pair<std::string_view, OtherCall>, 4> all{{
-      {"neighbor_allgather", OtherCall::neighbor_allgather},
-      {"neighbor_allgatherv", OtherCall::neighbor_allgatherv},
-      {"neighbor_alltoall", OtherCall::neighbor_alltoall},
-      {"neighbor_alltoallv", OtherCall::neighbor_alltoallv},
-  }};
-  const std::string_view operation = operation_of(name);
-  const auto* const found =
-      std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == operation; });
-  return found != all.end() ? found->second : OtherCall::neighbor_alltoallw;
-}
+flight::Call call_of(std::string_view name) { return flight::neighbor_call(operation_of(name)); }
 
 /// Checks the arguments of one neighborhood collective and makes its blocks of them.
 class NeighborArguments {
@@ -58,7 +47,7 @@ class NeighborArguments {
   NeighborArguments(const Communicator& comm, std::string_view name, const Options& options)
       : comm_(*comm.state()), neighbors_(neighbors_of(comm_, name)), declared_(options.memory) {
     exchange_.name = name;
-    exchange_.call = other_call_of(name);
+    exchange_.call = call_of(name);
     if (options.timeout.count() < 0) [[unlikely]]
       refuse("options.timeout", "is negative; pass 0 for no timeout");
   }
@@ -219,7 +208,7 @@ class NeighborArguments {
 /// Makes a call, or a part of one. An Error is a refusal or has broken the communicator; if memory runs out, that
 /// breaks it.
 template <typename Make>
-auto make_or_break(Context& context, OtherCall call, const Make& make) {
+auto make_or_break(Context& context, flight::Call call, const Make& make) {
   try {
     return make();
   } catch (const Error&) {
@@ -252,7 +241,7 @@ flight::Note noted(Context& comm, const NeighborExchange& exchange, flight::Form
                             .communicator = comm.flight.row(),
                             .sequence = comm.flight.next_sequence(),
                             .way = way.empty() ? flight::TextNumber{0} : recorder->text(way),
-                            .call = flight::neighbor_call(operation_of(exchange.name)),
+                            .call = exchange.call,
                             .form = form};
   return {recorder, recorder->begin(facts, state)};
 }
@@ -342,7 +331,7 @@ template <typename Check>
 NeighborExchange blocks_of(const Communicator& comm, std::string_view name, const Options& options,
                            const Check& check) {
   NeighborArguments args(comm, name, options);
-  return make_or_break(*comm.state(), other_call_of(name), [&] {
+  return make_or_break(*comm.state(), call_of(name), [&] {
     check(args);
     return args.take();
   });

@@ -10,7 +10,7 @@ namespace {
 detail::Call reduce_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, const ReduceOp& op, int root,
                          const Options& options) {
   detail::Call call;
-  detail::Arguments args(call, comm, schedules::Operation::reduce, options);
+  detail::Arguments args(call, comm, Operation::reduce, options);
   detail::take_mpi_in_place(send, recv);
   args.set_root(root);
   if (send.is_in_place) {
@@ -37,15 +37,13 @@ detail::Call reduce_call(const Communicator& comm, ConstBuffer& send, Buffer& re
 }  // namespace
 
 void reduce(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, int root, const Options& options) {
-  const detail::Repeatable call(schedules::Operation::reduce, detail::CallKind::blocking, send, recv, options, op,
-                                root);
+  const detail::Repeatable call(Operation::reduce, detail::CallKind::blocking, send, recv, options, op, root);
   detail::run(comm, call, options, [&] { return reduce_call(comm, send, recv, op, root, options); });
 }
 
 Request ireduce(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, int root,
                 const Options& options) {
-  const detail::Repeatable call(schedules::Operation::reduce, detail::CallKind::nonblocking, send, recv, options, op,
-                                root);
+  const detail::Repeatable call(Operation::reduce, detail::CallKind::nonblocking, send, recv, options, op, root);
   return detail::start(comm, call, options, [&] { return reduce_call(comm, send, recv, op, root, options); });
 }
 

@@ -10,7 +10,7 @@ namespace {
 detail::Call reduce_scatter_call(const Communicator& comm, ConstBuffer& send, Buffer& recv,
                                  std::span<const std::size_t> recv_counts, const ReduceOp& op, const Options& options) {
   detail::Call call;
-  detail::Arguments args(call, comm, schedules::Operation::reduce_scatter, options);
+  detail::Arguments args(call, comm, Operation::reduce_scatter, options);
   detail::take_mpi_in_place(send, recv);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.set_type(recv.type);

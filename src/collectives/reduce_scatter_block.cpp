@@ -10,7 +10,7 @@ namespace {
 detail::Call reduce_scatter_block_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, const ReduceOp& op,
                                        const Options& options) {
   detail::Call call;
-  detail::Arguments args(call, comm, schedules::Operation::reduce_scatter_block, options);
+  detail::Arguments args(call, comm, Operation::reduce_scatter_block, options);
   detail::take_mpi_in_place(send, recv);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.set_type(recv.type);
@@ -35,15 +35,14 @@ detail::Call reduce_scatter_block_call(const Communicator& comm, ConstBuffer& se
 
 void reduce_scatter_block(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,
                           const Options& options) {
-  const detail::Repeatable call(schedules::Operation::reduce_scatter_block, detail::CallKind::blocking, send, recv,
-                                options, op);
+  const detail::Repeatable call(Operation::reduce_scatter_block, detail::CallKind::blocking, send, recv, options, op);
   detail::run(comm, call, options, [&] { return reduce_scatter_block_call(comm, send, recv, op, options); });
 }
 
 Request ireduce_scatter_block(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op,
                               const Options& options) {
-  const detail::Repeatable call(schedules::Operation::reduce_scatter_block, detail::CallKind::nonblocking, send, recv,
-                                options, op);
+  const detail::Repeatable call(Operation::reduce_scatter_block, detail::CallKind::nonblocking, send, recv, options,
+                                op);
   return detail::start(comm, call, options, [&] { return reduce_scatter_block_call(comm, send, recv, op, options); });
 }
 

@@ -10,7 +10,7 @@ namespace {
 detail::Call scan_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, const ReduceOp& op,
                        const Options& options) {
   detail::Call call;
-  detail::Arguments args(call, comm, schedules::Operation::scan, options);
+  detail::Arguments args(call, comm, Operation::scan, options);
   detail::take_mpi_in_place(send, recv);
   args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
   args.set_type(recv.type);
@@ -31,12 +31,12 @@ detail::Call scan_call(const Communicator& comm, ConstBuffer& send, Buffer& recv
 }  // namespace
 
 void scan(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, const Options& options) {
-  const detail::Repeatable call(schedules::Operation::scan, detail::CallKind::blocking, send, recv, options, op);
+  const detail::Repeatable call(Operation::scan, detail::CallKind::blocking, send, recv, options, op);
   detail::run(comm, call, options, [&] { return scan_call(comm, send, recv, op, options); });
 }
 
 Request iscan(const Communicator& comm, ConstBuffer send, Buffer recv, ReduceOp op, const Options& options) {
-  const detail::Repeatable call(schedules::Operation::scan, detail::CallKind::nonblocking, send, recv, options, op);
+  const detail::Repeatable call(Operation::scan, detail::CallKind::nonblocking, send, recv, options, op);
   return detail::start(comm, call, options, [&] { return scan_call(comm, send, recv, op, options); });
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 detail::Call scatter_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, int root, const Options& options) {
   detail::Call call;
-  detail::Arguments args(call, comm, schedules::Operation::scatter, options);
+  detail::Arguments args(call, comm, Operation::scatter, options);
   detail::take_mpi_in_place(send, recv);
   args.set_root(root);
   if (args.is_root()) args.pack(send, "send");
@@ -44,14 +44,12 @@ detail::Call scatter_call(const Communicator& comm, ConstBuffer& send, Buffer& r
 }  // namespace
 
 void scatter(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
-  const detail::Repeatable call(schedules::Operation::scatter, detail::CallKind::blocking, send, recv, options, sum,
-                                root);
+  const detail::Repeatable call(Operation::scatter, detail::CallKind::blocking, send, recv, options, sum, root);
   detail::run(comm, call, options, [&] { return scatter_call(comm, send, recv, root, options); });
 }
 
 Request iscatter(const Communicator& comm, ConstBuffer send, Buffer recv, int root, const Options& options) {
-  const detail::Repeatable call(schedules::Operation::scatter, detail::CallKind::nonblocking, send, recv, options, sum,
-                                root);
+  const detail::Repeatable call(Operation::scatter, detail::CallKind::nonblocking, send, recv, options, sum, root);
   return detail::start(comm, call, options, [&] { return scatter_call(comm, send, recv, root, options); });
 }
 

@@ -9,7 +9,7 @@ namespace {
 detail::Call scatterv_call(const Communicator& comm, ConstBuffer& send, std::span<const std::size_t> send_counts,
                            std::span<const std::size_t> send_displs, Buffer& recv, int root, const Options& options) {
   detail::Call call;
-  detail::Arguments args(call, comm, schedules::Operation::scatterv, options);
+  detail::Arguments args(call, comm, Operation::scatterv, options);
   detail::take_mpi_in_place(send, recv);
   args.set_root(root);
   const auto rank = static_cast<std::size_t>(args.rank());

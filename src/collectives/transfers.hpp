@@ -7,7 +7,7 @@
 
 #include "call/context.hpp"
 #include "call/point_to_point.hpp"
-#include "call/signature.hpp"
+#include "operation/signature.hpp"
 
 namespace tutti::detail {
 

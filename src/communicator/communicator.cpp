@@ -44,7 +44,7 @@ void check_handle(MPI_Comm comm, const char* factory) {
 }
 
 /// In check mode a collective call of a communicator is compared as those that move data are.
-void check_call(const detail::Context& comm, detail::OtherCall call) {
+void check_call(const detail::Context& comm, detail::flight::Call call) {
   if (comm.check != nullptr) comm.check->meet(call, comm.options.timeout);
 }
 
@@ -96,7 +96,7 @@ const CommunicatorOptions& Communicator::options() const { return state()->optio
 
 Communicator Communicator::split(int color, int key) const {
   state()->check_usable();
-  check_call(*state_, detail::OtherCall::split);
+  check_call(*state_, detail::flight::Call::split);
   if (color < 0 && color != MPI_UNDEFINED)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("split, {}: argument color is {}; pass a non-negative number or MPI_UNDEFINED",
@@ -122,7 +122,7 @@ Communicator Communicator::shrink() const {
 }
 
 void Communicator::prepare_device() const {
-  check_call(*state(), detail::OtherCall::prepare_device);
+  check_call(*state(), detail::flight::Call::prepare_device);
   detail::prepare_device(*state_, nullptr);
 }
 

@@ -191,7 +191,7 @@ bool Allocation::is_shared() const noexcept { return memory_ && !memory_->parts.
 Allocation allocate(const Communicator& comm, std::size_t bytes, MemoryKind kind) {
   const detail::Context& state = *comm.state();
   state.check_usable();
-  if (state.check != nullptr) state.check->meet(detail::OtherCall::allocate, state.options.timeout);
+  if (state.check != nullptr) state.check->meet(detail::flight::Call::allocate, state.options.timeout);
   return Allocation(detail::make_memory(state, bytes, kind));
 }
 

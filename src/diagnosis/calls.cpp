@@ -16,28 +16,9 @@ std::string_view name_of(const std::array<std::string_view, n>& names, Number nu
 }  // namespace
 
 std::string_view call_name(Call call) {
-  constexpr std::array<std::string_view, calls> names = {"barrier",
-                                                         "bcast",
-                                                         "reduce",
-                                                         "allreduce",
-                                                         "reduce_scatter_block",
-                                                         "reduce_scatter",
-                                                         "scan",
-                                                         "exscan",
-                                                         "gather",
-                                                         "gatherv",
-                                                         "scatter",
-                                                         "scatterv",
-                                                         "allgather",
-                                                         "allgatherv",
-                                                         "alltoall",
-                                                         "alltoallv",
-                                                         "neighbor_allgather",
-                                                         "neighbor_allgatherv",
-                                                         "neighbor_alltoall",
-                                                         "neighbor_alltoallv",
-                                                         "neighbor_alltoallw",
-                                                         "send",
+#define TUTTI_CALL(name, ...) #name,
+  constexpr std::array<std::string_view, calls> names = {TUTTI_OPERATIONS(TUTTI_CALL)
+                                                             TUTTI_NEIGHBOR_OPERATIONS(TUTTI_CALL) "send",
                                                          "recv",
                                                          "sendrecv",
                                                          "probe",
@@ -45,7 +26,11 @@ std::string_view call_name(Call call) {
                                                          "alltoallw",
                                                          "make_communicator",
                                                          "free_communicator",
-                                                         "finalize"};
+                                                         "finalize",
+                                                         "split",
+                                                         "allocate",
+                                                         "prepare_device"};
+#undef TUTTI_CALL
   return name_of(names, call);
 }
 

@@ -3,33 +3,16 @@
 
 #include <cstdint>
 #include <string_view>
+#include <tutti/operation.hpp>
 
 namespace tutti::detail::flight {
 
-/// The calls that a recorder tells apart. The collectives are in the order of schedules::Operation.
+/// The calls that are told apart. The collectives come first, in the order of Operation, then those of neighbours.
 enum class Call : std::uint8_t {
-  barrier,
-  bcast,
-  reduce,
-  allreduce,
-  reduce_scatter_block,
-  reduce_scatter,
-  scan,
-  exscan,
-  gather,
-  gatherv,
-  scatter,
-  scatterv,
-  allgather,
-  allgatherv,
-  alltoall,
-  alltoallv,
-  neighbor_allgather,
-  neighbor_allgatherv,
-  neighbor_alltoall,
-  neighbor_alltoallv,
-  neighbor_alltoallw,
-  send,
+#define TUTTI_CALL(name, ...) name,
+  TUTTI_OPERATIONS(TUTTI_CALL) TUTTI_NEIGHBOR_OPERATIONS(TUTTI_CALL)
+#undef TUTTI_CALL
+      send,
   recv,
   sendrecv,
   probe,
@@ -38,11 +21,17 @@ enum class Call : std::uint8_t {
   make_communicator,
   free_communicator,
   finalize,
+  split,
+  allocate,
+  prepare_device,
 };
-inline constexpr int calls = static_cast<int>(Call::finalize) + 1;
+inline constexpr int calls = static_cast<int>(Call::prepare_device) + 1;
 
+[[nodiscard]] constexpr Call call_of(Operation operation) { return static_cast<Call>(operation); }
+/// Whether a call is one of the collectives that have an Operation.
+[[nodiscard]] constexpr bool is_operation(Call call) { return call < Call::neighbor_allgather; }
 [[nodiscard]] std::string_view call_name(Call call);
-/// The collective of neighbours of that name; alltoallw if there is none.
+/// The collective of neighbours of that name; neighbor_alltoallw if there is none.
 [[nodiscard]] Call neighbor_call(std::string_view name);
 /// Calls that all ranks of a communicator make in the same order.
 [[nodiscard]] constexpr bool is_neighborhood(Call call) {

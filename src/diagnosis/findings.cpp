@@ -20,23 +20,13 @@ std::string peer_text(const Facts& facts) {
   return fmt::format("{} {}{}", facts.call == Call::send ? "to" : "from", who, tag);
 }
 
-/// The ranks of a communicator may give other numbers of bytes.
+/// Whether all ranks of a communicator give as many bytes as they take, or as many as each other.
 bool has_equal_bytes(Call call) {
-  switch (call) {
-    case Call::bcast:
-    case Call::reduce:
-    case Call::allreduce:
-    case Call::reduce_scatter_block:
-    case Call::reduce_scatter:
-    case Call::scan:
-    case Call::exscan:
-    case Call::allgather:
-    case Call::allgatherv:
-    case Call::alltoall:
-      return true;
-    default:
-      return false;
-  }
+  if (!is_operation(call)) return false;
+  const OperationTraits& row = traits_of(static_cast<Operation>(call));
+  if (row.given == BlockKind::none || (row.given == BlockKind::counted && row.taken == BlockKind::counted))
+    return false;
+  return row.root == RootPart::none || row.given == row.taken;
 }
 
 bool is_same_call(const Facts& a, const Facts& b) {

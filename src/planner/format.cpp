@@ -211,7 +211,7 @@ std::string checksum(const Json& tables) {
 }
 
 Json write_cell(const Cell& cell) {
-  return {{"operation", schedules::operation_name(cell.operation)},
+  return {{"operation", operation_name(cell.operation)},
           {"call", call_kind_name(cell.kind)},
           {"arithmetic", arithmetic_name(cell.type.arithmetic)},
           {"element_bytes", cell.type.element_bytes},

@@ -30,15 +30,9 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::vector<Operation> all_operations() {
-  std::vector<Operation> all;
-  for (int i = 0; i <= static_cast<int>(Operation::alltoallv); ++i) all.push_back(static_cast<Operation>(i));
-  return all;
-}
-
 bool find_operation(std::string_view name, Operation& operation) {
-  for (const Operation candidate : all_operations())
-    if (schedules::operation_name(candidate) == name) {
+  for (const Operation candidate : all_operations)
+    if (operation_name(candidate) == name) {
       operation = candidate;
       return true;
     }

@@ -5,12 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "call/signature.hpp"
+#include "operation/signature.hpp"
 
 namespace tutti::detail::tuning {
 
-/// All operations, in the order of the enumeration.
-[[nodiscard]] std::vector<Operation> all_operations();
 /// Finds a value by name; returns false if there is none.
 [[nodiscard]] bool find_operation(std::string_view name, Operation& operation);
 

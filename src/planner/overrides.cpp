@@ -62,7 +62,7 @@ void Overrides::add(std::string_view entry) {
   Operation operation{};
   if (!find_operation(word, operation)) {
     std::vector<std::string> valid;
-    for (const Operation o : all_operations()) valid.emplace_back(schedules::operation_name(o));
+    for (const Operation o : all_operations) valid.emplace_back(operation_name(o));
     throw Error(ErrorCode::invalid_argument, fmt::format("TUTTI_ALGORITHM: there is no operation '{}'; valid: {}", word,
                                                          fmt::join(nearest_first(std::move(valid), word), ", ")));
   }

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "call/signature.hpp"
+#include "operation/signature.hpp"
 
 namespace tutti::detail::tuning {
 

@@ -47,8 +47,8 @@ class Choice {
 
 const Candidate& Choice::first() const {
   if (!all_.empty() && all_.front().can_be_chosen()) return all_.front();
-  throw Error(ErrorCode::internal, fmt::format("{}: no algorithm for {} ranks",
-                                               schedules::operation_name(signature_.operation), machine_.size));
+  throw Error(ErrorCode::internal,
+              fmt::format("{}: no algorithm for {} ranks", operation_name(signature_.operation), machine_.size));
 }
 
 /// The first candidate of a backend: the fastest that can be chosen, else one that can be named.
@@ -87,7 +87,7 @@ std::vector<std::string_view> Choice::valid_names() const {
 void Choice::throw_unsuitable(std::string_view why) const {
   throw Error(ErrorCode::invalid_algorithm,
               fmt::format("{}: algorithm '{}' cannot be used: {}; choose one of {} (rank {} of {})",
-                          schedules::operation_name(signature_.operation), signature_.algorithm, why,
+                          operation_name(signature_.operation), signature_.algorithm, why,
                           fmt::join(valid_names(), ", "), machine_.rank, machine_.size));
 }
 

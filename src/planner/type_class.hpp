@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "call/signature.hpp"
+#include "operation/signature.hpp"
 
 namespace tutti::detail::tuning {
 

@@ -7,13 +7,11 @@
 #include <span>
 #include <vector>
 
+#include "operation/operation.hpp"
+
 namespace tutti::schedules {
 
-/// A part of a vector, in elements.
-struct Block {
-  std::size_t offset = 0;
-  std::size_t count = 0;
-};
+using tutti::Block;
 using Blocks = std::vector<Block>;
 
 /// Block i of a vector of count elements over `parts` parts: the first count % parts blocks are one longer.

@@ -7,8 +7,8 @@
 #include <limits>
 #include <span>
 
+#include "operation/operation.hpp"
 #include "schedules/node_map.hpp"
-#include "schedules/operation.hpp"
 
 namespace tutti::schedules {
 

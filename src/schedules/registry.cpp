@@ -119,13 +119,6 @@ constexpr auto table = std::to_array<Algorithm>({
     make(alltoallv, "direct", alltoallv_direct, alltoall_direct_cost),
 });
 
-constexpr std::array<std::string_view, 16> names = {
-    "barrier",        "bcast",    "reduce",    "allreduce",  "reduce_scatter_block",
-    "reduce_scatter", "scan",     "exscan",    "gather",     "gatherv",
-    "scatter",        "scatterv", "allgather", "allgatherv", "alltoall",
-    "alltoallv",
-};
-
 }  // namespace
 
 std::span<const Algorithm> algorithms_of(Operation operation) { return rows_of(operation, table); }
@@ -137,7 +130,5 @@ const Algorithm* find_algorithm(Operation operation, std::string_view name) {
     if (algorithm.name == name) return &algorithm;
   return nullptr;
 }
-
-std::string_view operation_name(Operation operation) { return names[static_cast<std::size_t>(operation)]; }
 
 }  // namespace tutti::schedules

@@ -129,6 +129,4 @@ struct Algorithm {
 /// The flat or hierarchical algorithm of that name, or nullptr.
 [[nodiscard]] const Algorithm* find_algorithm(Operation operation, std::string_view name);
 
-[[nodiscard]] std::string_view operation_name(Operation operation);
-
 }  // namespace tutti::schedules

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "schedules/operation.hpp"
+#include "operation/operation.hpp"
 
 namespace tutti::schedules {
 

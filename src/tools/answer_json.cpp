@@ -43,7 +43,7 @@ ordered_json schedule_json(const Schedule& schedule) {
 
 ordered_json call_json(const Case& call) {
   const detail::Signature& signature = call.signature;
-  ordered_json value = {{"operation", schedules::operation_name(signature.operation)},
+  ordered_json value = {{"operation", operation_name(signature.operation)},
                         {"kind", detail::tuning::call_kind_name(signature.kind)},
                         {"type", datatype_name(signature.type.kind())},
                         {"count", signature.count},

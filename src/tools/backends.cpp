@@ -20,7 +20,6 @@ namespace {
 using detail::Backend;
 using detail::CallKind;
 using detail::MemoryClass;
-using detail::Operation;
 using detail::Signature;
 
 const std::array<const Backend*, 5> backends = {&detail::shm_backend, &detail::mpi_backend, &detail::native_backend,
@@ -129,7 +128,7 @@ BackendTable::Row row_of(Operation operation, const detail::Machine& machine, co
   const std::vector<Pair> pairs = pairs_of(operation);
   const auto on_host = coverage_of(operation, MemoryClass::host, pairs, machine);
   const auto on_device = coverage_of(operation, MemoryClass::device, pairs, machine);
-  BackendTable::Row row{std::string(schedules::operation_name(operation)), {}, {}};
+  BackendTable::Row row{std::string(operation_name(operation)), {}, {}};
   for (std::size_t b = 0; b < backend_count; ++b) {
     row.host.push_back(host_cell(backends[b], on_host[b], pairs.size(), machine));
     row.device.push_back(device_cell(backends[b], operation, on_device[b], pairs.size(), machine, facts));
@@ -175,7 +174,7 @@ BackendTable backend_table(const Surroundings& surroundings) {
   const detail::Machine machine = call.machine();
   BackendTable table;
   table.backends.assign(backend_names.begin(), backend_names.end());
-  for (const Operation operation : detail::tuning::all_operations())
+  for (const Operation operation : all_operations)
     table.rows.push_back(row_of(operation, machine, surroundings.device));
   table.rows.push_back(point_to_point(surroundings.device));
   table.facts = facts_of(surroundings, machine);

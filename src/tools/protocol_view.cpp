@@ -3,19 +3,18 @@
 
 #include <algorithm>
 
-#include "backends/shm/geometry.hpp"
 #include "backends/shm/groups.hpp"
 #include "backends/shm/layout.hpp"
 #include "backends/shm/pieces.hpp"
+#include "operation/shape.hpp"
 #include "tools/protocol_drawing.hpp"
 #include "tools/units.hpp"
 
 namespace tutti::tools {
 namespace {
 
-using detail::Operation;
+using detail::Shape;
 using detail::Signature;
-using detail::shm::Geometry;
 using detail::shm::Protocol;
 using Layer = ProtocolView::Layer;
 using Move = ProtocolView::Move;
@@ -24,7 +23,7 @@ using Step = ProtocolView::Step;
 /// A call as its protocols see it.
 struct Call {
   const Signature& signature;
-  const Geometry& who;
+  const Shape& who;
   int size;
   std::size_t bytes;  ///< published by the busiest rank; 0: unknown before the call
 
@@ -213,7 +212,7 @@ ProtocolView moved_by_single_copy(const Call& call) {
 
 ProtocolView protocol_view(Protocol protocol, const Signature& signature, int size) {
   const detail::Binding binding;
-  const Geometry who(signature, binding, 0, size);
+  const Shape who(signature, binding, 0, size);
   const Call call{signature, who, size, detail::shm::published_bytes(signature, size)};
   if (protocol == Protocol::single_copy)
     return who.combines() ? combined_by_single_copy(call) : moved_by_single_copy(call);

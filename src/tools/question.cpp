@@ -16,7 +16,6 @@ namespace tutti::tools {
 namespace {
 
 using detail::CallKind;
-using detail::Operation;
 using detail::Signature;
 
 [[noreturn]] void throw_unknown(std::string_view what, std::string_view given, std::vector<std::string> valid) {
@@ -29,7 +28,7 @@ Operation operation_of(const std::string& name) {
   Operation operation{};
   if (detail::tuning::find_operation(name, operation)) return operation;
   std::vector<std::string> valid;
-  for (const Operation one : detail::tuning::all_operations()) valid.emplace_back(schedules::operation_name(one));
+  for (const Operation one : all_operations) valid.emplace_back(operation_name(one));
   throw_unknown("operation", name, std::move(valid));
 }
 
@@ -93,11 +92,12 @@ void set_blocks(schedules::Problem& problem, Operation operation, const EvenBloc
   const bool is_root = problem.rank == problem.root;
   problem.send_count = blocks.counts.front();
   problem.recv_count = blocks.counts.front();
-  if ((operation == Operation::scatterv && is_root) || operation == Operation::alltoallv) {
+  const OperationTraits& row = traits_of(operation);
+  if (row.given == BlockKind::counted && has_input(operation, is_root) && !combines(row)) {
     problem.send_counts = blocks.counts;
     problem.send_displs = blocks.displs;
   }
-  if (operation != Operation::scatterv && (operation != Operation::gatherv || is_root)) {
+  if (combines(row) || (row.taken == BlockKind::counted && has_output(operation, is_root))) {
     problem.recv_counts = blocks.counts;
     problem.recv_displs = blocks.displs;
   }
@@ -210,7 +210,7 @@ std::string links_text(const Case& call) {
 
 std::string call_text(const Case& call) {
   const Signature& signature = call.signature;
-  std::string text(schedules::operation_name(signature.operation));
+  std::string text(operation_name(signature.operation));
   if (signature.count > 0)
     text +=
         fmt::format(" of {} ({} {}{}{})", bytes_text(static_cast<double>(signature.count * signature.type.size())),

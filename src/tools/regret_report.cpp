@@ -42,7 +42,7 @@ std::string summary_text(const RegretReport& report) {
 
 ordered_json json_of(const Regret& regret) {
   const auto& target = regret.target;
-  ordered_json cell = {{"operation", schedules::operation_name(target.operation)},
+  ordered_json cell = {{"operation", operation_name(target.operation)},
                        {"kind", detail::tuning::call_kind_name(target.kind)}};
   if (combines(target.operation)) cell["type"] = datatype_name(target.type.kind());
   cell.update({{"bytes", target.bytes},

@@ -19,7 +19,6 @@ namespace {
 namespace tuning = detail::tuning;
 using namespace command_line;
 using detail::CallKind;
-using detail::Operation;
 
 [[noreturn]] void refuse(const char* option, const std::string& word, const std::vector<std::string>& valid) {
   throw UsageError(fmt::format("{}: there is no '{}'; valid: {}", option, word,
@@ -29,7 +28,7 @@ using detail::Operation;
 std::vector<Operation> operations_of(const std::vector<std::string>& words) {
   if (words.empty()) return tuning::operations_by_importance();
   std::vector<std::string> valid;
-  for (const Operation operation : tuning::all_operations()) valid.emplace_back(schedules::operation_name(operation));
+  for (const Operation operation : all_operations) valid.emplace_back(operation_name(operation));
   std::vector<Operation> operations;
   for (const std::string& word : words) {
     Operation operation{};

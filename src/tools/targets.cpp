@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "planner/names.hpp"
 #include "schedules/registry.hpp"
 
@@ -41,12 +43,14 @@ std::vector<std::size_t> sizes_of(const Scope& scope, std::size_t blocks) {
 std::size_t buffer_bytes(const Target& target, int ranks) { return target.bytes * blocks_of(target.operation, ranks); }
 
 std::vector<Operation> operations_by_importance() {
-  return {Operation::allreduce,      Operation::alltoall, Operation::alltoallv,
-          Operation::allgather,      Operation::bcast,    Operation::reduce_scatter_block,
-          Operation::reduce,         Operation::barrier,  Operation::allgatherv,
-          Operation::reduce_scatter, Operation::gather,   Operation::scatter,
-          Operation::gatherv,        Operation::scatterv, Operation::scan,
-          Operation::exscan};
+  using enum Operation;
+  std::vector<Operation> order{allreduce, alltoall, alltoallv, allgather, bcast, reduce_scatter_block, reduce, barrier};
+  std::vector<Operation> rest(all_operations.begin(), all_operations.end());
+  std::erase_if(rest, [&](Operation one) { return std::find(order.begin(), order.end(), one) != order.end(); });
+  // Prefixes come last.
+  std::stable_partition(rest.begin(), rest.end(), [](Operation one) { return !is_prefix(one); });
+  order.insert(order.end(), rest.begin(), rest.end());
+  return order;
 }
 
 std::vector<Target> targets_of(const Scope& scope, int ranks) {
@@ -82,7 +86,7 @@ Cell place_of(const Target& target) {
 }
 
 std::string describe(const Target& target) {
-  std::string text(schedules::operation_name(target.operation));
+  std::string text(operation_name(target.operation));
   if (combines(target.operation)) text += fmt::format(" {}", datatype_name(target.type.kind()));
   text += fmt::format(" {}", call_kind_name(target.kind));
   if (target.bytes != 0) text += fmt::format(" {} B", target.bytes);

@@ -85,7 +85,7 @@ TEST_F(Collectives, EveryWay) {
         const auto shape = commbench::make_shape(operation, point.bytes / point.type.size(),
                                                  {comm.rank(), comm.size(), comm.size() - 1}, true);
         const auto names = commbench::algorithm_names(comm, point, shape, comm.size() - 1, Accumulation::full);
-        ASSERT_FALSE(names.empty()) << commbench::operation_name(operation);
+        ASSERT_FALSE(names.empty()) << operation_name(operation);
         for (const std::string& name : names) expect_right(point, {mode, true, false}, name);
       }
   });

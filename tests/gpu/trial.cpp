@@ -144,7 +144,7 @@ std::string Trial::fault(const std::byte* got, const char* where, std::uint64_t 
     if (wrong)
       return fmt::format("{}: element {} of {} is wrong in iteration {} on rank {} of {}: {} {} {}, {}{}{}, '{}'",
                          where, *wrong, shape_.recv, iteration, world_.rank, world_.ranks,
-                         commbench::operation_name(point_.operation), datatype_name(point_.type.kind()),
+                         operation_name(point_.operation), datatype_name(point_.type.kind()),
                          point_.op ? reduce_op_name(*point_.op) : "", commbench::mode_name(form_.mode),
                          form_.streamed ? ", streamed" : "", form_.in_place ? ", in place" : "", algorithm_);
   }
@@ -197,7 +197,7 @@ std::string Trial::run(std::uint64_t iteration) {
   std::string found =
       is_rounded_otherwise() ? near_fault(iteration) : fault(host_recv_.data(), "on the device", iteration);
   if (found.empty() && std::any_of(behind.begin(), behind.end(), [](std::byte b) { return b != std::byte{poison}; }))
-    found = fmt::format("bytes behind the result of {} were written", commbench::operation_name(point_.operation));
+    found = fmt::format("bytes behind the result of {} were written", operation_name(point_.operation));
   const std::string host = host_fault(iteration);
   return found.empty() ? host : found;
 }

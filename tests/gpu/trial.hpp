@@ -14,7 +14,6 @@
 namespace tutti::test::gpu {
 
 using commbench::Mode;
-using commbench::Operation;
 using commbench::Place;
 using commbench::Point;
 

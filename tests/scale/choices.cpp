@@ -30,10 +30,10 @@ Surroundings simulated(const char* links, int nodes, int per_node) {
 detail::Signature call_of(const std::string& operation, std::size_t bytes, int ranks) {
   Question question;
   question.operation = operation;
-  detail::Operation found{};
+  Operation found{};
   if (!detail::tuning::find_operation(operation, found)) throw std::runtime_error("no operation " + operation);
-  const std::size_t blocks = schedules::has_equal_blocks(found) ? static_cast<std::size_t>(ranks) : 1;
-  question.bytes = std::to_string(found == detail::Operation::barrier ? 0 : bytes / blocks);
+  const std::size_t blocks = tutti::has_equal_blocks(found) ? static_cast<std::size_t>(ranks) : 1;
+  question.bytes = std::to_string(found == Operation::barrier ? 0 : bytes / blocks);
   return signature_of(question, ranks);
 }
 

@@ -29,7 +29,7 @@ detail::Costs draw_costs(Random& random) {
 
 Signature draw_signature(Random& random, int ranks) {
   Signature s;
-  s.operation = static_cast<schedules::Operation>(random.below(16));
+  s.operation = static_cast<Operation>(random.below(16));
   s.kind = static_cast<detail::CallKind>(random.below(3));
   s.type = random.one_of<Datatype>({DatatypeKind::uint8, DatatypeKind::float16, DatatypeKind::int32,
                                     DatatypeKind::float64, DatatypeKind::complex128});
@@ -37,8 +37,8 @@ Signature draw_signature(Random& random, int ranks) {
   s.commutative = s.op != ReduceKind::user || random.once_in(2);
   s.reproducible = random.once_in(6);
   s.has_timeout = random.once_in(6);
-  if (schedules::has_root(s.operation)) s.root = random.below(ranks);
-  if (!schedules::is_varying(s.operation) && s.operation != schedules::Operation::barrier)
+  if (tutti::has_root(s.operation)) s.root = random.below(ranks);
+  if (!tutti::is_varying(s.operation) && s.operation != Operation::barrier)
     s.count = random.below(std::size_t{1} << (1 + random.below(20)));
   if (random.once_in(4)) s.algorithm = random.one_of<const char*>({"shm", "mpi", "native", "ring", "shm:slots"});
   return s;
@@ -109,8 +109,8 @@ std::string check_decisions(std::uint64_t seed, bool spoils) {
     const Signature signature = draw_signature(random, drawn.ranks);
     const std::string problem = compare(signature, machine, other, odd);
     if (!problem.empty())
-      return fmt::format("{} of {} elements on {} ranks: {}", schedules::operation_name(signature.operation),
-                         signature.count, drawn.ranks, problem);
+      return fmt::format("{} of {} elements on {} ranks: {}", operation_name(signature.operation), signature.count,
+                         drawn.ranks, problem);
   }
   return "";
 }

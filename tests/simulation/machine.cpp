@@ -45,10 +45,10 @@ void use_fault(Machine& machine, Fault fault) {
   if (fault == Fault::swap) machine.shared_memory = false;
 }
 
-schedules::Operation operation_of(const fuzz::Call& call) {
-  auto operation = schedules::Operation::barrier;
-  while (schedules::operation_name(operation) != fuzz::name(call.operation))
-    operation = static_cast<schedules::Operation>(static_cast<int>(operation) + 1);
+Operation operation_of(const fuzz::Call& call) {
+  auto operation = Operation::barrier;
+  while (operation_name(operation) != fuzz::name(call.operation))
+    operation = static_cast<Operation>(static_cast<int>(operation) + 1);
   return operation;
 }
 

@@ -60,7 +60,7 @@ inline const std::vector<std::size_t>& sizes() {
 
 /// Every algorithm of an operation by name, the protocols of shared memory, the planner's choice, and the host MPI's
 /// own. With one rank all of them are one local copy. TUTTI_TEST_BACKEND names the one backend to try instead.
-inline std::vector<std::string> algorithm_names(schedules::Operation operation) {
+inline std::vector<std::string> algorithm_names(Operation operation) {
   if (const char* only = std::getenv("TUTTI_TEST_BACKEND")) return {only};
   std::vector<std::string> names{"", "native"};
   if (communicators().front().size() > 1)
@@ -91,7 +91,7 @@ bool run_case(const Case& c, const Body& body) {
 
 /// Calls body(case) for every communicator, algorithm and length until it gives false.
 template <typename Body>
-void for_each_triple(schedules::Operation operation, const Body& body) {
+void for_each_triple(Operation operation, const Body& body) {
   std::size_t group = 0;
   for (const Communicator& comm : communicators()) {
     std::size_t row = group;
@@ -113,7 +113,7 @@ void for_each_triple(schedules::Operation operation, const Body& body) {
 /// an algorithm and a length meet in one mode and one form by turns, and datatypes begin at different turns: any three
 /// of algorithm, length, mode and form still meet at every number of ranks.
 template <typename T = std::int8_t, typename Body>
-void for_each_case(schedules::Operation operation, const Body& body) {
+void for_each_case(Operation operation, const Body& body) {
   const bool all = takes_all();
   for_each_triple(operation, [&](Case c) {
     c.turn += static_cast<std::size_t>(datatype_of<T>().kind());
@@ -129,7 +129,7 @@ void for_each_case(schedules::Operation operation, const Body& body) {
 
 /// The same for a test that makes blocking calls only.
 template <typename Body>
-void for_each_blocking_case(schedules::Operation operation, const Body& body) {
+void for_each_blocking_case(Operation operation, const Body& body) {
   for_each_triple(operation, [&](const Case& c) { return run_case(c, body); });
 }
 

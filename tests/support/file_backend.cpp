@@ -17,8 +17,8 @@
 #include "call/agreement.hpp"
 #include "call/candidates.hpp"
 #include "call/schedule_rules.hpp"
-#include "call/shape.hpp"
 #include "kernels/combine.hpp"
+#include "operation/shape.hpp"
 
 namespace tutti::test {
 namespace {
@@ -79,7 +79,7 @@ class FileExecution final : public Execution {
         scratch_(schedule_->scratch_count * unit_) {}
 
   [[nodiscard]] std::string name() const override {
-    return std::string(schedules::operation_name(plan_->signature.operation)) + " (file)";
+    return std::string(operation_name(plan_->signature.operation)) + " (file)";
   }
 
  private:
@@ -113,7 +113,7 @@ class FileExecution final : public Execution {
   /// The schedule reads a copy, so that neither "in place" nor a factor needs thought.
   void copy_input() {
     const Signature& s = plan_->signature;
-    const std::size_t count = binding_.input == nullptr ? 0 : input_count(s.operation, comm().size, s.count, binding_);
+    const std::size_t count = binding_.input == nullptr ? 0 : Shape(s, binding_, comm().rank, comm().size).input_end();
     input_.resize(count * unit_);
     if (count == 0) return;
     if (s.op == ReduceKind::premul_sum)
@@ -170,7 +170,7 @@ class FileExecution final : public Execution {
   void divide_average() {
     const Signature& s = plan_->signature;
     if (s.op != ReduceKind::avg || comm().size == 1 || plan_->algorithm->single_combine) return;
-    const std::size_t count = result_count(s, binding_, comm().rank);
+    const std::size_t count = Shape(s, binding_, comm().rank, comm().size).result_count();
     if (count > 0) kernels::divide(s.type, binding_.output, count, static_cast<std::size_t>(comm().size));
   }
 

@@ -10,9 +10,7 @@
 #include <numeric>
 #include <string>
 
-#include "diagnosis/calls.hpp"
 #include "settings.hpp"
-#include "watch/call.hpp"
 #include "yield.hpp"
 
 namespace tutti::preload {
@@ -65,8 +63,8 @@ std::string text_of(const std::array<Row, collectives>& sum) {
   for (std::size_t i = 0; i < collectives; ++i)
     for (std::size_t j = 0; j < reasons; ++j)
       if (sum[i][j] != 0)
-        text += fmt::format("tutti-mpi: {:<22}{:>12}  {}{}\n", call_name(flight_call(static_cast<Collective>(i))),
-                            sum[i][j], j == 0 ? "through Tutti" : "passed on: ", texts[j]);
+        text += fmt::format("tutti-mpi: {:<22}{:>12}  {}{}\n", call_name(static_cast<Collective>(i)), sum[i][j],
+                            j == 0 ? "through Tutti" : "passed on: ", texts[j]);
   return text;
 }
 

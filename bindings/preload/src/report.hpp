@@ -4,34 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "diagnosis/calls.hpp"
+
 namespace tutti::preload {
 
-/// The collectives of MPI, in all their forms.
-enum class Collective : std::uint8_t {
-  barrier,
-  bcast,
-  gather,
-  gatherv,
-  scatter,
-  scatterv,
-  allgather,
-  allgatherv,
-  alltoall,
-  alltoallv,
-  alltoallw,
-  reduce,
-  allreduce,
-  reduce_scatter_block,
-  reduce_scatter,
-  scan,
-  exscan,
-  neighbor_allgather,
-  neighbor_allgatherv,
-  neighbor_alltoall,
-  neighbor_alltoallv,
-  neighbor_alltoallw,
-};
-inline constexpr std::size_t collectives = 22;
+/// The collectives of MPI, in all their forms, among the calls that are told apart.
+using Collective = tutti::detail::flight::Call;
+inline constexpr std::size_t collectives = tutti::detail::flight::calls;
 
 /// Why a call is passed on to the MPI; `none` if it is not. Equal on all ranks of a legal call.
 enum class Reason : std::uint8_t {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "call/shape.hpp"
 #include "kernels/device/combine.hpp"
+#include "operation/shape.hpp"
 
 namespace tutti::detail {
 
@@ -49,7 +49,7 @@ void DeviceBuffers::bind(const Plan& plan, const Binding& binding, int rank, int
 
 void DeviceBuffers::acquire_copy() {
   if (binding_->input == nullptr) return;
-  copied_ = input_count(plan_->signature.operation, size_, plan_->signature.count, *binding_);
+  copied_ = shape().input_end();
   if (copied_ == 0) return;
   input_copy_ = device::Pool::of(MemoryKind::device, device_).acquire(copied_ * unit_);
   input_ = input_copy_.data();
@@ -101,9 +101,9 @@ void DeviceBuffers::reduce(const Local& local, StreamHandle stream) {
 
 void DeviceBuffers::finish_result(StreamHandle stream) {
   const Signature& s = plan_->signature;
-  if (s.op != ReduceKind::avg || !schedules::combines(s.operation)) return;
+  if (s.op != ReduceKind::avg || !tutti::combines(s.operation)) return;
   if (size_ == 1 || plan_->algorithm->single_combine) return;
-  const std::size_t count = result_count(s, *binding_, rank_);
+  const std::size_t count = shape().result_count();
   if (count > 0) kernels::device::divide(s.type, binding_->output, count, static_cast<std::size_t>(size_), stream);
 }
 

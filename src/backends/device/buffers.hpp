@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <memory>
 
-#include "call/binding.hpp"
 #include "call/plan.hpp"
 #include "device/pool.hpp"
+#include "operation/shape.hpp"
 #include "schedules/schedule.hpp"
 
 namespace tutti::detail {
@@ -52,6 +52,7 @@ class DeviceBuffers {
   [[nodiscard]] std::size_t unit() const noexcept { return unit_; }
 
  private:
+  [[nodiscard]] Shape shape() const { return {plan_->signature, *binding_, rank_, size_}; }
   void bind(const Plan& plan, const Binding& binding, int rank, int size, int device);
   void acquire_copy();
   void reduce(const schedules::Local& local, device::StreamHandle stream);

@@ -75,7 +75,7 @@ void add_on_host(Candidates& all, const Algorithm& algorithm) {
 }
 
 std::string why_no_kernels(const Signature& signature, const Machine& machine) {
-  if (!schedules::combines(signature.operation)) return {};
+  if (!tutti::combines(signature.operation)) return {};
   if (signature.op == ReduceKind::user) return "a user's operation runs on the host";
   if (!machine.device_kernels) return "this build has no kernels for the device, because nvcc was not found";
   return {};

@@ -97,8 +97,7 @@ DeviceScheduleExecution::State::State(const Context& comm_state, std::shared_ptr
   sweep_retired();
   const device::Guard guard(work.device);
   memory->buffers.acquire(*plan, *schedule, binding, comm.rank, comm.size, work.device);
-  if (schedules::combines(plan->signature.operation))
-    DeviceBuffers::load_kernels(*plan, binding, comm.size, work.stream);
+  if (tutti::combines(plan->signature.operation)) DeviceBuffers::load_kernels(*plan, binding, comm.size, work.stream);
   if (!may_be_direct()) acquire_bounce();
 }
 
@@ -206,7 +205,7 @@ DeviceScheduleExecution::DeviceScheduleExecution(std::shared_ptr<Context> comm_s
 DeviceScheduleExecution::~DeviceScheduleExecution() = default;
 
 std::string DeviceScheduleExecution::name() const {
-  std::string text(schedules::operation_name(state_->plan->signature.operation));
+  std::string text(operation_name(state_->plan->signature.operation));
   return text.append(" (mpi:").append(state_->plan->algorithm->name).append(", device memory)");
 }
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "backends/device/buffers.hpp"
-#include "call/binding.hpp"
 #include "call/execution.hpp"
 #include "call/plan.hpp"
 #include "device/pool.hpp"
+#include "operation/binding.hpp"
 
 namespace tutti::detail {
 

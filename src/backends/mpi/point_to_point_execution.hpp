@@ -16,7 +16,7 @@
 #include "call/point_to_point.hpp"
 #include "call/scratch.hpp"
 #include "call/send_order.hpp"
-#include "call/signature.hpp"
+#include "operation/signature.hpp"
 
 namespace tutti::detail {
 

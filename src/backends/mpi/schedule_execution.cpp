@@ -10,8 +10,8 @@
 #include "call/deferred_free.hpp"
 #include "call/node_call.hpp"
 #include "call/schedule_rules.hpp"
-#include "call/shape.hpp"
 #include "kernels/combine.hpp"
+#include "operation/shape.hpp"
 #include "schedules/told.hpp"
 
 namespace tutti::detail {
@@ -77,7 +77,7 @@ void ScheduleExecution::reserve() {
 }
 
 std::string ScheduleExecution::name() const {
-  std::string text(schedules::operation_name(plan_->signature.operation));
+  std::string text(operation_name(plan_->signature.operation));
   return text.append(" (").append(plan_->algorithm->name).append(")");
 }
 
@@ -132,7 +132,7 @@ void ScheduleExecution::prepare_input() {
   const bool scales = binding_.op.kind() == ReduceKind::premul_sum && binding_.input != nullptr;
   const bool saves = binding_.in_place && !schedule_->alias_safe;
   if (!scales && !saves) return;
-  const std::size_t count = input_count(plan_->signature.operation, comm().size, plan_->signature.count, binding_);
+  const std::size_t count = shape().input_end();
   if (count == 0 || binding_.input == nullptr) return;
   if (input_copy_.bytes == 0) input_copy_ = comm().scratch.acquire(count * unit_);
   if (scales)
@@ -200,7 +200,7 @@ void ScheduleExecution::reduce(const Local& local) {
 void ScheduleExecution::finish_result() {
   const Signature& s = plan_->signature;
   if (s.op != ReduceKind::avg || comm().size == 1 || plan_->algorithm->single_combine) return;
-  const std::size_t count = result_count(s, binding_, comm().rank);
+  const std::size_t count = shape().result_count();
   if (count > 0) kernels::divide(s.type, binding_.output, count, static_cast<std::size_t>(comm().size));
 }
 

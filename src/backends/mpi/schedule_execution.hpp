@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
-#include "call/binding.hpp"
 #include "call/execution.hpp"
 #include "call/plan.hpp"
 #include "call/scratch.hpp"
+#include "operation/shape.hpp"
 
 namespace tutti::detail {
 
@@ -37,6 +37,7 @@ class ScheduleExecution final : public Execution {
   void prepare_input();
   void post_round();
   void do_exchange(const schedules::Exchange& exchange);
+  [[nodiscard]] Shape shape() const { return {plan_->signature, binding_, comm().rank, comm().size}; }
   void do_locals();
   void finish_result();
   void reduce(const schedules::Local& local);

@@ -64,7 +64,7 @@ bool counts_fit(const Signature& signature) {
 #else
   // Without MPI's large-count functions no rank can know whether all ranks' counts fit into an int.
   const std::size_t unit = signature.type.kind() == DatatypeKind::bytes ? signature.type.size() : 1;
-  return !schedules::has_counts(signature.operation) && signature.count <= static_cast<std::size_t>(INT_MAX) / unit;
+  return !tutti::has_counts(signature.operation) && signature.count <= static_cast<std::size_t>(INT_MAX) / unit;
 #endif
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "call/machine.hpp"
-#include "call/signature.hpp"
+#include "operation/signature.hpp"
 
 namespace tutti::detail {
 

@@ -35,8 +35,8 @@ struct NativeCall {
   MPI_Request* request;  ///< null: blocking
 
   [[nodiscard]] int run() const {
-    if (schedules::has_counts(signature.operation)) return vector_form();
-    return schedules::combines(signature.operation) ? reduction() : movement();
+    if (tutti::has_counts(signature.operation)) return vector_form();
+    return tutti::combines(signature.operation) ? reduction() : movement();
   }
 
  private:
@@ -175,7 +175,7 @@ NativeExecution::NativeExecution(std::shared_ptr<Context> comm, std::shared_ptr<
     : Execution(std::move(comm), timeout, false), plan_(std::move(plan)), binding_(std::move(binding)) {}
 
 std::string NativeExecution::name() const {
-  return std::string(schedules::operation_name(plan_->signature.operation)) + " (native)";
+  return std::string(operation_name(plan_->signature.operation)) + " (native)";
 }
 
 bool NativeExecution::begin() {
@@ -205,7 +205,7 @@ void run_native_blocking(Context& comm, const Plan& plan, Binding& binding) {
     ScratchPool::Block copy = copy_in_place(comm, plan.signature, binding);
     NativeCounts counts = native_counts(plan.signature, binding);
     check_mpi(NativeCall{comm, plan.signature, binding, counts, nullptr}.run(),
-              schedules::operation_name(plan.signature.operation).data());
+              operation_name(plan.signature.operation).data());
     comm.scratch.release(std::move(copy));
   });
 }

@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
-#include "call/binding.hpp"
 #include "call/execution.hpp"
 #include "call/plan.hpp"
 #include "call/scratch.hpp"
+#include "operation/binding.hpp"
 
 namespace tutti::detail {
 

@@ -145,7 +145,7 @@ void add_candidates(Candidates& all) {
   const Signature& signature = all.signature();
   std::vector<Candidate> own{direct(all)};
   const bool has_direct = own.front().can_be_chosen();
-  if (schedules::combines(signature.operation)) own.push_back(wide(all));
+  if (tutti::combines(signature.operation)) own.push_back(wide(all));
   for (const Algorithm& algorithm : schedules::algorithms_of(signature.operation))
     own.push_back(group(algorithm, all, has_direct));
   if (nccl::may_put(signature.operation)) own.push_back(put(all));
@@ -164,7 +164,7 @@ std::shared_ptr<Execution> make_putting(const ContextPtr& context, const Plan& p
   by_schedule->algorithm =
       schedules::find_algorithm(operation, nccl::preferred_algorithm(plan.signature, context->size));
   const auto fail = [&](ErrorCode code, std::string_view why) {
-    return Error(code, fmt::format("{}_init, {}: {}", schedules::operation_name(operation), context->describe(), why));
+    return Error(code, fmt::format("{}_init, {}: {}", operation_name(operation), context->describe(), why));
   };
   std::string why = options.capture != 0 ? "the stream is captured; make the request outside of captures" : "";
   std::shared_ptr<const nccl::Puts> puts;

@@ -7,8 +7,8 @@
 #include "backends/device/buffers.hpp"
 #include "backends/nccl/comm.hpp"
 #include "backends/nccl/rules.hpp"
-#include "call/binding.hpp"
 #include "call/plan.hpp"
+#include "operation/binding.hpp"
 
 /// What puts one operation on a stream, part by part. The caller holds the launch mutex of the device.
 namespace tutti::detail::nccl {

@@ -48,7 +48,7 @@ std::optional<LaunchingCall> Direct::next() {
   }
   if (is_barrier) return barrier();
   launch_.buffers.prepare_input(launch_.stream);
-  return schedules::combines(signature_.operation) ? reduce() : move();
+  return tutti::combines(signature_.operation) ? reduce() : move();
 }
 
 LaunchingCall Direct::barrier() {

@@ -48,7 +48,7 @@ bool NcclExecution::runs_on_callers() const {
 }
 
 bool NcclExecution::needs_kernels() const {
-  return nccl::is_wide(*plan_) || (schedule_ && schedules::combines(plan_->signature.operation));
+  return nccl::is_wide(*plan_) || (schedule_ && tutti::combines(plan_->signature.operation));
 }
 
 bool NcclExecution::begin() {

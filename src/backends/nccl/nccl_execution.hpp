@@ -6,10 +6,10 @@
 
 #include "backends/device/buffers.hpp"
 #include "backends/nccl/launching.hpp"
-#include "call/binding.hpp"
 #include "call/execution.hpp"
 #include "call/plan.hpp"
 #include "device/pool.hpp"
+#include "operation/binding.hpp"
 
 namespace tutti::detail {
 

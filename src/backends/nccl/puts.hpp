@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "backends/nccl/comm.hpp"
-#include "call/binding.hpp"
 #include "call/plan.hpp"
+#include "operation/binding.hpp"
 #include "schedules/schedule.hpp"
 
 namespace tutti::detail::nccl {

@@ -139,7 +139,7 @@ bool is_direct(const Signature& signature, int version) {
 }
 
 bool reduces_float8(const Signature& signature) {
-  return schedules::combines(signature.operation) &&
+  return tutti::combines(signature.operation) &&
          (signature.type == DatatypeKind::float8_e4m3 || signature.type == DatatypeKind::float8_e5m2);
 }
 
@@ -154,10 +154,7 @@ bool can_widen(const Signature& signature, bool has_kernels) {
   return has_kernels && is_rounded_once && is_narrow && is_sum_or_product && is_one_of_nccl;
 }
 
-bool may_put(Operation operation) {
-  using enum Operation;
-  return schedules::OperationSet{alltoallv, allgatherv, gatherv, scatterv}.has(operation);
-}
+bool may_put(Operation operation) { return is_varying(operation); }
 
 std::string why_no_puts(const Signature& signature, int version) {
   if (signature.kind != CallKind::persistent)
@@ -168,12 +165,12 @@ std::string why_no_puts(const Signature& signature, int version) {
 
 bool is_decided_by_costs(const Signature& signature, int size, bool several_nodes) {
   constexpr int few_ranks = 16;
-  return schedules::combines(signature.operation) && (size > few_ranks || several_nodes);
+  return tutti::combines(signature.operation) && (size > few_ranks || several_nodes);
 }
 
 bool can_group(const schedules::Algorithm& algorithm, const Signature& signature, bool has_kernels, std::string& why) {
   why.clear();
-  if (!schedules::combines(signature.operation)) return true;
+  if (!tutti::combines(signature.operation)) return true;
   if (signature.op == ReduceKind::user)
     why = "a user's function runs on the host";
   else if (!has_kernels)
@@ -186,33 +183,21 @@ bool can_group(const schedules::Algorithm& algorithm, const Signature& signature
 }
 
 std::string_view preferred_algorithm(const Signature& signature, int size) {
-  const bool is_free = !needs_single_combine(signature);
+  const bool is_short = is_small(signature, size);
   switch (signature.operation) {
     case Operation::barrier:
       return "dissemination";
     case Operation::bcast:
-      return is_small(signature, size) ? "linear" : "scatter_allgather";
+      return is_short ? "linear" : "scatter_allgather";
     case Operation::allreduce:
-      return is_small(signature, size) ? "direct" : "scatter_allgather";
+      return is_short ? "direct" : "scatter_allgather";
     case Operation::reduce:
-      return is_small(signature, size) ? "direct" : "scatter_gather";
-    case Operation::scan:
-    case Operation::exscan:
-      return is_free && !is_small(signature, size) ? "recursive_doubling" : "direct";
-    case Operation::gather:
-    case Operation::gatherv:
-    case Operation::scatter:
-    case Operation::scatterv:
-      return "linear";
-    case Operation::reduce_scatter:
-    case Operation::reduce_scatter_block:
-    case Operation::allgather:
-    case Operation::allgatherv:
-    case Operation::alltoall:
-    case Operation::alltoallv:
-      return "direct";
+      return is_short ? "direct" : "scatter_gather";
+    default:
+      if (has_root(signature.operation)) return "linear";
+      if (!is_prefix(signature.operation)) return "direct";
+      return !needs_single_combine(signature) && !is_short ? "recursive_doubling" : "direct";
   }
-  return {};
 }
 
 }  // namespace tutti::detail::nccl

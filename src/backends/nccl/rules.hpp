@@ -9,7 +9,7 @@
 #include <tutti/reduce_op.hpp>
 
 #include "backends/nccl/types.hpp"
-#include "call/signature.hpp"
+#include "operation/signature.hpp"
 #include "schedules/registry.hpp"
 
 /// The ways in which NCCL makes a call: pure functions of facts that are equal on all ranks.

@@ -16,7 +16,7 @@ namespace tutti::detail::nccl {
 std::string name_of(const Plan& plan) {
   std::string_view way = plan.algorithm != nullptr ? plan.algorithm->name : is_wide(plan) ? "wide" : "direct";
   if (is_put(plan)) way = "put";
-  return fmt::format("{} (nccl:{})", schedules::operation_name(plan.signature.operation), way);
+  return fmt::format("{} (nccl:{})", operation_name(plan.signature.operation), way);
 }
 
 StreamWatch::Lane& StreamWatch::lane_of(device::StreamHandle stream) {

@@ -9,7 +9,7 @@
 #include <tutti/error.hpp>
 
 #include "backends/shm/exchange.hpp"
-#include "call/call_record.hpp"
+#include "operation/call_record.hpp"
 #include "schedules/registry.hpp"
 
 namespace tutti::detail::shm {
@@ -24,7 +24,7 @@ bool read_record(const CellUse& use, int rank, int number, Generation generation
   copy.count = record.count;
   copy.unit = record.unit;
   copy.root = record.root;
-  copy.operation = record.operation;
+  copy.call = record.call;
   copy.kind = record.kind;
   copy.type = record.type;
   copy.op = record.op;
@@ -42,17 +42,17 @@ std::string type_words(const Record& record) {
 
 /// "calls a blocking reduce of 8 float32 by sum, root 1 (shm:line)".
 std::string words(const Record& record) {
-  if (record.refused) return fmt::format("has refused its {} with an error", call_name(record.operation));
+  if (record.refused) return fmt::format("has refused its {} with an error", flight::call_name(record.call));
   constexpr std::string_view kinds[] = {"blocking", "nonblocking", "persistent"};
-  std::string text = fmt::format("calls a {} {}", kinds[record.kind], call_name(record.operation));
-  if (!is_operation(record.operation)) return text;
-  const auto operation = static_cast<Operation>(record.operation);
+  std::string text = fmt::format("calls a {} {}", kinds[record.kind], flight::call_name(record.call));
+  if (!flight::is_operation(record.call)) return text;
+  const auto operation = static_cast<Operation>(record.call);
   if (operation != Operation::barrier) {
-    const bool has_size = !schedules::has_hidden_size(operation);
+    const bool has_size = !tutti::has_hidden_size(operation);
     text += has_size ? fmt::format(" of {} {}", record.count, type_words(record)) : " of " + type_words(record);
   }
-  if (schedules::combines(operation)) text += fmt::format(" by {}", reduce_op_name(static_cast<ReduceKind>(record.op)));
-  if (schedules::has_root(operation)) text += fmt::format(", root {}", record.root);
+  if (tutti::combines(operation)) text += fmt::format(" by {}", reduce_op_name(static_cast<ReduceKind>(record.op)));
+  if (tutti::has_root(operation)) text += fmt::format(", root {}", record.root);
   return text + fmt::format(" (shm:{})", protocol_name(static_cast<Protocol>(record.protocol)));
 }
 
@@ -118,7 +118,7 @@ void check_agreement(const CellUse& use, const Record& mine, int rank, const std
 void throw_sizes_differ(const Exchange& exchange, int from, int to, std::size_t given, std::size_t taken) {
   throw Error(ErrorCode::mismatch,
               fmt::format("{}: rank {} sends rank {} {} bytes, but that rank expects {}; make their counts equal",
-                          schedules::operation_name(exchange.plan->signature.operation), from, to, given, taken));
+                          operation_name(exchange.plan->signature.operation), from, to, given, taken));
 }
 
 void check_sizes(const Exchange& exchange, int from, int to) {

@@ -237,7 +237,7 @@ void Arena::fail(ErrorCode code, const std::string& reason) noexcept {
 }
 
 // A refused call counts as one, so that this rank's next call does not meet the one that the others are making.
-void Arena::refuse(std::uint8_t call) noexcept {
+void Arena::refuse(flight::Call call) noexcept {
   constexpr std::uint64_t digest = 0x72656675736564ULL;
   const Turn turn = next_ordered(digest);
   const auto number = static_cast<std::uint64_t>(turn.number);
@@ -245,7 +245,7 @@ void Arena::refuse(std::uint8_t call) noexcept {
     Record& record = cell(rank_, static_cast<int>(number % ordered_cells)).record;
     record.history = turn.history;
     record.digest = digest;
-    record.operation = call;
+    record.call = call;
     record.refused = true;
     record.generation.store(number + 1, std::memory_order_release);
   }

@@ -45,7 +45,7 @@ class Arena final : public BackendState {
     return head().failure.load(std::memory_order_acquire) == FailureState::written;
   }
   void fail(ErrorCode code, const std::string& reason) noexcept override;
-  void refuse(std::uint8_t call) noexcept override;
+  void refuse(flight::Call call) noexcept override;
   [[nodiscard]] Control& control(int rank) const { return at<Control>(layout_.control(rank)); }
   [[nodiscard]] Cell& cell(int rank, int number) const { return at<Cell>(layout_.cell(rank, number)); }
   [[nodiscard]] Pair& pair(int giver, int taker, int number) const {

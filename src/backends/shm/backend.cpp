@@ -74,7 +74,7 @@ void add_behind_others(Candidates& all, Candidate way) {
 
 void add_candidates(Candidates& all) {
   if (all.on_device()) return;
-  if (schedules::is_varying(all.signature().operation)) return all.add(way_by(Protocol::automatic, all));
+  if (tutti::is_varying(all.signature().operation)) return all.add(way_by(Protocol::automatic, all));
   std::vector<Candidate> behind;
   for (const Protocol protocol : {Protocol::line, Protocol::slots, Protocol::single_copy, Protocol::parts,
                                   Protocol::stream, Protocol::wide, Protocol::uncached}) {

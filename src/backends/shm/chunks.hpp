@@ -12,26 +12,23 @@
 namespace tutti::detail::shm {
 
 /// Returns true if some ranks only give and others only take.
-[[nodiscard]] inline bool goes_one_way(schedules::Operation operation) {
-  return schedules::has_root(operation) || operation == schedules::Operation::scan ||
-         operation == schedules::Operation::exscan;
-}
+[[nodiscard]] inline bool goes_one_way(Operation operation) { return has_root(operation) || is_prefix(operation); }
 
 /// The number of blocks that a giver has in its ring at a time: a rank gives itself nothing.
-[[nodiscard]] inline std::size_t blocks_in_ring(schedules::Operation operation, int size) {
-  return static_cast<std::size_t>(schedules::is_split(operation) ? std::max(size - 1, 1) : 1);
+[[nodiscard]] inline std::size_t blocks_in_ring(Operation operation, int size) {
+  return static_cast<std::size_t>(tutti::is_split(operation) ? std::max(size - 1, 1) : 1);
 }
 
 /// The most of a ring that a block of one call takes, in whole lines. Calls take turns in a near ring; a wide one may
 /// be all of one call's.
-[[nodiscard]] inline std::size_t most_of_ring(RingKind kind, schedules::Operation operation, int size) {
+[[nodiscard]] inline std::size_t most_of_ring(RingKind kind, Operation operation, int size) {
   const std::size_t bytes = kind == RingKind::near ? stream_bytes : ring_bytes(kind);
   return bytes / blocks_in_ring(operation, size) / cache_line * cache_line;
 }
 
 /// The longest chunk of a block that the most of a near ring does not hold. Where each rank gives and takes, that holds
 /// two; where data go one way, four, so that the giver fills some while the taker empties another.
-[[nodiscard]] inline std::size_t longest_chunk(schedules::Operation operation, std::size_t most) {
+[[nodiscard]] inline std::size_t longest_chunk(Operation operation, std::size_t most) {
   return std::max(most / (goes_one_way(operation) ? 4 : 2) / cache_line * cache_line, cache_line);
 }
 
@@ -40,7 +37,7 @@ namespace tutti::detail::shm {
 /// Where data go one way, a taker waits for a whole chunk before it can begin, and every chunk costs the lines of its
 /// flag: with chunks of sqrt(l * b) bytes the sum of both is least, where l bytes pass while a line changes hands: half
 /// to all of a kilobyte on the processors measured, with cores near each other or far.
-[[nodiscard]] inline std::size_t chunk_of(schedules::Operation operation, std::size_t block, std::size_t most,
+[[nodiscard]] inline std::size_t chunk_of(Operation operation, std::size_t block, std::size_t most,
                                           std::size_t grain = 1) {
   constexpr double copied_in_a_turn = 1024;
   const bool one_way = goes_one_way(operation);
@@ -62,7 +59,7 @@ struct RingCut {
   std::uint64_t places = 1;  ///< chunks that a share holds
 };
 
-[[nodiscard]] inline RingCut cut_for(RingKind kind, schedules::Operation operation, std::size_t block, int size,
+[[nodiscard]] inline RingCut cut_for(RingKind kind, Operation operation, std::size_t block, int size,
                                      std::size_t grain) {
   RingCut cut;
   cut.chunk = chunk_of(operation, block, most_of_ring(RingKind::near, operation, size), grain);

@@ -18,31 +18,16 @@ std::uint64_t Exchange::digest_of_counts() const {
 }
 
 bool Exchange::overwrites_source() const {
-  if (!binding->in_place) return false;
-  const Operation operation = plan->signature.operation;
-  if (operation == Operation::reduce_scatter || operation == Operation::reduce_scatter_block) return true;
-  const bool rotates = operation == Operation::alltoall || operation == Operation::alltoallv;
+  const Shape who = shape();
+  if (!binding->in_place || !who.is_split() || has_root(who.operation())) return false;
   const auto protocol = static_cast<Protocol>(plan->protocol);
-  return rotates && (protocol == Protocol::single_copy || protocol == Protocol::automatic);
+  return who.combines() || protocol == Protocol::single_copy || protocol == Protocol::automatic;
 }
 
 void Exchange::copy_own() const {
-  const Geometry who = geometry();
+  const Shape who = shape();
   const int me = who.rank();
-  switch (who.operation()) {
-    case Operation::barrier:
-    case Operation::bcast:
-    case Operation::exscan:
-      return;
-    case Operation::gather:
-    case Operation::gatherv:
-    case Operation::scatter:
-    case Operation::scatterv:
-      if (me != plan->signature.root) return;
-      break;
-    default:
-      break;
-  }
+  if (!who.has_own_block()) return;
   const Block from = who.given(me);
   if (from.count != who.taken(me).count)
     throw_sizes_differ(*this, me, me, from.count * unit(), who.taken(me).count * unit());

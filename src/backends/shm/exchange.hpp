@@ -4,16 +4,16 @@
 #include <cstddef>
 
 #include "backends/shm/cell_use.hpp"
-#include "backends/shm/geometry.hpp"
 #include "call/few.hpp"
 #include "call/plan.hpp"
+#include "operation/shape.hpp"
 
 namespace tutti::detail::shm {
 
 /// The addresses of the contributions to a combination, one a rank.
 using Operands = Few<const void*, 16>;
 
-/// One run of an operation, as protocols see it: its cell, its geometry and this rank's buffers.
+/// One run of an operation, as protocols see it: its cell, its shape and this rank's buffers.
 struct Exchange : CellUse {
   const Plan* plan = nullptr;
   const Binding* binding = nullptr;
@@ -36,7 +36,7 @@ struct Exchange : CellUse {
     add_counts();
   }
 
-  [[nodiscard]] Geometry geometry() const { return {plan->signature, *binding, arena->rank(), arena->size()}; }
+  [[nodiscard]] Shape shape() const { return {plan->signature, *binding, arena->rank(), arena->size()}; }
   [[nodiscard]] std::size_t unit() const { return plan->signature.type.size(); }
   [[nodiscard]] std::byte* output() const { return static_cast<std::byte*>(binding->output); }
 
@@ -105,7 +105,7 @@ inline void Exchange::describe(Record& record) const {
   record.count = s.count;
   record.unit = s.type.size();
   record.root = s.root;
-  record.operation = static_cast<std::uint8_t>(s.operation);
+  record.call = flight::call_of(s.operation);
   record.kind = static_cast<std::uint8_t>(s.kind);
   record.type = static_cast<std::uint8_t>(s.type.kind());
   record.op = static_cast<std::uint8_t>(s.op);

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "backends/shm/protocol.hpp"
+#include "operation/call_record.hpp"
 
 /// The layout of a communicator's arena: a part for each rank, of a head, a control line, cells, slots and pairs. An
 /// operation uses the cell with the same number on every rank. Each word has one writer, except the words of Work and
@@ -144,7 +145,7 @@ struct alignas(cache_line) Record {
   std::uint64_t count;
   std::uint64_t unit;  ///< size of an element, in bytes
   std::int32_t root;
-  std::uint8_t operation;
+  flight::Call call;
   std::uint8_t kind;
   std::uint8_t type;
   std::uint8_t op;

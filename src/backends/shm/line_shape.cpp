@@ -8,8 +8,8 @@
 namespace tutti::detail::shm {
 
 LineShape::LineShape(const Exchange& exchange)
-    : rank_(exchange.arena->rank()), combines_(schedules::combines(exchange.plan->signature.operation)) {
-  const Geometry who = exchange.geometry();
+    : rank_(exchange.arena->rank()), combines_(tutti::combines(exchange.plan->signature.operation)) {
+  const Shape who = exchange.shape();
   const std::size_t unit = exchange.unit();
   const std::size_t largest = largest_block(exchange);
   bytes_ = combines_ ? who.part(rank_).count * unit : largest;
@@ -17,44 +17,26 @@ LineShape::LineShape(const Exchange& exchange)
   if (who.is_split()) stride_ = lines_of(largest);
   if (!combines_) apart_ = who.taken_offset(1) * unit;
   own_given_ = (combines_ ? who.part(rank_).offset : who.given_offset(rank_)) * unit;
-  find_partners(exchange.plan->signature, *exchange.arena);
+  find_partners(who, *exchange.arena, exchange.plan->signature.kind);
   moves_ = bytes_ > 0 && (has_own_ || givers_.begin < givers_.end);
 }
 
-void LineShape::find_partners(const Signature& signature, const Arena& arena) {
-  const Ranks all{0, arena.size()};
-  const Ranks root{signature.root, signature.root + 1};
-  const bool is_root = rank_ == signature.root;
-  takers_ = givers_ = all;
-  has_own_ = true;
-  switch (signature.operation) {
-    case Operation::barrier:
-      // One of more than two ranks goes through rank 0 if all wait, because fewer lines then change owners. Not if
-      // every turn costs a process switch.
-      if (signature.kind != CallKind::blocking || arena.size() == 2 || arena.oversubscribed()) return;
-      waits_first_ = rank_ == 0;
-      if (rank_ != 0) givers_ = {0, 1};
-      return;
-    case Operation::bcast:
-    case Operation::scatter:
-      has_own_ = is_root && signature.operation == Operation::scatter;
-      takers_ = is_root ? all : Ranks{};
-      givers_ = is_root ? Ranks{} : root;
-      return;
-    case Operation::reduce:
-    case Operation::gather:
-      has_own_ = is_root;
-      takers_ = is_root ? Ranks{} : root;
-      givers_ = is_root ? all : Ranks{};
-      return;
-    case Operation::scan:
-    case Operation::exscan:
-      has_own_ = signature.operation == Operation::scan;
-      takers_ = {rank_ + 1, arena.size()};
-      givers_ = {0, rank_};
-      return;
-    default:
-      return;
+void LineShape::find_partners(const Shape& who, const Arena& arena, CallKind kind) {
+  takers_ = givers_ = {0, who.size()};
+  has_own_ = who.has_own_block();
+  if (who.operation() == Operation::barrier) {
+    // One of more than two ranks goes through rank 0 if all wait, because fewer lines then change owners. Not if
+    // every turn costs a process switch.
+    if (kind != CallKind::blocking || who.size() == 2 || arena.oversubscribed()) return;
+    waits_first_ = rank_ == 0;
+    if (rank_ != 0) givers_ = {0, 1};
+  } else if (has_root(who.operation())) {
+    const bool root_gives = traits_of(who.operation()).root == RootPart::gives;
+    (who.is_root() == root_gives ? givers_ : takers_) = {};
+    if (!who.is_root()) (root_gives ? givers_ : takers_) = {who.root(), who.root() + 1};
+  } else if (is_prefix(who.operation())) {
+    takers_ = {rank_ + 1, who.size()};
+    givers_ = {0, rank_};
   }
 }
 
@@ -69,7 +51,7 @@ void LineShape::give(const Exchange& exchange) const {
 }
 
 void LineShape::give_each(const Exchange& exchange, Line* lines) const {
-  const Geometry who = exchange.geometry();
+  const Shape who = exchange.shape();
   for (int to = takers_.begin; to < takers_.end; ++to) {
     if (to == rank_) continue;
     const Block block = who.given(to);

@@ -48,7 +48,7 @@ class LineShape {
     int end = 0;
   };
 
-  void find_partners(const Signature& signature, const Arena& arena);
+  void find_partners(const Shape& who, const Arena& arena, CallKind kind);
   [[nodiscard]] const Line* from(const Exchange& exchange, int giver) const {
     return exchange.cell(giver).lines + static_cast<std::size_t>(rank_) * stride_;
   }

@@ -36,18 +36,18 @@ Traffic traffic_of(const Signature& signature, const Machine& machine) {
   const double ranks = machine.size;
   const Operation operation = signature.operation;
   const auto bytes = static_cast<double>(published_bytes(signature, machine.size));
-  const bool is_split = schedules::is_split(operation);
+  const bool is_split = tutti::is_split(operation);
   Traffic t;
   t.others = ranks - 1;
   t.block = is_split ? bytes / ranks : bytes;
   t.given = is_split ? bytes * t.others / ranks : bytes;
-  t.taken = operation == Operation::bcast || operation == Operation::scatter ? t.block : t.block * t.others;
+  t.taken = traits_of(operation).root == RootPart::gives ? t.block : t.block * t.others;
   t.one_sided = goes_one_way(operation);
-  t.combines = schedules::combines(operation, machine.size);
-  const bool gives_itself = !combines(operation) && operation != Operation::bcast && operation != Operation::barrier;
-  t.own = gives_itself ? t.block : 0;
+  t.combines = tutti::combines(operation, machine.size);
+  const bool gives_itself = has_own_block(operation, true);
+  t.own = !combines(operation) && gives_itself ? t.block : 0;
   // A single contribution is copied.
-  const double contributions = operation == Operation::exscan ? t.others : ranks;
+  const double contributions = gives_itself ? ranks : t.others;
   t.combined = t.combines && contributions > 1 ? t.block * contributions : 0;
   t.lost = lost_part(signature, machine.size, machine.costs);
   t.is_narrow = is_small_float(signature.type.kind());
@@ -187,7 +187,7 @@ bool is_left_to_root(const Signature& signature, const Traffic& traffic) {
 /// Every rank reads its share of all operands, combines it, and hands the result on.
 double shared_reduction(const Signature& signature, const Traffic& traffic, const Machine& machine) {
   const double ranks = machine.size;
-  const bool is_split = schedules::is_split(signature.operation);
+  const bool is_split = tutti::is_split(signature.operation);
   const auto unit = signature.type.size();
   const double share = is_split ? traffic.block : traffic.block / ranks;
   const bool root_alone = is_left_to_root(signature, traffic);
@@ -200,7 +200,7 @@ double shared_reduction(const Signature& signature, const Traffic& traffic, cons
   const double piece = static_cast<double>(combined_piece_bytes(machine.size) + unit);
   const double pieces = std::max(1.0, share / piece);
   const bool is_exscan = signature.operation == Operation::exscan;
-  const bool is_prefix = signature.operation == Operation::scan || is_exscan;
+  const bool is_prefix = tutti::is_prefix(signature.operation);
   const double returned = is_split ? 0 : signature.operation == Operation::reduce ? 0.5 : traffic.others;
   // The first prefix is a copy.
   const double prefixes = is_exscan ? std::max(0.0, ranks * (ranks - 1) / 2 - 1) : ranks * (ranks + 1) / 2 - 1;
@@ -219,7 +219,7 @@ bool is_unclaimed(const Signature& signature, const Traffic& traffic, const Mach
   const auto block = static_cast<std::size_t>(traffic.block);
   if (!traffic.combines) return block <= moved_piece(signature.operation, block);
   if (signature.operation == Operation::reduce) return is_left_to_root(signature, traffic);
-  if (schedules::is_split(signature.operation))
+  if (tutti::is_split(signature.operation))
     return !machine.oversubscribed && block <= combined_piece_bytes(machine.size);
   return is_made_by_each(signature, machine.size, machine.mapped_copy);
 }
@@ -262,21 +262,6 @@ double parts_seconds(const Signature& signature, const Traffic& traffic, const M
                           write.seconds(own, windows) + own * far / 2;
   const double taken = read.seconds(others, chunks) + others * far / 2 + own * (costs.copy + far);
   return given + combined + taken + windows * (3 * costs.line * traffic.others + turns);
-}
-
-/// The operation whose blocks are equal, for one in which each rank knows its own.
-Operation with_equal_blocks(Operation varying) {
-  using enum Operation;
-  switch (varying) {
-    case gatherv:
-      return gather;
-    case scatterv:
-      return scatter;
-    case allgatherv:
-      return allgather;
-    default:
-      return alltoall;
-  }
 }
 
 /// All ranks have told their sizes, and those who give have written their blocks by then.

@@ -24,7 +24,7 @@ constexpr std::uint32_t in_messages = in_line - 1;
 
 Notice& notice_of(Line& line) { return *reinterpret_cast<Notice*>(line.payload); }
 
-std::uint64_t digest_of(OtherCall call, CallKind kind) {
+std::uint64_t digest_of(flight::Call call, CallKind kind) {
   return mix_bits(0x6E65696768626FULL << 8U ^ static_cast<std::uint64_t>(call) << 2U ^
                   static_cast<std::uint64_t>(kind));
 }
@@ -38,7 +38,7 @@ std::size_t line_for(int taker, std::size_t k) {
 
 }  // namespace
 
-NeighborSlots::NeighborSlots(Context& context, OtherCall call, CallKind kind, std::chrono::nanoseconds timeout)
+NeighborSlots::NeighborSlots(Context& context, flight::Call call, CallKind kind, std::chrono::nanoseconds timeout)
     : call_(call), kind_(kind) {
   use_.arena = &arena_of(context);
   const std::uint64_t digest = digest_of(call, kind);
@@ -107,7 +107,7 @@ NeighborSlots::Given NeighborSlots::look(int giver, std::size_t& lines) const {
 void NeighborSlots::describe(Record& record) const {
   record.history = use_.history;
   record.digest = digest_of(call_, kind_);
-  record.operation = static_cast<std::uint8_t>(call_);
+  record.call = call_;
   record.kind = static_cast<std::uint8_t>(kind_);
   record.refused = false;
 }

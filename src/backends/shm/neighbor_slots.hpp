@@ -7,9 +7,9 @@
 #include <string>
 
 #include "backends/shm/cell_use.hpp"
-#include "call/call_record.hpp"
 #include "call/context.hpp"
-#include "call/signature.hpp"
+#include "operation/call_record.hpp"
+#include "operation/signature.hpp"
 
 namespace tutti::detail::shm {
 
@@ -20,7 +20,7 @@ namespace tutti::detail::shm {
 class NeighborSlots {
  public:
   /// Takes its place in the order of calls. A persistent call keeps its cells as long as this object lives. Collective.
-  NeighborSlots(Context& context, OtherCall call, CallKind kind, std::chrono::nanoseconds timeout);
+  NeighborSlots(Context& context, flight::Call call, CallKind kind, std::chrono::nanoseconds timeout);
   ~NeighborSlots();
   NeighborSlots(const NeighborSlots&) = delete;
   NeighborSlots& operator=(const NeighborSlots&) = delete;
@@ -65,7 +65,7 @@ class NeighborSlots {
  private:
   void describe(Record& record) const;
 
-  OtherCall call_;
+  flight::Call call_;
   CallKind kind_;
   Turn turn_{};
   CellUse use_{};

@@ -59,7 +59,7 @@ void Parts::begin(const Exchange& exchange) {
   static_cast<void>(arena.prepare_ring(RingKind::near));
   ring_ = arena.take_ring(RingKind::near, ring_turn_, std::min(places, windows_) * ranks * room_);
   given_ = combined_ = taken_ = 0;
-  takes_ = exchange.geometry().has_result(exchange.arena->rank());
+  takes_ = exchange.shape().has_result(exchange.arena->rank());
   streams_ = kernels::exceeds_core_caches(bytes);
 }
 
@@ -111,7 +111,7 @@ bool Parts::can_combine(const Exchange& exchange) const {
   // In place, this rank's parts for the others must be in its ring before their results overwrite them.
   if (combined_ == given_) return false;
   const bool has_room = combined_ < places || all_others(exchange, [&](int rank) {
-                          return !exchange.geometry().has_result(rank) ||
+                          return !exchange.shape().has_result(rank) ||
                                  has_reached(taken_word(exchange, rank), exchange, combined_ - places + 1);
                         });
   return has_room &&

@@ -50,7 +50,7 @@ inline constexpr std::size_t page = 4096;
 [[nodiscard]] inline std::size_t moved_piece(Operation operation, std::size_t bytes) {
   constexpr std::size_t most = 256 * page;
   const bool hands_on = operation == Operation::bcast || operation == Operation::exscan;
-  const bool has_own_block = schedules::has_root(operation) && !schedules::combines(operation) && !hands_on;
+  const bool has_own_block = tutti::has_root(operation) && !tutti::combines(operation) && !hands_on;
   if (!hands_on && !has_own_block) return std::clamp(bytes, page, most);
   const std::size_t pieces = bytes > (has_own_block ? 24 * page : most / 2) ? 4 : 2;
   return std::clamp(ceil_div(ceil_div(bytes, pieces), page) * page, 8 * page, most);
@@ -74,7 +74,7 @@ inline constexpr std::size_t root_alone_bytes = 8 * page;
 }
 
 /// In a reduce the root's own range is larger, because the results of the other ranks must also be copied to it.
-[[nodiscard]] inline Block share_of_range(const Geometry& who, std::size_t count, int index) {
+[[nodiscard]] inline Block share_of_range(const Shape& who, std::size_t count, int index) {
   if (who.operation() != Operation::reduce) return schedules::even_block(count, who.size(), index);
   if (count * cache_line <= root_alone_bytes) return {index > who.root() ? count : 0, index == who.root() ? count : 0};
   const auto ranks = static_cast<std::size_t>(who.size());
@@ -86,7 +86,7 @@ inline constexpr std::size_t root_alone_bytes = 8 * page;
   return {begin_of(index), begin_of(index + 1) - begin_of(index)};
 }
 
-[[nodiscard]] inline Range range_of(const Geometry& who, std::size_t unit, int index) {
+[[nodiscard]] inline Range range_of(const Shape& who, std::size_t unit, int index) {
   Block block = who.part(index);
   if (!who.is_split()) {
     // Cut at whole lines, so that no two ranks write the same line.
@@ -103,7 +103,7 @@ inline constexpr std::size_t root_alone_bytes = 8 * page;
 [[nodiscard]] inline std::size_t combined_piece_bytes(int size) {
   return std::clamp<std::size_t>(128 * page / static_cast<std::size_t>(size), 4 * page, 64 * page);
 }
-[[nodiscard]] inline std::size_t combined_piece(const Geometry& who, std::size_t unit) {
+[[nodiscard]] inline std::size_t combined_piece(const Shape& who, std::size_t unit) {
   const std::size_t wanted = combined_piece_bytes(who.size());
   return std::max<std::size_t>(1, wanted / unit) * unit;
 }

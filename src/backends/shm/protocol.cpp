@@ -5,11 +5,11 @@
 #include <array>
 
 #include "backends/shm/chunks.hpp"
-#include "backends/shm/geometry.hpp"
 #include "backends/shm/layout.hpp"
 #include "backends/shm/parts.hpp"
 #include "backends/shm/tree_cost.hpp"
 #include "call/schedule_rules.hpp"
+#include "operation/shape.hpp"
 
 namespace tutti::detail::shm {
 namespace {
@@ -20,11 +20,11 @@ constexpr std::array<std::string_view, 9> names = {"automatic", "line",   "slots
 /// The number of blocks of `count` elements that the rank with most data publishes.
 std::size_t blocks_published(Operation operation, int size) {
   if (operation == Operation::barrier) return 0;
-  return schedules::is_split(operation) && operation != Operation::reduce_scatter ? static_cast<std::size_t>(size) : 1;
+  return tutti::is_split(operation) && operation != Operation::reduce_scatter ? static_cast<std::size_t>(size) : 1;
 }
 
 std::size_t slot_share(const Signature& signature, int size) {
-  if (!schedules::is_split(signature.operation)) return slot_bytes;
+  if (!tutti::is_split(signature.operation)) return slot_bytes;
   return slot_bytes / static_cast<std::size_t>(size) / cache_line * cache_line;
 }
 
@@ -43,7 +43,7 @@ bool fits_lines(const Signature& signature, int size) {
   const std::size_t block = signature.count * signature.type.size();
   const auto ranks = static_cast<std::size_t>(size);
   if (block > cell_lines / 2 * line_bytes) return false;
-  if (lines_of(block) * (schedules::is_split(signature.operation) ? ranks : 1) > cell_lines) return false;
+  if (lines_of(block) * (tutti::is_split(signature.operation) ? ranks : 1) > cell_lines) return false;
   if (!combines(signature.operation)) return true;
   return block <= most_combined_block && ranks * cache_line <= most_combined_bytes &&
          (ranks - 1) * combined_room(block) <= most_combined_bytes;
@@ -80,7 +80,7 @@ bool fits_parts(const Signature& signature, int size) {
 /// A giver waits for its takers while it fills its ring again and again.
 bool fits_stream(const Signature& signature, int size) {
   if (!comes_alone(signature) || signature.operation == Operation::barrier) return false;
-  if (schedules::is_varying(signature.operation)) return false;
+  if (tutti::is_varying(signature.operation)) return false;
   const std::size_t most = most_of_ring(RingKind::near, signature.operation, size);
   if (combines(signature.operation) && signature.type.size() > longest_chunk(signature.operation, most)) return false;
   const std::size_t block = signature.count * signature.type.size();
@@ -99,12 +99,12 @@ bool find_protocol(std::string_view name, Protocol& protocol) {
 }
 
 std::size_t published_bytes(const Signature& signature, int size) {
-  if (schedules::is_varying(signature.operation)) return 0;
+  if (tutti::is_varying(signature.operation)) return 0;
   return signature.count * signature.type.size() * blocks_published(signature.operation, size);
 }
 
 bool can_do(Protocol protocol, const Signature& signature, int size, bool single_copy, bool goes_on_inside_mpi) {
-  const bool is_varying = schedules::is_varying(signature.operation);
+  const bool is_varying = tutti::is_varying(signature.operation);
   const std::size_t bytes = published_bytes(signature, size);
   const bool goes_on_alone = signature.kind != CallKind::blocking && !goes_on_inside_mpi;
   switch (protocol) {

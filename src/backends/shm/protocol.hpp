@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "backends/shm/groups.hpp"
-#include "call/signature.hpp"
+#include "operation/signature.hpp"
 
 namespace tutti::detail::shm {
 

@@ -13,10 +13,10 @@
 #include "backends/shm/waiting.hpp"
 #include "call/context.hpp"
 #include "call/deferred_free.hpp"
-#include "call/shape.hpp"
 #include "core/mpi_call.hpp"
 #include "core/progress_hook.hpp"
 #include "kernels/combine.hpp"
+#include "operation/shape.hpp"
 
 namespace tutti::detail {
 
@@ -37,7 +37,7 @@ ShmExecution::~ShmExecution() {
 }
 
 std::string ShmExecution::name() const {
-  std::string name(schedules::operation_name(plan_->signature.operation));
+  std::string name(operation_name(plan_->signature.operation));
   return name.append(" (shm:").append(shm::protocol_name(protocol())).append(")");
 }
 
@@ -87,7 +87,7 @@ void ShmExecution::prepare_source() {
   if (source == nullptr || (!scales && !exchange_.overwrites_source())) return;
   const Signature& signature = plan_->signature;
   const std::size_t unit = signature.type.size();
-  const std::size_t count = input_count(signature.operation, arena_->size(), signature.count, binding_);
+  const std::size_t count = exchange_.shape().input_end();
   if (count == 0) return;
   if (source_copy_.bytes == 0) source_copy_ = comm().scratch.acquire(count * unit);
   if (scales)

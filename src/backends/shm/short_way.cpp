@@ -24,7 +24,7 @@ class ShortRun {
         exchange_(Exchange::of(arena_of(context), plan, binding)) {
     exchange_.use_ordered(turn);
     if constexpr (std::is_same_v<Transport, SingleCopy>) {
-      if (exchange_.geometry().combines()) scratch_ = context.scratch.acquire(SingleCopy::scratch_bytes(exchange_));
+      if (exchange_.shape().combines()) scratch_ = context.scratch.acquire(SingleCopy::scratch_bytes(exchange_));
       transport_.begin(exchange_, scratch_.data());
     } else {
       transport_.begin(exchange_);

@@ -20,7 +20,7 @@ Location location_of(const void* address) {
 }
 
 std::size_t pieces_of(const Exchange& exchange, int range) {
-  const Geometry who = exchange.geometry();
+  const Shape who = exchange.shape();
   return ceil_div(range_of(who, exchange.unit(), range).bytes, combined_piece(who, exchange.unit()));
 }
 
@@ -44,26 +44,26 @@ bool is_left_to_taker(const Exchange& exchange, std::size_t total) {
 /// calls they wait for this rank.
 bool copies_own_first(const Exchange& exchange) {
   const Signature& s = exchange.plan->signature;
-  if (!schedules::has_root(s.operation) || s.operation == Operation::bcast) return false;
+  if (!tutti::has_root(s.operation) || s.operation == Operation::bcast) return false;
   if (exchange.arena->rank() != s.root) return false;  // it may not know the blocks
-  const std::size_t own = exchange.geometry().given(s.root).count * exchange.unit();
+  const std::size_t own = exchange.shape().given(s.root).count * exchange.unit();
   return own > moved_piece(s.operation, own);
 }
 
 /// The range of every rank's source that a combination reads.
 Range source_of(const Exchange& exchange) {
-  const Geometry who = exchange.geometry();
+  const Shape who = exchange.shape();
   const Block last = who.part(who.size() - 1);
   return {0, (last.offset + last.count) * exchange.unit()};
 }
 
 /// The range of a rank's output that takes the result of a combination.
-Range result_of(const Exchange& exchange, int to) { return {0, exchange.geometry().part(to).count * exchange.unit()}; }
+Range result_of(const Exchange& exchange, int to) { return {0, exchange.shape().part(to).count * exchange.unit()}; }
 
 /// The result of a range goes to that rank alone.
 bool is_for_one(const Exchange& exchange, int range, int rank) {
   const Signature& s = exchange.plan->signature;
-  return schedules::is_split(s.operation) ? range == rank : s.operation == Operation::reduce && s.root == rank;
+  return tutti::is_split(s.operation) ? range == rank : s.operation == Operation::reduce && s.root == rank;
 }
 
 /// In a blocking call no rank is away, so a single piece is best left to the one rank that needs its result. Where
@@ -72,7 +72,7 @@ bool is_left_to_owner(const Exchange& exchange, int range, std::size_t total) {
   const Signature& s = exchange.plan->signature;
   if (total != 1 || s.kind != CallKind::blocking) return false;
   if (s.operation == Operation::reduce) return range == s.root;
-  return schedules::is_split(s.operation) && !exchange.arena->oversubscribed();
+  return tutti::is_split(s.operation) && !exchange.arena->oversubscribed();
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ class SingleCopy::Contributions {
 };
 
 void SingleCopy::describe(const Exchange& exchange) const {
-  const Geometry who = exchange.geometry();
+  const Shape who = exchange.shape();
   const int me = who.rank();
   if (!who.combines()) exchange.arena->prepare_pairs(exchange.number);
   Descriptor& mine = exchange.descriptor(me);
@@ -129,7 +129,7 @@ void SingleCopy::describe(const Exchange& exchange) const {
 }
 
 std::size_t SingleCopy::scratch_bytes(const Exchange& exchange) {
-  const Geometry who = exchange.geometry();
+  const Shape who = exchange.shape();
   if (!who.combines()) return 0;
   return combined_piece(who, exchange.unit()) * (static_cast<std::size_t>(who.size()) + 1);
 }
@@ -158,8 +158,7 @@ bool SingleCopy::waits_for_owner(const Exchange& exchange, std::size_t total) co
 
 bool SingleCopy::step(const Exchange& exchange, std::size_t pieces) {
   ++steps_;
-  const bool is_done =
-      exchange.geometry().combines() ? step_combining(exchange, pieces) : step_moving(exchange, pieces);
+  const bool is_done = exchange.shape().combines() ? step_combining(exchange, pieces) : step_moving(exchange, pieces);
   if (is_done) reached_.clear();
   return is_done;
 }
@@ -212,7 +211,7 @@ bool SingleCopy::are_combined(const Exchange& exchange) {
 }
 
 SingleCopy::Slice SingleCopy::slice_of(const Exchange& exchange, int range, std::size_t index) {
-  const Geometry who = exchange.geometry();
+  const Shape who = exchange.shape();
   const Range whole = range_of(who, exchange.unit(), range);
   const std::size_t piece = combined_piece(who, exchange.unit());
   const std::size_t begin = index * piece;
@@ -245,11 +244,11 @@ std::byte* SingleCopy::spare_output(const Exchange& exchange, int range, const S
 
 /// The byte of an output that a piece's result begins at.
 std::size_t SingleCopy::place_of(const Exchange& exchange, const Slice& slice) {
-  return schedules::is_split(exchange.plan->signature.operation) ? slice.begin : slice.offset;
+  return tutti::is_split(exchange.plan->signature.operation) ? slice.begin : slice.offset;
 }
 
 void SingleCopy::combine_slice(const Exchange& exchange, int range, const Slice& slice, const Contributions& inputs) {
-  const Geometry who = exchange.geometry();
+  const Shape who = exchange.shape();
   switch (who.operation()) {
     case Operation::scan:
     case Operation::exscan:
@@ -264,7 +263,7 @@ void SingleCopy::combine_slice(const Exchange& exchange, int range, const Slice&
 }
 
 void SingleCopy::combine_prefixes(const Exchange& exchange, const Contributions& inputs, const Slice& slice) {
-  const Geometry who = exchange.geometry();
+  const Shape who = exchange.shape();
   std::byte* result = result_room(who, exchange.unit());
   // Starts at the last rank, because in place a prefix overwrites a contribution that only higher ranks need.
   for (int to = who.size() - 1; to >= 0; --to) {
@@ -289,17 +288,17 @@ void SingleCopy::combine_for_one(const Exchange& exchange, const Contributions& 
   const std::size_t at = place_of(exchange, slice);
   const Remote target(exchange, to, true, result_of(exchange, to), reached_);
   if (std::byte* mapped = target.mapped(at)) return exchange.combine(inputs.all(), mapped, slice.bytes);
-  std::byte* result = result_room(exchange.geometry(), exchange.unit());
+  std::byte* result = result_room(exchange.shape(), exchange.unit());
   exchange.combine(inputs.all(), result, slice.bytes);
   target.write(at, result, slice.bytes);
 }
 
-std::byte* SingleCopy::result_room(const Geometry& who, std::size_t unit) const {
+std::byte* SingleCopy::result_room(const Shape& who, std::size_t unit) const {
   return scratch_ + static_cast<std::size_t>(who.size()) * combined_piece(who, unit);
 }
 
 bool SingleCopy::move_piece(const Exchange& exchange, int from, int to, std::size_t before) {
-  const Geometry who = exchange.geometry();
+  const Shape who = exchange.shape();
   const bool pulls = to == who.rank();
   if (who.is_varying()) check_sizes(exchange, from, to);
   const std::size_t whole = (pulls ? who.taken(from) : who.given(to)).count * exchange.unit();
@@ -336,7 +335,7 @@ bool SingleCopy::move_piece(const Exchange& exchange, int from, int to, std::siz
 }
 
 bool SingleCopy::step_moving(const Exchange& exchange, std::size_t pieces) {
-  const Geometry who = exchange.geometry();
+  const Shape who = exchange.shape();
   const int me = who.rank();
   const int others = who.size() - 1;
   bool waits = false;
@@ -363,7 +362,7 @@ bool SingleCopy::step_moving(const Exchange& exchange, std::size_t pieces) {
 }
 
 bool SingleCopy::is_moved(const Exchange& exchange) const {
-  const Geometry who = exchange.geometry();
+  const Shape who = exchange.shape();
   const int me = who.rank();
   for (int peer = 0; peer < who.size(); ++peer) {
     if (who.flows(peer, me)) {

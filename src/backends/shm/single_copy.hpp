@@ -62,7 +62,7 @@ class SingleCopy {
   void combine_prefixes(const Exchange& exchange, const Contributions& inputs, const Slice& slice);
   void combine_for_all(const Exchange& exchange, const Contributions& inputs, const Slice& slice);
   void combine_for_one(const Exchange& exchange, const Contributions& inputs, const Slice& slice, int to);
-  [[nodiscard]] std::byte* result_room(const Geometry& who, std::size_t unit) const;
+  [[nodiscard]] std::byte* result_room(const Shape& who, std::size_t unit) const;
   /// Moves a piece; returns true if there was one. `before`: those that this rank has moved from here to there.
   bool move_piece(const Exchange& exchange, int from, int to, std::size_t before);
   [[nodiscard]] bool is_moved(const Exchange& exchange) const;

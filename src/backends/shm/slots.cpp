@@ -17,10 +17,10 @@ namespace tutti::detail::shm {
 namespace {
 
 /// The size of a block, in front of it, if only its giver and its taker know it.
-std::size_t head_of(const Geometry& who) { return who.is_split() && who.is_varying() ? sizeof(std::uint64_t) : 0; }
+std::size_t head_of(const Shape& who) { return who.is_split() && who.is_varying() ? sizeof(std::uint64_t) : 0; }
 
 /// The part of a slot for one taker's block, in bytes.
-std::size_t share_of(const Geometry& who) {
+std::size_t share_of(const Shape& who) {
   if (!who.is_split()) return slot_bytes;
   return slot_bytes / static_cast<std::size_t>(who.size()) / cache_line * cache_line - head_of(who);
 }
@@ -44,12 +44,12 @@ std::size_t window_of(std::size_t largest, std::size_t share, std::size_t grain)
 /// blocks of unequal counts, or a share that was rounded down to whole lines.
 bool is_packable(const Exchange& exchange) {
   const Signature& s = exchange.plan->signature;
-  return schedules::is_split(s.operation) && !schedules::is_varying(s.operation) &&
+  return tutti::is_split(s.operation) && !tutti::is_varying(s.operation) &&
          published_bytes(s, exchange.arena->size()) <= slot_bytes;
 }
 
 /// Returns true if this rank has something to give.
-bool is_giver(const Geometry& who) {
+bool is_giver(const Shape& who) {
   for (int to = 0; to < who.size(); ++to)
     if (who.flows(who.rank(), to)) return true;
   return false;
@@ -59,7 +59,7 @@ bool is_giver(const Geometry& who) {
 
 bool Slots::fits(const Exchange& exchange, std::size_t largest) {
   const bool is_worth_it = largest <= exchange.plan->slot_most || !exchange.arena->direct_copy();
-  return is_worth_it && largest <= share_of(exchange.geometry());
+  return is_worth_it && largest <= share_of(exchange.shape());
 }
 
 void Slots::begin(const Exchange& exchange) {
@@ -88,10 +88,10 @@ void Slots::use_ring(const Exchange& exchange, RingKind kind, std::size_t larges
   Arena& arena = *exchange.arena;
   const Operation operation = exchange.plan->signature.operation;
   const int size = arena.size();
-  const std::size_t grain = schedules::combines(operation) ? exchange.unit() : 1;
+  const std::size_t grain = tutti::combines(operation) ? exchange.unit() : 1;
   ring_turn_ = arena.next_streamed();
   past_caches_ = static_cast<Protocol>(exchange.plan->protocol) == Protocol::uncached;
-  const bool gives = is_giver(exchange.geometry());
+  const bool gives = is_giver(exchange.shape());
   is_met_ = !goes_one_way(operation);
   RingCut cut = cut_for(kind, operation, largest, size, grain);
   held_chunks_ = kind == RingKind::wide ? cut_for(RingKind::near, operation, largest, size, grain).places : cut.places;
@@ -113,7 +113,7 @@ void Slots::describe(const Exchange& exchange) const {
 }
 
 void Slots::cut(const Exchange& exchange, std::size_t largest) {
-  const Geometry who = exchange.geometry();
+  const Shape who = exchange.shape();
   start();
   share_ = share_of(who);
   is_packed_ = largest > share_ && is_packable(exchange);
@@ -130,7 +130,7 @@ void Slots::cut(const Exchange& exchange, std::size_t largest) {
 void Slots::announce(const Exchange& exchange) {
   exchange.arena->prepare_slot(exchange.number);
   by_ring_ = false;
-  const std::size_t largest = exchange.geometry().largest_given() * exchange.unit();
+  const std::size_t largest = exchange.shape().largest_given() * exchange.unit();
   exchange.mark(largest);
   own_copied_ = false;
   cut(exchange, largest);
@@ -150,7 +150,7 @@ void Slots::resume(const Exchange& exchange, std::size_t largest) {
   if (chunks_ > most_chunks)
     throw Error(ErrorCode::not_supported,
                 fmt::format("{}: a block has {} bytes, more than slots can carry; cut it into several calls",
-                            schedules::operation_name(exchange.plan->signature.operation), largest));
+                            operation_name(exchange.plan->signature.operation), largest));
   base_ = 1;
 }
 
@@ -159,7 +159,7 @@ std::size_t Slots::length(std::size_t block_bytes, std::size_t begin) const {
 }
 
 std::byte* Slots::place(const Exchange& exchange, int giver, int taker, std::uint64_t chunk) const {
-  const Geometry who = exchange.geometry();
+  const Shape who = exchange.shape();
   if (by_ring_) {
     const RingPlace own{ring_.offset, share_, places_};
     const RingPlace& ring = giver == who.rank() ? own : exchange.descriptor(giver).ring;
@@ -180,7 +180,7 @@ bool Slots::can_produce(const Exchange& exchange) {
     free_ = places_;
     return true;
   }
-  const Geometry who = exchange.geometry();
+  const Shape who = exchange.shape();
   std::uint64_t least = chunks_;
   for (int to = 0; to < who.size(); ++to) {
     if (!who.flows(who.rank(), to)) continue;
@@ -192,7 +192,7 @@ bool Slots::can_produce(const Exchange& exchange) {
 }
 
 void Slots::produce(const Exchange& exchange) {
-  const Geometry who = exchange.geometry();
+  const Shape who = exchange.shape();
   const int me = who.rank();
   const std::size_t begin = produced_ * window_;
   bool gives = false;
@@ -218,7 +218,7 @@ void Slots::produce(const Exchange& exchange) {
 
 bool Slots::can_consume(const Exchange& exchange) {
   if (consumed_ < ready_) return true;
-  const Geometry who = exchange.geometry();
+  const Shape who = exchange.shape();
   for (; next_ < who.size(); ++next_) {
     if (!who.flows(next_, who.rank())) continue;
     const std::uint64_t published = exchange.published(next_);
@@ -235,7 +235,7 @@ bool Slots::can_consume(const Exchange& exchange) {
 }
 
 void Slots::check_sizes(const Exchange& exchange) const {
-  const Geometry who = exchange.geometry();
+  const Shape who = exchange.shape();
   const int me = who.rank();
   for (int from = 0; from < who.size(); ++from) {
     if (!who.flows(from, me)) continue;
@@ -250,7 +250,7 @@ void Slots::check_sizes(const Exchange& exchange) const {
 }
 
 void Slots::take(const Exchange& exchange, std::size_t begin) {
-  const Geometry who = exchange.geometry();
+  const Shape who = exchange.shape();
   const int me = who.rank();
   if (who.is_varying() && consumed_ == 0) check_sizes(exchange);
   for (int i = 1; i < who.size(); ++i) {
@@ -265,7 +265,7 @@ void Slots::take(const Exchange& exchange, std::size_t begin) {
 }
 
 void Slots::combine(const Exchange& exchange, std::size_t begin) {
-  const Geometry who = exchange.geometry();
+  const Shape who = exchange.shape();
   const int me = who.rank();
   const Block part = who.part(me);
   const std::size_t bytes = length(part.count * exchange.unit(), begin);
@@ -279,7 +279,7 @@ void Slots::combine(const Exchange& exchange, std::size_t begin) {
 
 void Slots::consume(const Exchange& exchange) {
   const std::size_t begin = consumed_ * window_;
-  if (exchange.geometry().combines())
+  if (exchange.shape().combines())
     combine(exchange, begin);
   else
     take(exchange, begin);
@@ -311,7 +311,7 @@ void Slots::finish(const Exchange& exchange) {
 }
 
 void Slots::copy_own(const Exchange& exchange) {
-  if (own_copied_ || exchange.geometry().combines()) return;
+  if (own_copied_ || exchange.shape().combines()) return;
   exchange.copy_own();
   own_copied_ = true;
 }

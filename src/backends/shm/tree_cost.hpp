@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backends/shm/groups.hpp"
-#include "call/signature.hpp"
+#include "operation/signature.hpp"
 
 namespace tutti::detail::shm {
 

@@ -3,15 +3,15 @@
 
 #include <algorithm>
 
-#include "call/shape.hpp"
+#include "operation/shape.hpp"
 
 namespace tutti::detail::staged {
 namespace {
 
 /// The number of blocks of `count` elements in the longer of an operation's buffers; 0 if each rank has its own counts.
 std::size_t blocks_of(Operation operation, int size) {
-  if (operation == Operation::barrier || schedules::has_counts(operation)) return 0;
-  return schedules::has_equal_blocks(operation) ? static_cast<std::size_t>(size) : 1;
+  if (operation == Operation::barrier || tutti::has_counts(operation)) return 0;
+  return tutti::has_equal_blocks(operation) ? static_cast<std::size_t>(size) : 1;
 }
 
 std::size_t divided_up(std::size_t a, std::size_t b) { return a / b + (a % b != 0 ? 1 : 0); }
@@ -55,63 +55,31 @@ class Side {
   std::size_t unit_;
 };
 
-/// The number of blocks of the uniform count on this rank's side of an operation; 0 for a buffer that it does not have.
-struct Blocks {
-  std::size_t in = 1;
-  std::size_t out = 1;
-};
-
-Blocks uniform_blocks(const Signature& s, int rank, int size) {
-  const auto all = static_cast<std::size_t>(size);
-  const bool is_root = rank == s.root;
-  switch (s.operation) {
-    case Operation::reduce:
-      return {1, is_root ? std::size_t{1} : 0};
-    case Operation::gather:
-      return {1, is_root ? all : 0};
-    case Operation::scatter:
-      return {is_root ? all : 0, 1};
-    case Operation::allgather:
-      return {1, all};
-    case Operation::alltoall:
-      return {all, all};
-    case Operation::reduce_scatter_block:
-      return {all, 1};
-    default:
-      return {1, 1};
-  }
-}
-
 void stage_bcast(Staging& staging, const Signature& s, bool is_root, Range range) {
   staging.shared = true;
   Side side(is_root ? staging.in : staging.out, staging.out_bytes, s.type.size());
   side.add_range(range, s.count, 1);
 }
 
-void stage_varying(Staging& staging, const Signature& s, const Binding& binding, int rank, int size) {
-  const std::size_t unit = s.type.size();
+/// The number of blocks of the uniform count on one side of a call; 0 for a buffer that this rank does not have.
+std::size_t blocks_on_side(bool has_side, BlockKind kind, int size) {
+  if (!has_side) return 0;
+  return kind == BlockKind::each ? static_cast<std::size_t>(size) : 1;
+}
+
+void stage_varying(Staging& staging, const Shape& shape, const Binding& binding, std::size_t unit) {
   Side in(staging.in, staging.in_bytes, unit);
   Side out(staging.out, staging.out_bytes, unit);
   const auto whole = [](Side& side, std::size_t count) { side.add_range({0, count}, count, 1); };
-  switch (s.operation) {
-    case Operation::gatherv:
-    case Operation::allgatherv:
-      whole(in, binding.send_count);
-      staging.host.recv_displs = out.add_blocks(binding.recv_counts, binding.recv_displs);
-      break;
-    case Operation::scatterv:
-      staging.host.send_displs = in.add_blocks(binding.send_counts, binding.send_displs);
-      whole(out, binding.recv_count);
-      break;
-    case Operation::alltoallv:
-      staging.host.send_displs = in.add_blocks(binding.send_counts, binding.send_displs);
-      staging.host.recv_displs = out.add_blocks(binding.recv_counts, binding.recv_displs);
-      break;
-    default:  // reduce_scatter
-      whole(in, input_count(s.operation, size, s.count, binding));
-      whole(out, binding.recv_counts[static_cast<std::size_t>(rank)]);
-      break;
-  }
+  const OperationTraits& row = traits_of(shape.operation());
+  if (row.given == BlockKind::counted && !combines(row))
+    staging.host.send_displs = in.add_blocks(binding.send_counts, binding.send_displs);
+  else
+    whole(in, shape.input_end());
+  if (row.taken == BlockKind::counted)
+    staging.host.recv_displs = out.add_blocks(binding.recv_counts, binding.recv_displs);
+  else
+    whole(out, combines(row) ? shape.part(shape.rank()).count : binding.recv_count);
 }
 
 }  // namespace
@@ -143,16 +111,18 @@ Staging stage(const Signature& signature, const Binding& binding, int rank, int 
     return staging;
   }
   if (operation == Operation::barrier) return staging;
+  const Shape shape(signature, binding, rank, size);
+  const std::size_t unit = signature.type.size();
   if (blocks_of(operation, size) == 0) {
-    stage_varying(staging, signature, binding, rank, size);
+    stage_varying(staging, shape, binding, unit);
   } else {
-    const Blocks blocks = uniform_blocks(signature, rank, size);
-    const std::size_t unit = signature.type.size();
-    Side(staging.in, staging.in_bytes, unit).add_range(range, signature.count, blocks.in);
-    Side(staging.out, staging.out_bytes, unit).add_range(range, signature.count, blocks.out);
+    const OperationTraits& row = traits_of(operation);
+    const std::size_t in = blocks_on_side(has_input(operation, shape.is_root()), row.given, size);
+    const std::size_t out = blocks_on_side(has_output(operation, shape.is_root()), row.taken, size);
+    Side(staging.in, staging.in_bytes, unit).add_range(range, signature.count, in);
+    Side(staging.out, staging.out_bytes, unit).add_range(range, signature.count, out);
   }
-  const bool stays = binding.in_place && (operation == Operation::scatter || operation == Operation::scatterv);
-  if (stays || (operation == Operation::exscan && rank == 0)) staging.out.clear();
+  if (shape.keeps_output() || !shape.has_result(rank)) staging.out.clear();
   return staging;
 }
 

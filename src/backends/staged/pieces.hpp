@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "call/binding.hpp"
-#include "call/signature.hpp"
+#include "operation/binding.hpp"
+#include "operation/signature.hpp"
 
 /// The division of an operation on device memory into pieces that pass through host memory, and the part of this rank's
 /// buffers in each piece. Pure functions of numbers.

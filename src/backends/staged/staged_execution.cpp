@@ -227,7 +227,7 @@ StagedExecution::~StagedExecution() {
 
 std::string StagedExecution::name() const {
   const std::string_view way = state_->pieces.plan().way;
-  return fmt::format("{} (staged:{})", schedules::operation_name(state_->plan->signature.operation),
+  return fmt::format("{} (staged:{})", operation_name(state_->plan->signature.operation),
                      way.substr(way.find(':') + 1));
 }
 

@@ -4,11 +4,11 @@
 #include <memory>
 #include <vector>
 
-#include "call/binding.hpp"
 #include "call/execution.hpp"
 #include "call/plan.hpp"
 #include "device/flag.hpp"
 #include "device/pool.hpp"
+#include "operation/binding.hpp"
 
 namespace tutti::detail {
 

@@ -18,8 +18,6 @@
 namespace tutti::tools::doctor {
 namespace {
 
-using detail::Operation;
-
 constexpr std::size_t most_bytes = std::size_t{64} << 20U;  // of a buffer
 constexpr std::size_t rounds = 5;
 constexpr int attempts = 3;

@@ -12,7 +12,7 @@ TYPED_TEST_SUITE(Allgather, MovementTypes);
 
 TYPED_TEST(Allgather, MovesEveryElementInAllForms) {
   using T = TypeParam;
-  for_each_case<T>(schedules::Operation::allgather, [](const Case& c) {
+  for_each_case<T>(Operation::allgather, [](const Case& c) {
     if (!std::is_same_v<T, float> && c.count > 100) return;
     const auto ranks = static_cast<std::size_t>(c.size);
     for (const bool in_place_call : c.forms) {

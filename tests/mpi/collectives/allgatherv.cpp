@@ -12,7 +12,7 @@ TYPED_TEST_SUITE(Allgatherv, MovementTypes);
 
 TYPED_TEST(Allgatherv, MovesEveryElementInAllForms) {
   using T = TypeParam;
-  for_each_case<T>(schedules::Operation::allgatherv, [](const Case& c) {
+  for_each_case<T>(Operation::allgatherv, [](const Case& c) {
     if (!std::is_same_v<T, float> && c.count > 100) return;
     for (const bool in_place_call : c.forms) {
       const Uneven u = uneven(uneven_counts(c.count, c.size, 0));

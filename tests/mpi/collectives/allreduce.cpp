@@ -10,7 +10,7 @@ namespace tutti::test {
 namespace {
 
 struct Call {
-  static constexpr auto operation = schedules::Operation::allreduce;
+  static constexpr auto operation = Operation::allreduce;
   static constexpr bool is_rooted = false;
   static constexpr bool has_avg = true;
   static bool has_result(const Case& /*c*/, int /*root*/) { return true; }
@@ -35,7 +35,7 @@ TYPED_TEST(Allreduce, GivesTheExactResultInAllForms) { exercise_reduction<Call, 
 TEST(AllreduceOrder, UserOperationKeepsRankOrder) { exercise_order<Call>(); }
 
 TEST(AllreduceMinMax, NanGivesTheSameBitsOnAllRanks) {
-  for_each_blocking_case(schedules::Operation::allreduce, [](const Case& c) {
+  for_each_blocking_case(Operation::allreduce, [](const Case& c) {
     if (c.count == 0 || c.count > 100) return;
     for (const ReduceOp& op : {min, max}) {
       for (int nan_rank = 0; nan_rank < c.size; ++nan_rank) {
@@ -80,7 +80,7 @@ TEST(AllreduceScalar, ReturnsTheResult) {
 
 /// Logical results are 0 or 1 whatever the inputs were, so that a bool stays one.
 TEST(AllreduceScalar, BooleansOfBuffers) {
-  for_each_blocking_case(schedules::Operation::allreduce, [](const Case& c) {
+  for_each_blocking_case(Operation::allreduce, [](const Case& c) {
     if (c.count > 100) return;
     for (const ReduceOp& op : {land, lor, lxor}) {
       const auto flags = std::make_unique<bool[]>(c.count + 1);
@@ -123,7 +123,7 @@ TEST(AllreduceElements, ArraysAreTheirScalars) {
 }
 
 TEST(AllreducePremultiplied, EachRankHasItsOwnScalar) {
-  for_each_case(schedules::Operation::allreduce, [](const Case& c) {
+  for_each_case(Operation::allreduce, [](const Case& c) {
     std::vector<double> send(c.count);
     std::vector<double> recv(c.count);
     const ReduceOp op = ReduceOp::premul_sum(0.5 * (c.rank + 1));
@@ -145,7 +145,7 @@ TEST(AllreducePremultiplied, EachRankHasItsOwnScalar) {
 
 TEST(AllreduceNarrow, SixteenBitSumsAreRoundedOnce) {
   // 256 + 1 + 1 is 258 in bfloat16's neighbourhood only when the small terms meet before they meet 256.
-  for_each_blocking_case(schedules::Operation::allreduce, [](const Case& c) {
+  for_each_blocking_case(Operation::allreduce, [](const Case& c) {
     if (c.count == 0) return;
     std::vector<bfloat16_t> data(c.count, bfloat16_t(c.rank == 0 ? 256.0F : 1.0F));
     allreduce(c.comm, data, sum, c.options);
@@ -158,7 +158,7 @@ TEST(AllreduceReproducible, AllAlgorithmsGiveTheSameBits) {
   const Communicator& comm = communicators().front();
   constexpr std::size_t count = 5'003;
   std::vector<float> reference;
-  for (const std::string& algorithm : algorithm_names(schedules::Operation::allreduce)) {
+  for (const std::string& algorithm : algorithm_names(Operation::allreduce)) {
     Options options;
     options.algorithm = algorithm;
     options.reproducible = true;

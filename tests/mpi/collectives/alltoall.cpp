@@ -12,7 +12,7 @@ TYPED_TEST_SUITE(Alltoall, MovementTypes);
 
 TYPED_TEST(Alltoall, MovesEveryElementInAllForms) {
   using T = TypeParam;
-  for_each_case<T>(schedules::Operation::alltoall, [](const Case& c) {
+  for_each_case<T>(Operation::alltoall, [](const Case& c) {
     if (!std::is_same_v<T, float> && c.count > 100) return;
     const auto ranks = static_cast<std::size_t>(c.size);
     for (const bool in_place_call : c.forms) {
@@ -40,7 +40,7 @@ TYPED_TEST(Alltoall, MovesEveryElementInAllForms) {
 
 /// Each rank decides for itself whether it exchanges in place.
 TEST(AlltoallInPlace, MayDifferBetweenRanks) {
-  for_each_case(schedules::Operation::alltoall, [](const Case& c) {
+  for_each_case(Operation::alltoall, [](const Case& c) {
     if (c.count > 2000) return;
     const auto ranks = static_cast<std::size_t>(c.size);
     const bool in_place_here = c.rank % 2 == 0;

@@ -25,7 +25,7 @@ Uneven blocks(const Case& c, bool sending, bool symmetric) {
 
 TYPED_TEST(Alltoallv, MovesEveryElementInAllForms) {
   using T = TypeParam;
-  for_each_case<T>(schedules::Operation::alltoallv, [](const Case& c) {
+  for_each_case<T>(Operation::alltoallv, [](const Case& c) {
     if (!std::is_same_v<T, float> && c.count > 100) return;
     for (const bool in_place_call : c.forms) {
       const Uneven out = blocks(c, true, in_place_call);
@@ -86,7 +86,7 @@ TEST(AlltoallvCounts, LongBuffers) {
 
 /// Each rank decides for itself whether it exchanges in place, also where a pair has nothing to exchange.
 TEST(AlltoallvInPlace, MayDifferBetweenRanks) {
-  for_each_case(schedules::Operation::alltoallv, [](const Case& c) {
+  for_each_case(Operation::alltoallv, [](const Case& c) {
     if (c.count > 100) return;
     const bool in_place_here = c.rank % 2 == 0;
     const Uneven even = blocks(c, true, true);

@@ -28,7 +28,7 @@ TEST(Barrier, NobodyLeavesBeforeTheLastHasCome) {
   constexpr std::size_t most = 4096;
   std::int64_t* counters = shared_counters(most);
   std::size_t next = 0;
-  for_each_case(schedules::Operation::barrier, [&](const Case& c) {
+  for_each_case(Operation::barrier, [&](const Case& c) {
     // The two halves of the ranks run at the same time: each has its own counter.
     const std::size_t part =
         &c.comm == &communicators().back() ? static_cast<std::size_t>(c.comm.topology().places.size()) : 0;

@@ -12,7 +12,7 @@ TYPED_TEST_SUITE(Bcast, MovementTypes);
 
 TYPED_TEST(Bcast, MovesEveryElementInAllForms) {
   using T = TypeParam;
-  for_each_case<T>(schedules::Operation::bcast, [](const Case& c) {
+  for_each_case<T>(Operation::bcast, [](const Case& c) {
     if (!std::is_same_v<T, float> && c.count > 100) return;
     for (const int root : {0, c.size - 1, c.size / 2}) {
       std::vector<T> data(c.count);

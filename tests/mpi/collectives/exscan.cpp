@@ -7,7 +7,7 @@ namespace tutti::test {
 namespace {
 
 struct Call {
-  static constexpr auto operation = schedules::Operation::exscan;
+  static constexpr auto operation = Operation::exscan;
   static constexpr bool is_rooted = false;
   static constexpr bool has_avg = false;
   static bool has_result(const Case& c, int /*root*/) { return c.rank > 0; }

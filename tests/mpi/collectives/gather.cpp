@@ -12,7 +12,7 @@ TYPED_TEST_SUITE(Gather, MovementTypes);
 
 TYPED_TEST(Gather, MovesEveryElementInAllForms) {
   using T = TypeParam;
-  for_each_case<T>(schedules::Operation::gather, [](const Case& c) {
+  for_each_case<T>(Operation::gather, [](const Case& c) {
     if (!std::is_same_v<T, float> && c.count > 100) return;
     const auto ranks = static_cast<std::size_t>(c.size);
     for (const int root : {0, c.size - 1})

@@ -7,7 +7,7 @@ namespace tutti::test {
 namespace {
 
 struct Call {
-  static constexpr auto operation = schedules::Operation::reduce;
+  static constexpr auto operation = Operation::reduce;
   static constexpr bool is_rooted = true;
   static constexpr bool has_avg = true;
   static bool has_result(const Case& c, int root) { return c.rank == root; }

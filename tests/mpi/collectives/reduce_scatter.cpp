@@ -47,7 +47,7 @@ void check(const Case& c, const ReduceOp& op, bool in_place_call) {
 
 TYPED_TEST(ReduceScatter, GivesTheExactResultInAllForms) {
   using T = TypeParam;
-  for_each_case<T>(schedules::Operation::reduce_scatter, [](const Case& c) {
+  for_each_case<T>(Operation::reduce_scatter, [](const Case& c) {
     const bool is_common = std::is_same_v<T, float> || std::is_same_v<T, bfloat16_t>;
     if (!is_common && c.count > 100) return;
     for (const ReduceOp& op : operations<T>()) {
@@ -58,7 +58,7 @@ TYPED_TEST(ReduceScatter, GivesTheExactResultInAllForms) {
 }
 
 TEST(ReduceScatterOrder, UserOperationKeepsRankOrder) {
-  for_each_blocking_case(schedules::Operation::reduce_scatter, [](const Case& c) {
+  for_each_blocking_case(Operation::reduce_scatter, [](const Case& c) {
     if (c.count > 2000) return;
     const std::vector<std::size_t> counts = uneven(c.count, c.size);
     const std::size_t mine = counts[static_cast<std::size_t>(c.rank)];

@@ -35,7 +35,7 @@ void check(const Case& c, const ReduceOp& op, bool in_place_call) {
 
 TYPED_TEST(ReduceScatterBlock, GivesTheExactResultInAllForms) {
   using T = TypeParam;
-  for_each_case<T>(schedules::Operation::reduce_scatter_block, [](const Case& c) {
+  for_each_case<T>(Operation::reduce_scatter_block, [](const Case& c) {
     const bool is_common = std::is_same_v<T, float> || std::is_same_v<T, bfloat16_t>;
     if (!is_common && c.count > 100) return;
     for (const ReduceOp& op : operations<T>()) {
@@ -46,7 +46,7 @@ TYPED_TEST(ReduceScatterBlock, GivesTheExactResultInAllForms) {
 }
 
 TEST(ReduceScatterBlockOrder, UserOperationKeepsRankOrder) {
-  for_each_blocking_case(schedules::Operation::reduce_scatter_block, [](const Case& c) {
+  for_each_blocking_case(Operation::reduce_scatter_block, [](const Case& c) {
     if (c.count > 2000) return;
     const std::size_t mine = c.count;
     std::vector<Interval> send = own_interval(c.rank, c.count * static_cast<std::size_t>(c.size));

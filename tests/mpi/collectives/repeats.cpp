@@ -12,7 +12,6 @@ namespace tutti::test {
 namespace {
 
 using detail::CallArguments;
-using schedules::Operation;
 
 constexpr int repetitions = 40;
 

@@ -7,7 +7,7 @@ namespace tutti::test {
 namespace {
 
 struct Call {
-  static constexpr auto operation = schedules::Operation::scan;
+  static constexpr auto operation = Operation::scan;
   static constexpr bool is_rooted = false;
   static constexpr bool has_avg = false;
   static bool has_result(const Case& /*c*/, int /*root*/) { return true; }

@@ -12,7 +12,7 @@ TYPED_TEST_SUITE(Scatterv, MovementTypes);
 
 TYPED_TEST(Scatterv, MovesEveryElementInAllForms) {
   using T = TypeParam;
-  for_each_case<T>(schedules::Operation::scatterv, [](const Case& c) {
+  for_each_case<T>(Operation::scatterv, [](const Case& c) {
     if (!std::is_same_v<T, float> && c.count > 100) return;
     for (const int root : {0, c.size - 1})
       for (const bool in_place_call : c.forms) {

@@ -87,8 +87,8 @@ Communicator device_communicator(bool cuda_aware, MPI_Comm handle) {
 }
 
 std::string Example::describe() const {
-  return fmt::format("{} of {} {}, root {}{}", schedules::operation_name(operation), count, datatype_name(type.kind()),
-                     root, in_place ? ", in place" : "");
+  return fmt::format("{} of {} {}, root {}{}", operation_name(operation), count, datatype_name(type.kind()), root,
+                     in_place ? ", in place" : "");
 }
 
 Memory::Memory(MemoryKind kind, std::size_t bytes)
@@ -101,7 +101,7 @@ Memory::Memory(Memory&& other) noexcept
 
 Buffers::Buffers(const Communicator& comm, const Example& example)
     : example_(example), rank_(comm.rank()), size_(comm.size()) {
-  const bool rooted = schedules::has_root(example.operation);
+  const bool rooted = tutti::has_root(example.operation);
   // Only the root of an operation can be in place; of a bcast nobody.
   if (rooted && (rank_ != example.root || example.operation == Operation::bcast)) example_.in_place = false;
   const std::size_t unit = example.type.size();

@@ -21,7 +21,6 @@ namespace tutti::test {
 using detail::Binding;
 using detail::CallKind;
 using detail::Context;
-using detail::Operation;
 using detail::Plan;
 using detail::Signature;
 

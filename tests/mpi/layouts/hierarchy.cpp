@@ -13,7 +13,6 @@ namespace tutti::test {
 namespace {
 
 using detail::CallKind;
-using schedules::Operation;
 
 const Communicator& world() { return communicators().front(); }
 bool has_two_nodes() { return world().topology().nodes > 1; }
@@ -59,7 +58,7 @@ TEST_F(TwoNodes, HierarchicalPlansAreChosenWhereNodesHaveSeveralRanks) {
     bool is_chosen = false;
     for (const std::size_t count : {std::size_t{1}, std::size_t{1024}, std::size_t{1} << 18U})
       is_chosen = is_chosen || plan_of(blocking(operation, count))->algorithm->hierarchical;
-    EXPECT_EQ(is_chosen, has_pairs()) << schedules::operation_name(operation);
+    EXPECT_EQ(is_chosen, has_pairs()) << operation_name(operation);
   }
 }
 

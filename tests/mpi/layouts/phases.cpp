@@ -16,7 +16,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using detail::CallKind;
-using schedules::Operation;
 
 const Communicator& world() { return communicators().front(); }
 

@@ -13,8 +13,6 @@
 namespace tutti::test {
 namespace {
 
-using schedules::Operation;
-
 /// Terms of very different sizes: any other order of the sums shows.
 template <typename T>
 T term(int rank, std::size_t i) {
@@ -65,7 +63,7 @@ constexpr std::size_t counts[] = {1, 13, 1021, 40'009};
 template <typename T>
 void expect_bits(const std::vector<T>& got, const std::vector<T>& wanted, Operation operation, const Options& o) {
   EXPECT_EQ(std::memcmp(got.data(), wanted.data(), wanted.size() * sizeof(T)), 0)
-      << schedules::operation_name(operation) << " by '" << o.algorithm << "', " << wanted.size() << " elements";
+      << operation_name(operation) << " by '" << o.algorithm << "', " << wanted.size() << " elements";
 }
 
 /// Calls body(comm, options, count) for all ways to make the call; it must make the call in all.

@@ -98,9 +98,7 @@ TEST(MovementInPlace, TheRootOfAScatterKeepsItsBlock) {
       }
 }
 
-std::string name_of(const ::testing::TestParamInfo<Operation>& info) {
-  return std::string(schedules::operation_name(info.param));
-}
+std::string name_of(const ::testing::TestParamInfo<Operation>& info) { return std::string(operation_name(info.param)); }
 INSTANTIATE_TEST_SUITE_P(All, Movement, ::testing::ValuesIn(movements), name_of);
 
 class Reduction : public ::testing::TestWithParam<Operation> {};

@@ -126,7 +126,7 @@ TEST(Graphs, APersistentOperationRunsInAndBesideAGraph) {
   }
 }
 
-TEST(Graphs, OtherCallsGoOnBesideAGraph) {
+TEST(Graphs, flight::CallsGoOnBesideAGraph) {
   const Communicator& comm = device_communicators().front();
   Step captured(comm);
   Step eager(comm);

@@ -12,8 +12,6 @@
 namespace tutti::test {
 namespace {
 
-using schedules::Operation;
-
 constexpr Operation operations[] = {Operation::alltoallv, Operation::allgatherv, Operation::gatherv,
                                     Operation::scatterv};
 constexpr std::size_t room = std::size_t{1} << 16U;

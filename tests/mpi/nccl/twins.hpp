@@ -11,8 +11,6 @@
 
 namespace tutti::test {
 
-using schedules::Operation;
-
 /// What is asked of a twin.
 struct Question {
   const Communicator& comm;
@@ -188,12 +186,12 @@ inline Twin uniform_twin(Operation operation, const Question& q) {
 #undef TUTTI_FORMS
 
 inline Twin twin(Operation operation, const Question& q) {
-  Twin t = schedules::combines(operation) ? reduction_twin(operation, q) : uniform_twin(operation, q);
+  Twin t = tutti::combines(operation) ? reduction_twin(operation, q) : uniform_twin(operation, q);
   if (!t.call) t = varying_twin(operation, q);
   t.type = q.type;
   t.is_inexact = q.op.kind() == ReduceKind::avg;
-  t.name = std::string(schedules::operation_name(operation)) + " of " + std::to_string(q.count) + " " +
-           datatype_name(q.type.kind()) + " " + (schedules::combines(operation) ? reduce_op_name(q.op.kind()) : "") +
+  t.name = std::string(operation_name(operation)) + " of " + std::to_string(q.count) + " " +
+           datatype_name(q.type.kind()) + " " + (tutti::combines(operation) ? reduce_op_name(q.op.kind()) : "") +
            ", root " + std::to_string(q.root) + (q.in_place ? ", in place" : "") + ", " +
            std::to_string(q.comm.size()) + " ranks";
   return t;

@@ -30,7 +30,7 @@ TEST(Algorithms, BeginWithTheChoice) {
   for (const std::size_t count : {std::size_t{1}, std::size_t{100000}}) {
     const auto all = algorithms(comm, "bcast", {.count = count});
     detail::Signature signature = allreduce_signature(count);
-    signature.operation = detail::Operation::bcast;
+    signature.operation = Operation::bcast;
     const auto candidates = detail::candidates(signature, comm.state()->machine());
     EXPECT_EQ(all.front().name, candidates.front().name);
     EXPECT_EQ(all.front().why_not, "");

@@ -177,7 +177,7 @@ TEST_F(CalibratedJob, CostsDecide) {
   detail::Machine machine = comm.state()->machine();
   machine.measured = nullptr;
   detail::Signature signature = allreduce_signature(1024);
-  signature.operation = detail::Operation::bcast;
+  signature.operation = Operation::bcast;
   machine.costs = {};
   machine.costs.kernel_call = machine.costs.kernel_busy_call = 10e-6;
   EXPECT_NE(make_plan(signature, machine)->way, "shm:single_copy");

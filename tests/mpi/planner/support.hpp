@@ -43,7 +43,7 @@ inline void expect_same_everywhere(const std::string& text) {
 
 inline detail::Signature allreduce_signature(std::size_t count, detail::CallKind kind = detail::CallKind::blocking) {
   detail::Signature signature;
-  signature.operation = detail::Operation::allreduce;
+  signature.operation = Operation::allreduce;
   signature.kind = kind;
   signature.type = DatatypeKind::float32;
   signature.count = count;

@@ -40,7 +40,7 @@ class Tables : public ::testing::Test {
       section.key.ranks_per_node = {ranks};
     }
     Cell cell;
-    cell.operation = detail::Operation::allreduce;
+    cell.operation = Operation::allreduce;
     cell.type = {Arithmetic::plain, 4};
     cell.bytes = tuned_count * sizeof(float);
     for (const auto& algorithm : schedules::algorithms_of(cell.operation))

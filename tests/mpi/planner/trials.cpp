@@ -11,7 +11,7 @@ constexpr std::size_t all_calls = Trial::settled_calls + 6 * Trial::heats * (Tri
 
 detail::Signature bcast_signature(std::size_t count) {
   detail::Signature signature;
-  signature.operation = detail::Operation::bcast;
+  signature.operation = Operation::bcast;
   signature.type = DatatypeKind::float32;
   signature.count = count;
   return signature;
@@ -44,7 +44,7 @@ TEST(Trials, RanksAgreeOnTheWinnerAndAllResultsAreRight) {
   expect_same_everywhere(trial->winner()->way);
 }
 
-TEST(Trials, OtherCallsAreNotCounted) {
+TEST(Trials, flight::CallsAreNotCounted) {
   const auto comm = Communicator::duplicate(MPI_COMM_WORLD);
   if (comm.size() == 1) GTEST_SKIP() << "one rank has nothing to try";
   for (std::size_t call = 0; call < Trial::settled_calls; ++call) {

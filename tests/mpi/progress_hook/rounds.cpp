@@ -66,7 +66,7 @@ TEST_P(Rounds, OfManyCalls) {
 }
 
 INSTANTIATE_TEST_SUITE_P(ProgressHook, Rounds, ::testing::ValuesIn(all_operations),
-                         [](const auto& test) { return std::string(schedules::operation_name(test.param)); });
+                         [](const auto& test) { return std::string(operation_name(test.param)); });
 
 // The first of two programs that docs/semantics.md promises to end, with calls of several rounds outstanding.
 TEST_F(WithHook, LargeSendAndBarrier) {

@@ -239,7 +239,7 @@ void expect_mismatch(const Case& one) {
   const Communicator comm = Communicator::duplicate(MPI_COMM_WORLD);
   const bool is_other = comm.rank() == comm.size() - 1;
   Attempt attempt(comm, is_other ? one.other : one.usual);
-  SCOPED_TRACE(one.name + " of " + std::string(schedules::operation_name(one.usual.operation)) + ", " +
+  SCOPED_TRACE(one.name + " of " + std::string(operation_name(one.usual.operation)) + ", " +
                std::to_string(one.usual.bytes) + " bytes, form " + std::to_string(static_cast<int>(one.usual.form)));
   ErrorCode code = ErrorCode::success;
   const std::string text = error_of(comm, attempt, code);
@@ -385,8 +385,7 @@ TEST(WantOfMemory, OfOneRankEndsTheCallsOfTheOthers) {
         }
         int all_failed = 0;
         MPI_Allreduce(&failed, &all_failed, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-        EXPECT_EQ(failed, all_failed) << schedules::operation_name(operation) << " of " << bytes
-                                      << " bytes, allocation " << good;
+        EXPECT_EQ(failed, all_failed) << operation_name(operation) << " of " << bytes << " bytes, allocation " << good;
         failed = all_failed;
       }
 }

@@ -105,7 +105,7 @@ TEST_P(Boundaries, EveryProtocolThatCanDoesIt) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shm, Boundaries, ::testing::ValuesIn(all_operations),
-                         [](const auto& operation) { return std::string(schedules::operation_name(operation.param)); });
+                         [](const auto& operation) { return std::string(operation_name(operation.param)); });
 
 /// A rank that is early must not write its sum over the vector that others still read. Each call's values are new.
 TEST(ShortAllreduces, InPlaceBySingleCopiesLeaveTheVectorUntilAllHaveReadIt) {

@@ -137,7 +137,7 @@ std::vector<Away> cases() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Progress, NonblockingCall, ::testing::ValuesIn(cases()), [](const auto& test) {
-  return std::string(schedules::operation_name(test.param.operation)) + "_" + std::to_string(test.param.bytes);
+  return std::string(operation_name(test.param.operation)) + "_" + std::to_string(test.param.bytes);
 });
 
 /// A number of each rank that all ranks see.

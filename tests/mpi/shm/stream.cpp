@@ -64,7 +64,7 @@ TEST_P(Stream, EveryRootAndLength) {
     for (const std::size_t count : counts(operation_, comm.size())) {
       // With more ranks than most machines have cores, lengths and roots take turns.
       if (!takes_all() && row++ % (2 * comm.size()) != 0) continue;
-      const bool has_root = schedules::has_root(operation_);
+      const bool has_root = tutti::has_root(operation_);
       const int roots = has_root && takes_all() ? comm.size() : 1;
       for (int i = 0; i < roots; ++i) {
         Work work(comm, operation_, count, has_root ? ++turn % comm.size() : 0);
@@ -97,7 +97,7 @@ TEST_P(Stream, CallsFollowOneAnother) {
 INSTANTIATE_TEST_SUITE_P(Shm, Stream,
                          ::testing::Combine(::testing::ValuesIn(streamed_operations), ::testing::ValuesIn(ways)),
                          [](const auto& test) {
-                           return std::string(schedules::operation_name(std::get<0>(test.param))) + "_" +
+                           return std::string(operation_name(std::get<0>(test.param))) + "_" +
                                   std::get<1>(test.param).name;
                          });
 
@@ -130,7 +130,7 @@ TEST_P(Between, CallsByAllRings) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shm, Between, ::testing::ValuesIn(streamed_operations),
-                         [](const auto& test) { return std::string(schedules::operation_name(test.param)); });
+                         [](const auto& test) { return std::string(operation_name(test.param)); });
 
 /// Blocks are overwritten while others still come from them.
 TEST(StreamInPlace, AlltoallAndAllgatherKeepTheirBlocks) {

@@ -16,8 +16,6 @@
 
 namespace tutti::test {
 
-using schedules::Operation;
-
 inline constexpr std::array all_operations = {
     Operation::barrier,        Operation::bcast,    Operation::reduce,    Operation::allreduce,
     Operation::reduce_scatter, Operation::scan,     Operation::exscan,    Operation::gather,
@@ -49,7 +47,7 @@ class Work {
 
   void verify(const std::string& what) const;
 
-  [[nodiscard]] std::string name() const { return std::string(schedules::operation_name(operation_)); }
+  [[nodiscard]] std::string name() const { return std::string(operation_name(operation_)); }
 
  private:
   enum class Form { blocking, nonblocking, persistent };

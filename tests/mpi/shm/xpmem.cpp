@@ -64,7 +64,7 @@ TEST_F(Xpmem, IsAgreedOnAndReported) {
 TEST_F(Xpmem, EveryOperationWithBuffersThatComeAndGo) {
   int done = 0;
   for (const Operation operation : all_operations) {
-    const bool is_varying = schedules::is_varying(operation);
+    const bool is_varying = tutti::is_varying(operation);
     options_.algorithm = is_varying ? "shm:automatic" : "shm:single_copy";
     if (operation == Operation::barrier) continue;
     for (const std::size_t count : {std::size_t{1}, std::size_t{1000}, std::size_t{70'001}})

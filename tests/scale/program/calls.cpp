@@ -9,13 +9,11 @@
 namespace tutti::scale {
 namespace {
 
-using schedules::Operation;
-
 constexpr std::size_t element = 4;
 
 Operation operation_of(const std::string& name, const std::string& line) {
   for (int i = 0; i <= static_cast<int>(Operation::alltoallv); ++i)
-    if (name == schedules::operation_name(static_cast<Operation>(i))) return static_cast<Operation>(i);
+    if (name == operation_name(static_cast<Operation>(i))) return static_cast<Operation>(i);
   throw std::runtime_error("no operation in '" + line + "'");
 }
 
@@ -35,7 +33,7 @@ std::vector<Call> read_calls(std::istream& lines) {
 }
 
 std::size_t count_of(const Call& call, int ranks) {
-  const bool has_blocks = schedules::has_equal_blocks(call.operation) || call.operation == Operation::alltoallv;
+  const bool has_blocks = tutti::has_equal_blocks(call.operation) || call.operation == Operation::alltoallv;
   return call.bytes / element / (has_blocks ? static_cast<std::size_t>(ranks) : 1);
 }
 

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "schedules/operation.hpp"
+#include "operation/operation.hpp"
 
 namespace tutti::scale {
 
 /// A call to time: "allreduce 4096 ring", or "allreduce 4096 selector" for the collective of the simulated MPI. The
 /// blocks of an alltoallv have one size. Compositions (composed.hpp) and schedules of others (peers.hpp) are ways too.
 struct Call {
-  schedules::Operation operation{};
+  Operation operation{};
   std::size_t bytes = 0;  ///< of the vector, or of all blocks of a rank
   std::string way;
   [[nodiscard]] bool is_of_selector() const { return way == "selector"; }

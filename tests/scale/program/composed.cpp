@@ -10,8 +10,6 @@
 namespace tutti::scale {
 namespace {
 
-using schedules::Operation;
-
 enum class Place { nodes, first_node, other_nodes, across };  // across: among the first ranks of nodes
 enum class Memory { input, between, output };
 

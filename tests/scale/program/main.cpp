@@ -75,7 +75,7 @@ struct Memory {
       : input(extent_of(call, ranks).input), output(extent_of(call, ranks).output, -1), scratch(scratch_count, -2) {
     for (std::size_t i = 0; i < input.size(); ++i)
       input[i] = static_cast<float>((i + 3 * static_cast<std::size_t>(rank)) % 17);
-    if (call.operation == schedules::Operation::bcast && rank == 0) output = input;
+    if (call.operation == Operation::bcast && rank == 0) output = input;
   }
   [[nodiscard]] Buffers buffers() { return {input.data(), output.data(), scratch.data(), true}; }
   std::vector<float> input;
@@ -104,10 +104,9 @@ double checked(const Call& call, Machine& machine, int rank) {
   const double seconds = is_composed(call) ? timed_composed(call, machine, rank, memory) : machine.time_of([&] {
     play({schedule, memory.buffers()});
   });
-  const bool has_result = !schedules::has_root(call.operation) || rank == 0 ||
-                          call.operation == schedules::Operation::bcast ||
-                          call.operation == schedules::Operation::scatter;
-  const bool is_unwritten = call.operation == schedules::Operation::exscan && rank == 0;
+  const bool has_result = !tutti::has_root(call.operation) || rank == 0 || call.operation == Operation::bcast ||
+                          call.operation == Operation::scatter;
+  const bool is_unwritten = call.operation == Operation::exscan && rank == 0;
   if (has_result && !is_unwritten && memory.output != expected.output)
     throw std::runtime_error("wrong result of " + call.way + " on rank " + std::to_string(rank));
   return seconds;
@@ -125,8 +124,8 @@ void time_calls(const Arguments& arguments, Machine& machine, int rank) {
     const double seconds =
         arguments.has_data ? checked(call, machine, rank) : timed(call, machine, rank, {nowhere, nowhere, nowhere});
     if (rank != 0) continue;
-    std::printf("%s %zu %s %.9g\n", std::string(schedules::operation_name(call.operation)).c_str(), call.bytes,
-                call.way.c_str(), seconds);
+    std::printf("%s %zu %s %.9g\n", std::string(operation_name(call.operation)).c_str(), call.bytes, call.way.c_str(),
+                seconds);
     std::fflush(stdout);
   }
 }

@@ -11,7 +11,6 @@ namespace {
 
 using schedules::Builder;
 using schedules::input;
-using schedules::Operation;
 using schedules::output;
 using schedules::Problem;
 using schedules::Schedule;

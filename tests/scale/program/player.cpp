@@ -90,7 +90,7 @@ schedules::Schedule schedule_of(const Call& call, const Machine& machine, int ra
   const std::vector<std::size_t> counts(static_cast<std::size_t>(problem.size), problem.count);
   std::vector<std::size_t> displacements(counts.size());
   std::exclusive_scan(counts.begin(), counts.end(), displacements.begin(), std::size_t{0});
-  if (call.operation == schedules::Operation::alltoallv) {
+  if (call.operation == Operation::alltoallv) {
     problem.send_counts = problem.recv_counts = counts;
     problem.send_displs = problem.recv_displs = displacements;
   }

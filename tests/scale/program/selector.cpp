@@ -25,7 +25,7 @@ void call_mpi(const Call& call, int ranks, const Buffers& buffers) {
   float* out = buffers.output;
   const auto world = MPI_COMM_WORLD;
   switch (call.operation) {
-    using enum schedules::Operation;
+    using enum Operation;
     case barrier:
       MPI_Barrier(world);
       return;

@@ -5,15 +5,15 @@
 
 #include <algorithm>
 
-#include "backends/shm/geometry.hpp"
 #include "call/node_call.hpp"
+#include "operation/shape.hpp"
 #include "schedules/text.hpp"
 #include "support/proof/fault.hpp"
 
 namespace tutti::schedules {
 namespace {
 
-using detail::shm::Geometry;
+using detail::Shape;
 
 /// Cells as addresses of bytes: nothing reads or writes there.
 std::byte* at(std::size_t cell) {
@@ -76,7 +76,7 @@ void ExchangeContract::for_each_element(const Visit& visit) const {
 void ExchangeContract::combine(int to, const Visit& visit) const {
   const int size = static_cast<int>(sides_.size());
   const auto place = static_cast<std::size_t>(to);
-  const Geometry taker(signatures_[place], bindings_[place], to, size);
+  const Shape taker(signatures_[place], bindings_[place], to, size);
   if (!taker.has_result(to)) return;
   const Block part = taker.part(to);
   std::vector<ExchangeElement> operands;
@@ -92,8 +92,8 @@ void ExchangeContract::move(int from, int to, const Visit& visit) const {
   const int size = static_cast<int>(sides_.size());
   const auto giver_place = static_cast<std::size_t>(from);
   const auto taker_place = static_cast<std::size_t>(to);
-  const Geometry giver(signatures_[giver_place], bindings_[giver_place], from, size);
-  const Geometry taker(signatures_[taker_place], bindings_[taker_place], to, size);
+  const Shape giver(signatures_[giver_place], bindings_[giver_place], from, size);
+  const Shape taker(signatures_[taker_place], bindings_[taker_place], to, size);
   const bool is_own = from == to && keeps_own() && (!has_root(giver.operation()) || to == giver.root());
   if (!is_own && !giver.flows(from, to)) return;
   const Block given = giver.given(to);

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "call/binding.hpp"
-#include "call/signature.hpp"
+#include "operation/binding.hpp"
+#include "operation/signature.hpp"
 #include "schedules/schedule.hpp"
 
 namespace tutti::schedules {
@@ -27,7 +27,7 @@ struct ExchangeElement {
 };
 
 /// What an exchange on a node does: who gives what to whom, in the words of the backend that makes it
-/// (backends/shm/geometry.hpp). All data are read before any are written.
+/// (operation/shape.hpp). All data are read before any are written.
 class ExchangeContract {
  public:
   /// The sides in rank order. Throws Fault where they do not fit together, or a rank's input and output meet in memory

@@ -27,13 +27,6 @@ std::vector<ReduceKind> all_ops() {
   return kinds;
 }
 
-std::vector<Operation> all_operations() {
-  std::vector<Operation> all;
-  for (auto k = static_cast<int>(Operation::barrier); k <= static_cast<int>(Operation::alltoallv); ++k)
-    all.push_back(static_cast<Operation>(k));
-  return all;
-}
-
 Signature call(Operation operation, DatatypeKind type = DatatypeKind::float32, ReduceKind op = ReduceKind::sum,
                Accumulation accumulation = Accumulation::full) {
   Signature s;
@@ -133,11 +126,11 @@ TEST(IsDirect, FollowsTheVersion) {
   }
   for (const Operation operation : {Operation::barrier, Operation::bcast, Operation::allgather, Operation::allreduce,
                                     Operation::reduce, Operation::reduce_scatter_block})
-    EXPECT_TRUE(is_direct(call(operation), oldest_version)) << schedules::operation_name(operation);
+    EXPECT_TRUE(is_direct(call(operation), oldest_version)) << operation_name(operation);
   for (const Operation operation :
        {Operation::gatherv, Operation::scatterv, Operation::allgatherv, Operation::alltoallv, Operation::scan,
         Operation::exscan, Operation::reduce_scatter})
-    EXPECT_FALSE(is_direct(call(operation), newest)) << schedules::operation_name(operation);
+    EXPECT_FALSE(is_direct(call(operation), newest)) << operation_name(operation);
 }
 
 /// What a planner would find: "direct", the preferred schedule, or the reason why there is none.
@@ -150,22 +143,21 @@ std::string way_of(const Signature& s, int size, bool has_kernels) {
 }
 
 TEST(Ways, EveryCallHasOneOrAReason) {
-  for (const Operation operation : all_operations())
+  for (const Operation operation : all_operations)
     for (const DatatypeKind type : all_types())
       for (const ReduceKind op : all_ops())
         for (const Accumulation accumulation : {Accumulation::full, Accumulation::backend})
           for (const bool reproducible : {false, true})
             for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{1} << 24U}) {
-              if (schedules::combines(operation) && !is_defined(op, type)) continue;
+              if (tutti::combines(operation) && !is_defined(op, type)) continue;
               Signature s = call(operation, type, op, accumulation);
               s.reproducible = reproducible;
               s.count = count;
               for (const int size : {1, 2, 3, 8, 17, 1000}) {
                 const std::string way = way_of(s, size, true);
-                const bool is_users = schedules::combines(operation) && op == ReduceKind::user;
-                ASSERT_EQ(way.starts_with("not: "), is_users)
-                    << schedules::operation_name(operation) << " " << datatype_name(type) << " " << reduce_op_name(op)
-                    << ": " << way;
+                const bool is_users = tutti::combines(operation) && op == ReduceKind::user;
+                ASSERT_EQ(way.starts_with("not: "), is_users) << operation_name(operation) << " " << datatype_name(type)
+                                                              << " " << reduce_op_name(op) << ": " << way;
                 ASSERT_FALSE(way.empty());
               }
             }

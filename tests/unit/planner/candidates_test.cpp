@@ -76,7 +76,7 @@ TEST(Candidates, SharedMemoryMakesEveryBlockingCallOfANode) {
   for (const Operation operation : operations)
     for (const std::size_t count : {1, 1000, 4'000'000})
       EXPECT_EQ(make_plan(signature(operation, count), one_node(2))->backend, &shm_backend)
-          << schedules::operation_name(operation) << " of " << count;
+          << operation_name(operation) << " of " << count;
 }
 
 // A rank may wait inside the host MPI for what others do after the call: a schedule of several rounds would hang.
@@ -103,7 +103,7 @@ TEST(Candidates, RoundsGoOnInsideTheHostThatHasAHook) {
       for (const Machine& m : {blocks(2, 4).machine(), blocks(4, 1).machine()}) {
         const Signature s = signature(operation, 100'000, kind);
         const bool is_native = make_plan(s, m)->backend == &native_backend;
-        EXPECT_EQ(make_plan(s, with_hook(m))->backend, &mpi_backend) << schedules::operation_name(operation);
+        EXPECT_EQ(make_plan(s, with_hook(m))->backend, &mpi_backend) << operation_name(operation);
         const auto all = candidates(s, with_hook(m));
         EXPECT_TRUE(all.front().carrier == Carrier::hook || all.front().carrier == Carrier::host_mpi);
         if (is_native) {
@@ -119,8 +119,8 @@ TEST(Candidates, SharedMemoryNeedsNoSingleCopyWhereRanksGoOnInsideTheHost) {
     for (const CallKind kind : {CallKind::nonblocking, CallKind::persistent}) {
       const Signature s = signature(operation, 100'000, kind);
       if (operation == Operation::barrier) continue;
-      EXPECT_NE(make_plan(s, m)->backend, &shm_backend) << schedules::operation_name(operation);
-      EXPECT_EQ(make_plan(s, with_hook(m))->backend, &shm_backend) << schedules::operation_name(operation);
+      EXPECT_NE(make_plan(s, m)->backend, &shm_backend) << operation_name(operation);
+      EXPECT_EQ(make_plan(s, with_hook(m))->backend, &shm_backend) << operation_name(operation);
       EXPECT_EQ(candidates(s, with_hook(m)).front().carrier, Carrier::hook);
     }
   // Stream buffers are those of blocking calls, which ranks make one after the other.
@@ -168,7 +168,7 @@ TEST(Candidates, WhatMustGoOnAloneSendsNothingWhereSharedMemoryCarriesAll) {
     for (const CallKind kind : {CallKind::nonblocking, CallKind::persistent})
       for (const std::size_t count : {0, 1, 1000, 1'000'000})
         EXPECT_EQ(make_plan(signature(operation, count, kind), crowded)->backend, &shm_backend)
-            << schedules::operation_name(operation) << " of " << count;
+            << operation_name(operation) << " of " << count;
 }
 
 TEST(Candidates, SharedMemoryIsRightInReproducibleModeAndForAnyOperation) {

@@ -50,7 +50,7 @@ TEST(DeviceCandidates, NcclGoesFirst) {
   for (const Operation operation : operations)
     for (const int size : {1, 2, 3, 8}) {
       const auto plan = make_plan(signature(operation, 1000), gpus(size));
-      EXPECT_EQ(plan->backend, &nccl_backend) << schedules::operation_name(operation) << " on " << size;
+      EXPECT_EQ(plan->backend, &nccl_backend) << operation_name(operation) << " on " << size;
     }
 }
 
@@ -186,7 +186,7 @@ TEST(DeviceCandidates, WithoutPreparationAllIsStaged) {
   for (const Operation operation : operations) {
     Signature call = signature(operation, 10);
     call.kind = CallKind::nonblocking;
-    EXPECT_EQ(make_plan(call, machine)->backend, &staged_backend) << schedules::operation_name(operation);
+    EXPECT_EQ(make_plan(call, machine)->backend, &staged_backend) << operation_name(operation);
     call.algorithm = "nccl";
     try {
       (void)make_plan(call, machine);
@@ -210,7 +210,7 @@ TEST(DeviceCandidates, SchedulesThatAskForCountsAreForHostMemory) {
       for (const std::size_t count : {std::size_t{1}, std::size_t{1000}, std::size_t{1} << 20U}) {
         const auto plan = make_plan(signature(operation, count), machine);
         EXPECT_FALSE(plan->algorithm != nullptr && plan->algorithm->tells_counts)
-            << plan->way << " for " << schedules::operation_name(operation) << " of " << count;
+            << plan->way << " for " << operation_name(operation) << " of " << count;
       }
       Signature named = signature(operation, 1000);
       named.algorithm = machine.nccl_version > 0 ? "nccl:hierarchical" : "mpi:hierarchical";

@@ -98,7 +98,7 @@ class Cluster {
     signature.operation = operation;
     signature.type = DatatypeKind::float32;
     signature.count = bytes / 4;
-    if (schedules::has_equal_blocks(operation)) signature.count /= static_cast<std::size_t>(machine_.size);
+    if (tutti::has_equal_blocks(operation)) signature.count /= static_cast<std::size_t>(machine_.size);
     return signature;
   }
 

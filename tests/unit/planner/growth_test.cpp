@@ -60,7 +60,7 @@ TEST(PlannerGrowth, TheChoiceGrowsWithTheLogarithmOfRanks) {
           [&](const Machine& machine) {
             return bytes_of([&] { (void)candidates(call_of(operation, count), machine); });
           },
-          schedules::operation_name(operation).data());
+          operation_name(operation).data());
 }
 
 TEST(PlannerGrowth, SoDoPlansOfShortCallsThatPassTheWholeVectorOn) {
@@ -68,7 +68,7 @@ TEST(PlannerGrowth, SoDoPlansOfShortCallsThatPassTheWholeVectorOn) {
        {Operation::barrier, Operation::bcast, Operation::reduce, Operation::allreduce, Operation::scan})
     expect_logarithmic(
         [&](const Machine& machine) { return bytes_of([&] { (void)make_plan(call_of(operation, 2), machine); }); },
-        schedules::operation_name(operation).data());
+        operation_name(operation).data());
 }
 
 TEST(PlannerGrowth, InstructionsOfAPredictionAndOfAScheduleGrowTheSameWay) {

@@ -34,8 +34,7 @@ TEST(Hierarchy, IsChosenOnSeveralNodes) {
       Machine machine = cluster.machine();
       machine.node_memory = {true, true, false};
       const auto plan = make_plan(signature(operation, 16), machine);
-      EXPECT_TRUE(plan->algorithm->hierarchical)
-          << schedules::operation_name(operation) << ": " << plan->algorithm->name;
+      EXPECT_TRUE(plan->algorithm->hierarchical) << operation_name(operation) << ": " << plan->algorithm->name;
     }
 }
 
@@ -123,7 +122,7 @@ TEST(Hierarchy, NodesThatShareMemoryMakePhasesCheaper) {
     for (const std::size_t count : {std::size_t{1}, std::size_t{4096}}) {
       Signature s = signature(operation, count);
       EXPECT_LT(seconds_of(s, shares, "mpi:hierarchical"), seconds_of(s, messages, "mpi:hierarchical"))
-          << schedules::operation_name(operation) << " of " << count;
+          << operation_name(operation) << " of " << count;
       s.is_piece = true;
       EXPECT_EQ(seconds_of(s, shares, "mpi:hierarchical"), seconds_of(s, messages, "mpi:hierarchical"));
       s.is_piece = false;
@@ -142,7 +141,7 @@ TEST(Hierarchy, VFormsAreHierarchicalInBlockingCallsOnSharedMemory) {
                                         {Operation::alltoallv, "mpi:pairwise"}}) {
     Signature s = signature(operation, 0);
     const auto all = candidates(s, shares);
-    EXPECT_LT(find(all, "mpi:hierarchical")->seconds, find(all, flat)->seconds) << schedules::operation_name(operation);
+    EXPECT_LT(find(all, "mpi:hierarchical")->seconds, find(all, flat)->seconds) << operation_name(operation);
     EXPECT_TRUE(find(all, "mpi:hierarchical")->can_be_chosen());
     EXPECT_FALSE(find(candidates(s, blocks(8, 16).machine()), "mpi:hierarchical")->nameable);
     s.kind = CallKind::nonblocking;

@@ -2,30 +2,19 @@
 // Calls as the protocols of shared memory see them, without any rank.
 #pragma once
 
-#include <array>
-
-#include "backends/shm/geometry.hpp"
+#include "operation/shape.hpp"
 
 namespace tutti::test {
 
 using detail::Binding;
 using detail::CallKind;
 using detail::Signature;
-using schedules::Operation;
-
-inline constexpr std::array all_operations = {
-    Operation::barrier,   Operation::bcast,          Operation::reduce,
-    Operation::allreduce, Operation::reduce_scatter, Operation::reduce_scatter_block,
-    Operation::scan,      Operation::exscan,         Operation::gather,
-    Operation::gatherv,   Operation::scatter,        Operation::scatterv,
-    Operation::allgather, Operation::allgatherv,     Operation::alltoall,
-    Operation::alltoallv};
 
 inline Signature signature_of(Operation operation, std::size_t count, Datatype type = DatatypeKind::float32,
                               CallKind kind = CallKind::blocking, int root = 0) {
   Signature signature;
   signature.operation = operation;
-  signature.count = schedules::is_varying(operation) ? 0 : count;
+  signature.count = tutti::is_varying(operation) ? 0 : count;
   signature.type = type;
   signature.kind = kind;
   signature.root = root;

@@ -19,7 +19,7 @@ TEST(Pieces, RangesCoverEveryElementExactlyOnce) {
       for (const std::size_t count : {0, 1, 2, 15, 16, 17, 63, 64, 65, 1000, 4099}) {
         const Signature signature = signature_of(Operation::allreduce, count, Datatype::bytes(unit));
         const Binding binding;
-        const Geometry who(signature, binding, 0, size);
+        const Shape who(signature, binding, 0, size);
         std::size_t next = 0;
         for (int index = 0; index < size; ++index) {
           const auto range = range_of(who, unit, index);
@@ -36,7 +36,7 @@ TEST(Pieces, RangesOfASplitResultAreItsParts) {
   constexpr int size = 5;
   const Signature signature = signature_of(Operation::reduce_scatter_block, 7);
   const Binding binding;
-  const Geometry who(signature, binding, 0, size);
+  const Shape who(signature, binding, 0, size);
   for (int index = 0; index < size; ++index) {
     EXPECT_EQ(range_of(who, 4, index).offset, static_cast<std::size_t>(index) * 28);
     EXPECT_EQ(range_of(who, 4, index).bytes, 28U);
@@ -47,7 +47,7 @@ TEST(Pieces, TwoRanksNeverWriteOneLine) {
   for (const std::size_t unit : {1, 2, 4, 8, 16, 32, 64}) {
     const Signature signature = signature_of(Operation::allreduce, 4099, Datatype::bytes(unit));
     const Binding binding;
-    const Geometry who(signature, binding, 0, 7);
+    const Shape who(signature, binding, 0, 7);
     for (int index = 0; index < 7; ++index) {
       const auto range = range_of(who, unit, index);
       if (range.bytes == 0) continue;
@@ -61,7 +61,7 @@ TEST(Pieces, CombinedOnesAreWholeElements) {
   for (int size = 2; size <= 40; ++size)
     for (const std::size_t unit : {1, 3, 8, 16, 100, 4096, 100'000}) {
       const Signature signature = signature_of(Operation::allreduce, 10, Datatype::bytes(unit));
-      const std::size_t piece = combined_piece(Geometry(signature, binding, 0, size), unit);
+      const std::size_t piece = combined_piece(Shape(signature, binding, 0, size), unit);
       EXPECT_GT(piece, 0U);
       EXPECT_EQ(piece % unit, 0U);
     }

@@ -104,7 +104,7 @@ TEST(Protocol, SingleCopyNeedsTheKernelsLeave) {
 TEST(Protocol, OnlyVFormsChooseByThemselves) {
   for (const Operation operation : all_operations) {
     const Signature signature = signature_of(operation, 1);
-    const bool varying = schedules::is_varying(operation);
+    const bool varying = tutti::is_varying(operation);
     EXPECT_EQ(can_do(Protocol::automatic, signature, 2, true), varying);
     EXPECT_EQ(can_do(Protocol::slots, signature, 2, true), !varying);
     EXPECT_EQ(can_do(Protocol::line, signature, 2, true), !varying);
@@ -150,7 +150,7 @@ TEST(Protocol, StreamsAreOfBlockingCallsWithData) {
     return streams;
   };
   for (const Operation operation : all_operations) {
-    const bool may_stream = operation != Operation::barrier && !schedules::is_varying(operation);
+    const bool may_stream = operation != Operation::barrier && !tutti::is_varying(operation);
     EXPECT_EQ(may(signature_of(operation, 1), 2), may_stream) << static_cast<int>(operation);
     for (const CallKind kind : {CallKind::nonblocking, CallKind::persistent})
       EXPECT_FALSE(may(signature_of(operation, 1, DatatypeKind::float32, kind), 2)) << "a rank may be away";
@@ -336,7 +336,7 @@ TEST(Protocol, PredictionsArePositiveAndGrow) {
   machine.size = 4;
   for (const Operation operation : all_operations)
     for (const Protocol p : {Protocol::slots, Protocol::single_copy}) {
-      if (schedules::is_varying(operation) || operation == Operation::barrier) continue;
+      if (tutti::is_varying(operation) || operation == Operation::barrier) continue;
       const double few = predict(p, signature_of(operation, 1), machine);
       const double many = predict(p, signature_of(operation, 1 << 22), machine);
       EXPECT_GT(few, 0);

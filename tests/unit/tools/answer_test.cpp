@@ -66,15 +66,15 @@ TEST(Answer, ANamedAlgorithmIsShownAsItsSchedule) {
 }
 
 TEST(Answer, TheSchedulesAreThoseOfThePlan) {
-  for (const auto operation : detail::tuning::all_operations())
+  for (const auto operation : all_operations)
     for (const auto& algorithm : schedules::algorithms_of(operation)) {
-      auto what = ask(std::string(schedules::operation_name(operation)), "64KiB", "mpi:" + std::string(algorithm.name));
+      auto what = ask(std::string(operation_name(operation)), "64KiB", "mpi:" + std::string(algorithm.name));
       what.question.rank = 3;
       if (!schedules::fits(algorithm, what.ranks)) continue;
       const Answer found = answer(what.make());
       if (found.plan->schedule == nullptr) continue;
       EXPECT_EQ(schedules::to_text(schedules_of(found.call, algorithm)[3]), schedules::to_text(*found.plan->schedule))
-          << schedules::operation_name(operation) << " " << algorithm.name;
+          << operation_name(operation) << " " << algorithm.name;
     }
 }
 

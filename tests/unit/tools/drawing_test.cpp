@@ -86,16 +86,14 @@ TEST(ScheduleDrawing, HasAColumnARankAndAnArrowAMessage) {
 }
 
 TEST(ScheduleDrawing, EveryAlgorithmCanBeDrawn) {
-  for (const auto operation : detail::tuning::all_operations())
+  for (const auto operation : all_operations)
     for (const int ranks : {2, 5, 16})
       for (const auto& algorithm : schedules::algorithms_of(operation)) {
         if (!schedules::fits(algorithm, ranks)) continue;
-        const auto all =
-            schedules(std::string(schedules::operation_name(operation)), std::string(algorithm.name), ranks);
+        const auto all = schedules(std::string(operation_name(operation)), std::string(algorithm.name), ranks);
         const std::string text = schedule_drawing(all, {"all", "sum", 4, {}}).str();
-        EXPECT_EQ(xml_fault(text), "") << schedules::operation_name(operation) << " " << algorithm.name << " " << ranks;
-        EXPECT_EQ(text_faults(text), "") << schedules::operation_name(operation) << " " << algorithm.name << " "
-                                         << ranks;
+        EXPECT_EQ(xml_fault(text), "") << operation_name(operation) << " " << algorithm.name << " " << ranks;
+        EXPECT_EQ(text_faults(text), "") << operation_name(operation) << " " << algorithm.name << " " << ranks;
       }
 }
 
@@ -156,16 +154,16 @@ TEST(ProtocolDrawing, ShowsWhoTakesFromWhom) {
 
 TEST(ProtocolDrawing, EveryOperationCanBeDrawn) {
   using detail::shm::Protocol;
-  for (const auto operation : detail::tuning::all_operations())
+  for (const auto operation : all_operations)
     for (const Protocol protocol :
          {Protocol::automatic, Protocol::line, Protocol::slots, Protocol::single_copy, Protocol::tree}) {
-      auto what = ask(std::string(schedules::operation_name(operation)), "64");
+      auto what = ask(std::string(operation_name(operation)), "64");
       what.ranks = 9;
       const auto view = protocol_view(protocol, what.make().signature, 9);
       EXPECT_EQ(view.steps.size() + 1, view.layers.size());
       const std::string text = protocol_drawing(view, "a protocol").str();
-      EXPECT_EQ(xml_fault(text), "") << schedules::operation_name(operation);
-      EXPECT_EQ(text_faults(text), "") << schedules::operation_name(operation) << " " << static_cast<int>(protocol);
+      EXPECT_EQ(xml_fault(text), "") << operation_name(operation);
+      EXPECT_EQ(text_faults(text), "") << operation_name(operation) << " " << static_cast<int>(protocol);
     }
 }
 

@@ -55,7 +55,7 @@ TEST(Question, IsACallOfTheLibrary) {
   what.question.op = "max";
   what.question.kind = "persistent";
   const auto signature = signature_of(what.question, 8);
-  EXPECT_EQ(signature.operation, detail::Operation::allreduce);
+  EXPECT_EQ(signature.operation, Operation::allreduce);
   EXPECT_EQ(signature.kind, detail::CallKind::persistent);
   EXPECT_EQ(signature.type, Datatype(DatatypeKind::float64));
   EXPECT_EQ(signature.op, ReduceKind::max);

@@ -16,7 +16,6 @@ namespace {
 using namespace tutti;
 using namespace tutti::detail::tuning;
 using detail::CallKind;
-using detail::Operation;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;

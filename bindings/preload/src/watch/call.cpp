@@ -2,7 +2,6 @@
 #include "watch/call.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 #include "types.hpp"
@@ -11,35 +10,8 @@ namespace tutti::preload {
 
 namespace flight = tutti::detail::flight;
 
-flight::Call flight_call(Collective which) {
-  using flight::Call;
-  constexpr std::array<Call, collectives> all = {Call::barrier,
-                                                 Call::bcast,
-                                                 Call::gather,
-                                                 Call::gatherv,
-                                                 Call::scatter,
-                                                 Call::scatterv,
-                                                 Call::allgather,
-                                                 Call::allgatherv,
-                                                 Call::alltoall,
-                                                 Call::alltoallv,
-                                                 Call::alltoallw,
-                                                 Call::reduce,
-                                                 Call::allreduce,
-                                                 Call::reduce_scatter_block,
-                                                 Call::reduce_scatter,
-                                                 Call::scan,
-                                                 Call::exscan,
-                                                 Call::neighbor_allgather,
-                                                 Call::neighbor_allgatherv,
-                                                 Call::neighbor_alltoall,
-                                                 Call::neighbor_alltoallv,
-                                                 Call::neighbor_alltoallw};
-  return all[static_cast<std::size_t>(which)];
-}
-
 std::string mpi_name(Collective which, Way way) {
-  std::string name(flight::call_name(flight_call(which)));
+  std::string name(flight::call_name(which));
   if (way == Way::nonblocking) return "MPI_I" + name;
   name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
   return "MPI_" + name + (way == Way::init ? "_init" : "");

@@ -56,9 +56,8 @@ class WatchedCall {
   tutti::detail::flight::Note note_{};
 };
 
-/// "MPI_Iallreduce", and its counterpart in the flight recorder.
+/// "MPI_Iallreduce".
 [[nodiscard]] std::string mpi_name(Collective which, Way way);
-[[nodiscard]] tutti::detail::flight::Call flight_call(Collective which);
 
 /// Makes a call by the MPI, with other memory for its receive buffer if the call can take that.
 template <typename Pass>
@@ -84,7 +83,7 @@ int watch_collective(Collective which, Way way, MPI_Comm comm, MPI_Request* requ
   // A persistent call uses its memory when it is started.
   if (way != Way::init)
     if (const int code = check_overlap(comm, description.sent, description.received); code != MPI_SUCCESS) return code;
-  WatchedCall call(flight_call(which), way, comm, description);
+  WatchedCall call(which, way, comm, description);
   if (is_checked())
     if (const int code = call.compare(mpi_name(which, way), description); code != MPI_SUCCESS) return code;
   if (!is_checked() || request == nullptr) {

@@ -144,6 +144,8 @@ void describe_rooted(Description& call, const Ranks& ranks, bool root_gives, con
 /// notice of on this rank are not read.
 template <Collective which, typename... Args>
 Description described(const Ranks& ranks, Args... args) {
+  constexpr OperationTraits row =
+      is_operation(which) ? traits_of(static_cast<tutti::Operation>(which)) : OperationTraits{};
   Description call;
   const auto all = std::make_tuple(args...);
   using detail::blocks;
@@ -158,50 +160,48 @@ Description described(const Ranks& ranks, Args... args) {
     detail::take_root(call, ranks, root);
     detail::describe_reduction(call, ranks, std::tuple(send, recv, count, type, op));
     if (ranks.rank != root) call.received = {};
-  } else if constexpr (which == Collective::allreduce || which == Collective::scan || which == Collective::exscan ||
-                       which == Collective::reduce_scatter_block || which == Collective::reduce_scatter) {
+  } else if constexpr (row.combined != Combined::none) {
     detail::describe_reduction(call, ranks, all);
     if (which == Collective::exscan && ranks.rank == 0 && std::get<0>(all) != MPI_IN_PLACE) call.received = {};
-  } else if constexpr (which == Collective::gather || which == Collective::gatherv) {
+  } else if constexpr (row.root == RootPart::takes) {
     const auto own = [&] { return blocks(call, ranks, std::get<2>(all), std::get<1>(all)); };
     constexpr std::size_t last = sizeof...(Args) - 1;
     detail::take_root(call, ranks, std::get<last>(all));
     detail::describe_rooted(call, ranks, false, own, std::get<last - 1>(all), std::get<4>(all));
     if (ranks.rank != call.root) call.sent = spans_of(std::get<0>(all), std::get<2>(all), std::get<1>(all));
     if (ranks.rank == call.root && std::get<0>(all) != MPI_IN_PLACE) {
-      if constexpr (which == Collective::gather)
+      if constexpr (row.taken == BlockKind::each)
         call.received = spans_of(std::get<3>(all), std::get<5>(all), MPI_Count{std::get<4>(all)} * ranks.size);
       else
         call.received = spans_of(std::get<3>(all), std::get<6>(all), std::get<4>(all), std::get<5>(all), ranks.size);
     }
-  } else if constexpr (which == Collective::scatter || which == Collective::scatterv) {
+  } else if constexpr (row.root == RootPart::gives) {
     constexpr std::size_t last = sizeof...(Args) - 1;
     const auto own = [&] { return blocks(call, ranks, std::get<last - 1>(all), std::get<last - 2>(all)); };
     detail::take_root(call, ranks, std::get<last>(all));
     detail::describe_rooted(call, ranks, true, own, std::get<last - 4>(all), std::get<1>(all));
     if (ranks.rank == call.root) {
-      if constexpr (which == Collective::scatter)
+      if constexpr (row.given == BlockKind::each)
         call.sent = spans_of(std::get<0>(all), std::get<2>(all), MPI_Count{std::get<1>(all)} * ranks.size);
       else
         call.sent = spans_of(std::get<0>(all), std::get<3>(all), std::get<1>(all), std::get<2>(all), ranks.size);
     }
     call.received = spans_of(std::get<last - 3>(all), std::get<last - 1>(all), std::get<last - 2>(all));
-  } else if constexpr (which == Collective::allgather || which == Collective::alltoall ||
-                       which == Collective::allgatherv) {
+  } else if constexpr (row.taken != BlockKind::none && row.given != BlockKind::counted) {
     constexpr std::size_t type = sizeof...(Args) - 1;
     const bool is_in_place = std::get<0>(all) == MPI_IN_PLACE;
     call.expected = blocks(call, ranks, std::get<type>(all), std::get<4>(all));
     detail::take_all(call, ranks.size, call.expected, std::get<4>(all));
     if (!is_in_place) {
-      if constexpr (which == Collective::allgatherv)
+      if constexpr (row.taken == BlockKind::counted)
         call.received = spans_of(std::get<3>(all), std::get<6>(all), std::get<4>(all), std::get<5>(all), ranks.size);
       else
         call.received = spans_of(std::get<3>(all), std::get<type>(all), MPI_Count{std::get<4>(all)} * ranks.size);
-      const int blocks_sent = which == Collective::alltoall ? ranks.size : 1;
+      const int blocks_sent = row.given == BlockKind::each ? ranks.size : 1;
       call.given = blocks(call, ranks, std::get<2>(all), std::get<1>(all));
       call.sent = spans_of(std::get<0>(all), std::get<2>(all), MPI_Count{std::get<1>(all)} * blocks_sent);
     }
-  } else if constexpr (which == Collective::alltoallv || which == Collective::alltoallw) {
+  } else if constexpr (row.given == BlockKind::counted || which == Collective::alltoallw) {
     call.compared = Compared::all;
     call.expected = blocks(call, ranks, std::get<7>(all), std::get<5>(all));
     call.given =

@@ -10,11 +10,9 @@
 
 #include "core/hash.hpp"
 #include "core/mix_bits.hpp"
-#include "schedules/problem.hpp"
+#include "operation/operation.hpp"
 
 namespace tutti::detail {
-
-using schedules::Operation;
 
 enum class CallKind : std::uint8_t { blocking, nonblocking, persistent };
 enum class MemoryClass : std::uint8_t { host, device };

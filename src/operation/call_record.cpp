@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "call/call_record.hpp"
+#include "operation/call_record.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <tutti/datatype.hpp>
 
-#include "call/binding.hpp"
-#include "schedules/registry.hpp"
+#include "operation/binding.hpp"
 
 namespace tutti::detail {
 namespace {
 
-Operation operation_of(const CallFacts& facts) { return static_cast<Operation>(facts.operation); }
+Operation operation_of(const CallFacts& facts) { return static_cast<Operation>(facts.call); }
 
 std::string function_name(const CallFacts& facts) {
-  const std::string_view base = call_name(facts.operation);
+  const std::string_view base = flight::call_name(facts.call);
   if (facts.kind == CallKind::nonblocking) return fmt::format("i{}", base);
   return fmt::format("{}{}", base, facts.kind == CallKind::persistent ? "_init" : "");
 }
@@ -31,11 +30,11 @@ std::string operation_words(const CallFacts& facts) {
   const Operation operation = operation_of(facts);
   std::string text;
   if (operation != Operation::barrier) text += ", " + type_name(facts);
-  if (operation != Operation::barrier && !schedules::has_hidden_size(operation))
-    text += fmt::format(", {}{}", schedules::has_counts(operation) ? "counts that add up to " : "count ", facts.count);
-  if (schedules::combines(operation)) text += fmt::format(", {}", reduce_op_name(facts.op));
+  if (operation != Operation::barrier && !tutti::has_hidden_size(operation))
+    text += fmt::format(", {}{}", tutti::has_counts(operation) ? "counts that add up to " : "count ", facts.count);
+  if (tutti::combines(operation)) text += fmt::format(", {}", reduce_op_name(facts.op));
   if (!facts.commutative) text += " that does not commute";
-  if (schedules::has_root(operation)) text += fmt::format(", root {}", facts.root);
+  if (tutti::has_root(operation)) text += fmt::format(", root {}", facts.root);
   return text;
 }
 
@@ -52,24 +51,13 @@ std::string option_words(const CallRecord& record) {
 
 }  // namespace
 
-bool is_operation(std::uint8_t call) { return call < static_cast<std::uint8_t>(OtherCall::neighbor_allgather); }
-
-std::string_view call_name(std::uint8_t call) {
-  if (is_operation(call)) return schedules::operation_name(static_cast<Operation>(call));
-  constexpr std::array<std::string_view, 9> names = {"neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall",
-                                                     "neighbor_alltoallv", "neighbor_alltoallw",  "split",
-                                                     "allocate",           "prepare_device",      "free"};
-  const auto number = call - static_cast<std::size_t>(OtherCall::neighbor_allgather);
-  return number < names.size() ? names[number] : "another call";
-}
-
 CallFacts facts_of(const Signature& s, const Binding& binding, bool has_stream) {
   CallFacts facts;
   facts.count = s.count;
   facts.unit = s.type.size();
   facts.algorithm = s.algorithm.empty() ? 0 : hash(s.algorithm);
   facts.root = s.root;
-  facts.operation = static_cast<std::uint8_t>(s.operation);
+  facts.call = flight::call_of(s.operation);
   facts.kind = s.kind;
   facts.type = static_cast<std::uint8_t>(s.type.kind());
   facts.op = s.op;
@@ -79,7 +67,7 @@ CallFacts facts_of(const Signature& s, const Binding& binding, bool has_stream) 
   facts.reproducible = s.reproducible;
   facts.has_timeout = s.has_timeout;
   facts.has_stream = has_stream && s.memory == MemoryClass::device;  // elsewhere it is ignored
-  if (schedules::has_shared_counts(s.operation)) {
+  if (tutti::has_shared_counts(s.operation)) {
     Hash counts;
     for (const std::size_t count : binding.recv_counts) counts.add(count);
     facts.counts = counts.value();
@@ -88,7 +76,7 @@ CallFacts facts_of(const Signature& s, const Binding& binding, bool has_stream) 
 }
 
 bool has_block_sizes(const CallFacts& facts) {
-  return is_operation(facts.operation) && !facts.is_refused && schedules::has_counts(operation_of(facts));
+  return flight::is_operation(facts.call) && !facts.is_refused && tutti::has_counts(operation_of(facts));
 }
 
 void write_block_sizes(const Signature& s, const Binding& binding, std::span<std::uint64_t> given,
@@ -104,16 +92,21 @@ void write_block_sizes(const Signature& s, const Binding& binding, std::span<std
   };
   put_all(binding.send_counts, given);
   put_all(binding.recv_counts, taken);
-  if (s.operation == Operation::gatherv) given[root] = put(binding.send_count);
-  if (s.operation == Operation::scatterv) taken[root] = put(binding.recv_count);
-  if (s.operation == Operation::allgatherv) std::fill(given.begin(), given.end(), put(binding.send_count));
+  const OperationTraits& row = traits_of(s.operation);
+  const auto put_own = [&](std::span<std::uint64_t> sizes, std::size_t count) {
+    const bool is_of_root = row.root != RootPart::none;
+    for (std::size_t r = 0; r < sizes.size(); ++r)
+      if (!is_of_root || r == root) sizes[r] = put(count);
+  };
+  if (row.given == BlockKind::own) put_own(given, binding.send_count);
+  if (row.taken == BlockKind::own && !combines(row)) put_own(taken, binding.recv_count);
 }
 
 std::string call_words(const CallRecord& record) {
   const CallFacts& facts = record.facts;
-  if (facts.operation == static_cast<std::uint8_t>(OtherCall::free)) return "free (of the communicator)";
+  if (facts.call == flight::Call::free_communicator) return "free (of the communicator)";
   std::string text =
-      (is_operation(facts.operation) && !facts.is_refused ? operation_words(facts) : "") + option_words(record);
+      (flight::is_operation(facts.call) && !facts.is_refused ? operation_words(facts) : "") + option_words(record);
   if (!text.empty()) text = text.substr(2);
   return fmt::format("{}({})", function_name(facts), text);
 }
@@ -121,7 +114,7 @@ std::string call_words(const CallRecord& record) {
 std::string rank_words(int rank, const CallRecord& record) {
   const std::string place = words(record.site);
   if (record.facts.is_refused)
-    return fmt::format("rank {} has refused its {} with an error{}{}", rank, call_name(record.facts.operation),
+    return fmt::format("rank {} has refused its {} with an error{}{}", rank, flight::call_name(record.facts.call),
                        place.empty() ? "" : " ", place);
   return fmt::format("rank {} calls {}{}{}", rank, call_words(record), place.empty() ? "" : " ", place);
 }
@@ -129,7 +122,7 @@ std::string rank_words(int rank, const CallRecord& record) {
 std::string size_difference(const CallFacts& facts, int a, const BlockSizes& of_a, int b, const BlockSizes& of_b) {
   if (!has_block_sizes(facts) || of_a.given.empty() || of_b.given.empty()) return {};
   const auto at = [](std::span<const std::uint64_t> sizes, int rank) { return sizes[static_cast<std::size_t>(rank)]; };
-  if (schedules::has_shared_counts(operation_of(facts))) {
+  if (tutti::has_shared_counts(operation_of(facts))) {
     const auto [mine, theirs] = std::mismatch(of_a.taken.begin(), of_a.taken.end(), of_b.taken.begin());
     if (mine == of_a.taken.end()) return {};
     return fmt::format("rank {} passes {} bytes for block {}, rank {} passes {}", a, *mine, mine - of_a.taken.begin(),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "call/call_record.hpp"
+#include "operation/call_record.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <vector>
 
-#include "call/binding.hpp"
+#include "operation/binding.hpp"
 
 namespace tutti::detail {
 namespace {

@@ -8,30 +8,13 @@
 #include <string>
 #include <string_view>
 
-#include "call/signature.hpp"
+#include "diagnosis/calls.hpp"
 #include "diagnosis/site.hpp"
+#include "operation/signature.hpp"
 
 namespace tutti::detail {
 
 struct Binding;
-
-/// Collective calls that have no signature. Their numbers follow those of schedules::Operation.
-enum class OtherCall : std::uint8_t {
-  neighbor_allgather = 32,
-  neighbor_allgatherv,
-  neighbor_alltoall,
-  neighbor_alltoallv,
-  neighbor_alltoallw,
-  split,
-  allocate,
-  prepare_device,
-  free,
-};
-
-/// Whether the number of a call is an Operation's, else it is an OtherCall's.
-[[nodiscard]] bool is_operation(std::uint8_t call);
-/// "allreduce", "neighbor_alltoall".
-[[nodiscard]] std::string_view call_name(std::uint8_t call);
 
 /// The facts of a call that check mode compares. Plain bytes, equal on all ranks of a correct call.
 struct CallFacts {
@@ -40,7 +23,7 @@ struct CallFacts {
   std::uint64_t algorithm = 0;  ///< digest of its name; 0: none
   std::uint64_t counts = 0;     ///< digest of the counts that all ranks know
   std::int32_t root = 0;
-  std::uint8_t operation = 0;  ///< an Operation, or an OtherCall
+  flight::Call call = flight::Call::barrier;
   CallKind kind = CallKind::blocking;
   std::uint8_t type = 0;
   ReduceKind op = ReduceKind::sum;
@@ -71,9 +54,9 @@ struct BlockSizes {
 
 /// The facts of a call on this rank.
 [[nodiscard]] CallFacts facts_of(const Signature& signature, const Binding& binding, bool has_stream);
-[[nodiscard]] inline CallFacts facts_of(OtherCall call, CallKind kind) {
+[[nodiscard]] inline CallFacts facts_of(flight::Call call, CallKind kind) {
   CallFacts facts;
-  facts.operation = static_cast<std::uint8_t>(call);
+  facts.call = call;
   facts.kind = kind;
   return facts;
 }

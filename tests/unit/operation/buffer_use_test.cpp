@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "call/buffer_use.hpp"
+#include "operation/buffer_use.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "call/binding.hpp"
-#include "call/signature.hpp"
 #include "core/hash.hpp"
+#include "operation/binding.hpp"
+#include "operation/signature.hpp"
 
 namespace tutti::detail {
 
@@ -17,12 +17,16 @@ struct BufferUses {
   std::vector<Bytes> read;
   std::vector<Bytes> written;
 
-  void add_read(const void* address, std::size_t bytes) { add(read, address, bytes); }
-  void add_written(const void* address, std::size_t bytes) { add(written, address, bytes); }
+  void add_read(Bytes bytes) { add(read, bytes); }
+  void add_read(const void* address, std::size_t bytes) { add_read({static_cast<const std::byte*>(address), bytes}); }
+  void add_written(Bytes bytes) { add(written, bytes); }
+  void add_written(const void* address, std::size_t bytes) {
+    add_written({static_cast<const std::byte*>(address), bytes});
+  }
 
  private:
-  static void add(std::vector<Bytes>& to, const void* address, std::size_t bytes) {
-    if (bytes > 0) to.emplace_back(static_cast<const std::byte*>(address), bytes);
+  static void add(std::vector<Bytes>& to, Bytes bytes) {
+    if (!bytes.empty()) to.push_back(bytes);
   }
 };
 

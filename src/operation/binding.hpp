@@ -5,8 +5,6 @@
 #include <tutti/reduce_op.hpp>
 #include <vector>
 
-#include "schedules/problem.hpp"
-
 namespace tutti::detail {
 
 /// This rank's part of a call: its buffers and counts. Must not influence the messages between ranks.
@@ -22,21 +20,5 @@ struct Binding {
   std::vector<std::size_t> recv_counts{};
   std::vector<std::size_t> recv_displs{};
 };
-
-[[nodiscard]] inline schedules::Problem problem_of(int rank, int size, int root, std::size_t count,
-                                                   const Binding& binding) {
-  schedules::Problem problem;
-  problem.rank = rank;
-  problem.size = size;
-  problem.root = root;
-  problem.count = count;
-  problem.send_count = binding.send_count;
-  problem.recv_count = binding.recv_count;
-  problem.send_counts = binding.send_counts;
-  problem.send_displs = binding.send_displs;
-  problem.recv_counts = binding.recv_counts;
-  problem.recv_displs = binding.recv_displs;
-  return problem;
-}
 
 }  // namespace tutti::detail
