@@ -10,6 +10,7 @@
 #include "call/call_exchange.hpp"
 #include "call/context.hpp"
 #include "call/segment.hpp"
+#include "core/arithmetic.hpp"
 #include "core/config.hpp"
 
 namespace tutti::detail {
@@ -17,10 +18,6 @@ namespace {
 
 constexpr std::size_t line = 64;
 constexpr std::size_t page = 4096;
-
-[[nodiscard]] constexpr std::size_t rounded_up(std::size_t bytes, std::size_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
 
 /// The first words of a rank's part. Only the failure of rank 0's part is used, by all.
 struct Part {
@@ -42,10 +39,10 @@ class SharedCalls final : public CallExchange {
   SharedCalls(shm::Segment&& segment, int rank, int size) : segment_(std::move(segment)), rank_(rank), size_(size) {}
 
   [[nodiscard]] static std::size_t slot_bytes(int size) {
-    return rounded_up(sizeof(CallRecord) + 2 * listed(size) * sizeof(std::uint64_t), line);
+    return round_up(sizeof(CallRecord) + 2 * listed(size) * sizeof(std::uint64_t), line);
   }
   [[nodiscard]] static std::size_t part_bytes(int size) {
-    return rounded_up(rounded_up(sizeof(Part), line) + depth * slot_bytes(size), page);
+    return round_up(round_up(sizeof(Part), line) + depth * slot_bytes(size), page);
   }
 
   [[nodiscard]] bool publish(std::uint64_t number, const CallRecord& record, const BlockSizes& sizes) override {
@@ -113,7 +110,7 @@ class SharedCalls final : public CallExchange {
   }
   [[nodiscard]] Part& part(int rank) const { return *reinterpret_cast<Part*>(begin_of(rank)); }
   [[nodiscard]] std::byte* slot(int rank, std::uint64_t number) const {
-    return begin_of(rank) + rounded_up(sizeof(Part), line) + number % depth * slot_bytes_;
+    return begin_of(rank) + round_up(sizeof(Part), line) + number % depth * slot_bytes_;
   }
   [[nodiscard]] bool find_room(std::uint64_t number) {
     std::uint64_t least = ~std::uint64_t{0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tutti/collectives/exscan.hpp>
 
-#include "collectives/arguments.hpp"
+#include "collectives/passed.hpp"
 #include "collectives/repeat.hpp"
 
 namespace tutti {
@@ -9,23 +9,8 @@ namespace {
 
 detail::Call exscan_call(const Communicator& comm, ConstBuffer& send, Buffer& recv, const ReduceOp& op,
                          const Options& options) {
-  detail::Call call;
-  detail::Arguments args(call, comm, Operation::exscan, options);
-  detail::take_mpi_in_place(send, recv);
-  args.forbid_in_place(recv.is_in_place, "recv", "pass in_place as send");
-  args.set_type(recv.type);
-  args.set_op(op, false);
-  args.set_count(recv.count);
-  args.set_output(recv, "recv");
-  if (send.is_in_place) {
-    args.set_in_place_input(recv.data);
-  } else {
-    args.require_same_type(send.type, recv.type);
-    args.require_count(send.count, recv.count, "send", "the same as recv");
-    args.set_input(send, "send");
-    args.require_apart({send.data, send.count}, {recv.data, recv.count});
-  }
-  return call;
+  return detail::checked_call(
+      comm, {.operation = Operation::exscan, .send = send, .recv = recv, .options = options, .op = &op});
 }
 
 }  // namespace

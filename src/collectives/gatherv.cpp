@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tutti/collectives/gatherv.hpp>
 
-#include "collectives/arguments.hpp"
+#include "collectives/passed.hpp"
 
 namespace tutti {
 namespace {
@@ -9,42 +9,13 @@ namespace {
 detail::Call gatherv_call(const Communicator& comm, ConstBuffer& send, Buffer& recv,
                           std::span<const std::size_t> recv_counts, std::span<const std::size_t> recv_displs, int root,
                           const Options& options) {
-  detail::Call call;
-  detail::Arguments args(call, comm, Operation::gatherv, options);
-  detail::take_mpi_in_place(send, recv);
-  args.set_root(root);
-  const auto rank = static_cast<std::size_t>(args.rank());
-  auto& binding = call.binding;
-  if (args.is_root()) {
-    args.require_counts(recv_counts, "recv_counts");
-    args.require_counts(recv_displs, "recv_displs");
-    args.set_type(recv.type);
-    args.require_blocks(recv_counts, recv_displs, recv.count, "recv");
-    args.set_output(recv, "recv");
-    binding.recv_counts = args.copy_of(recv_counts);
-    binding.recv_displs = args.copy_of(recv_displs);
-    binding.send_count = recv_counts[rank];
-  }
-  if (send.is_in_place) {
-    args.require(args.is_root(), "send", "is in_place on a rank that is not the root; pass the block there");
-    args.set_in_place_input(detail::element(recv, recv_displs[rank]));
-  } else {
-    if (args.is_root()) {
-      args.require_same_type(send.type, recv.type);
-      args.require_count(send.count, recv_counts[rank], "send", "recv_counts[rank]");
-    }
-    args.set_type(send.type);
-    args.set_input(send, "send");
-    binding.send_count = send.count;
-    if (args.is_root()) {
-      const void* own = detail::element(recv, recv_displs[rank]);
-      if (send.data == own)
-        args.set_in_place_input(own);
-      else
-        args.require_apart({send.data, send.count}, {recv.data, recv.count, recv_counts, recv_displs});
-    }
-  }
-  return call;
+  return detail::checked_call(comm, {.operation = Operation::gatherv,
+                                     .send = send,
+                                     .recv = recv,
+                                     .options = options,
+                                     .root = root,
+                                     .recv_counts = recv_counts,
+                                     .recv_displs = recv_displs});
 }
 
 }  // namespace

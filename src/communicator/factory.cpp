@@ -58,23 +58,38 @@ struct LotOffer {
   std::uint64_t lot;  ///< 0: none
 };
 
-/// The facts that must be equal on all ranks, as plain bytes to compare, and those of each rank from `reduction_faults`
-/// on, which are united.
+/// A setting that must be equal on all ranks, and the words for it.
+struct EqualSetting {
+  std::int64_t (*value)(const Context& state);
+  const char* words;
+};
+constexpr std::array equal_settings{
+    EqualSetting{[](const Context&) -> std::int64_t {
+                   return (TUTTI_VERSION_MAJOR * 1000 + TUTTI_VERSION_MINOR) * 1000 + TUTTI_VERSION_PATCH;
+                 },
+                 "the version of the library"},
+    EqualSetting{[](const Context& state) -> std::int64_t { return state.options.reproducible; },
+                 "the option reproducible (or TUTTI_REPRODUCIBLE)"},
+    EqualSetting{[](const Context& state) -> std::int64_t { return state.options.native_blocking; },
+                 "the option native_blocking"},
+    EqualSetting{[](const Context& state) { return static_cast<std::int64_t>(state.options.check); },
+                 "the option check (or TUTTI_CHECK)"},
+    EqualSetting{[](const Context&) -> std::int64_t { return config().progress_thread; }, "TUTTI_PROGRESS_THREAD"},
+    EqualSetting{[](const Context&) -> std::int64_t { return config().progress_hook; }, "TUTTI_PROGRESS_HOOK"},
+    EqualSetting{[](const Context&) -> std::int64_t { return config().shared_memory; }, "TUTTI_SHM"},
+    EqualSetting{[](const Context&) -> std::int64_t { return config().single_copy; }, "TUTTI_SINGLE_COPY"},
+    EqualSetting{[](const Context&) -> std::int64_t { return config().trials; }, "TUTTI_TRIALS"},
+    EqualSetting{[](const Context&) { return static_cast<std::int64_t>(config().calibration); }, "TUTTI_CALIBRATION"},
+    EqualSetting{[](const Context& state) -> std::int64_t { return state.options.timeout.count(); },
+                 "the timeout (or TUTTI_TIMEOUT)"},
+    EqualSetting{[](const Context&) -> std::int64_t { return config().heartbeat.count(); }, "TUTTI_HEARTBEAT"},
+    EqualSetting{[](const Context&) { return static_cast<std::int64_t>(tuning::overrides_hash()); }, "TUTTI_ALGORITHM"},
+};
+
+/// What each rank tells the others of itself when they make a communicator, as plain bytes.
 struct Agreement {
-  int version[3];
-  int reproducible;
-  int native_blocking;
-  int check;
-  int progress_thread;
-  int progress_hook;
-  int shared_memory;
-  int single_copy;
-  int trials;
-  int calibration;
+  std::array<std::int64_t, equal_settings.size()> settings;
   int lacks_threads;  ///< a progress thread is wanted, but MPI lacks MPI_THREAD_MULTIPLE
-  std::int64_t timeout;
-  std::int64_t heartbeat;
-  std::uint64_t algorithms;  ///< hash of TUTTI_ALGORITHM
   ReductionFaults reduction_faults;
   int has_hook;        ///< its MPI takes a function into its progress
   int late;            ///< communicators that were made late
@@ -185,7 +200,7 @@ void watch_peers(Context& state, MPI_Comm from, std::span<const Agreement> all) 
   std::vector<ProcessIdentity> processes(all.size());
   std::transform(all.begin(), all.end(), processes.begin(), [](const Agreement& one) { return one.process; });
   const bool asks = std::any_of(all.begin(), all.end(), [](const Agreement& one) { return one.watchdog != 0; });
-  const bool is_told = meet_out_of_band(from, state.rank, processes, {all[0].heartbeat > 0, asks});
+  const bool is_told = meet_out_of_band(from, state.rank, processes, {config().heartbeat.count() > 0, asks});
   state.peers.watch(processes, state.rank, is_told);
   if (state.rank == 0 && !state.peers.watches_all())
     log_once(
@@ -210,37 +225,37 @@ struct Sibling {
   std::uint64_t mark;  ///< of the part in which the rank is the first
 };
 
+void require_equal_settings(std::span<const Agreement> all) {
+  for (std::size_t r = 1; r < all.size(); ++r) {
+    const auto [first, other] = std::ranges::mismatch(all[0].settings, all[r].settings);
+    if (first == all[0].settings.end()) continue;
+    const auto which = static_cast<std::size_t>(first - all[0].settings.begin());
+    throw Error(ErrorCode::mismatch,
+                fmt::format("ranks 0 and {} of the new communicator differ in {}; make it equal on all ranks", r,
+                            equal_settings[which].words));
+  }
+}
+
 /// Over the caller's handle, whose ranks are all there afterwards.
 Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& members) {
   const KnownKin known = known_kin(state.rank == 0);
   Offering offering(known, members);
   Agreement mine{};
-  mine = {{TUTTI_VERSION_MAJOR, TUTTI_VERSION_MINOR, TUTTI_VERSION_PATCH},
-          state.options.reproducible ? 1 : 0,
-          state.options.native_blocking ? 1 : 0,
-          static_cast<int>(state.options.check),
-          config().progress_thread ? 1 : 0,
-          config().progress_hook ? 1 : 0,
-          config().shared_memory ? 1 : 0,
-          config().single_copy ? 1 : 0,
-          config().trials ? 1 : 0,
-          static_cast<int>(config().calibration),
-          config().progress_thread && !has_thread_multiple() ? 1 : 0,
-          state.options.timeout.count(),
-          config().heartbeat.count(),
-          tuning::overrides_hash(),
-          own_reduction_faults(),
-          progress_hook::find().is_usable ? 1 : 0,
-          late_communicators(),
-          next_mark(),
-          own_identity(process_number()),
-          known.names,
-          offering.offer,
-          known.is_stale,
-          recorder_descriptor(),
-          config().watchdog.count() > 0 ? 1 : 0,
-          own_network(),
-          spans_world(state.size) && trace::wants_to_meet() ? 1 : 0};
+  std::ranges::transform(equal_settings, mine.settings.begin(),
+                         [&](const EqualSetting& setting) { return setting.value(state); });
+  mine.lacks_threads = config().progress_thread && !has_thread_multiple() ? 1 : 0;
+  mine.reduction_faults = own_reduction_faults();
+  mine.has_hook = progress_hook::find().is_usable ? 1 : 0;
+  mine.late = late_communicators();
+  mine.mark = next_mark();
+  mine.process = own_identity(process_number());
+  mine.known = known.names;
+  mine.offer = offering.offer;
+  mine.is_stale = known.is_stale;
+  mine.recorder = recorder_descriptor();
+  mine.watchdog = config().watchdog.count() > 0 ? 1 : 0;
+  mine.network = own_network();
+  mine.wants_to_meet = spans_world(state.size) && trace::wants_to_meet() ? 1 : 0;
   const std::vector<Agreement> all = all_gather(from, static_cast<std::size_t>(state.size), mine);
   for (int r = 0; r < state.size; ++r)
     if (all[static_cast<std::size_t>(r)].lacks_threads != 0)
@@ -249,28 +264,7 @@ Meeting check_agreement(Context& state, MPI_Comm from, const std::vector<int>& m
           fmt::format("TUTTI_PROGRESS_THREAD=1 needs MPI_THREAD_MULTIPLE, which rank {} of the new communicator has "
                       "not; initialise MPI with it, or leave the variable unset",
                       r));
-  for (int r = 1; r < state.size; ++r) {
-    const Agreement& a = all[0];
-    const Agreement& b = all[static_cast<std::size_t>(r)];
-    const char* what = nullptr;
-    if (std::memcmp(a.version, b.version, sizeof a.version) != 0) what = "the version of the library";
-    if (a.reproducible != b.reproducible) what = "the option reproducible (or TUTTI_REPRODUCIBLE)";
-    if (a.native_blocking != b.native_blocking) what = "the option native_blocking";
-    if (a.check != b.check) what = "the option check (or TUTTI_CHECK)";
-    if (a.progress_thread != b.progress_thread) what = "TUTTI_PROGRESS_THREAD";
-    if (a.progress_hook != b.progress_hook) what = "TUTTI_PROGRESS_HOOK";
-    if (a.shared_memory != b.shared_memory) what = "TUTTI_SHM";
-    if (a.single_copy != b.single_copy) what = "TUTTI_SINGLE_COPY";
-    if (a.trials != b.trials) what = "TUTTI_TRIALS";
-    if (a.calibration != b.calibration) what = "TUTTI_CALIBRATION";
-    if (a.timeout != b.timeout) what = "the timeout (or TUTTI_TIMEOUT)";
-    if (a.heartbeat != b.heartbeat) what = "TUTTI_HEARTBEAT";
-    if (a.algorithms != b.algorithms) what = "TUTTI_ALGORITHM";
-    if (what != nullptr)
-      throw Error(
-          ErrorCode::mismatch,
-          fmt::format("ranks 0 and {} of the new communicator differ in {}; make it equal on all ranks", r, what));
-  }
+  require_equal_settings(all);
   keep_next_recorder(all, state.rank);
   state.network = all[0].network;
   for (const Agreement& one : all) {

@@ -13,6 +13,7 @@
 #include "call/allocations.hpp"
 #include "call/check.hpp"
 #include "call/context.hpp"
+#include "core/arithmetic.hpp"
 #include "core/config.hpp"
 #include "core/log.hpp"
 #include "core/mpi_call.hpp"
@@ -56,8 +57,6 @@ void check(const Context& comm, const std::vector<Wish>& wishes) {
                                                          "or managed",
                                                          comm.describe(), memory_kind_name(kind)));
 }
-
-constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 /// Makes a part never empty, because its address identifies it.
 std::size_t part_bytes(const Wish& wish) { return round_up(std::max<std::size_t>(wish.bytes, 1), page); }

@@ -56,7 +56,15 @@ bool is_of_others(std::string_view name) {
   return std::any_of(others.begin(), others.end(), [name](std::string_view one) { return name.starts_with(one); });
 }
 
-/// The number of letters to change, add or remove.
+std::string_view nearest(std::string_view name) {
+  return std::min_element(
+             all.begin(), all.end(),
+             [name](const Variable& a, const Variable& b) { return edits(a.name, name) < edits(b.name, name); })
+      ->name;
+}
+
+}  // namespace
+
 std::size_t edits(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -69,15 +77,6 @@ std::size_t edits(std::string_view a, std::string_view b) {
   }
   return row.back();
 }
-
-std::string_view nearest(std::string_view name) {
-  return std::min_element(
-             all.begin(), all.end(),
-             [name](const Variable& a, const Variable& b) { return edits(a.name, name) < edits(b.name, name); })
-      ->name;
-}
-
-}  // namespace
 
 std::span<const Variable> variables() { return all; }
 

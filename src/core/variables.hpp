@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,9 @@ struct Variable {
 /// A line for each variable TUTTI_* that is set and that nobody reads, with the name that was probably meant. Variables
 /// of tests and of the build are left alone.
 [[nodiscard]] std::vector<std::string> unknown_variables();
+
+/// The letters to change, add or remove between two words (Levenshtein).
+[[nodiscard]] std::size_t edits(std::string_view a, std::string_view b);
 
 /// Lines that TUTTI_LOG=1 and `tutti info` show: unknown variables, and a TUTTI_DATA_DIR that is not there.
 [[nodiscard]] std::vector<std::string> doubtful_variables();

@@ -7,6 +7,7 @@
 #include <tutti/kernels/interaction.hpp>
 #include <vector>
 
+#include "core/arithmetic.hpp"
 #include "kernels/lanes.hpp"
 #include "kernels/parallel.hpp"
 
@@ -14,10 +15,10 @@ namespace tutti::kernels {
 
 namespace {
 
+using detail::round_up;
+
 using Lanes8 [[gnu::vector_size(32)]] = float;
 constexpr std::size_t tile = 8;
-
-std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
 
 /// A sample's vectors in the first-level cache, in the two layouts that the loops read.
 struct SampleScratch {

@@ -34,26 +34,20 @@ bool read_record(const CellUse& use, int rank, int number, Generation generation
   return record.generation.load(std::memory_order_relaxed) == generation;
 }
 
-std::string type_words(const Record& record) {
-  const auto kind = static_cast<DatatypeKind>(record.type);
-  return kind == DatatypeKind::bytes ? fmt::format("elements of {} bytes", record.unit)
-                                     : std::string(datatype_name(kind));
-}
-
-/// "calls a blocking reduce of 8 float32 by sum, root 1 (shm:line)".
+/// "calls reduce(float32, count 8, sum, root 1) by shm:line".
 std::string words(const Record& record) {
   if (record.refused) return fmt::format("has refused its {} with an error", flight::call_name(record.call));
-  constexpr std::string_view kinds[] = {"blocking", "nonblocking", "persistent"};
-  std::string text = fmt::format("calls a {} {}", kinds[record.kind], flight::call_name(record.call));
+  CallRecord call;
+  call.facts.call = record.call;
+  call.facts.count = record.count;
+  call.facts.unit = record.unit;
+  call.facts.root = record.root;
+  call.facts.kind = static_cast<CallKind>(record.kind);
+  call.facts.type = record.type;
+  call.facts.op = static_cast<ReduceKind>(record.op);
+  const std::string text = "calls " + call_words(call);
   if (!flight::is_operation(record.call)) return text;
-  const auto operation = static_cast<Operation>(record.call);
-  if (operation != Operation::barrier) {
-    const bool has_size = !tutti::has_hidden_size(operation);
-    text += has_size ? fmt::format(" of {} {}", record.count, type_words(record)) : " of " + type_words(record);
-  }
-  if (tutti::combines(operation)) text += fmt::format(" by {}", reduce_op_name(static_cast<ReduceKind>(record.op)));
-  if (tutti::has_root(operation)) text += fmt::format(", root {}", record.root);
-  return text + fmt::format(" (shm:{})", protocol_name(static_cast<Protocol>(record.protocol)));
+  return fmt::format("{} by shm:{}", text, protocol_name(static_cast<Protocol>(record.protocol)));
 }
 
 [[noreturn]] void throw_mismatch(const std::string& who, const std::string& difference) {
@@ -61,7 +55,7 @@ std::string words(const Record& record) {
               fmt::format("{}: {}; let all ranks make the same calls in the same order", who, difference));
 }
 
-/// Both sides of a call: "rank 0 calls a blocking barrier (shm:line), rank 1 has refused its bcast with an error".
+/// Both sides of a call: "rank 0 calls barrier() by shm:line, rank 1 has refused its bcast with an error".
 std::string both_sides(int me, const Record& mine, int rank, const Record& theirs) {
   const bool is_alike = words(mine) == words(theirs);
   return fmt::format("rank {} {}, rank {} {}{}", me, words(mine), rank, words(theirs),

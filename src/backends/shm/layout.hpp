@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "backends/shm/protocol.hpp"
+#include "core/arithmetic.hpp"
 #include "operation/call_record.hpp"
 
 /// The layout of a communicator's arena: a part for each rank, of a head, a control line, cells, slots and pairs. An
@@ -14,7 +15,6 @@
 namespace tutti::detail::shm {
 
 inline constexpr std::size_t cache_line = 64;
-[[nodiscard]] constexpr std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
 /// Cells for operations that are matched by order, and cells that persistent operations own. A persistent operation
 /// owns two cells, for its even and odd starts, so that a rank that starts it again can publish at once, before other
@@ -251,9 +251,6 @@ class Layout {
 
  private:
   static_assert(sizeof(Head) % cache_line == 0 && sizeof(Head) + sizeof(Control) <= page);
-  static constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
-    return (bytes + unit - 1) / unit * unit;
-  }
   static constexpr Pages pages_of(std::size_t begin, std::size_t bytes) {
     const std::size_t first = begin / page * page;
     return {first, round_up(begin + bytes, page) - first};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/arithmetic.hpp"
 #include "operation/shape.hpp"
 
 namespace tutti::detail::staged {
@@ -13,8 +14,6 @@ std::size_t blocks_of(Operation operation, int size) {
   if (operation == Operation::barrier || tutti::has_counts(operation)) return 0;
   return tutti::has_equal_blocks(operation) ? static_cast<std::size_t>(size) : 1;
 }
-
-std::size_t divided_up(std::size_t a, std::size_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
 /// Adds the rows of one side of a piece.
 class Side {
@@ -89,9 +88,9 @@ Cut cut(const Signature& signature, int size, const Limits& limits) {
   const std::size_t bytes = blocks * signature.count * signature.type.size();
   if (blocks == 0 || bytes < std::max<std::size_t>(limits.least_bytes, 1)) return {1, signature.count};
   // At least two, so that a copy and communication overlap.
-  const std::size_t wanted = std::clamp<std::size_t>(divided_up(bytes, limits.piece_bytes), 2, limits.most_pieces);
-  const std::size_t count = divided_up(signature.count, wanted);
-  return {divided_up(signature.count, count), count};
+  const std::size_t wanted = std::clamp<std::size_t>(ceil_div(bytes, limits.piece_bytes), 2, limits.most_pieces);
+  const std::size_t count = ceil_div(signature.count, wanted);
+  return {ceil_div(signature.count, count), count};
 }
 
 Range range_of(const Cut& cut, std::size_t total, std::size_t piece) {

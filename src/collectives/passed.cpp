@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/passed.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <utility>
+
+#include "collectives/arguments.hpp"
+
+namespace tutti::detail {
+namespace {
+
+/// The words for one of the two buffers.
+struct Words {
+  const char* name;
+  const char* counts;
+  const char* displs;
+  const char* same;
+  const char* times;
+  const char* own;
+};
+constexpr Words words_of_send{"send",
+                              "send_counts",
+                              "send_displs",
+                              "the same as send",
+                              "send's elements times the number of ranks",
+                              "send_counts[rank]"};
+constexpr Words words_of_recv{"recv",
+                              "recv_counts",
+                              "recv_displs",
+                              "the same as recv",
+                              "recv's elements times the number of ranks",
+                              "recv_counts[rank]"};
+
+/// One of the two buffers of a call.
+template <typename AnyBuffer>
+struct Side {
+  AnyBuffer& buffer;
+  const Words& words;
+  BlockKind kind;
+  Counts counts;
+  Counts displs;
+
+  [[nodiscard]] const char* name() const { return words.name; }
+  [[nodiscard]] bool has_block_a_rank() const { return kind == BlockKind::each || kind == BlockKind::counted; }
+  [[nodiscard]] Touched touched() const { return {buffer.data, buffer.count, counts, displs}; }
+};
+
+/// Checks one call. In place, the `holder` is the buffer that also has the elements of the other one, the `part`. Each
+/// rank has a part; of a call with a root, only the root has the holder.
+class CheckedCall {
+ public:
+  CheckedCall(const Communicator& comm, const Passed& passed)
+      : passed_(passed), row_(traits_of(passed.operation)), args_(call_, comm, passed.operation, passed.options) {}
+
+  Call make() && {
+    take_mpi_in_place(passed_.send, passed_.recv);
+    const Side<ConstBuffer> send{passed_.send, words_of_send, row_.given, passed_.send_counts, passed_.send_displs};
+    const Side<Buffer> recv{passed_.recv, words_of_recv, row_.taken, passed_.recv_counts, passed_.recv_displs};
+    if (row_.in_place == InPlaceSide::send)
+      check(send, recv);
+    else
+      check(recv, send);
+    bind_counts();
+    return std::move(call_);
+  }
+
+ private:
+  template <typename Part, typename Holder>
+  void check(const Side<Part>& part, const Side<Holder>& holder);
+  template <typename Part, typename Holder>
+  void check_in_place(const Side<Part>& part, const Side<Holder>& holder);
+  template <typename Part, typename Holder>
+  void check_apart(const Side<Part>& part, const Side<Holder>& holder);
+  template <typename Part, typename Holder>
+  void check_lengths(const Side<Part>& part, const Side<Holder>& holder);
+  template <typename AnyBuffer>
+  void check_list(const Side<AnyBuffer>& side) const;
+  template <typename AnyBuffer>
+  void set_count_of_blocks(const Side<AnyBuffer>& side);
+  void bind_counts();
+
+  [[nodiscard]] bool has_holder() const { return row_.root == RootPart::none || args_.is_root(); }
+  [[nodiscard]] bool combines() const { return tutti::combines(row_); }
+  [[nodiscard]] std::size_t rank() const { return static_cast<std::size_t>(args_.rank()); }
+  [[nodiscard]] std::size_t sum_of_counts() const {
+    return std::accumulate(passed_.recv_counts.begin(), passed_.recv_counts.end(), std::size_t{0});
+  }
+  /// This rank's own block in the holder; all of it if the part is as long.
+  template <typename Part, typename Holder>
+  [[nodiscard]] const void* own_block(const Side<Part>& part, const Side<Holder>& holder) const {
+    if (part.has_block_a_rank() || !holder.has_block_a_rank()) return holder.buffer.data;
+    return element(holder.buffer,
+                   holder.kind == BlockKind::each ? rank() * call_.signature.count : holder.displs[rank()]);
+  }
+
+  // Layouts are replaced by contiguous copies in the calls that move blocks of equal counts; others refuse them.
+  void pack(const Side<ConstBuffer>& send, const Side<Buffer>& recv) {
+    if (has_holder()) args_.pack(recv.buffer, "recv", send.buffer.is_in_place);
+    args_.pack(send.buffer, "send");
+  }
+  void pack(const Side<Buffer>& recv, const Side<ConstBuffer>& send) {
+    if (has_holder()) args_.pack(send.buffer, "send");
+    args_.pack(recv.buffer, "recv", false);
+  }
+  void set(const Side<ConstBuffer>& send) { args_.set_input(send.buffer, "send"); }
+  void set(const Side<Buffer>& recv) { args_.set_output(recv.buffer, "recv"); }
+  void set_in_place(const Side<ConstBuffer>& /*send*/, const void* at) { args_.set_in_place_input(at); }
+  // The block stays in place, so nothing is written to the caller's constant buffer.
+  void set_in_place(const Side<Buffer>& /*recv*/, const void* at) {
+    args_.set_in_place_output(const_cast<void*>(at));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  }
+  void require_apart(const Side<ConstBuffer>& send, const Side<Buffer>& recv) const {
+    args_.require_apart(send.touched(), recv.touched());
+  }
+  void require_apart(const Side<Buffer>& recv, const Side<ConstBuffer>& send) const { require_apart(send, recv); }
+
+  const Passed& passed_;
+  const OperationTraits& row_;
+  Call call_{};
+  Arguments args_;
+};
+
+template <typename Part, typename Holder>
+void CheckedCall::check(const Side<Part>& part, const Side<Holder>& holder) {
+  const bool has_root = row_.root != RootPart::none;
+  if (has_root)
+    args_.set_root(passed_.root);
+  else
+    args_.forbid_in_place(holder.buffer.is_in_place, holder.name(), "pass in_place as send");
+  if (!combines() && !has_counts(row_)) pack(part, holder);
+  const bool is_in_place = part.buffer.is_in_place;
+  if (is_in_place && !has_holder())
+    args_.refuse(part.name(), fmt::format("is in_place on a rank that is not the root; pass {} there",
+                                          row_.in_place == InPlaceSide::recv ? "a buffer"
+                                          : combines()                       ? "the contribution"
+                                                                             : "the block"));
+  args_.set_type(has_root && !is_in_place ? part.buffer.type : holder.buffer.type);
+  if (passed_.op != nullptr) args_.set_op(*passed_.op, row_.combined == Combined::all);
+  if (has_holder() && holder.kind == BlockKind::counted) check_list(holder);
+  if (combines() && has_counts(row_)) args_.require_counts(passed_.recv_counts, "recv_counts");
+  if (has_shared_counts(passed_.operation)) args_.set_count(sum_of_counts());
+  if (is_in_place)
+    check_in_place(part, holder);
+  else
+    check_apart(part, holder);
+}
+
+template <typename Part, typename Holder>
+void CheckedCall::check_in_place(const Side<Part>& part, const Side<Holder>& holder) {
+  const std::size_t count = holder.buffer.count;
+  if (combines() && has_counts(row_))
+    args_.require_count(count, call_.signature.count, "recv", "in place: the whole vector, the sum of recv_counts");
+  else if (has_equal_blocks(passed_.operation))
+    set_count_of_blocks(holder);
+  else if (!has_counts(row_))
+    args_.set_count(count);
+  set(holder);
+  set_in_place(part, own_block(part, holder));
+}
+
+template <typename Part, typename Holder>
+void CheckedCall::check_apart(const Side<Part>& part, const Side<Holder>& holder) {
+  if (!has_holder()) {
+    if (!has_counts(row_)) args_.set_count(part.buffer.count);
+    return set(part);
+  }
+  args_.require_same_type(passed_.send.type, passed_.recv.type);
+  check_lengths(part, holder);
+  set(holder);
+  set(part);
+  const bool has_own_block = !part.has_block_a_rank() && holder.has_block_a_rank();
+  if (has_own_block && part.buffer.data == own_block(part, holder))
+    set_in_place(part, part.buffer.data);
+  else
+    require_apart(part, holder);
+}
+
+template <typename Part, typename Holder>
+void CheckedCall::check_lengths(const Side<Part>& part, const Side<Holder>& holder) {
+  const std::size_t given = part.buffer.count;
+  const std::size_t held = holder.buffer.count;
+  if (combines() && has_counts(row_)) {
+    args_.require_count(given, call_.signature.count, "send", "the sum of recv_counts");
+    args_.require_count(held, passed_.recv_counts[rank()], "recv", "recv_counts[rank]");
+  } else if (part.kind == BlockKind::counted) {
+    check_list(part);
+  } else if (part.kind == BlockKind::own) {
+    args_.require_count(given, holder.counts[rank()], part.name(), holder.words.own);
+  } else if (part.kind == holder.kind) {
+    if (part.kind == BlockKind::each)
+      set_count_of_blocks(holder);
+    else
+      args_.set_count(row_.root == RootPart::none ? held : given);
+    if (row_.root == RootPart::none)
+      args_.require_count(given, held, part.name(), holder.words.same);
+    else
+      args_.require_count(held, given, holder.name(), part.words.same);
+  } else if (part.kind == BlockKind::one) {
+    args_.set_count(given);
+    args_.require_count(held, given * args_.size(), holder.name(), part.words.times);
+  } else {
+    args_.set_count(held);
+    args_.require_count(given, held * args_.size(), part.name(), holder.words.times);
+  }
+}
+
+template <typename AnyBuffer>
+void CheckedCall::check_list(const Side<AnyBuffer>& side) const {
+  args_.require_counts(side.counts, side.words.counts);
+  args_.require_counts(side.displs, side.words.displs);
+  args_.require_blocks(side.counts, side.displs, side.buffer.count, side.name());
+}
+
+template <typename AnyBuffer>
+void CheckedCall::set_count_of_blocks(const Side<AnyBuffer>& side) {
+  if (side.buffer.count % args_.size() != 0)
+    args_.refuse(side.name(), combines() ? "must hold the whole vector in place, a multiple of the number of ranks"
+                              : row_.root == RootPart::none
+                                  ? "has elements that do not divide by the number of ranks; pass one block per rank"
+                                  : "has elements at the root that do not divide by the number of ranks; pass one "
+                                    "block per rank");
+  args_.set_count(side.buffer.count / args_.size());
+}
+
+/// Copies the counts of a call that has them.
+void CheckedCall::bind_counts() {
+  if (!has_counts(row_)) return;
+  Binding& binding = call_.binding;
+  if (row_.given == BlockKind::own)
+    binding.send_count = has_holder() ? passed_.recv_counts[rank()] : passed_.send.count;
+  if (row_.taken == BlockKind::own) {
+    const Counts counts = combines() ? passed_.recv_counts : passed_.send_counts;
+    binding.recv_count = has_holder() ? counts[rank()] : passed_.recv.count;
+  }
+  if (has_holder() && (combines() || row_.taken == BlockKind::counted)) {
+    binding.recv_counts = args_.copy_of(passed_.recv_counts);
+    binding.recv_displs = args_.copy_of(passed_.recv_displs);
+  }
+  if (!has_holder() || combines() || row_.given != BlockKind::counted) return;
+  const bool is_as_received = binding.in_place && row_.taken == BlockKind::counted;
+  binding.send_counts = args_.copy_of(is_as_received ? passed_.recv_counts : passed_.send_counts);
+  binding.send_displs = args_.copy_of(is_as_received ? passed_.recv_displs : passed_.send_displs);
+}
+
+}  // namespace
+
+Call checked_call(const Communicator& comm, const Passed& passed) { return CheckedCall(comm, passed).make(); }
+
+}  // namespace tutti::detail

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tutti/buffer.hpp>
+#include <tutti/communicator.hpp>
+#include <tutti/options.hpp>
+#include <tutti/reduce_op.hpp>
+
+#include "collectives/call.hpp"
+#include "collectives/overlap.hpp"
+
+namespace tutti::detail {
+
+/// The arguments of a collective as its caller passes them. Refers to the caller's objects. Buffers change where they
+/// have layouts or the host MPI's MPI_IN_PLACE.
+struct Passed {
+  Operation operation;
+  ConstBuffer& send;
+  Buffer& recv;
+  const Options& options;
+  int root = 0;
+  const ReduceOp* op = nullptr;
+  Counts send_counts{};
+  Counts send_displs{};
+  Counts recv_counts{};
+  Counts recv_displs{};
+};
+
+/// Checks the arguments of a collective that has two buffers, by its row, and makes the call of them. Throws an Error
+/// that names the argument, the rank and the remedy, before anything is sent.
+[[nodiscard]] Call checked_call(const Communicator& comm, const Passed& passed);
+
+}  // namespace tutti::detail
