@@ -12,7 +12,7 @@ namespace tutti::detail {
 namespace {
 
 /// The words for one of the two buffers.
-struct Words {
+struct BufferWords {
   const char* name;
   const char* counts;
   const char* displs;
@@ -20,24 +20,24 @@ struct Words {
   const char* times;
   const char* own;
 };
-constexpr Words words_of_send{"send",
-                              "send_counts",
-                              "send_displs",
-                              "the same as send",
-                              "send's elements times the number of ranks",
-                              "send_counts[rank]"};
-constexpr Words words_of_recv{"recv",
-                              "recv_counts",
-                              "recv_displs",
-                              "the same as recv",
-                              "recv's elements times the number of ranks",
-                              "recv_counts[rank]"};
+constexpr BufferWords words_of_send{"send",
+                                    "send_counts",
+                                    "send_displs",
+                                    "the same as send",
+                                    "send's elements times the number of ranks",
+                                    "send_counts[rank]"};
+constexpr BufferWords words_of_recv{"recv",
+                                    "recv_counts",
+                                    "recv_displs",
+                                    "the same as recv",
+                                    "recv's elements times the number of ranks",
+                                    "recv_counts[rank]"};
 
 /// One of the two buffers of a call.
 template <typename AnyBuffer>
-struct Side {
+struct PassedBuffer {
   AnyBuffer& buffer;
-  const Words& words;
+  const BufferWords& words;
   BlockKind kind;
   Counts counts;
   Counts displs;
@@ -56,8 +56,9 @@ class CheckedCall {
 
   Call make() && {
     take_mpi_in_place(passed_.send, passed_.recv);
-    const Side<ConstBuffer> send{passed_.send, words_of_send, row_.given, passed_.send_counts, passed_.send_displs};
-    const Side<Buffer> recv{passed_.recv, words_of_recv, row_.taken, passed_.recv_counts, passed_.recv_displs};
+    const PassedBuffer<ConstBuffer> send{passed_.send, words_of_send, row_.given, passed_.send_counts,
+                                         passed_.send_displs};
+    const PassedBuffer<Buffer> recv{passed_.recv, words_of_recv, row_.taken, passed_.recv_counts, passed_.recv_displs};
     if (row_.in_place == InPlaceSide::send)
       check(send, recv);
     else
@@ -68,17 +69,17 @@ class CheckedCall {
 
  private:
   template <typename Part, typename Holder>
-  void check(const Side<Part>& part, const Side<Holder>& holder);
+  void check(const PassedBuffer<Part>& part, const PassedBuffer<Holder>& holder);
   template <typename Part, typename Holder>
-  void check_in_place(const Side<Part>& part, const Side<Holder>& holder);
+  void check_in_place(const PassedBuffer<Part>& part, const PassedBuffer<Holder>& holder);
   template <typename Part, typename Holder>
-  void check_apart(const Side<Part>& part, const Side<Holder>& holder);
+  void check_apart(const PassedBuffer<Part>& part, const PassedBuffer<Holder>& holder);
   template <typename Part, typename Holder>
-  void check_lengths(const Side<Part>& part, const Side<Holder>& holder);
+  void check_lengths(const PassedBuffer<Part>& part, const PassedBuffer<Holder>& holder);
   template <typename AnyBuffer>
-  void check_list(const Side<AnyBuffer>& side) const;
+  void check_list(const PassedBuffer<AnyBuffer>& side) const;
   template <typename AnyBuffer>
-  void set_count_of_blocks(const Side<AnyBuffer>& side);
+  void set_count_of_blocks(const PassedBuffer<AnyBuffer>& side);
   void bind_counts();
 
   [[nodiscard]] bool has_holder() const { return row_.root == RootPart::none || args_.is_root(); }
@@ -89,32 +90,34 @@ class CheckedCall {
   }
   /// This rank's own block in the holder; all of it if the part is as long.
   template <typename Part, typename Holder>
-  [[nodiscard]] const void* own_block(const Side<Part>& part, const Side<Holder>& holder) const {
+  [[nodiscard]] const void* own_block(const PassedBuffer<Part>& part, const PassedBuffer<Holder>& holder) const {
     if (part.has_block_a_rank() || !holder.has_block_a_rank()) return holder.buffer.data;
     return element(holder.buffer,
                    holder.kind == BlockKind::each ? rank() * call_.signature.count : holder.displs[rank()]);
   }
 
   // Layouts are replaced by contiguous copies in the calls that move blocks of equal counts; others refuse them.
-  void pack(const Side<ConstBuffer>& send, const Side<Buffer>& recv) {
+  void pack(const PassedBuffer<ConstBuffer>& send, const PassedBuffer<Buffer>& recv) {
     if (has_holder()) args_.pack(recv.buffer, "recv", send.buffer.is_in_place);
     args_.pack(send.buffer, "send");
   }
-  void pack(const Side<Buffer>& recv, const Side<ConstBuffer>& send) {
+  void pack(const PassedBuffer<Buffer>& recv, const PassedBuffer<ConstBuffer>& send) {
     if (has_holder()) args_.pack(send.buffer, "send");
     args_.pack(recv.buffer, "recv", false);
   }
-  void set(const Side<ConstBuffer>& send) { args_.set_input(send.buffer, "send"); }
-  void set(const Side<Buffer>& recv) { args_.set_output(recv.buffer, "recv"); }
-  void set_in_place(const Side<ConstBuffer>& /*send*/, const void* at) { args_.set_in_place_input(at); }
+  void set(const PassedBuffer<ConstBuffer>& send) { args_.set_input(send.buffer, "send"); }
+  void set(const PassedBuffer<Buffer>& recv) { args_.set_output(recv.buffer, "recv"); }
+  void set_in_place(const PassedBuffer<ConstBuffer>& /*send*/, const void* at) { args_.set_in_place_input(at); }
   // The block stays in place, so nothing is written to the caller's constant buffer.
-  void set_in_place(const Side<Buffer>& /*recv*/, const void* at) {
+  void set_in_place(const PassedBuffer<Buffer>& /*recv*/, const void* at) {
     args_.set_in_place_output(const_cast<void*>(at));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   }
-  void require_apart(const Side<ConstBuffer>& send, const Side<Buffer>& recv) const {
+  void require_apart(const PassedBuffer<ConstBuffer>& send, const PassedBuffer<Buffer>& recv) const {
     args_.require_apart(send.touched(), recv.touched());
   }
-  void require_apart(const Side<Buffer>& recv, const Side<ConstBuffer>& send) const { require_apart(send, recv); }
+  void require_apart(const PassedBuffer<Buffer>& recv, const PassedBuffer<ConstBuffer>& send) const {
+    require_apart(send, recv);
+  }
 
   const Passed& passed_;
   const OperationTraits& row_;
@@ -123,7 +126,7 @@ class CheckedCall {
 };
 
 template <typename Part, typename Holder>
-void CheckedCall::check(const Side<Part>& part, const Side<Holder>& holder) {
+void CheckedCall::check(const PassedBuffer<Part>& part, const PassedBuffer<Holder>& holder) {
   const bool has_root = row_.root != RootPart::none;
   if (has_root)
     args_.set_root(passed_.root);
@@ -148,7 +151,7 @@ void CheckedCall::check(const Side<Part>& part, const Side<Holder>& holder) {
 }
 
 template <typename Part, typename Holder>
-void CheckedCall::check_in_place(const Side<Part>& part, const Side<Holder>& holder) {
+void CheckedCall::check_in_place(const PassedBuffer<Part>& part, const PassedBuffer<Holder>& holder) {
   const std::size_t count = holder.buffer.count;
   if (combines() && has_counts(row_))
     args_.require_count(count, call_.signature.count, "recv", "in place: the whole vector, the sum of recv_counts");
@@ -161,7 +164,7 @@ void CheckedCall::check_in_place(const Side<Part>& part, const Side<Holder>& hol
 }
 
 template <typename Part, typename Holder>
-void CheckedCall::check_apart(const Side<Part>& part, const Side<Holder>& holder) {
+void CheckedCall::check_apart(const PassedBuffer<Part>& part, const PassedBuffer<Holder>& holder) {
   if (!has_holder()) {
     if (!has_counts(row_)) args_.set_count(part.buffer.count);
     return set(part);
@@ -178,7 +181,7 @@ void CheckedCall::check_apart(const Side<Part>& part, const Side<Holder>& holder
 }
 
 template <typename Part, typename Holder>
-void CheckedCall::check_lengths(const Side<Part>& part, const Side<Holder>& holder) {
+void CheckedCall::check_lengths(const PassedBuffer<Part>& part, const PassedBuffer<Holder>& holder) {
   const std::size_t given = part.buffer.count;
   const std::size_t held = holder.buffer.count;
   if (combines() && has_counts(row_)) {
@@ -207,14 +210,14 @@ void CheckedCall::check_lengths(const Side<Part>& part, const Side<Holder>& hold
 }
 
 template <typename AnyBuffer>
-void CheckedCall::check_list(const Side<AnyBuffer>& side) const {
+void CheckedCall::check_list(const PassedBuffer<AnyBuffer>& side) const {
   args_.require_counts(side.counts, side.words.counts);
   args_.require_counts(side.displs, side.words.displs);
   args_.require_blocks(side.counts, side.displs, side.buffer.count, side.name());
 }
 
 template <typename AnyBuffer>
-void CheckedCall::set_count_of_blocks(const Side<AnyBuffer>& side) {
+void CheckedCall::set_count_of_blocks(const PassedBuffer<AnyBuffer>& side) {
   if (side.buffer.count % args_.size() != 0)
     args_.refuse(side.name(), combines() ? "must hold the whole vector in place, a multiple of the number of ranks"
                               : row_.root == RootPart::none
