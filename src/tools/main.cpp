@@ -27,7 +27,7 @@ int run_with_mpi(CLI::App& app, int argc, char** argv) {
   const tutti::Environment environment(argc, argv);
   tutti::command_line::warn_of_launcher("tutti");
   const int status = tutti::tools::run(app, argc, argv);
-  tutti::tools::doctor::meet();  // docs/guide.md: MPI_Finalize may hang where one rank comes later
+  tutti::tools::doctor::meet();  // docs/communicators.md: MPI_Finalize may hang where one rank comes later
   return status;
 }
 
