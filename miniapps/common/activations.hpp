@@ -65,7 +65,7 @@ void deactivate_and_sum(Float* __restrict d, const Float* __restrict y, Float* _
   }
 }
 
-// Of bfloat16: relu and identity, sums in fp32.
+// Forms for bfloat16: relu and identity, sums in fp32.
 void activate(bfloat16_t* y, std::size_t count, Activation activation);
 void deactivate_and_sum(bfloat16_t* d, const bfloat16_t* y, float* db, std::size_t n, std::size_t width,
                         Activation activation);

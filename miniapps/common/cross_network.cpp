@@ -18,7 +18,7 @@ void cross(const Float* __restrict x0, const Float* __restrict z, const Float* _
   }
 }
 
-/// Of y's gradient g: dz = x0 * g, and to the sum for x0 comes z * g.
+/// Backward of y = x0 * z + x by y's gradient g: dz = x0 * g, dx0 += z * g.
 template <typename Float>
 void uncross(const Float* __restrict x0, const Float* __restrict z, const Float* __restrict g, Float* __restrict dz,
              Float* __restrict dx0, std::size_t count) {

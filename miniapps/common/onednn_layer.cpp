@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #if defined(__GNUC__)
-// Of whichever OpenMP library oneDNN was built with, if any.
+// A function of the OpenMP library that oneDNN was built with, if any.
 extern "C" void omp_set_num_threads(int) __attribute__((weak));
 #endif
 

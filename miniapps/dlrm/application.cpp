@@ -126,7 +126,7 @@ Application::Application(const tutti::Communicator& comm, const Options& options
   }
   make_model();
   agreed([&] {
-    // Of a checkpoint too: its tables may have fewer rows.
+    // Draws the weights before a checkpoint is loaded too, because its tables may have fewer rows.
     if (options.load.empty() || reads_text(options)) {
       set_first_weights(options, *source_, *model_);
     }

@@ -32,7 +32,7 @@ struct InferenceResults {
                                              std::uint64_t batches, bool with_metrics,
                                              const std::function<void(std::uint64_t)>& on_batch);
 
-/// Of ascending values, the smallest that a share `q` of them does not exceed; 0 for none.
+/// The smallest of ascending values that a share `q` of them does not exceed; 0 if there are no values.
 [[nodiscard]] double percentile(const std::vector<double>& ascending, double q);
 
 }  // namespace dlrm

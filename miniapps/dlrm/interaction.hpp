@@ -25,7 +25,7 @@ struct InteractionShape {
   std::size_t dim = 0;         ///< D
   std::size_t dcn_layers = 0;  ///< of the cross network, where there is one
   std::size_t dcn_rank = 0;
-  /// Of the result for one sample.
+  /// Width of the result for one sample, in floats.
   [[nodiscard]] std::size_t width() const;
 };
 
@@ -46,7 +46,7 @@ class Interaction {
   /// overwrites both. `output_gradient` may be overwritten.
   void backward(std::size_t samples, Vectors inputs, float* output_gradient, Gradients input_gradients);
 
-  /// Of the cross network; draws nothing from `random` where there is none.
+  /// Draws the cross network's first parameters; draws nothing from `random` where there is no cross network.
   void initialize(tutti::miniapps::NumpyRandom& random);
   /// One block each, data parallel as the MLPs'; empty but for dcn.
   [[nodiscard]] std::span<float> parameters() { return cross_ ? cross_->parameters() : std::span<float>{}; }

@@ -53,7 +53,7 @@ std::string interaction_text(const Options& o) {
   return o.interaction_op + (o.interaction_itself ? " with itself" : "");
 }
 
-/// Of the cross network.
+/// Number of parameters of the cross network.
 std::size_t parameters(const InteractionShape& shape) {
   return shape.kind == InteractionKind::dcn ? shape.dcn_layers * shape.width() * (2 * shape.dcn_rank + 1) : 0;
 }

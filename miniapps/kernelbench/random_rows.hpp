@@ -31,7 +31,7 @@ class RandomRows {
   static constexpr std::uint64_t prime = 2654435761;  // has no divisor in common with the number of rows
 
   [[nodiscard]] double weight(double x) const { return std::pow(x, -exponent_); }
-  /// Of weight(), up to a constant.
+  /// Integral of weight(), up to a constant.
   [[nodiscard]] double integral(double x) const {
     return exponent_ == 1 ? std::log(x) : (std::pow(x, 1 - exponent_) - 1) / (1 - exponent_);
   }

@@ -102,7 +102,7 @@ struct Context {
   [[nodiscard]] int next_persistent_tag() noexcept {
     return tag_half + static_cast<int>(persistent_sequence++ % static_cast<std::uint64_t>(tag_half));
   }
-  /// Of votes on the facilities of a device, above those of executions.
+  /// Tag of the messages that agree on device support; above all tags of executions.
   [[nodiscard]] int vote_tag() const noexcept { return 2 * tag_half; }
   /// The state of a backend, or null if it has none here.
   [[nodiscard]] BackendState* state_of(const Backend& backend) const noexcept { return states_[backend.slot].get(); }

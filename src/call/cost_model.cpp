@@ -87,7 +87,7 @@ double senders_across(const Algorithm& algorithm, const schedules::Spread& sprea
   const double k = spread.most;
   if (idles_between_nodes(algorithm, spread)) return 2;
   if (spread.adjacent && (algorithm.reach == Reach::neighbours || algorithm.reach == Reach::alternating)) return 1;
-  // Of each tree about five messages leave or reach two nodes.
+  // About five messages of each tree leave or reach two nodes.
   if (spread.adjacent && algorithm.reach == Reach::trees) return std::min(k, 2.5);
   if (algorithm.reach == Reach::above) return (k + 1) / 2;
   if (!goes_both_ways(algorithm)) return 1;
@@ -172,13 +172,13 @@ bool passes_on(Reach reach) {
 /// Whether a rank exchanges with many others in one round.
 bool is_crowded(Reach reach) { return reach == Reach::all || reach == Reach::above || reach == Reach::star; }
 
-/// What a long message takes longer beside its bytes than a short one, or less, in the mean of the rounds.
+/// Extra latency of a rendezvous message over an eager one, averaged over the rounds, in seconds; may be negative.
 double longer(const Algorithm& algorithm, const Cost& cost, const Link& link) {
   if (link.eager == 0 || cost.rounds == 0) return 0;
   return long_part(algorithm, cost, link.eager) * (link.long_latency - link.latency);
 }
 
-/// What long messages add to the time of the rounds, or save, at their two ends: no less where these are near each
+/// The seconds that long messages add to the rounds, or save, at their two ends: no less where these are near each
 /// other.
 double long_seconds(const Algorithm& algorithm, const Cost& cost, const Link& link) {
   return passes_on(algorithm.reach) ? 0 : cost.rounds * longer(algorithm, cost, link);

@@ -16,7 +16,7 @@ namespace tutti::detail {
 /// that were measured take precedence.
 [[nodiscard]] Links links_of(const Costs& costs, const Network& network = {});
 
-/// These links as choices of phases among so many nodes need them; rounded, so that they do not hang on the last bits.
+/// The links in the form that flat_for() takes. Rounded, so that ranks choose alike whatever their last bits.
 [[nodiscard]] schedules::Starts starts_of(const Links& links, LinkLevel on_node, int nodes);
 
 /// The links between the ranks of a call.

@@ -116,7 +116,7 @@ class Execution {
 
   void watch() noexcept { is_watched_ = true; }
 
-  /// Of the timeout; 0: there is none.
+  /// Time left until this call's timeout; 0 if it has none.
   [[nodiscard]] std::chrono::nanoseconds time_left() const noexcept {
     using std::chrono::nanoseconds;
     if (timeout_ <= nanoseconds{0}) return nanoseconds{0};

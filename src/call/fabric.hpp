@@ -29,8 +29,8 @@ struct Fabric {
 /// The number of distances that were measured.
 [[nodiscard]] std::size_t distances_of(const Fabric& fabric);
 
-/// What becomes of the rounds and bytes of each Flow among so many nodes, against those at the farthest latency and
-/// the best rate. Distances that were not measured are as the last one; 1 where none was.
+/// Slowdown of each pattern of messages on this many nodes: factors of the latency and of the bytes, relative to the
+/// farthest latency and the best rate. Distances that were not measured count as the last one; 1 if none was.
 [[nodiscard]] std::array<schedules::Factors, schedules::flows> factors_by_flow(const Fabric& fabric, int nodes);
 
 }  // namespace tutti::detail

@@ -81,7 +81,7 @@ struct Machine {
 /// The links of a machine by level: measured, or else of its costs and its network's family.
 [[nodiscard]] Links links_of(const Machine& machine);
 
-/// These links as choices of phases of a call need them.
+/// The same for a call; its operation says whether phases must keep rank order.
 [[nodiscard]] schedules::Starts starts_of(const Links& links, const Machine& machine, const Signature& signature);
 
 /// The links between the ranks of a machine, for calls that commute as this one does.

@@ -60,7 +60,7 @@ class Repeats {
     std::ptrdiff_t own = 0;              ///< in place: the place of this rank's block in the other buffer, in bytes
     bool has_input = false;              ///< this rank's input means something
     bool has_output = false;
-    std::unique_ptr<ReadyCall> ready{};  ///< of a blocking call; null: run_plan() makes it
+    std::unique_ptr<ReadyCall> ready{};  ///< null: run_plan() or start_plan() makes the call
   };
 
   /// The call that is made may poll others, which make calls on the same communicator: while it is held, its entry
@@ -88,8 +88,8 @@ class Repeats {
     }
     return nullptr;
   }
-  /// Returns true if a call is to be kept: always in a free place, and seldom in that of another, because programs with
-  /// many calls would else make entries all the time.
+  /// Returns true if the call should be kept: if one of its two places is free, else every eighth time only, so that
+  /// programs with many different calls do not replace entries all the time.
   [[nodiscard]] bool wants(const CallArguments& arguments) {
     if (held_ > 0) return false;
     if (!recent_) recent_ = std::make_unique<std::array<Entry, places>>();

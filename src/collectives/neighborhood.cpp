@@ -88,7 +88,7 @@ class NeighborArguments {
     add_each(exchange_.sent, blocks, edges().destinations, "send", "destination");
   }
   void recv(std::span<const Buffer> blocks) { add_each(exchange_.received, blocks, edges().sources, "recv", "source"); }
-  /// Of two buffers that are blocks of one datatype.
+  /// Refuses two buffers that differ in datatype or overlap.
   void require_apart(const ConstBuffer& send, const Buffer& recv) const {
     if (send.type != recv.type) [[unlikely]]
       refuse(ErrorCode::invalid_datatype,

@@ -68,7 +68,7 @@ void Repeatable::keep(Context& comm, const Call& call, const PlanPtr& plan, cons
   }
 }
 
-/// Buffers that are declared are so as they were.
+/// A declared memory kind is part of the key, so only detected buffers are looked up.
 bool Repeatable::is_on_host(const Repeats::Entry& entry) const {
   const MemoryKind of_call = options_.memory;
   return device::runtime() == nullptr || of_call != MemoryKind::detect ||

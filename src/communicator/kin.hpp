@@ -27,8 +27,8 @@ struct Kin {
 };
 
 inline constexpr std::size_t most_kin = 8;
-/// The name of what some processes know of themselves, and the mark of the communicator that found it out: threads may
-/// make two at the same time. Name 0: nothing.
+/// Key of a cache entry: the hash of the processes, and the mark of the communicator that measured them, because
+/// threads may make two communicators at the same time. Name 0: no entry.
 struct KinName {
   std::uint64_t name = 0;
   std::uint64_t mark = 0;

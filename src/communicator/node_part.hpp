@@ -5,9 +5,9 @@
 
 namespace tutti::detail {
 
-/// Of several nodes: makes the ranks of each a communicator, which this one alone uses for phases on a node, and agrees
-/// on the memory that they share. Without shared memory on one of the nodes there are none. Collective; all ranks are
-/// inside a factory, because it blocks inside the host MPI.
+/// Makes a communicator of the ranks of each of several nodes, which this communicator alone uses for phases on a node,
+/// and agrees on the memory that they share. Makes none if the ranks of one node share no memory. Collective; all ranks
+/// are inside a factory, because it blocks inside the host MPI.
 void make_node_part(Context& context);
 
 /// Measures the costs of calls on each node, and takes those of the slowest one for predictions. Collective.

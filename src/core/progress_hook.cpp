@@ -43,7 +43,7 @@ struct Place {
 std::atomic<int> operations{0};
 std::atomic<bool> armed{false};
 std::atomic<Step> the_step{nullptr};
-/// Of the MPI, where is_inside() asks for it; null: MPI_Test may be called there.
+/// MPIX_Request_is_complete, which test() asks inside the hook; null: MPI_Test may be called there.
 std::atomic<RequestIsComplete> complete_without_progress{nullptr};
 
 template <typename Function>

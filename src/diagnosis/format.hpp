@@ -23,7 +23,7 @@ inline constexpr std::int32_t any = -2;
 /// A number that stands for a text: the place of its row. 0: none.
 using TextNumber = std::uint16_t;
 
-/// What a call is. Facts that must be equal on all ranks, and those of this one.
+/// The facts of a recorded call: those that must be equal on all ranks, and those of this rank.
 struct Facts {
   std::uint64_t bytes = 0;         ///< that this rank gives or takes, whichever are more
   std::uint32_t communicator = 0;  ///< that of its row at the time

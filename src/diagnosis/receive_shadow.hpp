@@ -17,7 +17,7 @@ class ReceiveShadow {
   /// The longest memory that has a shadow, from its first byte to its last, unless all bytes are compared.
   static constexpr std::size_t most_bytes = 16384;
 
-  /// Of the parts of one buffer. Null if there are none, or they are too far apart.
+  /// Makes the shadow of one buffer's parts. Null if there are no parts, or they are too far apart.
   [[nodiscard]] static std::unique_ptr<ReceiveShadow> of(const std::vector<Bytes>& parts, bool all_bytes);
   ReceiveShadow(std::vector<Bytes> parts, Bytes extent);
   ~ReceiveShadow() = default;

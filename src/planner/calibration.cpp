@@ -142,8 +142,8 @@ bool can_measure(const Context& context) {
   return context.size > 1 && context.topology.nodes == 1 && !context.topology.oversubscribed;
 }
 
-/// Measures all costs. Those of earlier, if there are any, are better than disturbed ones, which no file keeps either.
-/// Returns false if those of earlier stay.
+/// Measures all costs. No file keeps a disturbed measurement, and earlier costs win over it. Returns false if the
+/// earlier costs stay.
 bool measure_all(Context& context, const std::optional<Costs>& earlier, CalibrationMode mode) {
   const Stopwatch watch;
   const Measurement found = measure(context, Calibration::full);

@@ -35,7 +35,7 @@ class UpPipeline {
   }
 
  private:
-  /// Of one tree: the sum, which is sent a step later, and what arrives from the children.
+  /// The buffers of one tree: the sum, which is sent a step later, and the vectors that arrive from the children.
   struct Slots {
     Slice sum{};
     std::array<Slice, 4> arrivals{};

@@ -54,7 +54,7 @@ class Layout {
   [[nodiscard]] std::size_t element_size() const { return element_size_; }
 
  private:
-  /// Of nodes of different sizes, or with ranks apart.
+  /// The groups of ranks, kept where nodes differ in size or their ranks are apart.
   struct Tables {
     Ranks nodes_of;
     Ranks indices;

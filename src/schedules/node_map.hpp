@@ -12,7 +12,7 @@ class NodeMap {
  public:
   /// All ranks are on one node.
   NodeMap() = default;
-  /// Of ranks whose nodes have these names.
+  /// Rank r is on the node with the name node_of[r].
   NodeMap(std::span<const int> node_of);
   NodeMap(const std::vector<int>& node_of) : NodeMap(std::span<const int>(node_of)) {}
   /// `size` ranks in blocks of `per_node`; the last block may be shorter.

@@ -16,9 +16,9 @@ namespace tutti::schedules {
 /// The ranks, in the mean of its rounds, that send as much at once as the busiest one.
 [[nodiscard]] double senders_of(const Algorithm& algorithm, int size, double bytes);
 
-/// See mostly_hidden. What a root sends is under way while it sends the next message; what all send to a root, or to a
-/// rank of a tree, arrives together. Down or up a tree of blocks, a rank works on its messages before or after the long
-/// one of its round.
+/// Fraction of a rank's work on messages that overlaps the bytes that move; see mostly_hidden. A root overlaps its
+/// sends. Receives at a root, or at a rank of a tree that reduces, overlap little or not, because they arrive together.
+/// In a tree of blocks a rank works on its messages before or after the long one of its round.
 [[nodiscard]] double hidden_part(const Algorithm& algorithm);
 
 /// The messages of a round.

@@ -105,7 +105,7 @@ struct Algorithm {
   /// Composed of phases on each node and between nodes. Keeps rank order only where each node's ranks are adjacent.
   bool hierarchical = false;
   LayoutNeed need = LayoutNeed::none;
-  /// Of a flat algorithm.
+  /// How far the messages of a flat algorithm go.
   Reach reach = Reach::all;
   /// The ranks of each node tell one another their counts before the schedule is made (Problem::told).
   bool tells_counts = false;

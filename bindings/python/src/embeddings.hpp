@@ -15,7 +15,7 @@ namespace tutti::python {
 using Tables = std::vector<EmbeddingTableConfig>;
 
 [[nodiscard]] kernels::RowOptimizer optimizer_from(const std::string& name);
-/// Of the argument exchange_dtype.
+/// The datatype that the argument exchange_dtype names.
 [[nodiscard]] DatatypeKind exchange_type_from(const std::string& name);
 
 /// Divides tables over the ranks. Collective.

@@ -60,7 +60,7 @@ void part(std::size_t samples, const float* joined, std::size_t dim, std::span<c
 
 /// A layer of a cross network: y = x0 * z + x.
 void cross(const float* x0, const float* z, const float* x, float* y, std::size_t count, StreamHandle stream);
-/// Of y's gradient g: dz = x0 * g, and to dx0 comes z * g.
+/// Its backward by y's gradient g: dz = x0 * g, dx0 += z * g.
 void uncross(const float* x0, const float* z, const float* g, float* dz, float* dx0, std::size_t count,
              StreamHandle stream);
 /// sum = sum + values

@@ -22,8 +22,8 @@ class StepGraph {
 
   /// How a step is done.
   enum class Way { direct, captured, launched };
-  /// Of a step that is told by `key`: the first such one is done directly, which also prepares all that a capture must
-  /// not do; the second is captured.
+  /// Chooses how to do the step with this key: the first one directly, which also prepares everything that a capture
+  /// must not do; the second one is captured.
   [[nodiscard]] Way way(std::uint64_t key) const;
 
   /// Captures what `enqueue` puts on the stream, then launches it.

@@ -63,7 +63,8 @@ void abort_now(CommBody& body) {
   body.end = End::done;
 }
 
-/// Of a communicator that blocks, the call returns when its work is done and the other ranks have made it too.
+/// Begins the end of a communicator. The call of NCCL has a thread of its own if the communicator blocks, because it
+/// then returns only when the work is done and the other ranks have made it too.
 Result begin_finalize(CommBody& body) {
   if (!body.is_blocking) return body.table.comm_finalize(body.handle);
   try {

@@ -29,7 +29,7 @@ struct WideParts {
   [[nodiscard]] bool fits() const { return wide_count == count; }
 
  private:
-  /// Of short vectors one launch costs more than the bytes that two save.
+  /// Vectors of 1 MiB or more, for which a second launch costs less than the bytes that it saves.
   static bool is_long(const Signature& s) { return s.count * s.type.size() >= std::size_t{1} << 20U; }
 };
 

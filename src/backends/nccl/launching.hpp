@@ -41,7 +41,7 @@ class Launching {
   /// Ends one that was started, whose communicator was aborted.
   static void withdraw(const std::shared_ptr<Launching>& launching) noexcept;
 
-  /// Of one that was started; then failure and event stay as they are.
+  /// Returns true once a started launch is over; failure and event then stay unchanged.
   [[nodiscard]] bool is_over() const noexcept { return is_over_.load(std::memory_order_acquire); }
   void rethrow() const {
     if (failure_) std::rethrow_exception(failure_);

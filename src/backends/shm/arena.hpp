@@ -70,7 +70,8 @@ class Arena final : public BackendState {
   [[nodiscard]] bool try_prepare_slot(int number);
   [[nodiscard]] std::byte* slot(int rank, int number) const { return base_ + layout_.slot(rank, number); }
 
-  /// As prepare_slot(), of one of this rank's rings. There is room for a wide ring only if it returns true.
+  /// Reserves this rank's ring. Returns false if /dev/shm has no room for a wide one; throws as prepare_slot() if it
+  /// has none for a near one.
   [[nodiscard]] bool prepare_ring(RingKind kind) {
     return has_ring_[static_cast<std::size_t>(kind)] == Having::yes || reserve_ring(kind);
   }

@@ -72,7 +72,7 @@ class ArenaPool final : public Commons {
   struct Findings {
     bool single_copy = false;
     bool mapped_copy = false;
-    /// Of each rank, for XPMEM. The pool outlives communicators, so it keeps no permit.
+    /// Process and XPMEM segment of each rank. The pool outlives communicators, so it keeps no permit.
     std::vector<std::pair<pid_t, std::int64_t>> memories{};
     std::string report{};  ///< the reason why a way to copy is missing
     std::shared_ptr<const TreePlaces> tree{};

@@ -14,7 +14,7 @@ namespace tutti::detail::shm {
 class LineShape {
  public:
   LineShape() = default;
-  /// Of a call that need not have a cell yet.
+  /// Computes the shape of a call. `exchange` needs no cell yet.
   explicit LineShape(const Exchange& exchange);
 
   /// Writes this rank's blocks to its lines.
@@ -55,7 +55,7 @@ class LineShape {
   void give_each(const Exchange& exchange, Line* lines) const;
   void copy_own(const Exchange& exchange) const;
   void combine(const Exchange& exchange) const;
-  /// Of blocks of several lines, which are copied first.
+  /// Combines blocks of several lines, which it copies first.
   void combine_copies(const Exchange& exchange, std::span<const void*> inputs) const;
 
   int rank_ = 0;

@@ -17,7 +17,7 @@ class Lines {
 
   /// Again, too: the next start of the same call.
   void begin(const Exchange& exchange);
-  /// Of the call that it is used for.
+  /// The shape of the current call.
   [[nodiscard]] const LineShape& shape_of(const Exchange& exchange);
   /// Continues as far as possible. Returns true once this rank has taken all data.
   bool step(const Exchange& exchange);

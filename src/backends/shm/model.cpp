@@ -101,9 +101,9 @@ double taking_seconds(const Traffic& traffic, const Costs& costs, const Pipe& pi
   return traffic.is_narrow ? fetch + work : std::max(fetch, work);
 }
 
-/// A giver writes its slot or ring, a taker reads it, the first line of data after that of the flag; of a
-/// large block both do so at the same time, chunk by chunk, and at every chunk they want the line of the flag, which is
-/// often there before.
+/// The seconds in which a giver writes a block to its slot or ring and a taker reads it. Both work on a large block at
+/// the same time, chunk by chunk. Each chunk also moves the cache line of the flag, which costs half a line on average,
+/// because it often arrives early.
 double piped_seconds(const Traffic& traffic, const Costs& costs, const Pipe& pipe) {
   const double blocks = traffic.block > 0 ? pipe.chunks / traffic.block : 0;
   const double write = pipe.write.seconds(traffic.given, traffic.given * blocks) +

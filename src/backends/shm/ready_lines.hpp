@@ -20,7 +20,7 @@ class ReadyLines final : public ReadyCall {
 
  private:
   explicit ReadyLines(const Exchange& exchange) : arena_(*exchange.arena), shape_(exchange) {}
-  /// Of a call that has taken its turn: returns true once it is complete, else where it goes on after so many looks.
+  /// Runs a call that has taken its turn. Returns false after `looks` looks; `place` then says where to resume.
   [[nodiscard]] bool make_way(const Plan& plan, const Binding& binding, const Turn& turn, const flight::Note& its_note,
                               LineShape::Place& place, int looks);
 

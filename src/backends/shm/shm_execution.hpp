@@ -20,8 +20,8 @@ namespace tutti::detail {
 /// Runs an operation over the shared memory of a node.
 class ShmExecution final : public Execution {
  public:
-  /// turn: of a persistent plan its first cell, which this object gives back; else the number of the call among the
-  /// ordered ones. That must be started: later calls stall once the ring of ordered cells is full.
+  /// turn: the first of the two cells of a persistent plan, which the destructor releases; otherwise the sequence
+  /// number of the call. Start such an execution: later calls stall once the ordered cells (12) are used.
   ShmExecution(ContextPtr context, PlanPtr plan, Binding&& binding, Turn turn, std::chrono::nanoseconds timeout);
   ~ShmExecution() override;
 

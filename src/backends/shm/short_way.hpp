@@ -11,11 +11,13 @@ inline constexpr int steps_alone = 200;
 /// The same for a nonblocking call: if all ranks come at about the same time, a short one is over by then.
 inline constexpr int steps_begun = 40;
 
-/// Makes a blocking call to its end. A call by `line`, `tree` or `slots` uses only local variables if its cell is free
-/// and the other ranks arrive soon; an execution continues a call that this path has begun, and makes all other calls.
+/// Makes a blocking call to its end. A call by any protocol but `automatic` uses only local variables if its cell is
+/// free, it sends its input unchanged, and the other ranks arrive soon; an execution continues a call that this path
+/// has begun, and makes all other calls.
 void run_short_way(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options);
 
-/// The same for a nonblocking call: returns null if it is complete, else the execution that continues it.
+/// The same for a nonblocking call, by `line` or `slots`: returns null if it is complete, else the execution that
+/// continues it.
 std::shared_ptr<Execution> begin_short_way(const ContextPtr& context, const PlanPtr& plan, Binding&& binding,
                                            const CallOptions& options);
 

@@ -30,7 +30,8 @@ std::vector<std::string> parts_of(std::string_view text, char separator) {
   return parts;
 }
 
-/// Of a control group of version 2: "max 100000" or "50000 100000", microseconds of processor time per period.
+/// Cores that a control group of version 2 allows, from a line such as "50000 100000": microseconds of processor time
+/// per period. 0 for "max 100000".
 double cores_in(std::string_view line) {
   const auto parts = parts_of(line, ' ');
   if (parts.size() != 2) return 0;

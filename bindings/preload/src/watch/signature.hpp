@@ -23,7 +23,7 @@ struct Signature {
 [[nodiscard]] Signature joined(const Signature& first, const Signature& second);
 [[nodiscard]] Signature repeated(Signature part, std::uint64_t times);
 
-/// Of some elements of a type that MPI knows. Local.
+/// The signature of `count` elements of a type of MPI. Local.
 [[nodiscard]] Signature signature_of(MPI_Datatype type, std::uint64_t count);
 
 }  // namespace tutti::preload
