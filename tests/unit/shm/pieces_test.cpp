@@ -11,6 +11,8 @@
 namespace tutti::test {
 namespace {
 
+using detail::ceil_div;
+using detail::Shape;
 using namespace detail::shm;
 
 TEST(Pieces, RangesCoverEveryElementExactlyOnce) {
