@@ -53,10 +53,12 @@ class PlanCache {
     recent = found->second;
     return recent;
   }
-  /// Replaces the plan of a signature.
-  void put(const Signature& signature, std::shared_ptr<const Plan> plan) {
-    plans_[signature] = plan;
-    recent_[place_of(signature)] = std::move(plan);
+  /// Replaces the plan of a signature if there is one. Takes no memory.
+  void replace(const Signature& signature, const std::shared_ptr<const Plan>& plan) {
+    const auto found = plans_.find(signature);
+    if (found != plans_.end()) found->second = plan;
+    std::shared_ptr<const Plan>& recent = recent_[place_of(signature)];
+    if (recent && recent->signature == signature) recent = plan;
   }
   [[nodiscard]] std::size_t size() const { return plans_.size(); }
   void clear() {

@@ -3,23 +3,32 @@
 
 #include <algorithm>
 
-#include "core/stopwatch.hpp"
-
 namespace tutti::detail {
+namespace {
+
+double median_in_place(std::span<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
 
 Trial::Trial(std::vector<std::shared_ptr<const Plan>> ways)
     : ways_(std::move(ways)), samples_(ways_.size()), sums_(ways_.size(), 0.0) {}
 
 bool Trial::note(double seconds) {
-  if (measures()) samples_[current()].push_back(seconds);
+  if (is_heat_over()) return false;
+  if (measures()) {
+    Samples& samples = samples_[current()];
+    samples.seconds[samples.count++] = seconds;
+  }
   ++calls_;
-  return begun() && calls_ == settled_calls + turn * ways_.size();
+  return is_heat_over();
 }
 
-std::vector<double> Trial::times() const {
-  std::vector<double> times;
-  for (const std::vector<double>& samples : samples_) times.push_back(median(samples));
-  return times;
+void Trial::write_times(std::span<double> times) {
+  for (std::size_t i = 0; i < ways_.size(); ++i) times[i] = median_in_place(samples_[i].seconds);
 }
 
 void Trial::judge(std::span<const double> slowest) {
@@ -30,21 +39,26 @@ void Trial::judge(std::span<const double> slowest) {
   for (std::size_t i = 0; i < ways_.size(); ++i) sums_[i] += slowest[i];
   const double best = *std::min_element(sums_.begin(), sums_.end());
   const bool keeps_first = sums_.front() <= best * worthwhile;
-  std::vector<std::shared_ptr<const Plan>> ways;
-  std::vector<double> sums;
+  keep_promising();
+  if (++heat_ == heats || ways_.size() == 1) {
+    const auto fastest = std::min_element(sums_.begin(), sums_.end()) - sums_.begin();
+    winner_ = keeps_first ? ways_.front() : ways_[static_cast<std::size_t>(fastest)];
+  }
+  for (Samples& samples : samples_) samples.count = 0;
+  calls_ = settled_calls;
+}
+
+/// Ways that are far behind leave.
+void Trial::keep_promising() {
+  const double best = *std::min_element(sums_.begin(), sums_.end());
+  std::size_t kept = 0;
   for (std::size_t i = 0; i < ways_.size(); ++i) {
     if (sums_[i] > best * hopeless) continue;
-    ways.push_back(ways_[i]);
-    sums.push_back(sums_[i]);
+    ways_[kept] = ways_[i];
+    sums_[kept++] = sums_[i];
   }
-  if (++heat_ == heats || ways.size() == 1) {
-    const auto fastest = std::min_element(sums.begin(), sums.end()) - sums.begin();
-    winner_ = keeps_first ? ways.front() : ways[static_cast<std::size_t>(fastest)];
-  }
-  ways_ = std::move(ways);
-  sums_ = std::move(sums);
-  samples_.assign(ways_.size(), {});
-  calls_ = settled_calls;
+  ways_.resize(kept);
+  sums_.resize(kept);
 }
 
 }  // namespace tutti::detail

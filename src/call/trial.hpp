@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -14,7 +15,8 @@ namespace tutti::detail {
 /// The trial of the ways to make one blocking call that a program repeats. Predictions err where a machine is unlike
 /// the models, so the call itself finds out: after many calls by the predicted way, every way makes a few calls in
 /// turn, the better ones make some more, and from then on the fastest makes all. The number of calls decides what
-/// happens next, and all ranks count the same calls, so that they exchange only their times, after each heat.
+/// happens next, and all ranks count the same calls, so that they exchange only their times, after each heat, in a call
+/// that synchronises them anyway. Until then the predicted way makes the calls. Takes no memory after it was made.
 class Trial {
  public:
   /// Calls before a trial: a call that is repeated less often is not worth one.
@@ -39,11 +41,16 @@ class Trial {
   /// The way of the current call.
   [[nodiscard]] const std::shared_ptr<const Plan>& way() const { return ways_[current()]; }
   /// Returns true if note() wants the time of the current call.
-  [[nodiscard]] bool measures() const { return begun() && (calls_ - settled_calls) % turn >= warm_calls; }
-  /// Ends the current call, which took `seconds` on this rank. Returns true if a heat is over: judge() must follow.
+  [[nodiscard]] bool measures() const {
+    return begun() && !is_heat_over() && (calls_ - settled_calls) % turn >= warm_calls;
+  }
+  /// Ends the current call, which took `seconds` on this rank. Returns true if a heat ends with it: judge() must
+  /// follow, after any number of calls.
   [[nodiscard]] bool note(double seconds);
-  /// This rank's times of the ways in this heat: medians.
-  [[nodiscard]] std::vector<double> times() const;
+  /// The number of ways in this heat.
+  [[nodiscard]] std::size_t rivals() const { return ways_.size(); }
+  /// Writes this rank's times of the ways in this heat: medians.
+  void write_times(std::span<double> times);
   /// Ends a heat, by the times of the slowest rank.
   void judge(std::span<const double> slowest);
   /// Returns true if the predicted way took a time far from its prediction.
@@ -54,10 +61,16 @@ class Trial {
  private:
   static constexpr std::size_t turn = warm_calls + measured_calls;
   [[nodiscard]] bool begun() const { return calls_ >= settled_calls; }
-  [[nodiscard]] std::size_t current() const { return begun() ? (calls_ - settled_calls) / turn : 0; }
+  [[nodiscard]] bool is_heat_over() const { return calls_ == settled_calls + turn * ways_.size(); }
+  [[nodiscard]] std::size_t current() const { return begun() && !is_heat_over() ? (calls_ - settled_calls) / turn : 0; }
+  void keep_promising();
 
   std::vector<std::shared_ptr<const Plan>> ways_;  ///< those that are still in the trial
-  std::vector<std::vector<double>> samples_;
+  struct Samples {
+    std::array<double, measured_calls> seconds{};
+    std::size_t count = 0;
+  };
+  std::vector<Samples> samples_;
   std::vector<double> sums_;  ///< of the heats
   std::shared_ptr<const Plan> winner_{};
   std::size_t calls_ = 0;  ///< of this heat, after settled_calls
@@ -76,11 +89,24 @@ class Trials {
   }
   /// Returns false if there are already so many that no more are made.
   [[nodiscard]] bool has_room() const { return trials_.size() < capacity; }
-  void add(const Signature& signature, std::shared_ptr<Trial> trial) { trials_[signature] = std::move(trial); }
+  void add(const Signature& signature, std::shared_ptr<Trial> trial) {
+    trials_[signature] = std::move(trial);
+    waiting_.reserve(trials_.size());
+  }
+  /// The trial's heat is over, and has to be judged.
+  void await(Trial& trial) noexcept { waiting_.push_back(&trial); }
+  [[nodiscard]] bool has_waiting() const noexcept { return !waiting_.empty(); }
+  /// Takes those whose heats have to be judged, the same on all ranks.
+  [[nodiscard]] std::vector<Trial*> take_waiting() {
+    std::vector<Trial*> heats = waiting_;
+    waiting_.clear();
+    return heats;
+  }
 
  private:
   static constexpr std::size_t capacity = 1024;
   std::unordered_map<Signature, std::shared_ptr<Trial>, SignatureHash> trials_;
+  std::vector<Trial*> waiting_;  ///< with room for all
 };
 
 }  // namespace tutti::detail

@@ -7,7 +7,6 @@
 #include <tutti/error.hpp>
 
 #include "backends/prepare_device.hpp"
-#include "call/agreement.hpp"
 #include "call/at_turn.hpp"
 #include "call/backend.hpp"
 #include "call/check.hpp"
@@ -113,19 +112,54 @@ void refuse_stalling(const Context& comm, const Plan& plan) {
                                        operation_name(plan.signature.operation), comm.describe()));
 }
 
-/// Makes a call that is on trial. After the last call of a heat the ranks compare their times.
+/// Makes a call that is on trial.
 void run_on_trial(const ContextPtr& comm, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
   const std::shared_ptr<Trial> trial = plan->trial;
   const Stopwatch watch;
   run_plan(comm, trial->way(), std::move(binding), options);
-  const bool is_heat_over = trial->note(watch.seconds());
-  if (!is_heat_over) return;
-  const device::BesideCaptures beside;  // MPI may use the device
-  std::vector<double> times = trial->times();
-  take_greatest(*comm, times);
-  trial->judge(times);
-  if (trial->surprises()) tuning::doubt_calibration();
-  if (trial->winner()) comm->plans.put(trial->winner()->signature, trial->winner());
+  if (trial->note(watch.seconds())) comm->trials.await(*trial);
+}
+
+/// Replaces each time by that of the slowest rank: a call with the timeout of the one that it belongs to.
+void take_slowest(const ContextPtr& comm, std::vector<double>& times, const CallOptions& options) {
+  Signature signature;
+  signature.operation = Operation::allreduce;
+  signature.type = DatatypeKind::float64;
+  signature.op = ReduceKind::max;
+  signature.has_timeout = options.timeout.count() > 0;
+  signature.count = times.size();
+  Binding binding;
+  binding.op = max;
+  binding.in_place = true;
+  binding.input = binding.output = times.data();
+  run_plan(comm, make_plan(signature, comm->machine()), std::move(binding), {{}, options.timeout});
+}
+
+void judge(Context& comm, Trial& trial, std::span<const double> slowest) {
+  trial.judge(slowest);
+  if (trial.surprises()) tuning::doubt_calibration();
+  if (trial.winner()) comm.plans.replace(trial.winner()->signature, trial.winner());
+}
+
+/// Judges all heats that are over, by their times on all ranks. In a call in which all ranks meet anyway: no other one
+/// may make a rank wait for those that have not come.
+[[gnu::noinline]] void judge_heats(const ContextPtr& comm, const CallOptions& options) {
+  const std::vector<Trial*> heats = comm->trials.take_waiting();
+  std::size_t rivals = 0;
+  for (const Trial* trial : heats) rivals += trial->rivals();
+  std::vector<double> times(rivals);
+  std::size_t begin = 0;
+  for (Trial* trial : heats) {
+    trial->write_times(std::span(times).subspan(begin));
+    begin += trial->rivals();
+  }
+  take_slowest(comm, times, options);
+  begin = 0;
+  for (Trial* trial : heats) {
+    const std::span<const double> slowest = std::span(times).subspan(begin, trial->rivals());
+    begin += slowest.size();
+    judge(*comm, *trial, slowest);
+  }
 }
 
 Tally& tally_of(const Context& comm, const Signature& signature, const std::string& way, std::uint64_t bytes) {
@@ -164,8 +198,12 @@ flight::Note noted(Context& comm, const Call& call, const Plan& plan, flight::St
 }
 
 void run_planned(const ContextPtr& comm, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
-  if (plan->trial) return run_on_trial(comm, plan, std::move(binding), options);
-  run_plan(comm, plan, std::move(binding), options);
+  const bool is_meeting = synchronises(plan->signature);
+  if (plan->trial)
+    run_on_trial(comm, plan, std::move(binding), options);
+  else
+    run_plan(comm, plan, std::move(binding), options);
+  if (is_meeting && comm->trials.has_waiting()) judge_heats(comm, options);
 }
 
 void run_counted(const ContextPtr& comm, const PlanPtr& kept, Call&& call, const CallOptions& options) {

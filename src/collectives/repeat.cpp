@@ -96,9 +96,11 @@ Binding Repeatable::bind(const Repeats::Entry& entry) const {
   return binding;
 }
 
+// Calls in which all ranks meet judge the heats that wait.
 const Repeats::Entry* Repeatable::found_in(const Context& comm) const {
   const Repeats::Entry* entry = comm.repeats.find(arguments_);
-  return entry != nullptr && is_plain() && comm.is_usable() && fits(*entry) ? entry : nullptr;
+  if (entry == nullptr || !is_plain() || !comm.is_usable() || !fits(*entry)) return nullptr;
+  return !comm.trials.has_waiting() || !synchronises(entry->plan->signature) ? entry : nullptr;
 }
 
 void Repeatable::run_again(const Communicator& communicator, const Repeats::Entry& entry) const {

@@ -45,9 +45,23 @@ class OperationSet {
   return all.has(operation);
 }
 
+/// Whether each block has a count of its own.
+[[nodiscard]] constexpr bool has_counts(const OperationTraits& row) {
+  return row.given == BlockKind::counted || row.taken == BlockKind::counted;
+}
+
 /// Whether one rank gives or gets everything.
 [[nodiscard]] constexpr bool has_root(Operation operation) {
   constexpr OperationSet all([](const OperationTraits& row) { return row.root != RootPart::none; });
+  return all.has(operation);
+}
+
+/// Whether no rank can end before all ranks have come, if there are data: each needs all the others'.
+[[nodiscard]] constexpr bool joins_all(Operation operation) {
+  constexpr OperationSet all([](const OperationTraits& row) {
+    const bool is_one_way = row.root != RootPart::none || (combines(row) && row.combined != Combined::all);
+    return !is_one_way && !has_counts(row);
+  });
   return all.has(operation);
 }
 
@@ -65,10 +79,6 @@ class OperationSet {
   return all.has(operation);
 }
 
-/// Whether each block has a count of its own.
-[[nodiscard]] constexpr bool has_counts(const OperationTraits& row) {
-  return row.given == BlockKind::counted || row.taken == BlockKind::counted;
-}
 [[nodiscard]] constexpr bool has_counts(Operation operation) {
   constexpr OperationSet all([](const OperationTraits& row) { return has_counts(row); });
   return all.has(operation);

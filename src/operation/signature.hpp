@@ -37,6 +37,11 @@ struct Signature {
   friend bool operator==(const Signature&, const Signature&) = default;
 };
 
+/// Returns true if no rank can end the call before all ranks have begun it.
+[[nodiscard]] constexpr bool synchronises(const Signature& s) noexcept {
+  return joins_all(s.operation) && (s.operation == Operation::barrier || (s.count > 0 && s.type.size() > 0));
+}
+
 struct SignatureHash {
   std::size_t operator()(const Signature& s) const noexcept {
     Hash hash;

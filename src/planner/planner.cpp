@@ -154,8 +154,10 @@ std::vector<std::shared_ptr<const Plan>> ways_to_try(const Signature& signature,
   if (all.empty() || !all.front().can_be_chosen() || all.front().measured || all.front().preferred) return {};
   std::vector<std::shared_ptr<const Plan>> ways;
   std::vector<const Backend*> others;  // one way of each other backend
+  const bool gives_at_once = all.front().gives_at_once && !synchronises(signature);
   for (const Candidate& way : all) {
     if (!is_rival(way, all.front(), signature)) continue;
+    if (gives_at_once && !way.gives_at_once) continue;
     const bool is_other = way.backend != all.front().backend;
     if (is_other && std::ranges::find(others, way.backend) != others.end()) continue;
     if (is_other) others.push_back(way.backend);

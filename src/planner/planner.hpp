@@ -17,7 +17,7 @@ namespace tutti::detail {
 
 /// The ways between which the calls of a signature may find out, the predicted one first. Empty if there is nothing to
 /// find out: the time was measured, the call names its way, or reproducible results forbid a change. Ways that would
-/// change the order of a reduction are left out.
+/// change the order of a reduction are left out, and ways in which a rank waits for others that it need not wait for.
 [[nodiscard]] std::vector<std::shared_ptr<const Plan>> ways_to_try(const Signature& signature, const Machine& machine);
 
 /// The same plan for another uniform count.

@@ -33,6 +33,7 @@ Candidate way_by(Protocol protocol, const Candidates& all) {
   c.protocol = static_cast<std::uint8_t>(protocol);
   c.name = fmt::format("shm:{}", shm::protocol_name(protocol));
   c.keeps_order = protocol != Protocol::tree;
+  c.gives_at_once = shm::gives_at_once(protocol, all.signature(), machine.size);
   // Not predicted: it takes memory for each rank, of which several nodes may have many.
   if (machine.size > 1 && !machine.shared_memory) {
     c.forbid("the ranks do not share memory here");

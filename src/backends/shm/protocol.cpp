@@ -87,6 +87,13 @@ bool fits_stream(const Signature& signature, int size) {
   return block / chunk_of(signature.operation, block, most) < most_chunks;
 }
 
+/// A near ring also serves where there is no room for a wide one.
+bool fits_ring(const Signature& signature, int size) {
+  const std::size_t block = signature.count * signature.type.size();
+  const RingCut cut = cut_for(RingKind::near, signature.operation, block, size, signature.type.size());
+  return cut.places == cut.chunks;
+}
+
 }  // namespace
 
 std::string_view protocol_name(Protocol protocol) { return names[static_cast<std::size_t>(protocol)]; }
@@ -126,6 +133,25 @@ bool can_do(Protocol protocol, const Signature& signature, int size, bool single
     case Protocol::wide:
     case Protocol::uncached:
       return fits_stream(signature, size);
+  }
+  return false;
+}
+
+bool gives_at_once(Protocol protocol, const Signature& signature, int size) {
+  switch (protocol) {
+    case Protocol::automatic:
+    case Protocol::line:
+      return true;
+    case Protocol::slots:
+      return published_bytes(signature, size) <= slot_bytes;
+    case Protocol::stream:
+    case Protocol::wide:
+    case Protocol::uncached:
+      return fits_ring(signature, size);
+    case Protocol::single_copy:
+    case Protocol::parts:
+    case Protocol::tree:
+      return false;
   }
   return false;
 }

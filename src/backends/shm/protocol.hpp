@@ -45,4 +45,7 @@ inline constexpr std::size_t line_bytes = 56;
 [[nodiscard]] bool can_do(Protocol protocol, const Signature& signature, int size, bool single_copy,
                           bool goes_on_inside_mpi = false);
 
+/// Returns true if the segment holds all that a rank gives, so that it waits for no taker of the call.
+[[nodiscard]] bool gives_at_once(Protocol protocol, const Signature& signature, int size);
+
 }  // namespace tutti::detail::shm

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "call/trial.hpp"
+
+#include <functional>
+
 #include "support.hpp"
 
 namespace tutti::test {
@@ -17,7 +20,7 @@ detail::Signature bcast_signature(std::size_t count) {
   return signature;
 }
 
-/// Broadcasts whose data depend on the call, until a trial must be over.
+/// Broadcasts whose data depend on the call, until a trial must be over. Heats are judged where all ranks meet.
 void broadcast_often(const Communicator& comm, std::size_t count) {
   std::vector<float> x(count);
   for (std::size_t call = 0; call < all_calls; ++call) {
@@ -26,6 +29,7 @@ void broadcast_often(const Communicator& comm, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) x[i] = comm.rank() == root ? value(i) : -1;
     bcast(comm, x, root);
     for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(x[i], value(i)) << "call " << call << ", element " << i;
+    if (call % 16 == 15) barrier(comm);
   }
 }
 
@@ -44,7 +48,84 @@ TEST(Trials, RanksAgreeOnTheWinnerAndAllResultsAreRight) {
   expect_same_everywhere(trial->winner()->way);
 }
 
-TEST(Trials, flight::CallsAreNotCounted) {
+/// A call in which one rank only gives.
+struct OneWay {
+  const char* name;
+  int giver;
+  std::function<void(const Communicator& comm, std::vector<float>& x, std::vector<float>& all)> call;
+};
+
+std::vector<OneWay> one_way_calls(int size) {
+  using Floats = std::vector<float>;
+  const int last = size - 1;
+  return {{"bcast", 0, [](const Communicator& comm, Floats& x, Floats& /*all*/) { bcast(comm, x, 0); }},
+          {"scatter", 0, [](const Communicator& comm, Floats& x, Floats& all) { scatter(comm, all, x, 0); }},
+          {"reduce", last,
+           [](const Communicator& comm, Floats& x, Floats& all) {
+             reduce(comm, x, std::span(all).first(x.size()), sum, 0);
+           }},
+          {"gather", last, [](const Communicator& comm, Floats& x, Floats& all) { gather(comm, x, all, 0); }},
+          {"scan", 0, [](const Communicator& comm, Floats& x, Floats& all) {
+             scan(comm, x, std::span(all).first(x.size()), sum);
+           }}};
+}
+
+/// The giver makes its call and tells the others, which only then make theirs.
+void give_before_others_come(const Communicator& comm, const OneWay& way, std::vector<float>& x,
+                             std::vector<float>& all) {
+  const MPI_Comm handle = comm.mpi_handle();
+  int token = 0;
+  if (comm.rank() != way.giver) MPI_Recv(&token, 1, MPI_INT, way.giver, 0, handle, MPI_STATUS_IGNORE);
+  way.call(comm, x, all);
+  if (comm.rank() != way.giver) return;
+  for (int rank = 0; rank < comm.size(); ++rank)
+    if (rank != way.giver) MPI_Send(&token, 1, MPI_INT, rank, 0, handle);
+}
+
+// No trial waits for ranks that a call needs not wait for: not at the end of a heat, and not by the ways that it tries.
+TEST(Trials, RanksThatOnlyGiveWaitForNobody) {
+  for (const std::size_t count : {1U, 1024U}) {
+    const auto comm = Communicator::duplicate(MPI_COMM_WORLD);
+    std::vector<float> x(count, 1);
+    std::vector<float> all(count * static_cast<std::size_t>(comm.size()), 1);
+    for (const OneWay& way : one_way_calls(comm.size()))
+      for (std::size_t call = 0; call < all_calls; ++call) {
+        give_before_others_come(comm, way, x, all);
+        if (call % 16 == 15) barrier(comm);
+      }
+  }
+}
+
+// The end of a heat makes nobody wait, whatever number of calls comes before the ranks meet.
+TEST(Trials, AHeatWaitsForACallInWhichAllRanksMeet) {
+  const auto comm = Communicator::duplicate(MPI_COMM_WORLD);
+  if (comm.size() == 1) GTEST_SKIP() << "one rank has nothing to try";
+  std::vector<float> x(1024, 1);
+  std::vector<float> all;
+  const OneWay way = one_way_calls(comm.size()).front();
+  for (std::size_t call = 0; call < 2 * all_calls; ++call) give_before_others_come(comm, way, x, all);
+  EXPECT_TRUE(comm.state()->trials.has_waiting());
+  EXPECT_FALSE(comm.state()->trials.find(bcast_signature(1024))->winner());
+  gather(comm, std::span(x).first(1), std::span(all = std::vector<float>(static_cast<std::size_t>(comm.size()))), 0);
+  (void)allreduce(comm, std::span(x).first(0), std::span(x).first(0), sum);
+  EXPECT_TRUE(comm.state()->trials.has_waiting()) << "nobody has met in calls without data";
+  expect_allreduce_works(comm, 1);
+  EXPECT_FALSE(comm.state()->trials.has_waiting());
+}
+
+// A call that is kept for its repetition judges heats, too.
+TEST(Trials, AHeatIsJudgedInACallThatIsKept) {
+  const auto comm = Communicator::duplicate(MPI_COMM_WORLD);
+  if (comm.size() == 1) GTEST_SKIP() << "one rank has nothing to try";
+  for (std::size_t call = 0; call < 2 * all_calls; ++call) barrier(comm);  // its own trial is over
+  std::vector<float> x(1024, 1);
+  for (std::size_t call = 0; call < 2 * all_calls; ++call) bcast(comm, x, 0);
+  EXPECT_TRUE(comm.state()->trials.has_waiting());
+  barrier(comm);
+  EXPECT_FALSE(comm.state()->trials.has_waiting());
+}
+
+TEST(Trials, OtherCallsAreNotCounted) {
   const auto comm = Communicator::duplicate(MPI_COMM_WORLD);
   if (comm.size() == 1) GTEST_SKIP() << "one rank has nothing to try";
   for (std::size_t call = 0; call < Trial::settled_calls; ++call) {

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "planner/planner.hpp"
@@ -20,13 +22,20 @@ std::shared_ptr<const Plan> way(const char* name, double expected = 1e-6) {
 
 using Times = std::map<std::string, double>;
 
+/// Judges a heat by the times of this rank.
+void judge(Trial& trial) {
+  std::vector<double> times(trial.rivals());
+  trial.write_times(times);
+  trial.judge(times);
+}
+
 /// Makes calls that take these times until the trial is over, and counts them by way.
 std::map<std::string, int> run(Trial& trial, const Times& times) {
   std::map<std::string, int> calls;
   for (int i = 0; i < 10000 && !trial.winner(); ++i) {
     const std::string name = trial.way()->way;
     ++calls[name];
-    if (trial.note(times.at(name))) trial.judge(trial.times());
+    if (trial.note(times.at(name))) judge(trial);
   }
   return calls;
 }
@@ -79,9 +88,22 @@ TEST(Trial, OutliersAndTheFirstCallsOfATurnDoNotCount) {
     const bool is_b = trial.way()->way == "b";
     // What is not measured is slow, and so is each fifth call.
     const double seconds = !trial.measures() || ++call % 5 == 0 ? 1.0 : is_b ? 1e-6 : 2e-6;
-    if (trial.note(seconds)) trial.judge(trial.times());
+    if (trial.note(seconds)) judge(trial);
   }
   EXPECT_EQ(trial.winner()->way, "b");
+}
+
+TEST(Trial, ThePredictedWayMakesTheCallsUntilAHeatIsJudged) {
+  Trial trial({way("a"), way("b")});
+  while (!trial.note(trial.way()->way == "a" ? 2e-6 : 1e-6)) continue;
+  for (int call = 0; call < 1000; ++call) {
+    EXPECT_EQ(trial.way()->way, "a");
+    EXPECT_FALSE(trial.measures());
+    EXPECT_FALSE(trial.note(1));
+  }
+  std::vector<double> times(trial.rivals());
+  trial.write_times(times);
+  EXPECT_EQ(times, (std::vector<double>{2e-6, 1e-6}));
 }
 
 TEST(Trial, TheSlowestRankDecides) {
@@ -89,7 +111,7 @@ TEST(Trial, TheSlowestRankDecides) {
   while (!trial.winner()) {
     if (!trial.note(1e-6)) continue;
     const std::vector<double> slowest{3e-6, 2e-6};
-    trial.judge(std::span(slowest).first(trial.times().size()));
+    trial.judge(std::span(slowest).first(trial.rivals()));
   }
   EXPECT_EQ(trial.winner()->way, "b");
 }
@@ -151,6 +173,37 @@ TEST(WaysToTry, AReductionKeepsItsOrder) {
       EXPECT_EQ(plan->way.substr(0, 4), "shm:") << plan->way;
       EXPECT_NE(plan->way, "shm:tree");
     }
+}
+
+std::vector<std::string> names_of(const std::vector<std::shared_ptr<const Plan>>& ways) {
+  std::vector<std::string> names;
+  for (const auto& plan : ways) names.push_back(plan->way);
+  return names;
+}
+
+// The root of a short bcast gives and goes on; by a single copy or by messages it could wait for the others.
+TEST(WaysToTry, ARankThatGivesAtOnceTriesNoWayThatWaits) {
+  for (const Operation operation : {Operation::bcast, Operation::reduce, Operation::gather, Operation::scatter,
+                                    Operation::scan, Operation::alltoallv})
+    for (const std::size_t count : {1U, 256U, 1024U}) {
+      Signature s = moved(count);
+      s.operation = operation;
+      for (const std::string& name : names_of(ways_to_try(s, one_node()))) {
+        EXPECT_EQ(name.substr(0, 4), "shm:") << name;
+        EXPECT_NE(name, "shm:single_copy") << count;
+      }
+    }
+}
+
+TEST(WaysToTry, WaysThatWaitAreTriedWhereThePredictedOneWaitsOrAllRanksMeet) {
+  const std::vector<std::string> names = names_of(ways_to_try(moved(262144), one_node()));
+  ASSERT_FALSE(names.empty());
+  EXPECT_EQ(names.front(), "shm:single_copy");
+  EXPECT_GT(names.size(), 1U);
+  Signature s = moved(1024);
+  s.operation = Operation::allgather;
+  const std::vector<std::string> rivals = names_of(ways_to_try(s, one_node()));
+  EXPECT_TRUE(std::any_of(rivals.begin(), rivals.end(), [](const auto& name) { return name.substr(0, 4) == "mpi:"; }));
 }
 
 }  // namespace
