@@ -64,8 +64,8 @@ class Arguments {
     check_buffer(buffer, name);
     call_.binding.output = buffer.data;
   }
-  /// Replaces a buffer that has a layout by a contiguous copy, for a call that moves data; others refuse layouts. An
-  /// output says whether the call reads it too, and whether it writes it.
+  /// Replaces a buffer that has a layout by a contiguous copy; calls with counts refuse layouts. An output says whether
+  /// the call reads it too, and whether it writes it.
   void pack(ConstBuffer& buffer, const char* name) {
     if (buffer.layout) [[unlikely]]
       replace(buffer, name);
@@ -143,8 +143,7 @@ class Arguments {
   Packing& packing_of(const void* address, std::size_t count, MemoryKind declared, Datatype type, const char* name);
   void forbid_layout(bool has_layout, const char* name) const {
     require(!has_layout, name,
-            "has a layout, which only point-to-point, bcast, gather, scatter, allgather and alltoall take; copy it to "
-            "contiguous memory");
+            "has a layout, which v-forms and reduce_scatter do not take; copy it to contiguous memory");
   }
 
   Context* comm_;  ///< kept alive by the caller

@@ -96,9 +96,10 @@ class CheckedCall {
                    holder.kind == BlockKind::each ? rank() * call_.signature.count : holder.displs[rank()]);
   }
 
-  // Layouts are replaced by contiguous copies in the calls that move blocks of equal counts; others refuse them.
+  // Layouts are replaced by contiguous copies; calls with counts refuse them.
   void pack(const PassedBuffer<ConstBuffer>& send, const PassedBuffer<Buffer>& recv) {
-    if (has_holder()) args_.pack(recv.buffer, "recv", send.buffer.is_in_place);
+    const bool is_written = row_.combined != Combined::before_own || args_.rank() > 0;
+    if (has_holder()) args_.pack(recv.buffer, "recv", send.buffer.is_in_place, is_written);
     args_.pack(send.buffer, "send");
   }
   void pack(const PassedBuffer<Buffer>& recv, const PassedBuffer<ConstBuffer>& send) {
@@ -132,7 +133,7 @@ void CheckedCall::check(const PassedBuffer<Part>& part, const PassedBuffer<Holde
     args_.set_root(passed_.root);
   else
     args_.forbid_in_place(holder.buffer.is_in_place, holder.name(), "pass in_place as send");
-  if (!combines() && !has_counts(row_)) pack(part, holder);
+  if (!has_counts(row_)) pack(part, holder);
   const bool is_in_place = part.buffer.is_in_place;
   if (is_in_place && !has_holder())
     args_.refuse(part.name(), fmt::format("is in_place on a rank that is not the root; pass {} there",

@@ -297,9 +297,104 @@ TEST(LayoutsOfCollectives, AlltoallTransposes) {
   }
 }
 
-TEST(LayoutsOfCollectives, OthersRefuseThem) {
+/// The sum of the contributions of the first ranks to an element of a column.
+double sum_of(std::size_t row, std::size_t column, int ranks, int iteration) {
+  double sum = 0;
+  for (int r = 0; r < ranks; ++r) sum += column_of(matrix(r, iteration), column)[row];
+  return sum;
+}
+
+/// A reduction of column 1 into column 3 of another matrix, or of column 3 in place.
+struct Reduction {
+  const char* name;
+  std::function<void(ConstBuffer, Buffer)> blocking;
+  std::function<Request(ConstBuffer, Buffer)> nonblocking;
+  std::function<Request(ConstBuffer, Buffer)> persistent;
+  int ranks;     ///< whose contributions this rank's result has; 0: it gets none
+  bool is_sent;  ///< this rank may not pass in_place
+};
+
+std::vector<Reduction> reductions() {
+  const int rank = world().rank();
+  const int root = world().size() - 1;
+  const bool is_root = rank == root;
+  const auto at_root = [is_root](const Buffer& recv) { return is_root ? recv : Buffer(); };
+  return {
+      {"allreduce", [](auto send, auto recv) { allreduce(world(), send, recv, sum); },
+       [](auto send, auto recv) { return iallreduce(world(), send, recv, sum); },
+       [](auto send, auto recv) { return allreduce_init(world(), send, recv, sum); }, world().size(), false},
+      {"reduce", [=](auto send, auto recv) { reduce(world(), send, at_root(recv), sum, root); },
+       [=](auto send, auto recv) { return ireduce(world(), send, at_root(recv), sum, root); },
+       [=](auto send, auto recv) { return reduce_init(world(), send, at_root(recv), sum, root); },
+       is_root ? world().size() : 0, !is_root},
+      {"scan", [](auto send, auto recv) { scan(world(), send, recv, sum); },
+       [](auto send, auto recv) { return iscan(world(), send, recv, sum); },
+       [](auto send, auto recv) { return scan_init(world(), send, recv, sum); }, rank + 1, false},
+      {"exscan", [](auto send, auto recv) { exscan(world(), send, recv, sum); },
+       [](auto send, auto recv) { return iexscan(world(), send, recv, sum); },
+       [](auto send, auto recv) { return exscan_init(world(), send, recv, sum); }, rank, false},
+  };
+}
+
+TEST(LayoutsOfCollectives, ReductionsOfColumnsIntoColumns) {
+  std::vector<double> from(rows * columns);
+  std::vector<double> to(rows * columns);
+  for (const Reduction& reduction : reductions())
+    for (const bool is_in_place : {false, true}) {
+      const bool sends = !is_in_place || reduction.is_sent;
+      const auto send = [&]() -> ConstBuffer {
+        return sends ? ConstBuffer(&from[1], column()) : ConstBuffer(in_place);
+      };
+      const auto recv = [&] { return Buffer(&to[3], column()); };
+      in_all_forms([&] { reduction.blocking(send(), recv()); }, [&] { return reduction.nonblocking(send(), recv()); },
+                   [&] { return reduction.persistent(send(), recv()); },
+                   [&](int i) {
+                     const auto values = matrix(world().rank(), i);
+                     std::copy(values.begin(), values.end(), from.begin());
+                     std::fill(to.begin(), to.end(), -1.0);
+                     for (std::size_t r = 0; r < rows; ++r) to[r * columns + 3] = sends ? -2 : values[r * columns + 1];
+                   },
+                   [&](int i, const char* what) {
+                     std::vector<double> expected(rows * columns, -1.0);
+                     for (std::size_t r = 0; r < rows; ++r) {
+                       const double before = sends ? -2 : from[r * columns + 1];
+                       expected[r * columns + 3] = reduction.ranks == 0 ? before : sum_of(r, 1, reduction.ranks, i);
+                     }
+                     EXPECT_EQ(to, expected) << reduction.name << (is_in_place ? ", in place, " : ", ") << what;
+                   });
+    }
+}
+
+TEST(LayoutsOfCollectives, ReduceScatterBlockOfColumns) {
+  std::vector<double> from(rows * ranks());
+  std::vector<double> to(rows * columns);
+  const auto recv = [&] { return Buffer(&to[3], column()); };
+  in_all_forms([&] { reduce_scatter_block(world(), columns_of(from), recv(), sum); },
+               [&] { return ireduce_scatter_block(world(), columns_of(from), recv(), sum); },
+               [&] { return reduce_scatter_block_init(world(), columns_of(from), recv(), sum); },
+               [&](int i) {
+                 const auto values = wide(world().rank(), i);
+                 std::copy(values.begin(), values.end(), from.begin());
+                 std::fill(to.begin(), to.end(), -1.0);
+               },
+               [&](int i, const char* what) {
+                 std::vector<double> expected(rows * columns, -1.0);
+                 for (std::size_t r = 0; r < rows; ++r) {
+                   expected[r * columns + 3] = 0;
+                   for (int other = 0; other < world().size(); ++other)
+                     expected[r * columns + 3] +=
+                         column_of(wide(other, i), static_cast<std::size_t>(world().rank()), ranks())[r];
+                 }
+                 EXPECT_EQ(to, expected) << what;
+               });
+}
+
+TEST(LayoutsOfCollectives, CallsWithCountsRefuseThem) {
   auto data = matrix(0, 0);
-  std::vector<double> flat(rows);
+  const std::vector<std::size_t> counts(ranks(), rows);
+  std::vector<double> all(rows * ranks());
+  std::vector<std::size_t> places;
+  for (std::size_t r = 0; r < ranks(); ++r) places.push_back(r * rows);
   const auto refuses = [](const Blocking& call, const char* argument) {
     try {
       call();
@@ -310,10 +405,9 @@ TEST(LayoutsOfCollectives, OthersRefuseThem) {
           << e.what();
     }
   };
-  refuses([&] { allreduce(world(), Buffer(data.data(), column()), sum); }, "recv");
-  refuses([&] { allreduce(world(), ConstBuffer(data.data(), column()), flat, sum); }, "send");
-  refuses([&] { (void)iscan(world(), ConstBuffer(data.data(), column()), flat, sum); }, "send");
-  refuses([&] { (void)reduce_init(world(), ConstBuffer(data.data(), column()), flat, sum, 0); }, "send");
+  const ConstBuffer laid(data.data(), column());
+  refuses([&] { reduce_scatter(world(), Buffer(all), Buffer(data.data(), column()), counts, sum); }, "recv");
+  refuses([&] { (void)iallgatherv(world(), laid, Buffer(all), counts, places); }, "send");
 }
 
 }  // namespace
