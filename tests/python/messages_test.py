@@ -58,6 +58,44 @@ def test_strides():
     equal(backwards, np.arange(4.0)[::-1] + 100 * left)
 
 
+def test_an_operation_drops_requests():
+    """While the operations of dropped requests are completed, their Python code drops others that are under way."""
+
+    class Array(np.ndarray):
+        pass
+
+    number = 64
+    arrays = [np.zeros(1).view(Array) for _ in range(number)]
+    seen = [weakref.ref(x) for x in arrays]
+    receives = [comm.irecv(x, left, tag=77) for x in arrays]
+    del arrays
+    sums = [np.full(4, rank + 1.0) for _ in range(8)]
+
+    def combine(a, b):
+        for _ in range(min(len(receives), 4)):
+            receives.pop()
+        b += a
+
+    operation = tutti.ReduceOp.user(combine)
+    for x in sums:
+        comm.iallreduce(x, op=operation)
+    time.sleep(0.2)  # the others have begun, and the next drop of a request looks after all
+    if receives:
+        receives.pop()
+    comm.barrier()
+    gc.collect()
+    receives.clear()
+    for _ in range(number):
+        comm.send(np.ones(1), right, tag=77)
+    end = time.monotonic() + 10
+    while (any(x() is not None for x in seen) or sums[-1][0] != size * (size + 1) / 2) and time.monotonic() < end:
+        tutti.progress()
+    assert all(x() is None for x in seen), "the array of a finished operation was not released"
+    for x in sums:
+        equal(x, np.full(4, size * (size + 1) / 2))
+    comm.barrier()
+
+
 def test_arrays_live_as_long_as_their_operation():
     class Array(np.ndarray):
         pass

@@ -8,6 +8,7 @@
 #include <tutti/error.hpp>
 
 #include "numpy_array.hpp"
+#include "request.hpp"
 
 namespace nb = nanobind;
 
@@ -29,6 +30,7 @@ Operation& constant(int kind) {
 /// The context is the Python function, which every call that uses the operation keeps.
 void call_python(const void* in, void* inout, std::size_t count, Datatype type, void* context) {
   const nb::gil_scoped_acquire lock;
+  const NoLookAfter no_others;
   const nb::handle function(static_cast<PyObject*>(context));
   std::string text;
   try {

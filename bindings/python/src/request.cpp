@@ -5,7 +5,9 @@
 #include <nanobind/stl/vector.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <memory>
 #include <thread>
 
@@ -30,6 +32,9 @@ std::vector<Orphan>& orphans() {
   static auto* const all = new std::vector<Orphan>;
   return *all;
 }
+
+/// Whether dropped requests are not looked after now, by as many. Under the interpreter's lock.
+int forbidden = 0;
 
 /// True if the operation is done, and its memory free or kept.
 bool is_over(Orphan& orphan) {
@@ -58,8 +63,16 @@ class Pause {
 
 }  // namespace
 
+NoLookAfter::NoLookAfter() noexcept { ++forbidden; }
+NoLookAfter::~NoLookAfter() { --forbidden; }
+
+// To complete one runs Python: reductions, and what ends with the arrays. That may drop further requests.
 void look_after_dropped_requests() {
-  if (!orphans().empty()) std::erase_if(orphans(), is_over);
+  if (forbidden > 0 || orphans().empty()) return;
+  const NoLookAfter once;
+  std::vector<Orphan> looked_at = std::exchange(orphans(), {});
+  std::erase_if(looked_at, is_over);
+  std::ranges::move(looked_at, std::back_inserter(orphans()));
 }
 
 void keep_until_exit(Held&& held) {

@@ -28,6 +28,16 @@ void keep_until_exit(Held&& held);
 /// Releases what operations hold that have ended and whose Python objects are gone.
 void look_after_dropped_requests();
 
+/// While it lives, dropped requests are not looked after, because a call of the library is under way in which others
+/// must not go on. Under the interpreter's lock.
+class NoLookAfter {
+ public:
+  NoLookAfter() noexcept;
+  ~NoLookAfter();
+  NoLookAfter(const NoLookAfter&) = delete;
+  NoLookAfter& operator=(const NoLookAfter&) = delete;
+};
+
 /// The right to use an object from one thread; throws Error(code) if another thread has it.
 class Turn {
  public:
