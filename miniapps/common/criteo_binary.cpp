@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <tutti/error.hpp>
 
 namespace tutti::miniapps {
 
@@ -43,26 +42,13 @@ namespace {
 
 constexpr std::size_t scan_block = 4096;
 
-void check_record(const CriteoRecord& record, const CriteoRecordFile& file, std::uint64_t sample) {
-  const bool label = record.label == 0 || record.label == 1;
-  const bool dense = std::all_of(record.dense.begin(), record.dense.end(), [](std::int32_t v) { return v >= 0; });
-  const bool category =
-      std::all_of(record.categories.begin(), record.categories.end(), [](std::int32_t v) { return v >= 0; });
-  if (!label || !dense || !category) {
-    throw Error(ErrorCode::io, file.path().string() + ": sample " + std::to_string(sample) +
-                                   (label ? " has a negative number" : " has a label that is neither 0 nor 1") +
-                                   "; is this a file of 40 int32 per sample?");
-  }
-}
-
-/// Raises `rows` to what the file's categories need, and checks every record.
+/// Raises `rows` to what the file's categories need.
 void scan(const CriteoRecordFile& file, std::int64_t max_ind_range, std::vector<std::uint64_t>& rows) {
   std::vector<CriteoRecord> block(scan_block);
   for (std::uint64_t first = 0; first < file.size(); first += scan_block) {
     block.resize(static_cast<std::size_t>(std::min<std::uint64_t>(scan_block, file.size() - first)));
     file.read(first, block);
     for (std::size_t i = 0; i < block.size(); ++i) {
-      check_record(block[i], file, first + i);
       for (std::size_t t = 0; t < criteo_tables; ++t) {
         const std::int64_t category = block[i].categories[t];
         const std::int64_t index = max_ind_range > 0 ? category % max_ind_range : category;

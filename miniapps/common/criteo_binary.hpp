@@ -21,7 +21,8 @@ class CriteoRecordFile {
 
   [[nodiscard]] std::uint64_t size() const { return records_; }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  /// Reads records [first, first + out.size()).
+  /// Reads records [first, first + out.size()). Throws tutti::Error (io), naming file and sample, where a label is
+  /// neither 0 nor 1 or a number is negative.
   void read(std::uint64_t first, std::span<CriteoRecord> out) const;
 
  private:

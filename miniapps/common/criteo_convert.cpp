@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <string_view>
 #include <tutti/error.hpp>
 #include <unordered_map>
 
@@ -23,17 +24,21 @@ std::ifstream open_text(const std::filesystem::path& path) {
   return file;
 }
 
+/// Without the blank lines at the end.
 std::uint64_t count_lines(const std::filesystem::path& path) {
   std::ifstream file = open_text(path);
   std::vector<char> block(1U << 20U);
+  std::uint64_t begun = 0;
   std::uint64_t lines = 0;
-  char last = '\n';
   while (file.read(block.data(), static_cast<std::streamsize>(block.size())) || file.gcount() > 0) {
-    const auto end = block.begin() + file.gcount();
-    lines += static_cast<std::uint64_t>(std::count(block.begin(), end, '\n'));
-    last = *(end - 1);
+    const std::string_view text(block.data(), static_cast<std::size_t>(file.gcount()));
+    const std::size_t last = text.find_last_not_of("\r\n");
+    if (last != std::string_view::npos) {
+      lines = begun + static_cast<std::uint64_t>(std::ranges::count(text.substr(0, last), '\n')) + 1;
+    }
+    begun += static_cast<std::uint64_t>(std::ranges::count(text, '\n'));
   }
-  return lines + (last == '\n' ? 0 : 1);
+  return lines;
 }
 
 /// Category numbers in order of first appearance, per column, after the known ones.
@@ -107,6 +112,15 @@ void check_bad_lines(const CriteoTextOptions& options, const CriteoTextSummary& 
   }
 }
 
+void require_room(const std::filesystem::path& folder, std::uint64_t lines, std::uint64_t available) {
+  const std::uint64_t bytes = lines * sizeof(CriteoRecord);
+  if (bytes > available) {
+    throw Error(ErrorCode::io, folder.string() + ": has room for " + std::to_string(available) +
+                                   " bytes, but the records of " + std::to_string(lines) + " lines take " +
+                                   std::to_string(bytes) + "; name another folder by TUTTI_CACHE_DIR");
+  }
+}
+
 CategoryValues read_categories(const std::filesystem::path& path, const CriteoTextSummary& summary) {
   std::ifstream file(path, std::ios::binary);
   CategoryValues values(criteo_tables);
@@ -129,6 +143,11 @@ CriteoTextSummary convert_criteo_text(const CriteoTextOptions& options, const st
     throw Error(ErrorCode::io,
                 options.file.string() + ": has " + std::to_string(summary.lines) + " lines, too few for 7 days");
   }
+  std::error_code unknown;
+  const auto space = std::filesystem::space(records.parent_path(), unknown);
+  if (!unknown) {
+    require_room(records.parent_path(), summary.lines, space.available);
+  }
   const auto day_first = day_lines(summary.lines, options.all_test);
   std::ifstream file = open_text(options.file);
   CriteoRecordWriter writer(records);
@@ -139,7 +158,7 @@ CriteoTextSummary convert_criteo_text(const CriteoTextOptions& options, const st
   std::string text;
   std::uint64_t kept = 0;
   std::size_t day = 0;
-  for (std::uint64_t number = 0; std::getline(file, text); ++number) {
+  for (std::uint64_t number = 0; number < summary.lines && std::getline(file, text); ++number) {
     while (day < days && day_first[day] == number) {
       summary.day_offsets[day++] = kept;
     }

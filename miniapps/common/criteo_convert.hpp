@@ -11,6 +11,9 @@ namespace tutti::miniapps {
                                                     const std::filesystem::path& records,
                                                     const std::filesystem::path& categories);
 
+/// Throws tutti::Error (io) that names the remedy where the folder of the records has no room for those of all lines.
+void require_room(const std::filesystem::path& folder, std::uint64_t lines, std::uint64_t available);
+
 /// Reads the file of the values. Throws tutti::Error (io) where it is not that of the summary.
 [[nodiscard]] CategoryValues read_categories(const std::filesystem::path& path, const CriteoTextSummary& summary);
 

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -20,6 +21,18 @@ constexpr std::size_t write_block = 4096;  // records
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
   throw Error(ErrorCode::io, path.string() + ": " + what);
+}
+
+void check_record(const CriteoRecord& record, const std::filesystem::path& path, std::uint64_t sample) {
+  const auto is_negative = [](std::int32_t value) { return value < 0; };
+  const bool label = record.label == 0 || record.label == 1;
+  if (label && std::ranges::none_of(record.dense, is_negative) &&
+      std::ranges::none_of(record.categories, is_negative)) {
+    return;
+  }
+  fail(path, "sample " + std::to_string(sample) +
+                 (label ? " has a negative number" : " has a label that is neither 0 nor 1") +
+                 "; is this a file of 40 int32 per sample?");
 }
 
 }  // namespace
@@ -67,6 +80,9 @@ void CriteoRecordFile::read(std::uint64_t first, std::span<CriteoRecord> out) co
     to += got;
     at += got;
     left -= static_cast<std::size_t>(got);
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    check_record(out[i], path_, first + i);
   }
 }
 

@@ -20,8 +20,8 @@ struct Metrics {
 [[nodiscard]] Metrics evaluate(std::span<const float> scores, std::span<const float> labels);
 
 /// The same over the samples of all ranks, each passing its own part, which may be empty; every rank gets the same
-/// bits, on any number of ranks. Collective over `comm`, blocking; host memory; 8 bytes a sample of all ranks on each.
-/// Throws as evaluate, on every rank alike.
+/// bits, on any number of ranks. Collective over `comm`, blocking; host memory; 16 bytes a sample of all ranks on each,
+/// beside what it passes. Throws as evaluate, on every rank alike.
 [[nodiscard]] Metrics evaluate(const Communicator& comm, std::span<const float> scores, std::span<const float> labels);
 
 }  // namespace tutti::miniapps

@@ -89,6 +89,9 @@ void Application::make_model() {
     tables = make_tables(options, shape, *source_);
   });
   agreed([&] { plan = make_plan(comm, options, tables); });
+  if (!options.inference_only) {
+    require_trainable(plan);
+  }
   configuration_ = configuration(options, shape, *source_, plan);
   if (options.data_generation != "bench") {
     configuration_.emplace_back("prefetch", prefetch_text(feed_ahead(options, comm.topology())));

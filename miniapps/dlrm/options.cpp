@@ -88,9 +88,11 @@ void add_samples(CLI::App& app, Options& o) {
   add_choice(app, "--data-set", o.data_set, {"kaggle", "terabyte", "adult"}, "which data set");
   add_text(app, "--raw-data-file", o.raw_data_file, "FILE",
            "text file of Criteo's Kaggle data; for adult the folder of its files");
-  add_text(app, "--test-data-file", o.test_data_file, "FILE",
-           "text file whose samples are all test samples, instead of the last seventh of --raw-data-file; ids that "
-           "training or the checkpoint of --load has not seen get rows of their own");
+  add_text(
+      app, "--test-data-file", o.test_data_file, "FILE",
+      "text file whose samples are all test samples, instead of the last seventh of --raw-data-file; ids that "
+      "training or the checkpoint of --load has not seen get rows of their own, which move the stream of the first "
+      "weights: losses are others than without");
   add_text(app, "--processed-data-file", o.processed_data_file, "FILE",
            "prefix of binary files PREFIX_train.bin and PREFIX_test.bin");
   add_choice(app, "--data-randomize", o.data_randomize, {"total", "day", "none"}, "how training samples are shuffled");
@@ -153,6 +155,29 @@ void add_reports(CLI::App& app, Options& o) {
            "checkpoint");
 }
 
+/// Flags of the reference's scripts that change nothing here.
+struct Accepted {
+  bool print_time = false;
+  bool memory_map = false;
+  bool mlperf_logging = false;
+  bool mlperf_bin_loader = false;
+  std::size_t num_workers = 0;
+  std::size_t test_num_workers = 0;
+};
+
+void add_accepted(CLI::App& app, Accepted& a, Options& o) {
+  add_flag(app, "--print-time", a.print_time, "as the reference's; times are always printed");
+  add_flag(app, "--memory-map", a.memory_map, "as the reference's; files are never read as a whole");
+  add_flag(app, "--mlperf-logging", a.mlperf_logging,
+           "as the reference's; MLPerf's log is not written, see --json-file");
+  add_flag(app, "--mlperf-bin-loader", a.mlperf_bin_loader, "as the reference's; binary files are always read so");
+  add_flag(app, "--mlperf-bin-shuffle", o.mlperf_bin_shuffle, "refused: samples of binary files keep their order");
+  constexpr std::size_t most_workers = 1U << 20U;
+  add_number(app, "--num-workers", a.num_workers, {0, most_workers}, "as the reference's; --prefetch decides here");
+  add_number(app, "--test-num-workers", a.test_num_workers, {0, most_workers},
+             "as the reference's; test batches are read by their rank");
+}
+
 /// As category numbers of a data set are taken modulo --max-ind-range, so are those of prepared batches.
 void cap_rows(Options& o) {
   if (o.data_generation != "bench" || o.max_ind_range <= 0) {
@@ -171,6 +196,9 @@ struct Given {
 
 /// Named data are trained, all of them, also with a preset that makes batches.
 void use_named_data(Options& o, const Given& given) {
+  if (!o.raw_data_file.empty() && o.processed_data_file.ends_with(".npz")) {
+    o.processed_data_file.clear();  // the reference's cache of the raw file
+  }
   const bool is_named = !o.raw_data_file.empty() || !o.processed_data_file.empty();
   if (is_named && !given.generation) {
     o.data_generation = "dataset";
@@ -221,6 +249,8 @@ ParseResult parse_options(int argc, const char* const* argv) {
   add_samples(app, options);
   add_lookups(app, options);
   add_reports(app, options);
+  Accepted accepted;
+  add_accepted(app, accepted, options);
   app.footer(preset_text());
   add_helps(app, "tutti-dlrm 0.1.0");
   std::vector<std::string> arguments = arguments_of(argc, argv);

@@ -77,7 +77,8 @@ struct Options {
   std::uint32_t seed = 123;
   std::string init = "numpy";
   bool debug_mode = false;
-  std::int64_t prefetch = -1;  ///< batches; -1: feed_ahead() decides
+  bool mlperf_bin_shuffle = false;  ///< refused
+  std::int64_t prefetch = -1;       ///< batches; -1: feed_ahead() decides
 
   // Reports
   std::uint64_t print_freq = 1;

@@ -104,6 +104,16 @@ std::unique_ptr<mini::DataSource> dataset_source(const Options& o) {
   return std::make_unique<mini::MultiHot>(std::move(source), std::move(m));
 }
 
+/// A table has a row for each id of the data.
+void require_rows(std::size_t given, std::uint64_t needed, std::size_t table) {
+  if (given < needed) {
+    throw tutti::Error(tutti::ErrorCode::invalid_argument,
+                       "--arch-embedding-size gives table " + std::to_string(table) + " " + std::to_string(given) +
+                           " rows, but the data has ids for " + std::to_string(needed) +
+                           "; raise it, omit it, or lower --max-ind-range");
+  }
+}
+
 std::vector<std::size_t> rows_of(const Options& o, const mini::DataSource& source) {
   const auto& rows = source.table_rows();
   if (o.embedding_size_given && o.embedding_size.size() != rows.size()) {
@@ -111,7 +121,11 @@ std::vector<std::size_t> rows_of(const Options& o, const mini::DataSource& sourc
                        "--arch-embedding-size names " + std::to_string(o.embedding_size.size()) +
                            " tables but the data has " + std::to_string(rows.size()));
   }
-  return o.embedding_size_given ? o.embedding_size : std::vector<std::size_t>(rows.begin(), rows.end());
+  const auto chosen = o.embedding_size_given ? o.embedding_size : std::vector<std::size_t>(rows.begin(), rows.end());
+  for (std::size_t t = 0; t < rows.size(); ++t) {
+    require_rows(chosen[t], rows[t], t);
+  }
+  return chosen;
 }
 
 mini::Products products(const Options& o) {

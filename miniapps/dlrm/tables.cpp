@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "common/agree.hpp"
 #include "memory_check.hpp"
 
 namespace dlrm {
@@ -91,6 +92,20 @@ tutti::ShardingPlan make_plan(const tutti::Communicator& comm, const Options& o,
   }
   planner.memory_limit = free.of_rank;
   return tutti::plan_sharding(comm, tables, planner);
+}
+
+void require_trainable(const tutti::ShardingPlan& plan) {
+  constexpr std::int64_t most_rows = 0xffffffff;
+  for (const tutti::TableShard& shard : plan.shards) {
+    if (shard.rows() > most_rows) {
+      throw tutti::miniapps::AgreedError(
+          tutti::ErrorCode::invalid_argument,
+          "table " + std::to_string(shard.table) + " has " + std::to_string(shard.rows()) + " rows on rank " +
+              std::to_string(shard.rank) +
+              ", which must be below 2^32; divide them over more ranks by --sharding=row-wise, or lower "
+              "--arch-embedding-size");
+    }
+  }
 }
 
 tutti::EmbeddingCollectionOptions collection_options(const Options& o, const ModelShape& shape) {

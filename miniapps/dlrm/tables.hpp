@@ -22,6 +22,9 @@ namespace dlrm {
 [[nodiscard]] tutti::ShardingPlan make_plan(const tutti::Communicator& comm, const Options& options,
                                             const std::vector<tutti::EmbeddingTableConfig>& tables);
 
+/// Throws AgreedError, on all ranks alike, where a rank gets more rows of a table than the backward pass can number.
+void require_trainable(const tutti::ShardingPlan& plan);
+
 [[nodiscard]] tutti::EmbeddingCollectionOptions collection_options(const Options& options, const ModelShape& shape);
 
 /// What a rank reads of each batch.

@@ -51,7 +51,9 @@ void validate_data(const Options& o) {
     require(o.test_data_file.empty() || (o.data_set != "adult" && o.processed_data_file.empty()),
             "--test-data-file is Criteo text beside --raw-data-file; omit --processed-data-file and --data-set=adult");
     require(o.data_set != "terabyte" || !o.processed_data_file.empty(),
-            "--data-set=terabyte is read from --processed-data-file only; convert the day files first");
+            "--data-set=terabyte is read from --processed-data-file only, which the preprocessing of DLRM's reference "
+            "makes of "
+            "the day files: PREFIX_train.bin and PREFIX_test.bin, 40 int32 per sample");
   } else {
     require(o.raw_data_file.empty() && o.processed_data_file.empty(),
             "--data-generation=" + o.data_generation +
@@ -59,6 +61,7 @@ void validate_data(const Options& o) {
                 "--processed-data-file");
     require(o.data_size > 0 || o.num_batches > 0, "--data-size 0 needs --num-batches above 0; raise one of them");
   }
+  require(!o.mlperf_bin_shuffle, "--mlperf-bin-shuffle: samples of binary files are read in their order; omit it");
   validate_multi_hot(o);
   require(o.test_data_file.empty() || o.data_generation == "dataset",
           "--test-data-file needs --data-generation=dataset");

@@ -53,7 +53,7 @@ def main():
     text = write(runner.path("named.txt"), (criteo_line() + criteo_line(label=1)) * 350)
     named = runner.train(ranks, ["--preset=kaggle", "--raw-data-file=" + text, "--mini-batch-size=1", "--print-freq=100"])
     support.expect(f"600 steps: {named['losses'][-1]}", named["losses"][-1]["iteration"] == 600)
-    # Category 9 of sample 5 does not fit table 2, which --arch-embedding-size gives 5 rows.
+    # Table 2 needs 10 rows, and --arch-embedding-size gives it 5.
     sample = [[1] + [3] * 13 + [1] * 26 for _ in range(8)]
     sample[5][14 + 2] = 9
     whole = b"".join(struct.pack("<40i", *s) for s in sample)
@@ -61,9 +61,12 @@ def main():
     write(runner.path("index_test.bin"), whole)
     rows = "--arch-embedding-size=" + "-".join(["5"] * 26)
     flags = model + ["--processed-data-file=" + runner.path("index"), rows, "--data-randomize=none"]
-    expect_error(runner, ranks, "index out of range", flags, "table 2", "9", "sample 1")
-    huge = ["--arch-embedding-size=1000000000000", "--num-indices-per-lookup=1"]
+    expect_error(runner, ranks, "too few rows", flags, "table 2", "5 rows", "10", "--arch-embedding-size")
+    huge = ["--arch-embedding-size=" + "-".join(["4000000000"] * 200), "--num-indices-per-lookup=1"]
     expect_error(runner, ranks, "too little memory", huge, "GB", "--arch-embedding-size")
+    many = ["--arch-embedding-size=5000000000", "--arch-sparse-feature-size=1", "--arch-mlp-bot=4-1", "--arch-mlp-top=2-1",
+            "--sharding=table-wise", "--memory-limit=1T", "--init=fast"]
+    expect_error(runner, ranks, "5 G rows", many, "table 0", "5000000000", "2^32")
     expect_error(runner, ranks, "unwritable results", ["--json-file=/nonexistent/x.json"], "/nonexistent/x.json")
     expect_error(runner, ranks, "absent checkpoint", ["--load=/nonexistent/c"], "/nonexistent/c")
     # A processor without AVX-512, as far as oneDNN can see.

@@ -64,6 +64,17 @@ TEST(Options, MultiHotBagsOfADataSet) {
   EXPECT_EQ(result.options.multi_hot_memory, std::uint64_t{3} << 30U);
 }
 
+TEST(Options, FlagsOfTheReferencesScriptsAreTaken) {
+  const auto kaggle = parse({"--data-generation=dataset", "--data-set=kaggle", "--raw-data-file=./input/train.txt",
+                             "--processed-data-file=./input/kaggleAdDisplayChallenge_processed.npz", "--print-time",
+                             "--test-mini-batch-size=16384", "--test-num-workers=16", "--num-workers=4"});
+  ASSERT_FALSE(kaggle.stop) << kaggle.text;
+  EXPECT_EQ(kaggle.options.processed_data_file, "") << "it is a cache of the raw file";
+  const auto terabyte = parse(
+      {"--preset=terabyte", "--processed-data-file=x", "--memory-map", "--mlperf-logging", "--mlperf-bin-loader"});
+  EXPECT_FALSE(terabyte.stop) << terabyte.text;
+}
+
 /// The reference's settings of MLPerf v3: Adagrad by element for the tables, and the quality target.
 TEST(Options, MlperfV2IsTheReferences) {
   const auto result = parse({"--preset=mlperf-v2"});
@@ -113,7 +124,8 @@ TEST(Options, ErrorsNameTheFlag) {
       {{"--learning-rate=nan"}, "'nan'"},
       {{"--memory-limit=-1"}, "--memory-limit"},
       {{"--arch-mlp-bot=13--2"}, "--arch-mlp-bot"},
-      {{"--preset=terabyte", "--raw-data-file=x"}, "--processed-data-file"},
+      {{"--preset=terabyte", "--raw-data-file=x"}, "PREFIX_train.bin"},
+      {{"--preset=terabyte", "--processed-data-file=x", "--mlperf-bin-shuffle"}, "--mlperf-bin-shuffle"},
       {{"--num-indices-per-lookup-per-feature=1-2", "--arch-embedding-size=5", "--preset=adult"}, "2 tables"},
       {{"--multi-hot-rule=pareto"}, "--multi-hot-rule"},
       {{"--prefetch=-2"}, "--prefetch"},

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 
+#include "common/criteo_convert.hpp"
 #include "common/criteo_text.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -142,6 +145,55 @@ TEST(CriteoText, MalformedLinesAreCountedAndNamed) {
   std::string fields = line(0, 1, "zz");
   options = options_for(folder, many_lines(10) + fields);
   EXPECT_TRUE(contains(error_of([&] { CriteoText again(options); }), "line 11, field 15: 'zz'"));
+}
+
+TEST(CriteoText, BlankLinesAtTheEndAreNone) {
+  for (const char* end : {"\n", "\r\n\n", "\n\n\n"}) {
+    const TemporaryFolder folder;
+    const CriteoText text(options_for(folder, many_lines(21) + end));
+    EXPECT_EQ(text.summary().lines, 21U);
+    EXPECT_EQ(text.samples(Split::train), 18U);
+  }
+  const TemporaryFolder folder;
+  const std::string message =
+      error_of([&] { CriteoText text(options_for(folder, many_lines(7) + "\n" + many_lines(7))); });
+  EXPECT_TRUE(contains(message, "line 8")) << message;
+}
+
+std::size_t files_in(const std::filesystem::path& folder) {
+  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
+}
+
+TEST(CriteoText, NoLockStaysInTheCache) {
+  const TemporaryFolder folder;
+  EXPECT_NE(error_of([&] { CriteoText text(options_for(folder, "no data\n")); }), "");
+  EXPECT_EQ(files_in(folder / "cache"), 0U);
+  const CriteoText text(options_for(folder, many_lines(21)));
+  EXPECT_EQ(files_in(folder / "cache"), 3U) << "records, categories and what they are";
+}
+
+TEST(CriteoText, ACacheWithoutRoomIsNamedBeforeTheConversion) {
+  EXPECT_NO_THROW(require_room("/cache", 10, 1600));
+  const std::string message = error_of([] { require_room("/cache", 10, 1599); });
+  EXPECT_TRUE(contains(message, "/cache") && contains(message, "1600") && contains(message, "TUTTI_CACHE_DIR"))
+      << message;
+}
+
+TEST(CriteoText, AChangedRecordOfTheCacheIsNotTrained) {
+  const TemporaryFolder folder;
+  const auto options = options_for(folder, many_lines(21));
+  (void)CriteoText(options);
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "cache")) {
+    if (entry.path().extension() != ".bin") {
+      continue;
+    }
+    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(3 * 160);
+    file.put(9);
+  }
+  CriteoText text(options);
+  const std::string message = error_of([&] { (void)whole(text, Split::train); });
+  EXPECT_TRUE(contains(message, "sample 3") && contains(message, "label")) << message;
 }
 
 TEST(CriteoText, ChangedFileIsConvertedAgain) {
