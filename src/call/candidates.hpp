@@ -30,7 +30,7 @@ struct Candidate {
   bool preferred = false;  ///< chosen before all others, regardless of time
   Carrier carrier = Carrier::ranks;
   bool gives_at_once = false;  ///< a rank that only gives waits for no other rank
-  bool keeps_order = false;  ///< combines all contributions to an element in one step, in the order of the ranks
+  bool keeps_order = false;    ///< combines all contributions to an element in one step, in the order of the ranks
 
   /// Excludes a candidate that gives a different result or cannot run here, even by name.
   void forbid(std::string reason);
