@@ -289,7 +289,7 @@ Place all_of_a_node() {
 
 /// Calls of neighbours and of all ranks, whose phases use the same memory, and starts of persistent calls in another
 /// order on each rank.
-TEST_F(Nodes, Besideflight::Calls) {
+TEST_F(Nodes, BesideOtherCalls) {
   const Place p = all_with_all();
   const int n = p.comm.size();
   Options by_leaders = limited();

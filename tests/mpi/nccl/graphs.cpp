@@ -126,7 +126,7 @@ TEST(Graphs, APersistentOperationRunsInAndBesideAGraph) {
   }
 }
 
-TEST(Graphs, flight::CallsGoOnBesideAGraph) {
+TEST(Graphs, OtherCallsGoOnBesideAGraph) {
   const Communicator& comm = device_communicators().front();
   Step captured(comm);
   Step eager(comm);
