@@ -36,6 +36,7 @@ tutti_check_mpi_abi()
 unset(CMAKE_REQUIRED_INCLUDES)
 
 include(TuttiKokkos)
+message(STATUS "Kokkos ${TUTTI_KOKKOS_VERSION}: loops of the host run on ${TUTTI_KOKKOS_HOST_SPACE}")
 include(TuttiDeviceLanguage)
 include(TuttiHwloc)
 find_package(fmt REQUIRED)

@@ -98,7 +98,7 @@ std::string config_summary() {
   text = text.substr(0, text.find('\n'));
   const char* cuda = detail::device::built_runtime() != nullptr ? "built in" : "not built";
   std::string summary = fmt::format("tutti {}\nMPI: {} (MPI {}.{})\nKokkos: {}\nCUDA: {}\n", TUTTI_VERSION_STRING, text,
-                                    MPI_VERSION, MPI_SUBVERSION, TUTTI_KOKKOS_VERSION, cuda);
+                                    MPI_VERSION, MPI_SUBVERSION, TUTTI_KOKKOS, cuda);
   for (const detail::Backend* backend : detail::backends())
     if (backend->summary != nullptr) summary += backend->summary() + '\n';
   return summary;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/runtime.hpp"
 
+#include <unistd.h>
+
 #include <Kokkos_Core.hpp>
 #include <cstdlib>
 #include <mutex>
@@ -8,6 +10,17 @@
 namespace tutti::kernels {
 
 namespace {
+
+#if defined(KOKKOS_ENABLE_THREADS)
+/// Whether this thread initialised Kokkos: its place in the pool is the last.
+bool may_start_loops() {
+  return Kokkos::Threads::impl_thread_pool_rank() == Kokkos::Threads::impl_thread_pool_size() - 1;
+}
+bool is_right_to_initialize() { return ::gettid() == ::getpid(); }  // the thread that will probably end the process
+#else
+constexpr bool may_start_loops() { return true; }
+constexpr bool is_right_to_initialize() { return true; }
+#endif
 
 void finalize_kokkos() {
   if (Kokkos::is_initialized()) Kokkos::finalize();
@@ -23,17 +36,25 @@ int chosen_device() {
   return device;
 }
 
-bool host_may_start_it() {
-#if defined(KOKKOS_ENABLE_CUDA)
-  CUcontext context = nullptr;
-  return cuCtxGetCurrent(&context) == CUDA_SUCCESS && context != nullptr;
+/// Kokkos is initialised once in a process.
+bool was_finalized() {
+#if defined(KOKKOS_VERSION) && KOKKOS_VERSION >= 30700
+  return Kokkos::is_finalized();
 #else
-  return true;
+  return false;
 #endif
 }
 
+bool host_may_start_it() {
+#if defined(KOKKOS_ENABLE_CUDA)
+  CUcontext context = nullptr;
+  if (cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == nullptr) return false;
+#endif
+  return is_right_to_initialize();
+}
+
 void initialize_kokkos() {
-  if (Kokkos::is_initialized() || chosen_device() < 0) return;
+  if (was_finalized() || chosen_device() < 0) return;
 #if defined(KOKKOS_VERSION) && KOKKOS_VERSION >= 30700
   Kokkos::initialize(Kokkos::InitializationSettings().set_disable_warnings(true).set_device_id(chosen_device()));
 #else
@@ -47,11 +68,10 @@ void initialize_kokkos() {
 }  // namespace
 
 bool ensure_kokkos(KokkosUse use) {
-  if (Kokkos::is_initialized()) return true;
-  if (use == KokkosUse::host && !host_may_start_it()) return false;
-  static std::once_flag once;
-  std::call_once(once, initialize_kokkos);
-  return Kokkos::is_initialized();
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (!Kokkos::is_initialized() && (use == KokkosUse::device || host_may_start_it())) initialize_kokkos();
+  return Kokkos::is_initialized() && (use == KokkosUse::device || may_start_loops());
 }
 
 }  // namespace tutti::kernels

@@ -3,6 +3,7 @@
 #include <set>
 #include <tutti/kernels/launch.hpp>
 #include <utility>
+#include <vector>
 
 #include "device/runtime.hpp"
 #include "kernels/device/launcher.hpp"
@@ -41,22 +42,37 @@ void prepare_stream([[maybe_unused]] StreamHandle stream) {
 #endif
 }
 
-void run_on_host_space(const ItemWork<AnyItems>& work) {
+namespace {
+
+void run_alone(const ItemWork<AnyItems>& work) {
+  for (std::size_t i = 0; i < work.count; ++i) work(i);
+}
+
+void run_alone(const WarpWork<AnyWarps>& work) {
+  struct alignas(scratch_alignment) Aligned {
+    std::byte bytes[scratch_alignment];
+  };
+  std::vector<Aligned> scratch(work.scratch_bytes / scratch_alignment);
+  for (std::size_t item = 0; item < work.count; ++item) work(HostWarp(nullptr, scratch.data()), item);
+}
+
+template <typename Work>
+void run_on_space(const Work& work) {
+  if (!ensure_kokkos()) return run_alone(work);
   launch_on(HostSpace(), work);
   HostSpace().fence();
 }
 
-void run_on_host_space(const WarpWork<AnyWarps>& work) {
-  launch_on(HostSpace(), work);
-  HostSpace().fence();
-}
+}  // namespace
+
+void run_on_host_space(const ItemWork<AnyItems>& work) { run_on_space(work); }
+void run_on_host_space(const WarpWork<AnyWarps>& work) { run_on_space(work); }
 
 void run_on_host(StreamHandle stream, Kernel& kernel, std::function<void()> launch) {
   auto& runtime = tutti::detail::device::required_runtime("kernels on device memory");
   kernel.load(stream, [&] { runtime.load_kernel(&kernel); });
   prepare_on_host(stream);
   if (!launch) return;
-  if (!ensure_kokkos()) throw Error(ErrorCode::not_supported, "kernels as host functions: Kokkos finds no device");
   const auto alone = [launch = std::move(launch)] {
     static std::mutex mutex;  // a host space runs one loop at a time
     const std::lock_guard lock(mutex);

@@ -10,6 +10,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <thread>
+#include <utility>
+
+#include "kernels/parallel.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -24,6 +28,7 @@ namespace {
 constexpr std::size_t page = 4096;
 
 thread_local int work_depth = 0;
+thread_local bool is_helper = false;
 struct sigaction former_action {};
 
 std::size_t pages_of(std::size_t bytes) { return (bytes + page - 1) / page * page; }
@@ -79,7 +84,8 @@ bool DeviceArena::holds(const void* address) const noexcept {
 
 bool DeviceArena::open_for(const void* address) noexcept {
   const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - base_);
-  if (work_depth == 0 || offset >= end_.load()) return false;
+  const bool works = work_depth > 0 || (is_helper && working_.load() > 0);
+  if (!works || offset >= end_.load()) return false;
   set_access(offset / part_bytes, true);
   return true;
 }
@@ -103,6 +109,14 @@ void DeviceArena::close() noexcept {
 void DeviceArena::keep_open(bool is_kept) noexcept {
   is_kept_open_.store(is_kept);
   for (std::size_t part = 0; part < parts; ++part) set_access(part, is_kept);
+}
+
+void DeviceArena::find_helpers() {
+  thread_local bool are_found = false;
+  if (std::exchange(are_found, true)) return;
+  const auto here = std::this_thread::get_id();
+  const std::size_t threads = kernels::partition_count(0);
+  kernels::for_each_partition(threads, [here](std::size_t) { is_helper = std::this_thread::get_id() != here; });
 }
 
 DeviceArena::Work::Work() noexcept {

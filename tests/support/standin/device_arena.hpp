@@ -26,6 +26,10 @@ class DeviceArena {
   /// From now on everybody may touch it, or no more: for an MPI that takes device memory.
   void keep_open(bool is_kept) noexcept;
 
+  /// Before kernels as host functions: the threads with which Kokkos shares this thread's loops may touch the memory
+  /// while anybody works.
+  static void find_helpers();
+
   /// While it lives, this thread may touch the memory, as the device does.
   class Work {
    public:

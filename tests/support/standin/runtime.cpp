@@ -215,7 +215,8 @@ void Runtime::run_host(StreamHandle stream, std::function<void()> function, cons
     const std::lock_guard lock(state_->mutex);
     if (!state_->loaded.contains({state_->current_device(), kernel})) load_kernel(kernel);
   }
-  enqueue(stream, "run_host", [function = std::move(function)] {
+  enqueue(stream, "run_host", [function = std::move(function), kernel] {
+    if (kernel != nullptr) DeviceArena::find_helpers();
     function();
     return true;
   });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 #include <random>
+#include <thread>
 #include <tutti/error.hpp>
 #include <tutti/kernels/segmented_sum.hpp>
 
@@ -59,8 +60,52 @@ class DeviceDense : public Device {
     expect_same_bits(device_state.values(), state, what + " state");
   }
 
+  void compare_interaction(std::size_t features, std::size_t dim, bool itself) {
+    constexpr std::size_t samples = 5;
+    const DotInteraction shape{features, dim, itself, 1};
+    const auto vectors = random_values<float>(samples * features * dim, 3);
+    const auto gradient = random_values<float>(samples * shape.width(), 4);
+    std::vector<float> output(samples * shape.width());
+    std::vector<float> input_gradient(vectors.size());
+    const auto device_vectors = upload(vectors);
+    const auto device_gradient = upload(gradient);
+    const auto device_output = make<float>(output.size());
+    const auto device_input_gradient = make<float>(input_gradient.size());
+    std::vector<Pooled<const float>> in;
+    std::vector<Pooled<const float>> device_in;
+    std::vector<Pooled<float>> out;
+    std::vector<Pooled<float>> device_out;
+    for (std::size_t f = 0; f < features; ++f) {
+      in.push_back({vectors.data() + f * dim, features * dim});
+      device_in.push_back({device_vectors.data() + f * dim, features * dim});
+      out.push_back({input_gradient.data() + f * dim, features * dim});
+      device_out.push_back({device_input_gradient.data() + f * dim, features * dim});
+    }
+    dot_interaction_forward(shape, samples, in, output.data(), shape.width());
+    dot_interaction_backward(shape, samples, in, gradient.data(), shape.width(), out);
+    kernels::device::dot_interaction_forward(shape, samples, device_in, device_output.data(), shape.width(), workspace,
+                                             stream);
+    kernels::device::dot_interaction_backward(shape, samples, device_in, device_gradient.data(), shape.width(),
+                                              device_out, workspace, stream);
+    runtime.run_all();
+    const auto got = device_output.values();
+    const auto got_gradient = device_input_gradient.values();
+    // Products may be fused with sums or not, so the last bits may differ.
+    for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], output[i], 2e-4) << features << " x " << dim;
+    for (std::size_t i = 0; i < got_gradient.size(); ++i) {
+      ASSERT_NEAR(got_gradient[i], input_gradient[i], 2e-4) << features << " x " << dim;
+    }
+  }
+
   kernels::device::Workspace workspace;
 };
+
+/// As streams with a thread each do: Kokkos' Threads take loops of one thread only.
+TEST_F(DeviceDense, HasTheHostsNumbersInAnotherThread) {
+  compare_sums<float>(16, 40);
+  std::thread([&] { compare_sums<float>(16, 40); }).join();
+  std::thread([&] { compare_interaction(9, 16, true); }).join();
+}
 
 TEST_F(DeviceDense, SegmentedSums) {
   for (const std::size_t dim : {1U, 5U, 16U, 128U}) {
@@ -77,40 +122,8 @@ TEST_F(DeviceDense, Interaction) {
   for (const std::size_t features : {1U, 2U, 5U, 9U, 27U}) {
     for (const std::size_t dim : {1U, 6U, 16U, 128U}) {
       for (const bool itself : {false, true}) {
-        constexpr std::size_t samples = 5;
-        const DotInteraction shape{features, dim, itself, 1};
-        const auto vectors = random_values<float>(samples * features * dim, 3);
-        const auto gradient = random_values<float>(samples * shape.width(), 4);
-        std::vector<float> output(samples * shape.width());
-        std::vector<float> input_gradient(vectors.size());
-        const auto device_vectors = upload(vectors);
-        const auto device_gradient = upload(gradient);
-        const auto device_output = make<float>(output.size());
-        const auto device_input_gradient = make<float>(input_gradient.size());
-        std::vector<Pooled<const float>> in;
-        std::vector<Pooled<const float>> device_in;
-        std::vector<Pooled<float>> out;
-        std::vector<Pooled<float>> device_out;
-        for (std::size_t f = 0; f < features; ++f) {
-          in.push_back({vectors.data() + f * dim, features * dim});
-          device_in.push_back({device_vectors.data() + f * dim, features * dim});
-          out.push_back({input_gradient.data() + f * dim, features * dim});
-          device_out.push_back({device_input_gradient.data() + f * dim, features * dim});
-        }
-        dot_interaction_forward(shape, samples, in, output.data(), shape.width());
-        dot_interaction_backward(shape, samples, in, gradient.data(), shape.width(), out);
-        kernels::device::dot_interaction_forward(shape, samples, device_in, device_output.data(), shape.width(),
-                                                 workspace, stream);
-        kernels::device::dot_interaction_backward(shape, samples, device_in, device_gradient.data(), shape.width(),
-                                                  device_out, workspace, stream);
-        runtime.run_all();
-        const auto got = device_output.values();
-        const auto got_gradient = device_input_gradient.values();
-        // Products may be fused with sums or not, so the last bits may differ.
-        for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], output[i], 2e-4) << features << " x " << dim;
-        for (std::size_t i = 0; i < got_gradient.size(); ++i) {
-          ASSERT_NEAR(got_gradient[i], input_gradient[i], 2e-4) << features << " x " << dim;
-        }
+        compare_interaction(features, dim, itself);
+        if (HasFatalFailure()) return;
       }
     }
   }

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <Kokkos_Core.hpp>
+#include <cstdlib>
 #include <tutti/error.hpp>
 #include <tutti/kernels/launch.hpp>
+#include <tutti/kernels/norms.hpp>
 #include <tutti/kokkos.hpp>
 #include <vector>
 
@@ -16,7 +18,9 @@ using Space = Kokkos::DefaultExecutionSpace;
 class Views : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    if (!Kokkos::is_initialized()) Kokkos::initialize();
+    if (Kokkos::is_initialized()) return;
+    Kokkos::initialize();
+    std::atexit([] { Kokkos::finalize(); });
   }
   template <typename T>
   static Kokkos::View<T*, Space> view_of(const std::vector<T>& values) {
@@ -87,6 +91,24 @@ TEST_F(Views, AStreamIsThatOfTheInstance) {
 #else
   EXPECT_EQ(stream_of(space).kind, StreamKind::none);
 #endif
+}
+
+TEST(Kokkos, HostSpaceIsAsTheBuildSays) {
+  EXPECT_STREQ(Kokkos::DefaultHostExecutionSpace::name(), TUTTI_KOKKOS_HOST_SPACE);
+}
+
+/// In a process of its own, because Kokkos is initialised once in a process.
+TEST(KokkosDeathTest, LoopsOfTheHostNeedItNoLongerOnceTheProgramHasEndedIt) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const std::vector<float> values(100003, 1.0F);
+  EXPECT_EXIT(
+      {
+        Kokkos::initialize();
+        Kokkos::finalize();
+        const double sum = kernels::norm(kernels::Norm::l1, DatatypeKind::float32, values.data(), values.size(), 4);
+        std::exit(sum == static_cast<double>(values.size()) ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

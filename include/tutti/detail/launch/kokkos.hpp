@@ -23,11 +23,11 @@ using HostSpace = Kokkos::DefaultHostExecutionSpace;
 template <typename Space>
 inline constexpr bool is_host_space = std::is_same_v<typename Space::memory_space, Kokkos::HostSpace>;
 
-/// A thread of a team, whose vector lanes share an item.
+/// A thread of a team, whose vector lanes share an item. Without a member, on the host: a thread outside any loop.
 template <typename Member>
 class KokkosWarp {
  public:
-  TUTTI_FUNCTION KokkosWarp(const Member& member, void* scratch) : member_(member), scratch_(scratch) {}
+  TUTTI_FUNCTION KokkosWarp(const Member* member, void* scratch) : member_(member), scratch_(scratch) {}
 
   /// Calls body(k) for every k < count, each on one lane; then all lanes see the writes of all.
 #if defined(__NVCC__)
@@ -35,9 +35,12 @@ class KokkosWarp {
 #endif
   template <typename Body>
   TUTTI_FUNCTION void each(std::size_t count, const Body& body) const {
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member_, count), body);
 #if defined(__CUDA_ARCH__)
+    Kokkos::parallel_for(Kokkos::ThreadVectorRange(*member_, count), body);
     __syncwarp();  // as Kokkos does, but does not promise
+#else
+    if (member_ != nullptr) return Kokkos::parallel_for(Kokkos::ThreadVectorRange(*member_, count), body);
+    for (std::size_t k = 0; k < count; ++k) body(k);
 #endif
   }
   /// The scratch memory of the warp, aligned to scratch_alignment.
@@ -47,7 +50,7 @@ class KokkosWarp {
   }
 
  private:
-  const Member& member_;
+  const Member* member_;
   void* scratch_;
 };
 
@@ -71,7 +74,7 @@ struct TeamFunctor {
     const auto team = static_cast<std::size_t>(member.team_size());
     const auto item =
         static_cast<std::size_t>(member.league_rank()) * team + static_cast<std::size_t>(member.team_rank());
-    work(KokkosWarp<Member>(member, scratch), first + item);
+    work(KokkosWarp<Member>(&member, scratch), first + item);
   }
 };
 
@@ -133,7 +136,7 @@ struct AnyWarps {
   void (*call)(const void*, const HostWarp&, std::size_t);
   TUTTI_FUNCTION void operator()(const HostWarp& warp, std::size_t item) const { call(body, warp, item); }
 };
-/// Returns when the work is done.
+/// Returns when the work is done. Where the host space takes no loops of this thread, it runs them alone. Any thread.
 TUTTI_EXPORT void run_on_host_space(const ItemWork<AnyItems>& work);
 TUTTI_EXPORT void run_on_host_space(const WarpWork<AnyWarps>& work);
 
