@@ -61,8 +61,12 @@ std::span<const Occurrence> group_with_policy(const ScatterJob& job, RowOrder or
 }  // namespace
 
 void check_scatter(const ScatterCall& call) {
-  check_call(call.function, call.tables, call.lookups, call.gradients.size(), call.index_type, call.bags, call.options);
   constexpr std::int64_t limit = 0xffffffffLL;
+  if (call.bags > std::size_t{limit}) {
+    throw Error(ErrorCode::invalid_argument, std::string(call.function) + ": bags is " + std::to_string(call.bags) +
+                                                 ", and at most 2^32 - 1 are possible; split the batch");
+  }
+  check_call(call.function, call.tables, call.lookups, call.gradients.size(), call.index_type, call.bags, call.options);
   for (std::size_t t = 0; t < call.tables.size(); ++t) {
     const std::int64_t* offsets = call.lookups[t].offsets;
     if (call.tables[t].rows > limit || offsets[call.bags] - offsets[0] > limit) {

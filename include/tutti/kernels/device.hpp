@@ -82,11 +82,12 @@ TUTTI_EXPORT void embedding_bag_forward(std::span<const EmbeddingTable> tables, 
 /// adds the gradients of a row, in the order of their positions and in parts of 256 as on the host, and updates the
 /// row; the parts of a row that occurs often are several warps'. Throws not_supported for rows of more than 10,160
 /// values with row_wise_adagrad or of type uint8. `indices` is the number of indices in the lookups of all tables, or
-/// an upper bound. All tables together have at most 2^32 - 2 rows. Does not count indices again; with the policy fatal,
-/// check_indices or the forward call has filled in `status`, and no row is updated if it found a violation. Throws as
-/// embedding_bag_forward. A captured call keeps the numbers in `update`, including the step, as they were at capture.
-/// squares is for row-wise Adagrad on tables with sharded columns: one address per table, of the totals of what
-/// embedding_row_squares has found in all shards; those of other tables are null.
+/// an upper bound. All tables together have at most 2^32 - 2 rows and indices, and there are at most 2^32 - 2 bags.
+/// Does not count indices again; with the policy fatal, check_indices or the forward call has filled in `status`, and
+/// no row is updated if it found a violation. Throws as embedding_bag_forward. A captured call keeps the numbers in
+/// `update`, including the step, as they were at capture. squares is for row-wise Adagrad on tables with sharded
+/// columns: one address per table, of the totals of what embedding_row_squares has found in all shards; those of other
+/// tables are null.
 TUTTI_EXPORT void embedding_bag_backward(std::span<const EmbeddingTable> tables, std::span<const TableLookups> lookups,
                                          IndexType index_type, std::size_t bags, std::size_t indices,
                                          std::span<const Pooled<const float>> gradients, std::span<float* const> states,

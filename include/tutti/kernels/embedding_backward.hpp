@@ -82,10 +82,10 @@ class TUTTI_EXPORT EmbeddingWorkspace {
 /// and rounded by update.rounding; a row of type uint8 gets a new scale, from its smallest to its largest value. With
 /// max pooling, the first of equal maxima gets the gradient. Indices out of range are clamped or ignored as in the
 /// forward pass, but not counted; with the policy fatal they throw before any table is touched. Limits: 2^32 - 1 rows
-/// per table and 2^32 - 1 indices per call. squares is for row-wise Adagrad on tables with sharded columns: one entry
-/// per table, with the rows of embedding_row_squares and their sums over all columns; the entries of other tables are
-/// not read. Errors as embedding_bag_forward. Counterpart: fbgemm's SplitTableBatchedEmbeddingBags with EXACT_SGD,
-/// EXACT_ADAGRAD, EXACT_ROWWISE_ADAGRAD and ADAM.
+/// per table, 2^32 - 1 indices and 2^32 - 1 bags per call. squares is for row-wise Adagrad on tables with sharded
+/// columns: one entry per table, with the rows of embedding_row_squares and their sums over all columns; the entries of
+/// other tables are not read. Errors as embedding_bag_forward. Counterpart: fbgemm's SplitTableBatchedEmbeddingBags
+/// with EXACT_SGD, EXACT_ADAGRAD, EXACT_ROWWISE_ADAGRAD and ADAM.
 TUTTI_EXPORT void embedding_bag_backward(std::span<const EmbeddingTable> tables, std::span<const TableLookups> lookups,
                                          IndexType index_type, std::size_t bags,
                                          std::span<const Pooled<const float>> gradients, std::span<float* const> states,

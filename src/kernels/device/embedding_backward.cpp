@@ -58,8 +58,10 @@ void check_update(const Call& call) {
   if (update.optimizer == RowOptimizer::adam && update.step == 0) refuse(call, "update.step is 0; steps count from 1");
   std::uint64_t rows = 0;
   for (const EmbeddingTable& table : call.tables) rows += static_cast<std::uint64_t>(table.rows);
-  if (rows >= limit || call.indices >= limit) {
-    refuse(call, "all tables together have 2^32 - 1 or more rows or indices; split the tables or the batch");
+  if (rows >= limit || call.indices >= limit || call.bags >= limit) {
+    refuse(call,
+           "all tables together have 2^32 - 1 or more rows or indices, or there are as many bags; split the tables or "
+           "the batch");
   }
   if (update.optimizer == RowOptimizer::row_wise_adagrad) check_squares(call);
 }

@@ -122,13 +122,14 @@ template <std::size_t Width>
 TUTTI_FUNCTION void add_part(const UpdateJob& update, const TableJob& job, const RowPart& part, std::size_t column,
                              float (&sum)[Width]) {
   constexpr std::uint32_t in_flight = 8;
-  for (std::uint32_t i = part.begin; i < part.end; i += in_flight) {
+  const std::uint32_t length = part.end - part.begin;
+  for (std::uint32_t i = 0; i < length; i += in_flight) {
     std::uint32_t values[in_flight];
     bool is_used[in_flight];
     TUTTI_UNROLL
     for (std::uint32_t u = 0; u < in_flight; ++u) {
-      is_used[u] = u < part.end - i;
-      values[u] = update.occurrences.values[is_used[u] ? i + u : i];
+      is_used[u] = u < length - i;
+      values[u] = update.occurrences.values[part.begin + (is_used[u] ? i + u : i)];
     }
     add_some(update, job, values, is_used, column, sum);
   }

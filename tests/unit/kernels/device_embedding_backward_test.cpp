@@ -212,6 +212,12 @@ TEST_F(DeviceBackward, RefusesWhatHasNoKernel) {
   EXPECT_THROW(divided({}), Error) << "sharded columns without squares";
   EXPECT_THROW(divided(std::vector<double*>(3, nullptr)), Error) << "the same";
   EXPECT_THROW(divided(std::vector<double*>(2, nullptr)), Error) << "of other tables";
+  const auto sized = [&](std::size_t bags, std::size_t indices) {
+    kernels::device::embedding_bag_backward(batch.device.tables, batch.device.lookups, IndexType::int64, bags, indices,
+                                            batch.device.gradients, {}, {}, checked, nullptr, workspace, stream);
+  };
+  EXPECT_THROW(sized(std::size_t{1} << 32U, batch.indices.size()), Error) << "bags";
+  EXPECT_THROW(sized(batch.s.bags, std::size_t{1} << 32U), Error) << "indices";
   batch.device.tables[0].rows = 0xffffffffLL;
   EXPECT_THROW(call({}, checked), Error);
 }

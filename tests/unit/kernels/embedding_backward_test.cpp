@@ -174,4 +174,13 @@ TEST(EmbeddingBackward, AdagradNeedsStates) {
                Error);
 }
 
+TEST(EmbeddingBackward, BagsThatDoNotFitInto32BitsAreRefused) {
+  const Case c(CaseSettings{});
+  EmbeddingWorkspace workspace;
+  const auto pooled = c.pooled<const float>(c.gradient.data());
+  EXPECT_THROW(embedding_bag_backward(c.tables, c.lookups, IndexType::int64, std::size_t{1} << 32U, pooled, {},
+                                      RowUpdate{}, c.options(), workspace),
+               Error);
+}
+
 }  // namespace

@@ -95,7 +95,10 @@ template <typename Space, typename Body>
 void launch_on(const Space& space, const ItemWork<Body>& work) {
   using Policy = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::size_t>,
                                      Kokkos::LaunchBounds<block_threads, blocks_at_once>, ByArgument>;
-  Kokkos::parallel_for("tutti", Policy(space, 0, std::max<std::size_t>(work.count, 1)), work);
+  constexpr std::size_t most = std::size_t{1} << 31U;  // on CUDA Kokkos before 4.6 steps by 32 bits
+  const std::size_t items = std::max<std::size_t>(work.count, 1);
+  for (std::size_t first = 0; first < items; first += most)
+    Kokkos::parallel_for("tutti", Policy(space, first, std::min(items, first + most)), work);
 }
 
 template <typename Space>
