@@ -51,14 +51,20 @@ void Scratch::begin() {
   written_.assign(bytes_, false);
 }
 
-void Scratch::enter() { now_ = before_; }
-
 void Scratch::leave() {
-  for (std::size_t at = 0; at < bytes_; ++at) {
+  constexpr std::size_t line = 64;
+  for (std::size_t first = 0; first < bytes_; first += line) {
+    const std::size_t end = std::min(first + line, bytes_);
+    if (std::memcmp(now_.data() + first, before_.data() + first, end - first) != 0) take(first, end);
+  }
+}
+
+void Scratch::take(std::size_t first, std::size_t end) {
+  for (std::size_t at = first; at < end; ++at) {
     if (now_[at] == before_[at]) continue;
     if (written_[at]) report("two lanes wrote");
     written_[at] = true;
-    after_[at] = now_[at];
+    after_[at] = std::exchange(now_[at], before_[at]);
   }
 }
 

@@ -26,13 +26,14 @@ class Scratch {
   [[nodiscard]] std::byte* data() { return now_.data(); }
   /// A barrier: all lanes see the same again.
   void begin();
-  /// Around what one lane does.
-  void enter();
+  /// After what one lane did.
   void leave();
   void end();
 
  private:
   void report(const char* fault);
+  /// Takes over what the lane wrote there, and takes it back from what the next one sees.
+  void take(std::size_t first, std::size_t end);
   std::size_t bytes_;
   std::vector<std::byte> now_;     ///< what the lane at work sees
   std::vector<std::byte> before_;  ///< at the barrier
@@ -48,7 +49,6 @@ class Warp {
   void each(std::size_t count, const Body& body) const {
     scratch_.begin();
     for (const std::size_t k : shuffled(count)) {
-      scratch_.enter();
       body(k);
       scratch_.leave();
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <iostream>
 #include <numeric>
 #include <random>
 #include <string>
@@ -11,8 +12,8 @@
 
 #include "device_memory.hpp"
 
-// This program runs the tests of kernels with lanes in random order (TUTTI_TEST_SEED), and each test fails where two
-// lanes meet. First: that they are found where they do.
+// This program runs the tests of kernels with lanes in random order, and each test fails where two lanes meet. First:
+// that they are found where they do. TUTTI_TEST_SEED is the first seed, 1 by itself, GTEST_REPEAT their number.
 namespace {
 
 using namespace device_test;
@@ -20,14 +21,20 @@ using tutti::lanes::Warp;
 
 /// Each test has its own order, and ends without faults.
 class Orders : public testing::EmptyTestEventListener {
+  void OnTestIterationStart(const testing::UnitTest& /*all*/, int iteration) override {
+    const char* first = std::getenv("TUTTI_TEST_SEED");
+    seed_ = (first == nullptr ? 1 : std::strtoull(first, nullptr, 10)) + static_cast<std::uint64_t>(iteration);
+  }
   void OnTestStart(const testing::TestInfo& test) override {
-    const char* seed = std::getenv("TUTTI_TEST_SEED");
-    lanes::set_seed((seed == nullptr ? 1 : std::strtoull(seed, nullptr, 10)) * 1000003 +
-                    static_cast<std::uint64_t>(test.line()));
+    lanes::set_seed(seed_ * 1000003 + static_cast<std::uint64_t>(test.line()));
+  }
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    if (result.failed()) std::cout << "  TUTTI_TEST_SEED=" << seed_ << "\n";
   }
   void OnTestEnd(const testing::TestInfo& /*test*/) override {
     for (const char* fault : lanes::take_faults()) ADD_FAILURE() << fault;
   }
+  std::uint64_t seed_ = 1;
 };
 
 const bool has_orders = [] {
