@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes the tables of docs/performance.md from the measurements in docs/results: tables.py [--check]
+
+One JSON file has the measurements of one processor. The page has a place for each, between <!-- results: ID --> and
+<!-- end of results -->, and three more for all of them: "summary" (the entry "headline" of measurements), "means" (the
+geometric means of the cells) and "shortfalls" (the goals that are missed). --check writes nothing, and fails if the
+page is not what the files give.
+
+A file has
+  id, name, processor, date   a word for its place on the page, a heading, a sentence, of the newest measurement;
+                              optional: notes (a list of sentences)
+  measurements   a list of
+    kind         the heading of the section of the page that explains it
+    title, date  of the table; optional: commit, peers (a list), command (a text or a list), how (a sentence)
+    columns, rows   texts; or, of collectives, cells: a number is a time, [time, ratio] has the best peer's time over
+                 Tutti's, and [time, ratio, "behind"] says that the whole 95 % interval lies below 0.95
+    from, columns   instead of rows: a list of the file, and columns [title, key] or [title, key, key to divide by]
+    mean, behind   optional, together: the geometric mean of the ratios, and the number of those "behind"; with them
+                 cells, the number of ratios, and barrier: [time, ratio], which is one of them
+    missed       optional: goals that are missed, "goal: figure"; they are also in the list of shortfalls
+    notes        optional: sentences below the table, such as the measurement that says why a goal is missed
+    headline     optional: [measurement, Tutti, best peer] for the summary
+"""
+
+import argparse
+import json
+import math
+import re
+import sys
+import textwrap
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+PAGE = FOLDER.parent / "performance.md"
+PLACE = re.compile(r"(<!-- results: ([\w-]+) -->\n).*?(<!-- end of results -->)", re.DOTALL)
+FIELDS = {"kind", "title", "date", "commit", "peers", "command", "how", "columns", "rows", "from", "mean", "cells",
+          "behind", "barrier", "missed", "notes", "headline"}
+
+
+def slug(heading):
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def wrapped(text, indent=""):
+    return textwrap.fill(text, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def table(columns, rows):
+    head, *lines = ["| " + " | ".join(line) + " |" for line in [columns, *rows]]
+    return "\n".join([head, "|" + "---|" * len(columns), *lines])
+
+
+def cell(value):
+    """A text or a number as it stands, or a time and a ratio."""
+    if not isinstance(value, list):
+        return value
+    time, ratio, *behind = value
+    return f"{time} **×{ratio}**" if behind else f"{time} ×{ratio}"
+
+
+def digits(value):
+    """A number of a report in three digits, or more before the point."""
+    if value is None:
+        return ""
+    try:
+        number = float(value)
+    except ValueError:
+        return value
+    if number == 0:
+        return "0"
+    return f"{number:.0f}" if number >= 100 or re.fullmatch(r"-?\d+", value) else f"{number:#.3g}".rstrip(".")
+
+
+def picked(entry, keys):
+    if len(keys) == 1:
+        value = entry.get(keys[0])
+        return digits(value) if isinstance(value, str) or value is None else str(value).lower()
+    values = [entry.get(key) for key in keys]
+    return "" if None in values else digits(str(float(values[0]) / float(values[1])))
+
+
+def rows_of(measurement, report):
+    if "from" in measurement:
+        columns = measurement["columns"]
+        return [c[0] for c in columns], [[picked(e, c[1:]) for c in columns] for e in report[measurement["from"]]]
+    return measurement["columns"], [[cell(value) for value in row] for row in measurement["rows"]]
+
+
+def compared(measurement):
+    """The cells with ratios."""
+    found = [value for row in measurement.get("rows", []) for value in row if isinstance(value, list)]
+    return found + [measurement["barrier"]] if found and "barrier" in measurement else found
+
+
+def problems_of(measurement, page):
+    name = f"{measurement.get('kind')}, {measurement.get('title')}"
+    yield from (f"{name}: unknown field {field}" for field in sorted(set(measurement) - FIELDS))
+    yield from (f"{name}: no {field}" for field in ("kind", "title", "date") if field not in measurement)
+    if f"### {measurement.get('kind')}\n" not in page:
+        yield f"{name}: the page has no section of this kind"
+    width = len(measurement.get("columns", []))
+    yield from (f"{name}: a row of {len(row)} cells" for row in measurement.get("rows", []) if len(row) != width)
+    ratios = [float(value[1]) for value in compared(measurement)]
+    if "mean" in measurement and ratios:
+        found = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        if abs(found / float(measurement["mean"]) - 1) > 0.01:
+            yield f"{name}: the mean of the cells is {found:.3f}"
+        behind = sum(len(value) == 3 for value in compared(measurement))
+        if behind != int(measurement["behind"]):
+            yield f"{name}: {behind} cells are behind"
+
+
+def described(measurement, report):
+    """The lines of one measurement: heading, command, table, notes."""
+    origin = [measurement["date"]]
+    if "commit" in measurement:
+        origin.append(f"commit {measurement['commit']}")
+    if "peers" in measurement:
+        origin.append("beside " + ", ".join(measurement["peers"]))
+    kind, title, how = measurement["kind"], measurement["title"], measurement.get("how", "")
+    parts = [wrapped(f"**[{kind}](#{slug(kind)}): {title}.** {', '.join(origin)}. {how}".rstrip())]
+    commands = measurement.get("command", [])
+    if commands:
+        parts.append("\n".join("    " + line for line in ([commands] if isinstance(commands, str) else commands)))
+    if "mean" in measurement:
+        number = f" of the {measurement['cells']} ratios" if "cells" in measurement else ""
+        mean = f"Geometric mean{number}: **{measurement['mean']}**"
+        barrier = f"; barrier {cell(measurement['barrier'])} (µs)" if "barrier" in measurement else ""
+        parts.append(f"{mean}{barrier}; intervals below 0.95: {measurement['behind']}.")
+    if "columns" in measurement:
+        columns, rows = rows_of(measurement, report)
+        parts.append(table(columns, rows))
+    notes = [f"**Missed**: {'; '.join(measurement['missed'])}."] if "missed" in measurement else []
+    notes += measurement.get("notes", [])
+    if notes:
+        parts.append("\n".join(wrapped(f"* {note}", "  ") for note in notes))
+    return "\n\n".join(parts)
+
+
+def of_processor(report):
+    parts = [wrapped(f"{report['processor']}. File: `docs/results/{report['file']}`.")]
+    parts += [wrapped(note) for note in report.get("notes", [])]
+    return "\n\n".join(parts + [described(measurement, report) for measurement in report["measurements"]])
+
+
+def summary(reports):
+    rows = [[*measurement["headline"], f"[{report['name']}](#{slug(report['name'])}), {measurement['date']}"]
+            for report in reports for measurement in report["measurements"] if "headline" in measurement]
+    return table(["measurement", "Tutti", "best peer", "processor"], rows)
+
+
+def means(reports):
+    rows = [[f"[{report['name']}](#{slug(report['name'])})", measurement["date"], measurement["title"],
+             measurement.get("cells", ""), str(len(measurement["peers"])), measurement["mean"], measurement["behind"]]
+            for report in reports for measurement in report["measurements"] if "mean" in measurement]
+    return table(["processor", "date", "calls", "cells", "peers", "geometric mean", "cells behind"], rows)
+
+
+def shortfalls(reports):
+    rows = [[f"[{report['name']}](#{slug(report['name'])})", f"{measurement['kind']}: {measurement['title']}", missed]
+            for report in reports for measurement in report["measurements"] for missed in measurement.get("missed", [])]
+    return table(["processor", "measurement", "goal: figure"], rows)
+
+
+def read():
+    reports = []
+    for path in sorted(FOLDER.glob("*.json")):
+        report = json.loads(path.read_text(encoding="utf-8"), parse_float=str, parse_int=str)
+        report["file"] = path.name
+        reports.append(report)
+    return reports
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if the page is not up to date")
+    options = parser.parse_args()
+    page, reports = PAGE.read_text(encoding="utf-8"), read()
+    problems = [f"{report['file']}: {problem}" for report in reports for measurement in report["measurements"]
+                for problem in problems_of(measurement, page)]
+    texts = {"summary": summary(reports), "means": means(reports), "shortfalls": shortfalls(reports)}
+    texts.update((report["id"], of_processor(report)) for report in reports)
+    places = [place for _, place, _ in PLACE.findall(page)]
+    problems += [f"the page has no place for {name}" for name in texts if name not in places]
+    problems += [f"the page has a place for {name}, which no file has" for name in places if name not in texts]
+    if not problems:
+        written = PLACE.sub(lambda match: f"{match[1]}\n{texts[match[2]]}\n\n{match[3]}", page)
+        if options.check and written != page:
+            problems.append("docs/performance.md differs from docs/results/*.json: run docs/results/tables.py")
+        elif not options.check:
+            PAGE.write_text(written, encoding="utf-8")
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    print(f"{len(reports)} files, {sum(len(report['measurements']) for report in reports)} measurements, "
+          f"{len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
