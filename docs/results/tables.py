@@ -1,26 +1,29 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the tables of docs/performance.md from the measurements in docs/results: tables.py [--check]
+"""Writes the tables of docs/performance.md, and a page for each processor, from the JSON files of docs/results.
 
-One JSON file has the measurements of one processor. The page has a place for each, between <!-- results: ID --> and
-<!-- end of results -->, and three more for all of them: "summary" (the entry "headline" of measurements), "means" (the
-geometric means of the cells) and "shortfalls" (the goals that are missed). --check writes nothing, and fails if the
-page is not what the files give.
+  docs/results/tables.py [--check]
+
+One JSON file has the measurements of one processor, and its page is beside it. docs/performance.md has a place for each,
+between <!-- results: ID --> and <!-- end of results -->, with one table of its measurements and the first table of cells.
+Two more places are "summary" (measurements with a headline) and "means" (the geometric means of the cells). --check
+writes nothing, and fails if a page is not what the files give.
 
 A file has
-  id, name, processor, date   a word for its place on the page, a heading, a sentence, of the newest measurement;
+  id, name, processor, date   a word for its place, a heading, a sentence, of the newest measurement;
                               optional: notes (a list of sentences)
   measurements   a list of
-    kind         the heading of the section of the page that explains it
+    kind         the heading of the section of docs/performance.md that explains it
     title, date  of the table; optional: commit, peers (a list), command (a text or a list), how (a sentence)
-    columns, rows   texts; or, of collectives, cells: a number is a time, [time, ratio] has the best peer's time over
-                 Tutti's, and [time, ratio, "behind"] says that the whole 95 % interval lies below 0.95
+    result       [Tutti, best peer or bound] for the table of the processor, unless there is a mean
+    columns, rows   texts; or, of collectives, cells: [time, ratio] has the best peer's time over Tutti's, and [time,
+                 ratio, "behind"] says that the whole 95 % interval lies below 0.95
     from, columns   instead of rows: a list of the file, and columns [title, key] or [title, key, key to divide by]
     mean, behind   optional, together: the geometric mean of the ratios, and the number of those "behind"; with them
                  cells, the number of ratios, and barrier: [time, ratio], which is one of them
-    missed       optional: goals that are missed, "goal: figure"; they are also in the list of shortfalls
+    missed       optional: goals that are missed, each as "goal: figure"
     notes        optional: sentences below the table, such as the measurement that says why a goal is missed
-    headline     optional: [measurement, Tutti, best peer] for the summary
+    headline     optional: the words for it in the summary
 """
 
 import argparse
@@ -35,7 +38,7 @@ FOLDER = Path(__file__).resolve().parent
 PAGE = FOLDER.parent / "performance.md"
 PLACE = re.compile(r"(<!-- results: ([\w-]+) -->\n).*?(<!-- end of results -->)", re.DOTALL)
 FIELDS = {"kind", "title", "date", "commit", "peers", "command", "how", "columns", "rows", "from", "mean", "cells",
-          "behind", "barrier", "missed", "notes", "headline"}
+          "behind", "barrier", "result", "missed", "notes", "headline"}
 
 
 def slug(heading):
@@ -97,6 +100,8 @@ def problems_of(measurement, page):
     name = f"{measurement.get('kind')}, {measurement.get('title')}"
     yield from (f"{name}: unknown field {field}" for field in sorted(set(measurement) - FIELDS))
     yield from (f"{name}: no {field}" for field in ("kind", "title", "date") if field not in measurement)
+    if ("mean" in measurement) == ("result" in measurement):
+        yield f"{name}: either mean and behind, or result"
     if f"### {measurement.get('kind')}\n" not in page:
         yield f"{name}: the page has no section of this kind"
     width = len(measurement.get("columns", []))
@@ -111,7 +116,7 @@ def problems_of(measurement, page):
             yield f"{name}: {behind} cells are behind"
 
 
-def described(measurement, report):
+def described(measurement, report, page=""):
     """The lines of one measurement: heading, command, table, notes."""
     origin = [measurement["date"]]
     if "commit" in measurement:
@@ -119,7 +124,7 @@ def described(measurement, report):
     if "peers" in measurement:
         origin.append("beside " + ", ".join(measurement["peers"]))
     kind, title, how = measurement["kind"], measurement["title"], measurement.get("how", "")
-    parts = [wrapped(f"**[{kind}](#{slug(kind)}): {title}.** {', '.join(origin)}. {how}".rstrip())]
+    parts = [wrapped(f"**[{kind}]({page}#{slug(kind)}): {title}.** {', '.join(origin)}. {how}".rstrip())]
     commands = measurement.get("command", [])
     if commands:
         parts.append("\n".join("    " + line for line in ([commands] if isinstance(commands, str) else commands)))
@@ -138,36 +143,56 @@ def described(measurement, report):
     return "\n\n".join(parts)
 
 
+def result_of(measurement):
+    """Tutti's figures and those of the best peer, or of a bound."""
+    if "result" in measurement:
+        return measurement["result"]
+    behind = measurement["behind"]
+    return [f"{measurement['mean']} times as fast (geometric mean)" + (f"; cells behind: {behind}" if behind != "0" else ""),
+            f"best of {len(measurement['peers'])} MPIs"]
+
+
 def of_processor(report):
-    parts = [wrapped(f"{report['processor']}. File: `docs/results/{report['file']}`.")]
+    """One table of all measurements, and the first table of cells."""
+    parts = [wrapped(f"{report['processor']}. [All tables and notes](results/{report['file']}.md).")]
+    rows = [[f"[{m['kind']}](#{slug(m['kind'])}): {m['title']}", m["date"], *result_of(m), "; ".join(m.get("missed", []))]
+            for m in report["measurements"]]
+    parts.append(table(["measurement", "date", "Tutti", "best peer, or bound", "goal missed: figure"], rows))
+    return "\n\n".join(parts + [described(m, report) for m in report["measurements"] if compared(m) and "mean" in m][:1])
+
+
+def page_of(report):
+    """All tables of a processor."""
+    parts = [f"# Measurements: {report['name']}", wrapped(
+        f"`docs/results/tables.py` writes this page from `{report['file']}.json`; [Performance](../performance.md) explains "
+        f"the kinds of measurement. Processor: {report['processor']}.")]
     parts += [wrapped(note) for note in report.get("notes", [])]
-    return "\n\n".join(parts + [described(measurement, report) for measurement in report["measurements"]])
+    parts += [described(measurement, report, "../performance.md") for measurement in report["measurements"]]
+    return "\n\n".join(parts) + "\n"
+
+
+def place_of(report):
+    return f"[{report['name']}](#{slug(report['name'])})"
 
 
 def summary(reports):
-    rows = [[*measurement["headline"], f"[{report['name']}](#{slug(report['name'])}), {measurement['date']}"]
+    rows = [[measurement["headline"], *result_of(measurement), f"{place_of(report)}, {measurement['date']}"]
             for report in reports for measurement in report["measurements"] if "headline" in measurement]
     return table(["measurement", "Tutti", "best peer", "processor"], rows)
 
 
 def means(reports):
-    rows = [[f"[{report['name']}](#{slug(report['name'])})", measurement["date"], measurement["title"],
-             measurement.get("cells", ""), str(len(measurement["peers"])), measurement["mean"], measurement["behind"]]
+    rows = [[place_of(report), measurement["date"], measurement["title"], measurement.get("cells", ""),
+             str(len(measurement["peers"])), measurement["mean"], measurement["behind"]]
             for report in reports for measurement in report["measurements"] if "mean" in measurement]
     return table(["processor", "date", "calls", "cells", "peers", "geometric mean", "cells behind"], rows)
-
-
-def shortfalls(reports):
-    rows = [[f"[{report['name']}](#{slug(report['name'])})", f"{measurement['kind']}: {measurement['title']}", missed]
-            for report in reports for measurement in report["measurements"] for missed in measurement.get("missed", [])]
-    return table(["processor", "measurement", "goal: figure"], rows)
 
 
 def read():
     reports = []
     for path in sorted(FOLDER.glob("*.json")):
         report = json.loads(path.read_text(encoding="utf-8"), parse_float=str, parse_int=str)
-        report["file"] = path.name
+        report["file"] = path.stem
         reports.append(report)
     return reports
 
@@ -179,17 +204,20 @@ def main():
     page, reports = PAGE.read_text(encoding="utf-8"), read()
     problems = [f"{report['file']}: {problem}" for report in reports for measurement in report["measurements"]
                 for problem in problems_of(measurement, page)]
-    texts = {"summary": summary(reports), "means": means(reports), "shortfalls": shortfalls(reports)}
+    texts = {"summary": summary(reports), "means": means(reports)}
     texts.update((report["id"], of_processor(report)) for report in reports)
     places = [place for _, place, _ in PLACE.findall(page)]
     problems += [f"the page has no place for {name}" for name in texts if name not in places]
     problems += [f"the page has a place for {name}, which no file has" for name in places if name not in texts]
     if not problems:
-        written = PLACE.sub(lambda match: f"{match[1]}\n{texts[match[2]]}\n\n{match[3]}", page)
-        if options.check and written != page:
-            problems.append("docs/performance.md differs from docs/results/*.json: run docs/results/tables.py")
-        elif not options.check:
-            PAGE.write_text(written, encoding="utf-8")
+        pages = {PAGE: PLACE.sub(lambda match: f"{match[1]}\n{texts[match[2]]}\n\n{match[3]}", page)}
+        pages.update((FOLDER / f"{report['file']}.md", page_of(report)) for report in reports)
+        for path, text in pages.items():
+            if not options.check:
+                path.write_text(text, encoding="utf-8")
+            elif not path.is_file() or path.read_text(encoding="utf-8") != text:
+                problems.append(f"{path.name} differs from docs/results/*.json: run docs/results/tables.py")
+        problems += [f"{path.name} has no file of measurements" for path in sorted(FOLDER.glob("*.md")) if path not in pages]
     for problem in problems:
         print(problem, file=sys.stderr)
     print(f"{len(reports)} files, {sum(len(report['measurements']) for report in reports)} measurements, "
