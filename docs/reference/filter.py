@@ -32,6 +32,7 @@ def link(match, page):
 
 def markdown(text, page):
     fenced, lines = False, []
+    text = re.sub(r"(\[[^\]\n]*)\n *([^\]\n]*\]\()", r"\1 \2", text)  # a link over two lines
     for line in text.splitlines():
         if line.lstrip().startswith("```"):
             fenced = not fenced

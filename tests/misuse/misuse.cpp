@@ -283,13 +283,13 @@ std::vector<Misuse> all_disagreements() {
     return Misuse{name, ErrorCode::mismatch, word, remedies, disagree(one, other), true};
   };
   return {
-      row("OperationsDiffer", "bcast of", usual, rooted(0)),
-      row("TypesDiffer", "int32 by sum", usual, [=](Fixture& f) { allreduce(f.comm, f.i, sum, shared); }),
-      row("WidthsDiffer", "float64 by sum", usual, [=](Fixture& f) { allreduce(f.comm, f.d, sum, shared); }),
-      row("OpsDiffer", "by max", usual, [=](Fixture& f) { allreduce(f.comm, f.a, max, shared); }),
+      row("OperationsDiffer", "bcast(", usual, rooted(0)),
+      row("TypesDiffer", "(int32, count", usual, [=](Fixture& f) { allreduce(f.comm, f.i, sum, shared); }),
+      row("WidthsDiffer", "(float64, count", usual, [=](Fixture& f) { allreduce(f.comm, f.d, sum, shared); }),
+      row("OpsDiffer", ", max)", usual, [=](Fixture& f) { allreduce(f.comm, f.a, max, shared); }),
       row("RootsDiffer", "root 1", rooted(0), rooted(1)),
-      row("CountsDiffer", "of 5 float32", usual, [=](Fixture& f) { allreduce(f.comm, f.b, sum, shared); }),
-      row("FormsDiffer", "nonblocking", usual, [=](Fixture& f) { iallreduce(f.comm, f.a, sum, shared).wait(); }),
+      row("CountsDiffer", "(float32, count 5", usual, [=](Fixture& f) { allreduce(f.comm, f.b, sum, shared); }),
+      row("FormsDiffer", "iallreduce(", usual, [=](Fixture& f) { iallreduce(f.comm, f.a, sum, shared).wait(); }),
   };
 }
 

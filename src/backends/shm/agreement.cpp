@@ -34,7 +34,7 @@ bool read_record(const CellUse& use, int rank, int number, Generation generation
   return record.generation.load(std::memory_order_relaxed) == generation;
 }
 
-/// "calls reduce(float32, count 8, sum, root 1) by shm:line".
+/// "calls reduce(float32, count 8, sum, root 1) (shm:line)".
 std::string words(const Record& record) {
   if (record.refused) return fmt::format("has refused its {} with an error", flight::call_name(record.call));
   CallRecord call;
@@ -47,7 +47,7 @@ std::string words(const Record& record) {
   call.facts.op = static_cast<ReduceKind>(record.op);
   const std::string text = "calls " + call_words(call);
   if (!flight::is_operation(record.call)) return text;
-  return fmt::format("{} by shm:{}", text, protocol_name(static_cast<Protocol>(record.protocol)));
+  return fmt::format("{} (shm:{})", text, protocol_name(static_cast<Protocol>(record.protocol)));
 }
 
 [[noreturn]] void throw_mismatch(const std::string& who, const std::string& difference) {
@@ -55,7 +55,7 @@ std::string words(const Record& record) {
               fmt::format("{}: {}; let all ranks make the same calls in the same order", who, difference));
 }
 
-/// Both sides of a call: "rank 0 calls barrier() by shm:line, rank 1 has refused its bcast with an error".
+/// Both sides of a call: "rank 0 calls barrier() (shm:line), rank 1 has refused its bcast with an error".
 std::string both_sides(int me, const Record& mine, int rank, const Record& theirs) {
   const bool is_alike = words(mine) == words(theirs);
   return fmt::format("rank {} {}, rank {} {}{}", me, words(mine), rank, words(theirs),

@@ -21,7 +21,7 @@ bool sums(const tutti::Communicator& comm) {
   return good;
 }
 
-/// A column, which is not contiguous, arrives in a row; a sum of it is refused.
+/// A column, which is not contiguous, arrives in a row; a sum of it leaves the other columns alone.
 bool moves_columns(const tutti::Communicator& comm) {
   const Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace> matrix("matrix", 4, 5);
   const Kokkos::View<double*, Kokkos::HostSpace> row("row", 4);
@@ -31,12 +31,9 @@ bool moves_columns(const tutti::Communicator& comm) {
   tutti::sendrecv(comm, tutti::as_buffer(column), comm.rank(), 0, tutti::as_buffer(row), comm.rank(), 0);
   bool good = true;
   for (std::size_t i = 0; i < 4; ++i) good = good && row(i) == static_cast<double>(10 * i + 2);
-  try {
-    tutti::allreduce(comm, tutti::as_buffer(column), tutti::sum);
-    return false;
-  } catch (const tutti::Error& error) {
-    return good && error.code() == tutti::ErrorCode::invalid_argument;
-  }
+  tutti::allreduce(comm, tutti::as_buffer(column), tutti::sum);
+  for (std::size_t i = 0; i < 4; ++i) good = good && column(i) == comm.size() * static_cast<double>(10 * i + 2);
+  return good && matrix(3, 3) == 33;
 }
 
 }  // namespace

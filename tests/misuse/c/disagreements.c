@@ -32,11 +32,11 @@ DISAGREE(count, tutti_allreduce(p->comm, a, b, IS_OTHER ? 8 : 4, TUTTI_FLOAT32, 
 DISAGREE(reduced_count, tutti_reduce(p->comm, a, b, IS_OTHER ? 8 : 4, TUTTI_FLOAT32, TUTTI_SUM, 0, shared))
 
 const struct misuse disagreements[] = {
-    {"OperationsDiffer", operation, TUTTI_ERROR_MISMATCH, "bcast of", {same_calls}, 1},
-    {"TypesDiffer", type, TUTTI_ERROR_MISMATCH, "int32 by sum", {same_calls}, 1},
-    {"WidthsDiffer", width, TUTTI_ERROR_MISMATCH, "float64 by sum", {same_calls}, 1},
-    {"OpsDiffer", op, TUTTI_ERROR_MISMATCH, "by max", {same_calls}, 1},
+    {"OperationsDiffer", operation, TUTTI_ERROR_MISMATCH, "bcast(", {same_calls}, 1},
+    {"TypesDiffer", type, TUTTI_ERROR_MISMATCH, "(int32, count 4, sum", {same_calls}, 1},
+    {"WidthsDiffer", width, TUTTI_ERROR_MISMATCH, "(float64, count 4, sum", {same_calls}, 1},
+    {"OpsDiffer", op, TUTTI_ERROR_MISMATCH, ", max)", {same_calls}, 1},
     {"RootsDiffer", root, TUTTI_ERROR_MISMATCH, "root 1", {same_calls}, 1},
-    {"CountsDiffer", count, TUTTI_ERROR_MISMATCH, "of 8 float32", {same_calls}, 1},
-    {"CountsOfAReductionDiffer", reduced_count, TUTTI_ERROR_MISMATCH, "of 8 float32", {same_calls}, 1},
+    {"CountsDiffer", count, TUTTI_ERROR_MISMATCH, "(float32, count 8", {same_calls}, 1},
+    {"CountsOfAReductionDiffer", reduced_count, TUTTI_ERROR_MISMATCH, "(float32, count 8", {same_calls}, 1},
     {0}};

@@ -9,12 +9,12 @@ module disagreements
 contains
 
   subroutine try_disagreements()
-    call disagree("OperationsDiffer", "bcast of")
-    call disagree("TypesDiffer", "int32 by sum")
-    call disagree("WidthsDiffer", "float64 by sum")
-    call disagree("OpsDiffer", "by max")
+    call disagree("OperationsDiffer", "bcast(")
+    call disagree("TypesDiffer", "(int32, count 4, sum")
+    call disagree("WidthsDiffer", "(float64, count 4, sum")
+    call disagree("OpsDiffer", ", max)")
     call disagree("RootsDiffer", "root 1")
-    call disagree("CountsDiffer", "of 8 float32")
+    call disagree("CountsDiffer", "(float32, count 8")
   end subroutine try_disagreements
 
   subroutine disagree(row, word)

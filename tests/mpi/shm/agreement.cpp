@@ -165,22 +165,22 @@ Call make_call(Operation operation, std::size_t bytes, Form form, int root = 0) 
   return call;
 }
 
-std::string counted(std::size_t bytes) { return "of " + std::to_string(bytes / 4) + " float32"; }
+std::string counted(std::size_t bytes) { return "(float32, count " + std::to_string(bytes / 4); }
 
 /// Calls that disagree, for blocks of so many bytes; the last rank makes the other one.
 std::vector<Case> uniform_cases(std::size_t bytes, Form form) {
   const auto make = [=](Operation operation, int root = 0) { return make_call(operation, bytes, form, root); };
   const Call sum_of_floats = make(Operation::allreduce);
   std::vector<Case> all;
-  all.push_back({"operation", sum_of_floats, make(Operation::bcast), {"allreduce of", "bcast of"}});
-  all.push_back({"barrier", sum_of_floats, make(Operation::barrier), {"allreduce of", "barrier (shm"}});
+  all.push_back({"operation", sum_of_floats, make(Operation::bcast), {"allreduce", "bcast"}});
+  all.push_back({"barrier", sum_of_floats, make(Operation::barrier), {"allreduce", "barrier"}});
   Call doubles = sum_of_floats;
   doubles.type = DatatypeKind::float64;
   doubles.bytes = std::max<std::size_t>(bytes, 8);
-  all.push_back({"type", sum_of_floats, doubles, {"float32 by sum", "float64 by sum"}});
+  all.push_back({"type", sum_of_floats, doubles, {"(float32, ", "(float64, "}});
   Call greatest = sum_of_floats;
   greatest.op = ReduceKind::max;
-  all.push_back({"op", sum_of_floats, greatest, {"by sum", "by max"}});
+  all.push_back({"op", sum_of_floats, greatest, {", sum", ", max"}});
   for (const Operation rooted : {Operation::bcast, Operation::reduce, Operation::gather, Operation::scatter})
     all.push_back({"root", make(rooted, 0), make(rooted, 1), {"root 0", "root 1"}, true});
   for (const Operation counting : {Operation::allreduce, Operation::bcast, Operation::gather, Operation::reduce}) {
@@ -193,7 +193,7 @@ std::vector<Case> uniform_cases(std::size_t bytes, Form form) {
   if (form != Form::persistent && bytes <= 4096) {
     Call other_form = sum_of_floats;
     other_form.form = form == Form::blocking ? Form::nonblocking : Form::blocking;
-    all.push_back({"form", sum_of_floats, other_form, {"a blocking allreduce", "nonblocking allreduce"}});
+    all.push_back({"form", sum_of_floats, other_form, {"calls allreduce(", "calls iallreduce("}});
   }
   return all;
 }
@@ -208,7 +208,7 @@ std::vector<Case> counted_cases(std::size_t bytes, Form form, int size) {
   Call moved = parts;
   moved.recv_counts.front() -= n;
   moved.recv_counts.back() += n;
-  all.push_back({"parts", parts, moved, {"reduce_scatter of", "other counts of the blocks"}});
+  all.push_back({"parts", parts, moved, {"reduce_scatter", "other counts of the blocks"}});
   for (const Operation operation : {Operation::gatherv, Operation::scatterv, Operation::alltoallv}) {
     // Every rank gives and takes n, but the last two speak of twice as much where they meet.
     Call usual = make_call(operation, bytes, form);
