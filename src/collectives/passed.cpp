@@ -44,7 +44,10 @@ struct PassedBuffer {
 
   [[nodiscard]] const char* name() const { return words.name; }
   [[nodiscard]] bool has_block_a_rank() const { return kind == BlockKind::each || kind == BlockKind::counted; }
-  [[nodiscard]] Touched touched() const { return {buffer.data, buffer.count, counts, displs}; }
+  /// Blocks without displacements follow one another.
+  [[nodiscard]] Touched touched() const {
+    return {buffer.data, buffer.count, displs.empty() ? Counts{} : counts, displs};
+  }
 };
 
 /// Checks one call. In place, the `holder` is the buffer that also has the elements of the other one, the `part`. Each
