@@ -3,16 +3,9 @@
 
 #include <algorithm>
 
+#include "core/stopwatch.hpp"
+
 namespace tutti::detail {
-namespace {
-
-double median_in_place(std::span<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-}  // namespace
 
 Trial::Trial(std::vector<std::shared_ptr<const Plan>> ways)
     : ways_(std::move(ways)), samples_(ways_.size()), sums_(ways_.size(), 0.0) {}

@@ -91,10 +91,15 @@ class CheckedCall {
   [[nodiscard]] std::size_t sum_of_counts() const {
     return std::accumulate(passed_.recv_counts.begin(), passed_.recv_counts.end(), std::size_t{0});
   }
-  /// This rank's own block in the holder; all of it if the part is as long.
+  /// Returns true if the part is one block of the holder, this rank's own.
+  template <typename Part, typename Holder>
+  [[nodiscard]] static bool is_one_block(const PassedBuffer<Part>& part, const PassedBuffer<Holder>& holder) {
+    return !part.has_block_a_rank() && holder.has_block_a_rank();
+  }
+  /// The place of the part in the holder.
   template <typename Part, typename Holder>
   [[nodiscard]] const void* own_block(const PassedBuffer<Part>& part, const PassedBuffer<Holder>& holder) const {
-    if (part.has_block_a_rank() || !holder.has_block_a_rank()) return holder.buffer.data;
+    if (!is_one_block(part, holder)) return holder.buffer.data;
     return element(holder.buffer,
                    holder.kind == BlockKind::each ? rank() * call_.signature.count : holder.displs[rank()]);
   }
@@ -177,8 +182,7 @@ void CheckedCall::check_apart(const PassedBuffer<Part>& part, const PassedBuffer
   check_lengths(part, holder);
   set(holder);
   set(part);
-  const bool has_own_block = !part.has_block_a_rank() && holder.has_block_a_rank();
-  if (has_own_block && part.buffer.data == own_block(part, holder))
+  if (is_one_block(part, holder) && part.buffer.data == own_block(part, holder))
     set_in_place(part, part.buffer.data);
   else
     require_apart(part, holder);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <ctime>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -36,12 +37,13 @@ class AbsenceWatch {
   Stopwatch watch_;
 };
 
-/// The median of at least one value.
-[[nodiscard]] inline double median(std::vector<double> values) {
+/// The median of at least one value. Reorders them.
+[[nodiscard]] inline double median_in_place(std::span<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
 }
+[[nodiscard]] inline double median(std::vector<double> values) { return median_in_place(values); }
 
 /// The median of `times` calls of `measure`, each of which returns a time.
 template <typename Measure>
