@@ -30,6 +30,17 @@ TUTTI_FUNCTION float deactivated(float gradient, float y, Activation activation)
   return gradient;
 }
 
+/// Where value i of rows of `width` values lies. Devices divide numbers of 32 bits faster.
+struct Position {
+  std::size_t row;
+  std::size_t column;
+};
+TUTTI_FUNCTION Position position_of(std::size_t i, std::size_t width) {
+  if (i > 0xffffffffU || width > 0xffffffffU) return {i / width, i % width};
+  const auto row = static_cast<std::uint32_t>(i) / static_cast<std::uint32_t>(width);
+  return {row, i - row * width};
+}
+
 struct Fill {
   float* values;
   float value;
@@ -42,6 +53,47 @@ struct Convert {
   TUTTI_FUNCTION void operator()(std::size_t i) const { to[i] = bfloat16_t(from[i]); }
 };
 
+/// Some values, which a device reads at once.
+template <typename T, std::size_t Count>
+struct alignas(sizeof(T) * Count) Pack {
+  T values[Count];
+};
+
+constexpr std::size_t pack_values = 4;
+
+/// Item i: a pack of a row of `stride` values.
+struct ConvertRows {
+  const float* from;
+  Pack<bfloat16_t, pack_values>* to;
+  std::size_t width;
+  std::size_t stride;
+  TUTTI_FUNCTION void operator()(std::size_t i) const {
+    const auto [row, piece] = position_of(i, stride / pack_values);
+    Pack<bfloat16_t, pack_values> pack;
+    for (std::size_t k = 0; k < pack_values; ++k) {
+      const std::size_t column = piece * pack_values + k;
+      pack.values[k] = bfloat16_t(column < width ? from[row * width + column] : 0.0F);
+    }
+    to[i] = pack;
+  }
+};
+
+/// Item i: as ConvertRows.
+struct PackRows {
+  const Pack<float, pack_values>* from;
+  float* to;
+  std::size_t width;
+  std::size_t stride;
+  TUTTI_FUNCTION void operator()(std::size_t i) const {
+    const auto [row, piece] = position_of(i, stride / pack_values);
+    const Pack<float, pack_values> pack = from[i];
+    for (std::size_t k = 0; k < pack_values; ++k) {
+      const std::size_t column = piece * pack_values + k;
+      if (column < width) to[row * width + column] = pack.values[k];
+    }
+  }
+};
+
 template <typename Y>
 struct AddBias {
   const float* z;
@@ -50,7 +102,7 @@ struct AddBias {
   std::size_t width;
   Activation activation;
   TUTTI_FUNCTION void operator()(std::size_t i) const {
-    const float bias = b != nullptr ? b[i % width] : 0.0F;
+    const float bias = b != nullptr ? b[position_of(i, width).column] : 0.0F;
     y[i] = to<Y>(activated(z[i] + bias, activation));
   }
 };
@@ -64,16 +116,41 @@ struct FindNumber {
   }
 };
 
-template <typename Y, typename Dz>
+/// Item i: the values of a pack.
+template <typename Y, typename Dz, std::size_t Count>
 struct Deactivate {
-  const float* d;
-  const Y* y;
-  Dz* dz;
+  const Pack<float, Count>* d;
+  const Pack<Y, Count>* y;
+  Pack<Dz, Count>* dz;
   Activation activation;
   TUTTI_FUNCTION void operator()(std::size_t i) const {
-    dz[i] = to<Dz>(deactivated(d[i], to<float>(y[i]), activation));
+    const Pack<float, Count> gradients = d[i];
+    const Pack<Y, Count> results = y[i];
+    Pack<Dz, Count> before;
+    for (std::size_t k = 0; k < Count; ++k)
+      before.values[k] = to<Dz>(deactivated(gradients.values[k], to<float>(results.values[k]), activation));
+    dz[i] = before;
   }
 };
+
+template <std::size_t Count, typename Y, typename Dz>
+void deactivate_packs(const float* d, const Y* y, Dz* dz, std::size_t count, Activation activation,
+                      StreamHandle stream) {
+  launch(stream, count / Count,
+         Deactivate<Y, Dz, Count>{reinterpret_cast<const Pack<float, Count>*>(d),
+                                  reinterpret_cast<const Pack<Y, Count>*>(y), reinterpret_cast<Pack<Dz, Count>*>(dz),
+                                  activation});
+}
+
+template <typename Y, typename Dz>
+void deactivate_all(const float* d, const Y* y, Dz* dz, std::size_t count, Activation activation, StreamHandle stream) {
+  const auto is_aligned = [](const auto* values) {
+    return reinterpret_cast<std::uintptr_t>(values) % (pack_values * sizeof *values) == 0;
+  };
+  if (count % pack_values == 0 && is_aligned(d) && is_aligned(y) && is_aligned(dz))
+    return deactivate_packs<pack_values>(d, y, dz, count, activation, stream);
+  deactivate_packs<1>(d, y, dz, count, activation, stream);
+}
 
 /// Item i: the sum of one column over one part of the rows.
 template <typename T>
@@ -84,10 +161,11 @@ struct SumRows {
   std::size_t width;
   std::size_t rows;  ///< of a part
   TUTTI_FUNCTION void operator()(std::size_t i) const {
-    const std::size_t begin = i / width * rows;
+    const auto [part, column] = position_of(i, width);
+    const std::size_t begin = part * rows;
     const std::size_t end = begin + rows < n ? begin + rows : n;
     float sum = 0;
-    for (std::size_t row = begin; row < end; ++row) sum += to<float>(values[row * width + i % width]);
+    for (std::size_t row = begin; row < end; ++row) sum += to<float>(values[row * width + column]);
     sums[i] = sum;
   }
 };
@@ -140,6 +218,18 @@ void convert(const float* from, bfloat16_t* to, std::size_t count, StreamHandle 
   launch(stream, count, Convert{from, to});
 }
 
+void convert_rows(const float* from, bfloat16_t* to, std::size_t rows, std::size_t width, std::size_t stride,
+                  StreamHandle stream) {
+  launch(stream, rows * (stride / pack_values),
+         ConvertRows{from, reinterpret_cast<Pack<bfloat16_t, pack_values>*>(to), width, stride});
+}
+
+void pack_rows(const float* from, float* to, std::size_t rows, std::size_t width, std::size_t stride,
+               StreamHandle stream) {
+  launch(stream, rows * (stride / pack_values),
+         PackRows{reinterpret_cast<const Pack<float, pack_values>*>(from), to, width, stride});
+}
+
 void add_bias(const float* z, const float* b, float* y, std::size_t n, std::size_t width, Activation activation,
               StreamHandle stream) {
   launch(stream, n * width, AddBias<float>{z, b, y, width, activation});
@@ -160,17 +250,17 @@ void find_number(const bfloat16_t* values, std::size_t count, float* found, Stre
 
 void deactivate(const float* d, const float* y, float* dz, std::size_t count, Activation activation,
                 StreamHandle stream) {
-  launch(stream, count, Deactivate<float, float>{d, y, dz, activation});
+  deactivate_all(d, y, dz, count, activation, stream);
 }
 
 void deactivate(const float* d, const float* y, bfloat16_t* dz, std::size_t count, Activation activation,
                 StreamHandle stream) {
-  launch(stream, count, Deactivate<float, bfloat16_t>{d, y, dz, activation});
+  deactivate_all(d, y, dz, count, activation, stream);
 }
 
 void deactivate(const float* d, const bfloat16_t* y, bfloat16_t* dz, std::size_t count, Activation activation,
                 StreamHandle stream) {
-  launch(stream, count, Deactivate<bfloat16_t, bfloat16_t>{d, y, dz, activation});
+  deactivate_all(d, y, dz, count, activation, stream);
 }
 
 void sum_columns(const float* values, float* partials, float* sums, std::size_t n, std::size_t width,

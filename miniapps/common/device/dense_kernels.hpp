@@ -20,6 +20,13 @@ using kernels::device::StreamHandle;
 void fill(float* values, std::size_t count, float value, StreamHandle stream);
 /// To the nearest, ties to even.
 void convert(const float* from, bfloat16_t* to, std::size_t count, StreamHandle stream);
+/// Of rows of `width` values, to rows that begin `stride` values apart, a multiple of 4, with zeros between; `to` has
+/// an alignment of 16 bytes.
+void convert_rows(const float* from, bfloat16_t* to, std::size_t rows, std::size_t width, std::size_t stride,
+                  StreamHandle stream);
+/// The reverse, without rounding; `from` has an alignment of 16 bytes.
+void pack_rows(const float* from, float* to, std::size_t rows, std::size_t width, std::size_t stride,
+               StreamHandle stream);
 
 /// y = activation(z + b), of [n][width]; y may be z. b may be null.
 void add_bias(const float* z, const float* b, float* y, std::size_t n, std::size_t width, Activation activation,

@@ -11,16 +11,18 @@ namespace tutti::kernels::device {
 namespace {
 
 /// Loads of rows that a lane has in flight.
-constexpr int rows_in_flight = 8;
+constexpr int rows_in_flight = 4;
 
-/// Item i: Width columns of Bags neighbouring bags of one table. 32 neighbouring lanes share bags of 32 * Width
+/// Item i: Width columns of some neighbouring bags of one table. 32 neighbouring lanes share bags of 32 * Width
 /// columns, and read their indices at once. The first rows of all these bags are asked for together: bags of one row
 /// would otherwise wait for one read after another.
-template <typename Stored, typename Index, std::size_t Width, std::size_t Bags>
+template <typename Stored, typename Index, std::size_t Width>
 struct PoolBody {
+  static constexpr unsigned blocks_at_once = Width > 8 ? 2 : 4;
+  static constexpr std::size_t together = Width > 4 ? 1 : 2;  ///< bags of an item: what the registers hold
   const TableJob* jobs;
   std::size_t bags;
-  std::size_t groups;  ///< of Bags bags
+  std::size_t groups;  ///< of bags
   std::size_t pieces;  ///< pieces of Width columns per bag
   bool mean;
   IndexPolicy policy;
@@ -44,25 +46,25 @@ struct PoolBody {
   TUTTI_FUNCTION void operator()(std::size_t i) const {
     if (is_stopped(guard)) return;
     const auto [job, group, column] = bag_part(jobs, i, groups, pieces, Width);
-    Counts counts[Bags] = {};
-    Head heads[Bags];
+    Counts counts[together] = {};
+    Head heads[together];
     TUTTI_UNROLL
-    for (std::size_t b = 0; b < Bags; ++b) {
-      const std::size_t bag = group * Bags + b;
-      const bool is_there = Bags == 1 || bag < bags;
+    for (std::size_t b = 0; b < together; ++b) {
+      const std::size_t bag = group * together + b;
+      const bool is_there = bag < bags;
       heads[b].begin = is_there ? job.lookups.offsets[bag] : 0;
       heads[b].end = is_there ? job.lookups.offsets[bag + 1] : 0;
     }
     TUTTI_UNROLL
-    for (std::size_t b = 0; b < Bags; ++b) {
+    for (std::size_t b = 0; b < together; ++b) {
       Head& head = heads[b];
       head.row = head.begin < head.end ? row_of(job, head.begin, counts[b]) : -1;
       if (head.row >= 0) load_constant_pack(head.values, row_at<Stored>(job.table, head.row) + column);
     }
     TUTTI_UNROLL
-    for (std::size_t b = 0; b < Bags; ++b) {
-      const std::size_t bag = group * Bags + b;
-      if (Bags > 1 && bag >= bags) break;
+    for (std::size_t b = 0; b < together; ++b) {
+      const std::size_t bag = group * together + b;
+      if (bag >= bags) break;
       pool(job, bag, column, heads[b], counts[b]);
     }
   }
@@ -164,31 +166,19 @@ struct PoolCall {
   StreamHandle stream;
 };
 
-template <typename Stored, typename Index, std::size_t Width, std::size_t Bags>
-void launch_sums(const PoolCall& call) {
-  const std::size_t pieces = call.group.dim / Width;
-  const std::size_t groups = (call.bags + Bags - 1) / Bags;
-  const PoolBody<Stored, Index, Width, Bags> body{
-      call.jobs + call.group.first,          call.bags,           groups,     pieces,
-      call.options.pooling == Pooling::mean, call.options.policy, call.guard, call.status};
-  launch(call.stream, call.group.count * groups * pieces, body);
-}
-
 template <typename Stored, typename Index, std::size_t Width>
 void launch_pool(const PoolCall& call) {
+  const TableJob* jobs = call.jobs + call.group.first;
   const std::size_t pieces = call.group.dim / Width;
-  const std::size_t items = call.group.count * call.bags * pieces;
-  if (call.options.pooling == Pooling::max) {
-    return launch(call.stream, items,
-                  MaxBody<Stored, Index, Width>{call.jobs + call.group.first, call.bags, pieces, call.options.policy,
-                                                call.guard, call.status});
-  }
-  constexpr std::size_t bags_together = Width > 8 ? 2 : 4;  // what the registers hold
-  constexpr std::size_t enough = std::size_t{1} << 20U;     // lanes, which fill any device several times
-  if constexpr (Width > 1) {
-    if (items >= enough) return launch_sums<Stored, Index, Width, bags_together>(call);
-  }
-  launch_sums<Stored, Index, Width, 1>(call);
+  const Pooling pooling = call.options.pooling;
+  const IndexPolicy policy = call.options.policy;
+  if (pooling == Pooling::max)
+    return launch(call.stream, call.group.count * call.bags * pieces,
+                  MaxBody<Stored, Index, Width>{jobs, call.bags, pieces, policy, call.guard, call.status});
+  using Body = PoolBody<Stored, Index, Width>;
+  const std::size_t groups = (call.bags + Body::together - 1) / Body::together;
+  launch(call.stream, call.group.count * groups * pieces,
+         Body{jobs, call.bags, groups, pieces, pooling == Pooling::mean, policy, call.guard, call.status});
 }
 
 template <typename Stored, typename Index>

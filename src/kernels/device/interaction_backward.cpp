@@ -11,6 +11,7 @@ namespace {
 /// Item: one sample. The gradients of the products are a symmetric matrix whose diagonal counts twice; a lane makes
 /// four dimensions of four vectors' gradients at a time.
 struct BackwardBody {
+  static constexpr unsigned blocks_at_once = 3;
   InteractionShape shape;
   const Pooled<const float>* inputs;
   const Pooled<float>* gradients;
@@ -25,13 +26,15 @@ struct BackwardBody {
     const float* const gradient = output_gradient + sample * stride;
     const Count columns = round_to_tile(shape.features);
     load_matrix(warp, gradient, columns, matrix);
-    load_vectors(warp, shape, inputs, sample, wide, vectors);
-    const Count pieces = round_to_tile(shape.dim) / tile;
-    warp.each(columns / tile * pieces, [&](std::size_t k) {
-      const Count first = static_cast<Count>(k) / pieces;
-      const Count column = static_cast<Count>(k) - first * pieces;
-      multiply_tile(vectors, matrix, gradient, sample, first * tile, column * tile);
-    });
+    for (Count begin = 0; begin < shape.dim; begin += shape.part) {
+      load_vectors<4>(warp, shape, inputs, sample, wide, begin, vectors);
+      const Count pieces = shape.columns_from(begin) / tile;
+      warp.each(columns / tile * pieces, [&](std::size_t k) {
+        const Count first = static_cast<Count>(k) / pieces;
+        const Count column = (static_cast<Count>(k) - first * pieces) * tile;
+        multiply_tile(vectors + column, matrix, gradient, sample, first * tile, begin + column);
+      });
+    }
   }
 
   /// A lane has every 32nd product, and knows the row of one from the row of the one before.
@@ -48,11 +51,12 @@ struct BackwardBody {
         matrix[row * columns + column] = row == column ? 2.0F * value : value;
         if (row != column) matrix[column * columns + row] = value;
       };
-      move_many<float>(shape.dim + static_cast<Count>(lane), first_product(shape, shape.features), warp_lanes, load,
-                       store);
+      move_many<4, float>(shape.dim + static_cast<Count>(lane), first_product(shape, shape.features), warp_lanes, load,
+                          store);
     });
   }
 
+  /// vectors: column `column` of the first.
   TUTTI_FUNCTION void multiply_tile(const float* vectors, const float* matrix, const float* gradient,
                                     std::size_t sample, Count first, Count column) const {
     const Count columns = round_to_tile(shape.features);
@@ -60,7 +64,7 @@ struct BackwardBody {
     for (Count f = 0; f < shape.features; ++f) {
       float vector[tile];
       float weight[tile];
-      load_pack(vector, vectors + f * shape.pitch() + column);
+      load_pack(vector, vectors + f * shape.pitch());
       load_pack(weight, matrix + f * columns + first);
       TUTTI_UNROLL
       for (Count a = 0; a < tile; ++a) {

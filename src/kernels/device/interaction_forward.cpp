@@ -20,7 +20,7 @@ struct ForwardBody {
   TUTTI_FUNCTION void operator()(const Warp& warp, std::size_t sample) const {
     auto* vectors = warp.template scratch<float>();
     float* const row = output + sample * stride;
-    load_vectors(warp, shape, inputs, sample, wide, vectors);
+    load_vectors<8>(warp, shape, inputs, sample, wide, 0, vectors);
     warp.each(shape.dim, [&](std::size_t d) { row[d] = vectors[d]; });
     const Count tiles = round_to_tile(shape.features) / tile;
     warp.each(tiles * (tiles + 1) / 2, [&](std::size_t k) {

@@ -6,7 +6,7 @@
 
 #include "kernels/device/row_pack.hpp"
 
-/// The vectors of one sample in the scratch of a warp.
+/// The vectors of one sample in the scratch of a warp, all columns or a part of them at a time.
 namespace tutti::kernels::device {
 
 /// Numbers of 32 bits: a sample fits into the scratch memory, and a device divides and multiplies them faster.
@@ -20,39 +20,43 @@ struct InteractionShape {
   Count features;
   Count dim;
   bool itself;
-  /// Distance between vectors in scratch, in values: four more than a vector, so that lanes that read the same
-  /// dimension of different vectors use different banks.
-  [[nodiscard]] TUTTI_FUNCTION Count pitch() const { return round_to_tile(dim) + tile; }
+  Count part;  ///< columns that are in scratch at a time, a multiple of tile
+  /// Columns of the part that begins with column `first`, with those after the end.
+  [[nodiscard]] TUTTI_FUNCTION Count columns_from(Count first) const {
+    return dim - first < part ? round_to_tile(dim - first) : part;
+  }
+  /// Distance between vectors in scratch, in values: four more than a part, so that lanes that read the same column of
+  /// different vectors use different banks.
+  [[nodiscard]] TUTTI_FUNCTION Count pitch() const { return part + tile; }
   [[nodiscard]] TUTTI_FUNCTION Count vector_values() const { return round_to_tile(features) * pitch(); }
 };
 
 /// Calls load(i, value) and then store(i, value) for i = first, first + step, … below `end`, with several loads in
 /// flight: one after another would take most of the time of a sample.
-template <typename Value, typename Load, typename Store>
+template <Count InFlight, typename Value, typename Load, typename Store>
 TUTTI_FUNCTION void move_many(Count first, Count end, Count step, const Load& load, const Store& store) {
-  constexpr Count in_flight = 8;
-  for (Count begin = first; begin < end; begin += in_flight * step) {
-    Value values[in_flight];
+  for (Count begin = first; begin < end; begin += InFlight * step) {
+    Value values[InFlight];
     TUTTI_UNROLL
-    for (Count u = 0; u < in_flight; ++u) {
+    for (Count u = 0; u < InFlight; ++u) {
       if (begin + u * step < end) load(begin + u * step, values[u]);
     }
     TUTTI_UNROLL
-    for (Count u = 0; u < in_flight; ++u) {
+    for (Count u = 0; u < InFlight; ++u) {
       if (begin + u * step < end) store(begin + u * step, values[u]);
     }
   }
 }
 
-/// Loads all vectors of a sample, with zeros after their ends and after the last. A lane has some columns of every
-/// vector, or of every second or fourth where vectors are short.
-template <typename Warp>
+/// Loads a part of all vectors of a sample, with zeros after their ends and after the last. A lane has some columns of
+/// every vector, or of every second or fourth where a part is short.
+template <Count InFlight, typename Warp>
 TUTTI_FUNCTION void load_vectors(const Warp& warp, const InteractionShape& shape, const Pooled<const float>* inputs,
-                                 std::size_t sample, bool wide, float* vectors) {
+                                 std::size_t sample, bool wide, Count begin, float* vectors) {
   struct Piece {
     float values[tile];
   };
-  const Count pieces = round_to_tile(shape.dim) / tile;
+  const Count pieces = shape.columns_from(begin) / tile;
   if (pieces == 0) return;
   const Count step = pieces < warp_lanes ? warp_lanes / pieces : 1;
   warp.each(pieces * step, [&](std::size_t k) {
@@ -62,17 +66,17 @@ TUTTI_FUNCTION void load_vectors(const Warp& warp, const InteractionShape& shape
     const auto load = [&](Count f, Piece& piece) {
       piece = {};
       if (f >= shape.features) return;
-      const float* from = inputs[f].data + sample * inputs[f].stride + column;
+      const float* from = inputs[f].data + sample * inputs[f].stride + begin + column;
       if (wide) return load_constant_pack(piece.values, from);
       TUTTI_UNROLL
       for (Count e = 0; e < tile; ++e) {
-        if (column + e < shape.dim) piece.values[e] = from[e];
+        if (begin + column + e < shape.dim) piece.values[e] = from[e];
       }
     };
     const auto store = [&](Count f, const Piece& piece) {
       store_pack(vectors + f * shape.pitch() + column, piece.values);
     };
-    move_many<Piece>(first, round_to_tile(shape.features), step, load, store);
+    move_many<InFlight, Piece>(first, round_to_tile(shape.features), step, load, store);
   });
 }
 

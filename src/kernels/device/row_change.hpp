@@ -17,15 +17,13 @@ struct RowChanger {
   static constexpr bool needs_whole_row = row_wise || scaled;
   static constexpr bool first_moment = Optimizer == RowOptimizer::adagrad || Optimizer == RowOptimizer::adam;
   static constexpr bool second_moment = Optimizer == RowOptimizer::adam;
-  /// Rows that a warp changes together.
-  static constexpr std::size_t rows_in_flight = needs_whole_row ? 1 : second_moment ? 2 : 4;
   UpdateJob update;
 
   [[nodiscard]] static std::size_t scratch_bytes(std::size_t dim) {
     return needs_whole_row ? row_sum_bytes + row_scale_bytes + dim * sizeof(float) : scratch_alignment;
   }
 
-  /// A row to change, and its first occurrence; without a job there is none.
+  /// A row to change, and its first occurrence.
   struct Row {
     const TableJob* job;
     std::uint32_t key;
@@ -44,44 +42,34 @@ struct RowChanger {
     float second[Width];
   };
 
-  /// Changes some rows of one shape together, so that the loads of all are in flight. sum_of(column, sums) adds the
-  /// gradients of Width columns of each row.
-  template <std::size_t Rows, typename Warp, typename SumOf>
-  TUTTI_FUNCTION void change(const Warp& warp, std::size_t dim, const Row (&rows)[Rows], const SumOf& sum_of) const {
+  /// sum_of(column, sum) adds the gradients of Width columns.
+  template <typename Warp, typename SumOf>
+  TUTTI_FUNCTION void change(const Warp& warp, std::size_t dim, const Row& row, const SumOf& sum_of) const {
     if constexpr (needs_whole_row) {
-      static_assert(Rows == 1, "the scratch of a warp has room for one row");
       auto* const gradients = warp.template scratch<float>(row_sum_bytes + row_scale_bytes);
       warp.each(dim / Width, [&](std::size_t p) {
-        float sums[1][Width] = {};
-        sum_of(p * Width, sums);
+        float sum[Width] = {};
+        sum_of(p * Width, sum);
         TUTTI_UNROLL
-        for (std::size_t e = 0; e < Width; ++e) gradients[p * Width + e] = sums[0][e];
+        for (std::size_t e = 0; e < Width; ++e) gradients[p * Width + e] = sum[e];
       });
-      change_whole(warp, rows[0], gradients);
+      change_whole(warp, row, gradients);
     } else {
-      warp.each(dim / Width, [&](std::size_t p) { change_columns(rows, p * Width, sum_of); });
+      warp.each(dim / Width, [&](std::size_t p) { change_columns(row, p * Width, sum_of); });
     }
   }
 
  private:
-  template <std::size_t Rows, typename SumOf>
-  TUTTI_FUNCTION void change_columns(const Row (&rows)[Rows], std::size_t column, const SumOf& sum_of) const {
-    Piece pieces[Rows] = {};
+  template <typename SumOf>
+  TUTTI_FUNCTION void change_columns(const Row& row, std::size_t column, const SumOf& sum_of) const {
+    Piece piece = piece_of(row, column);  // asked for first: gradients take longer
+    float sum[Width] = {};
+    sum_of(column, sum);
+    float values[Width];
     TUTTI_UNROLL
-    for (std::size_t u = 0; u < Rows; ++u) {
-      if (rows[u].job != nullptr) pieces[u] = piece_of(rows[u], column);  // asked for first: gradients take longer
-    }
-    float sums[Rows][Width] = {};
-    sum_of(column, sums);
-    TUTTI_UNROLL
-    for (std::size_t u = 0; u < Rows; ++u) {
-      if (rows[u].job == nullptr) continue;
-      float values[Width];
-      TUTTI_UNROLL
-      for (std::size_t e = 0; e < Width; ++e) values[e] = row_value(pieces[u].old[e]);
-      change_piece(rows[u], column, pieces[u], sums[u], values, 0);
-      store(rows[u], column, values);
-    }
+    for (std::size_t e = 0; e < Width; ++e) values[e] = row_value(piece.old[e]);
+    change_piece(row, column, piece, sum, values, 0);
+    store(row, column, values);
   }
 
   [[nodiscard]] TUTTI_FUNCTION float* state_at(const Row& row, std::size_t column) const {

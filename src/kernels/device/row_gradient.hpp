@@ -7,6 +7,10 @@
 /// Sums of the gradients of a row's occurrences, some columns at a time.
 namespace tutti::kernels::device {
 
+TUTTI_FUNCTION bool has_row(const TableJob& job, std::uint32_t key) {
+  return key >= job.first_key && key - job.first_key < static_cast<std::uint64_t>(job.table.rows);
+}
+
 /// The table of the group that has the row; null if another group has it. Jobs ascend in first_key.
 TUTTI_FUNCTION const TableJob* find_table(const UpdateJob& update, std::uint32_t key) {
   std::size_t low = 0;
@@ -16,7 +20,7 @@ TUTTI_FUNCTION const TableJob* find_table(const UpdateJob& update, std::uint32_t
     (update.jobs[middle].first_key <= key ? low : high) = middle;
   }
   const TableJob& job = update.jobs[low];
-  return key >= job.first_key && key - job.first_key < static_cast<std::uint64_t>(job.table.rows) ? &job : nullptr;
+  return has_row(job, key) ? &job : nullptr;
 }
 
 /// An occurrence: the bag whose gradient it gets, the factor, and its position among the indices of its table.
@@ -34,7 +38,7 @@ TUTTI_FUNCTION Occurrence occurrence_of(const UpdateJob& update, const TableJob&
     found.position = static_cast<std::uint32_t>(value - all.starts[job.number]);
   }
   if (all.factors != nullptr) found.factor = all.factors[job.number * update.bags + found.bag];
-  if (job.lookups.weights != nullptr)
+  if (all.bags != nullptr && job.lookups.weights != nullptr)
     found.factor *= job.lookups.weights[job.lookups.offsets[0] + static_cast<std::int64_t>(found.position)];
   return found;
 }
@@ -72,48 +76,23 @@ TUTTI_FUNCTION void add_some(const UpdateJob& update, const TableJob& job, const
   }
 }
 
-/// Adds the gradients of the occurrence `first` and of those after it in the same row, in their order. Few are in
-/// flight, so that many warps fit on the device.
+/// Adds the gradients of the occurrences of a row, which are those with the key of the first, in their order. Few are
+/// in flight, so that many warps fit on the device.
 template <std::size_t Width>
-TUTTI_FUNCTION void add_row(const UpdateJob& update, const TableJob& job, std::uint32_t key, std::uint32_t first,
-                            std::size_t column, float (&sum)[Width]) {
+TUTTI_FUNCTION void add_row(const UpdateJob& update, const TableJob& job, const std::uint32_t* keys,
+                            const std::uint32_t* values, std::size_t column, float (&sum)[Width]) {
   constexpr std::uint32_t in_flight = 2;
-  const Occurrences& all = update.occurrences;
+  const std::uint32_t key = keys[0];
   bool more = true;
-  for (std::uint32_t i = first; more; i += in_flight) {
-    std::uint32_t values[in_flight];
+  for (std::uint32_t i = 0; more && keys[i] == key; i += in_flight) {
+    std::uint32_t some[in_flight];
     bool is_used[in_flight];
     TUTTI_UNROLL
     for (std::uint32_t u = 0; u < in_flight; ++u) {
-      const std::uint32_t at = u < all.count - i ? i + u : i;  // so that keys and values are read at once
-      values[u] = all.values[at];
-      is_used[u] = u < all.count - i && all.keys[at] == key;
+      is_used[u] = more = more && keys[i + u] == key;
+      some[u] = values[is_used[u] ? i + u : i];
     }
-    TUTTI_UNROLL
-    for (std::uint32_t u = 0; u < in_flight; ++u) is_used[u] = more = more && is_used[u];
-    more = more && in_flight < all.count - i;
-    add_some(update, job, values, is_used, column, sum);
-  }
-}
-
-/// Adds the gradients of some rows of the group: of the first occurrences of all at once, and then of the others. Rows
-/// are as RowChanger's.
-template <typename Row, std::size_t Rows, std::size_t Width>
-TUTTI_FUNCTION void add_rows(const UpdateJob& update, const Row (&rows)[Rows], const bool (&has_more)[Rows],
-                             std::size_t column, float (&sums)[Rows][Width]) {
-  float gradient[Rows][Width];
-  Occurrence at[Rows] = {};
-  TUTTI_UNROLL
-  for (std::size_t u = 0; u < Rows; ++u) {
-    if (rows[u].job == nullptr) continue;
-    at[u] = occurrence_of(update, *rows[u].job, update.occurrences.values[rows[u].first]);
-    load_constant_pack(gradient[u], rows[u].job->pooled + at[u].bag * rows[u].job->pooled_stride + column);
-  }
-  TUTTI_UNROLL
-  for (std::size_t u = 0; u < Rows; ++u) {
-    if (rows[u].job == nullptr) continue;
-    add_share(update, *rows[u].job, at[u], column, gradient[u], sums[u]);
-    if (has_more[u]) add_row(update, *rows[u].job, rows[u].key, rows[u].first + 1, column, sums[u]);
+    add_some(update, job, some, is_used, column, sum);
   }
 }
 

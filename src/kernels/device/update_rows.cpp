@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernels/device/update_rows.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <string>
 
 #include "kernels/device/atomics.hpp"
@@ -11,51 +13,87 @@
 namespace tutti::kernels::device {
 namespace {
 
+/// Occurrences of an item: many, which a warp reads at once, where enough items are left.
+constexpr std::uint32_t fewest_of_item = 8;
+constexpr std::uint32_t most_of_item = 32;
+std::uint32_t span_of(std::size_t count) {
+  constexpr std::size_t enough = std::size_t{1} << 14U;  // warps, which fill any device several times
+  return static_cast<std::uint32_t>(
+      std::clamp<std::size_t>(std::bit_floor(count / enough), fewest_of_item, most_of_item));
+}
+
+/// What an item reads of the occurrences: keys with the one before its first and those after its last, and values.
+constexpr std::size_t window_keys = most_of_item + warp_occurrences + 4;
+constexpr std::size_t window_bytes = (window_keys + most_of_item + warp_occurrences) * sizeof(std::uint32_t);
+
+/// Sums of all values of a bag, without factors, and rounding to nearest.
+bool is_plain(const UpdateJob& update) {
+  const Occurrences& all = update.occurrences;
+  return all.bags == nullptr && all.factors == nullptr && update.winners.positions == nullptr && !update.stochastic;
+}
+
+/// Says again that an update is plain, so that the compiler drops all else.
+template <bool Plain>
+TUTTI_FUNCTION UpdateJob known(UpdateJob update) {
+  if constexpr (Plain) {
+    update.occurrences.bags = nullptr;
+    update.occurrences.factors = nullptr;
+    update.winners.positions = nullptr;
+    update.stochastic = false;
+  }
+  return update;
+}
+
 /// Item g: changes the rows of the group whose first occurrences are among those of g, but cuts those that occur often
 /// into parts.
-template <typename Changer>
+template <typename Changer, bool Plain>
 struct RowBody {
-  static constexpr std::uint32_t occurrences = Changer::rows_in_flight;  ///< of an item
-  Changer changer;
+  static constexpr unsigned blocks_at_once = 4;
+  UpdateJob given;
+  std::uint32_t span;       ///< occurrences of an item
+  std::size_t window_from;  ///< bytes of scratch before the window
 
   template <typename Warp>
   TUTTI_FUNCTION void operator()(const Warp& warp, std::size_t item) const {
-    const UpdateJob& update = changer.update;
+    const UpdateJob update = known<Plain>(given);
     if (is_stopped(update.guard)) return;
-    const auto begin = static_cast<std::uint32_t>(item) * occurrences;
-    std::uint32_t keys[occurrences + 2];  // with those before and after
-    std::uint32_t later[occurrences];
-    TUTTI_UNROLL
-    for (std::uint32_t u = 0; u < occurrences + 2; ++u)
-      keys[u] = begin + u > 0 ? key_at(std::size_t{begin} + u - 1) : update.occurrences.no_row;
-    TUTTI_UNROLL
-    for (std::uint32_t u = 0; u < occurrences; ++u) later[u] = key_at(std::size_t{begin} + u + warp_occurrences);
-    typename Changer::Row rows[occurrences];
-    bool has_more[occurrences];
-    TUTTI_UNROLL
-    for (std::uint32_t u = 0; u < occurrences; ++u) {
-      const std::uint32_t key = keys[u + 1];
-      const bool is_first = key != update.occurrences.no_row && key != keys[u];
-      rows[u] = {is_first ? find_table(update, key) : nullptr, key, begin + u};
-      has_more[u] = keys[u + 2] == key;
-      if (rows[u].job == nullptr || later[u] != key) continue;
-      cut(warp, key, begin + u);
-      rows[u].job = nullptr;
+    const std::uint32_t begin = static_cast<std::uint32_t>(item) * span;
+    auto* const keys = warp.template scratch<std::uint32_t>(window_from);
+    std::uint32_t* const values = keys + window_keys;
+    load_window(warp, begin, keys, values);
+    const TableJob* table = update.jobs;
+    for (std::uint32_t u = 0; u < span; ++u) {
+      const std::uint32_t* const from = keys + u + 1;
+      if (*from == update.occurrences.no_row || *from == keys[u]) continue;
+      if (!has_row(*table, *from)) {
+        const TableJob* const found = find_table(update, *from);
+        if (found == nullptr) continue;
+        table = found;
+      }
+      if (from[warp_occurrences] == *from) {
+        cut(warp, *from, begin + u);
+        continue;
+      }
+      Changer{update}.change(
+          warp, update.jobs->table.dim, {table, *from, begin + u},
+          [&](std::size_t column, auto& sum) { add_row(update, *table, from, values + u, column, sum); });
     }
-    if (!has_any(rows)) return;
-    changer.change(warp, update.jobs->table.dim, rows,
-                   [&](std::size_t column, auto& sums) { add_rows(update, rows, has_more, column, sums); });
   }
 
-  [[nodiscard]] TUTTI_FUNCTION static bool has_any(const typename Changer::Row (&rows)[occurrences]) {
-    bool any = false;
-    TUTTI_UNROLL
-    for (std::uint32_t u = 0; u < occurrences; ++u) any = any || rows[u].job != nullptr;
-    return any;
+  /// Reads the keys from the one before the item's on, and the values from its first on: so many that those of a row
+  /// that is not cut are there.
+  template <typename Warp>
+  TUTTI_FUNCTION void load_window(const Warp& warp, std::size_t begin, std::uint32_t* keys,
+                                  std::uint32_t* values) const {
+    const Occurrences& all = given.occurrences;
+    warp.each(span + warp_occurrences + 1, [&](std::size_t k) {
+      keys[k] = begin + k > 0 ? key_at(begin + k - 1) : all.no_row;
+      if (k < span + warp_occurrences && begin + k < all.count) values[k] = all.values[begin + k];
+    });
   }
 
   [[nodiscard]] TUTTI_FUNCTION std::uint32_t key_at(std::size_t i) const {
-    const Occurrences& all = changer.update.occurrences;
+    const Occurrences& all = given.occurrences;
     return i < all.count ? all.keys[i] : all.no_row;
   }
 
@@ -73,7 +111,7 @@ struct RowBody {
 
   template <typename Warp>
   TUTTI_FUNCTION void cut(const Warp& warp, std::uint32_t key, std::uint32_t first) const {
-    const OftenRows& often = changer.update.often;
+    const OftenRows& often = given.often;
     const std::uint32_t end = end_of(key, std::size_t{first} + warp_occurrences);
     const std::uint32_t parts = (end - first - 1) / row_part + 1;
     auto* const first_part = warp.template scratch<std::uint32_t>();
@@ -119,9 +157,8 @@ struct OftenBody {
     const OftenRow row = update.often.rows[r];
     const std::uint32_t key = update.occurrences.keys[row.first];
     const std::size_t dim = update.jobs->table.dim;
-    const typename Changer::Row rows[] = {{find_table(update, key), key, row.first}};
-    changer.change(warp, dim, rows,
-                   [&](std::size_t column, auto& sums) { add_parts(update, row, dim, column, sums[0]); });
+    changer.change(warp, dim, {find_table(update, key), key, row.first},
+                   [&](std::size_t column, auto& sum) { add_parts(update, row, dim, column, sum); });
   }
 };
 
@@ -130,10 +167,14 @@ void launch_width(const UpdateJob& update, const TableGroup& group, StreamHandle
   using Changer = RowChanger<Stored, Optimizer, Width>;
   const std::size_t count = update.occurrences.count;
   const std::size_t scratch = Changer::scratch_bytes(group.dim);
-  const Changer changer{update};
-  launch_warps(stream, (count - 1) / Changer::rows_in_flight + 1, scratch, RowBody<Changer>{changer});
+  const std::uint32_t span = span_of(count);
+  const std::size_t items = (count - 1) / span + 1;
+  if (Width > 1 && is_plain(update))
+    launch_warps(stream, items, scratch + window_bytes, RowBody<Changer, (Width > 1)>{update, span, scratch});
+  else
+    launch_warps(stream, items, scratch + window_bytes, RowBody<Changer, false>{update, span, scratch});
   launch_warps(stream, most_often_rows(count) > 0 ? most_row_parts(count) : 0, 0, PartBody<Width>{update});
-  launch_warps(stream, most_often_rows(count), scratch, OftenBody<Changer>{changer});
+  launch_warps(stream, most_often_rows(count), scratch, OftenBody<Changer>{Changer{update}});
 }
 
 template <typename Stored, RowOptimizer Optimizer>
@@ -145,7 +186,7 @@ void launch_update(const UpdateJob& update, const TableGroup& group, StreamHandl
 }  // namespace
 
 void check_row_length(const char* function, const TableList& list, RowOptimizer optimizer) {
-  constexpr std::size_t most = (most_scratch_bytes - row_sum_bytes - row_scale_bytes) / sizeof(float);
+  constexpr std::size_t most = (most_scratch_bytes - row_sum_bytes - row_scale_bytes - window_bytes) / sizeof(float);
   for (const TableGroup& group : list.groups) {
     const bool needs_whole_row = optimizer == RowOptimizer::row_wise_adagrad || group.type == DatatypeKind::uint8;
     if (!needs_whole_row || group.dim <= most) continue;

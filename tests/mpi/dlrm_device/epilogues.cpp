@@ -106,9 +106,9 @@ TEST_F(EpiloguesOfDlrm, ALayerIsOneLaunch) {
   EXPECT_EQ(launches_with({.has_lt = false}, false), (Launches{3, 3, 0}));
   EXPECT_EQ(launches_with({.describes_lt = false}, false), (Launches{3, 3, 0}));
   EXPECT_EQ(launches_with({.finds_lt = false}, false), (Launches{3, 3, 0}));
-  // The parameters and the input are converted.
-  EXPECT_EQ(launches_with({}, true), (Launches{3, 2, 0}));
-  EXPECT_EQ(launches_with({.has_lt = false}, true), (Launches{3, 5, 0}));
+  // The parameters and the input are converted, and the first layer's weights into rows of a multiple of 16 bytes.
+  EXPECT_EQ(launches_with({}, true), (Launches{3, 3, 0}));
+  EXPECT_EQ(launches_with({.has_lt = false}, true), (Launches{3, 6, 0}));
 }
 
 TEST_F(EpiloguesOfDlrm, WithoutAReluAProductOfCublasLtLosesNoNan) {

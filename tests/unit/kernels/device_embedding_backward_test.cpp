@@ -164,7 +164,7 @@ TEST_F(DeviceBackward, SquaresOfShardedColumns) {
 }
 
 TEST_F(DeviceBackward, RowsThatDoNotFitIntoTheScratchAreRefusedWithTheBound) {
-  constexpr std::size_t most = 10160;
+  constexpr std::size_t most = 10028;
   BatchSettings settings;
   settings.types = {DatatypeKind::uint8, DatatypeKind::float32};
   settings.rows = {3, 5};
@@ -182,8 +182,8 @@ TEST_F(DeviceBackward, RowsThatDoNotFitIntoTheScratchAreRefusedWithTheBound) {
         ADD_FAILURE() << "no error";
       } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::not_supported);
-        EXPECT_NE(std::string(error.what()).find("table 0 has 10164 columns"), std::string::npos) << error.what();
-        EXPECT_NE(std::string(error.what()).find("at most 10160"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("table 0 has 10032 columns"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("at most 10028"), std::string::npos) << error.what();
       }
     }
   }

@@ -31,7 +31,7 @@ class CudaWarp {
 };
 
 template <typename Body>
-__global__ void __launch_bounds__(block_threads, blocks_at_once) run_items(const ItemWork<Body> work) {
+__global__ void __launch_bounds__(block_threads, blocks_at_once<Body>()) run_items(const ItemWork<Body> work) {
   const std::size_t all = static_cast<std::size_t>(gridDim.x) * block_threads;
   for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * block_threads + threadIdx.x; i < work.count; i += all) {
     work(i);
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(block_threads, blocks_at_once) run_items(const
 }
 
 template <typename Body>
-__global__ void __launch_bounds__(block_threads, blocks_at_once) run_warps(const WarpWork<Body> work) {
+__global__ void __launch_bounds__(block_threads, blocks_at_once<Body>()) run_warps(const WarpWork<Body> work) {
   extern __shared__ double2 shared[];  // aligned to scratch_alignment
   const CudaWarp warp(reinterpret_cast<char*>(shared) + threadIdx.y * work.scratch_bytes);
   const std::size_t all = static_cast<std::size_t>(gridDim.x) * blockDim.y;

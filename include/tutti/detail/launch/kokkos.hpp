@@ -94,19 +94,19 @@ inline constexpr std::size_t most_work_bytes = 3600;
 template <typename Space, typename Body>
 void launch_on(const Space& space, const ItemWork<Body>& work) {
   using Policy = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::size_t>,
-                                     Kokkos::LaunchBounds<block_threads, blocks_at_once>, ByArgument>;
+                                     Kokkos::LaunchBounds<block_threads, blocks_at_once<Body>()>, ByArgument>;
   constexpr std::size_t most = std::size_t{1} << 31U;  // on CUDA Kokkos before 4.6 steps by 32 bits
   const std::size_t items = std::max<std::size_t>(work.count, 1);
   for (std::size_t first = 0; first < items; first += most)
     Kokkos::parallel_for("tutti", Policy(space, first, std::min(items, first + most)), work);
 }
 
-template <typename Space>
-using WarpPolicy = Kokkos::TeamPolicy<Space, Kokkos::LaunchBounds<block_threads, blocks_at_once>, ByArgument>;
+template <typename Space, typename Body>
+using WarpPolicy = Kokkos::TeamPolicy<Space, Kokkos::LaunchBounds<block_threads, blocks_at_once<Body>()>, ByArgument>;
 
 template <typename Space, typename Body>
 void launch_on(const Space& space, const WarpWork<Body>& work) {
-  using Policy = WarpPolicy<Space>;
+  using Policy = WarpPolicy<Space, Body>;
   using Functor = TeamFunctor<WarpWork<Body>, typename Policy::member_type>;
   const auto with_scratch = [&](Policy policy) {
     if (work.scratch_bytes == 0) return policy;
@@ -133,7 +133,7 @@ struct AnyItems {
   void (*call)(const void*, std::size_t);
   TUTTI_FUNCTION void operator()(std::size_t i) const { call(body, i); }
 };
-using HostWarp = KokkosWarp<typename WarpPolicy<HostSpace>::member_type>;
+using HostWarp = KokkosWarp<typename WarpPolicy<HostSpace, void>::member_type>;
 struct AnyWarps {
   const void* body;
   void (*call)(const void*, const HostWarp&, std::size_t);

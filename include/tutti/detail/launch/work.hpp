@@ -9,8 +9,12 @@ namespace tutti::kernels::device {
 
 inline constexpr unsigned warp_lanes = 32;
 inline constexpr unsigned block_threads = 256;
-/// Blocks of a processor at least: so the compiler may use registers for the others' and need not spill.
-inline constexpr unsigned blocks_at_once = 2;
+/// Blocks of a processor at least, whose registers the compiler keeps to: those that a body names, else 2.
+template <typename Body>
+[[nodiscard]] constexpr unsigned blocks_at_once() {
+  if constexpr (requires { Body::blocks_at_once; }) return Body::blocks_at_once;
+  return 2;
+}
 
 /// Bytes of scratch memory that the warps of a block share: every device has them.
 inline constexpr std::size_t most_scratch_bytes = 40960;
