@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <numeric>
 #include <tutti/error.hpp>
 
 namespace tutti::detail {
@@ -13,19 +14,24 @@ CopyStream::~CopyStream() { device::runtime()->destroy_stream(handle_); }
 
 namespace {
 
-/// Returns true if each bag has one index, as in every batch of such a model. Rows that are divided among ranks may
-/// have as many indices as bags by chance.
-bool has_one_each(const std::int64_t* offsets, std::size_t bags) {
-  const auto* end = offsets + bags + 1;
-  return std::adjacent_find(offsets, end, [](std::int64_t a, std::int64_t b) { return b != a + 1; }) == end;
+std::size_t indices_of(const kernels::TableLookups& lookups, std::size_t bags) {
+  return static_cast<std::size_t>(lookups.offsets[bags] - lookups.offsets[0]);
 }
 
-/// The room for the indices of `bags` bags. Bags of one index each take as much in every batch; others have room for up
-/// to an eighth more, so that most batches have the same places, and graphs are launched again.
-std::size_t room_for(const std::int64_t* offsets, std::size_t bags) {
+/// Returns true if each bag has one index, as in every batch of such a model. Rows that are divided among ranks may
+/// have as many indices as bags by chance.
+bool has_one_each(const kernels::TableLookups& lookups, std::size_t bags) {
+  if (indices_of(lookups, bags) != bags) return false;
+  std::int64_t difference = 0;
+  for (std::size_t b = 0; b < bags; ++b) difference |= lookups.offsets[b + 1] - lookups.offsets[b] - 1;
+  return difference == 0;
+}
+
+/// The room for the indices of bags. Those with one index each take as much in every batch; others have room for up to
+/// an eighth more, so that most batches have the same places, and graphs are launched again.
+std::size_t room_for(std::size_t indices, bool is_one_each) {
   constexpr std::size_t least = 1024;
-  const auto indices = static_cast<std::size_t>(offsets[bags] - offsets[0]);
-  if (has_one_each(offsets, bags)) return indices;
+  if (is_one_each) return indices;
   if (indices <= least) return least;
   const std::size_t step = std::max<std::size_t>(std::bit_floor(indices - 1) / 8, 1);
   return (indices + step - 1) / step * step;
@@ -36,8 +42,8 @@ std::size_t room_for(const std::int64_t* offsets, std::size_t bags) {
 /// Places arrays one after the other. Given memory, it also writes them.
 class DeviceLookups::Packer {
  public:
-  Packer() = default;
-  Packer(std::byte* pinned, std::byte* on_device) : pinned_(pinned), device_(on_device) {}
+  Packer(std::size_t batch, std::byte* pinned, std::byte* on_device)
+      : batch_(batch), pinned_(pinned), device_(on_device) {}
 
   /// Places `count` values, which write(to) fills in pinned memory; returns their address on the device.
   template <typename T, typename Write>
@@ -57,12 +63,12 @@ class DeviceLookups::Packer {
     });
   }
 
-  Packed place_lookups(const kernels::TableLookups& from, kernels::IndexType type, std::size_t bags) {
+  Packed place_lookups(const kernels::TableLookups& from, kernels::IndexType type, std::size_t bags, bool is_one_each) {
     Packed to;
     const std::int64_t first = from.offsets[0];
-    const auto count = static_cast<std::size_t>(from.offsets[bags] - first);
-    to.indices = room_for(from.offsets, bags);
-    to.lookups.offsets = place<std::int64_t>(bags + 1, [&](std::int64_t* offsets) {
+    const std::size_t count = indices_of(from, bags);
+    to.indices = room_for(count, is_one_each);
+    to.lookups.offsets = is_one_each ? one_each() : place<std::int64_t>(bags + 1, [&](std::int64_t* offsets) {
       for (std::size_t b = 0; b <= bags; ++b) offsets[b] = from.offsets[b] - first;
     });
     const std::size_t width = index_bytes(type);
@@ -75,14 +81,26 @@ class DeviceLookups::Packer {
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:
-  std::byte* pinned_ = nullptr;
-  std::byte* device_ = nullptr;
+  /// The offsets of all bags of one index each, for all tables that have such bags.
+  const std::int64_t* one_each() {
+    if (!has_one_each_)
+      one_each_ = place<std::int64_t>(batch_ + 1, [&](std::int64_t* to) { std::iota(to, to + batch_ + 1, 0); });
+    has_one_each_ = true;
+    return one_each_;
+  }
+
+  std::size_t batch_;
+  std::byte* pinned_;
+  std::byte* device_;
   std::size_t bytes_ = 0;
+  const std::int64_t* one_each_ = nullptr;
+  bool has_one_each_ = false;
 };
 
 DeviceLookups::DeviceLookups(const CollectionFacts& facts, device::StreamHandle copies)
     : facts_(&facts),
       copies_(copies),
+      one_each_(facts.pieces().size()),
       all_(facts.pieces().size()),
       own_(facts.pieces().size()),
       counts_(facts.tables.size(), nullptr) {}
@@ -100,15 +118,15 @@ void DeviceLookups::pack(const BatchLookups& lookups, Packer& packer) {
   const auto& pieces = facts_->pieces();
   for (std::size_t i = 0; i < pieces.size() && batch_ > 0; ++i) {
     const auto& all = lookups.all(i);
-    all_[i] = packer.place_lookups(all, lookups.type(), batch_);
+    all_[i] = packer.place_lookups(all, lookups.type(), batch_, one_each_[i]);
     if (!pieces[i].replica || own == 0) continue;
     const auto& from = lookups.own(i);
     if (from.indices != all.indices || from.weights != all.weights) {
-      own_[i] = packer.place_lookups(from, lookups.type(), own);
+      own_[i] = packer.place_lookups(from, lookups.type(), own, false);
       continue;
     }
     own_[i] = all_[i];
-    own_[i].indices = room_for(from.offsets, own);
+    own_[i].indices = room_for(indices_of(from, own), one_each_[i]);
     if (all_[i].lookups.offsets != nullptr) own_[i].lookups.offsets += from.offsets - all.offsets;
   }
   for (std::size_t t = 0; t < counts_.size(); ++t) {
@@ -139,10 +157,11 @@ void DeviceLookups::upload(const BatchLookups& lookups, std::size_t batch) {
   batch_ = batch;
   type_ = lookups.type();
   services::wait_for(uploaded_);
-  Packer measure;
+  for (std::size_t i = 0; i < one_each_.size(); ++i) one_each_[i] = batch > 0 && has_one_each(lookups.all(i), batch);
+  Packer measure(batch, nullptr, nullptr);
   pack(lookups, measure);
   make_room(measure.bytes());
-  Packer packer(pinned_.data(), block_.data());
+  Packer packer(batch, pinned_.data(), block_.data());
   pack(lookups, packer);
   if (!use_is_noted_) note_use();
   use_is_noted_ = false;

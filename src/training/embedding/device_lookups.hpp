@@ -65,6 +65,7 @@ class DeviceLookups {
   std::uint64_t blocks_ = 0;  ///< allocated so far
   std::size_t batch_ = 0;
   kernels::IndexType type_ = kernels::IndexType::int64;
+  std::vector<bool> one_each_;  ///< [piece] whether each bag has one index
   std::vector<Packed> all_;
   std::vector<Packed> own_;
   std::vector<const float*> counts_;
