@@ -2,67 +2,18 @@
 #include "diagnosis/place.hpp"
 
 #include <cxxabi.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <memory>
 
+#include "core/run_program.hpp"
 #include "diagnosis/site.hpp"
 
 namespace tutti::detail {
 namespace {
-
-/// The variables of this process without those that would load libraries into another program.
-std::vector<char*> plain_environment() {
-  std::vector<char*> kept;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
-    if (!std::string_view(*entry).starts_with("LD_")) kept.push_back(*entry);
-  kept.push_back(nullptr);
-  return kept;
-}
-
-std::string read_all(int file) {
-  std::string text;
-  std::array<char, 4096> part{};
-  for (;;) {
-    const ssize_t length = read(file, part.data(), part.size());
-    if (length > 0) text.append(part.data(), static_cast<std::size_t>(length));
-    if (length == 0 || (length < 0 && errno != EINTR)) return text;
-  }
-}
-
-/// The output of a program that is looked for in PATH; empty if it cannot run.
-std::string output_of(std::vector<std::string> words) {
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  std::array<int, 2> ends{};
-  if (pipe(ends.data()) != 0) return {};
-  posix_spawn_file_actions_t actions{};
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addclose(&actions, ends[0]);
-  pid_t process = 0;
-  std::vector<char*> environment = plain_environment();
-  const int error = posix_spawnp(&process, arguments[0], &actions, nullptr, arguments.data(), environment.data());
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  std::string text = error == 0 ? read_all(ends[0]) : std::string();
-  close(ends[0]);
-  if (error == 0)
-    while (waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
-    }
-  return text;
-}
 
 std::string demangled(const char* name) {
   int status = 0;
@@ -91,7 +42,8 @@ std::string words_of_address(const SiteRecord& site) {
   const auto count = static_cast<std::size_t>(site.frame_count);
   std::vector<std::string> words{"addr2line", "-f", "-C", "-i", "-e", module};
   for (std::size_t i = 0; i < count; ++i) words.push_back(fmt::format("{:#x}", site.offsets[i]));
-  const std::vector<SourcePlace> places = parse_places(output_of(std::move(words)));
+  const std::vector<SourcePlace> places =
+      parse_places(run_program({.words = std::move(words), .is_bare = true}).output);
   const SourcePlace* place = first_of_program(places);
   if (place != nullptr && !place->file.empty())
     return fmt::format("at {}:{} in {}", without_folders(place->file), place->line, with_parentheses(place->function));

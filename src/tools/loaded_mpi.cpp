@@ -2,19 +2,17 @@
 #include "tools/loaded_mpi.hpp"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sstream>
 #include <string_view>
 #include <tutti/error.hpp>
+
+#include "core/run_program.hpp"
 
 namespace tutti::tools {
 namespace {
@@ -56,31 +54,6 @@ std::string linker_of(const std::string& file) {
     return name.c_str();
   }
   return "";
-}
-
-/// What a command prints; empty if it cannot be started.
-std::string output_of(const std::vector<std::string>& command) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return "";
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  std::vector<char*> words;
-  for (const std::string& word : command)
-    words.push_back(const_cast<char*>(word.c_str()));  // NOLINT(cppcoreguidelines-pro-type-const-cast): posix_spawn's
-  words.push_back(nullptr);
-  pid_t child = 0;
-  const int failure = ::posix_spawn(&child, words[0], &actions, nullptr, words.data(), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  ::close(ends[1]);
-  std::string text;
-  std::array<char, 4096> part{};
-  for (ssize_t got = 0; failure == 0 && (got = ::read(ends[0], part.data(), part.size())) > 0;)
-    text.append(part.data(), static_cast<std::size_t>(got));
-  ::close(ends[0]);
-  if (failure == 0) ::waitpid(child, nullptr, 0);
-  return text;
 }
 
 /// Levels of x86-64 that this processor has, the best first. The loader chooses by them among the folders glibc-hwcaps,
@@ -128,7 +101,7 @@ std::string mpi_loaded_by(const std::string& program) {
   const std::string file = file_of(program);
   const std::string linker = linker_of(file);
   if (linker.empty()) return "";
-  std::istringstream words(output_of({linker, "--list", file}));
+  std::istringstream words(detail::run_program({.words = {linker, "--list", file}}).output);
   std::string found;
   for (std::string word; words >> word;) {
     if (begins(word, abi)) return word;
