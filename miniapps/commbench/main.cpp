@@ -10,8 +10,8 @@
 #include <tutti/tutti.hpp>
 
 #include "algorithm_names.hpp"
+#include "common/command_line/progress.hpp"
 #include "common/command_line/start.hpp"
-#include "common/show/progress.hpp"
 #include "common/show/text_file.hpp"
 #include "names.hpp"
 #include "options.hpp"
@@ -96,7 +96,7 @@ int measure(const tutti::Communicator& comm, Settings settings) {
   for (const std::string& file : {settings.json_file, settings.csv_file})
     if (is_first && !file.empty()) tutti::miniapps::check_writable(file);
   Suite suite(comm, settings);
-  tutti::show::Progress progress("commbench", points.size(), is_first);
+  tutti::command_line::Progress progress("commbench", points.size(), is_first);
   std::vector<PointResult> results;
   std::uint64_t wrong = 0;
   const TableWidths widths = table_widths(points, shown_names(comm, settings));

@@ -12,8 +12,8 @@
 
 #include "checkpointing.hpp"
 #include "common/agree.hpp"
+#include "common/command_line/progress.hpp"
 #include "common/locked_source.hpp"
-#include "common/show/progress.hpp"
 #include "device/device_engine.hpp"
 #include "evaluation.hpp"
 #include "host_engine.hpp"
@@ -48,7 +48,7 @@ class Application {
   void bench();
   void write(const std::function<mini::Results()>& results);
   void print(const std::string& text) const;
-  TrainerEvents events(tutti::show::Progress& progress);
+  TrainerEvents events(tutti::command_line::Progress& progress);
   void test(std::uint64_t step);
   void save(const Position& at);
   [[nodiscard]] bool has_test_data() const { return options_.data_generation == "dataset" && test_->samples() > 0; }
@@ -179,7 +179,7 @@ void Application::save(const Position& at) {
   print("Nothing saved at step " + std::to_string(at.step) + ": the loss or a parameter is not a number\n");
 }
 
-TrainerEvents Application::events(tutti::show::Progress& progress) {
+TrainerEvents Application::events(tutti::command_line::Progress& progress) {
   TrainerEvents events;
   events.on_step = [&](const Position& at) { progress.update(at.step); };
   events.on_loss = [&](const LossEntry& entry) {
@@ -219,7 +219,7 @@ void Application::infer() {
   BatchFeed& feed = options_.data_generation == "dataset" ? *test_ : *train_;
   const std::uint64_t batches =
       options_.num_batches > 0 ? std::min(options_.num_batches, feed.batches()) : feed.batches();
-  tutti::show::Progress progress("predicting", batches, comm_.rank() == 0);
+  tutti::command_line::Progress progress("predicting", batches, comm_.rank() == 0);
   const InferenceResults results = run_inference(comm_, *engine_, feed, batches, has_test_data(),
                                                  [&](std::uint64_t done) { progress.update(done); });
   progress.finish();
@@ -243,7 +243,7 @@ void Application::run() {
 }
 
 void Application::train() {
-  tutti::show::Progress progress("training", trainer_->total_steps(), comm_.rank() == 0);
+  tutti::command_line::Progress progress("training", trainer_->total_steps(), comm_.rank() == 0);
   const TrainingResults results = trainer_->run(start_, events(progress));
   progress.finish();
   if (has_test_data() && options_.test_at_end) {

@@ -2,7 +2,7 @@
 #include "run.hpp"
 
 #include "checkpointing.hpp"
-#include "common/show/progress.hpp"
+#include "common/command_line/progress.hpp"
 #include "evaluation.hpp"
 #include "trainer.hpp"
 
@@ -21,7 +21,7 @@ ModeResults run_in(const tutti::Communicator& comm, const Options& options, cons
     start = load_checkpoint(comm, options, source.samples(Split::train), model, *synchronizer);
   }
   Trainer<Float> trainer(comm, options, source, model, *synchronizer);
-  tutti::show::Progress progress(mode_name(options), trainer.total_steps(), comm.rank() == 0);
+  tutti::command_line::Progress progress(mode_name(options), trainer.total_steps(), comm.rank() == 0);
   TrainerEvents events;
   events.on_step = [&](const Position& at) { progress.update(at.step); };
   events.on_loss = [&](const LossEntry& entry) {

@@ -5,8 +5,8 @@
 #include <tutti/collectives/allreduce.hpp>
 #include <tutti/error.hpp>
 
+#include "common/command_line/progress.hpp"
 #include "common/phases.hpp"
-#include "common/show/progress.hpp"
 #include "workload_step.hpp"
 
 namespace sgd {
@@ -75,7 +75,7 @@ std::vector<MethodTimes> measure_workload(const tutti::Communicator& comm, const
     contestants.push_back({method, make_exchange(comm, method, shapes)});
     warm_up(work, contestants.back(), workload, step);
   }
-  tutti::show::Progress progress("measuring", workload.steps, comm.rank() == 0);
+  tutti::command_line::Progress progress("measuring", workload.steps, comm.rank() == 0);
   for (std::size_t round = 0; round < workload.steps; ++round, ++step) {
     progress.update(round);
     for (Contestant& contestant : contestants) {

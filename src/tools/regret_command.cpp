@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "common/command_line/options.hpp"
-#include "common/show/progress.hpp"
+#include "common/command_line/progress.hpp"
 #include "tools/program.hpp"
 #include "tools/regret_report.hpp"
 #include "tools/scope_options.hpp"
@@ -30,7 +30,7 @@ struct RegretSettings {
 RegretReport measure_all(const Communicator& comm, const RegretSettings& settings, const tuning::Scope& scope) {
   const auto targets = tuning::sized_targets_of(scope, comm.size());
   Budget budget(comm, settings.budget);
-  show::Progress progress("regret", targets.size(), comm.rank() == 0);
+  Progress progress("regret", targets.size(), comm.rank() == 0);
   RegretReport report{tuning::key_of(comm.topology())};
   for (std::size_t i = 0; i < targets.size() && report.left == 0; ++i) {
     progress.update(i, tuning::describe(targets[i]));

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/command_line/options.hpp"
-#include "common/show/progress.hpp"
+#include "common/command_line/progress.hpp"
 #include "planner/files.hpp"
 #include "tools/program.hpp"
 #include "tools/scope_options.hpp"
@@ -106,16 +106,17 @@ void announce(const std::vector<Task>& tasks, const TuneSettings& settings) {
   double expected = 0;
   for (const Task& task : tasks) expected += task.expected;
   std::string text = fmt::format("tutti: {} cells to measure, about {} on an idle machine", tasks.size(),
-                                 show::seconds_text(expected));
+                                 command_line::seconds_text(expected));
   if (settings.budget > 0 && settings.budget < expected)
-    text += fmt::format("; --budget ends after {}, and the next run continues", show::seconds_text(settings.budget));
+    text += fmt::format("; --budget ends after {}, and the next run continues",
+                        command_line::seconds_text(settings.budget));
   if (is_root()) fmt::print(stderr, "{}\n", text);
 }
 
 /// Measures tasks while there is time, and puts what shows the fastest into the file. Returns the disturbed tasks.
 std::vector<Task> measure_all(const Communicator& comm, const TuneSettings& settings, const std::vector<Task>& tasks,
                               Budget& budget, TableFile& file, Outcome& outcome) {
-  show::Progress progress("tune", tasks.size(), is_root());
+  Progress progress("tune", tasks.size(), is_root());
   std::vector<Task> disturbed;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const Task& task = tasks[i];

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace tutti::show {
+namespace tutti::command_line {
 
 namespace {
 
@@ -72,4 +72,4 @@ void Progress::finish() {
   enabled_ = false;
 }
 
-}  // namespace tutti::show
+}  // namespace tutti::command_line

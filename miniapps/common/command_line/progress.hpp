@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string>
 
-namespace tutti::show {
+namespace tutti::command_line {
 
 /// "8 s", "2 min 5 s".
 [[nodiscard]] std::string seconds_text(double seconds);
@@ -42,4 +42,4 @@ class Progress {
   Clock::time_point next_ = begin_;
 };
 
-}  // namespace tutti::show
+}  // namespace tutti::command_line
