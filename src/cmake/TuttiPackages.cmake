@@ -57,6 +57,6 @@ set(CPACK_DEBIAN_PROGRAMS_PACKAGE_DEPENDS "libtutti0 ${same}")
 tutti_package(preload tutti-mpi libs "libtutti-mpi for programs that call MPI only: it is loaded before
 the MPI (tutti run -- program).")
 set(CPACK_DEBIAN_PRELOAD_PACKAGE_SUGGESTS "tutti-bin")
-set(CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS "tutti-mpi ${same}")
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS "tutti-mpi ${same}, python3")
 
 include(CPack)

@@ -13,8 +13,6 @@
 #include "planner/calibration.hpp"
 #include "planner/type_class.hpp"
 #include "schedules/text.hpp"
-#include "tools/protocol_drawing.hpp"
-#include "tools/schedule_drawing.hpp"
 #include "tools/units.hpp"
 #include "topology/columns.hpp"
 
@@ -146,22 +144,15 @@ std::string answer_text(const Answer& answer) {
   return text + candidate_table(answer) + "\n" + steps_text(answer);
 }
 
-svg::Document answer_drawing(const Answer& answer) {
-  const std::string title = call_text(answer.call) + ": " + answer.chosen()->name;
-  const detail::Signature& signature = answer.call.signature;
-  if (answer.plan->backend == &detail::shm_backend) return protocol_drawing(view_of(answer), title);
-  if (answer.plan->algorithm == nullptr) {
-    std::vector<std::string_view> names;
-    for (const auto& algorithm : schedules::algorithms_of(signature.operation)) names.push_back(algorithm.name);
-    throw Error(ErrorCode::not_supported,
-                fmt::format("{} makes the call, and its rounds cannot be drawn; name one of this library's "
-                            "algorithms by --algorithm: {}",
-                            answer.chosen()->name, fmt::join(names, ", ")));
-  }
-  check_drawable(static_cast<std::size_t>(answer.call.size()));
-  const auto schedules = schedules_of(answer.call, *answer.plan->algorithm);
-  return schedule_drawing(schedules, {title, combines(signature.operation) ? reduce_op_name(signature.op) : "",
-                                      signature.type.size(), answer.call.node_of});
+void check_drawable(const Answer& answer) {
+  if (answer.plan->backend == &detail::shm_backend || answer.plan->algorithm != nullptr) return;
+  std::vector<std::string_view> names;
+  for (const auto& algorithm : schedules::algorithms_of(answer.call.signature.operation))
+    names.push_back(algorithm.name);
+  throw Error(ErrorCode::not_supported,
+              fmt::format("{} makes the call, and its rounds cannot be drawn; name one of this library's "
+                          "algorithms by --algorithm: {}",
+                          answer.chosen()->name, fmt::join(names, ", ")));
 }
 
 }  // namespace tutti::tools

@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "common/show/svg.hpp"
 #include "planner/candidates.hpp"
-#include "tools/protocol_drawing.hpp"
+#include "tools/protocol_view.hpp"
 #include "tools/question.hpp"
 
 namespace tutti::tools {
@@ -31,11 +30,12 @@ struct Answer {
 /// Describes the choice, the candidates with their times, the reasons why some are excluded, and this rank's schedule
 /// or the protocol.
 [[nodiscard]] std::string answer_text(const Answer& answer);
-[[nodiscard]] std::string answer_json(const Answer& answer);
+/// all_ranks: with what all ranks do, as a drawing has it. Throws Error(invalid_argument) if they are more than
+/// most_drawn_ranks.
+[[nodiscard]] std::string answer_json(const Answer& answer, bool all_ranks = false);
 
-/// Draws the schedule or the protocol. Throws Error(not_supported), which lists the algorithms that can be drawn, if
-/// the call runs inside the host MPI.
-[[nodiscard]] svg::Document answer_drawing(const Answer& answer);
+/// Throws Error(not_supported), which lists the algorithms that can be drawn, if the call runs inside the host MPI.
+void check_drawable(const Answer& answer);
 
 /// The steps of a plan through shared memory.
 [[nodiscard]] ProtocolView view_of(const Answer& answer);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
 #include <array>
 #include <nlohmann/json.hpp>
+#include <tutti/error.hpp>
 
 #include "backends/names.hpp"
 #include "planner/names.hpp"
 #include "planner/type_class.hpp"
 #include "tools/answer.hpp"
-#include "tools/protocol_drawing.hpp"
+#include "tools/drawing.hpp"
 
 namespace tutti::tools {
 namespace {
@@ -43,9 +46,11 @@ ordered_json schedule_json(const Schedule& schedule) {
 
 ordered_json call_json(const Case& call) {
   const detail::Signature& signature = call.signature;
-  ordered_json value = {{"operation", operation_name(signature.operation)},
+  ordered_json value = {{"text", call_text(call)},
+                        {"operation", operation_name(signature.operation)},
                         {"kind", detail::tuning::call_kind_name(signature.kind)},
                         {"type", datatype_name(signature.type.kind())},
+                        {"element_size", signature.type.size()},
                         {"count", signature.count},
                         {"bytes", signature.count * signature.type.size()},
                         {"root", signature.root},
@@ -88,9 +93,34 @@ ordered_json candidates_json(const Answer& answer) {
   return list;
 }
 
+void add_schedules(ordered_json& value, const Answer& answer) {
+  for (const Schedule& schedule : schedules_of(answer.call, *answer.plan->algorithm))
+    value["schedules"].push_back(schedule_json(schedule));
+  for (int rank = 0; rank < answer.call.size() && !answer.call.node_of.empty(); ++rank)
+    value["nodes"].push_back(answer.call.node_of.node(rank));
+}
+
+void add_view(ordered_json& value, const ProtocolView& view) {
+  constexpr std::array names = {"store", "load", "combine", "read", "write"};
+  for (const auto& layer : view.layers)
+    value["layers"].push_back(
+        {{"name", layer.name}, {"shared", layer.is_shared}, {"boxes", layer.boxes}, {"note", layer.note}});
+  for (const auto& step : view.steps)
+    value["moves"].push_back({{"move", names[static_cast<std::size_t>(step.move)]}, {"arrows", step.arrows}});
+}
+
+void check_ranks(int ranks) {
+  if (ranks <= most_drawn_ranks) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("a drawing of {} ranks cannot be read: at most {} are drawn; ask "
+                          "for fewer by --ranks",
+                          ranks, most_drawn_ranks));
+}
+
 }  // namespace
 
-std::string answer_json(const Answer& answer) {
+std::string answer_json(const Answer& answer, bool all_ranks) {
+  if (all_ranks) check_ranks(answer.call.size());
   ordered_json value = {{"call", call_json(answer.call)},
                         {"machine", machine_json(answer.call)},
                         {"chosen", answer.chosen()->name},
@@ -98,10 +128,12 @@ std::string answer_json(const Answer& answer) {
   if (answer.plan->algorithm != nullptr) {
     value["rank"] = answer.call.rank;
     value["schedule"] = schedule_json(schedule_of(answer.call, *answer.plan->algorithm, answer.call.rank));
+    if (all_ranks) add_schedules(value, answer);
   }
   if (answer.plan->backend == &detail::shm_backend) {
     const auto view = view_of(answer);
     for (const auto& step : view.steps) value["steps"].push_back(step.words);
+    if (all_ranks) add_view(value, view);
   }
   return value.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

@@ -9,6 +9,7 @@
 #include "planner/overrides.hpp"
 #include "tools/answer.hpp"
 #include "tools/backends.hpp"
+#include "tools/drawing.hpp"
 #include "tools/program.hpp"
 #include "tools/surroundings.hpp"
 
@@ -24,6 +25,7 @@ struct Settings {
   Question question;
   bool backends = false;
   bool json = false;
+  bool all_ranks = false;
   std::string svg_file;
 };
 
@@ -46,9 +48,12 @@ void show_answer(const Settings& settings) {
     surroundings.named_by = "TUTTI_ALGORITHM";
   }
   const Answer found = answer(Case(std::move(signature), std::move(surroundings), settings.question.rank));
-  if (!settings.svg_file.empty()) write_file(settings.svg_file, answer_drawing(found).str());
+  if (!settings.svg_file.empty()) {
+    check_drawable(found);
+    write_drawing(settings.svg_file, answer_json(found, true));
+  }
   if (settings.json)
-    print(answer_json(found));
+    print(answer_json(found, settings.all_ranks));
   else
     print(answer_text(found));
 }
@@ -114,6 +119,7 @@ void add_explain(CLI::App& app) {
   add_number(*explain, "--rank", settings->question.rank, {0, most_ranks - 1}, "rank whose schedule is shown");
   add_flag(*explain, "--backends", settings->backends, "print the table of operations and backends");
   add_flag(*explain, "--json", settings->json, "prints JSON");
+  add_flag(*explain, "--all-ranks", settings->all_ranks, "with --json: what all ranks do, as a drawing has it");
   add_text(*explain, "--svg", settings->svg_file, "FILE", "writes a drawing of the schedule to this file");
   explain->footer("tutti explain allreduce --bytes 1MiB --ranks 8 --algorithm ring --svg ring.svg");
   explain->callback([settings] { run_explain(*settings); });

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tools/loaded_mpi.hpp"
+#include "tools/program.hpp"
 
 namespace tutti::tools {
 namespace {
@@ -30,8 +31,7 @@ struct Launch {
 
 /// libtutti-mpi as it lies beside this program, in the build tree or installed, for the MPI that the program loads.
 std::string library_beside(const Launch& options) {
-  std::error_code error;
-  const fs::path root = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
+  const fs::path root = own_root();
   const std::string mpi =
       options.mpi.empty() ? mpi_loaded_by(options.command[0]) : fs::path(options.mpi).filename().string();
   return library_for(mpi, {root / TUTTI_LIBRARY_FOLDER, root / "lib"});

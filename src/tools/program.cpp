@@ -78,6 +78,11 @@ void write_file(const std::string& path, std::string_view text) {
   fmt::print(stderr, "tutti: wrote {}\n", path);
 }
 
+std::filesystem::path own_root() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path().parent_path();
+}
+
 int run(CLI::App& app, int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);

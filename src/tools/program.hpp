@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,9 @@ void print(std::string_view text);
 
 /// Writes a file, from rank 0 only, and reports it on standard error. Throws tutti::Error naming the path.
 void write_file(const std::string& path, std::string_view text);
+
+/// The folder in which this program's folder bin lies, in the build tree or installed.
+[[nodiscard]] std::filesystem::path own_root();
 
 /// A mistake in the arguments that every rank sees. Rank 0 shows the text, and all ranks end with a nonzero status.
 class UsageError : public CLI::ValidationError {

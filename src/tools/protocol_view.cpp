@@ -7,7 +7,7 @@
 #include "backends/shm/layout.hpp"
 #include "backends/shm/pieces.hpp"
 #include "operation/shape.hpp"
-#include "tools/protocol_drawing.hpp"
+#include "tools/protocol_view.hpp"
 #include "tools/units.hpp"
 
 namespace tutti::tools {
@@ -46,9 +46,8 @@ struct Call {
 
 template <typename Holds>
 Layer layer(const Call& call, std::string name, const std::string& words, bool is_shared, Holds&& holds) {
-  Layer made{std::move(name), {}, is_shared};
-  for (int rank = 0; rank < call.size; ++rank)
-    made.boxes.push_back({holds(rank) ? words : "", fmt::format("rank {}", rank)});
+  Layer made{std::move(name), {}, is_shared, {}};
+  for (int rank = 0; rank < call.size; ++rank) made.boxes.push_back(holds(rank) ? words : "");
   return made;
 }
 
@@ -92,15 +91,15 @@ ProtocolView through_segment(const Call& call, Protocol protocol) {
                       ? fmt::format("publish: each giver stores {} in cache lines with a flag each", call.amount())
                       : "publish: each giver copies " + chunk_words(call, protocol);
   Step pull;
+  pull.move = call.who.combines() ? Move::combine : Move::load;
   pull.words = is_barrier            ? "pull: each rank waits for the flags of all others"
                : call.who.combines() ? "pull: each taker waits for the flags and combines directly from the others' "
                                        "memory, in rank order"
                                      : "pull: each taker waits for the flags and copies its blocks out";
   for (int rank = 0; rank < call.size; ++rank) {
-    if (call.gives(rank)) publish.arrows.push_back({rank, rank, Move::store});
+    if (call.gives(rank)) publish.arrows.emplace_back(rank, rank);
     for (int from = 0; from < call.size; ++from)
-      if (call.who.flows(from, rank))
-        pull.arrows.push_back({from, rank, call.who.combines() ? Move::combine : Move::load});
+      if (call.who.flows(from, rank)) pull.arrows.emplace_back(from, rank);
   }
   view.steps = {std::move(publish), std::move(pull)};
   return view;
@@ -112,16 +111,18 @@ ProtocolView along_tree(const Call& call) {
   const bool is_barrier = call.signature.operation == Operation::barrier;
   const std::string what = is_barrier ? "a flag" : call.amount() + " with flags";
   Step up;
+  up.move = is_barrier ? Move::load : Move::combine;
   up.words = fmt::format("publish: each rank stores {} in lines; a leader waits for its group{}, then does the same",
                          what, is_barrier ? "" : " and combines");
   Step down;
+  down.move = Move::load;
   down.words = fmt::format("{}a leader stores {} in lines for its group, whose members do the same for theirs",
                            call.signature.operation == Operation::bcast ? "publish: " : "pull: ", what);
   for (int rank = 0; rank < call.size; ++rank) {
     const int parent = groups.place_of(rank, call.signature.root).parent;
     if (parent < 0) continue;
-    up.arrows.push_back({rank, parent, is_barrier ? Move::load : Move::combine});
-    down.arrows.push_back({parent, rank, Move::load});
+    up.arrows.emplace_back(rank, parent);
+    down.arrows.emplace_back(parent, rank);
   }
   const auto leads = [&](int rank) { return !groups.place_of(rank, call.signature.root).children.empty(); };
   const Layer leaders = layer(call, "leaders' lines", is_barrier ? "flag" : "flag + data", true, leads);
@@ -139,14 +140,16 @@ ProtocolView through_parts(const Call& call) {
   give.words = fmt::format(
       "publish: window by window, each rank copies the parts that others combine of {} into its buffer", call.amount());
   Step combine;
+  combine.move = Move::combine;
   combine.words = "each rank combines its part of the window, in rank order, into its buffer";
   Step take;
+  take.move = Move::load;
   take.words = "pull: who needs the result copies the parts out of all buffers, while the next window is combined";
   for (int rank = 0; rank < call.size; ++rank) {
-    give.arrows.push_back({rank, rank, Move::store});
+    give.arrows.emplace_back(rank, rank);
     for (int worker = 0; worker < call.size; ++worker) {
-      combine.arrows.push_back({rank, worker, Move::combine});
-      if (call.who.has_result(rank)) take.arrows.push_back({worker, rank, Move::load});
+      combine.arrows.emplace_back(rank, worker);
+      if (call.who.has_result(rank)) take.arrows.emplace_back(worker, rank);
     }
   }
   return {{inputs(call), layer(call, "buffers", "parts for others", true, all),
@@ -159,9 +162,10 @@ ProtocolView combined_by_each(const Call& call) {
   ProtocolView view;
   view.layers = {inputs(call), outputs(call)};
   Step read;
+  read.move = Move::read;
   read.words = "publish addresses; each rank reads every input from the other processes and combines all of them";
   for (int reader = 0; reader < call.size; ++reader)
-    for (int rank = 0; rank < call.size; ++rank) read.arrows.push_back({rank, reader, Move::read});
+    for (int rank = 0; rank < call.size; ++rank) read.arrows.emplace_back(rank, reader);
   view.steps = {std::move(read)};
   return view;
 }
@@ -171,23 +175,22 @@ ProtocolView combined_by_single_copy(const Call& call) {
   if (detail::shm::is_made_by_each(call.signature, call.size, false)) return combined_by_each(call);
   ProtocolView view;
   view.layers.push_back(inputs(call));
-  Layer shares{"shares of the work", {}, false};
-  for (int rank = 0; rank < call.size; ++rank)
-    shares.boxes.push_back(
-        {fmt::format("share {}", rank), fmt::format("worked on by rank {}, then by any idle rank", rank)});
+  Layer shares{"shares of the work", {}, false, "worked on by this rank, then by any idle rank"};
+  for (int rank = 0; rank < call.size; ++rank) shares.boxes.push_back(fmt::format("share {}", rank));
   view.layers.push_back(std::move(shares));
   view.layers.push_back(outputs(call));
   Step read;
+  read.move = Move::read;
   read.words = "publish addresses; each rank reads its share of every input from the other processes and combines it";
   Step write;
+  write.move = Move::write;
   write.words =
       "write the combined share into the output of every rank that needs it; idle ranks take pieces of other shares";
   for (int worker = 0; worker < call.size; ++worker)
     for (int rank = 0; rank < call.size; ++rank) {
-      read.arrows.push_back({rank, worker, Move::read});
+      read.arrows.emplace_back(rank, worker);
       const bool own_only = call.who.is_split();
-      if (call.who.has_result(rank) && (!own_only || rank == worker))
-        write.arrows.push_back({worker, rank, Move::write});
+      if (call.who.has_result(rank) && (!own_only || rank == worker)) write.arrows.emplace_back(worker, rank);
     }
   view.steps = {std::move(read), std::move(write)};
   return view;
@@ -197,13 +200,14 @@ ProtocolView moved_by_single_copy(const Call& call) {
   ProtocolView view;
   view.layers = {inputs(call), outputs(call)};
   Step read;
+  read.move = Move::read;
   read.words = fmt::format(
       "publish addresses; takers read {} directly from the givers' memory in pieces, and givers write "
       "what is left",
       call.bytes == 0 ? "the blocks" : call.amount());
   for (int to = 0; to < call.size; ++to)
     for (int from = 0; from < call.size; ++from)
-      if (call.who.flows(from, to)) read.arrows.push_back({from, to, Move::read});
+      if (call.who.flows(from, to)) read.arrows.emplace_back(from, to);
   view.steps = {std::move(read)};
   return view;
 }

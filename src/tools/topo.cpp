@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/command_line/options.hpp"
+#include "tools/drawing.hpp"
 #include "tools/program.hpp"
 
 namespace tutti::tools {
@@ -99,7 +100,7 @@ void show(const TopoSettings& settings) {
   Hardware found = settings.input.empty() ? machine_of_job() : detail::machine_from_xml(settings.input);
   if (!is_root()) return;
   const Hardware hardware = choose(std::move(found), settings);
-  if (!settings.svg_file.empty()) write_file(settings.svg_file, topo_drawing(hardware).str());
+  if (!settings.svg_file.empty()) write_drawing(settings.svg_file, topo_json(hardware));
   if (settings.json)
     print(topo_json(hardware));
   else if (settings.svg_file.empty())

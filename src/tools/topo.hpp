@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "common/show/svg.hpp"
 #include "topology/matrix.hpp"
 
 namespace tutti::tools {
@@ -17,8 +16,5 @@ void add_topo(CLI::App& app);
 /// Converts the elements of one node to JSON and back, for ranks to send to rank 0.
 [[nodiscard]] std::string hardware_to_json(const detail::Hardware& hardware);
 [[nodiscard]] detail::Hardware hardware_from_json(const std::string& text);
-
-/// The matrix as a drawing, a colour for each level.
-[[nodiscard]] svg::Document topo_drawing(const detail::Hardware& hardware);
 
 }  // namespace tutti::tools

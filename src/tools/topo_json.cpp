@@ -11,7 +11,7 @@ namespace {
 using detail::Element;
 using detail::ElementKind;
 using detail::Hardware;
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 constexpr std::array kind_names = {"rank", "core", "numa", "gpu", "nic"};
 
@@ -76,6 +76,7 @@ Hardware hardware_from_json(const std::string& text) {
 std::string topo_json(const Hardware& hardware) {
   json value = hardware_json(hardware);
   value["tutti"] = TUTTI_VERSION_STRING;
+  value["summary"] = detail::summary(hardware);
   json matrix = json::array();
   for (std::size_t row = 0; row < hardware.elements.size(); ++row) {
     json cells = json::array();

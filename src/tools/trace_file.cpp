@@ -12,7 +12,7 @@ namespace {
 
 constexpr double second = 1e-6;  // in microseconds
 
-TraceSlice::Kind kind_of(const std::string& category) {
+TraceSlice::Kind slice_kind(const std::string& category) {
   if (category == "range") return TraceSlice::Kind::range;
   if (category == "wait") return TraceSlice::Kind::wait;
   return category == "nonblocking" || category == "start" ? TraceSlice::Kind::start : TraceSlice::Kind::call;
@@ -20,7 +20,7 @@ TraceSlice::Kind kind_of(const std::string& category) {
 
 TraceSlice slice_of(const nlohmann::json& event) {
   TraceSlice slice;
-  slice.kind = kind_of(event.at("cat").get<std::string>());
+  slice.kind = slice_kind(event.at("cat").get<std::string>());
   slice.rank = event.at("pid").get<int>();
   slice.name = event.at("name").get<std::string>();
   slice.begin = second * event.at("ts").get<double>();

@@ -55,8 +55,7 @@ inline std::pair<double, double> shift_of(std::string_view tag) {
 /// A text's box, of letters as wide as those of narrow sans-serif fonts.
 inline PlacedText placed(std::string_view tag, std::string_view words, double dx, double dy) {
   const double size = number(tag, "font-size");
-  const double letter =
-      attribute(tag, "font-family").empty() ? (attribute(tag, "font-weight") == "bold" ? 0.56 : 0.5) : 0.6;
+  const double letter = attribute(tag, "font-weight") == "bold" ? 0.56 : 0.5;
   const double width = static_cast<double>(letters(words)) * size * letter;
   const std::string anchor = attribute(tag, "text-anchor");
   const double x = number(tag, "x") + dx;

@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <tutti/error.hpp>
 
 namespace tutti::svg {
@@ -26,7 +24,6 @@ std::string paint(const Style& style) {
     text += fmt::format(" stroke=\"{}\" stroke-width=\"{}\"", escape(style.stroke), number(style.width));
     if (!style.dash.empty()) text += fmt::format(" stroke-dasharray=\"{}\"", escape(style.dash));
   }
-  if (style.opacity < 1) text += fmt::format(" opacity=\"{}\"", number(style.opacity));
   return text;
 }
 
@@ -85,22 +82,8 @@ std::string escape(std::string_view text) {
 }
 
 double text_width(std::string_view text, const TextStyle& style) {
-  const double share = style.mono ? 0.61 : (style.bold ? 0.59 : 0.55);
+  const double share = style.bold ? 0.59 : 0.55;
   return static_cast<double>(code_points(text)) * style.size * share;
-}
-
-Box text_box(Point at, std::string_view words, const TextStyle& style) {
-  const double width = text_width(words, style);
-  const double left = at.x - (style.anchor == Anchor::end ? width : style.anchor == Anchor::middle ? width / 2 : 0);
-  return {left, at.y - 0.8 * style.size, left + width, at.y + 0.2 * style.size};
-}
-
-bool TextPlaces::take(const Box& box) {
-  const bool is_free = std::none_of(taken_.begin(), taken_.end(), [&box](const Box& other) {
-    return box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom;
-  });
-  if (is_free) taken_.push_back(box);
-  return is_free;
 }
 
 Document::Document(double width, double height, std::string_view title)
@@ -113,11 +96,11 @@ void Document::shape(std::string_view element, const std::string& attributes, co
   body_ += style.tooltip.empty() ? "/>\n" : fmt::format("><title>{}</title></{}>\n", escape(style.tooltip), element);
 }
 
-Document& Document::rect(Point corner, double width, double height, const Style& style, double radius) {
-  std::string attributes = fmt::format(" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", number(corner.x),
-                                       number(corner.y), number(width), number(height));
-  if (radius > 0) attributes += fmt::format(" rx=\"{}\"", number(radius));
-  shape("rect", attributes, style);
+Document& Document::rect(Point corner, double width, double height, const Style& style) {
+  shape("rect",
+        fmt::format(" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", number(corner.x), number(corner.y), number(width),
+                    number(height)),
+        style);
   return *this;
 }
 
@@ -135,27 +118,8 @@ Document& Document::line(Point from, Point to, const Style& style) {
   return *this;
 }
 
-Document& Document::arrow(Point from, Point to, const Style& style, double head) {
-  const double length = std::hypot(to.x - from.x, to.y - from.y);
-  if (length <= 0) return *this;
-  const Point along{(to.x - from.x) / length, (to.y - from.y) / length};
-  const double depth = std::min(head, length);
-  const Point neck{to.x - along.x * depth, to.y - along.y * depth};
-  const double half = depth * 0.42;
-  // The line ends inside the head: its square end would blunt the point.
-  line(from, {to.x - along.x * depth * 0.8, to.y - along.y * depth * 0.8}, style);
-  const std::array<Point, 3> corners = {to, Point{neck.x - along.y * half, neck.y + along.x * half},
-                                        Point{neck.x + along.y * half, neck.y - along.x * half}};
-  return polygon(corners, {.fill = style.stroke, .opacity = style.opacity});
-}
-
 Document& Document::polyline(std::span<const Point> points, const Style& style) {
   shape("polyline", fmt::format(" points=\"{}\"", point_list(points)), style);
-  return *this;
-}
-
-Document& Document::polygon(std::span<const Point> points, const Style& style) {
-  shape("polygon", fmt::format(" points=\"{}\"", point_list(points)), style);
   return *this;
 }
 
@@ -164,8 +128,6 @@ Document& Document::text(Point at, std::string_view words, const TextStyle& styl
                        number(style.size), escape(style.fill));
   if (style.anchor != Anchor::start) body_ += fmt::format(" text-anchor=\"{}\"", anchor_name(style.anchor));
   if (style.bold) body_ += " font-weight=\"bold\"";
-  if (style.mono) body_ += " font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\"";
-  if (style.halo) body_ += " stroke=\"#ffffff\" stroke-width=\"3\" stroke-linejoin=\"round\" paint-order=\"stroke\"";
   if (style.rotate != 0)
     body_ += fmt::format(" transform=\"rotate({} {} {})\"", number(style.rotate), number(at.x), number(at.y));
   body_ += fmt::format(" xml:space=\"preserve\">{}</text>\n", escape(words));
@@ -198,16 +160,6 @@ std::string Document::str() const {
   out += body_;
   for (int i = 0; i < open_groups_; ++i) out += "</g>\n";
   return out + "</svg>\n";
-}
-
-void Document::save(const std::string& path) const {
-  std::ofstream file(path, std::ios::binary);
-  file << str();
-  file.close();
-  if (!file)
-    throw Error(ErrorCode::io, fmt::format("svg: cannot write '{}': check that its folder exists, that you may write "
-                                           "there and that the disk is not full",
-                                           path));
 }
 
 }  // namespace tutti::svg

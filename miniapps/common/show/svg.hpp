@@ -23,7 +23,6 @@ struct Style {
   std::string fill = "none";
   std::string stroke = "none";
   double width = 1;       ///< stroke width
-  double opacity = 1;     ///< 0 … 1
   std::string dash{};     ///< "4 3"; empty: solid
   std::string tooltip{};  ///< shown by viewers when the pointer rests on the shape
 };
@@ -36,9 +35,7 @@ struct TextStyle {
   std::string fill = "#222222";
   Anchor anchor = Anchor::start;
   bool bold = false;
-  bool mono = false;
   double rotate = 0;  ///< degrees, clockwise, about the point
-  bool halo = false;  ///< a white edge, for text that crosses lines
 };
 
 /// Escapes a text for XML: the five special characters become entities, control characters become blanks.
@@ -47,29 +44,6 @@ struct TextStyle {
 /// The approximate width of a text in a sans-serif font, good enough for layout.
 [[nodiscard]] double text_width(std::string_view text, const TextStyle& style);
 
-/// The part of a drawing that a text takes.
-struct Box {
-  double left = 0;
-  double top = 0;
-  double right = 0;
-  double bottom = 0;
-};
-
-/// The approximate box of a text that is not rotated.
-[[nodiscard]] Box text_box(Point at, std::string_view words, const TextStyle& style);
-
-/// The texts of a drawing that are placed so far, so that a label goes where none is.
-class TextPlaces {
- public:
-  /// Takes the place of a text that must be where it is.
-  void add(const Box& box) { taken_.push_back(box); }
-  /// Takes the place and returns true if no text is there.
-  bool take(const Box& box);
-
- private:
-  std::vector<Box> taken_;
-};
-
 /// A drawing made from the bottom layer to the top: later shapes cover earlier ones. Units are pixels; y grows
 /// downwards. The result is one self-contained SVG 1.1 document without scripts or outside references.
 class Document {
@@ -77,25 +51,18 @@ class Document {
   /// Makes an empty drawing on white. Viewers and screen readers show its title.
   Document(double width, double height, std::string_view title);
 
-  Document& rect(Point corner, double width, double height, const Style& style, double radius = 0);
+  Document& rect(Point corner, double width, double height, const Style& style);
   Document& circle(Point centre, double radius, const Style& style);
   Document& line(Point from, Point to, const Style& style);
-  /// A line with a filled head that ends at `to`; the head has the colour of the stroke.
-  Document& arrow(Point from, Point to, const Style& style, double head = 7);
   Document& polyline(std::span<const Point> points, const Style& style);
-  Document& polygon(std::span<const Point> points, const Style& style);
   Document& text(Point at, std::string_view words, const TextStyle& style = {});
 
   /// Begins a group of the shapes until the matching end_group, moved by `shift`. The name becomes its class.
   Document& begin_group(std::string_view name, Point shift = {});
   Document& end_group();
 
-  [[nodiscard]] double width() const { return width_; }
-  [[nodiscard]] double height() const { return height_; }
   /// The document, in which open groups are closed.
   [[nodiscard]] std::string str() const;
-  /// Writes the document to a file. Throws tutti::Error naming the path.
-  void save(const std::string& path) const;
 
  private:
   void shape(std::string_view element, const std::string& attributes, const Style& style);

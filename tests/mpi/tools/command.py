@@ -163,6 +163,19 @@ def drawings(runner):
     expect(f"{words}", any("near ring" in word for word in words))
     runner.refused(["explain", "allreduce", "--ranks", "200", "--algorithm", "ring", "--svg", "ring.svg"], "at most 64")
     runner.refused(["explain", "allreduce", "--algorithm", "native", "--svg", "native.svg"], "native makes the call")
+    path = os.path.join(runner.folder, "none.svg")
+    ring = ["explain", "allreduce", "--ranks", "4", "--algorithm", "ring"]
+    runner.refused(ring + ["--svg", path], "needs python3", "--all-ranks", "share/tutti/draw.py", PATH=runner.folder)
+    stub = os.path.join(runner.folder, "python3")
+    with open(stub, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\necho tutti: it fails >&2\nexit 3\n")
+    os.chmod(stub, 0o755)
+    runner.refused(ring + ["--svg", path], "it fails", PATH=runner.folder)
+    expect("no file of a drawing that failed", not os.path.exists(path))
+    by_hand = os.path.join(os.path.dirname(runner.args.program), os.pardir, "share", "tutti", "draw.py")
+    done = subprocess.run([sys.executable, by_hand], input=runner.text(*ring, "--json", "--all-ranks"), capture_output=True,
+                          text=True, encoding="utf-8", timeout=60)
+    expect(f"by hand: {done.stderr}", done.returncode == 0 and ">rank 3</text>" in done.stdout)
 
 
 def info(runner):

@@ -35,11 +35,4 @@ struct Ask {
   return made;
 }
 
-/// What is wrong with a document as XML: tags that do not match, attributes without quotes, unknown entities; empty
-/// where nothing is.
-[[nodiscard]] std::string xml_fault(const std::string& document);
-
-/// How often a text occurs in another.
-[[nodiscard]] std::size_t count_of(const std::string& text, const std::string& part);
-
 }  // namespace tutti::tools::testing

@@ -36,6 +36,7 @@ class Tutti(CMakePackage, CudaPackage):
     depends_on("cxx", type="build")
     depends_on("fortran", type="build", when="+fortran")
     depends_on("python@3.9:", type="build", when="+fortran")
+    depends_on("python@3.9:", type="run", when="+tools")
     depends_on("cmake@3.24:", type="build")
     depends_on("pkgconfig", type="test")
 

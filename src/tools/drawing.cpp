@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/drawing.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstring>
+#include <tutti/error.hpp>
+
+#include "core/run_program.hpp"
+#include "tools/program.hpp"
+
+namespace tutti::tools {
+
+void write_drawing(const std::string& path, const std::string& json) {
+  const std::string program = (own_root() / TUTTI_DATA_FOLDER / "tutti" / "draw.py").string();
+  // Neither variables nor packages of the user have a part in it.
+  const detail::ProgramEnd end =
+      detail::run_program({.words = {"python3", "-I", "-S", program}, .input = json, .is_quiet = false});
+  if (end.error != 0)
+    throw Error(ErrorCode::not_supported,
+                fmt::format("--svg needs python3, which cannot start here ({}): put it into PATH, or write the JSON "
+                            "(explain: --json --all-ranks, topo: --json) and draw it elsewhere by {}",
+                            std::strerror(end.error), program));
+  if (end.status != 0) throw CLI::RuntimeError(1);  // draw.py has said why
+  write_file(path, end.output);
+}
+
+}  // namespace tutti::tools
