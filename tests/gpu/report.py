@@ -191,17 +191,22 @@ def short_name(kernel):
 
 
 def profile_of(path):
-    """{kernel: launches and microseconds} of a file of ncu."""
+    """{kernel: launches and microseconds} of a file of ncu. A first launch, which only loads the code, has one block; it
+    counts where the kernel has no larger ones."""
     with open(path, encoding="utf-8", errors="replace") as file:
         lines = [line for line in file if line.startswith('"')]
-    found = {}
+    launches = {}
     for row in csv.DictReader(lines):
         scale = {"ns": 1e-3, "nsecond": 1e-3, "us": 1, "usecond": 1, "ms": 1e3, "msecond": 1e3}.get(row["Metric Unit"])
         if scale is None:
             continue
-        kernel = found.setdefault(short_name(row["Kernel Name"]), {"launches": 0, "us": 0.0})
-        kernel["launches"] += 1
-        kernel["us"] += scale * float(row["Metric Value"].replace(",", ""))
+        is_one_block = row.get("Grid Size", "").replace(" ", "") == "(1,1,1)"
+        launch = (is_one_block, scale * float(row["Metric Value"].replace(",", "")))
+        launches.setdefault(short_name(row["Kernel Name"]), []).append(launch)
+    found = {}
+    for kernel, all_of_it in launches.items():
+        times = [us for is_one_block, us in all_of_it if not is_one_block] or [us for _, us in all_of_it]
+        found[kernel] = {"launches": len(times), "us": sum(times)}
     return found
 
 

@@ -24,8 +24,9 @@ int number_of(int (*function)(MPI_Comm, int*), MPI_Comm comm) {
   return number;
 }
 
-/// Waits until all ranks have come to a call. Sleeps meanwhile on the lane's thread, where nobody waits for the call: a
-/// thread that polls would take a core from the program, which still computes what other ranks wait for.
+/// Waits until all ranks have come to a call, in each of its forms: one rank may make it with async_op=True and another
+/// without. Sleeps meanwhile on the lane's thread, where nobody waits for the call: a thread that polls would take a core
+/// from the program, which still computes what other ranks wait for.
 void await_ranks(const Communicator& comm, const tutti::Options& options) {
   constexpr int polls = 100;
   constexpr auto pause = std::chrono::microseconds(20);
@@ -113,9 +114,9 @@ Works Backend::make(Call call, Body body) {
   options.memory = MemoryKind::host;
   options.timeout = call.timeout;
   const bool async = call.async;
-  auto run = [comm = comm_, failed = failed_, options, async, body = std::move(body)] {
+  auto run = [comm = comm_, failed = failed_, options, body = std::move(body)] {
     try {
-      if (async && comm->size() > 1) await_ranks(*comm, options);
+      if (comm->size() > 1) await_ranks(*comm, options);
       body(*comm, options);
     } catch (const Error& error) {
       const ErrorCode code = error.code();

@@ -199,6 +199,22 @@ def test_async(rank, size):
     assert seen == [size * (size - 1) / 2 + 3 * size], seen
 
 
+def test_forms_may_differ(rank, size):
+    """A call is with async_op=True on some ranks and without it on others, as DDP's join makes it."""
+    total = full(size * (size + 1) / 2)
+    for async_op in (rank % 2 == 0, rank % 2 == 1):
+        summed, sent, gathered, reduced = full(rank + 1.0), full(rank), torch.empty(5 * size), full(rank + 1.0)
+        for work in (dist.all_reduce(summed, async_op=async_op), dist.broadcast(sent, size - 1, async_op=async_op),
+                     gather_whole(gathered, full(rank), async_op=async_op),
+                     dist.reduce(reduced, 0, async_op=async_op), dist.barrier(async_op=async_op)):
+            if async_op:
+                work.wait()
+        same(summed, total)
+        same(sent, full(size - 1))
+        same(gathered, torch.cat([full(r) for r in range(size)]))
+        assert rank != 0 or torch.equal(reduced, total), reduced
+
+
 def test_subgroups(rank, size):
     for members in ([size - 1], list(range(0, size, 2)), list(range(size))[::-1]):
         group = dist.new_group(members)
