@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tools/explain.hpp"
 #include "backends/names.hpp"
+#include "tools/commands.hpp"
 
 #include <memory>
 

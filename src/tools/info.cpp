@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tools/info.hpp"
+#include "tools/commands.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -13,6 +13,7 @@
 #include "kernels/device/launcher.hpp"
 #include "planner/calibration.hpp"
 #include "planner/files.hpp"
+#include "tools/program.hpp"
 #include "tools/surroundings.hpp"
 
 namespace tutti::tools {

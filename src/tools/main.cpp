@@ -7,17 +7,10 @@
 
 #include "common/command_line/parse.hpp"
 #include "common/command_line/start.hpp"
-#include "tools/doctor/command.hpp"
+#include "tools/commands.hpp"
 #include "tools/doctor/gather.hpp"
-#include "tools/explain.hpp"
-#include "tools/flight.hpp"
-#include "tools/info.hpp"
-#include "tools/launch.hpp"
 #include "tools/program.hpp"
-#include "tools/regret_command.hpp"
 #include "tools/topo.hpp"
-#include "tools/trace.hpp"
-#include "tools/tune.hpp"
 
 using namespace tutti::command_line;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tools/regret_command.hpp"
+#include "tools/commands.hpp"
 
 #include <cstdlib>
 #include <limits>

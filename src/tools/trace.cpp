@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tools/trace.hpp"
+#include "tools/commands.hpp"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@ separate_arguments(launcher UNIX_COMMAND "${LAUNCHER}")
 run(${CMAKE_COMMAND} -S ${PREFIX}/${DOCDIR}/examples -B ${WORK} -G ${GENERATOR} -D CMAKE_PREFIX_PATH=${PREFIX}
   -D CMAKE_CXX_COMPILER=${COMPILER} "-DCMAKE_CXX_FLAGS=${FLAGS}" -D CMAKE_BUILD_TYPE=Release)
 run(${CMAKE_COMMAND} --build ${WORK})
-set(programs halo_2d replace_allreduce)
+set(programs halo_2d power_iteration)
 if(FORTRAN)
   list(APPEND programs fortran_halo_2d)
 endif()
