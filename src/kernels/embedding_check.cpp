@@ -8,13 +8,17 @@ namespace tutti::kernels {
 
 namespace {
 
+/// The highest bit is that of an index which is negative, or for which `last - index` is: vectors have no comparison of
+/// 64 bits without sign.
 template <typename Index>
 bool all_inside(const Index* indices, std::int64_t begin, std::int64_t end, std::int64_t rows) {
-  bool inside = true;
+  const std::uint64_t last = static_cast<std::uint64_t>(rows) - 1;
+  std::uint64_t bits = 0;
   for (std::int64_t p = begin; p < end; ++p) {
-    inside &= static_cast<std::uint64_t>(static_cast<std::int64_t>(indices[p])) < static_cast<std::uint64_t>(rows);
+    const auto index = static_cast<std::uint64_t>(static_cast<std::int64_t>(indices[p]));
+    bits |= index | (last - index);
   }
-  return inside;
+  return bits >> 63U == 0;
 }
 
 template <typename Index>

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 #include <tutti/error.hpp>
 #include <tutti/kernels/table_memory.hpp>
 
@@ -114,6 +115,37 @@ TEST(EmbeddingCheck, FindsTheFirstViolationWithoutTables) {
   EXPECT_EQ(violation->index, -1);
   EXPECT_EQ(violation->rows, 1000);
   EXPECT_EQ(c.first(2, violation->bag) + static_cast<std::int64_t>(violation->position), at);
+}
+
+/// Among seven indices of one bag, whether row `index` of `rows` is refused.
+template <typename Index>
+bool is_refused(std::int64_t rows, Index index) {
+  std::vector<Index> indices(7, 0);
+  indices[4] = index;
+  const std::int64_t offsets[] = {0, 7};
+  EmbeddingTable table;
+  table.rows = rows;
+  const TableLookups lookups{indices.data(), offsets, nullptr};
+  const IndexType type = sizeof(Index) == 4 ? IndexType::int32 : IndexType::int64;
+  const auto found = check_indices({&table, 1}, {&lookups, 1}, type, 1);
+  if (found && rows > 0) EXPECT_EQ(found->position, 4U);
+  return found.has_value();
+}
+
+template <typename Index>
+void expect_borders_are_told() {
+  constexpr Index most = std::numeric_limits<Index>::max();
+  for (const std::int64_t rows : {std::int64_t{1}, std::int64_t{2}, std::int64_t{1000}, std::int64_t{most}}) {
+    for (const Index index : {Index{0}, Index{1}, Index{999}, Index{1000}, static_cast<Index>(most - 1), most,
+                              Index{-1}, std::numeric_limits<Index>::min()})
+      EXPECT_EQ(is_refused(rows, index), index < 0 || index >= rows) << index << " of " << rows;
+  }
+  EXPECT_TRUE(is_refused(0, Index{0}));
+}
+
+TEST(EmbeddingCheck, TellsTheBordersOfBothTypes) {
+  expect_borders_are_told<std::int32_t>();
+  expect_borders_are_told<std::int64_t>();
 }
 
 TEST(EmbeddingForward, NoBagsAndNoTables) {
