@@ -114,6 +114,10 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(part.comm, &rank);
   MPI_Comm_size(part.comm, &ranks);
+  if (ranks > all_rows) {
+    fprintf(stderr, "use at most %d ranks: each has rows\n", all_rows);
+    MPI_Abort(part.comm, 1);
+  }
   require(tutti_comm_borrow(part.comm, &part.fast)); /* once; the program's communicator stays its own */
   part.first = rank * all_rows / ranks;
   part.n = (rank + 1) * all_rows / ranks - part.first;

@@ -19,8 +19,12 @@ using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 /// A file in memory, so that neither program waits for the other to read; null with errno if there is no room.
 File file_of(std::string_view text) {
-  File file(::fdopen(::memfd_create("tutti", MFD_CLOEXEC), "w+"), std::fclose);
-  if (!file || std::fwrite(text.data(), 1, text.size(), file.get()) != text.size()) return {nullptr, std::fclose};
+  const int descriptor = ::memfd_create("tutti", MFD_CLOEXEC);
+  if (descriptor < 0) return {nullptr, std::fclose};
+  File file(::fdopen(descriptor, "w+"), std::fclose);
+  if (!file) ::close(descriptor);
+  if (!file || std::fwrite(text.data(), 1, text.size(), file.get()) != text.size() || std::fflush(file.get()) != 0)
+    return {nullptr, std::fclose};
   std::rewind(file.get());
   return file;
 }

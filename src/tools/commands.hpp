@@ -4,8 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-/// The commands of `tutti`: each adds itself to the program's, in the file of its name. Those that need no MPI, or must
-/// run before it, are recognised by the command line.
+/// The commands of `tutti`, but for topo, which has a header of its own. Those that need no MPI, or must run before it,
+/// are recognised by the command line.
 namespace tutti::tools {
 
 /// `tutti explain`: the choice for a call and its reasons, and the table of operations and backends.

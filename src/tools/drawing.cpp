@@ -22,6 +22,8 @@ void write_drawing(const std::string& path, const std::string& json) {
                 fmt::format("--svg needs python3, which cannot start here ({}): put it into PATH, or write the JSON "
                             "(explain: --json --all-ranks, topo: --json) and draw it elsewhere by {}",
                             std::strerror(end.error), program));
+  if (end.status < 0)
+    throw Error(ErrorCode::internal, "--svg: python3 was ended by a signal while it drew; is there too little memory?");
   if (end.status != 0) throw CLI::RuntimeError(1);  // draw.py has said why
   write_file(path, end.output);
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/names.hpp"
-#include "tools/commands.hpp"
-
 #include <memory>
 
+#include "backends/names.hpp"
 #include "common/command_line/options.hpp"
 #include "core/config.hpp"
 #include "planner/overrides.hpp"
 #include "tools/answer.hpp"
 #include "tools/backends.hpp"
+#include "tools/commands.hpp"
 #include "tools/drawing.hpp"
 #include "tools/program.hpp"
 #include "tools/surroundings.hpp"
@@ -59,6 +58,7 @@ void show_answer(const Settings& settings) {
 }
 
 void run_explain(const Settings& settings) {
+  if (settings.all_ranks && !settings.json) throw UsageError("explain: --all-ranks adds to the JSON: pass --json too");
   if (!settings.question.operation.empty()) {
     if (settings.backends) throw UsageError("explain: --backends lists all operations; omit the operation");
     show_answer(settings);

@@ -186,13 +186,13 @@ def staging(work):
 
 def short_name(kernel):
     """The body of a kernel of Tutti's, the function's name of others."""
-    found = re.search(r"(\w+Body|AddBias|Deactivate|SumRows|Fill|Convert|AddPartials|DivideRows|AddRows)\b", kernel)
+    found = re.search(r"(\w+Body|AddBias|Deactivate|SumRows|Fill|ConvertRows|PackRows|Convert|AddPartials|DivideRows|AddRows)\b", kernel)
     return found.group(1) if found else re.sub(r"^(void )?(\w+::)*", "", kernel).split("<")[0].split("(")[0][:40]
 
 
 def profile_of(path):
-    """{kernel: launches and microseconds} of a file of ncu. A first launch, which only loads the code, has one block; it
-    counts where the kernel has no larger ones."""
+    """{kernel: launches and microseconds} of a file of ncu. The first launch of a function only loads its code if it has
+    one block and others have more; it does not count."""
     with open(path, encoding="utf-8", errors="replace") as file:
         lines = [line for line in file if line.startswith('"')]
     launches = {}
@@ -202,11 +202,14 @@ def profile_of(path):
             continue
         is_one_block = row.get("Grid Size", "").replace(" ", "") == "(1,1,1)"
         launch = (is_one_block, scale * float(row["Metric Value"].replace(",", "")))
-        launches.setdefault(short_name(row["Kernel Name"]), []).append(launch)
+        launches.setdefault(row["Kernel Name"], []).append(launch)
     found = {}
-    for kernel, all_of_it in launches.items():
-        times = [us for is_one_block, us in all_of_it if not is_one_block] or [us for _, us in all_of_it]
-        found[kernel] = {"launches": len(times), "us": sum(times)}
+    for name, of_one in launches.items():
+        if of_one[0][0] and not all(is_one_block for is_one_block, _ in of_one):
+            of_one = of_one[1:]
+        kernel = found.setdefault(short_name(name), {"launches": 0, "us": 0.0})
+        kernel["launches"] += len(of_one)
+        kernel["us"] += sum(us for _, us in of_one)
     return found
 
 

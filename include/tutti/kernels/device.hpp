@@ -79,7 +79,7 @@ TUTTI_EXPORT void embedding_bag_forward(std::span<const EmbeddingTable> tables, 
                                         Stream stream);
 
 /// As tutti::kernels::embedding_bag_backward. Sorts the occurrences by row on the device; one warp
-/// adds the gradients of a row, in the order of their positions and in parts of 256 as on the host, and updates the
+/// adds the gradients of a row, in the order of their positions and in parts of 128 as on the host, and updates the
 /// row; the parts of a row that occurs often are several warps'. Throws not_supported for rows of more than 10,028
 /// values with row_wise_adagrad or of type uint8. `indices` is the number of indices in the lookups of all tables, or
 /// an upper bound. All tables together have at most 2^32 - 2 rows and indices, and there are at most 2^32 - 2 bags.

@@ -101,7 +101,7 @@ void dot_interaction_backward(const DotInteraction& shape, std::size_t samples,
                               std::size_t stride, std::span<const Pooled<float>> input_gradients, Workspace& workspace,
                               Stream stream) {
   const InteractionShape device_shape = interaction_shape(shape, inputs.size(), true);
-  static_cast<void>(interaction_shape(shape, input_gradients.size(), false));
+  static_cast<void>(interaction_shape(shape, input_gradients.size(), true));
   const std::vector<Pooled<const float>> features(inputs.begin(), inputs.end());
   const std::vector<Pooled<float>> gradients(input_gradients.begin(), input_gradients.end());
   bool wide = true;

@@ -169,10 +169,11 @@ void launch_width(const UpdateJob& update, const TableGroup& group, StreamHandle
   const std::size_t scratch = Changer::scratch_bytes(group.dim);
   const std::uint32_t span = span_of(count);
   const std::size_t items = (count - 1) / span + 1;
-  if (Width > 1 && is_plain(update))
-    launch_warps(stream, items, scratch + window_bytes, RowBody<Changer, (Width > 1)>{update, span, scratch});
-  else
-    launch_warps(stream, items, scratch + window_bytes, RowBody<Changer, false>{update, span, scratch});
+  // Both are loaded, since the next call may be captured and need the other.
+  constexpr bool has_plain = Width > 1;
+  const bool plain = has_plain && is_plain(update);
+  launch_warps(stream, plain ? items : 0, scratch + window_bytes, RowBody<Changer, has_plain>{update, span, scratch});
+  launch_warps(stream, plain ? 0 : items, scratch + window_bytes, RowBody<Changer, false>{update, span, scratch});
   launch_warps(stream, most_often_rows(count) > 0 ? most_row_parts(count) : 0, 0, PartBody<Width>{update});
   launch_warps(stream, most_often_rows(count), scratch, OftenBody<Changer>{Changer{update}});
 }

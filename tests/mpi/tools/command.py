@@ -129,6 +129,7 @@ def explain(runner):
     exact = runner.json("explain", "allreduce", "--ranks", "4", "--reproducible", "--json", "--no-shm")
     expect("reproducible", any("one rounding" in one.get("excluded", "") for one in exact["candidates"]))
     runner.refused(["explain"], "name an operation")
+    runner.refused(["explain", "allreduce", "--all-ranks"], "--json")
     runner.refused(["explain", "alreduce"], "did you mean 'allreduce'?", "reduce_scatter_block", "alltoallv")
     runner.refused(["explain", "allreduce", "--type", "float"], "float32", "bfloat16")
     runner.refused(["explain", "allreduce", "--op", "plus"], "sum")
