@@ -25,8 +25,8 @@ int number_of(int (*function)(MPI_Comm, int*), MPI_Comm comm) {
 }
 
 /// Waits until all ranks have come to a call, in each of its forms: one rank may make it with async_op=True and another
-/// without. Sleeps meanwhile on the lane's thread, where nobody waits for the call: a thread that polls would take a core
-/// from the program, which still computes what other ranks wait for.
+/// without. Sleeps meanwhile on the lane's thread, where nobody waits for the call: a thread that polls would take a
+/// core from the program, which still computes what other ranks wait for.
 void await_ranks(const Communicator& comm, const tutti::Options& options) {
   constexpr int polls = 100;
   constexpr auto pause = std::chrono::microseconds(20);

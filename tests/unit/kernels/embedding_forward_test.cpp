@@ -128,7 +128,9 @@ bool is_refused(std::int64_t rows, Index index) {
   const TableLookups lookups{indices.data(), offsets, nullptr};
   const IndexType type = sizeof(Index) == 4 ? IndexType::int32 : IndexType::int64;
   const auto found = check_indices({&table, 1}, {&lookups, 1}, type, 1);
-  if (found && rows > 0) EXPECT_EQ(found->position, 4U);
+  if (found && rows > 0) {
+    EXPECT_EQ(found->position, 4U);
+  }
   return found.has_value();
 }
 
