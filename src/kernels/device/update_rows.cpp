@@ -157,7 +157,9 @@ struct OftenBody {
     const OftenRow row = update.often.rows[r];
     const std::uint32_t key = update.occurrences.keys[row.first];
     const std::size_t dim = update.jobs->table.dim;
-    changer.change(warp, dim, {find_table(update, key), key, row.first},
+    const TableJob* const table = find_table(update, key);
+    if (table == nullptr) return;  // of no row that an item of this group has cut
+    changer.change(warp, dim, {table, key, row.first},
                    [&](std::size_t column, auto& sum) { add_parts(update, row, dim, column, sum); });
   }
 };
