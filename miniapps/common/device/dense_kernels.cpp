@@ -9,6 +9,7 @@ namespace tutti::miniapps::device {
 
 namespace {
 
+using kernels::device::divide_item;
 using kernels::device::launch;
 
 /// Any pair of float and bfloat16_t.
@@ -28,17 +29,6 @@ TUTTI_FUNCTION float deactivated(float gradient, float y, Activation activation)
   if (activation == Activation::relu) return y > 0.0F ? gradient : 0.0F;
   if (activation == Activation::sigmoid) return gradient * (1.0F - y) * y;
   return gradient;
-}
-
-/// Where value i of rows of `width` values lies. Devices divide numbers of 32 bits faster.
-struct Position {
-  std::size_t row;
-  std::size_t column;
-};
-TUTTI_FUNCTION Position position_of(std::size_t i, std::size_t width) {
-  if (i > 0xffffffffU || width > 0xffffffffU) return {i / width, i % width};
-  const auto row = static_cast<std::uint32_t>(i) / static_cast<std::uint32_t>(width);
-  return {row, i - row * width};
 }
 
 struct Fill {
@@ -68,7 +58,7 @@ struct ConvertRows {
   std::size_t width;
   std::size_t stride;
   TUTTI_FUNCTION void operator()(std::size_t i) const {
-    const auto [row, piece] = position_of(i, stride / pack_values);
+    const auto [row, piece] = divide_item(i, stride / pack_values);
     Pack<bfloat16_t, pack_values> pack;
     for (std::size_t k = 0; k < pack_values; ++k) {
       const std::size_t column = piece * pack_values + k;
@@ -85,7 +75,7 @@ struct PackRows {
   std::size_t width;
   std::size_t stride;
   TUTTI_FUNCTION void operator()(std::size_t i) const {
-    const auto [row, piece] = position_of(i, stride / pack_values);
+    const auto [row, piece] = divide_item(i, stride / pack_values);
     const Pack<float, pack_values> pack = from[i];
     for (std::size_t k = 0; k < pack_values; ++k) {
       const std::size_t column = piece * pack_values + k;
@@ -102,7 +92,7 @@ struct AddBias {
   std::size_t width;
   Activation activation;
   TUTTI_FUNCTION void operator()(std::size_t i) const {
-    const float bias = b != nullptr ? b[position_of(i, width).column] : 0.0F;
+    const float bias = b != nullptr ? b[divide_item(i, width).remainder] : 0.0F;
     y[i] = to<Y>(activated(z[i] + bias, activation));
   }
 };
@@ -161,7 +151,7 @@ struct SumRows {
   std::size_t width;
   std::size_t rows;  ///< of a part
   TUTTI_FUNCTION void operator()(std::size_t i) const {
-    const auto [part, column] = position_of(i, width);
+    const auto [part, column] = divide_item(i, width);
     const std::size_t begin = part * rows;
     const std::size_t end = begin + rows < n ? begin + rows : n;
     float sum = 0;

@@ -50,7 +50,9 @@ void Bfloat16Stack::convert_parameters() {
   if (!keeps_ || !converted_) {
     const DenseLayer& first = block_.layers.front();
     const float* from = block_.parameters + first.offset;
-    convert(from, parameters_.data() + first.offset, parameters_.size() - first.offset, stream_);
+    const std::size_t apart = has_gaps() ? first.weights() : 0;
+    convert(from + apart, parameters_.data() + first.offset + apart, parameters_.size() - first.offset - apart,
+            stream_);
     if (has_gaps()) convert_rows(from, first_weights_.data(), first.out, first.in, stride_of(0), stream_);
   }
   converted_ = true;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <tutti/detail/launch/work.hpp>
 #include <tutti/kernels/device.hpp>
 #include <vector>
 
@@ -65,22 +66,6 @@ struct TableList {
                                           const IndexStatus* status);
 
 TUTTI_FUNCTION bool is_stopped(const IndexStatus* guard) { return guard != nullptr && guard->outside != 0; }
-
-/// The quotient and remainder of an item's number, in 32 bits if they are enough, because that is much faster on a
-/// device.
-struct Division {
-  std::size_t quotient;
-  std::size_t remainder;
-};
-TUTTI_FUNCTION Division divide_item(std::size_t item, std::size_t by) {
-  if (item <= 0xffffffffU && by <= 0xffffffffU) {
-    const auto small = static_cast<std::uint32_t>(item);
-    const auto divisor = static_cast<std::uint32_t>(by);
-    const std::uint32_t quotient = small / divisor;
-    return {quotient, small - quotient * divisor};
-  }
-  return {item / by, item % by};
-}
 
 /// Columns of one bag of one table.
 struct BagPart {

@@ -158,7 +158,7 @@ struct OftenBody {
     const std::uint32_t key = update.occurrences.keys[row.first];
     const std::size_t dim = update.jobs->table.dim;
     const TableJob* const table = find_table(update, key);
-    if (table == nullptr) return;  // of no row that an item of this group has cut
+    if (table == nullptr) return;  // never: an item of this group has cut the row
     changer.change(warp, dim, {table, key, row.first},
                    [&](std::size_t column, auto& sum) { add_parts(update, row, dim, column, sum); });
   }

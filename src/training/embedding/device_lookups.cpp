@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <tutti/error.hpp>
 
 namespace tutti::detail {
@@ -83,18 +84,16 @@ class DeviceLookups::Packer {
  private:
   /// The offsets of all bags of one index each, for all tables that have such bags.
   const std::int64_t* one_each() {
-    if (!has_one_each_)
+    if (!one_each_)
       one_each_ = place<std::int64_t>(batch_ + 1, [&](std::int64_t* to) { std::iota(to, to + batch_ + 1, 0); });
-    has_one_each_ = true;
-    return one_each_;
+    return *one_each_;
   }
 
   std::size_t batch_;
   std::byte* pinned_;
   std::byte* device_;
   std::size_t bytes_ = 0;
-  const std::int64_t* one_each_ = nullptr;
-  bool has_one_each_ = false;
+  std::optional<const std::int64_t*> one_each_;
 };
 
 DeviceLookups::DeviceLookups(const CollectionFacts& facts, device::StreamHandle copies)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <tutti/detail/export.hpp>
 
 /// What a launch runs, whatever launches it.
@@ -49,5 +50,21 @@ struct WarpWork {
     return fitting < most ? fitting : most;
   }
 };
+
+/// The quotient and remainder of an item's number, in 32 bits if they are enough, because that is much faster on a
+/// device.
+struct Division {
+  std::size_t quotient;
+  std::size_t remainder;
+};
+TUTTI_FUNCTION Division divide_item(std::size_t item, std::size_t by) {
+  if (item <= 0xffffffffU && by <= 0xffffffffU) {
+    const auto small = static_cast<std::uint32_t>(item);
+    const auto divisor = static_cast<std::uint32_t>(by);
+    const std::uint32_t quotient = small / divisor;
+    return {quotient, small - quotient * divisor};
+  }
+  return {item / by, item % by};
+}
 
 }  // namespace tutti::kernels::device
