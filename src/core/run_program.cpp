@@ -22,9 +22,13 @@ File file_of(std::string_view text) {
   const int descriptor = ::memfd_create("tutti", MFD_CLOEXEC);
   if (descriptor < 0) return {nullptr, std::fclose};
   File file(::fdopen(descriptor, "w+"), std::fclose);
-  if (!file) ::close(descriptor);
-  if (!file || std::fwrite(text.data(), 1, text.size(), file.get()) != text.size() || std::fflush(file.get()) != 0)
+  if (!file) {
+    ::close(descriptor);
+    return file;
+  }
+  if (!text.empty() && std::fwrite(text.data(), 1, text.size(), file.get()) != text.size())
     return {nullptr, std::fclose};
+  if (std::fflush(file.get()) != 0) return {nullptr, std::fclose};
   std::rewind(file.get());
   return file;
 }
