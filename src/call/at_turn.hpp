@@ -5,7 +5,6 @@
 #include <tutti/error.hpp>
 
 #include "call/context.hpp"
-#include "call/plan.hpp"
 
 namespace tutti::detail {
 
@@ -16,7 +15,7 @@ auto at_turn(Context& context, const Plan& plan, const Action& action) {
   try {
     return action();
   } catch (...) {
-    context.break_by_exception(operation_name(plan.signature.operation), plan.way);
+    context.break_by_exception(plan);
   }
 }
 

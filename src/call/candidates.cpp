@@ -125,7 +125,7 @@ Candidate Candidates::best_part(const Signature& part) const {
 const Candidate& best_part(const std::vector<Candidate>& all, const Signature& signature, int size) {
   const Candidate* best = nullptr;
   for (const Candidate& c : all)
-    if (c.backend->carries_parts && c.can_be_chosen() && (best == nullptr || precedes(c, *best))) best = &c;
+    if (c.carries_parts && c.can_be_chosen() && (best == nullptr || precedes(c, *best))) best = &c;
   if (best != nullptr) return *best;
   throw Error(ErrorCode::internal,
               fmt::format("{}: no algorithm in host memory for {} ranks", operation_name(signature.operation), size));

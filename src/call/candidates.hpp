@@ -31,6 +31,7 @@ struct Candidate {
   Carrier carrier = Carrier::ranks;
   bool gives_at_once = false;  ///< a rank that only gives waits for no other rank
   bool keeps_order = false;    ///< combines all contributions to an element in one step, in the order of the ranks
+  bool carries_parts = false;  ///< may carry a part of another backend's call: its executions keep the order of turns
 
   /// Excludes a candidate that gives a different result or cannot run here, even by name.
   void forbid(std::string reason);
@@ -66,7 +67,7 @@ class Candidates {
   /// The reason why a way in which every rank has to go on by itself is not chosen for a call that the waiting ranks
   /// can make without it, unless it was measured as faster; empty if it may be. The way must have its time.
   [[nodiscard]] std::string why_behind_others(const Candidate& way) const;
-  /// The best candidate of another call among backends that carry parts. Throws internal if there is none.
+  /// The best candidate of another call among those that carry parts. Throws internal if there is none.
   [[nodiscard]] Candidate best_part(const Signature& part) const;
   [[nodiscard]] std::vector<Candidate> take() && { return std::move(all_); }
 
@@ -80,7 +81,7 @@ class Candidates {
   std::vector<Candidate> all_;
 };
 
-/// The best candidate that can be chosen and whose backend carries parts. Throws internal if there is none.
+/// The best candidate that can be chosen and carries parts. Throws internal if there is none.
 [[nodiscard]] const Candidate& best_part(const std::vector<Candidate>& all, const Signature& signature, int size);
 
 }  // namespace tutti::detail

@@ -12,6 +12,7 @@
 #include "call/check.hpp"
 #include "call/deferred_free.hpp"
 #include "call/execution.hpp"
+#include "call/known_calls.hpp"
 #include "call/lifetime.hpp"
 #include "call/summary.hpp"
 #include "core/config.hpp"
@@ -45,7 +46,13 @@ bool may_call_mpi() noexcept {
 
 }  // namespace
 
-Context::Context(CommunicatorOptions chosen) : options(std::move(chosen)), summary(Summary::if_wanted()) {
+Context::Context(CommunicatorOptions chosen)
+    : options(std::move(chosen)),
+      known(std::make_unique<KnownCalls>()),
+      plans(known->plans),
+      repeats(known->repeats),
+      trials(known->trials),
+      summary(Summary::if_wanted()) {
   (void)error_without_words();
   if (!world_is_usable()) session.emplace();
   register_context(this);
@@ -101,6 +108,15 @@ void Context::set_state(const Backend& backend, std::unique_ptr<BackendState> st
   const std::lock_guard lock(reason_mutex_);
   states_[backend.slot] = std::move(state);
   reports_[backend.slot] = std::move(report);
+}
+
+const PlanPtr& Context::plan_on_node(const Signature& signature) {
+  return plans.get(signature, [this](const Signature& s) { return make_plan(s, machine()); });
+}
+
+void Context::forget_plans() {
+  plans.clear();
+  repeats.clear();
 }
 
 Machine Context::machine() const {
@@ -286,6 +302,10 @@ void Context::break_by_exception(std::string_view who, std::string_view way) {
     mark_broken(ErrorCode::out_of_memory, {});
     throw Error(error_without_words());
   }
+}
+
+void Context::break_by_exception(const Plan& plan) {
+  break_by_exception(operation_name(plan.signature.operation), plan.way);
 }
 
 }  // namespace tutti::detail

@@ -19,18 +19,21 @@
 #include "call/device_side.hpp"
 #include "call/flight_log.hpp"
 #include "call/late_communicator.hpp"
+#include "call/machine.hpp"
 #include "call/neighborhood.hpp"
 #include "call/peers.hpp"
-#include "call/repeats.hpp"
 #include "call/scratch.hpp"
 #include "call/send_order.hpp"
-#include "call/trial.hpp"
 #include "core/mpi_call.hpp"
 
 namespace tutti::detail {
 
 class Check;
+class PlanCache;
+class Repeats;
 class Summary;
+class Trials;
+struct KnownCalls;
 
 /// A communicator, as calls, executions and backends see it. Outstanding executions keep it alive.
 struct Context {
@@ -112,19 +115,15 @@ struct Context {
   /// The facts by which the planner chooses. Keeps views of this object.
   [[nodiscard]] Machine machine() const;
   /// The plan of a blocking call of the node's ranks. On the node's context.
-  [[nodiscard]] const PlanPtr& plan_on_node(const Signature& signature) {
-    return plans.get(signature, [this](const Signature& s) { return make_plan(s, machine()); });
-  }
+  [[nodiscard]] const PlanPtr& plan_on_node(const Signature& signature);
   /// Later calls are planned anew.
-  void forget_plans() {
-    plans.clear();
-    repeats.clear();
-  }
+  void forget_plans();
   /// "communicator 'name', rank 1 of 4".
   [[nodiscard]] std::string describe() const;
   /// For a call that has taken its turn and cannot go on: marks the communicator as broken by the exception that is
   /// being handled, and throws it as Error. who, way: begin its text, if it is none yet.
   [[noreturn]] void break_by_exception(std::string_view who, std::string_view way = {});
+  [[noreturn]] void break_by_exception(const Plan& plan);
   /// The exception that is being handled, as Error: peer_died if the end of a rank explains it. who: begins its text,
   /// if it is none yet.
   [[nodiscard]] Error explain(std::string_view who);
@@ -167,9 +166,10 @@ struct Context {
   std::shared_ptr<Commons> commons{};              ///< of these processes; null: their states share nothing
   Lot lot{};                                       ///< of the commons, until a state takes it
   std::unique_ptr<DeviceSide> device{};            ///< present once the communicator is prepared for device memory
-  PlanCache plans{};
-  Repeats repeats{};
-  Trials trials{};
+  const std::unique_ptr<KnownCalls> known;
+  PlanCache& plans;
+  Repeats& repeats;
+  Trials& trials;
   std::unique_ptr<Check> check{};  ///< present in check mode
   Summary* const summary;          ///< null unless TUTTI_LOG asks for one
   FlightLog flight{};

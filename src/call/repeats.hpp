@@ -9,10 +9,12 @@
 #include <tutti/buffer.hpp>
 #include <tutti/reduce_op.hpp>
 
-#include "call/backend.hpp"
 #include "diagnosis/format.hpp"
+#include "operation/signature.hpp"
 
 namespace tutti::detail {
+
+struct Plan;
 
 /// The arguments of a call with one count for all ranks, but for its addresses and options. In few words, because each
 /// call compares them.
@@ -60,7 +62,6 @@ class Repeats {
     std::ptrdiff_t own = 0;              ///< in place: the place of this rank's block in the other buffer, in bytes
     bool has_input = false;              ///< this rank's input means something
     bool has_output = false;
-    std::unique_ptr<ReadyCall> ready{};  ///< null: run_plan() or start_plan() makes the call
   };
 
   /// The call that is made may poll others, which make calls on the same communicator: while it is held, its entry

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "call/context.hpp"
+#include "call/plan.hpp"
 
 namespace tutti::detail {
 namespace {

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "call/machine.hpp"
-#include "call/plan.hpp"
 #include "operation/binding.hpp"
 #include "schedules/layout.hpp"
 #include "schedules/registry.hpp"
@@ -14,6 +13,7 @@
 namespace tutti::detail {
 
 struct Context;
+struct Plan;
 
 /// Floats of 16 and 8 bits: they are converted to float32 before they are combined.
 [[nodiscard]] bool is_small_float(DatatypeKind kind);

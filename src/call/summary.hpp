@@ -9,9 +9,9 @@
 #include <string_view>
 #include <tuple>
 
-#include "call/plan.hpp"
 #include "core/stopwatch.hpp"
 #include "operation/binding.hpp"
+#include "operation/signature.hpp"
 
 namespace tutti::detail {
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "call/plan.hpp"
 #include "core/stopwatch.hpp"
 
 namespace tutti::detail {

@@ -8,9 +8,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "call/plan.hpp"
+#include "operation/signature.hpp"
 
 namespace tutti::detail {
+
+struct Plan;
 
 /// The trial of the ways to make one blocking call that a program repeats. Predictions err where a machine is unlike
 /// the models, so the call itself finds out: after many calls by the predicted way, every way makes a few calls in

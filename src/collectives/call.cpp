@@ -10,6 +10,7 @@
 #include "call/at_turn.hpp"
 #include "call/backend.hpp"
 #include "call/check.hpp"
+#include "call/known_calls.hpp"
 #include "call/progress.hpp"
 #include "call/summary.hpp"
 #include "call/trial.hpp"
@@ -90,7 +91,7 @@ const PlanPtr& find_plan(Context& comm, const Call& call, CallOptions& options) 
   if (on_device) agree_on_device(comm, call, captured);
   comm.check_usable();
   const PlanPtr& plan = comm.plans.get(call.signature, [&comm](const Signature& s) { return new_plan(comm, s); });
-  if (captured && !plan->backend->captures)
+  if (captured && !plan->captures)
     refuse_capture(comm, call.signature, "only NCCL can run, which does not make this call here");
   return plan;
 }

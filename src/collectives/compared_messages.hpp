@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <tutti/request.hpp>
 #include <vector>
 
 #include "call/context.hpp"

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "call/check.hpp"
+#include "call/known_calls.hpp"
 #include "call/summary.hpp"
 #include "collectives/overlap.hpp"
 #include "device/runtime.hpp"
@@ -13,13 +14,13 @@
 namespace tutti::detail {
 namespace {
 
-/// Notes a call as one that was kept, which takes its number. stamps_now: else who makes it does.
-CallOptions options_of(Context& comm, const Repeats::Entry& entry, bool stamps_now, flight::State state) {
+/// Notes a call as one that was kept, which takes its number.
+CallOptions options_of(Context& comm, const Repeats::Entry& entry, flight::State state) {
   CallOptions options;
   options.timeout = comm.options.timeout;
   flight::Recorder* recorder = comm.flight.recorder();
   if (recorder == nullptr) return options;
-  options.note = {recorder, recorder->begin_again(entry.facts, comm.flight.next_sequence(), state, stamps_now)};
+  options.note = {recorder, recorder->begin_again(entry.facts, comm.flight.next_sequence(), state)};
   return options;
 }
 
@@ -47,23 +48,20 @@ bool Repeatable::may_be_repeated(const Context& comm, const Call& call, const Pl
          call.binding.in_place == is_in_place && !plan.trial && comm.check == nullptr && comm.summary == nullptr;
 }
 
-Repeats::Entry Repeatable::entry_of(Context& comm, const Call& call, const PlanPtr& plan,
-                                    const flight::Note& note) const {
+Repeats::Entry Repeatable::entry_of(const Call& call, const PlanPtr& plan, const flight::Note& note) const {
   Repeats::Entry entry{.arguments = arguments_, .plan = plan};
   if (note.recorder != nullptr) entry.facts = note.recorder->facts_of(note.number);
   entry.has_input = !send_in_place_ && call.binding.input != nullptr;
   entry.has_output = !recv_in_place_ && call.binding.output != nullptr;
   if (send_in_place_) entry.own = distance(recv_, call.binding.input);
   if (recv_in_place_) entry.own = distance(send_, call.binding.output);
-  const Backend& backend = *plan->backend;
-  if (backend.ready != nullptr) entry.ready = backend.ready(comm, *plan, call.binding);
   return entry;
 }
 
 void Repeatable::keep(Context& comm, const Call& call, const PlanPtr& plan, const flight::Note& note) const noexcept {
   if (!may_be_repeated(comm, call, *plan)) return;
   try {
-    if (comm.repeats.wants(arguments_)) comm.repeats.keep(entry_of(comm, call, plan, note));
+    if (comm.repeats.wants(arguments_)) comm.repeats.keep(entry_of(call, plan, note));
   } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the next one goes the whole way, too
   }
 }
@@ -105,14 +103,10 @@ const Repeats::Entry* Repeatable::found_in(const Context& comm) const {
 
 void Repeatable::run_again(const Communicator& communicator, const Repeats::Entry& entry) const {
   const ContextPtr& comm = communicator.state();
-  const bool stamps_later = entry.ready != nullptr || entry.plan->backend->stamps;
-  const CallOptions options = options_of(*comm, entry, !stamps_later, flight::State::running);
+  const CallOptions options = options_of(*comm, entry, flight::State::running);
   flight::Recording recording(options.note);
   const Repeats::Hold hold(comm->repeats);
-  if (entry.ready)
-    entry.ready->run(comm, entry.plan, bind(entry), options);
-  else
-    run_plan(comm, entry.plan, bind(entry), options);
+  run_plan(comm, entry.plan, bind(entry), options);
   recording.succeed();
 }
 
@@ -120,11 +114,10 @@ void Repeatable::run_again(const Communicator& communicator, const Repeats::Entr
 // behind those to lines that other ranks poll.
 Request Repeatable::start_again(const Communicator& communicator, const Repeats::Entry& entry) const {
   const ContextPtr& comm = communicator.state();
-  const CallOptions options = options_of(*comm, entry, entry.ready == nullptr, flight::State::outstanding);
+  const CallOptions options = options_of(*comm, entry, flight::State::outstanding);
   flight::Recording recording(options.note);
   const Repeats::Hold hold(comm->repeats);
-  Request request = entry.ready ? request_of(entry.ready->begin(comm, entry.plan, bind(entry), options), options)
-                                : start_plan(comm, entry.plan, bind(entry), options);
+  Request request = start_plan(comm, entry.plan, bind(entry), options);
   recording.hand_over();
   return request;
 }

@@ -38,8 +38,7 @@ class Repeatable {
  private:
   [[nodiscard]] bool is_plain() const noexcept;
   [[nodiscard]] bool may_be_repeated(const Context& comm, const Call& call, const Plan& plan) const noexcept;
-  [[nodiscard]] Repeats::Entry entry_of(Context& comm, const Call& call, const PlanPtr& plan,
-                                        const flight::Note& note) const;
+  [[nodiscard]] Repeats::Entry entry_of(const Call& call, const PlanPtr& plan, const flight::Note& note) const;
   /// Returns true if the addresses, too, are such that the arguments are right.
   [[nodiscard]] bool fits(const Repeats::Entry& entry) const;
   [[nodiscard]] bool is_on_host(const Repeats::Entry& entry) const;

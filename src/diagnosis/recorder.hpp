@@ -28,14 +28,13 @@ class Recorder {
   [[nodiscard]] std::uint64_t begin(const Facts& facts, State state) noexcept {
     return write(facts, facts.sequence, state, next_number(), ticks());
   }
-  /// The next one of calls that differ in their sequence alone. Stamped now, or else later, by who makes the call,
-  /// since a look at the clock costs as much as all else: until then it has the time of the call before. Copies no
-  /// facts that were just written: a load of several recent smaller stores waits until these are in the cache, behind
-  /// the stores to lines that other ranks poll.
-  [[nodiscard]] std::uint64_t begin_again(const Facts& facts, std::uint32_t sequence, State state,
-                                          bool stamps_now) noexcept {
+  /// The next one of calls that differ in their sequence alone. Who makes the call stamps it, behind what other ranks
+  /// wait for, since a look at the clock costs as much as all else: until then it has the time of the call before.
+  /// Copies no facts that were just written: a load of several recent smaller stores waits until these are in the
+  /// cache, behind the stores to lines that other ranks poll.
+  [[nodiscard]] std::uint64_t begin_again(const Facts& facts, std::uint32_t sequence, State state) noexcept {
     const std::uint64_t number = next_number();
-    const std::uint64_t begin = stamps_now || !stamps_later() ? ticks() : entry_of(number - 1).begin;
+    const std::uint64_t begin = !stamps_later() ? ticks() : entry_of(number - 1).begin;
     return write(facts, sequence, state, number, begin);
   }
   void stamp(std::uint64_t number) noexcept {

@@ -113,7 +113,7 @@ Measurement measure_once(Context& context, Calibration kind) {
   move_apart(context);
   const AbsenceWatch absence;
   for (const Backend* backend : backends())
-    if (backend->calibrate != nullptr) backend->calibrate(context, found.costs, kind);
+    if (BackendState* state = context.state_of(*backend)) state->calibrate(context, found.costs, kind);
   found.is_disturbed = absence.seconds() > usual_absence;
   agree(context, found);
   for (const NamedCost& cost : named_costs)

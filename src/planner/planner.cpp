@@ -9,6 +9,7 @@
 #include <tutti/error.hpp>
 #include <vector>
 
+#include "call/plan.hpp"
 #include "diagnosis/recorder.hpp"
 #include "planner/candidates.hpp"
 
@@ -95,16 +96,15 @@ std::shared_ptr<const Plan> plan_by(const Candidate& chosen, const Signature& si
 
 /// The plan of a persistent call if the backend has no turn left.
 std::shared_ptr<const Plan> spare_plan(const Plan& plan, const Machine& machine) {
-  if (plan.signature.kind != CallKind::persistent || plan.backend->overflow.empty()) return nullptr;
+  if (plan.signature.kind != CallKind::persistent || plan.overflow.empty()) return nullptr;
   Signature signature = plan.signature;
-  signature.algorithm = plan.backend->overflow;
+  signature.algorithm = plan.overflow;
   return make_plan(signature, machine);
 }
 
-void cut(Plan& plan, const Machine& machine) {
-  const Cut cut = plan.backend->cut(plan.signature, machine);
+void plan_parts(Plan& plan, const Machine& machine) {
+  const Cut& cut = *plan.cut;
   const std::vector<Candidate> ways = candidates(cut.part, machine);
-  plan.pieces = cut.pieces;
   plan.part = plan_by(best_part(ways, cut.part, machine.size), cut.part, machine);
   const bool is_shorter = cut.pieces > 1 && cut.last_count != cut.part.count;
   plan.last_part = is_shorter ? with_count(*plan.part, cut.last_count, machine) : plan.part;
@@ -114,6 +114,7 @@ std::shared_ptr<const Plan> plan_by(const Candidate& chosen, const Signature& si
   auto plan = std::make_shared<Plan>();
   plan->signature = signature;
   plan->backend = chosen.backend;
+  plan->make = chosen.backend->make;
   plan->protocol = chosen.protocol;
   plan->digest = digest_of(signature, chosen.protocol);
   plan->algorithm = chosen.algorithm;
@@ -128,7 +129,7 @@ std::shared_ptr<const Plan> plan_by(const Candidate& chosen, const Signature& si
   plan->goes_on_alone = chosen.carrier != Carrier::ranks;
   plan->expected = chosen.seconds;
   if (chosen.backend->complete != nullptr) chosen.backend->complete(*plan, machine);
-  if (chosen.backend->cut != nullptr) cut(*plan, machine);
+  if (plan->cut) plan_parts(*plan, machine);
   plan->spare = spare_plan(*plan, machine);
   return plan;
 }

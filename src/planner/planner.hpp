@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "call/machine.hpp"
-#include "call/plan.hpp"
+#include "operation/signature.hpp"
 
 namespace tutti::detail {
+
+struct Plan;
 
 /// Chooses backend and algorithm. A pure function of shared facts, except for the rank, which only selects this rank's
 /// part of the schedule. Signature::algorithm may name a backend ("shm", "mpi", "native": its fastest candidate here)

@@ -6,6 +6,7 @@
 #include <tutti/error.hpp>
 
 #include "backends/names.hpp"
+#include "call/plan.hpp"
 #include "planner/names.hpp"
 #include "planner/type_class.hpp"
 #include "tools/answer.hpp"

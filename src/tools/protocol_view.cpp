@@ -5,6 +5,7 @@
 
 #include "backends/shm/groups.hpp"
 #include "backends/shm/layout.hpp"
+#include "backends/shm/limits.hpp"
 #include "backends/shm/pieces.hpp"
 #include "operation/shape.hpp"
 #include "tools/protocol_view.hpp"

@@ -16,6 +16,8 @@
 
 #include "call/agreement.hpp"
 #include "call/candidates.hpp"
+#include "call/execution.hpp"
+#include "call/plan.hpp"
 #include "call/schedule_rules.hpp"
 #include "kernels/combine.hpp"
 #include "operation/shape.hpp"
@@ -208,9 +210,11 @@ Turn take_turn(Context& context, const Plan& /*plan*/, std::chrono::nanoseconds 
   return static_cast<Mailbox&>(*context.state_of(file_backend)).next_turn();
 }
 
-std::shared_ptr<Execution> make(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, Turn turn,
+std::shared_ptr<Execution> make(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const Turn* turn,
                                 const CallOptions& options) {
-  return std::make_shared<FileExecution>(context, plan, std::move(binding), turn, options);
+  options.note.stamp();
+  if (turn == nullptr) return make_execution(context, plan, std::move(binding), options);
+  return std::make_shared<FileExecution>(context, plan, std::move(binding), *turn, options);
 }
 
 std::unique_ptr<BackendState> create_state(Context& context, std::string& /*report*/) {

@@ -24,6 +24,7 @@ Candidate named_after(const Algorithm& algorithm) {
   Candidate c;
   c.backend = &mpi_backend;
   c.algorithm = &algorithm;
+  c.carries_parts = true;
   c.name = fmt::format("mpi:{}", algorithm.name);
   c.seconds = std::numeric_limits<double>::infinity();
   return c;
@@ -114,22 +115,41 @@ Turn take_tag(Context& context, const Plan& plan, std::chrono::nanoseconds /*tim
   return {plan.signature.kind == CallKind::persistent ? context.next_persistent_tag() : context.next_tag()};
 }
 
-std::shared_ptr<Execution> make(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, Turn turn,
+/// A blocking call on host memory needs no execution on the heap.
+void run(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
+  std::optional<ScheduleExecution> execution;
+  at_turn(*context, *plan,
+          [&] { execution.emplace(context, plan, std::move(binding), context->next_tag(), options.timeout); });
+  run_to_end(*execution);
+}
+
+std::shared_ptr<Execution> make(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const Turn* turn,
                                 const CallOptions& options) {
-  const int tag = static_cast<int>(turn.number);
-  if (plan->signature.memory == MemoryClass::device)
+  const bool on_device = plan->signature.memory == MemoryClass::device;
+  options.note.stamp();
+  if (turn == nullptr) {
+    if (on_device || plan->signature.kind != CallKind::blocking)
+      return make_execution(context, plan, std::move(binding), options);
+    run(context, plan, std::move(binding), options);
+    return nullptr;
+  }
+  const int tag = static_cast<int>(turn->number);
+  if (on_device)
     return std::make_shared<DeviceScheduleExecution>(context, plan, std::move(binding), tag, options.stream,
                                                      options.timeout);
   return std::make_shared<ScheduleExecution>(context, plan, std::move(binding), tag, options.timeout);
 }
 
-void run(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
-  if (plan->signature.memory == MemoryClass::device)
-    return run_to_end(*make_execution(context, plan, std::move(binding), options));
-  std::optional<ScheduleExecution> execution;
-  at_turn(*context, *plan,
-          [&] { execution.emplace(context, plan, std::move(binding), context->next_tag(), options.timeout); });
-  run_to_end(*execution);
+/// It owns nothing of a communicator, whose tags and messages are the Context's.
+class State final : public BackendState {
+ public:
+  void calibrate(Context& context, Costs& costs, Calibration kind) override {
+    calibrate_messages(context, costs, kind);
+  }
+};
+
+std::unique_ptr<BackendState> create_state(Context& /*context*/, std::string& /*report*/) {
+  return std::make_unique<State>();
 }
 
 }  // namespace
@@ -139,8 +159,6 @@ constinit Backend mpi_backend{.name = "mpi",
                               .complete = add_schedule,
                               .take_turn = take_tag,
                               .make = make,
-                              .run = run,
-                              .calibrate = calibrate_messages,
-                              .carries_parts = true};
+                              .create_state = create_state};
 
 }  // namespace tutti::detail

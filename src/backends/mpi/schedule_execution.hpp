@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "call/context.hpp"
 #include "call/execution.hpp"
 #include "call/plan.hpp"
 #include "call/scratch.hpp"

@@ -68,11 +68,6 @@ void add_candidates(Candidates& all) {
   all.add(std::move(c));
 }
 
-std::shared_ptr<Execution> make(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, Turn /*turn*/,
-                                const CallOptions& options) {
-  return std::make_shared<NativeExecution>(context, plan, std::move(binding), options.timeout);
-}
-
 void run(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
   const bool may_block = context->options.native_blocking && !context->topology.oversubscribed;
   if (may_block && !plan->signature.has_timeout) return run_native_blocking(*context, *plan, binding);
@@ -80,8 +75,17 @@ void run(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, cons
   run_to_end(execution);
 }
 
+std::shared_ptr<Execution> make(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const Turn* turn,
+                                const CallOptions& options) {
+  options.note.stamp();
+  if (turn != nullptr || plan->signature.kind != CallKind::blocking)
+    return std::make_shared<NativeExecution>(context, plan, std::move(binding), options.timeout);
+  run(context, plan, std::move(binding), options);
+  return nullptr;
+}
+
 }  // namespace
 
-constinit Backend native_backend{.name = "native", .add_candidates = add_candidates, .make = make, .run = run};
+constinit Backend native_backend{.name = "native", .add_candidates = add_candidates, .make = make};
 
 }  // namespace tutti::detail

@@ -180,20 +180,30 @@ std::shared_ptr<Execution> make_putting(const ContextPtr& context, const Plan& p
                                          options.capture, std::move(puts));
 }
 
-std::shared_ptr<Execution> make(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, Turn /*turn*/,
-                                const CallOptions& options) {
-  if (nccl::is_put(*plan)) return make_putting(context, *plan, std::move(binding), options);
-  return std::make_shared<NcclExecution>(context, plan, std::move(binding), options.stream, options.timeout,
-                                         options.capture);
-}
-
-/// A call with a stream is done once it is launched.
+/// A blocking call needs no execution on the heap. With a stream it is done once it is launched.
 void run(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
   NcclExecution execution(context, plan, std::move(binding), options.stream, options.timeout, options.capture);
   ProgressEngine::instance().poll();
   execution.start();
   if (!execution.finished()) drive_to_end(execution);
   execution.rethrow();
+}
+
+std::shared_ptr<Execution> make(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const Turn* turn,
+                                const CallOptions& options) {
+  options.note.stamp();
+  if (turn == nullptr && plan->signature.kind == CallKind::blocking) {
+    run(context, plan, std::move(binding), options);
+    return nullptr;
+  }
+  if (nccl::is_put(*plan)) return make_putting(context, *plan, std::move(binding), options);
+  return std::make_shared<NcclExecution>(context, plan, std::move(binding), options.stream, options.timeout,
+                                         options.capture);
+}
+
+void complete(Plan& plan, const Machine& machine) {
+  add_schedule(plan, machine);
+  plan.captures = true;
 }
 
 std::string summary() {
@@ -204,12 +214,7 @@ std::string summary() {
 
 }  // namespace
 
-constinit Backend nccl_backend{.name = "nccl",
-                               .add_candidates = add_candidates,
-                               .complete = add_schedule,
-                               .make = make,
-                               .run = run,
-                               .summary = summary,
-                               .captures = true};
+constinit Backend nccl_backend{
+    .name = "nccl", .add_candidates = add_candidates, .complete = complete, .make = make, .summary = summary};
 
 }  // namespace tutti::detail

@@ -6,8 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "call/plan.hpp"
 #include "schedules/schedule.hpp"
+
+namespace tutti::detail {
+struct Plan;
+}
 
 namespace tutti::detail::nccl {
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "backends/nccl/comm.hpp"
-#include "call/plan.hpp"
 #include "call/progress.hpp"
 #include "device/pool.hpp"
 

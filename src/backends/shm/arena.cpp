@@ -12,6 +12,7 @@
 #include <tutti/environment.hpp>
 #include <tutti/error.hpp>
 
+#include "backends/shm/calibrate.hpp"
 #include "backends/shm/memory_access.hpp"
 #include "call/agreement.hpp"
 #include "call/backoff.hpp"
@@ -460,7 +461,9 @@ int Arena::acquire_persistent() {
   return ordered_cells + starts_apart * static_cast<int>(index);
 }
 
-void Arena::release_persistent(int number) noexcept { in_use_[owner_of(number)].store(false); }
+void Arena::give_back(Turn turn) noexcept { in_use_[owner_of(static_cast<int>(turn.number))].store(false); }
+
+void Arena::calibrate(Context& /*context*/, Costs& costs, Calibration kind) { shm::calibrate(*this, costs, kind); }
 
 bool Arena::are_finished(int number, Generation generation) const noexcept {
   for (int r = 0; r < size_; ++r)

@@ -140,7 +140,8 @@ class Arena final : public BackendState {
     // No two histories that differ become equal by the same call.
     history_ = std::rotl((history_ ^ digest) * 0x9E3779B97F4A7C15ULL, 29);
   }
-  void release_persistent(int number) noexcept;
+  void give_back(Turn turn) noexcept override;
+  void calibrate(Context& context, Costs& costs, Calibration kind) override;
   /// Returns true once all ranks have finished the start of this cell before.
   [[nodiscard]] bool is_start_free(int number, Generation generation) const noexcept {
     return generation <= known_started_[owner_of(number)] + starts_apart || are_finished(number, generation);

@@ -7,16 +7,15 @@
 #include <vector>
 
 #include "backends/shm/arena.hpp"
-#include "backends/shm/calibrate.hpp"
+#include "backends/shm/line_shape.hpp"
 #include "backends/shm/model.hpp"
 #include "backends/shm/persistent_turn.hpp"
-#include "backends/shm/protocol.hpp"
-#include "backends/shm/ready_lines.hpp"
-#include "backends/shm/shm_execution.hpp"
-#include "backends/shm/short_way.hpp"
+#include "backends/shm/registry.hpp"
 #include "backends/shm/tree_cost.hpp"
 #include "call/candidates.hpp"
 #include "call/context.hpp"
+#include "call/execution.hpp"
+#include "call/plan.hpp"
 #include "core/config.hpp"
 #include "core/log.hpp"
 
@@ -25,24 +24,27 @@ namespace {
 
 using shm::Arena;
 using shm::Protocol;
+using shm::row_of;
 
 Candidate way_by(Protocol protocol, const Candidates& all) {
   const Machine& machine = all.machine();
+  const shm::ProtocolRow& row = row_of(protocol);
   Candidate c;
   c.backend = &shm_backend;
   c.protocol = static_cast<std::uint8_t>(protocol);
-  c.name = fmt::format("shm:{}", shm::protocol_name(protocol));
+  c.name = fmt::format("shm:{}", row.name);
   c.keeps_order = protocol != Protocol::tree;
-  c.gives_at_once = shm::gives_at_once(protocol, all.signature(), machine.size);
+  c.gives_at_once = row.gives_at_once(all.signature(), machine.size);
+  c.carries_parts = true;
   // Not predicted: it takes memory for each rank, of which several nodes may have many.
   if (machine.size > 1 && !machine.shared_memory) {
     c.forbid("the ranks do not share memory here");
     return c;
   }
-  c.seconds = shm::predict(protocol, all.signature(), machine);
+  c.seconds = row.seconds(all.signature(), machine);
   const bool single_copy = machine.single_copy || machine.mapped_copy;
-  const bool can = shm::can_do(protocol, all.signature(), machine.size, single_copy, machine.progress_hook);
-  const bool can_alone = can && shm::can_do(protocol, all.signature(), machine.size, single_copy);
+  const bool can = row.fits(all.signature(), machine.size, {single_copy, machine.progress_hook});
+  const bool can_alone = can && row.fits(all.signature(), machine.size, {single_copy});
   if (can_alone && protocol != Protocol::tree)
     c.carrier = Carrier::others;
   else if (machine.progress_hook)
@@ -90,22 +92,17 @@ void add_candidates(Candidates& all) {
 }
 
 void complete(Plan& plan, const Machine& machine) {
-  if (static_cast<Protocol>(plan.protocol) == Protocol::automatic)
-    plan.slot_most = shm::longest_in_slot(plan.signature, machine);
+  const auto protocol = static_cast<Protocol>(plan.protocol);
+  plan.make = row_of(protocol).make;
+  plan.overflow = "mpi";
+  if (protocol == Protocol::automatic) plan.slot_most = shm::longest_in_slot(plan.signature, machine);
+  if (protocol == Protocol::line)
+    plan.own = shm::line_plan(plan.signature, machine.rank, machine.size, machine.oversubscribed);
 }
 
 Turn take_turn(Context& context, const Plan& plan, std::chrono::nanoseconds timeout) {
   if (plan.signature.kind != CallKind::persistent) return shm::arena_of(context).next_ordered(plan.digest);
   return shm::take_persistent_turn(context, plan.digest, timeout);
-}
-
-void give_back(Context& context, Turn turn) noexcept {
-  shm::arena_of(context).release_persistent(static_cast<int>(turn.number));
-}
-
-std::shared_ptr<Execution> make(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, Turn turn,
-                                const CallOptions& options) {
-  return std::make_shared<ShmExecution>(context, plan, std::move(binding), turn, options.timeout);
 }
 
 std::unique_ptr<BackendState> create_state(Context& context, std::string& report) {
@@ -123,25 +120,12 @@ std::unique_ptr<BackendState> create_state(Context& context, std::string& report
   return nullptr;
 }
 
-void calibrate(Context& context, Costs& costs, Calibration kind) {
-  if (context.state_of(shm_backend) != nullptr) shm::calibrate(shm::arena_of(context), costs, kind);
-}
-
 }  // namespace
 
 constinit Backend shm_backend{.name = "shm",
                               .add_candidates = add_candidates,
                               .complete = complete,
                               .take_turn = take_turn,
-                              .give_back = give_back,
-                              .make = make,
-                              .run = shm::run_short_way,
-                              .ready = shm::ReadyLines::make,
-                              .begin = shm::begin_short_way,
-                              .create_state = create_state,
-                              .calibrate = calibrate,
-                              .overflow = "mpi",
-                              .stamps = true,
-                              .carries_parts = true};
+                              .create_state = create_state};
 
 }  // namespace tutti::detail

@@ -17,13 +17,6 @@ std::uint64_t Exchange::digest_of_counts() const {
   return mix_bits(hash.value());
 }
 
-bool Exchange::overwrites_source() const {
-  const Shape who = shape();
-  if (!binding->in_place || !who.is_split() || has_root(who.operation())) return false;
-  const auto protocol = static_cast<Protocol>(plan->protocol);
-  return who.combines() || protocol == Protocol::single_copy || protocol == Protocol::automatic;
-}
-
 void Exchange::copy_own() const {
   const Shape who = shape();
   const int me = who.rank();

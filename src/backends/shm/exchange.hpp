@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "backends/shm/cell_use.hpp"
+#include "backends/shm/protocol.hpp"
 #include "call/few.hpp"
 #include "call/plan.hpp"
 #include "operation/shape.hpp"
@@ -76,7 +77,13 @@ struct Exchange : CellUse {
 
   [[nodiscard]] bool is_in_place() const { return source == output(); }
   /// Returns true if this rank writes in place over data that other ranks may still have to read.
-  [[nodiscard]] bool overwrites_source() const;
+  [[nodiscard]] bool overwrites_source() const { return overwrites_source(*plan, *binding, arena->size()); }
+  [[nodiscard]] static bool overwrites_source(const Plan& plan, const Binding& binding, int size) {
+    const Operation operation = plan.signature.operation;
+    if (!binding.in_place || !tutti::is_split(operation) || has_root(operation)) return false;
+    const auto protocol = static_cast<Protocol>(plan.protocol);
+    return tutti::combines(operation, size) || protocol == Protocol::single_copy || protocol == Protocol::automatic;
+  }
   /// Copies this rank's own block from source to output, unless it is already there.
   void copy_own() const;
   /// A length in bytes, in elements.

@@ -7,27 +7,25 @@
 
 namespace tutti::detail::shm {
 
-LineShape::LineShape(const Exchange& exchange)
-    : rank_(exchange.arena->rank()), combines_(tutti::combines(exchange.plan->signature.operation)) {
-  const Shape who = exchange.shape();
-  const std::size_t unit = exchange.unit();
-  const std::size_t largest = largest_block(exchange);
+LineShape::LineShape(const Signature& signature, const Shape& who, std::size_t largest, bool oversubscribed)
+    : rank_(who.rank()), combines_(tutti::combines(signature.operation)) {
+  const std::size_t unit = signature.type.size();
   bytes_ = combines_ ? who.part(rank_).count * unit : largest;
   lines_ = lines_of(bytes_);
   if (who.is_split()) stride_ = lines_of(largest);
   if (!combines_) apart_ = who.taken_offset(1) * unit;
   own_given_ = (combines_ ? who.part(rank_).offset : who.given_offset(rank_)) * unit;
-  find_partners(who, *exchange.arena, exchange.plan->signature.kind);
+  // One of more than two ranks goes through rank 0 if all wait, because fewer lines then change owners. Not if every
+  // turn costs a process switch.
+  find_partners(who, signature.kind == CallKind::blocking && who.size() > 2 && !oversubscribed);
   moves_ = bytes_ > 0 && (has_own_ || givers_.begin < givers_.end);
 }
 
-void LineShape::find_partners(const Shape& who, const Arena& arena, CallKind kind) {
+void LineShape::find_partners(const Shape& who, bool meets_at_first) {
   takers_ = givers_ = {0, who.size()};
   has_own_ = who.has_own_block();
   if (who.operation() == Operation::barrier) {
-    // One of more than two ranks goes through rank 0 if all wait, because fewer lines then change owners. Not if
-    // every turn costs a process switch.
-    if (kind != CallKind::blocking || who.size() == 2 || arena.oversubscribed()) return;
+    if (!meets_at_first) return;
     waits_first_ = rank_ == 0;
     if (rank_ != 0) givers_ = {0, 1};
   } else if (has_root(who.operation())) {
@@ -100,6 +98,13 @@ void LineShape::combine_copies(const Exchange& exchange, std::span<const void*> 
     copy += combined_room(bytes_);
   }
   exchange.combine(inputs, exchange.output(), bytes_);
+}
+
+std::shared_ptr<const LinePlan> line_plan(const Signature& signature, int rank, int size, bool oversubscribed) {
+  if (signature.operation == Operation::reduce_scatter) return nullptr;
+  const Binding none;
+  const std::size_t block = signature.count * signature.type.size();
+  return std::make_shared<const LinePlan>(LineShape(signature, {signature, none, rank, size}, block, oversubscribed));
 }
 
 }  // namespace tutti::detail::shm

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "backends/shm/exchange.hpp"
@@ -14,8 +15,8 @@ namespace tutti::detail::shm {
 class LineShape {
  public:
   LineShape() = default;
-  /// Computes the shape of a call. `exchange` needs no cell yet.
-  explicit LineShape(const Exchange& exchange);
+  /// largest: the size of the largest block that any rank gives, in bytes.
+  LineShape(const Signature& signature, const Shape& who, std::size_t largest, bool oversubscribed);
 
   /// Writes this rank's blocks to its lines.
   void give(const Exchange& exchange) const;
@@ -48,7 +49,7 @@ class LineShape {
     int end = 0;
   };
 
-  void find_partners(const Shape& who, const Arena& arena, CallKind kind);
+  void find_partners(const Shape& who, bool meets_at_first);
   [[nodiscard]] const Line* from(const Exchange& exchange, int giver) const {
     return exchange.cell(giver).lines + static_cast<std::size_t>(rank_) * stride_;
   }
@@ -71,5 +72,14 @@ class LineShape {
   bool moves_ = true;  ///< this rank takes data
   bool waits_first_ = false;
 };
+
+/// The shape of the calls of a plan, where it follows from their signature.
+struct LinePlan final : BackendPlan {
+  explicit LinePlan(const LineShape& of_calls) : shape(of_calls) {}
+  LineShape shape;
+};
+/// Null if the counts of each call say more.
+[[nodiscard]] std::shared_ptr<const LinePlan> line_plan(const Signature& signature, int rank, int size,
+                                                        bool oversubscribed);
 
 }  // namespace tutti::detail::shm

@@ -1,35 +1,59 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
+
 #include "backends/shm/line_shape.hpp"
+#include "backends/shm/transport.hpp"
 
 namespace tutti::detail::shm {
 
 /// The protocol `line`: every cache line of the data carries its own flag, so that a taker reads a line while the giver
 /// writes the next one, and fetches no line only to learn whether others have arrived. NCCL's LL128 does the same
 /// between GPUs.
-class Lines {
+class Lines : public Transport {
  public:
-  Lines() = default;
-  /// A call that has given and goes on from a place.
-  Lines(const LineShape& shape, const LineShape::Place& place)
-      : shape_(shape), has_shape_(true), has_given_(true), place_(place) {}
+  static constexpr bool starts_alone = true;
+  static constexpr bool gives_at_begin = true;
+  static constexpr int steps_at_start = steps_begun;
 
-  /// Again, too: the next start of the same call.
-  void begin(const Exchange& exchange);
-  /// The shape of the current call.
-  [[nodiscard]] const LineShape& shape_of(const Exchange& exchange);
+  /// Again, too: the next start of the same call. A rank that gives only after it has heard of all others does not yet.
+  void begin(const Exchange& exchange, std::byte* scratch);
   /// Continues as far as possible. Returns true once this rank has taken all data.
   bool step(const Exchange& exchange);
-  void finish(const Exchange& /*exchange*/) {}
+  [[nodiscard]] bool gives(const Exchange& exchange) { return shape_of(exchange).gives(); }
+  [[nodiscard]] bool hears_all(const Exchange& exchange) {
+    return shape_of(exchange).hears_all(exchange.arena->size());
+  }
 
  private:
-  void give(const Exchange& exchange);
+  /// That of the plan, or else this call's own.
+  [[nodiscard]] const LineShape& shape_of(const Exchange& exchange) {
+    if (exchange.plan->own != nullptr) [[likely]]
+      return static_cast<const LinePlan&>(*exchange.plan->own).shape;
+    return own_shape_of(exchange);
+  }
+  [[nodiscard]] const LineShape& own_shape_of(const Exchange& exchange);
 
-  LineShape shape_{};
-  bool has_shape_ = false;
+  std::optional<LineShape> shape_{};
   bool has_given_ = false;
   LineShape::Place place_{};
 };
+
+inline void Lines::begin(const Exchange& exchange, std::byte* /*scratch*/) {
+  const LineShape& shape = shape_of(exchange);
+  place_ = shape.first();
+  has_given_ = !shape.waits_first();
+  if (has_given_) shape.give(exchange);
+}
+
+inline bool Lines::step(const Exchange& exchange) {
+  const LineShape& shape = shape_of(exchange);
+  if (!shape.have_come(exchange, place_, exchange.arena->oversubscribed() ? 1 : looks_at_flag)) return false;
+  if (!has_given_) shape.give(exchange);
+  has_given_ = true;
+  shape.take(exchange);
+  return true;
+}
 
 }  // namespace tutti::detail::shm

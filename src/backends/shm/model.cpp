@@ -6,6 +6,7 @@
 
 #include "backends/shm/chunks.hpp"
 #include "backends/shm/layout.hpp"
+#include "backends/shm/limits.hpp"
 #include "backends/shm/pace.hpp"
 #include "backends/shm/parts.hpp"
 #include "backends/shm/pieces.hpp"
@@ -66,7 +67,7 @@ double start_of(const Traffic& traffic, const Machine& machine) {
   return (machine.costs.line + turn) * std::max(1.0, traffic.others);
 }
 
-double lines_seconds(const Traffic& traffic, const Costs& costs) {
+double taking_lines(const Traffic& traffic, const Costs& costs) {
   const auto lines = static_cast<double>(lines_of(static_cast<std::size_t>(traffic.block)));
   const double givers = traffic.taken > 0 && traffic.block > 0 ? traffic.taken / traffic.block : 0;
   return costs.next_line * (lines - 1) * givers + traffic.work_per_byte * traffic.combined;
@@ -118,12 +119,12 @@ double piped_seconds(const Traffic& traffic, const Costs& costs, const Pipe& pip
   return first + longer + std::min(write, read) / pipe.chunks + flags;
 }
 
-double slots_seconds(const Traffic& traffic, const Costs& costs) {
+double through_slots(const Traffic& traffic, const Costs& costs) {
   const double chunks = std::max(1.0, traffic.block / static_cast<double>(short_piece));
   return piped_seconds(traffic, costs, {writing_pace(costs), reading_pace(costs), chunks});
 }
 
-double ring_seconds(Protocol protocol, const Signature& signature, const Traffic& traffic, const Machine& machine) {
+double through_rings(Protocol protocol, const Signature& signature, const Traffic& traffic, const Machine& machine) {
   const Costs& costs = machine.costs;
   const RingKind kind = protocol == Protocol::wide ? RingKind::wide : RingKind::near;
   const RingCut cut = cut_for(kind, signature.operation, static_cast<std::size_t>(traffic.block), machine.size, 1);
@@ -231,7 +232,7 @@ double told_lines(const Signature& signature, const Traffic& traffic, const Mach
   return traffic.combines && !is_left_to_root(signature, traffic) ? 8 : 4;
 }
 
-double single_copy_seconds(const Signature& signature, const Traffic& traffic, const Machine& machine) {
+double by_single_copies(const Signature& signature, const Traffic& traffic, const Machine& machine) {
   const Costs& costs = machine.costs;
   const double told = told_lines(signature, traffic, machine) * costs.line;
   if (traffic.combines) return told + shared_reduction(signature, traffic, machine);
@@ -244,7 +245,7 @@ double single_copy_seconds(const Signature& signature, const Traffic& traffic, c
 
 /// Every rank copies the other parts into its buffer, combines its own there, and copies what it gets out of all
 /// buffers, past the caches if they cannot hold it. Three flags change hands at every window.
-double parts_seconds(const Signature& signature, const Traffic& traffic, const Machine& machine) {
+double through_parts(const Signature& signature, const Traffic& traffic, const Machine& machine) {
   const Costs& costs = machine.costs;
   const std::size_t share = Parts::share_of(signature.type.size(), machine.size);
   if (share == 0) return std::numeric_limits<double>::infinity();
@@ -283,34 +284,43 @@ std::size_t longest_in_slot(const Signature& signature, const Machine& machine) 
     equal.count = (shorter + longer) / 2 * cache_line;
     const Traffic traffic = traffic_of(equal, machine);
     const bool takes_slot =
-        one_chunk_seconds(traffic, machine.costs) <= single_copy_seconds(equal, traffic, machine) + machine.costs.line;
+        one_chunk_seconds(traffic, machine.costs) <= by_single_copies(equal, traffic, machine) + machine.costs.line;
     (takes_slot ? shorter : longer) = equal.count / cache_line;
   }
   return shorter * cache_line;
 }
 
-double predict(Protocol protocol, const Signature& signature, const Machine& machine) {
+double start_seconds(const Signature& signature, const Machine& machine) {
+  return start_of(traffic_of(signature, machine), machine);
+}
+
+double line_seconds(const Signature& signature, const Machine& machine) {
   const Traffic traffic = traffic_of(signature, machine);
-  const double start = start_of(traffic, machine);
-  switch (protocol) {
-    case Protocol::automatic:
-      return start;
-    case Protocol::line:
-      return start + lines_seconds(traffic, machine.costs);
-    case Protocol::slots:
-      return start + slots_seconds(traffic, machine.costs);
-    case Protocol::single_copy:
-      return start + single_copy_seconds(signature, traffic, machine);
-    case Protocol::parts:
-      return start + parts_seconds(signature, traffic, machine);
-    case Protocol::tree:
-      return predict_tree(signature, unplaced_shape(machine.size), machine);
-    case Protocol::stream:
-    case Protocol::wide:
-    case Protocol::uncached:
-      return start + ring_seconds(protocol, signature, traffic, machine);
-  }
-  return start;
+  return start_of(traffic, machine) + taking_lines(traffic, machine.costs);
+}
+
+double slot_seconds(const Signature& signature, const Machine& machine) {
+  const Traffic traffic = traffic_of(signature, machine);
+  return start_of(traffic, machine) + through_slots(traffic, machine.costs);
+}
+
+double single_copy_seconds(const Signature& signature, const Machine& machine) {
+  const Traffic traffic = traffic_of(signature, machine);
+  return start_of(traffic, machine) + by_single_copies(signature, traffic, machine);
+}
+
+double part_seconds(const Signature& signature, const Machine& machine) {
+  const Traffic traffic = traffic_of(signature, machine);
+  return start_of(traffic, machine) + through_parts(signature, traffic, machine);
+}
+
+double ring_seconds(Protocol protocol, const Signature& signature, const Machine& machine) {
+  const Traffic traffic = traffic_of(signature, machine);
+  return start_of(traffic, machine) + through_rings(protocol, signature, traffic, machine);
+}
+
+double unplaced_tree_seconds(const Signature& signature, const Machine& machine) {
+  return predict_tree(signature, unplaced_shape(machine.size), machine);
 }
 
 double predict_tree(const Signature& signature, const TreeShape& shape, const Machine& machine) {

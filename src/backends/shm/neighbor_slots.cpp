@@ -46,7 +46,7 @@ NeighborSlots::NeighborSlots(Context& context, flight::Call call, CallKind kind,
 }
 
 NeighborSlots::~NeighborSlots() {
-  if (kind_ == CallKind::persistent && has_cells()) arena().release_persistent(static_cast<int>(turn_.number));
+  if (kind_ == CallKind::persistent && has_cells()) arena().give_back(turn_);
 }
 
 void NeighborSlots::begin() {

@@ -46,7 +46,7 @@ bool all_others(const Exchange& exchange, const Predicate& predicate) {
 
 std::size_t Parts::share_of(std::size_t unit, int size) { return room_of(size) / unit * unit; }
 
-void Parts::begin(const Exchange& exchange) {
+void Parts::begin(const Exchange& exchange, std::byte* /*scratch*/) {
   Arena& arena = *exchange.arena;
   ring_turn_ = arena.next_streamed();
   const std::size_t bytes = exchange.plan->signature.count * exchange.unit();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "backends/shm/exchange.hpp"
 #include "backends/shm/pieces.hpp"
+#include "backends/shm/transport.hpp"
 
 namespace tutti::detail::shm {
 
@@ -11,9 +11,9 @@ namespace tutti::detail::shm {
 /// it. A call holds two windows, so that one is filled or emptied while the other is combined. This is the
 /// reduce-scatter and allgather of Rabenseifner, "Optimization of Collective Reduction Operations" (ICCS 2004), through
 /// shared buffers that stay in the caches.
-class Parts {
+class Parts : public Transport {
  public:
-  void begin(const Exchange& exchange);
+  void begin(const Exchange& exchange, std::byte* scratch);
   /// Continues as far as possible. Returns true once this rank has what it is to get.
   bool step(const Exchange& exchange);
   void finish(const Exchange& exchange) { exchange.arena->complete_streamed(); }

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "backends/shm/arena.hpp"
-#include "backends/shm/protocol.hpp"
-#include "backends/shm/shm_execution.hpp"
+#include "backends/shm/lines.hpp"
+#include "backends/shm/task.hpp"
 
 namespace tutti::detail::shm {
 namespace {
@@ -36,7 +36,7 @@ Arena::Owners held_by_any(Context& context, Arena& arena, std::chrono::nanosecon
   const auto plan = std::make_shared<const Plan>(plan_of_question(mine));
   const Turn turn = arena.next_ordered(plan->digest);
   const ContextPtr unowned(std::shared_ptr<void>(), &context);
-  ShmExecution execution(unowned, plan, std::move(binding), turn, timeout);
+  TaskBy<Lines> execution(unowned, plan, std::move(binding), turn, timeout);
   try {
     run_to_end(execution);
   } catch (const Error& e) {

@@ -5,9 +5,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "backends/shm/groups.hpp"
-#include "operation/signature.hpp"
-
 namespace tutti::detail::shm {
 
 /// The ways in which ranks of one node pass data to each other.
@@ -32,20 +29,5 @@ enum class Protocol : std::uint8_t {
 inline constexpr std::size_t line_bytes = 56;
 
 [[nodiscard]] std::string_view protocol_name(Protocol protocol);
-/// Finds a protocol by name; returns false if there is none.
-[[nodiscard]] bool find_protocol(std::string_view name, Protocol& protocol);
-
-/// The size of the data that the rank with most data publishes in a call, in bytes; 0 if the signature does not
-/// determine it.
-[[nodiscard]] std::size_t published_bytes(const Signature& signature, int size);
-
-/// Returns true if a protocol can make a call: lines hold little data, `single_copy` says whether all ranks reach each
-/// other's buffers, and a call that must progress while a rank is away (nonblocking) needs all data published at its
-/// start, unless a rank `goes_on_inside_mpi`.
-[[nodiscard]] bool can_do(Protocol protocol, const Signature& signature, int size, bool single_copy,
-                          bool goes_on_inside_mpi = false);
-
-/// Returns true if the segment holds all that a rank gives, so that it waits for no taker of the call.
-[[nodiscard]] bool gives_at_once(Protocol protocol, const Signature& signature, int size);
 
 }  // namespace tutti::detail::shm

@@ -2,6 +2,7 @@
 #include "backends/shm/single_copy.hpp"
 
 #include <array>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -106,7 +107,7 @@ class SingleCopy::Contributions {
   bool are_here_ = true;
 };
 
-void SingleCopy::describe(const Exchange& exchange) const {
+void SingleCopy::describe(const Exchange& exchange) {
   const Shape who = exchange.shape();
   const int me = who.rank();
   if (!who.combines()) exchange.arena->prepare_pairs(exchange.number);
@@ -134,7 +135,7 @@ std::size_t SingleCopy::scratch_bytes(const Exchange& exchange) {
   return combined_piece(who, exchange.unit()) * (static_cast<std::size_t>(who.size()) + 1);
 }
 
-void SingleCopy::begin(std::byte* scratch) {
+void SingleCopy::reset(std::byte* scratch) {
   scratch_ = scratch;
   next_flag_ = 0;
   next_range_ = 0;
@@ -148,7 +149,7 @@ void SingleCopy::begin(std::byte* scratch) {
 void SingleCopy::begin(const Exchange& exchange, std::byte* scratch) {
   describe(exchange);
   exchange.publish(1);
-  begin(scratch);
+  reset(scratch);
 }
 
 bool SingleCopy::waits_for_owner(const Exchange& exchange, std::size_t total) const {
@@ -156,7 +157,9 @@ bool SingleCopy::waits_for_owner(const Exchange& exchange, std::size_t total) co
   return total == 1 && steps_ < patience && !exchange.arena->is_about_to_sleep();
 }
 
-bool SingleCopy::step(const Exchange& exchange, std::size_t pieces) {
+bool SingleCopy::step(const Exchange& exchange) {
+  const bool is_blocking = exchange.plan->signature.kind == CallKind::blocking;
+  const std::size_t pieces = is_blocking ? std::numeric_limits<std::size_t>::max() : 1;
   ++steps_;
   const bool is_done = exchange.shape().combines() ? step_combining(exchange, pieces) : step_moving(exchange, pieces);
   if (is_done) reached_.clear();

@@ -3,11 +3,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <limits>
 
-#include "backends/shm/exchange.hpp"
 #include "backends/shm/reached.hpp"
 #include "backends/shm/read_all.hpp"
+#include "backends/shm/transport.hpp"
 #include "call/scratch.hpp"
 
 namespace tutti::detail::shm {
@@ -15,19 +14,18 @@ namespace tutti::detail::shm {
 /// The protocol `single_copy`: ranks publish the location of their buffers. The work is divided into pieces, and any
 /// rank that can access both sides may take a piece, so that a waiting rank does the remaining work, also on behalf of
 /// a rank that is away.
-class SingleCopy {
+class SingleCopy : public Transport {
  public:
+  static constexpr bool gives_at_begin = true;
+  static constexpr bool needs_scratch = true;
+
   /// Writes the description of this rank's buffers for its peers. Call it before the flag is set.
-  void describe(const Exchange& exchange) const;
-  /// `scratch` must hold scratch_bytes().
-  void begin(std::byte* scratch);
-  /// Begins a call, and publishes it.
+  static void describe(const Exchange& exchange);
   void begin(const Exchange& exchange, std::byte* scratch);
-  /// Does at most `pieces` pieces. Returns true once all work of and for this rank is done.
-  bool step(const Exchange& exchange, std::size_t pieces);
-  /// The same for a blocking call, without a limit.
-  bool step(const Exchange& exchange) { return step(exchange, std::numeric_limits<std::size_t>::max()); }
-  void finish(const Exchange& /*exchange*/) {}
+  /// Begins a call that has been published.
+  void reset(std::byte* scratch);
+  /// A call that does not block makes one piece in a step.
+  bool step(const Exchange& exchange);
 
   /// Pieces so far.
   [[nodiscard]] std::uint64_t moves() const noexcept { return moves_; }

@@ -10,6 +10,7 @@
 
 #include "backends/shm/agreement.hpp"
 #include "backends/shm/chunks.hpp"
+#include "backends/shm/limits.hpp"
 #include "kernels/stream_copy.hpp"
 #include "schedules/registry.hpp"
 
@@ -62,7 +63,7 @@ bool Slots::fits(const Exchange& exchange, std::size_t largest) {
   return is_worth_it && largest <= share_of(exchange.shape());
 }
 
-void Slots::begin(const Exchange& exchange) {
+void Slots::begin(const Exchange& exchange, std::byte* /*scratch*/) {
   own_copied_ = false;
   const std::size_t largest = largest_block(exchange);
   const auto protocol = static_cast<Protocol>(exchange.plan->protocol);

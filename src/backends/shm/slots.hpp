@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "backends/shm/exchange.hpp"
+#include "backends/shm/transport.hpp"
 
 namespace tutti::detail::shm {
 
 /// The protocol `slots`: every giver copies its data into its slot, chunk by chunk, and every taker copies a chunk out
 /// while the next one is written. The slot is a ring of chunks; a giver whose data fits the ring waits for no taker.
 /// Also the protocols `stream`, `wide` and `uncached`: the same through the ranks' rings (RingKind), which are longer.
-class Slots {
+class Slots : public Transport {
  public:
-  void begin(const Exchange& exchange);
+  static constexpr bool starts_alone = true;  // the rings serve blocking calls alone
+
+  void begin(const Exchange& exchange, std::byte* scratch);
   /// If no rank knows all sizes: publishes the size of this rank's largest block by a first flag, and the data at once
   /// if it fits.
   void announce(const Exchange& exchange);

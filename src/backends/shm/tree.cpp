@@ -13,7 +13,7 @@ bool goes_down(Operation operation) { return operation != Operation::reduce; }
 
 }  // namespace
 
-void Tree::begin(const Exchange& exchange) {
+void Tree::begin(const Exchange& exchange, std::byte* /*scratch*/) {
   const Signature& s = exchange.plan->signature;
   const std::size_t lines = lines_of(s.count * s.type.size());
   place_ = &exchange.arena->tree_place(tutti::has_root(s.operation) ? s.root : 0);

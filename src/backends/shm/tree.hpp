@@ -3,20 +3,19 @@
 
 #include <cstdint>
 
-#include "backends/shm/exchange.hpp"
 #include "backends/shm/groups.hpp"
+#include "backends/shm/transport.hpp"
 
 namespace tutti::detail::shm {
 
 /// The protocol `tree`: contributions go up the groups of the ranks (groups.hpp), and the result goes down, in lines as
 /// those of Lines. A rank reads the lines of its groups alone, however many ranks there are. Every leader has work to
 /// do until its whole group has arrived, so no rank may be away.
-class Tree {
+class Tree : public Transport {
  public:
-  void begin(const Exchange& exchange);
+  void begin(const Exchange& exchange, std::byte* scratch);
   /// Continues as far as possible. Returns true once this rank has taken and passed on all data.
   bool step(const Exchange& exchange);
-  void finish(const Exchange& /*exchange*/) {}
 
  private:
   enum class Way : std::uint8_t { up, down, done };

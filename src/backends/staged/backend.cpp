@@ -33,27 +33,30 @@ void add_candidates(Candidates& all) {
   all.add(std::move(c));
 }
 
-Cut cut(const Signature& signature, const Machine& machine) {
+void complete(Plan& plan, const Machine& machine) {
+  const Signature& signature = plan.signature;
   const staged::Cut cut = staged::cut(signature, machine.size);
-  return {cut.pieces, part_of(signature, cut.count), staged::range_of(cut, signature.count, cut.pieces - 1).count};
+  plan.cut =
+      Cut{cut.pieces, part_of(signature, cut.count), staged::range_of(cut, signature.count, cut.pieces - 1).count};
 }
 
-std::shared_ptr<Execution> make(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, Turn /*turn*/,
+/// A blocking call that leaves at once has its stream wait for a flag, and the progress engine does the rest.
+std::shared_ptr<Execution> make(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const Turn* turn,
                                 const CallOptions& options) {
-  return std::make_shared<StagedExecution>(context, plan, std::move(binding), options.stream, options.timeout);
-}
-
-/// A call that leaves at once has its stream wait for a flag, and the progress engine does the rest.
-void run(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {
-  const auto execution = make(context, plan, std::move(binding), {}, options);
-  if (!leaves_at_once(*plan, options.stream, context->device->device)) return run_to_end(*execution);
+  options.note.stamp();
+  auto execution =
+      std::make_shared<StagedExecution>(context, plan, std::move(binding), options.stream, options.timeout);
+  if (turn != nullptr || plan->signature.kind != CallKind::blocking ||
+      !leaves_at_once(*plan, options.stream, context->device->device))
+    return execution;
   (void)ProgressEngine::instance().launch(execution);
   if (execution->finished()) execution->rethrow();
+  return nullptr;
 }
 
 }  // namespace
 
 constinit Backend staged_backend{
-    .name = "staged", .add_candidates = add_candidates, .cut = cut, .make = make, .run = run};
+    .name = "staged", .add_candidates = add_candidates, .complete = complete, .make = make};
 
 }  // namespace tutti::detail

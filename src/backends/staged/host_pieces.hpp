@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "call/backend.hpp"
+#include "call/plan.hpp"
+#include "operation/binding.hpp"
 
 namespace tutti::detail::staged {
 

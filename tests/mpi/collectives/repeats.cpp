@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "call/context.hpp"
+#include "call/known_calls.hpp"
+#include "call/plan.hpp"
 #include "support/exercise.hpp"
 
 namespace tutti::test {

@@ -5,6 +5,7 @@
 #include <tutti/tutti.hpp>
 
 #include "call/context.hpp"
+#include "call/known_calls.hpp"
 #include "planner/candidates.hpp"
 #include "planner/planner.hpp"
 #include "support/exercise.hpp"

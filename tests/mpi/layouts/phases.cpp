@@ -7,6 +7,7 @@
 #include <tutti/tutti.hpp>
 
 #include "call/context.hpp"
+#include "call/plan.hpp"
 #include "planner/planner.hpp"
 #include "support/exercise.hpp"
 #include "support/meet.hpp"

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "call/context.hpp"
+#include "call/known_calls.hpp"
 #include "planner/candidates.hpp"
 #include "planner/planner.hpp"
 

@@ -10,6 +10,7 @@
 #include <tutti/error.hpp>
 
 #include "backends/shm/protocol.hpp"
+#include "call/plan.hpp"
 #include "call/schedule_rules.hpp"
 #include "machines.hpp"
 #include "planner/table.hpp"

@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "call/plan.hpp"
 #include "planner/candidates.hpp"
 #include "planner/planner.hpp"
 #include "planner/table.hpp"

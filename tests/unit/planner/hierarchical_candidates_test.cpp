@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "call/plan.hpp"
 #include "machines.hpp"
 
 namespace tutti::detail::test {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
-#include "call/plan.hpp"
+#include "call/known_calls.hpp"
 
 namespace tutti::detail {
 namespace {

@@ -2,6 +2,7 @@
 // The planner is a pure function: tried here for machines that are not at hand.
 #include "planner/planner.hpp"
 #include "backends/names.hpp"
+#include "call/plan.hpp"
 #include "call/schedule_rules.hpp"
 
 #include <gtest/gtest.h>

@@ -7,6 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "call/plan.hpp"
+
 namespace tutti::detail {
 namespace {
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "call/plan.hpp"
 #include "planner/planner.hpp"
 
 namespace tutti::detail {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "backends/shm/model.hpp"
-#include "backends/shm/protocol.hpp"
 #include "example.hpp"
+#include "rows.hpp"
 
 namespace tutti::test {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/shm/protocol.hpp"
+#include "backends/shm/limits.hpp"
 #include "backends/shm/model.hpp"
 
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 #include "backends/shm/chunks.hpp"
 #include "backends/shm/layout.hpp"
 #include "example.hpp"
+#include "rows.hpp"
 
 namespace tutti::test {
 namespace {
@@ -19,18 +20,6 @@ constexpr std::size_t slot_floats = slot_bytes / sizeof(float);
 detail::Signature a_piece(detail::Signature signature) {
   signature.is_piece = true;
   return signature;
-}
-
-TEST(Protocol, NamesAreFoundAgain) {
-  for (const Protocol p : {Protocol::automatic, Protocol::line, Protocol::slots, Protocol::single_copy, Protocol::parts,
-                           Protocol::tree, Protocol::stream, Protocol::wide, Protocol::uncached}) {
-    Protocol found = Protocol::automatic;
-    EXPECT_TRUE(find_protocol(protocol_name(p), found));
-    EXPECT_EQ(found, p);
-  }
-  Protocol none = Protocol::line;
-  EXPECT_FALSE(find_protocol("lines", none));
-  EXPECT_EQ(none, Protocol::line);
 }
 
 TEST(Protocol, PublishedBytesCountEveryBlockOnce) {

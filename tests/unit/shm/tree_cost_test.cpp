@@ -9,9 +9,9 @@
 
 #include <algorithm>
 
-#include "backends/shm/protocol.hpp"
 #include "example.hpp"
 #include "places.hpp"
+#include "rows.hpp"
 
 namespace tutti::test {
 namespace {

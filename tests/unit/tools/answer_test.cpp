@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <tutti/error.hpp>
 
+#include "call/plan.hpp"
 #include "planner/names.hpp"
 #include "schedules/text.hpp"
 #include "support.hpp"

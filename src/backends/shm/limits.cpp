@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "backends/shm/protocol.hpp"
+#include "backends/shm/limits.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "backends/shm/chunks.hpp"
 #include "backends/shm/layout.hpp"
 #include "backends/shm/parts.hpp"
-#include "backends/shm/tree_cost.hpp"
 #include "call/schedule_rules.hpp"
-#include "operation/shape.hpp"
 
 namespace tutti::detail::shm {
 namespace {
-
-constexpr std::array<std::string_view, 9> names = {"automatic", "line",   "slots", "single_copy", "parts",
-                                                   "tree",      "stream", "wide",  "uncached"};
 
 /// The number of blocks of `count` elements that the rank with most data publishes.
 std::size_t blocks_published(Operation operation, int size) {
@@ -39,7 +33,18 @@ bool can_count_chunks(const Signature& signature, int size) {
   return signature.count * signature.type.size() / shortest < most_chunks;
 }
 
+/// A rank makes no other call on its rings before this one is over.
+bool comes_alone(const Signature& signature) { return signature.kind == CallKind::blocking && !signature.is_piece; }
+
+}  // namespace
+
+std::size_t published_bytes(const Signature& signature, int size) {
+  if (tutti::is_varying(signature.operation)) return 0;
+  return signature.count * signature.type.size() * blocks_published(signature.operation, size);
+}
+
 bool fits_lines(const Signature& signature, int size) {
+  if (tutti::is_varying(signature.operation)) return false;
   const std::size_t block = signature.count * signature.type.size();
   const auto ranks = static_cast<std::size_t>(size);
   if (block > cell_lines / 2 * line_bytes) return false;
@@ -47,6 +52,12 @@ bool fits_lines(const Signature& signature, int size) {
   if (!combines(signature.operation)) return true;
   return block <= most_combined_block && ranks * cache_line <= most_combined_bytes &&
          (ranks - 1) * combined_room(block) <= most_combined_bytes;
+}
+
+bool fits_slots(const Signature& signature, int size, bool goes_on_alone) {
+  if (tutti::is_varying(signature.operation)) return false;
+  if (combines(signature.operation) && signature.type.size() > half_share(signature, size)) return false;
+  return published_bytes(signature, size) <= slot_bytes || (!goes_on_alone && can_count_chunks(signature, size));
 }
 
 /// A leader combines what a group has given before it knows the rest, and it must be there until the call ends.
@@ -66,9 +77,6 @@ bool fits_tree(const Signature& signature, bool goes_on_alone) {
   }
 }
 
-/// A rank makes no other call on its rings before this one is over.
-bool comes_alone(const Signature& signature) { return signature.kind == CallKind::blocking && !signature.is_piece; }
-
 /// The windows must be few enough to be counted, and all ranks there to combine their parts.
 bool fits_parts(const Signature& signature, int size) {
   const bool is_vector = signature.operation == Operation::reduce || signature.operation == Operation::allreduce;
@@ -78,7 +86,7 @@ bool fits_parts(const Signature& signature, int size) {
 }
 
 /// A giver waits for its takers while it fills its ring again and again.
-bool fits_stream(const Signature& signature, int size) {
+bool fits_ring(const Signature& signature, int size) {
   if (!comes_alone(signature) || signature.operation == Operation::barrier) return false;
   if (tutti::is_varying(signature.operation)) return false;
   const std::size_t most = most_of_ring(RingKind::near, signature.operation, size);
@@ -88,72 +96,10 @@ bool fits_stream(const Signature& signature, int size) {
 }
 
 /// A near ring also serves where there is no room for a wide one.
-bool fits_ring(const Signature& signature, int size) {
+bool is_held_by_ring(const Signature& signature, int size) {
   const std::size_t block = signature.count * signature.type.size();
   const RingCut cut = cut_for(RingKind::near, signature.operation, block, size, signature.type.size());
   return cut.places == cut.chunks;
-}
-
-}  // namespace
-
-std::string_view protocol_name(Protocol protocol) { return names[static_cast<std::size_t>(protocol)]; }
-
-bool find_protocol(std::string_view name, Protocol& protocol) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) return false;
-  protocol = static_cast<Protocol>(found - names.begin());
-  return true;
-}
-
-std::size_t published_bytes(const Signature& signature, int size) {
-  if (tutti::is_varying(signature.operation)) return 0;
-  return signature.count * signature.type.size() * blocks_published(signature.operation, size);
-}
-
-bool can_do(Protocol protocol, const Signature& signature, int size, bool single_copy, bool goes_on_inside_mpi) {
-  const bool is_varying = tutti::is_varying(signature.operation);
-  const std::size_t bytes = published_bytes(signature, size);
-  const bool goes_on_alone = signature.kind != CallKind::blocking && !goes_on_inside_mpi;
-  switch (protocol) {
-    case Protocol::automatic:
-      return is_varying && (single_copy || !goes_on_alone);
-    case Protocol::line:
-      return !is_varying && fits_lines(signature, size);
-    case Protocol::slots:
-      if (is_varying) return false;
-      if (combines(signature.operation) && signature.type.size() > half_share(signature, size)) return false;
-      return bytes <= slot_bytes || (!goes_on_alone && can_count_chunks(signature, size));
-    case Protocol::single_copy:
-      return !is_varying && single_copy && signature.operation != Operation::barrier;
-    case Protocol::parts:
-      return fits_parts(signature, size);
-    case Protocol::tree:
-      return fits_tree(signature, goes_on_alone);
-    case Protocol::stream:
-    case Protocol::wide:
-    case Protocol::uncached:
-      return fits_stream(signature, size);
-  }
-  return false;
-}
-
-bool gives_at_once(Protocol protocol, const Signature& signature, int size) {
-  switch (protocol) {
-    case Protocol::automatic:
-    case Protocol::line:
-      return true;
-    case Protocol::slots:
-      return published_bytes(signature, size) <= slot_bytes;
-    case Protocol::stream:
-    case Protocol::wide:
-    case Protocol::uncached:
-      return fits_ring(signature, size);
-    case Protocol::single_copy:
-    case Protocol::parts:
-    case Protocol::tree:
-      return false;
-  }
-  return false;
 }
 
 }  // namespace tutti::detail::shm
