@@ -13,6 +13,7 @@
 #include "call/deferred_free.hpp"
 #include "call/execution.hpp"
 #include "call/known_calls.hpp"
+#include "call/late_count.hpp"
 #include "call/lifetime.hpp"
 #include "call/summary.hpp"
 #include "core/config.hpp"
@@ -81,7 +82,10 @@ void Context::release() noexcept {
   if (!keeps_contexts_.load()) {
     if (!broken_.load() && !aborted.load()) messages.settle();
     messages.free();
-    if (point_to_point != MPI_COMM_NULL) MPI_Comm_free(&point_to_point);
+    if (point_to_point != MPI_COMM_NULL) {
+      count_private(-1);
+      MPI_Comm_free(&point_to_point);
+    }
   }
   own_handle.free();
   if (own_errors != MPI_ERRHANDLER_NULL) MPI_Errhandler_free(&own_errors);

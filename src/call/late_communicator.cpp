@@ -16,10 +16,15 @@ namespace tutti::detail {
 namespace {
 
 std::atomic<int> alive{0};
+std::atomic<int> others{0};
 
 }  // namespace
 
 int late_communicators() noexcept { return alive.load(); }
+
+int private_communicators() noexcept { return alive.load() + others.load(); }
+
+void count_private(int change) noexcept { others.fetch_add(change); }
 
 void throw_no_communicator(const char* purpose, const std::string& reason) {
   throw Error(ErrorCode::mpi,

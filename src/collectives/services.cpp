@@ -9,6 +9,7 @@
 #include "call/allocations.hpp"
 #include "call/context.hpp"
 #include "call/cost_model.hpp"
+#include "call/late_count.hpp"
 #include "core/config.hpp"
 #include "device/at_rest.hpp"
 #include "device/give_way.hpp"
@@ -31,6 +32,8 @@ void check_aborted(const Communicator& comm) { comm.state()->check_aborted(); }
 std::string describe(const Communicator& comm) { return comm.state()->describe(); }
 Communicator share(const Communicator& comm) { return Communicator(comm.state()); }
 MPI_Comm private_mpi(const Communicator& comm) { return comm.state()->point_to_point; }
+
+int private_communicators() { return tutti::detail::private_communicators(); }
 
 void refuse_stalling(const Communicator& comm) { comm.state()->refuses_stalling = true; }
 

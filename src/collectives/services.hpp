@@ -40,6 +40,8 @@ void check_aborted(const Communicator& comm);
 /// The private MPI communicator of its collectives, for windows and for messages when the library's own calls have
 /// failed.
 [[nodiscard]] MPI_Comm private_mpi(const Communicator& comm);
+/// The number of such communicators that this process has, of all kinds: each takes a context of the host MPI.
+[[nodiscard]] int private_communicators();
 /// A nonblocking call whose way needs later calls of the library on each rank, where refuse_stalling() was called: on
 /// all ranks alike, before anything is sent.
 struct Stalling : Error {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backends/list.hpp"
+#include "call/late_count.hpp"
 #include "core/host_mpi.hpp"
 #include "core/mpi_call.hpp"
 #include "planner/files.hpp"
@@ -13,6 +14,7 @@ namespace tutti::detail {
 
 void use_private(Context& context, MPI_Comm comm) {
   context.point_to_point = comm;
+  count_private(1);
   int* upper = nullptr;
   int found = 0;
   check_mpi(MPI_Comm_rank(comm, &context.rank), "MPI_Comm_rank");

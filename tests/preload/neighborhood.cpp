@@ -29,7 +29,7 @@ class Neighborhoods : public testing::TestWithParam<Case> {
   void SetUp() override {
     if (form == Form::persistent && !TUTTI_TEST_HAS_PERSISTENT)
       GTEST_SKIP() << "this MPI has no persistent collectives";
-    MPI_Barrier(grid);  // nonblocking calls go through the library after a blocking one
+    make_side(grid);
     before = calls_through_library();
   }
   void TearDown() override {
@@ -157,7 +157,7 @@ TEST_P(Neighborhoods, LineWithoutTypesOfAbsentNeighbors) {
   const int periodic[] = {0};
   MPI_Comm line = MPI_COMM_NULL;
   MPI_Cart_create(world.get(), 1, sizes, periodic, 0, &line);
-  MPI_Barrier(line);
+  make_side(line);
   int sides[2] = {};
   MPI_Cart_shift(line, 0, 1, &sides[0], &sides[1]);
   Array send(Shape::plain, elements * 2);
@@ -193,7 +193,7 @@ TEST_P(Neighborhoods, NoBufferOfARankThatGivesNothing) {
   MPI_Comm graph = MPI_COMM_NULL;
   MPI_Dist_graph_create_adjacent(world.get(), is_last ? last : 0, others.data(), weights.data(), is_last ? 0 : 1, &last,
                                  weights.data(), MPI_INFO_NULL, 0, &graph);
-  MPI_Barrier(graph);
+  make_side(graph);
   Array send(Shape::plain, elements * blocks);
   Array recv(Shape::plain, elements * others.size());
   const void* given = is_last ? nullptr : send.data();
@@ -222,7 +222,7 @@ TEST_P(Neighborhoods, RepeatedEdgesOfAGraph) {
   const int weights[] = {1, 2};
   MPI_Comm graph = MPI_COMM_NULL;
   MPI_Dist_graph_create_adjacent(world.get(), 2, last, weights, 2, next, weights, MPI_INFO_NULL, 0, &graph);
-  MPI_Barrier(graph);
+  make_side(graph);
   Array send(shape(2), elements * blocks);
   Array recv(shape(1), elements * 2);
   TUTTI_TEST_CALL(

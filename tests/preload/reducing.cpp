@@ -24,7 +24,6 @@ class Reducing : public testing::TestWithParam<Case> {
   void SetUp() override {
     if (form == Form::persistent && !TUTTI_TEST_HAS_PERSISTENT)
       GTEST_SKIP() << "this MPI has no persistent collectives";
-    MPI_Barrier(comm.get());
   }
   Form form = std::get<0>(GetParam());
   int n = std::get<1>(GetParam());

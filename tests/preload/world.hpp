@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "preload/forms.hpp"
+
 namespace tutti::test {
 
 /// The calls of this process that libtutti-mpi has made; 0 where it is not loaded.
@@ -36,13 +38,28 @@ inline bool returns_no_error() {
 #endif
 }
 
-/// The ranks of MPI_COMM_WORLD in reverse order.
+/// libtutti-mpi has its own side of a communicator from that collective on, or from a persistent one.
+constexpr int first_calls = 100;
+
+/// Calls go through the library afterwards.
+inline void make_side(MPI_Comm comm) {
+#if TUTTI_TEST_HAS_PERSISTENT
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Barrier_init(comm, MPI_INFO_NULL, &request);
+  MPI_Request_free(&request);
+#else
+  for (int i = 0; i < first_calls; ++i) MPI_Barrier(comm);
+#endif
+}
+
+/// The ranks of MPI_COMM_WORLD in reverse order. Calls go through the library.
 class ReversedWorld {
  public:
   ReversedWorld() {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm_);
+    make_side(comm_);
     MPI_Comm_rank(comm_, &rank_);
     MPI_Comm_size(comm_, &size_);
   }

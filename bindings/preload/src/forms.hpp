@@ -42,6 +42,11 @@ bool may_repeat(const Call& call) {
   return true;
 }
 
+/// A persistent call will be made many times. Neighborhood collectives have the library's order of blocks from the
+/// first one on, which not every MPI has.
+inline SetUp set_up_of_blocking(Collective which) { return is_neighborhood(which) ? SetUp::now : SetUp::late; }
+inline SetUp set_up_of_request(bool is_persistent) { return is_persistent ? SetUp::now : SetUp::never; }
+
 template <typename Call, typename Take, typename Pass>
 int run_unwatched(Collective which, MPI_Comm comm, const Take& take, const Pass& pass) {
   std::shared_ptr<Member>* const found = member_of(comm);
@@ -52,7 +57,7 @@ int run_unwatched(Collective which, MPI_Comm comm, const Take& take, const Pass&
     Reason reason = member.reason();
     if (reason == Reason::none) reason = take(call, member);
     const auto locked = member.lock();
-    if (reason == Reason::none) reason = member.begin_call();
+    if (reason == Reason::none) reason = member.begin_call(set_up_of_blocking(which));
     count(which, reason);
     if (reason == Reason::none) {
       call.read();
@@ -84,7 +89,6 @@ int make_unwatched(Collective which, bool is_persistent, MPI_Comm comm, MPI_Requ
   Member& member = **found;
   try {
     Reason reason = member.reason();
-    if (reason == Reason::none && !member.is_set_up() && !is_persistent) reason = Reason::before_blocking;
     std::shared_ptr<HeldCall<Call>> operation;
     if (reason == Reason::none) {
       operation = std::make_shared<HeldCall<Call>>(*found, comm);
@@ -92,7 +96,7 @@ int make_unwatched(Collective which, bool is_persistent, MPI_Comm comm, MPI_Requ
     }
     if (reason == Reason::none) {
       const auto locked = member.lock();
-      reason = member.begin_call();
+      reason = member.begin_call(set_up_of_request(is_persistent));
     }
     int code = MPI_SUCCESS;
     if (reason == Reason::none) {

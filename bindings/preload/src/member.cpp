@@ -6,14 +6,25 @@
 #include <tutti/error.hpp>
 
 #include "collectives/services.hpp"
+#include "core/config.hpp"
 #include "errors.hpp"
 #include "settings.hpp"
+#include "waiting.hpp"
 
 namespace tutti::preload {
 
 namespace services = tutti::detail::services;
 
 namespace {
+
+/// Making and freeing the library's side takes as long as about so many short calls of the MPI. A communicator that
+/// makes fewer is left alone.
+constexpr std::uint64_t first_calls = 100;
+
+/// Contexts of the MPI, of which MPICH has 2048, that the library's sides of a process take: programs with thousands of
+/// communicators keep theirs. For sides that may not be used, half of them.
+constexpr int most_contexts = 32;
+constexpr int most_contexts_early = 16;
 
 bool is_running() {
   int initialized = 0;
@@ -47,6 +58,12 @@ Reason first_reason(MPI_Comm comm, int size) {
   return size == 1 ? Reason::one_rank : Reason::none;
 }
 
+/// Whether results have the library's bits from the first call on. Ranks that differ in it have no side of the world.
+bool is_reproducible() {
+  const std::shared_ptr<Member>* const world = kept_member(MPI_COMM_WORLD);
+  return world != nullptr && (*world)->is_set_up() && tutti::detail::config().reproducible;
+}
+
 }  // namespace
 
 Member::Member(MPI_Comm handle) : handle_(handle) {
@@ -57,6 +74,20 @@ Member::Member(MPI_Comm handle) : handle_(handle) {
   int level = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&level);
   has_threads_ = level == MPI_THREAD_MULTIPLE;
+}
+
+Reason Member::make_at(SetUp how) {
+  const bool is_time = how == SetUp::now || (how == SetUp::late && (calls_ >= first_calls || is_reproducible()));
+  if (!is_time) return Reason::before_set_up;
+  return have_room(most_contexts) ? make() : reason_ = Reason::room;
+}
+
+bool Member::have_room(int most) const {
+  const int mine = services::private_communicators() < most ? 1 : 0;
+  int all = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  return PMPI_Iallreduce(&mine, &all, 1, MPI_INT, MPI_MIN, handle_, &request) == MPI_SUCCESS &&
+         wait_by_steps(request, MPI_STATUS_IGNORE) == MPI_SUCCESS && all != 0;
 }
 
 Reason Member::make() {
@@ -91,7 +122,7 @@ Reason Member::retreat() {
 
 void Member::set_up_early(int children) {
   const auto locked = lock();
-  if (reason_ != Reason::none || ours_ || make() != Reason::none) return;
+  if (reason_ != Reason::none || ours_ || !have_room(most_contexts_early) || make() != Reason::none) return;
   early_ = children;
   early_left_ = children;
 }

@@ -16,6 +16,13 @@
 
 namespace tutti::preload {
 
+/// What a call does on a communicator without the library's side. Equal on all ranks of the call.
+enum class SetUp : std::uint8_t {
+  never,  ///< leaves the call to the MPI: nonblocking ones may not wait for the other ranks
+  late,   ///< the same, until the communicator has made so many calls that the side is worth its time
+  now,    ///< makes the side
+};
+
 /// This rank's side of a communicator of the program. Hangs at the communicator as an attribute that is not copied, and
 /// ends with it.
 class Member {
@@ -29,11 +36,15 @@ class Member {
   /// Why all calls of this communicator are passed on.
   [[nodiscard]] Reason reason() const { return reason_; }
   [[nodiscard]] bool is_set_up() const { return ours_.has_value(); }
-  /// Before a call through the library: makes its communicator if there is none, which is collective and blocking.
-  /// After ranks have made different calls, throws Error or says that the MPI must make the call.
-  Reason begin_call() {
-    if (!ours_ && make() != Reason::none) return reason_;
+  /// Before a call that the library could make: makes its communicator if there is none and it is time, which is
+  /// collective and blocking, or says why the MPI must make the call. After ranks have made different calls, throws
+  /// Error or says so.
+  Reason begin_call(SetUp how) {
     ++calls_;
+    if (!ours_) {
+      const Reason reason = make_at(how);
+      if (reason != Reason::none) return reason;
+    }
     return retreat_ ? retreat() : Reason::none;
   }
   /// The MPI's code of the exception that is being handled, by which a call through the library has failed; MPI_SUCCESS
@@ -64,7 +75,10 @@ class Member {
   }
 
  private:
+  Reason make_at(SetUp how);
   Reason make();
+  /// Whether every rank's sides take fewer contexts of the MPI than that. Collective, blocking.
+  [[nodiscard]] bool have_room(int most) const;
   Reason retreat();
 
   MPI_Comm handle_;
@@ -75,7 +89,7 @@ class Member {
   Reason reason_ = Reason::none;
   std::mutex mutex_{};
   std::optional<Communicator> ours_{};
-  std::uint64_t calls_ = 0;           ///< through the library, without starts of persistent ones
+  std::uint64_t calls_ = 0;           ///< without starts of persistent ones and calls that are always the MPI's
   std::optional<Retreat> retreat_{};  ///< since ranks have made different calls
   int early_ = 0;
   int early_left_ = 0;

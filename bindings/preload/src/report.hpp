@@ -19,13 +19,14 @@ enum class Reason : std::uint8_t {
   one_rank,
   intercommunicator,
   arguments,
-  before_blocking,
+  before_set_up,
   reduction,
+  room,
   set_up,
   disagreement,
   progress,
 };
-inline constexpr std::size_t reasons = 10;
+inline constexpr std::size_t reasons = 11;
 
 /// Counts a call, if TUTTI_MPI_REPORT asks for it.
 void count(Collective which, Reason reason);
