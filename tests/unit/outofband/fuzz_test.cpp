@@ -190,10 +190,11 @@ void pour(const SocketAddress& to, std::span<const std::byte> all) {
 }
 
 /// As one who knows the secret.
-bool meet(Link& link) {
+bool meets(Link& link) {
   ClientHandshake handshake({token, client_number}, server_number);
   link.send(handshake.hello());
-  for (int i = 0; i < 5000 && !handshake.is_welcome(); ++i) {
+  const auto end = Clock::now() + std::chrono::seconds(5);
+  while (!handshake.is_welcome() && Clock::now() < end) {
     std::vector<Frame> frames;
     if (!link.flush() || !link.receive(frames)) return false;
     for (const Frame& one : frames) {
@@ -204,6 +205,13 @@ bool meet(Link& link) {
     if (frames.empty()) std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
   return handshake.is_welcome();
+}
+
+/// On a busy machine the second that a stranger has may pass.
+std::optional<Link> meet(const SocketAddress& at) {
+  for (int i = 0; i < 10; ++i)
+    if (Link link(Socket::connect(at)); meets(link)) return link;
+  return std::nullopt;
 }
 
 TEST_F(Fuzz, AProcessLivesOnWhateverStrangersAndAcquaintancesSend) {
@@ -222,13 +230,10 @@ TEST_F(Fuzz, AProcessLivesOnWhateverStrangersAndAcquaintancesSend) {
     if (random.once_in(2)) damage(all);
     pour(card.addresses[0], all);
 
-    Link link(Socket::connect(card.addresses[0]));
-    ASSERT_TRUE(meet(link)) << turn;
-    for (int i = 0; i < 20; ++i) {
-      const Frame one = frame();
-      link.send(one);
-    }
-    EXPECT_TRUE(link.flush());
+    std::optional<Link> link = meet(card.addresses[0]);
+    ASSERT_TRUE(link) << turn;
+    for (int i = 0; i < 20; ++i) link->send(frame());
+    EXPECT_TRUE(link->flush());
   }
   EXPECT_EQ(ask(card, {token, client_number}, "who?", std::chrono::seconds(5), problem), "who?") << problem;
   endpoint.leave();
