@@ -43,10 +43,12 @@ typedef struct tutti_embedding_table {
   const char* name; /* unique among the tables */
   int64_t rows;
   size_t dim;
-  tutti_datatype_t datatype; /* TUTTI_FLOAT32, _FLOAT16, _BFLOAT16 or, scaled by row, _UINT8 */
-  int32_t pooling;           /* TUTTI_POOLING_ */
-  int32_t sharding;          /* TUTTI_SHARDING_ */
-  double mean_lookups;       /* indices per sample, for the planner */
+  tutti_datatype_t datatype;   /* TUTTI_FLOAT32, _FLOAT16, _BFLOAT16 or, scaled by row, _UINT8 */
+  int32_t pooling;             /* TUTTI_POOLING_ */
+  int32_t sharding;            /* TUTTI_SHARDING_ */
+  double mean_lookups;         /* indices per sample, for the planner */
+  const double* lookup_shares; /* of equally large blocks of rows, for the planner; copied; NULL: all equal */
+  size_t lookup_share_count;   /* numbers in lookup_shares */
 } tutti_embedding_table_t;
 
 /// The options of a collection; equal on all ranks, except for the stream. Initialise with

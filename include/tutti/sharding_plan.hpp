@@ -37,6 +37,9 @@ struct EmbeddingTableConfig {
   kernels::Pooling pooling = kernels::Pooling::sum;
   double mean_lookups = 1;  ///< mean number of indices per sample, for the planner
   Sharding sharding = Sharding::automatic;
+  /// How often each of equally large blocks of the rows is looked up, in the order of the rows, for the planner: any
+  /// numbers in that ratio, such as counts. Empty: all rows equally often.
+  std::vector<double> lookup_shares{};
 };
 
 /// A block of a table on a rank: the rows [row_begin, row_end) of the columns [column_begin, column_end).
@@ -56,7 +59,7 @@ struct TableShard {
 /// The load that a plan puts on one rank.
 struct RankLoad {
   std::size_t bytes = 0;        ///< size of rows and optimizer state, each array in whole blocks of 128 bytes
-  double lookups = 0;           ///< number of rows read for a global batch
+  double lookups = 0;           ///< number of rows read for a global batch, by mean_lookups and lookup_shares
   double lookup_seconds = 0;    ///< predicted time of a step's lookups and updates
   double exchange_seconds = 0;  ///< predicted time of a step's exchanges of vectors and gradients
 };
@@ -97,9 +100,9 @@ struct TUTTI_EXPORT ShardingPlan {
 /// Divides tables over ranks so that the step of the slowest rank is short, as predicted by a model of lookups and of
 /// the two exchanges. Tables in order of falling cost go to the rank that finishes first; then, as long as the
 /// prediction improves, a table of the slowest rank is divided by columns or rows, or replicated. A table whose
-/// sharding is not automatic keeps it. A pure function. Errors: invalid_argument for impossible tables or options, and
-/// for a memory limit that cannot be met, which names the table, the bytes and the remedy. Counterpart: torchrec's
-/// EmbeddingShardingPlanner.
+/// sharding is not automatic keeps it. A pure function. Errors: invalid_argument for impossible tables, lookup_shares
+/// or options, and for a memory limit that cannot be met, which names the table, the bytes and the remedy. Counterpart:
+/// torchrec's EmbeddingShardingPlanner.
 [[nodiscard]] TUTTI_EXPORT ShardingPlan plan_sharding(const PlannerFacts& facts,
                                                       std::span<const EmbeddingTableConfig> tables,
                                                       const PlannerOptions& options);

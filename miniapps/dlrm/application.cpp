@@ -86,7 +86,7 @@ void Application::make_model() {
     }
     source_ = make_source(options);
     shape = make_shape(options, *source_);
-    tables = make_tables(options, shape, *source_);
+    tables = make_tables(options, shape, *source_, comm.size());
   });
   agreed([&] { plan = make_plan(comm, options, tables); });
   if (!options.inference_only) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/agree.hpp"
+#include "lookup_shares.hpp"
 #include "memory_check.hpp"
 
 namespace dlrm {
@@ -43,8 +44,10 @@ tutti::DatatypeKind type_of(const std::string& name) {
 }  // namespace
 
 std::vector<tutti::EmbeddingTableConfig> make_tables(const Options& o, const ModelShape& shape,
-                                                     const tutti::miniapps::DataSource& source) {
+                                                     tutti::miniapps::DataSource& source, int ranks) {
   const auto lookups = source.mean_lookups();
+  const bool is_counted = ranks > 1 && o.data_generation == "dataset";
+  auto shares = is_counted ? count_lookups(source, shape.rows) : std::vector<std::vector<double>>(shape.rows.size());
   std::vector<tutti::EmbeddingTableConfig> tables;
   for (std::size_t t = 0; t < shape.rows.size(); ++t) {
     tables.push_back({.name = std::to_string(t),
@@ -53,7 +56,8 @@ std::vector<tutti::EmbeddingTableConfig> make_tables(const Options& o, const Mod
                       .type = type_of(o.table_type),
                       .pooling = tutti::kernels::Pooling::sum,
                       .mean_lookups = lookups[t],
-                      .sharding = sharding_of(o.sharding, t)});
+                      .sharding = sharding_of(o.sharding, t),
+                      .lookup_shares = std::move(shares[t])});
   }
   return tables;
 }

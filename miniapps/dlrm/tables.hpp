@@ -12,9 +12,10 @@
 
 namespace dlrm {
 
-/// The embedding tables of a model, with the sharding that --sharding names.
+/// The embedding tables of a model, with the sharding that --sharding names. For several ranks lookups are counted in
+/// data that is read.
 [[nodiscard]] std::vector<tutti::EmbeddingTableConfig> make_tables(const Options& options, const ModelShape& shape,
-                                                                   const tutti::miniapps::DataSource& source);
+                                                                   tutti::miniapps::DataSource& source, int ranks);
 
 [[nodiscard]] tutti::kernels::RowOptimizer row_optimizer(const Options& options);
 

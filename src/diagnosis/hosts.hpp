@@ -15,7 +15,7 @@ namespace tutti::detail::flight {
 /// A process that tells of the flight recorders of its host.
 struct Host {
   outofband::Card card{};
-  std::uint64_t token = 0;
+  outofband::Token token{};
   std::uint64_t own = 0;  ///< the number of the process that asks
 };
 

@@ -3,10 +3,14 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sodium.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
 #include <utility>
 
 #include "core/process_watch.hpp"
@@ -30,25 +34,46 @@ Endpoint& Endpoint::instance() {
   return *made;
 }
 
-Card Endpoint::open(std::uint64_t process, std::string& problem) {
+Card Endpoint::open(std::uint64_t process, std::span<const Address> addresses, std::string& problem) try {
   const std::lock_guard lock(mutex_);
-  if (thread_.joinable()) return card_;
-  card_ = Card{.secret = random_word(), .process = process};
-  listener_ = Socket::listen(card_.port, problem);
-  wake_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  if (!listener_.valid() || wake_ < 0) {
-    card_.port = 0;
-    return card_;
-  }
-  write_own_addresses(card_);
-  is_leaving_ = false;
-  thread_ = std::thread([this] { run(); });
-  return card_;
+  if (!thread_.joinable()) begin(process);
+  Card card{.token = token_, .process = process_};
+  if (addresses.empty()) problem = "no address of this host is one of the others' networks";
+  for (const Address& address : addresses.first(std::min(addresses.size(), Card::most_addresses)))
+    if (const auto at = listen(address, problem)) card.addresses[card.count++] = *at;
+  if (card.count == 0) return card;
+  problem.clear();
+  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+  wake();
+  return card;
+} catch (const std::exception& error) {  // the others wait for the card
+  problem = error.what();
+  return {};
 }
 
-void Endpoint::admit(std::uint64_t token) {
+void Endpoint::begin(std::uint64_t process) {
+  if (sodium_init() < 0) throw std::runtime_error("libsodium cannot be used");
+  process_ = process;
+  token_.name = process;
+  for (std::uint64_t& word : token_.secret) word = random_word();
+  if (wake_ < 0) wake_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  if (wake_ < 0) throw std::runtime_error(fmt::format("no eventfd: {}", std::strerror(errno)));
+  is_leaving_ = false;
+}
+
+std::optional<SocketAddress> Endpoint::listen(const Address& address, std::string& problem) {
+  for (const Listener& one : listeners_)
+    if (one.at.address == address) return one.at;
+  SocketAddress at;
+  Socket socket = Socket::listen(address, at, problem);
+  if (!socket.valid()) return std::nullopt;
+  listeners_.push_back({at, std::move(socket)});
+  return at;
+}
+
+void Endpoint::admit(const Token& token) {
   const std::lock_guard lock(mutex_);
-  tokens_.insert(token);
+  tokens_.insert_or_assign(token.name, token.secret);
 }
 
 void Endpoint::answer_by(Answerer answerer) {
@@ -56,7 +81,7 @@ void Endpoint::answer_by(Answerer answerer) {
   answerer_ = std::move(answerer);
 }
 
-std::string Endpoint::watch(std::span<const Card> group, std::size_t own, std::uint64_t token, Clock::duration limit,
+std::string Endpoint::watch(std::span<const Card> group, std::size_t own, const Token& token, Clock::duration limit,
                             Clock::duration patience) {
   std::vector<std::uint64_t> processes;
   const auto begin = Clock::now();
@@ -67,7 +92,7 @@ std::string Endpoint::watch(std::span<const Card> group, std::size_t own, std::u
     const Card& card = group[(own + step) % group.size()];
     const bool known = std::any_of(neighbors_.begin(), neighbors_.end(),
                                    [&](const Neighbor& one) { return one.process() == card.process; });
-    if (!known) neighbors_.emplace_back(card, Acquaintance{token, card_.process}, limit, begin);
+    if (!known) neighbors_.emplace_back(card, Acquaintance{token, process_}, limit, begin);
     processes.push_back(card.process);
   }
   while (const Neighbor* missing = unreached(processes)) {
@@ -102,25 +127,29 @@ void Endpoint::leave() noexcept {
   guests_.clear();
   tokens_.clear();
   words_.clear();
-  listener_.close();
+  listeners_.clear();
   ::close(wake_);
   wake_ = -1;
 }
 
 void Endpoint::run() {
   std::unique_lock lock(mutex_);
-  while (!is_leaving_) {
-    step(Clock::now());
-    answer(lock);
-    wait(lock);
-  }
+  while (!is_leaving_) try {
+      step(Clock::now());
+      answer(lock);
+      wait(lock);
+    } catch (const std::exception&) {  // there is no memory, say; what others wait for is tried again
+      if (lock.owns_lock()) lock.unlock();
+      std::this_thread::sleep_for(while_strangers);
+      lock.lock();
+    }
   say_goodbye();
 }
 
 void Endpoint::step(Clock::time_point now) {
   welcome_new(now);
   std::erase_if(guests_, [this, now](Guest& guest) {
-    return !serve(guest) || (guest.process == 0 && now - guest.came > hello_limit);
+    return !serve(guest) || (!guest.is_known() && now - guest.came > hello_limit);
   });
   std::vector<Frame> heard;
   for (Neighbor& one : neighbors_) {
@@ -135,13 +164,17 @@ void Endpoint::step(Clock::time_point now) {
 }
 
 bool Endpoint::takes_guests(Clock::time_point now) const {
-  const auto is_stranger = [](const Guest& guest) { return guest.process == 0; };
+  const auto is_stranger = [](const Guest& guest) { return !guest.is_known(); };
   return now >= deaf_until_ && std::count_if(guests_.begin(), guests_.end(), is_stranger) < most_strangers;
 }
 
 void Endpoint::welcome_new(Clock::time_point now) {
+  for (const Listener& one : listeners_) welcome_new(one, now);
+}
+
+void Endpoint::welcome_new(const Listener& listener, Clock::time_point now) {
   while (takes_guests(now)) {
-    Socket socket = listener_.accept();
+    Socket socket = listener.socket.accept();
     if (socket.valid())
       guests_.push_back({Link(std::move(socket)), now});
     else if (Socket::lacks_room())
@@ -156,7 +189,10 @@ bool Endpoint::serve(Guest& guest) {
   std::vector<Frame> frames;
   const bool is_there = guest.link.receive(frames) && guest.link.flush();
   for (const Frame& frame : frames) {
-    if (guest.process == 0 && !greet(guest, frame)) return false;
+    if (!guest.is_known()) {
+      if (!shake_hands(guest, frame)) return false;
+      continue;
+    }
     hear(frame);
     if (frame.kind == Kind::ask)
       guest.asked.emplace_back(reinterpret_cast<const char*>(frame.body.data()), frame.body.size());
@@ -176,12 +212,12 @@ void Endpoint::answer(std::unique_lock<std::mutex>& lock) {
     }
 }
 
-bool Endpoint::greet(Guest& guest, const Frame& frame) {
-  const auto hello = frame.as<Hello>();
-  if (frame.kind != Kind::hello || hello.to != card_.process || !tokens_.contains(hello.token)) return false;
-  guest.process = hello.from;
-  guest.link.expect(Link::most_bytes);
-  guest.link.send(Kind::welcome);
+bool Endpoint::shake_hands(Guest& guest, const Frame& frame) {
+  std::optional<Frame> answer;
+  if (!guest.handshake.take(frame, tokens_, process_, answer)) return false;
+  if (answer) guest.link.send(*answer);
+  if (!guest.is_known()) return true;
+  guest.link.trust();
   tell_all_to(guest);
   return true;
 }
@@ -189,12 +225,12 @@ bool Endpoint::greet(Guest& guest, const Frame& frame) {
 void Endpoint::beat(Clock::time_point now) {
   next_beat_ = now + interval_;
   for (Guest& guest : guests_)
-    if (guest.process != 0) guest.link.send(Kind::beat);
+    if (guest.is_known()) guest.link.send(Kind::beat);
 }
 
 void Endpoint::hear(const Frame& frame) {
-  if (frame.kind == Kind::ended) hear_ended(frame.as<std::uint64_t>());
-  if (frame.kind == Kind::notice) hear(frame.as<Notice>());
+  if (const auto process = frame.as<std::uint64_t>(Kind::ended)) hear_ended(*process);
+  if (const auto notice = frame.as<Notice>(Kind::notice)) hear(*notice);
 }
 
 void Endpoint::hear_ended(std::uint64_t process) {
@@ -234,7 +270,7 @@ std::uint64_t Endpoint::heard(std::uint64_t key, std::uint64_t place) {
 }
 
 void Endpoint::say_goodbye() {
-  pass_on(Kind::left, card_.process);
+  pass_on(Kind::left, process_);
   const auto end = Clock::now() + goodbye_limit;
   bool is_sent = false;
   while (!is_sent && Clock::now() < end) {
@@ -247,11 +283,13 @@ void Endpoint::say_goodbye() {
 void Endpoint::wait(std::unique_lock<std::mutex>& lock) {
   constexpr std::chrono::milliseconds while_connecting{10};
   const bool takes_guests = this->takes_guests(Clock::now());
-  std::vector<pollfd> files{{wake_, POLLIN, 0}, {takes_guests ? listener_.descriptor() : -1, POLLIN, 0}};
+  std::vector<pollfd> files{{wake_, POLLIN, 0}};
+  for (const Listener& one : listeners_)
+    if (takes_guests) files.push_back({one.socket.descriptor(), POLLIN, 0});
   Clock::duration timeout = interval_ / 2;
   if (!takes_guests) timeout = std::min<Clock::duration>(timeout, while_strangers);
   for (const Guest& guest : guests_) {
-    if (guest.process == 0) timeout = std::min<Clock::duration>(timeout, while_strangers);
+    if (!guest.is_known()) timeout = std::min<Clock::duration>(timeout, while_strangers);
     files.push_back({guest.link.descriptor(), wanted(guest.link), 0});
   }
   for (const Neighbor& one : neighbors_) {
@@ -271,29 +309,66 @@ void Endpoint::wake() const noexcept {
   (void)!write(wake_, &one, sizeof one);
 }
 
+namespace {
+
+/// A connection for one question.
+class Question {
+ public:
+  Question(Socket&& socket, const Acquaintance& acquaintance, std::uint64_t to, std::string_view text)
+      : link_(std::move(socket)), handshake_(acquaintance, to), text_(text) {
+    link_.send(handshake_.hello());
+  }
+  /// Moves what can be moved. Returns false once no answer can come.
+  [[nodiscard]] bool step() {
+    std::vector<Frame> frames;
+    const bool is_there = link_.flush() && link_.receive(frames);
+    return std::all_of(frames.begin(), frames.end(), [this](const Frame& frame) { return take(frame); }) && is_there;
+  }
+  void wait() const {
+    pollfd file{link_.descriptor(), wanted(link_), 0};
+    (void)poll(&file, 1, 10);
+  }
+  [[nodiscard]] std::optional<std::string>& answer() { return answer_; }
+
+ private:
+  [[nodiscard]] bool take(const Frame& frame) {
+    if (handshake_.is_welcome()) {
+      if (frame.kind == Kind::answer)
+        answer_.emplace(reinterpret_cast<const char*>(frame.body.data()), frame.body.size());
+      return true;
+    }
+    std::optional<Frame> answer;
+    if (!handshake_.take(frame, answer)) return false;
+    if (answer) link_.send(*answer);
+    if (!handshake_.is_welcome()) return true;
+    link_.trust();
+    link_.send(Kind::ask, bytes_of(text_));
+    return true;
+  }
+
+  Link link_;
+  ClientHandshake handshake_;
+  std::string_view text_;
+  std::optional<std::string> answer_{};
+};
+
+}  // namespace
+
 std::optional<std::string> ask(const Card& whom, const Acquaintance& acquaintance, std::string_view question,
                                Clock::duration patience, std::string& problem, const std::atomic<bool>& is_over) {
   const auto end = Clock::now() + patience;
-  for (const Address& address : whom.reachable()) {
-    Socket socket = Socket::connect(address, whom.port);
+  for (const SocketAddress& address : whom.reachable()) {
+    Socket socket = Socket::connect(address);
     if (!socket.valid()) continue;
-    Link link(std::move(socket));
-    link.expect(Link::most_bytes);
-    link.send(Kind::hello, Hello{acquaintance.token, acquaintance.own, whom.process});
-    link.send(Kind::ask, bytes_of(question));
-    std::vector<Frame> frames;
+    Question asked(std::move(socket), acquaintance, whom.process, question);
     bool is_there = true;
     while (is_there && !is_over && Clock::now() < end) {
-      is_there = link.flush() && link.receive(frames);
-      for (const Frame& frame : frames)
-        if (frame.kind == Kind::answer)
-          return std::string(reinterpret_cast<const char*>(frame.body.data()), frame.body.size());
-      pollfd file{link.descriptor(), wanted(link), 0};
-      if (is_there) (void)poll(&file, 1, 10);
+      is_there = asked.step();
+      if (asked.answer()) return std::move(asked.answer());
+      if (is_there) asked.wait();
     }
   }
-  problem =
-      fmt::format("no answer from {} port {}", whom.count == 0 ? "no address" : text(whom.addresses[0]), whom.port);
+  problem = fmt::format("no answer from {}", text(whom));
   return std::nullopt;
 }
 

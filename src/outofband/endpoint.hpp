@@ -33,18 +33,18 @@ class Endpoint {
   /// Never destroyed, because MPI may be finalized after the statics.
   [[nodiscard]] static Endpoint& instance();
 
-  /// Opens the port and starts the thread at the first call. process: the number of this process's identity. A card
-  /// with port 0, and the problem in words, if that fails.
-  [[nodiscard]] Card open(std::uint64_t process, std::string& problem);
-  /// Lets processes in that know the token.
-  void admit(std::uint64_t token);
+  /// Opens a port at each of these addresses of this host, and starts the thread at the first call. process: the number
+  /// of this process's identity. A card without addresses, and the problem in words, if that fails.
+  [[nodiscard]] Card open(std::uint64_t process, std::span<const Address> addresses, std::string& problem);
+  /// Lets processes in that prove that they know the token.
+  void admit(const Token& token);
   /// Answers the questions of others from now on.
   void answer_by(Answerer answerer);
 
   /// Watches for the end of those processes of a group that are 1, 2, 4, ... places after this one in it, as each of
   /// the group does, so that the end of any spreads in about log2 steps. Returns "", or the reason why one of them
   /// cannot be reached in that time. limit: without a sign of life.
-  [[nodiscard]] std::string watch(std::span<const Card> group, std::size_t own, std::uint64_t token,
+  [[nodiscard]] std::string watch(std::span<const Card> group, std::size_t own, const Token& token,
                                   Clock::duration limit, Clock::duration patience);
 
   /// Says a word to all that this process is connected with, and through them to the others of its groups. The first
@@ -57,24 +57,32 @@ class Endpoint {
   void leave() noexcept;
 
  private:
+  struct Listener {
+    SocketAddress at;
+    Socket socket;
+  };
   struct Guest {
     Link link;
     Clock::time_point came;
-    std::uint64_t process = 0;         ///< 0: not known yet
+    ServerHandshake handshake{};
     std::vector<std::string> asked{};  ///< that it waits for
+    [[nodiscard]] bool is_known() const noexcept { return handshake.client() != 0; }
     template <typename T>
     void tell(Kind kind, const T& value) {
-      if (process != 0) link.send(kind, value);
+      if (is_known()) link.send(kind, value);
     }
   };
 
   void run();
   void step(Clock::time_point now);
+  void begin(std::uint64_t process);
+  [[nodiscard]] std::optional<SocketAddress> listen(const Address& address, std::string& problem);
   void welcome_new(Clock::time_point now);
+  void welcome_new(const Listener& listener, Clock::time_point now);
   [[nodiscard]] bool takes_guests(Clock::time_point now) const;
   void answer(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool serve(Guest& guest);
-  [[nodiscard]] bool greet(Guest& guest, const Frame& frame);
+  [[nodiscard]] bool shake_hands(Guest& guest, const Frame& frame);
   void beat(Clock::time_point now);
   void hear(const Frame& frame);
   void hear_ended(std::uint64_t process);
@@ -90,11 +98,12 @@ class Endpoint {
 
   std::mutex mutex_;
   std::thread thread_;
-  Card card_{};
-  Socket listener_;
+  Token token_{};
+  std::uint64_t process_ = 0;
+  std::vector<Listener> listeners_;
   int wake_ = -1;
   bool is_leaving_ = false;
-  std::set<std::uint64_t> tokens_;
+  ServerHandshake::Tokens tokens_;
   std::set<std::uint64_t> ended_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> words_;  ///< by key and place
   std::list<Neighbor> neighbors_;

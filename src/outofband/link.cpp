@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 
 namespace tutti::detail::outofband {
 
@@ -12,7 +11,7 @@ void Link::send(Kind kind, std::span<const std::byte> body) {
     out_.clear();
     sent_ = 0;
   }
-  const Head head{kind, static_cast<std::uint32_t>(body.size())};
+  const FrameHead head{kind, static_cast<std::uint32_t>(body.size())};
   const auto bytes = std::as_bytes(std::span(&head, 1));
   out_.insert(out_.end(), bytes.begin(), bytes.end());
   out_.insert(out_.end(), body.begin(), body.end());
@@ -29,28 +28,14 @@ bool Link::flush() noexcept {
 }
 
 bool Link::receive(std::vector<Frame>& frames) {
+  constexpr int most_pieces = 16;
   std::array<std::byte, 16384> some;
-  while (true) {
+  for (int i = 0; i < most_pieces; ++i) {
     const std::ptrdiff_t moved = socket_.receive(some);
     if (moved < 0) error_ = errno;
-    if (moved <= 0) return take_frames(frames) && moved == 0;
-    in_.insert(in_.end(), some.begin(), some.begin() + moved);
-    if (in_.size() > std::size_t{most_} + sizeof(Head) + some.size() && !take_frames(frames)) return false;
+    if (moved <= 0) return moved == 0;
+    if (!reader_.read(std::span(some).first(static_cast<std::size_t>(moved)), frames)) return false;
   }
-}
-
-bool Link::take_frames(std::vector<Frame>& frames) {
-  std::size_t at = 0;
-  Head head{};
-  while (in_.size() - at >= sizeof head) {
-    std::memcpy(&head, in_.data() + at, sizeof head);
-    if (head.bytes > most_) return false;
-    if (in_.size() - at - sizeof head < head.bytes) break;
-    const auto* body = in_.data() + at + sizeof head;
-    frames.push_back({head.kind, {body, body + head.bytes}});
-    at += sizeof head + head.bytes;
-  }
-  in_.erase(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(at));
   return true;
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "outofband/neighbor.hpp"
 
-#include <fmt/format.h>
-
 #include <cerrno>
 
 namespace tutti::detail::outofband {
@@ -15,10 +13,12 @@ void Neighbor::step(Clock::time_point now, std::vector<Frame>& heard) {
   if (!link_ && now - tried_ >= pause) connect(now);
   if (link_) {
     std::vector<Frame> frames;
-    const bool is_there = link_->receive(frames) && link_->flush();
-    take(std::move(frames), now, heard);
+    bool is_there = link_->receive(frames);
+    if (!take(frames, now, heard)) is_there = false;
     if (is_over()) return link_.reset();
-    if (!is_there || (!is_welcome_ && now - tried_ > patience)) lose(now);
+    // While something comes, the word that the other one leaves may still come.
+    if (is_there && frames.empty()) is_there = link_->flush();
+    if (!is_there || (!is_welcome() && now - tried_ > patience)) lose(now);
   }
   const bool was_up = state_ != State::connecting;
   if (!is_over() && was_up && now - heard_ > limit_) {
@@ -29,37 +29,48 @@ void Neighbor::step(Clock::time_point now, std::vector<Frame>& heard) {
 
 void Neighbor::connect(Clock::time_point now) {
   tried_ = now;
-  is_welcome_ = false;
-  Socket socket = Socket::connect(card_.addresses[address_], card_.port);
+  Socket socket = card_.count == 0 ? Socket() : Socket::connect(card_.addresses[address_]);
   if (!socket.valid()) {
     if (Socket::lacks_room()) heard_ = now;  // this process, and not the other one, is why nothing is heard
     return lose(now);
   }
   link_.emplace(std::move(socket));
-  link_->expect(Link::most_bytes);
-  link_->send(Kind::hello, Hello{acquaintance_.token, acquaintance_.own, card_.process});
+  handshake_.emplace(acquaintance_, card_.process);
+  link_->send(handshake_->hello());
 }
 
-void Neighbor::take(std::vector<Frame>&& frames, Clock::time_point now, std::vector<Frame>& heard) {
+/// Returns false once it is seen not to be the process that was meant.
+bool Neighbor::take(std::span<Frame> frames, Clock::time_point now, std::vector<Frame>& heard) {
   for (Frame& frame : frames) {
-    heard_ = now;
-    if (frame.kind == Kind::welcome) {
-      is_welcome_ = true;
-      is_new_ = true;
-      state_ = State::up;
-    } else if (frame.kind == Kind::left) {
-      state_ = State::left;
-    } else {
-      heard.push_back(std::move(frame));
+    if (!is_welcome()) {
+      if (!shake_hands(frame)) return false;
+      continue;
     }
+    if (frame.kind == Kind::left)
+      state_ = State::left;
+    else
+      heard.push_back(std::move(frame));
   }
+  if (!frames.empty() && is_welcome()) heard_ = now;
+  return true;
+}
+
+bool Neighbor::shake_hands(const Frame& frame) {
+  std::optional<Frame> answer;
+  if (!handshake_->take(frame, answer)) return false;
+  if (answer) link_->send(*answer);
+  if (!is_welcome()) return true;
+  link_->trust();
+  is_new_ = true;
+  state_ = State::up;
+  return true;
 }
 
 void Neighbor::lose(Clock::time_point now) {
   const bool is_refused = link_ && link_->error() == ECONNREFUSED;
-  const bool was_welcome = is_welcome_;
+  const bool was_welcome = is_welcome();
   link_.reset();
-  is_welcome_ = false;
+  handshake_.reset();
   if (state_ == State::connecting) {
     address_ = card_.count == 0 ? 0 : (address_ + 1) % card_.count;
     return;
@@ -69,8 +80,6 @@ void Neighbor::lose(Clock::time_point now) {
   tried_ = was_welcome ? Clock::time_point{} : now;
 }
 
-std::string Neighbor::where() const {
-  return fmt::format("{} port {}", card_.count == 0 ? "no address" : text(card_.addresses[address_]), card_.port);
-}
+std::string Neighbor::where() const { return card_.count == 0 ? text(card_) : text(card_.addresses[address_]); }
 
 }  // namespace tutti::detail::outofband

@@ -10,17 +10,12 @@
 #include <vector>
 
 #include "outofband/card.hpp"
+#include "outofband/handshake.hpp"
 #include "outofband/link.hpp"
 
 namespace tutti::detail::outofband {
 
 using Clock = std::chrono::steady_clock;
-
-/// What two processes must know before they talk.
-struct Acquaintance {
-  std::uint64_t token = 0;
-  std::uint64_t own = 0;  ///< the number of this process
-};
 
 /// Another process whose end this one watches for, over a connection that this one makes. It has ended when its host
 /// refuses a new connection after the old one broke, or when it has given no sign of life for too long.
@@ -34,7 +29,7 @@ class Neighbor {
   void step(Clock::time_point now, std::vector<Frame>& heard);
   template <typename T>
   void tell(Kind kind, const T& value) {
-    if (link_ && is_welcome_) link_->send(kind, value);
+    if (link_ && is_welcome()) link_->send(kind, value);
   }
 
   [[nodiscard]] State state() const noexcept { return state_; }
@@ -50,8 +45,10 @@ class Neighbor {
   static constexpr std::chrono::milliseconds pause{20};       ///< between two attempts to connect
   static constexpr std::chrono::milliseconds patience{1000};  ///< with one attempt
 
+  [[nodiscard]] bool is_welcome() const noexcept { return handshake_ && handshake_->is_welcome(); }
   void connect(Clock::time_point now);
-  void take(std::vector<Frame>&& frames, Clock::time_point now, std::vector<Frame>& heard);
+  [[nodiscard]] bool take(std::span<Frame> frames, Clock::time_point now, std::vector<Frame>& heard);
+  [[nodiscard]] bool shake_hands(const Frame& frame);
   void lose(Clock::time_point now);
 
   Card card_;
@@ -59,7 +56,7 @@ class Neighbor {
   Clock::duration limit_;
   State state_ = State::connecting;
   std::optional<Link> link_{};
-  bool is_welcome_ = false;
+  std::optional<ClientHandshake> handshake_{};
   bool is_new_ = false;
   std::size_t address_ = 0;  ///< once it was up, the one that is right
   Clock::time_point heard_;

@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -16,35 +15,33 @@ namespace {
 
 constexpr int kind = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
 
-sockaddr_in6 any_v6() {
-  sockaddr_in6 name{};
-  name.sin6_family = AF_INET6;
-  name.sin6_addr = in6addr_any;
-  return name;
-}
+/// The name of a socket as the kernel takes it.
+struct Name {
+  sockaddr_storage storage{};
+  socklen_t bytes = 0;
+  explicit Name(const SocketAddress& of) {
+    const auto port = htons(static_cast<std::uint16_t>(of.port));
+    if (is_v4(of.address)) {
+      sockaddr_in v4{.sin_family = AF_INET, .sin_port = port, .sin_addr = {}, .sin_zero = {}};
+      std::memcpy(&v4.sin_addr, of.address.data() + 12, sizeof v4.sin_addr);
+      take(v4);
+    } else {
+      sockaddr_in6 v6{};
+      v6.sin6_family = AF_INET6;
+      v6.sin6_port = port;
+      std::memcpy(&v6.sin6_addr, of.address.data(), sizeof v6.sin6_addr);
+      take(v6);
+    }
+  }
+  [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
 
-sockaddr_in any_v4() {
-  sockaddr_in name{};
-  name.sin_family = AF_INET;
-  name.sin_addr.s_addr = htonl(INADDR_ANY);
-  return name;
-}
-
-bool is_v4(const Address& address) {
-  return address[10] == 0xff && address[11] == 0xff &&
-         std::all_of(address.begin(), address.begin() + 10, [](std::uint8_t byte) { return byte == 0; });
-}
-
-template <typename Name>
-bool bind_and_listen(int file, const Name& name) {
-  constexpr int waiting = 128;
-  return ::bind(file, reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0 && ::listen(file, waiting) == 0;
-}
-
-template <typename Name>
-bool begin_connect(int file, const Name& name) {
-  return ::connect(file, reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0 || errno == EINPROGRESS;
-}
+ private:
+  template <typename T>
+  void take(const T& name) {
+    std::memcpy(&storage, &name, sizeof name);
+    bytes = sizeof name;
+  }
+};
 
 /// Both have the port at one place.
 std::uint16_t port_of(int file) {
@@ -65,40 +62,25 @@ std::ptrdiff_t result_of(std::ptrdiff_t moved) {
 
 }  // namespace
 
-Socket Socket::listen(std::uint16_t& port, std::string& problem) {
-  Socket made(::socket(AF_INET6, kind, 0));
-  const int no = 0;
-  if (made.valid()) (void)setsockopt(made.file_, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
-  if (!made.valid() || !bind_and_listen(made.file_, any_v6())) {  // a host without IPv6
-    made = Socket(::socket(AF_INET, kind, 0));
-    if (!made.valid() || !bind_and_listen(made.file_, any_v4())) {
-      problem = fmt::format("no TCP port can be opened: {}", std::strerror(errno));
-      made.close();
-      return made;
-    }
+Socket Socket::listen(const Address& address, SocketAddress& at, std::string& problem) {
+  constexpr int waiting = 128;
+  const Name name({address, 0});
+  Socket made(::socket(name.storage.ss_family, kind, 0));
+  if (!made.valid() || ::bind(made.file_, name.get(), name.bytes) != 0 || ::listen(made.file_, waiting) != 0) {
+    problem = fmt::format("no TCP port can be opened at {}: {}", text(address), std::strerror(errno));
+    made.close();
+    return made;
   }
-  port = port_of(made.file_);
+  at = {address, port_of(made.file_)};
   return made;
 }
 
-Socket Socket::connect(const Address& address, std::uint16_t port) {
-  const bool v4 = is_v4(address);
-  Socket made(::socket(v4 ? AF_INET : AF_INET6, kind, 0));
+Socket Socket::connect(const SocketAddress& to) {
+  const Name name(to);
+  Socket made(::socket(name.storage.ss_family, kind, 0));
   if (!made.valid()) return made;
   send_at_once(made.file_);
-  bool begun = false;
-  if (v4) {
-    sockaddr_in name = any_v4();
-    name.sin_port = htons(port);
-    std::memcpy(&name.sin_addr, address.data() + 12, 4);
-    begun = begin_connect(made.file_, name);
-  } else {
-    sockaddr_in6 name = any_v6();
-    name.sin6_port = htons(port);
-    std::memcpy(&name.sin6_addr, address.data(), address.size());
-    begun = begin_connect(made.file_, name);
-  }
-  if (!begun) made.close();
+  if (::connect(made.file_, name.get(), name.bytes) != 0 && errno != EINPROGRESS) made.close();
   return made;
 }
 

@@ -24,10 +24,11 @@ class Socket {
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
 
-  /// Listens at a port that the kernel chooses. Invalid, with the problem in words, if that is refused.
-  [[nodiscard]] static Socket listen(std::uint16_t& port, std::string& problem);
+  /// Listens at one address of this host, at a port that the kernel chooses. Invalid, with the problem in words, if
+  /// that is refused.
+  [[nodiscard]] static Socket listen(const Address& address, SocketAddress& at, std::string& problem);
   /// Begins to connect; the socket becomes writable when that is over. Invalid if it fails at once.
-  [[nodiscard]] static Socket connect(const Address& address, std::uint16_t port);
+  [[nodiscard]] static Socket connect(const SocketAddress& to);
   /// The next who has connected; invalid if there is none.
   [[nodiscard]] Socket accept() const;
 

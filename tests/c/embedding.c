@@ -14,8 +14,8 @@ static void make_rows(int64_t begin, int64_t end, float* values, void* context) 
 
 static tutti_embedding_t make(const struct group* g, int sharding) {
   const tutti_embedding_table_t given[tables] = {
-      {"first", rows, dim, TUTTI_FLOAT32, TUTTI_POOLING_SUM, sharding, 2},
-      {"second", rows, dim, TUTTI_FLOAT32, TUTTI_POOLING_SUM, TUTTI_SHARDING_AUTO, 2}};
+      {"first", rows, dim, TUTTI_FLOAT32, TUTTI_POOLING_SUM, sharding, 2, NULL, 0},
+      {"second", rows, dim, TUTTI_FLOAT32, TUTTI_POOLING_SUM, TUTTI_SHARDING_AUTO, 2, NULL, 0}};
   tutti_embedding_options_t options = TUTTI_EMBEDDING_OPTIONS_INIT;
   options.max_batch = batch;
   tutti_embedding_t collection = TUTTI_EMBEDDING_NULL;
@@ -122,6 +122,34 @@ static void test_steps(const struct group* g, int sharding) {
 }
 
 /* Row r has 1 + r / 1000 in every column: no number of 8 bits, nor the sum of two rows. */
+/* The plan of a table by rows, half of which are looked up as often as these shares say. */
+static void plan_of(const struct group* g, const double* shares, size_t count, char* text, size_t capacity) {
+  const tutti_embedding_table_t table = {"t", rows,   dim,  TUTTI_FLOAT32, TUTTI_POOLING_SUM, TUTTI_SHARDING_ROW_WISE,
+                                         2,   shares, count};
+  tutti_embedding_options_t options = TUTTI_EMBEDDING_OPTIONS_INIT;
+  options.max_batch = batch;
+  tutti_embedding_t collection = TUTTI_EMBEDDING_NULL;
+  OK(tutti_embedding_create(g->comm, &table, 1, &options, &collection));
+  size_t length = 0;
+  OK(tutti_embedding_plan(collection, text, capacity, &length));
+  CHECK(length < capacity);
+  OK(tutti_embedding_free(&collection));
+}
+
+/* Shares change the predicted lookups of ranks that have parts of a table. */
+static void test_lookup_shares(const struct group* g) {
+  const double shares[2] = {15, 1}, wrong[2] = {1, -1};
+  char even[1024], skewed[1024];
+  plan_of(g, NULL, 0, even, sizeof even);
+  plan_of(g, shares, 2, skewed, sizeof skewed);
+  CHECK((strcmp(even, skewed) != 0) == (g->size > 1));
+  const tutti_embedding_table_t table = {"t", rows,  dim, TUTTI_FLOAT32, TUTTI_POOLING_SUM, TUTTI_SHARDING_AUTO,
+                                         2,   wrong, 2};
+  tutti_embedding_t collection = TUTTI_EMBEDDING_NULL;
+  FAILS(tutti_embedding_create(g->comm, &table, 1, NULL, &collection), TUTTI_ERROR_INVALID_ARGUMENT,
+        "lookup_shares of table 0 't'");
+}
+
 static void make_long_rows(int64_t begin, int64_t end, float* values, void* context) {
   (void)context;
   for (int64_t r = begin; r < end; ++r)
@@ -131,7 +159,7 @@ static void make_long_rows(int64_t begin, int64_t end, float* values, void* cont
 /* Vectors travel in 16 bits: they are close to the sums, and are not the sums where there are several ranks. */
 static void test_exchange(const struct group* g) {
   const tutti_embedding_table_t table = {"t", rows, dim, TUTTI_FLOAT32, TUTTI_POOLING_SUM, TUTTI_SHARDING_TABLE_WISE,
-                                         2};
+                                         2,   NULL, 0};
   const tutti_bags_t bags = {indices, offsets, NULL};
   tutti_embedding_options_t options = TUTTI_EMBEDDING_OPTIONS_INIT;
   options.max_batch = batch;
@@ -195,5 +223,6 @@ void test_embedding(const struct group* g) {
   for (int sharding = TUTTI_SHARDING_AUTO; sharding <= TUTTI_SHARDING_ROW_WISE_ON_NODE; ++sharding)
     test_steps(g, sharding);
   test_exchange(g);
+  test_lookup_shares(g);
   test_refused(g);
 }

@@ -28,6 +28,7 @@ contains
       call steps(g, sharding, .true.)
     end do
     call exchanged(g)
+    call shares(g)
     call refused_batches(g)
     call started(g)
   end subroutine test_embedding
@@ -249,6 +250,33 @@ contains
       values(:, i) = [(table + 0.25*(first + i - 1) - 0.125*d, d=1, size(values, 1))]
     end do
   end subroutine make
+
+  !> Shares change the predicted lookups of ranks that have parts of a table.
+  subroutine shares(g)
+    type(group), intent(in) :: g
+    type(tutti_embedding_table) :: table
+    type(tutti_embedding_collection) :: collection
+    character(len=:), allocatable :: even, skewed
+    integer :: code
+    table = tutti_embedding_table("shared", 12, 8, sharding=tutti_sharding_row_wise)
+    even = plan_of(g, table)
+    table%lookup_shares = [15d0, 1d0]
+    skewed = plan_of(g, table)
+    call expect((even /= skewed) .eqv. (g%size > 1), "lookup_shares are in the plan")
+    table%lookup_shares = [1d0, -1d0]
+    call tutti_embedding_create(g%comm, [table], collection, ierror=code)
+    call expect_failure(code, tutti_error_invalid_argument, "lookup_shares of table 0 'shared'")
+  end subroutine shares
+
+  function plan_of(g, table) result(text)
+    type(group), intent(in) :: g
+    type(tutti_embedding_table), intent(in) :: table
+    character(len=:), allocatable :: text
+    type(tutti_embedding_collection) :: collection
+    call tutti_embedding_create(g%comm, [table], collection, tutti_embedding_options(max_batch=batch))
+    call tutti_embedding_plan(collection, text)
+    call tutti_embedding_free(collection)
+  end function plan_of
 
   !> Vectors travel in 16 bits: they are close to the sums, and are not the sums where there are several ranks.
   subroutine exchanged(g)

@@ -140,6 +140,7 @@ contains
     tables(1)%pooling = tutti_pooling_max
     tables(1)%sharding = tutti_sharding_row_wise_on_node
     tables(1)%mean_lookups = 2.5d0
+    tables(1)%lookup_shares = [3d0, 1d0]
     o%optimizer = tutti_rows_adam
     o%epsilon = 0.5d0
     o%beta1 = 0.75d0

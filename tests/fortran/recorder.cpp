@@ -132,7 +132,7 @@ int tutti_server_create(tutti_comm_t /*comm*/, int64_t rows, size_t dim, const t
 
 int tutti_embedding_create(tutti_comm_t /*comm*/, const tutti_embedding_table_t* tables, size_t count,
                            const tutti_embedding_options_t* options, tutti_embedding_t* /*collection*/) {
-  const auto& [name, rows, dim, datatype, pooling, sharding, mean_lookups] = *tables;
+  const auto& [name, rows, dim, datatype, pooling, sharding, mean_lookups, lookup_shares, share_count] = *tables;
   const auto& [size, version, optimizer, epsilon, beta1, beta2, max_batch, slots, memory_limit, seed, policy,
                stochastic_rounding, weighted, memory, stream_kind, stream, epsilon_hat, grow, exchange_datatype] =
       *options;
@@ -145,6 +145,7 @@ int tutti_embedding_create(tutti_comm_t /*comm*/, const tutti_embedding_table_t*
       .at("pooling", pooling, TUTTI_POOLING_MAX)
       .at("sharding", sharding, TUTTI_SHARDING_ROW_WISE_ON_NODE)
       .at("mean_lookups", mean_lookups, 2.5)
+      .at("lookup_shares", share_count == 2 && lookup_shares[0] == 3 && lookup_shares[1] == 1, true)
       .at("size", size, sizeof(tutti_embedding_options_t))
       .at("version", version, TUTTI_EMBEDDING_OPTIONS_VERSION)
       .at("optimizer", optimizer, TUTTI_ROWS_ADAM)

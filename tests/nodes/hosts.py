@@ -93,6 +93,15 @@ class Hosts:
         subprocess.run(["ip", "link", "del", self.bridge], capture_output=True, check=False)
         self.folder.cleanup()
 
+    def add_networks(self):
+        """Gives each host a network of its own, to which no other host is connected."""
+        for number in range(1, self.count + 1):
+            name = f"{self.prefix}{number}"
+            run("ip", "-n", name, "link", "add", "alone", "type", "veth", "peer", "name", "end")
+            run("ip", "-n", name, "addr", "add", f"198.18.{number}.1/24", "dev", "alone")
+            for device in ("alone", "end"):
+                run("ip", "-n", name, "link", "set", device, "up")
+
     def cut(self, number):
         """Takes a host off the network, as if its power were gone."""
         run("ip", "link", "set", f"{self.bridge}e{number}", "down")

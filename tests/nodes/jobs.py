@@ -6,6 +6,8 @@ jobs.py CASE --launcher MPIEXEC --program FILE
 Ends with 77 where there can be no such hosts, or the launcher is not Hydra.
 """
 import argparse
+import collections
+import contextlib
 import os
 import pathlib
 import re
@@ -48,6 +50,46 @@ def watchdog(options, case, pattern):
         return problems + (["more than one host speaks"] if len(re.findall(pattern, job.text())) > 5 else []), job.text()
 
 
+def listening(process):
+    """How many sockets a process listens at, by address."""
+    folder = pathlib.Path("/proc", str(process))
+    own = set()
+    for file in (folder / "fd").iterdir():
+        with contextlib.suppress(OSError):
+            own.add(os.readlink(file))
+    found = collections.Counter()
+    for row in [row.split() for name in ("tcp", "tcp6") for row in (folder / "net" / name).read_text().splitlines()[1:]]:
+        if row[3] == "0A" and f"socket:[{row[9]}]" in own:
+            words = bytes.fromhex(row[1].split(":")[0])
+            found[".".join(map(str, words[::-1])) if len(words) == 4 else row[1]] += 1
+    return found
+
+
+def is_written(will):
+    """Whether the program says in that file that it has begun; in 20 seconds at most."""
+    end = time.monotonic() + 20
+    while time.monotonic() < end and not (will.exists() and any(will.read_bytes())):
+        time.sleep(0.02)
+    return will.exists()
+
+
+def port(options):
+    """A rank listens at its address in the network that all hosts share, and nowhere else."""
+    texts, ports = [], []
+    with Hosts(2) as hosts, tempfile.TemporaryDirectory() as folder:
+        hosts.add_networks()
+        for seconds in ("0", "2"):
+            will = pathlib.Path(folder, seconds)
+            job = start(hosts, options, 1, 2, [options.program, "stay", "blocking", "1", str(will), "5"],
+                        TUTTI_HEARTBEAT=seconds, UCX_NET_DEVICES="eth0")
+            ports.append(listening(job.ranks()[0]) if is_written(will) else collections.Counter())
+            job.end()
+            texts.append(job.text())
+        wanted = {hosts.addresses()[0]: 1}
+    more = ports[1] - ports[0]
+    return ([] if more == wanted else [f"listens at {dict(more)}, not {wanted}"]), "".join(texts)
+
+
 def death(options, how, form, host_count, ranks_a_host):
     """A rank of another host ends, or its host is cut off: the others name it and go on without it."""
     ranks = host_count * ranks_a_host
@@ -59,9 +101,7 @@ def death(options, how, form, host_count, ranks_a_host):
         command = [options.program, how, form, str(victim), str(will), str(limit)]
         job = start(hosts, options, ranks_a_host, ranks, command, lives_on=True, TUTTI_HEARTBEAT="2")
         if how == "stay":
-            end = time.monotonic() + 20
-            while time.monotonic() < end and not (will.exists() and any(will.read_bytes())):
-                time.sleep(0.02)
+            is_written(will)
             hosts.cut(host_count)
         whole = seen(job, r"(?s)(goes on.*){%d}" % (ranks - lost), 25)
         problems = [] if whole else ["not all survivors went on"]
@@ -110,6 +150,7 @@ CASES = {
         options, "recv", r"deadlock: rank \d waits for rank \d in recv from rank \d.*, rank \d waits for rank \d in recv"),
     "watchdog.missing": lambda options: watchdog(
         options, "missing", r"rank 0 has been in allreduce #6 .* it waits for rank 1, which is in no recorded call since"),
+    "port": port,
     "death.blocking": lambda options: death(options, "kill", "blocking", 2, 1),
     "death.nonblocking": lambda options: death(options, "kill", "nonblocking", 2, 2),
     "death.persistent": lambda options: death(options, "exit", "persistent", 3, 1),

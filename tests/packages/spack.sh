@@ -44,6 +44,7 @@ kokkos() { # 30401 is 3.4.01
   external fmt libfmt-dev
   external nlohmann-json nlohmann-json3-dev
   external zlib zlib1g-dev
+  external libsodium libsodium-dev
   external cli11 libcli11-dev
   external openblas libopenblas-pthread-dev
   external onednn libdnnl-dev
@@ -119,7 +120,7 @@ configure() {
   echo "configures: $1 ($(($# - 1)) entries of the cache)"
 }
 
-spec tutti mpich hwloc fmt nlohmann-json zlib kokkos cli11 openblas onednn -googletest -cuda
+spec tutti mpich hwloc fmt nlohmann-json zlib libsodium kokkos cli11 openblas onednn -googletest -cuda
 spec 'tutti~onednn' openblas -onednn
 spec 'tutti~miniapps' cli11 -openblas -onednn
 spec 'tutti~fortran~miniapps~tools' kokkos -cli11 -openblas -onednn

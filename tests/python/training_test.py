@@ -95,6 +95,15 @@ def bags_of(batch, rows, step):
     return ((np.arange(offsets[-1]) * 7 + step) % rows).astype(np.int64), offsets
 
 
+def test_lookup_shares():
+    def plan(*shares):
+        table = tutti.EmbeddingTable("t", 100, 8, sharding="row_wise", lookup_shares=shares)
+        return str(tutti.plan_sharding(comm, [table], 64))
+    assert (plan() != plan(15, 1)) == (size > 1)
+    with raises(tutti.Error, tutti.ErrorCode.INVALID_ARGUMENT, "lookup_shares of table 0 't'"):
+        plan(1, -1)
+
+
 def test_embeddings():
     tables = [tutti.EmbeddingTable("small", 5, 4), tutti.EmbeddingTable("large", 40, 8, sharding="row_wise")]
     batch, rate = 4 * size, 0.5

@@ -41,6 +41,9 @@ std::vector<EmbeddingTableConfig> table_configs(std::span<const tutti_embedding_
     config.pooling = number<kernels::Pooling>(table.pooling, TUTTI_POOLING_MAX, "tables", "pooling");
     config.sharding = number<Sharding>(table.sharding, TUTTI_SHARDING_ROW_WISE_ON_NODE, "tables", "sharding");
     config.mean_lookups = table.mean_lookups;
+    if (table.lookup_shares == nullptr && table.lookup_share_count > 0)
+      refuse_member("tables", "lookup_shares", "is NULL; pass numbers, or a lookup_share_count of 0");
+    config.lookup_shares.assign(table.lookup_shares, table.lookup_shares + table.lookup_share_count);
     configs.push_back(std::move(config));
   }
   return configs;

@@ -16,8 +16,8 @@ using kernels::Pooling;
 using kernels::RowOptimizer;
 
 void make_table(EmbeddingTableConfig* self, const std::string& name, std::int64_t rows, std::size_t dim,
-                const std::string& dtype, const std::string& pooling, double mean_lookups,
-                const std::string& sharding) {
+                const std::string& dtype, const std::string& pooling, double mean_lookups, const std::string& sharding,
+                const std::vector<double>& lookup_shares) {
   EmbeddingTableConfig table;
   table.name = name;
   table.rows = rows;
@@ -28,6 +28,7 @@ void make_table(EmbeddingTableConfig* self, const std::string& name, std::int64_
   table.sharding = named<Sharding>(
       sharding, {"automatic", "data_parallel", "table_wise", "row_wise", "column_wise", "row_wise_on_node"},
       "sharding");
+  table.lookup_shares = lookup_shares;
   new (self) EmbeddingTableConfig(std::move(table));
 }
 
@@ -53,10 +54,12 @@ void bind_sharding_plan(nb::module_& module) {
                                    "A table of an EmbeddingCollection, equal on all ranks. dtype: 'float32', "
                                    "'bfloat16', 'float16' or 'uint8' (with a scale per row). pooling: 'sum', 'mean' or "
                                    "'max'. sharding: 'automatic', 'data_parallel', 'table_wise', 'row_wise', "
-                                   "'column_wise' or 'row_wise_on_node'. mean_lookups is for the planner.")
+                                   "'column_wise' or 'row_wise_on_node'. mean_lookups is for the "
+                                   "planner, and so is lookup_shares: how often each of equally large blocks of rows "
+                                   "is looked up, in any unit.")
       .def("__init__", make_table, nb::arg("name"), nb::arg("rows"), nb::arg("dim"), nb::kw_only(),
            nb::arg("dtype") = "float32", nb::arg("pooling") = "sum", nb::arg("mean_lookups") = 1.0,
-           nb::arg("sharding") = "automatic")
+           nb::arg("sharding") = "automatic", nb::arg("lookup_shares") = std::vector<double>{})
       .def_ro("name", &EmbeddingTableConfig::name)
       .def_ro("rows", &EmbeddingTableConfig::rows)
       .def_ro("dim", &EmbeddingTableConfig::dim);

@@ -12,7 +12,8 @@ void add_tables(Hash& hash, std::span<const EmbeddingTableConfig> tables) {
   hash.add(tables.size());
   for (const auto& table : tables) {
     hash.add(std::string_view(table.name)).add(table.rows).add(table.dim).add(table.type).add(table.pooling);
-    hash.add(table.mean_lookups).add(table.sharding);
+    hash.add(table.mean_lookups).add(table.sharding).add(table.lookup_shares.size());
+    for (const double share : table.lookup_shares) hash.add(share);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <tutti/error.hpp>
 
 namespace tutti::detail {
@@ -30,10 +31,29 @@ std::size_t PlanCost::bytes(const TableShard& shard) const {
   return shard_arrays(tables_[shard.table], shard.rows(), shard.columns(), options_->optimizer).bytes();
 }
 
+PlanCost::PlanCost(const PlannerFacts& facts, std::span<const EmbeddingTableConfig> tables,
+                   const PlannerOptions& options)
+    : facts_(&facts), tables_(tables), options_(&options) {
+  for (const EmbeddingTableConfig& table : tables) {
+    auto& parts = parts_.emplace_back(table.lookup_shares.size());
+    std::inclusive_scan(table.lookup_shares.begin(), table.lookup_shares.end(), parts.begin());
+    for (double& part : parts) part /= parts.back();
+  }
+}
+
+double PlanCost::part_below(std::size_t table, std::int64_t row) const {
+  const std::vector<double>& parts = parts_[table];
+  const double place = static_cast<double>(row) / static_cast<double>(tables_[table].rows);
+  if (parts.empty() || row == tables_[table].rows) return place;
+  const double block = place * static_cast<double>(parts.size());
+  const auto whole = std::min(static_cast<std::size_t>(block), parts.size() - 1);
+  const double before = whole == 0 ? 0 : parts[whole - 1];
+  return before + (block - static_cast<double>(whole)) * (parts[whole] - before);
+}
+
 double PlanCost::lookups(const TableShard& shard) const {
-  const auto& table = tables_[shard.table];
-  const double part = table.rows > 0 ? static_cast<double>(shard.rows()) / static_cast<double>(table.rows) : 0;
-  return static_cast<double>(options_->batch) * table.mean_lookups * part;
+  const double part = part_below(shard.table, shard.row_end) - part_below(shard.table, shard.row_begin);
+  return static_cast<double>(options_->batch) * tables_[shard.table].mean_lookups * part;
 }
 
 double PlanCost::lookup_seconds(const TableShard& shard, Sharding sharding) const {

@@ -30,8 +30,7 @@ void check_exchange_type(DatatypeKind type, const char* call);
 /// Predicts the cost of shards: reading rows at random, and exchanging vectors among all ranks twice a step.
 class PlanCost {
  public:
-  PlanCost(const PlannerFacts& facts, std::span<const EmbeddingTableConfig> tables, const PlannerOptions& options)
-      : facts_(&facts), tables_(tables), options_(&options) {}
+  PlanCost(const PlannerFacts& facts, std::span<const EmbeddingTableConfig> tables, const PlannerOptions& options);
 
   [[nodiscard]] std::size_t bytes(const TableShard& shard) const;
   /// Seconds that a shard adds to its rank, to place shards one by one.
@@ -43,6 +42,8 @@ class PlanCost {
   /// Bytes of a value that travels.
   [[nodiscard]] std::size_t value_bytes() const { return Datatype(options_->exchange_type).size(); }
   [[nodiscard]] double ranks() const { return static_cast<double>(facts_->node_of.size()); }
+  /// The part of a table's lookups that rows below this one take.
+  [[nodiscard]] double part_below(std::size_t table, std::int64_t row) const;
   [[nodiscard]] double lookups(const TableShard& shard) const;
   [[nodiscard]] double lookup_seconds(const TableShard& shard, Sharding sharding) const;
   /// Seconds to assemble vectors, and to divide gradients, on the samples' ranks.
@@ -53,6 +54,7 @@ class PlanCost {
   const PlannerFacts* facts_;
   std::span<const EmbeddingTableConfig> tables_;
   const PlannerOptions* options_;
+  std::vector<std::vector<double>> parts_{};  ///< of each table, those below the end of each block of lookup_shares
 };
 
 }  // namespace tutti::detail

@@ -33,6 +33,21 @@ double slow_ranks(const ShardingPlan& plan, double slowest) {
   return sum;
 }
 
+void check_shares(const EmbeddingTableConfig& table, std::size_t t) {
+  double all = 0;
+  bool are_sound = true;
+  for (const double share : table.lookup_shares) {
+    are_sound = are_sound && std::isfinite(share) && share >= 0;
+    all += share;
+  }
+  if (table.lookup_shares.empty() || (are_sound && all > 0 && std::isfinite(all))) return;
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("plan_sharding: lookup_shares of table {} '{}' are not numbers of at least 0, of which one is "
+                  "greater; pass counts of lookups, or none",
+                  t, table.name));
+}
+
 void check_tables(const PlannerFacts& facts, Tables tables) {
   if (facts.node_of.empty()) throw Error(ErrorCode::invalid_argument, "plan_sharding: facts.node_of is empty");
   std::set<std::string> names;
@@ -47,6 +62,7 @@ void check_tables(const PlannerFacts& facts, Tables tables) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("plan_sharding: two tables have the name '{}'; names must differ", table.name));
     }
+    check_shares(table, t);
     const bool divides_bags = table.sharding == Sharding::row_wise || table.sharding == Sharding::row_wise_on_node;
     if (table.pooling == kernels::Pooling::max && divides_bags && facts.node_of.size() > 1) {
       throw Error(ErrorCode::invalid_argument,

@@ -2,6 +2,8 @@
 """The golden losses under every sharding of the tables, with and without pipelining, and number formats near them."""
 import json
 import os
+import random
+import re
 
 import support
 
@@ -65,6 +67,23 @@ def limit(runner, ranks):
     print("memory limit: " + done.stderr.strip().splitlines()[-1])
 
 
+def skew(runner, ranks):
+    """Nine of ten ids are among three; the plan says that the rank with their rows has most of the lookups."""
+    generator = random.Random(3)
+    text = runner.path("skewed.txt")
+    with open(text, "w", encoding="utf-8") as file:
+        for _ in range(3000):
+            ids = [generator.randrange(3 if generator.random() < 0.9 else 200) for _ in range(26)]
+            file.write("\t".join(["1"] * 14 + [f"{i:08x}" for i in ids]) + "\n")
+    flags = ["--data-generation=dataset", "--data-set=kaggle", "--raw-data-file=" + text, "--arch-sparse-feature-size=4",
+             "--arch-mlp-bot=13-4", "--arch-mlp-top=4-1", "--mini-batch-size=64", "--max-steps=1", "--sharding=row-wise"]
+    said = runner.start(ranks, flags).stdout
+    lookups = [float(row.split()[3]) for row in re.findall(r"(?m)^ *\d+ +[\d.]+ [KMG]?B +\d.*", said)]
+    support.expect(f"lookups of {ranks} ranks: {lookups}\n{said}",
+                   len(lookups) == ranks and 0.9 < lookups[0] / sum(lookups) < 0.97)
+    print(f"skewed ids on {ranks} ranks: lookups {lookups}")
+
+
 def main():
     args = support.arguments(__doc__)
     runner = support.Runner(args)
@@ -73,6 +92,7 @@ def main():
         optimizers(runner, ranks)
         formats(runner, ranks)
         limit(runner, ranks)
+        skew(runner, ranks)
 
 
 support.run(main)

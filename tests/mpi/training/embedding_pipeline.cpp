@@ -118,6 +118,9 @@ TEST(EmbeddingPipeline, RanksThatDifferAreRefused) {
   PlannerOptions planner;
   if (world().rank() == 1) planner.optimizer = kernels::RowOptimizer::adam;
   EXPECT_EQ(code_of([&] { (void)plan_sharding(world(), tables, planner); }), ErrorCode::mismatch);
+  auto shared = tables;
+  shared[0].lookup_shares = {1, world().rank() == 1 ? 3.0 : 2.0};
+  EXPECT_EQ(code_of([&] { (void)plan_sharding(world(), shared, {}); }), ErrorCode::mismatch);
   if (world().rank() == 1) tables[0].rows = 51;
   EXPECT_EQ(code_of([&] { (void)plan_sharding(world(), tables, {}); }), ErrorCode::mismatch);
 }

@@ -217,7 +217,8 @@ TEST(COptions, OfEmbeddingTables) {
 
 TEST(COptions, OfATable) {
   tutti_embedding_table_t given{};
-  auto& [name, rows, dim, datatype, pooling, sharding, mean_lookups] = given;
+  const std::array shares = {3.0, 1.0};
+  auto& [name, rows, dim, datatype, pooling, sharding, mean_lookups, lookup_shares, share_count] = given;
   name = "t";
   rows = 21;
   dim = 8;
@@ -225,7 +226,9 @@ TEST(COptions, OfATable) {
   pooling = TUTTI_POOLING_MAX;
   sharding = TUTTI_SHARDING_ROW_WISE_ON_NODE;
   mean_lookups = 2.5;
-  const auto [to_name, to_rows, to_dim, to_type, to_pooling, to_mean_lookups, to_sharding] =
+  lookup_shares = shares.data();
+  share_count = shares.size();
+  const auto [to_name, to_rows, to_dim, to_type, to_pooling, to_mean_lookups, to_sharding, to_shares] =
       table_configs(std::span(&given, 1)).front();
   EXPECT_EQ(to_name, "t");
   EXPECT_EQ(to_rows, 21);
@@ -234,6 +237,9 @@ TEST(COptions, OfATable) {
   EXPECT_EQ(to_pooling, kernels::Pooling::max);
   EXPECT_EQ(to_mean_lookups, 2.5);
   EXPECT_EQ(to_sharding, Sharding::row_wise_on_node);
+  EXPECT_EQ(to_shares, std::vector<double>({3, 1}));
+  lookup_shares = nullptr;
+  EXPECT_THROW((void)table_configs(std::span(&given, 1)), Error);
 }
 
 }  // namespace

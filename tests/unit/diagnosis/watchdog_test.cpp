@@ -22,9 +22,10 @@ TEST(Watchdog, NobodyWaitsForItWhileAnotherHostIsSilent) {
   if (Recorder::instance() == nullptr) GTEST_SKIP() << "the flight recorder is off";
   std::string problem;
   Host silent;
-  const auto listener = outofband::Socket::listen(silent.card.port, problem);
+  const auto loopback = outofband::own_interfaces(0).loopback.address;
+  const auto listener = outofband::Socket::listen(loopback, silent.card.addresses[0], problem);
   ASSERT_TRUE(listener.valid()) << problem;
-  outofband::write_own_addresses(silent.card);
+  silent.card.count = 1;
   silent.card.process = 77;
   add_hosts({silent});
   const std::uint64_t call = Recorder::instance()->begin({.call = Call::recv}, State::running);

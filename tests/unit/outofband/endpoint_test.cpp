@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <iterator>
@@ -22,7 +23,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr std::uint64_t token = 99;
+constexpr Token token{99, {1, 2, 3, 4}};
+constexpr Token other_token{99, {1, 2, 3, 5}};
+const std::array<Address, 1> here = {own_interfaces(0).loopback.address};
 constexpr std::uint64_t question = 5;
 
 template <typename Condition>
@@ -37,7 +40,7 @@ class Group {
   explicit Group(std::size_t size, Clock::duration limit = seconds(60)) : limit_(limit), cards_(size), pipes_(size) {
     for (std::size_t i = 1; i < size; ++i) begin(i);
     std::string problem;
-    cards_[0] = own_.open(1000, problem);
+    cards_[0] = own_.open(1000, here, problem);
     own_.admit(token);
     for (std::size_t i = 1; i < size; ++i)
       EXPECT_EQ(read(pipes_[i].up[0], &cards_[i], sizeof(Card)), ssize_t{sizeof(Card)});
@@ -95,7 +98,7 @@ class Group {
     sigprocmask(SIG_BLOCK, &end, nullptr);
     std::string problem;
     Endpoint endpoint;
-    const Card card = endpoint.open(number_of(place), problem);
+    const Card card = endpoint.open(number_of(place), here, problem);
     endpoint.admit(token);
     endpoint.answer_by([place](std::string_view asked) { return std::string(asked) + std::to_string(place); });
     if (write(pipes_[place].up[1], &card, sizeof card) != ssize_t{sizeof card}) _exit(1);
@@ -121,11 +124,37 @@ TEST(Endpoint, AnswersThoseWhoKnowTheToken) {
   const auto answer = ask(group.card(1), {token, Group::number_of(0)}, "who? ", seconds(5), problem);
   ASSERT_TRUE(answer) << problem;
   EXPECT_EQ(*answer, "who? 1");
-  EXPECT_FALSE(ask(group.card(1), {token + 1, Group::number_of(0)}, "who? ", seconds(1), problem));
-  EXPECT_NE(problem.find(" port " + std::to_string(group.card(1).port)), std::string::npos) << problem;
+  EXPECT_FALSE(ask(group.card(1), {other_token, Group::number_of(0)}, "who? ", seconds(1), problem));
+  EXPECT_NE(problem.find(" port " + std::to_string(group.card(1).addresses[0].port)), std::string::npos) << problem;
   Card other = group.card(1);  // a process that has its address now
   other.process += 77;
   EXPECT_FALSE(ask(other, {token, Group::number_of(0)}, "who? ", seconds(1), problem));
+}
+
+bool is_refused(const SocketAddress& address) {
+  Link link(Socket::connect(address));
+  std::vector<Frame> frames;
+  bool is_there = true;
+  return soon([&] { return !(is_there = is_there && link.receive(frames)); }) && link.error() == ECONNREFUSED;
+}
+
+TEST(Endpoint, ListensAtItsAddressesAlone) {
+  Endpoint endpoint;
+  std::string problem;
+  const Card card = endpoint.open(5, here, problem);
+  ASSERT_EQ(card.count, 1U) << problem;
+  endpoint.admit(token);
+  EXPECT_EQ(ask(card, {token, 6}, "who?", seconds(5), problem), "") << problem;
+  SocketAddress other = card.addresses[0];
+  other.address[15] = 2;  // 127.0.0.2
+  EXPECT_TRUE(is_refused(other));
+  constexpr std::array<Address, 2> more = {Address{0x20, 0x01, 0x0d, 0xb8},
+                                           Address{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 2}};
+  const Card both = endpoint.open(5, more, problem);  // no host has the first one: it is for documents
+  ASSERT_EQ(both.count, 1U);
+  EXPECT_EQ(problem, "");
+  EXPECT_EQ(ask(both, {token, 6}, "who?", seconds(5), problem), "") << problem;
+  endpoint.leave();
 }
 
 std::ptrdiff_t open_descriptors() {
@@ -137,13 +166,13 @@ TEST(Endpoint, StrangersWhoSayNothingTakeFewDescriptorsAndAreSentAway) {
   constexpr std::size_t strangers = 150;
   Endpoint endpoint;
   std::string problem;
-  const Card card = endpoint.open(5, problem);
-  ASSERT_NE(card.port, 0) << problem;
+  const Card card = endpoint.open(5, here, problem);
+  ASSERT_EQ(card.count, 1U) << problem;
   endpoint.admit(token);
   endpoint.answer_by([](std::string_view) { return std::string("here"); });
   const std::ptrdiff_t before = open_descriptors();
   std::vector<Link> silent;
-  for (std::size_t i = 0; i < strangers; ++i) silent.emplace_back(Socket::connect(card.addresses[0], card.port));
+  for (std::size_t i = 0; i < strangers; ++i) silent.emplace_back(Socket::connect(card.addresses[0]));
   std::ptrdiff_t most = 0;
   const auto has_gone = [](Link& one) {
     std::vector<Frame> frames;
@@ -163,7 +192,7 @@ TEST(Endpoint, StrangersWhoSayNothingTakeFewDescriptorsAndAreSentAway) {
 TEST(Endpoint, IsNotHeldUpByAnAnswer) {
   Endpoint endpoint;
   std::string problem;
-  const Card card = endpoint.open(5, problem);
+  const Card card = endpoint.open(5, here, problem);
   endpoint.admit(token);
   std::atomic<bool> is_asked{false};
   std::atomic<bool> goes_on{false};
@@ -178,7 +207,7 @@ TEST(Endpoint, IsNotHeldUpByAnAnswer) {
   });
   EXPECT_TRUE(soon([&] { return is_asked.load(); }));
   const auto begin = Clock::now();
-  endpoint.admit(token + 1);
+  endpoint.admit({token.name + 1, token.secret});
   EXPECT_LT(Clock::now() - begin, seconds(2));
   goes_on = true;
   asks.join();
@@ -188,8 +217,8 @@ TEST(Endpoint, IsNotHeldUpByAnAnswer) {
 TEST(Endpoint, AQuestionCanBeGivenUp) {
   std::string problem;
   Card silent;
-  const Socket listener = Socket::listen(silent.port, problem);
-  write_own_addresses(silent);
+  const Socket listener = Socket::listen(here[0], silent.addresses[0], problem);
+  silent.count = 1;
   std::atomic<bool> is_over{false};
   std::thread ends([&] {
     std::this_thread::sleep_for(milliseconds(100));
@@ -244,7 +273,7 @@ TEST(Endpoint, SaysWhoCannotBeReached) {
   Group group(2);
   Endpoint other;
   std::string problem;
-  std::array<Card, 2> cards = {other.open(5, problem), group.card(1)};
+  std::array<Card, 2> cards = {other.open(5, here, problem), group.card(1)};
   cards[1].process += 77;
   const std::string text = other.watch(cards, 0, token, seconds(1), milliseconds(200));
   EXPECT_NE(text.find("no connection to "), std::string::npos) << text;

@@ -17,13 +17,10 @@ class Pair {
  public:
   Pair() {
     std::string problem;
-    std::uint16_t port = 0;
-    const Socket listener = Socket::listen(port, problem);
+    SocketAddress at;
+    const Socket listener = Socket::listen(own_interfaces(0).loopback.address, at, problem);
     EXPECT_TRUE(listener.valid()) << problem;
-    Card card;
-    write_own_addresses(card);
-    EXPECT_GT(card.count, 0);
-    Socket caller = Socket::connect(card.addresses[0], port);
+    Socket caller = Socket::connect(at);
     Socket called;
     for (int i = 0; i < 1000 && !called.valid(); ++i) {
       called = listener.accept();
@@ -50,7 +47,7 @@ class Pair {
 
 TEST(Link, KeepsFramesApartAndWhole) {
   Pair pair;
-  pair.ends[1].expect(Link::most_bytes);
+  pair.ends[1].trust();
   const std::string text(3'000'001, 'x');
   pair.ends[0].send(Kind::beat);
   pair.ends[0].send(Kind::ended, std::uint64_t{4711});
@@ -58,21 +55,34 @@ TEST(Link, KeepsFramesApartAndWhole) {
   const std::vector<Frame> frames = pair.deliver(3);
   ASSERT_EQ(frames.size(), 3U);
   EXPECT_EQ(frames[0].kind, Kind::beat);
-  EXPECT_EQ(frames[1].as<std::uint64_t>(), 4711U);
+  EXPECT_EQ(frames[1].as<std::uint64_t>(Kind::ended), 4711U);
   EXPECT_EQ(frames[2].body.size(), text.size());
   EXPECT_TRUE(
       std::all_of(frames[2].body.begin(), frames[2].body.end(), [](std::byte b) { return b == std::byte{'x'}; }));
-  EXPECT_EQ(frames[0].as<std::uint64_t>(), 0U);
+  EXPECT_FALSE(frames[1].as<std::uint64_t>(Kind::notice)) << "another kind";
+  EXPECT_FALSE(frames[1].as<Notice>(Kind::ended)) << "too short";
+  EXPECT_FALSE(frames[1].as<std::uint32_t>(Kind::ended)) << "too long";
 }
 
-TEST(Link, TakesNoMoreThanAHelloOfStrangers) {
+TEST(Link, TakesShortFramesOfStrangers) {
   Pair pair;
-  pair.ends[0].send(Kind::hello, Hello{1, 2, 3});
+  const std::string text(FrameReader::most_bytes_of_strangers + 1, 'x');
+  pair.ends[0].send(Kind::ask, bytes_of(text).first(FrameReader::most_bytes_of_strangers));
   EXPECT_EQ(pair.deliver(1).size(), 1U);
-  const std::string text(sizeof(Hello) + 1, 'x');
   pair.ends[0].send(Kind::ask, bytes_of(text));
   EXPECT_EQ(pair.deliver(1).size(), 0U);
   EXPECT_FALSE(pair.is_there);
+}
+
+TEST(Link, IsNotKeptByAFlood) {
+  constexpr std::size_t most = std::size_t{512} << 10U;
+  Pair pair;
+  for (std::size_t sent = 0; sent < 16 * most; sent += sizeof(FrameHead)) pair.ends[0].send(Kind::beat);
+  ASSERT_TRUE(pair.ends[0].flush());  // what the kernel takes
+  std::vector<Frame> frames;
+  EXPECT_TRUE(pair.ends[1].receive(frames));
+  EXPECT_GT(frames.size(), 0U);
+  EXPECT_LE(frames.size() * sizeof(FrameHead), most);
 }
 
 TEST(Link, SeesAClosedEndAndARefusal) {
@@ -86,12 +96,10 @@ TEST(Link, SeesAClosedEndAndARefusal) {
   }
   EXPECT_FALSE(is_there);
 
-  std::uint16_t port = 0;
+  SocketAddress at;
   std::string problem;
-  { const Socket listener = Socket::listen(port, problem); }
-  Card card;
-  write_own_addresses(card);
-  Link refused(Socket::connect(card.addresses[0], port));
+  { const Socket listener = Socket::listen(own_interfaces(0).loopback.address, at, problem); }
+  Link refused(Socket::connect(at));
   is_there = true;
   for (int i = 0; i < 1000 && is_there; ++i) {
     is_there = refused.receive(frames);

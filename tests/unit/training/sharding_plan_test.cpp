@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <limits>
 #include <set>
 #include <tutti/error.hpp>
 #include <tutti/sharding_plan.hpp>
@@ -211,6 +213,52 @@ TEST(ShardingPlan, ImpossibleTablesAreNamed) {
   auto largest = table("largest", 10, 4, Sharding::row_wise);
   largest.pooling = kernels::Pooling::max;
   EXPECT_NE(message(ranks(2), {largest}, {}).find("whole bags"), std::string::npos);
+}
+
+EmbeddingTableConfig skewed(std::vector<double> shares, std::int64_t rows = 1000) {
+  EmbeddingTableConfig one = table("skewed", rows, 64, Sharding::row_wise, 3);
+  one.lookup_shares = std::move(shares);
+  return one;
+}
+
+TEST(ShardingPlan, LookupsFollowTheSharesOfRows) {
+  constexpr double all = 64 * 3.0;
+  const auto loads = [&](const EmbeddingTableConfig& one, int count) {
+    std::vector<double> found;
+    for (const auto& load :
+         plan_sharding(ranks(static_cast<std::size_t>(count)), std::span(&one, 1), {.batch = 64}).prediction)
+      found.push_back(load.lookups / all);
+    return found;
+  };
+  using testing::DoubleEq;
+  using testing::ElementsAre;
+  EXPECT_THAT(loads(skewed({}), 2), ElementsAre(DoubleEq(0.5), DoubleEq(0.5)));
+  EXPECT_THAT(loads(skewed({7, 1}), 2), ElementsAre(DoubleEq(0.875), DoubleEq(0.125)));
+  EXPECT_THAT(loads(skewed({4, 2, 1, 1}), 2), ElementsAre(DoubleEq(0.75), DoubleEq(0.25)));
+  EXPECT_THAT(loads(skewed({6, 2}), 4),
+              ElementsAre(DoubleEq(0.375), DoubleEq(0.375), DoubleEq(0.125), DoubleEq(0.125)));
+  EXPECT_THAT(loads(skewed({5}), 1), ElementsAre(DoubleEq(1)));
+  // Rows 0 to 4 of 10 are 1.5 of three blocks, whose second one has 2 of 8 lookups.
+  EXPECT_THAT(loads(skewed({5, 2, 1}, 10), 2), ElementsAre(DoubleEq(0.75), DoubleEq(0.25)));
+}
+
+TEST(ShardingPlan, RowsThatAreLookedUpOftenAreNotDividedByBlocks) {
+  EmbeddingTableConfig one = table("skewed", 1000000, 64, Sharding::automatic, 100);
+  one.lookup_shares.assign(256, 0.001);
+  one.lookup_shares[0] = 1000;
+  const auto plan = plan_sharding(ranks(4), std::span(&one, 1), {.batch = 2048});
+  EXPECT_NE(plan.shardings[0], Sharding::row_wise);
+  auto by_blocks = one;
+  by_blocks.sharding = Sharding::row_wise;
+  EXPECT_LT(plan.seconds(), 0.7 * plan_sharding(ranks(4), std::span(&by_blocks, 1), {.batch = 2048}).seconds());
+}
+
+TEST(ShardingPlan, ImpossibleSharesAreNamed) {
+  for (const std::vector<double>& shares :
+       {std::vector<double>{1, -1}, {0, 0}, {1, std::numeric_limits<double>::quiet_NaN()}, {1, 1e308, 1e308}}) {
+    const std::string text = message(ranks(2), {skewed(shares)}, {});
+    EXPECT_NE(text.find("lookup_shares of table 0 'skewed'"), std::string::npos) << text;
+  }
 }
 
 TEST(ShardingPlan, PlansByHandAreChecked) {

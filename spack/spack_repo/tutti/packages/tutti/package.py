@@ -45,6 +45,7 @@ class Tutti(CMakePackage, CudaPackage):
     depends_on("fmt@9:")
     depends_on("nlohmann-json@3.10:")
     depends_on("zlib-api")
+    depends_on("libsodium@1")
     depends_on("kokkos@3.4:5")
     depends_on("kokkos+openmp", when="+openmp")
 

@@ -1,0 +1,10 @@
+# libsodium 1 as target tutti_sodium.
+if(TARGET tutti_sodium)
+  return()
+endif()
+find_path(TUTTI_SODIUM_INCLUDE sodium.h REQUIRED)
+find_library(TUTTI_SODIUM_LIBRARY sodium REQUIRED)
+mark_as_advanced(TUTTI_SODIUM_INCLUDE TUTTI_SODIUM_LIBRARY)
+add_library(tutti_sodium INTERFACE)
+target_include_directories(tutti_sodium SYSTEM INTERFACE ${TUTTI_SODIUM_INCLUDE})
+target_link_libraries(tutti_sodium INTERFACE ${TUTTI_SODIUM_LIBRARY})

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lookup_shares.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace dlrm {
+namespace {
+
+using namespace tutti::miniapps;
+
+/// Sample s looks up row s of the first table, as far as it goes, rows 0 and s of the second, and none of the third:
+/// ids that are numbered as they appear.
+class Numbered : public DataSource {
+ public:
+  explicit Numbered(std::uint64_t samples) : samples_(samples) {}
+  [[nodiscard]] std::size_t dense_features() const override { return 0; }
+  [[nodiscard]] const std::vector<std::uint64_t>& table_rows() const override { return rows_; }
+  [[nodiscard]] std::uint64_t samples(Split split) const override { return split == Split::train ? samples_ : 10; }
+  [[nodiscard]] std::string description() const override { return "numbered"; }
+  void read(Split split, std::size_t batch_size, std::uint64_t k, SampleRange range,
+            std::span<const std::size_t> tables, Batch& batch) override {
+    batch.count = check_read(split, batch_size, k, range, tables);
+    batch.tables.assign(3, {{0}, {}});
+    for (std::size_t i = 0; i < batch.count; ++i) {
+      const auto sample = static_cast<std::int64_t>(k * batch_size + i);
+      const std::vector<std::int64_t> given[] = {{std::min<std::int64_t>(sample, 99999)}, {0, sample}, {}};
+      for (std::size_t t = 0; t < 3; ++t) {
+        auto& [offsets, indices] = batch.tables[t];
+        indices.insert(indices.end(), given[t].begin(), given[t].end());
+        offsets.push_back(static_cast<std::int64_t>(indices.size()));
+      }
+    }
+  }
+
+ private:
+  std::uint64_t samples_;
+  std::vector<std::uint64_t> rows_{100000, 200000, 7};
+};
+
+std::vector<std::vector<double>> count(std::uint64_t samples) {
+  Numbered source(samples);
+  const std::vector<std::size_t> rows = {100000, 200000, 7};
+  return count_lookups(source, rows);
+}
+
+double part(std::span<const double> counts) { return std::accumulate(counts.begin(), counts.end(), 0.0); }
+
+TEST(LookupShares, AreThoseOfSamplesFromAllOverTheData) {
+  const auto counts = count(200000);
+  ASSERT_EQ(counts.size(), 3U);
+  const std::span<const double> first(counts[0]);
+  const std::span<const double> second(counts[1]);
+  const std::size_t half = first.size() / 2;
+  // Half of the samples have the last row of the first table; half of the other lookups are in each half.
+  EXPECT_NEAR(part(first.first(half)) / part(first), 0.25, 0.02);
+  EXPECT_NEAR(first.back() / part(first), 0.5, 0.02);
+  EXPECT_NEAR(part(second.first(half)) / part(second), 0.75, 0.02);
+  EXPECT_GE(second.front() / part(second), 0.5);
+  EXPECT_TRUE(counts[2].empty());
+}
+
+TEST(LookupShares, OfFewSamplesAreThoseOfAll) {
+  const auto counts = count(300);
+  EXPECT_EQ(part(counts[0]), 300);
+  EXPECT_EQ(part(counts[1]), 600);
+  const auto none = count(0);
+  ASSERT_EQ(none.size(), 3U);
+  EXPECT_TRUE(none[0].empty() && none[1].empty());
+}
+
+}  // namespace
+}  // namespace dlrm
