@@ -11,7 +11,7 @@ Function = namedtuple("Function", "name kind result arguments operation form")
 
 HERE = Path(__file__).resolve().parent
 API_DEF = HERE / "api.def"
-HEADERS = ("tutti.h", "tutti_device.h", "tutti_training.h", "tutti_embedding.h")
+HEADERS = ("tutti.h", "tutti_device.h", "tutti_training.h", "tutti_embedding.h", "tutti_exact.h")
 
 
 def header_text():

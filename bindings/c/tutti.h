@@ -784,6 +784,7 @@ TUTTI_API int tutti_request_error(tutti_request_t request, int* code);
 
 #include "tutti_device.h"    /* IWYU pragma: export */
 #include "tutti_embedding.h" /* IWYU pragma: export */
+#include "tutti_exact.h"     /* IWYU pragma: export */
 #include "tutti_training.h"  /* IWYU pragma: export */
 
 #ifdef TUTTI_CALL_SITES

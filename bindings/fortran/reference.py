@@ -21,6 +21,7 @@ TITLES = {
     "memory": "Memory",
     "device": "Devices, streams, memory and graphs",
     "collectives": "Collectives",
+    "exact": "Sums that do not depend on the number of ranks",
     "layouts": "Layouts",
     "messages": "Messages",
     "requests": "Requests and groups",

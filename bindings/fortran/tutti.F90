@@ -77,6 +77,12 @@ module tutti
     integer(c_size_t) :: count = 0 !< length of the message, in elements
   end type
 
+  !> A sum that is not yet rounded; tutti_accumulator_clear makes one of no elements. Counterpart: tutti::ExactSum.
+  type, bind(C), public :: tutti_accumulator
+    private
+    integer(c_int64_t) :: state(140) = 0
+  end type
+
   !> The options of a call.
   type, public :: tutti_options
     integer :: stream_kind = 0 !< tutti_stream_none, tutti_stream_cuda
@@ -135,6 +141,7 @@ contains
   include "src/communicator.inc"
   include "src/requests.inc"
   include "src/memory.inc"
+  include "src/exact.inc"
   include "src/device.inc"
   include "src/reducer.inc"
   include "src/optimizer.inc"

@@ -31,6 +31,7 @@
 #include <tutti/embedding_collection.hpp>
 #include <tutti/environment.hpp>
 #include <tutti/error.hpp>
+#include <tutti/exact.hpp>
 #include <tutti/float_types.hpp>
 #include <tutti/gradient_reducer.hpp>
 #include <tutti/layout.hpp>

@@ -56,21 +56,25 @@ void Arguments::set_declared_memory() {
   if (is_of_device(declared_)) call_.signature.memory = MemoryClass::device;
 }
 
-Packing& Arguments::packing_of(const void* address, std::size_t count, MemoryKind declared, Datatype type,
-                               const char* name) {
+BufferCopies& Arguments::copies_for(const void* address, std::size_t count, MemoryKind declared, Datatype type,
+                                    const char* name) {
   set_type(type);
   check_address(address, count, name);
   note_memory(declared, address);
   require(call_.signature.memory == MemoryClass::host, name,
           "has a layout and is in device memory, where layouts are not packed; pack it by a kernel of your own, and "
           "pass contiguous memory");
-  if (!call_.packing) call_.packing = std::make_unique<Packing>(state_);
-  return *call_.packing;
+  if (copies_ == nullptr) {
+    auto made = std::make_unique<BufferCopies>(state_);
+    copies_ = made.get();
+    call_.packing = std::move(made);
+  }
+  return *copies_;
 }
 
 template <typename AnyBuffer, typename... What>
 void Arguments::replace(AnyBuffer& buffer, const char* name, What... what) {
-  or_break([&] { packing_of(buffer.data, buffer.count, buffer.memory, buffer.type, name).replace(buffer, what...); });
+  or_break([&] { copies_for(buffer.data, buffer.count, buffer.memory, buffer.type, name).replace(buffer, what...); });
 }
 template void Arguments::replace(ConstBuffer& buffer, const char* name);
 template void Arguments::replace(Buffer& buffer, const char* name, bool is_read, bool is_written);

@@ -137,10 +137,11 @@ class Arguments {
     call_.signature.memory = MemoryClass::device;
     call_.is_detected = call_.is_detected || (declared == MemoryKind::detect && declared_ == MemoryKind::detect);
   }
-  /// what: of Packing::replace(), beside the buffer.
+  /// what: of BufferCopies::replace(), beside the buffer.
   template <typename AnyBuffer, typename... What>
   void replace(AnyBuffer& buffer, const char* name, What... what);
-  Packing& packing_of(const void* address, std::size_t count, MemoryKind declared, Datatype type, const char* name);
+  BufferCopies& copies_for(const void* address, std::size_t count, MemoryKind declared, Datatype type,
+                           const char* name);
   void forbid_layout(bool has_layout, const char* name) const {
     require(!has_layout, name,
             "has a layout, which v-forms and reduce_scatter do not take; copy it to contiguous memory");
@@ -150,6 +151,7 @@ class Arguments {
   const ContextPtr& state_;
   MemoryKind declared_;
   Call& call_;
+  BufferCopies* copies_ = nullptr;  ///< the call's packing, once a buffer has a layout
 };
 
 /// Takes the host MPI's MPI_IN_PLACE, as the address of a buffer, for the library's own.

@@ -18,7 +18,7 @@ namespace tutti::detail {
 struct Call {
   Signature signature{};
   Binding binding{};
-  std::unique_ptr<Packing> packing{};  ///< present if a buffer has a layout
+  std::unique_ptr<Packing> packing{};  ///< null: the call uses the caller's buffers
   bool is_detected = false;            ///< a buffer's kind of memory was not declared
 };
 

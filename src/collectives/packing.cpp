@@ -6,39 +6,39 @@
 
 namespace tutti::detail {
 
-Packing::~Packing() {
+BufferCopies::~BufferCopies() {
   for (Copy& copy : copies_) comm_->scratch.release(std::move(copy.block));
 }
 
-void* Packing::add(const std::shared_ptr<const Grid>& layout, std::size_t unit, const void* from, void* to) {
+void* BufferCopies::add(const std::shared_ptr<const Grid>& layout, std::size_t unit, const void* from, void* to) {
   copies_.push_back({layout, unit, from, to, comm_->scratch.acquire(layout->elements * unit)});
   return copies_.back().block.data();
 }
 
-void Packing::replace(ConstBuffer& buffer) {
+void BufferCopies::replace(ConstBuffer& buffer) {
   buffer.data = add(buffer.layout, buffer.type.size(), buffer.data, nullptr);
   buffer.memory = MemoryKind::host;
   buffer.layout.reset();
 }
 
-void Packing::replace(Buffer& buffer, bool is_read, bool is_written) {
+void BufferCopies::replace(Buffer& buffer, bool is_read, bool is_written) {
   buffer.data =
       add(buffer.layout, buffer.type.size(), is_read ? buffer.data : nullptr, is_written ? buffer.data : nullptr);
   buffer.memory = MemoryKind::host;
   buffer.layout.reset();
 }
 
-void Packing::pack() const {
+void BufferCopies::pack() {
   for (const Copy& copy : copies_)
     if (copy.from != nullptr) kernels::pack(*copy.layout, copy.unit, copy.from, copy.block.data());
 }
 
-void Packing::unpack() const {
+void BufferCopies::unpack() {
   for (const Copy& copy : copies_)
     if (copy.to != nullptr) kernels::unpack(*copy.layout, copy.unit, copy.block.data(), copy.layout->elements, copy.to);
 }
 
-void Packing::give_up() noexcept {
+void BufferCopies::give_up() noexcept {
   for (Copy& copy : copies_) defer_free(std::move(copy.block.memory));
   copies_.clear();
 }

@@ -10,23 +10,36 @@
 
 namespace tutti::detail {
 
-/// Contiguous copies of the buffers of one call that have layouts. The call uses the copies.
+/// What is done on this rank before each run of a call and after it, to memory in the place of the caller's buffers.
 class Packing {
  public:
-  explicit Packing(ContextPtr comm) : comm_(std::move(comm)) {}
-  ~Packing();
+  Packing() = default;
+  virtual ~Packing() = default;
   Packing(const Packing&) = delete;
   Packing& operator=(const Packing&) = delete;
+
+  virtual void pack() = 0;
+  virtual void unpack() = 0;
+  /// Keeps the memory for ever, because other ranks may still use it.
+  virtual void give_up() noexcept = 0;
+};
+
+/// Contiguous copies of the buffers of one call that have layouts. The call uses the copies.
+class BufferCopies final : public Packing {
+ public:
+  explicit BufferCopies(ContextPtr comm) : comm_(std::move(comm)) {}
+  ~BufferCopies() override;
+  BufferCopies(const BufferCopies&) = delete;
+  BufferCopies& operator=(const BufferCopies&) = delete;
 
   /// Replaces a buffer by its copy. An output is also copied in before the call if the call reads it.
   void replace(ConstBuffer& buffer);
   void replace(Buffer& buffer, bool is_read, bool is_written);
 
   /// Copies to the contiguous memory what the call reads, and back what it has written.
-  void pack() const;
-  void unpack() const;
-  /// Keeps the memory for ever, because other ranks may still use it.
-  void give_up() noexcept;
+  void pack() override;
+  void unpack() override;
+  void give_up() noexcept override;
 
  private:
   struct Copy {
@@ -42,7 +55,7 @@ class Packing {
   std::vector<Copy> copies_;
 };
 
-/// An execution whose buffers have layouts: packs, runs another execution on the copies, and unpacks.
+/// An execution with a packing: packs, runs another execution, and unpacks.
 class PackedExecution final : public Execution {
  public:
   PackedExecution(ContextPtr comm, std::shared_ptr<Execution> inner, std::unique_ptr<Packing> packing);

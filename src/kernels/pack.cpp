@@ -22,12 +22,16 @@ Row row_of(const Grid& grid) {
   return {grid.extents[grid.dimensions - 1], grid.strides[grid.dimensions - 1]};
 }
 
-/// Calls `act` with the place of each row's first element, in elements, until it returns false.
+/// Calls `act` with the place of each row's first element, in elements, from the row `first` on until it returns false.
 template <typename Act>
-void for_each_row(const Grid& grid, const Act& act) {
+void for_each_row(const Grid& grid, std::size_t first, const Act& act) {
   const std::size_t outer = grid.dimensions == 0 ? 0 : grid.dimensions - 1;
   std::array<std::size_t, Grid::most_dimensions> index{};
   std::ptrdiff_t at = grid.offset;
+  for (std::size_t d = outer; d-- > 0; first /= grid.extents[d]) {
+    index[d] = first % grid.extents[d];
+    at += grid.strides[d] * static_cast<std::ptrdiff_t>(index[d]);
+  }
   while (act(at)) {
     std::size_t d = outer;
     while (d > 0) {
@@ -81,15 +85,25 @@ void copy_row(std::byte* to, std::ptrdiff_t to_step, const std::byte* from, std:
 }  // namespace
 
 void pack(const Grid& grid, std::size_t unit, const void* from, void* packed) {
-  if (grid.elements == 0) return;
+  pack_part(grid, unit, from, 0, grid.elements, packed);
+}
+
+void pack_part(const Grid& grid, std::size_t unit, const void* from, std::size_t first, std::size_t count,
+               void* packed) {
+  if (count == 0) return;
   const auto size = static_cast<std::ptrdiff_t>(unit);
   const Row row = row_of(grid);
   const auto* base = static_cast<const std::byte*>(from);
   auto* to = static_cast<std::byte*>(packed);
-  for_each_row(grid, [&](std::ptrdiff_t at) {
-    copy_row(to, size, base + at * size, row.stride * size, row.elements, unit);
-    to += row.elements * unit;
-    return true;
+  std::size_t skipped = first % row.elements;
+  for_each_row(grid, first / row.elements, [&](std::ptrdiff_t at) {
+    const std::size_t n = std::min(count, row.elements - skipped);
+    const std::ptrdiff_t begin = at + row.stride * static_cast<std::ptrdiff_t>(skipped);
+    copy_row(to, size, base + begin * size, row.stride * size, n, unit);
+    to += n * unit;
+    count -= n;
+    skipped = 0;
+    return count > 0;
   });
 }
 
@@ -100,7 +114,7 @@ void unpack(const Grid& grid, std::size_t unit, const void* packed, std::size_t 
   auto* base = static_cast<std::byte*>(to);
   std::size_t left = std::min(elements, grid.elements);
   if (left == 0) return;
-  for_each_row(grid, [&](std::ptrdiff_t at) {
+  for_each_row(grid, 0, [&](std::ptrdiff_t at) {
     const std::size_t n = std::min(left, row.elements);
     copy_row(base + at * size, row.stride * size, from, size, n, unit);
     from += n * unit;

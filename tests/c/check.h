@@ -94,6 +94,7 @@ static inline void clear(int64_t* data) {
   X(bcast)                 \
   X(reduce)                \
   X(allreduce)             \
+  X(exact)                 \
   X(reduce_scatter)        \
   X(reduce_scatter_block)  \
   X(gather)                \

@@ -9,6 +9,7 @@ program tutti_fortran_tests
   use varying
   use neighborhood
   use arrays
+  use exact
   use forms
   use messages
   use host
@@ -46,6 +47,7 @@ contains
     call test_varying(g)
     call test_neighborhood(g)
     call test_arrays(g)
+    call test_exact(g)
     call test_forms(g)
     call test_messages(g)
     call test_host(g)

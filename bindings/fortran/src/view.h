@@ -107,4 +107,21 @@ int tutti_fortran_add(tutti_reducer_t reducer, const char* name, const CFI_cdesc
 int tutti_fortran_dense_step(const tutti_dense_update_t* update, int64_t step, const CFI_cdesc_t* parameters,
                              const CFI_cdesc_t* gradients, const CFI_cdesc_t* state);
 
+/* Exact sums. operation: 0 sum, 1 norm2, 2 mean; form: 0 blocking, 1 nonblocking, 2 persistent. weights and mask may be
+   NULL; the elements of results are the fields. */
+int tutti_fortran_exact(const char* call, int operation, int form, tutti_comm_t comm, const CFI_cdesc_t* values,
+                        const CFI_cdesc_t* results, const CFI_cdesc_t* weights, const CFI_cdesc_t* mask,
+                        const tutti_options_t* options, tutti_request_t* request);
+int tutti_fortran_exact_dot(const char* call, int form, tutti_comm_t comm, const CFI_cdesc_t* x, const CFI_cdesc_t* y,
+                            const CFI_cdesc_t* results, const CFI_cdesc_t* mask, const tutti_options_t* options,
+                            tutti_request_t* request);
+int tutti_fortran_exact_variance(tutti_comm_t comm, const CFI_cdesc_t* values, double* means, double* variances,
+                                 size_t fields, const CFI_cdesc_t* weights, const CFI_cdesc_t* mask,
+                                 const tutti_options_t* options);
+int tutti_fortran_exact_location(const char* call, int is_largest, tutti_comm_t comm, const CFI_cdesc_t* values,
+                                 int64_t first_index, double* value, int64_t* index, const CFI_cdesc_t* mask,
+                                 const tutti_options_t* options);
+int tutti_fortran_accumulate(tutti_accumulator_t* accumulator, const CFI_cdesc_t* values, const CFI_cdesc_t* weights,
+                             const CFI_cdesc_t* mask);
+
 #endif

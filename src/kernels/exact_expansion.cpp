@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernels/exact_expansion.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "kernels/exact_digits.hpp"
+#include "kernels/exact_round.hpp"
+
+namespace tutti::kernels::exact {
+namespace {
+
+/// A quiet NaN with a payload, which no sum is.
+constexpr std::uint64_t misfit_bits = 0x7ff8'0000'0000'0001;
+
+Expansion misfit() noexcept {
+  Expansion sum;
+  std::memcpy(sum.parts.data(), &misfit_bits, sizeof misfit_bits);
+  return sum;
+}
+
+/// Knuth's TwoSum: a becomes the rounded sum, and b the rest, which is exact unless the sum overflows.
+inline void two_sum(double& a, double& b) noexcept {
+  const double sum = a + b;
+  const double part = sum - a;
+  b = (a - (sum - part)) + (b - part);
+  a = sum;
+}
+
+/// Adds a number to three parts. Returns what does not fit, or a NaN.
+inline double add_number(std::array<double, 3>& parts, double value) noexcept {
+  for (double& part : parts) two_sum(part, value);
+  return value;
+}
+
+/// Rounds the sum of all parts. Returns false if three numbers do not hold it, or two do not after the sum.
+bool round_parts(const Expansion* sums, std::size_t count, std::size_t stride, double& result) noexcept {
+  std::array<double, 3> parts = sums[0].parts;
+  double lost = 0;
+  for (std::size_t i = 1; i < count; ++i)
+    for (const double part : sums[i * stride].parts)
+      if (part != 0) lost += std::fabs(add_number(parts, part));
+  two_sum(parts[1], parts[2]);
+  two_sum(parts[0], parts[1]);
+  two_sum(parts[1], parts[2]);
+  two_sum(parts[0], parts[1]);
+  result = parts[0];
+  return lost == 0 && parts[2] == 0;
+}
+
+/// A zero, as its addends have it; a sum of other numbers that has cancelled is +0.
+Expansion zero_of(std::uint32_t seen) noexcept {
+  if (seen == 0) return {};
+  return seen == FixedPoint::minus_zero ? Expansion{{-0.0, 0.0, 0.0}} : Expansion{{0.0, 0.0, 0.0}};
+}
+
+}  // namespace
+
+bool is_misfit(const Expansion& sum) noexcept { return std::memcmp(sum.parts.data(), &misfit_bits, 8) == 0; }
+
+Expansion expansion_of(const FixedPoint& sum) noexcept {
+  FixedPoint rest = sum;
+  Expansion result;
+  result.parts = {rounded(rest, float64_format), 0.0, 0.0};
+  if (!std::isfinite(result.parts[0])) return sum.seen >= FixedPoint::nan ? result : misfit();
+  if (is_zero(rest)) return zero_of(sum.seen);
+  for (std::size_t i = 1; i < result.parts.size(); ++i) {
+    add(rest, -result.parts[i - 1]);
+    result.parts[i] = rounded(rest, float64_format);
+  }
+  add(rest, -result.parts.back());
+  carry(rest);
+  return is_zero(rest) ? result : misfit();
+}
+
+bool add_few(Expansion& sum, const double* values, std::size_t count) noexcept {
+  if (count == 0) return true;
+  std::array<double, 3> parts{values[0], 0.0, 0.0};
+  double lost = 0;
+  for (std::size_t i = 1; i < count; ++i) lost += std::fabs(add_number(parts, values[i]));
+  if (!(lost == 0) || !std::isfinite(parts[0]) || parts[0] == 0) return false;
+  sum.parts = parts;
+  return true;
+}
+
+void add(FixedPoint& sum, const Expansion& other) noexcept {
+  const bool is_zero = other.parts[0] == 0;
+  if (is_zero && std::signbit(other.parts[0])) {
+    if (!std::signbit(other.parts[1])) sum.seen |= FixedPoint::minus_zero;
+    return;
+  }
+  add(sum, other.parts[0]);
+  for (std::size_t i = 1; i < other.parts.size(); ++i)
+    if (other.parts[i] != 0) add(sum, other.parts[i]);
+}
+
+bool round_few(const Expansion* sums, std::size_t count, std::size_t stride, double& result) noexcept {
+  // The processor rounds the sum of two numbers right.
+  std::array<double, 2> first{-0.0, -0.0};
+  std::size_t numbers = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    for (const double part : sums[i * stride].parts)
+      if (part != 0 && numbers++ < first.size()) first[numbers - 1] = part;
+  result = first[0] + first[1];
+  const bool is_whole = numbers <= first.size() || round_parts(sums, count, stride, result);
+  return is_whole && std::isfinite(result) && result != 0;
+}
+
+}  // namespace tutti::kernels::exact
