@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 CODE = {".cpp", ".hpp", ".h", ".c", ".f90", ".F90", ".py", ".def", ".inc", ".cu"}
-BUDGETS = {"files that name scatterv": 24, "sources rebuilt by call/plan.hpp": 45, "members of Backend": 8,
+BUDGETS = {"files that name scatterv": 24, "sources rebuilt by call/plan.hpp": 50, "members of Backend": 8,
            "types named Place": 11, "types named Call": 11, "types named Part": 6, "types named Way": 5}
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 COMMENT = re.compile(r"//.*?$|/\*.*?\*/", re.M | re.S)
