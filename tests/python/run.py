@@ -6,7 +6,8 @@ Ends with 77 where NumPy is absent."""
 import importlib
 import sys
 
-modules = ["communicators_test", "collectives_test", "messages_test", "arrays_test", "training_test", "snippets_test"]
+modules = ["communicators_test", "collectives_test", "exact_test", "messages_test", "arrays_test", "training_test",
+           "snippets_test"]
 
 try:
     import numpy  # noqa: F401

@@ -61,6 +61,7 @@ void bind_environment(nanobind::module_& module);
 [[nodiscard]] CommunicatorClass bind_communicator(nanobind::module_& module);
 void bind_movements(CommunicatorClass& communicator);
 void bind_reductions(CommunicatorClass& communicator);
+void bind_exact(nanobind::module_& module, CommunicatorClass& communicator);
 void bind_v_forms(CommunicatorClass& communicator);
 void bind_neighborhoods(CommunicatorClass& communicator);
 void bind_point_to_point(CommunicatorClass& communicator);

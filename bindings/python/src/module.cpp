@@ -21,6 +21,7 @@ NB_MODULE(_core, module) {
   python::CommunicatorClass communicator = python::bind_communicator(module);
   python::bind_movements(communicator);
   python::bind_reductions(communicator);
+  python::bind_exact(module, communicator);
   python::bind_v_forms(communicator);
   python::bind_neighborhoods(communicator);
   python::bind_point_to_point(communicator);
