@@ -2,6 +2,7 @@
 !> Exact sums: numbers that cancel over the rank, and small ones that would be lost to any rounding.
 module exact
   use check
+  use tutti_reprosum
   use, intrinsic :: iso_fortran_env, only: real32, real64
   implicit none
   private
@@ -43,6 +44,7 @@ contains
     call dots_and_norms(g)
     call moments(g)
     call accumulators(g)
+    call reprosum(g)
     call wrong_calls(g)
   end subroutine test_exact
 
@@ -156,6 +158,32 @@ contains
     call tutti_accumulator_round(total(2), found, tutti_float32)
     call expect(found == real(2*whole(g, 4, 1), real32), "exact accumulator in single precision")
   end subroutine accumulators
+
+  !> By the names of climate codes.
+  subroutine reprosum(g)
+    type(group), intent(in) :: g
+    real(real64) :: padded(n + 3, 2), found(2), x(n, 2)
+    real(real32) :: narrow(2)
+    logical :: mask(n)
+    integer :: code
+    x = columns(g, 6)
+    padded = -1
+    padded(:n, :) = x
+    call tutti_reprosum_calc(padded, found, n, n + 3, 2, g%comm)
+    call expect(all(found == [7d0*g%size, whole(g, 6, 1)]), "reprosum_calc")
+    call tutti_reprosum_calc(real(x, real32), narrow, n, n, 2, g%comm)
+    call expect(all(narrow == real(found, real32)), "reprosum_calc in single precision")
+    mask = .false.
+    mask(::4) = .true.
+    call expect(tutti_global_sum(x(:, 2), mask=mask, comm=g%comm) == whole(g, 6, 4), "global_sum with a mask")
+    call expect(tutti_global_sum(x(:, 2), 2 + 0*x(:, 2), comm=g%comm) == 2*whole(g, 6, 1), "global_sum with weights")
+    call expect(tutti_global_sum_prod(x(:, 2), 3 + 0*x(:, 2), comm=g%comm) == 3*whole(g, 6, 1), "global_sum_prod")
+    call tutti_global_sums(x, found, mask=mask, comm=g%comm)
+    call expect(found(2) == whole(g, 6, 4), "global_sums")
+    call expect(tutti_global_mean(x(:, 2), comm=g%comm) == whole(g, 6, 1)/(n*g%size), "global_mean")
+    found(1) = tutti_global_sum(x, mask=x, comm=g%comm, ierror=code)
+    call expect_failure(code, tutti_error_invalid_datatype, "argument mask")
+  end subroutine reprosum
 
   subroutine wrong_calls(g)
     type(group), intent(in) :: g

@@ -10,7 +10,8 @@ list(APPEND expected ${DOCDIR}/LICENSE ${DOCDIR}/diagnosis.md ${DOCDIR}/guide.md
   ${DOCDIR}/examples/CMakeLists.txt ${DOCDIR}/examples/halo_2d.cpp ${DOCDIR}/examples/halo_2d.f90
   ${DOCDIR}/examples/c/average.c ${DOCDIR}/examples/fortran/logistic.f90)
 if(FORTRAN)
-  list(APPEND expected ${MODULEDIR}/tutti.mod share/tutti/fortran/tutti.F90 share/tutti/fortran/generated.inc
+  list(APPEND expected ${MODULEDIR}/tutti.mod ${MODULEDIR}/tutti_reprosum.mod share/tutti/fortran/tutti.F90
+    share/tutti/fortran/tutti_reprosum.F90 share/tutti/fortran/generated.inc
     share/tutti/fortran/src/view.h ${LIBDIR}/pkgconfig/tutti_fortran.pc)
 endif()
 if(MINIAPPS)

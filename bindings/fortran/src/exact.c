@@ -133,3 +133,5 @@ int tutti_fortran_accumulate(tutti_accumulator_t* accumulator, const CFI_cdesc_t
   if (!code) code = tutti_accumulator_add(accumulator, &all.terms);
   return close_arrays(&all, code);
 }
+
+tutti_fint_t tutti_fortran_world(void) { return MPI_Comm_c2f(MPI_COMM_WORLD); }

@@ -123,5 +123,7 @@ int tutti_fortran_exact_location(const char* call, int is_largest, tutti_comm_t 
                                  const tutti_options_t* options);
 int tutti_fortran_accumulate(tutti_accumulator_t* accumulator, const CFI_cdesc_t* values, const CFI_cdesc_t* weights,
                              const CFI_cdesc_t* mask);
+/* MPI_COMM_WORLD, which module tutti takes from no module of MPI. */
+tutti_fint_t tutti_fortran_world(void);
 
 #endif

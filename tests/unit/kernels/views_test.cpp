@@ -4,6 +4,7 @@
 #include <Kokkos_Core.hpp>
 #include <cstdlib>
 #include <tutti/error.hpp>
+#include <tutti/exact.hpp>
 #include <tutti/kernels/launch.hpp>
 #include <tutti/kernels/norms.hpp>
 #include <tutti/kokkos.hpp>
@@ -91,6 +92,17 @@ TEST_F(Views, AStreamIsThatOfTheInstance) {
 #else
   EXPECT_EQ(stream_of(space).kind, StreamKind::none);
 #endif
+}
+
+TEST_F(Views, AreTermsOfExactSums) {
+  Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace> matrix("matrix", 40, 3);
+  for (std::size_t i = 0; i < 40; ++i) matrix(i, 1) = i % 2 == 0 ? 0x1p80 : -0x1p80;
+  matrix(8, 1) = 1;
+  matrix(9, 1) = 2;
+  const auto column = Kokkos::subview(matrix, Kokkos::ALL, 1);
+  ExactSum sum;
+  sum.add(as_buffer(column));
+  EXPECT_EQ(sum.rounded(), 3);
 }
 
 TEST(Kokkos, HostSpaceIsAsTheBuildSays) {
