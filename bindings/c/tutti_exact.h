@@ -83,8 +83,8 @@ TUTTI_API int tutti_exact_minloc(tutti_comm_t comm, const tutti_exact_terms_t* t
 TUTTI_API int tutti_exact_maxloc(tutti_comm_t comm, const tutti_exact_terms_t* terms, int64_t first_index,
                                  double* value, int64_t* index, const tutti_options_t* options);
 
-/// A sum that is not yet rounded. tutti_accumulator_clear makes one; it owns nothing, and may be copied and sent as
-/// bytes. Counterpart: tutti::ExactSum.
+/// A sum that is not yet rounded. tutti_accumulator_clear makes the sum of no elements; zeros stand for it, too. Owns
+/// nothing, and may be copied and sent as bytes. Counterpart: tutti::ExactSum.
 typedef struct tutti_accumulator {
   int64_t state[140];
 } tutti_accumulator_t;

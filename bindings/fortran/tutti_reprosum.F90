@@ -3,9 +3,9 @@
 !> and E3SM, mpas_global_sum, and CICE's global_sum and global_sum_prod. The sums are exact and rounded once (module
 !> tutti, tutti_exact_sum), so that they have the same bits on any number of ranks, in any decomposition and order.
 !>
-!> All calls are collective and blocking. Arrays are real, or complex where the result is, of 32 or 64 bits and any rank;
-!> sections may be strided. Without `comm` a call is made on the default communicator: that of tutti_reprosum_init, else
-!> a duplicate of MPI_COMM_WORLD, which the first call makes. Errors as in module tutti. Counterpart: tutti::exact_sum.
+!> All calls are collective and blocking. Arrays are real, of 32 or 64 bits and any rank; sections may be strided.
+!> Without `comm` a call is made on the default communicator: that of tutti_reprosum_init, else a duplicate of
+!> MPI_COMM_WORLD, which the first call makes. Errors as in module tutti. Counterpart: tutti::exact_sum.
 module tutti_reprosum
   use, intrinsic :: iso_c_binding, only: c_int
   use, intrinsic :: iso_fortran_env, only: real32, real64
