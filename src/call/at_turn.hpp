@@ -11,7 +11,7 @@ namespace tutti::detail {
 /// Takes the turn of a call and does what comes after it. If that fails (a user's operation throws, memory runs out),
 /// later calls cannot be matched any more, and the communicator is broken.
 template <typename Action>
-auto at_turn(Context& context, const Plan& plan, const Action& action) {
+[[gnu::always_inline]] inline auto at_turn(Context& context, const Plan& plan, const Action& action) {
   try {
     return action();
   } catch (...) {

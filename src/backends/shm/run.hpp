@@ -16,8 +16,8 @@ namespace tutti::detail::shm {
 template <typename Way>
 class Run {
  public:
-  Run(Context& context, const Plan& plan, const Binding& binding, const Turn& turn)
-      : context_(context), exchange_(Exchange::of(arena_of(context), plan, binding)) {
+  Run(Context& context, Arena& arena, const Plan& plan, const Binding& binding, const Turn& turn)
+      : context_(context), exchange_(Exchange::of(arena, plan, binding)) {
     exchange_.use_ordered(turn);
     if constexpr (Way::needs_scratch) {
       scratch_ = context.scratch.acquire(Way::scratch_bytes(exchange_));
@@ -83,13 +83,13 @@ void run_task(const ContextPtr& context, const PlanPtr& plan, Binding&& binding,
 
 /// Begins a call whose cell is free. Returns null if it is complete: a blocking one always is.
 template <typename Way>
-[[gnu::always_inline]] inline std::shared_ptr<Execution> begin(const ContextPtr& context, const PlanPtr& plan,
-                                                               Binding&& binding, const CallOptions& options) {
-  Arena& arena = arena_of(*context);
+[[gnu::always_inline]] inline std::shared_ptr<Execution> begin(const ContextPtr& context, Arena& arena,
+                                                               const PlanPtr& plan, Binding&& binding,
+                                                               const CallOptions& options) {
   const bool is_blocking = plan->signature.kind == CallKind::blocking;
   const Turn turn = arena.next_ordered(plan->digest);
   return at_turn(*context, *plan, [&]() -> std::shared_ptr<Execution> {
-    Run<Way> run(*context, *plan, binding, turn);
+    Run<Way> run(*context, arena, *plan, binding, turn);
     const int steps = arena.oversubscribed() ? 1 : is_blocking ? steps_alone : steps_begun;
     if (run.poll(steps, options.note)) return nullptr;
     if (is_blocking) {
@@ -117,7 +117,8 @@ std::shared_ptr<Execution> make_by(const ContextPtr& context, const PlanPtr& pla
   Arena& arena = arena_of(*context);
   const bool is_blocking = plan->signature.kind == CallKind::blocking;
   const bool may_begin = is_blocking ? Way::begins_alone : Way::starts_alone;
-  if (may_begin && is_plain(arena, *plan, binding)) return begin<Way>(context, plan, std::move(binding), options);
+  if (may_begin && is_plain(arena, *plan, binding))
+    return begin<Way>(context, arena, plan, std::move(binding), options);
   options.note.stamp();
   if (!is_blocking) return make_execution(context, plan, std::move(binding), options);
   at_turn(*context, *plan, [&] {
