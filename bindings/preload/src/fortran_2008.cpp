@@ -192,6 +192,7 @@ void mpi_comm_disconnect_f08_(MPI_Comm* comm, MPI_Fint* ierror) {
 void mpi_finalize_f08_(MPI_Fint* ierror) {
   if (is_watched()) return set(ierror, MPI_Finalize());
   print_report();
+  make_no_more_sides();
   call_hidden("mpi_finalize_f08_", ierror);
 }
 }

@@ -82,6 +82,7 @@ int MPI_Type_free(MPI_Datatype* type) { return free_unless_held<TypeHandle>(type
 
 int MPI_Finalize() {
   print_report();
+  make_no_more_sides();
   return finalize();
 }
 }

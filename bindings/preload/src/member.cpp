@@ -26,6 +26,8 @@ constexpr std::uint64_t first_calls = 100;
 constexpr int most_contexts = 32;
 constexpr int most_contexts_early = 16;
 
+std::atomic<bool> is_finalizing{false};
+
 bool is_running() {
   int initialized = 0;
   int finalized = 0;
@@ -83,7 +85,7 @@ Reason Member::make_at(SetUp how) {
 }
 
 bool Member::have_room(int most) const {
-  const int mine = services::private_communicators() < most ? 1 : 0;
+  const int mine = services::private_communicators() < most && !is_finalizing ? 1 : 0;
   int all = 0;
   MPI_Request request = MPI_REQUEST_NULL;
   return PMPI_Iallreduce(&mine, &all, 1, MPI_INT, MPI_MIN, handle_, &request) == MPI_SUCCESS &&
@@ -162,6 +164,8 @@ std::shared_ptr<Member>* find_member(MPI_Comm comm) {
   detail::last_member = {comm, member, ended};
   return member;
 }
+
+void make_no_more_sides() { is_finalizing = true; }
 
 void end_member(MPI_Comm comm) {
   if (std::shared_ptr<Member>* member = kept_member(comm)) (*member)->end();

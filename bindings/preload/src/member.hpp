@@ -77,7 +77,8 @@ class Member {
  private:
   Reason make_at(SetUp how);
   Reason make();
-  /// Whether every rank's sides take fewer contexts of the MPI than that. Collective, blocking.
+  /// Whether every rank's sides take fewer contexts of the MPI than that, and no rank is in MPI_Finalize. Collective,
+  /// blocking.
   [[nodiscard]] bool have_room(int most) const;
   Reason retreat();
 
@@ -100,6 +101,10 @@ class Member {
 
 /// Null, too, for a communicator that has made no call yet.
 [[nodiscard]] std::shared_ptr<Member>* kept_member(MPI_Comm comm);
+
+/// Before MPI_Finalize, in which attributes of the program may still make calls and communicators: no further sides are
+/// made. MPI_Comm_create_from_group of MPICH 4.0.2 does not return there. Local.
+void make_no_more_sides();
 
 /// Frees the library's side of a communicator that the program is about to free. Collective over it.
 void end_member(MPI_Comm comm);
