@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Many calls under way at once: more than there are cells, in other orders on every rank, of all kinds together.
+#include <array>
 #include <chrono>
 #include <deque>
 #include <thread>
@@ -42,6 +43,21 @@ TEST(Outstanding, MoreThanThereAreCellsEndInReverseOrder) {
     for (std::size_t k = requests.size(); k-- > 0;) requests[k].wait();
     for (const Work& w : work) w.verify("reverse order");
   }
+}
+
+static_assert(ordered_cells == 12 && persistent_owners == 16, "docs/semantics.md names them");
+
+// The last rank has started all of them and is in the host MPI until another one has completed its own.
+TEST(Outstanding, AsManyAsThereAreCellsNeedNoHelpOfABusyRank) {
+  const int last = world().size() - 1;
+  std::vector<std::array<int, 3>> data(ordered_cells, {1, 2, world().rank()});
+  std::vector<Request> requests;
+  for (auto& one : data) requests.push_back(iallreduce(world(), in_place, one, sum));
+  int word = 0;
+  if (world().rank() == last && last > 0) MPI_Recv(&word, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  wait_all(requests);
+  if (world().rank() == 0 && last > 0) MPI_Send(&word, 1, MPI_INT, last, 7, MPI_COMM_WORLD);
+  for (const auto& one : data) EXPECT_EQ(one, (std::array{1 + last, 2 * (1 + last), last * (1 + last) / 2}));
 }
 
 TEST(Outstanding, EndInAnotherOrderOnEveryRank) {
