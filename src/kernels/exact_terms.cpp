@@ -30,8 +30,6 @@ bool multiply(const double* x, const double* y, std::size_t count, double* produ
 #endif
 }
 
-bool is_double(DatatypeKind kind) noexcept { return kind == DatatypeKind::float64 || kind == DatatypeKind::complex128; }
-
 /// Adds the terms run by run.
 class TermsAdder {
  public:

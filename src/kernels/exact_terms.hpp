@@ -38,6 +38,10 @@ void add_terms(detail::FixedPoint& sum, const Terms& terms) noexcept;
 [[nodiscard]] inline bool is_complex(DatatypeKind kind) noexcept {
   return kind == DatatypeKind::complex64 || kind == DatatypeKind::complex128;
 }
+/// Returns true if the numbers, or the parts of complex ones, are float64.
+[[nodiscard]] inline bool is_double(DatatypeKind kind) noexcept {
+  return kind == DatatypeKind::float64 || kind == DatatypeKind::complex128;
+}
 
 /// Writes a number that its type holds to an array of real numbers, or of the parts of complex ones.
 void write(DatatypeKind kind, void* numbers, std::size_t index, double value) noexcept;

@@ -20,24 +20,21 @@ using detail::TermsWork;
 /// The sums of weighted elements, and after them, a field each, the sums of the weights that count.
 class WeightedSums final : public detail::ExactWork {
  public:
-  WeightedSums(const TermsWork& terms, const ExactTerms& given, std::size_t fields)
+  WeightedSums(const TermsWork& terms, std::size_t fields)
       : ExactWork(DatatypeKind::float64, terms.sums() + fields),
         terms_(terms),
-        given_(given),
         fields_(fields),
         totals_(terms.sums() + fields) {}
 
   void fill(std::size_t i, FixedPoint& sum) const override {
     if (i < terms_.sums()) return terms_.fill(i, sum);
-    const std::size_t count = terms_.count();
-    if (!given_.weights && !given_.mask) return kernels::exact::add(sum, static_cast<double>(count));
-    const auto operand = [&](const ConstBuffer& buffer) {
-      return kernels::exact::Operand{&buffer, buffer.count == count ? 0 : (i - terms_.sums()) * count, false};
-    };
+    const kernels::exact::Terms field = terms_.terms_of(i - terms_.sums());
+    kernels::exact::Terms weights{.values = field.factors, .mask = field.mask, .count = field.count};
+    if (weights.values.buffer != nullptr) return kernels::exact::add_terms(sum, weights);
+    if (weights.mask.buffer == nullptr) return kernels::exact::add(sum, static_cast<double>(field.count));
     const double one = 1;
-    const ConstBuffer ones(&one, 1, Layout::strided(std::array{count}, std::array{std::ptrdiff_t{0}}));
-    kernels::exact::Terms weights{.values = given_.weights ? operand(*given_.weights) : operand(ones), .count = count};
-    if (given_.mask) weights.mask = operand(*given_.mask);
+    const ConstBuffer ones(&one, 1, Layout::strided(std::array{field.count}, std::array{std::ptrdiff_t{0}}));
+    weights.values.buffer = &ones;
     kernels::exact::add_terms(sum, weights);
   }
   void finish(std::size_t i, FixedPoint& total) override {
@@ -55,15 +52,14 @@ class WeightedSums final : public detail::ExactWork {
 
  private:
   const TermsWork& terms_;
-  const ExactTerms& given_;
   std::size_t fields_;
   std::vector<double> totals_;
 };
 
 /// The means of all sums of a call.
-std::vector<double> means_of(const Communicator& comm, const TermsWork& terms, const ExactTerms& given,
-                             std::size_t fields, const Options& options) {
-  WeightedSums sums(terms, given, fields);
+std::vector<double> means_of(const Communicator& comm, const TermsWork& terms, std::size_t fields,
+                             const Options& options) {
+  WeightedSums sums(terms, fields);
   detail::run_exact(comm, sums, options);
   std::vector<double> means(terms.sums());
   for (std::size_t i = 0; i < means.size(); ++i) means[i] = sums.mean(i);
@@ -74,7 +70,7 @@ std::vector<double> means_of(const Communicator& comm, const TermsWork& terms, c
 
 void exact_mean(const Communicator& comm, const ExactTerms& terms, Buffer means, const Options& options) {
   const TermsWork work({&comm, "exact_mean", options.memory}, terms, ExactForm::sum, nullptr, means, "means");
-  const std::vector<double> found = means_of(comm, work, terms, means.count, options);
+  const std::vector<double> found = means_of(comm, work, means.count, options);
   for (std::size_t i = 0; i < found.size(); ++i) kernels::exact::write(means.type.kind(), means.data, i, found[i]);
 }
 
@@ -87,9 +83,9 @@ void exact_variance(const Communicator& comm, const ExactTerms& terms, Buffer me
   call.require(means.count == variances.count, "variances", "has not as many elements as means");
   TermsWork work(call, terms, ExactForm::sum, nullptr, variances, "variances");
   const TermsWork checked(call, terms, ExactForm::sum, nullptr, means, "means");
-  const std::vector<double> found = means_of(comm, work, terms, means.count, options);
+  const std::vector<double> found = means_of(comm, work, means.count, options);
   work.centre(found.data());
-  const std::vector<double> spread = means_of(comm, work, terms, means.count, options);
+  const std::vector<double> spread = means_of(comm, work, means.count, options);
   for (std::size_t f = 0; f < found.size(); ++f) {
     static_cast<double*>(means.data)[f] = found[f];
     static_cast<double*>(variances.data)[f] = spread[f];

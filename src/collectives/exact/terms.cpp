@@ -15,12 +15,15 @@ namespace {
 /// Numbers that are quickly added as they are.
 constexpr std::size_t few = 8;
 
-bool is_double(DatatypeKind kind) { return kind == DatatypeKind::float64 || kind == DatatypeKind::complex128; }
-
 /// The type of the parts of the elements.
 DatatypeKind part_kind(DatatypeKind kind) {
   if (!kernels::exact::is_complex(kind)) return kind;
-  return is_double(kind) ? DatatypeKind::float64 : DatatypeKind::float32;
+  return kernels::exact::is_double(kind) ? DatatypeKind::float64 : DatatypeKind::float32;
+}
+
+/// The real sums of one field.
+std::size_t parts_of(ExactForm form, DatatypeKind kind) {
+  return form != ExactForm::squares && kernels::exact::is_complex(kind) ? 2 : 1;
 }
 
 /// Checks a buffer of any type.
@@ -53,10 +56,7 @@ void ExactCall::refuse(ErrorCode code, std::string_view argument, std::string_vi
 
 TermsWork::TermsWork(const ExactCall& call, const ExactTerms& terms, ExactForm form, const ConstBuffer* y,
                      const Buffer& results, std::string_view results_name)
-    : ExactWork(terms.values.type.kind(),
-                results.count * (form != ExactForm::squares && kernels::exact::is_complex(terms.values.type.kind())
-                                     ? std::size_t{2}
-                                     : std::size_t{1})),
+    : ExactWork(terms.values.type.kind(), results.count * parts_of(form, terms.values.type.kind())),
       values_(terms.values),
       factors_(terms.weights),
       mask_(terms.mask),
@@ -110,9 +110,7 @@ void TermsWork::check_results(const ExactCall& call, std::string_view name) cons
                             parts() == 2 ? "complex" : "of real type"));
 }
 
-std::size_t TermsWork::parts() const noexcept {
-  return form_ != ExactForm::squares && kernels::exact::is_complex(kind()) ? 2 : 1;
-}
+std::size_t TermsWork::parts() const noexcept { return parts_of(form_, kind()); }
 
 kernels::exact::Terms TermsWork::terms_of(std::size_t field) const noexcept {
   const auto operand = [&](const ConstBuffer& buffer) {
@@ -152,7 +150,7 @@ void TermsWork::finish(std::size_t i, FixedPoint& total) {
 }
 
 bool TermsWork::takes_rounded() const noexcept {
-  return form_ != ExactForm::squares && is_double(results_.type.kind());
+  return form_ != ExactForm::squares && kernels::exact::is_double(results_.type.kind());
 }
 
 void TermsWork::finish_rounded(std::size_t i, double total) { static_cast<double*>(results_.data)[i] = total; }

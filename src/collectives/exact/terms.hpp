@@ -45,8 +45,6 @@ class TermsWork final : public ExactWork {
   void centre(const double* centres) noexcept { centres_ = centres; }
   /// What this rank adds to a field, of real type.
   [[nodiscard]] kernels::exact::Terms terms_of(std::size_t field) const noexcept;
-  /// This rank's elements of a field.
-  [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
  private:
   void check_count(const ExactCall& call, const ConstBuffer& buffer, const char* name, bool may_share) const;
