@@ -24,7 +24,7 @@ if(BUILD_SHARED_LIBS)
 endif()
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/tuttiConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/tuttiConfig.cmake ${PROJECT_BINARY_DIR}/tuttiConfigVersion.cmake
-  ${CMAKE_CURRENT_LIST_DIR}/TuttiKokkos.cmake ${CMAKE_CURRENT_LIST_DIR}/TuttiHwloc.cmake
-  ${CMAKE_CURRENT_LIST_DIR}/TuttiSodium.cmake DESTINATION ${package_dir})
+  ${CMAKE_CURRENT_LIST_DIR}/TuttiKokkos.cmake ${CMAKE_CURRENT_LIST_DIR}/TuttiLibraries.cmake
+  DESTINATION ${package_dir})
 
 include(TuttiPkgConfig)

@@ -1,0 +1,12 @@
+# hwloc 2 and libsodium 1, which have no package files for CMake, as targets tutti_hwloc and tutti_sodium.
+foreach(library hwloc sodium)
+  string(TOUPPER TUTTI_${library} prefix)
+  if(NOT TARGET tutti_${library})
+    find_path(${prefix}_INCLUDE ${library}.h REQUIRED)
+    find_library(${prefix}_LIBRARY ${library} REQUIRED)
+    mark_as_advanced(${prefix}_INCLUDE ${prefix}_LIBRARY)
+    add_library(tutti_${library} INTERFACE)
+    target_include_directories(tutti_${library} SYSTEM INTERFACE ${${prefix}_INCLUDE})
+    target_link_libraries(tutti_${library} INTERFACE ${${prefix}_LIBRARY})
+  endif()
+endforeach()
