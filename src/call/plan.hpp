@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "call/backend.hpp"
+#include "call/execution.hpp"
 #include "operation/signature.hpp"
 #include "schedules/registry.hpp"
 
@@ -23,14 +24,6 @@ class BackendPlan {
   virtual ~BackendPlan() = default;
   BackendPlan(const BackendPlan&) = delete;
   BackendPlan& operator=(const BackendPlan&) = delete;
-};
-
-/// The division of a call into pieces that another backend carries: `part` is the call of all except the last, which
-/// has `last_count` elements.
-struct Cut {
-  std::size_t pieces = 1;
-  Signature part{};
-  std::size_t last_count = 0;
 };
 
 /// The decision for one signature: immutable and shared by all its executions. Holds the schedule of operations with
@@ -52,17 +45,14 @@ struct Plan {
   std::size_t slot_most = 0;  ///< v-forms in shared memory: the longest block that takes a slot, in bytes
   std::shared_ptr<const schedules::Schedule> schedule{};
   std::shared_ptr<const BackendPlan> own{};  ///< the backend's
-  std::optional<Cut> cut{};                  ///< present if the call is divided
-  std::shared_ptr<const Plan> part{};        ///< then: another backend's plan for a piece
-  std::shared_ptr<const Plan> last_part{};   ///< for the last piece, which may be shorter
+  std::size_t pieces = 1;                    ///< into which the call is divided, of equal counts but for the last
+  std::optional<Signature> piece{};          ///< present if another backend carries them: the call of one
+  std::shared_ptr<const Plan> part{};        ///< its plan for a piece
+  std::shared_ptr<const Plan> last_part{};   ///< for the last one, which may be shorter
   std::string_view overflow{};               ///< the backend that makes persistent calls for which no turn is left
   std::shared_ptr<const Plan> spare{};       ///< its plan for the call
   std::shared_ptr<Trial> trial{};            ///< present while calls find out which way is the fastest
-
-  [[nodiscard]] std::size_t pieces() const noexcept { return cut ? cut->pieces : 1; }
 };
-
-void run_to_end(Execution& execution);
 
 /// Runs a blocking call by its plan, to its end.
 inline void run_plan(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const CallOptions& options) {

@@ -103,11 +103,11 @@ std::shared_ptr<const Plan> spare_plan(const Plan& plan, const Machine& machine)
 }
 
 void plan_parts(Plan& plan, const Machine& machine) {
-  const Cut& cut = *plan.cut;
-  const std::vector<Candidate> ways = candidates(cut.part, machine);
-  plan.part = plan_by(best_part(ways, cut.part, machine.size), cut.part, machine);
-  const bool is_shorter = cut.pieces > 1 && cut.last_count != cut.part.count;
-  plan.last_part = is_shorter ? with_count(*plan.part, cut.last_count, machine) : plan.part;
+  const Signature& piece = *plan.piece;
+  const std::vector<Candidate> ways = candidates(piece, machine);
+  plan.part = plan_by(best_part(ways, piece, machine.size), piece, machine);
+  const std::size_t last = plan.signature.count - (plan.pieces - 1) * piece.count;
+  plan.last_part = plan.pieces > 1 && last != piece.count ? with_count(*plan.part, last, machine) : plan.part;
 }
 
 std::shared_ptr<const Plan> plan_by(const Candidate& chosen, const Signature& signature, const Machine& machine) {
@@ -129,7 +129,7 @@ std::shared_ptr<const Plan> plan_by(const Candidate& chosen, const Signature& si
   plan->goes_on_alone = chosen.carrier != Carrier::ranks;
   plan->expected = chosen.seconds;
   if (chosen.backend->complete != nullptr) chosen.backend->complete(*plan, machine);
-  if (plan->cut) plan_parts(*plan, machine);
+  if (plan->piece) plan_parts(*plan, machine);
   plan->spare = spare_plan(*plan, machine);
   return plan;
 }

@@ -103,8 +103,8 @@ std::string steps_text(const Answer& answer) {
   if (plan.backend == &detail::native_backend)
     return "The rounds are those of the host MPI. --algorithm NAME shows a schedule of this library.\n";
   if (plan.part)
-    return fmt::format("In {} piece{} through pinned host memory; copies overlap communication\n", plan.pieces(),
-                       plan.pieces() == 1 ? "" : "s");
+    return fmt::format("In {} piece{} through pinned host memory; copies overlap communication\n", plan.pieces,
+                       plan.pieces == 1 ? "" : "s");
   if (plan.algorithm == nullptr) return "One collective of NCCL on the caller's stream\n";
   const auto schedule = schedule_of(answer.call, *answer.plan->algorithm, answer.call.rank);
   return fmt::format("Schedule of rank {} (elements of {} bytes)\n{}", answer.call.rank,

@@ -47,7 +47,7 @@ Signature draw_signature(Random& random, int ranks) {
 
 std::string words(const Plan* plan) {
   if (plan == nullptr) return "none";
-  return fmt::format("{} ({:016x}, {} pieces, {:.17g} s, spare {})", plan->way, plan->digest, plan->pieces(),
+  return fmt::format("{} ({:016x}, {} pieces, {:.17g} s, spare {})", plan->way, plan->digest, plan->pieces,
                      plan->expected, words(plan->spare.get()));
 }
 

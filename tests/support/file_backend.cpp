@@ -212,8 +212,10 @@ Turn take_turn(Context& context, const Plan& /*plan*/, std::chrono::nanoseconds 
 
 std::shared_ptr<Execution> make(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const Turn* turn,
                                 const CallOptions& options) {
-  options.note.stamp();
-  if (turn == nullptr) return make_execution(context, plan, std::move(binding), options);
+  if (turn == nullptr) {
+    options.note.stamp();
+    return make_execution(context, plan, std::move(binding), options);
+  }
   return std::make_shared<FileExecution>(context, plan, std::move(binding), *turn, options);
 }
 

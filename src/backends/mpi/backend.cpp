@@ -126,8 +126,8 @@ void run(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, cons
 std::shared_ptr<Execution> make(const ContextPtr& context, const PlanPtr& plan, Binding&& binding, const Turn* turn,
                                 const CallOptions& options) {
   const bool on_device = plan->signature.memory == MemoryClass::device;
-  options.note.stamp();
   if (turn == nullptr) {
+    options.note.stamp();
     if (on_device || plan->signature.kind != CallKind::blocking)
       return make_execution(context, plan, std::move(binding), options);
     run(context, plan, std::move(binding), options);

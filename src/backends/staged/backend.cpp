@@ -34,10 +34,9 @@ void add_candidates(Candidates& all) {
 }
 
 void complete(Plan& plan, const Machine& machine) {
-  const Signature& signature = plan.signature;
-  const staged::Cut cut = staged::cut(signature, machine.size);
-  plan.cut =
-      Cut{cut.pieces, part_of(signature, cut.count), staged::range_of(cut, signature.count, cut.pieces - 1).count};
+  const staged::Cut cut = staged::cut(plan.signature, machine.size);
+  plan.pieces = cut.pieces;
+  plan.piece = part_of(plan.signature, cut.count);
 }
 
 /// A blocking call that leaves at once has its stream wait for a flag, and the progress engine does the rest.

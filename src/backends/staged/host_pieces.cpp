@@ -11,17 +11,17 @@ HostPieces::HostPieces(ContextPtr context, const Plan& whole, std::chrono::nanos
     : context_(std::move(context)),
       part_(whole.part),
       last_(whole.last_part),
-      made_(whole.pieces()),
-      running_(whole.pieces()) {
+      made_(whole.pieces),
+      running_(whole.pieces) {
   // Turns that executions own are few: not one for each piece.
-  if (owns_turn() && whole.pieces() > 1) use_spare();
+  if (owns_turn() && whole.pieces > 1) use_spare();
   const auto take = [&] { return part_->backend->take_turn(*context_, *part_, timeout); };
   turns_.push_back(take());
   if (!turns_[0].valid()) {
     use_spare();
     turns_[0] = take();
   }
-  while (turns_.size() < whole.pieces()) turns_.push_back(take());
+  while (turns_.size() < whole.pieces) turns_.push_back(take());
 }
 
 HostPieces::~HostPieces() {

@@ -71,7 +71,7 @@ struct StagedExecution::State {
   [[nodiscard]] BackendState* peers() const { return comm.state_of(*pieces.plan().backend); }
 
   [[nodiscard]] staged::Range range_of(std::size_t piece) const {
-    return staged::range_of({plan->pieces(), plan->part->signature.count}, plan->signature.count, piece);
+    return staged::range_of({plan->pieces, plan->part->signature.count}, plan->signature.count, piece);
   }
 
   const Context& comm;
@@ -107,7 +107,7 @@ StagedExecution::State::State(const std::shared_ptr<Context>& shared_comm, std::
       to_host(work_stream(comm, {binding.output, binding.input})),
       to_device(stream_beside(to_host)),
       pieces(shared_comm, *plan, timeout) {
-  for (std::size_t i = 0; i < plan->pieces(); ++i)
+  for (std::size_t i = 0; i < plan->pieces; ++i)
     stagings.push_back(staged::stage(plan->signature, binding, comm.rank, comm.size, range_of(i)));
   acquire_slots();
 }
@@ -116,13 +116,13 @@ void StagedExecution::State::acquire_slots() {
   sweep_retired();
   const device::Guard guard(to_host.device);
   device::Pool& pool = device::Pool::of(MemoryKind::pinned, to_host.device);
-  for (std::size_t i = 0; i < std::min(plan->pieces(), most_at_once); ++i) {
+  for (std::size_t i = 0; i < std::min(plan->pieces, most_at_once); ++i) {
     // The first pieces are the longest.
     if (stagings[i].in_bytes > 0) slots.at[i].in = pool.acquire(stagings[i].in_bytes);
     if (stagings[i].out_bytes > 0) slots.at[i].out = pool.acquire(stagings[i].out_bytes);
   }
-  slots.arrived.resize(plan->pieces());
-  slots.left.resize(plan->pieces());
+  slots.arrived.resize(plan->pieces);
+  slots.left.resize(plan->pieces);
 }
 
 void StagedExecution::State::restart() {
@@ -135,17 +135,17 @@ void StagedExecution::State::restart() {
   if (is_enqueued) gate.close(to_host.device);
   in_use = true;
   follow(to_host, caller, begun);
-  while (arriving < std::min(plan->pieces(), most_at_once)) copy_in(arriving++);
+  while (arriving < std::min(plan->pieces, most_at_once)) copy_in(arriving++);
   if (is_enqueued) enqueue_all();
 }
 
 /// The results leave as the gate rises, and the slots of pieces that have been communicated take others.
 void StagedExecution::State::enqueue_all() {
-  for (std::size_t piece = 0; piece < plan->pieces(); ++piece) {
+  for (std::size_t piece = 0; piece < plan->pieces; ++piece) {
     const auto height = static_cast<std::uint32_t>(piece + 1);
     gate.hold(to_device.stream, height);
     copy_out(piece);
-    if (arriving == plan->pieces()) continue;
+    if (arriving == plan->pieces) continue;
     gate.hold(to_host.stream, height);
     copy_in(arriving++);
   }
@@ -189,7 +189,7 @@ void StagedExecution::State::end_piece() {
   if (!is_enqueued) copy_out(ended);
   ++ended;
   gate.raise(static_cast<std::uint32_t>(ended));
-  if (arriving < plan->pieces()) copy_in(arriving++);
+  if (arriving < plan->pieces) copy_in(arriving++);
 }
 
 bool StagedExecution::State::go_on() {
@@ -202,7 +202,7 @@ bool StagedExecution::State::go_on() {
     if (piece == ended) end_piece();
   }
   for_peers.store(begun_pieces == arriving && peers() != nullptr, std::memory_order_relaxed);
-  if (ended < plan->pieces()) return false;
+  if (ended < plan->pieces) return false;
   for_peers.store(false, std::memory_order_relaxed);
   gate.open();
   if (!is_enqueued) done.record(to_device.device, to_device.stream);
@@ -278,7 +278,7 @@ void StagedExecution::cancel() noexcept {
   State& s = *state_;
   const std::lock_guard lock(s.mutex);
   s.is_cancelled = true;
-  for (std::size_t piece = 0; piece < s.plan->pieces(); ++piece)
+  for (std::size_t piece = 0; piece < s.plan->pieces; ++piece)
     if (Execution* execution = s.pieces.find(piece)) drop_part(*execution);
   // Messages, other ranks and copies may still use the memory.
   defer_free(std::move(s.slots));

@@ -296,13 +296,13 @@ std::shared_ptr<const Plan> staged_plan(const Context& comm, const Signature& si
   plan->signature.memory = detail::MemoryClass::device;
   plan->backend = &detail::staged_backend;
   const detail::staged::Cut cut = detail::staged::cut(signature, comm.size, limits);
+  plan->pieces = cut.pieces;
   Signature piece = signature;
   piece.count = cut.count;
   const detail::Machine machine = comm.machine();
   piece.algorithm = machine.shared_memory ? host : "mpi";
   plan->part = detail::make_plan(piece, machine);
   const std::size_t last = detail::staged::range_of(cut, signature.count, cut.pieces - 1).count;
-  plan->cut = detail::Cut{cut.pieces, piece, last};
   plan->last_part = cut.pieces == 1 ? plan->part : detail::with_count(*plan->part, last, machine);
   return plan;
 }
