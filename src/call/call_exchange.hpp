@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "check/mailbox.hpp"
 #include "operation/call_record.hpp"
 
 namespace tutti::detail {
@@ -43,18 +44,14 @@ class CallExchange {
   [[nodiscard]] virtual bool has_failure() const noexcept { return false; }
   /// Whether a record of the end of the communicator may be published, although nobody reads it in correct programs.
   [[nodiscard]] virtual bool tells_end() const noexcept { return false; }
-  /// Ends the use of MPI. Returns false if messages are left, which may come at any time.
-  [[nodiscard]] virtual bool close() noexcept { return true; }
 };
 
 /// The number of ranks up to which sizes of blocks travel with the records: there are two per pair of ranks.
 inline constexpr int most_compared_ranks = 64;
 
-/// Over shared memory if all ranks can map it, else over messages. Collective, blocking.
-[[nodiscard]] std::unique_ptr<CallExchange> make_call_exchange(const Context& context);
+/// Over shared memory if all ranks can map it, else by letters. Collective, blocking.
+[[nodiscard]] std::unique_ptr<CallExchange> make_call_exchange(const Context& context, check::Mailbox& mailbox);
 /// Null, with the problem in words, on all ranks if there is no shared memory. Collective, blocking.
 [[nodiscard]] std::unique_ptr<CallExchange> share_calls(const Context& context, std::string& problem);
-/// Collective, blocking.
-[[nodiscard]] std::unique_ptr<CallExchange> send_calls(const Context& context);
 
 }  // namespace tutti::detail

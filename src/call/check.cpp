@@ -10,6 +10,7 @@
 
 #include "call/backoff.hpp"
 #include "call/context.hpp"
+#include "call/deferred_free.hpp"
 #include "call/progress.hpp"
 #include "core/mpi_call.hpp"
 #include "schedules/registry.hpp"
@@ -20,8 +21,13 @@ Check::Check(Context& context, bool all_bytes)
     : context_(context),
       all_bytes_(all_bytes),
       made_at_((want_sites(), record_of(take_site()))),
-      exchange_(make_call_exchange(context)),
-      messages_(context) {}
+      exchange_(make_call_exchange(context, mailbox_)),
+      messages_(mailbox_, context.rank) {
+  if (context.size == 1) return;
+  comm_.begin(context.point_to_point);
+  comm_.wait();
+  mailbox_.open(comm_.get());
+}
 
 Check::~Check() = default;
 
@@ -244,20 +250,28 @@ void Check::fail(ErrorCode code, const std::string& reason) noexcept {
 }
 
 void Check::close(bool is_good) noexcept {
-  messages_.close();
   if (exchange_ == nullptr) return;
   try {
     const auto begin = std::chrono::steady_clock::now();
     // Other ranks have made all earlier calls before they come here, unless they differ.
-    while (is_good && settled_ < made_ && std::chrono::steady_clock::now() - begin < std::chrono::seconds(1)) {
-      if (!compare(made_ - 1)) Backoff::sleep();
-    }
+    const auto is_over = [this] { return (settled_ == made_ || compare(made_ - 1)) && mailbox_.are_sent(); };
+    while (is_good && !is_over() && std::chrono::steady_clock::now() - begin < std::chrono::seconds(1))
+      Backoff::sleep();
     // Ranks that still wait for another call of this one learn that it will make none.
     if (is_good && exchange_->tells_end()) (void)note(flight::Call::free_communicator, CallKind::blocking);
-    const std::lock_guard lock(mutex_);
-    (void)exchange_->close();
   } catch (...) {  // NOLINT(bugprone-empty-catch): the ranks differ, and nobody asks any more
   }
+  close_mailbox();
+}
+
+// Where calls are left, or letters, the communicator is kept for ever, because letters must not reach another one.
+void Check::close_mailbox() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!mpi_is_usable()) return;
+  if (auto memory = mailbox_.close())
+    defer_free(std::move(memory));
+  else if (pending_.empty() || exchange_->tells_end())
+    comm_.free();
 }
 
 std::string Check::words_of(const CallRecord& record) {

@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "call/call_exchange.hpp"
+#include "call/late_communicator.hpp"
 #include "call/message_check.hpp"
+#include "check/mailbox.hpp"
 #include "operation/binding.hpp"
 #include "operation/call_record.hpp"
 #include "operation/signature.hpp"
@@ -84,11 +86,14 @@ class Check {
   [[noreturn]] void throw_missing(std::uint64_t number, std::chrono::nanoseconds timeout);
   void throw_failure_of_others();
   void look_into_mpi();
+  void close_mailbox() noexcept;
 
   Context& context_;
   const bool all_bytes_;
   SiteRecord made_at_;
   std::mutex mutex_;
+  LateCommunicator comm_{"the letters of check mode"};
+  check::Mailbox mailbox_{};
   std::unique_ptr<CallExchange> exchange_;  ///< null: one rank
   MessageCheck messages_;
   CallRecord mine_{};

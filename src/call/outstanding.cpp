@@ -7,12 +7,13 @@
 #include <atomic>
 #include <cstdio>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 #include "call/check.hpp"
 #include "call/context.hpp"
+#include "check/overlap.hpp"
 #include "core/mpi_call.hpp"
-#include "core/share_memory.hpp"
 #include "diagnosis/site.hpp"
 
 namespace tutti::detail {
@@ -54,9 +55,8 @@ std::string overlapping_call(const BufferUses& uses, const OutstandingCall* self
   for (const OutstandingCall* call : all.calls) {
     if (call == self || !call->is_outstanding()) continue;
     const BufferUses& theirs = call->uses();
-    if (share_memory(uses.written, theirs.written)) return "writes memory that it shares with " + call->words();
-    if (share_memory(uses.written, theirs.read)) return "writes memory that is still sent by " + call->words();
-    if (share_memory(uses.read, theirs.written)) return "reads memory that is still written by " + call->words();
+    const std::string_view shares = overlap_words(uses.read, uses.written, theirs.read, theirs.written);
+    if (!shares.empty()) return fmt::format("{} {}", shares, call->words());
   }
   return {};
 }

@@ -12,8 +12,8 @@
 #include "call/context.hpp"
 #include "call/execution.hpp"
 #include "call/outstanding.hpp"
+#include "check/receive_shadow.hpp"
 #include "collectives/compared_messages.hpp"
-#include "diagnosis/receive_shadow.hpp"
 #include "diagnosis/site.hpp"
 #include "operation/buffer_use.hpp"
 

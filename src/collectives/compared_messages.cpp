@@ -21,7 +21,7 @@ ComparedMessages::~ComparedMessages() { give_up(); }
 MessageCheck& ComparedMessages::check() const { return comm_->check->messages(); }
 
 void ComparedMessages::add(bool is_recv, int peer, int tag, Datatype type, std::size_t count) {
-  if (peer != MPI_PROC_NULL) messages_.push_back({is_recv, peer, {tag, 0, count, type, site_}});
+  if (peer != MPI_PROC_NULL) messages_.push_back({is_recv, peer, {{.tag = tag}, count, type, site_}});
 }
 
 void ComparedMessages::begin() {

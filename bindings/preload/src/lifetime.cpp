@@ -10,7 +10,7 @@
 #include "report.hpp"
 #include "watch/call.hpp"
 #include "watch/envelopes.hpp"
-#include "watch/mailbox.hpp"
+#include "watch/letter.hpp"
 
 namespace tutti::preload {
 namespace {

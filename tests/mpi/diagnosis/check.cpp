@@ -426,9 +426,9 @@ TEST(Check, OverlappingBuffersAreRefused) {
   request.wait();
   const Outcome after = outcome_of(overwrite);
   EXPECT_EQ(writes.code, ErrorCode::invalid_argument) << writes.text;
-  EXPECT_TRUE(writes.has("writes memory that it shares with iallreduce(float32, count 4, sum)")) << writes.text;
+  EXPECT_TRUE(writes.has("writes memory that is still received by iallreduce(float32, count 4, sum)")) << writes.text;
   EXPECT_EQ(sends.code, ErrorCode::invalid_argument) << sends.text;
-  EXPECT_TRUE(sends.has("reads memory that is still written by iallreduce")) << sends.text;
+  EXPECT_TRUE(sends.has("reads memory that is still received by iallreduce")) << sends.text;
   EXPECT_TRUE(overwrites.has("writes memory that is still sent by iallreduce")) << overwrites.text;
   EXPECT_EQ(after.code, ErrorCode::success) << after.text;
 }

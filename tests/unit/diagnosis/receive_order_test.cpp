@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "diagnosis/receive_order.hpp"
+#include "check/receive_order.hpp"
 
 #include <gtest/gtest.h>
 #include <mpi.h>

@@ -8,7 +8,6 @@
 #include <array>
 #include <list>
 #include <mutex>
-#include <optional>
 #include <string_view>
 #include <tutti/error.hpp>
 #include <utility>
@@ -17,7 +16,6 @@
 #include "diagnosis/site_text.hpp"
 #include "errors.hpp"
 #include "watch/letter.hpp"
-#include "watch/mailbox.hpp"
 #include "watch/watch.hpp"
 
 namespace tutti::preload {
@@ -113,16 +111,21 @@ int differ(const Comparison& comparison, const Peer& peer, const Letter& theirs)
   const bool is_first = comparison.rank < peer.rank;
   return code_of(ErrorCode::mismatch,
                  fmt::format("collective {} of {} differs between ranks: {}, {}; make the same call on all ranks",
-                             peer.mine.sequence, comparison.comm, is_first ? own : other, is_first ? other : own));
+                             peer.mine.number, comparison.comm, is_first ? own : other, is_first ? other : own));
 }
 
 /// Compares with the peers whose letters have come, and forgets these.
 int look(Comparison& comparison) {
   for (auto peer = comparison.peers.begin(); peer != comparison.peers.end();) {
     const Letter& mine = peer->mine;
-    const std::optional<Letter> theirs = mailbox().take(mine.mark, mine.sequence, peer->world);
-    if (theirs && !fits(mine, *theirs)) return differ(comparison, *peer, *theirs);
-    peer = theirs ? comparison.peers.erase(peer) : std::next(peer);
+    const auto come = mailbox().take_call(mine.mark, mine.number, peer->world);
+    if (!come) {
+      ++peer;
+      continue;
+    }
+    const auto theirs = tutti::detail::check::read<Letter>(*come);
+    if (!fits(mine, theirs)) return differ(comparison, *peer, theirs);
+    peer = comparison.peers.erase(peer);
   }
   return MPI_SUCCESS;
 }
@@ -154,7 +157,7 @@ std::uint64_t begin_comparison(MPI_Comm handle, const Watched& comm, std::uint32
   Comparison made{0, handle, comm.rank, comm.text(), {}};
   Letter letter;
   letter.mark = comm.mark;
-  letter.sequence = sequence;
+  letter.number = sequence;
   letter.sender = comm.world[static_cast<std::size_t>(comm.rank)];
   letter.root = description.root;
   letter.gives = description.given ? 1 : 0;
@@ -203,7 +206,7 @@ void report_comparisons() {
       say(
           fmt::format("rank {} of {} has not made its collective {}, which is {} on rank {}; make the "
                       "same calls on all ranks",
-                      peer.rank, one.comm, peer.mine.sequence, text_of(peer.mine), one.rank));
+                      peer.rank, one.comm, peer.mine.number, text_of(peer.mine), one.rank));
 }
 
 }  // namespace tutti::preload

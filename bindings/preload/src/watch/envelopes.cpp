@@ -2,28 +2,13 @@
 #include "watch/envelopes.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
-
 #include <utility>
 
 #include "diagnosis/site_text.hpp"
 #include "types.hpp"
-#include "watch/letter.hpp"
-#include "watch/mailbox.hpp"
 
 namespace tutti::preload {
 namespace {
-
-/// A letter is sent before its message, and so may be a moment late, but not long.
-std::optional<Letter> take_letter(std::uint64_t mark, const MPI_Status& status, int before) {
-  constexpr int most_looks = 10000;
-  for (int i = 0; i < most_looks; ++i) {
-    auto letter = mailbox().take_message(mark, status.MPI_SOURCE, status.MPI_TAG, before);
-    if (letter) return letter;
-    sched_yield();
-  }
-  return std::nullopt;
-}
 
 /// Whether the elements that were sent are elements of a receive; of packed ones, and of those that are not whole,
 /// nothing is known.
@@ -56,52 +41,45 @@ void Envelopes::send(const Watched& comm, int to, int tag, const Content& conten
 
 std::uint64_t Envelopes::post(const Watched& comm, int from, int tag, const Content& element,
                               const std::string& place) {
+  const std::uint64_t number = messages_.post(comm.mark, from, tag);
   const std::lock_guard lock(mutex_);
-  const std::uint64_t number = order_.post(comm.mark, from, tag);
   posted_[number] = {comm.mark, comm.rank, comm.text(), element, place};
   return number;
 }
 
-std::string Envelopes::complete(std::uint64_t number, const MPI_Status& status) {
+std::optional<Envelopes::Posted> Envelopes::take_posted(std::uint64_t number) {
   const std::lock_guard lock(mutex_);
-  const auto found = posted_.find(number);
-  if (found == posted_.end()) return "";
-  const Posted posted = std::move(found->second);
-  posted_.erase(found);
-  const std::optional<int> before = order_.end(number, status.MPI_SOURCE, status.MPI_TAG);
+  const auto found = posted_.extract(number);
+  return found.empty() ? std::nullopt : std::optional(found.mapped());
+}
+
+std::string Envelopes::complete(std::uint64_t number, const MPI_Status& status) {
+  const auto posted = take_posted(number);
+  if (!posted) return "";
   int is_cancelled = 0;
   PMPI_Test_cancelled(&status, &is_cancelled);
-  if (is_cancelled != 0 || is_stopped(posted.mark)) return "";
-  const auto letter = before ? take_letter(posted.mark, status, *before) : std::nullopt;
-  if (!letter || mailbox().is_withdrawn(posted.mark)) {
-    stopped_.insert(posted.mark);
+  if (is_cancelled != 0) {
+    messages_.end(number);
     return "";
   }
-  if (fits(letter->all, posted.element.signature)) return "";
+  const auto come = messages_.complete(posted->mark, number, status.MPI_SOURCE, status.MPI_TAG);
+  if (!come) return "";
+  const auto letter = tutti::detail::check::read<Letter>(*come);
+  if (fits(letter.all, posted->element.signature)) return "";
   return fmt::format(
       "the datatypes of a message with tag {} on {} differ: rank {} sends {} ({} B) {}, rank {} receives {} {}; send "
       "and receive the same datatypes",
-      status.MPI_TAG, posted.comm, status.MPI_SOURCE, letter->type.data(), letter->all.bytes,
-      place_text(letter->place.data()), posted.rank, posted.element.type, place_text(posted.place));
+      status.MPI_TAG, posted->comm, status.MPI_SOURCE, letter.type.data(), letter.all.bytes,
+      place_text(letter.place.data()), posted->rank, posted->element.type, place_text(posted->place));
 }
 
 void Envelopes::drop(std::uint64_t number) {
-  const std::lock_guard lock(mutex_);
-  const auto found = posted_.find(number);
-  if (found == posted_.end()) return;
-  stopped_.insert(found->second.mark);
-  posted_.erase(found);
-  order_.drop(number);
+  if (const auto posted = take_posted(number)) messages_.drop(posted->mark, number);
 }
 
 void Envelopes::take(const Watched& comm, const MPI_Status& status) {
   const std::uint64_t number = post(comm, status.MPI_SOURCE, status.MPI_TAG, {}, {});
   (void)complete(number, status);
-}
-
-void Envelopes::stop() {
-  const std::lock_guard lock(mutex_);
-  is_stopped_ = true;
 }
 
 void Envelopes::withdraw(const Watched& comm, int to) {
@@ -113,16 +91,21 @@ void Envelopes::withdraw(const Watched& comm, int to) {
 }
 
 std::vector<std::string> Envelopes::left() {
-  const std::lock_guard lock(mutex_);
   std::vector<std::string> texts;
-  for (const Letter& letter : mailbox().messages_left())
-    if (!is_stopped(letter.mark) && !mailbox().is_withdrawn(letter.mark))
-      texts.push_back(
-          fmt::format("the message of rank {} with tag {} on {} ({}, {} B), sent {}, was never received; "
-                      "receive each message",
-                      letter.sender, letter.tag, letter.name.data(), letter.type.data(), letter.all.bytes,
-                      place_text(letter.place.data())));
+  for (const auto& come : mailbox().messages_left()) {
+    const auto letter = tutti::detail::check::read<Letter>(come);
+    texts.push_back(fmt::format(
+        "the message of rank {} with tag {} on {} ({}, {} B), sent {}, was never received; receive each message",
+        letter.sender, letter.tag, letter.name.data(), letter.type.data(), letter.all.bytes,
+        place_text(letter.place.data())));
+  }
   return texts;
+}
+
+// Never destroyed, because MPI may be finalized after the statics of this file.
+tutti::detail::check::Mailbox& mailbox() {
+  static auto* made = new tutti::detail::check::Mailbox;
+  return *made;
 }
 
 // Never destroyed, because MPI may be finalized after the statics of this file.

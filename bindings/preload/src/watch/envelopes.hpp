@@ -7,12 +7,12 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "diagnosis/receive_order.hpp"
+#include "check/messages.hpp"
 #include "watch/communicators.hpp"
+#include "watch/letter.hpp"
 #include "watch/signature.hpp"
 
 namespace tutti::preload {
@@ -25,9 +25,7 @@ struct Content {
 /// Nothing if the MPI refuses it.
 [[nodiscard]] std::optional<Content> content_of(MPI_Datatype type, MPI_Count count);
 
-/// Compares the datatypes of the program's messages under TUTTI_CHECK: before a send, its description goes to the
-/// receiver as a letter, and a receive that has ended takes the letter of its message. Where wildcards leave open which
-/// of several receives took a message, the communicator's messages are not compared on this rank any more. Any thread.
+/// Compares the datatypes of the program's messages under TUTTI_CHECK. Any thread.
 class Envelopes {
  public:
   /// Before the send of a message to a rank of the communicator.
@@ -43,8 +41,6 @@ class Envelopes {
   void take(const Watched& comm, const MPI_Status& status);
   /// A send that is cancelled: its receiver compares no more messages of this communicator.
   void withdraw(const Watched& comm, int to);
-  /// Stops the comparison of all messages of this rank.
-  void stop();
   /// The messages that this rank has not received, in words. Once all letters have come.
   [[nodiscard]] std::vector<std::string> left();
 
@@ -56,13 +52,12 @@ class Envelopes {
     Content element{};
     std::string place{};
   };
-  [[nodiscard]] bool is_stopped(std::uint64_t mark) const { return is_stopped_ || stopped_.count(mark) != 0; }
+  /// Forgets a receive.
+  [[nodiscard]] std::optional<Posted> take_posted(std::uint64_t number);
 
   std::mutex mutex_{};
-  tutti::detail::ReceiveOrder order_{};
+  tutti::detail::check::Messages messages_{mailbox()};
   std::map<std::uint64_t, Posted> posted_{};
-  bool is_stopped_ = false;
-  std::set<std::uint64_t> stopped_{};  ///< by marks of communicators
 };
 
 [[nodiscard]] Envelopes& envelopes();

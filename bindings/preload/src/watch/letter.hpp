@@ -10,17 +10,14 @@
 #include <string>
 #include <string_view>
 
+#include "check/mailbox.hpp"
 #include "watch/signature.hpp"
 
 namespace tutti::preload {
 
-/// A rank's collective or message, as it describes it to another rank. Texts end with a zero.
-struct Letter {
-  std::uint64_t mark = 0;         ///< of the communicator
-  std::uint32_t sequence = 0;     ///< of a collective; 0: a message
-  std::int32_t sender = 0;        ///< of a collective: in MPI_COMM_WORLD; of a message: in its communicator
-  std::int32_t tag = 0;           ///< of a message
-  std::int32_t is_withdrawn = 0;  ///< 1: a message of the sender on this communicator is cancelled
+/// A rank's collective or message, as it describes it to another rank. The sender of a collective is a rank of
+/// MPI_COMM_WORLD, that of a message one of its communicator. Texts end with a zero.
+struct Letter : tutti::detail::check::Head {
   std::int32_t root = -1;
   std::int32_t gives = 0;    ///< 1: `given` counts
   std::int32_t expects = 0;  ///< 1: `expected` counts
@@ -32,6 +29,9 @@ struct Letter {
   std::array<char, 16> op{};
   std::array<char, 120> place{};
 };
+
+/// The letters of all ranks of MPI_COMM_WORLD.
+[[nodiscard]] tutti::detail::check::Mailbox& mailbox();
 
 template <std::size_t n>
 void put(std::array<char, n>& to, std::string_view text) {

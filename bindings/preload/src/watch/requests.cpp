@@ -5,10 +5,11 @@
 
 #include <cstddef>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
+#include "check/overlap.hpp"
 #include "core/hash.hpp"
-#include "core/share_memory.hpp"
 #include "diagnosis/site_text.hpp"
 #include "watch/envelopes.hpp"
 
@@ -82,14 +83,10 @@ std::string WatchedRequests::overlap(const Spans& sent, const Spans& received) {
 }
 
 std::string WatchedRequests::overlap_with_others(const Spans& sent, const Spans& received) const {
-  using tutti::detail::share_memory;
   for (const auto& [handle, call] : all_) {
     if (!call.is_started || call.is_over) continue;
-    const char* shared = nullptr;
-    if (share_memory(received, call.received)) shared = "writes memory that is still received by";
-    if (share_memory(received, call.sent)) shared = "writes memory that is still sent by";
-    if (share_memory(sent, call.received)) shared = "reads memory that is still received by";
-    if (shared != nullptr) return fmt::format("{} the call {}", shared, tutti::detail::words_of(call.place));
+    const std::string_view shares = tutti::detail::overlap_words(sent, received, call.sent, call.received);
+    if (!shares.empty()) return fmt::format("{} the call {}", shares, tutti::detail::words_of(call.place));
   }
   return {};
 }

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "diagnosis/receive_shadow.hpp"
+#include "check/receive_shadow.hpp"
 #include "diagnosis/recorder.hpp"
 #include "watch/description.hpp"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <type_traits>
 
-#include "diagnosis/receive_shadow.hpp"
+#include "check/receive_shadow.hpp"
 #include "watch/description.hpp"
 #include "watch/watch.hpp"
 

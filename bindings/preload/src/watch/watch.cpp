@@ -18,7 +18,7 @@
 #include "errors.hpp"
 #include "settings.hpp"
 #include "watch/communicators.hpp"
-#include "watch/mailbox.hpp"
+#include "watch/letter.hpp"
 
 namespace tutti::preload {
 
@@ -34,6 +34,14 @@ std::uint64_t agreed_job() {
   return job;
 }
 
+MPI_Comm letters = MPI_COMM_NULL;
+
+void open_mailbox() {
+  PMPI_Comm_dup(MPI_COMM_WORLD, &letters);
+  PMPI_Comm_set_errhandler(letters, MPI_ERRORS_RETURN);
+  mailbox().open(letters);
+}
+
 void start() {
   int rank = 0;
   int size = 0;
@@ -41,7 +49,7 @@ void start() {
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
   const std::uint64_t job = agreed_job();
   if (auto* recorder = flight::Recorder::instance()) recorder->introduce(job, rank, size);
-  if (config().check != 0) mailbox().open();
+  if (config().check != 0) open_mailbox();
   detail::watches = true;
   communicators().open(job);
   if (config().watchdog.count() > 0) flight::start_watchdog(config().watchdog, config().watchdog_aborts);
@@ -93,7 +101,10 @@ int start_watching() {
 }
 
 void stop_checking() {
-  if (is_checked()) mailbox().close();
+  if (!is_checked()) return;
+  // Never destroyed: letters may be sent from it until the process ends.
+  const auto* unsent = new std::shared_ptr<void>(mailbox().close());
+  if (*unsent == nullptr) PMPI_Comm_free(&letters);
 }
 
 void stop_watching() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "diagnosis/receive_shadow.hpp"
+#include "check/receive_shadow.hpp"
 
 #include <algorithm>
 #include <cstring>
