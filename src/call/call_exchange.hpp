@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "check/mailbox.hpp"
+#include "check/record_channel.hpp"
 #include "operation/call_record.hpp"
 
 namespace tutti::detail {
@@ -49,8 +49,8 @@ class CallExchange {
 /// The number of ranks up to which sizes of blocks travel with the records: there are two per pair of ranks.
 inline constexpr int most_compared_ranks = 64;
 
-/// Over shared memory if all ranks can map it, else by letters. Collective, blocking.
-[[nodiscard]] std::unique_ptr<CallExchange> make_call_exchange(const Context& context, check::Mailbox& mailbox);
+/// Over shared memory if all ranks can map it, else by records. Collective, blocking.
+[[nodiscard]] std::unique_ptr<CallExchange> make_call_exchange(const Context& context, check::RecordChannel& channel);
 /// Null, with the problem in words, on all ranks if there is no shared memory. Collective, blocking.
 [[nodiscard]] std::unique_ptr<CallExchange> share_calls(const Context& context, std::string& problem);
 

@@ -21,12 +21,12 @@ Check::Check(Context& context, bool all_bytes)
     : context_(context),
       all_bytes_(all_bytes),
       made_at_((want_sites(), record_of(take_site()))),
-      exchange_(make_call_exchange(context, mailbox_)),
-      messages_(mailbox_, context.rank) {
+      exchange_(make_call_exchange(context, channel_)),
+      messages_(channel_, context.rank) {
   if (context.size == 1) return;
   comm_.begin(context.point_to_point);
   comm_.wait();
-  mailbox_.open(comm_.get());
+  channel_.open(comm_.get());
 }
 
 Check::~Check() = default;
@@ -254,21 +254,21 @@ void Check::close(bool is_good) noexcept {
   try {
     const auto begin = std::chrono::steady_clock::now();
     // Other ranks have made all earlier calls before they come here, unless they differ.
-    const auto is_over = [this] { return (settled_ == made_ || compare(made_ - 1)) && mailbox_.are_sent(); };
+    const auto is_over = [this] { return (settled_ == made_ || compare(made_ - 1)) && channel_.are_sent(); };
     while (is_good && !is_over() && std::chrono::steady_clock::now() - begin < std::chrono::seconds(1))
       Backoff::sleep();
     // Ranks that still wait for another call of this one learn that it will make none.
     if (is_good && exchange_->tells_end()) (void)note(flight::Call::free_communicator, CallKind::blocking);
   } catch (...) {  // NOLINT(bugprone-empty-catch): the ranks differ, and nobody asks any more
   }
-  close_mailbox();
+  close_channel();
 }
 
-// Where calls are left, or letters, the communicator is kept for ever, because letters must not reach another one.
-void Check::close_mailbox() noexcept {
+// Where calls are left, or records, the communicator is kept for ever, because records must not reach another one.
+void Check::close_channel() noexcept {
   const std::lock_guard lock(mutex_);
   if (!mpi_is_usable()) return;
-  if (auto memory = mailbox_.close())
+  if (auto memory = channel_.close())
     defer_free(std::move(memory));
   else if (pending_.empty() || exchange_->tells_end())
     comm_.free();

@@ -14,7 +14,7 @@
 #include "call/call_exchange.hpp"
 #include "call/late_communicator.hpp"
 #include "call/message_check.hpp"
-#include "check/mailbox.hpp"
+#include "check/record_channel.hpp"
 #include "operation/binding.hpp"
 #include "operation/call_record.hpp"
 #include "operation/signature.hpp"
@@ -86,14 +86,14 @@ class Check {
   [[noreturn]] void throw_missing(std::uint64_t number, std::chrono::nanoseconds timeout);
   void throw_failure_of_others();
   void look_into_mpi();
-  void close_mailbox() noexcept;
+  void close_channel() noexcept;
 
   Context& context_;
   const bool all_bytes_;
   SiteRecord made_at_;
   std::mutex mutex_;
-  LateCommunicator comm_{"the letters of check mode"};
-  check::Mailbox mailbox_{};
+  LateCommunicator comm_{"the records of check mode"};
+  check::RecordChannel channel_{};
   std::unique_ptr<CallExchange> exchange_;  ///< null: one rank
   MessageCheck messages_;
   CallRecord mine_{};

@@ -21,7 +21,7 @@ std::string words_of(const char* does, int rank, const MessageRecord& record) {
 void MessageCheck::send(int to, const MessageRecord& record) {
   MessageRecord sent = record;
   sent.sender = rank_;
-  mailbox_.send(sent, to);
+  channel_.send(sent, to);
 }
 
 void MessageCheck::withdraw(int to) noexcept {
@@ -34,9 +34,9 @@ void MessageCheck::withdraw(int to) noexcept {
 }
 
 std::string MessageCheck::complete(std::uint64_t number, int source, int tag, const MessageRecord& mine) {
-  const std::optional<check::Letter> letter = messages_.complete(0, number, source, tag);
-  if (!letter) return "";
-  const auto theirs = check::read<MessageRecord>(*letter);
+  const std::optional<check::Record> record = messages_.complete(0, number, source, tag);
+  if (!record) return "";
+  const auto theirs = check::read<MessageRecord>(*record);
   if (theirs.type.kind() == mine.type.kind()) return "";
   return fmt::format("the datatypes of a message with tag {} differ: {}, {}; send and receive the same datatype", tag,
                      words_of("sends", source, theirs), words_of("receives", rank_, mine));

@@ -5,14 +5,14 @@
 #include <string>
 #include <tutti/datatype.hpp>
 
-#include "check/mailbox.hpp"
 #include "check/messages.hpp"
+#include "check/record_channel.hpp"
 #include "diagnosis/site.hpp"
 
 namespace tutti::detail {
 
 /// A message as its sender describes it to the receiver, or a receive.
-struct MessageRecord : check::Head {
+struct MessageRecord : check::RecordHead {
   std::uint64_t count = 0;  ///< elements
   Datatype type{};
   SiteRecord site{};
@@ -21,7 +21,7 @@ struct MessageRecord : check::Head {
 /// Compares the datatypes of the messages of a communicator in check mode. Any thread.
 class MessageCheck {
  public:
-  MessageCheck(check::Mailbox& mailbox, int rank) : mailbox_(mailbox), messages_(mailbox), rank_(rank) {}
+  MessageCheck(check::RecordChannel& channel, int rank) : channel_(channel), messages_(channel), rank_(rank) {}
 
   /// Before the send of a message.
   void send(int to, const MessageRecord& record);
@@ -37,7 +37,7 @@ class MessageCheck {
   void drop(std::uint64_t number) noexcept { messages_.drop(0, number); }
 
  private:
-  check::Mailbox& mailbox_;
+  check::RecordChannel& channel_;
   check::Messages messages_;
   int rank_;
 };

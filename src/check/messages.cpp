@@ -10,23 +10,23 @@ std::uint64_t Messages::post(std::uint64_t mark, int source, int tag, bool match
   return order_.post(mark, source, tag, matches_late);
 }
 
-/// A letter is sent before its message, and so may be a moment late, but not long.
-std::optional<Letter> Messages::take(std::uint64_t mark, int source, int tag, int before) {
+/// A record is sent before its message, and so may be a moment late, but not long.
+std::optional<Record> Messages::take(std::uint64_t mark, int source, int tag, int before) {
   constexpr int most_looks = 10'000;
-  for (int i = 0; i < most_looks && !mailbox_.ignores_messages(mark); ++i) {
-    if (auto letter = mailbox_.take_message(mark, source, tag, before)) return letter;
+  for (int i = 0; i < most_looks && !channel_.ignores_messages(mark); ++i) {
+    if (auto record = channel_.take_message(mark, source, tag, before)) return record;
     sched_yield();
   }
   return std::nullopt;
 }
 
-std::optional<Letter> Messages::complete(std::uint64_t mark, std::uint64_t number, int source, int tag) {
+std::optional<Record> Messages::complete(std::uint64_t mark, std::uint64_t number, int source, int tag) {
   const std::lock_guard lock(mutex_);
   const std::optional<int> before = order_.end(number, source, tag);
-  std::optional<Letter> letter;
-  if (before) letter = take(mark, source, tag, *before);
-  if (!letter) mailbox_.ignore_messages(mark);
-  return mailbox_.ignores_messages(mark) ? std::nullopt : std::move(letter);
+  std::optional<Record> record;
+  if (before) record = take(mark, source, tag, *before);
+  if (!record) channel_.ignore_messages(mark);
+  return channel_.ignores_messages(mark) ? std::nullopt : std::move(record);
 }
 
 void Messages::end(std::uint64_t number) noexcept {
@@ -37,7 +37,7 @@ void Messages::end(std::uint64_t number) noexcept {
 void Messages::drop(std::uint64_t mark, std::uint64_t number) noexcept {
   const std::lock_guard lock(mutex_);
   order_.drop(number);
-  mailbox_.ignore_messages(mark);
+  channel_.ignore_messages(mark);
 }
 
 }  // namespace tutti::detail::check

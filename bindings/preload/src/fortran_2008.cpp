@@ -12,7 +12,7 @@
 #include "report.hpp"
 #include "requests.hpp"
 #include "watch/completion.hpp"
-#include "watch/envelopes.hpp"
+#include "watch/message_types.hpp"
 #include "watch/overlap.hpp"
 #include "watch/requests.hpp"
 
@@ -168,12 +168,12 @@ void mpi_barrier_init_f08_(MPI_Comm* comm, MPI_Info* info, MPI_Request* request,
 
 // The matched message is the MPI's, so that it is not known here.
 void mpi_mprobe_f08_(MPI_Fint* from, MPI_Fint* tag, MPI_Comm* comm, void* message, void* status, MPI_Fint* ierror) {
-  if (is_checked()) mailbox().ignore_messages();
+  if (is_checked()) channel().ignore_messages();
   call_hidden("mpi_mprobe_f08_", from, tag, comm, message, status, ierror);
 }
 void mpi_improbe_f08_(MPI_Fint* from, MPI_Fint* tag, MPI_Comm* comm, void* flag, void* message, void* status,
                       MPI_Fint* ierror) {
-  if (is_checked()) mailbox().ignore_messages();
+  if (is_checked()) channel().ignore_messages();
   call_hidden("mpi_improbe_f08_", from, tag, comm, flag, message, status, ierror);
 }
 

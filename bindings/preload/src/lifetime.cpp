@@ -9,8 +9,8 @@
 #include "member.hpp"
 #include "report.hpp"
 #include "watch/call.hpp"
-#include "watch/envelopes.hpp"
-#include "watch/letter.hpp"
+#include "watch/message_types.hpp"
+#include "watch/record.hpp"
 
 namespace tutti::preload {
 namespace {
@@ -29,10 +29,10 @@ int free_watched(const char* name, MPI_Comm* comm, const Free& free) {
 
 /// Once all ranks are here: waits for the last descriptions, and lists what the program has left.
 int finish_checks() {
-  mailbox().settle();
+  channel().settle();
   if (const int code = compare(); code != MPI_SUCCESS) return code;
   report_comparisons();
-  for (const std::string& text : envelopes().left()) say(text);
+  for (const std::string& text : message_types().left()) say(text);
   for (const std::string& text : watched_requests().left()) say(text);
   for (const std::string& place : communicators().left())
     say("the communicator of the call " + tutti::detail::words_of(place) + " was never freed; call MPI_Comm_free");

@@ -11,7 +11,7 @@
 #include "waiting.hpp"
 #include "watch/call.hpp"
 #include "watch/completion.hpp"
-#include "watch/envelopes.hpp"
+#include "watch/message_types.hpp"
 #include "watch/overlap.hpp"
 #include "watch/shadow.hpp"
 
@@ -37,8 +37,8 @@ std::function<std::uint64_t()> teller(const WatchedCall& call, const End& end) {
   const auto content = is_checked() && call.comm() ? content_of(end.type, is_send ? end.count : 1) : std::nullopt;
   if (!content || end.peer == MPI_PROC_NULL || end.call == Call::probe) return {};
   return [comm = call.comm(), place = call.place(), end, is_send, content = *content]() -> std::uint64_t {
-    if (!is_send) return envelopes().post(*comm, end.peer, end.tag, content, place);
-    envelopes().send(*comm, end.peer, end.tag, content, place);
+    if (!is_send) return message_types().post(*comm, end.peer, end.tag, content, place);
+    message_types().send(*comm, end.peer, end.tag, content, place);
     return 0;
   };
 }
@@ -51,7 +51,7 @@ std::uint64_t tell(const WatchedCall& call, const End& end) {
 /// Tells the receiver of a send that it may not come.
 std::function<void()> withdrawal(const WatchedCall& call, const End& end) {
   if (!is_checked() || !call.comm() || end.call != Call::send) return {};
-  return [comm = call.comm(), to = end.peer] { envelopes().withdraw(*comm, to); };
+  return [comm = call.comm(), to = end.peer] { message_types().withdraw(*comm, to); };
 }
 
 /// The memory of a side; none without TUTTI_CHECK.
@@ -87,7 +87,7 @@ int receive(const End& end, const End* sent, MPI_Comm comm, MPI_Status* status, 
   const int code = pass(used);
   watched_requests().end_freed();
   if (code == MPI_SUCCESS) return check_received(number, *used);
-  envelopes().drop(number);
+  message_types().drop(number);
   return code;
 }
 
@@ -110,7 +110,7 @@ int requested(const End& end, Way way, MPI_Comm comm, MPI_Request* request, cons
     call.withdraw = withdrawal(recorded, end);
     recorded.hand_over(*request, std::move(call));
   } else if (number != 0) {
-    envelopes().drop(number);
+    message_types().drop(number);
   }
   return code;
 }
@@ -118,7 +118,7 @@ int requested(const End& end, Way way, MPI_Comm comm, MPI_Request* request, cons
 /// A message that MPI_Mprobe or MPI_Improbe has matched.
 int matched(int code, bool is_matched, MPI_Comm comm, const MPI_Status& status) {
   if (code != MPI_SUCCESS || !is_matched || !is_checked() || status.MPI_SOURCE == MPI_PROC_NULL) return code;
-  if (const auto known = communicators().find(comm)) envelopes().take(*known, status);
+  if (const auto known = communicators().find(comm)) message_types().take(*known, status);
   return code;
 }
 

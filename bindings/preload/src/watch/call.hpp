@@ -39,7 +39,7 @@ class WatchedCall {
   /// description. Returns the MPI's code of a difference, which the communicator's error handler has had.
   [[nodiscard]] int compare(const std::string& name, const Description& description);
   /// Leaves the end of the call to the completion of a request. A persistent one is not begun yet. The call has what
-  /// only its caller knows: the buffer, and what envelopes know of a message.
+  /// only its caller knows: the buffer, and what describes a message to other ranks.
   void hand_over(MPI_Request request, RequestedCall call);
   /// Null for intercommunicators.
   [[nodiscard]] const std::shared_ptr<const Watched>& comm() const { return comm_; }

@@ -13,7 +13,7 @@
 
 namespace tutti::preload {
 
-/// A communicator of the program, as recorders and letters name it.
+/// A communicator of the program, as recorders and records name it.
 struct Watched {
   std::uint64_t mark = 0;  ///< equal on its ranks, and no other's; 0: it is not watched
   std::uint32_t row = 0;   ///< in the flight recorder

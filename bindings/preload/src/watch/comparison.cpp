@@ -15,7 +15,7 @@
 
 #include "diagnosis/site_text.hpp"
 #include "errors.hpp"
-#include "watch/letter.hpp"
+#include "watch/record.hpp"
 #include "watch/watch.hpp"
 
 namespace tutti::preload {
@@ -24,7 +24,7 @@ namespace {
 struct Peer {
   int rank = 0;
   int world = 0;
-  Letter mine{};
+  Record mine{};
 };
 
 /// A collective of this rank, until the descriptions of its peers have come.
@@ -84,20 +84,20 @@ std::vector<int> compared_ranks(const Watched& comm, const Description& descript
   return ranks;
 }
 
-std::string text_of(const Letter& letter) {
+std::string text_of(const Record& record) {
   std::string details;
-  if (letter.type[0] != '\0') details += fmt::format(", {}", letter.type.data());
-  if (letter.all.bytes != 0) details += fmt::format(", {} B", letter.all.bytes);
-  if (letter.gives != 0) details += fmt::format(", gives {} B", letter.given.bytes);
-  if (letter.expects != 0) details += fmt::format(", expects {} B", letter.expected.bytes);
-  if (letter.op[0] != '\0') details += fmt::format(", op {}", letter.op.data());
-  if (letter.root >= 0) details += fmt::format(", root {}", letter.root);
-  const std::string place = tutti::detail::words_of(letter.place.data());
-  return fmt::format("{}({}){}{}", letter.name.data(), details.empty() ? details : details.substr(2),
+  if (record.type[0] != '\0') details += fmt::format(", {}", record.type.data());
+  if (record.all.bytes != 0) details += fmt::format(", {} B", record.all.bytes);
+  if (record.gives != 0) details += fmt::format(", gives {} B", record.given.bytes);
+  if (record.expects != 0) details += fmt::format(", expects {} B", record.expected.bytes);
+  if (record.op[0] != '\0') details += fmt::format(", op {}", record.op.data());
+  if (record.root >= 0) details += fmt::format(", root {}", record.root);
+  const std::string place = tutti::detail::words_of(record.place.data());
+  return fmt::format("{}({}){}{}", record.name.data(), details.empty() ? details : details.substr(2),
                      place.empty() ? "" : " ", place);
 }
 
-bool fits(const Letter& mine, const Letter& theirs) {
+bool fits(const Record& mine, const Record& theirs) {
   if (mine.name != theirs.name || mine.root != theirs.root || mine.op != theirs.op) return false;
   if (!mine.all.agrees(theirs.all)) return false;
   if (mine.gives != 0 && theirs.expects != 0 && !mine.given.agrees(theirs.expected)) return false;
@@ -105,7 +105,7 @@ bool fits(const Letter& mine, const Letter& theirs) {
 }
 
 /// The MPI's code of a difference.
-int differ(const Comparison& comparison, const Peer& peer, const Letter& theirs) {
+int differ(const Comparison& comparison, const Peer& peer, const Record& theirs) {
   const std::string own = fmt::format("rank {} calls {}", comparison.rank, text_of(peer.mine));
   const std::string other = fmt::format("rank {} calls {}", peer.rank, text_of(theirs));
   const bool is_first = comparison.rank < peer.rank;
@@ -114,16 +114,16 @@ int differ(const Comparison& comparison, const Peer& peer, const Letter& theirs)
                              peer.mine.number, comparison.comm, is_first ? own : other, is_first ? other : own));
 }
 
-/// Compares with the peers whose letters have come, and forgets these.
+/// Compares with the peers whose records have come, and forgets these.
 int look(Comparison& comparison) {
   for (auto peer = comparison.peers.begin(); peer != comparison.peers.end();) {
-    const Letter& mine = peer->mine;
-    const auto come = mailbox().take_call(mine.mark, mine.number, peer->world);
+    const Record& mine = peer->mine;
+    const auto come = channel().take_call(mine.mark, mine.number, peer->world);
     if (!come) {
       ++peer;
       continue;
     }
-    const auto theirs = tutti::detail::check::read<Letter>(*come);
+    const auto theirs = tutti::detail::check::read<Record>(*come);
     if (!fits(mine, theirs)) return differ(comparison, *peer, theirs);
     peer = comparison.peers.erase(peer);
   }
@@ -155,24 +155,24 @@ std::uint64_t begin_comparison(MPI_Comm handle, const Watched& comm, std::uint32
                                const std::string& place, const Description& description) {
   if (comm.size() < 2) return 0;
   Comparison made{0, handle, comm.rank, comm.text(), {}};
-  Letter letter;
-  letter.mark = comm.mark;
-  letter.number = sequence;
-  letter.sender = comm.world[static_cast<std::size_t>(comm.rank)];
-  letter.root = description.root;
-  letter.gives = description.given ? 1 : 0;
-  letter.expects = description.expected ? 1 : 0;
-  letter.all = description.all;
-  put(letter.name, name);
-  put(letter.type, type_name(description.type));
-  put(letter.op, op_name(description.op));
-  put(letter.place, place);
+  Record record;
+  record.mark = comm.mark;
+  record.number = sequence;
+  record.sender = comm.world[static_cast<std::size_t>(comm.rank)];
+  record.root = description.root;
+  record.gives = description.given ? 1 : 0;
+  record.expects = description.expected ? 1 : 0;
+  record.all = description.all;
+  put(record.name, name);
+  put(record.type, type_name(description.type));
+  put(record.op, op_name(description.op));
+  put(record.place, place);
   for (const int rank : compared_ranks(comm, description)) {
     const int world = comm.world[static_cast<std::size_t>(rank)];
-    if (description.given) letter.given = description.given(rank);
-    if (description.expected) letter.expected = description.expected(rank);
-    made.peers.push_back({rank, world, letter});
-    mailbox().send(letter, world);
+    if (description.given) record.given = description.given(rank);
+    if (description.expected) record.expected = description.expected(rank);
+    made.peers.push_back({rank, world, record});
+    channel().send(record, world);
   }
   const std::lock_guard lock(open().mutex);
   made.number = ++open().count;

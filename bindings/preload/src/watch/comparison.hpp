@@ -26,7 +26,7 @@ std::uint64_t begin_comparison(MPI_Comm handle, const Watched& comm, std::uint32
 /// compare() until the descriptions of one collective have come; blocking.
 [[nodiscard]] int finish_comparison(std::uint64_t number);
 
-/// Says which ranks have not made collectives that this rank has made. Once all letters have come.
+/// Says which ranks have not made collectives that this rank has made. Once all records have come.
 void report_comparisons();
 
 }  // namespace tutti::preload

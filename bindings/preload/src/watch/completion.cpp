@@ -12,7 +12,7 @@
 #include "diagnosis/site_text.hpp"
 #include "errors.hpp"
 #include "watch/comparison.hpp"
-#include "watch/envelopes.hpp"
+#include "watch/message_types.hpp"
 #include "watch/requests.hpp"
 
 namespace tutti::preload {
@@ -44,7 +44,7 @@ int raise_changed(const Completed& call) {
 }  // namespace
 
 int check_received(std::uint64_t receive, const MPI_Status& status) {
-  const std::string difference = envelopes().complete(receive, status);
+  const std::string difference = message_types().complete(receive, status);
   return difference.empty() ? MPI_SUCCESS : raise(MPI_COMM_WORLD, code_of(ErrorCode::mismatch, difference));
 }
 
@@ -84,7 +84,7 @@ int Completion::end(int code, const MPI_Request* requests) const {
   }
   for (const auto& [receive, status] : received) {
     if (!status)
-      envelopes().drop(receive);
+      message_types().drop(receive);
     else if (const int found = check_received(receive, *status); found != MPI_SUCCESS)
       code = found;
   }

@@ -11,7 +11,7 @@
 #include "check/overlap.hpp"
 #include "core/hash.hpp"
 #include "diagnosis/site_text.hpp"
-#include "watch/envelopes.hpp"
+#include "watch/message_types.hpp"
 
 namespace tutti::preload {
 namespace {
@@ -143,7 +143,7 @@ void WatchedRequests::cancel(MPI_Request request) {
   const std::lock_guard lock(mutex_);
   const auto found = all_.find(request);
   if (found == all_.end()) return;
-  if (found->second.receive != 0) return envelopes().drop(found->second.receive);
+  if (found->second.receive != 0) return message_types().drop(found->second.receive);
   if (found->second.withdraw) found->second.withdraw();
 }
 
@@ -153,7 +153,7 @@ bool WatchedRequests::forget(MPI_Request request) {
   if (found == all_.end()) return false;
   RequestedCall& call = found->second;
   call.note.end(flight::State::done);
-  if (call.is_started && call.receive != 0) envelopes().drop(call.receive);
+  if (call.is_started && call.receive != 0) message_types().drop(call.receive);
   const bool lives_on = is_awaited(call);
   if (lives_on) freed_[request] = call.shadow;
   all_.erase(found);

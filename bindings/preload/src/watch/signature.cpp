@@ -4,7 +4,7 @@
 #include "construction.hpp"
 #include "core/hash.hpp"
 #include "types.hpp"
-#include "watch/letter.hpp"
+#include "watch/record.hpp"
 
 namespace tutti::preload {
 namespace {

@@ -18,7 +18,7 @@
 #include "errors.hpp"
 #include "settings.hpp"
 #include "watch/communicators.hpp"
-#include "watch/letter.hpp"
+#include "watch/record.hpp"
 
 namespace tutti::preload {
 
@@ -34,12 +34,12 @@ std::uint64_t agreed_job() {
   return job;
 }
 
-MPI_Comm letters = MPI_COMM_NULL;
+MPI_Comm private_world = MPI_COMM_NULL;
 
-void open_mailbox() {
-  PMPI_Comm_dup(MPI_COMM_WORLD, &letters);
-  PMPI_Comm_set_errhandler(letters, MPI_ERRORS_RETURN);
-  mailbox().open(letters);
+void open_channel() {
+  PMPI_Comm_dup(MPI_COMM_WORLD, &private_world);
+  PMPI_Comm_set_errhandler(private_world, MPI_ERRORS_RETURN);
+  channel().open(private_world);
 }
 
 void start() {
@@ -49,7 +49,7 @@ void start() {
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
   const std::uint64_t job = agreed_job();
   if (auto* recorder = flight::Recorder::instance()) recorder->introduce(job, rank, size);
-  if (config().check != 0) open_mailbox();
+  if (config().check != 0) open_channel();
   detail::watches = true;
   communicators().open(job);
   if (config().watchdog.count() > 0) flight::start_watchdog(config().watchdog, config().watchdog_aborts);
@@ -102,9 +102,9 @@ int start_watching() {
 
 void stop_checking() {
   if (!is_checked()) return;
-  // Never destroyed: letters may be sent from it until the process ends.
-  const auto* unsent = new std::shared_ptr<void>(mailbox().close());
-  if (*unsent == nullptr) PMPI_Comm_free(&letters);
+  // Never destroyed: records may be sent from it until the process ends.
+  const auto* unsent = new std::shared_ptr<void>(channel().close());
+  if (*unsent == nullptr) PMPI_Comm_free(&private_world);
 }
 
 void stop_watching() {

@@ -10,14 +10,14 @@
 #include <string>
 #include <string_view>
 
-#include "check/mailbox.hpp"
+#include "check/record_channel.hpp"
 #include "watch/signature.hpp"
 
 namespace tutti::preload {
 
 /// A rank's collective or message, as it describes it to another rank. The sender of a collective is a rank of
 /// MPI_COMM_WORLD, that of a message one of its communicator. Texts end with a zero.
-struct Letter : tutti::detail::check::Head {
+struct Record : tutti::detail::check::RecordHead {
   std::int32_t root = -1;
   std::int32_t gives = 0;    ///< 1: `given` counts
   std::int32_t expects = 0;  ///< 1: `expected` counts
@@ -30,8 +30,8 @@ struct Letter : tutti::detail::check::Head {
   std::array<char, 120> place{};
 };
 
-/// The letters of all ranks of MPI_COMM_WORLD.
-[[nodiscard]] tutti::detail::check::Mailbox& mailbox();
+/// The records of all ranks of MPI_COMM_WORLD.
+[[nodiscard]] tutti::detail::check::RecordChannel& channel();
 
 template <std::size_t n>
 void put(std::array<char, n>& to, std::string_view text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "watch/envelopes.hpp"
+#include "watch/message_types.hpp"
 
 #include <fmt/format.h>
 #include <utility>
@@ -26,34 +26,34 @@ std::optional<Content> content_of(MPI_Datatype type, MPI_Count count) {
   return Content{signature_of(type, static_cast<std::uint64_t>(count)), type_name(type)};
 }
 
-void Envelopes::send(const Watched& comm, int to, int tag, const Content& content, const std::string& place) {
+void MessageTypes::send(const Watched& comm, int to, int tag, const Content& content, const std::string& place) {
   if (to < 0 || to >= comm.size()) return;  // the MPI refuses it
-  Letter letter;
-  letter.mark = comm.mark;
-  letter.sender = comm.rank;
-  letter.tag = tag;
-  letter.all = content.signature;
-  put(letter.name, comm.text());
-  put(letter.type, content.type);
-  put(letter.place, place);
-  mailbox().send(letter, comm.world[static_cast<std::size_t>(to)]);
+  Record record;
+  record.mark = comm.mark;
+  record.sender = comm.rank;
+  record.tag = tag;
+  record.all = content.signature;
+  put(record.name, comm.text());
+  put(record.type, content.type);
+  put(record.place, place);
+  channel().send(record, comm.world[static_cast<std::size_t>(to)]);
 }
 
-std::uint64_t Envelopes::post(const Watched& comm, int from, int tag, const Content& element,
-                              const std::string& place) {
+std::uint64_t MessageTypes::post(const Watched& comm, int from, int tag, const Content& element,
+                                 const std::string& place) {
   const std::uint64_t number = messages_.post(comm.mark, from, tag);
   const std::lock_guard lock(mutex_);
   posted_[number] = {comm.mark, comm.rank, comm.text(), element, place};
   return number;
 }
 
-std::optional<Envelopes::Posted> Envelopes::take_posted(std::uint64_t number) {
+std::optional<MessageTypes::Posted> MessageTypes::take_posted(std::uint64_t number) {
   const std::lock_guard lock(mutex_);
   const auto found = posted_.extract(number);
   return found.empty() ? std::nullopt : std::optional(found.mapped());
 }
 
-std::string Envelopes::complete(std::uint64_t number, const MPI_Status& status) {
+std::string MessageTypes::complete(std::uint64_t number, const MPI_Status& status) {
   const auto posted = take_posted(number);
   if (!posted) return "";
   int is_cancelled = 0;
@@ -64,53 +64,53 @@ std::string Envelopes::complete(std::uint64_t number, const MPI_Status& status) 
   }
   const auto come = messages_.complete(posted->mark, number, status.MPI_SOURCE, status.MPI_TAG);
   if (!come) return "";
-  const auto letter = tutti::detail::check::read<Letter>(*come);
-  if (fits(letter.all, posted->element.signature)) return "";
+  const auto record = tutti::detail::check::read<Record>(*come);
+  if (fits(record.all, posted->element.signature)) return "";
   return fmt::format(
       "the datatypes of a message with tag {} on {} differ: rank {} sends {} ({} B) {}, rank {} receives {} {}; send "
       "and receive the same datatypes",
-      status.MPI_TAG, posted->comm, status.MPI_SOURCE, letter.type.data(), letter.all.bytes,
-      place_text(letter.place.data()), posted->rank, posted->element.type, place_text(posted->place));
+      status.MPI_TAG, posted->comm, status.MPI_SOURCE, record.type.data(), record.all.bytes,
+      place_text(record.place.data()), posted->rank, posted->element.type, place_text(posted->place));
 }
 
-void Envelopes::drop(std::uint64_t number) {
+void MessageTypes::drop(std::uint64_t number) {
   if (const auto posted = take_posted(number)) messages_.drop(posted->mark, number);
 }
 
-void Envelopes::take(const Watched& comm, const MPI_Status& status) {
+void MessageTypes::take(const Watched& comm, const MPI_Status& status) {
   const std::uint64_t number = post(comm, status.MPI_SOURCE, status.MPI_TAG, {}, {});
   (void)complete(number, status);
 }
 
-void Envelopes::withdraw(const Watched& comm, int to) {
-  Letter letter;
-  letter.mark = comm.mark;
-  letter.sender = comm.rank;
-  letter.is_withdrawn = 1;
-  if (to >= 0 && to < comm.size()) mailbox().send(letter, comm.world[static_cast<std::size_t>(to)]);
+void MessageTypes::withdraw(const Watched& comm, int to) {
+  Record record;
+  record.mark = comm.mark;
+  record.sender = comm.rank;
+  record.is_withdrawn = 1;
+  if (to >= 0 && to < comm.size()) channel().send(record, comm.world[static_cast<std::size_t>(to)]);
 }
 
-std::vector<std::string> Envelopes::left() {
+std::vector<std::string> MessageTypes::left() {
   std::vector<std::string> texts;
-  for (const auto& come : mailbox().messages_left()) {
-    const auto letter = tutti::detail::check::read<Letter>(come);
+  for (const auto& come : channel().messages_left()) {
+    const auto record = tutti::detail::check::read<Record>(come);
     texts.push_back(fmt::format(
         "the message of rank {} with tag {} on {} ({}, {} B), sent {}, was never received; receive each message",
-        letter.sender, letter.tag, letter.name.data(), letter.type.data(), letter.all.bytes,
-        place_text(letter.place.data())));
+        record.sender, record.tag, record.name.data(), record.type.data(), record.all.bytes,
+        place_text(record.place.data())));
   }
   return texts;
 }
 
 // Never destroyed, because MPI may be finalized after the statics of this file.
-tutti::detail::check::Mailbox& mailbox() {
-  static auto* made = new tutti::detail::check::Mailbox;
+tutti::detail::check::RecordChannel& channel() {
+  static auto* made = new tutti::detail::check::RecordChannel;
   return *made;
 }
 
 // Never destroyed, because MPI may be finalized after the statics of this file.
-Envelopes& envelopes() {
-  static auto* all = new Envelopes;
+MessageTypes& message_types() {
+  static auto* all = new MessageTypes;
   return *all;
 }
 

@@ -12,7 +12,7 @@
 
 #include "check/messages.hpp"
 #include "watch/communicators.hpp"
-#include "watch/letter.hpp"
+#include "watch/record.hpp"
 #include "watch/signature.hpp"
 
 namespace tutti::preload {
@@ -26,7 +26,7 @@ struct Content {
 [[nodiscard]] std::optional<Content> content_of(MPI_Datatype type, MPI_Count count);
 
 /// Compares the datatypes of the program's messages under TUTTI_CHECK. Any thread.
-class Envelopes {
+class MessageTypes {
  public:
   /// Before the send of a message to a rank of the communicator.
   void send(const Watched& comm, int to, int tag, const Content& content, const std::string& place);
@@ -41,7 +41,7 @@ class Envelopes {
   void take(const Watched& comm, const MPI_Status& status);
   /// A send that is cancelled: its receiver compares no more messages of this communicator.
   void withdraw(const Watched& comm, int to);
-  /// The messages that this rank has not received, in words. Once all letters have come.
+  /// The messages that this rank has not received, in words. Once all records have come.
   [[nodiscard]] std::vector<std::string> left();
 
  private:
@@ -56,10 +56,10 @@ class Envelopes {
   [[nodiscard]] std::optional<Posted> take_posted(std::uint64_t number);
 
   std::mutex mutex_{};
-  tutti::detail::check::Messages messages_{mailbox()};
+  tutti::detail::check::Messages messages_{channel()};
   std::map<std::uint64_t, Posted> posted_{};
 };
 
-[[nodiscard]] Envelopes& envelopes();
+[[nodiscard]] MessageTypes& message_types();
 
 }  // namespace tutti::preload

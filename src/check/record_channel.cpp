@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "check/mailbox.hpp"
+#include "check/record_channel.hpp"
 
 #include <sched.h>
 
@@ -7,31 +7,31 @@
 
 namespace tutti::detail::check {
 
-void Mailbox::open(MPI_Comm comm) {
+void RecordChannel::open(MPI_Comm comm) {
   comm_ = comm;
   MPI_Comm_rank(comm_, &rank_);
 }
 
-void Mailbox::send(Bytes letter, int to) {
+void RecordChannel::send(Bytes record, int to) {
   const std::lock_guard lock(mutex_);
-  Letter copy(letter.begin(), letter.end());
+  Record copy(record.begin(), record.end());
   if (comm_ == MPI_COMM_NULL || to == rank_) return keep(std::move(copy));
   look();
   Sent& sent = sent_.emplace_back(Sent{std::move(copy)});
-  MPI_Issend(sent.letter.data(), static_cast<int>(sent.letter.size()), MPI_BYTE, to, 0, comm_, &sent.request);
+  MPI_Issend(sent.record.data(), static_cast<int>(sent.record.size()), MPI_BYTE, to, 0, comm_, &sent.request);
 }
 
-void Mailbox::keep(Letter&& letter) {
-  const Head head = read<Head>(letter);
+void RecordChannel::keep(Record&& record) {
+  const RecordHead head = read<RecordHead>(record);
   if (head.number != 0)
-    calls_[{head.mark, head.number, head.sender}] = std::move(letter);
+    calls_[{head.mark, head.number, head.sender}] = std::move(record);
   else if (head.is_withdrawn != 0)
     ignore(head.mark);
   else if (!ignores(head.mark))
-    messages_[{head.mark, head.sender, head.tag}].push_back(std::move(letter));
+    messages_[{head.mark, head.sender, head.tag}].push_back(std::move(record));
 }
 
-void Mailbox::look() {
+void RecordChannel::look() {
   if (comm_ == MPI_COMM_NULL) return;
   for (;;) {
     int found = 0;
@@ -40,9 +40,9 @@ void Mailbox::look() {
     MPI_Status status;
     if (MPI_Improbe(MPI_ANY_SOURCE, 0, comm_, &found, &message, &status) != MPI_SUCCESS || found == 0) break;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
-    Letter letter(static_cast<std::size_t>(bytes));
-    if (MPI_Mrecv(letter.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
-    keep(std::move(letter));
+    Record record(static_cast<std::size_t>(bytes));
+    if (MPI_Mrecv(record.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+    keep(std::move(record));
   }
   std::erase_if(sent_, [](Sent& sent) {
     int done = 0;
@@ -50,7 +50,7 @@ void Mailbox::look() {
   });
 }
 
-std::optional<Letter> Mailbox::take_call(std::uint64_t mark, std::uint64_t number, int sender) {
+std::optional<Record> RecordChannel::take_call(std::uint64_t mark, std::uint64_t number, int sender) {
   const std::lock_guard lock(mutex_);
   const std::tuple key{mark, number, sender};
   if (!calls_.contains(key)) look();
@@ -59,7 +59,7 @@ std::optional<Letter> Mailbox::take_call(std::uint64_t mark, std::uint64_t numbe
   return std::move(found.mapped());
 }
 
-std::optional<Letter> Mailbox::take_message(std::uint64_t mark, int sender, int tag, int before) {
+std::optional<Record> RecordChannel::take_message(std::uint64_t mark, int sender, int tag, int before) {
   const std::lock_guard lock(mutex_);
   const std::tuple key{mark, sender, tag};
   const auto has_come = [&] {
@@ -68,21 +68,21 @@ std::optional<Letter> Mailbox::take_message(std::uint64_t mark, int sender, int 
   };
   if (!has_come()) look();
   if (!has_come()) return std::nullopt;
-  std::deque<Letter>& letters = messages_[key];
-  Letter letter = std::move(letters[static_cast<std::size_t>(before)]);
-  letters.erase(letters.begin() + before);
-  if (letters.empty()) messages_.erase(key);
-  return letter;
+  std::deque<Record>& records = messages_[key];
+  Record record = std::move(records[static_cast<std::size_t>(before)]);
+  records.erase(records.begin() + before);
+  if (records.empty()) messages_.erase(key);
+  return record;
 }
 
-std::vector<Letter> Mailbox::messages_left() {
+std::vector<Record> RecordChannel::messages_left() {
   const std::lock_guard lock(mutex_);
-  std::vector<Letter> all;
-  for (const auto& [key, letters] : messages_) all.insert(all.end(), letters.begin(), letters.end());
+  std::vector<Record> all;
+  for (const auto& [key, records] : messages_) all.insert(all.end(), records.begin(), records.end());
   return all;
 }
 
-void Mailbox::ignore(std::uint64_t mark) noexcept {
+void RecordChannel::ignore(std::uint64_t mark) noexcept {
   try {
     ignored_.insert(mark);
     std::erase_if(messages_, [mark](const auto& entry) { return std::get<0>(entry.first) == mark; });
@@ -91,29 +91,29 @@ void Mailbox::ignore(std::uint64_t mark) noexcept {
   }
 }
 
-void Mailbox::ignore_messages(std::uint64_t mark) noexcept {
+void RecordChannel::ignore_messages(std::uint64_t mark) noexcept {
   const std::lock_guard lock(mutex_);
   ignore(mark);
 }
 
-void Mailbox::ignore_messages() noexcept {
+void RecordChannel::ignore_messages() noexcept {
   const std::lock_guard lock(mutex_);
   ignores_all_ = true;
   messages_.clear();
 }
 
-bool Mailbox::ignores_messages(std::uint64_t mark) {
+bool RecordChannel::ignores_messages(std::uint64_t mark) {
   const std::lock_guard lock(mutex_);
   return ignores(mark);
 }
 
-bool Mailbox::are_sent() {
+bool RecordChannel::are_sent() {
   const std::lock_guard lock(mutex_);
   look();
   return sent_.empty();
 }
 
-void Mailbox::settle() {
+void RecordChannel::settle() {
   const std::lock_guard lock(mutex_);
   for (look(); !sent_.empty(); look()) sched_yield();
   MPI_Request all_sent = MPI_REQUEST_NULL;
@@ -124,7 +124,7 @@ void Mailbox::settle() {
   }
 }
 
-std::shared_ptr<void> Mailbox::close() {
+std::shared_ptr<void> RecordChannel::close() {
   const std::lock_guard lock(mutex_);
   look();
   comm_ = MPI_COMM_NULL;
